@@ -1,0 +1,161 @@
+package seckill
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Code is a stable name of a refusal; clients decide by it. Each has one HTTP status.
+type Code string
+
+// The codes.
+const (
+	CodeInvalid       Code = "invalid_request" // the request's shape or a value in it
+	CodeTooLarge      Code = "body_too_large"  // the body is over its limit
+	CodeToken         Code = "invalid_token"   // missing, expired, forged or wrong token
+	CodeItemUnknown   Code = "item_unknown"    // no such item
+	CodeOrderUnknown  Code = "order_unknown"   // no such order of this shopper
+	CodeNotFound      Code = "not_found"       // no such route
+	CodeMethod        Code = "method_not_allowed"
+	CodeNotStarted    Code = "not_started"     // the sale opens later
+	CodeEnded         Code = "ended"           // the sale's window is over
+	CodeStopped       Code = "stopped"         // the operator stopped the sale
+	CodeSoldOut       Code = "sold_out"        // no unit left
+	CodeNotEnough     Code = "not_enough"      // fewer units left than asked for
+	CodeLimitReached  Code = "limit_reached"   // the shopper's limit of this item
+	CodeKeyReused     Code = "key_reused"      // Idempotency-Key seen with another body
+	CodeStillQueued   Code = "still_queued"    // the order waits to be placed; it cannot be cancelled yet
+	CodeNotCancelable Code = "not_cancellable" // the order is past cancelling
+	CodeForged        Code = "notify_forged"   // a payment notice that is not authentic
+	CodeNotOurs       Code = "notify_not_ours" // authentic, yet another app, seller, order or amount
+	CodeNotReady      Code = "not_ready"       // known item, its stock is being loaded or rebuilt
+	CodeUnavailable   Code = "unavailable"     // a part of the system does not answer; try again
+	CodeUnconfirmed   Code = "unconfirmed"     // reserved, but not yet safely queued: repeat the request
+	CodeInternal      Code = "internal"        // a fault of ours
+)
+
+// statuses has the HTTP status of every code.
+var statuses = map[Code]int{
+	CodeInvalid:       http.StatusUnprocessableEntity,
+	CodeTooLarge:      http.StatusUnprocessableEntity,
+	CodeToken:         http.StatusForbidden,
+	CodeItemUnknown:   http.StatusNotFound,
+	CodeOrderUnknown:  http.StatusNotFound,
+	CodeNotFound:      http.StatusNotFound,
+	CodeMethod:        http.StatusMethodNotAllowed,
+	CodeNotStarted:    http.StatusTooEarly,
+	CodeEnded:         http.StatusConflict,
+	CodeStopped:       http.StatusConflict,
+	CodeSoldOut:       http.StatusConflict,
+	CodeNotEnough:     http.StatusConflict,
+	CodeLimitReached:  http.StatusConflict,
+	CodeKeyReused:     http.StatusUnprocessableEntity,
+	CodeStillQueued:   http.StatusConflict,
+	CodeNotCancelable: http.StatusConflict,
+	CodeForged:        http.StatusBadRequest,
+	CodeNotOurs:       http.StatusBadRequest,
+	CodeNotReady:      http.StatusServiceUnavailable,
+	CodeUnavailable:   http.StatusServiceUnavailable,
+	CodeUnconfirmed:   http.StatusServiceUnavailable,
+	CodeInternal:      http.StatusInternalServerError,
+}
+
+// Status is the code's HTTP status; 500 for one that is not in the table.
+func (c Code) Status() int {
+	if s, ok := statuses[c]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}
+
+// Codes lists every code, in no order.
+func Codes() []Code {
+	out := make([]Code, 0, len(statuses))
+	for c := range statuses {
+		out = append(out, c)
+	}
+	return out
+}
+
+// Error is a refusal or a fault that a user is told of. Two are equal for errors.Is when their codes are.
+type Error struct {
+	Code       Code
+	Field      string        // invalid_request: what is wrong, by its JSON name
+	Hint       string        // invalid_request: what was wanted ("1..5"), the same in every language
+	Order      string        // the order that this is about
+	Start      time.Time     // not_started: when it opens
+	RetryAfter time.Duration // when it is worth trying again; 0: not by itself
+	Err        error         // the cause, for the log only
+}
+
+func (e *Error) Error() string {
+	s := "seckill: " + string(e.Code)
+	if e.Field != "" {
+		s += " " + e.Field
+	}
+	if e.Hint != "" {
+		s += ": " + e.Hint
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is compares codes.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// Refuse makes a refusal that needs no more than its code.
+func Refuse(c Code) *Error { return &Error{Code: c} }
+
+// Invalid makes an invalid_request about one field.
+func Invalid(field, hint string) *Error { return &Error{Code: CodeInvalid, Field: field, Hint: hint} }
+
+// CodeOf gives the code of an error; a plain error is a Fault and answers unavailable.
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeUnavailable
+}
+
+// Faults of ports. Any error of a port that is none of those its method documents is a fault: the effect may or may
+// not have happened, now or later. A flow never takes a fault for a "no".
+var (
+	// ErrNotInstalled: the stock does not have the item (never loaded, flushed, being rebuilt).
+	ErrNotInstalled = errors.New("seckill: item not installed in the stock")
+	// ErrStateChanged: a conditional write found another state than the caller had read; nothing was written.
+	ErrStateChanged = errors.New("seckill: state changed meanwhile")
+	// ErrOrderExists: the ledger has a row for this order id; nothing was written.
+	ErrOrderExists = errors.New("seckill: order exists")
+	// ErrNoOrder: the ledger has no row for this order id.
+	ErrNoOrder = errors.New("seckill: no such order in the ledger")
+	// ErrQuota: the order would lift the user over the item's limit; nothing was written.
+	ErrQuota = errors.New("seckill: quota exceeded")
+	// ErrPaymentExists: the ledger has this trade already; nothing was written.
+	ErrPaymentExists = errors.New("seckill: payment exists")
+	// ErrNoReturn: there is no return row for this order.
+	ErrNoReturn = errors.New("seckill: no such return row")
+	// ErrBuildLost: another builder took over, or the build is not whole; nothing was installed.
+	ErrBuildLost = errors.New("seckill: build lost")
+)
+
+// Collision says that a unit row exists already; nothing was written.
+type Collision struct {
+	Unit  int
+	Owner string // the order that has the unit
+	User  string // that order's user
+}
+
+func (c *Collision) Error() string {
+	return fmt.Sprintf("seckill: unit %d belongs to order %s", c.Unit, c.Owner)
+}

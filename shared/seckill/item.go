@@ -1,0 +1,154 @@
+package seckill
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of an item. Each is checked by Item.Validate.
+const (
+	MaxStock       = 1_000_000 // units of one item; a rebuild reads every sold one
+	MaxLimit       = 1_000     // units one user may hold of one item
+	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order takes count+2
+	MaxTitle       = 100       // characters
+	MaxDetail      = 20_000    // characters of HTML
+	MaxCovers      = 10        // addresses of pictures
+	MaxCoverLength = 2_000     // characters of one address
+	MaxItems       = 1_000     // items that one list call may return
+)
+
+// Times around an item's window.
+const (
+	StageLead  = 10 * time.Minute // how long before the start stage loads an item into the stock
+	KeepLoaded = 48 * time.Hour   // how long after the end an item stays loaded: longer than the longest hold
+	SkewBound  = 2 * time.Second  // how far apart two instances' clocks may be (I10)
+)
+
+// ItemState is where an item's sale is; it follows from the window and the stop switch.
+type ItemState string
+
+// The states of an item.
+const (
+	ItemWaiting ItemState = "waiting"
+	ItemOnline  ItemState = "online"
+	ItemStopped ItemState = "stopped"
+	ItemEnded   ItemState = "ended"
+)
+
+// Commodity is what is sold: the goods as the shop describes them.
+type Commodity struct {
+	ID         string
+	Title      string
+	Price      Fen // the ordinary price, per unit
+	Covers     []string
+	Detail     string // HTML, sanitized when the item was imported
+	CreateTime time.Time
+}
+
+// Item is one flash sale of one commodity.
+type Item struct {
+	ID         string // decimal digits, 1 to 19, no leading zero
+	Commodity  Commodity
+	Price      Fen       // sale price per unit
+	Start, End time.Time // UTC; the sale is open in [Start, End)
+	CreateTime time.Time
+	Stock      int // N: units are numbered 1..N; it only grows
+	Limit      int // units that one user may hold, unpaid ones included
+	// Buckets is B, over how many ledger partitions the unit rows are spread (unit n lies in n mod B). It is fixed
+	// when the item is made: were it to follow a growing stock, a unit would have two possible rows.
+	Buckets int
+	Stopped bool
+	Version int64 // rises with every change; the stock ignores an older one
+}
+
+// BucketsFor gives the number of partitions for an item made with this stock: about 500 rows in each.
+func BucketsFor(stock int) int { return max(16, (stock+499)/500) }
+
+// Bucket is the ledger partition of a unit.
+func (it *Item) Bucket(unit int) int { return unit % it.Buckets }
+
+// MaxPerOrder is the largest count that one purchase may ask for.
+func (it *Item) MaxPerOrder() int { return min(it.Limit, MaxCount) }
+
+// StateAt gives the item's state at a time.
+func (it *Item) StateAt(now time.Time) ItemState {
+	switch {
+	case !now.Before(it.End):
+		return ItemEnded
+	case it.Stopped:
+		return ItemStopped
+	case now.Before(it.Start):
+		return ItemWaiting
+	default:
+		return ItemOnline
+	}
+}
+
+// Loadable says whether the item belongs in the stock now: from StageLead before its start to KeepLoaded after its end.
+func (it *Item) Loadable(now time.Time) bool {
+	return !now.Before(it.Start.Add(-StageLead)) && !it.Retired(now)
+}
+
+// Retired says that the sale is so long over that the stock has forgotten, or may forget, the item.
+func (it *Item) Retired(now time.Time) bool { return !now.Before(it.End.Add(KeepLoaded)) }
+
+// ValidItemID says whether s may be an item's id: 1 to 19 decimal digits without a leading zero.
+func ValidItemID(s string) bool {
+	if len(s) == 0 || len(s) > 19 || s[0] == '0' {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// Validate returns what is wrong with the item in one sentence, or nil.
+func (it *Item) Validate() error {
+	switch {
+	case !ValidItemID(it.ID):
+		return fmt.Errorf("id %q: want 1 to 19 digits without a leading zero", it.ID)
+	case !ValidItemID(it.Commodity.ID):
+		return fmt.Errorf("commodity id %q: want 1 to 19 digits without a leading zero", it.Commodity.ID)
+	case it.Commodity.Title == "" || utf8.RuneCountInString(it.Commodity.Title) > MaxTitle:
+		return fmt.Errorf("title: want 1 to %d characters", MaxTitle)
+	case utf8.RuneCountInString(it.Commodity.Detail) > MaxDetail:
+		return fmt.Errorf("detail: want at most %d characters", MaxDetail)
+	case len(it.Commodity.Covers) > MaxCovers:
+		return fmt.Errorf("covers: want at most %d", MaxCovers)
+	case it.Price < 1 || it.Price > MaxFen/MaxCount:
+		return fmt.Errorf("sk_price %s: want 0.01 to %s yuan", it.Price.Yuan(), (MaxFen / MaxCount).Yuan())
+	case it.Commodity.Price < 0 || it.Commodity.Price > MaxFen:
+		return fmt.Errorf("price %s: want 0 to %s yuan", it.Commodity.Price.Yuan(), MaxFen.Yuan())
+	case it.Start.IsZero() || it.End.IsZero() || !it.Start.Before(it.End):
+		return fmt.Errorf("start_time %s, end_time %s: the start must lie before the end",
+			it.Start.Format(time.RFC3339), it.End.Format(time.RFC3339))
+	case it.Stock < 1 || it.Stock > MaxStock:
+		return fmt.Errorf("stock %d: want 1 to %d", it.Stock, MaxStock)
+	case it.Limit < 1 || it.Limit > MaxLimit:
+		return fmt.Errorf("limit %d: want 1 to %d", it.Limit, MaxLimit)
+	case it.Buckets < 1:
+		return fmt.Errorf("buckets %d: want at least 1", it.Buckets)
+	}
+	for _, c := range it.Commodity.Covers {
+		if c == "" || len(c) > MaxCoverLength {
+			return fmt.Errorf("cover %.40q: want 1 to %d characters", c, MaxCoverLength)
+		}
+	}
+	return nil
+}
+
+// Items is the table of items and their state.
+type Items interface {
+	// Get reads one item consistently. CodeItemUnknown; Fault.
+	Get(ctx context.Context, id string) (Item, error)
+	// List gives the items that end after the given time, at most MaxItems, in no order. It may lag. Fault.
+	List(ctx context.Context, endsAfter time.Time) ([]Item, error)
+	// Put makes an item, or replaces the one with version it.Version-1; the write is one conditional put.
+	// ErrStateChanged when there is another version; Fault.
+	Put(ctx context.Context, it Item) error
+}

@@ -1,0 +1,153 @@
+package seckill
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// MessageVersion is the schema version of messages. A newer one is parked, not guessed at.
+const MessageVersion = 1
+
+// Limits of queues (Amazon SQS, "Amazon SQS message quotas").
+const (
+	MaxDelay       = 900 * time.Second // a message's delay
+	MaxMessage     = 256 << 10         // bytes
+	MaxReceives    = 100               // after that the queue itself parks a message
+	MaxBatch       = 10                // messages in one receive
+	MaxBackoff     = 60 * time.Second  // longest wait that a flow asks for after a transient fault
+	DefaultVisible = 30 * time.Second  // visibility timeout
+)
+
+// MessageKind says what a message is about.
+type MessageKind string
+
+// The kinds of messages.
+const (
+	MessageOrder  MessageKind = "order"  // orders queue: place this reservation
+	MessageReturn MessageKind = "return" // orders queue: an order has a return row
+	MessageWake   MessageKind = "wake"   // orders queue: an item is not installed
+	MessageClose  MessageKind = "close"  // closings queue: look whether the order is due
+)
+
+// Message is what travels on a queue.
+type Message struct {
+	Kind        MessageKind
+	Reservation Reservation // order
+	Order       string      // return, close
+	Item        string      // wake
+}
+
+type wireMessage struct {
+	Version int         `json:"v"`
+	Kind    MessageKind `json:"kind"`
+	Order   string      `json:"order,omitempty"`
+	Item    string      `json:"item,omitempty"`
+	User    string      `json:"user,omitempty"`
+	Count   int         `json:"count,omitempty"`
+	Address string      `json:"address,omitempty"`
+	Created int64       `json:"created,omitempty"` // Unix milliseconds
+	Units   []int       `json:"units,omitempty"`
+	Trace   string      `json:"trace,omitempty"`
+}
+
+// Encode writes the message as JSON.
+func (m *Message) Encode() []byte {
+	w := wireMessage{Version: MessageVersion, Kind: m.Kind, Order: m.Order, Item: m.Item}
+	if m.Kind == MessageOrder {
+		r := &m.Reservation
+		w.Order, w.Item, w.User, w.Count, w.Address, w.Units, w.Trace = r.Order, r.Item, r.User, r.Count, r.Address, r.Units, r.Trace
+		w.Created = r.Created.UnixMilli()
+	}
+	b, err := json.Marshal(w)
+	if err != nil {
+		panic(err) // strings and integers always marshal
+	}
+	return b
+}
+
+// DecodeMessage reads a message. The error says why it is unreadable: such a message is parked.
+func DecodeMessage(b []byte) (Message, error) {
+	var w wireMessage
+	if len(b) > MaxMessage {
+		return Message{}, fmt.Errorf("message of %d bytes", len(b))
+	}
+	if err := json.Unmarshal(b, &w); err != nil {
+		return Message{}, fmt.Errorf("not a message: %w", err)
+	}
+	if w.Version != MessageVersion {
+		return Message{}, fmt.Errorf("message version %d, this code reads %d", w.Version, MessageVersion)
+	}
+	m := Message{Kind: w.Kind, Order: w.Order, Item: w.Item}
+	switch w.Kind {
+	case MessageOrder:
+		r := Reservation{Request: Request{Order: w.Order, Item: w.Item, User: w.User, Count: w.Count, Address: w.Address,
+			Created: time.UnixMilli(w.Created).UTC(), Trace: w.Trace}, Units: w.Units}
+		if !ValidOrderID(r.Order) || w.Created <= 0 {
+			return Message{}, fmt.Errorf("order message without a valid order id and time")
+		}
+		if err := r.Validate(); err != nil {
+			return Message{}, fmt.Errorf("order message: %w", err)
+		}
+		if !ascending(r.Units) || len(r.Units) > r.Count {
+			return Message{}, fmt.Errorf("order message with units %v for a count of %d", r.Units, r.Count)
+		}
+		m = Message{Kind: w.Kind, Reservation: r}
+	case MessageReturn, MessageClose:
+		if !ValidOrderID(w.Order) {
+			return Message{}, fmt.Errorf("%s message without a valid order id", w.Kind)
+		}
+	case MessageWake:
+		if !ValidItemID(w.Item) {
+			return Message{}, fmt.Errorf("wake message without a valid item id")
+		}
+	default:
+		return Message{}, fmt.Errorf("message of unknown kind %.40q", w.Kind)
+	}
+	return m, nil
+}
+
+func ascending(units []int) bool {
+	last := 0
+	for _, n := range units {
+		if n <= last || n > MaxStock {
+			return false
+		}
+		last = n
+	}
+	return true
+}
+
+// Delivery is one receipt of a message.
+type Delivery struct {
+	ID       string // the message's
+	Receipt  string // this delivery's handle
+	Body     []byte
+	Receives int // how often it was received, this time included
+}
+
+// Depth is how many messages a queue holds.
+type Depth struct {
+	Visible  int // can be received now
+	InFlight int // received, not yet deleted
+	Delayed  int
+	Parked   int // in its dead-letter queue
+}
+
+// Queue delivers every message at least once, in any order, possibly twice, and again when it was not deleted within
+// the visibility timeout. Any error is a fault: the effect is unknown.
+type Queue interface {
+	// Send enqueues a message; delay is at most MaxDelay.
+	Send(ctx context.Context, m Message, delay time.Duration) error
+	// Receive takes at most limit messages (1..MaxBatch); none is no error.
+	Receive(ctx context.Context, limit int) ([]Delivery, error)
+	// Delete acknowledges a delivery; one that is gone already is no error.
+	Delete(ctx context.Context, d Delivery) error
+	// Delay hides a delivered message for that long from now on.
+	Delay(ctx context.Context, d Delivery, wait time.Duration) error
+	// Park puts a delivered message into the dead-letter queue with the reason. The caller deletes it afterwards.
+	Park(ctx context.Context, d Delivery, reason string) error
+	// Depth counts; the figures may lag.
+	Depth(ctx context.Context) (Depth, error)
+}

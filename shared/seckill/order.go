@@ -1,0 +1,135 @@
+package seckill
+
+import (
+	"context"
+	"time"
+)
+
+// Limits of an order's life.
+const (
+	MinHold      = 2 * time.Minute  // shortest hold on a real payment provider
+	MaxHold      = 24 * time.Hour   // longest
+	DefaultHold  = 15 * time.Minute // how long an unpaid order keeps its units
+	Grace        = 60 * time.Second // from pay_by to the release: payments begun in time may end in it
+	MaxUnplaced  = time.Hour        // a reservation not placed by then is rejected
+	MaxHistory   = 50               // entries; the state table cannot produce more
+	ReturnShards = 16               // partitions of return rows
+	DueShards    = 16               // partitions of the due indexes
+)
+
+// Change is one entry of an order's history.
+type Change struct {
+	State State     `json:"state"`
+	At    time.Time `json:"at"`
+	Cause string    `json:"cause,omitempty"`
+}
+
+// Order is a placed (or rejected) purchase as the ledger has it.
+type Order struct {
+	ID, Item, User string
+	Count          int
+	Units          []int // the units it holds; empty once given back
+	Price          Fen   // per unit, fixed at placement
+	Amount         Fen   // Price × Count
+	Address        string
+	State          State
+	Created        time.Time // when buy received the request
+	Placed         time.Time // when the row was written
+	PayBy          time.Time // end of the hold; whole seconds; zero when rejected
+	CloseTo        State     // closing: expired or cancelled, by the first cause
+	Reason         Code      // rejected: why
+	Title          string    // of the commodity, as sold
+	Buckets        int       // the item's Buckets: where its unit rows lie
+	History        []Change
+}
+
+// Due is when expire has to look at the order: pay_by and grace.
+func (o *Order) Due() time.Time { return o.PayBy.Add(Grace) }
+
+// Payable says whether the order may be paid at this time.
+func (o *Order) Payable(now time.Time) bool {
+	return o.State == PendingPayment && now.Before(o.PayBy)
+}
+
+// Quota is what one user has of one item in the ledger.
+type Quota struct {
+	Units  int            // held in all
+	Orders map[string]int // by order
+	Newest string         // the newest order, in whatever state
+}
+
+// ReturnRow says that an order's numbers have to go back into the stock.
+type ReturnRow struct {
+	Order, Item, User string
+	Units             []int
+}
+
+// PaymentState is where the money of one trade is.
+type PaymentState string
+
+// The states of a payment row.
+const (
+	Captured   PaymentState = "captured"   // kept for an order
+	RefundDue  PaymentState = "refund_due" // has to go back
+	RefundDone PaymentState = "refunded"
+)
+
+// Payment is one trade's money. One order can be paid by two trades.
+type Payment struct {
+	Order   string
+	TradeNo string // the provider's
+	Amount  Fen
+	State   PaymentState
+	At      time.Time // when the ledger learnt of it
+	Cause   string    // "notify", "query"
+}
+
+// OrderPage is a page of a listing; Next is "" at the end.
+type OrderPage struct {
+	Orders []Order
+	Next   string
+}
+
+// Ledger keeps the truth: who owns which unit, what state an order is in, where the money is. Each method is one
+// transaction or one read. Any error but those named is a fault: the effect is unknown. Reads are consistent but for
+// those marked as index reads, which may lag and never decide anything.
+type Ledger interface {
+	// Place writes the order (pending_payment), one row per unit, and raises the user's quota, all or nothing.
+	// ErrOrderExists before anything else; ErrQuota when it would exceed limit; *Collision for a unit that has a row.
+	Place(ctx context.Context, o Order, limit int) error
+	// Reject writes the order as rejected, without units. ErrOrderExists.
+	Reject(ctx context.Context, o Order) error
+	// Order reads an order. ErrNoOrder.
+	Order(ctx context.Context, id string) (Order, error)
+	// BeginClosing moves pending_payment to closing and makes the order due now. ErrStateChanged.
+	BeginClosing(ctx context.Context, id string, to State, at time.Time, cause string) error
+	// GiveBack moves the order from closing to o.CloseTo, removes its unit rows (each must be this order's), lowers the
+	// quota and puts a return row, all or nothing. ErrStateChanged.
+	GiveBack(ctx context.Context, o Order, at time.Time, cause string) error
+	// Settle records a trade's money once and moves the order from one state to another (the same when it stays), all or
+	// nothing. ErrPaymentExists before anything else; ErrStateChanged when the order is not in from.
+	Settle(ctx context.Context, p Payment, from, to State) error
+	// Postpone makes an order that is still in closing due again at a later time. ErrStateChanged.
+	Postpone(ctx context.Context, id string, due time.Time) error
+	// Quota reads what a user has of an item; zero when nothing.
+	Quota(ctx context.Context, user, item string) (Quota, error)
+	// Units reads all unit rows of one bucket of an item.
+	Units(ctx context.Context, item string, bucket int) ([]UnitRow, error)
+	// Payments reads an order's trades.
+	Payments(ctx context.Context, order string) ([]Payment, error)
+	// Returns reads at most limit return rows of a shard.
+	Returns(ctx context.Context, shard, limit int) ([]ReturnRow, error)
+	// Return reads an order's return row. ErrNoReturn.
+	Return(ctx context.Context, order string) (ReturnRow, error)
+	// DeleteReturn removes the row if it still has these units; no row is no error.
+	DeleteReturn(ctx context.Context, r ReturnRow) error
+
+	// DueOrders gives at most limit ids of open orders due by now, oldest first. Index read.
+	DueOrders(ctx context.Context, shard int, now time.Time, limit int) ([]string, error)
+	// RefundsDue gives at most limit payments that have to go back. Index read.
+	RefundsDue(ctx context.Context, shard, limit int) ([]Payment, error)
+	// OrdersByUser pages through a user's placed orders, newest first. Index read.
+	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)
+	// OrdersByItem pages through an item's orders, rejected ones included. Index read.
+	OrdersByItem(ctx context.Context, item, after string, limit int) (OrderPage, error)
+}

@@ -1,0 +1,264 @@
+package seckill
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of a purchase request.
+const (
+	MaxAddress = 500     // characters
+	MaxKey     = 128     // characters of an Idempotency-Key, printable ASCII
+	MaxBody    = 8 << 10 // bytes of a request's body
+	MaxUser    = 20      // characters of a user id (a 64-bit integer)
+)
+
+// Request is one purchase that a shopper asked for. It is what a reservation stores and a message carries.
+type Request struct {
+	Order   string // its order id
+	Item    string
+	User    string
+	Count   int
+	Address string
+	Created time.Time // when buy received it, UTC, milliseconds
+	Trace   string    // the request id of the call, for logs only
+}
+
+// Reservation is a request and the unit numbers that the stock handed out for it.
+type Reservation struct {
+	Request
+	Units []int // distinct, ascending
+}
+
+// BodyHash names the request's body: the same for the same count and address.
+func (r *Request) BodyHash() string {
+	var buf [MaxAddress*4 + 24]byte
+	b := strconv.AppendInt(buf[:0], int64(r.Count), 10)
+	b = append(b, 0)
+	b = append(b, r.Address...)
+	sum := sha256.Sum256(b)
+	return idEncoding.EncodeToString(sum[:10])
+}
+
+// Validate checks what can be checked without the item. The error is an *Error with CodeInvalid.
+func (r *Request) Validate() error {
+	switch {
+	case !ValidItemID(r.Item):
+		return Invalid("seckill_id", "1-19 digits")
+	case r.Count < 1 || r.Count > MaxCount:
+		return Invalid("count", "1.."+strconv.Itoa(MaxCount))
+	case strings.TrimSpace(r.Address) == "" || !utf8.ValidString(r.Address) || utf8.RuneCountInString(r.Address) > MaxAddress:
+		return Invalid("address", "1.."+strconv.Itoa(MaxAddress))
+	case r.User == "" || len(r.User) > MaxUser:
+		return Refuse(CodeToken)
+	}
+	return nil
+}
+
+var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// KeyedOrderID is the order id of a request that carries an idempotency key: a function of item, user and key, so that
+// the same key is the same order wherever and however often it arrives. 27 characters that Alipay takes as out_trade_no.
+func KeyedOrderID(item, user, key string) string {
+	var buf [3*MaxKey + 2]byte
+	b := append(buf[:0], item...)
+	b = append(b, 0)
+	b = append(b, user...)
+	b = append(b, 0)
+	b = append(b, key...)
+	sum := sha256.Sum256(b)
+	return "o" + idEncoding.EncodeToString(sum[:])[:26]
+}
+
+// RandomOrderID is an order id made of 130 random bits or more (17 bytes of entropy).
+func RandomOrderID(entropy [17]byte) string { return "o" + idEncoding.EncodeToString(entropy[:])[:26] }
+
+// ValidOrderID says whether s has an order id's form.
+func ValidOrderID(s string) bool {
+	if len(s) != 27 || s[0] != 'o' {
+		return false
+	}
+	for i := 1; i < len(s); i++ {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '2' || c > '7') {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidKey says whether s may be an Idempotency-Key: 1 to 128 printable ASCII characters.
+func ValidKey(s string) bool {
+	if len(s) == 0 || len(s) > MaxKey {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// ReserveCode is how the stock answered a reservation.
+type ReserveCode string
+
+// Answers of Stock.Reserve.
+const (
+	Reserved       ReserveCode = "reserved"    // new: Reservation holds its units
+	ReservedAgain  ReserveCode = "again"       // the same request still waits to be placed: Reservation is what is stored
+	ReservedBefore ReserveCode = "before"      // the same request was placed or rejected before: Order
+	ReserveReused  ReserveCode = "reused"      // the same order id with another body: Order
+	ReserveLimit   ReserveCode = "limit"       // over the user's limit: Order is the user's newest
+	ReserveNone    ReserveCode = "none"        // 0 units left
+	ReserveFew     ReserveCode = "few"         // fewer left than asked for
+	ReserveEarly   ReserveCode = "not_started" // before the window
+	ReserveLate    ReserveCode = "ended"       // after it
+	ReserveStopped ReserveCode = "stopped"
+)
+
+// ReserveResult is the answer to a reservation.
+type ReserveResult struct {
+	Code        ReserveCode
+	Order       string
+	Reservation Reservation
+}
+
+// RedrawCode is how the stock answered a redraw.
+type RedrawCode string
+
+// Answers of Stock.Redraw.
+const (
+	RedrawUnits   RedrawCode = "units"   // place Reservation: the whole request as stored, with as many units as it asks for
+	RedrawSettled RedrawCode = "settled" // settled meanwhile: the ledger's row decides
+	RedrawWait    RedrawCode = "wait"    // no unit left, not yet believed: come back later
+	RedrawNone    RedrawCode = "none"    // no unit left, and the lists were compared with the ledger since that was first seen
+)
+
+// Level is what the stock knows of an item, for display and for upkeep.
+type Level struct {
+	Left      int   // free and not yet issued units
+	Held      int   // numbers held by orders, placed or not
+	Awaiting  int   // reservations that wait to be placed
+	HighWater int   // the highest number ever issued
+	Stock     int   // N
+	Version   int64 // of the item's state
+	Stopped   bool
+}
+
+// Seen is one number as a drift scan saw it.
+type Seen struct {
+	Unit     int
+	Holder   string // the order that holds it; "" when free or in no list
+	Free     bool
+	Awaiting bool // its holder waits to be placed
+}
+
+// Correction puts one number where the ledger says it belongs, provided that it is still as seen.
+type Correction struct {
+	Unit   int
+	Holder string // as seen; "" when nobody held it
+	Owner  string // the order of the unit's row; "" when there is no row
+	User   string // that order's user
+}
+
+// UserEntries is what the stock counts against one user: orders and how many units of each.
+type UserEntries struct {
+	User   string
+	Orders map[string]int
+	Busy   bool // one of the orders waits to be placed
+}
+
+// UnitRow is a unit that the ledger has sold.
+type UnitRow struct {
+	Unit  int
+	Order string
+	User  string
+}
+
+// Stock hands out numbered units: Redis, or an embedded stand-in. Every method is one atomic step of the stock. Any
+// error but those named is a fault: the effect is unknown. Times are the caller's clock.
+type Stock interface {
+	// Reserve draws r.Count units for the request and stores it whole (the outbox), or says why not. keyed: r.Order came
+	// from an idempotency key; without it a repeat with the same count is recognised while the user's order is queued.
+	// resend is when repair first sends the message again. ErrNotInstalled.
+	Reserve(ctx context.Context, now time.Time, r Request, keyed bool, resend time.Duration) (ReserveResult, error)
+	// Settle records that the ledger has decided the order and which units it gives it (none when rejected): it is no longer
+	// awaited, and every number held for it beyond these becomes free. It only ever lowers what counts against the
+	// user. Repeating it changes nothing. ErrNotInstalled.
+	Settle(ctx context.Context, item, order, user string, units []int) error
+	// Redraw replaces a number that the ledger refused (c.Unit; 0 to top up a short reservation): the number becomes its
+	// owner's and another is drawn. A reservation that the stock has forgotten is taken up again from r. ErrNotInstalled.
+	Redraw(ctx context.Context, now time.Time, r Reservation, c Collision, resend time.Duration) (RedrawCode, Reservation, error)
+	// Return moves those of the numbers that the order still holds to the free ones, and drops the order from what
+	// counts against its user. Repeating it changes nothing. ErrNotInstalled.
+	Return(ctx context.Context, item, order, user string, units []int) error
+	// Due gives at most limit reservations whose message should be sent again, and doubles the wait of each up to
+	// longest. ErrNotInstalled.
+	Due(ctx context.Context, now time.Time, item string, limit int, longest time.Duration) ([]Reservation, error)
+	// Assert writes the item's window, price, limit, stop switch and stock (never a lower stock); an older version than
+	// the stock has changes nothing and is no error. ErrNotInstalled.
+	Assert(ctx context.Context, it Item) error
+	// Level reads the item's figures. ErrNotInstalled.
+	Level(ctx context.Context, item string) (Level, error)
+	// Queued gives the user's newest reservation of the item that waits to be placed; "" when there is none.
+	// ErrNotInstalled.
+	Queued(ctx context.Context, item, user string) (order string, err error)
+
+	// DriftBegin starts a drift pass: its number is what DriftEnd reports. ErrNotInstalled.
+	DriftBegin(ctx context.Context, item, token string) (pass int64, err error)
+	// Scan reads held, free and awaiting together for the numbers of one ledger bucket, 1..high-water. ErrNotInstalled.
+	Scan(ctx context.Context, item string, bucket, buckets int) ([]Seen, error)
+	// Correct carries a correction out if the number is still as seen and its holder does not wait to be placed; changed
+	// says whether it did. ErrNotInstalled.
+	Correct(ctx context.Context, item string, c Correction) (changed bool, err error)
+	// Users pages through the users that the stock counts units against; cursor 0 begins, next 0 ends. ErrNotInstalled.
+	Users(ctx context.Context, item string, cursor uint64) (page []UserEntries, next uint64, err error)
+	// CorrectUser replaces a user's entries if they are still as seen and none of their orders waits to be placed.
+	// ErrNotInstalled.
+	CorrectUser(ctx context.Context, item string, seen UserEntries, want map[string]int) (changed bool, err error)
+	// DriftEnd records that the pass compared everything and corrected what differed; a pass that another one has overtaken,
+	// or that the stock has forgotten, is ignored. ErrNotInstalled.
+	DriftEnd(ctx context.Context, item, token string, pass int64) error
+
+	// BuildStart begins a build beside the live keys and takes it from whoever was building.
+	BuildStart(ctx context.Context, item, token string) error
+	// BuildUnits adds sold units to the build; users is how many users it saw first. ErrBuildLost.
+	BuildUnits(ctx context.Context, item, token string, rows []UnitRow) (users int, err error)
+	// BuildGaps adds the numbers from..to that no unit row has to the build's free numbers. ErrBuildLost.
+	BuildGaps(ctx context.Context, item, token string, from, to int) error
+	// Install makes the build live if nothing is installed, the token still has it, and it holds exactly this many units
+	// and users, and highWater-units free numbers; else the build is dropped. ErrBuildLost.
+	Install(ctx context.Context, it Item, token string, units, users, highWater int) error
+	// Remove forgets a retired item; it keeps one that still has reservations waiting. ErrNotInstalled.
+	Remove(ctx context.Context, item string) error
+}
+
+// Body is the part of a request that the stock stores without reading it.
+func (r *Request) Body() string {
+	b, err := json.Marshal(requestBody{Address: r.Address, Trace: r.Trace})
+	if err != nil {
+		panic(err) // two strings always marshal
+	}
+	return string(b)
+}
+
+// SetBody reads what Body wrote.
+func (r *Request) SetBody(s string) error {
+	var b requestBody
+	if err := json.Unmarshal([]byte(s), &b); err != nil {
+		return err
+	}
+	r.Address, r.Trace = b.Address, b.Trace
+	return nil
+}
+
+type requestBody struct {
+	Address string `json:"address"`
+	Trace   string `json:"trace,omitempty"`
+}

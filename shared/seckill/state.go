@@ -1,0 +1,111 @@
+package seckill
+
+// State is where an order is in its life.
+type State string
+
+// The states of an order.
+const (
+	Queued         State = "queued" // in the stock only
+	PendingPayment State = "pending_payment"
+	Closing        State = "closing"
+	Paid           State = "paid"
+	Confirmed      State = "confirmed"
+	Shipped        State = "shipped"
+	Received       State = "received"
+	Completed      State = "completed"
+	Expired        State = "expired"
+	Cancelled      State = "cancelled"
+	Rejected       State = "rejected"
+	RefundOwed     State = "refund_due"
+	Refunded       State = "refunded"
+)
+
+// Transition is one allowed change of an order's state.
+type Transition struct {
+	From, To State
+	By       string // the step that makes it
+	Cause    string // why, in words
+	Units    string // what happens to its units
+}
+
+// StateInfo says what a state is.
+type StateInfo struct {
+	State  State
+	Status int    // the HTTP contract's number
+	Holds  bool   // whether an order in it holds units
+	Final  bool   // whether nothing leaves it
+	Means  string // in words
+}
+
+// States lists every state in the order of an order's life.
+var States = []StateInfo{
+	{Queued, 7, true, false, "reserved in the stock, its message on the way to the ledger"},
+	{PendingPayment, 1, true, false, "placed; waits for payment until pay_by"},
+	{Closing, 1, true, false, "no longer payable; the payment provider is being asked"},
+	{Paid, 2, true, false, "paid in time"},
+	{Confirmed, 2, true, false, "taken up by the shop"},
+	{Shipped, 3, true, false, "on its way"},
+	{Received, 4, true, false, "received by the shopper, or 15 days after shipping"},
+	{Completed, 4, true, true, "7 days after receipt"},
+	{Expired, 8, false, false, "not paid in time; units given back"},
+	{Cancelled, 9, false, false, "cancelled by the shopper; units given back"},
+	{Rejected, 10, false, true, "could not be placed"},
+	{RefundOwed, 5, false, false, "money has to go back"},
+	{Refunded, 6, false, true, "money went back"},
+}
+
+// Transitions is the whole table: a change that is not here is not made (I5). docs/state_machine.md is generated from it.
+var Transitions = []Transition{
+	{Queued, PendingPayment, "consume", "every unit row was free and the quota allowed it", "become rows"},
+	{Queued, Rejected, "consume", "no unit left, quota refused, item stopped, or unplaced for 1 h", "freed in the stock"},
+	{PendingPayment, Paid, "notify, expire", "an authentic payment", "stay"},
+	{PendingPayment, Closing, "expire, shop", "pay_by and grace have passed, or the shopper cancels", "stay"},
+	{Closing, Paid, "notify, expire", "an authentic payment", "stay"},
+	{Closing, Expired, "expire", "the trade is closed, or never existed, after the hold", "given back"},
+	{Closing, Cancelled, "expire", "the trade is closed, or never existed, after a cancel", "given back"},
+	{Paid, Confirmed, "back office", "the shop takes it up", "stay"},
+	{Confirmed, Shipped, "back office", "goods handed to the carrier", "stay"},
+	{Shipped, Received, "shop, schedule", "the shopper says so, or 15 days passed", "stay"},
+	{Received, Completed, "schedule", "7 days passed", "stay"},
+	{Expired, RefundOwed, "notify, expire", "late money", "none held"},
+	{Cancelled, RefundOwed, "notify, expire", "late money", "none held"},
+	{Paid, RefundOwed, "back office", "the operator refunds", "given back"},
+	{Confirmed, RefundOwed, "back office", "the operator refunds", "given back"},
+	{RefundOwed, Refunded, "refund", "the provider confirmed the refund", "none held"},
+}
+
+// Info gives what is known of a state; the zero StateInfo for an unknown one.
+func (s State) Info() StateInfo {
+	for _, i := range States {
+		if i.State == s {
+			return i
+		}
+	}
+	return StateInfo{}
+}
+
+// Status is the HTTP contract's number for the state.
+func (s State) Status() int { return s.Info().Status }
+
+// CanBecome says whether the table allows the change.
+func (s State) CanBecome(to State) bool {
+	for _, t := range Transitions {
+		if t.From == s && t.To == to {
+			return true
+		}
+	}
+	return false
+}
+
+// OnMoney says what an authentic payment does to an order in state s: the state it moves to (the same when it stays)
+// and whether the money is kept or has to go back. Rule: DESIGN §5; money for an order that is not open is refunded.
+func (s State) OnMoney() (State, PaymentState) {
+	switch s {
+	case PendingPayment, Closing:
+		return Paid, Captured
+	case Expired, Cancelled:
+		return RefundOwed, RefundDue
+	default:
+		return s, RefundDue
+	}
+}
