@@ -171,7 +171,8 @@ type Correction struct {
 type UserEntries struct {
 	User   string
 	Orders map[string]int
-	Busy   bool // one of the orders waits to be placed
+	Busy   bool   // one of the orders waits to be placed
+	AsSeen string // how the stock wrote them, for CorrectUser's comparison; opaque
 }
 
 // UnitRow is a unit that the ledger has sold.

@@ -1,0 +1,13 @@
+-- build_common.lua: put before every build script. A build stands beside the live keys and belongs to one token.
+--
+-- KEYS  1 new        hash  token
+--       2 new:free   as free
+--       3 new:held   as held
+--       4 new:users  as users
+--       install and remove have the six live keys behind these
+local call = redis.call
+local NEW, NFREE, NHELD, NUSERS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+
+local function lost(token)
+  return call('HGET', NEW, 'token') ~= token
+end

@@ -1,0 +1,24 @@
+-- build_units: adds sold units to the build.
+-- ARGV  1 token, then number, order, user for each
+-- result {ok, users seen first} | {lost}
+if lost(ARGV[1]) then
+  return {'lost'}
+end
+local first = 0
+for i = 2, #ARGV, 3 do
+  local n, order, user = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  call('HSET', NHELD, n, order)
+  local entries = call('HGET', NUSERS, user)
+  if not entries then
+    first = first + 1
+    entries = order .. ':1'
+  else
+    local changed
+    entries, changed = string.gsub(entries, order .. ':(%d+)', function(c) return order .. ':' .. (tonumber(c) + 1) end)
+    if changed == 0 then
+      entries = entries .. ',' .. order .. ':1'
+    end
+  end
+  call('HSET', NUSERS, user, entries)
+end
+return {'ok', first}

@@ -1,0 +1,128 @@
+-- common.lua: put before every script. Names the keys of one item and what is read and written in several scripts.
+--
+-- KEYS  1 item      hash  start end limit price stock version stopped hw; pass pass_token checked (drift passes)
+--       2 free      zset  returned numbers, score = number: the lowest first, adding twice is adding once
+--       3 held      hash  number -> order
+--       4 res       hash  order -> record
+--       5 awaiting  zset  order, score = when to send its message again (ms)
+--       6 users     hash  user -> "order:units,order:units", oldest first
+--
+-- A record is state|count|numbers|none|backoff|created|user|hash|body. state: q queued, s settled. none: the last drift pass begun
+-- when the stock first had no number for it, or empty. body is opaque and may hold any byte.
+--
+-- Times are milliseconds and come as arguments. No key has a TTL: a cache that is full evicts those first.
+local call = redis.call
+local ITEM, FREE, HELD, RES, AWAITING, USERS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+
+local function whole(x)
+  return string.format('%.0f', x)
+end
+
+local function not_installed()
+  return call('EXISTS', ITEM) == 0
+end
+
+local function numbers(csv)
+  local t = {}
+  for n in string.gmatch(csv, '%d+') do
+    t[#t + 1] = tonumber(n)
+  end
+  return t
+end
+
+local function record(order)
+  local raw = call('HGET', RES, order)
+  if not raw then
+    return nil
+  end
+  local state, count, units, none, backoff, created, user, hash, body =
+    string.match(raw, '^(%a)|(%d+)|([%d,]*)|(%d*)|(%d*)|(%d*)|([^|]*)|(%w*)|(.*)$')
+  return {
+    raw = raw, state = state, count = tonumber(count), units = numbers(units), none = none,
+    backoff = backoff, created = created, user = user, hash = hash, body = body,
+  }
+end
+
+-- save writes a record and returns it as stored.
+local function save(order, r)
+  local raw = r.state .. '|' .. r.count .. '|' .. table.concat(r.units, ',') .. '|' .. r.none .. '|' .. r.backoff .. '|'
+    .. r.created .. '|' .. r.user .. '|' .. r.hash .. '|' .. r.body
+  call('HSET', RES, order, raw)
+  return raw
+end
+
+-- charge sets what one order counts against its user: how(units so far, or nil) gives the new figure, nil for none.
+local function charge(user, order, how)
+  local old = call('HGET', USERS, user) or ''
+  local list, found = {}, false
+  for o, c in string.gmatch(old, '(%w+):(%d+)') do
+    local n = tonumber(c)
+    if o == order then
+      found = true
+      n = how(n)
+    end
+    if n then
+      list[#list + 1] = o .. ':' .. n
+    end
+  end
+  if not found then
+    local n = how(nil)
+    if n then
+      list[#list + 1] = order .. ':' .. n
+    end
+  end
+  local new = table.concat(list, ',')
+  if new == old then
+    return
+  elseif new == '' then
+    call('HDEL', USERS, user)
+  else
+    call('HSET', USERS, user, new)
+  end
+end
+
+-- available counts the numbers that can be drawn.
+local function available(stock, hw)
+  return call('ZCARD', FREE) + math.max(stock - hw, 0)
+end
+
+-- draw hands out count available numbers, the lowest first, and appends them to units.
+local function draw(order, count, hw, units)
+  local got = call('ZPOPMIN', FREE, count)
+  for i = 1, #got, 2 do
+    units[#units + 1] = tonumber(got[i])
+    call('HSET', HELD, got[i], order)
+  end
+  local more = count - #got / 2
+  for n = hw + 1, hw + more do
+    units[#units + 1] = n
+    call('HSET', HELD, n, order)
+  end
+  if more > 0 then
+    call('HSET', ITEM, 'hw', hw + more)
+  end
+end
+
+-- mark makes a number its owner's: high-water rises to it, the gap becomes free, and the owner's user is known.
+local function mark(n, owner, user)
+  local hw = tonumber(call('HGET', ITEM, 'hw'))
+  for k = hw + 1, n - 1 do
+    call('ZADD', FREE, k, k)
+  end
+  if n > hw then
+    call('HSET', ITEM, 'hw', n)
+  end
+  call('ZREM', FREE, n)
+  call('HSET', HELD, n, owner)
+  if user ~= '' then
+    charge(user, owner, function(c) return c or 0 end)
+  end
+end
+
+-- release makes a number free if this order still holds it.
+local function release(n, order)
+  if call('HGET', HELD, n) == order then
+    call('HDEL', HELD, n)
+    call('ZADD', FREE, n, n)
+  end
+end

@@ -1,0 +1,28 @@
+-- correct: puts one number where the ledger says it belongs, if it is still as seen and its holder is not awaited.
+-- ARGV  1 number  2 holder as seen, '' for none  3 owner by the ledger, '' for none  4 the owner's user
+-- result {ok, 1 if it changed something, else 0} | {not_installed}
+if not_installed() then
+  return {'not_installed'}
+end
+local n, holder, owner = tonumber(ARGV[1]), ARGV[2], ARGV[3]
+if (call('HGET', HELD, n) or '') ~= holder or holder == owner and holder ~= '' then
+  return {'ok', 0}
+end
+if holder ~= '' then
+  if call('ZSCORE', AWAITING, holder) then
+    return {'ok', 0}
+  end
+  local r = record(holder)
+  if r then
+    charge(r.user, holder, function(c) return c and math.max(c - 1, 0) end)
+  end
+end
+if owner ~= '' then
+  mark(n, owner, ARGV[4])
+  return {'ok', 1}
+end
+if n > tonumber(call('HGET', ITEM, 'hw')) then
+  return {'ok', 0}
+end
+call('HDEL', HELD, n)
+return {'ok', call('ZADD', FREE, n, n)}

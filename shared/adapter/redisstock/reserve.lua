@@ -1,0 +1,64 @@
+-- reserve: draws units for a request and stores it whole (the outbox), or says why not.
+-- ARGV  1 now  2 order  3 user  4 count  5 keyed (1 or 0)  6 body hash  7 body  8 first re-send, ms from now
+-- result {reserved, order, numbers} | {again, order, record} | {before|reused|limit, order}
+--        | {not_installed|not_started|ended|stopped|none|few}
+local now, order, user, count = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
+local it = call('HMGET', ITEM, 'start', 'end', 'limit', 'stock', 'hw', 'stopped')
+if not it[1] then
+  return {'not_installed'}
+end
+
+local r = record(order)
+if r then
+  if r.hash ~= ARGV[6] then
+    return {'reused', order}
+  elseif r.state == 'q' then
+    return {'again', order, r.raw}
+  end
+  return {'before', order}
+end
+
+local entries = call('HGET', USERS, user) or ''
+local units, newest, repeated = 0, '', nil
+for o, c in string.gmatch(entries, '(%w+):(%d+)') do
+  units, newest = units + tonumber(c), o
+  if ARGV[5] == '0' then
+    local q = record(o)
+    if q and q.state == 'q' and q.count == count then
+      repeated = q
+      repeated.order = o
+    end
+  end
+end
+if repeated then
+  return {'again', repeated.order, repeated.raw}
+end
+
+if now < tonumber(it[1]) then
+  return {'not_started'}
+elseif now >= tonumber(it[2]) then
+  return {'ended'}
+elseif it[6] == '1' then
+  return {'stopped'}
+elseif units + count > tonumber(it[3]) then
+  return {'limit', newest}
+end
+local hw = tonumber(it[5])
+local left = available(tonumber(it[4]), hw)
+if left <= 0 then
+  return {'none'}
+elseif left < count then
+  return {'few'}
+end
+
+local drawn = {}
+draw(order, count, hw, drawn)
+local csv = table.concat(drawn, ',')
+call('HSET', RES, order,
+  'q|' .. count .. '|' .. csv .. '||' .. ARGV[8] .. '|' .. ARGV[1] .. '|' .. user .. '|' .. ARGV[6] .. '|' .. ARGV[7])
+call('ZADD', AWAITING, whole(now + tonumber(ARGV[8])), order)
+if entries ~= '' then
+  entries = entries .. ','
+end
+call('HSET', USERS, user, entries .. order .. ':' .. count)
+return {'reserved', order, csv}

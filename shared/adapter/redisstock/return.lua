@@ -1,0 +1,12 @@
+-- return: the ledger has given the order's units back. Those that it still holds become free, and it counts no longer
+-- against its user.
+-- ARGV  1 order  2 user  3 numbers, comma separated
+-- result {ok} | {not_installed}
+if not_installed() then
+  return {'not_installed'}
+end
+for _, n in ipairs(numbers(ARGV[3])) do
+  release(n, ARGV[1])
+end
+charge(ARGV[2], ARGV[1], function() return nil end)
+return {'ok'}

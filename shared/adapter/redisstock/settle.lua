@@ -1,0 +1,30 @@
+-- settle: the ledger has decided the order. It is no longer awaited; what is held for it beyond the ledger's units
+-- becomes free; what counts against its user is only ever lowered.
+-- ARGV  1 order  2 user  3 the ledger's units, comma separated, '' for none
+-- result {ok} | {not_installed}
+if not_installed() then
+  return {'not_installed'}
+end
+local order, user, units = ARGV[1], ARGV[2], numbers(ARGV[3])
+local keep = {}
+for _, n in ipairs(units) do
+  keep[n] = true
+end
+
+call('ZREM', AWAITING, order)
+local r = record(order)
+if r then
+  for _, n in ipairs(r.units) do
+    if not keep[n] then
+      release(n, order)
+    end
+  end
+  r.state, r.units, r.none, r.backoff, r.body = 's', units, '', '', ''
+  save(order, r)
+end
+charge(user, order, function(c)
+  if c and #units > 0 then
+    return math.min(c, #units) -- an entry of 0 stays: the drift pass finds users by their entries
+  end
+end)
+return {'ok'}
