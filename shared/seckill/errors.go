@@ -145,6 +145,8 @@ var (
 	ErrPaymentExists = errors.New("seckill: payment exists")
 	// ErrNoReturn: there is no return row for this order.
 	ErrNoReturn = errors.New("seckill: no such return row")
+	// ErrBuildBusy: another builder is at work; nothing was written.
+	ErrBuildBusy = errors.New("seckill: another build is under way")
 	// ErrBuildLost: another builder took over, or the build is not whole; nothing was installed.
 	ErrBuildLost = errors.New("seckill: build lost")
 )

@@ -12,6 +12,9 @@ const (
 	DefaultHold  = 15 * time.Minute // how long an unpaid order keeps its units
 	Grace        = 60 * time.Second // from pay_by to the release: payments begun in time may end in it
 	MaxUnplaced  = time.Hour        // a reservation not placed by then is rejected
+	PlaceTimeout = time.Second      // deadline of one Place
+	ItemFresh    = time.Second      // how old the item that a placement was checked against may be
+	MaxQuotas    = 100              // users in one Quotas call (a BatchGetItem's limit)
 	MaxHistory   = 50               // entries; the state table cannot produce more
 	ReturnShards = 16               // partitions of return rows
 	DueShards    = 16               // partitions of the due indexes
@@ -95,7 +98,8 @@ type OrderPage struct {
 // those marked as index reads, which may lag and never decide anything.
 type Ledger interface {
 	// Place writes the order (pending_payment), one row per unit, and raises the user's quota, all or nothing.
-	// ErrOrderExists before anything else; ErrQuota when it would exceed limit; *Collision for a unit that has a row.
+	// ErrOrderExists before anything else; ErrQuota when it would exceed limit; *Collision for a unit that has a row. A
+	// driver gives up after PlaceTimeout: a write that lands later would be placed after an acknowledged stop (I10).
 	Place(ctx context.Context, o Order, limit int) error
 	// Reject writes the order as rejected, without units. ErrOrderExists.
 	Reject(ctx context.Context, o Order) error
@@ -113,6 +117,8 @@ type Ledger interface {
 	Postpone(ctx context.Context, id string, due time.Time) error
 	// Quota reads what a user has of an item; zero when nothing.
 	Quota(ctx context.Context, user, item string) (Quota, error)
+	// Quotas reads the quotas of at most MaxQuotas users, each consistently, not together; users without one are missing.
+	Quotas(ctx context.Context, item string, users []string) (map[string]Quota, error)
 	// Units reads all unit rows of one bucket of an item.
 	Units(ctx context.Context, item string, bucket int) ([]UnitRow, error)
 	// Payments reads an order's trades.

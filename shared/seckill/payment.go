@@ -3,7 +3,6 @@ package seckill
 import (
 	"context"
 	"net/url"
-	"time"
 )
 
 // TradeState is what the payment provider says of an order's trade.
@@ -55,15 +54,4 @@ type Payments interface {
 	// Verify checks a notify's authenticity and reads it. CodeForged when the signature or its form is wrong; CodeNotOurs for another
 	// app or seller. No network.
 	Verify(form url.Values) (Notice, error)
-}
-
-// Clock tells the time. Flows read no other clock.
-type Clock interface {
-	Now() time.Time // UTC
-}
-
-// IDs mints what must be unique and unguessable. Flows use no other randomness.
-type IDs interface {
-	OrderID() string // ValidOrderID holds
-	Token() string   // 1 to 64 letters and digits
 }

@@ -182,6 +182,10 @@ type UnitRow struct {
 	User  string
 }
 
+// BuildPatience is how long a build may lie untouched before another builder takes it. Without it, the wake messages of
+// many instances would take the build from each other for ever.
+const BuildPatience = 3 * time.Second
+
 // Stock hands out numbered units: Redis, or an embedded stand-in. Every method is one atomic step of the stock. Any
 // error but those named is a fault: the effect is unknown. Times are the caller's clock.
 type Stock interface {
@@ -207,9 +211,9 @@ type Stock interface {
 	Assert(ctx context.Context, it Item) error
 	// Level reads the item's figures. ErrNotInstalled.
 	Level(ctx context.Context, item string) (Level, error)
-	// Queued gives the user's newest reservation of the item that waits to be placed; "" when there is none.
-	// ErrNotInstalled.
-	Queued(ctx context.Context, item, user string) (order string, err error)
+	// Queued gives the user's reservation with this order id, or with "" the newest, that waits to be placed; one without an
+	// Order when there is none. ErrNotInstalled.
+	Queued(ctx context.Context, item, user, order string) (Reservation, error)
 
 	// DriftBegin starts a drift pass: its number is what DriftEnd reports. ErrNotInstalled.
 	DriftBegin(ctx context.Context, item, token string) (pass int64, err error)
@@ -227,12 +231,15 @@ type Stock interface {
 	// or that the stock has forgotten, is ignored. ErrNotInstalled.
 	DriftEnd(ctx context.Context, item, token string, pass int64) error
 
-	// BuildStart begins a build beside the live keys and takes it from whoever was building.
-	BuildStart(ctx context.Context, item, token string) error
-	// BuildUnits adds sold units to the build; users is how many users it saw first. ErrBuildLost.
-	BuildUnits(ctx context.Context, item, token string, rows []UnitRow) (users int, err error)
-	// BuildGaps adds the numbers from..to that no unit row has to the build's free numbers. ErrBuildLost.
-	BuildGaps(ctx context.Context, item, token string, from, to int) error
+	// BuildStart begins a build beside the live keys, and takes it from a builder that has not touched it for
+	// BuildPatience. ErrBuildBusy when another builder is at work.
+	BuildStart(ctx context.Context, now time.Time, item, token string) error
+	// BuildUnits adds sold units to the build; users is how many users it saw first. Many rows may take several
+	// steps. ErrBuildLost.
+	BuildUnits(ctx context.Context, now time.Time, item, token string, rows []UnitRow) (users int, err error)
+	// BuildGaps adds the numbers from..to that no unit row has to the build's free numbers, in as many steps as it
+	// takes. ErrBuildLost.
+	BuildGaps(ctx context.Context, now time.Time, item, token string, from, to int) error
 	// Install makes the build live if nothing is installed, the token still has it, and it holds exactly this many units
 	// and users, and highWater-units free numbers; else the build is dropped. ErrBuildLost.
 	Install(ctx context.Context, it Item, token string, units, users, highWater int) error

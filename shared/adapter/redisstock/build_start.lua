@@ -1,6 +1,13 @@
--- build_start: begins a build, and takes it from whoever was building.
--- ARGV  1 token
--- result {ok}
+-- build_start: begins a build, and takes it from a builder that has not touched it for a while.
+-- ARGV  1 token  2 now  3 how long a build may lie untouched, ms
+-- result {ok} | {busy}
+local at = call('HGET', NEW, 'at')
+if at then
+  local age = tonumber(ARGV[2]) - tonumber(at)
+  if age >= 0 and age < tonumber(ARGV[3]) then
+    return {'busy'}
+  end
+end
 call('DEL', NEW, NFREE, NHELD, NUSERS)
-call('HSET', NEW, 'token', ARGV[1])
+call('HSET', NEW, 'token', ARGV[1], 'at', ARGV[2])
 return {'ok'}

@@ -1,11 +1,12 @@
 -- build_units: adds sold units to the build.
--- ARGV  1 token, then number, order, user for each
+-- ARGV  1 token  2 now, then number, order, user for each
 -- result {ok, users seen first} | {lost}
 if lost(ARGV[1]) then
   return {'lost'}
 end
+touch(ARGV[2])
 local first = 0
-for i = 2, #ARGV, 3 do
+for i = 3, #ARGV, 3 do
   local n, order, user = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   call('HSET', NHELD, n, order)
   local entries = call('HGET', NUSERS, user)

@@ -1,14 +1,16 @@
--- queued: the user's newest reservation that waits to be placed.
--- ARGV  1 user
--- result {ok, order or ''} | {not_installed}
+-- queued: the user's reservation with this order id, or the newest, that waits to be placed.
+-- ARGV  1 user  2 order, '' for the newest
+-- result {ok, order, record} | {ok} when there is none | {not_installed}
 if not_installed() then
   return {'not_installed'}
 end
-local newest = ''
+local found = {'ok'}
 for o in string.gmatch(call('HGET', USERS, ARGV[1]) or '', '(%w+):%d+') do
-  local r = record(o)
-  if r and r.state == 'q' then
-    newest = o
+  if ARGV[2] == '' or ARGV[2] == o then
+    local r = record(o)
+    if r and r.state == 'q' then
+      found = {'ok', o, r.raw}
+    end
   end
 end
-return {'ok', newest}
+return found

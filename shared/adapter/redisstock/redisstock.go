@@ -74,6 +74,8 @@ func (s *Stock) script(ctx context.Context, sc *Script, keys []string, args ...s
 		return reply{}, seckill.ErrNotInstalled
 	case "lost":
 		return reply{}, seckill.ErrBuildLost
+	case "busy":
+		return reply{}, seckill.ErrBuildBusy
 	}
 	return reply{word, list[1:]}, nil
 }
@@ -242,9 +244,12 @@ func (s *Stock) Level(ctx context.Context, item string) (seckill.Level, error) {
 }
 
 // Queued implements seckill.Stock.
-func (s *Stock) Queued(ctx context.Context, item, user string) (string, error) {
-	a, err := s.script(ctx, queued, s.keysOf(item).live, user)
-	return a.str(0), err
+func (s *Stock) Queued(ctx context.Context, item, user, order string) (seckill.Reservation, error) {
+	a, err := s.script(ctx, queued, s.keysOf(item).live, user, order)
+	if err != nil || len(a.rest) == 0 {
+		return seckill.Reservation{}, err
+	}
+	return parseRecord(item, a.str(0), a.str(1))
 }
 
 // DriftBegin implements seckill.Stock.
@@ -339,17 +344,17 @@ func (s *Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserE
 }
 
 // BuildStart implements seckill.Stock.
-func (s *Stock) BuildStart(ctx context.Context, item, token string) error {
-	_, err := s.script(ctx, buildStart, s.keysOf(item).build, token)
+func (s *Stock) BuildStart(ctx context.Context, now time.Time, item, token string) error {
+	_, err := s.script(ctx, buildStart, s.keysOf(item).build, token, num(now.UnixMilli()), millis(seckill.BuildPatience))
 	return err
 }
 
 // BuildUnits implements seckill.Stock.
-func (s *Stock) BuildUnits(ctx context.Context, item, token string, rows []seckill.UnitRow) (int, error) {
+func (s *Stock) BuildUnits(ctx context.Context, now time.Time, item, token string, rows []seckill.UnitRow) (int, error) {
 	total := 0
 	for chunk := range slices.Chunk(rows, buildChunk) {
-		args := make([]string, 0, 1+3*len(chunk))
-		args = append(args, token)
+		args := make([]string, 0, 2+3*len(chunk))
+		args = append(args, token, num(now.UnixMilli()))
 		for _, r := range chunk {
 			args = append(args, num(r.Unit), r.Order, r.User)
 		}
@@ -363,9 +368,9 @@ func (s *Stock) BuildUnits(ctx context.Context, item, token string, rows []secki
 }
 
 // BuildGaps implements seckill.Stock.
-func (s *Stock) BuildGaps(ctx context.Context, item, token string, from, to int) error {
+func (s *Stock) BuildGaps(ctx context.Context, now time.Time, item, token string, from, to int) error {
 	for ; from <= to; from += gapChunk {
-		if _, err := s.script(ctx, buildGaps, s.keysOf(item).build, token, num(from), num(min(from+gapChunk-1, to))); err != nil {
+		if _, err := s.script(ctx, buildGaps, s.keysOf(item).build, token, num(now.UnixMilli()), num(from), num(min(from+gapChunk-1, to))); err != nil {
 			return err
 		}
 	}

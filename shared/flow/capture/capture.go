@@ -1,0 +1,52 @@
+// Package capture records authentic money: notify hears of it, expire asks for it, and both write it the same way.
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"seckill/shared/seckill"
+)
+
+// maxTries bounds how often an order may change state under a payment; the state table has no cycle.
+const maxTries = 6
+
+// Recorder writes payments into the ledger.
+type Recorder struct {
+	Ledger seckill.Ledger
+	Clock  seckill.Clock
+	Meter  seckill.Meter
+}
+
+// Record settles one trade's money: the order becomes paid, or, when it is not open any more, the money is due to go back. It is
+// durable when the error is nil; repeating it changes nothing. CodeNotOurs for an unknown order or another amount.
+func (r *Recorder) Record(ctx context.Context, order, tradeNo string, amount seckill.Fen, cause string) error {
+	for range maxTries {
+		o, err := r.Ledger.Order(ctx, order)
+		if errors.Is(err, seckill.ErrNoOrder) {
+			return &seckill.Error{Code: seckill.CodeNotOurs, Order: order, Err: err}
+		}
+		if err != nil {
+			return err
+		}
+		if amount != o.Amount {
+			return &seckill.Error{Code: seckill.CodeNotOurs, Order: order, Err: fmt.Errorf("amount %s, the order's is %s", amount.Yuan(), o.Amount.Yuan())}
+		}
+		to, state := o.State.OnMoney()
+		err = r.Ledger.Settle(ctx, seckill.Payment{Order: order, TradeNo: tradeNo, Amount: amount, State: state, At: r.Clock.Now(), Cause: cause}, o.State, to)
+		switch {
+		case err == nil && state == seckill.Captured:
+			r.Meter.Count(seckill.EventPaid, 1)
+			return nil
+		case err == nil:
+			r.Meter.Count(seckill.EventRefundDue, 1)
+			return nil
+		case errors.Is(err, seckill.ErrPaymentExists):
+			return nil
+		case !errors.Is(err, seckill.ErrStateChanged):
+			return err
+		}
+	}
+	return fmt.Errorf("capture: order %s changed state %d times", order, maxTries)
+}

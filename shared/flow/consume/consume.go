@@ -1,0 +1,246 @@
+// Package consume takes messages off the orders queue: it places reservations in the ledger, takes returned units back into the
+// stock, and wakes the rebuild. In: one delivery. Out: nil when the message is done with and may be deleted, or an error
+// when it has to come back. It touches ledger, stock, items and both queues, never the payment provider.
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"seckill/shared/flow/buy"
+	"seckill/shared/flow/itemcache"
+	"seckill/shared/seckill"
+)
+
+// maxDraws is how many numbers one delivery draws before it lets the message come back: after a stale restore of the
+// stock, many collide.
+const maxDraws = 20
+
+// Repairer is what consume needs of the repair flow.
+type Repairer interface {
+	Wake(ctx context.Context, item string) error
+	FinishReturn(ctx context.Context, r seckill.ReturnRow) error
+}
+
+// Deps is what the step works with.
+type Deps struct {
+	Stock    seckill.Stock
+	Ledger   seckill.Ledger
+	Items    seckill.Items
+	Orders   seckill.Queue
+	Closings seckill.Queue
+	Clock    seckill.Clock
+	Meter    seckill.Meter
+	Repair   Repairer
+	Hold     time.Duration // how long an unpaid order keeps its units
+}
+
+// Flow is one instance of the step. Safe for concurrent use.
+type Flow struct {
+	Deps
+	items *itemcache.Cache
+}
+
+// New makes an instance.
+func New(d Deps) *Flow { return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock)} }
+
+// errLater says that the message has to come back, and that nothing is wrong.
+var errLater = errors.New("consume: not yet")
+
+// Batch handles deliveries one after another and returns the ids of those that have to come back, never nil. It stops when ctx
+// ends; the caller ends it early enough to report.
+func (f *Flow) Batch(ctx context.Context, batch []seckill.Delivery) []string {
+	failed := []string{}
+	for _, d := range batch {
+		if ctx.Err() != nil || f.Handle(ctx, d) != nil {
+			failed = append(failed, d.ID)
+		}
+	}
+	return failed
+}
+
+// Handle does what one message asks for. nil: delete the message. Otherwise it comes back, after a wait that Handle has asked the
+// queue for; no fault ever loses it.
+func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
+	m, err := seckill.DecodeMessage(d.Body)
+	if err != nil {
+		return f.park(ctx, d, err.Error())
+	}
+	switch m.Kind {
+	case seckill.MessageOrder:
+		err = f.order(ctx, d, m.Reservation)
+	case seckill.MessageReturn:
+		err = f.giveBack(ctx, m.Order)
+	case seckill.MessageWake:
+		err = f.Repair.Wake(ctx, m.Item)
+	default:
+		return f.park(ctx, d, "a "+string(m.Kind)+" message on the orders queue")
+	}
+	if err != nil {
+		// 1 s, 2 s, 4 s … 60 s: a hundred receives last longer than any outage that a sale survives.
+		wait := min(time.Second<<min(d.Receives-1, 10), seckill.MaxBackoff)
+		_ = f.Orders.Delay(ctx, d, wait) // without it the message comes back after its visibility timeout
+	}
+	return err
+}
+
+func (f *Flow) park(ctx context.Context, d seckill.Delivery, reason string) error {
+	f.Meter.Count(seckill.EventParked, 1)
+	return f.Orders.Park(ctx, d, reason)
+}
+
+// order places a reservation: transaction, closing message, settle. Whatever was done before, by this message or another
+// delivery of it, ends the same way.
+func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservation) error {
+	if f.Clock.Now().Sub(m.Created) >= seckill.MaxUnplaced {
+		return f.reject(ctx, m, seckill.CodeUnavailable)
+	}
+	for range maxDraws {
+		if len(m.Units) < m.Count {
+			next, done, err := f.redraw(ctx, m, seckill.Collision{})
+			if done || err != nil {
+				return err
+			}
+			m = next
+			continue
+		}
+		it, checked, err := f.items.Get(ctx, m.Item)
+		if seckill.CodeOf(err) == seckill.CodeItemUnknown {
+			return f.park(ctx, d, "order for an unknown item")
+		}
+		if err != nil {
+			return err
+		}
+		if it.Stopped {
+			return f.reject(ctx, m, seckill.CodeStopped)
+		}
+		now := f.Clock.Now()
+		if !itemcache.Fresh(checked, now) {
+			continue // the read took too long to place on (I10); read again
+		}
+		o := f.newOrder(m, it, now)
+		err = f.Ledger.Place(ctx, o, it.Limit)
+		var hit *seckill.Collision
+		switch {
+		case err == nil:
+			f.Meter.Count(seckill.EventPlaced, 1)
+			if err := f.sendClosing(ctx, &o, now); err != nil {
+				return err
+			}
+			return f.settle(ctx, it, m.Order, m.User, o.Units)
+		case errors.Is(err, seckill.ErrOrderExists):
+			return f.byRow(ctx, m)
+		case errors.Is(err, seckill.ErrQuota):
+			return f.reject(ctx, m, seckill.CodeLimitReached)
+		case errors.As(err, &hit):
+			f.Meter.Count(seckill.EventCollided, 1)
+			next, done, err := f.redraw(ctx, m, *hit)
+			if done || err != nil {
+				return err
+			}
+			m = next
+		default:
+			return err
+		}
+	}
+	return errLater
+}
+
+func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) seckill.Order {
+	return seckill.Order{
+		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Units: m.Units, Price: it.Price, Amount: it.Price * seckill.Fen(m.Count),
+		Address: m.Address, State: seckill.PendingPayment, Created: m.Created, Placed: now,
+		PayBy: now.Add(f.Hold).Truncate(time.Second), Title: it.Commodity.Title, Buckets: it.Buckets,
+		History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}},
+	}
+}
+
+// redraw asks for other numbers. done: the message needs no placing any more (err says how that ended).
+func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Collision) (next seckill.Reservation, done bool, err error) {
+	code, next, err := f.Stock.Redraw(ctx, f.Clock.Now(), m, c, buy.Resend)
+	if err != nil {
+		return m, true, err
+	}
+	switch code {
+	case seckill.RedrawUnits:
+		f.Meter.Count(seckill.EventRedrawn, 1)
+		next.Trace = m.Trace
+		return next, false, nil
+	case seckill.RedrawSettled:
+		return m, true, f.byRow(ctx, m)
+	case seckill.RedrawNone:
+		return m, true, f.reject(ctx, m, seckill.CodeSoldOut)
+	case seckill.RedrawWait:
+		return m, true, errLater
+	}
+	return m, true, fmt.Errorf("consume: redraw answered %q", code)
+}
+
+// reject writes the order as rejected first, so that a late message finds the id taken, then frees its numbers.
+func (f *Flow) reject(ctx context.Context, m seckill.Reservation, reason seckill.Code) error {
+	now := f.Clock.Now()
+	err := f.Ledger.Reject(ctx, seckill.Order{
+		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Address: m.Address, State: seckill.Rejected, Created: m.Created,
+		Placed: now, Reason: reason, History: []seckill.Change{{State: seckill.Rejected, At: now, Cause: string(reason)}},
+	})
+	if errors.Is(err, seckill.ErrOrderExists) {
+		return f.byRow(ctx, m)
+	}
+	if err != nil {
+		return err
+	}
+	f.Meter.Count(seckill.EventRejected, 1)
+	return f.settleOf(ctx, m, nil)
+}
+
+// byRow finishes what an earlier delivery began: an existing row is not always a duplicate, it may lack its closing message and
+// its settle.
+func (f *Flow) byRow(ctx context.Context, m seckill.Reservation) error {
+	o, err := f.Ledger.Order(ctx, m.Order)
+	if err != nil {
+		return err
+	}
+	if o.State == seckill.PendingPayment {
+		if err := f.sendClosing(ctx, &o, f.Clock.Now()); err != nil {
+			return err
+		}
+	}
+	return f.settleOf(ctx, m, o.Units)
+}
+
+func (f *Flow) settleOf(ctx context.Context, m seckill.Reservation, units []int) error {
+	it, _, err := f.items.Get(ctx, m.Item)
+	if err != nil {
+		return err
+	}
+	return f.settle(ctx, it, m.Order, m.User, units)
+}
+
+// settle tells the stock what the ledger decided. Not installed is no answer: the message comes back, until the item is so old
+// that no stock will hold it again.
+func (f *Flow) settle(ctx context.Context, it *seckill.Item, order, user string, units []int) error {
+	err := f.Stock.Settle(ctx, it.ID, order, user, units)
+	if errors.Is(err, seckill.ErrNotInstalled) && it.Retired(f.Clock.Now()) {
+		return nil
+	}
+	return err
+}
+
+func (f *Flow) sendClosing(ctx context.Context, o *seckill.Order, now time.Time) error {
+	wait := min(max(o.Due().Sub(now), 0), seckill.MaxDelay)
+	return f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: o.ID}, wait)
+}
+
+// giveBack takes a returned order's numbers back into the stock. The row's numbers count; no row means nothing to do.
+func (f *Flow) giveBack(ctx context.Context, order string) error {
+	row, err := f.Ledger.Return(ctx, order)
+	if errors.Is(err, seckill.ErrNoReturn) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Repair.FinishReturn(ctx, row)
+}

@@ -1,0 +1,186 @@
+// Package expire closes orders: those unpaid when their hold has ended, and those their shoppers cancelled. In: a delivery from the
+// closings queue, or a schedule (each minute). Out: an order that is paid, or has given its units back. It asks the payment provider and writes
+// the ledger; it never touches the stock: a return row and a message tell consume.
+package expire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"seckill/shared/flow/capture"
+	"seckill/shared/seckill"
+)
+
+// Limits of a run.
+const (
+	maxSweep  = 100 // orders per shard and sweep
+	maxAsks   = 3   // rounds of query and close for one order
+	postponed = time.Minute
+)
+
+// Deps is what the step works with.
+type Deps struct {
+	Ledger   seckill.Ledger
+	Payments seckill.Payments
+	Orders   seckill.Queue
+	Closings seckill.Queue
+	Clock    seckill.Clock
+	Meter    seckill.Meter
+}
+
+// Flow is one instance of the step. It remembers nothing.
+type Flow struct {
+	Deps
+	capture capture.Recorder
+}
+
+// New makes an instance.
+func New(d Deps) *Flow {
+	return &Flow{d, capture.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
+}
+
+// Batch handles deliveries one after another and returns the ids of those that have to come back, never nil.
+func (f *Flow) Batch(ctx context.Context, batch []seckill.Delivery) []string {
+	failed := []string{}
+	for _, d := range batch {
+		if ctx.Err() != nil || f.Handle(ctx, d) != nil {
+			failed = append(failed, d.ID)
+		}
+	}
+	return failed
+}
+
+// Handle looks at the order of one message. nil: delete the message. Otherwise it comes back after a wait.
+func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
+	m, err := seckill.DecodeMessage(d.Body)
+	if err == nil && m.Kind != seckill.MessageClose {
+		err = fmt.Errorf("a %s message on the closings queue", m.Kind)
+	}
+	if err != nil {
+		f.Meter.Count(seckill.EventParked, 1)
+		return f.Closings.Park(ctx, d, err.Error())
+	}
+	if err = f.look(ctx, m.Order, true); err != nil {
+		wait := min(time.Second<<min(d.Receives-1, 10), seckill.MaxBackoff)
+		_ = f.Closings.Delay(ctx, d, wait)
+	}
+	return err
+}
+
+// Sweep looks at every order that is due, so that one whose message was lost is closed all the same.
+func (f *Flow) Sweep(ctx context.Context) error {
+	var errs []error
+	for shard := range seckill.DueShards {
+		ids, err := f.Ledger.DueOrders(ctx, shard, f.Clock.Now(), maxSweep)
+		errs = append(errs, err)
+		for _, id := range ids {
+			if ctx.Err() != nil {
+				return errors.Join(append(errs, ctx.Err())...)
+			}
+			if err := f.look(ctx, id, false); err != nil {
+				// Later, or a hundred orders that the provider does not answer for would hide the rest for ever.
+				_ = f.Ledger.Postpone(ctx, id, f.Clock.Now().Add(postponed))
+				errs = append(errs, fmt.Errorf("order %s: %w", id, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// look does what the order needs now. again: there is a message about it, to be sent again when it is early.
+func (f *Flow) look(ctx context.Context, id string, again bool) error {
+	o, err := f.Ledger.Order(ctx, id)
+	if errors.Is(err, seckill.ErrNoOrder) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if o.State == seckill.PendingPayment {
+		now := f.Clock.Now()
+		if now.Before(o.Due()) {
+			if again {
+				return f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: id}, min(o.Due().Sub(now), seckill.MaxDelay))
+			}
+			return nil
+		}
+		err := f.Ledger.BeginClosing(ctx, id, seckill.Expired, now, "not paid in time")
+		if errors.Is(err, seckill.ErrStateChanged) {
+			// Paid, or cancelled: whichever, the row says so now.
+			if o, err = f.Ledger.Order(ctx, id); err != nil {
+				return err
+			}
+		} else if err != nil {
+			return err
+		} else {
+			f.Meter.Count(seckill.EventClosing, 1)
+			o.State, o.CloseTo = seckill.Closing, seckill.Expired
+		}
+	}
+	if o.State != seckill.Closing {
+		return nil
+	}
+	return f.finish(ctx, o)
+}
+
+// finish takes a closing order to its end: paid when the provider has its money, given back when the provider is sure that it never
+// will. An answer that never came is neither.
+func (f *Flow) finish(ctx context.Context, o seckill.Order) error {
+	for range maxAsks {
+		t, err := f.Payments.Query(ctx, o.ID)
+		if err != nil {
+			return f.unknown(err)
+		}
+		if t.State == seckill.TradePaid {
+			return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+		}
+		if t.State != seckill.TradeClosed {
+			answer, err := f.Payments.Close(ctx, o.ID)
+			if err != nil {
+				return f.unknown(err)
+			}
+			over := o.CloseTo == seckill.Cancelled || !f.Clock.Now().Before(o.Due())
+			switch {
+			case answer == seckill.CloseDone:
+				// Another trade of the order may have been paid between query and close.
+				t, err := f.Payments.Query(ctx, o.ID)
+				if err != nil {
+					return f.unknown(err)
+				}
+				if t.State == seckill.TradePaid {
+					return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+				}
+			case answer == seckill.CloseMissing && over:
+			default:
+				continue // close settles nothing else: query again and obey the query
+			}
+		}
+		return f.giveBack(ctx, o)
+	}
+	return f.unknown(fmt.Errorf("expire: the provider neither has the money of order %s nor closes its trade", o.ID))
+}
+
+func (f *Flow) unknown(err error) error {
+	f.Meter.Count(seckill.EventUnknown, 1)
+	return err
+}
+
+func (f *Flow) giveBack(ctx context.Context, o seckill.Order) error {
+	err := f.Ledger.GiveBack(ctx, o, f.Clock.Now(), "trade closed")
+	if errors.Is(err, seckill.ErrStateChanged) {
+		return nil // paid meanwhile, or given back by another delivery
+	}
+	if err != nil {
+		return err
+	}
+	if o.CloseTo == seckill.Cancelled {
+		f.Meter.Count(seckill.EventCancelled, 1)
+	} else {
+		f.Meter.Count(seckill.EventExpired, 1)
+	}
+	// The return row is the promise; the message only makes it quick. Without it repair finishes the return within a minute.
+	_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: o.ID}, 0)
+	return nil
+}

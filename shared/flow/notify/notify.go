@@ -1,0 +1,50 @@
+// Package notify settles the payment provider's callback. In: the form as received. Out: nil when its effect is durable, and
+// only then. It touches the ledger alone.
+package notify
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"seckill/shared/flow/capture"
+	"seckill/shared/seckill"
+)
+
+// Deps is what the step works with.
+type Deps struct {
+	Payments seckill.Payments
+	Ledger   seckill.Ledger
+	Clock    seckill.Clock
+	Meter    seckill.Meter
+}
+
+// Flow is one instance of the step. It remembers nothing.
+type Flow struct {
+	Deps
+	capture capture.Recorder
+}
+
+// New makes an instance.
+func New(d Deps) *Flow {
+	return &Flow{d, capture.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
+}
+
+// Notify verifies a notice and records its money. The error is an *seckill.Error: CodeForged, CodeNotOurs; CodeUnavailable when it
+// should be sent again.
+func (f *Flow) Notify(ctx context.Context, form url.Values) error {
+	n, err := f.Payments.Verify(form)
+	if err == nil && n.Paid {
+		err = f.capture.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
+	}
+	if err == nil {
+		return nil
+	}
+	var e *seckill.Error
+	if errors.As(err, &e) {
+		f.Meter.Count(seckill.EventForged, 1)
+		return e
+	}
+	return &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: time.Second, Err: err}
+}

@@ -1,0 +1,174 @@
+// Package repair keeps stock and ledger together: it rebuilds a stock that has forgotten an item, sends the messages of stranded
+// reservations again, finishes returns, and finds drift. In: a schedule (each minute), or a wake message. It touches stock, ledger, items and the
+// orders queue, never the payment provider.
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// Limits of one run.
+const (
+	maxResend     = 1000             // messages sent again per item
+	resendBatch   = 100              // reservations in one due script
+	longestResend = 15 * time.Minute // longest wait between two sends of a message
+	maxReturns    = 500              // return rows per shard
+)
+
+// Deps is what the step works with.
+type Deps struct {
+	Stock  seckill.Stock
+	Ledger seckill.Ledger
+	Items  seckill.Items
+	Orders seckill.Queue
+	Clock  seckill.Clock
+	IDs    seckill.IDs
+	Meter  seckill.Meter
+}
+
+// Flow is one instance of the step. It remembers nothing.
+type Flow struct{ Deps }
+
+// New makes an instance.
+func New(d Deps) *Flow { return &Flow{d} }
+
+// Run looks after every item and every return once. One item's trouble does not keep it from the others; the errors come joined.
+func (f *Flow) Run(ctx context.Context) error {
+	now := f.Clock.Now()
+	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded))
+	errs := []error{err}
+	for i := range items {
+		if ctx.Err() != nil {
+			return errors.Join(append(errs, ctx.Err())...)
+		}
+		if items[i].Loadable(now) {
+			if err := f.item(ctx, items[i].ID); err != nil {
+				errs = append(errs, fmt.Errorf("item %s: %w", items[i].ID, err))
+			}
+		}
+	}
+	for shard := range seckill.ReturnShards {
+		rows, err := f.Ledger.Returns(ctx, shard, maxReturns)
+		errs = append(errs, err)
+		for _, r := range rows {
+			errs = append(errs, f.FinishReturn(ctx, r))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (f *Flow) item(ctx context.Context, id string) error {
+	it, err := f.Items.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	err = f.resend(ctx, id)
+	if errors.Is(err, seckill.ErrNotInstalled) {
+		return f.rebuild(ctx, it)
+	}
+	return errors.Join(err, f.drift(ctx, it))
+}
+
+// Wake rebuilds an item that an instance found not installed.
+func (f *Flow) Wake(ctx context.Context, id string) error {
+	it, err := f.Items.Get(ctx, id)
+	if seckill.CodeOf(err) == seckill.CodeItemUnknown {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !it.Loadable(f.Clock.Now()) {
+		return nil
+	}
+	if _, err := f.Stock.Level(ctx, id); !errors.Is(err, seckill.ErrNotInstalled) {
+		return err
+	}
+	return f.rebuild(ctx, it)
+}
+
+// resend sends the messages of reservations again that have waited too long. The stock has doubled each one's wait already: a
+// failed send is made up for by the next.
+func (f *Flow) resend(ctx context.Context, item string) error {
+	var errs []error
+	for sent := 0; sent < maxResend; {
+		due, err := f.Stock.Due(ctx, f.Clock.Now(), item, resendBatch, longestResend)
+		if err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		for _, r := range due {
+			if err := f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: r}, 0); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		f.Meter.Count(seckill.EventResent, len(due))
+		sent += len(due)
+		if len(due) < resendBatch {
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// FinishReturn takes an order's returned numbers into the stock, and only then forgets the row. Not installed is no confirmation: the rebuild
+// may have read the unit rows before they went.
+func (f *Flow) FinishReturn(ctx context.Context, r seckill.ReturnRow) error {
+	err := f.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)
+	if errors.Is(err, seckill.ErrNotInstalled) {
+		it, ierr := f.Items.Get(ctx, r.Item)
+		if ierr != nil {
+			return ierr
+		}
+		if !it.Retired(f.Clock.Now()) {
+			return fmt.Errorf("return of %s: %w", r.Order, err)
+		}
+	} else if err != nil {
+		return err
+	}
+	f.Meter.Count(seckill.EventReturned, len(r.Units))
+	return f.Ledger.DeleteReturn(ctx, r)
+}
+
+// rebuild makes the stock anew from the unit rows, beside whatever is there, and installs it if nothing is. Messages on their way are not
+// waited for: their units look free here and meet as collisions.
+func (f *Flow) rebuild(ctx context.Context, it seckill.Item) error {
+	token := f.IDs.Token()
+	err := f.Stock.BuildStart(ctx, f.Clock.Now(), it.ID, token)
+	if errors.Is(err, seckill.ErrBuildBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	units, users, highWater := 0, 0, 0
+	for b := range it.Buckets {
+		rows, err := f.Ledger.Units(ctx, it.ID, b)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			highWater = max(highWater, r.Unit)
+		}
+		first, err := f.Stock.BuildUnits(ctx, f.Clock.Now(), it.ID, token, rows)
+		if err != nil {
+			return err
+		}
+		units, users = units+len(rows), users+first
+	}
+	if err := f.Stock.BuildGaps(ctx, f.Clock.Now(), it.ID, token, 1, highWater); err != nil {
+		return err
+	}
+	err = f.Stock.Install(ctx, it, token, units, users, highWater)
+	if errors.Is(err, seckill.ErrBuildLost) {
+		return nil // somebody else installed it, or will
+	}
+	if err == nil {
+		f.Meter.Count(seckill.EventRebuilt, 1)
+	}
+	return err
+}

@@ -1,0 +1,200 @@
+package shop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"seckill/shared/seckill"
+)
+
+// Newest says where the shopper's newest order of an item is. The stock answers only for a queued one; from placement on the
+// ledger does. CodeItemUnknown; CodeNotReady while the stock is being rebuilt and the ledger knows of no order.
+func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
+	if !seckill.ValidItemID(item) {
+		return Status{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	it, _, err := f.items.Get(ctx, item)
+	if err != nil {
+		return Status{}, unavailable(err)
+	}
+	queued, stockErr := f.Stock.Queued(ctx, item, user, "")
+	id := queued.Order
+	if id == "" {
+		q, err := f.Ledger.Quota(ctx, user, item)
+		if err != nil {
+			return Status{}, unavailable(err)
+		}
+		id = q.Newest
+	}
+	if id != "" {
+		o, err := f.Ledger.Order(ctx, id)
+		if err == nil {
+			return f.status(&o)
+		}
+		if !errors.Is(err, seckill.ErrNoOrder) {
+			return Status{}, unavailable(err)
+		}
+		if queued.Order != "" {
+			return Status{Order: id, State: seckill.Queued, RetryAfter: pollQueued}, nil
+		}
+	}
+	now := f.Clock.Now()
+	switch {
+	case stockErr == nil, errors.Is(stockErr, seckill.ErrNotInstalled) && (now.Before(it.Start.Add(-seckill.SkewBound)) || it.Retired(now)):
+		return Status{}, nil
+	case errors.Is(stockErr, seckill.ErrNotInstalled):
+		// The stock cannot say whether something is queued.
+		return Status{}, &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: retryAfter}
+	}
+	return Status{}, unavailable(stockErr)
+}
+
+func (f *Flow) status(o *seckill.Order) (Status, error) {
+	s := Status{Order: o.ID, State: o.State, Reason: o.Reason}
+	switch o.State {
+	case seckill.PendingPayment:
+		s.PayBy = o.PayBy
+		if !o.Payable(f.Clock.Now()) {
+			s.RetryAfter = pollClosing
+			return s, nil
+		}
+		var err error
+		if s.PayString, err = f.Payments.Prepare(*o); err != nil {
+			return s, fmt.Errorf("pay string of %s: %w", o.ID, err)
+		}
+	case seckill.Closing:
+		s.RetryAfter = pollClosing
+	}
+	return s, nil
+}
+
+// Order gives one of the shopper's own orders. CodeOrderUnknown, also for somebody else's.
+func (f *Flow) Order(ctx context.Context, user, id string) (OrderView, error) {
+	o, err := f.own(ctx, user, id)
+	if err != nil {
+		return OrderView{}, unavailable(err)
+	}
+	v, err := f.view(ctx, o)
+	if err == nil && o.State != seckill.Queued {
+		v.Payments, err = f.Ledger.Payments(ctx, id)
+	}
+	if err != nil {
+		return OrderView{}, unavailable(err)
+	}
+	return v, nil
+}
+
+// own finds an order of the user, placed or queued.
+func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) {
+	if !seckill.ValidOrderID(id) {
+		return seckill.Order{}, errUnknownOrder
+	}
+	o, err := f.Ledger.Order(ctx, id)
+	if err == nil && o.User == user {
+		return o, nil
+	}
+	if err == nil {
+		return o, errUnknownOrder
+	}
+	if !errors.Is(err, seckill.ErrNoOrder) {
+		return o, err
+	}
+	// The id does not say which item it is of; few are on sale at a time.
+	now := f.Clock.Now()
+	items, err := f.current(ctx, now)
+	if err != nil {
+		return o, err
+	}
+	for i := range items {
+		it := &items[i]
+		if !it.Loadable(now) {
+			continue
+		}
+		r, err := f.Stock.Queued(ctx, it.ID, user, id)
+		if err != nil && !errors.Is(err, seckill.ErrNotInstalled) {
+			return o, err
+		}
+		if r.Order == id {
+			return seckill.Order{ID: id, Item: it.ID, User: user, Count: r.Count, Price: it.Price, Amount: it.Price * seckill.Fen(r.Count),
+				Address: r.Address, State: seckill.Queued, Created: r.Created, Title: it.Commodity.Title}, nil
+		}
+	}
+	return o, errUnknownOrder
+}
+
+var errUnknownOrder = seckill.Refuse(seckill.CodeOrderUnknown)
+
+func (f *Flow) view(ctx context.Context, o seckill.Order) (OrderView, error) {
+	it, _, err := f.items.Get(ctx, o.Item)
+	if err != nil {
+		return OrderView{}, err
+	}
+	v := OrderView{Order: o, Item: View{*it, f.left(ctx, it, f.Clock.Now())}}
+	if o.Payable(f.Clock.Now()) {
+		v.PayString, err = f.Payments.Prepare(o)
+	}
+	return v, err
+}
+
+// Orders lists the shopper's placed orders, newest first, a page of size; page counts from 1. It may lag by seconds.
+func (f *Flow) Orders(ctx context.Context, user string, page, size int) ([]OrderView, error) {
+	skip, after := (page-1)*size, ""
+	out := []OrderView{}
+	for len(out) < size {
+		p, err := f.Ledger.OrdersByUser(ctx, user, after, min(skip+size-len(out), 100))
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		drop := min(skip, len(p.Orders))
+		skip -= drop
+		for _, o := range p.Orders[drop:] {
+			if o.State == seckill.PendingPayment { // the list lags: never offer to pay what is closing
+				if o, err = f.Ledger.Order(ctx, o.ID); err != nil {
+					return nil, unavailable(err)
+				}
+			}
+			v, err := f.view(ctx, o)
+			if err != nil {
+				return nil, unavailable(err)
+			}
+			out = append(out, v)
+		}
+		if after = p.Next; after == "" {
+			break
+		}
+	}
+	return out, nil
+}
+
+// Cancel gives up an order that is not paid: it closes, and its units go back once the payment provider agrees. CodeOrderUnknown;
+// CodeStillQueued; CodeNotCancelable.
+func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
+	for range 2 {
+		o, err := f.own(ctx, user, id)
+		if err != nil {
+			return Status{}, unavailable(err)
+		}
+		switch o.State {
+		case seckill.Queued:
+			return Status{}, &seckill.Error{Code: seckill.CodeStillQueued, Order: id, RetryAfter: retryAfter}
+		case seckill.Closing, seckill.Cancelled:
+			return f.status(&o)
+		case seckill.PendingPayment:
+			err := f.Ledger.BeginClosing(ctx, id, seckill.Cancelled, f.Clock.Now(), "cancelled by the shopper")
+			if errors.Is(err, seckill.ErrStateChanged) {
+				continue
+			}
+			if err != nil {
+				return Status{}, unavailable(err)
+			}
+			f.Meter.Count(seckill.EventClosing, 1)
+			// The row is due now: without this message the sweep closes it within a minute.
+			_ = f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: id}, 0)
+			return Status{Order: id, State: seckill.Closing, RetryAfter: pollClosing}, nil
+		default:
+			return Status{}, &seckill.Error{Code: seckill.CodeNotCancelable, Order: id}
+		}
+	}
+	return Status{}, &seckill.Error{Code: seckill.CodeNotCancelable, Order: id}
+}

@@ -1,0 +1,172 @@
+package shop
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"seckill/shared/flow/itemcache"
+	"seckill/shared/seckill"
+)
+
+// Limits and waits.
+const (
+	retryAfter  = time.Second            // after a fault
+	pollQueued  = 500 * time.Millisecond // how soon to ask again while an order is queued
+	pollClosing = time.Second
+	maxLevels   = 2 * seckill.MaxItems // levels remembered
+)
+
+// Deps is what the step works with.
+type Deps struct {
+	Stock    seckill.Stock
+	Ledger   seckill.Ledger
+	Items    seckill.Items
+	Closings seckill.Queue
+	Payments seckill.Payments // Prepare only
+	Clock    seckill.Clock
+	Meter    seckill.Meter
+}
+
+// Flow is one instance of the step. Safe for concurrent use.
+type Flow struct {
+	Deps
+	items *itemcache.Cache
+
+	mu     sync.Mutex
+	list   []seckill.Item // shared, not to be changed
+	listAt time.Time
+	levels map[string]level
+}
+
+type level struct {
+	left int
+	at   time.Time
+}
+
+// New makes an instance.
+func New(d Deps) *Flow {
+	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), levels: map[string]level{}}
+}
+
+// Now is the server's time.
+func (f *Flow) Now() time.Time { return f.Clock.Now() }
+
+// Live lists items on sale, newest start first, a page of size items; page counts from 1. A sold-out item stays.
+func (f *Flow) Live(ctx context.Context, page, size int) ([]View, error) {
+	return f.page(ctx, page, size, seckill.ItemOnline, func(a, b seckill.Item) int { return b.Start.Compare(a.Start) })
+}
+
+// Upcoming lists items not started yet, soonest first.
+func (f *Flow) Upcoming(ctx context.Context, page, size int) ([]View, error) {
+	return f.page(ctx, page, size, seckill.ItemWaiting, func(a, b seckill.Item) int { return a.Start.Compare(b.Start) })
+}
+
+func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState, order func(a, b seckill.Item) int) ([]View, error) {
+	now := f.Clock.Now()
+	all, err := f.current(ctx, now)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var chosen []seckill.Item
+	for _, it := range all {
+		if it.StateAt(now) == state {
+			chosen = append(chosen, it)
+		}
+	}
+	slices.SortFunc(chosen, func(a, b seckill.Item) int {
+		if c := order(a, b); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	from := min((page-1)*size, len(chosen))
+	chosen = chosen[from:min(from+size, len(chosen))]
+	out := make([]View, len(chosen))
+	for i := range chosen {
+		out[i] = View{chosen[i], f.left(ctx, &chosen[i], now)}
+	}
+	return out, nil
+}
+
+// current gives the items that have not ended, read at most a second ago.
+func (f *Flow) current(ctx context.Context, now time.Time) ([]seckill.Item, error) {
+	f.mu.Lock()
+	list, at := f.list, f.listAt
+	f.mu.Unlock()
+	if !at.IsZero() && itemcache.Fresh(at, now) {
+		return list, nil
+	}
+	list, err := f.Items.List(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.list, f.listAt = list, now
+	f.mu.Unlock()
+	return list, nil
+}
+
+// left is how many units can be bought, at most a second old. The ledger answers when the stock cannot.
+func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) int {
+	f.mu.Lock()
+	l, ok := f.levels[it.ID]
+	f.mu.Unlock()
+	if ok && itemcache.Fresh(l.at, now) {
+		return l.left
+	}
+	if l.left, ok = f.count(ctx, it, now); !ok {
+		return l.left // what was known last; a list is no promise
+	}
+	l.at = now
+	f.mu.Lock()
+	if len(f.levels) >= maxLevels {
+		clear(f.levels)
+	}
+	f.levels[it.ID] = l
+	f.mu.Unlock()
+	return l.left
+}
+
+func (f *Flow) count(ctx context.Context, it *seckill.Item, now time.Time) (int, bool) {
+	if now.Before(it.Start.Add(-seckill.SkewBound)) {
+		return it.Stock, true
+	}
+	l, err := f.Stock.Level(ctx, it.ID)
+	if err == nil {
+		return l.Left, true
+	}
+	left := it.Stock
+	for b := range it.Buckets {
+		rows, err := f.Ledger.Units(ctx, it.ID, b)
+		if err != nil {
+			return 0, false
+		}
+		left -= len(rows)
+	}
+	return left, true
+}
+
+// Detail gives one item. CodeItemUnknown.
+func (f *Flow) Detail(ctx context.Context, id string) (View, error) {
+	if !seckill.ValidItemID(id) {
+		return View{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	it, _, err := f.items.Get(ctx, id)
+	if err != nil {
+		return View{}, unavailable(err)
+	}
+	return View{*it, f.left(ctx, it, f.Clock.Now())}, nil
+}
+
+// unavailable tells a shopper that a fault happened; a refusal stays what it is.
+func unavailable(err error) error {
+	var e *seckill.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: retryAfter, Err: err}
+}

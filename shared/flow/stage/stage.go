@@ -1,0 +1,130 @@
+// Package stage brings items into the stock ahead of their sale, writes their state there again each minute, and removes them long after. It
+// also carries out the operator's stop, resume and added stock. In: a schedule (each minute), the operator. It touches items and
+// stock, nothing else.
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// EmptyLead is how long before the start an item without any order may be installed as empty. Later, units may be sold already, and
+// only repair, which reads the ledger, installs it.
+const EmptyLead = 10 * time.Second
+
+const maxTries = 5 // of a conditional write of the operator's
+
+// Deps is what the step works with.
+type Deps struct {
+	Stock seckill.Stock
+	Items seckill.Items
+	Clock seckill.Clock
+	IDs   seckill.IDs
+}
+
+// Flow is one instance of the step. It remembers nothing.
+type Flow struct{ Deps }
+
+// New makes an instance.
+func New(d Deps) *Flow { return &Flow{d} }
+
+// Run looks at every item once.
+func (f *Flow) Run(ctx context.Context) error {
+	now := f.Clock.Now()
+	// An hour beyond retirement, so that a removal that failed is tried again.
+	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded-time.Hour))
+	errs := []error{err}
+	for i := range items {
+		if ctx.Err() != nil {
+			return errors.Join(append(errs, ctx.Err())...)
+		}
+		if err := f.item(ctx, items[i].ID, now); err != nil {
+			errs = append(errs, fmt.Errorf("item %s: %w", items[i].ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (f *Flow) item(ctx context.Context, id string, now time.Time) error {
+	it, err := f.Items.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if it.Retired(now) {
+		return f.Stock.Remove(ctx, id)
+	}
+	if !it.Loadable(now) {
+		return nil
+	}
+	err = f.Stock.Assert(ctx, it)
+	if !errors.Is(err, seckill.ErrNotInstalled) {
+		return err
+	}
+	if !f.Clock.Now().Before(it.Start.Add(-EmptyLead)) {
+		return nil
+	}
+	token := f.IDs.Token()
+	err = f.Stock.BuildStart(ctx, f.Clock.Now(), id, token)
+	if err == nil {
+		err = f.Stock.Install(ctx, it, token, 0, 0, 0)
+	}
+	if errors.Is(err, seckill.ErrBuildBusy) || errors.Is(err, seckill.ErrBuildLost) {
+		return nil // somebody else loads it
+	}
+	return err
+}
+
+// SetStopped stops or resumes an item's sale. It is done (nil) only when both the items table and the stock have it: then nothing is reserved
+// any more, and nothing placed later than 2 s from now (I10). CodeItemUnknown; CodeNotReady: written, yet the stock
+// does not have the item now: ask again; a fault: ask again.
+func (f *Flow) SetStopped(ctx context.Context, id string, stopped bool) error {
+	return f.change(ctx, id, func(it *seckill.Item) bool {
+		old := it.Stopped
+		it.Stopped = stopped
+		return old != stopped
+	})
+}
+
+// AddStock raises an item's stock to n units; it never lowers it. Errors as SetStopped, and CodeInvalid over MaxStock.
+func (f *Flow) AddStock(ctx context.Context, id string, n int) error {
+	if n < 1 || n > seckill.MaxStock {
+		return seckill.Invalid("stock", fmt.Sprintf("1..%d", seckill.MaxStock))
+	}
+	return f.change(ctx, id, func(it *seckill.Item) bool {
+		old := it.Stock
+		it.Stock = max(it.Stock, n)
+		return it.Stock != old
+	})
+}
+
+func (f *Flow) change(ctx context.Context, id string, edit func(*seckill.Item) bool) error {
+	for range maxTries {
+		it, err := f.Items.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		if edit(&it) {
+			it.Version++
+			err := f.Items.Put(ctx, it)
+			if errors.Is(err, seckill.ErrStateChanged) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
+		err = f.Stock.Assert(ctx, it)
+		if errors.Is(err, seckill.ErrNotInstalled) {
+			if !it.Loadable(f.Clock.Now()) {
+				return nil // far from its sale: stage will load this version
+			}
+			return &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second, Err: err}
+		}
+		return err
+	}
+	return seckill.ErrStateChanged
+}

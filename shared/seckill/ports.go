@@ -1,0 +1,44 @@
+package seckill
+
+import "time"
+
+// Clock tells the time. Flows read no other clock.
+type Clock interface {
+	Now() time.Time // UTC
+}
+
+// IDs mints what must be unique and unguessable. Flows use no other randomness.
+type IDs interface {
+	OrderID() string // ValidOrderID holds
+	Token() string   // 1 to 64 letters and digits
+}
+
+// Event is something worth counting; telemetry makes metrics of them.
+type Event string
+
+// The events.
+const (
+	EventReserved  Event = "reserved"
+	EventRefused   Event = "refused"
+	EventPlaced    Event = "placed"
+	EventCollided  Event = "collided"
+	EventRedrawn   Event = "redrawn"
+	EventRejected  Event = "rejected"
+	EventParked    Event = "parked"
+	EventPaid      Event = "settled"
+	EventRefundDue Event = "refunds_due"
+	EventForged    Event = "notifies_refused"
+	EventClosing   Event = "closing"
+	EventExpired   Event = "expired"
+	EventCancelled Event = "cancelled"
+	EventUnknown   Event = "unknown_payments"
+	EventReturned  Event = "returned"
+	EventResent    Event = "resent"
+	EventDrift     Event = "drift"
+	EventRebuilt   Event = "rebuilt"
+)
+
+// Meter counts events. It never fails and never waits.
+type Meter interface {
+	Count(e Event, n int)
+}
