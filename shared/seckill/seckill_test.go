@@ -1,0 +1,262 @@
+package seckill
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseYuan(t *testing.T) {
+	for in, want := range map[string]Fen{
+		"0": 0, "0.01": 1, "88.88": 8888, "88.8": 8880, "88": 8800, "1.00": 100, "100000000.00": MaxFen,
+		"": -1, ".5": -1, "5.": -1, "1e2": -1, "88.880": -1, "-1": -1, "+1": -1, " 88.88": -1, "88.88 ": -1, "８８.８８": -1, "01.00": -1,
+		"00": -1, "1,000": -1, "0x10": -1, "100000000.01": -1, "9999999999999": -1, "1.2.3": -1, "NaN": -1, "1.\x00": -1,
+	} {
+		got, err := ParseYuan(in)
+		if want < 0 && err == nil || want >= 0 && (err != nil || got != want) {
+			t.Errorf("ParseYuan(%q) = %d, %v; want %d", in, got, err, want)
+		}
+	}
+}
+
+func FuzzParseYuan(f *testing.F) {
+	for _, s := range []string{"88.88", "0.1", "1e2", "-1", "100000000.00", "00.1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n, err := ParseYuan(s)
+		if err != nil {
+			return
+		}
+		again, err := ParseYuan(n.Yuan())
+		if n < 0 || n > MaxFen || err != nil || again != n {
+			t.Errorf("ParseYuan(%q) = %d, written %q, read again %d, %v", s, n, n.Yuan(), again, err)
+		}
+	})
+}
+
+func TestFenJSON(t *testing.T) {
+	for in, want := range map[Fen]string{0: "0.00", 5: "0.05", 8880: "88.80", -105: "-1.05"} {
+		if got, err := json.Marshal(in); err != nil || string(got) != want {
+			t.Errorf("%d fen as JSON: %s, %v; want %s", int64(in), got, err, want)
+		}
+	}
+}
+
+func item() Item {
+	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	return Item{ID: "1001", Commodity: Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888, Start: start, End: start.Add(time.Hour),
+		CreateTime: start, Stock: 10, Limit: 1, Buckets: BucketsFor(10), Version: 1}
+}
+
+func TestItemValidate(t *testing.T) {
+	good := item()
+	if err := good.Validate(); err != nil {
+		t.Fatalf("good item: %v", err)
+	}
+	for name, spoil := range map[string]func(*Item){
+		"id":        func(i *Item) { i.ID = "01" },
+		"id ":       func(i *Item) { i.ID = "abc" },
+		"commodity": func(i *Item) { i.Commodity.ID = "" },
+		"title":     func(i *Item) { i.Commodity.Title = "" },
+		"title ":    func(i *Item) { i.Commodity.Title = strings.Repeat("机", MaxTitle+1) },
+		"detail":    func(i *Item) { i.Commodity.Detail = strings.Repeat("x", MaxDetail+1) },
+		"covers":    func(i *Item) { i.Commodity.Covers = make([]string, MaxCovers+1) },
+		"cover":     func(i *Item) { i.Commodity.Covers = []string{""} },
+		"sk_price":  func(i *Item) { i.Price = 0 },
+		"sk_price ": func(i *Item) { i.Price = MaxFen },
+		"price":     func(i *Item) { i.Commodity.Price = -1 },
+		"start":     func(i *Item) { i.End = i.Start },
+		"stock":     func(i *Item) { i.Stock = 0 },
+		"stock ":    func(i *Item) { i.Stock = MaxStock + 1 },
+		"limit":     func(i *Item) { i.Limit = 0 },
+		"buckets":   func(i *Item) { i.Buckets = 0 },
+	} {
+		it := item()
+		spoil(&it)
+		if err := it.Validate(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+			t.Errorf("%s spoilt: error %v does not name it", name, err)
+		}
+	}
+}
+
+func TestItemState(t *testing.T) {
+	it := item()
+	for _, c := range []struct {
+		at      time.Time
+		stopped bool
+		want    ItemState
+	}{
+		{it.Start.Add(-time.Millisecond), false, ItemWaiting},
+		{it.Start, false, ItemOnline},
+		{it.End.Add(-time.Millisecond), false, ItemOnline},
+		{it.End, false, ItemEnded},
+		{it.Start, true, ItemStopped},
+		{it.End, true, ItemEnded},
+	} {
+		it.Stopped = c.stopped
+		if got := it.StateAt(c.at); got != c.want {
+			t.Errorf("at %s, stopped %v: %s, want %s", c.at, c.stopped, got, c.want)
+		}
+	}
+	for at, want := range map[time.Time]bool{
+		it.Start.Add(-StageLead - 1): false, it.Start.Add(-StageLead): true, it.End.Add(KeepLoaded - 1): true, it.End.Add(KeepLoaded): false,
+	} {
+		if got := it.Loadable(at); got != want {
+			t.Errorf("loadable at %s: %v, want %v", at, got, want)
+		}
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	for stock, want := range map[int]int{1: 16, 8000: 16, 8001: 17, 1_000_000: 2000} {
+		if got := BucketsFor(stock); got != want {
+			t.Errorf("BucketsFor(%d) = %d, want %d", stock, got, want)
+		}
+	}
+}
+
+func TestOrderIDs(t *testing.T) {
+	a := KeyedOrderID("1001", "7", "k")
+	if !ValidOrderID(a) || len(a) != 27 {
+		t.Errorf("keyed id %q is not a valid order id", a)
+	}
+	if a != KeyedOrderID("1001", "7", "k") {
+		t.Error("the same item, user and key make another order")
+	}
+	for _, other := range []string{KeyedOrderID("1001", "7", "K"), KeyedOrderID("1001", "8", "k"), KeyedOrderID("1002", "7", "k"), KeyedOrderID("100", "17", "k")} {
+		if other == a {
+			t.Errorf("another item, user or key makes the same order %s", a)
+		}
+	}
+	if r := RandomOrderID([17]byte{0: 255, 16: 255}); !ValidOrderID(r) {
+		t.Errorf("random id %q is not a valid order id", r)
+	}
+	for _, bad := range []string{"", "o", a + "a", "x" + a[1:], a[:26] + "A", a[:26] + "1"} {
+		if ValidOrderID(bad) {
+			t.Errorf("ValidOrderID(%q)", bad)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	for in, want := range map[string]bool{"a": true, "a b~": true, "": false, "é": false, "a\n": false, "\x7f": false,
+		strings.Repeat("k", MaxKey): true, strings.Repeat("k", MaxKey+1): false} {
+		if got := ValidKey(in); got != want {
+			t.Errorf("ValidKey(%q) = %v", in, got)
+		}
+	}
+}
+
+func request() Request {
+	return Request{Order: KeyedOrderID("1001", "7", "k"), Item: "1001", User: "7", Count: 2, Address: "杭州市 西湖区|1号", Created: time.UnixMilli(1_762_826_400_123).UTC(), Trace: "t-1"}
+}
+
+func TestRequest(t *testing.T) {
+	r := request()
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	var back Request
+	if err := back.SetBody(r.Body()); err != nil || back.Address != r.Address || back.Trace != r.Trace {
+		t.Errorf("body round trip: %+v, %v", back, err)
+	}
+	other := r
+	if other.Address += "x"; other.BodyHash() == r.BodyHash() {
+		t.Error("another address has the same body hash")
+	}
+	other = r
+	if other.Count++; other.BodyHash() == r.BodyHash() {
+		t.Error("another count has the same body hash")
+	}
+	long := r
+	long.Address = strings.Repeat("国", MaxAddress)
+	if long.Validate() != nil || len(long.BodyHash()) != 16 {
+		t.Error("an address of 500 characters is refused")
+	}
+	for name, spoil := range map[string]func(*Request){
+		"seckill_id": func(r *Request) { r.Item = "0" },
+		"count":      func(r *Request) { r.Count = 0 },
+		"count ":     func(r *Request) { r.Count = MaxCount + 1 },
+		"address":    func(r *Request) { r.Address = " \n" },
+		"address ":   func(r *Request) { r.Address = strings.Repeat("国", MaxAddress+1) },
+		"address  ":  func(r *Request) { r.Address = "\xff" },
+	} {
+		bad := request()
+		spoil(&bad)
+		err := bad.Validate()
+		if CodeOf(err) != CodeInvalid || err.(*Error).Field != strings.TrimSpace(name) {
+			t.Errorf("%s spoilt: %v", name, err)
+		}
+	}
+}
+
+func TestMessages(t *testing.T) {
+	r := Reservation{Request: request(), Units: []int{3, 9}}
+	for _, m := range []Message{
+		{Kind: MessageOrder, Reservation: r},
+		{Kind: MessageReturn, Order: r.Order},
+		{Kind: MessageClose, Order: r.Order},
+		{Kind: MessageWake, Item: "1001"},
+	} {
+		got, err := DecodeMessage(m.Encode())
+		if err != nil || !reflect.DeepEqual(got, m) {
+			t.Errorf("%s: got %+v, %v; want %+v", m.Kind, got, err, m)
+		}
+	}
+	good := string((&Message{Kind: MessageOrder, Reservation: r}).Encode())
+	for name, bad := range map[string]string{
+		"empty":         "",
+		"not json":      "{",
+		"newer":         strings.Replace(good, `"v":1`, `"v":2`, 1),
+		"no version":    strings.Replace(good, `"v":1,`, "", 1),
+		"kind":          strings.Replace(good, `"order"`, `"other"`, 1),
+		"order id":      strings.Replace(good, r.Order, "o1", 1),
+		"count":         strings.Replace(good, `"count":2`, `"count":0`, 1),
+		"too many":      strings.Replace(good, "[3,9]", "[3,9,11]", 1),
+		"not ascending": strings.Replace(good, "[3,9]", "[9,3]", 1),
+		"twice":         strings.Replace(good, "[3,9]", "[3,3]", 1),
+		"zero unit":     strings.Replace(good, "[3,9]", "[0,3]", 1),
+		"time":          strings.Replace(good, `"created":1762826400123`, `"created":0`, 1),
+		"huge":          `{"v":1,"x":"` + strings.Repeat("x", MaxMessage) + `"}`,
+		"wake":          `{"v":1,"kind":"wake","item":"x"}`,
+		"close":         `{"v":1,"kind":"close","order":"x"}`,
+	} {
+		if bad == good {
+			t.Fatalf("%s: the test spoils nothing", name)
+		}
+		if m, err := DecodeMessage([]byte(bad)); err == nil {
+			t.Errorf("%s: read as %+v", name, m)
+		}
+	}
+}
+
+func FuzzDecodeMessage(f *testing.F) {
+	f.Add((&Message{Kind: MessageOrder, Reservation: Reservation{Request: request(), Units: []int{1}}}).Encode())
+	f.Add([]byte(`{"v":1,"kind":"wake","item":"1"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := DecodeMessage(b)
+		if err != nil {
+			return
+		}
+		again, err := DecodeMessage(m.Encode())
+		if err != nil || !bytes.Equal(again.Encode(), m.Encode()) {
+			t.Errorf("%q: read as %+v, written and read again %+v, %v", b, m, again, err)
+		}
+	})
+}
+
+func TestCodes(t *testing.T) {
+	for _, c := range Codes() {
+		if s := c.Status(); s < 400 || s > 599 {
+			t.Errorf("%s: status %d", c, s)
+		}
+	}
+	if got := Code("no such code").Status(); got != http.StatusInternalServerError {
+		t.Errorf("an unknown code has status %d", got)
+	}
+}
