@@ -1,0 +1,180 @@
+package stocktest
+
+import (
+	"reflect"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+var settleCases = []testCase{
+	{"settle ends the wait and keeps the ledger's units", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 2, 1, 2)
+		e.settled(1, "1", 1, 2)
+		e.level(3, 2, 0, 2)
+		e.holders(map[int]string{1: oid(1), 2: oid(1)})
+		e.entries("1", map[string]int{oid(1): 2})
+	}},
+	{"settle frees what the ledger did not give", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 2, 1, 2)
+		e.settled(1, "1", 2)
+		e.holders(map[int]string{2: oid(1)})
+		e.entries("1", map[string]int{oid(1): 1})
+		e.level(4, 1, 0, 2)
+	}},
+	{"settle of a rejected order frees all, once", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 2, 1, 2)
+		e.settled(1, "1")
+		e.level(5, 0, 0, 2)
+		e.reserved(2, "2", 1, 1)
+		e.settled(1, "1")
+		e.holders(map[int]string{1: oid(2)})
+		e.entries("1", nil)
+		e.entries("2", map[string]int{oid(2): 1})
+	}},
+	{"settle only lowers what counts against the user", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 1, 1)
+		e.settled(1, "1", 1)
+		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
+		e.settled(1, "1", 1) // a late one
+		e.entries("1", nil)
+		e.level(5, 0, 0, 1)
+	}},
+	{"settle of an order that the stock forgot takes nothing from others", func(e *env) {
+		e.install()
+		e.reserved(2, "2", 1, 1)
+		e.settled(1, "1", 1)
+		e.holders(map[int]string{1: oid(2)})
+		e.level(4, 1, 1, 1)
+	}},
+	{"return moves only what the order still holds", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 2, 1, 2)
+		e.settled(1, "1", 1, 2)
+		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
+		e.reserved(2, "2", 1, 1)
+		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
+		e.holders(map[int]string{1: oid(2)})
+		e.level(4, 1, 1, 2)
+	}},
+	{"redraw gives the number to its owner and draws another", func(e *env) {
+		e.install()
+		r := e.reserved(1, "1", 2, 1, 2)
+		got := e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 2, 3)
+		if got.Request != r.Request {
+			e.Errorf("request %+v, want %+v", got.Request, r.Request)
+		}
+		e.holders(map[int]string{1: oid(9), 2: oid(1), 3: oid(1)})
+		e.entries("9", map[string]int{oid(9): 0})
+		e.level(2, 3, 1, 3)
+	}},
+	{"a second delivery of the collision gets what was drawn", func(e *env) {
+		e.install()
+		r := e.reserved(1, "1", 1, 1)
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 2)
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 2)
+		e.level(3, 2, 1, 2)
+	}},
+	{"a refused number that someone else holds by now stays theirs", func(e *env) {
+		e.install(seckill.UnitRow{Unit: 1, Order: oid(8), User: "8"})
+		r := seckill.Reservation{Request: e.request(1, "1", 1), Units: []int{1}}
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 2)
+		e.holders(map[int]string{1: oid(8), 2: oid(1)})
+	}},
+	{"an order that the stock forgot is taken up again, awaiting included", func(e *env) {
+		e.install()
+		r := seckill.Reservation{Request: e.request(1, "1", 2), Units: []int{3, 4}}
+		got := e.redraw(r, seckill.Collision{Unit: 3, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 1, 2)
+		if got.Request != r.Request {
+			e.Errorf("request %+v, want %+v", got.Request, r.Request)
+		}
+		e.holders(map[int]string{1: oid(1), 2: oid(1), 3: oid(9)})
+		e.entries("1", map[string]int{oid(1): 2})
+		e.level(2, 3, 1, 3)
+		due, err := e.Due(e.ctx, e.now.Add(resend), e.item.ID, 10, time.Hour)
+		e.must(err)
+		if len(due) != 1 || !reflect.DeepEqual(due[0], got) {
+			e.Errorf("due %+v, want it", due)
+		}
+	}},
+	{"high-water rises over a gap, and the gap is free", func(e *env) {
+		e.install()
+		r := e.reserved(1, "1", 1, 1)
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 2)
+		r2 := seckill.Reservation{Request: e.request(2, "2", 1), Units: []int{5}}
+		e.redraw(r2, seckill.Collision{Unit: 5, Owner: oid(8), User: "8"}, seckill.RedrawUnits, 3)
+		e.level(1, 4, 2, 5)
+		e.reserved(3, "3", 1, 4)
+		e.refused(4, "4", 1, seckill.ReserveNone)
+	}},
+	{"another body under the same id: the stored request counts, whole", func(e *env) {
+		e.install()
+		stored := e.reserved(1, "1", 2, 1, 2)
+		other := seckill.Reservation{Request: e.request(1, "1", 1), Units: []int{5}}
+		got := e.redraw(other, seckill.Collision{Unit: 5, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 1, 2)
+		if !reflect.DeepEqual(got, stored) {
+			e.Errorf("got %+v, want %+v", got, stored)
+		}
+	}},
+	{"a settled order is not drawn for again", func(e *env) {
+		e.install()
+		r := e.reserved(1, "1", 1, 1)
+		e.settled(1, "1", 1)
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawSettled)
+		e.holders(map[int]string{1: oid(1)})
+	}},
+	{"no unit left is believed only after a drift pass begun since", func(e *env) {
+		e.install()
+		old, err := e.DriftBegin(e.ctx, e.item.ID, "old")
+		e.must(err)
+		r := e.reserved(1, "1", 1, 1)
+		e.reserved(2, "2", 3, 2, 3, 4)
+		e.reserved(3, "3", 1, 5)
+		c := seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}
+		e.redraw(r, c, seckill.RedrawWait)
+		e.must(e.DriftEnd(e.ctx, e.item.ID, "old", old))
+		e.redraw(r, c, seckill.RedrawWait)
+		e.pass("new")
+		e.redraw(r, c, seckill.RedrawNone)
+		e.settled(1, "1")
+		e.level(0, 5, 2, 5)
+	}},
+	{"a number that appears while it waits is drawn", func(e *env) {
+		e.install()
+		r := e.reserved(1, "1", 1, 1)
+		e.reserved(2, "2", 3, 2, 3, 4)
+		e.reserved(3, "3", 1, 5)
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawWait)
+		e.settled(3, "3")
+		e.pass("p")
+		e.redraw(seckill.Reservation{Request: r.Request}, seckill.Collision{}, seckill.RedrawUnits, 5)
+	}},
+	{"a forgotten order that finds no unit waits too", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 3, 1, 2, 3)
+		r := seckill.Reservation{Request: e.request(2, "2", 3), Units: []int{1, 2, 3}}
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(1), User: "1"}, seckill.RedrawWait)
+		e.level(2, 3, 2, 3)
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(1), User: "1"}, seckill.RedrawWait)
+		e.pass("p")
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(1), User: "1"}, seckill.RedrawNone)
+	}},
+	{"a pass that another overtook proves nothing", func(e *env) {
+		e.install()
+		r := seckill.Reservation{Request: e.request(1, "1", 1), Units: []int{1}}
+		e.reserved(2, "2", 3, 1, 2, 3)
+		e.reserved(3, "3", 2, 4, 5)
+		c := seckill.Collision{Unit: 1, Owner: oid(2), User: "2"}
+		e.redraw(r, c, seckill.RedrawWait)
+		first, err := e.DriftBegin(e.ctx, e.item.ID, "first")
+		e.must(err)
+		_, err = e.DriftBegin(e.ctx, e.item.ID, "second")
+		e.must(err)
+		e.must(e.DriftEnd(e.ctx, e.item.ID, "first", first))
+		e.redraw(r, c, seckill.RedrawWait)
+	}},
+}

@@ -1,0 +1,232 @@
+// Package stocktest is the conformance suite of seckill.Stock: every driver runs the same cases.
+package stocktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// Run runs every case against an empty stock made for it.
+func Run(t *testing.T, make func(t *testing.T) seckill.Stock) {
+	for _, c := range slices.Concat(reserveCases, settleCases, repairCases) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(&env{T: t, Stock: make(t), ctx: context.Background(), now: start, item: testItem()})
+		})
+	}
+}
+
+type testCase struct {
+	name string
+	run  func(e *env)
+}
+
+const resend = 30 * time.Second
+
+var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+
+func testItem() seckill.Item {
+	return seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start, End: start.Add(time.Hour),
+		Stock: 5, Limit: 3, Buckets: 2, Version: 1}
+}
+
+// env is a stock under test, with short words for what the cases do.
+type env struct {
+	*testing.T
+	seckill.Stock
+	ctx  context.Context
+	now  time.Time
+	item seckill.Item
+}
+
+// oid makes a valid order id that can be told from others.
+func oid(n int) string { return seckill.KeyedOrderID("1001", "0", fmt.Sprint(n)) }
+
+func (e *env) request(n int, user string, count int) seckill.Request {
+	return seckill.Request{Order: oid(n), Item: e.item.ID, User: user, Count: count, Address: "杭州|西湖\"1号\\", Created: e.now, Trace: "t"}
+}
+
+func (e *env) must(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+func (e *env) is(err, want error) {
+	e.Helper()
+	if !errors.Is(err, want) {
+		e.Fatalf("error %v, want %v", err, want)
+	}
+}
+
+// install makes the item live with these unit rows.
+func (e *env) install(rows ...seckill.UnitRow) {
+	e.Helper()
+	e.must(e.BuildStart(e.ctx, e.now, e.item.ID, "tok"))
+	users, err := e.BuildUnits(e.ctx, e.now, e.item.ID, "tok", rows)
+	e.must(err)
+	hw := 0
+	for _, r := range rows {
+		hw = max(hw, r.Unit)
+	}
+	e.must(e.BuildGaps(e.ctx, e.now, e.item.ID, "tok", 1, hw))
+	e.must(e.Install(e.ctx, e.item, "tok", len(rows), users, hw))
+}
+
+func (e *env) reserve(n int, user string, count int) seckill.ReserveResult {
+	e.Helper()
+	res, err := e.Reserve(e.ctx, e.now, e.request(n, user, count), true, resend)
+	e.must(err)
+	return res
+}
+
+// reserved reserves and wants these units.
+func (e *env) reserved(n int, user string, count int, units ...int) seckill.Reservation {
+	e.Helper()
+	res := e.reserve(n, user, count)
+	if res.Code != seckill.Reserved || !slices.Equal(res.Reservation.Units, units) {
+		e.Fatalf("reserve %d for %s: %s %v, want reserved %v", count, user, res.Code, res.Reservation.Units, units)
+	}
+	return res.Reservation
+}
+
+func (e *env) refused(n int, user string, count int, want seckill.ReserveCode) seckill.ReserveResult {
+	e.Helper()
+	res := e.reserve(n, user, count)
+	if res.Code != want {
+		e.Fatalf("reserve %d for %s: %s, want %s", count, user, res.Code, want)
+	}
+	return res
+}
+
+func (e *env) settled(n int, user string, units ...int) {
+	e.Helper()
+	e.must(e.Settle(e.ctx, e.item.ID, oid(n), user, units))
+}
+
+// level wants these figures.
+func (e *env) level(left, held, awaiting, hw int) {
+	e.Helper()
+	l, err := e.Level(e.ctx, e.item.ID)
+	e.must(err)
+	if got := [4]int{l.Left, l.Held, l.Awaiting, l.HighWater}; got != [4]int{left, held, awaiting, hw} {
+		e.Fatalf("left, held, awaiting, high-water %v; want %v", got, [4]int{left, held, awaiting, hw})
+	}
+}
+
+// holders wants these numbers to be held by these orders, and no others to be held.
+func (e *env) holders(want map[int]string) {
+	e.Helper()
+	got := map[int]string{}
+	for _, s := range e.seen() {
+		if s.Holder != "" {
+			got[s.Unit] = s.Holder
+			if s.Free {
+				e.Fatalf("number %d is held and free", s.Unit)
+			}
+		} else if !s.Free {
+			e.Fatalf("number %d is in no list", s.Unit)
+		}
+	}
+	if !maps.Equal(got, want) {
+		e.Fatalf("holders %v, want %v", got, want)
+	}
+}
+
+func (e *env) seen() []seckill.Seen {
+	e.Helper()
+	var out []seckill.Seen
+	for b := range e.item.Buckets {
+		s, err := e.Scan(e.ctx, e.item.ID, b, e.item.Buckets)
+		e.must(err)
+		for _, x := range s {
+			if x.Unit%e.item.Buckets != b {
+				e.Fatalf("scan of bucket %d gave number %d", b, x.Unit)
+			}
+		}
+		out = append(out, s...)
+	}
+	slices.SortFunc(out, func(a, b seckill.Seen) int { return a.Unit - b.Unit })
+	return out
+}
+
+func (e *env) users() map[string]seckill.UserEntries {
+	e.Helper()
+	out := map[string]seckill.UserEntries{}
+	for cursor := uint64(0); ; {
+		page, next, err := e.Users(e.ctx, e.item.ID, cursor)
+		e.must(err)
+		for _, u := range page {
+			out[u.User] = u
+		}
+		if cursor = next; cursor == 0 {
+			return out
+		}
+	}
+}
+
+// entries wants these units to count against the user.
+func (e *env) entries(user string, want map[string]int) {
+	e.Helper()
+	if got := e.users()[user].Orders; !maps.Equal(got, want) {
+		e.Fatalf("entries of %s: %v, want %v", user, got, want)
+	}
+}
+
+func (e *env) redraw(r seckill.Reservation, c seckill.Collision, want seckill.RedrawCode, units ...int) seckill.Reservation {
+	e.Helper()
+	code, got, err := e.Redraw(e.ctx, e.now, r, c, resend)
+	e.must(err)
+	if code != want || !slices.Equal(got.Units, units) {
+		e.Fatalf("redraw of %v: %s %v, want %s %v", r.Units, code, got.Units, want, units)
+	}
+	return got
+}
+
+// pass runs an empty drift pass: everything was compared.
+func (e *env) pass(token string) {
+	e.Helper()
+	n, err := e.DriftBegin(e.ctx, e.item.ID, token)
+	e.must(err)
+	e.must(e.DriftEnd(e.ctx, e.item.ID, token, n))
+}
+
+// everyMethod calls each method that needs an installed item.
+func (e *env) everyMethod() map[string]error {
+	r := seckill.Reservation{Request: e.request(1, "7", 1), Units: []int{1}}
+	id := e.item.ID
+	_, reserve := e.Reserve(e.ctx, e.now, r.Request, true, resend)
+	_, _, redraw := e.Redraw(e.ctx, e.now, r, seckill.Collision{}, resend)
+	_, due := e.Due(e.ctx, e.now, id, 10, time.Minute)
+	_, level := e.Level(e.ctx, id)
+	_, queued := e.Queued(e.ctx, id, "7", "")
+	_, begin := e.DriftBegin(e.ctx, id, "t")
+	_, scan := e.Scan(e.ctx, id, 0, 2)
+	_, correct := e.Correct(e.ctx, id, seckill.Correction{Unit: 1})
+	_, _, users := e.Users(e.ctx, id, 0)
+	_, user := e.CorrectUser(e.ctx, id, seckill.UserEntries{User: "7"}, nil)
+	return map[string]error{
+		"Reserve": reserve, "Settle": e.Settle(e.ctx, id, r.Order, "7", nil), "Redraw": redraw, "Return": e.Return(e.ctx, id, r.Order, "7", []int{1}),
+		"Due": due, "Assert": e.Assert(e.ctx, e.item), "Level": level, "Queued": queued, "DriftBegin": begin, "Scan": scan, "Correct": correct,
+		"Users": users, "CorrectUser": user, "DriftEnd": e.DriftEnd(e.ctx, id, "t", 1),
+	}
+}
+
+// together calls f n times at once.
+func together(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Add(1)
+		go func() { defer wg.Done(); f(i) }()
+	}
+	wg.Wait()
+}
