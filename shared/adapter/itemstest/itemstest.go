@@ -1,0 +1,316 @@
+// Package itemstest is the conformance suite of seckill.Items: every driver of the port runs it.
+package itemstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"seckill/shared/seckill"
+)
+
+// listLag is how long a List may lag behind a Put, in real time, before the suite calls the item lost.
+const listLag = 10 * time.Second
+
+var start = time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)
+
+// Run runs the suite. open gives an empty table for each test.
+func Run(t *testing.T, open func(t *testing.T) seckill.Items) {
+	tests := []struct {
+		name string
+		run  func(t *testing.T, items seckill.Items)
+	}{
+		{"what is put is got, field by field", testRoundTrip},
+		{"an unknown item is CodeItemUnknown", testUnknown},
+		{"only the next version is written", testVersions},
+		{"of concurrent writers of one version one wins", testConcurrentPut},
+		{"an invalid item is refused and not written", testInvalid},
+		{"callers share no memory with the table", testNoSharing},
+		{"a list has the items that end later than asked", testList},
+		{"a list has at most MaxItems", testListLimit},
+		{"a cancelled context is a fault, never an answer", testCancelled},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, open(t)) })
+	}
+}
+
+// sample is a valid first version with every field set.
+func sample(id string) seckill.Item {
+	return seckill.Item{
+		ID: id,
+		Commodity: seckill.Commodity{
+			ID: "9223372036854775807", Title: "限量球鞋 “黑金” 😀", Price: 1299_00,
+			Covers: []string{"https://example.com/a.png", "/covers/二.jpg"}, Detail: "<p>每人一双 &amp; 不退</p>",
+			CreateTime: start.Add(-48 * time.Hour),
+		},
+		Price: 99_01, Start: start, End: start.Add(2*time.Hour + 345*time.Millisecond), CreateTime: start.Add(-24 * time.Hour),
+		Stock: 10_000, Limit: 3, Buckets: seckill.BucketsFor(10_000), Stopped: true, Version: 1,
+	}
+}
+
+func put(t *testing.T, items seckill.Items, it seckill.Item) {
+	t.Helper()
+	if err := items.Put(t.Context(), it); err != nil {
+		t.Fatalf("Put(%s, version %d): %v", it.ID, it.Version, err)
+	}
+}
+
+func get(t *testing.T, items seckill.Items, id string) seckill.Item {
+	t.Helper()
+	it, err := items.Get(t.Context(), id)
+	if err != nil {
+		t.Fatalf("Get(%s): %v", id, err)
+	}
+	return it
+}
+
+func diff(want, got any) string { return cmp.Diff(want, got, cmpopts.EquateEmpty()) }
+
+func testRoundTrip(t *testing.T, items seckill.Items) {
+	bare := sample("2")
+	bare.Commodity.Covers, bare.Commodity.Detail, bare.Commodity.Price, bare.Stopped = nil, "", 0, false
+	zoned := sample("3")
+	zoned.Start = zoned.Start.In(time.FixedZone("CST", 8*3600))
+	for _, want := range []seckill.Item{sample("1"), bare, zoned, sample("9223372036854775807")} {
+		put(t, items, want)
+		got := get(t, items, want.ID)
+		if d := diff(want, got); d != "" {
+			t.Errorf("item %s (-put +got):\n%s", want.ID, d)
+		}
+		for name, at := range map[string]time.Time{"Start": got.Start, "End": got.End, "CreateTime": got.CreateTime,
+			"Commodity.CreateTime": got.Commodity.CreateTime} {
+			if at.Location() != time.UTC {
+				t.Errorf("item %s: %s is in %v, want UTC", want.ID, name, at.Location())
+			}
+		}
+	}
+}
+
+func testUnknown(t *testing.T, items seckill.Items) {
+	put(t, items, sample("12"))
+	for _, id := range []string{"1", "2", "123", "9223372036854775807"} {
+		it, err := items.Get(t.Context(), id)
+		if seckill.CodeOf(err) != seckill.CodeItemUnknown {
+			t.Errorf("Get(%s): %+v, error %v, want CodeItemUnknown", id, it, err)
+		}
+	}
+}
+
+func testVersions(t *testing.T, items seckill.Items) {
+	tests := []struct {
+		name    string
+		stored  int64 // 0: none
+		version int64
+		want    error
+	}{
+		{"new with version 1", 0, 1, nil},
+		{"new with version 0", 0, 0, seckill.ErrStateChanged},
+		{"new with version 2", 0, 2, seckill.ErrStateChanged},
+		{"new with a negative version", 0, -1, seckill.ErrStateChanged},
+		{"made a second time", 1, 1, seckill.ErrStateChanged},
+		{"the next", 1, 2, nil},
+		{"the next but one", 1, 3, seckill.ErrStateChanged},
+		{"the same again", 3, 3, seckill.ErrStateChanged},
+		{"an older one", 3, 2, seckill.ErrStateChanged},
+		{"the first again", 3, 1, seckill.ErrStateChanged},
+		{"zero over an existing one", 3, 0, seckill.ErrStateChanged},
+		{"the fourth", 3, 4, nil},
+	}
+	for i, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			id := strconv.Itoa(i + 1)
+			before := sample(id)
+			for v := int64(1); v <= tt.stored; v++ {
+				before.Version = v
+				put(t, items, before)
+			}
+			after := sample(id)
+			after.Version, after.Stopped, after.Stock = tt.version, false, 20_000
+			if err := items.Put(t.Context(), after); !errors.Is(err, tt.want) {
+				t.Fatalf("Put of version %d over %d: %v, want %v", tt.version, tt.stored, err, tt.want)
+			}
+			want := after
+			if tt.want != nil {
+				want = before
+			}
+			if tt.want != nil && tt.stored == 0 {
+				if it, err := items.Get(t.Context(), id); seckill.CodeOf(err) != seckill.CodeItemUnknown {
+					t.Errorf("a refused Put left %+v, error %v", it, err)
+				}
+				return
+			}
+			if d := diff(want, get(t, items, id)); d != "" {
+				t.Errorf("afterwards (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func testConcurrentPut(t *testing.T, items seckill.Items) {
+	const writers = 16
+	put(t, items, sample("7"))
+	errs := make([]error, writers)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			it := sample("7")
+			it.Version, it.Commodity.Title = 2, fmt.Sprintf("writer %d", w)
+			errs[w] = items.Put(t.Context(), it)
+		})
+	}
+	wg.Wait()
+	winner := -1
+	for w, err := range errs {
+		switch {
+		case err == nil && winner >= 0:
+			t.Errorf("writers %d and %d both wrote version 2", winner, w)
+		case err == nil:
+			winner = w
+		case !errors.Is(err, seckill.ErrStateChanged):
+			t.Errorf("writer %d: %v, want ErrStateChanged", w, err)
+		}
+	}
+	if got, want := get(t, items, "7").Commodity.Title, fmt.Sprintf("writer %d", winner); got != want {
+		t.Errorf("stored title %q, want %q", got, want)
+	}
+}
+
+func testInvalid(t *testing.T, items seckill.Items) {
+	tests := []struct {
+		name  string
+		spoil func(*seckill.Item)
+	}{
+		{"id", func(it *seckill.Item) { it.ID = "007" }},
+		{"window", func(it *seckill.Item) { it.End = it.Start }},
+		{"price", func(it *seckill.Item) { it.Price = 0 }},
+		{"stock", func(it *seckill.Item) { it.Stock = 0 }},
+		{"limit", func(it *seckill.Item) { it.Limit = seckill.MaxLimit + 1 }},
+		{"buckets", func(it *seckill.Item) { it.Buckets = 0 }},
+		{"title", func(it *seckill.Item) { it.Commodity.Title = "" }},
+	}
+	for i, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			it := sample(strconv.Itoa(100 + i))
+			tt.spoil(&it)
+			err := items.Put(t.Context(), it)
+			if seckill.CodeOf(err) != seckill.CodeInvalid {
+				t.Errorf("Put: %v, want CodeInvalid", err)
+			}
+			if got, err := items.Get(t.Context(), it.ID); seckill.CodeOf(err) != seckill.CodeItemUnknown {
+				t.Errorf("a refused Put left %+v, error %v", got, err)
+			}
+		})
+	}
+}
+
+func testNoSharing(t *testing.T, items seckill.Items) {
+	it := sample("5")
+	put(t, items, it)
+	it.Commodity.Covers[0] = "changed after Put"
+	first := get(t, items, "5")
+	first.Commodity.Covers[0] = "changed after Get"
+	for _, l := range listed(t, items, start, "5") {
+		l.Commodity.Covers[0] = "changed after List"
+	}
+	if d := diff(sample("5"), get(t, items, "5")); d != "" {
+		t.Errorf("stored item (-want +got):\n%s", d)
+	}
+}
+
+// listed polls List until it has exactly these ids, or listLag has passed.
+func listed(t *testing.T, items seckill.Items, endsAfter time.Time, want ...string) []seckill.Item {
+	t.Helper()
+	slices.Sort(want)
+	return poll(t, items, endsAfter, fmt.Sprintf("ids %q", want), func(list []seckill.Item) bool {
+		got := []string{}
+		for _, it := range list {
+			got = append(got, it.ID)
+		}
+		slices.Sort(got)
+		return slices.Equal(got, want)
+	})
+}
+
+func poll(t *testing.T, items seckill.Items, endsAfter time.Time, want string, ok func([]seckill.Item) bool) []seckill.Item {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), listLag)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		list, err := items.List(t.Context(), endsAfter)
+		if err != nil {
+			t.Fatalf("List(%v): %v", endsAfter, err)
+		}
+		if ok(list) {
+			return list
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("List(%v) still has %d items %+v after %v, want %s", endsAfter, len(list), list[:min(len(list), 5)], listLag, want)
+		}
+	}
+}
+
+func testList(t *testing.T, items seckill.Items) {
+	listed(t, items, time.Time{})
+	ends := map[string]time.Duration{"1": -time.Hour, "2": 0, "3": time.Millisecond, "4": time.Hour}
+	for id, d := range ends {
+		it := sample(id)
+		it.Start, it.End = start.Add(-2*time.Hour), start.Add(d)
+		put(t, items, it)
+	}
+	listed(t, items, start.Add(-2*time.Hour), "1", "2", "3", "4")
+	listed(t, items, start.Add(-time.Hour), "2", "3", "4")
+	listed(t, items, start, "3", "4") // [Start, End): what ends at this instant is over
+	listed(t, items, start.Add(time.Hour))
+
+	longer := sample("1")
+	longer.Version, longer.End = 2, start.Add(24*time.Hour)
+	put(t, items, longer)
+	for _, it := range listed(t, items, start.Add(time.Hour), "1") {
+		if d := diff(longer, it); d != "" {
+			t.Errorf("listed item (-want +got):\n%s", d)
+		}
+	}
+}
+
+func testListLimit(t *testing.T, items seckill.Items) {
+	for i := range seckill.MaxItems + 5 {
+		put(t, items, sample(strconv.Itoa(i+1)))
+	}
+	want := fmt.Sprintf("%d items", seckill.MaxItems)
+	poll(t, items, start, want, func(list []seckill.Item) bool {
+		if len(list) > seckill.MaxItems {
+			t.Fatalf("List: %d items, want at most %d", len(list), seckill.MaxItems)
+		}
+		return len(list) == seckill.MaxItems
+	})
+}
+
+func testCancelled(t *testing.T, items seckill.Items) {
+	put(t, items, sample("1"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if it, err := items.Get(ctx, "2"); err == nil || seckill.CodeOf(err) == seckill.CodeItemUnknown {
+		t.Errorf("Get: %+v, error %v, want a fault", it, err)
+	}
+	if list, err := items.List(ctx, start); err == nil {
+		t.Errorf("List: %d items and no error, want a fault", len(list))
+	}
+	it := sample("1")
+	it.Version = 9
+	if err := items.Put(ctx, it); err == nil || errors.Is(err, seckill.ErrStateChanged) {
+		t.Errorf("Put: %v, want a fault", err)
+	}
+}
