@@ -1,0 +1,317 @@
+package memory
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// RedisError is an error reply, worded as Redis does: a code in capitals, then a sentence.
+type RedisError string
+
+func (e RedisError) Error() string { return string(e) }
+
+// Errors that Redis words always alike.
+const (
+	errRedisType    RedisError = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	errRedisInteger RedisError = "ERR value is not an integer or out of range"
+	errRedisFloat   RedisError = "ERR value is not a valid float"
+	errRedisRange   RedisError = "ERR min or max is not a float"
+	errRedisCount   RedisError = "ERR value is out of range, must be positive"
+	errRedisSyntax  RedisError = "ERR syntax error"
+	errRedisNoKey   RedisError = "ERR no such key"
+	errRedisCursor  RedisError = "ERR invalid cursor"
+	errRedisHashInt RedisError = "ERR hash value is not an integer"
+	errRedisAdd     RedisError = "ERR increment or decrement would overflow"
+	errRedisSlot    RedisError = "CROSSSLOT Keys in request don't hash to the same slot"
+)
+
+type redisKind uint8
+
+const (
+	redisNil redisKind = iota
+	redisInteger
+	redisBulk
+	redisStatus
+	redisArray
+)
+
+// redisReply is a command's answer; the zero value is the nil reply.
+type redisReply struct {
+	kind redisKind
+	n    int64
+	s    string
+	list []redisReply
+}
+
+func redisInt(n int) redisReply { return redisReply{kind: redisInteger, n: int64(n)} }
+
+func redisBool(b bool) redisReply {
+	if b {
+		return redisInt(1)
+	}
+	return redisInt(0)
+}
+
+func redisString(s string) redisReply { return redisReply{kind: redisBulk, s: s} }
+
+func redisList(list []redisReply) redisReply { return redisReply{kind: redisArray, list: list} }
+
+// value is the reply as a Runner gives it: nil, int64, string or []any of these.
+func (r redisReply) value() any {
+	switch r.kind {
+	case redisInteger:
+		return r.n
+	case redisBulk, redisStatus:
+		return r.s
+	case redisArray:
+		list := make([]any, len(r.list))
+		for i := range r.list {
+			list[i] = r.list[i].value()
+		}
+		return list
+	default:
+		return nil
+	}
+}
+
+// redisDB is the keyspace: each key has a string, a *redisHash or a *redisZSet, never an empty one.
+type redisDB map[string]any
+
+// hash gives the hash at a key; nil when there is no such key.
+func (db redisDB) hash(key string) (*redisHash, error) {
+	switch v := db[key].(type) {
+	case nil:
+		return nil, nil
+	case *redisHash:
+		return v, nil
+	default:
+		return nil, errRedisType
+	}
+}
+
+// hashToWrite gives the hash at a key and makes it when there is none.
+func (db redisDB) hashToWrite(key string) (*redisHash, error) {
+	h, err := db.hash(key)
+	if h == nil && err == nil {
+		h = newRedisHash()
+		db[key] = h
+	}
+	return h, err
+}
+
+// zset gives the sorted set at a key; nil when there is no such key.
+func (db redisDB) zset(key string) (*redisZSet, error) {
+	switch v := db[key].(type) {
+	case nil:
+		return nil, nil
+	case *redisZSet:
+		return v, nil
+	default:
+		return nil, errRedisType
+	}
+}
+
+// dropEmpty removes a key whose value has nothing left.
+func (db redisDB) dropEmpty(key string, left int) {
+	if left == 0 {
+		delete(db, key)
+	}
+}
+
+func (db redisDB) clone() redisDB {
+	c := make(redisDB, len(db))
+	for key, v := range db {
+		switch v := v.(type) {
+		case *redisHash:
+			c[key] = v.clone()
+		case *redisZSet:
+			c[key] = v.clone()
+		default:
+			c[key] = v
+		}
+	}
+	return c
+}
+
+// redisCommand is a line of the command table. Counts are of arguments after the name.
+type redisCommand struct {
+	run      func(db redisDB, args []string) (redisReply, error)
+	min, max int // how many arguments; max 0: no upper limit
+	keys     int // how many of them, from the first on, are keys; 0: all
+}
+
+// redisCommands is every command that the embedded Redis knows.
+var redisCommands = map[string]redisCommand{
+	"EXISTS": {run: redisExists, min: 1},
+	"DEL":    {run: redisDel, min: 1},
+	"RENAME": {run: redisRename, min: 2, max: 2, keys: 2},
+	"TYPE":   {run: redisType, min: 1, max: 1, keys: 1},
+	"GET":    {run: redisGet, min: 1, max: 1, keys: 1},
+	"SET":    {run: redisSet, min: 2, keys: 1},
+	"INCR":   {run: redisIncr, min: 1, max: 1, keys: 1},
+
+	"HGET":    {run: redisHGet, min: 2, max: 2, keys: 1},
+	"HSET":    {run: redisHSet, min: 3, keys: 1},
+	"HSETNX":  {run: redisHSetNX, min: 3, max: 3, keys: 1},
+	"HMGET":   {run: redisHMGet, min: 2, keys: 1},
+	"HGETALL": {run: redisHGetAll, min: 1, max: 1, keys: 1},
+	"HDEL":    {run: redisHDel, min: 2, keys: 1},
+	"HLEN":    {run: redisHLen, min: 1, max: 1, keys: 1},
+	"HEXISTS": {run: redisHExists, min: 2, max: 2, keys: 1},
+	"HINCRBY": {run: redisHIncrBy, min: 3, max: 3, keys: 1},
+	"HSCAN":   {run: redisHScan, min: 2, keys: 1},
+
+	"ZADD":          {run: redisZAdd, min: 3, keys: 1},
+	"ZREM":          {run: redisZRem, min: 2, keys: 1},
+	"ZSCORE":        {run: redisZScore, min: 2, max: 2, keys: 1},
+	"ZCARD":         {run: redisZCard, min: 1, max: 1, keys: 1},
+	"ZPOPMIN":       {run: redisZPopMin, min: 1, keys: 1},
+	"ZRANGE":        {run: redisZRange, min: 3, keys: 1},
+	"ZRANGEBYSCORE": {run: redisZRangeByScore, min: 3, keys: 1},
+}
+
+// redisLookup finds a command and checks its arity; keys are those arguments that are keys.
+func redisLookup(name string, args []string) (cmd redisCommand, keys []string, err error) {
+	cmd, ok := redisCommands[name]
+	if !ok {
+		if cmd, ok = redisCommands[strings.ToUpper(name)]; !ok {
+			return cmd, nil, RedisError(fmt.Sprintf("ERR unknown command '%.128s'", name))
+		}
+	}
+	if len(args) < cmd.min || cmd.max > 0 && len(args) > cmd.max {
+		return cmd, nil, redisArity(name)
+	}
+	if cmd.keys == 0 {
+		return cmd, args, nil
+	}
+	return cmd, args[:cmd.keys], nil
+}
+
+func redisArity(name string) RedisError {
+	return RedisError("ERR wrong number of arguments for '" + strings.ToLower(name) + "' command")
+}
+
+// redisUnknownOption refuses what Redis may know and this table does not.
+func redisUnknownOption(command, option string) RedisError {
+	return RedisError(fmt.Sprintf("%s: the embedded %s does not know '%.128s'", errRedisSyntax, command, option))
+}
+
+// redisParseInt reads an integer as Redis does: plain decimal digits, no plus sign, no leading zero.
+func redisParseInt(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || s[0] == '+' || s[0] == '0' && s != "0" || strings.HasPrefix(s, "-0") {
+		return 0, false
+	}
+	return n, true
+}
+
+// redisParseFloat reads a decimal number or an infinity.
+func redisParseFloat(s string) (float64, bool) {
+	if strings.ContainsAny(s, "xX_") { // Go's own notations
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil && !math.IsNaN(f)
+}
+
+// redisFormatFloat writes a number as Redis 7.0 writes scores and Lua arguments: C's "%.17g". Later versions write
+// fractions, and integers from 1e17 on, otherwise; scripts that use integers below 2^53 see no difference.
+func redisFormatFloat(f float64) string { return formatG(f, 17) }
+
+// formatG is C's "%.<digits>g".
+func formatG(f float64, digits int) string {
+	const plain = 1e14 // below this an integer has at most 14 digits, and no precision in use rounds it
+	switch {
+	case f == math.Trunc(f) && math.Abs(f) < plain && (f != 0 || !math.Signbit(f)):
+		return strconv.FormatInt(int64(f), 10)
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	case math.IsNaN(f):
+		return "nan"
+	}
+	return strconv.FormatFloat(f, 'g', digits, 64)
+}
+
+func redisExists(db redisDB, args []string) (redisReply, error) {
+	n := 0
+	for _, key := range args {
+		if _, ok := db[key]; ok {
+			n++
+		}
+	}
+	return redisInt(n), nil
+}
+
+func redisDel(db redisDB, args []string) (redisReply, error) {
+	before := len(db)
+	for _, key := range args {
+		delete(db, key)
+	}
+	return redisInt(before - len(db)), nil
+}
+
+func redisRename(db redisDB, args []string) (redisReply, error) {
+	v, ok := db[args[0]]
+	if !ok {
+		return redisReply{}, errRedisNoKey
+	}
+	delete(db, args[0])
+	db[args[1]] = v
+	return redisReply{kind: redisStatus, s: "OK"}, nil
+}
+
+func redisType(db redisDB, args []string) (redisReply, error) {
+	name := "none"
+	switch db[args[0]].(type) {
+	case string:
+		name = "string"
+	case *redisHash:
+		name = "hash"
+	case *redisZSet:
+		name = "zset"
+	}
+	return redisReply{kind: redisStatus, s: name}, nil
+}
+
+func redisGet(db redisDB, args []string) (redisReply, error) {
+	switch v := db[args[0]].(type) {
+	case nil:
+		return redisReply{}, nil
+	case string:
+		return redisString(v), nil
+	default:
+		return redisReply{}, errRedisType
+	}
+}
+
+func redisSet(db redisDB, args []string) (redisReply, error) {
+	if len(args) > 2 {
+		return redisReply{}, redisUnknownOption("SET", args[2])
+	}
+	db[args[0]] = args[1]
+	return redisReply{kind: redisStatus, s: "OK"}, nil
+}
+
+func redisIncr(db redisDB, args []string) (redisReply, error) {
+	n := int64(0)
+	switch v := db[args[0]].(type) {
+	case nil:
+	case string:
+		var ok bool
+		if n, ok = redisParseInt(v); !ok {
+			return redisReply{}, errRedisInteger
+		}
+	default:
+		return redisReply{}, errRedisType
+	}
+	if n == math.MaxInt64 {
+		return redisReply{}, errRedisAdd
+	}
+	n++
+	db[args[0]] = strconv.FormatInt(n, 10)
+	return redisReply{kind: redisInteger, n: n}, nil
+}

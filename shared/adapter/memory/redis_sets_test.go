@@ -1,0 +1,202 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// naiveZSet is a sorted set that sorts itself for each question.
+type naiveZSet map[string]float64
+
+func (n naiveZSet) sorted() []redisScored {
+	var out []redisScored
+	for m, s := range n {
+		out = append(out, redisScored{s, m})
+	}
+	slices.SortFunc(out, func(a, b redisScored) int {
+		if a.less(b) {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+func redisZSetMembers(z *redisZSet, run, i int) []redisScored {
+	var out []redisScored
+	z.each(run, i, func(e redisScored) bool {
+		out = append(out, e)
+		return true
+	})
+	return out
+}
+
+// Whatever is added, moved, removed and popped, one by one or by the hundred, the set is what sorting all members gives.
+func TestRedisSortedSetIsSorted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		z, want := newRedisZSet(), naiveZSet{}
+		member := rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(0, 3000).Draw(t, "member")) })
+		score := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(-5, 40).Draw(t, "score")) / 4 })
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				m, s := member.Draw(t, "m"), score.Draw(t, "s")
+				_, had := want[m]
+				if added := z.add(m, s); added == had {
+					t.Fatalf("add %s: new %v, was there %v", m, added, had)
+				}
+				want[m] = s
+			},
+			"add many": func(t *rapid.T) {
+				from, n, step := rapid.IntRange(0, 3000).Draw(t, "from"), rapid.IntRange(1, 1500).Draw(t, "n"),
+					rapid.SampledFrom([]int{-1, 1, 7}).Draw(t, "step")
+				for i := range n {
+					at := from + i*step
+					z.add(strconv.Itoa(at), float64(at))
+					want[strconv.Itoa(at)] = float64(at)
+				}
+			},
+			"remove": func(t *rapid.T) {
+				m := member.Draw(t, "m")
+				_, had := want[m]
+				if removed := z.remove(m); removed != had {
+					t.Fatalf("remove %s: %v, was there %v", m, removed, had)
+				}
+				delete(want, m)
+			},
+			"pop": func(t *rapid.T) {
+				for range min(rapid.IntRange(1, 700).Draw(t, "n"), z.len()) {
+					delete(want, z.popMin().member)
+				}
+			},
+			"copy": func(*rapid.T) {
+				c := z.clone()
+				for z.len() > 0 { // the copy must not see this
+					z.popMin()
+				}
+				z = c
+			},
+			"": func(t *rapid.T) {
+				all := want.sorted()
+				if got := redisZSetMembers(z, 0, 0); !slices.Equal(got, all) {
+					t.Fatalf("got %v\nwant %v", got, all)
+				}
+				for i, run := range z.runs {
+					if len(run) == 0 || len(run) > redisChunk {
+						t.Fatalf("run %d has %d members", i, len(run))
+					}
+				}
+				rank := rapid.IntRange(0, len(all)).Draw(t, "rank")
+				run, i := z.at(rank)
+				if got := redisZSetMembers(z, run, i); !slices.Equal(got, all[rank:]) {
+					t.Fatalf("from rank %d: got %v\nwant %v", rank, got, all[rank:])
+				}
+			},
+		})
+	})
+}
+
+// ZPOPMIN gives ascending members; what it gave and what is left is what was there.
+func TestRedisPopTakesTheLowest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		z, want := newRedisZSet(), naiveZSet{}
+		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 5000), 0, 2000).Draw(t, "numbers") {
+			z.add(strconv.Itoa(n), float64(n%50))
+			want[strconv.Itoa(n)] = float64(n % 50)
+		}
+		var got []redisScored
+		for z.len() > 0 {
+			got = append(got, z.popMin())
+		}
+		if diff := cmp.Diff(fmt.Sprint(want.sorted()), fmt.Sprint(got)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// While others add, change and delete fields between the pages, a scan gives every field that was there all the time.
+func TestRedisScanGivesEveryFieldThatStays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := NewRedis()
+		do := func(cmd string, args ...string) any {
+			v, err := r.Do(cmd, args...)
+			if err != nil {
+				t.Fatalf("%s %v: %v", cmd, args, err)
+			}
+			return v
+		}
+		field := rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(0, 120).Draw(t, "field")) })
+		staying := map[string]bool{}
+		for _, f := range rapid.SliceOfN(field, 1, 120).Draw(t, "fields") {
+			do("HSET", "h", f, "0")
+			staying[f] = true
+		}
+		for _, f := range rapid.SliceOf(field).Draw(t, "gone before") {
+			do("HDEL", "h", f)
+			delete(staying, f)
+		}
+		seen := map[string]bool{}
+		cursor, pages := "0", 0
+		for pages == 0 || cursor != "0" {
+			reply := do("HSCAN", "h", cursor, "COUNT", strconv.Itoa(rapid.IntRange(1, 9).Draw(t, "count"))).([]any)
+			cursor = reply[0].(string)
+			page := reply[1].([]any)
+			for i := 0; i < len(page); i += 2 {
+				seen[page[i].(string)] = true
+			}
+			if pages++; pages > 500 { // more than fields that there can be
+				t.Fatal("the scan does not end")
+			}
+			if pages > 100 {
+				continue // let it run out
+			}
+			for _, f := range rapid.SliceOfN(field, 0, 20).Draw(t, "deleted") {
+				do("HDEL", "h", f)
+				delete(staying, f)
+			}
+			for _, f := range rapid.SliceOfN(field, 0, 5).Draw(t, "written") {
+				do("HSET", "h", f, "1")
+			}
+		}
+		for f := range staying {
+			if !seen[f] {
+				t.Fatalf("field %s was there all the time and was not given", f)
+			}
+		}
+	})
+}
+
+// Fields come back in the order in which they were added, also past deletions; a changed value does not move its field.
+func TestRedisHashKeepsOrder(t *testing.T) {
+	h := newRedisHash()
+	for i := range 1000 {
+		h.set(strconv.Itoa(i), "x")
+	}
+	for i := range 1000 {
+		if i%10 != 0 {
+			h.delete(strconv.Itoa(i))
+		}
+	}
+	h.set("500", "y")
+	h.set("1", "again")
+	var got []string
+	h.each(0, func(f *redisField) bool {
+		got = append(got, f.name)
+		return true
+	})
+	var want []string
+	for i := range 100 {
+		want = append(want, strconv.Itoa(10*i))
+	}
+	want = append(want, "1")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(h.entries) > 2*h.len()+17 {
+		t.Errorf("%d entries kept for %d fields", len(h.entries), h.len())
+	}
+}

@@ -1,0 +1,157 @@
+package memory
+
+import (
+	"maps"
+	"slices"
+	"sort"
+)
+
+// redisChunk is the most members in one run of a sorted set: small enough to shift cheaply, large enough that a million
+// members make few runs.
+const redisChunk = 512
+
+// redisZSet is a sorted set: members by score, equal scores by the members' bytes. A nil one is an empty one for reading.
+//
+// The members lie in runs of at most redisChunk, none empty, in ascending order. Taking from the front and appending at
+// the end touch one run; anything else is a binary search and a shift within one run.
+type redisZSet struct {
+	scores map[string]float64
+	runs   [][]redisScored
+}
+
+type redisScored struct {
+	score  float64
+	member string
+}
+
+func (a redisScored) less(b redisScored) bool {
+	return a.score < b.score || a.score == b.score && a.member < b.member
+}
+
+func newRedisZSet() *redisZSet { return &redisZSet{scores: map[string]float64{}} }
+
+func (z *redisZSet) len() int {
+	if z == nil {
+		return 0
+	}
+	return len(z.scores)
+}
+
+func (z *redisZSet) score(member string) (float64, bool) {
+	if z == nil {
+		return 0, false
+	}
+	s, ok := z.scores[member]
+	return s, ok
+}
+
+// add puts a member at a score, moving it if it is there, and says whether it is new.
+func (z *redisZSet) add(member string, score float64) bool {
+	old, exists := z.scores[member]
+	if exists {
+		if old == score {
+			return false
+		}
+		z.cut(redisScored{old, member})
+	}
+	z.scores[member] = score
+	z.insert(redisScored{score, member})
+	return !exists
+}
+
+// remove takes a member out and says whether it was there.
+func (z *redisZSet) remove(member string) bool {
+	score, ok := z.scores[member]
+	if !ok {
+		return false
+	}
+	delete(z.scores, member)
+	z.cut(redisScored{score, member})
+	return true
+}
+
+// popMin takes the lowest member; the set must not be empty.
+func (z *redisZSet) popMin() redisScored {
+	e := z.runs[0][0]
+	delete(z.scores, e.member)
+	z.drop(0, 0)
+	return e
+}
+
+// find gives the place of the first member that is not before, by an order that ascends with the set: run and index in it; the run
+// after the last one when all are before.
+func (z *redisZSet) find(before func(redisScored) bool) (run, i int) {
+	run = sort.Search(len(z.runs), func(r int) bool { return !before(z.runs[r][len(z.runs[r])-1]) })
+	if run == len(z.runs) {
+		return run, 0
+	}
+	return run, sort.Search(len(z.runs[run]), func(i int) bool { return !before(z.runs[run][i]) })
+}
+
+func (z *redisZSet) insert(e redisScored) {
+	run, i := z.find(func(x redisScored) bool { return x.less(e) })
+	if run == len(z.runs) { // the new highest
+		if run == 0 || len(z.runs[run-1]) == redisChunk {
+			z.runs = append(z.runs, []redisScored{e})
+		} else {
+			z.runs[run-1] = append(z.runs[run-1], e)
+		}
+		return
+	}
+	if len(z.runs[run]) == redisChunk {
+		const half = redisChunk / 2
+		z.runs = slices.Insert(z.runs, run+1, slices.Clone(z.runs[run][half:]))
+		clear(z.runs[run][half:])
+		z.runs[run] = z.runs[run][:half]
+		if i > half {
+			run, i = run+1, i-half
+		}
+	}
+	z.runs[run] = slices.Insert(z.runs[run], i, e)
+}
+
+func (z *redisZSet) cut(e redisScored) {
+	run, i := z.find(func(x redisScored) bool { return x.less(e) })
+	z.drop(run, i)
+}
+
+func (z *redisZSet) drop(run, i int) {
+	if len(z.runs[run]) == 1 {
+		z.runs = slices.Delete(z.runs, run, run+1)
+	} else if i == 0 {
+		z.runs[run][0] = redisScored{} // lets go of the member
+		z.runs[run] = z.runs[run][1:]
+	} else {
+		z.runs[run] = slices.Delete(z.runs[run], i, i+1)
+	}
+}
+
+// at gives the place of the member with this rank (0-based, at most len).
+func (z *redisZSet) at(rank int) (run, i int) {
+	for run = range z.runs {
+		if rank < len(z.runs[run]) {
+			return run, rank
+		}
+		rank -= len(z.runs[run])
+	}
+	return len(z.runs), 0
+}
+
+// each visits the members from a place on, in ascending order, until visit says false.
+func (z *redisZSet) each(run, i int, visit func(redisScored) bool) {
+	for ; run < len(z.runs); run, i = run+1, 0 {
+		for _, e := range z.runs[run][i:] {
+			if !visit(e) {
+				return
+			}
+		}
+	}
+}
+
+func (z *redisZSet) clone() *redisZSet {
+	c := &redisZSet{scores: maps.Clone(z.scores), runs: make([][]redisScored, len(z.runs))}
+	for i := range z.runs {
+		c.runs[i] = slices.Clone(z.runs[i])
+	}
+	return c
+}
