@@ -1,0 +1,216 @@
+package alipay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"seckill/shared/seckill"
+)
+
+// Answer codes ("公共错误码") and the sub codes that decide.
+const (
+	codeSuccess  = "10000"
+	codeBusiness = "40004" // the call was carried out and refused for a reason of the trade
+	subNotExist  = "ACQ.TRADE_NOT_EXIST"
+)
+
+// States of a trade (trade_status).
+const (
+	statusWait     = "WAIT_BUYER_PAY"
+	statusSuccess  = "TRADE_SUCCESS"
+	statusFinished = "TRADE_FINISHED"
+	statusClosed   = "TRADE_CLOSED"
+)
+
+// tradeStates has every trade_status. A trade refunded in full is closed too; one refunded in part stays a success.
+var tradeStates = map[string]seckill.TradeState{
+	statusWait:     seckill.TradeWaiting,
+	statusSuccess:  seckill.TradePaid,
+	statusFinished: seckill.TradePaid,
+	statusClosed:   seckill.TradeClosed,
+}
+
+// orderContent is the biz_content of query and close.
+type orderContent struct {
+	OutTradeNo string `json:"out_trade_no"`
+}
+
+// answer is what the two calls answer, as far as it is read.
+type answer struct {
+	Code        string      `json:"code"`
+	SubCode     string      `json:"sub_code"`
+	OutTradeNo  string      `json:"out_trade_no"`
+	TradeNo     string      `json:"trade_no"`
+	TradeStatus string      `json:"trade_status"`
+	TotalAmount json.Number `json:"total_amount"` // "88.88" or, as some of Alipay's samples have it, 88.88
+}
+
+// Query implements seckill.Payments with alipay.trade.query. Every error is a fault.
+func (c *Client) Query(ctx context.Context, order string) (seckill.Trade, error) {
+	a, err := c.call(ctx, MethodQuery, order)
+	if err != nil {
+		return seckill.Trade{}, err
+	}
+	if a.Code == codeBusiness && a.SubCode == subNotExist {
+		return seckill.Trade{State: seckill.TradeUnknown}, nil
+	}
+	if a.Code != codeSuccess {
+		return seckill.Trade{}, a.fault(MethodQuery, order)
+	}
+	state, known := tradeStates[a.TradeStatus]
+	amount, err := seckill.ParseYuan(a.TotalAmount.String())
+	if !known || err != nil || !validTradeNo(a.TradeNo) {
+		return seckill.Trade{}, fmt.Errorf("alipay: %s %s: unreadable answer: trade_status %.40q, total_amount %.40q, trade_no %.70q",
+			MethodQuery, order, a.TradeStatus, a.TotalAmount, a.TradeNo)
+	}
+	return seckill.Trade{State: state, TradeNo: a.TradeNo, Amount: amount}, nil
+}
+
+// Close implements seckill.Payments with alipay.trade.close. Every error is a fault.
+func (c *Client) Close(ctx context.Context, order string) (seckill.CloseResult, error) {
+	a, err := c.call(ctx, MethodClose, order)
+	switch {
+	case err != nil:
+		return "", err
+	case a.Code == codeSuccess:
+		return seckill.CloseDone, nil
+	case a.Code == codeBusiness && a.SubCode == subNotExist:
+		return seckill.CloseMissing, nil
+	case a.Code == codeBusiness && strings.HasPrefix(a.SubCode, "ACQ.") && !strings.HasSuffix(a.SubCode, "SYSTEM_ERROR"):
+		return seckill.CloseRefused, nil
+	}
+	return "", a.fault(MethodClose, order)
+}
+
+func (a *answer) fault(method, order string) error {
+	return fmt.Errorf("alipay: %s %s: code %.20q, sub_code %.80q", method, order, a.Code, a.SubCode)
+}
+
+// call makes one signed call about an order and gives the answer that Alipay signed. The answer is about this order, or
+// says no more than that the call failed.
+func (c *Client) call(ctx context.Context, method, order string) (*answer, error) {
+	if c.http.Timeout == 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, CallTimeout)
+		defer cancel()
+	}
+	form, err := SignedQuery(c.key, c.params(method, c.clock.Now(), orderContent{OutTradeNo: order}))
+	if err != nil {
+		return nil, err
+	}
+	fail := func(err error) (*answer, error) { return nil, fmt.Errorf("alipay: %s %s: %w", method, order, err) }
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.gateway, strings.NewReader(form))
+	if err != nil {
+		return fail(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded;charset=utf-8")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return fail(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, MaxResponse+1))
+	switch {
+	case err != nil:
+		return fail(err)
+	case resp.StatusCode != http.StatusOK:
+		return fail(fmt.Errorf("HTTP status %d", resp.StatusCode))
+	}
+	a, err := c.readAnswer(body, method)
+	if err != nil {
+		return fail(err)
+	}
+	// A genuine answer about another order could be replayed to us. A refusal may lack the number; success must have it.
+	if a.OutTradeNo != order && (a.OutTradeNo != "" || a.Code == codeSuccess) {
+		return fail(fmt.Errorf("answer about another order: %.70q", a.OutTradeNo))
+	}
+	return a, nil
+}
+
+// readAnswer takes the method's node out of a body, checks Alipay's signature over its bytes and reads these very bytes.
+func (c *Client) readAnswer(body []byte, method string) (*answer, error) {
+	node, sign, err := splitAnswer(body, strings.ReplaceAll(method, ".", "_")+"_response")
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckSign(c.alipay, node, sign); err != nil {
+		// Alipay sometimes signs before it escapes slashes; its own SDK for Java (checkResponseSign) allows for that.
+		node = bytes.ReplaceAll(node, []byte(`\/`), []byte(`/`))
+		if err := CheckSign(c.alipay, node, sign); err != nil {
+			return nil, err
+		}
+	}
+	var a answer
+	if err := json.Unmarshal(node, &a); err != nil {
+		return nil, fmt.Errorf("unreadable answer: %w", err)
+	}
+	return &a, nil
+}
+
+// splitAnswer gives the raw bytes of the named node, exactly as received, and the signature beside it. Exactly one of
+// each is wanted: with two, what was checked and what is read could differ.
+func splitAnswer(body []byte, name string) (node []byte, sign string, err error) {
+	if len(body) > MaxResponse {
+		return nil, "", fmt.Errorf("answer longer than %d bytes", MaxResponse)
+	}
+	if !utf8.Valid(body) {
+		return nil, "", errors.New("answer is not UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, "", errors.New("answer is not a JSON object")
+	}
+	seen := map[string]json.RawMessage{}
+	for dec.More() {
+		var raw json.RawMessage
+		key, err := dec.Token()
+		if err == nil {
+			err = dec.Decode(&raw)
+		}
+		if err != nil {
+			return nil, "", errors.New("answer is not a JSON object")
+		}
+		k := key.(string) // a decoder yields no other key in an object
+		if _, twice := seen[k]; twice {
+			return nil, "", fmt.Errorf("answer with %.40q twice", k)
+		}
+		seen[k] = raw
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, "", errors.New("answer is cut off")
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, "", errors.New("answer goes on after its end")
+	}
+	if node = seen[name]; node == nil {
+		var a answer
+		if json.Unmarshal(seen["error_response"], &a) == nil {
+			return nil, "", fmt.Errorf("error_response: code %.20q, sub_code %.80q", a.Code, a.SubCode)
+		}
+		return nil, "", fmt.Errorf("answer without %s", name)
+	}
+	if json.Unmarshal(seen["sign"], &sign) != nil || sign == "" {
+		return nil, "", errors.New("answer without a signature")
+	}
+	return node, sign, nil
+}
+
+// validTradeNo says whether s may be Alipay's trade number: 1 to 64 ASCII letters and digits.
+func validTradeNo(s string) bool {
+	if len(s) == 0 || len(s) > 64 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,181 @@
+package fakegateway
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/subtle"
+	_ "embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed cashier.html
+var cashierHTML string
+
+var cashierPage = template.Must(template.New("cashier").Parse(cashierHTML))
+
+// view is what the page shows.
+type view struct {
+	Lang, Nonce string
+	Words       words
+	Kind        string // wait, paid, expired, closed, wrong
+	Title, Note string
+	Known       bool // Trade is set
+	Trade       Trade
+	Amount      string
+	LeftSeconds int64
+	Token       string
+	Return      string // where to go back to; "" for the page before
+	OtherLang   string // the same page in the other language; "" when it cannot be had by a link
+}
+
+// words are the page's texts in one language.
+type words struct {
+	Cashier, Label, Amount, Subject, OrderNo, TradeNo, TimeLeft, Pay, Cancel, Back, Other, TimeUp string
+	Wait, Paid, Expired, Closed, Wrong                                                            page
+}
+
+type page struct{ Title, Note string }
+
+var languages = map[string]words{
+	"zh": {
+		Cashier: "测试收银台", Label: "仅供测试，不会产生真实扣款", Amount: "应付金额", Subject: "商品", OrderNo: "订单号", TradeNo: "交易号",
+		TimeLeft: "剩余支付时间", Pay: "确认付款", Cancel: "取消", Back: "返回商店", Other: "English", TimeUp: "支付时间已过",
+		Wait:    page{"请确认付款", "付款前请核对商品和金额。"},
+		Paid:    page{"支付成功", "商店会在几秒内收到通知。"},
+		Expired: page{"支付已过期", "付款时间已过，未扣款。该订单不能再支付，请返回商店重新下单。"},
+		Closed:  page{"交易已关闭", "商店已关闭这笔交易，未扣款，不能再支付。"},
+		Wrong:   page{"无法打开收银台", "支付信息有误或不完整，未扣款。请返回商店重新打开。"},
+	},
+	"en": {
+		Cashier: "Test cashier", Label: "For testing only: no real money moves", Amount: "Amount due", Subject: "Item", OrderNo: "Order",
+		TradeNo: "Trade", TimeLeft: "Time left to pay", Pay: "Pay now", Cancel: "Cancel", Back: "Back to the shop", Other: "中文",
+		TimeUp:  "The time to pay is over",
+		Wait:    page{"Confirm your payment", "Check the item and the amount before you pay."},
+		Paid:    page{"Payment successful", "The shop will hear of it within seconds."},
+		Expired: page{"This payment has expired", "The time to pay is over and nothing was charged. This order can no longer be paid; go back to the shop to order again."},
+		Closed:  page{"This payment is closed", "The shop closed it. Nothing was charged, and it can no longer be paid."},
+		Wrong:   page{"The cashier cannot be opened", "The payment details are wrong or incomplete. Nothing was charged. Go back to the shop and try again."},
+	},
+}
+
+// serveCashier opens the cashier: the query is an order string, to which lang=zh or lang=en may be added.
+func (g *Gateway) serveCashier(w http.ResponseWriter, r *http.Request) {
+	orderString, lang := splitLang(r.URL.RawQuery)
+	if languages[lang].Cashier == "" {
+		lang = acceptedLang(r.Header.Get("Accept-Language"))
+	}
+	t, err := g.open(orderString)
+	v := g.view(t, err, lang)
+	v.OtherLang = "?" + orderString + "&lang=" + map[string]string{"zh": "en", "en": "zh"}[lang]
+	render(w, v, err)
+}
+
+// servePay takes the click on "pay". The token shows that it comes from the cashier's page.
+func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+	lang := r.PostFormValue("lang")
+	if languages[lang].Cashier == "" {
+		lang = acceptedLang(r.Header.Get("Accept-Language"))
+	}
+	t, err := g.find(r.PostFormValue("out_trade_no"))
+	if err == nil && subtle.ConstantTimeCompare([]byte(t.token), []byte(r.PostFormValue("token"))) != 1 {
+		t, err = trade{}, ErrForm
+	}
+	if err == nil {
+		err = g.Pay(t.OutTradeNo)
+		if err == nil {
+			err = ErrPaid // the page says that it is paid, for the first click as for a second
+		}
+	}
+	render(w, g.view(t, err, lang), err)
+}
+
+// view chooses what to show for a trade that can be paid (err is nil) or cannot.
+func (g *Gateway) view(t trade, err error, lang string) view {
+	text := languages[lang]
+	v := view{Lang: lang, Words: text, Nonce: rand.Text(), Return: g.returnURL(t.OutTradeNo)}
+	var p page
+	switch {
+	case err == nil:
+		v.Kind, p = "wait", text.Wait
+		v.LeftSeconds = int64(t.Expires.Add(g.opt.LateGrace).Sub(g.opt.Clock.Now()) / time.Second)
+		v.Token = t.token
+	case errors.Is(err, ErrPaid):
+		v.Kind, p = "paid", text.Paid
+	case errors.Is(err, ErrExpired):
+		v.Kind, p = "expired", text.Expired
+	case errors.Is(err, ErrClosed):
+		v.Kind, p = "closed", text.Closed
+	default:
+		v.Kind, p = "wrong", text.Wrong
+	}
+	v.Title, v.Note = p.Title, p.Note
+	if v.Kind != "wrong" {
+		v.Known, v.Trade, v.Amount = true, t.Trade, t.Amount.Yuan()
+	}
+	return v
+}
+
+// pageStatus has the HTTP status of each kind of page.
+var pageStatus = map[string]int{"wait": http.StatusOK, "paid": http.StatusOK, "expired": http.StatusGone,
+	"closed": http.StatusGone, "wrong": http.StatusBadRequest}
+
+func render(w http.ResponseWriter, v view, cause error) {
+	var page bytes.Buffer
+	if err := cashierPage.Execute(&page, v); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Language", v.Lang)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+v.Nonce+"'; script-src 'nonce-"+v.Nonce+
+		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	var refusal *Refusal
+	if errors.As(cause, &refusal) {
+		h.Set("X-Sub-Code", refusal.SubCode) // for whoever tests a shop against this
+	}
+	w.WriteHeader(pageStatus[v.Kind])
+	_, _ = w.Write(page.Bytes()) // the browser is gone if this fails
+}
+
+// splitLang takes lang=… out of a query: it is the page's own and no part of the order string.
+func splitLang(rawQuery string) (orderString, lang string) {
+	var kept []string
+	for _, p := range strings.Split(rawQuery, "&") {
+		if l, ok := strings.CutPrefix(p, "lang="); ok {
+			lang = l
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return strings.Join(kept, "&"), lang
+}
+
+// acceptedLang picks Chinese or English by Accept-Language; Chinese when it names neither.
+func acceptedLang(header string) string {
+	best, bestQ := "zh", 0.0
+	for _, part := range strings.Split(header, ",") {
+		tag, params, _ := strings.Cut(strings.TrimSpace(part), ";")
+		q := 1.0
+		if v, ok := strings.CutPrefix(strings.TrimSpace(params), "q="); ok {
+			var err error
+			if q, err = strconv.ParseFloat(v, 64); err != nil {
+				continue
+			}
+		}
+		lang, _, _ := strings.Cut(strings.ToLower(tag), "-")
+		if languages[lang].Cashier != "" && q > bestQ {
+			best, bestQ = lang, q
+		}
+	}
+	return best
+}

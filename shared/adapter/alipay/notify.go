@@ -1,0 +1,96 @@
+package alipay
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"seckill/shared/seckill"
+)
+
+// Limits of a notify's form; a real one has about 30 parameters in 2 KiB.
+const (
+	maxNotifyParams = 100
+	maxNotifyBytes  = 64 << 10
+	maxParamName    = 64
+)
+
+// Verify implements seckill.Payments for a form that was decoded once. CodeForged: the form or the signature is wrong, or
+// a signed value is one that Alipay does not write. CodeNotOurs: authentic, but of another app or seller, or about an
+// out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see.
+func (c *Client) Verify(form url.Values) (seckill.Notice, error) {
+	if err := c.authentic(form); err != nil {
+		return seckill.Notice{}, &seckill.Error{Code: seckill.CodeForged, Err: err}
+	}
+	order := form.Get("out_trade_no")
+	for _, f := range []struct {
+		name string
+		ours bool
+	}{
+		{"app_id", form.Get("app_id") == c.appID},
+		{"seller_id", form.Get("seller_id") == c.sellerID},
+		{"out_trade_no", seckill.ValidOrderID(order)},
+	} {
+		if !f.ours {
+			return seckill.Notice{}, &seckill.Error{Code: seckill.CodeNotOurs,
+				Err: fmt.Errorf("alipay: notify with %s %.70q", f.name, form.Get(f.name))}
+		}
+	}
+	amount, err := seckill.ParseYuan(form.Get("total_amount"))
+	state, known := tradeStates[form.Get("trade_status")]
+	if err != nil || !known || !validTradeNo(form.Get("trade_no")) {
+		return seckill.Notice{}, &seckill.Error{Code: seckill.CodeForged,
+			Err: fmt.Errorf("alipay: notify for %s with total_amount %.40q, trade_status %.40q, trade_no %.70q", order,
+				form.Get("total_amount"), form.Get("trade_status"), form.Get("trade_no"))}
+	}
+	return seckill.Notice{ID: form.Get("notify_id"), Order: order, TradeNo: form.Get("trade_no"), Amount: amount,
+		Paid: state == seckill.TradePaid}, nil
+}
+
+// authentic checks the form's shape and that Alipay signed it. Shape comes first: it bounds the work, and makes sure that
+// what is checked is what is read.
+func (c *Client) authentic(form url.Values) error {
+	if len(form) > maxNotifyParams {
+		return fmt.Errorf("alipay: notify with %d parameters", len(form))
+	}
+	total := 0
+	for name, values := range form {
+		if len(values) != 1 {
+			return fmt.Errorf("alipay: notify with %.40q %d times", name, len(values))
+		}
+		total += len(name) + len(values[0])
+		if total > maxNotifyBytes {
+			return fmt.Errorf("alipay: notify longer than %d bytes", maxNotifyBytes)
+		}
+		if !validParamName(name) {
+			return fmt.Errorf("alipay: notify with a parameter named %.40q", name)
+		}
+		if !utf8.ValidString(values[0]) || strings.IndexByte(values[0], 0) >= 0 {
+			return fmt.Errorf("alipay: notify with bytes in %s that are no text", name)
+		}
+	}
+	if t := form.Get("sign_type"); t != "RSA2" {
+		return fmt.Errorf("alipay: notify with sign_type %.20q", t)
+	}
+	if cs := form.Get("charset"); cs != "" && !strings.EqualFold(cs, "utf-8") {
+		return fmt.Errorf("alipay: notify with charset %.20q", cs)
+	}
+	sign := form.Get("sign")
+	if sign == "" {
+		return errors.New("alipay: notify without a signature")
+	}
+	return CheckSign(c.alipay, []byte(SignContent(form, "sign", "sign_type")), sign)
+}
+
+// validParamName says whether a parameter may have this name. The signed text does not escape = and &, so a name with one
+// of them could stand for several signed parameters.
+func validParamName(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return len(s) > 0 && len(s) <= maxParamName
+}

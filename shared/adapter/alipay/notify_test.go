@@ -1,0 +1,267 @@
+package alipay_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/seckill"
+)
+
+var genuine = seckill.Notice{ID: "2026010100222200000000000000001", Order: orderID, TradeNo: "2026010122001000000000000001",
+	Amount: 88_80, Paid: true}
+
+func refused(err error, code seckill.Code) bool { return errors.Is(err, seckill.Refuse(code)) }
+
+func TestVerifyReadsAGenuineNotify(t *testing.T) {
+	g := gateway(t, &clock{start})
+	form := paidForm(t, g)
+	if got, err := client(t, nil, &clock{start}).Verify(form); err != nil || got != genuine {
+		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
+	}
+}
+
+func TestVerifyRefusesEveryChange(t *testing.T) {
+	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
+	form := paidForm(t, g)
+	changes := map[string]func(url.Values){
+		"one more": func(f url.Values) { f.Set("refund_fee", "88.80") },
+		"empty one more": func(f url.Values) {
+			f.Set("zz", "") // Alipay's SDKs sign empty values, so this one was not there
+		},
+		"no signature":        func(f url.Values) { f.Del("sign") },
+		"empty signature":     func(f url.Values) { f.Set("sign", "") },
+		"signature as list":   func(f url.Values) { f["sign"] = nil },
+		"break in signature":  func(f url.Values) { f.Set("sign", f.Get("sign")[:10]+"\n"+f.Get("sign")[10:]) },
+		"no padding":          func(f url.Values) { f.Set("sign", strings.TrimRight(f.Get("sign"), "=")) },
+		"RSA instead of RSA2": func(f url.Values) { f.Set("sign_type", "RSA") },
+		"no sign_type":        func(f url.Values) { f.Del("sign_type") },
+		"value moved into the name": func(f url.Values) {
+			f.Del("total_amount")
+			f.Del("subject")
+			f.Set("subject=红色外套 Red coat&total_amount", "88.80")
+		},
+		"parameter moved into a value": func(f url.Values) {
+			f.Del("total_amount")
+			f.Set("subject", f.Get("subject")+"&total_amount=88.80")
+		},
+	}
+	for name := range form {
+		value := form.Get(name)
+		for i := range len(value) {
+			if name != "sign" && name != "trade_status" && i != 0 && i != len(value)/2 && i != len(value)-1 {
+				continue // of the long ones three bytes; of the signature and the state every byte
+			}
+			changes[fmt.Sprintf("byte %d of %s", i, name)] = func(f url.Values) {
+				b := []byte(value)
+				b[i] ^= 1
+				f.Set(name, string(b))
+			}
+		}
+		changes["longer "+name] = func(f url.Values) { f.Set(name, value+"0") }
+		changes["blank in front of "+name] = func(f url.Values) { f.Set(name, " "+value) }
+		changes["without "+name] = func(f url.Values) { f.Del(name) }
+		changes["twice "+name] = func(f url.Values) { f.Add(name, value) }
+		changes["NUL after "+name] = func(f url.Values) { f.Set(name, value+"\x00") }
+		changes["invalid UTF-8 after "+name] = func(f url.Values) { f.Set(name, value+"\xff") }
+	}
+	for name, change := range changes {
+		f := maps.Clone(form)
+		for k, v := range f {
+			f[k] = append([]string(nil), v...)
+		}
+		change(f)
+		if got, err := c.Verify(f); !refused(err, seckill.CodeForged) {
+			t.Errorf("%s: got %+v, %v, want notify_forged", name, got, err)
+		}
+	}
+	t.Logf("%d changes refused", len(changes))
+	if len(changes) < 500 {
+		t.Errorf("only %d changes were tried", len(changes))
+	}
+}
+
+// TestVerifyJudgesSignedValues changes a notify and has the gateway sign it again: the signature is right each time.
+func TestVerifyJudgesSignedValues(t *testing.T) {
+	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
+	const ok = seckill.Code("")
+	for _, tc := range []struct {
+		name, value string
+		want        seckill.Code
+	}{
+		{"app_id", "2021000000000002", seckill.CodeNotOurs},
+		{"app_id", "", seckill.CodeNotOurs},
+		{"seller_id", "2088000000000009", seckill.CodeNotOurs},
+		{"seller_id", "", seckill.CodeNotOurs},
+		{"out_trade_no", "20260101", seckill.CodeNotOurs},
+		{"out_trade_no", strings.ToUpper(orderID), seckill.CodeNotOurs},
+		{"out_trade_no", otherID, ok},
+		{"total_amount", "88.81", ok}, // the flow compares it with the order
+		{"total_amount", "88.8", ok},
+		{"total_amount", "1e2", seckill.CodeForged},
+		{"total_amount", "88.880", seckill.CodeForged},
+		{"total_amount", "-1", seckill.CodeForged},
+		{"total_amount", "+1", seckill.CodeForged},
+		{"total_amount", " 88.88", seckill.CodeForged},
+		{"total_amount", "88.88 ", seckill.CodeForged},
+		{"total_amount", "８８.８８", seckill.CodeForged},
+		{"total_amount", "088.80", seckill.CodeForged},
+		{"total_amount", "88.", seckill.CodeForged},
+		{"total_amount", ".88", seckill.CodeForged},
+		{"total_amount", "88,80", seckill.CodeForged},
+		{"total_amount", "0x58", seckill.CodeForged},
+		{"total_amount", "NaN", seckill.CodeForged},
+		{"total_amount", "100000000.01", seckill.CodeForged},
+		{"total_amount", "", seckill.CodeForged},
+		{"trade_no", "", seckill.CodeForged},
+		{"trade_no", "2026-01", seckill.CodeForged},
+		{"trade_no", strings.Repeat("1", 64), ok},
+		{"trade_no", strings.Repeat("1", 65), seckill.CodeForged},
+		{"trade_status", "PAID", seckill.CodeForged},
+		{"trade_status", "trade_success", seckill.CodeForged},
+		{"trade_status", "", seckill.CodeForged},
+		{"charset", "UTF-8", ok},
+		{"charset", "GBK", seckill.CodeForged},
+		{"subject", "", ok}, // an empty value is signed like any other
+		{"subject", "a=b&c=d", ok},
+		{"passback_params", "x%26y", ok}, // decoded once only
+		{"refund_fee", "10.00", ok},      // a partial refund leaves the trade a success
+	} {
+		form := paidForm(t, g)
+		form.Set(tc.name, tc.value)
+		if err := g.SignForm(form); err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Verify(form)
+		if tc.want == ok && (err != nil || !got.Paid) || tc.want != ok && !refused(err, tc.want) {
+			t.Errorf("%s %q: got %+v, %v, want code %q", tc.name, tc.value, got, err, tc.want)
+		}
+	}
+}
+
+func TestVerifyTakesOnlySuccessForPaid(t *testing.T) {
+	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
+	for status, paid := range map[string]bool{"TRADE_SUCCESS": true, "TRADE_FINISHED": true, "TRADE_CLOSED": false,
+		"WAIT_BUYER_PAY": false} {
+		form := paidForm(t, g)
+		form.Set("trade_status", status)
+		if err := g.SignForm(form); err != nil {
+			t.Fatal(err)
+		}
+		want := genuine
+		want.Paid = paid
+		if got, err := c.Verify(form); err != nil || got != want {
+			t.Errorf("%s: got %+v, %v, want %+v", status, got, err, want)
+		}
+	}
+}
+
+func TestVerifyBoundsTheForm(t *testing.T) {
+	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
+	for name, tc := range map[string]struct {
+		change func(url.Values)
+		ok     bool
+	}{
+		"100 parameters": {func(f url.Values) {
+			for i := 0; len(f) < 100; i++ {
+				f.Set(fmt.Sprint("extra_", i), "")
+			}
+		}, true},
+		"101 parameters": {func(f url.Values) {
+			for i := 0; len(f) < 101; i++ {
+				f.Set(fmt.Sprint("extra_", i), "")
+			}
+		}, false},
+		"60 KiB":      {func(f url.Values) { f.Set("body", strings.Repeat("x", 60<<10)) }, true},
+		"64 KiB":      {func(f url.Values) { f.Set("body", strings.Repeat("x", 64<<10)) }, false},
+		"odd name":    {func(f url.Values) { f.Set("a b", "") }, false},
+		"empty name":  {func(f url.Values) { f.Set("", "") }, false},
+		"long name":   {func(f url.Values) { f.Set(strings.Repeat("x", 65), "") }, false},
+		"no charset":  {func(f url.Values) { f.Del("charset") }, true},
+		"nothing":     {func(f url.Values) { clear(f) }, false},
+		"NUL, signed": {func(f url.Values) { f.Set("body", "a\x00b") }, false},
+	} {
+		form := paidForm(t, g)
+		tc.change(form)
+		if err := g.SignForm(form); err != nil {
+			t.Fatal(err)
+		}
+		if name == "101 parameters" && len(form) != 101 || name == "100 parameters" && len(form) != 100 {
+			t.Fatalf("%s: the form has %d", name, len(form))
+		}
+		got, err := c.Verify(form)
+		if tc.ok && err != nil || !tc.ok && !refused(err, seckill.CodeForged) {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+	if _, err := c.Verify(nil); !refused(err, seckill.CodeForged) {
+		t.Errorf("nil form: %v, want notify_forged", err)
+	}
+}
+
+func TestVerifyRefusesAStrangersKey(t *testing.T) {
+	g, err := fakegateway.New(fakegateway.Options{Clock: &clock{start}, AppID: appID, SellerID: sellerID,
+		MerchantPublicKey: shopKeys().Public, PrivateKey: strangerKeys().Private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := client(t, nil, &clock{start}).Verify(paidForm(t, g)); !refused(err, seckill.CodeForged) {
+		t.Errorf("got %+v, %v, want notify_forged", got, err)
+	}
+}
+
+func FuzzVerify(f *testing.F) {
+	g, c := gateway(f, &clock{start}), client(f, nil, &clock{start})
+	form := paidForm(f, g)
+	f.Add(form.Encode())
+	f.Add(strings.Replace(form.Encode(), "88.80", "8.80", 1))
+	f.Add(strings.Replace(form.Encode(), "&total_amount=", "%26total_amount%3D", 1))
+	f.Add(form.Encode() + "&total_amount=0.01")
+	f.Add("sign=&sign_type=RSA2")
+	f.Add("=&=&%00=%ff")
+	f.Fuzz(func(t *testing.T, body string) {
+		form, err := url.ParseQuery(body)
+		if err != nil {
+			return
+		}
+		got, err := c.Verify(form)
+		if err != nil {
+			if !refused(err, seckill.CodeForged) && !refused(err, seckill.CodeNotOurs) {
+				t.Errorf("Verify(%q): %v, want notify_forged or notify_not_ours", body, err)
+			}
+			return
+		}
+		// Nobody but the gateway can sign, so what is accepted says what the one signed notify says.
+		got.ID = genuine.ID
+		if got != genuine {
+			t.Errorf("Verify(%q) = %+v, want a refusal or %+v", body, got, genuine)
+		}
+	})
+}
+
+func BenchmarkVerify(b *testing.B) {
+	g, c := gateway(b, &clock{start}), client(b, nil, &clock{start})
+	form := paidForm(b, g)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Verify(form); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestSignContent(t *testing.T) {
+	got := alipay.SignContent(url.Values{"b": {"2&3"}, "a": {""}, "B": {"中"}, "sign": {"x"}, "sign_type": {"RSA2"}}, "sign", "sign_type")
+	if want := "B=中&a=&b=2&3"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if alipay.Zone.String() != "UTC+8" || start.In(alipay.Zone).Format(alipay.TimeLayout) != "2026-01-01 20:00:00" {
+		t.Errorf("%s is written %s", start.Format(time.RFC3339), start.In(alipay.Zone).Format(alipay.TimeLayout))
+	}
+}
