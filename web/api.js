@@ -1,0 +1,85 @@
+// The HTTP API. Addresses are relative, so that the page also works under a stage's path.
+import { retryAfterHeader } from './core.js';
+import { language } from './i18n.js';
+import { token } from './session.js';
+
+const TIMEOUT = 10_000; // ms; API Gateway itself gives up after 29 s, a shopper much earlier
+
+/** Why a call did not succeed. `detail` is the server's text for the shopper, or "". status 0: no answer at all. */
+export class Problem extends Error {
+  constructor(status, body = {}, retryAfter = 0) {
+    super(`${status} ${body.code || ''}`);
+    this.status = status;
+    this.code = body.code || (status ? '' : 'network');
+    this.detail = typeof body.detail === 'string' ? body.detail : '';
+    this.orderId = body.order_id || '';
+    this.startTime = body.start_time ? Date.parse(body.start_time) : 0;
+    this.retryAfter = body.retry_after_ms || retryAfter;
+  }
+}
+
+async function call(method, path, { body, key, personal } = {}) {
+  const headers = { Accept: 'application/json', 'Accept-Language': language() };
+  if (personal) headers.Authorization = `Bearer ${token()}`;
+  if (key) headers['Idempotency-Key'] = key;
+  if (body) headers['Content-Type'] = 'application/json';
+  let response;
+  let answer;
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+      credentials: 'omit',
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
+    answer = await response.json();
+  } catch {
+    // An answer that cannot be read tells as little as none, whatever its status.
+    throw new Problem(response && !response.ok ? response.status : 0);
+  }
+  if (!response.ok) throw new Problem(response.status, answer || {}, retryAfterHeader(response.headers.get('Retry-After')));
+  return answer;
+}
+
+const list = (path, page, size) => `${path}?page=${page}&size=${size}`;
+const id = encodeURIComponent;
+
+export const liveItems = async (page, size) => (await call('GET', list('seckill/ing', page, size))).seckills || [];
+export const upcomingItems = async (page, size) => (await call('GET', list('seckill/will', page, size))).seckills || [];
+export const itemDetail = (item) => call('GET', `seckill/detail/${id(item)}`);
+export const serverTime = async () => (await call('GET', 'seckill/time')).now_ms;
+
+/** Sends a purchase; the same key is the same purchase. */
+export const buy = (item, count, address, key) =>
+  call('POST', 'seckill/buy', { body: { seckill_id: item, count, address }, key, personal: true });
+
+/** The shopper's newest order of an item, in short. */
+export const newestOrder = (item) => call('GET', `seckill/order/${id(item)}`, { personal: true });
+export const orderDetail = (order) => call('GET', `order/${id(order)}`, { personal: true });
+export const myOrders = async (page, size) => (await call('GET', list('order/list', page, size), { personal: true })).orders || [];
+export const cancelOrder = (order) => call('POST', `order/${id(order)}/cancel`, { personal: true });
+
+/** The demo shoppers; they exist only where the whole system runs on one machine. */
+export async function demoShoppers() {
+  try {
+    return (await call('GET', '_local/shoppers')).shoppers || [];
+  } catch {
+    return []; // elsewhere there is no such route
+  }
+}
+
+/** What the status page shows. */
+export const localState = () => call('GET', '_local/state');
+
+let cashier;
+
+/** Where an order is paid: the cashier's address with the order's signed pay string. */
+export async function payAddress(payString) {
+  try {
+    cashier ||= (await call('GET', 'healthz')).cashier_url || 'cashier';
+  } catch {
+    return `cashier?${payString}`; // not remembered: the next call asks again
+  }
+  return `${cashier}${cashier.includes('?') ? '&' : '?'}${payString}`;
+}

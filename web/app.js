@@ -1,0 +1,81 @@
+// The storefront: which page is shown, in which language, for whom. Addresses after # name the page, so that every one
+// can be kept and reloaded: #/ sales, #/item/ID, #/orders, #/order/ID.
+import { demoShoppers } from './api.js';
+import { openPurchase } from './buy.js';
+import { now, onSecond, startClock } from './clock.js';
+import { whoSheet } from './dialogs.js';
+import { put, setText } from './dom.js';
+import { startLanguage, switchLanguage, t, translate } from './i18n.js';
+import { homeView, itemView } from './items.js';
+import { orderView, ordersView } from './orders.js';
+import { become, onShopper, shopper } from './session.js';
+
+const main = document.getElementById('main');
+let view = { stop() {} };
+
+const ROUTES = [
+  { match: /^#\/orders$/, name: 'orders', show: () => ordersView() },
+  { match: /^#\/order\/([a-z2-7]+)$/, name: 'orders', show: (id) => orderView(id) },
+  { match: /^#\/item\/(\d+)$/, name: 'item', show: (id) => itemView(id, openPurchase) },
+  { match: /^/, name: 'home', show: () => homeView(openPurchase) },
+];
+
+function show() {
+  const hash = location.hash;
+  const route = ROUTES.find((r) => r.match.test(hash));
+  view.stop();
+  view = route.show(hash.match(route.match)[1]);
+  put(main, view.node);
+  document.getElementById('hero').hidden = route.name !== 'home';
+  document.title = route.name === 'orders' ? `${t('nav_orders')} · ${t('brand')}` : `${t('hero_title')} · ${t('brand')}`;
+  for (const link of document.querySelectorAll('[data-route]')) {
+    if (link.dataset.route === route.name) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+}
+
+function showShopper() {
+  const button = document.getElementById('who');
+  const who = shopper();
+  setText(button, who ? who.name : t('sign_in'));
+  button.setAttribute('aria-label', who ? `${t('shopper_now', { name: who.name })}. ${t('who')}` : t('sign_in'));
+}
+
+function showAll() {
+  translate(document);
+  showShopper();
+  show();
+}
+
+// A new page begins at its top, for eyes and screen readers alike. "#main" is the skip link's.
+function moved() {
+  if (location.hash === '#main') return;
+  show();
+  window.scrollTo(0, 0);
+  main.focus({ preventScroll: true });
+}
+
+// On a demo machine somebody has to be signed in for the first click to mean anything.
+async function beFirstDemoShopper() {
+  if (shopper()) return;
+  const demo = await demoShoppers();
+  if (demo.length > 0 && !shopper()) become(demo[0]);
+}
+
+startLanguage();
+onShopper(() => {
+  showShopper();
+  show();
+});
+document.getElementById('language').addEventListener('click', () => {
+  switchLanguage();
+  showAll();
+});
+document.getElementById('who').addEventListener('click', whoSheet);
+window.addEventListener('hashchange', moved);
+
+const clockFace = document.getElementById('server-time');
+onSecond(() => setText(clockFace, new Date(now()).toLocaleTimeString('en-GB')));
+startClock();
+showAll();
+beFirstDemoShopper();

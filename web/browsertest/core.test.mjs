@@ -1,0 +1,174 @@
+// Unit tests of the page's rules. Run: node --test
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as core from '../core.js';
+
+/** Runs a table: [name, arguments, want]. */
+function table(name, f, rows) {
+  for (const [what, args, want] of rows) test(`${name}: ${what}`, () => assert.deepEqual(f(...args), want));
+}
+
+table('clockText', core.clockText, [
+  ['nothing left', [0], '00:00'],
+  ['past', [-5], '00:00'],
+  ['a millisecond is not nothing', [1], '00:01'],
+  ['full seconds are exact', [59_000], '00:59'],
+  ['rounds up', [59_001], '01:00'],
+  ['fifteen minutes', [900_000], '15:00'],
+  ['hours', [3_661_000], '1:01:01'],
+  ['a day of hours', [86_400_000], '24:00:00'],
+]);
+
+table('countdown', core.countdown, [
+  ['over', [-1], { days: 0, parts: ['00', '00', '00'] }],
+  ['one second before midnight', [86_399_000], { days: 0, parts: ['23', '59', '59'] }],
+  ['days', [2 * 86_400_000 + 3_723_000], { days: 2, parts: ['01', '02', '03'] }],
+]);
+
+table('bestOffset', core.bestOffset, [
+  ['no sample', [[]], undefined],
+  ['half the round trip', [[{ sent: 1000, received: 1100, server: 5000 }]], 3950],
+  [
+    'the shortest trip counts',
+    [
+      [
+        { sent: 0, received: 900, server: 9999 },
+        { sent: 1000, received: 1010, server: 2005 },
+        { sent: 2000, received: 2400, server: 0 },
+      ],
+    ],
+    1000,
+  ],
+  ['a trip that ends before it began is none', [[{ sent: 10, received: 5, server: 1 }]], undefined],
+]);
+
+test('bestOffset: the error is at most half of the shortest trip, whatever the way there and back', () => {
+  const offset = 123_456;
+  for (let there = 0; there <= 100; there += 10) {
+    for (let back = 0; back <= 100; back += 10) {
+      const got = core.bestOffset([{ sent: 500, received: 500 + there + back, server: 500 + there + offset }]);
+      assert.ok(Math.abs(got - offset) <= (there + back) / 2, `there ${there}, back ${back}: got ${got}`);
+    }
+  }
+});
+
+table('retryWait', core.retryWait, [
+  ['first, shortest', [0, 0, 0], 250],
+  ['first, longest', [0, 0, 1], 500],
+  ['doubles', [3, 0, 1], 4000],
+  ['is bounded', [60, 0, 1], 8000],
+  ['the server is obeyed', [0, 2000, 0], 2000],
+  ['and spread', [9, 2000, 1], 2400],
+]);
+
+table('retryAfterHeader', core.retryAfterHeader, [
+  ['missing', [null], 0],
+  ['seconds', ['3'], 3000],
+  ['date', ['Thu, 01 Jan 1970 00:00:10 GMT', 4000], 6000],
+  ['past date', ['Thu, 01 Jan 1970 00:00:10 GMT', 40_000], 0],
+  ['nonsense', ['soon'], 0],
+]);
+
+table('pollWait', core.pollWait, [
+  ['queued, no wish', ['queued', 0, 0], 500],
+  ['queued, the server is obeyed', ['queued', 0, 800], 800],
+  ['queued, backs off', ['queued', 6, 500], 1125],
+  ['queued, bounded', ['queued', 40, 500], 5000],
+  ['nothing known yet', ['none', 0, 0], 500],
+  ['to pay', ['pending_payment', 0, 0], 2000],
+  ['to pay, for long', ['pending_payment', 100, 0], 5000],
+  ['closing', ['closing', 0, 0], 3000],
+  ['at rest', ['paid', 0, 0], 0],
+]);
+
+const item = { start_time: '2025-01-01T00:00:00Z', end_time: '2025-01-01T01:00:00Z' };
+const start = Date.parse(item.start_time);
+table('phase', core.phase, [
+  ['before', [item, start - 1], 'upcoming'],
+  ['at the instant', [item, start], 'live'],
+  ['last millisecond', [item, start + 3_599_999], 'live'],
+  ['end is out', [item, start + 3_600_000], 'ended'],
+]);
+
+table('maxCount', core.maxCount, [
+  ['limit', [{ sk_per_max_count: 3 }], 3],
+  ['never over one order', [{ sk_per_max_count: 500 }], 50],
+  ['missing', [{}], 1],
+]);
+
+table('yuan', core.yuan, [
+  ['two decimals', [88.8], '88.80'],
+  ['thousands', [1234567.5], '1,234,567.50'],
+  ['zero', [0], '0.00'],
+  ['missing', [undefined], '0.00'],
+]);
+
+table('percentOff', core.percentOff, [
+  ['rounds down', [{ sk_price: 88.8, commodity: { price: 299 } }], 70],
+  ['same price', [{ sk_price: 5, commodity: { price: 5 } }], 0],
+  ['no ordinary price', [{ sk_price: 5, commodity: { price: 0 } }], 0],
+]);
+
+table('leftShare', core.leftShare, [
+  ['half', [{ stock: 5, max_sk_count: 10 }], 0.5],
+  ['none', [{ stock: 0, max_sk_count: 10 }], 0],
+  ['no stock at all', [{ stock: 0, max_sk_count: 0 }], 0],
+]);
+
+table('addressFault', core.addressFault, [
+  ['empty', [' \n '], 'empty'],
+  ['good', ['上海市浦东新区世纪大道 1 号'], ''],
+  ['500 characters of two code units', ['😀'.repeat(500)], ''],
+  ['501', ['址'.repeat(501)], 'long'],
+]);
+
+test('intentFor: the same body keeps its key, another one gets another', () => {
+  const body = { count: 1, address: 'a' };
+  const first = core.intentFor(null, body, () => 'k1');
+  assert.deepEqual(first, { key: 'k1', count: 1, address: 'a' });
+  assert.equal(core.intentFor(first, body, () => 'k2').key, 'k1');
+  assert.equal(core.intentFor(first, { count: 2, address: 'a' }, () => 'k2').key, 'k2');
+  assert.equal(core.intentFor(first, { count: 1, address: 'b' }, () => 'k2').key, 'k2');
+});
+
+table('decide', core.decide, [
+  ['no answer', [{ status: 0 }], 'retry'],
+  ['busy', [{ status: 503 }], 'retry'],
+  ['throttled', [{ status: 429 }], 'retry'],
+  ['our fault', [{ status: 500 }], 'retry'],
+  ['too early', [{ status: 425 }], 'wait_start'],
+  ['token', [{ status: 403 }], 'sign_in'],
+  ['limit', [{ status: 409, code: 'limit_reached', orderId: 'o1' }], 'limit'],
+  ['limit without an order', [{ status: 409, code: 'limit_reached', orderId: '' }], 'refused'],
+  ['sold out', [{ status: 409, code: 'sold_out' }], 'refused'],
+  ['bad input', [{ status: 422 }], 'refused'],
+]);
+
+const order = (state, more = {}) => ({ ...core.orderOf({ id: 'o1', state }), ...more });
+const history = (...states) => ({ history: states.map((state) => ({ state })) });
+const meaning = (o, now = 100) => Object.values(core.outcome(o, now));
+table('outcome', meaning, [
+  ['queued', [order('queued')], ['queued', 'wait', false]],
+  ['not yet known', [order('none')], ['queued', 'wait', false]],
+  ['payable', [order('pending_payment', { payBy: 101, payString: 'x' })], ['pay', 'wait', true]],
+  ['time to pay is over', [order('pending_payment', { payBy: 100, payString: 'x' })], ['pay_over', 'wait', false]],
+  ['without a pay string', [order('pending_payment', { payBy: 101 })], ['pay', 'wait', false]],
+  ['closing is not payable', [order('closing', { payBy: 101, payString: 'x' })], ['closing', 'wait', false]],
+  ['paid', [order('paid')], ['paid', 'good', false]],
+  ['expired', [order('expired')], ['expired', 'plain', false]],
+  ['expired, and money came', [order('expired', { payments: [{ state: 'refund_due' }] })], ['late', 'plain', false]],
+  ['late money', [order('refund_due', history('queued', 'expired', 'refund_due'))], ['late', 'plain', false]],
+  ['late money went back', [order('refunded', history('cancelled', 'refund_due', 'refunded'))], ['late_refunded', 'plain', false]],
+  ['refund by the shop', [order('refund_due', history('paid', 'refund_due'))], ['refund_due', 'plain', false]],
+  ['rejected, sold out', [order('rejected', { reason: 'sold_out' })], ['rejected_sold_out', 'bad', false]],
+  ['rejected, reason of no interest', [order('rejected', { reason: 'unavailable' })], ['rejected', 'bad', false]],
+  ['a state of the future', [order('teleported')], ['unknown', 'plain', false]],
+]);
+
+table('tokenUser', core.tokenUser, [
+  ['19 digits, no digit lost', [`h.${btoa('{"iss":9007199254740993123,"sub":"1"}')}.s`], '9007199254740993123'],
+  ['a string', [`h.${btoa('{"sub":"1","iss":"42"}')}.s`], '42'],
+  ['no token', ['hello'], ''],
+  ['not base64', ['a.%%%.c'], ''],
+  ['nobody', [`h.${btoa('{"sub":"1"}')}.s`], ''],
+]);

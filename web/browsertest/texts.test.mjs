@@ -1,0 +1,50 @@
+// Holds the texts and the code together: every text in both languages, every name that is used, and no other.
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import test from 'node:test';
+import { orderOf, outcome } from '../core.js';
+import { TEXTS } from '../i18n.js';
+
+const folder = new URL('../', import.meta.url);
+const sources = readdirSync(folder)
+  .filter((f) => /\.(js|html)$/.test(f) && f !== 'i18n.js')
+  .map((f) => [f, readFileSync(new URL(f, folder), 'utf8')]);
+const all = sources.map(([, text]) => text).join('\n');
+
+const holes = (text) => [...text.matchAll(/\{(\w+)\}/g)].map((m) => m[1]).sort();
+
+test('every text has both languages and the same places to fill', () => {
+  for (const [name, texts] of Object.entries(TEXTS)) {
+    assert.equal(texts.length, 2, name);
+    assert.ok(texts.every((s) => s.trim()), name);
+    assert.deepEqual(holes(texts[0]), holes(texts[1]), name);
+  }
+});
+
+test('every name that the pages use has a text', () => {
+  const used = [...all.matchAll(/\bt\('(\w+)'|data-(?:text|label)="(\w+)"/g)].map((m) => m[1] || m[2]);
+  assert.ok(used.length > 80, `only ${used.length} found: the pattern is out of date`);
+  for (const name of used) assert.ok(TEXTS[name], name);
+});
+
+// One order for every outcome; orders whose outcome is named after their state are listed by state.
+const RESTS = ['queued', 'closing', 'paid', 'confirmed', 'shipped', 'received', 'completed', 'expired', 'cancelled', 'rejected', 'refund_due', 'refunded'];
+const OUTCOMES = [
+  ...RESTS.map((state) => ({ state })),
+  ...['sold_out', 'limit_reached', 'stopped'].map((reason) => ({ state: 'rejected', reason })),
+  ...['refund_due', 'refunded'].map((state) => ({ state, history: [{ state: 'expired' }] })),
+  { state: 'pending_payment' },
+  { state: 'pending_payment', alipay_order: 'x', pay_by: '2100-01-01T00:00:00Z' },
+  { state: 'a state of the future' },
+].map((answer) => outcome(orderOf(answer), Date.parse('2099-01-01')).text);
+
+test('every outcome of an order has a title and a text', () => {
+  assert.equal(new Set(OUTCOMES).size, OUTCOMES.length, 'each order above has an outcome of its own');
+  for (const name of OUTCOMES) assert.ok(TEXTS[name] && TEXTS[`${name}_text`], name);
+});
+
+test('no text is left over', () => {
+  const composed = /^(state|item|payment|refused|address|st)_|_text$/; // names put together in code
+  const literal = new Set([...all.matchAll(/['"`](\w+)['"`]|data-(?:text|label)="(\w+)"/g)].flatMap((m) => [m[1], m[2]]));
+  for (const name of Object.keys(TEXTS)) assert.ok(composed.test(name) || literal.has(name) || OUTCOMES.includes(name), name);
+});

@@ -1,0 +1,213 @@
+// The page's rules that need neither a document nor a network: times, money, retries, what an order means to its
+// shopper. Times are milliseconds; `now` is the server's clock.
+
+/** Largest count of one order and longest address (characters), as the API checks them. */
+export const MAX_COUNT = 50;
+export const MAX_ADDRESS = 500;
+
+const SECOND = 1000;
+const FIRST_WAIT = 500; // ms before the first retry that the server set no time for
+const LONGEST_WAIT = 8 * SECOND; // longer, and a shopper takes the page for dead
+
+/** Splits a rest of time, rounded up to whole seconds: it shows zero only when nothing is left. */
+export function splitTime(ms) {
+  const all = Math.max(0, Math.ceil(ms / SECOND));
+  return {
+    days: Math.floor(all / 86400),
+    hours: Math.floor(all / 3600) % 24,
+    minutes: Math.floor(all / 60) % 60,
+    seconds: all % 60,
+  };
+}
+
+const two = (n) => String(n).padStart(2, '0');
+
+/** "mm:ss", or "h:mm:ss" from an hour on: how long an order may still be paid. */
+export function clockText(ms) {
+  const { days, hours, minutes, seconds } = splitTime(ms);
+  const h = days * 24 + hours;
+  return (h ? `${h}:` : '') + `${two(minutes)}:${two(seconds)}`;
+}
+
+/** The parts of a sale's countdown: days (a number) and "hh", "mm", "ss". */
+export function countdown(ms) {
+  const { days, hours, minutes, seconds } = splitTime(ms);
+  return { days, parts: [two(hours), two(minutes), two(seconds)] };
+}
+
+/**
+ * The difference between the server's clock and the local one, by the sample with the shortest round trip; the answer
+ * is taken to be from the middle of the trip, so the error is at most half of it. Undefined without a sample.
+ * @param {{sent: number, received: number, server: number}[]} samples
+ */
+export function bestOffset(samples) {
+  let best;
+  for (const s of samples) {
+    const trip = s.received - s.sent;
+    if (trip >= 0 && (!best || trip < best.trip)) best = { trip, offset: s.server - (s.sent + trip / 2) };
+  }
+  return best?.offset;
+}
+
+/**
+ * How long to wait before trying again. The server's wish is a floor, spread by up to a fifth; without one the wait
+ * doubles from 0.5 s to 8 s, spread over its upper half. The spread keeps a crowd from coming back in step.
+ */
+export function retryWait(attempt, retryAfter, random = Math.random()) {
+  if (retryAfter > 0) return Math.round(retryAfter * (1 + random / 5));
+  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.min(attempt, 10));
+  return Math.round(wait * (0.5 + random / 2));
+}
+
+/** Milliseconds of a Retry-After header: seconds or an HTTP date; 0 when it says nothing usable (RFC 9110, 10.2.3). */
+export function retryAfterHeader(value, localNow = Date.now()) {
+  if (!value) return 0;
+  if (/^\d+$/.test(value)) return Number(value) * SECOND;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - localNow);
+}
+
+/**
+ * How long until an order is asked about again; 0: nothing will change by itself. A queued order moves within moments,
+ * a payment takes a person's time.
+ */
+export function pollWait(state, attempt, retryAfter) {
+  switch (state) {
+    case 'queued':
+    case 'none':
+      return Math.min(5 * SECOND, Math.max(retryAfter || FIRST_WAIT, FIRST_WAIT) * 1.5 ** Math.max(0, attempt - 4));
+    case 'pending_payment':
+      return attempt < 60 ? 2 * SECOND : 5 * SECOND;
+    case 'closing':
+      return Math.max(retryAfter || 0, 3 * SECOND);
+    default:
+      return 0;
+  }
+}
+
+/** Where an item's sale is: "upcoming", "live" or "ended". The sale is open in [start, end). */
+export function phase(item, now) {
+  if (now < Date.parse(item.start_time)) return 'upcoming';
+  return now < Date.parse(item.end_time) ? 'live' : 'ended';
+}
+
+/** The largest count that one order may ask for. */
+export const maxCount = (item) => Math.max(1, Math.min(item.sk_per_max_count || 1, MAX_COUNT));
+
+/** What is left of the stock, 0..1. */
+export function leftShare(item) {
+  return item.max_sk_count > 0 ? Math.min(1, Math.max(0, item.stock / item.max_sk_count)) : 0;
+}
+
+/** Yuan with two decimals and grouped thousands: "1,288.00". */
+export function yuan(amount) {
+  const [whole, cents] = Number(amount || 0).toFixed(2).split('.');
+  return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`;
+}
+
+/** How many percent below the ordinary price the sale is; 0 when it is not. */
+export function percentOff(item) {
+  const was = item.commodity?.price || 0;
+  return was > item.sk_price ? Math.floor((1 - item.sk_price / was) * 100) : 0;
+}
+
+/** What is wrong with an address: "empty", "long" or "". Characters are counted as the API does. */
+export function addressFault(address) {
+  if (!address.trim()) return 'empty';
+  return [...address].length > MAX_ADDRESS ? 'long' : '';
+}
+
+/**
+ * The purchase that a shopper means. The key of an unanswered one is used again as long as the body is the same: then
+ * two answers can only be about one order. Another body is another purchase.
+ */
+export function intentFor(stored, body, mint) {
+  const same = stored && stored.key && stored.count === body.count && stored.address === body.address;
+  return same ? stored : { key: mint(), ...body };
+}
+
+/**
+ * What to do about an unsuccessful buy: "retry" with the same key (the effect is unknown, or the server asks for it),
+ * "wait_start", "limit" (look at the order it names), "sign_in", or "refused" for good.
+ */
+export function decide(problem) {
+  if (problem.status === 425) return 'wait_start';
+  if (problem.status === 0 || problem.status === 429 || problem.status >= 500) return 'retry';
+  if (problem.status === 403 || problem.status === 401) return 'sign_in';
+  return problem.code === 'limit_reached' && problem.orderId ? 'limit' : 'refused';
+}
+
+/** One shape for the answers of /seckill/order/{item} and /order/{id}. */
+export function orderOf(answer) {
+  return {
+    id: answer.order_id || answer.id || '',
+    state: answer.state || (answer.alipay_order ? 'pending_payment' : 'none'),
+    payBy: answer.pay_by ? Date.parse(answer.pay_by) : 0,
+    payString: answer.alipay_order || '',
+    reason: answer.reason || '',
+    retryAfter: answer.retry_after_ms || 0,
+    history: answer.history || [],
+    payments: answer.payments || [],
+  };
+}
+
+/** Whether a payment came after the order had closed. */
+export function lateMoney(order) {
+  if (order.state !== 'refund_due' && order.state !== 'refunded') {
+    return ['expired', 'cancelled'].includes(order.state) && order.payments.some((p) => p.state !== 'captured');
+  }
+  return order.history.some((h) => h.state === 'expired' || h.state === 'cancelled');
+}
+
+/**
+ * What an order means to its shopper: the name of the text that says it, how it looks ("wait", "good", "bad", "plain"),
+ * and whether it can be paid now.
+ */
+export function outcome(order, now) {
+  const payable = order.state === 'pending_payment' && Boolean(order.payString) && now < order.payBy;
+  if (lateMoney(order)) return { text: order.state === 'refunded' ? 'late_refunded' : 'late', look: 'plain', payable: false };
+  switch (order.state) {
+    case 'queued':
+    case 'none':
+      return { text: 'queued', look: 'wait', payable };
+    case 'pending_payment':
+      return { text: payable || now < order.payBy ? 'pay' : 'pay_over', look: 'wait', payable };
+    case 'closing':
+      return { text: 'closing', look: 'wait', payable };
+    case 'paid':
+    case 'confirmed':
+    case 'shipped':
+    case 'received':
+    case 'completed':
+      return { text: order.state, look: 'good', payable };
+    case 'rejected':
+      return { text: ['sold_out', 'limit_reached', 'stopped'].includes(order.reason) ? `rejected_${order.reason}` : 'rejected', look: 'bad', payable };
+    case 'expired':
+    case 'cancelled':
+    case 'refund_due':
+    case 'refunded':
+      return { text: order.state, look: 'plain', payable };
+    default:
+      return { text: 'unknown', look: 'plain', payable: false };
+  }
+}
+
+/** Where an order's money is, as the name of a text, when no payment row says it. */
+export function moneyText(order) {
+  if (['queued', 'none', 'pending_payment', 'closing'].includes(order.state)) return 'money_unpaid';
+  if (['expired', 'cancelled', 'rejected'].includes(order.state)) return 'money_none';
+  if (order.state === 'refund_due') return 'money_refund_due';
+  return order.state === 'refunded' ? 'money_refunded' : 'money_captured';
+}
+
+/** The user id in a token, as text because it may have 19 digits; "" when it is no token. Nothing is verified here. */
+export function tokenUser(token) {
+  const part = token.split('.')[1];
+  if (!part || token.split('.').length !== 3) return '';
+  try {
+    const json = atob(part.replace(/-/g, '+').replace(/_/g, '/'));
+    return /"iss"\s*:\s*"?(\d{1,20})"?\s*[,}]/.exec(json)?.[1] || '';
+  } catch {
+    return '';
+  }
+}

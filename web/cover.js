@@ -1,0 +1,37 @@
+// An item's picture: its first cover, or one drawn from its id and title when there is none or it does not load.
+import { el, svg } from './dom.js';
+
+const SIZE = 240;
+const HUES = [6, 18, 30, 150, 205, 225, 262, 335]; // none that looks ill beside red
+
+export function cover(item) {
+  const src = item.commodity.covers?.[0];
+  if (!src) return drawn(item);
+  const picture = el('img', { src, alt: '', loading: 'lazy', decoding: 'async', width: SIZE, height: SIZE });
+  picture.addEventListener('error', () => picture.replaceWith(drawn(item)), { once: true });
+  return picture;
+}
+
+// The same item always looks the same.
+function drawn(item) {
+  let seed = 0;
+  for (const c of String(item.id)) seed = (seed * 31 + c.charCodeAt(0)) >>> 0;
+  const hue = HUES[seed % HUES.length];
+  const title = [...(item.commodity.title || '?')];
+  const lines = [title.slice(0, 6).join(''), title.slice(6, 12).join('')].filter(Boolean);
+  return svg(
+    'svg',
+    { viewBox: `0 0 ${SIZE} ${SIZE}`, preserveAspectRatio: 'xMidYMid slice', 'aria-hidden': 'true', focusable: 'false' },
+    svg('rect', { width: SIZE, height: SIZE, fill: `hsl(${hue} 58% 56%)` }),
+    svg('circle', { cx: 196, cy: 44, r: 92, fill: `hsl(${hue + 14} 66% 66%)`, opacity: 0.7 }),
+    svg('circle', { cx: 28, cy: 226, r: 84, fill: `hsl(${hue - 12} 56% 46%)`, opacity: 0.6 }),
+    svg('path', { d: 'M132 36 84 108h32l-14 60 54-80h-34z', fill: '#fff', opacity: 0.22 }),
+    lines.map((line, i) =>
+      svg(
+        'text',
+        { x: SIZE / 2, y: 128 + (i - (lines.length - 1) / 2) * 40, fill: '#fff', 'font-size': 32, 'font-weight': 700, 'text-anchor': 'middle', 'dominant-baseline': 'middle' },
+        line.trim(),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,113 @@
+// Dialogs: a sheet from below on a phone, a box on a desktop. The browser's own <dialog> keeps the focus inside.
+import { demoShoppers } from './api.js';
+import { tokenUser } from './core.js';
+import { el, icon, put } from './dom.js';
+import { t } from './i18n.js';
+import { become, shopper } from './session.js';
+
+/** Opens a dialog. `onClose` runs once, however it closes. Answers {body, close}. */
+export function openSheet(title, onClose = () => {}) {
+  const body = el('div', { class: 'sheet-body' });
+  const heading = el('h2', { id: 'sheet-title', tabindex: -1 }, title);
+  const dialog = el(
+    'dialog',
+    { class: 'sheet', 'aria-labelledby': 'sheet-title' },
+    el(
+      'div',
+      { class: 'sheet-head' },
+      heading,
+      el('button', { class: 'round', type: 'button', 'aria-label': t('close'), onclick: () => dialog.close() }, icon('close')),
+    ),
+    body,
+  );
+  dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    onClose();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  heading.focus();
+  return { body, close: () => dialog.close() };
+}
+
+/** Asks a yes-or-no question; resolves with whether it was confirmed. */
+export function confirmSheet(title, text, yes, no) {
+  return new Promise((resolve) => {
+    let confirmed = false;
+    const sheet = openSheet(title, () => resolve(confirmed));
+    const confirm = () => {
+      confirmed = true;
+      sheet.close();
+    };
+    put(
+      sheet.body,
+      el('p', { class: 'soft' }, text),
+      el(
+        'div',
+        { class: 'actions' },
+        el('button', { class: 'button plain', type: 'button', onclick: () => sheet.close() }, no),
+        el('button', { class: 'button danger', type: 'button', onclick: confirm }, yes),
+      ),
+    );
+  });
+}
+
+/** Lets the shopper say who they are; resolves with whether somebody is signed in afterwards. */
+export async function whoSheet() {
+  const demo = await demoShoppers();
+  return new Promise((resolve) => {
+    const sheet = openSheet(t('who'), () => resolve(Boolean(shopper())));
+    const choose = (who) => {
+      become(who);
+      sheet.close();
+    };
+    put(sheet.body, demo.length > 0 && demoList(demo, choose), tokenForm(demo.length > 0, choose), leaveButton(choose));
+  });
+}
+
+function demoList(demo, choose) {
+  const now = shopper()?.user;
+  return [
+    el('h3', {}, t('who_demo')),
+    el(
+      'div',
+      { class: 'people' },
+      demo.map((who) =>
+        el(
+          'button',
+          { class: 'person', type: 'button', 'aria-pressed': String(who.user === now), onclick: () => choose(who) },
+          el('span', { class: 'avatar', 'aria-hidden': 'true' }, [...(who.name || '?')].at(-1)),
+          el('span', {}, who.name),
+          el('small', {}, who.user),
+        ),
+      ),
+    ),
+  ];
+}
+
+function tokenForm(besides, choose) {
+  const fault = el('p', { class: 'fault', id: 'token-fault', role: 'alert' });
+  const field = el('textarea', { id: 'token', rows: 3, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'token-fault' });
+  const submit = (event) => {
+    event.preventDefault();
+    const token = field.value.trim();
+    const user = tokenUser(token);
+    if (user) choose({ name: t('who_user', { user: `…${user.slice(-4)}` }), user, token });
+    else put(fault, t('who_token_bad'));
+  };
+  return el(
+    'form',
+    { class: 'token', onsubmit: submit },
+    el('label', { for: 'token' }, t(besides ? 'who_token' : 'who_token_only')),
+    field,
+    fault,
+    el('p', { class: 'soft' }, t('who_note')),
+    el('button', { class: 'button', type: 'submit' }, t('who_use')),
+  );
+}
+
+function leaveButton(choose) {
+  if (!shopper()) return null;
+  return el('button', { class: 'button plain', type: 'button', onclick: () => choose(null) }, t('who_leave'));
+}

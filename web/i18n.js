@@ -1,0 +1,285 @@
+// Every text of the pages, in Chinese and English. The choice: ?lang=, then what was chosen before, then Chinese.
+
+// name: [Chinese, English]; {x} is filled in.
+export const TEXTS = {
+  brand: ['闪购', 'Flash Sale'],
+  slogan: ['限时秒杀 · 公平抢购', 'One instant, a fair chance'],
+  skip: ['跳到正文', 'Skip to content'],
+  nav_home: ['秒杀会场', 'Sales'],
+  nav_orders: ['我的订单', 'My orders'],
+  nav_label: ['主导航', 'Main'],
+  language: ['English', '中文'],
+  language_label: ['Switch to English', '切换到中文'],
+  server_time: ['服务器时间', 'Server time'],
+  hero_title: ['限时秒杀', 'Flash sale'],
+  hero_text: ['数量有限，整点开抢。先到先得，每一件都算数。', 'Few units, one instant. First come, first served, and every unit counts.'],
+  loading: ['加载中…', 'Loading…'],
+  live: ['正在抢购', 'On sale now'],
+  upcoming: ['即将开始', 'Coming up'],
+  none_live: ['现在没有进行中的秒杀，看看即将开始的吧。', 'Nothing is on sale right now. See what is coming up.'],
+  none_upcoming: ['暂时没有新的场次，敬请期待。', 'No further sale is planned yet. Check back soon.'],
+  more: ['查看更多', 'Show more'],
+  list_trouble: ['暂时连不上服务器，正在重新连接…', 'The server cannot be reached just now. Trying again…'],
+  left: ['仅剩 {n} / {all} 件', '{n} of {all} left'],
+  stock_total: ['共 {all} 件', '{all} units'],
+  sold_out: ['已抢光', 'Sold out'],
+  stock_label: ['剩余库存', 'Stock left'],
+  limit: ['每人限购 {n} 件', 'Limit {n} per shopper'],
+  was: ['原价', 'Was'],
+  sale_price: ['秒杀价', 'Sale price'],
+  off: ['省 {n}%', '{n}% off'],
+  ends_in: ['距结束', 'Ends in'],
+  starts_in: ['距开抢', 'Starts in'],
+  over: ['已结束', 'Ended'],
+  days: ['{n} 天', '{n} d'],
+  buy: ['立即抢购', 'Buy now'],
+  prepare: ['提前准备', 'Get ready'],
+  starts_at: ['{time} 开抢', 'Opens {time}'],
+  detail: ['商品详情', 'About this item'],
+  window: ['抢购时间', 'On sale'],
+  picture_of: ['{title} 图 {n}', '{title}, picture {n}'],
+  item_gone: ['没有找到这件商品。', 'This item was not found.'],
+  opened: ['开抢啦！', 'The sale is open!'],
+
+  close: ['关闭', 'Close'],
+  count: ['数量', 'Quantity'],
+  fewer: ['减少', 'One fewer'],
+  more_units: ['增加', 'One more'],
+  address: ['收货地址', 'Delivery address'],
+  address_hint: ['收件人、电话、详细地址', 'Name, phone, full address'],
+  address_empty: ['请填写收货地址。', 'Please give a delivery address.'],
+  address_long: ['地址最多 {n} 个字。', 'At most {n} characters.'],
+  total: ['合计', 'Total'],
+  submit: ['提交订单', 'Place order'],
+  submit_wait: ['{time} 后开抢', 'Opens in {time}'],
+  submit_note: ['抢到后请在限定时间内付款，逾期自动释放。', 'Once it is yours, pay within the time shown, or it goes back on sale.'],
+
+  sending: ['正在提交…', 'Sending your order…'],
+  sending_text: ['请稍候，不要关闭页面。', 'One moment. Please keep this page open.'],
+  retrying: ['人太多了，正在自动重试', 'Very busy: trying again by itself'],
+  retrying_text: ['您的请求没有丢，也不会重复下单。{n} 秒后再试。', 'Your request is not lost and cannot be ordered twice. Next try in {n} s.'],
+  offline: ['网络断开了', 'The connection is lost'],
+  offline_text: ['恢复后自动重试，不会重复下单。{n} 秒后再试。', 'It is sent again by itself and cannot be ordered twice. Next try in {n} s.'],
+  waiting_start: ['还没开抢', 'Not open yet'],
+  waiting_start_text: ['开抢瞬间自动提交，还有 {n} 秒。', 'Your order is sent the moment it opens, in {n} s.'],
+  unanswered: ['还没有得到答复', 'No answer yet'],
+  unanswered_text: ['您的请求可能已经成功。可以继续等，不会重复下单；也可以去“我的订单”看看。', 'Your request may have succeeded. Keep trying, it cannot be ordered twice, or look at “My orders”.'],
+  keep_trying: ['继续尝试', 'Keep trying'],
+
+  queued: ['排队中', 'In the queue'],
+  queued_text: ['已为您占好名额，正在生成订单…', 'Your units are reserved. The order is being made…'],
+  pay: ['请在 {time} 内付款', 'Pay within {time}'],
+  pay_text: ['抢到了！付款后订单生效，逾期自动释放。', 'It is yours! Pay to keep it, or it goes back on sale.'],
+  pay_over: ['付款时间已到', 'The time to pay is over'],
+  pay_over_text: ['正在确认最后的付款结果…', 'Checking whether a payment still arrived…'],
+  closing: ['正在关闭订单', 'Closing the order'],
+  closing_text: ['正在向支付平台确认，请稍候。', 'Asking the payment provider. One moment.'],
+  paid: ['支付成功', 'Paid'],
+  paid_text: ['谢谢惠顾！我们会尽快为您发货。', 'Thank you! We will send it soon.'],
+  confirmed: ['商家已接单', 'Confirmed'],
+  confirmed_text: ['正在为您备货。', 'Your order is being packed.'],
+  shipped: ['已发货', 'Shipped'],
+  shipped_text: ['包裹在路上了。', 'Your parcel is on its way.'],
+  received: ['已收货', 'Received'],
+  received_text: ['祝您使用愉快。', 'Enjoy it.'],
+  completed: ['已完成', 'Completed'],
+  completed_text: ['感谢您的购买。', 'Thank you for your purchase.'],
+  expired: ['订单已过期', 'Order expired'],
+  expired_text: ['没有在时限内付款，商品已放回。没有扣款。', 'It was not paid in time and went back on sale. No money was taken.'],
+  cancelled: ['订单已取消', 'Order cancelled'],
+  cancelled_text: ['商品已放回。没有扣款。', 'The units went back on sale. No money was taken.'],
+  rejected: ['没有抢到', 'Not this time'],
+  rejected_text: ['订单没能生成，没有扣款。', 'The order could not be made. No money was taken.'],
+  rejected_sold_out: ['没有抢到', 'Not this time'],
+  rejected_sold_out_text: ['商品已抢光，没有扣款。', 'It sold out before your order was made. No money was taken.'],
+  rejected_limit_reached: ['已达限购数量', 'Limit reached'],
+  rejected_limit_reached_text: ['您已买到限购的数量，没有扣款。', 'You already have as many as one shopper may buy. No money was taken.'],
+  rejected_stopped: ['活动已停止', 'Sale stopped'],
+  rejected_stopped_text: ['商家停止了这场秒杀，没有扣款。', 'The shop stopped this sale. No money was taken.'],
+  late: ['退款中', 'Refund on its way'],
+  late_text: ['您的付款在订单关闭之后才到，会原路退回。', 'Your payment arrived after the order closed; it goes back to you.'],
+  late_refunded: ['已退款', 'Refunded'],
+  late_refunded_text: ['您的付款在订单关闭之后才到，已原路退回。', 'Your payment arrived after the order closed; it went back to you.'],
+  refund_due: ['退款中', 'Refund on its way'],
+  refund_due_text: ['款项会原路退回。', 'Your money goes back the way it came.'],
+  refunded: ['已退款', 'Refunded'],
+  refunded_text: ['款项已原路退回。', 'Your money went back the way it came.'],
+  unknown: ['订单处理中', 'In progress'],
+  unknown_text: ['请稍后在“我的订单”查看。', 'Please look at “My orders” later.'],
+
+  pay_button: ['去付款', 'Pay now'],
+  pay_your_order: ['您有一笔待付款的订单', 'You have an unpaid order'],
+  pay_your_order_text: ['每人限购数量已用完，请先完成这笔付款。', 'It uses up your limit for this item. Pay it to keep it.'],
+  already_bought: ['您已经买到了', 'You already bought it'],
+  already_bought_text: ['每人限购 {n} 件，您的订单在“我的订单”里。', 'The limit is {n} per shopper. Your order is in “My orders”.'],
+  refused: ['没有抢到', 'Not this time'],
+  refused_not_started: ['还没开抢', 'Not open yet'],
+  refused_ended: ['已结束', 'Ended'],
+  refused_stopped: ['活动已停止', 'Sale stopped'],
+  refused_sold_out: ['已抢光', 'Sold out'],
+  refused_not_enough: ['剩余数量不够', 'Not enough left'],
+  refused_limit_reached: ['已达限购数量', 'Limit reached'],
+  refused_invalid_request: ['请检查填写内容', 'Please check your entries'],
+  refused_text: ['请稍后再试。', 'Please try again later.'],
+  sign_in_first: ['请先登录', 'Please sign in'],
+  again: ['再抢一次', 'Try again'],
+  buy_more: ['再买一件', 'Buy another'],
+  see_order: ['查看订单', 'See the order'],
+  see_orders: ['我的订单', 'My orders'],
+  done: ['好的', 'OK'],
+  trouble: ['暂时查不到结果，正在重试…', 'No answer just now. Trying again…'],
+
+  orders_none: ['还没有订单。去会场看看吧！', 'No orders yet. Have a look at the sales!'],
+  orders_sign_in: ['登录后查看您的订单。', 'Sign in to see your orders.'],
+  order: ['订单', 'Order'],
+  order_no: ['订单号', 'Order number'],
+  order_gone: ['没有找到这笔订单。', 'This order was not found.'],
+  placed_at: ['下单时间', 'Placed'],
+  units: ['{n} 件', '× {n}'],
+  amount: ['实付', 'Amount'],
+  pay_by: ['付款截止', 'Pay by'],
+  history: ['订单进度', 'History'],
+  money: ['款项去向', 'Where your money is'],
+  money_unpaid: ['还没有付款。', 'Nothing has been paid yet.'],
+  money_none: ['没有扣款。', 'No money was taken.'],
+  money_captured: ['已付款。', 'Paid.'],
+  money_refund_due: ['会原路退回。', 'It goes back the way it came.'],
+  money_refunded: ['已原路退回。', 'It went back the way it came.'],
+  payment_captured: ['¥{amount} 已收款', '¥{amount} received'],
+  payment_refund_due: ['¥{amount} 退款中，原路退回', '¥{amount} on its way back to you'],
+  payment_refunded: ['¥{amount} 已退款', '¥{amount} refunded'],
+  trade_no: ['交易号', 'Trade number'],
+  cancel_order: ['取消订单', 'Cancel order'],
+  cancel_ask: ['确定取消这笔订单吗？', 'Cancel this order?'],
+  cancel_ask_text: ['取消后商品会放回，可能被别人抢走。', 'Its units go back on sale, and somebody else may buy them.'],
+  cancel_keep: ['再想想', 'Keep it'],
+  previous: ['上一页', 'Previous'],
+  next: ['下一页', 'Next'],
+  page: ['第 {n} 页', 'Page {n}'],
+  retry: ['重试', 'Try again'],
+  no_answer: ['暂时没有得到答复，请重试。', 'There was no answer. Please try again.'],
+
+  state_queued: ['排队中', 'In the queue'],
+  state_pending_payment: ['待付款', 'To pay'],
+  state_closing: ['关闭中', 'Closing'],
+  state_paid: ['已付款', 'Paid'],
+  state_confirmed: ['已接单', 'Confirmed'],
+  state_shipped: ['已发货', 'Shipped'],
+  state_received: ['已收货', 'Received'],
+  state_completed: ['已完成', 'Completed'],
+  state_expired: ['已过期', 'Expired'],
+  state_cancelled: ['已取消', 'Cancelled'],
+  state_rejected: ['未抢到', 'Not sold'],
+  state_refund_due: ['退款中', 'Refund due'],
+  state_refunded: ['已退款', 'Refunded'],
+  state_unknown: ['处理中', 'In progress'],
+
+  who: ['我是谁', 'Who am I'],
+  sign_in: ['登录', 'Sign in'],
+  who_demo: ['演示用户（仅本机）', 'Demo shoppers (this machine only)'],
+  who_token: ['或粘贴访问令牌', 'Or paste an access token'],
+  who_token_only: ['粘贴访问令牌', 'Paste an access token'],
+  who_token_bad: ['这不像一个访问令牌。', 'This does not look like an access token.'],
+  who_use: ['使用', 'Use it'],
+  who_note: ['只保存在本标签页，关闭即失效。', 'Kept in this tab only, and gone when it closes.'],
+  who_user: ['用户 {user}', 'User {user}'],
+  who_leave: ['退出', 'Sign out'],
+  shopper_now: ['当前用户：{name}', 'You are {name}'],
+
+  status: ['运行状态', 'System status'],
+  status_text: ['只读，每 2 秒刷新', 'Read-only, refreshed every 2 s'],
+  status_to_shop: ['去会场', 'To the shop'],
+  status_trouble: ['没有得到答复，正在重试…', 'No answer. Trying again…'],
+  status_version: ['版本', 'Version'],
+  status_items: ['商品', 'Items'],
+  status_orders: ['订单状态', 'Orders by state'],
+  status_queues: ['队列', 'Queues'],
+  status_refunds: ['待退款', 'Refunds due'],
+  status_none: ['无', 'None'],
+  st_id: ['编号', 'Id'],
+  st_title: ['商品', 'Title'],
+  st_state: ['状态', 'State'],
+  st_stock: ['总量', 'Stock'],
+  st_left: ['剩余', 'Left'],
+  st_held: ['占用', 'Held'],
+  st_awaiting: ['待落单', 'Awaiting'],
+  st_installed: ['已装载', 'Installed'],
+  st_queue: ['队列', 'Queue'],
+  st_visible: ['可取', 'Visible'],
+  st_in_flight: ['处理中', 'In flight'],
+  st_delayed: ['延迟', 'Delayed'],
+  st_parked: ['死信', 'Dead letters'],
+  st_order: ['订单号', 'Order'],
+  st_trade: ['交易号', 'Trade number'],
+  st_amount: ['金额', 'Amount'],
+  item_waiting: ['未开始', 'waiting'],
+  item_online: ['进行中', 'online'],
+  item_stopped: ['已停止', 'stopped'],
+  item_ended: ['已结束', 'ended'],
+  yes: ['是', 'yes'],
+  no: ['否', 'no'],
+};
+
+const STORE = 'seckill.lang';
+const TAGS = ['zh-CN', 'en'];
+
+let chosen = 0;
+
+/** Reads the choice. Call once before anything is shown. */
+export function startLanguage() {
+  const asked = new URLSearchParams(location.search).get('lang');
+  if (asked) remember(asked);
+  chosen = (asked || recall()).startsWith('en') ? 1 : 0;
+  document.documentElement.lang = TAGS[chosen];
+}
+
+/** "zh" or "en": what Accept-Language asks for. */
+export const language = () => (chosen ? 'en' : 'zh');
+
+/** Changes to the other language and remembers it. */
+export function switchLanguage() {
+  chosen = 1 - chosen;
+  document.documentElement.lang = TAGS[chosen];
+  remember(language());
+}
+
+/** The text of that name; an unknown name is a mistake in the page, and shows itself. */
+export function t(name, values = {}) {
+  const text = TEXTS[name]?.[chosen] ?? name;
+  return text.replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ''));
+}
+
+/** The text of that name, or the other one when there is none. */
+export const tOr = (name, other, values) => (TEXTS[name] ? t(name, values) : other);
+
+/** A day and a time of day in the shopper's zone; seconds on request. */
+export function when(time, seconds = false) {
+  const ms = typeof time === 'number' ? time : Date.parse(time);
+  if (!ms) return '';
+  const options = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+  if (seconds) options.second = '2-digit';
+  return new Intl.DateTimeFormat(TAGS[chosen], options).format(ms);
+}
+
+/** Fills in the texts of elements that name one by data-text or data-label. */
+export function translate(root) {
+  for (const node of root.querySelectorAll('[data-text]')) node.textContent = t(node.dataset.text);
+  for (const node of root.querySelectorAll('[data-label]')) node.setAttribute('aria-label', t(node.dataset.label));
+}
+
+// Storage may be forbidden (private windows): then the choice lasts as long as the page.
+function remember(value) {
+  try {
+    localStorage.setItem(STORE, value.startsWith('en') ? 'en' : 'zh');
+  } catch {
+    return;
+  }
+}
+
+function recall() {
+  try {
+    return localStorage.getItem(STORE) || 'zh';
+  } catch {
+    return 'zh';
+  }
+}

@@ -1,0 +1,275 @@
+// The sales: cards of live and upcoming items, and one item's page. Countdowns go by the server's clock, and an item
+// opens at its instant without asking the server: a crowd that reloads together would be the first thing to fall over.
+import { itemDetail, liveItems, upcomingItems } from './api.js';
+import { at, now, onSecond } from './clock.js';
+import { countdown, leftShare, percentOff, phase, yuan } from './core.js';
+import { cover } from './cover.js';
+import { announce, el, icon, put, setText } from './dom.js';
+import { t, when } from './i18n.js';
+
+const PAGE = 50; // items asked for at once
+const REFRESH = 5_000; // ms between looks at the stock
+const SPREAD = 2_500; // ms over which a crowd's looks are spread
+
+/** The home page. `onBuy(item)` opens the purchase. Answers {node, stop}. */
+export function homeView(onBuy) {
+  const cards = new Map();
+  const trouble = el('p', { class: 'notice', role: 'status', hidden: true }, t('list_trouble'));
+  const sections = { live: section('live', 'none_live', () => looks.soon()), upcoming: section('upcoming', 'none_upcoming', () => looks.soon()) };
+  const node = el('div', {}, trouble, sections.live.node, sections.upcoming.node);
+
+  function arrange() {
+    for (const [name, s] of Object.entries(sections)) s.show([...cards.values()].filter((card) => card.phase() === name).map((card) => card.node));
+  }
+
+  function crossed() {
+    arrange();
+    looks.soon(Math.random() * SPREAD);
+  }
+
+  function show(items) {
+    const old = new Map(cards);
+    cards.clear();
+    for (const item of items) {
+      if (cards.has(item.id)) continue; // it opened between the two lists
+      const card = old.get(item.id) || itemCard(item, onBuy, crossed);
+      card.update(item);
+      cards.set(item.id, card);
+    }
+    for (const card of old.values()) if (!cards.has(card.id)) card.stop();
+    arrange();
+  }
+
+  const looks = repeated(async (left) => {
+    try {
+      const found = await Promise.all([sections.live.load(liveItems), sections.upcoming.load(upcomingItems)]);
+      if (left()) return;
+      trouble.hidden = true;
+      show(found.flat());
+    } catch {
+      trouble.hidden = false;
+    }
+  });
+  const stop = () => {
+    looks.stop();
+    for (const card of cards.values()) card.stop();
+  };
+  return { node, stop };
+}
+
+// Runs f now and every few seconds while the page is looked at. f is told by left() when nobody waits for it any more.
+function repeated(f) {
+  let timer = 0;
+  let stopped = false;
+  const soon = (ms = 0) => {
+    clearTimeout(timer);
+    timer = setTimeout(run, ms);
+  };
+  const run = async () => {
+    if (document.visibilityState === 'visible') await f(() => stopped);
+    if (!stopped) soon(REFRESH + Math.random() * SPREAD);
+  };
+  const seen = () => document.visibilityState === 'visible' && soon();
+  document.addEventListener('visibilitychange', seen);
+  soon();
+  const stop = () => {
+    stopped = true;
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', seen);
+  };
+  return { soon, stop };
+}
+
+// A list of cards that grows by pages.
+function section(name, none, onMore) {
+  const cards = el('div', { class: 'cards' });
+  const empty = el('p', { class: 'empty', hidden: true }, icon('empty'), t(none));
+  let pages = 1;
+  const grow = () => {
+    pages++;
+    onMore();
+  };
+  const more = el('button', { class: 'button plain more', type: 'button', hidden: true, onclick: grow }, t('more'));
+  const load = async (list) => {
+    const found = [];
+    let last = PAGE;
+    for (let page = 1; page <= pages && last === PAGE; page++) {
+      const items = await list(page, PAGE);
+      last = items.length;
+      found.push(...items);
+    }
+    more.hidden = last < PAGE;
+    return found;
+  };
+  // Only what is out of place moves: moving a node loses the focus and a click that has begun in it.
+  const show = (nodes) => {
+    const focused = document.activeElement;
+    nodes.forEach((n, i) => cards.children[i] === n || cards.insertBefore(n, cards.children[i] || null));
+    while (cards.children.length > nodes.length) cards.lastChild.remove();
+    if (nodes.some((n) => n.contains(focused))) focused.focus();
+    empty.hidden = nodes.length > 0;
+  };
+  const heading = el('h2', { id: `head-${name}` }, el('span', { class: `dot ${name}`, 'aria-hidden': 'true' }), t(name));
+  const node = el('section', { class: 'band', 'aria-labelledby': `head-${name}` }, heading, empty, cards, more);
+  return { node, load, show };
+}
+
+// One item's card. It keeps its own countdown; onMove is called when the sale opens or ends.
+function itemCard(first, onBuy, onMove) {
+  let item = first;
+  const title = el('a', { href: `#/item/${item.id}` });
+  const picture = el('a', { class: 'cover', href: `#/item/${item.id}`, tabindex: -1, 'aria-hidden': 'true' }, cover(item));
+  const price = el('p', { class: 'price' });
+  const stock = stockBar();
+  const limit = el('span', { class: 'tag' });
+  const opens = el('span', { class: 'tag' });
+  const timing = countdownLine();
+  const button = el('button', { class: 'button', type: 'button', onclick: () => onBuy(item) });
+  const node = el(
+    'article',
+    { class: 'card', 'data-item': item.id },
+    picture,
+    el('div', { class: 'card-body' }, el('h3', {}, title), price, stock.node, el('p', { class: 'tags' }, limit, opens)),
+    el('div', { class: 'card-foot' }, timing.node, button),
+  );
+  let shown = '';
+  let endAlarm = () => {};
+
+  function draw() {
+    const current = phase(item, now());
+    setText(title, item.commodity.title);
+    put(price, priceParts(item));
+    stock.update(item, current);
+    setText(limit, t('limit', { n: item.sk_per_max_count }));
+    setText(opens, t('starts_at', { time: when(item.start_time) }));
+    opens.hidden = current !== 'upcoming';
+    timing.update(item);
+    const sold = current === 'live' && item.stock <= 0;
+    setText(button, t(sold ? 'sold_out' : current === 'live' ? 'buy' : 'prepare'));
+    button.disabled = sold || current === 'ended';
+    button.className = current === 'upcoming' ? 'button plain' : 'button';
+    node.classList.toggle('sold', sold);
+    if (shown !== current) {
+      endAlarm();
+      const edge = { upcoming: item.start_time, live: item.end_time }[current];
+      endAlarm = edge ? at(Date.parse(edge), cross) : () => {};
+      if (shown === 'upcoming' && current === 'live') announce(`${item.commodity.title}: ${t('opened')}`);
+      shown = current;
+    }
+  }
+
+  function cross() {
+    draw();
+    onMove(card);
+  }
+
+  const card = {
+    id: item.id,
+    node,
+    phase: () => phase(item, now()),
+    update(fresh) {
+      item = fresh;
+      draw();
+    },
+    stop() {
+      ticking();
+      endAlarm();
+    },
+  };
+  draw();
+  const ticking = onSecond(() => timing.update(item));
+  return card;
+}
+
+function priceParts(item) {
+  const percent = percentOff(item);
+  return [
+    el('span', { class: 'unseen' }, t('sale_price')),
+    el('span', { class: 'now' }, el('small', {}, '¥'), yuan(item.sk_price)),
+    percent > 0 && el('s', { class: 'was' }, el('span', { class: 'unseen' }, t('was')), `¥${yuan(item.commodity.price)}`),
+    percent > 0 && el('span', { class: 'off' }, t('off', { n: percent })),
+  ];
+}
+
+function stockBar() {
+  const fill = el('span', { class: 'fill' });
+  const text = el('span', { class: 'bar-text' });
+  const bar = el('div', { class: 'bar', role: 'img' }, fill);
+  const update = (item, current) => {
+    const words =
+      current === 'upcoming'
+        ? t('stock_total', { all: item.max_sk_count })
+        : item.stock > 0
+          ? t('left', { n: item.stock, all: item.max_sk_count })
+          : t('sold_out');
+    setText(text, words);
+    bar.setAttribute('aria-label', `${t('stock_label')}: ${words}`);
+    fill.style.width = `${(current === 'upcoming' ? 1 : leftShare(item)) * 100}%`;
+  };
+  return { node: el('div', { class: 'stock' }, bar, text), update };
+}
+
+// A line that counts down to the start or the end of a sale. It is no live region: it changes each second.
+function countdownLine() {
+  const label = el('span', { class: 'soft' });
+  const day = el('span', { class: 'day' });
+  const parts = [0, 1, 2].map(() => el('b', {}));
+  const digits = el('span', { class: 'digits' }, day, parts[0], ':', parts[1], ':', parts[2]);
+  const node = el('p', { class: 'timing', role: 'timer', 'aria-live': 'off' }, label, digits);
+  const update = (item) => {
+    const current = phase(item, now());
+    const rest = Date.parse(current === 'upcoming' ? item.start_time : item.end_time) - now();
+    const { days, parts: texts } = countdown(rest);
+    setText(label, t({ upcoming: 'starts_in', live: 'ends_in', ended: 'over' }[current]));
+    setText(day, days ? t('days', { n: days }) : '');
+    texts.forEach((text, i) => setText(parts[i], text));
+    digits.hidden = current === 'ended';
+  };
+  return { node, update };
+}
+
+/** One item's page. */
+export function itemView(id, onBuy) {
+  const node = el('div', { class: 'band' }, el('p', { class: 'soft' }, t('loading')));
+  let card;
+  const fail = (problem) => {
+    if (card) return; // what was shown stays
+    const text = problem.status === 404 ? t('item_gone') : problem.detail || t('list_trouble');
+    put(node, backLink('#/', 'nav_home'), el('p', { class: 'empty' }, icon('empty'), text));
+  };
+  const looks = repeated(async (left) => {
+    try {
+      const item = await itemDetail(id);
+      if (left()) return;
+      if (card) return void card.update(item);
+      card = itemCard(item, onBuy, () => {});
+      card.node.classList.add('large');
+      put(node, backLink('#/', 'nav_home'), card.node, about(item));
+    } catch (problem) {
+      fail(problem);
+    }
+  });
+  const stop = () => {
+    looks.stop();
+    card?.stop();
+  };
+  return { node, stop };
+}
+
+function about(item) {
+  const detail = el('div', { class: 'rich' });
+  detail.innerHTML = item.commodity.detail || ''; // the server sanitised it when the item was imported
+  const more = (item.commodity.covers || []).slice(1);
+  return el(
+    'section',
+    { class: 'panel' },
+    el('h2', {}, t('detail')),
+    el('dl', { class: 'facts' }, el('dt', {}, t('window')), el('dd', {}, `${when(item.start_time)} – ${when(item.end_time)}`)),
+    detail,
+    more.length > 0 &&
+      el('div', { class: 'gallery' }, more.map((src, i) => el('img', { src, alt: t('picture_of', { title: item.commodity.title, n: i + 2 }), loading: 'lazy' }))),
+  );
+}
+
+/** A link back to a list. */
+export const backLink = (href, name) => el('a', { class: 'back', href }, icon('back'), t(name));

@@ -1,0 +1,71 @@
+// What an order's state looks like, with what its shopper can do about it: the same in the purchase sheet, the list and
+// the order's page.
+import { cancelOrder, payAddress } from './api.js';
+import { now, onSecond } from './clock.js';
+import { clockText, outcome } from './core.js';
+import { confirmSheet } from './dialogs.js';
+import { announce, el, icon, put, setText } from './dom.js';
+import { t } from './i18n.js';
+
+const PICTURES = { wait: 'clock', good: 'check', bad: 'close', plain: 'undo' };
+
+/** A state as a picture, a title and a text; `busy` turns the picture. */
+export function statePanel({ look, title, text, busy }, ...more) {
+  const heading = el('p', { class: 'state-title' }, title);
+  const words = el('p', { class: 'soft' }, text);
+  const badge = el('span', { class: `badge ${look}${busy ? ' busy' : ''}` }, icon(PICTURES[look]));
+  return { node: el('div', { class: 'state', 'data-look': look }, badge, heading, words, ...more), heading, words };
+}
+
+/**
+ * Shows an order's state in `node` and keeps its time to pay counting. Answers the function that stops the counting.
+ * `words` may replace the title and the text; `actions` are put beside the order's own.
+ */
+export function showOrder(node, order, { words, actions = [] } = {}) {
+  let shown = '';
+  let panel;
+  let said = '';
+  const draw = () => {
+    const result = outcome(order, now());
+    const values = { time: clockText(order.payBy - now()) };
+    const title = words?.title || t(result.text, values);
+    if (shown !== result.text) {
+      shown = result.text;
+      const waits = ['queued', 'closing', 'pay_over'].includes(result.text);
+      const text = words?.text || t(`${result.text}_text`);
+      const time = words && result.payable ? el('p', { class: 'pay-time' }) : null;
+      panel = statePanel({ look: result.look, title, text, busy: waits }, time, el('div', { class: 'actions' }, result.payable && payLink(order), actions));
+      panel.time = time;
+      put(node, panel.node);
+      if (said !== result.text) announce(`${title} ${text}`);
+      said = result.text;
+    }
+    setText(panel.heading, title);
+    if (panel.time) setText(panel.time, t('pay', values));
+  };
+  return onSecond(draw);
+}
+
+/** The way to the cashier. A new tab: this page goes on watching the order, and pop-up blockers let links pass. */
+export function payLink(order) {
+  const link = el('a', { class: 'button', target: '_blank', rel: 'noopener' }, t('pay_button'));
+  payAddress(order.payString).then((address) => (link.href = address));
+  return link;
+}
+
+/** A button that cancels the order once it is confirmed. `onDone` runs afterwards, with the server's text when refused. */
+export function cancelButton(order, onDone) {
+  const run = async () => {
+    if (!(await confirmSheet(t('cancel_ask'), t('cancel_ask_text'), t('cancel_order'), t('cancel_keep')))) return;
+    button.disabled = true;
+    try {
+      await cancelOrder(order.id);
+      onDone('');
+    } catch (problem) {
+      button.disabled = false;
+      onDone(problem.detail || t('no_answer'));
+    }
+  };
+  const button = el('button', { class: 'button plain', type: 'button', onclick: run }, t('cancel_order'));
+  return button;
+}

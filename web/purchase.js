@@ -1,0 +1,91 @@
+// What a purchase does over time: send until there is an answer, then follow the order until it rests. No document, no
+// network of its own: both come in as functions, and so the tests can lose answers at will.
+import { decide, orderOf, pollWait, retryWait } from './core.js';
+
+/** How long a purchase is sent again by itself before the shopper is asked, ms. */
+export const GIVE_UP = 120_000;
+
+/**
+ * Sends one purchase until it is answered. `send` must use the same idempotency key each time.
+ * @param {object} io
+ * @param {() => Promise<object>} io.send  one attempt; throws a Problem
+ * @param {(ms: number) => Promise<void>} io.wait
+ * @param {() => number} io.now  the server's clock
+ * @param {AbortSignal} io.signal  the shopper left
+ * @param {(state: {kind: string, ms: number, problem: object}) => void} io.onWait  "retrying" or "waiting_start"
+ * @returns {Promise<{kind: string, orderId?: string, problem?: object}>} accepted, limit, sign_in, refused, unanswered
+ *   (nobody knows; the same key may be sent again) or left
+ */
+export async function purchase({ send, wait, now, signal, onWait }) {
+  const began = now();
+  for (let attempt = 0; ; attempt++) {
+    let problem;
+    try {
+      return { kind: 'accepted', orderId: (await send()).order_id || '' };
+    } catch (caught) {
+      problem = caught;
+    }
+    const what = decide(problem);
+    let ms;
+    if (what === 'retry') {
+      if (now() - began > GIVE_UP) return { kind: 'unanswered', problem };
+      ms = retryWait(attempt, problem.retryAfter);
+      onWait({ kind: 'retrying', ms, problem });
+    } else if (what === 'wait_start') {
+      // A server whose clock is behind ours answers so again at the start: never come back in less than a moment.
+      ms = Math.max((problem.startTime || 0) - now(), retryWait(attempt, 0));
+      onWait({ kind: 'waiting_start', ms, problem });
+    } else {
+      return { kind: what, problem };
+    }
+    await wait(ms);
+    if (signal.aborted) return { kind: 'left' };
+  }
+}
+
+/**
+ * Follows an order until nothing changes by itself, telling each answer.
+ * @param {object} io
+ * @param {string} io.orderId  "" follows the newest order of the item
+ * @param {() => Promise<object>} io.newest  GET /seckill/order/{item}
+ * @param {(id: string) => Promise<object>} io.byId  GET /order/{id}
+ * @param {(ms: number) => Promise<void>} io.wait
+ * @param {(order: object) => void} io.onOrder
+ * @param {(problem: object) => void} io.onTrouble  no answer just now; it goes on
+ */
+export async function follow({ orderId, newest, byId, wait, signal, onOrder, onTrouble }) {
+  let last = '';
+  let attempt = 0;
+  let failures = 0;
+  while (!signal.aborted) {
+    let ms;
+    try {
+      const order = await look(orderId, newest, byId);
+      if (signal.aborted) return;
+      failures = 0;
+      attempt = order.state === last ? attempt + 1 : 0;
+      last = order.state;
+      onOrder(order);
+      ms = pollWait(order.state, attempt, order.retryAfter);
+      if (!ms) return;
+    } catch (problem) {
+      if (signal.aborted) return;
+      onTrouble(problem);
+      if (decide(problem) !== 'retry') return;
+      ms = retryWait(failures++, problem.retryAfter);
+    }
+    await wait(ms);
+  }
+}
+
+// The newest order may be a later one than ours (another tab). One that has no row yet is still queued.
+async function look(orderId, newest, byId) {
+  const order = orderOf(await newest());
+  if (!orderId || order.id === orderId) return order;
+  try {
+    return orderOf(await byId(orderId));
+  } catch (problem) {
+    if (problem.status !== 404) throw problem;
+    return orderOf({ id: orderId, state: 'queued', retry_after_ms: order.retryAfter });
+  }
+}
