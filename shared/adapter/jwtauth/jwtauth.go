@@ -1,0 +1,165 @@
+// Package jwtauth reads bearer tokens: JSON Web Tokens (RFC 7519) signed with HS256. In: a token's text. Out: the user id
+// it stands for, or invalid_token. It keeps no state between calls and touches nothing but its clock.
+package jwtauth
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"seckill/shared/seckill"
+)
+
+// MaxToken bounds a token in bytes: ours have some 150; a longer text is refused before any work is spent on it.
+const MaxToken = 4 << 10
+
+// accessToken is the sub claim of a token that may buy; refresh tokens carry another one.
+const accessToken = "1"
+
+// Keys are the secrets that tokens may be signed with. To rotate: add the new secret under a new kid, let the issuer use
+// it, and drop the old kid once its last token has expired.
+type Keys struct {
+	Current string            // the secret for tokens without a kid; "" refuses them
+	ByKid   map[string]string // secrets by the kid of a token's header
+}
+
+// Verifier checks tokens. It is safe for concurrent use.
+type Verifier struct {
+	parser  *jwt.Parser
+	current any // []byte, kept as an interface so that no call allocates one; nil without a current key
+	byKid   map[string]any
+}
+
+// New makes a verifier. It refuses an empty key set and an empty secret, with which anyone could sign.
+func New(keys Keys, clock seckill.Clock) (*Verifier, error) {
+	v := &Verifier{byKid: make(map[string]any, len(keys.ByKid))}
+	if keys.Current != "" {
+		v.current = []byte(keys.Current)
+	}
+	for kid, secret := range keys.ByKid {
+		if kid == "" || secret == "" {
+			return nil, fmt.Errorf("jwtauth: the key with kid %q is empty", kid)
+		}
+		v.byKid[kid] = []byte(secret)
+	}
+	if v.current == nil && len(v.byKid) == 0 {
+		return nil, errors.New("jwtauth: no key to check tokens with")
+	}
+	v.parser = jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Name}),
+		jwt.WithExpirationRequired(),
+		jwt.WithStrictDecoding(),
+		jwt.WithTimeFunc(clock.Now),
+	)
+	return v, nil
+}
+
+// User gives the user id of an access token: decimal digits, 1 to 2^63-1. Every failure is a *seckill.Error with
+// CodeToken, whose cause names the rule that failed and never holds the token.
+func (v *Verifier) User(token string) (string, error) {
+	if len(token) > MaxToken {
+		return "", refuse(errors.New("jwtauth: token over its limit"))
+	}
+	var c claims
+	if _, err := v.parser.ParseWithClaims(token, &c, v.key); err != nil {
+		return "", refuse(err)
+	}
+	return string(c.User), nil
+}
+
+// key picks the key by the token's header, which nobody has vouched for yet.
+func (v *Verifier) key(t *jwt.Token) (any, error) {
+	// RFC 7515 section 4.1.11: a token with an extension that we do not implement must be refused.
+	if _, ok := t.Header["crit"]; ok {
+		return nil, errors.New("jwtauth: critical extension")
+	}
+	kid, named := t.Header["kid"]
+	if !named {
+		if v.current == nil {
+			return nil, errors.New("jwtauth: no kid and no current key")
+		}
+		return v.current, nil
+	}
+	name, _ := kid.(string)
+	if key, ok := v.byKid[name]; ok {
+		return key, nil
+	}
+	return nil, errors.New("jwtauth: unknown kid")
+}
+
+func refuse(cause error) error { return &seckill.Error{Code: seckill.CodeToken, Err: cause} }
+
+// claims are the claims that count; the rest of a token's payload is ignored.
+type claims struct {
+	User      userID           `json:"iss"`
+	Subject   string           `json:"sub"`
+	Expires   *jwt.NumericDate `json:"exp"`
+	NotBefore *jwt.NumericDate `json:"nbf"`
+}
+
+// Validate runs after the signature and the times were found right.
+func (c *claims) Validate() error {
+	if c.Subject != accessToken {
+		return errors.New("jwtauth: not an access token")
+	}
+	if c.User == "" {
+		return errUser
+	}
+	return nil
+}
+
+func (c *claims) GetExpirationTime() (*jwt.NumericDate, error) { return c.Expires, nil }
+func (c *claims) GetIssuedAt() (*jwt.NumericDate, error)       { return nil, nil }
+func (c *claims) GetNotBefore() (*jwt.NumericDate, error)      { return c.NotBefore, nil }
+func (c *claims) GetIssuer() (string, error)                   { return string(c.User), nil }
+func (c *claims) GetSubject() (string, error)                  { return c.Subject, nil }
+func (c *claims) GetAudience() (jwt.ClaimStrings, error)       { return nil, nil }
+
+var errUser = errors.New("jwtauth: iss is not a user id")
+
+// userID is the iss claim: a user id as a JSON number or string. It is read as text, digit by digit: a float64 would
+// merge neighbouring ids above 2^53.
+type userID string
+
+func (u *userID) UnmarshalJSON(b []byte) error {
+	s := string(b)
+	if len(b) > 0 && b[0] == '"' {
+		if err := json.Unmarshal(b, &s); err != nil {
+			return errUser
+		}
+	}
+	if !validUser(s) {
+		return errUser
+	}
+	*u = userID(s)
+	return nil
+}
+
+// validUser: decimal digits without a leading zero, so that one user has one spelling, and within 1..2^63-1.
+func validUser(s string) bool {
+	if s == "" || s[0] < '1' || s[0] > '9' {
+		return false
+	}
+	_, err := strconv.ParseInt(s, 10, 64)
+	return err == nil
+}
+
+// Sign makes an access token without a kid, for local runs and tests. The secret must not be empty and user must be a
+// user id as User gives it.
+func Sign(secret, user string, expires time.Time) (string, error) {
+	if secret == "" {
+		return "", errors.New("jwtauth: empty secret")
+	}
+	if !validUser(user) {
+		return "", errUser
+	}
+	return jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
+		"iss": json.Number(user),
+		"sub": accessToken,
+		"exp": expires.Unix(),
+	}).SignedString([]byte(secret))
+}

@@ -1,0 +1,217 @@
+package jwtauth
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"hash"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+const (
+	secret    = "helloworld"
+	oldSecret = "the secret before"
+	header    = `{"alg":"HS256","typ":"JWT"}`
+)
+
+type fixedClock struct{ now time.Time }
+
+func (c fixedClock) Now() time.Time { return c.now }
+
+var now = time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC)
+
+func newVerifier(t testing.TB) *Verifier {
+	t.Helper()
+	v, err := New(Keys{Current: secret, ByKid: map[string]string{"k2": secret, "k1": oldSecret}}, fixedClock{now})
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	return v
+}
+
+// token signs header and payload by hand, so that the tests do not lean on the library under the verifier.
+func token(header, payload, key string, h func() hash.Hash) string {
+	text := encode(header) + "." + encode(payload)
+	mac := hmac.New(h, []byte(key))
+	mac.Write([]byte(text))
+	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func hs256(header, payload, key string) string { return token(header, payload, key, sha256.New) }
+
+func encode(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+
+func payload(iss string) string {
+	return fmt.Sprintf(`{"iss":%s,"sub":"1","exp":%d}`, iss, now.Unix()+1)
+}
+
+func TestUserAccepts(t *testing.T) {
+	cases := []struct{ name, token, want string }{
+		{"number", hs256(header, payload("42"), secret), "42"},
+		{"string", hs256(header, payload(`"42"`), secret), "42"},
+		{"19 digits as a number", hs256(header, payload("9223372036854775807"), secret), "9223372036854775807"},
+		{"19 digits as a string", hs256(header, payload(`"9223372036854775806"`), secret), "9223372036854775806"},
+		{"just over 2^53", hs256(header, payload("9007199254740993"), secret), "9007199254740993"},
+		{"current kid", hs256(`{"alg":"HS256","kid":"k2"}`, payload("7"), secret), "7"},
+		{"retiring kid", hs256(`{"alg":"HS256","kid":"k1"}`, payload("7"), oldSecret), "7"},
+		{"nbf reached", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d,"nbf":%d}`, now.Unix()+1, now.Unix()), secret), "7"},
+		{"iat is not judged", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d,"iat":%d}`, now.Unix()+1, now.Unix()+60), secret), "7"},
+		{"exp as a string of digits", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":"%d"}`, now.Unix()+1), secret), "7"},
+		{"other claims", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d,"name":"王小明","n":[1.5]}`, now.Unix()+1), secret), "7"},
+	}
+	v := newVerifier(t)
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := v.User(c.token)
+			if err != nil || got != c.want {
+				t.Errorf("User(%s) = %q, %v; want %q", c.token, got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestUserRefuses(t *testing.T) {
+	good := hs256(header, payload("42"), secret)
+	text, signature := good[:strings.LastIndex(good, ".")], good[strings.LastIndex(good, ".")+1:]
+	with := func(claims string) string { return hs256(header, claims, secret) }
+	exp := fmt.Sprint(now.Unix() + 1)
+	cases := []struct{ name, token string }{
+		{"empty", ""},
+		{"not a token", "helloworld"},
+		{"two parts", text},
+		{"four parts", good + ".x"},
+		{"bad base64", "!" + good},
+		{"padded base64", good + "="},
+		{"stray bits in the signature", text + "." + signature[:len(signature)-1] + string(signature[len(signature)-1]+1)},
+		{"header is not JSON", hs256(`{`, payload("42"), secret)},
+		{"payload is not JSON", with(`{`)},
+		{"payload is null", with(`null`)},
+		{"payload is an array", with(`[]`)},
+		{"forged", hs256(header, payload("42"), "guess")},
+		{"empty secret", hs256(header, payload("42"), "")},
+		{"no signature", text + "."},
+		{"another payload under the signature", encode(header) + "." + encode(payload("43")) + "." + signature},
+		{"alg none", encode(`{"alg":"none"}`) + "." + encode(payload("42")) + "."},
+		{"alg none, signed", hs256(`{"alg":"none"}`, payload("42"), secret)},
+		{"alg NONE", hs256(`{"alg":"NONE"}`, payload("42"), secret)},
+		{"alg missing", hs256(`{"typ":"JWT"}`, payload("42"), secret)},
+		{"alg is a number", hs256(`{"alg":256}`, payload("42"), secret)},
+		{"alg hs256 in small letters", hs256(`{"alg":"hs256"}`, payload("42"), secret)},
+		{"alg HS512", token(`{"alg":"HS512"}`, payload("42"), secret, sha512.New)},
+		{"alg RS256", hs256(`{"alg":"RS256"}`, payload("42"), secret)},
+		{"critical extension", hs256(`{"alg":"HS256","crit":["b64"],"b64":true}`, payload("42"), secret)},
+		{"unknown kid", hs256(`{"alg":"HS256","kid":"k3"}`, payload("42"), secret)},
+		{"empty kid", hs256(`{"alg":"HS256","kid":""}`, payload("42"), secret)},
+		{"kid of another type", hs256(`{"alg":"HS256","kid":1}`, payload("42"), secret)},
+		{"another kid's key", hs256(`{"alg":"HS256","kid":"k1"}`, payload("42"), secret)},
+		{"retired key without a kid", hs256(header, payload("42"), oldSecret)},
+		{"expired now", with(fmt.Sprintf(`{"iss":42,"sub":"1","exp":%d}`, now.Unix()))},
+		{"expired as a string", with(fmt.Sprintf(`{"iss":42,"sub":"1","exp":"%d"}`, now.Unix()))},
+		{"expired long ago", with(`{"iss":42,"sub":"1","exp":1}`)},
+		{"no exp", with(`{"iss":42,"sub":"1"}`)},
+		{"exp null", with(`{"iss":42,"sub":"1","exp":null}`)},
+		{"exp is a word", with(`{"iss":42,"sub":"1","exp":"tomorrow"}`)},
+		{"not valid yet", with(fmt.Sprintf(`{"iss":42,"sub":"1","exp":%s,"nbf":%d}`, exp, now.Unix()+1))},
+		{"refresh token", with(`{"iss":42,"sub":"2","exp":` + exp + `}`)},
+		{"sub is a number", with(`{"iss":42,"sub":1,"exp":` + exp + `}`)},
+		{"no sub", with(`{"iss":42,"exp":` + exp + `}`)},
+		{"no iss", with(`{"sub":"1","exp":` + exp + `}`)},
+		{"iss null", with(payload("null"))},
+		{"iss empty", with(payload(`""`))},
+		{"iss float", with(payload("42.0"))},
+		{"iss exponent", with(payload("1e3"))},
+		{"iss float in a string", with(payload(`"42.0"`))},
+		{"iss zero", with(payload("0"))},
+		{"iss negative", with(payload("-42"))},
+		{"iss signed", with(payload(`"+42"`))},
+		{"iss leading zero", with(payload(`"042"`))},
+		{"iss blank", with(payload(`" 42"`))},
+		{"iss underscore", with(payload(`"4_2"`))},
+		{"iss full-width digits", with(payload(`"４２"`))},
+		{"iss name", with(payload(`"alice"`))},
+		{"iss 2^63", with(payload("9223372036854775808"))},
+		{"iss 2^64", with(payload(`"18446744073709551616"`))},
+		{"iss list", with(payload(`["42"]`))},
+		{"iss object", with(payload(`{"id":42}`))},
+		{"over 4 KiB", with(`{"iss":42,"sub":"1","exp":` + exp + `,"pad":"` + strings.Repeat("x", MaxToken) + `"}`)},
+	}
+	v := newVerifier(t)
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := v.User(c.token)
+			var e *seckill.Error
+			if got != "" || !errors.As(err, &e) || e.Code != seckill.CodeToken {
+				t.Fatalf("User(%s) = %q, %v; want invalid_token", c.token, got, err)
+			}
+			if part, _, _ := strings.Cut(c.token, "."); len(part) > 10 && strings.Contains(err.Error(), part) {
+				t.Errorf("User(%s): the error holds the token: %v", c.token, err)
+			}
+		})
+	}
+}
+
+func TestSignIsAccepted(t *testing.T) {
+	tok, err := Sign(secret, "9223372036854775807", now.Add(time.Second))
+	if err != nil {
+		t.Fatalf("Sign: %v", err)
+	}
+	if got, err := newVerifier(t).User(tok); err != nil || got != "9223372036854775807" {
+		t.Errorf("User(Sign(…)) = %q, %v; want 9223372036854775807", got, err)
+	}
+}
+
+func TestSignRefuses(t *testing.T) {
+	for _, c := range []struct{ name, secret, user string }{
+		{"empty secret", "", "1"}, {"no user", secret, ""}, {"user is a name", secret, "alice"}, {"user too large", secret, "9223372036854775808"},
+	} {
+		if tok, err := Sign(c.secret, c.user, now); err == nil {
+			t.Errorf("%s: Sign = %q, want an error", c.name, tok)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		keys Keys
+	}{
+		{"no key", Keys{}},
+		{"empty secret", Keys{Current: secret, ByKid: map[string]string{"k1": ""}}},
+		{"empty kid", Keys{Current: secret, ByKid: map[string]string{"": secret}}},
+	} {
+		if _, err := New(c.keys, fixedClock{now}); err == nil {
+			t.Errorf("%s: New = nil error, want one", c.name)
+		}
+	}
+}
+
+func TestWithoutCurrentKeyOnlyKidsAreAccepted(t *testing.T) {
+	v, err := New(Keys{ByKid: map[string]string{"k1": oldSecret}}, fixedClock{now})
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	if got, err := v.User(hs256(`{"alg":"HS256","kid":"k1"}`, payload("42"), oldSecret)); err != nil || got != "42" {
+		t.Errorf("token with a kid: %q, %v; want 42", got, err)
+	}
+	if got, err := v.User(hs256(header, payload("42"), "")); err == nil {
+		t.Errorf("token without a kid: %q, want an error", got)
+	}
+}
+
+func BenchmarkUser(b *testing.B) {
+	v := newVerifier(b)
+	tok := hs256(header, payload("9223372036854775807"), secret)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := v.User(tok); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
