@@ -100,6 +100,28 @@ func TestRedisSortedSetIsSorted(t *testing.T) {
 	})
 }
 
+// A full run takes one more at every place in it, and gives up any one.
+func TestRedisSortedSetSplitsAFullRun(t *testing.T) {
+	for at := range redisChunk + 1 {
+		z, want := newRedisZSet(), naiveZSet{}
+		for i := range redisChunk {
+			z.add(strconv.Itoa(i), float64(i))
+			want[strconv.Itoa(i)] = float64(i)
+		}
+		z.add("new", float64(at)-0.5)
+		want["new"] = float64(at) - 0.5
+		if got := redisZSetMembers(z, 0, 0); !slices.Equal(got, want.sorted()) {
+			t.Fatalf("one more at place %d: got %v\nwant %v", at, got, want.sorted())
+		}
+		member := strconv.Itoa(at % redisChunk)
+		z.remove(member)
+		delete(want, member)
+		if got := redisZSetMembers(z, 0, 0); !slices.Equal(got, want.sorted()) {
+			t.Fatalf("without %s: got %v\nwant %v", member, got, want.sorted())
+		}
+	}
+}
+
 // ZPOPMIN gives ascending members; what it gave and what is left is what was there.
 func TestRedisPopTakesTheLowest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -131,14 +153,19 @@ func TestRedisScanGivesEveryFieldThatStays(t *testing.T) {
 		}
 		field := rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(0, 120).Draw(t, "field")) })
 		staying := map[string]bool{}
-		for _, f := range rapid.SliceOfN(field, 1, 120).Draw(t, "fields") {
-			do("HSET", "h", f, "0")
-			staying[f] = true
+		for i := range rapid.IntRange(1, 120).Draw(t, "fields") {
+			do("HSET", "h", strconv.Itoa(i), "0")
+			staying[strconv.Itoa(i)] = true
 		}
-		for _, f := range rapid.SliceOf(field).Draw(t, "gone before") {
-			do("HDEL", "h", f)
-			delete(staying, f)
+		// Deleting whole stretches makes the hash close its gaps, and so move its fields, in the middle of the scan.
+		deleteSome := func() {
+			from, n := rapid.IntRange(0, 120).Draw(t, "from"), rapid.SampledFrom([]int{0, 0, 1, 5, 60}).Draw(t, "deleted")
+			for i := from; i < from+n; i++ {
+				do("HDEL", "h", strconv.Itoa(i))
+				delete(staying, strconv.Itoa(i))
+			}
 		}
+		deleteSome()
 		seen := map[string]bool{}
 		cursor, pages := "0", 0
 		for pages == 0 || cursor != "0" {
@@ -154,10 +181,7 @@ func TestRedisScanGivesEveryFieldThatStays(t *testing.T) {
 			if pages > 100 {
 				continue // let it run out
 			}
-			for _, f := range rapid.SliceOfN(field, 0, 20).Draw(t, "deleted") {
-				do("HDEL", "h", f)
-				delete(staying, f)
-			}
+			deleteSome()
 			for _, f := range rapid.SliceOfN(field, 0, 5).Draw(t, "written") {
 				do("HSET", "h", f, "1")
 			}
