@@ -1,0 +1,480 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// A scenario prepares a world, then has one process do one step of a flow. The step is repeated with the process killed before
+// and after each of its port calls, and with each call failing before and after its effect.
+type scenario struct {
+	flow, name     string
+	stock, limit   int
+	prepare        func(w *World, i *Instance) error
+	step           func(w *World, i *Instance) error
+	retry          bool // the shopper, or the operator, repeats the step
+	atLeast        int  // port calls that the step makes when nothing goes wrong
+	want           string
+	then           func(w *World, i *Instance) error // what happens before the system goes on
+	noMoreShoppers bool
+}
+
+var ctx = context.Background()
+
+// next handles one message of the orders queue, as the process under test.
+func next(w *World, i *Instance) error { _, err := i.Next(); return err }
+
+func bought(user string, count int, key string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { _, err := i.Purchase(user, count, key); return err }
+}
+
+func install(w *World, i *Instance) error { return i.Repair.Run(ctx) }
+
+func placed(user string, count int) func(*World, *Instance) error {
+	return steps(install, bought(user, count, "k"), next)
+}
+
+func after(d time.Duration) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { w.Clock.Advance(d); return nil }
+}
+
+func flush(w *World, i *Instance) error { w.Redis.Flush(); return nil }
+
+// forget installs the item as if nothing had been sold: what a stale restore, or a failover that forgets, leaves.
+func forget(w *World, i *Instance) error {
+	w.Redis.Flush()
+	if err := w.stock.BuildStart(ctx, w.Clock.Now(), w.Item.ID, "stale"); err != nil {
+		return err
+	}
+	return w.stock.Install(ctx, w.Item, "stale", 0, 0, 0)
+}
+
+func steps(list ...func(*World, *Instance) error) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		for n, f := range list {
+			if err := f(w, i); err != nil {
+				return fmt.Errorf("step %d: %w", n+1, err)
+			}
+		}
+		return nil
+	}
+}
+
+// id is the order of a keyed purchase.
+func (w *World) id(user string) string { return seckill.KeyedOrderID(w.Item.ID, user, "k") }
+
+func opened(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		if _, err := i.Shop.Newest(ctx, user, w.Item.ID); err != nil {
+			return err
+		}
+		_, err := w.Provider.Open(w.id(user))
+		return err
+	}
+}
+
+func paid(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { return i.PayNow(user, w.id(user)) }
+}
+
+func cancelled(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { _, err := i.Shop.Cancel(ctx, user, w.id(user)); return err }
+}
+
+// lost drops the notices that wait.
+func lost(w *World, i *Instance) error { w.Provider.Notices = nil; return nil }
+
+func notified(w *World, i *Instance) error { return i.Notify.Notify(ctx, w.Provider.Notices[0]) }
+
+func due(w *World, i *Instance) error { w.Clock.Advance(Hold + seckill.Grace); return nil }
+
+func restock(n int) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { w.Item.Stock = n; return i.Stage.AddStock(ctx, w.Item.ID, n) }
+}
+
+func stop(w *World, i *Instance) error { return i.Stop(true) }
+
+func repaired(w *World, i *Instance) error { return i.Repair.Run(ctx) }
+
+func staged(w *World, i *Instance) error { return i.Stage.Run(ctx) }
+
+func swept(w *World, i *Instance) error {
+	w.Clock.Advance(2 * time.Second) // the index catches up
+	return i.Expire.Sweep(ctx)
+}
+
+var scenarios = []scenario{
+	{flow: "buy", name: "with a key", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 3},
+	{flow: "buy", name: "without a key", prepare: install, step: bought("1", 1, ""), retry: true, atLeast: 3},
+	{flow: "buy", name: "again with the key", prepare: steps(install, bought("1", 1, "k")), step: bought("1", 1, "k"), retry: true, atLeast: 3},
+	{flow: "buy", name: "stock not installed", prepare: flush, step: bought("1", 1, "k"), atLeast: 3, want: "not_ready"},
+	{flow: "buy", name: "over the limit", prepare: placed("1", 2), step: bought("1", 1, "other"), atLeast: 2, want: "limit_reached"},
+	{flow: "buy", name: "sold out", stock: 1, prepare: placed("1", 1), step: bought("2", 1, "k"), atLeast: 2, want: "sold_out"},
+
+	{flow: "consume", name: "an order", prepare: steps(install, bought("1", 2, "k")), step: next, atLeast: 6},
+	{flow: "consume", name: "an order delivered twice", prepare: steps(placed("1", 2), bought("1", 2, "k"), again("1")), step: next, atLeast: 5},
+	{flow: "consume", name: "a collision", prepare: steps(placed("1", 1), forget, bought("2", 1, "k")), step: next, atLeast: 8},
+	{flow: "consume", name: "a collision of three units", limit: 3, prepare: steps(placed("1", 2), forget, bought("2", 3, "k")), step: next, atLeast: 10},
+	{flow: "consume", name: "an order that the stock forgot", prepare: steps(install, bought("1", 1, "k"), forget, bought("2", 1, "k"), reverse), step: next, atLeast: 6},
+	{flow: "consume", name: "no unit left after a forgetful stock", stock: 2, prepare: steps(placed("1", 2), forget, bought("2", 2, "k"), next, repaired, after(time.Minute)), step: next, atLeast: 4},
+	{flow: "consume", name: "quota refuses after a forgetful stock", prepare: steps(placed("1", 2), forget, bought("1", 1, "other")), step: next, atLeast: 5},
+	{flow: "consume", name: "the item is stopped", prepare: steps(install, bought("1", 1, "k"), stop), step: next, atLeast: 5},
+	{flow: "consume", name: "an order unplaced for an hour", prepare: steps(install, bought("1", 1, "k"), after(seckill.MaxUnplaced)), step: next, atLeast: 4},
+	{flow: "consume", name: "a return", prepare: steps(placed("1", 2), due, expired), step: next, atLeast: 5},
+	{flow: "consume", name: "a wake", prepare: steps(placed("1", 2), flush, refusedBuy("2")), step: next, atLeast: 10},
+	{flow: "consume", name: "stock not installed", prepare: steps(install, bought("1", 1, "k"), flush), step: next, atLeast: 5},
+	{flow: "consume", name: "an unreadable message", prepare: steps(install, poison), step: next, atLeast: 3},
+
+	{flow: "notify", name: "in time", prepare: steps(placed("1", 1), paid("1")), step: notified, atLeast: 3},
+	{flow: "notify", name: "twice", prepare: steps(placed("1", 1), paid("1"), notified), step: notified, atLeast: 3},
+	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1")), step: secondNotice, atLeast: 3},
+	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closingNow("1")), step: notified, atLeast: 3},
+	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")), step: notified, atLeast: 3},
+
+	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8},
+	{flow: "expire", name: "a trade is open", prepare: steps(placed("1", 1), opened("1"), cancelled("1")), step: expired, atLeast: 8},
+	{flow: "expire", name: "paid, the notice lost", prepare: steps(placed("1", 1), paid("1"), lost, due), step: expired, atLeast: 6},
+	{flow: "expire", name: "paid, then cancelled", prepare: steps(placed("1", 1), paid("1"), lost, cancelled("1")), step: expired, atLeast: 6},
+	{flow: "expire", name: "early", prepare: placed("1", 1), step: early, atLeast: 2},
+	{flow: "expire", name: "by the sweep", prepare: steps(placed("1", 2), loseClosings, due), step: swept, atLeast: 20},
+
+	{flow: "stage", name: "ahead of the sale", prepare: later, step: staged, then: after(5 * time.Minute), atLeast: 5},
+	{flow: "stage", name: "state again", prepare: placed("1", 1), step: staged, atLeast: 3},
+	{flow: "stage", name: "stop", prepare: steps(install, bought("1", 1, "k")), step: stop, atLeast: 3},
+	{flow: "stage", name: "more stock", stock: 2, prepare: steps(placed("1", 2)), step: restock(4), retry: true, atLeast: 3},
+	{flow: "stage", name: "remove", prepare: steps(placed("1", 1), paid("1"), notified, after(24*time.Hour+seckill.KeepLoaded)), step: staged, atLeast: 3, noMoreShoppers: true},
+
+	{flow: "repair", name: "rebuild", prepare: steps(placed("1", 2), placed("2", 1), flush), step: repaired, atLeast: 10},
+	{flow: "repair", name: "re-send", prepare: steps(install, bought("1", 2, "k"), loseOrders, after(time.Minute)), step: repaired, atLeast: 10},
+	{flow: "repair", name: "a return whose message was lost", prepare: steps(placed("1", 2), due, expired, loseOrders), step: repaired, atLeast: 12},
+	{flow: "repair", name: "a return while nothing is installed", prepare: steps(placed("1", 2), due, expired, loseOrders, flush), step: repaired, atLeast: 12},
+	{flow: "repair", name: "drift: sold numbers look free", prepare: steps(placed("1", 2), placed("2", 1), forget), step: repaired, atLeast: 14},
+	{flow: "repair", name: "drift: a number held for nobody", prepare: steps(placed("1", 2), ghost), step: repaired, atLeast: 14},
+
+	{flow: "shop", name: "cancel", prepare: placed("1", 1), step: cancelled("1"), atLeast: 3},
+	{flow: "shop", name: "where is my order", prepare: placed("1", 1), step: func(w *World, i *Instance) error {
+		_, err := i.Shop.Newest(ctx, "1", w.Item.ID)
+		return err
+	}, atLeast: 5},
+	{flow: "shop", name: "my orders", prepare: steps(placed("1", 1), after(time.Minute)), step: func(w *World, i *Instance) error {
+		_, err := i.Shop.Orders(ctx, "1", 1, 10)
+		return err
+	}, atLeast: 4},
+}
+
+// again puts a second message of the user's order on the queue.
+func again(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		return w.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
+			Request: seckill.Request{Order: w.id(user), Item: w.Item.ID, User: user, Count: 2, Address: "杭州市西湖区1号", Created: w.Clock.Now()}, Units: []int{1, 2}}}, 0)
+	}
+}
+
+// reverse has the queue deliver its second message first.
+func reverse(w *World, i *Instance) error {
+	batch, err := w.Orders.Receive(ctx, 2)
+	if err != nil || len(batch) != 2 {
+		return fmt.Errorf("%d messages, %w", len(batch), err)
+	}
+	return w.Orders.Delay(ctx, batch[0], 0)
+}
+
+func refusedBuy(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		if _, err := i.Purchase(user, 1, "k"); seckill.CodeOf(err) != seckill.CodeNotReady {
+			return fmt.Errorf("want not_ready, got %w", err)
+		}
+		return nil
+	}
+}
+
+func poison(w *World, i *Instance) error { return w.Orders.SendRaw([]byte(`{"v":99}`), 0) }
+
+func secondTrade(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		o := w.Provider.orders[w.id(user)]
+		return w.Provider.Pay(w.id(user), o.trades[0].TradeNo)
+	}
+}
+
+func secondNotice(w *World, i *Instance) error { return i.Notify.Notify(ctx, w.Provider.Notices[1]) }
+
+func closingNow(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		return w.ledger.BeginClosing(ctx, w.id(user), seckill.Cancelled, w.Clock.Now(), "cancelled by the shopper")
+	}
+}
+
+// paidOld pays by a pay string that was handed out before the order closed.
+func paidOld(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		o, err := w.ledger.Order(ctx, w.id(user))
+		if err != nil {
+			return err
+		}
+		if _, err := w.Provider.Prepare(o); err != nil {
+			return err
+		}
+		no, err := w.Provider.Open(o.ID)
+		if err != nil {
+			return err
+		}
+		return w.Provider.Pay(o.ID, no)
+	}
+}
+
+// expired has the process handle one closing message.
+func expired(w *World, i *Instance) error {
+	batch, err := i.closings.Receive(ctx, 10)
+	for _, d := range batch {
+		if i.Expire.Handle(ctx, d) == nil {
+			err = errors.Join(err, i.closings.Delete(ctx, d))
+		}
+	}
+	return err
+}
+
+// early handles a closing message before its order is due.
+func early(w *World, i *Instance) error {
+	m := seckill.Message{Kind: seckill.MessageClose, Order: w.id("1")}
+	return i.Expire.Handle(ctx, seckill.Delivery{Body: m.Encode(), Receives: 1})
+}
+
+func loseAll(q seckill.Queue) error {
+	for {
+		batch, err := q.Receive(ctx, 10)
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		for _, d := range batch {
+			if err := q.Delete(ctx, d); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func loseOrders(w *World, i *Instance) error { return loseAll(w.Orders) }
+
+func loseClosings(w *World, i *Instance) error {
+	w.Clock.Advance(Hold + seckill.Grace)
+	return loseAll(w.Closings)
+}
+
+// later moves the sale half an hour ahead, beyond the time at which stage loads it.
+func later(w *World, i *Instance) error {
+	w.Item.Start = w.Clock.Now().Add(5 * time.Minute)
+	w.Item.Version++
+	return w.items.Put(ctx, w.Item)
+}
+
+// ghost has the stock hold a number for an order that the ledger does not know and nobody awaits.
+func ghost(w *World, i *Instance) error {
+	res, err := w.stock.Reserve(ctx, w.Clock.Now(), seckill.Request{Order: w.id("ghost"), Item: w.Item.ID, User: "66", Count: 1, Address: "x", Created: w.Clock.Now()}, true, time.Hour)
+	if err != nil || res.Code != seckill.Reserved {
+		return fmt.Errorf("%v %w", res.Code, err)
+	}
+	_, err = w.Redis.Do("ZREM", "{"+w.Item.ID+"}:awaiting", w.id("ghost"))
+	return err
+}
+
+// killed is what a dying process panics with.
+type killed struct{}
+
+// fault strikes at the n-th port call, counted from 0.
+type fault struct {
+	n    int
+	mode string
+}
+
+var errFault = errors.New("fault")
+
+var modes = []string{"killed before", "killed after", "fails before", "fails after"}
+
+// hook makes a hook that counts calls and strikes once.
+func (f fault) hook(calls *[]string) Hook {
+	return func(call string, do func() error) error {
+		n := len(*calls)
+		*calls = append(*calls, call)
+		if n != f.n {
+			return do()
+		}
+		switch f.mode {
+		case "killed before":
+			panic(killed{})
+		case "killed after":
+			_ = do()
+			panic(killed{})
+		case "fails before":
+			return errFault
+		default:
+			_ = do()
+			return errFault
+		}
+	}
+}
+
+// TestKillPoints kills every flow before and after each of its port calls, and has each call fail before and after its effect, one at a
+// time. Whatever the process had done, the others finish it: I1 to I11 hold at once and after, nothing is stranded, and every unit
+// still sells.
+func TestKillPoints(t *testing.T) {
+	table := map[string]int{}
+	for _, s := range scenarios {
+		t.Run(s.flow+"/"+s.name, func(t *testing.T) {
+			calls := run(t, s, fault{n: -1})
+			if len(calls) < s.atLeast {
+				t.Fatalf("the step makes %d port calls, want at least %d: %v", len(calls), s.atLeast, calls)
+			}
+			for n := range calls {
+				for _, mode := range modes {
+					run(t, s, fault{n, mode})
+					table[s.flow]++
+				}
+			}
+		})
+	}
+	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "shop"} {
+		t.Logf("%-8s %5d kill points", flow, table[flow])
+		if table[flow] == 0 {
+			t.Errorf("%s was never killed", flow)
+		}
+	}
+}
+
+// run plays a scenario with one fault and returns the port calls of its step.
+func run(t *testing.T, s scenario, f fault) (calls []string) {
+	t.Helper()
+	stock, limit := s.stock, s.limit
+	if stock == 0 {
+		stock = 5
+	}
+	if limit == 0 {
+		limit = 2
+	}
+	w, err := NewWorld(stock, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	where := func() string {
+		at := "-"
+		if f.n >= 0 && f.n < len(calls) {
+			at = calls[f.n]
+		}
+		return fmt.Sprintf("%s %s at call %d (%s)", s.flow, f.mode, f.n, at)
+	}
+	if s.prepare != nil {
+		if err := s.prepare(w, w.Start(none)); err != nil {
+			t.Fatalf("prepare: %v", err)
+		}
+	}
+	err = survive(func() error { return s.step(w, w.Start(f.hook(&calls))) })
+	if f.n < 0 {
+		got := ""
+		if err != nil {
+			got = string(seckill.CodeOf(err))
+		}
+		if got != s.want {
+			t.Fatalf("without a fault the step ends with %v, want %q", err, s.want)
+		}
+	}
+	if err := w.Check(); err != nil {
+		t.Fatalf("%s: %v", where(), err)
+	}
+	if s.retry {
+		w.Clock.Advance(time.Second)
+		if err := s.step(w, w.Start(none)); err != nil {
+			t.Fatalf("%s: repeated: %v", where(), err)
+		}
+	}
+	if s.then != nil {
+		if err := s.then(w, w.Start(none)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.noMoreShoppers {
+		return calls
+	}
+	if err := w.Drain(); err != nil {
+		t.Fatalf("%s: %v", where(), err)
+	}
+	if err := w.SellOut(); err != nil {
+		t.Fatalf("%s: %v", where(), err)
+	}
+	if rows := w.Rows.Dump(ledger.TableUnits); len(rows) != w.Item.Stock {
+		t.Fatalf("%s: %d units sold of %d", where(), len(rows), w.Item.Stock)
+	}
+	return calls
+}
+
+// survive lets a killed process end.
+func survive(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(killed); !ok {
+				panic(r)
+			}
+			err = errors.New("killed")
+		}
+	}()
+	return f()
+}
+
+// TestChecksSee shows that the judges see what they are for: each corruption of the world is named by its guarantee.
+func TestChecksSee(t *testing.T) {
+	put := func(table, pk, sk string, row ledger.Row) ledger.Write {
+		return ledger.Write{Key: ledger.Key{Table: table, PK: pk, SK: sk}, Op: ledger.OpPut, Row: row}
+	}
+	for name, corrupt := range map[string]func(w *World) []ledger.Write{
+		"I3": func(w *World) []ledger.Write {
+			return []ledger.Write{put(ledger.TableUnits, w.Item.ID+"#1", "0000003", ledger.Row{"v": int64(1), "order": w.id("1"), "user": "1"})}
+		},
+		"I2": func(w *World) []ledger.Write {
+			return []ledger.Write{put(ledger.TableQuotas, "1", w.Item.ID, ledger.Row{"v": int64(1), "units": int64(0), "newest": w.id("1")})}
+		},
+		"I9": func(w *World) []ledger.Write {
+			r := w.Rows.Dump(ledger.TableOrders)[0]
+			r["units"], r["state"] = "", "rejected"
+			delete(r, "id")
+			return []ledger.Write{put(ledger.TableOrders, w.id("nobody"), "", r)}
+		},
+		"I5": func(w *World) []ledger.Write {
+			r := w.Rows.Dump(ledger.TableOrders)[0]
+			r["state"] = "queued"
+			delete(r, "id")
+			return []ledger.Write{put(ledger.TableOrders, w.id("1"), "", r)}
+		},
+		"I6": func(w *World) []ledger.Write {
+			r := w.Rows.Dump(ledger.TableOrders)[0]
+			r["state"] = "paid"
+			delete(r, "id")
+			return []ledger.Write{put(ledger.TableOrders, w.id("1"), "", r)}
+		},
+		"I7": func(w *World) []ledger.Write {
+			return []ledger.Write{put(ledger.TablePayments, w.id("1"), "t", ledger.Row{"v": int64(1), "amount": int64(1), "state": "refund_due", "at": int64(1), "cause": "x"})}
+		},
+	} {
+		w, err := NewWorld(5, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := placed("1", 2)(w, w.Start(none)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Check(); err != nil {
+			t.Fatalf("%s: before the corruption: %v", name, err)
+		}
+		if err := w.Rows.Transact(ctx, corrupt(w)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := w.Check(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: after the corruption the judge says %v", name, err)
+		}
+	}
+}

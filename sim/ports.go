@@ -1,0 +1,256 @@
+// Package sim tries what production will: it stands between the flows and their ports, so that a test decides what happens at
+// every port call. Here every flow is killed, or its call fails, at each of its port calls, one at a time (kill_test.go).
+package sim
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// Hook is called for every port call, with its name ("stock.Reserve"). do carries the call out and returns its error; a hook may
+// leave it out, return another error after it, or panic instead of returning, as a process that dies.
+type Hook func(call string, do func() error) error
+
+func get[T any](h Hook, call string, f func() (T, error)) (T, error) {
+	var v T
+	err := h(call, func() (err error) { v, err = f(); return err })
+	return v, err
+}
+
+// Stock, Ledger, Items, Queue and Payments are ports whose every call goes through a Hook.
+type (
+	Stock struct {
+		Next seckill.Stock
+		Hook Hook
+	}
+	Ledger struct {
+		Next seckill.Ledger
+		Hook Hook
+	}
+	Items struct {
+		Next seckill.Items
+		Hook Hook
+	}
+	Queue struct {
+		Name string
+		Next seckill.Queue
+		Hook Hook
+	}
+	Payments struct {
+		Next seckill.Payments
+		Hook Hook
+	}
+)
+
+var (
+	_ seckill.Stock    = Stock{}
+	_ seckill.Ledger   = Ledger{}
+	_ seckill.Items    = Items{}
+	_ seckill.Queue    = Queue{}
+	_ seckill.Payments = Payments{}
+)
+
+func (s Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
+	return get(s.Hook, "stock.Reserve", func() (seckill.ReserveResult, error) { return s.Next.Reserve(ctx, now, r, keyed, resend) })
+}
+
+func (s Stock) Settle(ctx context.Context, item, order, user string, units []int) error {
+	return s.Hook("stock.Settle", func() error { return s.Next.Settle(ctx, item, order, user, units) })
+}
+
+func (s Stock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (code seckill.RedrawCode, out seckill.Reservation, err error) {
+	err = s.Hook("stock.Redraw", func() (err error) { code, out, err = s.Next.Redraw(ctx, now, r, c, resend); return err })
+	return code, out, err
+}
+
+func (s Stock) Return(ctx context.Context, item, order, user string, units []int) error {
+	return s.Hook("stock.Return", func() error { return s.Next.Return(ctx, item, order, user, units) })
+}
+
+func (s Stock) Due(ctx context.Context, now time.Time, item string, limit int, longest time.Duration) ([]seckill.Reservation, error) {
+	return get(s.Hook, "stock.Due", func() ([]seckill.Reservation, error) { return s.Next.Due(ctx, now, item, limit, longest) })
+}
+
+func (s Stock) Assert(ctx context.Context, it seckill.Item) error {
+	return s.Hook("stock.Assert", func() error { return s.Next.Assert(ctx, it) })
+}
+
+func (s Stock) Level(ctx context.Context, item string) (seckill.Level, error) {
+	return get(s.Hook, "stock.Level", func() (seckill.Level, error) { return s.Next.Level(ctx, item) })
+}
+
+func (s Stock) Queued(ctx context.Context, item, user, order string) (seckill.Reservation, error) {
+	return get(s.Hook, "stock.Queued", func() (seckill.Reservation, error) { return s.Next.Queued(ctx, item, user, order) })
+}
+
+func (s Stock) DriftBegin(ctx context.Context, item, token string) (int64, error) {
+	return get(s.Hook, "stock.DriftBegin", func() (int64, error) { return s.Next.DriftBegin(ctx, item, token) })
+}
+
+func (s Stock) Scan(ctx context.Context, item string, bucket, buckets int) ([]seckill.Seen, error) {
+	return get(s.Hook, "stock.Scan", func() ([]seckill.Seen, error) { return s.Next.Scan(ctx, item, bucket, buckets) })
+}
+
+func (s Stock) Correct(ctx context.Context, item string, c seckill.Correction) (bool, error) {
+	return get(s.Hook, "stock.Correct", func() (bool, error) { return s.Next.Correct(ctx, item, c) })
+}
+
+func (s Stock) Users(ctx context.Context, item string, cursor uint64) (page []seckill.UserEntries, next uint64, err error) {
+	err = s.Hook("stock.Users", func() (err error) { page, next, err = s.Next.Users(ctx, item, cursor); return err })
+	return page, next, err
+}
+
+func (s Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserEntries, want map[string]int) (bool, error) {
+	return get(s.Hook, "stock.CorrectUser", func() (bool, error) { return s.Next.CorrectUser(ctx, item, seen, want) })
+}
+
+func (s Stock) DriftEnd(ctx context.Context, item, token string, pass int64) error {
+	return s.Hook("stock.DriftEnd", func() error { return s.Next.DriftEnd(ctx, item, token, pass) })
+}
+
+func (s Stock) BuildStart(ctx context.Context, now time.Time, item, token string) error {
+	return s.Hook("stock.BuildStart", func() error { return s.Next.BuildStart(ctx, now, item, token) })
+}
+
+func (s Stock) BuildUnits(ctx context.Context, now time.Time, item, token string, rows []seckill.UnitRow) (int, error) {
+	return get(s.Hook, "stock.BuildUnits", func() (int, error) { return s.Next.BuildUnits(ctx, now, item, token, rows) })
+}
+
+func (s Stock) BuildGaps(ctx context.Context, now time.Time, item, token string, from, to int) error {
+	return s.Hook("stock.BuildGaps", func() error { return s.Next.BuildGaps(ctx, now, item, token, from, to) })
+}
+
+func (s Stock) Install(ctx context.Context, it seckill.Item, token string, units, users, highWater int) error {
+	return s.Hook("stock.Install", func() error { return s.Next.Install(ctx, it, token, units, users, highWater) })
+}
+
+func (s Stock) Remove(ctx context.Context, item string) error {
+	return s.Hook("stock.Remove", func() error { return s.Next.Remove(ctx, item) })
+}
+
+func (l Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
+	return l.Hook("ledger.Place", func() error { return l.Next.Place(ctx, o, limit) })
+}
+
+func (l Ledger) Reject(ctx context.Context, o seckill.Order) error {
+	return l.Hook("ledger.Reject", func() error { return l.Next.Reject(ctx, o) })
+}
+
+func (l Ledger) Order(ctx context.Context, id string) (seckill.Order, error) {
+	return get(l.Hook, "ledger.Order", func() (seckill.Order, error) { return l.Next.Order(ctx, id) })
+}
+
+func (l Ledger) BeginClosing(ctx context.Context, id string, to seckill.State, at time.Time, cause string) error {
+	return l.Hook("ledger.BeginClosing", func() error { return l.Next.BeginClosing(ctx, id, to, at, cause) })
+}
+
+func (l Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, cause string) error {
+	return l.Hook("ledger.GiveBack", func() error { return l.Next.GiveBack(ctx, o, at, cause) })
+}
+
+func (l Ledger) Settle(ctx context.Context, p seckill.Payment, from, to seckill.State) error {
+	return l.Hook("ledger.Settle", func() error { return l.Next.Settle(ctx, p, from, to) })
+}
+
+func (l Ledger) Postpone(ctx context.Context, id string, due time.Time) error {
+	return l.Hook("ledger.Postpone", func() error { return l.Next.Postpone(ctx, id, due) })
+}
+
+func (l Ledger) Quota(ctx context.Context, user, item string) (seckill.Quota, error) {
+	return get(l.Hook, "ledger.Quota", func() (seckill.Quota, error) { return l.Next.Quota(ctx, user, item) })
+}
+
+func (l Ledger) Quotas(ctx context.Context, item string, users []string) (map[string]seckill.Quota, error) {
+	return get(l.Hook, "ledger.Quotas", func() (map[string]seckill.Quota, error) { return l.Next.Quotas(ctx, item, users) })
+}
+
+func (l Ledger) Units(ctx context.Context, item string, bucket int) ([]seckill.UnitRow, error) {
+	return get(l.Hook, "ledger.Units", func() ([]seckill.UnitRow, error) { return l.Next.Units(ctx, item, bucket) })
+}
+
+func (l Ledger) Payments(ctx context.Context, order string) ([]seckill.Payment, error) {
+	return get(l.Hook, "ledger.Payments", func() ([]seckill.Payment, error) { return l.Next.Payments(ctx, order) })
+}
+
+func (l Ledger) Returns(ctx context.Context, shard, limit int) ([]seckill.ReturnRow, error) {
+	return get(l.Hook, "ledger.Returns", func() ([]seckill.ReturnRow, error) { return l.Next.Returns(ctx, shard, limit) })
+}
+
+func (l Ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, error) {
+	return get(l.Hook, "ledger.Return", func() (seckill.ReturnRow, error) { return l.Next.Return(ctx, order) })
+}
+
+func (l Ledger) DeleteReturn(ctx context.Context, r seckill.ReturnRow) error {
+	return l.Hook("ledger.DeleteReturn", func() error { return l.Next.DeleteReturn(ctx, r) })
+}
+
+func (l Ledger) DueOrders(ctx context.Context, shard int, now time.Time, limit int) ([]string, error) {
+	return get(l.Hook, "ledger.DueOrders", func() ([]string, error) { return l.Next.DueOrders(ctx, shard, now, limit) })
+}
+
+func (l Ledger) RefundsDue(ctx context.Context, shard, limit int) ([]seckill.Payment, error) {
+	return get(l.Hook, "ledger.RefundsDue", func() ([]seckill.Payment, error) { return l.Next.RefundsDue(ctx, shard, limit) })
+}
+
+func (l Ledger) OrdersByUser(ctx context.Context, user, after string, limit int) (seckill.OrderPage, error) {
+	return get(l.Hook, "ledger.OrdersByUser", func() (seckill.OrderPage, error) { return l.Next.OrdersByUser(ctx, user, after, limit) })
+}
+
+func (l Ledger) OrdersByItem(ctx context.Context, item, after string, limit int) (seckill.OrderPage, error) {
+	return get(l.Hook, "ledger.OrdersByItem", func() (seckill.OrderPage, error) { return l.Next.OrdersByItem(ctx, item, after, limit) })
+}
+
+func (t Items) Get(ctx context.Context, id string) (seckill.Item, error) {
+	return get(t.Hook, "items.Get", func() (seckill.Item, error) { return t.Next.Get(ctx, id) })
+}
+
+func (t Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
+	return get(t.Hook, "items.List", func() ([]seckill.Item, error) { return t.Next.List(ctx, endsAfter) })
+}
+
+func (t Items) Put(ctx context.Context, it seckill.Item) error {
+	return t.Hook("items.Put", func() error { return t.Next.Put(ctx, it) })
+}
+
+func (q Queue) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {
+	return q.Hook(q.Name+".Send", func() error { return q.Next.Send(ctx, m, delay) })
+}
+
+func (q Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, error) {
+	return get(q.Hook, q.Name+".Receive", func() ([]seckill.Delivery, error) { return q.Next.Receive(ctx, limit) })
+}
+
+func (q Queue) Delete(ctx context.Context, d seckill.Delivery) error {
+	return q.Hook(q.Name+".Delete", func() error { return q.Next.Delete(ctx, d) })
+}
+
+func (q Queue) Delay(ctx context.Context, d seckill.Delivery, wait time.Duration) error {
+	return q.Hook(q.Name+".Delay", func() error { return q.Next.Delay(ctx, d, wait) })
+}
+
+func (q Queue) Park(ctx context.Context, d seckill.Delivery, reason string) error {
+	return q.Hook(q.Name+".Park", func() error { return q.Next.Park(ctx, d, reason) })
+}
+
+func (q Queue) Depth(ctx context.Context) (seckill.Depth, error) {
+	return get(q.Hook, q.Name+".Depth", func() (seckill.Depth, error) { return q.Next.Depth(ctx) })
+}
+
+func (p Payments) Prepare(o seckill.Order) (string, error) {
+	return get(p.Hook, "payments.Prepare", func() (string, error) { return p.Next.Prepare(o) })
+}
+
+func (p Payments) Query(ctx context.Context, order string) (seckill.Trade, error) {
+	return get(p.Hook, "payments.Query", func() (seckill.Trade, error) { return p.Next.Query(ctx, order) })
+}
+
+func (p Payments) Close(ctx context.Context, order string) (seckill.CloseResult, error) {
+	return get(p.Hook, "payments.Close", func() (seckill.CloseResult, error) { return p.Next.Close(ctx, order) })
+}
+
+func (p Payments) Verify(form url.Values) (seckill.Notice, error) {
+	return get(p.Hook, "payments.Verify", func() (seckill.Notice, error) { return p.Next.Verify(form) })
+}

@@ -1,0 +1,122 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"seckill/shared/seckill"
+)
+
+// Provider is a payment provider reduced to what decides anything: trades that exist only once a shopper opened the cashier, end at their
+// order's time_expire, and are paid or closed once. Notices are authentic when sign=ok. Use from one goroutine.
+type Provider struct {
+	Clock  seckill.Clock
+	orders map[string]*providerOrder
+	// Notices are the forms that wait to be delivered; deliver, then Answered(i).
+	Notices []url.Values
+}
+
+type providerOrder struct {
+	order  seckill.Order // as prepared
+	trades []seckill.Trade
+}
+
+// NewProvider makes a provider without trades.
+func NewProvider(clock seckill.Clock) *Provider {
+	return &Provider{Clock: clock, orders: map[string]*providerOrder{}}
+}
+
+// Prepare implements seckill.Payments.
+func (p *Provider) Prepare(o seckill.Order) (string, error) {
+	if p.orders[o.ID] == nil {
+		p.orders[o.ID] = &providerOrder{order: o}
+	}
+	return "pay=" + o.ID, nil
+}
+
+// Open has the shopper open the cashier: a new trade of the order waits to be paid. An error after the order's time.
+func (p *Provider) Open(order string) (tradeNo string, err error) {
+	o := p.orders[order]
+	if o == nil || !p.Clock.Now().Before(o.order.PayBy) {
+		return "", fmt.Errorf("order %s cannot be opened", order)
+	}
+	no := order[1:11] + strconv.Itoa(len(o.trades))
+	o.trades = append(o.trades, seckill.Trade{State: seckill.TradeWaiting, TradeNo: no, Amount: o.order.Amount})
+	return no, nil
+}
+
+// Pay has the shopper pay a trade that was opened; a notice is due then. An error when it is closed, or over.
+func (p *Provider) Pay(order, tradeNo string) error {
+	o := p.orders[order]
+	if o == nil {
+		return fmt.Errorf("no order %s", order)
+	}
+	p.age(o)
+	for i := range o.trades {
+		if t := &o.trades[i]; t.TradeNo == tradeNo && t.State == seckill.TradeWaiting {
+			t.State = seckill.TradePaid
+			p.Notices = append(p.Notices, url.Values{"sign": {"ok"}, "order": {order}, "trade_no": {tradeNo}, "amount": {t.Amount.Yuan()}})
+			return nil
+		}
+	}
+	return fmt.Errorf("trade %s of order %s cannot be paid", tradeNo, order)
+}
+
+// age closes what was not paid in time.
+func (p *Provider) age(o *providerOrder) {
+	if p.Clock.Now().Before(o.order.PayBy) {
+		return
+	}
+	for i := range o.trades {
+		if o.trades[i].State == seckill.TradeWaiting {
+			o.trades[i].State = seckill.TradeClosed
+		}
+	}
+}
+
+// Query implements seckill.Payments.
+func (p *Provider) Query(_ context.Context, order string) (seckill.Trade, error) {
+	o := p.orders[order]
+	if o == nil || len(o.trades) == 0 {
+		return seckill.Trade{State: seckill.TradeUnknown}, nil
+	}
+	p.age(o)
+	best := o.trades[len(o.trades)-1]
+	for _, t := range o.trades {
+		if t.State == seckill.TradePaid {
+			return t, nil
+		}
+		if t.State == seckill.TradeWaiting {
+			best = t
+		}
+	}
+	return best, nil
+}
+
+// Close implements seckill.Payments.
+func (p *Provider) Close(_ context.Context, order string) (seckill.CloseResult, error) {
+	o := p.orders[order]
+	if o == nil || len(o.trades) == 0 {
+		return seckill.CloseMissing, nil
+	}
+	p.age(o)
+	answer := seckill.CloseRefused
+	for i := range o.trades {
+		if o.trades[i].State == seckill.TradeWaiting {
+			o.trades[i].State = seckill.TradeClosed
+			answer = seckill.CloseDone
+		}
+	}
+	return answer, nil
+}
+
+// Verify implements seckill.Payments.
+func (p *Provider) Verify(form url.Values) (seckill.Notice, error) {
+	amount, err := seckill.ParseYuan(form.Get("amount"))
+	if form.Get("sign") != "ok" || err != nil {
+		return seckill.Notice{}, seckill.Refuse(seckill.CodeForged)
+	}
+	return seckill.Notice{ID: form.Get("trade_no"), Order: form.Get("order"), TradeNo: form.Get("trade_no"), Amount: amount, Paid: true}, nil
+}
