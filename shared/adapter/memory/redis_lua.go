@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/parse"
@@ -90,21 +91,30 @@ func luaReadonly(l *lua.LState, table *lua.LTable) *lua.LTable {
 	return wrapper
 }
 
+// luaProtos has what scripts compiled to, by name and source, for every Redis of the process: a simulation makes thousands of them,
+// and compiling costs a hundred times as much as running. A compiled script is never written to.
+var luaProtos sync.Map
+
 // compile compiles a script. One that sets a global does not compile; Redis lets it run until it does so.
 func (r *redisLua) compile(name, source string) (*lua.LFunction, error) {
-	chunk, err := parse.Parse(strings.NewReader(source), name)
-	if err != nil {
-		return nil, err
+	key := name + "\n" + source
+	known, ok := luaProtos.Load(key)
+	if !ok {
+		chunk, err := parse.Parse(strings.NewReader(source), name)
+		if err != nil {
+			return nil, err
+		}
+		proto, err := lua.Compile(chunk, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := luaSetsGlobal(proto); err != nil {
+			return nil, err
+		}
+		proto.IsVarArg &^= lua.VarArgNeedsArg // a script gets no arguments: no table "arg" for each run, 3 kB
+		known, _ = luaProtos.LoadOrStore(key, proto)
 	}
-	proto, err := lua.Compile(chunk, name)
-	if err != nil {
-		return nil, err
-	}
-	if err := luaSetsGlobal(proto); err != nil {
-		return nil, err
-	}
-	proto.IsVarArg &^= lua.VarArgNeedsArg // a script gets no arguments: no table "arg" for each run, 3 kB
-	fn := r.state.NewFunctionFromProto(proto)
+	fn := r.state.NewFunctionFromProto(known.(*lua.FunctionProto))
 	fn.Env = r.globals
 	return fn, nil
 }
