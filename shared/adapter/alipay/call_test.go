@@ -162,7 +162,7 @@ func TestQueryTakesNothingElseForAnAnswer(t *testing.T) {
 		"another method":       strings.Replace(good, "query", "close", 1),
 		"node in other case":   strings.Replace(good, "alipay_trade", "Alipay_trade", 1),
 		"error node":           `{"error_response":{"code":"20000","sub_code":"isp.unknow-error"}}`,
-		"no UTF-8":             strings.Replace(good, "Success", "Succe\xff", 1),
+		"no UTF-8":             envelope(t, strings.Replace(paidNode, "Success", "Succe\xff", 1)),
 		"another order":        envelope(t, strings.Replace(paidNode, orderID, otherID, 1)),
 		"no order":             envelope(t, strings.Replace(paidNode, orderID, "", 1)),
 		"missing, other order": envelope(t, `{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST","out_trade_no":"`+otherID+`"}`),
@@ -234,6 +234,10 @@ func TestTroubleOnTheWayIsAnError(t *testing.T) {
 		"503": func(w http.ResponseWriter, r *http.Request) { http.Error(w, good, http.StatusServiceUnavailable) },
 		"404": func(w http.ResponseWriter, r *http.Request) { http.Error(w, good, http.StatusNotFound) },
 		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/elsewhere" {
+				_, _ = w.Write([]byte(good))
+				return
+			}
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		},
 		"slow": func(w http.ResponseWriter, r *http.Request) { <-stop },

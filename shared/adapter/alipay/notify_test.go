@@ -35,10 +35,15 @@ func TestVerifyRefusesEveryChange(t *testing.T) {
 		"empty one more": func(f url.Values) {
 			f.Set("zz", "") // Alipay's SDKs sign empty values, so this one was not there
 		},
-		"no signature":        func(f url.Values) { f.Del("sign") },
-		"empty signature":     func(f url.Values) { f.Set("sign", "") },
-		"signature as list":   func(f url.Values) { f["sign"] = nil },
-		"break in signature":  func(f url.Values) { f.Set("sign", f.Get("sign")[:10]+"\n"+f.Get("sign")[10:]) },
+		"no signature":       func(f url.Values) { f.Del("sign") },
+		"empty signature":    func(f url.Values) { f.Set("sign", "") },
+		"signature as list":  func(f url.Values) { f["sign"] = nil },
+		"break in signature": func(f url.Values) { f.Set("sign", f.Get("sign")[:10]+"\n"+f.Get("sign")[10:]) },
+		"unused bits of signature": func(f url.Values) {
+			b := []byte(f.Get("sign")) // 256 bytes end in one digit of which four bits are unused, and "=="
+			b[len(b)-3]++
+			f.Set("sign", string(b))
+		},
 		"no padding":          func(f url.Values) { f.Set("sign", strings.TrimRight(f.Get("sign"), "=")) },
 		"RSA instead of RSA2": func(f url.Values) { f.Set("sign_type", "RSA") },
 		"no sign_type":        func(f url.Values) { f.Del("sign_type") },
