@@ -1,0 +1,283 @@
+package ledger
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// Version is the schema version of every row, in its attribute v. A row with another one is an error, not guessed at.
+const Version int64 = 1
+
+// historyTime has milliseconds, the precision of every time in the ledger.
+const historyTime = "2006-01-02T15:04:05.000Z07:00"
+
+func orderKey(id string) Key          { return Key{Table: TableOrders, PK: id} }
+func quotaKey(user, item string) Key  { return Key{TableQuotas, user, item} }
+func paymentKey(order, no string) Key { return Key{TablePayments, order, no} }
+func returnKey(order string) Key      { return Key{TableReturns, shardKey(orderShard(order)), order} }
+
+func bucketKey(item string, bucket int) string { return item + "#" + strconv.Itoa(bucket) }
+
+func unitKey(o *seckill.Order, unit int) Key {
+	return Key{TableUnits, bucketKey(o.Item, unit%o.Buckets), padded(int64(unit), 7)} // 7 digits: MaxStock
+}
+
+// orderShard spreads what a sweep reads over partitions: FNV-1a of the order's id. Return rows, due orders and due
+// refunds share it.
+func orderShard(order string) int {
+	h := fnv.New32a()
+	h.Write([]byte(order))
+	return int(h.Sum32() % seckill.ReturnShards)
+}
+
+// One shard function serves both: this does not compile when their numbers differ.
+var _ [0]struct{} = [seckill.ReturnShards - seckill.DueShards]struct{}{}
+
+func shardKey(shard int) string { return padded(int64(shard), 2) }
+
+// timeKey writes a time so that text order is time order: Unix milliseconds, 15 digits.
+func timeKey(t time.Time) string { return padded(t.UnixMilli(), 15) }
+
+// padded writes n ≥ 0 with leading zeros, so that text order is the order of numbers.
+func padded(n int64, digits int) string {
+	s := strconv.FormatInt(n, 10)
+	if len(s) >= digits {
+		return s
+	}
+	return "000000000000000"[:digits-len(s)] + s
+}
+
+// quotaEntry is an order's member of the quota row's set.
+func quotaEntry(order string, count int) string { return order + ":" + strconv.Itoa(count) }
+
+func encodeUnits(units []int) string {
+	var b []byte
+	for i, n := range units {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(b)
+}
+
+func encodeChange(c seckill.Change) string {
+	s := c.At.UTC().Format(historyTime) + " " + string(c.State)
+	if c.Cause != "" {
+		s += " " + c.Cause
+	}
+	return s
+}
+
+func decodeChange(s string) (seckill.Change, error) {
+	at, rest, ok := strings.Cut(s, " ")
+	t, err := time.Parse(historyTime, at)
+	if !ok || err != nil {
+		return seckill.Change{}, fmt.Errorf("history entry %.60q", s)
+	}
+	state, cause, _ := strings.Cut(rest, " ")
+	return seckill.Change{State: seckill.State(state), At: t.UTC(), Cause: cause}, nil
+}
+
+func encodeOrder(o *seckill.Order) Row {
+	history := make([]string, len(o.History))
+	for i, c := range o.History {
+		history[i] = encodeChange(c)
+	}
+	row := make(Row, 24) // all attributes and the key: it never grows
+	row["v"] = Version
+	row["item"] = o.Item
+	row["user"] = o.User
+	row["count"] = int64(o.Count)
+	row["price"] = int64(o.Price)
+	row["amount"] = int64(o.Amount)
+	row["address"] = o.Address
+	row["title"] = o.Title
+	row["state"] = string(o.State)
+	row["created"] = o.Created.UnixMilli()
+	row["placed"] = o.Placed.UnixMilli()
+	row["buckets"] = int64(o.Buckets)
+	row["history"] = history
+	row["created_id"] = timeKey(o.Created) + "#" + o.ID
+	if o.State == seckill.Rejected {
+		row["reason"] = string(o.Reason)
+		return row
+	}
+	row["units"] = encodeUnits(o.Units)
+	row["pay_by"] = o.PayBy.UnixMilli()
+	row["placed_by"] = o.User
+	row["due_shard"] = shardKey(orderShard(o.ID))
+	row["due_at"] = timeKey(o.Due())
+	return row
+}
+
+func decodeOrder(row Row) (seckill.Order, error) {
+	d := decode(TableOrders, row)
+	o := seckill.Order{
+		ID: d.text("id"), Item: d.text("item"), User: d.text("user"), Count: int(d.number("count")),
+		Units: d.units(), Price: seckill.Fen(d.number("price")), Amount: seckill.Fen(d.number("amount")),
+		Address: d.text("address"), State: seckill.State(d.text("state")),
+		Created: d.time("created"), Placed: d.time("placed"),
+		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
+		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
+	}
+	if _, ok := row["pay_by"]; ok {
+		o.PayBy = d.time("pay_by")
+	}
+	if d.err == nil && o.State.Info().State == "" {
+		d.fail("state", "a known state")
+	}
+	return o, d.err
+}
+
+func encodePayment(p *seckill.Payment) Row {
+	row := Row{"v": Version, "amount": int64(p.Amount), "state": string(p.State), "at": p.At.UnixMilli(), "cause": p.Cause}
+	if p.State == seckill.RefundDue {
+		row["refund_shard"] = shardKey(orderShard(p.Order))
+		row["refund_at"] = timeKey(p.At)
+	}
+	return row
+}
+
+func decodePayment(row Row) (seckill.Payment, error) {
+	d := decode(TablePayments, row)
+	p := seckill.Payment{Order: d.text("order"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
+		State: seckill.PaymentState(d.text("state")), At: d.time("at"), Cause: d.text("cause")}
+	return p, d.err
+}
+
+func decodeUnit(row Row) (seckill.UnitRow, error) {
+	d := decode(TableUnits, row)
+	n, err := strconv.Atoi(d.text("unit"))
+	if err != nil {
+		d.fail("unit", "a number")
+	}
+	return seckill.UnitRow{Unit: n, Order: d.text("order"), User: d.text("user")}, d.err
+}
+
+func decodeReturn(row Row) (seckill.ReturnRow, error) {
+	d := decode(TableReturns, row)
+	r := seckill.ReturnRow{Order: d.text("order"), Item: d.text("item"), User: d.text("user"), Units: d.units()}
+	return r, d.err
+}
+
+func decodeQuota(row Row) (seckill.Quota, error) {
+	d := decode(TableQuotas, row)
+	q := seckill.Quota{Newest: d.text("newest")}
+	if _, ok := row["units"]; ok {
+		q.Units = int(d.number("units"))
+	}
+	entries, ok := row["orders"].(Set)
+	if !ok && row["orders"] != nil {
+		d.fail("orders", "a set")
+	}
+	if ok {
+		q.Orders = make(map[string]int, len(entries))
+	}
+	for _, e := range entries {
+		order, count, _ := strings.Cut(e, ":")
+		n, err := strconv.Atoi(count)
+		if err != nil {
+			d.fail("orders", "order:count")
+		}
+		q.Orders[order] = n
+	}
+	return q, d.err
+}
+
+// decoder reads a row's attributes and keeps the first error.
+type decoder struct {
+	table string
+	row   Row
+	err   error
+}
+
+func decode(table string, row Row) *decoder {
+	d := &decoder{table: table, row: row}
+	if v, ok := row["v"].(int64); !ok || v != Version {
+		d.err = fmt.Errorf("ledger: %s row %s has version v=%v, this code reads %d", table, d.key(), row["v"], Version)
+	}
+	return d
+}
+
+// key names the row for an error's reader.
+func (d *decoder) key() string {
+	for _, t := range Schema {
+		if t.Name == d.table && t.SK != "" {
+			return fmt.Sprintf("%v/%v", d.row[t.PK], d.row[t.SK])
+		} else if t.Name == d.table {
+			return fmt.Sprint(d.row[t.PK])
+		}
+	}
+	return "?"
+}
+
+// fail says what is wrong without the value: it may be an address.
+func (d *decoder) fail(attr, want string) {
+	if d.err == nil {
+		d.err = fmt.Errorf("ledger: %s row %s: attribute %s is not %s", d.table, d.key(), attr, want)
+	}
+}
+
+func (d *decoder) text(attr string) string {
+	s, ok := d.row[attr].(string)
+	if !ok {
+		d.fail(attr, "a text")
+	}
+	return s
+}
+
+func (d *decoder) optional(attr string) string {
+	if _, ok := d.row[attr]; !ok {
+		return ""
+	}
+	return d.text(attr)
+}
+
+func (d *decoder) number(attr string) int64 {
+	n, ok := d.row[attr].(int64)
+	if !ok {
+		d.fail(attr, "a number")
+	}
+	return n
+}
+
+func (d *decoder) time(attr string) time.Time { return time.UnixMilli(d.number(attr)).UTC() }
+
+func (d *decoder) units() []int {
+	s := d.optional("units")
+	if s == "" {
+		return nil
+	}
+	parts := strings.Split(s, ",")
+	units := make([]int, len(parts))
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil {
+			d.fail("units", "a list of numbers")
+		}
+		units[i] = n
+	}
+	return units
+}
+
+func (d *decoder) history() []seckill.Change {
+	list, ok := d.row["history"].([]string)
+	if !ok {
+		d.fail("history", "a list")
+	}
+	changes := make([]seckill.Change, len(list))
+	for i, s := range list {
+		c, err := decodeChange(s)
+		if err != nil {
+			d.fail("history", "a list of changes")
+		}
+		changes[i] = c
+	}
+	return changes
+}

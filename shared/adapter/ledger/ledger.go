@@ -1,0 +1,256 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// Ledger is seckill.Ledger over Rows. It keeps nothing itself.
+type Ledger struct{ rows Rows }
+
+var _ seckill.Ledger = (*Ledger)(nil)
+
+// New makes a ledger of rows.
+func New(rows Rows) *Ledger { return &Ledger{rows: rows} }
+
+// transact carries writes out. canceled is not nil when a condition did not hold; err is a fault.
+func (l *Ledger) transact(ctx context.Context, writes []Write) (canceled *Canceled, err error) {
+	err = l.rows.Transact(ctx, writes)
+	if errors.As(err, &canceled) {
+		return canceled, nil
+	}
+	return nil, err
+}
+
+// begin is the history's first entry when the caller gives none.
+func begin(o *seckill.Order, cause string) {
+	if len(o.History) == 0 {
+		o.History = []seckill.Change{{State: o.State, At: o.Placed, Cause: cause}}
+	}
+}
+
+// Place implements seckill.Ledger in Count+2 writes. o.State is taken as pending_payment, and an empty o.History gets
+// its first entry. An order whose numbers are not exactly Count, or that has no price, buckets or times, is a
+// programming error and comes back as a plain one. It gives up after seckill.PlaceTimeout.
+func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
+	o.State, o.CloseTo, o.Reason = seckill.PendingPayment, "", ""
+	begin(&o, "placed")
+	if err := checkPlace(&o); err != nil {
+		return fmt.Errorf("ledger: place %s: %w", o.ID, err)
+	}
+	writes := make([]Write, 0, o.Count+2)
+	writes = append(writes,
+		Write{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
+		Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate,
+			Set:    Row{"v": Version, "newest": o.ID},
+			Add:    map[string]int64{"units": int64(o.Count)},
+			AddSet: map[string]Set{"orders": {quotaEntry(o.ID, o.Count)}},
+			// A count above the limit makes the bound negative: the transaction refuses it, after the order row.
+			If: []Cond{AtMost("units", int64(limit-o.Count))}})
+	for _, n := range o.Units {
+		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpPut,
+			Row: Row{"v": Version, "order": o.ID, "user": o.User}, If: []Cond{Absent()}})
+	}
+	ctx, cancel := context.WithTimeout(ctx, seckill.PlaceTimeout)
+	defer cancel()
+	c, err := l.transact(ctx, writes)
+	switch {
+	case err != nil:
+		return fmt.Errorf("ledger: place %s: %w", o.ID, err)
+	case c == nil:
+		return nil
+	case c.failed(0):
+		return seckill.ErrOrderExists
+	case c.failed(1):
+		return seckill.ErrQuota
+	}
+	for i, n := range o.Units {
+		if !c.failed(2 + i) {
+			continue
+		}
+		owner, err := decodeUnit(c.Reasons[2+i].Old)
+		if err != nil {
+			return fmt.Errorf("ledger: place %s: %w", o.ID, err)
+		}
+		return &seckill.Collision{Unit: n, Owner: owner.Order, User: owner.User}
+	}
+	return fmt.Errorf("ledger: place %s: %w", o.ID, c)
+}
+
+// checkPlace says what makes an order one that no flow may place.
+func checkPlace(o *seckill.Order) error {
+	sorted := slices.Clone(o.Units)
+	slices.Sort(sorted)
+	switch {
+	case o.Count < 1 || o.Count > seckill.MaxCount:
+		return fmt.Errorf("count %d", o.Count)
+	case len(o.Units) != o.Count:
+		return fmt.Errorf("%d units for a count of %d", len(o.Units), o.Count)
+	case sorted[0] < 1 || sorted[len(sorted)-1] > seckill.MaxStock || len(slices.Compact(sorted)) != o.Count:
+		return fmt.Errorf("units %v", o.Units)
+	case o.Buckets < 1:
+		return fmt.Errorf("buckets %d", o.Buckets)
+	case o.PayBy.UnixMilli() <= 0:
+		return fmt.Errorf("pay_by %s", o.PayBy)
+	}
+	return checkOrder(o)
+}
+
+// checkOrder refuses what no row may lack: a row without its times is out of order in every index.
+func checkOrder(o *seckill.Order) error {
+	if o.Created.UnixMilli() <= 0 || o.Placed.UnixMilli() <= 0 {
+		return fmt.Errorf("created %s, placed %s", o.Created, o.Placed)
+	}
+	return nil
+}
+
+// Reject implements seckill.Ledger in two writes: the row, and the quota's newest order, by which its shopper finds
+// it. o.Units and o.PayBy are ignored.
+func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
+	o.State = seckill.Rejected
+	begin(&o, string(o.Reason))
+	if err := checkOrder(&o); err != nil {
+		return fmt.Errorf("ledger: reject %s: %w", o.ID, err)
+	}
+	c, err := l.transact(ctx, []Write{
+		{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
+		{Key: quotaKey(o.User, o.Item), Op: OpUpdate, Set: Row{"v": Version, "newest": o.ID}},
+	})
+	if err != nil {
+		return fmt.Errorf("ledger: reject %s: %w", o.ID, err)
+	}
+	if c != nil {
+		return seckill.ErrOrderExists
+	}
+	return nil
+}
+
+// closes says whether a closing order may end in this state, its units given back.
+func closes(to seckill.State) bool { return seckill.Closing.CanBecome(to) && !to.Info().Holds }
+
+// BeginClosing implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too. to is expired or
+// cancelled; another one is a programming error.
+func (l *Ledger) BeginClosing(ctx context.Context, id string, to seckill.State, at time.Time, cause string) error {
+	if !closes(to) {
+		return fmt.Errorf("ledger: begin closing %s: towards %s", id, to)
+	}
+	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+		Set:    Row{"state": string(seckill.Closing), "close_to": string(to), "due_at": timeKey(at)},
+		Append: appendChange(seckill.Closing, at, cause),
+		If:     []Cond{Eq("state", string(seckill.PendingPayment))},
+	}})
+	return changed(c, err, "begin closing", id)
+}
+
+// Postpone implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
+func (l *Ledger) Postpone(ctx context.Context, id string, due time.Time) error {
+	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+		Set: Row{"due_at": timeKey(due)},
+		If:  []Cond{Eq("state", string(seckill.Closing))},
+	}})
+	return changed(c, err, "postpone", id)
+}
+
+// changed names the outcome of a change of one order row.
+func changed(c *Canceled, err error, doing, id string) error {
+	if err != nil {
+		return fmt.Errorf("ledger: %s %s: %w", doing, id, err)
+	}
+	if c != nil {
+		return seckill.ErrStateChanged
+	}
+	return nil
+}
+
+func appendChange(to seckill.State, at time.Time, cause string) map[string][]string {
+	return map[string][]string{"history": {encodeChange(seckill.Change{State: to, At: at, Cause: cause})}}
+}
+
+// GiveBack implements seckill.Ledger in Count+3 writes. o is the order as read: when its row is not in closing, or has
+// another close_to or other units, that is ErrStateChanged. A unit row or quota entry that is not this order's breaks
+// an invariant (I3): a plain error, and nothing is written.
+func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, cause string) error {
+	if !closes(o.CloseTo) || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
+		return fmt.Errorf("ledger: give back %s: towards %q, %d units, %d buckets", o.ID, o.CloseTo, len(o.Units), o.Buckets)
+	}
+	units := encodeUnits(o.Units)
+	entry := quotaEntry(o.ID, len(o.Units))
+	writes := make([]Write, 0, len(o.Units)+3)
+	writes = append(writes,
+		Write{Key: orderKey(o.ID), Op: OpUpdate,
+			Set:    Row{"state": string(o.CloseTo)},
+			Append: appendChange(o.CloseTo, at, cause),
+			Remove: []string{"units", "close_to", "due_shard", "due_at"},
+			If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
+				Eq("units", units)}},
+		Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate,
+			Add:    map[string]int64{"units": -int64(len(o.Units))},
+			DelSet: map[string]Set{"orders": {entry}},
+			If:     []Cond{Has("orders", entry)}},
+		// An order gives back once, so there is no row to meet; a condition could only keep units from coming back.
+		Write{Key: returnKey(o.ID), Op: OpPut,
+			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": units}})
+	for _, n := range o.Units {
+		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpDelete, If: []Cond{Eq("order", o.ID)}})
+	}
+	c, err := l.transact(ctx, writes)
+	switch {
+	case err != nil:
+		return fmt.Errorf("ledger: give back %s: %w", o.ID, err)
+	case c == nil:
+		return nil
+	case c.failed(0):
+		return seckill.ErrStateChanged
+	case c.failed(1):
+		return fmt.Errorf("ledger: give back %s: the quota of user %s does not list it: %w", o.ID, o.User, c)
+	default:
+		return fmt.Errorf("ledger: give back %s: a unit of %v is not its own: %w", o.ID, o.Units, c)
+	}
+}
+
+// Settle implements seckill.Ledger in two writes. to is from, or where State.OnMoney leads from there; anything else
+// is a programming error. An order that has no row is ErrNoOrder.
+func (l *Ledger) Settle(ctx context.Context, p seckill.Payment, from, to seckill.State) error {
+	if after, _ := from.OnMoney(); to != from && to != after {
+		return fmt.Errorf("ledger: settle %s: money does not move an order from %s to %s", p.Order, from, to)
+	}
+	order := Write{Key: orderKey(p.Order), Op: OpCheck, If: []Cond{Eq("state", string(from))}}
+	if to != from {
+		order.Op = OpUpdate
+		order.Set = Row{"state": string(to)}
+		order.Append = appendChange(to, p.At, p.Cause)
+		order.Remove = []string{"close_to", "due_shard", "due_at"}
+	}
+	c, err := l.transact(ctx, []Write{
+		{Key: paymentKey(p.Order, p.TradeNo), Op: OpPut, Row: encodePayment(&p), If: []Cond{Absent()}},
+		order,
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("ledger: settle %s: %w", p.Order, err)
+	case c == nil:
+		return nil
+	case c.failed(0):
+		return seckill.ErrPaymentExists
+	case c.Reasons[1].Old == nil:
+		return seckill.ErrNoOrder
+	default:
+		return seckill.ErrStateChanged
+	}
+}
+
+// DeleteReturn implements seckill.Ledger in one write. A row with other units stays, which is no error either: the
+// next sweep takes it.
+func (l *Ledger) DeleteReturn(ctx context.Context, r seckill.ReturnRow) error {
+	_, err := l.transact(ctx, []Write{{Key: returnKey(r.Order), Op: OpDelete,
+		If: []Cond{Eq("units", encodeUnits(r.Units))}}})
+	if err != nil {
+		return fmt.Errorf("ledger: delete return %s: %w", r.Order, err)
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/seckill"
+)
+
+var (
+	start = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	ctx   = context.Background()
+)
+
+func newRows() *memory.Rows { return memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(start)}) }
+
+func order(id string, units ...int) seckill.Order {
+	return seckill.Order{ID: id, Item: "1", User: "7", Count: len(units), Units: units, Price: 100,
+		Amount: seckill.Fen(100 * len(units)), Address: "secret street", Title: "t", Buckets: 1, CloseTo: seckill.Expired,
+		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
+}
+
+// counter counts the calls that reach rows.
+type counter struct {
+	ledger.Rows
+	calls []string
+}
+
+func (c *counter) Transact(ctx context.Context, writes []ledger.Write) error {
+	c.calls = append(c.calls, fmt.Sprintf("Transact %d", len(writes)))
+	return c.Rows.Transact(ctx, writes)
+}
+
+func (c *counter) Get(ctx context.Context, k ledger.Key) (ledger.Row, bool, error) {
+	c.calls = append(c.calls, "Get")
+	return c.Rows.Get(ctx, k)
+}
+
+func (c *counter) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, error) {
+	c.calls = append(c.calls, "GetBatch")
+	return c.Rows.GetBatch(ctx, keys)
+}
+
+func (c *counter) Query(ctx context.Context, table, pk, after string, limit int) ([]ledger.Row, error) {
+	c.calls = append(c.calls, "Query")
+	return c.Rows.Query(ctx, table, pk, after, limit)
+}
+
+func (c *counter) Index(ctx context.Context, index, pk, after string, limit int, desc bool) ([]ledger.Row, string, error) {
+	c.calls = append(c.calls, "Index")
+	return c.Rows.Index(ctx, index, pk, after, limit, desc)
+}
+
+// lifeSteps calls every method of the port once, each with success.
+var lifeSteps = []struct {
+	name string
+	call string
+	run  func(l seckill.Ledger) error
+}{
+	{"Place", "Transact 4", func(l seckill.Ledger) error { return l.Place(ctx, order("a", 1, 2), 9) }},
+	{"Place", "Transact 3", func(l seckill.Ledger) error { return l.Place(ctx, order("b", 3), 9) }},
+	{"Reject", "Transact 2", func(l seckill.Ledger) error {
+		o := order("c")
+		o.Reason = seckill.CodeSoldOut
+		return l.Reject(ctx, o)
+	}},
+	{"BeginClosing", "Transact 1", func(l seckill.Ledger) error { return l.BeginClosing(ctx, "a", seckill.Expired, start, "c") }},
+	{"Postpone", "Transact 1", func(l seckill.Ledger) error { return l.Postpone(ctx, "a", start.Add(time.Minute)) }},
+	{"DueOrders", "Index", func(l seckill.Ledger) error { return second(l.DueOrders(ctx, 0, start, 9)) }},
+	{"GiveBack", "Transact 5", func(l seckill.Ledger) error { return l.GiveBack(ctx, order("a", 1, 2), start, "c") }},
+	{"Settle and move", "Transact 2", func(l seckill.Ledger) error {
+		return l.Settle(ctx, seckill.Payment{Order: "b", TradeNo: "t1", State: seckill.Captured, At: start}, seckill.PendingPayment, seckill.Paid)
+	}},
+	{"Settle and stay", "Transact 2", func(l seckill.Ledger) error {
+		return l.Settle(ctx, seckill.Payment{Order: "b", TradeNo: "t2", State: seckill.RefundDue, At: start}, seckill.Paid, seckill.Paid)
+	}},
+	{"Order", "Get", func(l seckill.Ledger) error { return second(l.Order(ctx, "b")) }},
+	{"Quota", "Get", func(l seckill.Ledger) error { return second(l.Quota(ctx, "7", "1")) }},
+	{"Quotas", "GetBatch", func(l seckill.Ledger) error { return second(l.Quotas(ctx, "1", []string{"7", "8"})) }},
+	{"Units", "Query", func(l seckill.Ledger) error { return second(l.Units(ctx, "1", 0)) }},
+	{"Payments", "Query", func(l seckill.Ledger) error { return second(l.Payments(ctx, "b")) }},
+	{"Returns", "Query", func(l seckill.Ledger) error { return second(l.Returns(ctx, 0, 9)) }},
+	{"Return", "Get", func(l seckill.Ledger) error { return second(l.Return(ctx, "a")) }},
+	{"RefundsDue", "Index", func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 0, 9)) }},
+	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
+	{"OrdersByItem", "Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
+	{"DeleteReturn", "Transact 1", func(l seckill.Ledger) error {
+		return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "a", Item: "1", User: "7", Units: []int{1, 2}})
+	}},
+}
+
+// written is a ledger after the steps that write, before a return row is confirmed: order a gave back, b is paid with a
+// second trade owed back, c was rejected.
+func written(t *testing.T) (*ledger.Ledger, *memory.Rows) {
+	t.Helper()
+	rows := newRows()
+	l := ledger.New(rows)
+	for _, step := range lifeSteps[:9] {
+		if err := step.run(l); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+	}
+	return l, rows
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestEachMethodIsOneCallOnRows(t *testing.T) {
+	rows := &counter{Rows: newRows()}
+	l := ledger.New(rows)
+	for _, step := range lifeSteps {
+		rows.calls = nil
+		if err := step.run(l); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		if len(rows.calls) != 1 || rows.calls[0] != step.call {
+			t.Errorf("%s: got calls %v, want one %s", step.name, rows.calls, step.call)
+		}
+	}
+}
+
+// broken answers every call with a fault, after the caller's deadline when it has one.
+type broken struct{ ledger.Rows }
+
+var errFault = errors.New("rows out of reach")
+
+func (broken) Transact(ctx context.Context, _ []ledger.Write) error {
+	if _, ok := ctx.Deadline(); ok {
+		<-ctx.Done()
+	}
+	return errFault
+}
+
+func (broken) Get(context.Context, ledger.Key) (ledger.Row, bool, error) { return nil, false, errFault }
+
+func (broken) GetBatch(context.Context, []ledger.Key) ([]ledger.Row, error) { return nil, errFault }
+
+func (broken) Query(context.Context, string, string, string, int) ([]ledger.Row, error) {
+	return nil, errFault
+}
+
+func (broken) Index(context.Context, string, string, string, int, bool) ([]ledger.Row, string, error) {
+	return nil, "", errFault
+}
+
+func TestAFaultOfRowsIsAFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := ledger.New(broken{})
+		for _, step := range lifeSteps {
+			began := time.Now()
+			if err := step.run(l); !errors.Is(err, errFault) {
+				t.Errorf("%s: got error %v, want %v", step.name, err, errFault)
+			}
+			want := time.Duration(0)
+			if step.name == "Place" {
+				want = seckill.PlaceTimeout
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("%s: gave up after %v, want %v", step.name, took, want)
+			}
+		}
+	})
+}

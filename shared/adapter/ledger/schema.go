@@ -1,0 +1,45 @@
+package ledger
+
+// Names of the ledger's tables and indexes.
+const (
+	TableUnits    = "units"
+	TableOrders   = "orders"
+	TableQuotas   = "quotas"
+	TablePayments = "payments"
+	TableReturns  = "returns"
+
+	IndexOrdersByUser = "orders_by_user"
+	IndexOrdersByItem = "orders_by_item"
+	IndexOrdersDue    = "orders_due"
+	IndexRefundsDue   = "refunds_due"
+)
+
+// Table declares a table: its name and the names of its key attributes (strings).
+type Table struct {
+	Name    string
+	PK      string
+	SK      string // "": one row in each partition
+	Indexes []Index
+}
+
+// Index declares an index: only rows that have both its key attributes (strings) are in it.
+type Index struct {
+	Name     string
+	PK, SK   string
+	KeysOnly bool // its rows carry the keys of table and index only, else every attribute
+}
+
+// Schema declares every table and index of the ledger. docs/DATA.md describes them; a test holds the two together.
+var Schema = []Table{
+	{Name: TableUnits, PK: "bucket", SK: "unit"},
+	{Name: TableOrders, PK: "id", Indexes: []Index{
+		{Name: IndexOrdersByUser, PK: "placed_by", SK: "created_id"},
+		{Name: IndexOrdersByItem, PK: "item", SK: "created_id"},
+		{Name: IndexOrdersDue, PK: "due_shard", SK: "due_at", KeysOnly: true},
+	}},
+	{Name: TableQuotas, PK: "user", SK: "item"},
+	{Name: TablePayments, PK: "order", SK: "trade_no", Indexes: []Index{
+		{Name: IndexRefundsDue, PK: "refund_shard", SK: "refund_at"},
+	}},
+	{Name: TableReturns, PK: "shard", SK: "order"},
+}

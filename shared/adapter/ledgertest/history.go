@@ -1,0 +1,257 @@
+package ledgertest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"seckill/shared/seckill"
+)
+
+// The random histories are small worlds, so that everything collides with everything.
+const (
+	worldUnits = 6
+	worldLimit = 3
+	worldUsers = 3
+)
+
+var historyCases = []testCase{
+	{"random histories keep I1, I2, I3 and I8", func(s *suite) {
+		world := 0
+		rapid.Check(s.T, func(t *rapid.T) {
+			world++
+			m := &model{s: s, item: fmt.Sprint(world), units: map[int]string{}, orders: map[string]seckill.Order{},
+				returned: map[string][]int{}, trades: map[string]bool{}}
+			m.reject(t) // so that there is an order for every step to act on
+			t.Repeat(map[string]func(*rapid.T){
+				"place": m.place, "reject": m.reject, "begin closing": m.beginClosing, "give back": m.giveBack,
+				"settle": m.settle, "postpone": m.postpone, "": m.check,
+			})
+		})
+	}},
+}
+
+// model is what the ledger should hold: the rules of DESIGN §6 in maps.
+type model struct {
+	s        *suite
+	item     string
+	units    map[int]string // unit → order
+	orders   map[string]seckill.Order
+	ids      []string
+	returned map[string][]int // order → units that it gave back
+	trades   map[string]bool  // order/trade
+}
+
+func (m *model) user(t *rapid.T) string {
+	return fmt.Sprint(rapid.IntRange(1, worldUsers).Draw(t, "user"))
+}
+
+// some draws an order of the world.
+func (m *model) some(t *rapid.T) seckill.Order {
+	return m.orders[rapid.SampledFrom(m.ids).Draw(t, "order")]
+}
+
+func (m *model) held(user string) (units int) {
+	for _, order := range m.units {
+		if m.orders[order].User == user {
+			units++
+		}
+	}
+	return units
+}
+
+// expect compares a step's outcome; done says whether the model has to follow it.
+func expect(t *rapid.T, got, want error) (done bool) {
+	var g, w *seckill.Collision
+	if errors.As(want, &w) {
+		if !errors.As(got, &g) || *g != *w {
+			t.Fatalf("got error %v, want %v", got, want)
+		}
+		return false
+	}
+	if !errors.Is(got, want) {
+		t.Fatalf("got error %v, want %v", got, want)
+	}
+	return want == nil
+}
+
+func (m *model) place(t *rapid.T) {
+	units := rapid.SliceOfNDistinct(rapid.IntRange(1, worldUnits), 1, worldLimit+1, rapid.ID[int]).Draw(t, "units")
+	o := m.s.order(m.item, m.user(t), units...)
+	if rapid.IntRange(0, 4).Draw(t, "old id") == 0 {
+		old := m.some(t)
+		o.ID, o.User = old.ID, old.User
+	}
+	var want error
+	if _, exists := m.orders[o.ID]; exists {
+		want = seckill.ErrOrderExists
+	} else if m.held(o.User)+o.Count > worldLimit {
+		want = seckill.ErrQuota
+	} else if i := slices.IndexFunc(units, func(n int) bool { return m.units[n] != "" }); i >= 0 {
+		owner := m.units[units[i]]
+		want = &seckill.Collision{Unit: units[i], Owner: owner, User: m.orders[owner].User}
+	}
+	if expect(t, m.s.Ledger.Place(m.s.ctx, o, worldLimit), want) {
+		m.write(o)
+		for _, n := range units {
+			m.units[n] = o.ID
+		}
+	}
+}
+
+func (m *model) write(o seckill.Order) {
+	if _, old := m.orders[o.ID]; !old {
+		m.ids = append(m.ids, o.ID)
+	}
+	m.orders[o.ID] = o
+}
+
+// change moves an order in the model.
+func (m *model) change(o seckill.Order, to seckill.State, cause string) {
+	o.History = append(slices.Clone(o.History), seckill.Change{State: to, At: o.Due(), Cause: cause})
+	o.State, o.CloseTo = to, ""
+	m.write(o)
+}
+
+func (m *model) reject(t *rapid.T) {
+	o := m.s.order(m.item, m.user(t))
+	o.State, o.Reason, o.PayBy = seckill.Rejected, seckill.CodeSoldOut, time.Time{}
+	if expect(t, m.s.Ledger.Reject(m.s.ctx, o), nil) {
+		m.write(o)
+	}
+}
+
+func (m *model) beginClosing(t *rapid.T) {
+	o := m.some(t)
+	to := rapid.SampledFrom([]seckill.State{seckill.Expired, seckill.Cancelled}).Draw(t, "to")
+	var want error
+	if o.State != seckill.PendingPayment {
+		want = seckill.ErrStateChanged
+	}
+	if expect(t, m.s.Ledger.BeginClosing(m.s.ctx, o.ID, to, o.Due(), "closing"), want) {
+		m.change(o, seckill.Closing, "closing")
+		o = m.orders[o.ID]
+		o.CloseTo = to
+		m.write(o)
+	}
+}
+
+func (m *model) giveBack(t *rapid.T) {
+	o := m.some(t)
+	given := o
+	if given.CloseTo == "" {
+		given.CloseTo = seckill.Expired
+	}
+	if len(given.Units) == 0 {
+		given.Units = []int{rapid.IntRange(1, worldUnits).Draw(t, "unit of no order")}
+	}
+	var want error
+	if o.State != seckill.Closing {
+		want = seckill.ErrStateChanged
+	}
+	if expect(t, m.s.Ledger.GiveBack(m.s.ctx, given, o.Due(), "given back"), want) {
+		m.returned[o.ID] = o.Units
+		for _, n := range o.Units {
+			delete(m.units, n)
+		}
+		units := o.Units
+		o.Units = nil
+		m.change(o, given.CloseTo, "given back")
+		if len(units) == 0 {
+			t.Fatalf("order %s gave back nothing", o.ID)
+		}
+	}
+}
+
+func (m *model) settle(t *rapid.T) {
+	o := m.some(t)
+	from := o.State
+	if rapid.IntRange(0, 3).Draw(t, "another from") == 0 {
+		from = rapid.SampledFrom(seckill.States).Draw(t, "from").State
+	}
+	to, money := from.OnMoney()
+	p := seckill.Payment{Order: o.ID, TradeNo: rapid.SampledFrom([]string{"t1", "t2"}).Draw(t, "trade"), Amount: o.Amount,
+		State: money, At: o.Due(), Cause: "money"}
+	var want error
+	if m.trades[p.Order+"/"+p.TradeNo] {
+		want = seckill.ErrPaymentExists
+	} else if from != o.State {
+		want = seckill.ErrStateChanged
+	}
+	if expect(t, m.s.Ledger.Settle(m.s.ctx, p, from, to), want) {
+		m.trades[p.Order+"/"+p.TradeNo] = true
+		if to != from {
+			m.change(o, to, "money")
+		}
+	}
+}
+
+func (m *model) postpone(t *rapid.T) {
+	o := m.some(t)
+	var want error
+	if o.State != seckill.Closing {
+		want = seckill.ErrStateChanged
+	}
+	expect(t, m.s.Ledger.Postpone(m.s.ctx, o.ID, o.Due()), want)
+}
+
+// check reads everything and holds it against the model, and the invariants against each other.
+func (m *model) check(t *rapid.T) {
+	rows := map[int]string{}
+	for _, r := range m.s.units(m.item) {
+		if r.User != m.orders[r.Order].User {
+			t.Fatalf("unit %d names user %s, its order %s is of %s", r.Unit, r.User, r.Order, m.orders[r.Order].User)
+		}
+		rows[r.Unit] = r.Order
+	}
+	same(t, "I1: unit rows", rows, m.units)
+	listed := map[int]string{}
+	for _, id := range m.ids {
+		o := m.s.read(id)
+		same(t, "order "+id, o, m.orders[id])
+		for _, n := range o.Units {
+			listed[n] = id
+		}
+		if o.State.Info().Holds != (len(o.Units) == o.Count && o.Count > 0) {
+			t.Fatalf("I3: order %s in %s lists units %v of %d", id, o.State, o.Units, o.Count)
+		}
+		r, err := m.s.Ledger.Return(m.s.ctx, id)
+		if units, gave := m.returned[id]; gave {
+			same(t, "I8: return row of "+id, r, seckill.ReturnRow{Order: id, Item: m.item, User: o.User, Units: units})
+		} else if !errors.Is(err, seckill.ErrNoReturn) {
+			t.Fatalf("I8: got return row %+v, error %v of %s, which gave nothing back", r, err, id)
+		}
+	}
+	same(t, "I3: units that orders list", listed, rows)
+	for u := range worldUsers {
+		user := fmt.Sprint(u + 1)
+		q, err := m.s.Ledger.Quota(m.s.ctx, user, m.item)
+		if err != nil {
+			t.Fatalf("quota: %v", err)
+		}
+		if q.Units > worldLimit || q.Units != m.held(user) {
+			t.Fatalf("I2: user %s has quota %+v, limit %d, unit rows %v", user, q, worldLimit, rows)
+		}
+		want := map[string]int{}
+		for _, order := range slices.Collect(maps.Values(rows)) {
+			if m.orders[order].User == user {
+				want[order]++
+			}
+		}
+		if q.Orders == nil {
+			q.Orders = map[string]int{}
+		}
+		same(t, "quota entries of user "+user, q.Orders, want)
+	}
+}
+
+func same(t *rapid.T, what string, got, want any) {
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%s: got (+), want (-):\n%s", what, diff)
+	}
+}

@@ -1,0 +1,230 @@
+package ledgertest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// dueIDs reads every shard's due orders.
+func (s *suite) dueIDs(now time.Time) []string {
+	s.Helper()
+	s.Settle()
+	var ids []string
+	shards(func(shard int) {
+		some, err := s.Ledger.DueOrders(s.ctx, shard, now, 100)
+		s.ok(err)
+		ids = append(ids, some...)
+	})
+	slices.Sort(ids)
+	return ids
+}
+
+// refunds reads every shard's due refunds.
+func (s *suite) refunds() []seckill.Payment {
+	s.Helper()
+	s.Settle()
+	var all []seckill.Payment
+	shards(func(shard int) {
+		some, err := s.Ledger.RefundsDue(s.ctx, shard, 100)
+		s.ok(err)
+		all = append(all, some...)
+	})
+	slices.SortFunc(all, func(a, b seckill.Payment) int { return a.At.Compare(b.At) })
+	return all
+}
+
+// pages reads a listing to its end in pages of size; it fails on a page that is too long.
+func (s *suite) pages(size int, read func(after string, limit int) (seckill.OrderPage, error)) []seckill.Order {
+	s.Helper()
+	var all []seckill.Order
+	for after := ""; ; {
+		page, err := read(after, size)
+		s.ok(err)
+		if len(page.Orders) > size {
+			s.Fatalf("got a page of %d orders, want at most %d", len(page.Orders), size)
+		}
+		all = append(all, page.Orders...)
+		if page.Next == "" {
+			return all
+		}
+		if page.Next == after {
+			s.Fatalf("the cursor %q leads to itself", after)
+		}
+		after = page.Next
+	}
+}
+
+func (s *suite) byUser(user string) func(string, int) (seckill.OrderPage, error) {
+	return func(after string, limit int) (seckill.OrderPage, error) {
+		return s.Ledger.OrdersByUser(s.ctx, user, after, limit)
+	}
+}
+
+func (s *suite) byItem(item string) func(string, int) (seckill.OrderPage, error) {
+	return func(after string, limit int) (seckill.OrderPage, error) {
+		return s.Ledger.OrdersByItem(s.ctx, item, after, limit)
+	}
+}
+
+var indexCases = []testCase{
+	{"a user's placed orders are listed newest first in pages of any size", func(s *suite) {
+		var want []seckill.Order
+		for i := range 5 {
+			want = append(want, s.placed(fmt.Sprint(i%2+1), "7", i+1))
+			s.placed("1", "8", i+10)
+			s.rejected("1", "7")
+		}
+		want = append(want, s.closed(s.placed("1", "7", 30), seckill.Cancelled))
+		slices.Reverse(want)
+		s.Settle()
+		for size := 1; size <= 7; size++ {
+			s.same(fmt.Sprintf("orders in pages of %d", size), s.pages(size, s.byUser("7")), want)
+		}
+		s.same("orders of nobody", s.pages(3, s.byUser("9")), []seckill.Order(nil))
+	}},
+	{"orders of one millisecond are all listed, each once", func(s *suite) {
+		var want []string
+		for i := range 6 {
+			o := s.order("1", "7", i+1)
+			o.Created = epoch
+			s.ok(s.Ledger.Place(s.ctx, o, 9))
+			want = append(want, o.ID)
+		}
+		s.Settle()
+		slices.Sort(want)
+		s.same("by item", ids(s.pages(2, s.byItem("1"))), want)
+		slices.Reverse(want)
+		s.same("by user", ids(s.pages(4, s.byUser("7"))), want)
+	}},
+	{"an item's orders are listed oldest first, rejected ones included", func(s *suite) {
+		var want []seckill.Order
+		for i := range 3 {
+			want = append(want, s.placed("1", fmt.Sprint(i), i+1), s.rejected("1", "7"))
+			s.placed("2", "7", i+1)
+		}
+		s.Settle()
+		for _, size := range []int{1, 2, 6, 100} {
+			s.same(fmt.Sprintf("orders in pages of %d", size), s.pages(size, s.byItem("1")), want)
+		}
+	}},
+	{"a page goes on where it ended though newer orders came", func(s *suite) {
+		first, second := s.placed("1", "7", 1), s.placed("1", "7", 2)
+		s.Settle()
+		page, err := s.Ledger.OrdersByUser(s.ctx, "7", "", 1)
+		s.ok(err)
+		s.same("first page", page.Orders, []seckill.Order{second})
+		s.placed("1", "7", 3)
+		s.Settle()
+		page, err = s.Ledger.OrdersByUser(s.ctx, "7", page.Next, 1)
+		s.ok(err)
+		s.same("second page", page.Orders, []seckill.Order{first})
+	}},
+	{"a cursor that is none is refused", func(s *suite) {
+		s.placed("1", "7", 1)
+		s.Settle()
+		for _, cursor := range []string{"?", "AAAA", "no cursor at all"} {
+			if page, err := s.Ledger.OrdersByUser(s.ctx, "7", cursor, 1); err == nil {
+				s.Fatalf("cursor %q: got %+v, want an error", cursor, page)
+			}
+		}
+	}},
+	{"an order is due when hold and grace are over, to the millisecond", func(s *suite) {
+		o := s.placed("1", "7", 1)
+		s.same("just before", s.dueIDs(o.Due().Add(-time.Millisecond)), []string(nil))
+		s.same("now", s.dueIDs(o.Due()), []string{o.ID})
+		s.same("long after", s.dueIDs(o.Due().Add(1000*time.Hour)), []string{o.ID})
+	}},
+	{"closing makes an order due at once, postponing later", func(s *suite) {
+		o := s.placed("1", "7", 1)
+		at := o.Created.Add(time.Second)
+		s.ok(s.Ledger.BeginClosing(s.ctx, o.ID, seckill.Cancelled, at, "cancel"))
+		s.same("after closing", s.dueIDs(at), []string{o.ID})
+		s.ok(s.Ledger.Postpone(s.ctx, o.ID, at.Add(time.Minute)))
+		s.same("before the postponed time", s.dueIDs(at.Add(time.Minute-time.Millisecond)), []string(nil))
+		s.same("at the postponed time", s.dueIDs(at.Add(time.Minute)), []string{o.ID})
+	}},
+	{"paid, closed and rejected orders are due no more", func(s *suite) {
+		paid, saved := s.placed("1", "7", 1), s.closing(s.placed("1", "7", 2), seckill.Expired)
+		s.ok(s.Ledger.Settle(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.Settle(s.ctx, payment(saved, "t2"), seckill.Closing, seckill.Paid))
+		s.closed(s.placed("1", "7", 3), seckill.Expired)
+		s.rejected("1", "7")
+		open := s.placed("1", "7", 4)
+		s.same("due", s.dueIDs(epoch.Add(100*time.Hour)), []string{open.ID})
+	}},
+	{"the longest overdue come first, at most as many as asked for", func(s *suite) {
+		perShard := map[int][]string{}
+		for i := range 60 {
+			s.placed("1", fmt.Sprint(i), i+1)
+		}
+		now := epoch.Add(time.Hour)
+		s.Settle()
+		total := 0
+		shards(func(shard int) {
+			all, err := s.Ledger.DueOrders(s.ctx, shard, now, 100)
+			s.ok(err)
+			perShard[shard] = all
+			total += len(all)
+			if !slices.IsSortedFunc(all, func(a, b string) int { return s.read(a).PayBy.Compare(s.read(b).PayBy) }) {
+				s.Fatalf("shard %d: got %v, want oldest first", shard, all)
+			}
+			some, err := s.Ledger.DueOrders(s.ctx, shard, now, 2)
+			s.ok(err)
+			s.same(fmt.Sprintf("first two of shard %d", shard), some, all[:min(2, len(all))])
+		})
+		if total != 60 {
+			s.Fatalf("got %d due orders in all shards %v, want 60", total, perShard)
+		}
+	}},
+	{"refunds due are found, kept money is not", func(s *suite) {
+		o := s.placed("1", "7", 1)
+		s.ok(s.Ledger.Settle(s.ctx, payment(o, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.same("refunds", s.refunds(), []seckill.Payment(nil))
+		second := late(o, "t2")
+		s.ok(s.Ledger.Settle(s.ctx, second, seckill.Paid, seckill.Paid))
+		closed := s.closed(s.placed("1", "7", 2), seckill.Expired)
+		third := late(closed, "t3")
+		s.ok(s.Ledger.Settle(s.ctx, third, seckill.Expired, seckill.RefundOwed))
+		s.same("refunds", s.refunds(), []seckill.Payment{second, third})
+	}},
+	{"an index that lags is tolerated: reads fail never, and catch up", func(s *suite) {
+		for i := range 10 {
+			o := s.placed("1", "7", i+1)
+			page, err := s.Ledger.OrdersByUser(s.ctx, "7", "", 100)
+			s.ok(err)
+			if len(page.Orders) > i+1 {
+				s.Fatalf("got %d orders listed, only %d were placed", len(page.Orders), i+1)
+			}
+			s.same("the order itself, read at once", s.read(o.ID), o)
+		}
+		s.Settle()
+		if got := len(s.pages(100, s.byUser("7"))); got != 10 {
+			s.Fatalf("got %d orders listed, want 10", got)
+		}
+	}},
+	{"an index carries the whole row, or the keys of table and index", func(s *suite) {
+		o := s.placed("1", "7", 1)
+		s.Settle()
+		full, _, err := s.Rows.Get(s.ctx, ledger.Key{Table: ledger.TableOrders, PK: o.ID})
+		s.ok(err)
+		rows, _, err := s.Rows.Index(s.ctx, ledger.IndexOrdersByItem, "1", "", 5, false)
+		s.ok(err)
+		s.same("orders_by_item", rows, []ledger.Row{full})
+		shard := full["due_shard"].(string)
+		rows, _, err = s.Rows.Index(s.ctx, ledger.IndexOrdersDue, shard, "", 5, true)
+		s.ok(err)
+		s.same("orders_due", rows, []ledger.Row{{"id": o.ID, "due_shard": shard, "due_at": full["due_at"]}})
+	}},
+}
+
+func ids(orders []seckill.Order) []string {
+	out := make([]string, len(orders))
+	for i, o := range orders {
+		out[i] = o.ID
+	}
+	return out
+}

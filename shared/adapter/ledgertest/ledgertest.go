@@ -1,0 +1,260 @@
+// Package ledgertest is the conformance suite of the ledger and of its rows: every driver of ledger.Rows runs it, so
+// that what the embedded one proves on a laptop holds for the real one too.
+//
+// In: a driver's empty tables. It speaks to them through seckill.Ledger and ledger.Rows only, and waits for indexes
+// through Env.Settle.
+package ledgertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// Env is one set of empty tables.
+type Env struct {
+	Ledger seckill.Ledger
+	Rows   ledger.Rows
+	Settle func() // returns when the indexes have caught up with every write
+}
+
+// buckets is over how many partitions the suite's orders spread their units: few, so that units share one.
+const buckets = 4
+
+// epoch is when the suite's orders are made: whole milliseconds, as everywhere.
+var epoch = time.Date(2026, 7, 1, 12, 0, 0, 125e6, time.UTC)
+
+// Run runs the whole suite; open gives each test empty tables of its own.
+func Run(t *testing.T, open func(t *testing.T) Env) {
+	groups := []struct {
+		name  string
+		cases []testCase
+	}{
+		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases},
+		{"index", indexCases}, {"history", historyCases},
+	}
+	for _, g := range groups {
+		t.Run(g.name, func(t *testing.T) {
+			for _, c := range g.cases {
+				t.Run(c.name, func(t *testing.T) { c.run(newSuite(t, open(t))) })
+			}
+		})
+	}
+}
+
+type testCase struct {
+	name string
+	run  func(s *suite)
+}
+
+// suite is one test's tables, and whom and what it has to look at to see that nothing changed.
+type suite struct {
+	*testing.T
+	Env
+	ctx    context.Context
+	made   int
+	items  map[string]bool
+	users  map[string]bool
+	orders []string
+}
+
+func newSuite(t *testing.T, env Env) *suite {
+	return &suite{T: t, Env: env, ctx: context.Background(), items: map[string]bool{}, users: map[string]bool{}}
+}
+
+// order makes a new order's nouns; nothing is written.
+func (s *suite) order(item, user string, units ...int) seckill.Order {
+	s.made++
+	o := seckill.Order{
+		ID:   seckill.KeyedOrderID(item, user, fmt.Sprint(s.made)),
+		Item: item, User: user, Count: len(units), Units: units,
+		Price: 8_80, Amount: seckill.Fen(8_80 * len(units)), Address: "上海市 南京路 1 号", Title: "茅台 500ml",
+		State: seckill.PendingPayment, Buckets: buckets,
+		Created: epoch.Add(time.Duration(s.made) * time.Second),
+		Placed:  epoch.Add(time.Duration(s.made)*time.Second + 7*time.Millisecond),
+	}
+	o.PayBy = o.Created.Truncate(time.Second).Add(seckill.DefaultHold)
+	o.History = []seckill.Change{{State: seckill.PendingPayment, At: o.Placed, Cause: "placed in time"}}
+	s.items[item], s.users[user] = true, true
+	s.orders = append(s.orders, o.ID)
+	return o
+}
+
+// placed makes an order and places it.
+func (s *suite) placed(item, user string, units ...int) seckill.Order {
+	s.Helper()
+	o := s.order(item, user, units...)
+	s.ok(s.Ledger.Place(s.ctx, o, seckill.MaxLimit))
+	return o
+}
+
+// rejected makes an order and rejects it.
+func (s *suite) rejected(item, user string) seckill.Order {
+	s.Helper()
+	o := s.order(item, user)
+	o.Count, o.State, o.Reason, o.PayBy = 2, seckill.Rejected, seckill.CodeSoldOut, time.Time{}
+	o.History = []seckill.Change{{State: seckill.Rejected, At: o.Placed, Cause: "no unit left"}}
+	s.ok(s.Ledger.Reject(s.ctx, o))
+	return o
+}
+
+// closing brings a placed order into closing and reads it.
+func (s *suite) closing(o seckill.Order, to seckill.State) seckill.Order {
+	s.Helper()
+	s.ok(s.Ledger.BeginClosing(s.ctx, o.ID, to, o.Due(), "unpaid"))
+	return s.read(o.ID)
+}
+
+// closed brings a placed order to its end and reads it.
+func (s *suite) closed(o seckill.Order, to seckill.State) seckill.Order {
+	s.Helper()
+	s.ok(s.Ledger.GiveBack(s.ctx, s.closing(o, to), o.Due(), "trade closed"))
+	return s.read(o.ID)
+}
+
+func (s *suite) read(id string) seckill.Order {
+	s.Helper()
+	o, err := s.Ledger.Order(s.ctx, id)
+	s.ok(err)
+	return o
+}
+
+func (s *suite) ok(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatalf("got error %v, want none", err)
+	}
+}
+
+func (s *suite) same(what string, got, want any) {
+	s.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		s.Fatalf("%s: got (+), want (-):\n%s", what, diff)
+	}
+}
+
+// refused wants do to fail with an error that passes is, and nothing that can be read to change by it.
+func (s *suite) refused(what string, is func(error) bool, do func() error) {
+	s.Helper()
+	before := s.world()
+	if err := do(); !is(err) {
+		s.Fatalf("%s: got error %v, want another", what, err)
+	}
+	s.same("world after "+what+" was refused", s.world(), before)
+}
+
+func isError(want error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, want) }
+}
+
+// isPlain wants an error that is none of the port's names: a caller may not take it for an answer.
+func isPlain(err error) bool {
+	var collision *seckill.Collision
+	for _, named := range []error{seckill.ErrOrderExists, seckill.ErrQuota, seckill.ErrStateChanged, seckill.ErrNoOrder,
+		seckill.ErrPaymentExists, seckill.ErrNoReturn} {
+		if errors.Is(err, named) {
+			return false
+		}
+	}
+	return err != nil && !errors.As(err, &collision)
+}
+
+func isCollision(want seckill.Collision) func(error) bool {
+	return func(err error) bool {
+		var c *seckill.Collision
+		return errors.As(err, &c) && *c == want
+	}
+}
+
+// world is all that consistent reads tell of the suite's items, users and orders.
+type world struct {
+	Orders   map[string]seckill.Order
+	Units    map[string][]seckill.UnitRow
+	Quotas   map[string]seckill.Quota
+	Payments map[string][]seckill.Payment
+	Returns  map[string]seckill.ReturnRow
+}
+
+func (s *suite) world() world {
+	s.Helper()
+	w := world{map[string]seckill.Order{}, map[string][]seckill.UnitRow{}, map[string]seckill.Quota{},
+		map[string][]seckill.Payment{}, map[string]seckill.ReturnRow{}}
+	for _, id := range s.orders {
+		o, err := s.Ledger.Order(s.ctx, id)
+		if !errors.Is(err, seckill.ErrNoOrder) {
+			s.ok(err)
+			w.Orders[id] = o
+		}
+		p, err := s.Ledger.Payments(s.ctx, id)
+		s.ok(err)
+		w.Payments[id] = p
+		r, err := s.Ledger.Return(s.ctx, id)
+		if !errors.Is(err, seckill.ErrNoReturn) {
+			s.ok(err)
+			w.Returns[id] = r
+		}
+	}
+	for item := range s.items {
+		w.Units[item] = s.units(item)
+		for user := range s.users {
+			q, err := s.Ledger.Quota(s.ctx, user, item)
+			s.ok(err)
+			w.Quotas[user+"/"+item] = q
+		}
+	}
+	return w
+}
+
+// units reads all unit rows of an item.
+func (s *suite) units(item string) []seckill.UnitRow {
+	s.Helper()
+	var all []seckill.UnitRow
+	for b := range buckets {
+		rows, err := s.Ledger.Units(s.ctx, item, b)
+		s.ok(err)
+		for _, r := range rows {
+			if r.Unit%buckets != b {
+				s.Fatalf("bucket %d of %d has unit %d", b, buckets, r.Unit)
+			}
+		}
+		all = append(all, rows...)
+	}
+	return all
+}
+
+// together calls do from n goroutines and gives their errors.
+func together(n int, do func(i int) error) []error {
+	errs := make(chan error)
+	for i := range n {
+		go func() { errs <- do(i) }()
+	}
+	all := make([]error, n)
+	for i := range all {
+		all[i] = <-errs
+	}
+	return all
+}
+
+// count says how many errors pass each test, and fails on one that passes none.
+func (s *suite) count(errs []error, tests ...func(error) bool) []int {
+	s.Helper()
+	counts := make([]int, len(tests))
+next:
+	for _, err := range errs {
+		for i, is := range tests {
+			if is(err) {
+				counts[i]++
+				continue next
+			}
+		}
+		s.Fatalf("got error %v, want another", err)
+	}
+	return counts
+}
