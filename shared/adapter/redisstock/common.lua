@@ -89,7 +89,7 @@ end
 -- draw hands out count available numbers, the lowest first, and appends them to units.
 local function draw(order, count, hw, units)
   local got = call('ZPOPMIN', FREE, count)
-  for i = 1, #got, 2 do
+  for i = 1, #got, 2 do -- member, score, member, score
     units[#units + 1] = tonumber(got[i])
     call('HSET', HELD, got[i], order)
   end

@@ -18,20 +18,22 @@ if r then
   return {'before', order}
 end
 
-local entries = call('HGET', USERS, user) or ''
-local units, newest, repeated = 0, '', nil
-for o, c in string.gmatch(entries, '(%w+):(%d+)') do
-  units, newest = units + tonumber(c), o
-  if ARGV[5] == '0' then
-    local q = record(o)
-    if q and q.state == 'q' and q.count == count then
-      repeated = q
-      repeated.order = o
+local entries = call('HGET', USERS, user)
+local units, newest = 0, ''
+if entries then
+  local again
+  for o, c in string.gmatch(entries, '(%w+):(%d+)') do
+    units, newest = units + tonumber(c), o
+    if ARGV[5] == '0' then
+      local q = record(o)
+      if q and q.state == 'q' and q.count == count then
+        again = {'again', o, q.raw}
+      end
     end
   end
-end
-if repeated then
-  return {'again', repeated.order, repeated.raw}
+  if again then
+    return again
+  end
 end
 
 if now < tonumber(it[1]) then
@@ -57,8 +59,5 @@ local csv = table.concat(drawn, ',')
 call('HSET', RES, order,
   'q|' .. count .. '|' .. csv .. '||' .. ARGV[8] .. '|' .. ARGV[1] .. '|' .. user .. '|' .. ARGV[6] .. '|' .. ARGV[7])
 call('ZADD', AWAITING, whole(now + tonumber(ARGV[8])), order)
-if entries ~= '' then
-  entries = entries .. ','
-end
-call('HSET', USERS, user, entries .. order .. ':' .. count)
+call('HSET', USERS, user, (entries and entries .. ',' or '') .. order .. ':' .. count)
 return {'reserved', order, csv}
