@@ -1,0 +1,64 @@
+# Every target that a person needs; `make` lists them. Only Go is needed for run and test.
+.DEFAULT_GOAL := help
+GO ?= go
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -X main.version=$(VERSION)
+TOOLS := $(CURDIR)/.tools
+GOLANGCI_VERSION := v2.5.0
+PICTURES ?= $(CURDIR)/.tools/pictures
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+.PHONY: run
+run: ## the whole system on http://localhost:8100 with demo data; ARGS="--port 8200 --hold 2m" passes flags
+	$(GO) run -ldflags "$(LDFLAGS)" ./cmd/seckill run $(ARGS)
+
+.PHONY: build
+build: ## the command line tool, in bin/seckill
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w $(LDFLAGS)" -o bin/seckill ./cmd/seckill
+
+.PHONY: test
+test: ## everything that needs only Go
+	CGO_ENABLED=0 $(GO) vet ./...
+	CGO_ENABLED=0 $(GO) test ./...
+
+.PHONY: check
+check: lint race browser ## test again under the race detector, lint, drive the storefront in Chromium (installs what it needs)
+
+.PHONY: race
+race:
+	@command -v gcc >/dev/null || { echo "check: the race detector needs a C compiler: apt-get install gcc libc6-dev" >&2; exit 1; }
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+.PHONY: lint
+lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION) ## formatting and linters
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-formatted: $$unformatted" >&2; exit 1; }
+	$< run ./...
+
+$(TOOLS)/golangci-lint-$(GOLANGCI_VERSION):
+	@echo "building golangci-lint $(GOLANGCI_VERSION) into .tools, once (about two minutes)"
+	GOBIN=$(TOOLS) CGO_ENABLED=0 $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv $(TOOLS)/golangci-lint $@
+
+.PHONY: browser
+browser: build ## drive the storefront in Chromium: buy, pay, expiry, resale, two languages
+	web/browsertest/run.sh bin/seckill $(PICTURES)
+
+.PHONY: pictures
+pictures: ## as browser, and keep the screenshots in docs/pictures
+	$(MAKE) browser PICTURES=$(CURDIR)/docs/pictures
+
+.PHONY: bench
+bench: ## benchmarks of the hot paths, with allocations
+	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./shared/...
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for 30 s
+	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 30s $$pkg || exit 1; done; done
+
+.PHONY: generate
+generate: ## write the pages that are made from code
+	$(GO) test ./shared/seckill -run TestStateMachineDoc -update

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Starts the built system on a free port and drives its storefront: run.sh BIN OUT. Stops it by pid.
+set -euo pipefail
+bin=$(realpath "$1")
+mkdir -p "$2"
+out=$(realpath "$2")
+cd "$(dirname "$0")"
+for tool in node npm; do
+  command -v "$tool" >/dev/null || { echo "browser: $tool is missing: apt-get install nodejs npm" >&2; exit 1; }
+done
+[ -x "${CHROMIUM:-/usr/bin/chromium}" ] || { echo "browser: Chromium is missing: apt-get install chromium, or set CHROMIUM" >&2; exit 1; }
+[ -d node_modules/playwright-core ] || npm ci --no-audit --no-fund --silent
+node --test
+log=$(mktemp)
+"$bin" run --port 0 >"$log" 2>&1 &
+pid=$!
+trap 'kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; rm -f "$log"' EXIT
+for _ in $(seq 100); do
+  url=$(grep -oE -m1 'http://localhost:[0-9]+' "$log" || true)
+  [ -n "$url" ] && break
+  kill -0 "$pid" 2>/dev/null || { cat "$log" >&2; exit 1; }
+  sleep 0.1
+done
+[ -n "$url" ] || { echo "browser: the system did not start:" >&2; cat "$log" >&2; exit 1; }
+node run.mjs "$url" "$out"
