@@ -60,13 +60,33 @@ func (f *Flow) status(o *seckill.Order) (Status, error) {
 			return s, nil
 		}
 		var err error
-		if s.PayString, err = f.Payments.Prepare(*o); err != nil {
-			return s, fmt.Errorf("pay string of %s: %w", o.ID, err)
+		if s.PayString, err = f.prepare(*o); err != nil {
+			return s, unavailable(err)
 		}
 	case seckill.Closing:
 		s.RetryAfter = pollClosing
 	}
 	return s, nil
+}
+
+func (f *Flow) prepare(o seckill.Order) (string, error) {
+	f.mu.Lock()
+	known, ok := f.prepared[o.ID]
+	f.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	fresh, err := f.Payments.Prepare(o)
+	if err != nil {
+		return "", fmt.Errorf("pay string of %s: %w", o.ID, err)
+	}
+	f.mu.Lock()
+	if len(f.prepared) >= maxPrepared {
+		clear(f.prepared)
+	}
+	f.prepared[o.ID] = fresh
+	f.mu.Unlock()
+	return fresh, nil
 }
 
 // Order gives one of the shopper's own orders. CodeOrderUnknown, also for somebody else's.
@@ -132,7 +152,7 @@ func (f *Flow) view(ctx context.Context, o seckill.Order) (OrderView, error) {
 	}
 	v := OrderView{Order: o, Item: View{*it, f.left(ctx, it, f.Clock.Now())}}
 	if o.Payable(f.Clock.Now()) {
-		v.PayString, err = f.Payments.Prepare(o)
+		v.PayString, err = f.prepare(o)
 	}
 	return v, err
 }

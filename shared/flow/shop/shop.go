@@ -18,6 +18,7 @@ const (
 	pollQueued  = 500 * time.Millisecond // how soon to ask again while an order is queued
 	pollClosing = time.Second
 	maxLevels   = 2 * seckill.MaxItems // levels remembered
+	maxPrepared = 10_000               // pay strings remembered
 )
 
 // Deps is what the step works with.
@@ -40,6 +41,8 @@ type Flow struct {
 	list   []seckill.Item // shared, not to be changed
 	listAt time.Time
 	levels map[string]level
+	// prepared has pay strings by order: signing one costs a millisecond, a page asks twice a second, and an order's never changes.
+	prepared map[string]string
 }
 
 type level struct {
@@ -49,7 +52,7 @@ type level struct {
 
 // New makes an instance.
 func New(d Deps) *Flow {
-	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), levels: map[string]level{}}
+	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), levels: map[string]level{}, prepared: map[string]string{}}
 }
 
 // Now is the server's time.
