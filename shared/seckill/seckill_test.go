@@ -3,6 +3,7 @@ package seckill
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 	"strings"
@@ -189,7 +190,8 @@ func TestRequest(t *testing.T) {
 		bad := request()
 		spoil(&bad)
 		err := bad.Validate()
-		if CodeOf(err) != CodeInvalid || err.(*Error).Field != strings.TrimSpace(name) {
+		var e *Error
+		if !errors.As(err, &e) || e.Code != CodeInvalid || e.Field != strings.TrimSpace(name) {
 			t.Errorf("%s spoilt: %v", name, err)
 		}
 	}

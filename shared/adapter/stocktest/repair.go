@@ -1,6 +1,7 @@
 package stocktest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -66,7 +67,7 @@ var repairCases = []testCase{
 			e.must(err)
 			e.must(e.BuildGaps(e.ctx, e.now, e.item.ID, "tok", 1, 2))
 			e.is(try(), seckill.ErrBuildLost)
-			if _, err := e.Level(e.ctx, e.item.ID); err != seckill.ErrNotInstalled {
+			if _, err := e.Level(e.ctx, e.item.ID); !errors.Is(err, seckill.ErrNotInstalled) {
 				e.Errorf("%s: installed all the same", name)
 			}
 		}
@@ -188,7 +189,7 @@ var repairCases = []testCase{
 		e.level(4, 1, 1, 1)
 		e.settled(1, "1", 1)
 		e.must(e.Remove(e.ctx, e.item.ID))
-		if _, err := e.Level(e.ctx, e.item.ID); err != seckill.ErrNotInstalled {
+		if _, err := e.Level(e.ctx, e.item.ID); !errors.Is(err, seckill.ErrNotInstalled) {
 			e.Errorf("after removal: %v", err)
 		}
 		e.must(e.Remove(e.ctx, e.item.ID))

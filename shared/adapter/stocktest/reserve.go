@@ -1,6 +1,7 @@
 package stocktest
 
 import (
+	"errors"
 	"reflect"
 	"sync"
 	"time"
@@ -11,7 +12,7 @@ import (
 var reserveCases = []testCase{
 	{"not installed is an answer of its own", func(e *env) {
 		for name, err := range e.everyMethod() {
-			if err != seckill.ErrNotInstalled {
+			if !errors.Is(err, seckill.ErrNotInstalled) {
 				e.Errorf("%s: %v, want ErrNotInstalled", name, err)
 			}
 		}

@@ -106,17 +106,16 @@ func (f *Flow) look(ctx context.Context, id string, again bool) error {
 			}
 			return nil
 		}
-		err := f.Ledger.BeginClosing(ctx, id, seckill.Expired, now, "not paid in time")
-		if errors.Is(err, seckill.ErrStateChanged) {
-			// Paid, or cancelled: whichever, the row says so now.
+		switch err := f.Ledger.BeginClosing(ctx, id, seckill.Expired, now, "not paid in time"); {
+		case err == nil:
+			f.Meter.Count(seckill.EventClosing, 1)
+			o.State, o.CloseTo = seckill.Closing, seckill.Expired
+		case errors.Is(err, seckill.ErrStateChanged): // paid, or cancelled: the row says so now
 			if o, err = f.Ledger.Order(ctx, id); err != nil {
 				return err
 			}
-		} else if err != nil {
+		default:
 			return err
-		} else {
-			f.Meter.Count(seckill.EventClosing, 1)
-			o.State, o.CloseTo = seckill.Closing, seckill.Expired
 		}
 	}
 	if o.State != seckill.Closing {
