@@ -76,7 +76,7 @@ func (w *World) Check() error {
 	if err != nil {
 		return err
 	}
-	errs := []error{w.checkUnits(t), w.checkOrders(t), w.checkMoney(t), w.checkStock()}
+	errs := []error{w.checkUnits(t), w.checkOrders(t), w.checkMoney(t), w.checkStock(t)}
 	return errors.Join(errs...)
 }
 
@@ -238,11 +238,17 @@ func (p *Provider) captured(order string) (nos []string) {
 	return nos
 }
 
-// checkStock: no number is held and free at once, or beyond high-water.
-func (w *World) checkStock() error {
+// checkStock: no number is held and free at once, or beyond high-water; and a stock that never forgot anything knows
+// the holder of every sold unit.
+func (w *World) checkStock(t truth) error {
 	s, err := w.numbers()
 	if err != nil || s == nil {
 		return err
+	}
+	for n, r := range t.units {
+		if order := text(r, "order"); !w.forgot && s.held[n] != order {
+			return fmt.Errorf("L3 unit %d is order %s's, the stock, which forgot nothing, says %q", n, order, s.held[n])
+		}
 	}
 	for n := range s.held {
 		if s.free[n] {

@@ -45,11 +45,11 @@ func after(d time.Duration) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error { w.Clock.Advance(d); return nil }
 }
 
-func flush(w *World, i *Instance) error { w.Redis.Flush(); return nil }
+func flush(w *World, i *Instance) error { w.Forget(); return nil }
 
 // forget installs the item as if nothing had been sold: what a stale restore, or a failover that forgets, leaves.
 func forget(w *World, i *Instance) error {
-	w.Redis.Flush()
+	w.Forget()
 	if err := w.stock.BuildStart(ctx, w.Clock.Now(), w.Item.ID, "stale"); err != nil {
 		return err
 	}
@@ -114,6 +114,7 @@ var scenarios = []scenario{
 	{flow: "buy", name: "with a key", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 3},
 	{flow: "buy", name: "without a key", prepare: install, step: bought("1", 1, ""), retry: true, atLeast: 3},
 	{flow: "buy", name: "again with the key", prepare: steps(install, bought("1", 1, "k")), step: bought("1", 1, "k"), retry: true, atLeast: 3},
+	{flow: "buy", name: "and Redis forgets all after it", prepare: install, step: bought("1", 1, "k"), then: flush, atLeast: 3},
 	{flow: "buy", name: "stock not installed", prepare: flush, step: bought("1", 1, "k"), atLeast: 3, want: "not_ready"},
 	{flow: "buy", name: "over the limit", prepare: placed("1", 2), step: bought("1", 1, "other"), atLeast: 2, want: "limit_reached"},
 	{flow: "buy", name: "sold out", stock: 1, prepare: placed("1", 1), step: bought("2", 1, "k"), atLeast: 2, want: "sold_out"},

@@ -42,6 +42,7 @@ type World struct {
 	ledger seckill.Ledger
 	ids    *system.IDs
 
+	forgot    bool                       // the stock has forgotten something
 	asked     map[string]seckill.Request // every request made, by order id where it is known
 	keys      map[string]int             // requests by user and count, for orders without a key
 	acked     map[string]bool            // order ids that buy answered
@@ -64,6 +65,12 @@ func NewWorld(stock, limit int) (*World, error) {
 	w.Item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888, Start: start,
 		End: start.Add(24 * time.Hour), CreateTime: start, Stock: stock, Limit: limit, Buckets: 2, Version: 1}
 	return w, w.items.Put(context.Background(), w.Item)
+}
+
+// Forget has Redis lose everything.
+func (w *World) Forget() {
+	w.Redis.Flush()
+	w.forgot = true
 }
 
 // counter is entropy that repeats with the world: each read differs from the one before.
