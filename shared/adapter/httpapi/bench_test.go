@@ -1,0 +1,58 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"seckill/shared/flow/buy"
+	"seckill/shared/seckill"
+)
+
+// refusing is a purchase step that knows the item to be sold out.
+type refusing struct{ err error }
+
+func (r refusing) Buy(context.Context, buy.Purchase) (string, error) { return "", r.err }
+
+// discard is a ResponseWriter that is used again and again, so that the benchmarks measure the handler alone.
+type discard struct {
+	header http.Header
+	status int
+	bytes  int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) WriteHeader(status int)      { d.status = status }
+func (d *discard) Write(b []byte) (int, error) { d.bytes += len(b); return len(b), nil }
+
+// BenchmarkBuySoldOut is a whole refused purchase: token, body, flow, problem document. Target: 15 µs.
+func BenchmarkBuySoldOut(b *testing.B) {
+	benchmark(b, refusing{seckill.Refuse(seckill.CodeSoldOut)}, http.StatusConflict)
+}
+
+// BenchmarkBuyAccepted is a whole accepted purchase without the flow's own work.
+func BenchmarkBuyAccepted(b *testing.B) { benchmark(b, &stubs{}, http.StatusOK) }
+
+func benchmark(b *testing.B, flow Buyer, status int) {
+	h := NewBuy(flow, verifier(), Options{})
+	text := purchaseBody(itemID, "1", "北京市海淀区中关村大街1号")
+	body := strings.NewReader(text)
+	r, err := http.NewRequest(http.MethodPost, "/seckill/buy", io.NopCloser(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Authorization", bearer(alice))
+	r.Header.Set("Accept-Language", "zh-CN,zh;q=0.9,en;q=0.8")
+	r.Header.Set("X-Request-Id", "0af7651916cd43dd8448eb211c80319c")
+	w := &discard{header: http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		body.Reset(text)
+		h.ServeHTTP(w, r)
+	}
+	if w.status != status {
+		b.Fatalf("status %d, want %d", w.status, status)
+	}
+}

@@ -1,0 +1,73 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"seckill/shared/flow/buy"
+	"seckill/shared/seckill"
+)
+
+// Buyer is the purchase step. The error of Buy is a *seckill.Error.
+type Buyer interface {
+	Buy(ctx context.Context, p buy.Purchase) (order string, err error)
+}
+
+// NewBuy serves POST /seckill/buy.
+func NewBuy(flow Buyer, auth Auth, o Options) *Handler {
+	b := &buyer{flow: flow, auth: auth}
+	return newHandler(o, newRoute(http.MethodPost, "/seckill/buy", b.buy))
+}
+
+type buyer struct {
+	flow   Buyer
+	auth   Auth
+	bodies sync.Pool // *[seckill.MaxBody + 1]byte
+}
+
+func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
+	user, err := user(r, b.auth)
+	if err != nil {
+		return answer{}, err
+	}
+	p, err := b.purchase(r)
+	if err != nil {
+		return answer{}, err
+	}
+	p.User = user
+	request := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address}
+	if err := request.Validate(); err != nil {
+		return answer{}, err
+	}
+	if keys, given := r.Header["Idempotency-Key"]; given {
+		if len(keys) != 1 || !seckill.ValidKey(keys[0]) {
+			return answer{}, errKey
+		}
+		p.Key = keys[0]
+	}
+	p.Trace = trace(r)
+	order, err := b.flow.Buy(r.Context(), p)
+	if err != nil {
+		return answer{}, err
+	}
+	body := append(make([]byte, 0, 64), `{"result":1,"order_id":`...)
+	body = append(appendString(body, order), '}')
+	return answer{kindJSON, cacheNever, body}, nil
+}
+
+var errKey = seckill.Invalid("Idempotency-Key", "1..128")
+
+// purchase reads the body: a pooled buffer, from which nothing is kept.
+func (b *buyer) purchase(r *http.Request) (buy.Purchase, error) {
+	buf, ok := b.bodies.Get().(*[seckill.MaxBody + 1]byte)
+	if !ok {
+		buf = new([seckill.MaxBody + 1]byte)
+	}
+	defer b.bodies.Put(buf)
+	body, err := readBody(r, buf[:])
+	if err != nil {
+		return buy.Purchase{}, err
+	}
+	return decodePurchase(body)
+}

@@ -1,0 +1,96 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"seckill/shared/flow/buy"
+	"seckill/shared/seckill"
+)
+
+// purchaseJSON is the body of a purchase; unknown fields are ignored. Each field reads its own JSON text and refuses a
+// second one: two readers of a body with two counts might obey different ones.
+type purchaseJSON struct {
+	Item    itemField    `json:"seckill_id"`
+	Count   countField   `json:"count"`
+	Address addressField `json:"address"`
+}
+
+// decodePurchase reads item, count and address; one that is absent stays zero, which Request.Validate refuses. The error
+// is an invalid_request that names the field, or "body" when the text is not one JSON object.
+func decodePurchase(body []byte) (buy.Purchase, error) {
+	var p purchaseJSON
+	if err := json.Unmarshal(body, &p); err != nil {
+		var e *seckill.Error
+		if errors.As(err, &e) {
+			return buy.Purchase{}, e
+		}
+		return buy.Purchase{}, errBody
+	}
+	return buy.Purchase{Item: string(p.Item), Count: int(p.Count), Address: string(p.Address)}, nil
+}
+
+var (
+	errBody    = seckill.Invalid("body", "")
+	errItem    = seckill.Invalid("seckill_id", "")
+	errCount   = seckill.Invalid("count", "1.."+strconv.Itoa(seckill.MaxCount))
+	errAddress = seckill.Invalid("address", "1.."+strconv.Itoa(seckill.MaxAddress))
+)
+
+// itemField is an item's id as a JSON string or integer, read as text so that no digit is lost. "" is one not yet seen.
+type itemField string
+
+func (f *itemField) UnmarshalJSON(b []byte) error {
+	s, ok := text(b)
+	if !ok {
+		s = string(b)
+	}
+	if *f != "" || !seckill.ValidItemID(s) {
+		return errItem
+	}
+	*f = itemField(s)
+	return nil
+}
+
+// countField is a JSON integer without fraction and exponent. 0 is one not yet seen.
+type countField int
+
+func (f *countField) UnmarshalJSON(b []byte) error {
+	n, err := strconv.Atoi(string(b))
+	if *f != 0 || err != nil || n < 1 || n > seckill.MaxCount {
+		return errCount
+	}
+	*f = countField(n)
+	return nil
+}
+
+// addressField is a JSON string. "" is one not yet seen.
+type addressField string
+
+func (f *addressField) UnmarshalJSON(b []byte) error {
+	s, ok := text(b)
+	// RuneError finds bytes that are not UTF-8, and the replacement character that stands where they were or where half a
+	// surrogate pair was escaped: a parcel would go to a damaged address.
+	if *f != "" || !ok || s == "" || strings.ContainsRune(s, utf8.RuneError) {
+		return errAddress
+	}
+	*f = addressField(s)
+	return nil
+}
+
+// text reads a JSON string, whose form has been checked; without escapes it is what stands between the quotes.
+func text(b []byte) (string, bool) {
+	if len(b) < 2 || b[0] != '"' {
+		return "", false
+	}
+	if inner := b[1 : len(b)-1]; bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner), true
+	}
+	var s string
+	err := json.Unmarshal(b, &s)
+	return s, err == nil
+}

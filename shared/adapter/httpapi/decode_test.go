@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"seckill/shared/seckill"
+)
+
+// FuzzDecodePurchase holds the decoder against a plain reading of the same body: what it accepts has exactly these
+// values, and what it refuses is an invalid_request that names a field.
+func FuzzDecodePurchase(f *testing.F) {
+	for _, s := range []string{
+		purchaseBody("42", "1", address), purchaseBody(`"`+itemID+`"`, "50", "a"), purchaseBody(itemID, "1.0", ""),
+		`{"seckill_id":42,"count":1,"count":1,"address":"a"}`, `{"Count":1,"seckill_id":42,"address":"\ud83c"}`,
+		`{"seckill_id":"\u0034","count":1,"address":"a\u0000"}`, "null", "[]", "{}", "", purchaseBody("42", "1", "a") + "x",
+		"{\"seckill_id\":42,\"count\":1,\"address\":\"\xff\"}", `{"a":{"b":[[[]]]},"seckill_id":1e1,"count":-0,"address":{}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		p, err := decodePurchase(body)
+		if err != nil {
+			var e *seckill.Error
+			if !errors.As(err, &e) || e.Code != seckill.CodeInvalid || e.Field == "" {
+				t.Fatalf("decodePurchase(%q): %v, want an invalid_request with a field", body, err)
+			}
+			return
+		}
+		if !json.Valid(body) {
+			t.Fatalf("decodePurchase(%q) accepts what is not JSON", body)
+		}
+		d := json.NewDecoder(bytes.NewReader(body))
+		d.UseNumber()
+		var plain map[string]any
+		if err := d.Decode(&plain); err != nil {
+			t.Fatalf("decodePurchase(%q) accepts what is no object: %v", body, err)
+		}
+		fold := map[string]any{} // as encoding/json matches names: exactly, or without regard to case
+		for k, v := range plain {
+			for _, name := range []string{"seckill_id", "count", "address"} {
+				if strings.EqualFold(k, name) {
+					fold[name] = v
+				}
+			}
+		}
+		item, _ := fold["seckill_id"].(string)
+		if n, ok := fold["seckill_id"].(json.Number); ok {
+			item = n.String()
+		}
+		count := 0
+		if n, ok := fold["count"].(json.Number); ok {
+			c, err := n.Int64()
+			if err != nil {
+				t.Fatalf("decodePurchase(%q) accepts the count %s", body, n)
+			}
+			count = int(c)
+		}
+		text, _ := fold["address"].(string)
+		if p.Item != item || p.Count != count || p.Address != text {
+			t.Fatalf("decodePurchase(%q) = %+v, want item %q, count %d, address %q", body, p, item, count, text)
+		}
+	})
+}

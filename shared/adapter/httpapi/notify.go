@@ -1,0 +1,47 @@
+package httpapi
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"seckill/shared/seckill"
+)
+
+// maxNotify bounds the body of a payment notice in bytes; real ones have about 2 KiB.
+const maxNotify = 64 << 10
+
+// Notifier is the step that settles the payment provider's callback. It returns nil only when the notice's effect is
+// durable; the error is a *seckill.Error.
+type Notifier interface {
+	Notify(ctx context.Context, form url.Values) error
+}
+
+// NewNotify serves POST /seckill/alipay/notify. The provider sends a notice again until it reads "success", so a fault is
+// a 5xx and anything forged a 4xx. There is no token: the form is signed.
+func NewNotify(flow Notifier, o Options) *Handler {
+	n := &notifier{flow}
+	return newHandler(o, newRoute(http.MethodPost, "/seckill/alipay/notify", n.notify))
+}
+
+type notifier struct{ flow Notifier }
+
+func (n *notifier) notify(r *http.Request, _ string) (answer, error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		return answer{}, seckill.Invalid("Content-Type", "application/x-www-form-urlencoded")
+	}
+	body, err := readBody(r, make([]byte, maxNotify+1))
+	if err != nil {
+		return answer{}, err
+	}
+	// The body alone: a parameter of the address was not part of what the provider signed.
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return answer{}, seckill.Invalid("body", "application/x-www-form-urlencoded")
+	}
+	if err := n.flow.Notify(r.Context(), form); err != nil {
+		return answer{}, err
+	}
+	return answer{kindText, cacheNever, []byte("success")}, nil
+}

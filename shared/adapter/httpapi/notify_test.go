@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/seckill"
+)
+
+const notifyPath = "/seckill/alipay/notify"
+
+func notify(t *testing.T, h *Handler, body, kind string) *httptest.ResponseRecorder {
+	t.Helper()
+	return do(t, h, "POST", notifyPath, body, "Authorization", "-", "Content-Type", kind)
+}
+
+const formKind = "application/x-www-form-urlencoded"
+
+func TestNotifyAnswersSuccessExactly(t *testing.T) {
+	for _, kind := range []string{formKind, formKind + "; charset=utf-8", "Application/X-WWW-Form-URLEncoded;charset=UTF-8"} {
+		h, s := newStubs()
+		w := notify(t, h, "out_trade_no="+orderID+"&subject=%E8%8C%B6+%26%20%2B&sign=a%2Bb%3D%3D", kind)
+		if w.Code != 200 || w.Body.String() != "success" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+			t.Errorf("%s: %d %q as %q, want 200 success as text/plain", kind, w.Code, w.Body, w.Header().Get("Content-Type"))
+		}
+		want := url.Values{"out_trade_no": {orderID}, "subject": {"茶 & +"}, "sign": {"a+b=="}}
+		if diff := cmp.Diff(want, s.form); diff != "" {
+			t.Errorf("%s: the flow got (-want +got):\n%s", kind, diff)
+		}
+	}
+}
+
+func TestNotifyTakesNothingFromTheAddress(t *testing.T) {
+	h, s := newStubs()
+	do(t, h, "POST", notifyPath+"?trade_status=TRADE_SUCCESS", "sign=a", "Content-Type", formKind)
+	if diff := cmp.Diff(url.Values{"sign": {"a"}}, s.form); diff != "" {
+		t.Errorf("the flow got (-want +got):\n%s", diff)
+	}
+}
+
+func TestNotifyRefusals(t *testing.T) {
+	for _, c := range []struct {
+		err        *seckill.Error
+		retryAfter string
+	}{
+		{seckill.Refuse(seckill.CodeForged), ""},
+		{seckill.Refuse(seckill.CodeNotOurs), ""},
+		{&seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: 1500 * time.Millisecond}, "2"},
+		{seckill.Refuse(seckill.CodeInternal), ""},
+	} {
+		h, s := newStubs()
+		s.err = c.err
+		w := notify(t, h, "sign=a", formKind)
+		want(t, w, c.err.Code)
+		if got := w.Header().Get("Retry-After"); got != c.retryAfter || strings.Contains(w.Body.String(), "success") {
+			t.Errorf("%s: Retry-After %q, want %q; body %s", c.err.Code, got, c.retryAfter, w.Body)
+		}
+	}
+}
+
+func TestNotifyRefusesWhatIsNoForm(t *testing.T) {
+	for _, c := range []struct {
+		name, body, kind string
+		code             seckill.Code
+	}{
+		{"JSON", `{"sign":"a"}`, "application/json", seckill.CodeInvalid},
+		{"multipart", "sign=a", "multipart/form-data; boundary=x", seckill.CodeInvalid},
+		{"no type", "sign=a", "-", seckill.CodeInvalid},
+		{"broken type", "sign=a", formKind + "; =", seckill.CodeInvalid},
+		{"broken escape", "sign=%zz", formKind, seckill.CodeInvalid},
+		{"semicolon", "a=1;b=2", formKind, seckill.CodeInvalid},
+		{"over 64 KiB", "a=" + strings.Repeat("x", maxNotify-1), formKind, seckill.CodeTooLarge},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h, s := newStubs()
+			want(t, notify(t, h, c.body, c.kind), c.code)
+			if s.calls != 0 {
+				t.Error("the flow was called")
+			}
+		})
+	}
+	h, _ := newStubs()
+	if w := notify(t, h, "a="+strings.Repeat("x", maxNotify-2), formKind); w.Code != 200 {
+		t.Errorf("64 KiB: %d, want 200", w.Code)
+	}
+}

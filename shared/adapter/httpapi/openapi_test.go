@@ -1,0 +1,330 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/seckill"
+)
+
+// document is docs/openapi.yaml. Every answer that a test gets is held against it (check).
+var document = func() object {
+	b, err := os.ReadFile("../../../docs/openapi.yaml")
+	if err != nil {
+		panic(err)
+	}
+	var doc object
+	if err := yaml.Unmarshal(b, &doc); err != nil {
+		panic(err)
+	}
+	// By way of JSON, so that numbers and objects have the same Go types as in an answer.
+	text, err := json.Marshal(doc)
+	if err != nil {
+		panic(err)
+	}
+	return parse(text).(object)
+}()
+
+type object = map[string]any
+
+func parse(text []byte) any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		panic(fmt.Sprintf("%s: %v", text, err))
+	}
+	return v
+}
+
+// at follows keys from v and gives nil when one is missing; references are followed.
+func at(v any, keys ...string) any {
+	for _, k := range keys {
+		o, _ := resolve(v).(object)
+		v = o[k]
+	}
+	return resolve(v)
+}
+
+func resolve(v any) any {
+	if o, ok := v.(object); ok {
+		if ref, ok := o["$ref"].(string); ok {
+			target := at(document, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+			if target == nil {
+				panic("no such reference: " + ref)
+			}
+			return target
+		}
+	}
+	return v
+}
+
+// check holds an answer against what the document says of its route; for an unserved one only the problem's schema.
+func check(t testing.TB, rt Route, w *httptest.ResponseRecorder) {
+	t.Helper()
+	kind, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
+	schema := at(document, "components", "schemas", "Problem")
+	if rt.Pattern != "" {
+		response := at(document, "paths", rt.Pattern, strings.ToLower(rt.Method), "responses", fmt.Sprint(w.Code))
+		if schema = at(response, "content", kind, "schema"); schema == nil {
+			t.Fatalf("%s %s: status %d as %q is not described", rt.Method, rt.Pattern, w.Code, kind)
+		}
+		if kind == "application/problem+json" {
+			code := at(parse(w.Body.Bytes()), "code")
+			codes, _ := at(response, "x-codes").([]any)
+			if !slices.Contains(codes, code) {
+				t.Errorf("%s %s: code %v is not described for status %d", rt.Method, rt.Pattern, code, w.Code)
+			}
+		}
+	}
+	var got any = w.Body.String()
+	if kind != "text/plain" {
+		got = parse(w.Body.Bytes())
+	}
+	for _, e := range mismatches(schema, got, "answer") {
+		t.Errorf("%s %s: %s\n%s", rt.Method, rt.Pattern, e, w.Body)
+	}
+}
+
+// mismatches holds a value against a schema. It knows the keywords that the document uses, and no others; a property
+// that is not described is a mismatch.
+func mismatches(schema, v any, path string) (out []string) {
+	s, _ := resolve(schema).(object)
+	wrong := func(format string, args ...any) { out = append(out, path+": "+fmt.Sprintf(format, args...)) }
+	number := func(x any) float64 {
+		n, _ := x.(json.Number)
+		f, err := n.Float64()
+		if err != nil {
+			wrong("%v is no number", x)
+		}
+		return f
+	}
+	for keyword, want := range s {
+		ok := true
+		switch keyword {
+		case "description", "format", "default", "required":
+		case "type":
+			ok = typeOf(v) == want || want == "number" && typeOf(v) == "integer"
+		case "const":
+			ok = v == want
+		case "enum":
+			ok = slices.Contains(want.([]any), v)
+		case "pattern":
+			text, isText := v.(string)
+			ok = isText && regexp.MustCompile(want.(string)).MatchString(text)
+		case "minLength":
+			ok = float64(utf8.RuneCountInString(fmt.Sprint(v))) >= number(want)
+		case "maxLength":
+			ok = float64(utf8.RuneCountInString(fmt.Sprint(v))) <= number(want)
+		case "minimum":
+			ok = number(v) >= number(want)
+		case "maximum":
+			ok = number(v) <= number(want)
+		case "items":
+			list, _ := v.([]any)
+			for i := range list {
+				out = append(out, mismatches(want, list[i], fmt.Sprintf("%s[%d]", path, i))...)
+			}
+		case "oneOf":
+			matching := 0
+			for _, alternative := range want.([]any) {
+				if len(mismatches(alternative, v, path)) == 0 {
+					matching++
+				}
+			}
+			ok = matching == 1
+		case "properties":
+			o, _ := v.(object)
+			for name, value := range o {
+				property, described := want.(object)[name]
+				if !described {
+					wrong("%s is not described", name)
+					continue
+				}
+				out = append(out, mismatches(property, value, path+"."+name)...)
+			}
+			required, _ := s["required"].([]any)
+			for _, name := range required {
+				if _, given := o[name.(string)]; !given {
+					wrong("%s is missing", name)
+				}
+			}
+		default:
+			wrong("schema keyword %s is unknown to this test", keyword)
+		}
+		if !ok {
+			wrong("%v: want %s %v", v, keyword, want)
+		}
+	}
+	return out
+}
+
+func typeOf(v any) string {
+	switch x := v.(type) {
+	case object:
+		return "object"
+	case []any:
+		return "array"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case json.Number:
+		if strings.ContainsAny(x.String(), ".eE") {
+			return "number"
+		}
+		return "integer"
+	}
+	return "null"
+}
+
+func TestEveryServedRouteIsDescribedAndEveryDescribedOneServed(t *testing.T) {
+	h, _ := newStubs()
+	served := map[string]bool{}
+	for _, rt := range h.Routes() {
+		served[rt.Method+" "+rt.Pattern] = true
+	}
+	described := map[string]bool{}
+	for pattern, operations := range document["paths"].(object) {
+		for method := range operations.(object) {
+			described[strings.ToUpper(method)+" "+pattern] = true
+		}
+	}
+	if diff := cmp.Diff(served, described); diff != "" {
+		t.Errorf("served (-) and described (+) routes differ:\n%s", diff)
+	}
+	if len(served) != 11 {
+		t.Errorf("%d routes, want 11", len(served))
+	}
+}
+
+func TestPathParametersAreDescribed(t *testing.T) {
+	for pattern, operations := range document["paths"].(object) {
+		want := []string{}
+		for _, m := range regexp.MustCompile(`\{(.+?)\}`).FindAllStringSubmatch(pattern, -1) {
+			want = append(want, m[1])
+		}
+		for method, operation := range operations.(object) {
+			got := []string{}
+			parameters, _ := at(operation, "parameters").([]any)
+			for _, p := range parameters {
+				if at(p, "in") == "path" {
+					got = append(got, at(p, "name").(string))
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s %s: path parameters (-want +described):\n%s", method, pattern, diff)
+			}
+		}
+	}
+}
+
+func TestDescribedCodesAreTheDomains(t *testing.T) {
+	want := map[any]bool{}
+	for _, c := range seckill.Codes() {
+		want[string(c)] = true
+	}
+	got := map[any]bool{}
+	for _, c := range at(document, "components", "schemas", "Code", "enum").([]any) {
+		got[c] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("codes of the domain (-) and the document (+) differ:\n%s", diff)
+	}
+	states := map[any]bool{}
+	for _, s := range seckill.States {
+		states[string(s.State)] = true
+	}
+	got = map[any]bool{}
+	for _, s := range at(document, "components", "schemas", "State", "enum").([]any) {
+		got[s] = true
+	}
+	if diff := cmp.Diff(states, got); diff != "" {
+		t.Errorf("states of the domain (-) and the document (+) differ:\n%s", diff)
+	}
+}
+
+// Each described refusal lists codes, each code has the status it is listed under, and none is left out of all routes
+// but those that belong to no route.
+func TestDescribedCodesHaveTheirStatus(t *testing.T) {
+	used := map[seckill.Code]bool{seckill.CodeNotFound: true, seckill.CodeMethod: true}
+	for pattern, operations := range document["paths"].(object) {
+		for method, operation := range operations.(object) {
+			for status := range at(operation, "responses").(object) {
+				codes, _ := at(operation, "responses", status, "x-codes").([]any)
+				if (status == "200") != (len(codes) == 0) {
+					t.Errorf("%s %s: status %s has codes %v", method, pattern, status, codes)
+				}
+				for _, c := range codes {
+					code := seckill.Code(c.(string))
+					used[code] = true
+					if !slices.Contains(seckill.Codes(), code) || fmt.Sprint(code.Status()) != status {
+						t.Errorf("%s %s: %s is listed under %s, its status is %d", method, pattern, code, status, code.Status())
+					}
+				}
+			}
+		}
+	}
+	for _, c := range seckill.Codes() {
+		if !used[c] {
+			t.Errorf("no route is described to answer %s", c)
+		}
+	}
+}
+
+// TestExamplesFitTheirSchemas walks the whole document: wherever a schema stands beside examples, each must fit.
+func TestExamplesFitTheirSchemas(t *testing.T) {
+	seen := 0
+	var walk func(v any, path string)
+	walk = func(v any, path string) {
+		switch x := v.(type) {
+		case object:
+			examples, _ := x["examples"].(object)
+			for name, example := range examples {
+				seen++
+				for _, e := range mismatches(x["schema"], at(example, "value"), name) {
+					t.Errorf("%s: %s", path, e)
+				}
+			}
+			for k, child := range x {
+				walk(child, path+"/"+k)
+			}
+		case []any:
+			for i := range x {
+				walk(x[i], fmt.Sprintf("%s/%d", path, i))
+			}
+		}
+	}
+	walk(document, "")
+	if seen < 10 {
+		t.Errorf("%d examples found, want at least 10", seen)
+	}
+}
+
+func TestSchemaCheckerSeesMistakes(t *testing.T) {
+	status := at(document, "components", "schemas", "Status")
+	for _, c := range []struct{ name, text string }{
+		{"missing", `{"state":"none"}`},
+		{"undescribed", `{"alipay_order":"","state":"none","extra":1}`},
+		{"wrong type", `{"alipay_order":1,"state":"none"}`},
+		{"not in enum", `{"alipay_order":"","state":"lost"}`},
+		{"pattern", `{"alipay_order":"","state":"none","pay_by":"2026-11-11 00:00:00"}`},
+		{"null", `{"alipay_order":null,"state":"none"}`},
+		{"minimum", `{"alipay_order":"","state":"none","retry_after_ms":0}`},
+	} {
+		if got := mismatches(status, parse([]byte(c.text)), "answer"); len(got) != 1 {
+			t.Errorf("%s: mismatches(%s) = %q, want one", c.name, c.text, got)
+		}
+	}
+}

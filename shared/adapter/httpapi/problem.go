@@ -1,0 +1,138 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// typePrefix and a code make a problem's type (RFC 9457 section 3.1.1): a name, not an address to open.
+const typePrefix = "urn:problem-type:seckill:"
+
+// unavailableFor is when a client may try again after a fault that does not say when.
+const unavailableFor = time.Second
+
+// asError gives what the client is told of an error. A plain error is a fault of some part of the system.
+func asError(err error) *seckill.Error {
+	if e, ok := err.(*seckill.Error); ok { // spares errors.As on the hot path
+		return e
+	}
+	var e *seckill.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: unavailableFor, Err: err}
+}
+
+// opening is the part of a problem document that is the same each time, in one language.
+type opening struct {
+	status   int
+	upToCode []byte // {"type":…,"title":…,"status":…,"code":…
+	detail   []byte // the JSON string
+}
+
+// openings is made once: a refusal is the most frequent answer of a sale.
+var openings = func() (out [languages]map[seckill.Code]opening) {
+	for l := range out {
+		out[l] = make(map[seckill.Code]opening, len(words))
+		for code, texts := range words {
+			b := append([]byte(nil), `{"type":`...)
+			b = appendString(b, typePrefix+string(code))
+			b = append(b, `,"title":`...)
+			b = appendString(b, texts[l].title)
+			b = append(b, `,"status":`...)
+			b = strconv.AppendInt(b, int64(code.Status()), 10)
+			b = append(b, `,"code":`...)
+			b = appendString(b, string(code))
+			out[l][code] = opening{code.Status(), b, appendString(nil, texts[l].detail)}
+		}
+	}
+	return out
+}()
+
+// writeProblem answers with a problem document; nothing of e.Err gets out.
+func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error) {
+	lang := preferred(r.Header["Accept-Language"])
+	o, ok := openings[lang][e.Code]
+	if !ok {
+		o = openings[lang][seckill.CodeInternal]
+	}
+	wait := e.RetryAfter
+	if wait <= 0 && o.status == http.StatusServiceUnavailable {
+		wait = unavailableFor
+	}
+	b := append(make([]byte, 0, 512), o.upToCode...)
+	b = append(b, `,"detail":`...)
+	if e.Code == seckill.CodeInvalid {
+		b = appendString(b, invalidDetail(lang, e))
+	} else {
+		b = append(b, o.detail...)
+	}
+	if e.Field != "" {
+		b = appendString(append(b, `,"field":`...), e.Field)
+	}
+	if e.Order != "" {
+		b = appendString(append(b, `,"order_id":`...), e.Order)
+	}
+	if !e.Start.IsZero() {
+		b = appendString(append(b, `,"start_time":`...), rfc3339(e.Start))
+	}
+	header := w.Header()
+	if wait > 0 {
+		b = strconv.AppendInt(append(b, `,"retry_after_ms":`...), whole(wait, time.Millisecond), 10)
+		header["Retry-After"] = []string{strconv.FormatInt(whole(wait, time.Second), 10)}
+	}
+	b = append(b, '}')
+	header["Content-Type"] = kindProblem
+	header["Content-Language"] = languageTags[lang]
+	header["Vary"] = vary
+	header["Cache-Control"] = cacheNever
+	header["X-Content-Type-Options"] = nosniff
+	write(w, r, o.status, b)
+}
+
+// whole rounds up to whole units: Retry-After knows nothing finer than a second (RFC 9110 section 10.2.3), and a client that
+// comes too early was told a lie.
+func whole(d, unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
+
+// invalidDetail says what is wrong with which field.
+func invalidDetail(lang language, e *seckill.Error) string {
+	if texts, ok := fieldWords[e.Field]; ok {
+		return strings.ReplaceAll(texts[lang], "%s", between(lang, e.Hint))
+	}
+	switch {
+	case e.Field == "":
+		return words[seckill.CodeInvalid][lang].detail
+	case e.Hint == "":
+		return strings.ReplaceAll(fieldWrong[lang], "%s", e.Field)
+	default:
+		return strings.NewReplacer("%s", e.Field, "%h", between(lang, e.Hint)).Replace(fieldWanted[lang])
+	}
+}
+
+// between writes the hint "1..5" in words.
+func between(lang language, hint string) string { return strings.Replace(hint, "..", to[lang], 1) }
+
+// appendString appends a JSON string.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c > 0x7e || c == '"' || c == '\\' {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				panic(err) // a string always marshals
+			}
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// Problem answers with an error's problem document, for a server that has routes of its own beside these. It logs nothing.
+func Problem(w http.ResponseWriter, r *http.Request, err error) { writeProblem(w, r, asError(err)) }

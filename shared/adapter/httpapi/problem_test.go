@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"seckill/shared/seckill"
+)
+
+func jsonNumber(s string) json.Number { return json.Number(s) }
+
+func TestEveryCodeHasWordsInBothLanguages(t *testing.T) {
+	for _, code := range seckill.Codes() {
+		for lang, header := range [languages]string{chinese: "zh-CN", english: "en-GB"} {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest("GET", "/", nil)
+			r.Header.Set("Accept-Language", header)
+			writeProblem(w, r, seckill.Refuse(code))
+			got := want(t, w, code)
+			check(t, Route{}, w)
+			if got["type"] != "urn:problem-type:seckill:"+string(code) {
+				t.Errorf("%s: type %v", code, got["type"])
+			}
+			for _, member := range []string{"title", "detail"} {
+				text, _ := got[member].(string)
+				han := strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+				if text == "" || han != (language(lang) == chinese) {
+					t.Errorf("%s in %s: %s is %q", code, header, member, text)
+				}
+			}
+			if w.Header().Get("Content-Language") != languageTags[lang][0] || w.Header().Get("Vary") != "Accept-Language" ||
+				w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%s in %s: headers %v", code, header, w.Header())
+			}
+		}
+	}
+	if len(words) != len(seckill.Codes()) {
+		t.Errorf("words for %d codes, there are %d", len(words), len(seckill.Codes()))
+	}
+}
+
+func TestUnknownCodeIsAnInternalFault(t *testing.T) {
+	w := httptest.NewRecorder()
+	writeProblem(w, httptest.NewRequest("GET", "/", nil), seckill.Refuse("surprise"))
+	want(t, w, seckill.CodeInternal)
+}
+
+func TestPreferredLanguage(t *testing.T) {
+	for _, c := range []struct {
+		headers []string
+		want    language
+	}{
+		{nil, chinese},
+		{[]string{""}, chinese},
+		{[]string{"en"}, english},
+		{[]string{"EN-us"}, english},
+		{[]string{"zh"}, chinese},
+		{[]string{"zh-Hant-TW"}, chinese},
+		{[]string{"fr"}, chinese},
+		{[]string{"*"}, chinese},
+		{[]string{"fr, en;q=0.1"}, english},
+		{[]string{"en-US,en;q=0.9,zh;q=0.8"}, english},
+		{[]string{"zh-CN,zh;q=0.9,en;q=0.8"}, chinese},
+		{[]string{"zh;q=0.5, en;q=0.7"}, english},
+		{[]string{"en;q=0.5,zh;q=0.5"}, english},
+		{[]string{"zh;q=0.5,en;q=0.5"}, chinese},
+		{[]string{"en;q=0"}, chinese},
+		{[]string{"zh;q=0, en;q=0.001"}, english},
+		{[]string{"en;q=2"}, chinese},
+		{[]string{"en;q=nan"}, chinese},
+		{[]string{"en;q=-1"}, chinese},
+		{[]string{"en;q="}, chinese},
+		{[]string{"en;level=1"}, chinese},
+		{[]string{"zh;q=0.1", "en"}, english},
+		{[]string{" en ; q=0.9 , zh ; q=0.1 "}, english},
+		{[]string{"english, zhongwen"}, chinese},
+		{[]string{",,;,;q=1,en"}, english},
+	} {
+		if got := preferred(c.headers); got != c.want {
+			t.Errorf("preferred(%q) = %d, want %d", c.headers, got, c.want)
+		}
+	}
+}
+
+func TestInvalidRequestsSayWhatIsWanted(t *testing.T) {
+	for _, c := range []struct {
+		field, hint string
+		lang        language
+		want        string
+	}{
+		{"count", "1..5", chinese, "购买数量应为 1 至 5 的整数。"},
+		{"count", "1..5", english, "The quantity must be a whole number, 1 to 5."},
+		{"address", "1..500", english, "Please enter a delivery address of 1 to 500 characters."},
+		{"page", "1..10000", chinese, "请求中的 page 应为 1 至 10000。"},
+		{"size", "1..100", english, "The value of size must be 1 to 100."},
+		{"query", "", english, "The value of query is not right. Please check it and try again."},
+		{"", "", english, "Something in the request is not right. Please check it and try again."},
+	} {
+		if got := invalidDetail(c.lang, seckill.Invalid(c.field, c.hint)); got != c.want {
+			t.Errorf("invalidDetail(%d, %s, %s) = %q, want %q", c.lang, c.field, c.hint, got, c.want)
+		}
+	}
+}
+
+func TestWaitsAreRoundedUp(t *testing.T) {
+	for _, c := range []struct {
+		wait time.Duration
+		want int64
+	}{{1, 1}, {time.Second, 1}, {time.Second + 1, 2}, {90 * time.Second, 90}} {
+		if got := whole(c.wait, time.Second); got != c.want {
+			t.Errorf("whole(%v, second) = %d, want %d", c.wait, got, c.want)
+		}
+	}
+}
+
+func TestAppendStringIsJSON(t *testing.T) {
+	for _, s := range []string{"", "plain", `quote " and \`, "line\n", "茶", "\x00", "\x7f", "\u2028", "bad \xff"} {
+		var got string
+		text := appendString(nil, s)
+		if err := json.Unmarshal(text, &got); err != nil || got != strings.ToValidUTF8(s, "\ufffd") {
+			t.Errorf("appendString(%q) = %s, read back as %q, %v", s, text, got, err)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"seckill/shared/seckill"
+)
+
+// Limits of requests beyond those of package seckill.
+const (
+	maxPage     = 10_000 // pages of a list; deeper ones cost more than anybody reads
+	maxSize     = 100    // entries in a page
+	defaultSize = 10
+	maxTrace    = 128 // bytes of a request id
+)
+
+// Auth turns a bearer token into a user id: decimal digits. Any failure is a *seckill.Error with CodeToken.
+type Auth interface {
+	User(token string) (string, error)
+}
+
+// user gives the caller's user id (RFC 6750 section 2.1; the scheme's case does not matter).
+func user(r *http.Request, auth Auth) (string, error) {
+	values := r.Header["Authorization"]
+	if len(values) != 1 {
+		return "", errToken
+	}
+	scheme, token, ok := strings.Cut(values[0], " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", errToken
+	}
+	return auth.User(token)
+}
+
+var errToken = seckill.Refuse(seckill.CodeToken)
+
+// readBody reads a whole body into buf, which is one byte longer than the body may be. CodeTooLarge.
+func readBody(r *http.Request, buf []byte) ([]byte, error) {
+	if r.ContentLength >= int64(len(buf)) {
+		return nil, errTooLarge
+	}
+	if r.Body == nil {
+		return nil, nil
+	}
+	n, err := io.ReadFull(r.Body, buf)
+	switch err {
+	case nil:
+		return nil, errTooLarge
+	case io.EOF, io.ErrUnexpectedEOF:
+		return buf[:n], nil
+	default: // the client went away
+		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "body", Err: err}
+	}
+}
+
+var errTooLarge = seckill.Refuse(seckill.CodeTooLarge)
+
+// pageOf reads ?page=1&size=10.
+func pageOf(r *http.Request) (page, size int, err error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return 0, 0, seckill.Invalid("query", "")
+	}
+	if page, err = number(query, "page", 1, maxPage); err != nil {
+		return 0, 0, err
+	}
+	size, err = number(query, "size", defaultSize, maxSize)
+	return page, size, err
+}
+
+// number reads a query parameter in 1..most: digits without sign or leading zero, given once at the most.
+func number(query url.Values, name string, absent, most int) (int, error) {
+	values, given := query[name]
+	if !given {
+		return absent, nil
+	}
+	n, err := strconv.Atoi(values[0])
+	if err != nil || len(values) > 1 || n < 1 || n > most || values[0] != strconv.Itoa(n) {
+		return 0, seckill.Invalid(name, "1.."+strconv.Itoa(most))
+	}
+	return n, nil
+}
+
+// trace gives the request's id for logs, or "" when it has none that is safe to write down. API Gateway sets
+// X-Amzn-Trace-Id; it repeats under local gateways, so it is never a key.
+func trace(r *http.Request) string {
+	for _, name := range [...]string{"X-Request-Id", "X-Amzn-Trace-Id"} {
+		if values := r.Header[name]; len(values) > 0 && saneTrace(values[0]) {
+			return values[0]
+		}
+	}
+	return ""
+}
+
+func saneTrace(s string) bool {
+	if s == "" || len(s) > maxTrace {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case strings.IndexByte("-_.:;=/+@", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"time"
+
+	"seckill/shared/flow/shop"
+	"seckill/shared/seckill"
+)
+
+// The shapes of answers. Ids are strings, money is a number in yuan, times are RFC 3339 in UTC, a list is never null.
+
+// itemJSON is the contract's Seckill.
+type itemJSON struct {
+	ID         string            `json:"id"`
+	Price      seckill.Fen       `json:"sk_price"`
+	StartTime  string            `json:"start_time"`
+	EndTime    string            `json:"end_time"`
+	CreateTime string            `json:"create_time"`
+	Stock      int               `json:"max_sk_count"`
+	Limit      int               `json:"sk_per_max_count"`
+	Left       int               `json:"stock"`
+	State      seckill.ItemState `json:"state"`
+	Commodity  commodityJSON     `json:"commodity"`
+}
+
+type commodityJSON struct {
+	ID         string      `json:"id"`
+	Title      string      `json:"title"`
+	Price      seckill.Fen `json:"price"`
+	Covers     []string    `json:"covers"`
+	Detail     string      `json:"detail"`
+	CreateTime string      `json:"create_time"`
+}
+
+func newItem(v *shop.View, now time.Time) itemJSON {
+	it := &v.Item
+	covers := it.Commodity.Covers
+	if covers == nil {
+		covers = []string{}
+	}
+	return itemJSON{
+		ID: it.ID, Price: it.Price, StartTime: rfc3339(it.Start), EndTime: rfc3339(it.End), CreateTime: rfc3339(it.CreateTime),
+		Stock: it.Stock, Limit: it.Limit, Left: v.Left, State: it.StateAt(now),
+		Commodity: commodityJSON{
+			ID: it.Commodity.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, Covers: covers,
+			Detail: it.Commodity.Detail, CreateTime: rfc3339(it.Commodity.CreateTime),
+		},
+	}
+}
+
+// orderJSON is the contract's Order.
+type orderJSON struct {
+	ID         string        `json:"id"`
+	CreateTime string        `json:"create_time"`
+	Status     int           `json:"status"`
+	State      seckill.State `json:"state"`
+	Count      int           `json:"count"`
+	Amount     seckill.Fen   `json:"amount"`
+	Address    string        `json:"address"`
+	ItemID     string        `json:"seckill_id"`
+	Item       itemJSON      `json:"seckill"`
+	PayString  string        `json:"alipay_order"`
+	PayBy      string        `json:"pay_by,omitempty"`
+	Reason     seckill.Code  `json:"reason,omitempty"`
+	History    []changeJSON  `json:"history"`
+	Payments   []paymentJSON `json:"payments,omitzero"` // nil, absent: not asked for; empty: there is none
+}
+
+type changeJSON struct {
+	State seckill.State `json:"state"`
+	At    string        `json:"at"`
+}
+
+type paymentJSON struct {
+	TradeNo string               `json:"trade_no"`
+	Amount  seckill.Fen          `json:"amount"`
+	State   seckill.PaymentState `json:"state"`
+}
+
+func newOrder(v *shop.OrderView, now time.Time) orderJSON {
+	o := &v.Order
+	created := o.Placed
+	if created.IsZero() { // still queued
+		created = o.Created
+	}
+	history := make([]changeJSON, len(o.History))
+	for i, c := range o.History {
+		history[i] = changeJSON{c.State, rfc3339(c.At)}
+	}
+	return orderJSON{
+		ID: o.ID, CreateTime: rfc3339(created), Status: o.State.Status(), State: o.State, Count: o.Count, Amount: o.Amount,
+		Address: o.Address, ItemID: o.Item, Item: newItem(&v.Item, now), PayString: v.PayString, PayBy: optional(o.PayBy),
+		Reason: o.Reason, History: history,
+	}
+}
+
+func newPayments(payments []seckill.Payment) []paymentJSON {
+	out := make([]paymentJSON, len(payments))
+	for i, p := range payments {
+		out[i] = paymentJSON{p.TradeNo, p.Amount, p.State}
+	}
+	return out
+}
+
+// statusJSON says where an order is: the newest one of an item, or one just cancelled.
+type statusJSON struct {
+	PayString    string        `json:"alipay_order"`
+	State        seckill.State `json:"state"`
+	Order        string        `json:"order_id,omitempty"`
+	PayBy        string        `json:"pay_by,omitempty"`
+	Reason       seckill.Code  `json:"reason,omitempty"`
+	RetryAfterMS int64         `json:"retry_after_ms,omitempty"`
+}
+
+// stateNone stands for "no order" in answers; it is no state of an order.
+const stateNone seckill.State = "none"
+
+func newStatus(s *shop.Status) statusJSON {
+	out := statusJSON{
+		PayString: s.PayString, State: s.State, Order: s.Order, PayBy: optional(s.PayBy), Reason: s.Reason,
+		RetryAfterMS: whole(s.RetryAfter, time.Millisecond),
+	}
+	if out.State == "" {
+		out.State = stateNone
+	}
+	return out
+}
+
+func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// optional is "" for the zero time.
+func optional(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return rfc3339(t)
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"seckill/shared/flow/shop"
+	"seckill/shared/seckill"
+)
+
+// Shop is what shoppers look at, and cancel. Pages count from 1.
+type Shop interface {
+	// Live lists items on sale, Upcoming those not started.
+	Live(ctx context.Context, page, size int) ([]shop.View, error)
+	Upcoming(ctx context.Context, page, size int) ([]shop.View, error)
+	// Detail gives one item. CodeItemUnknown.
+	Detail(ctx context.Context, item string) (shop.View, error)
+	// Newest says where the user's newest order of an item is. CodeItemUnknown, CodeNotReady.
+	Newest(ctx context.Context, user, item string) (shop.Status, error)
+	// Order gives one of the user's own orders. CodeOrderUnknown, also for somebody else's.
+	Order(ctx context.Context, user, order string) (shop.OrderView, error)
+	// Orders lists the user's placed orders.
+	Orders(ctx context.Context, user string, page, size int) ([]shop.OrderView, error)
+	// Cancel gives up an unpaid order. CodeOrderUnknown, CodeStillQueued, CodeNotCancelable.
+	Cancel(ctx context.Context, user, order string) (shop.Status, error)
+	// Now is the server's time.
+	Now() time.Time
+}
+
+// NewShop serves what shoppers look at, the server's time and GET /healthz.
+func NewShop(flow Shop, auth Auth, o Options) *Handler {
+	s := &shopper{flow, auth, healthJSON{"ok", o.Version, o.CashierURL}}
+	get, post := http.MethodGet, http.MethodPost
+	return newHandler(o,
+		newRoute(get, "/seckill/ing", s.list(flow.Live)),
+		newRoute(get, "/seckill/will", s.list(flow.Upcoming)),
+		newRoute(get, "/seckill/detail/{seckill_id}", s.detail),
+		newRoute(get, "/seckill/order/{seckill_id}", s.newest),
+		newRoute(get, "/seckill/time", s.time),
+		newRoute(get, "/order/list", s.orders), // before the pattern that would match it too
+		newRoute(get, "/order/{id}", s.order),
+		newRoute(post, "/order/{id}/cancel", s.cancel),
+		newRoute(get, "/healthz", s.healthz),
+	)
+}
+
+type shopper struct {
+	flow   Shop
+	auth   Auth
+	health healthJSON
+}
+
+type healthJSON struct {
+	Status     string `json:"status"`
+	Version    string `json:"version"`
+	CashierURL string `json:"cashier_url,omitempty"`
+}
+
+func (s *shopper) list(views func(ctx context.Context, page, size int) ([]shop.View, error)) endpoint {
+	return func(r *http.Request, _ string) (answer, error) {
+		page, size, err := pageOf(r)
+		if err != nil {
+			return answer{}, err
+		}
+		found, err := views(r.Context(), page, size)
+		if err != nil {
+			return answer{}, err
+		}
+		now := s.flow.Now()
+		out := make([]itemJSON, len(found))
+		for i := range found {
+			out[i] = newItem(&found[i], now)
+		}
+		return encode(cacheShared, struct {
+			Items []itemJSON `json:"seckills"`
+		}{out})
+	}
+}
+
+func (s *shopper) detail(r *http.Request, item string) (answer, error) {
+	if !seckill.ValidItemID(item) {
+		return answer{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	v, err := s.flow.Detail(r.Context(), item)
+	if err != nil {
+		return answer{}, err
+	}
+	return encode(cacheShared, newItem(&v, s.flow.Now()))
+}
+
+func (s *shopper) newest(r *http.Request, item string) (answer, error) {
+	user, err := user(r, s.auth)
+	if err != nil {
+		return answer{}, err
+	}
+	if !seckill.ValidItemID(item) {
+		return answer{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	status, err := s.flow.Newest(r.Context(), user, item)
+	if err != nil {
+		return answer{}, err
+	}
+	return encode(cacheNever, newStatus(&status))
+}
+
+func (s *shopper) orders(r *http.Request, _ string) (answer, error) {
+	user, err := user(r, s.auth)
+	if err != nil {
+		return answer{}, err
+	}
+	page, size, err := pageOf(r)
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := s.flow.Orders(r.Context(), user, page, size)
+	if err != nil {
+		return answer{}, err
+	}
+	now := s.flow.Now()
+	out := make([]orderJSON, len(found))
+	for i := range found {
+		out[i] = newOrder(&found[i], now)
+	}
+	return encode(cacheNever, struct {
+		Orders []orderJSON `json:"orders"`
+	}{out})
+}
+
+func (s *shopper) order(r *http.Request, id string) (answer, error) {
+	user, err := user(r, s.auth)
+	if err != nil {
+		return answer{}, err
+	}
+	if !seckill.ValidOrderID(id) {
+		return answer{}, seckill.Refuse(seckill.CodeOrderUnknown)
+	}
+	v, err := s.flow.Order(r.Context(), user, id)
+	if err != nil {
+		return answer{}, err
+	}
+	out := newOrder(&v, s.flow.Now())
+	out.Payments = newPayments(v.Payments)
+	return encode(cacheNever, out)
+}
+
+func (s *shopper) cancel(r *http.Request, id string) (answer, error) {
+	user, err := user(r, s.auth)
+	if err != nil {
+		return answer{}, err
+	}
+	if !seckill.ValidOrderID(id) {
+		return answer{}, seckill.Refuse(seckill.CodeOrderUnknown)
+	}
+	status, err := s.flow.Cancel(r.Context(), user, id)
+	if err != nil {
+		return answer{}, err
+	}
+	return encode(cacheNever, newStatus(&status))
+}
+
+func (s *shopper) time(*http.Request, string) (answer, error) {
+	now := s.flow.Now()
+	return encode(cacheNever, struct {
+		Now   string `json:"now"`
+		Milli int64  `json:"now_ms"`
+	}{rfc3339(now), now.UnixMilli()})
+}
+
+func (s *shopper) healthz(*http.Request, string) (answer, error) {
+	return encode(cacheNever, s.health)
+}
+
+// encode writes JSON with <, > and & as they are: a pay string is full of & and has to survive being copied by hand.
+func encode(cache []string, v any) (answer, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return answer{}, &seckill.Error{Code: seckill.CodeInternal, Err: err}
+	}
+	return answer{kindJSON, cache, bytes.TrimSuffix(b.Bytes(), []byte("\n"))}, nil
+}

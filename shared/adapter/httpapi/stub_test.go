@@ -1,0 +1,181 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/jwtauth"
+	"seckill/shared/flow/buy"
+	"seckill/shared/flow/shop"
+	"seckill/shared/seckill"
+)
+
+const (
+	secret  = "helloworld"
+	alice   = "9223372036854775807"
+	itemID  = "9007199254740993123"
+	orderID = "oabcdefghijklmnopqrstuvwxyz"
+)
+
+var now = time.Date(2026, 11, 11, 0, 0, 0, 500_000_000, time.UTC)
+
+type fixedClock struct{}
+
+func (fixedClock) Now() time.Time { return now }
+
+// stubs are flows that answer what a test put in, and remember what they were asked.
+type stubs struct {
+	err      error // what every flow answers, if not nil
+	panic    any
+	views    []shop.View
+	status   shop.Status
+	orders   []shop.OrderView
+	purchase buy.Purchase
+	form     url.Values
+	calls    int
+	user, id string
+	page     [2]int
+}
+
+func (s *stubs) called() error {
+	s.calls++
+	if s.panic != nil {
+		panic(s.panic)
+	}
+	return s.err
+}
+
+func (s *stubs) Buy(_ context.Context, p buy.Purchase) (string, error) {
+	s.purchase = p
+	if err := s.called(); err != nil {
+		return "", err
+	}
+	return orderID, nil
+}
+
+func (s *stubs) Notify(_ context.Context, form url.Values) error {
+	s.form = form
+	return s.called()
+}
+
+func (s *stubs) Live(_ context.Context, page, size int) ([]shop.View, error) {
+	s.page = [2]int{page, size}
+	return s.views, s.called()
+}
+
+func (s *stubs) Upcoming(ctx context.Context, page, size int) ([]shop.View, error) {
+	return s.Live(ctx, page, size)
+}
+
+func (s *stubs) Detail(_ context.Context, id string) (shop.View, error) {
+	s.id = id
+	if err := s.called(); err != nil {
+		return shop.View{}, err
+	}
+	return s.views[0], nil
+}
+
+func (s *stubs) Newest(_ context.Context, user, id string) (shop.Status, error) {
+	s.user, s.id = user, id
+	return s.status, s.called()
+}
+
+func (s *stubs) Order(_ context.Context, user, id string) (shop.OrderView, error) {
+	s.user, s.id = user, id
+	if err := s.called(); err != nil {
+		return shop.OrderView{}, err
+	}
+	return s.orders[0], nil
+}
+
+func (s *stubs) Orders(_ context.Context, user string, page, size int) ([]shop.OrderView, error) {
+	s.user, s.page = user, [2]int{page, size}
+	return s.orders, s.called()
+}
+
+func (s *stubs) Cancel(ctx context.Context, user, id string) (shop.Status, error) {
+	return s.Newest(ctx, user, id)
+}
+
+func (s *stubs) Now() time.Time { return now }
+
+// newStubs gives a handler of all routes over stubs.
+func newStubs() (*Handler, *stubs) { return newStubsWith(Options{Version: "1.2.3"}) }
+
+func newStubsWith(o Options) (*Handler, *stubs) {
+	s := &stubs{}
+	auth := verifier()
+	return Join(NewBuy(s, auth, o), NewShop(s, auth, o), NewNotify(s, o)), s
+}
+
+func verifier() *jwtauth.Verifier {
+	v, err := jwtauth.New(jwtauth.Keys{Current: secret}, fixedClock{})
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func bearer(user string) string {
+	token, err := jwtauth.Sign(secret, user, now.Add(time.Hour))
+	if err != nil {
+		panic(err)
+	}
+	return "Bearer " + token
+}
+
+// do sends a request with a valid token and the given headers (name, value, name, value …; the value "-" removes one) and
+// holds the answer against the OpenAPI document.
+func do(t testing.TB, h *Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r.Header.Set("Authorization", bearer(alice))
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+		if headers[i+1] == "-" {
+			r.Header.Del(headers[i])
+		}
+	}
+	return send(t, h, r)
+}
+
+func send(t testing.TB, h *Handler, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	var served Route
+	if rt, _, _ := h.find(r); rt != nil {
+		served = rt.Route
+	}
+	if r.Method != http.MethodHead {
+		check(t, served, w)
+	}
+	if got := w.Header().Get("X-Content-Type-Options"); got != "nosniff" {
+		t.Errorf("X-Content-Type-Options = %q, want nosniff", got)
+	}
+	return w
+}
+
+// want checks status and code of a problem.
+func want(t testing.TB, w *httptest.ResponseRecorder, code seckill.Code) map[string]any {
+	t.Helper()
+	if kind := w.Header().Get("Content-Type"); kind != "application/problem+json" {
+		t.Fatalf("Content-Type = %q with %s, want a problem", kind, w.Body)
+	}
+	got := parse(w.Body.Bytes()).(object)
+	if w.Code != code.Status() || got["code"] != string(code) {
+		t.Fatalf("status %d, code %v; want %d %s\n%s", w.Code, got["code"], code.Status(), code, w.Body)
+	}
+	return got
+}
+
+// brokenBody fails in the middle, as a client does that goes away.
+type brokenBody struct{}
+
+func (brokenBody) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
