@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -47,6 +48,20 @@ func TestUnknownCodeIsAnInternalFault(t *testing.T) {
 	w := httptest.NewRecorder()
 	writeProblem(w, httptest.NewRequest("GET", "/", nil), seckill.Refuse("surprise"))
 	want(t, w, seckill.CodeInternal)
+}
+
+func TestProblemAnswersAnyError(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code seckill.Code
+	}{{seckill.Refuse(seckill.CodeNotFound), seckill.CodeNotFound}, {errors.New("inner"), seckill.CodeUnavailable}} {
+		w := httptest.NewRecorder()
+		Problem(w, httptest.NewRequest("GET", "/", nil), c.err)
+		want(t, w, c.code)
+		if strings.Contains(w.Body.String(), "inner") {
+			t.Errorf("the answer tells the cause: %s", w.Body)
+		}
+	}
 }
 
 func TestPreferredLanguage(t *testing.T) {
