@@ -122,8 +122,9 @@ func (c *Canceled) failed(i int) bool {
 	return i < len(c.Reasons) && c.Reasons[i].Code == ReasonCondition
 }
 
-// Rows keeps rows as DynamoDB does. Rows that it returns carry their key attributes and belong to the caller. Any
-// error but *Canceled is a fault: after a Transact its effect is unknown.
+// Rows keeps rows as DynamoDB does. Rows that it returns carry their key attributes and belong to the caller; what a
+// write carries is handed over, and the caller changes it no more. Any error but *Canceled is a fault: after a Transact
+// its effect is unknown.
 type Rows interface {
 	// Transact carries out 1 to MaxWrites writes on distinct keys, all or nothing. *Canceled when a condition does not
 	// hold.

@@ -51,9 +51,13 @@ func (m *model) user(t *rapid.T) string {
 	return fmt.Sprint(rapid.IntRange(1, worldUsers).Draw(t, "user"))
 }
 
-// some draws an order of the world.
-func (m *model) some(t *rapid.T) seckill.Order {
-	return m.orders[rapid.SampledFrom(m.ids).Draw(t, "order")]
+// some draws an order of the world: two times of three one in the state that the step is for, if there is one.
+func (m *model) some(t *rapid.T, state seckill.State) seckill.Order {
+	ids := slices.DeleteFunc(slices.Clone(m.ids), func(id string) bool { return m.orders[id].State != state })
+	if len(ids) == 0 || rapid.IntRange(0, 2).Draw(t, "any order") == 0 {
+		ids = m.ids
+	}
+	return m.orders[rapid.SampledFrom(ids).Draw(t, "order")]
 }
 
 func (m *model) held(user string) (units int) {
@@ -84,7 +88,7 @@ func (m *model) place(t *rapid.T) {
 	units := rapid.SliceOfNDistinct(rapid.IntRange(1, worldUnits), 1, worldLimit+1, rapid.ID[int]).Draw(t, "units")
 	o := m.s.order(m.item, m.user(t), units...)
 	if rapid.IntRange(0, 4).Draw(t, "old id") == 0 {
-		old := m.some(t)
+		old := m.some(t, seckill.PendingPayment)
 		o.ID, o.User = old.ID, old.User
 	}
 	var want error
@@ -127,7 +131,7 @@ func (m *model) reject(t *rapid.T) {
 }
 
 func (m *model) beginClosing(t *rapid.T) {
-	o := m.some(t)
+	o := m.some(t, seckill.PendingPayment)
 	to := rapid.SampledFrom([]seckill.State{seckill.Expired, seckill.Cancelled}).Draw(t, "to")
 	var want error
 	if o.State != seckill.PendingPayment {
@@ -142,7 +146,7 @@ func (m *model) beginClosing(t *rapid.T) {
 }
 
 func (m *model) giveBack(t *rapid.T) {
-	o := m.some(t)
+	o := m.some(t, seckill.Closing)
 	given := o
 	if given.CloseTo == "" {
 		given.CloseTo = seckill.Expired
@@ -169,7 +173,7 @@ func (m *model) giveBack(t *rapid.T) {
 }
 
 func (m *model) settle(t *rapid.T) {
-	o := m.some(t)
+	o := m.some(t, seckill.Expired)
 	from := o.State
 	if rapid.IntRange(0, 3).Draw(t, "another from") == 0 {
 		from = rapid.SampledFrom(seckill.States).Draw(t, "from").State
@@ -192,7 +196,7 @@ func (m *model) settle(t *rapid.T) {
 }
 
 func (m *model) postpone(t *rapid.T) {
-	o := m.some(t)
+	o := m.some(t, seckill.Closing)
 	var want error
 	if o.State != seckill.Closing {
 		want = seckill.ErrStateChanged

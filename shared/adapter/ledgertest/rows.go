@@ -240,14 +240,12 @@ var rowCases = []testCase{
 		s.fault("index", err)
 		s.wantRows()
 	}},
-	{"rows belong to the caller", func(s *suite) {
+	{"rows that are read belong to the caller", func(s *suite) {
 		row := func() ledger.Row { return ledger.Row{"set": ledger.Set{"a"}, "list": []string{"p"}} }
 		spoil := func(r ledger.Row) {
 			r["set"].(ledger.Set)[0], r["list"].([]string)[0], r["more"] = "spoilt", "spoilt", "spoilt"
 		}
-		given := row()
-		s.transact(put("1", given))
-		spoil(given)
+		s.transact(put("1", row()))
 		got, _, err := s.Rows.Get(s.ctx, key("1"))
 		s.ok(err)
 		spoil(got)

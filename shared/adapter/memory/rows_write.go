@@ -177,7 +177,7 @@ func applyWrite(t *rowTable, w *ledger.Write, old ledger.Row) (ledger.Row, error
 	case ledger.OpDelete:
 		return nil, nil
 	case ledger.OpPut:
-		row = copyRow(w.Row)
+		row = w.Row
 	case ledger.OpUpdate:
 		row = maps.Clone(old)
 	}
@@ -200,7 +200,7 @@ var errType = errors.New("attribute of another type")
 
 // update changes a row whose lists and sets are shared with the stored one: it replaces them.
 func update(row ledger.Row, w *ledger.Write) error {
-	maps.Copy(row, copyRow(w.Set))
+	maps.Copy(row, w.Set)
 	for attr, n := range w.Add {
 		have, ok := row[attr].(int64)
 		if !ok && row[attr] != nil {
