@@ -1,0 +1,90 @@
+// Command seckill is the operator's and tester's tool. `seckill run` serves a whole flash sale on this machine.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitFault = 1 // something broke on the way
+	exitUsage = 2 // a flag, a file or a port that the caller has to change
+)
+
+// version is set when a release is built (-ldflags "-X main.version=…").
+var version = ""
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// After the first signal the next one has its ordinary effect: it ends the process at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
+}
+
+// faultError is an error that is not the caller's to mend.
+type faultError struct{ error }
+
+// run is the whole command. It returns the exit code; an error is one line on stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
+	root := &cobra.Command{
+		Use:   "seckill",
+		Short: "A flash-sale (秒杀) system: sells scarce goods to a crowd, never a unit twice",
+		Example: `  seckill run              the whole sale on http://localhost:8100
+  seckill run --help       its flags`,
+		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.AddCommand(runCommand(getenv), versionCommand())
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	line := strings.Join(strings.Fields(err.Error()), " ")
+	if fault, ok := err.(faultError); ok {
+		fmt.Fprintln(stderr, "seckill:", fault)
+		return exitFault
+	}
+	fmt.Fprintf(stderr, "seckill: %s (see: seckill run --help)\n", line)
+	return exitUsage
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  seckill version",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), currentVersion())
+			return err
+		},
+	}
+}
+
+// currentVersion is the release's, else the commit that was built, else "dev".
+func currentVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				return s.Value[:12]
+			}
+		}
+	}
+	return "dev"
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"seckill/local"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func noEnv(string) string { return "" }
+
+func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { taken.Close() })
+	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, tt := range []struct {
+		behaviour string
+		args      []string
+		want      string
+	}{
+		{"taken port", []string{"run", "--port", port}, "port " + port + " is taken: stop the program that has it, or choose another with --port"},
+		{"port too large", []string{"run", "--port", "65536"}, "--port 65536: want 1 to 65535"},
+		{"port negative", []string{"run", "--port", "-1"}, "--port -1"},
+		{"port a word", []string{"run", "--port", "http"}, `"http"`},
+		{"hold too short", []string{"run", "--hold", "4s"}, "--hold 4s: want 5s to 24h"},
+		{"hold too long", []string{"run", "--hold", "24h1s"}, "--hold 24h0m1s: want 5s to 24h"},
+		{"hold negative", []string{"run", "--hold=-15m"}, "--hold -15m0s"},
+		{"hold without a unit", []string{"run", "--hold", "15"}, "missing unit"},
+		{"stock zero", []string{"run", "--stock", "0"}, "--stock 0: want 1 to 1000000"},
+		{"stock too large", []string{"run", "--stock", "1000001"}, "--stock 1000001"},
+		{"limit zero", []string{"run", "--limit", "0"}, "--limit 0: want 1 to 1000"},
+		{"unknown flag", []string{"run", "--ports", "1"}, "unknown flag: --ports"},
+		{"unknown command", []string{"start"}, `unknown command "start"`},
+		{"argument too many", []string{"run", "8100"}, `"8100"`},
+		{"file missing", []string{"run", "--items", filepath.Join(dir, "none.csv")}, "no such file"},
+		{"file without a name", []string{"run", "--items", ""}, "--items: want the name"},
+		{"a folder", []string{"run", "--items", dir}, "is a directory"},
+		{"file with a bad line", []string{"run", "--items", file("bad.csv", "id,title,price,sk_price,start_time,end_time,stock,limit\n"+
+			"1,表,2,1.005,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1\n")}, `line 2: sk_price "1.005"`},
+		{"items and stock", []string{"run", "--items", file("x.json", "[]"), "--stock", "5"}, "write them in the file"},
+	} {
+		t.Run(tt.behaviour, func(t *testing.T) {
+			t.Parallel()
+			var stdout, stderr bytes.Buffer
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // of one that is taken by mistake
+			defer cancel()
+			code := run(ctx, tt.args, &stdout, &stderr, noEnv)
+			if code != exitUsage || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), tt.want) {
+				t.Errorf("run %v: exit %d\nstdout %q\nstderr %q\nwant exit %d and one line with %q", tt.args, code, stdout.String(), stderr.String(), exitUsage, tt.want)
+			}
+		})
+	}
+}
+
+func TestHelpHasExamplesEverywhere(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"version", "--help"}} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), args, &stdout, &stderr, noEnv)
+		if code != exitOK || stderr.Len() > 0 || !strings.Contains(stdout.String(), "Examples:\n  seckill ") {
+			t.Errorf("%v: exit %d, %s%s", args, code, stdout.String(), stderr.String())
+		}
+	}
+}
+
+func TestVersionIsOneWord(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{"version"}, &stdout, &stderr, noEnv)
+	if code != exitOK || !regexp.MustCompile(`^\S+\n$`).MatchString(stdout.String()) || stderr.Len() > 0 {
+		t.Errorf("exit %d, %q, %q", code, stdout.String(), stderr.String())
+	}
+}
+
+// output can be read while it is being written.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// started runs a command until the test's part is done, and checks that it then ends well and soon.
+func started(t *testing.T, getenv func(string) string, part func(printed string), args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout, stderr output
+	exit := make(chan int, 1)
+	go func() { exit <- run(ctx, append([]string{"run", "--port", "0"}, args...), &stdout, &stderr, getenv) }()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !strings.HasSuffix(stdout.String(), "/_local/state\n") {
+		select {
+		case code := <-exit:
+			t.Fatalf("ended with %d: %s", code, stderr.String())
+		case <-deadline:
+			t.Fatalf("nothing to read but %q", stdout.String())
+		case <-tick.C:
+		}
+	}
+	part(stdout.String())
+	http.DefaultClient.CloseIdleConnections()
+	began := time.Now()
+	cancel()
+	if code := <-exit; code != exitOK || time.Since(began) > local.MaxClose {
+		t.Errorf("ended with %d after %v", code, time.Since(began))
+	}
+	if stderr.String() != "" || !strings.HasSuffix(stdout.String(), "The data is gone.\n") {
+		t.Errorf("stderr %q, stdout ends %q", stderr.String(), stdout.String())
+	}
+}
+
+func get(t *testing.T, url, token string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+func find(t *testing.T, text, pattern string) string {
+	t.Helper()
+	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("nothing like %s in\n%s", pattern, text)
+	}
+	return m[1]
+}
+
+func TestRunPrintsWhatWorks(t *testing.T) {
+	t.Parallel()
+	started(t, noEnv, func(printed string) {
+		for _, label := range []string{"Storefront", "Status"} {
+			if code, body := get(t, find(t, printed, label+` +(http://localhost:\d+/\S*)`), ""); code != 200 || !strings.Contains(body, "<html") {
+				t.Errorf("%s: %d %.80s", label, code, body)
+			}
+		}
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		for _, who := range []string{"A", "B"} {
+			if code, body := get(t, base+"/order/list", find(t, printed, `(?m)^  `+who+`=(\S+)$`)); code != 200 {
+				t.Errorf("token %s: %d %s", who, code, body)
+			}
+		}
+		for _, want := range []string{"gone on exit", `"advance_seconds":91}`, "/seckill/buy", "/cashier?", "7 units, 2 per shopper"} {
+			if !strings.Contains(printed, want) {
+				t.Errorf("%q is not printed:\n%s", want, printed)
+			}
+		}
+		if code, body := get(t, base+"/seckill/detail/"+local.DemoLive, ""); code != 200 || !strings.Contains(body, `"max_sk_count":7,"sk_per_max_count":2`) {
+			t.Errorf("the live item: %d %s", code, body)
+		}
+	}, "--hold", "30s", "--stock", "7", "--limit", "2")
+}
+
+func TestRunTakesAnItemsFileAndASecret(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "items.json")
+	start, end := time.Now().Add(-time.Hour).Format(time.RFC3339), time.Now().Add(time.Hour).Format(time.RFC3339)
+	err := os.WriteFile(path, []byte(`[{"id":77,"title":"我的表","price":2,"sk_price":1.5,"start_time":"`+start+`","end_time":"`+end+`","stock":3,"limit":1}]`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := func(name string) string { return map[string]string{"JWT_SECRET": "mine"}[name] }
+	started(t, secret, func(printed string) {
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		code, body := get(t, base+"/seckill/ing", "")
+		if code != 200 || !strings.Contains(body, `"id":"77"`) || strings.Contains(body, local.DemoLive) || !strings.Contains(body, `"sk_price":1.50`) {
+			t.Errorf("items on sale: %d %s", code, body)
+		}
+		if code, body := get(t, base+"/order/list", find(t, printed, `(?m)^  A=(\S+)$`)); code != 200 {
+			t.Errorf("token A: %d %s", code, body)
+		}
+	}, "--items", path)
+}

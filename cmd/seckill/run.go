@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"seckill/local"
+	"seckill/local/itemfile"
+	"seckill/shared/seckill"
+)
+
+// settings are the flags of `seckill run`.
+type settings struct {
+	port  int
+	hold  time.Duration
+	stock int
+	limit int
+	items string
+}
+
+func runCommand(getenv func(string) string) *cobra.Command {
+	var set settings
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Serve a whole sale on this machine: storefront, API, cashier, status page",
+		Long: `Serve a whole sale on this machine: storefront, API, cashier and status page, with demo items or your own. No account is
+needed, no money moves, nothing is kept: the data is gone on exit. Ctrl-C stops it, a second Ctrl-C at once.
+
+An items file is a JSON array of objects, or CSV with a header, with the columns id, title, price, sk_price, start_time, end_time,
+stock, limit, and if wanted covers, detail, commodity_id. Prices are yuan, times RFC 3339, covers in CSV are separated by blanks.
+
+The environment variable JWT_SECRET sets the secret of tokens (` + local.DefaultSecret + `).`,
+		Example: `  seckill run
+  seckill run --port 9000 --hold 30s           orders lapse quickly
+  seckill run --stock 100 --limit 2            more of the live demo item
+  seckill run --items my-items.csv
+  JWT_SECRET=my-secret seckill run             tokens of your own issuer`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opt, err := set.options(cmd)
+			if err != nil {
+				return err
+			}
+			opt.JWTSecret = getenv("JWT_SECRET")
+			return serve(cmd, set.port, opt)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&set.port, "port", local.DefaultPort, "port on this machine, 1 to 65535; 0 for any free one")
+	f.DurationVar(&set.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
+	f.IntVar(&set.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
+	f.IntVar(&set.limit, "limit", local.DemoLimit, "units of the live demo item that one shopper may hold, 1 to 1000")
+	f.StringVar(&set.items, "items", "", "file with your own items instead of the demo's, .json or .csv")
+	return cmd
+}
+
+// options checks the flags. The error says which one and what is wanted.
+func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
+	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Version: currentVersion(),
+		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	switch {
+	case s.port < 0 || s.port > 65535:
+		return opt, fmt.Errorf("--port %d: want 1 to 65535, or 0 for any free one", s.port)
+	case s.hold < local.MinHold || s.hold > seckill.MaxHold:
+		return opt, fmt.Errorf("--hold %v: want %v to 24h, such as 30s or 15m", s.hold, local.MinHold)
+	case s.stock < 1 || s.stock > seckill.MaxStock:
+		return opt, fmt.Errorf("--stock %d: want 1 to %d", s.stock, seckill.MaxStock)
+	case s.limit < 1 || s.limit > seckill.MaxLimit:
+		return opt, fmt.Errorf("--limit %d: want 1 to %d", s.limit, seckill.MaxLimit)
+	case s.items == "" && cmd.Flags().Changed("items"):
+		return opt, errors.New("--items: want the name of a .json or .csv file")
+	case s.items != "" && (cmd.Flags().Changed("stock") || cmd.Flags().Changed("limit")):
+		return opt, errors.New("--stock and --limit are the demo item's: with --items, write them in the file")
+	case s.items == "":
+		opt.Items = local.DemoItems(time.Now(), s.stock, s.limit)
+		return opt, nil
+	}
+	var err error
+	opt.Items, err = itemfile.Read(s.items, time.Now())
+	return opt, err
+}
+
+// serve runs the system until the command's context ends.
+func serve(cmd *cobra.Command, port int, opt local.Options) error {
+	sys, err := local.New(opt)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("port %d is taken: stop the program that has it, or choose another with --port", port)
+	}
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	stop := func() error {
+		// Not the command's context: that has ended.
+		ctx, cancel := context.WithTimeout(context.Background(), local.MaxClose)
+		defer cancel()
+		return sys.Close(ctx)
+	}
+	if err := sys.Start(ctx); err != nil {
+		return faultError{errors.Join(err, stop())}
+	}
+	out := cmd.OutOrStdout()
+	if err := welcome(out, sys, opt); err != nil {
+		return faultError{errors.Join(err, stop())}
+	}
+	<-ctx.Done()
+	fmt.Fprintln(out, "\nStopping…")
+	if err := stop(); err != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "seckill: stopped, though not everything had ended:", err)
+	}
+	fmt.Fprintln(out, "Stopped. The data is gone.")
+	return nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/seckill"
+)
+
+const (
+	shownItems    = 5
+	shownShoppers = 2
+	tokenValid    = 7 * 24 * time.Hour
+)
+
+// welcome prints what to click and what to try.
+func welcome(w io.Writer, sys *local.System, opt local.Options) error {
+	now := sys.Clock.Now()
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("seckill %s: a whole sale on this machine. Ctrl-C stops it; the data is gone on exit.\n", opt.Version)
+	p("  Storefront  %s/", sys.URL())
+	p("  Status      %s/status", sys.URL())
+	p("  Cashier     opens when you pay an order; no money moves")
+	p("  Hold        an unpaid order keeps its units for %s, and %s of grace\n", short(opt.Hold), short(seckill.Grace))
+	for i, it := range opt.Items {
+		if i == shownItems {
+			p("%14sand %d more", "", len(opt.Items)-i)
+			break
+		}
+		p("  %-10s  %-19s  %-7s  %d units, %d per shopper  %s", first(i, "Items"), it.ID, it.StateAt(now), it.Stock, it.Limit, it.Commodity.Title)
+	}
+	p("")
+	var tokens []string
+	for i, s := range local.Shoppers[:shownShoppers] {
+		token, err := sys.Token(s.User, tokenValid)
+		if err != nil {
+			return err
+		}
+		tokens = append(tokens, token)
+		p("  %-10s  %s %s, token %s below", first(i, "Shoppers"), s.User, s.Name, string(rune('A'+i)))
+	}
+	p("\nTry, in another terminal, one after the other:\n")
+	item, hold := firstLive(opt.Items, now), opt.Hold+seckill.Grace
+	p("  S=%s\n  A=%s\n  B=%s\n", sys.URL(), tokens[0], tokens[1])
+	p(`  curl -s "$S/seckill/ing?page=1&size=10"`)
+	p(`  curl -s $S/seckill/detail/%s`, item)
+	p(`  curl -s $S/seckill/buy -H "Authorization: Bearer $A" -d '{"seckill_id":"%s","count":1,"address":"杭州市西湖区文三路 1 号"}'`, item)
+	p(`  curl -s $S/seckill/order/%s -H "Authorization: Bearer $A"`, item)
+	p("\n  # pay: open the address that this prints")
+	p(`  echo "$S/cashier?$(curl -s $S/seckill/order/%s -H "Authorization: Bearer $A" | sed 's/.*"alipay_order":"\([^"]*\)".*/\1/')"`, item)
+	p(`  curl -s $S/order/list -H "Authorization: Bearer $A"`)
+	p("\n  # let an order lapse: buy, pass its hold, see it expired and its unit back")
+	p(`  curl -s $S/seckill/buy -H "Authorization: Bearer $B" -d '{"seckill_id":"%s","count":1,"address":"上海市黄浦区人民大道 200 号"}'`, item)
+	p(`  curl -s $S/_local/clock -d '{"advance_seconds":%d}'`, int(hold/time.Second)+1)
+	p(`  curl -s $S/seckill/order/%s -H "Authorization: Bearer $B"`, item)
+	p(`  curl -s $S/_local/state`)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// short writes a duration without the zeros: "15m" instead of "15m0s".
+func short(d time.Duration) string {
+	s := strings.Replace(d.String(), "m0s", "m", 1)
+	return strings.Replace(s, "h0m", "h", 1)
+}
+
+// first gives a heading to the first of several lines.
+func first(i int, heading string) string {
+	if i == 0 {
+		return heading
+	}
+	return ""
+}
+
+func firstLive(items []seckill.Item, now time.Time) string {
+	for _, it := range items {
+		if it.StateAt(now) == seckill.ItemOnline {
+			return it.ID
+		}
+	}
+	return items[0].ID
+}

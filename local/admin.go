@@ -1,0 +1,217 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// Limits of the routes under /_local.
+const (
+	MaxAdvance = 7 * 24 * time.Hour // of the clock, in one call
+
+	maxAdminBody = 1 << 10 // bytes
+	settleWait   = 5 * time.Second
+	tokenValid   = 7 * 24 * time.Hour
+	shownRefunds = 100 // per shard
+)
+
+// admin serves what exists only here, where the server listens on the loopback interface: no token is asked for. A page of another
+// origin in the same browser cannot call it.
+func (s *System) admin() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_local/clock", s.getClock)
+	mux.HandleFunc("POST /_local/clock", s.postClock)
+	mux.HandleFunc("GET /_local/state", s.getState)
+	mux.HandleFunc("GET /_local/shoppers", s.getShoppers)
+	mux.HandleFunc("POST /_local/redis/flush", s.postFlush)
+	mux.HandleFunc("POST /_local/items/{id}/stop", s.postStopped(true))
+	mux.HandleFunc("POST /_local/items/{id}/resume", s.postStopped(false))
+	mux.HandleFunc("POST /_local/items/{id}/stock", s.postStock)
+	mux.HandleFunc("/_local/", s.unknown)
+	return http.NewCrossOriginProtection().Handler(mux)
+}
+
+func (s *System) getClock(w http.ResponseWriter, _ *http.Request) {
+	s.reply(w, map[string]any{"now": s.Clock.Now()})
+}
+
+// postClock moves the clock, and answers when what became due has been done.
+func (s *System) postClock(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Seconds *int64 `json:"advance_seconds"`
+	}
+	limit := int64(MaxAdvance / time.Second)
+	if err := decode(r, &body); err != nil || body.Seconds == nil || *body.Seconds < 1 || *body.Seconds > limit {
+		s.refuse(w, r, seckill.Invalid("advance_seconds", fmt.Sprintf("1..%d", limit)))
+		return
+	}
+	s.Clock.Advance(time.Duration(*body.Seconds) * time.Second)
+	ctx, cancel := context.WithTimeout(r.Context(), settleWait)
+	defer cancel()
+	err := s.Settle(ctx)
+	s.reply(w, map[string]any{"now": s.Clock.Now(), "advanced_seconds": *body.Seconds, "settled": err == nil})
+}
+
+func (s *System) getShoppers(w http.ResponseWriter, r *http.Request) {
+	type shopper struct {
+		Name  string `json:"name"`
+		User  string `json:"user"`
+		Token string `json:"token"`
+	}
+	list := make([]shopper, len(Shoppers))
+	for i, sh := range Shoppers {
+		token, err := s.Token(sh.User, tokenValid)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		list[i] = shopper{sh.Name, sh.User, token}
+	}
+	s.reply(w, map[string]any{"shoppers": list})
+}
+
+// postFlush wipes the stock, as a Redis that fails over and forgets would.
+func (s *System) postFlush(w http.ResponseWriter, _ *http.Request) {
+	s.Redis.Flush()
+	s.reply(w, map[string]any{"flushed": true})
+}
+
+func (s *System) postStopped(stopped bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.changed(w, r, s.Stage.SetStopped(r.Context(), r.PathValue("id"), stopped))
+	}
+}
+
+func (s *System) postStock(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Stock *int `json:"stock"`
+	}
+	if err := decode(r, &body); err != nil || body.Stock == nil {
+		s.refuse(w, r, seckill.Invalid("stock", fmt.Sprintf("1..%d", seckill.MaxStock)))
+		return
+	}
+	s.changed(w, r, s.Stage.AddStock(r.Context(), r.PathValue("id"), *body.Stock))
+}
+
+// changed answers an operator's change with the item as it is now.
+func (s *System) changed(w http.ResponseWriter, r *http.Request, err error) {
+	var it seckill.Item
+	if err == nil {
+		it, err = s.Items.Get(r.Context(), r.PathValue("id"))
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	s.reply(w, s.itemState(r.Context(), &it, s.Clock.Now()))
+}
+
+type itemState struct {
+	ID        string            `json:"id"`
+	Title     string            `json:"title"`
+	State     seckill.ItemState `json:"state"`
+	Stock     int               `json:"stock"`
+	Left      int               `json:"left"`
+	Held      int               `json:"held"`
+	Awaiting  int               `json:"awaiting"`
+	Installed bool              `json:"installed"`
+}
+
+type queueState struct {
+	Name     string `json:"name"`
+	Visible  int    `json:"visible"`
+	InFlight int    `json:"in_flight"`
+	Delayed  int    `json:"delayed"`
+	Parked   int    `json:"parked"`
+}
+
+type refundDue struct {
+	Order   string      `json:"order_id"`
+	TradeNo string      `json:"trade_no"`
+	Amount  seckill.Fen `json:"amount"`
+}
+
+type state struct {
+	Now     time.Time             `json:"now"`
+	Version string                `json:"version"`
+	Items   []itemState           `json:"items"`
+	Orders  map[seckill.State]int `json:"orders"`
+	Queues  []queueState          `json:"queues"`
+	Refunds []refundDue           `json:"refunds_due"`
+	Events  map[seckill.Event]int `json:"events"`
+}
+
+func (s *System) itemState(ctx context.Context, it *seckill.Item, now time.Time) itemState {
+	out := itemState{ID: it.ID, Title: it.Commodity.Title, State: it.StateAt(now), Stock: it.Stock}
+	if l, err := s.Stock.Level(ctx, it.ID); err == nil {
+		out.Left, out.Held, out.Awaiting, out.Installed = l.Left, l.Held, l.Awaiting, true
+	}
+	return out
+}
+
+func (s *System) getState(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	out := state{Now: s.Clock.Now(), Version: s.opt.Version, Orders: map[seckill.State]int{}, Items: []itemState{},
+		Refunds: []refundDue{}, Events: s.Meter.Counts()}
+	items, err := s.Items.List(ctx, time.Time{})
+	for i := range items {
+		st := s.itemState(ctx, &items[i], out.Now)
+		out.Items = append(out.Items, st)
+		if st.Awaiting > 0 {
+			out.Orders[seckill.Queued] += st.Awaiting
+		}
+	}
+	for _, row := range s.Rows.Dump(ledger.TableOrders) {
+		name, _ := row["state"].(string)
+		out.Orders[seckill.State(name)]++
+	}
+	errs := []error{err}
+	for _, q := range []struct {
+		name string
+		seckill.Queue
+	}{{"orders", s.Orders}, {"closings", s.Closings}} {
+		d, err := q.Depth(ctx)
+		errs = append(errs, err)
+		out.Queues = append(out.Queues, queueState{q.name, d.Visible, d.InFlight, d.Delayed, d.Parked})
+	}
+	for shard := range seckill.DueShards {
+		due, err := s.Ledger.RefundsDue(ctx, shard, shownRefunds)
+		errs = append(errs, err)
+		for _, p := range due {
+			out.Refunds = append(out.Refunds, refundDue{p.Order, p.TradeNo, p.Amount})
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	s.reply(w, out)
+}
+
+// decode reads a small JSON body.
+func decode(r *http.Request, into any) error {
+	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxAdminBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("something follows the body")
+	}
+	return nil
+}
+
+func (s *System) reply(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		s.log.Warn("answer not written", "err", err)
+	}
+}

@@ -1,0 +1,169 @@
+package local_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/local"
+	"seckill/local/localtest"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+const (
+	shoppers = 500
+	units    = 100
+)
+
+// soldOnce checks that the item's units 1..n each have exactly one row, and no other number has.
+func (w *world) soldOnce(item string, n int) {
+	w.t.Helper()
+	var got, want []int
+	for _, u := range localtest.Units(w.System) {
+		if u.Item == item {
+			got = append(got, u.Unit)
+		}
+	}
+	for i := range n {
+		want = append(want, i+1)
+	}
+	if !slices.Equal(got, want) {
+		w.t.Errorf("unit rows %v, want 1..%d each once", got, n)
+	}
+}
+
+func user(i int) string { return strconv.Itoa(100_000 + i) }
+
+func TestCrowdGetsEveryUnitOnce(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Items: []seckill.Item{live("7", units, 1)}})
+	tokens := make([]string, shoppers)
+	for i := range tokens {
+		tokens[i] = w.token(user(i))
+	}
+	var accepted, soldOut atomic.Int64
+	var crowd sync.WaitGroup
+	for i := range shoppers {
+		crowd.Go(func() {
+			a, err := w.try(tokens[i], "POST", "/seckill/buy", map[string]any{"seckill_id": 7, "count": 1, "address": address})
+			switch {
+			case err != nil:
+				t.Error(err)
+			case a.status == 200:
+				accepted.Add(1)
+			case a.text("code") == "sold_out":
+				soldOut.Add(1)
+			default:
+				t.Errorf("shopper %d: %v", i, a)
+			}
+		})
+	}
+	crowd.Wait()
+	if accepted.Load() != units || soldOut.Load() != shoppers-units {
+		t.Errorf("%d accepted, %d sold out; want %d and %d", accepted.Load(), soldOut.Load(), units, shoppers-units)
+	}
+	w.drained()
+	w.soldOnce("7", units)
+	if n := len(w.Rows.Dump(ledger.TableOrders)); n != units {
+		t.Errorf("%d orders, want %d", n, units)
+	}
+	if n := len(w.Rows.Dump(ledger.TableQuotas)); n != units {
+		t.Errorf("%d quota rows, want %d", n, units)
+	}
+}
+
+// shopUntilSure buys like a determined shopper: again after "try later", again after "sold out" as long as units are unsold, again
+// when an accepted order was rejected. It reports every order id that was acknowledged.
+func (w *world) shopUntilSure(token, item string, over <-chan struct{}, acknowledged func(string)) error {
+	retry := time.NewTicker(20 * time.Millisecond)
+	defer retry.Stop()
+	for attempt := 1; ; {
+		select {
+		case <-over:
+			return nil
+		case <-retry.C:
+		}
+		a, err := w.try(token, "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": 1, "address": address},
+			"Idempotency-Key", fmt.Sprintf("attempt-%d", attempt))
+		if err != nil {
+			return err
+		}
+		switch code := a.text("code"); {
+		case a.status == 200:
+			acknowledged(a.text("order_id"))
+		case code == "limit_reached" || code == "sold_out" || code == "not_ready" || code == "unconfirmed":
+		default:
+			return fmt.Errorf("buy: %v", a)
+		}
+		s, err := w.try(token, "GET", "/seckill/order/"+item, nil)
+		if err != nil {
+			return err
+		}
+		switch s.text("state") {
+		case "pending_payment":
+			return nil
+		case "rejected":
+			attempt++
+		}
+	}
+}
+
+func TestStockWipedUnderTheCrowd(t *testing.T) {
+	t.Parallel()
+	const wipes = 6
+	// A hold so long that no order lapses while the test moves the clock.
+	w := start(t, local.Options{Items: []seckill.Item{live("7", units, 1)}, Hold: seckill.MaxHold})
+	tokens := make([]string, shoppers)
+	for i := range tokens {
+		tokens[i] = w.token(user(i))
+	}
+	var mu sync.Mutex
+	acked, wiped := map[string]bool{}, 0
+	acknowledged := func(id string) {
+		mu.Lock()
+		defer mu.Unlock()
+		acked[id] = true
+		if wiped < wipes && len(acked) >= (wiped+1)*units/(wipes+1) { // spread over the sale
+			w.Redis.Flush()
+			wiped++
+		}
+	}
+	over := make(chan struct{}) // all sold, or the patience is at its end
+	var crowd sync.WaitGroup
+	home := sync.OnceFunc(func() {
+		close(over)
+		crowd.Wait()
+	})
+	defer home()
+	for _, token := range tokens {
+		crowd.Go(func() {
+			if err := w.shopUntilSure(token, "7", over, acknowledged); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	sold := 0
+	w.within(60*time.Second, "sale of every unit", func() bool {
+		w.Clock.Advance(time.Second) // backoffs and schedules pass quickly
+		sold = len(localtest.Units(w.System))
+		return sold >= units
+	}, func() any { return sold })
+	home()
+	if wiped != wipes {
+		t.Errorf("wiped %d times, want %d", wiped, wipes)
+	}
+	w.pass(seckill.MaxUnplaced + 2*time.Minute) // whatever still waits is decided
+	w.pass(2 * time.Minute)
+	w.drained()
+	w.soldOnce("7", units)
+	for id := range acked {
+		if _, found, _ := w.Rows.Get(t.Context(), ledger.Key{Table: ledger.TableOrders, PK: id}); !found {
+			t.Errorf("I11 NoFalseAck: order %s was acknowledged and has no row", id)
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package local_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"seckill/local"
+	"seckill/local/localtest"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/seckill"
+)
+
+const (
+	patience = 10 * time.Second // of a poll; the machine may be busy
+	pollStep = 5 * time.Millisecond
+	address  = "浙江省杭州市西湖区文三路 1 号 3 幢 201 室"
+)
+
+// Every system that a test starts is closed by it, and leaves no goroutine behind.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// keyPairs are made once: a key takes a tenth of a second and more.
+var keyPairs = sync.OnceValue(func() [2]fakegateway.KeyPair {
+	var out [2]fakegateway.KeyPair
+	for i := range out {
+		var err error
+		if out[i], err = fakegateway.GenerateKeys(); err != nil {
+			panic(err)
+		}
+	}
+	return out
+})
+
+// world is a running system and a client of it.
+type world struct {
+	*local.System
+	t    *testing.T
+	http *http.Client
+}
+
+// start runs a system on a free port until the test ends; then its ledger has to be sound.
+func start(t *testing.T, o local.Options) *world {
+	t.Helper()
+	o.Addr, o.ShopKeys, o.GatewayKeys = ":0", keyPairs()[0], keyPairs()[1]
+	sys, err := local.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{MaxConnsPerHost: 64, MaxIdleConnsPerHost: 64}
+	w := &world{System: sys, t: t, http: &http.Client{Transport: transport, Timeout: patience}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		if err := sys.Close(context.Background()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		localtest.Invariants(t, sys, false)
+	})
+	if err := sys.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// live is an item on sale for a day.
+func live(id string, stock, limit int) seckill.Item {
+	it := local.DemoItems(time.Now(), stock, limit)[1]
+	it.ID = id
+	return it
+}
+
+// answer is what a call brought.
+type answer struct {
+	status int
+	header http.Header
+	raw    string
+	json   map[string]any // nil when the body is no JSON object
+}
+
+func (a answer) String() string { return fmt.Sprintf("%d %s", a.status, a.raw) }
+
+func (a answer) text(field string) string {
+	s, _ := a.json[field].(string)
+	return s
+}
+
+// call makes one request; token "" sends none. A body that is a string goes as it is. Numbers come back as json.Number.
+func (w *world) call(token, method, path string, body any, headers ...string) answer {
+	w.t.Helper()
+	a, err := w.try(token, method, path, body, headers...)
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return a
+}
+
+// try is call for other goroutines than the test's own.
+func (w *world) try(token, method, path string, body any, headers ...string) (answer, error) {
+	var send io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		send = strings.NewReader(b)
+	default:
+		raw, err := json.Marshal(b)
+		if err != nil {
+			return answer{}, err
+		}
+		send = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequest(method, w.URL()+path, send)
+	if err != nil {
+		return answer{}, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := w.http.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: resp.StatusCode, header: resp.Header, raw: string(raw)}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&a.json) != nil {
+		a.json = nil
+	}
+	return a, nil
+}
+
+func (w *world) token(user string) string {
+	w.t.Helper()
+	token, err := w.Token(user, 24*time.Hour)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return token
+}
+
+// buy asks for count units as a user, with a key or without ("").
+func (w *world) buy(user, item string, count int, key string) answer {
+	w.t.Helper()
+	var headers []string
+	if key != "" {
+		headers = []string{"Idempotency-Key", key}
+	}
+	return w.call(w.token(user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": count, "address": address}, headers...)
+}
+
+// bought buys one unit and waits until it is placed; it gives the order's id and its pay string.
+func (w *world) bought(user, item string) (order, pay string) {
+	w.t.Helper()
+	a := w.buy(user, item, 1, "")
+	if a.status != 200 {
+		w.t.Fatalf("buy: %v", a)
+	}
+	s := w.awaitState(user, item, seckill.PendingPayment)
+	return s.text("order_id"), s.text("alipay_order")
+}
+
+// status is where the user's newest order of the item is.
+func (w *world) status(user, item string) answer {
+	w.t.Helper()
+	return w.call(w.token(user), "GET", "/seckill/order/"+item, nil)
+}
+
+func (w *world) awaitState(user, item string, want seckill.State) answer {
+	w.t.Helper()
+	var a answer
+	w.eventually("order "+string(want), func() bool {
+		a = w.status(user, item)
+		return a.text("state") == string(want)
+	}, func() any { return a })
+	return a
+}
+
+// left is how many units the item's page shows.
+func (w *world) left(item string) string {
+	w.t.Helper()
+	n, _ := w.call("", "GET", "/seckill/detail/"+item, nil).json["stock"].(json.Number)
+	return n.String()
+}
+
+// awaitLeft waits until the item's page, which may be a second old, shows the number.
+func (w *world) awaitLeft(item, want string) {
+	w.t.Helper()
+	got := ""
+	w.eventually("stock "+want, func() bool {
+		got = w.left(item)
+		return got == want
+	}, func() any { return got })
+}
+
+// eventually polls until the condition holds; last is shown when it never does.
+func (w *world) eventually(what string, holds func() bool, last func() any) {
+	w.t.Helper()
+	w.within(patience, what, holds, last)
+}
+
+func (w *world) within(limit time.Duration, what string, holds func() bool, last func() any) {
+	w.t.Helper()
+	deadline := time.After(limit)
+	tick := time.NewTicker(pollStep)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-deadline:
+			w.t.Fatalf("no %s within %v; last seen: %v", what, limit, last())
+		case <-tick.C:
+		}
+	}
+}
+
+// pass moves the clock over HTTP, as a tester does, and waits until what became due is done.
+func (w *world) pass(d time.Duration) {
+	w.t.Helper()
+	a := w.call("", "POST", "/_local/clock", map[string]any{"advance_seconds": int(d / time.Second)})
+	if a.status != 200 || a.json["settled"] != true {
+		w.t.Fatalf("clock: %v", a)
+	}
+}
+
+// drained settles the system and checks every guarantee.
+func (w *world) drained() {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := w.Settle(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	localtest.Invariants(w.t, w.System, true)
+}

@@ -1,0 +1,144 @@
+package itemfile
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// readCSV reads lines under a header. A line with the wrong number of cells is a fault of its own; a broken quote ends the
+// reading, because nothing after it can be told apart.
+func readCSV(data []byte) ([]record, []fault) {
+	r := csv.NewReader(bytes.NewReader(data))
+	header, err := r.Read()
+	if err == io.EOF {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, []fault{csvFault(err)}
+	}
+	for i := range header {
+		header[i] = strings.TrimSpace(header[i])
+	}
+	if err := checkColumns(header); err != nil {
+		return nil, []fault{{"line 1", err.Error()}}
+	}
+	var records []record
+	var faults []fault
+	for {
+		cells, err := r.Read()
+		if err == io.EOF {
+			return records, faults
+		}
+		if err != nil {
+			faults = append(faults, csvFault(err))
+			if errors.Is(err, csv.ErrFieldCount) {
+				continue
+			}
+			return records, faults
+		}
+		line, _ := r.FieldPos(0)
+		rec := record{where: fmt.Sprintf("line %d", line), text: map[string]string{}}
+		for i, name := range header {
+			rec.text[name] = strings.TrimSpace(cells[i])
+		}
+		rec.covers = strings.Fields(rec.text["covers"])
+		records = append(records, rec)
+	}
+}
+
+func csvFault(err error) fault {
+	var p *csv.ParseError
+	if !errors.As(err, &p) {
+		return fault{"file", err.Error()}
+	}
+	return fault{fmt.Sprintf("line %d", p.StartLine), p.Err.Error()}
+}
+
+// readJSON reads an array of objects. Broken JSON ends the reading.
+func readJSON(data []byte) ([]record, []fault) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	line := func(offset int64) int { return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n")) }
+	broken := func(err error) []fault {
+		at := d.InputOffset()
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			at = syntax.Offset
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err, at = errors.New("the file ends too early"), int64(len(data))
+		}
+		return []fault{{fmt.Sprintf("line %d", line(at)), "not JSON: " + err.Error()}}
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, nil
+	}
+	if t, err := d.Token(); err != nil {
+		return nil, broken(err)
+	} else if t != json.Delim('[') {
+		return nil, []fault{{"line 1", "want an array of items: [{…}, …]"}}
+	}
+	var records []record
+	var faults []fault
+	for d.More() {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return records, append(faults, broken(err)...)
+		}
+		where := fmt.Sprintf("element %d (line %d)", len(records)+len(faults)+1, line(d.InputOffset()-int64(len(raw))))
+		rec, err := object(raw)
+		if err != nil {
+			faults = append(faults, fault{where, err.Error()})
+			continue
+		}
+		rec.where = where
+		records = append(records, rec)
+	}
+	if _, err := d.Token(); err != nil {
+		return records, append(faults, broken(err)...)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		faults = append(faults, fault{fmt.Sprintf("line %d", line(d.InputOffset())), "something follows the array"})
+	}
+	return records, faults
+}
+
+// object reads one element. Numbers are taken as written, digit by digit: a float64 would change prices and long ids.
+func object(raw json.RawMessage) (record, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
+		return record{}, errors.New("want an object: {…}")
+	}
+	if err := checkColumns(slices.Sorted(maps.Keys(fields))); err != nil {
+		return record{}, err
+	}
+	rec := record{text: map[string]string{}}
+	for name, value := range fields {
+		var err error
+		var s string
+		switch name {
+		case "covers":
+			err = json.Unmarshal(value, &rec.covers)
+		case "title", "detail", "start_time", "end_time":
+			err = json.Unmarshal(value, &s)
+			rec.text[name] = s
+		default:
+			if value[0] == '"' {
+				err = json.Unmarshal(value, &s)
+			} else {
+				s = string(value)
+			}
+			rec.text[name] = s
+		}
+		if err != nil {
+			return record{}, fmt.Errorf("%s: want %s", name, map[bool]string{true: "an array of texts", false: "a text"}[name == "covers"])
+		}
+	}
+	return rec, nil
+}

@@ -1,0 +1,206 @@
+// Package itemfile reads a seller's items from a file: a JSON array of objects, or CSV with a header, both with the same
+// columns. In: a file's bytes. Out: whole items that keep every limit of seckill.Item, or what is wrong, line by line; it is
+// all or nothing. It touches the one file that it is given.
+//
+// Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit; and, if
+// wanted, covers (addresses; in CSV separated by blanks), detail (HTML, sanitized here) and commodity_id (the id if
+// missing).
+package itemfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/microcosm-cc/bluemonday"
+
+	"seckill/shared/seckill"
+)
+
+// MaxSize is the largest file, in bytes.
+const MaxSize = 5 << 20
+
+// maxFaults is how many bad lines an error names; the rest it counts.
+const maxFaults = 10
+
+var (
+	required = []string{"id", "title", "price", "sk_price", "start_time", "end_time", "stock", "limit"}
+	optional = []string{"covers", "detail", "commodity_id"}
+)
+
+// record is one item as text, before anything is believed.
+type record struct {
+	where  string // "line 3", "element 2 (line 9)"
+	text   map[string]string
+	covers []string
+}
+
+// fault is what is wrong at one place of the file.
+type fault struct{ where, what string }
+
+// Error names the bad places of a file, at most ten of them, on one line.
+type Error struct {
+	File   string
+	faults []fault
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	for i, f := range e.faults {
+		if i == maxFaults {
+			fmt.Fprintf(&b, "; and %d more", len(e.faults)-i)
+			break
+		}
+		sep := "; "
+		if i == 0 {
+			sep = ": "
+		}
+		b.WriteString(sep + f.where + ": " + f.what)
+	}
+	return b.String()
+}
+
+// Read reads a file of at most MaxSize bytes and seckill.MaxItems items. now becomes the items' time of creation. The error is
+// one line that says what to mend: an *Error when lines are bad.
+func Read(path string, now time.Time) ([]seckill.Item, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data, now)
+}
+
+// Parse is Read for the bytes of a file; by its name's ending it is .json or .csv.
+func Parse(name string, data []byte, now time.Time) ([]seckill.Item, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	var records []record
+	var faults []fault
+	switch format := strings.ToLower(filepath.Ext(name)); {
+	case format != ".json" && format != ".csv":
+		return nil, fmt.Errorf("%s: want a file that ends in .json or .csv", name)
+	case len(data) > MaxSize:
+		return nil, fmt.Errorf("%s: larger than %d MiB", name, MaxSize>>20)
+	case !utf8.Valid(data):
+		return nil, fmt.Errorf("%s: not UTF-8 text: save it as UTF-8", name)
+	case format == ".json":
+		records, faults = readJSON(data)
+	default:
+		records, faults = readCSV(data)
+	}
+	if len(records) > seckill.MaxItems {
+		return nil, fmt.Errorf("%s: %d items, want at most %d", name, len(records), seckill.MaxItems)
+	}
+	if len(records) == 0 && len(faults) == 0 {
+		return nil, fmt.Errorf("%s: no items in it", name)
+	}
+	sanitize := bluemonday.UGCPolicy().Sanitize
+	items := make([]seckill.Item, 0, len(records))
+	first := map[string]string{} // where each id stands
+	for _, r := range records {
+		it, err := r.item(now, sanitize)
+		if err == nil && first[it.ID] != "" {
+			err = fmt.Errorf("id %s is already on %s", it.ID, first[it.ID])
+		}
+		if err != nil {
+			faults = append(faults, fault{r.where, err.Error()})
+			continue
+		}
+		first[it.ID] = r.where
+		items = append(items, it)
+	}
+	if len(faults) > 0 {
+		return nil, &Error{File: name, faults: faults}
+	}
+	return items, nil
+}
+
+// checkColumns says which names are missing or unknown; a misspelt one would otherwise be lost in silence.
+func checkColumns(names []string) error {
+	for _, n := range required {
+		if !slices.Contains(names, n) {
+			return fmt.Errorf("%s is missing", n)
+		}
+	}
+	for i, n := range names {
+		if !slices.Contains(required, n) && !slices.Contains(optional, n) {
+			return fmt.Errorf("%.40q is no column; there are %s, %s", n, strings.Join(required, ", "), strings.Join(optional, ", "))
+		}
+		if slices.Contains(names[:i], n) {
+			return fmt.Errorf("%s is there twice", n)
+		}
+	}
+	return nil
+}
+
+func (r *record) item(now time.Time, sanitize func(string) string) (seckill.Item, error) {
+	it := seckill.Item{
+		ID: r.text["id"], CreateTime: now, Version: 1,
+		Commodity: seckill.Commodity{ID: r.text["commodity_id"], Title: strings.TrimSpace(r.text["title"]), Covers: r.covers,
+			Detail: sanitize(r.text["detail"]), CreateTime: now},
+	}
+	if it.Commodity.ID == "" {
+		it.Commodity.ID = it.ID
+	}
+	for _, c := range r.covers {
+		if err := checkCover(c); err != nil {
+			return it, err
+		}
+	}
+	err := errors.Join(
+		yuan(r, "price", &it.Commodity.Price), yuan(r, "sk_price", &it.Price),
+		instant(r, "start_time", &it.Start), instant(r, "end_time", &it.End),
+		number(r, "stock", &it.Stock), number(r, "limit", &it.Limit),
+	)
+	if err != nil {
+		return it, errors.New(strings.ReplaceAll(err.Error(), "\n", ", "))
+	}
+	it.Buckets = seckill.BucketsFor(it.Stock)
+	return it, it.Validate()
+}
+
+func yuan(r *record, column string, to *seckill.Fen) (err error) {
+	if *to, err = seckill.ParseYuan(r.text[column]); err != nil {
+		return fmt.Errorf("%s %.40q: want yuan such as 88.80", column, r.text[column])
+	}
+	return nil
+}
+
+func instant(r *record, column string, to *time.Time) error {
+	t, err := time.Parse(time.RFC3339, r.text[column])
+	if err != nil {
+		return fmt.Errorf("%s %.40q: want a time such as 2026-11-11T20:00:00+08:00", column, r.text[column])
+	}
+	*to = t.UTC().Truncate(time.Millisecond)
+	return nil
+}
+
+func number(r *record, column string, to *int) (err error) {
+	if *to, err = strconv.Atoi(r.text[column]); err != nil {
+		return fmt.Errorf("%s %.40q: want a whole number", column, r.text[column])
+	}
+	return nil
+}
+
+// checkCover takes what a page may show: an address on the web, or a path on this server.
+func checkCover(c string) error {
+	u, err := url.Parse(c)
+	if err == nil && (u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") || u.Scheme == "" && u.Host == "" && strings.HasPrefix(c, "/")) {
+		return nil
+	}
+	return fmt.Errorf("cover %.60q: want an https:// address or a path such as /pictures/tea.svg", c)
+}

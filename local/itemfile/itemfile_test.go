@@ -1,0 +1,172 @@
+package itemfile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/seckill"
+)
+
+var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+const header = "id,title,price,sk_price,start_time,end_time,stock,limit,covers,detail,commodity_id\n"
+
+// want is the item that both formats spell below.
+func want() seckill.Item {
+	return seckill.Item{
+		ID: "9007199254740993", Price: 8880, Stock: 1200, Limit: 2, Buckets: 16, Version: 1, CreateTime: now,
+		Start: time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC), End: time.Date(2026, 11, 12, 12, 0, 0, 0, time.UTC),
+		Commodity: seckill.Commodity{ID: "77", Title: "西湖龙井, 明前", Price: 19999, CreateTime: now,
+			Covers: []string{"https://example.com/a.jpg", "/pictures/tea.svg"}, Detail: "<p>香 &#34;浓&#34;</p>"},
+	}
+}
+
+func TestBothFormatsReadTheSameItem(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string]string{
+		"items.csv": header + `9007199254740993,"西湖龙井, 明前",199.99,88.8,2026-11-11T20:00:00+08:00,2026-11-12T12:00:00Z,1200,2,` +
+			`https://example.com/a.jpg /pictures/tea.svg,"<p onclick=x>香 ""浓""</p><script>alert(1)</script>",77` + "\n",
+		"bom.CSV": "\ufeff" + header + `9007199254740993,"西湖龙井, 明前",199.99,88.80,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,1200,2,` +
+			`"https://example.com/a.jpg  /pictures/tea.svg","<p>香 ""浓""</p>",77`,
+		"items.json": `[{"id": 9007199254740993, "title": "西湖龙井, 明前", "price": 199.99, "sk_price": "88.80",
+			"start_time": "2026-11-11T20:00:00+08:00", "end_time": "2026-11-12T12:00:00Z", "stock": 1200, "limit": 2,
+			"covers": ["https://example.com/a.jpg", "/pictures/tea.svg"], "commodity_id": "77",
+			"detail": "<p onclick=x>香 \"浓\"</p><script>alert(1)</script>"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Parse(name, []byte(data), now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]seckill.Item{want()}, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOptionalColumnsMayBeMissing(t *testing.T) {
+	t.Parallel()
+	got, err := Parse("a.csv", []byte("limit,id,title,price,sk_price,start_time,end_time,stock\n"+
+		"1,5,表,2,1,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3\n"), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got[0].Commodity.ID != "5" || len(got[0].Commodity.Covers) != 0 || got[0].Commodity.Detail != "" {
+		t.Errorf("got %+v", got[0].Commodity)
+	}
+}
+
+// row is a good line with some cells replaced.
+func row(id int, cells map[string]string) string {
+	all := map[string]string{"id": fmt.Sprint(id), "title": "表", "price": "2", "sk_price": "1", "start_time": "2026-11-11T12:00:00Z",
+		"end_time": "2026-11-12T12:00:00Z", "stock": "3", "limit": "1"}
+	var out []string
+	for _, c := range strings.Split(strings.TrimSpace(header), ",") {
+		v := all[c]
+		if over, ok := cells[c]; ok {
+			v = over
+		}
+		out = append(out, v)
+	}
+	return strings.Join(out, ",") + "\n"
+}
+
+func element(id int, cells map[string]string) string {
+	all := map[string]string{"id": fmt.Sprint(id), "title": `"表"`, "price": "2", "sk_price": "1", "start_time": `"2026-11-11T12:00:00Z"`,
+		"end_time": `"2026-11-12T12:00:00Z"`, "stock": "3", "limit": "1"}
+	for k, v := range cells {
+		all[k] = v
+	}
+	var out []string
+	for k, v := range all {
+		if v != "-" {
+			out = append(out, fmt.Sprintf("%q: %s", k, v))
+		}
+	}
+	return "{" + strings.Join(out, ", ") + "}"
+}
+
+func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
+	t.Parallel()
+	set := func(column, value string) map[string]string { return map[string]string{column: value} }
+	csvOf := func(column, value string) string { return header + row(1, nil) + row(2, set(column, value)) }
+	jsonOf := func(column, value string) string {
+		return "[\n" + element(1, nil) + ",\n" + element(2, set(column, value)) + "\n]"
+	}
+	tests := []struct{ behaviour, name, data, want string }{
+		{"empty file", "a.csv", "", "a.csv: no items in it"},
+		{"header only", "a.csv", header, "no items in it"},
+		{"empty JSON", "a.json", " \n", "no items in it"},
+		{"empty array", "a.json", "[]", "no items in it"},
+		{"another ending", "a.txt", header, "ends in .json or .csv"},
+		{"another encoding", "a.csv", header + "\xc1\xfa", "not UTF-8"},
+		{"too large", "a.csv", header + strings.Repeat(" ", MaxSize), "larger than 5 MiB"},
+		{"column missing", "a.csv", "id,title\n1,x\n", "line 1: price is missing"},
+		{"column unknown", "a.csv", strings.Replace(header, "detail", "details", 1) + row(1, nil), `line 1: "details" is no column`},
+		{"column twice", "a.csv", strings.Replace(header, "detail", "id", 1) + row(1, nil), "line 1: id is there twice"},
+		{"cell missing", "a.csv", header + row(1, nil) + "2,x\n", "line 3: wrong number of fields"},
+		{"open quote", "a.csv", header + row(1, nil) + `2,"x`, "line 3: extraneous or missing"},
+		{"id with letters", "a.csv", csvOf("id", "2a"), `line 3: id "2a"`},
+		{"id with a leading zero", "a.csv", csvOf("id", "02"), `line 3: id "02"`},
+		{"id twice", "a.csv", csvOf("id", "1"), "line 3: id 1 is already on line 2"},
+		{"price with three decimals", "a.csv", csvOf("sk_price", "1.005"), `line 3: sk_price "1.005": want yuan`},
+		{"price zero", "a.csv", csvOf("sk_price", "0"), "line 3: sk_price 0.00: want 0.01"},
+		{"price negative", "a.csv", csvOf("price", "-1"), `line 3: price "-1"`},
+		{"price with an exponent", "a.json", jsonOf("sk_price", "1e2"), `element 2 (line 3): sk_price "1e2"`},
+		{"time without a zone", "a.csv", csvOf("start_time", "2026-11-11 12:00:00"), `line 3: start_time "2026-11-11 12:00:00": want a time`},
+		{"end before start", "a.csv", csvOf("end_time", "2026-11-10T12:00:00Z"), "line 3: start_time"},
+		{"stock zero", "a.csv", csvOf("stock", "0"), "line 3: stock 0: want 1 to 1000000"},
+		{"stock too large", "a.csv", csvOf("stock", "1000001"), "line 3: stock 1000001"},
+		{"stock not whole", "a.json", jsonOf("stock", "3.0"), `element 2 (line 3): stock "3.0": want a whole number`},
+		{"limit zero", "a.csv", csvOf("limit", "0"), "line 3: limit 0"},
+		{"title empty", "a.csv", csvOf("title", " "), "line 3: title"},
+		{"title no text", "a.json", jsonOf("title", "7"), "element 2 (line 3): title: want a text"},
+		{"cover a script", "a.csv", csvOf("covers", "javascript:alert(1)"), "line 3: cover"},
+		{"covers no array", "a.json", jsonOf("covers", `"x"`), "element 2 (line 3): covers: want an array of texts"},
+		{"commodity id", "a.csv", csvOf("commodity_id", "x"), "line 3: commodity id"},
+		{"field missing", "a.json", jsonOf("limit", "-"), "element 2 (line 3): limit is missing"},
+		{"field unknown", "a.json", jsonOf("stocks", "1"), `element 2 (line 3): "stocks" is no column`},
+		{"element no object", "a.json", "[1]", "element 1 (line 1): want an object"},
+		{"element null", "a.json", "[null]", "element 1 (line 1): want an object"},
+		{"no array", "a.json", "{}", "line 1: want an array"},
+		{"broken JSON", "a.json", "[\n{\n\"id\" 1}]", "line 3: not JSON"},
+		{"cut JSON", "a.json", "[\n" + element(1, nil), "line 2: not JSON: the file ends too early"},
+		{"two arrays", "a.json", "[" + element(1, nil) + "]\n[]", "something follows the array"},
+		{"several bad lines", "a.csv", header + row(1, set("stock", "0")) + row(2, nil) + row(3, set("limit", "x")),
+			`a.csv: line 2: stock 0: want 1 to 1000000; line 4: limit "x": want a whole number`},
+		{"very many bad lines", "a.csv", header + strings.Repeat(row(1, set("stock", "x")), 25), "; and 15 more"},
+		{"too many items", "a.csv", header + strings.Repeat(row(1, nil), seckill.MaxItems+1), "1001 items, want at most 1000"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.behaviour, func(t *testing.T) {
+			t.Parallel()
+			items, err := Parse(tt.name, []byte(tt.data), now)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || items != nil {
+				t.Errorf("Parse gave %d items and %v; want none and one line with %q", len(items), err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadTakesAFileFromDisk(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "items.csv")
+	if _, err := Read(path, now); err == nil {
+		t.Error("a missing file was read")
+	}
+	if err := os.WriteFile(path, []byte(header+row(1, nil)+row(2, nil)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	items, err := Read(path, now)
+	if err != nil || len(items) != 2 {
+		t.Errorf("got %d items, %v; want 2", len(items), err)
+	}
+}

@@ -1,0 +1,302 @@
+// Package local is the whole system in one process: every flow over embedded drivers, the fake payment gateway, the storefront,
+// and what moves them — workers on the queues, schedules, one clock that can be moved. In: Options. Out: a server on a
+// loopback port, and the parts for tests to look into. It keeps nothing on disk: the data is gone when it stops.
+//
+// There is no safety in this package: whatever holds, holds because of flows and drivers.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/jwtauth"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/adapter/system"
+	"seckill/shared/flow/buy"
+	"seckill/shared/flow/consume"
+	"seckill/shared/flow/expire"
+	"seckill/shared/flow/notify"
+	"seckill/shared/flow/repair"
+	"seckill/shared/flow/shop"
+	"seckill/shared/flow/stage"
+	"seckill/shared/seckill"
+)
+
+// Limits and defaults.
+const (
+	DefaultPort    = 8100
+	DefaultSecret  = "helloworld" // of tokens; a local run holds nothing worth keeping from anybody
+	DefaultWorkers = 4            // per queue
+	MinHold        = 5 * time.Second
+	MaxClose       = 5 * time.Second // how long Close takes at most
+
+	maxWorkers = 64
+	httpDrain  = 2 * time.Second // for requests under way; a browser's unused connection would wait for more
+	workDrain  = 2 * time.Second // for messages that can be received
+
+	appID    = "2021000000000001"
+	sellerID = "2088000000000001"
+	host     = "seckill.local" // of calls that never leave the process
+)
+
+// Options are a system's settings. The zero value is the demo on DefaultPort.
+type Options struct {
+	Addr      string         // ":8100", ":0" for any free port; on the loopback interface only
+	Hold      time.Duration  // how long an unpaid order keeps its units, MinHold to seckill.MaxHold; seckill.DefaultHold when 0
+	JWTSecret string         // DefaultSecret when ""
+	Items     []seckill.Item // the demo items when nil
+	Version   string         // shown by /healthz
+	Log       *slog.Logger   // nil: none
+	Workers   int            // per queue, 1 to 64; DefaultWorkers when 0
+
+	ShopKeys, GatewayKeys fakegateway.KeyPair // of payments; made anew when empty, which takes up to a second
+}
+
+// System is one running system. Its fields are for tests to look into; the parts are safe for concurrent use.
+type System struct {
+	Clock    *memory.Clock
+	Redis    *memory.Redis
+	Rows     *memory.Rows
+	Items    *memory.Items
+	Orders   *memory.Queue
+	Closings *memory.Queue
+	Gateway  *fakegateway.Gateway
+	Meter    *Meter
+
+	Stock    *redisstock.Stock
+	Ledger   *ledger.Ledger
+	Payments *alipay.Client
+
+	Buy     *buy.Flow
+	Consume *consume.Flow
+	Notify  *notify.Flow
+	Expire  *expire.Flow
+	Stage   *stage.Flow
+	Repair  *repair.Flow
+	Shop    *shop.Flow
+
+	opt      Options
+	log      *slog.Logger
+	auth     *jwtauth.Verifier
+	listener net.Listener
+	server   *http.Server
+
+	workers []*worker
+	active  activity
+	stop    chan struct{} // closed: workers begin no further step
+	once    sync.Once
+	running sync.WaitGroup
+	cancel  context.CancelFunc // breaks off steps under way
+}
+
+// New checks the options, takes the port and builds the parts. The error says what to do in one line. A system that was made has to
+// be closed, started or not.
+func New(o Options) (*System, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", o.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", o.Addr, err)
+	}
+	s, err := build(o, l)
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// complete fills in defaults and refuses what is out of range.
+func (o *Options) complete() error {
+	if o.Addr == "" {
+		o.Addr = ":" + strconv.Itoa(DefaultPort)
+	}
+	name, port, err := net.SplitHostPort(o.Addr)
+	if err != nil {
+		return fmt.Errorf("address %q: want a port such as \":8100\"", o.Addr)
+	}
+	if name == "" || name == "localhost" {
+		name = "127.0.0.1"
+	}
+	if ip := net.ParseIP(name); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("address %q: this system hands out tokens and moves its clock for anybody, so it listens on this machine only", o.Addr)
+	}
+	o.Addr = net.JoinHostPort(name, port)
+	if o.Hold == 0 {
+		o.Hold = seckill.DefaultHold
+	}
+	if o.Hold < MinHold || o.Hold > seckill.MaxHold {
+		return fmt.Errorf("hold %v: want %v to %v", o.Hold, MinHold, seckill.MaxHold)
+	}
+	if o.JWTSecret == "" {
+		o.JWTSecret = DefaultSecret
+	}
+	if o.Workers == 0 {
+		o.Workers = DefaultWorkers
+	}
+	if o.Workers < 0 || o.Workers > maxWorkers {
+		return fmt.Errorf("%d workers: want 1 to %d", o.Workers, maxWorkers)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+func build(o Options, l net.Listener) (*System, error) {
+	clock := memory.NewRealClock()
+	s := &System{
+		Clock: clock, Redis: memory.NewRedis(), Rows: memory.NewRows(memory.RowsOptions{Clock: clock}), Items: memory.NewItems(),
+		Orders:   memory.NewQueue(clock, memory.QueueOptions{Name: "orders"}),
+		Closings: memory.NewQueue(clock, memory.QueueOptions{Name: "closings"}),
+		Meter:    NewMeter(),
+		opt:      o, log: o.Log, listener: l, stop: make(chan struct{}),
+	}
+	s.Stock, s.Ledger = redisstock.New(s.Redis), ledger.New(s.Rows)
+	if s.opt.Items == nil {
+		s.opt.Items = DemoItems(clock.Now(), DemoStock, DemoLimit)
+	}
+	for _, it := range s.opt.Items {
+		if err := s.Items.Put(context.Background(), it); err != nil {
+			return nil, fmt.Errorf("item %s: %w", it.ID, err)
+		}
+	}
+	var err error
+	if s.auth, err = jwtauth.New(jwtauth.Keys{Current: o.JWTSecret}, clock); err != nil {
+		return nil, err
+	}
+	if err := s.buildPayments(); err != nil {
+		return nil, err
+	}
+	s.buildFlows()
+	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
+	for _, w := range []struct {
+		*worker
+		copies int
+	}{
+		{s.poller("orders", s.Orders, s.Consume.Handle), o.Workers},
+		{s.poller("closings", s.Closings, s.Expire.Handle), o.Workers},
+		{s.schedule("stage", s.Stage.Run), 1},
+		{s.schedule("repair", s.Repair.Run), 1},
+		{s.schedule("expire", s.Expire.Sweep), 1},
+		{s.notifier(), 1},
+	} {
+		for range w.copies {
+			s.workers = append(s.workers, w.worker)
+		}
+	}
+	return s, nil
+}
+
+// buildPayments joins the payment client and the fake gateway, each with a key pair of its own.
+func (s *System) buildPayments() error {
+	for _, pair := range []*fakegateway.KeyPair{&s.opt.ShopKeys, &s.opt.GatewayKeys} {
+		if pair.Private != "" {
+			continue
+		}
+		var err error
+		if *pair, err = fakegateway.GenerateKeys(); err != nil {
+			return err
+		}
+	}
+	var toGateway, toShop inProcess
+	toShop.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.server.Handler.ServeHTTP(w, r) })
+	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: appID, SellerID: sellerID,
+		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/",
+		HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout}})
+	if err != nil {
+		return err
+	}
+	toGateway.handler = gateway
+	s.Gateway = gateway
+	s.Payments, err = alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: s.opt.ShopKeys.Private,
+		AlipayPublicKey: gateway.PublicKey(), Gateway: "http://" + host + "/gateway.do", NotifyURL: "http://" + host + "/seckill/alipay/notify",
+		HTTP: &http.Client{Transport: toGateway, Timeout: alipay.CallTimeout}, Clock: s.Clock})
+	return err
+}
+
+func (s *System) buildFlows() {
+	ids := system.NewIDs(nil)
+	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.Orders, Clock: s.Clock, IDs: ids, Meter: s.Meter})
+	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.Orders, Items: s.Items, Clock: s.Clock, IDs: ids, Meter: s.Meter})
+	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.Orders, Closings: s.Closings, Clock: s.Clock,
+		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})
+	s.Notify = notify.New(notify.Deps{Payments: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
+	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.Orders, Closings: s.Closings, Clock: s.Clock, Meter: s.Meter})
+	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
+	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.Closings, Payments: s.Payments, Clock: s.Clock, Meter: s.Meter})
+}
+
+// Start loads the items into the stock, then serves and works until Close. ctx bounds the loading only. Call it once.
+func (s *System) Start(ctx context.Context) error {
+	if err := errors.Join(s.Stage.Run(ctx), s.Repair.Run(ctx)); err != nil {
+		return fmt.Errorf("load the items: %w", err)
+	}
+	work, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	for _, w := range s.workers {
+		s.running.Go(func() { s.run(work, w, s.stop) })
+	}
+	s.running.Go(func() {
+		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.log.Error("server stopped", "err", err)
+		}
+	})
+	return nil
+}
+
+// Close lets requests end, handles the messages that can be received, and stops, within MaxClose or until ctx ends. The error
+// says what was broken off. A second call does nothing.
+func (s *System) Close(ctx context.Context) (err error) {
+	s.once.Do(func() { err = s.close(ctx) })
+	return err
+}
+
+func (s *System) close(ctx context.Context) error {
+	if s.cancel == nil {
+		return s.listener.Close() // never started
+	}
+	drained := func(limit time.Duration, f func(context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return f(ctx)
+	}
+	var errs []error
+	if err := drained(httpDrain, s.server.Shutdown); err != nil {
+		errs = append(errs, fmt.Errorf("requests broken off: %w", err), s.server.Close())
+	}
+	if err := drained(workDrain, s.Settle); err != nil {
+		errs = append(errs, fmt.Errorf("messages left: %w", err))
+	}
+	close(s.stop)
+	stuck := time.AfterFunc(MaxClose-httpDrain-workDrain, s.cancel)
+	s.running.Wait()
+	stuck.Stop()
+	s.cancel()
+	return errors.Join(errs...)
+}
+
+// URL is the storefront's address without a slash at the end.
+func (s *System) URL() string {
+	_, port, _ := net.SplitHostPort(s.listener.Addr().String()) // an address that a listener has can be split
+	return "http://localhost:" + port
+}
+
+// Token makes an access token of a shopper that is valid for this long on the system's clock.
+func (s *System) Token(user string, valid time.Duration) (string, error) {
+	return jwtauth.Sign(s.opt.JWTSecret, user, s.Clock.Now().Add(valid))
+}

@@ -1,0 +1,190 @@
+package local
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"seckill/shared/adapter/memory"
+	"seckill/shared/seckill"
+)
+
+const (
+	scheduleEvery = time.Minute      // of the system's clock
+	longestIdle   = time.Hour        // a worker looks again after that, whatever it was told
+	settleLook    = time.Millisecond // how often Settle looks
+)
+
+// worker does one kind of work whenever there may be some: at first, when ready speaks, when next is due, when the clock was
+// moved. It waits otherwise.
+type worker struct {
+	step  func(ctx context.Context, stop <-chan struct{}) (more bool)
+	next  func() (time.Time, bool) // when there will be work; false: not by the passing of time
+	ready <-chan struct{}          // may be nil
+	due   func(now time.Time) bool // there is work that could be begun
+}
+
+// activity says whether any worker is at work, for those who wait for rest.
+type activity struct {
+	busy  atomic.Int64
+	turns atomic.Uint64 // begun
+}
+
+func (a *activity) begin() {
+	a.busy.Add(1)
+	a.turns.Add(1)
+}
+
+func (a *activity) end() { a.busy.Add(-1) }
+
+// run works until stop is closed; a step in progress is finished first, unless ctx ends.
+func (s *System) run(ctx context.Context, w *worker, stop <-chan struct{}) {
+	timer := time.NewTimer(longestIdle)
+	defer timer.Stop()
+	for {
+		changed := s.Clock.Changed() // before the step: a jump during it must not be slept through
+		s.active.begin()
+		more := w.step(ctx, stop)
+		s.active.end()
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if more {
+			continue
+		}
+		wait := longestIdle
+		if at, ok := w.next(); ok {
+			wait = min(max(at.Sub(s.Clock.Now()), time.Millisecond), longestIdle)
+		}
+		timer.Reset(wait)
+		select {
+		case <-stop:
+			return
+		case <-w.ready:
+		case <-changed:
+		case <-timer.C:
+		}
+	}
+}
+
+// poller takes messages off a queue: receive, handle, delete what was handled. A failed one comes back by itself.
+func (s *System) poller(name string, q *memory.Queue, handle func(context.Context, seckill.Delivery) error) *worker {
+	return &worker{
+		step: func(ctx context.Context, stop <-chan struct{}) bool {
+			batch, err := q.Receive(ctx, seckill.MaxBatch)
+			if err != nil {
+				s.log.Warn("receive failed", "queue", name, "err", err)
+				return false
+			}
+			for _, d := range batch {
+				select {
+				case <-stop:
+					return false // what is left in the batch becomes visible again
+				default:
+				}
+				if err := handle(ctx, d); err != nil {
+					s.log.Warn("message comes back", "queue", name, "order", orderOf(d), "receives", d.Receives, "err", err)
+				} else if err := q.Delete(ctx, d); err != nil {
+					s.log.Warn("message not deleted", "queue", name, "order", orderOf(d), "err", err)
+				}
+			}
+			return len(batch) > 0
+		},
+		next:  q.Next,
+		ready: q.Ready(),
+		due:   dueBy(q.Next),
+	}
+}
+
+// orderOf is the order that a message is about, for the log; of a message's content nothing else may appear there.
+func orderOf(d seckill.Delivery) string {
+	m, err := seckill.DecodeMessage(d.Body)
+	if err != nil {
+		return ""
+	}
+	if m.Kind == seckill.MessageOrder {
+		return m.Reservation.Order
+	}
+	return m.Order
+}
+
+// schedule runs a flow at every full minute of the system's clock, once for all those that a jump passed. Being one worker, it
+// never overlaps itself.
+func (s *System) schedule(name string, run func(context.Context) error) *worker {
+	var next atomic.Pointer[time.Time]
+	plan := func(now time.Time) {
+		at := now.Truncate(scheduleEvery).Add(scheduleEvery)
+		next.Store(&at)
+	}
+	plan(s.Clock.Now())
+	at := func() (time.Time, bool) { return *next.Load(), true }
+	return &worker{
+		step: func(ctx context.Context, _ <-chan struct{}) bool {
+			now := s.Clock.Now()
+			if now.Before(*next.Load()) {
+				return false
+			}
+			if err := run(ctx); err != nil {
+				s.log.Warn("schedule failed", "schedule", name, "err", err)
+			}
+			plan(now) // not from the end: a minute that a jump passed meanwhile is run as well
+			return false
+		},
+		next: at,
+		due:  dueBy(at),
+	}
+}
+
+// notifier lets the gateway make the notify attempts that are due.
+func (s *System) notifier() *worker {
+	return &worker{
+		step: func(ctx context.Context, _ <-chan struct{}) bool {
+			if _, failed := s.Gateway.Tick(ctx); failed > 0 {
+				s.log.Warn("notifies were not confirmed", "count", failed)
+			}
+			return false
+		},
+		next:  s.Gateway.Next,
+		ready: s.Gateway.Ready(),
+		due:   dueBy(s.Gateway.Next),
+	}
+}
+
+func dueBy(next func() (time.Time, bool)) func(time.Time) bool {
+	return func(now time.Time) bool {
+		at, ok := next()
+		return ok && !at.After(now)
+	}
+}
+
+// Settle waits until nothing is at work and nothing is due: no message can be received, every schedule has run that should
+// have, no notify waits. It reports ctx's error when that ends first.
+func (s *System) Settle(ctx context.Context) error {
+	tick := time.NewTicker(settleLook)
+	defer tick.Stop()
+	for !s.settled() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// settled reads the turns before and after it looks for work: a worker that took a message in between has begun a turn.
+func (s *System) settled() bool {
+	turns := s.active.turns.Load()
+	if s.active.busy.Load() != 0 {
+		return false
+	}
+	now := s.Clock.Now()
+	for _, w := range s.workers {
+		if w.due(now) {
+			return false
+		}
+	}
+	return s.active.turns.Load() == turns
+}
