@@ -19,9 +19,10 @@ type scenario struct {
 	stock, limit   int
 	prepare        func(w *World, i *Instance) error
 	step           func(w *World, i *Instance) error
-	retry          bool // the shopper, or the operator, repeats the step
-	atLeast        int  // port calls that the step makes when nothing goes wrong
-	want           string
+	retry          bool                              // the shopper, or the operator, repeats the step
+	atLeast        int                               // port calls that the step makes when nothing goes wrong
+	want           string                            // the code that the step is refused with when nothing goes wrong; "" for none
+	ends           map[string]seckill.State          // how these users' keyed orders end when nothing goes wrong
 	then           func(w *World, i *Instance) error // what happens before the system goes on
 	noMoreShoppers bool
 }
@@ -33,6 +34,22 @@ func next(w *World, i *Instance) error { _, err := i.Next(); return err }
 
 func bought(user string, count int, key string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error { _, err := i.Purchase(user, count, key); return err }
+}
+
+// unsent has the shopper reserve while the queue is down: they are told to repeat, and do not.
+func unsent(user string, count int) func(*World, *Instance) error {
+	return func(w *World, _ *Instance) error {
+		i := w.Start(func(call string, do func() error) error {
+			if call == "orders.Send" {
+				return errFault
+			}
+			return do()
+		})
+		if _, err := i.Purchase(user, count, "k"); seckill.CodeOf(err) != seckill.CodeUnconfirmed {
+			return fmt.Errorf("want unconfirmed, got %w", err)
+		}
+		return nil
+	}
 }
 
 func install(w *World, i *Instance) error { return i.Repair.Run(ctx) }
@@ -121,28 +138,28 @@ var scenarios = []scenario{
 
 	{flow: "consume", name: "an order", prepare: steps(install, bought("1", 2, "k")), step: next, atLeast: 6},
 	{flow: "consume", name: "an order delivered twice", prepare: steps(placed("1", 2), bought("1", 2, "k"), again("1")), step: next, atLeast: 5},
-	{flow: "consume", name: "a collision", prepare: steps(placed("1", 1), forget, bought("2", 1, "k")), step: next, atLeast: 8},
+	{flow: "consume", name: "a collision", prepare: steps(placed("1", 1), forget, bought("2", 1, "k")), step: next, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Expired}},
 	{flow: "consume", name: "a collision of three units", limit: 3, prepare: steps(placed("1", 2), forget, bought("2", 3, "k")), step: next, atLeast: 10},
-	{flow: "consume", name: "an order that the stock forgot", prepare: steps(install, bought("1", 1, "k"), forget, bought("2", 1, "k"), reverse), step: next, atLeast: 6},
-	{flow: "consume", name: "no unit left after a forgetful stock", stock: 2, prepare: steps(placed("1", 2), forget, bought("2", 2, "k"), next, repaired, after(time.Minute)), step: next, atLeast: 4},
-	{flow: "consume", name: "quota refuses after a forgetful stock", prepare: steps(placed("1", 2), forget, bought("1", 1, "other")), step: next, atLeast: 5},
-	{flow: "consume", name: "the item is stopped", prepare: steps(install, bought("1", 1, "k"), stop), step: next, atLeast: 5},
-	{flow: "consume", name: "an order unplaced for an hour", prepare: steps(install, bought("1", 1, "k"), after(seckill.MaxUnplaced)), step: next, atLeast: 4},
+	{flow: "consume", name: "an order that the stock forgot", prepare: steps(install, bought("1", 1, "k"), forget, bought("2", 1, "k"), reverse), step: next, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Expired}},
+	{flow: "consume", name: "no unit left after a forgetful stock", stock: 2, prepare: steps(placed("1", 2), forget, bought("2", 2, "k"), next, repaired, after(time.Minute)), step: next, atLeast: 4, ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Rejected}},
+	{flow: "consume", name: "quota refuses after a forgetful stock", prepare: steps(placed("1", 2), forget, bought("1", 1, "other")), step: next, atLeast: 5, ends: map[string]seckill.State{"1": seckill.Expired}},
+	{flow: "consume", name: "the item is stopped", prepare: steps(install, bought("1", 1, "k"), stop), step: next, atLeast: 5, ends: map[string]seckill.State{"1": seckill.Rejected}},
+	{flow: "consume", name: "an order unplaced for an hour", prepare: steps(install, bought("1", 1, "k"), after(seckill.MaxUnplaced)), step: next, atLeast: 4, ends: map[string]seckill.State{"1": seckill.Rejected}},
 	{flow: "consume", name: "a return", prepare: steps(placed("1", 2), due, expired), step: next, atLeast: 5},
 	{flow: "consume", name: "a wake", prepare: steps(placed("1", 2), flush, refusedBuy("2")), step: next, atLeast: 10},
 	{flow: "consume", name: "stock not installed", prepare: steps(install, bought("1", 1, "k"), flush), step: next, atLeast: 5},
 	{flow: "consume", name: "an unreadable message", prepare: steps(install, poison), step: next, atLeast: 3},
 
-	{flow: "notify", name: "in time", prepare: steps(placed("1", 1), paid("1")), step: notified, atLeast: 3},
+	{flow: "notify", name: "in time", prepare: steps(placed("1", 1), paid("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "notify", name: "twice", prepare: steps(placed("1", 1), paid("1"), notified), step: notified, atLeast: 3},
-	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1")), step: secondNotice, atLeast: 3},
-	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closingNow("1")), step: notified, atLeast: 3},
-	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")), step: notified, atLeast: 3},
+	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1")), step: secondNotice, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closingNow("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.RefundOwed}},
 
-	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8},
-	{flow: "expire", name: "a trade is open", prepare: steps(placed("1", 1), opened("1"), cancelled("1")), step: expired, atLeast: 8},
-	{flow: "expire", name: "paid, the notice lost", prepare: steps(placed("1", 1), paid("1"), lost, due), step: expired, atLeast: 6},
-	{flow: "expire", name: "paid, then cancelled", prepare: steps(placed("1", 1), paid("1"), lost, cancelled("1")), step: expired, atLeast: 6},
+	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
+	{flow: "expire", name: "a trade is open", prepare: steps(placed("1", 1), opened("1"), cancelled("1")), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Cancelled}},
+	{flow: "expire", name: "paid, the notice lost", prepare: steps(placed("1", 1), paid("1"), lost, due), step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "expire", name: "paid, then cancelled", prepare: steps(placed("1", 1), paid("1"), lost, cancelled("1")), step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "expire", name: "early", prepare: placed("1", 1), step: early, atLeast: 2},
 	{flow: "expire", name: "by the sweep", prepare: steps(placed("1", 2), loseClosings, due), step: swept, atLeast: 20},
 
@@ -153,7 +170,7 @@ var scenarios = []scenario{
 	{flow: "stage", name: "remove", prepare: steps(placed("1", 1), paid("1"), notified, after(24*time.Hour+seckill.KeepLoaded)), step: staged, atLeast: 3, noMoreShoppers: true},
 
 	{flow: "repair", name: "rebuild", prepare: steps(placed("1", 2), placed("2", 1), flush), step: repaired, atLeast: 10},
-	{flow: "repair", name: "re-send", prepare: steps(install, bought("1", 2, "k"), loseOrders, after(time.Minute)), step: repaired, atLeast: 10},
+	{flow: "repair", name: "re-send", prepare: steps(install, unsent("1", 2), after(time.Minute)), step: repaired, atLeast: 10},
 	{flow: "repair", name: "a return whose message was lost", prepare: steps(placed("1", 2), due, expired, loseOrders), step: repaired, atLeast: 12},
 	{flow: "repair", name: "a return while nothing is installed", prepare: steps(placed("1", 2), due, expired, loseOrders, flush), step: repaired, atLeast: 12},
 	{flow: "repair", name: "drift: sold numbers look free", prepare: steps(placed("1", 2), placed("2", 1), forget), step: repaired, atLeast: 14},
@@ -286,8 +303,8 @@ func ghost(w *World, i *Instance) error {
 	return err
 }
 
-// killed is what a dying process panics with.
-type killed struct{}
+// death is what a dying process panics with.
+type death struct{}
 
 // fault strikes at the n-th port call, counted from 0.
 type fault struct {
@@ -299,8 +316,29 @@ var errFault = errors.New("fault")
 
 var modes = []string{"killed before", "killed after", "fails before", "fails after"}
 
+// meanwhile is what others may do while the process is between two port calls.
+var meanwhile = map[string]func(w *World, i *Instance){
+	"the shopper pays": func(w *World, i *Instance) {
+		if no, err := w.Provider.Open(w.id("1")); err == nil {
+			_ = w.Provider.Pay(w.id("1"), no)
+		}
+	},
+	"the shopper pays, and the notice comes": func(w *World, i *Instance) { _ = i.PayNow("1", w.id("1")); i.Deliver() },
+	"the shopper cancels":                    func(w *World, i *Instance) { _, _ = i.Shop.Cancel(ctx, "1", w.id("1")) },
+	"others handle what is queued": func(w *World, i *Instance) {
+		w.Clock.Advance(seckill.DefaultVisible) // also what this process holds
+		for range 3 {
+			_, _ = i.Next()
+		}
+	},
+	"schedules run":                          func(w *World, i *Instance) { _ = i.Schedules() },
+	"Redis forgets all":                      func(w *World, i *Instance) { w.Forget() },
+	"Redis is restored from before the sale": func(w *World, i *Instance) { _ = forget(w, i) },
+	"the sale is stopped":                    func(w *World, i *Instance) { _ = i.Stop(true) },
+}
+
 // hook makes a hook that counts calls and strikes once.
-func (f fault) hook(calls *[]string) Hook {
+func (f fault) hook(w *World, calls *[]string) Hook {
 	return func(call string, do func() error) error {
 		n := len(*calls)
 		*calls = append(*calls, call)
@@ -309,24 +347,26 @@ func (f fault) hook(calls *[]string) Hook {
 		}
 		switch f.mode {
 		case "killed before":
-			panic(killed{})
+			panic(death{})
 		case "killed after":
 			_ = do()
-			panic(killed{})
+			panic(death{})
 		case "fails before":
 			return errFault
-		default:
+		case "fails after":
 			_ = do()
 			return errFault
 		}
+		meanwhile[f.mode](w, w.Start(none))
+		return do()
 	}
 }
 
-// TestKillPoints kills every flow before and after each of its port calls, and has each call fail before and after its effect, one at a
-// time. Whatever the process had done, the others finish it: I1 to I11 hold at once and after, nothing is stranded, and every unit
+// TestKillPoints kills every flow before and after each of its port calls, has each call fail before and after its effect, and has others
+// act just before it, one at a time. Whatever the process had done, the others finish it: I1 to I11 hold at once and after, nothing is stranded, and every unit
 // still sells.
 func TestKillPoints(t *testing.T) {
-	table := map[string]int{}
+	killed, overtaken := map[string]int{}, map[string]int{}
 	for _, s := range scenarios {
 		t.Run(s.flow+"/"+s.name, func(t *testing.T) {
 			calls := run(t, s, fault{n: -1})
@@ -336,15 +376,19 @@ func TestKillPoints(t *testing.T) {
 			for n := range calls {
 				for _, mode := range modes {
 					run(t, s, fault{n, mode})
-					table[s.flow]++
+					killed[s.flow]++
+				}
+				for mode := range meanwhile {
+					run(t, s, fault{n, mode})
+					overtaken[s.flow]++
 				}
 			}
 		})
 	}
 	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "shop"} {
-		t.Logf("%-8s %5d kill points", flow, table[flow])
-		if table[flow] == 0 {
-			t.Errorf("%s was never killed", flow)
+		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow], overtaken[flow])
+		if killed[flow] == 0 || overtaken[flow] == 0 {
+			t.Errorf("%s was never killed, or never overtaken", flow)
 		}
 	}
 }
@@ -375,7 +419,7 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 			t.Fatalf("prepare: %v", err)
 		}
 	}
-	err = survive(func() error { return s.step(w, w.Start(f.hook(&calls))) })
+	err = survive(func() error { return s.step(w, w.Start(f.hook(w, &calls))) })
 	if f.n < 0 {
 		got := ""
 		if err != nil {
@@ -389,8 +433,7 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 		t.Fatalf("%s: %v", where(), err)
 	}
 	if s.retry {
-		w.Clock.Advance(time.Second)
-		if err := s.step(w, w.Start(none)); err != nil {
+		if err := repeat(w, s.step); err != nil {
 			t.Fatalf("%s: repeated: %v", where(), err)
 		}
 	}
@@ -405,6 +448,11 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 	if err := w.Drain(); err != nil {
 		t.Fatalf("%s: %v", where(), err)
 	}
+	for user, want := range s.ends {
+		if o, err := w.ledger.Order(ctx, w.id(user)); f.n < 0 && (err != nil || o.State != want) {
+			t.Fatalf("without a fault the order of %s ends %s (%v), want %s", user, o.State, err, want)
+		}
+	}
 	if err := w.SellOut(); err != nil {
 		t.Fatalf("%s: %v", where(), err)
 	}
@@ -414,11 +462,27 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 	return calls
 }
 
+// repeat does a step again, as the one who got no answer does, while the others work, until it is answered: done, or stopped.
+func repeat(w *World, step func(*World, *Instance) error) (err error) {
+	for range 5 {
+		w.Clock.Advance(time.Second)
+		if err = step(w, w.Start(none)); err == nil || seckill.CodeOf(err) == seckill.CodeStopped {
+			return nil
+		}
+		i := w.Start(none)
+		if _, err := i.Next(); err != nil {
+			return err
+		}
+		_ = i.Schedules()
+	}
+	return err
+}
+
 // survive lets a killed process end.
 func survive(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ok := r.(killed); !ok {
+			if _, ok := r.(death); !ok {
 				panic(r)
 			}
 			err = errors.New("killed")

@@ -24,6 +24,9 @@ if entries then
   local again
   for o, c in string.gmatch(entries, '(%w+):(%d+)') do
     units, newest = units + tonumber(c), o
+    if o == order then
+      return {'before', order} -- the record went with a loss, the entry came back from the ledger
+    end
     if ARGV[5] == '0' then
       local q = record(o)
       if q and q.state == 'q' and q.count == count then

@@ -56,6 +56,13 @@ var reserveCases = []testCase{
 		}
 		e.level(5, 0, 0, 2)
 	}},
+	{"a placed request is known after a rebuild, although its record went", func(e *env) {
+		e.install(seckill.UnitRow{Unit: 1, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 2, Order: oid(1), User: "1"})
+		if res := e.refused(1, "1", 2, seckill.ReservedBefore); res.Order != oid(1) {
+			e.Errorf("names %q", res.Order)
+		}
+		e.level(3, 2, 0, 2)
+	}},
 	{"a keyless repeat is one while it is queued", func(e *env) {
 		e.install()
 		first := e.request(1, "1", 1)
