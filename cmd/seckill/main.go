@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		return exitOK
 	}
 	line := strings.Join(strings.Fields(err.Error()), " ")
-	if fault, ok := err.(faultError); ok {
+	if fault := (faultError{}); errors.As(err, &fault) {
 		fmt.Fprintln(stderr, "seckill:", fault)
 		return exitFault
 	}

@@ -167,7 +167,7 @@ func TestAbortGoesThrough(t *testing.T) {
 	h, s := newStubs()
 	s.panic = http.ErrAbortHandler
 	defer func() {
-		if v := recover(); v != http.ErrAbortHandler {
+		if v := recover(); v != http.ErrAbortHandler { //nolint:errorlint // a recovered value
 			t.Errorf("recovered %v, want http.ErrAbortHandler", v)
 		}
 	}()

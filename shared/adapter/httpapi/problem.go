@@ -19,7 +19,7 @@ const unavailableFor = time.Second
 
 // asError gives what the client is told of an error. A plain error is a fault of some part of the system.
 func asError(err error) *seckill.Error {
-	if e, ok := err.(*seckill.Error); ok { // spares errors.As on the hot path
+	if e, ok := err.(*seckill.Error); ok { //nolint:errorlint // spares errors.As on the hot path
 		return e
 	}
 	var e *seckill.Error

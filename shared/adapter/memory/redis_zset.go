@@ -116,12 +116,13 @@ func (z *redisZSet) cut(e redisScored) {
 }
 
 func (z *redisZSet) drop(run, i int) {
-	if len(z.runs[run]) == 1 {
+	switch {
+	case len(z.runs[run]) == 1:
 		z.runs = slices.Delete(z.runs, run, run+1)
-	} else if i == 0 {
+	case i == 0:
 		z.runs[run][0] = redisScored{} // lets go of the member
 		z.runs[run] = z.runs[run][1:]
-	} else {
+	default:
 		z.runs[run] = slices.Delete(z.runs[run], i, i+1)
 	}
 }
