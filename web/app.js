@@ -47,9 +47,8 @@ function showAll() {
   show();
 }
 
-// A new page begins at its top, for eyes and screen readers alike. "#main" is the skip link's.
+// A new page begins at its top, for eyes and screen readers alike.
 function moved() {
-  if (location.hash === '#main') return;
   show();
   window.scrollTo(0, 0);
   main.focus({ preventScroll: true });
@@ -73,6 +72,11 @@ document.getElementById('language').addEventListener('click', () => {
 });
 document.getElementById('who').addEventListener('click', whoSheet);
 window.addEventListener('hashchange', moved);
+// The part after # is the page's name here, so the skip link must not change it.
+document.querySelector('.skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  main.focus();
+});
 
 const clockFace = document.getElementById('server-time');
 onSecond(() => setText(clockFace, new Date(now()).toLocaleTimeString('en-GB')));

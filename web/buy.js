@@ -1,7 +1,7 @@
 // The purchase sheet: form, sending, queue, payment, outcome. It draws what purchase.js decides.
 import { buy, newestOrder, orderDetail } from './api.js';
-import { at, now, onSecond } from './clock.js';
-import { MAX_ADDRESS, addressFault, clockText, maxCount, orderOf, outcome, phase, yuan } from './core.js';
+import { at, now, onSecond, sync } from './clock.js';
+import { MAX_ADDRESS, addressFault, clockText, decide, maxCount, orderOf, outcome, phase, yuan } from './core.js';
 import { cover } from './cover.js';
 import { openSheet, whoSheet } from './dialogs.js';
 import { announce, el, pause, put, setText } from './dom.js';
@@ -21,16 +21,23 @@ export async function openPurchase(item) {
     left.abort();
     undraw();
   });
-  const panel = el('div', { class: 'panel-body' });
-  put(sheet.body, summary(item), panel);
+  const panel = el('div', { class: 'panel-body', tabindex: -1 });
+  const notice = el('p', { class: 'notice', hidden: true }, t('trouble'));
+  put(sheet.body, summary(item), panel, notice);
   const io = {
     item,
     signal: left.signal,
     close: sheet.close,
-    // Each thing shown may leave something running; the next one ends it.
+    // Each thing shown may leave something running; the next one ends it. A focus that would be lost stays in the panel.
     show(f) {
+      const focused = panel.contains(document.activeElement);
       undraw();
       undraw = f(panel) || (() => {});
+      if (focused) panel.focus();
+    },
+    trouble(on) {
+      notice.hidden = !on;
+      if (on) announce(t('trouble'));
     },
   };
   await begin(io);
@@ -161,7 +168,7 @@ async function run(io, body) {
 function watch(io, orderId, words) {
   const { item, signal } = io;
   const draw = (order) =>
-    io.show((node) => showOrder(node, order, { words: words?.(order), actions: [orderLink(io, order), again(io, order)] }));
+    io.show((node) => showOrder(node, order, { words: words?.(order), actions: [orderLink(io, order), again(io, order, Boolean(words))] }));
   draw(orderOf({ id: orderId, state: 'queued' }));
   let shown = '';
   follow({
@@ -171,11 +178,16 @@ function watch(io, orderId, words) {
     wait: (ms) => pause(ms, signal),
     signal,
     onOrder(order) {
+      io.trouble(false);
+      if (order.state === 'expired' && now() < order.payBy) sync(); // our clock is behind
       const key = JSON.stringify([order.state, order.payString, order.payBy]);
       if (key !== shown) draw(order);
       shown = key;
     },
-    onTrouble: () => announce(t('trouble')),
+    onTrouble(problem) {
+      if (decide(problem) === 'retry') io.trouble(true);
+      else refused(io, problem);
+    },
   });
 }
 
@@ -211,10 +223,10 @@ function orderLink(io, order) {
   return el('a', { class: 'button plain', href: `#/order/${order.id}`, onclick: io.close }, t('see_order'));
 }
 
-// Buying again makes sense once the order gave its units back, or when the limit is above one.
-function again(io, order) {
+// Buying again makes sense once the order gave its units back, or when the limit may have room.
+function again(io, order, full) {
   if (phase(io.item, now()) !== 'live') return null;
   const lost = ['expired', 'cancelled', 'rejected', 'refund_due', 'refunded'].includes(order.state);
-  if (!lost && (maxCount(io.item) === 1 || order.state === 'queued')) return null;
+  if (!lost && (full || maxCount(io.item) === 1 || order.state === 'queued')) return null;
   return el('button', { class: 'button plain', type: 'button', onclick: () => form(io) }, t(lost ? 'again' : 'buy_more'));
 }

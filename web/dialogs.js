@@ -19,6 +19,7 @@ export function openSheet(title, onClose = () => {}) {
       el('button', { class: 'round', type: 'button', 'aria-label': t('close'), onclick: () => dialog.close() }, icon('close')),
     ),
     body,
+    el('p', { class: 'unseen live', 'aria-live': 'polite' }),
   );
   dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
   dialog.addEventListener('close', () => {

@@ -56,9 +56,9 @@ export function icon(name) {
   );
 }
 
-/** Reads a text out to those who do not see the page. */
+/** Reads a text out to those who do not see the page. What lies behind an open dialog is inert and stays silent. */
 export function announce(text) {
-  setText(document.getElementById('live'), text);
+  setText(document.querySelector('dialog .live') || document.getElementById('live'), text);
 }
 
 /** A wait that ends early when the signal does, or when the shopper comes back to the page or the network returns. */

@@ -136,7 +136,7 @@ export const TEXTS = {
   order_gone: ['没有找到这笔订单。', 'This order was not found.'],
   placed_at: ['下单时间', 'Placed'],
   units: ['{n} 件', '× {n}'],
-  amount: ['实付', 'Amount'],
+  amount: ['订单金额', 'Amount'],
   pay_by: ['付款截止', 'Pay by'],
   history: ['订单进度', 'History'],
   money: ['款项去向', 'Where your money is'],

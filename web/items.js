@@ -1,7 +1,7 @@
 // The sales: cards of live and upcoming items, and one item's page. Countdowns go by the server's clock, and an item
 // opens at its instant without asking the server: a crowd that reloads together would be the first thing to fall over.
 import { itemDetail, liveItems, upcomingItems } from './api.js';
-import { at, now, onSecond } from './clock.js';
+import { at, now, onSecond, sync } from './clock.js';
 import { countdown, leftShare, percentOff, phase, yuan } from './core.js';
 import { cover } from './cover.js';
 import { announce, el, icon, put, setText } from './dom.js';
@@ -45,6 +45,7 @@ export function homeView(onBuy) {
       const found = await Promise.all([sections.live.load(liveItems), sections.upcoming.load(upcomingItems)]);
       if (left()) return;
       trouble.hidden = true;
+      if (found[0].some((item) => phase(item, now()) === 'upcoming')) await sync(); // our clock is behind
       show(found.flat());
     } catch {
       trouble.hidden = false;

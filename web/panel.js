@@ -24,7 +24,6 @@ export function statePanel({ look, title, text, busy }, ...more) {
 export function showOrder(node, order, { words, actions = [] } = {}) {
   let shown = '';
   let panel;
-  let said = '';
   const draw = () => {
     const result = outcome(order, now());
     const values = { time: clockText(order.payBy - now()) };
@@ -37,8 +36,7 @@ export function showOrder(node, order, { words, actions = [] } = {}) {
       panel = statePanel({ look: result.look, title, text, busy: waits }, time, el('div', { class: 'actions' }, result.payable && payLink(order), actions));
       panel.time = time;
       put(node, panel.node);
-      if (said !== result.text) announce(`${title} ${text}`);
-      said = result.text;
+      announce(`${title} ${text}`);
     }
     setText(panel.heading, title);
     if (panel.time) setText(panel.time, t('pay', values));
