@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -367,24 +368,30 @@ func (f fault) hook(w *World, calls *[]string) Hook {
 // still sells.
 func TestKillPoints(t *testing.T) {
 	killed, overtaken := map[string]int{}, map[string]int{}
-	for _, s := range scenarios {
-		t.Run(s.flow+"/"+s.name, func(t *testing.T) {
-			calls := run(t, s, fault{n: -1})
-			if len(calls) < s.atLeast {
-				t.Fatalf("the step makes %d port calls, want at least %d: %v", len(calls), s.atLeast, calls)
-			}
-			for n := range calls {
-				for _, mode := range modes {
-					run(t, s, fault{n, mode})
-					killed[s.flow]++
+	var mu sync.Mutex
+	t.Run("all", func(t *testing.T) {
+		for _, s := range scenarios {
+			t.Run(s.flow+"/"+s.name, func(t *testing.T) {
+				t.Parallel()
+				calls := run(t, s, fault{n: -1})
+				if len(calls) < s.atLeast {
+					t.Fatalf("the step makes %d port calls, want at least %d: %v", len(calls), s.atLeast, calls)
 				}
-				for mode := range meanwhile {
-					run(t, s, fault{n, mode})
-					overtaken[s.flow]++
+				for n := range calls {
+					for _, mode := range modes {
+						run(t, s, fault{n, mode})
+					}
+					for mode := range meanwhile {
+						run(t, s, fault{n, mode})
+					}
 				}
-			}
-		})
-	}
+				mu.Lock()
+				killed[s.flow] += len(calls) * len(modes)
+				overtaken[s.flow] += len(calls) * len(meanwhile)
+				mu.Unlock()
+			})
+		}
+	})
 	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "shop"} {
 		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow], overtaken[flow])
 		if killed[flow] == 0 || overtaken[flow] == 0 {
