@@ -159,6 +159,7 @@ var scenarios = []scenario{
 
 	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
 	{flow: "expire", name: "a trade is open", prepare: steps(placed("1", 1), opened("1"), cancelled("1")), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Cancelled}},
+	{flow: "expire", name: "two trades are open at the end of the hold", prepare: steps(placed("1", 1), opened("1"), opened("1"), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
 	{flow: "expire", name: "paid, the notice lost", prepare: steps(placed("1", 1), paid("1"), lost, due), step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "expire", name: "paid, then cancelled", prepare: steps(placed("1", 1), paid("1"), lost, cancelled("1")), step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "expire", name: "early", prepare: placed("1", 1), step: early, atLeast: 2},
@@ -320,9 +321,11 @@ var modes = []string{"killed before", "killed after", "fails before", "fails aft
 // meanwhile is what others may do while the process is between two port calls.
 var meanwhile = map[string]func(w *World, i *Instance){
 	"the shopper pays": func(w *World, i *Instance) {
-		if no, err := w.Provider.Open(w.id("1")); err == nil {
-			_ = w.Provider.Pay(w.id("1"), no)
+		no, err := w.Provider.Open(w.id("1"))
+		if o := w.Provider.orders[w.id("1")]; err != nil && o != nil && len(o.trades) > 0 {
+			no = o.trades[len(o.trades)-1].TradeNo // too late to begin, not to end
 		}
+		_ = w.Provider.Pay(w.id("1"), no)
 	},
 	"the shopper pays, and the notice comes": func(w *World, i *Instance) { _ = i.PayNow("1", w.id("1")); i.Deliver() },
 	"the shopper cancels":                    func(w *World, i *Instance) { _, _ = i.Shop.Cancel(ctx, "1", w.id("1")) },

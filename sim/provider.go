@@ -9,8 +9,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Provider is a payment provider reduced to what decides anything: trades that exist only once a shopper opened the cashier, end at their
-// order's time_expire, and are paid or closed once. Notices are authentic when sign=ok. Use from one goroutine.
+// Provider is a payment provider reduced to what decides anything: trades that exist only once a shopper opened the cashier, end a little
+// after their order's time_expire, and are paid or closed once. Notices are authentic when sign=ok. Use from one goroutine.
 type Provider struct {
 	Clock  seckill.Clock
 	orders map[string]*providerOrder
@@ -64,9 +64,13 @@ func (p *Provider) Pay(order, tradeNo string) error {
 	return fmt.Errorf("trade %s of order %s cannot be paid", tradeNo, order)
 }
 
+// late is how long after its order's time_expire a trade that was opened in time may still be paid: longer than the grace, so that
+// expire meets it open.
+const late = 2 * seckill.Grace
+
 // age closes what was not paid in time.
 func (p *Provider) age(o *providerOrder) {
-	if p.Clock.Now().Before(o.order.PayBy) {
+	if p.Clock.Now().Before(o.order.PayBy.Add(late)) {
 		return
 	}
 	for i := range o.trades {
