@@ -13,7 +13,8 @@ help: ## this list
 
 .PHONY: run
 run: ## the whole system on http://localhost:8100 with demo data; ARGS="--port 8200 --hold 2m" passes flags
-	$(GO) run -ldflags "$(LDFLAGS)" ./cmd/seckill run $(ARGS)
+	@$(MAKE) --no-print-directory -s build
+	@exec bin/seckill run $(ARGS)
 
 .PHONY: build
 build: ## the command line tool, in bin/seckill
