@@ -27,18 +27,24 @@ func unitKey(o *seckill.Order, unit int) Key {
 	return Key{TableUnits, bucketKey(o.Item, unit%o.Buckets), padded(int64(unit), 7)} // 7 digits: MaxStock
 }
 
-// orderShard spreads what a sweep reads over partitions: FNV-1a of the order's id. Return rows, due orders and due
-// refunds share it.
+// orderShard spreads what a sweep reads over partitions: FNV-1a of the order's id. Return rows, due orders, due
+// refunds and the orders of an item share it.
 func orderShard(order string) int {
 	h := fnv.New32a()
 	h.Write([]byte(order))
 	return int(h.Sum32() % seckill.ReturnShards)
 }
 
-// One shard function serves both: this does not compile when their numbers differ.
+// itemShards is over how many partitions the index of an item's orders is spread: all orders of a sale in one
+// partition would cap it at 1,000 writes a second.
+const itemShards = seckill.ReturnShards
+
+// One shard function serves all: this does not compile when their numbers differ.
 var _ [0]struct{} = [seckill.ReturnShards - seckill.DueShards]struct{}{}
 
 func shardKey(shard int) string { return padded(int64(shard), 2) }
+
+func itemShardKey(item string, shard int) string { return item + "#" + shardKey(shard) }
 
 // timeKey writes a time so that text order is time order: Unix milliseconds, 15 digits.
 func timeKey(t time.Time) string { return padded(t.UnixMilli(), 15) }
@@ -104,6 +110,7 @@ func encodeOrder(o *seckill.Order) Row {
 	row["buckets"] = int64(o.Buckets)
 	row["history"] = history
 	row["created_id"] = timeKey(o.Created) + "#" + o.ID
+	row["item_shard"] = itemShardKey(o.Item, orderShard(o.ID))
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
 		return row

@@ -3,6 +3,8 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"seckill/shared/seckill"
@@ -154,9 +156,43 @@ func (l *Ledger) OrdersByUser(ctx context.Context, user, after string, limit int
 	return l.orders(ctx, IndexOrdersByUser, user, after, limit, true)
 }
 
-// OrdersByItem implements seckill.Ledger, oldest first: a page read later never moves because of newer orders.
+// OrdersByItem implements seckill.Ledger, shard by shard and oldest first in each. A page is full unless it is the
+// last, so it may take as many reads as there are shards.
 func (l *Ledger) OrdersByItem(ctx context.Context, item, after string, limit int) (seckill.OrderPage, error) {
-	return l.orders(ctx, IndexOrdersByItem, item, after, limit, false)
+	shard, after, err := decodeShardCursor(after)
+	if err != nil {
+		return seckill.OrderPage{}, fmt.Errorf("ledger: orders of item %s: %w", item, err)
+	}
+	var all []seckill.Order
+	for ; shard < itemShards; shard, after = shard+1, "" {
+		page, err := l.orders(ctx, IndexOrdersByItem, itemShardKey(item, shard), after, limit-len(all), false)
+		if err != nil {
+			return seckill.OrderPage{}, err
+		}
+		all = append(all, page.Orders...)
+		switch {
+		case page.Next != "":
+			return seckill.OrderPage{Orders: all, Next: encodeShardCursor(shard, page.Next)}, nil
+		case len(all) >= limit && shard+1 < itemShards:
+			return seckill.OrderPage{Orders: all, Next: encodeShardCursor(shard+1, "")}, nil
+		}
+	}
+	return seckill.OrderPage{Orders: all}, nil
+}
+
+// encodeShardCursor writes where a listing goes on: the shard, and a place in it or "" for its beginning.
+func encodeShardCursor(shard int, after string) string { return shardKey(shard) + "." + after }
+
+func decodeShardCursor(s string) (shard int, after string, err error) {
+	if s == "" {
+		return 0, "", nil
+	}
+	digits, after, found := strings.Cut(s, ".")
+	shard, err = strconv.Atoi(digits)
+	if err != nil || !found || shard < 0 || shard >= itemShards || shardKey(shard) != digits {
+		return 0, "", fmt.Errorf("not a cursor: %.80q", s)
+	}
+	return shard, after, nil
 }
 
 func (l *Ledger) orders(ctx context.Context, index, pk, after string, limit int, descending bool) (seckill.OrderPage, error) {

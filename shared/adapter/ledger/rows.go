@@ -104,8 +104,10 @@ type Reason struct {
 	Old  Row
 }
 
-// Canceled says that a condition did not hold and nothing was written. Reasons follow the order of the writes; all
-// conditions are looked at, so each that failed is named.
+// Canceled says that a condition did not hold and nothing was written. Reasons follow the order of the writes, and the
+// first that failed is certain: no row before it stands against the transaction. Each later one that failed is named,
+// too, unless another transaction had that row at the moment; so a caller decides by the first that matters to it, and
+// writes come in the order in which their refusals count.
 type Canceled struct{ Reasons []Reason }
 
 // Error names the codes only: rows carry addresses, which never reach a log.

@@ -34,7 +34,7 @@ var Schema = []Table{
 	{Name: TableUnits, PK: "bucket", SK: "unit"},
 	{Name: TableOrders, PK: "id", Indexes: []Index{
 		{Name: IndexOrdersByUser, PK: "placed_by", SK: "created_id"},
-		{Name: IndexOrdersByItem, PK: "item", SK: "created_id"},
+		{Name: IndexOrdersByItem, PK: "item_shard", SK: "created_id"},
 		{Name: IndexOrdersDue, PK: "due_shard", SK: "due_at", KeysOnly: true},
 	}},
 	{Name: TableQuotas, PK: "user", SK: "item"},

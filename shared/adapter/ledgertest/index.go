@@ -3,6 +3,7 @@ package ledgertest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"seckill/shared/adapter/ledger"
@@ -96,19 +97,41 @@ var indexCases = []testCase{
 		}
 		s.Settle()
 		slices.Sort(want)
-		s.same("by item", ids(s.pages(2, s.byItem("1"))), want)
+		s.same("by item", slices.Sorted(slices.Values(ids(s.pages(2, s.byItem("1"))))), want)
 		slices.Reverse(want)
 		s.same("by user", ids(s.pages(4, s.byUser("7"))), want)
 	}},
-	{"an item's orders are listed oldest first, rejected ones included", func(s *suite) {
+	{"an item's orders are listed shard by shard, oldest first in each, rejected ones included", func(s *suite) {
+		shardOf := map[string]string{}
 		var want []seckill.Order
-		for i := range 3 {
+		for i := range 20 {
 			want = append(want, s.placed("1", fmt.Sprint(i), i+1), s.rejected("1", "7"))
 			s.placed("2", "7", i+1)
 		}
+		for _, o := range want {
+			row, _, err := s.Rows.Get(s.ctx, ledger.Key{Table: ledger.TableOrders, PK: o.ID})
+			s.ok(err)
+			shardOf[o.ID] = row["item_shard"].(string)
+		}
+		slices.SortStableFunc(want, func(a, b seckill.Order) int { return strings.Compare(shardOf[a.ID], shardOf[b.ID]) })
 		s.Settle()
-		for _, size := range []int{1, 2, 6, 100} {
+		for _, size := range []int{1, 2, 3, 39, 40, 41, 100} {
 			s.same(fmt.Sprintf("orders in pages of %d", size), s.pages(size, s.byItem("1")), want)
+		}
+		s.same("orders of no item", s.pages(3, s.byItem("3")), []seckill.Order(nil))
+	}},
+	{"a page of an item's orders is full unless it is the last", func(s *suite) {
+		for i := range 20 {
+			s.placed("1", fmt.Sprint(i), i+1)
+		}
+		s.Settle()
+		for after, left := "", 20; left > 0; left -= 3 {
+			page, err := s.Ledger.OrdersByItem(s.ctx, "1", after, 3)
+			s.ok(err)
+			if len(page.Orders) != min(3, left) {
+				s.Fatalf("got a page of %d orders with %d left, want %d", len(page.Orders), left, min(3, left))
+			}
+			after = page.Next
 		}
 	}},
 	{"a page goes on where it ended though newer orders came", func(s *suite) {
@@ -129,6 +152,11 @@ var indexCases = []testCase{
 		for _, cursor := range []string{"?", "AAAA", "no cursor at all"} {
 			if page, err := s.Ledger.OrdersByUser(s.ctx, "7", cursor, 1); err == nil {
 				s.Fatalf("cursor %q: got %+v, want an error", cursor, page)
+			}
+		}
+		for _, cursor := range []string{"?", "AAAA", "16.", "-1.", "1.", "00", "00.?", "00.AAAA"} {
+			if page, err := s.Ledger.OrdersByItem(s.ctx, "1", cursor, 1); err == nil {
+				s.Fatalf("cursor %q of an item: got %+v, want an error", cursor, page)
 			}
 		}
 	}},
@@ -211,7 +239,7 @@ var indexCases = []testCase{
 		s.Settle()
 		full, _, err := s.Rows.Get(s.ctx, ledger.Key{Table: ledger.TableOrders, PK: o.ID})
 		s.ok(err)
-		rows, _, err := s.Rows.Index(s.ctx, ledger.IndexOrdersByItem, "1", "", 5, false)
+		rows, _, err := s.Rows.Index(s.ctx, ledger.IndexOrdersByItem, full["item_shard"].(string), "", 5, false)
 		s.ok(err)
 		s.same("orders_by_item", rows, []ledger.Row{full})
 		shard := full["due_shard"].(string)

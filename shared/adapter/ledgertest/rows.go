@@ -120,6 +120,8 @@ var rowCases = []testCase{
 			{"there", ledger.Has("set", "b"), true},
 			{"there", ledger.Has("set", "c"), false},
 			{"there", ledger.Has("other", "a"), false},
+			{"there", ledger.Has("list", "a"), false},
+			{"there", ledger.Has("t", "x"), false},
 			{"gone", ledger.Has("set", "a"), false},
 		} {
 			err := s.Rows.Transact(s.ctx, []ledger.Write{

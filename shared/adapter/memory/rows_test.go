@@ -34,7 +34,7 @@ func TestIndexShowsTheStateOfLagAgo(t *testing.T) {
 	write := func(item string) {
 		t.Helper()
 		err := rows.Transact(context.Background(), []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: "o"},
-			Op: ledger.OpUpdate, Set: ledger.Row{"item": item, "created_id": "1"}}})
+			Op: ledger.OpUpdate, Set: ledger.Row{"item_shard": item, "created_id": "1"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestIndexShowsTheStateOfLagAgo(t *testing.T) {
 			t.Errorf("at %v: got %d rows of item 1 and %d of item 2, want %d and %d", now.Sub(rowsStart), one, two, step.one, step.two)
 		}
 	}
-	if got := rows.Dump(ledger.TableOrders); len(got) != 1 || got[0]["item"] != "2" || got[0]["id"] != "o" {
+	if got := rows.Dump(ledger.TableOrders); len(got) != 1 || got[0]["item_shard"] != "2" || got[0]["id"] != "o" {
 		t.Errorf("got table %v, want one row of item 2", got)
 	}
 	if got := rows.Dump("nonsense"); got != nil {
@@ -70,7 +70,7 @@ func TestIndexShowsTheStateOfLagAgo(t *testing.T) {
 func TestIndexKeepsOlderListsAndSets(t *testing.T) {
 	clock := memory.NewClock(rowsStart)
 	rows := memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: time.Second})
-	first := ledger.Row{"id": "o", "item": "1", "created_id": "1", "set": ledger.Set{"a", "b"}, "list": []string{"p"}}
+	first := ledger.Row{"id": "o", "item_shard": "1", "created_id": "1", "set": ledger.Set{"a", "b"}, "list": []string{"p"}}
 	for _, w := range []ledger.Write{
 		{Op: ledger.OpPut, Row: first},
 		{Op: ledger.OpUpdate, DelSet: map[string]ledger.Set{"set": {"a"}}, Append: map[string][]string{"list": {"q"}}},
