@@ -1,0 +1,279 @@
+// Package config is what a function is told by its environment: one struct for each function, read once at init. In: environment
+// variables, and parameters of AWS Systems Manager for secrets. Out: settings that fit together, or an error that names in
+// one sentence every setting that is missing, wrong or contradicts another. It reads no file, and never prints a secret.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+
+	"seckill/shared/seckill"
+)
+
+// Limits of settings.
+const (
+	MinFakeHold = 5 * time.Second // shortest hold when payments are fake: what waits a quarter of an hour in tests is not tested
+	MaxAddrs    = 16              // Redis addresses
+	MaxKids     = 6               // keys of tokens with a kid; with the others they fit one GetParameters call, which takes 10
+	maxPrefix   = 64              // characters of TABLE_PREFIX
+)
+
+// Base is what every function is told.
+type Base struct {
+	TablePrefix string `env:"TABLE_PREFIX,required,notEmpty"`   // stands before the name of every table
+	LogLevel    string `env:"LOG_LEVEL" envDefault:"info"`      // debug, info, warn or error
+	Version     string `env:"SECKILL_VERSION" envDefault:"dev"` // shown by GET /healthz
+}
+
+func (b *Base) problems() (out []string) {
+	if strings.Trim(b.TablePrefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != "" || len(b.TablePrefix) > maxPrefix {
+		out = append(out, fmt.Sprintf("TABLE_PREFIX is %q, want at most %d letters, digits, underscores, dots and hyphens", b.TablePrefix, maxPrefix))
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, b.LogLevel) {
+		out = append(out, fmt.Sprintf("LOG_LEVEL is %q, want debug, info, warn or error", b.LogLevel))
+	}
+	return out
+}
+
+// Redis is where the stock is.
+type Redis struct {
+	Addrs         []string `env:"REDIS_ADDRS,required,notEmpty"` // host:port, separated by commas; of a cluster any of its nodes
+	Cluster       bool     `env:"REDIS_CLUSTER"`
+	TLS           bool     `env:"REDIS_TLS"`
+	Username      string   `env:"REDIS_USERNAME"`
+	Password      Secret   `env:"REDIS_PASSWORD"`
+	PasswordParam string   `env:"REDIS_PASSWORD_PARAM"`
+}
+
+// Secret is where the password comes from; both empty: there is none.
+func (r *Redis) Secret() Source { return Source{"REDIS_PASSWORD", r.Password, r.PasswordParam} }
+
+func (r *Redis) problems() []string {
+	out := r.Secret().problems()
+	for _, a := range r.Addrs {
+		if host, port, err := net.SplitHostPort(a); err != nil || host == "" || port == "" {
+			out = append(out, fmt.Sprintf("REDIS_ADDRS has %q, want host:port", a))
+		}
+	}
+	if len(r.Addrs) > MaxAddrs {
+		out = append(out, fmt.Sprintf("REDIS_ADDRS has %d addresses, want at most %d", len(r.Addrs), MaxAddrs))
+	}
+	if len(r.Addrs) > 1 && !r.Cluster {
+		out = append(out, "REDIS_ADDRS has several addresses, which contradicts REDIS_CLUSTER=false")
+	}
+	if r.Username != "" && !r.Secret().given() {
+		out = append(out, "REDIS_USERNAME is set, yet neither REDIS_PASSWORD nor REDIS_PASSWORD_PARAM")
+	}
+	return out
+}
+
+// Orders is the orders queue of a function that sends to it.
+type Orders struct {
+	URL string `env:"ORDERS_QUEUE_URL,required,notEmpty"`
+}
+
+func (q *Orders) problems() []string { return wantURL(nil, "ORDERS_QUEUE_URL", q.URL, "http", "https") }
+
+// OrdersDead is the dead-letter queue of the orders queue, for the function that takes messages off it.
+type OrdersDead struct {
+	URL string `env:"ORDERS_DEAD_LETTER_QUEUE_URL,required,notEmpty"`
+}
+
+func (q *OrdersDead) problems() []string {
+	return wantURL(nil, "ORDERS_DEAD_LETTER_QUEUE_URL", q.URL, "http", "https")
+}
+
+// Closings is the closings queue of a function that sends to it.
+type Closings struct {
+	URL string `env:"CLOSINGS_QUEUE_URL,required,notEmpty"`
+}
+
+func (q *Closings) problems() []string {
+	return wantURL(nil, "CLOSINGS_QUEUE_URL", q.URL, "http", "https")
+}
+
+// ClosingsDead is the dead-letter queue of the closings queue, for the function that takes messages off it.
+type ClosingsDead struct {
+	URL string `env:"CLOSINGS_DEAD_LETTER_QUEUE_URL,required,notEmpty"`
+}
+
+func (q *ClosingsDead) problems() []string {
+	return wantURL(nil, "CLOSINGS_DEAD_LETTER_QUEUE_URL", q.URL, "http", "https")
+}
+
+// Tokens is what shoppers' tokens are checked with.
+type Tokens struct {
+	Key       Secret            `env:"JWT_SECRET"`
+	KeyParam  string            `env:"JWT_SECRET_PARAM"`
+	KidParams map[string]string `env:"JWT_KID_PARAMS" envKeyValSeparator:"="` // kid=parameter, separated by commas
+}
+
+// Current is the secret of tokens without a kid; both parts empty: such tokens are refused.
+func (t *Tokens) Current() Source { return Source{"JWT_SECRET", t.Key, t.KeyParam} }
+
+// ByKid has the secrets of tokens with a kid.
+func (t *Tokens) ByKid() map[string]Source {
+	out := make(map[string]Source, len(t.KidParams))
+	for kid, name := range t.KidParams {
+		out[kid] = Source{"JWT_KID", "", name}
+	}
+	return out
+}
+
+func (t *Tokens) problems() []string {
+	out := t.Current().problems()
+	if !t.Current().given() && len(t.KidParams) == 0 {
+		out = append(out, "JWT_SECRET_PARAM is missing (JWT_SECRET or JWT_KID_PARAMS will do)")
+	}
+	for kid, name := range t.KidParams {
+		if kid == "" || name == "" {
+			out = append(out, "JWT_KID_PARAMS has an empty part, want kid=parameter")
+		}
+	}
+	if len(t.KidParams) > MaxKids {
+		out = append(out, fmt.Sprintf("JWT_KID_PARAMS has %d keys, want at most %d", len(t.KidParams), MaxKids))
+	}
+	return out
+}
+
+// Alipay is the payment provider.
+type Alipay struct {
+	AppID           string `env:"ALIPAY_APP_ID,required,notEmpty"`
+	SellerID        string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
+	Gateway         string `env:"ALIPAY_GATEWAY,required,notEmpty"`    // https, unless Fake
+	NotifyURL       string `env:"ALIPAY_NOTIFY_URL,required,notEmpty"` // https, unless Fake
+	PrivateKey      Secret `env:"ALIPAY_PRIVATE_KEY"`
+	PrivateKeyParam string `env:"ALIPAY_PRIVATE_KEY_PARAM"`
+	PublicKey       Secret `env:"ALIPAY_PUBLIC_KEY"` // Alipay's; no secret, and handled as one for simplicity
+	PublicKeyParam  string `env:"ALIPAY_PUBLIC_KEY_PARAM"`
+	Fake            bool   `env:"ALIPAY_FAKE"` // the gateway is the fake one: it may be reached over http
+	CashierURL      string `env:"CASHIER_URL"` // of a fake gateway: where a pay string can be paid in a browser
+}
+
+// Private is our private key.
+func (a *Alipay) Private() Source {
+	return Source{"ALIPAY_PRIVATE_KEY", a.PrivateKey, a.PrivateKeyParam}
+}
+
+// Public is Alipay's public key.
+func (a *Alipay) Public() Source { return Source{"ALIPAY_PUBLIC_KEY", a.PublicKey, a.PublicKeyParam} }
+
+func (a *Alipay) problems() (out []string) {
+	for _, s := range []Source{a.Private(), a.Public()} {
+		out = append(out, s.problems()...)
+		if !s.given() {
+			out = append(out, fmt.Sprintf("%s_PARAM is missing (%s will do)", s.Setting, s.Setting))
+		}
+	}
+	schemes := []string{"https"}
+	if a.Fake {
+		schemes = append(schemes, "http")
+	}
+	out = wantURL(out, "ALIPAY_GATEWAY", a.Gateway, schemes...)
+	out = wantURL(out, "ALIPAY_NOTIFY_URL", a.NotifyURL, schemes...)
+	if a.CashierURL != "" {
+		if !a.Fake {
+			out = append(out, "CASHIER_URL is set, which contradicts ALIPAY_FAKE=false")
+		}
+		out = wantURL(out, "CASHIER_URL", a.CashierURL, schemes...)
+	}
+	return out
+}
+
+// Hold is how long an unpaid order keeps its units.
+type Hold struct {
+	Time time.Duration `env:"HOLD" envDefault:"15m"`
+	Fake bool          `env:"ALIPAY_FAKE"` // the payment gateway is the fake one: the hold may be short
+}
+
+func (h *Hold) problems() []string {
+	shortest := seckill.MinHold
+	if h.Fake {
+		shortest = MinFakeHold
+	}
+	if h.Time < shortest || h.Time > seckill.MaxHold {
+		return []string{fmt.Sprintf("HOLD is %v, want %v to %v", h.Time, shortest, seckill.MaxHold)}
+	}
+	return nil
+}
+
+func wantURL(out []string, setting, value string, schemes ...string) []string {
+	if u, err := url.Parse(value); err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" {
+		out = append(out, fmt.Sprintf("%s is %q, want an absolute %s URL", setting, value, strings.Join(schemes, " or ")))
+	}
+	return out
+}
+
+// Read fills a function's settings (Buy, Consume, …) from environment variables. The error is one sentence about all that is wrong; of a
+// secret it shows nothing.
+func Read[T any](environ map[string]string) (T, error) {
+	var s T
+	err := env.ParseWithOptions(&s, env.Options{Environment: environ})
+	var out []string
+	var all env.AggregateError
+	switch {
+	case errors.As(err, &all):
+		for _, e := range all.Errors {
+			out = append(out, problem(reflect.TypeOf(s), e))
+		}
+	case err != nil:
+		return s, fmt.Errorf("settings: %w", err)
+	default:
+		out = problems(reflect.ValueOf(&s).Elem())
+	}
+	if len(out) == 0 {
+		return s, nil
+	}
+	slices.Sort(out)
+	return s, errors.New("settings: " + strings.Join(slices.Compact(out), "; "))
+}
+
+// problems asks every part of a function's settings.
+func problems(s reflect.Value) (out []string) {
+	for i := range s.NumField() {
+		if part, ok := s.Field(i).Addr().Interface().(interface{ problems() []string }); ok {
+			out = append(out, part.problems()...)
+		}
+	}
+	return out
+}
+
+// problem puts one of the library's errors into words with the setting's name; the library names the Go field.
+func problem(t reflect.Type, err error) string {
+	var missing env.VarIsNotSetError
+	var empty env.EmptyVarError
+	var parse env.ParseError
+	switch {
+	case errors.As(err, &missing):
+		return missing.Key + " is missing"
+	case errors.As(err, &empty):
+		return empty.Key + " is empty"
+	case errors.As(err, &parse):
+		for i := range t.NumField() {
+			if f, ok := t.Field(i).Type.FieldByName(parse.Name); ok {
+				setting, _, _ := strings.Cut(f.Tag.Get("env"), ",")
+				return setting + " is not a " + kind(f.Type)
+			}
+		}
+	}
+	return err.Error()
+}
+
+func kind(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return "duration such as 15m"
+	case t.Kind() == reflect.Bool:
+		return "boolean: true or false"
+	default:
+		return "list of kid=parameter, separated by commas"
+	}
+}

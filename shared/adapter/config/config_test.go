@@ -1,0 +1,134 @@
+package config_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/config"
+)
+
+// every setting that a function may have, as a template sets it.
+var full = map[string]string{
+	"TABLE_PREFIX": "seckill-", "REDIS_ADDRS": "127.0.0.1:6379", "REDIS_TLS": "true", "REDIS_PASSWORD_PARAM": "/seckill/redis", "REDIS_USERNAME": "app",
+	"ORDERS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/orders", "ORDERS_DEAD_LETTER_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/orders-dead",
+	"CLOSINGS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/closings", "CLOSINGS_DEAD_LETTER_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/closings-dead",
+	"JWT_SECRET_PARAM": "/seckill/jwt", "JWT_KID_PARAMS": "2026=/seckill/jwt/2026,2027=/seckill/jwt/2027",
+	"ALIPAY_APP_ID": "2021000000000001", "ALIPAY_SELLER_ID": "2088000000000001", "ALIPAY_GATEWAY": "https://openapi.alipay.com/gateway.do",
+	"ALIPAY_NOTIFY_URL": "https://shop.example.com/seckill/alipay/notify", "ALIPAY_PRIVATE_KEY_PARAM": "/seckill/alipay/private", "ALIPAY_PUBLIC_KEY_PARAM": "/seckill/alipay/public",
+	"HOLD": "20m", "LOG_LEVEL": "warn",
+}
+
+func read[T any](environ map[string]string) error {
+	_, err := config.Read[T](environ)
+	return err
+}
+
+var functions = map[string]func(map[string]string) error{
+	"buy": read[config.Buy], "consume": read[config.Consume], "notify": read[config.Notify], "expire": read[config.Expire],
+	"stage": read[config.Stage], "repair": read[config.Repair], "shop": read[config.Shop],
+}
+
+// needs are the settings that a function does not start without.
+var needs = map[string][]string{
+	"buy":     {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "JWT_SECRET_PARAM"},
+	"consume": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "ORDERS_DEAD_LETTER_QUEUE_URL", "CLOSINGS_QUEUE_URL"},
+	"notify":  {"TABLE_PREFIX", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_PARAM", "ALIPAY_PUBLIC_KEY_PARAM"},
+	"expire": {"TABLE_PREFIX", "ORDERS_QUEUE_URL", "CLOSINGS_QUEUE_URL", "CLOSINGS_DEAD_LETTER_QUEUE_URL", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
+		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_PARAM", "ALIPAY_PUBLIC_KEY_PARAM"},
+	"stage":  {"TABLE_PREFIX", "REDIS_ADDRS"},
+	"repair": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL"},
+	"shop": {"TABLE_PREFIX", "REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_PARAM", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
+		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_PARAM", "ALIPAY_PUBLIC_KEY_PARAM"},
+}
+
+func TestEachFunctionNamesTheSettingThatIsMissing(t *testing.T) {
+	for name, read := range functions {
+		if err := read(full); err != nil {
+			t.Errorf("%s with every setting: %v", name, err)
+		}
+		for setting := range full {
+			less := maps.Clone(full)
+			delete(less, setting)
+			if setting == "JWT_SECRET_PARAM" {
+				delete(less, "JWT_KID_PARAMS") // either will do
+			}
+			if setting == "REDIS_PASSWORD_PARAM" {
+				delete(less, "REDIS_USERNAME")
+			}
+			err := read(less)
+			needed := slices.Contains(needs[name], setting)
+			if needed != (err != nil) {
+				t.Errorf("%s without %s: %v, needed %v", name, setting, err, needed)
+			}
+			if err != nil && (!strings.Contains(err.Error(), setting+" is missing") || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("%s without %s: %q, want one line with its name", name, setting, err)
+			}
+		}
+	}
+}
+
+func TestWrongAndContradictorySettings(t *testing.T) {
+	for name, c := range map[string]struct {
+		function string
+		set      map[string]string
+		want     string // "": accepted
+	}{
+		"prefix":                {"stage", map[string]string{"TABLE_PREFIX": "a b"}, `TABLE_PREFIX is "a b"`},
+		"empty prefix":          {"stage", map[string]string{"TABLE_PREFIX": ""}, "TABLE_PREFIX is empty"},
+		"log level":             {"stage", map[string]string{"LOG_LEVEL": "loud"}, `LOG_LEVEL is "loud"`},
+		"no port":               {"stage", map[string]string{"REDIS_ADDRS": "redis"}, `REDIS_ADDRS has "redis", want host:port`},
+		"boolean":               {"stage", map[string]string{"REDIS_TLS": "perhaps"}, "REDIS_TLS is not a boolean"},
+		"several, no cluster":   {"stage", map[string]string{"REDIS_ADDRS": "a:1,b:2"}, "contradicts REDIS_CLUSTER=false"},
+		"several, cluster":      {"stage", map[string]string{"REDIS_ADDRS": "a:1,b:2", "REDIS_CLUSTER": "true"}, ""},
+		"two passwords":         {"stage", map[string]string{"REDIS_PASSWORD": "x"}, "REDIS_PASSWORD and REDIS_PASSWORD_PARAM are both set"},
+		"user, no password":     {"stage", map[string]string{"REDIS_PASSWORD_PARAM": ""}, "REDIS_USERNAME is set"},
+		"queue":                 {"buy", map[string]string{"ORDERS_QUEUE_URL": "orders"}, `ORDERS_QUEUE_URL is "orders"`},
+		"dead-letter queue":     {"consume", map[string]string{"ORDERS_DEAD_LETTER_QUEUE_URL": "x"}, `ORDERS_DEAD_LETTER_QUEUE_URL is "x"`},
+		"two token secrets":     {"buy", map[string]string{"JWT_SECRET": "s"}, "JWT_SECRET and JWT_SECRET_PARAM are both set"},
+		"kid without parameter": {"buy", map[string]string{"JWT_KID_PARAMS": "2026="}, "JWT_KID_PARAMS has an empty part"},
+		"kid without sign":      {"buy", map[string]string{"JWT_KID_PARAMS": "2026"}, "JWT_KID_PARAMS is not a list of kid=parameter"},
+		"kids":                  {"buy", map[string]string{"JWT_KID_PARAMS": "a=1,b=2,c=3,d=4,e=5,f=6,g=7"}, "JWT_KID_PARAMS has 7 keys"},
+		"hold":                  {"consume", map[string]string{"HOLD": "soon"}, "HOLD is not a duration"},
+		"short hold":            {"consume", map[string]string{"HOLD": "10s"}, "HOLD is 10s, want 2m0s to 24h0m0s"},
+		"short hold, fake":      {"consume", map[string]string{"HOLD": "10s", "ALIPAY_FAKE": "true"}, ""},
+		"too short, fake":       {"consume", map[string]string{"HOLD": "1s", "ALIPAY_FAKE": "true"}, "HOLD is 1s"},
+		"long hold":             {"consume", map[string]string{"HOLD": "25h"}, "HOLD is 25h"},
+		"plain gateway":         {"notify", map[string]string{"ALIPAY_GATEWAY": "http://gateway.example.com"}, "want an absolute https URL"},
+		"plain gateway, fake":   {"notify", map[string]string{"ALIPAY_GATEWAY": "http://gateway.example.com", "ALIPAY_FAKE": "true"}, ""},
+		"notify URL":            {"notify", map[string]string{"ALIPAY_NOTIFY_URL": "/notify"}, "ALIPAY_NOTIFY_URL"},
+		"cashier":               {"shop", map[string]string{"CASHIER_URL": "https://fake.example.com/cashier"}, "contradicts ALIPAY_FAKE=false"},
+		"private key twice":     {"notify", map[string]string{"ALIPAY_PRIVATE_KEY": "x"}, "ALIPAY_PRIVATE_KEY and ALIPAY_PRIVATE_KEY_PARAM are both set"},
+		"empty optional":        {"buy", map[string]string{"JWT_KID_PARAMS": "", "REDIS_TLS": "", "LOG_LEVEL": "", "REDIS_CLUSTER": ""}, ""},
+		"several at once":       {"buy", map[string]string{"REDIS_ADDRS": "x", "ORDERS_QUEUE_URL": "y"}, "REDIS_ADDRS"},
+	} {
+		environ := maps.Clone(full)
+		maps.Copy(environ, c.set)
+		err := functions[c.function](environ)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %s with %v: %v, want %q", name, c.function, c.set, err, c.want)
+		}
+	}
+}
+
+func TestErrorsShowNoSecret(t *testing.T) {
+	environ := maps.Clone(full)
+	maps.Copy(environ, map[string]string{"JWT_SECRET": "tell-nobody", "REDIS_PASSWORD": "tell-nobody", "ALIPAY_PRIVATE_KEY": "tell-nobody", "LOG_LEVEL": "x"})
+	for name, read := range functions {
+		if err := read(environ); err == nil || strings.Contains(err.Error(), "tell-nobody") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	environ := maps.Clone(full)
+	delete(environ, "HOLD")
+	delete(environ, "LOG_LEVEL")
+	s, err := config.Read[config.Consume](environ)
+	if err != nil || s.Hold.Time != 15*time.Minute || s.Base.LogLevel != "info" || s.Redis.Cluster || !s.Redis.TLS {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

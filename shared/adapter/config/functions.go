@@ -1,0 +1,58 @@
+package config
+
+// Each function's settings: what it is not told it cannot touch.
+
+// Buy is the purchase function's.
+type Buy struct {
+	Base   Base
+	Redis  Redis
+	Orders Orders
+	Tokens Tokens
+}
+
+// Consume is the settings of the function on the orders queue.
+type Consume struct {
+	Base     Base
+	Redis    Redis
+	Orders   Orders
+	Dead     OrdersDead
+	Closings Closings
+	Hold     Hold
+}
+
+// Notify is the settings of the function behind Alipay's callback.
+type Notify struct {
+	Base   Base
+	Alipay Alipay
+}
+
+// Expire is the settings of the function on the closings queue.
+type Expire struct {
+	Base     Base
+	Orders   Orders
+	Closings Closings
+	Dead     ClosingsDead
+	Alipay   Alipay
+}
+
+// Stage is the settings of the function that brings items into the stock.
+type Stage struct {
+	Base  Base
+	Redis Redis
+}
+
+// Repair is the settings of the function that keeps stock and ledger together.
+type Repair struct {
+	Base   Base
+	Redis  Redis
+	Orders Orders
+}
+
+// Shop is the settings of the function that shoppers look through.
+type Shop struct {
+	Base     Base
+	Redis    Redis
+	Closings Closings
+	Tokens   Tokens
+	Alipay   Alipay // signs pay strings only; never called
+}
