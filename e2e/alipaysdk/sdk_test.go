@@ -1,0 +1,165 @@
+//go:build real
+
+// Package alipaysdk_test holds shared/adapter/alipay and its fake gateway against Alipay's own SDK for Node.js: each side checks
+// what the other signed, and the unmodified SDK calls the fake gateway. install.sh here installs the SDK. No money moves, and
+// nothing leaves this machine.
+package alipaysdk_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/seckill"
+)
+
+const (
+	appID     = "2021000000000001"
+	sellerID  = "2088000000000001"
+	notifyURL = "https://shop.example/seckill/alipay/notify"
+	maxAnswer = 64 << 20 // bytes of a line from the SDK; a thousand notifies take 3 MiB
+)
+
+var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+// Key pairs take long to make, so that all tests share these.
+var shopKeys, providerKeys, strangerKeys = onceKeys(), onceKeys(), onceKeys()
+
+func onceKeys() func() fakegateway.KeyPair {
+	return sync.OnceValue(func() fakegateway.KeyPair {
+		pair, err := fakegateway.GenerateKeys()
+		if err != nil {
+			panic(err)
+		}
+		return pair
+	})
+}
+
+// world is a shop and a fake gateway of ours, and the SDK in a process of its own with the keys of both.
+type world struct {
+	t       *testing.T
+	clock   *clock
+	client  *alipay.Client
+	gateway *fakegateway.Gateway
+	url     string // of gateway.do
+
+	shop, provider fakegateway.KeyPair
+	in             *json.Encoder
+	out            *bufio.Scanner
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	if _, err := os.Stat("node_modules/alipay-sdk"); err != nil {
+		t.Fatal("Alipay's SDK is not installed: run e2e/alipaysdk/install.sh")
+	}
+	w := &world{t: t, clock: &clock{start}, shop: shopKeys(), provider: providerKeys()}
+	var err error
+	w.gateway, err = fakegateway.New(fakegateway.Options{Clock: w.clock, AppID: appID, SellerID: sellerID, MerchantPublicKey: w.shop.Public,
+		PrivateKey: w.provider.Private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(w.gateway)
+	t.Cleanup(server.Close)
+	w.url = server.URL + "/gateway.do"
+	w.client, err = alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: w.shop.Private, AlipayPublicKey: w.provider.Public,
+		Gateway: w.url, NotifyURL: notifyURL, HTTP: http.DefaultClient, Clock: w.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.startSDK()
+	w.configure(w.shop, w.provider)
+	return w
+}
+
+// startSDK runs the SDK until the test ends; it ends by itself when its input does.
+func (w *world) startSDK() {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), "node", "serve.mjs")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.t.Fatalf("node (20 or newer) is needed: %v", err)
+	}
+	w.in, w.out = json.NewEncoder(in), bufio.NewScanner(out)
+	w.out.Buffer(nil, maxAnswer)
+	w.t.Cleanup(func() {
+		in.Close()
+		// The test's context has ended and may have killed it; either way it is gone now.
+		_ = cmd.Wait()
+	})
+}
+
+// configure gives the SDK the keys with which it plays the shop, and the provider.
+func (w *world) configure(shop, provider fakegateway.KeyPair) {
+	w.t.Helper()
+	var ok bool
+	w.call("configure", map[string]any{"app_id": appID, "gateway": w.url, "appPrivate": shop.Private, "appPublic": shop.Public,
+		"alipayPrivate": provider.Private, "alipayPublic": provider.Public}, &ok)
+}
+
+// call makes one call of the SDK and ends the test when it fails.
+func (w *world) call(name string, args map[string]any, result any) {
+	w.t.Helper()
+	if err := w.try(name, args, result); err != nil {
+		w.t.Fatalf("SDK: %s: %v", name, err)
+	}
+}
+
+// try gives the SDK's own error.
+func (w *world) try(name string, args map[string]any, result any) error {
+	w.t.Helper()
+	args["call"] = name
+	if err := w.in.Encode(args); err != nil {
+		w.t.Fatal(err)
+	}
+	if !w.out.Scan() {
+		w.t.Fatalf("the SDK's process ended: %v", w.out.Err())
+	}
+	answer := struct {
+		Result any     `json:"result"`
+		Error  *string `json:"error"`
+	}{Result: result}
+	if err := json.Unmarshal(w.out.Bytes(), &answer); err != nil {
+		w.t.Fatalf("unreadable: %v: %.200s", err, w.out.Bytes())
+	}
+	if answer.Error != nil {
+		return fmt.Errorf("%s", *answer.Error)
+	}
+	return nil
+}
+
+func orderID(n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	id := []byte("oaaaaaaaaaaaaaaaaaaaaaaaaaa")
+	for i := len(id) - 1; n > 0; i, n = i-1, n/len(letters) {
+		id[i] = letters[n%len(letters)]
+	}
+	return string(id)
+}
+
+func order(n int, title string) seckill.Order {
+	return seckill.Order{ID: orderID(n), Amount: seckill.Fen(n + 1), Title: title, State: seckill.PendingPayment, Placed: start,
+		PayBy: start.Add(15 * time.Minute)}
+}
