@@ -1,0 +1,51 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// final hides an error from the cluster client. That client runs one loop for redirects and for repeats: a timeout, a closed
+// connection or a LOADING makes it send the command again, to the same node or to another, and no option separates the
+// two. It judges an error by what errors.As and its text show, so this one shows nothing.
+type final struct{ cause error }
+
+func (f *final) Error() string { return "redisconn: " + f.cause.Error() }
+
+// once is a hook on each node's client: what a script's command ends with is final, but for a redirect.
+type once struct{}
+
+var _ redis.Hook = once{}
+
+func (once) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (once) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		return settled(next(ctx, cmd), cmd)
+	}
+}
+
+// ProcessPipelineHook sees the command after ASKING.
+func (once) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		if len(cmds) == 0 {
+			return err
+		}
+		return settled(err, cmds[len(cmds)-1])
+	}
+}
+
+func settled(err error, cmd redis.Cmder) error {
+	if err == nil || cmd.Name() != "evalsha" && cmd.Name() != "eval" {
+		return err
+	}
+	_, moved := redis.IsMovedError(err)
+	_, ask := redis.IsAskError(err)
+	if moved || ask || errors.Is(err, redis.ErrClosed) { // ErrClosed: the node left the map before anything was sent
+		return err
+	}
+	return &final{err}
+}

@@ -1,0 +1,414 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+	"net"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/redisconn/redistest"
+	"seckill/shared/adapter/redisstock"
+)
+
+// short keeps tests of silence quick; TestDefaultTimeout has the real figure.
+const short = 100 * time.Millisecond
+
+func plainDial(ctx context.Context, network, addr string) (net.Conn, error) {
+	return (&net.Dialer{}).DialContext(ctx, network, addr)
+}
+
+// connect makes a Runner whose connections can be spoilt.
+func connect(t testing.TB, o Options) (*Runner, *redistest.Faults) {
+	t.Helper()
+	f := redistest.NewFaults(plainDial)
+	r, err := newRunner(o, nil, f.Dial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r, f
+}
+
+var (
+	add   = redisstock.NewScript("add", "return redis.call('HINCRBY', KEYS[1], 'n', ARGV[1])")
+	count = redisstock.NewScript("count", "return redis.call('HGET', KEYS[1], 'n')")
+	keys  = []string{"{1}:item"}
+)
+
+// counted is how often add has taken effect.
+func counted(t testing.TB, m *memory.Redis) string {
+	t.Helper()
+	v, err := m.Run(context.Background(), count, keys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := v.(string)
+	return s
+}
+
+func TestOptions(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    Options
+		want string
+	}{
+		"nothing":             {Options{}, "no address"},
+		"no port":             {Options{Addrs: []string{"localhost"}}, `"localhost": want host:port`},
+		"no host":             {Options{Addrs: []string{":6379"}}, `":6379": want host:port`},
+		"several, no cluster": {Options{Addrs: []string{"a:1", "b:1"}}, "2 addresses without cluster mode"},
+		"name only":           {Options{Addrs: []string{"a:1"}, Username: "u"}, "a user name without a password"},
+		"timeout":             {Options{Addrs: []string{"a:1"}, Timeout: -1}, "timeout -1ns"},
+		"one":                 {Options{Addrs: []string{"a:1"}}, ""},
+		"cluster":             {Options{Addrs: []string{"a:1", "b:1"}, Cluster: true, TLS: true, Username: "u", Password: "p"}, ""},
+	} {
+		r, err := New(c.o)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if r != nil {
+			r.Close()
+		}
+	}
+}
+
+func TestReplies(t *testing.T) {
+	r, _ := connect(t, Options{Addrs: []string{redistest.NewFake(t, memory.NewRedis()).Addr}})
+	for source, want := range map[string]any{
+		"return 'a|\\0\\255b'":                            "a|\x00\xffb",
+		"return ''":                                       "",
+		"return 3.9":                                      int64(3),
+		"return -9007199254740991":                        int64(-9007199254740991),
+		"return false":                                    nil,
+		"return true":                                     int64(1),
+		"return {}":                                       []any{},
+		"return {'a', 1, {false, 'b'}}":                   []any{"a", int64(1), []any{nil, "b"}},
+		"return redis.status_reply('FINE')":               "FINE",
+		"return ARGV[1] .. KEYS[1]":                       "x{1}:item",
+		"return redis.error_reply('OWN of the script')":   errors.New("OWN of the script"),
+		"return redis.call('HGET', KEYS[1], 'n', 'more')": errors.New("ERR wrong number"),
+	} {
+		got, err := r.Run(context.Background(), redisstock.NewScript("s", source), keys, []string{"x"})
+		if e, ok := want.(error); ok {
+			if err == nil || !strings.Contains(err.Error(), e.Error()) {
+				t.Errorf("%s: %v, %v; want the error %v", source, got, err, e)
+			}
+		} else if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %#v, %v; want %#v", source, got, err, want)
+		}
+	}
+}
+
+func TestUnexpectedReply(t *testing.T) {
+	for _, v := range []any{1.5, true, []any{"a", []any{map[any]any{}}}} {
+		if got, err := value(v); err == nil {
+			t.Errorf("%#v became %#v, want an error", v, got)
+		}
+	}
+	if _, err := value([]any{errors.New("OWN")}); err == nil || err.Error() != "OWN" {
+		t.Errorf("an error in a list: %v", err)
+	}
+}
+
+// TestScriptIsSentOnceByName: EVALSHA first; EVAL only when the server says that it does not know the script.
+func TestScriptIsSentOnceByName(t *testing.T) {
+	m := memory.NewRedis()
+	s := redistest.NewFake(t, m)
+	r, _ := connect(t, Options{Addrs: []string{s.Addr}})
+	run := func() {
+		t.Helper()
+		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	run()
+	run()
+	if e, h := s.Ran("eval"), s.Ran("evalsha"); e != 1 || h != 2 {
+		t.Errorf("three runs: %d EVAL, %d EVALSHA; want 1, 2", e, h)
+	}
+	s.ForgetScripts()
+	run()
+	if e, h := s.Ran("eval"), s.Ran("evalsha"); e != 2 || h != 2 || counted(t, m) != "4" {
+		t.Errorf("after SCRIPT FLUSH: %d EVAL, %d EVALSHA, effect %s; want 2, 2, 4", e, h, counted(t, m))
+	}
+}
+
+// modes are the ways to reach one fake server.
+func modes(s *redistest.Fake) map[string]Options {
+	s.Owner(s.Addr)
+	return map[string]Options{
+		"single":  {Addrs: []string{s.Addr}, Timeout: short},
+		"cluster": {Addrs: []string{s.Addr}, Timeout: short, Cluster: true},
+	}
+}
+
+// TestNothingIsRepeated: whatever happens to a call on the wire, it is written once, takes effect once at most, and is
+// an error; the next call works, and gets its own reply.
+func TestNothingIsRepeated(t *testing.T) {
+	for _, fault := range append(redistest.WireFaults(), redistest.Refusals()...) {
+		m := memory.NewRedis()
+		s := redistest.NewFake(t, m)
+		for mode, o := range modes(s) {
+			t.Run(mode+"/"+fault.Name, func(t *testing.T) {
+				m.Flush()
+				r, f := connect(t, o)
+				ctx := context.Background()
+				for range 2 { // the second by EVALSHA alone
+					if _, err := r.Run(ctx, add, keys, []string{"0"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				before := f.Calls()
+				f.Arm(fault)
+				v, err := r.Run(ctx, add, keys, []string{"1"})
+				if err == nil || f.Armed() {
+					t.Fatalf("answered %v, %v; want an error", v, err)
+				}
+				if n := f.Calls() - before; n != 1 {
+					t.Errorf("written %d times", n)
+				}
+				var hidden *final
+				if errors.As(err, &hidden) || fault.Answer != "" && err.Error() != fault.Answer {
+					t.Errorf("error %q, want the server's own", err)
+				}
+				want := "0"
+				if !fault.Lost && !fault.Late {
+					want = "1"
+				}
+				if got := counted(t, m); got != want {
+					t.Errorf("effect %s, want %s", got, want)
+				}
+				if v, err := r.Run(ctx, count, keys, nil); err != nil || v != want {
+					t.Errorf("the next call: %v, %v; want %s", v, err, want)
+				}
+				if err := f.RunLate(); err != nil {
+					t.Error(err)
+				}
+				if got := counted(t, m); fault.Late && got != "1" {
+					t.Errorf("a late call's effect %s", got)
+				}
+			})
+		}
+	}
+}
+
+// TestNoScriptIsFollowed in both modes, on a server that knows the script otherwise.
+func TestNoScriptIsFollowed(t *testing.T) {
+	m := memory.NewRedis()
+	s := redistest.NewFake(t, m)
+	for mode, o := range modes(s) {
+		m.Flush()
+		r, f := connect(t, o)
+		f.Arm(redistest.Fault{Answer: "NOSCRIPT No matching script. Please use EVAL."})
+		if v, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil || v != int64(1) || f.Calls() != 2 {
+			t.Errorf("%s: %v, %v in %d calls; want 1 in 2", mode, v, err, f.Calls())
+		}
+	}
+}
+
+// TestRedirects: in a cluster MOVED and ASK are followed, for the script did not run where they come from; a fault behind
+// a redirect is final too. Without cluster mode they are errors.
+func TestRedirects(t *testing.T) {
+	for _, kind := range []string{"MOVED", "ASK"} {
+		m := memory.NewRedis()
+		a, b := redistest.NewFake(t, m), redistest.NewFake(t, m)
+		a.Owner(a.Addr)
+		b.Owner(a.Addr)
+		a.Redirect(kind + " 1 " + b.Addr)
+		if kind == "ASK" {
+			b.Redirect("MOVED 1 " + a.Addr) // b takes nothing but what comes behind ASKING
+		}
+		r, f := connect(t, Options{Addrs: []string{a.Addr}, Cluster: true, Timeout: short})
+		ctx := context.Background()
+		for want := range int64(2) {
+			if v, err := r.Run(ctx, add, keys, []string{"1"}); err != nil || v != want+1 {
+				t.Errorf("%s: %v, %v; want %d", kind, v, err, want+1)
+			}
+		}
+		if b.Ran("evalsha")+b.Ran("eval") != 2 || a.Ran("evalsha")+a.Ran("eval") != 0 {
+			t.Errorf("%s: scripts ran on the wrong node", kind)
+		}
+		// The redirect itself is an answer put on the wire here, so that the armed fault meets the second call.
+		a.Redirect("")
+		for _, fault := range redistest.WireFaults() {
+			before, calls := counted(t, m), f.Calls()
+			f.Arm(redistest.Fault{Answer: kind + " 1 " + b.Addr}, fault)
+			v, err := r.Run(ctx, add, keys, []string{"1"})
+			if err == nil || f.Armed() || f.Calls()-calls != 2 {
+				t.Errorf("%s, then %s: %v, %v in %d calls; want an error in 2", kind, fault.Name, v, err, f.Calls()-calls)
+			}
+			want := before
+			if !fault.Lost && !fault.Late {
+				want = string(before[0] + 1) // single digits
+			}
+			if got := counted(t, m); got != want {
+				t.Errorf("%s, then %s: effect %s, want %s", kind, fault.Name, got, want)
+			}
+		}
+
+		single, _ := connect(t, Options{Addrs: []string{a.Addr}, Timeout: short})
+		a.Redirect(kind + " 1 " + b.Addr)
+		if v, err := single.Run(ctx, add, keys, []string{"1"}); err == nil || !strings.HasPrefix(err.Error(), kind) {
+			t.Errorf("%s without cluster mode: %v, %v", kind, v, err)
+		}
+	}
+}
+
+// TestRedirectsEnd: nodes that send each other the same slot get no endless chase.
+func TestRedirectsEnd(t *testing.T) {
+	m := memory.NewRedis()
+	a, b := redistest.NewFake(t, m), redistest.NewFake(t, m)
+	a.Owner(a.Addr)
+	a.Redirect("MOVED 1 " + b.Addr)
+	b.Redirect("MOVED 1 " + a.Addr)
+	r, f := connect(t, Options{Addrs: []string{a.Addr}, Cluster: true, Timeout: short})
+	if v, err := r.Run(context.Background(), add, keys, []string{"1"}); err == nil || f.Calls() != 1+maxRedirects {
+		t.Errorf("%v, %v in %d calls", v, err, f.Calls())
+	}
+}
+
+// TestPassword: a wrong one, and one that is missing, are errors with the server's word for them; nothing runs.
+func TestPassword(t *testing.T) {
+	s := redistest.NewFake(t, memory.NewRedis())
+	s.Owner(s.Addr)
+	s.RequirePassword("right")
+	for _, c := range []struct{ user, password, want string }{
+		{"", "right", ""}, {"default", "right", ""}, {"", "wrong", "WRONGPASS"}, {"default", "wrong", "WRONGPASS"}, {"", "", "NOAUTH"},
+	} {
+		for _, cluster := range []bool{false, true} {
+			r, _ := connect(t, Options{Addrs: []string{s.Addr}, Cluster: cluster, Username: c.user, Password: c.password, Timeout: short})
+			_, err := r.Run(context.Background(), add, keys, []string{"1"})
+			if c.want == "" && err != nil || c.want != "" && !redis.HasErrorPrefix(err, c.want) {
+				t.Errorf("user %q, password %q, cluster %t: %v, want %q", c.user, c.password, cluster, err, c.want)
+			}
+		}
+	}
+}
+
+// TestDefaultTimeout: whatever keeps a call waiting, it ends within 1.2 s, its whole way counted; and the Runner recovers.
+func TestDefaultTimeout(t *testing.T) {
+	stuck := make(chan struct{})
+	hang := func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
+	mute := func(context.Context, string, string) (net.Conn, error) { // accepts, and never greets
+		near, far := net.Pipe()
+		go func() { <-stuck; far.Close() }()
+		return near, nil
+	}
+	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }
+	defer close(stuck)
+	for name, bad := range map[string]dialer{"dial hangs": hang, "greeting hangs": mute, "refused": refuse} {
+		for _, cluster := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := redistest.NewFake(t, memory.NewRedis())
+				s.Owner(s.Addr)
+				var mu sync.Mutex
+				dial := bad
+				r, err := newRunner(Options{Addrs: []string{s.Addr}, Cluster: cluster}, nil, func(ctx context.Context, network, addr string) (net.Conn, error) {
+					mu.Lock()
+					d := dial
+					mu.Unlock()
+					return d(ctx, network, addr)
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer r.Close()
+				var wg sync.WaitGroup
+				for range 2 * poolSize { // half of them wait for a connection first
+					wg.Add(1)
+					go func() {
+						defer wg.Done()
+						begin := time.Now()
+						if v, err := r.Run(context.Background(), add, keys, []string{"1"}); err == nil {
+							t.Errorf("answered %v", v)
+						}
+						if took := time.Since(begin); took > 1200*time.Millisecond {
+							t.Errorf("took %s", took)
+						}
+					}()
+				}
+				wg.Wait()
+				if r.Ping(context.Background()) == nil {
+					t.Error("ping answered")
+				}
+				mu.Lock()
+				dial = plainDial
+				mu.Unlock()
+				recovered(t, r, 5*time.Second)
+			})
+		}
+	}
+}
+
+// recovered waits until a script runs again, and every connection of the pool can be had.
+func recovered(t testing.TB, r *Runner, limit time.Duration) {
+	t.Helper()
+	ctx := context.Background()
+	for end := time.Now().Add(limit); ; {
+		_, err := r.Run(ctx, count, keys, nil)
+		if err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no answer after %s: %v", limit, err)
+		}
+	}
+	var wg sync.WaitGroup
+	for range poolSize {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if _, err := r.Run(ctx, count, keys, nil); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	wg.Wait()
+	if err := r.Ping(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestServerRestarts: connections that the server closed while they lay idle are noticed before a script is sent on them.
+func TestServerRestarts(t *testing.T) {
+	s := redistest.NewFake(t, memory.NewRedis())
+	r, err := New(Options{Addrs: []string{s.Addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 3 {
+		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
+			t.Fatal(err)
+		}
+		s.Drop()
+		for end := time.Now().Add(5 * time.Second); s.Connections() > 0; {
+			if time.Now().After(end) {
+				t.Fatal("the server's connections are still there")
+			}
+		}
+	}
+}
+
+func TestContext(t *testing.T) {
+	r, f := connect(t, Options{Addrs: []string{redistest.NewFake(t, memory.NewRedis()).Addr}})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if v, err := r.Run(ctx, add, keys, []string{"1"}); !errors.Is(err, context.Canceled) || f.Calls() != 0 {
+		t.Errorf("cancelled before: %v, %v, %d calls", v, err, f.Calls())
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), short)
+	defer cancel()
+	f.Arm(redistest.Fault{Lost: true})
+	begin := time.Now()
+	if v, err := r.Run(ctx, add, keys, []string{"1"}); err == nil || time.Since(begin) > 600*time.Millisecond {
+		t.Errorf("the caller's deadline: %v, %v after %s", v, err, time.Since(begin))
+	}
+}
