@@ -1,0 +1,123 @@
+package apigw
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"seckill/shared/seckill"
+)
+
+// stragglers is how long after its end a batch waits for messages under way; what is not done by then is reported as failed and
+// comes back.
+const stragglers = time.Second
+
+// Batch makes a handler of a queue's events: messages are handled at the same time, at most MaxBatch of them, and those that failed are
+// named in the answer, so that the queue delivers them again and deletes the rest. It begins nothing in the last 2 s before the deadline.
+// handle has to be safe for concurrent use; one that panics fails its own message only.
+func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logger, trace Tracer) Handler {
+	return func(ctx context.Context, event []byte) ([]byte, error) {
+		var e events.SQSEvent
+		if err := json.Unmarshal(event, &e); err != nil {
+			return nil, notAnEvent("SQS", err)
+		}
+		for i := range e.Records {
+			if e.Records[i].MessageId == "" {
+				return nil, notAnEvent("SQS", errShape) // it could not be named in the answer
+			}
+		}
+		ctx, cancel := early(ctx, batchMargin)
+		defer cancel()
+		done := run(ctx, e.Records, func(ctx context.Context, d seckill.Delivery) bool { return one(ctx, d, handle, log, trace) })
+		out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}} // null would fail the whole batch
+		for i := range e.Records {
+			if !done[i].Load() {
+				out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: e.Records[i].MessageId})
+			}
+		}
+		return json.Marshal(out)
+	}
+}
+
+// run handles messages until all are handled or ctx ends, and says which are done.
+func run(ctx context.Context, batch []events.SQSMessage, handle func(context.Context, seckill.Delivery) bool) []atomic.Bool {
+	done := make([]atomic.Bool, len(batch))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(len(batch), seckill.MaxBatch) {
+		workers.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(batch) || ctx.Err() != nil {
+					return
+				}
+				done[i].Store(handle(ctx, delivery(&batch[i])))
+			}
+		})
+	}
+	all := make(chan struct{})
+	go func() {
+		workers.Wait()
+		close(all)
+	}()
+	select {
+	case <-all:
+	case <-ctx.Done():
+		late := time.NewTimer(stragglers)
+		defer late.Stop()
+		select {
+		case <-all:
+		case <-late.C:
+		}
+	}
+	return done
+}
+
+func delivery(m *events.SQSMessage) seckill.Delivery {
+	// One that has no count was received at least now.
+	receives, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
+	return seckill.Delivery{ID: m.MessageId, Receipt: m.ReceiptHandle, Body: []byte(m.Body), Receives: max(receives, 1)}
+}
+
+// one handles a message and says whether it may be deleted.
+func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error, log *slog.Logger, trace Tracer) bool {
+	// Of a message's content nothing but these two may appear in a log.
+	var order string
+	if m, err := seckill.DecodeMessage(d.Body); err == nil {
+		order = m.Order
+		if m.Kind == seckill.MessageOrder {
+			order = m.Reservation.Order
+			if m.Reservation.Trace != "" {
+				ctx = trace(ctx, m.Reservation.Trace)
+			}
+		}
+	}
+	err := calm(ctx, d, handle)
+	if err != nil {
+		log.LogAttrs(ctx, slog.LevelWarn, "message comes back", slog.String("message", d.ID), slog.String("order", order),
+			slog.Int("receives", d.Receives), slog.Any("error", err))
+	}
+	return err == nil
+}
+
+// calm turns a panic into an error: one poisoned message must not take its neighbours' instance away each time it is delivered.
+func calm(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error) (err error) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case runtime.Error: // only the runtime's own messages are known to hold nothing of the message
+			err = fmt.Errorf("panic: %w", v)
+		default:
+			err = fmt.Errorf("panic: %T", v)
+		}
+	}()
+	return handle(ctx, d)
+}

@@ -1,0 +1,158 @@
+package apigw
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// traceHeader is what API Gateway and its kin put a request's id into; idHeader is where package httpapi looks for it first. A client's own id
+// is not passed on: it would name requests as it likes in our logs.
+const (
+	traceHeader = "X-Amzn-Trace-Id"
+	idHeader    = "X-Request-Id"
+)
+
+// HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, from X-Amzn-Trace-Id or else
+// requestContext.requestId, is for logs only: local gateways repeat it. The request's context ends 250 ms before Lambda's deadline.
+func HTTP(h http.Handler, trace Tracer) Handler {
+	return func(ctx context.Context, event []byte) ([]byte, error) {
+		var e events.APIGatewayProxyRequest
+		if err := json.Unmarshal(event, &e); err != nil {
+			return nil, notAnEvent("API Gateway", err)
+		}
+		if e.HTTPMethod == "" || !strings.HasPrefix(e.Path, "/") {
+			return nil, notAnEvent("API Gateway", errShape)
+		}
+		ctx, cancel := early(ctx, answerMargin)
+		defer cancel()
+		r, err := request(ctx, &e, trace)
+		if err != nil {
+			return nil, err
+		}
+		w := response{header: http.Header{}}
+		h.ServeHTTP(&w, r)
+		return json.Marshal(w.event())
+	}
+}
+
+func request(ctx context.Context, e *events.APIGatewayProxyRequest, trace Tracer) (*http.Request, error) {
+	body := []byte(e.Body)
+	if e.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(e.Body); err != nil {
+			return nil, notAnEvent("API Gateway", err)
+		}
+	}
+	r := &http.Request{Method: e.HTTPMethod, URL: &url.URL{RawQuery: query(e).Encode()}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: headers(e), ContentLength: int64(len(body)), Body: http.NoBody, RemoteAddr: e.RequestContext.Identity.SourceIP}
+	if len(body) > 0 {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	path := pathOf(e)
+	r.URL.Path = path
+	if plain, err := url.PathUnescape(path); err == nil {
+		r.URL.Path, r.URL.RawPath = plain, path
+	}
+	r.RequestURI = r.URL.RequestURI()
+	r.Host = r.Header.Get("Host")
+	id := r.Header.Get(traceHeader)
+	if id == "" {
+		id = e.RequestContext.RequestID
+	}
+	r.Header[idHeader] = []string{id}
+	return r.WithContext(trace(ctx, id)), nil
+}
+
+// pathOf is the path without the stage. API Gateway leaves the stage out; some local gateways do not. The resource, which never has it,
+// tells whether a path that begins with the stage's name means the stage.
+func pathOf(e *events.APIGatewayProxyRequest) string {
+	prefix := "/" + e.RequestContext.Stage
+	rest, found := strings.CutPrefix(e.Path, prefix)
+	switch {
+	case prefix == "/", !found, !strings.HasPrefix(rest, "/"), strings.HasPrefix(e.Resource, prefix+"/"):
+		return e.Path
+	case strings.HasPrefix(e.Resource, "/{") && e.PathParameters["proxy"] != "" && e.Path == "/"+e.PathParameters["proxy"]:
+		return e.Path
+	}
+	return rest
+}
+
+func query(e *events.APIGatewayProxyRequest) url.Values {
+	if len(e.MultiValueQueryStringParameters) > 0 {
+		return e.MultiValueQueryStringParameters
+	}
+	out := url.Values{}
+	for name, v := range e.QueryStringParameters {
+		out.Set(name, v)
+	}
+	return out
+}
+
+func headers(e *events.APIGatewayProxyRequest) http.Header {
+	out := make(http.Header, len(e.MultiValueHeaders)+2)
+	for name, values := range e.MultiValueHeaders {
+		for _, v := range values {
+			out.Add(name, v)
+		}
+	}
+	if len(out) == 0 {
+		for name, v := range e.Headers {
+			out.Add(name, v)
+		}
+	}
+	return out
+}
+
+// response collects an answer.
+type response struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (w *response) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter; a 1xx has no way to the client.
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *response) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(b)
+}
+
+// event is the answer as API Gateway takes it. Every map and list is there, though empty: local gateways stumble over null.
+func (w *response) event() events.APIGatewayProxyResponse {
+	w.WriteHeader(http.StatusOK)
+	out := events.APIGatewayProxyResponse{StatusCode: w.status, Headers: map[string]string{}, MultiValueHeaders: map[string][]string{}}
+	if w.body.Len() > 0 && w.header.Get("Content-Type") == "" {
+		w.header.Set("Content-Type", http.DetectContentType(w.body.Bytes())) // else API Gateway calls everything JSON
+	}
+	for name, values := range w.header {
+		if len(values) == 1 {
+			out.Headers[name] = values[0]
+		} else {
+			out.MultiValueHeaders[name] = values
+		}
+	}
+	if utf8.Valid(w.body.Bytes()) {
+		out.Body = w.body.String()
+	} else {
+		out.Body, out.IsBase64Encoded = base64.StdEncoding.EncodeToString(w.body.Bytes()), true
+	}
+	return out
+}

@@ -1,0 +1,206 @@
+package apigw_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/adapter/apigw"
+)
+
+type traceKey struct{}
+
+func tracer(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, traceKey{}, id)
+}
+
+func recorded(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// changed is the recorded request with some fields set to others; "requestContext.x" names an inner one.
+func changed(t *testing.T, fields map[string]any) []byte {
+	t.Helper()
+	var e map[string]any
+	if err := json.Unmarshal(recorded(t, "apigateway.json"), &e); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range fields {
+		in := e
+		if outer, inner, ok := strings.Cut(name, "."); ok {
+			in, name = e[outer].(map[string]any), inner
+		}
+		in[name] = v
+	}
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// seen is what of a request a handler can see.
+type seen struct {
+	Method, Path, Query, Host, Remote, Trace, ID, Body string
+	Length                                             int64
+}
+
+// serve gives an event to a handler that notes the request.
+func serve(t *testing.T, event []byte) (seen, http.Header) {
+	t.Helper()
+	var s seen
+	var header http.Header
+	h := apigw.HTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		id, _ := r.Context().Value(traceKey{}).(string)
+		s = seen{r.Method, r.URL.Path, r.URL.RawQuery, r.Host, r.RemoteAddr, id, r.Header.Get("X-Request-Id"), string(b), r.ContentLength}
+		header = r.Header
+	}), tracer)
+	if _, err := h(context.Background(), event); err != nil {
+		t.Fatal(err)
+	}
+	return s, header
+}
+
+func TestRecordedRequest(t *testing.T) {
+	got, header := serve(t, recorded(t, "apigateway.json"))
+	body := `{"seckill_id":"2002","count":1,"address":"浙江省杭州市西湖区文三路 1 号"}`
+	const id = "Root=1-69120f5e-3d2f8a6b7c5d4e3f2a1b0c9d"
+	want := seen{"POST", "/seckill/buy", "", "a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", "203.0.113.7", id, id, body, int64(len(body))}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if header.Get("Content-Type") != "application/json" || header.Get("Idempotency-Key") != "attempt-1" || len(header["Authorization"]) != 1 {
+		t.Errorf("header %v", header)
+	}
+}
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fields map[string]any
+		want   func(*seen)
+	}{
+		"base64 body": {map[string]any{"isBase64Encoded": true, "body": base64.StdEncoding.EncodeToString([]byte{0xff, 'a'})},
+			func(s *seen) { s.Body, s.Length = "\xffa", 2 }},
+		"no body": {map[string]any{"body": nil, "httpMethod": "GET"}, func(s *seen) { s.Body, s.Length, s.Method = "", 0, "GET" }},
+		"query, several values": {map[string]any{"queryStringParameters": map[string]string{"page": "3"}, "multiValueQueryStringParameters": map[string][]string{"page": {"2", "3"}}},
+			func(s *seen) { s.Query = "page=2&page=3" }},
+		"query, single values": {map[string]any{"queryStringParameters": map[string]string{"page": "2", "q": "a b&c"}}, func(s *seen) { s.Query = "page=2&q=a+b%26c" }},
+		"headers, single values": {map[string]any{"multiValueHeaders": nil, "headers": map[string]string{"host": "h", "x-amzn-trace-id": "t"}},
+			func(s *seen) { s.Host, s.Trace, s.ID = "h", "t", "t" }},
+		"no trace header": {map[string]any{"multiValueHeaders": map[string][]string{"x-request-id": {"forged"}}},
+			func(s *seen) {
+				s.Host, s.Trace, s.ID = "", "5a8a6f0e-52b0-4f4c-9b0e-6d1c8a3e7f21", "5a8a6f0e-52b0-4f4c-9b0e-6d1c8a3e7f21"
+			}},
+		"stage in the path":                {map[string]any{"path": "/Prod/seckill/buy"}, func(*seen) {}},
+		"stage in the path, catch-all":     {map[string]any{"path": "/Prod/seckill/buy", "resource": "/{proxy+}", "pathParameters": map[string]string{"proxy": "seckill/buy"}}, func(*seen) {}},
+		"stage of a route's name":          {map[string]any{"requestContext.stage": "seckill"}, func(*seen) {}},
+		"stage of a route's name, proxied": {map[string]any{"requestContext.stage": "seckill", "resource": "/{proxy+}", "pathParameters": map[string]string{"proxy": "seckill/buy"}}, func(*seen) {}},
+		"no stage":                         {map[string]any{"requestContext.stage": ""}, func(*seen) {}},
+		"escaped path":                     {map[string]any{"path": "/order/a%2Fb"}, func(s *seen) { s.Path = "/order/a/b" }},
+		"badly escaped path":               {map[string]any{"path": "/order/%zz"}, func(s *seen) { s.Path = "/order/%zz" }},
+	} {
+		want, _ := serve(t, recorded(t, "apigateway.json"))
+		c.want(&want)
+		got, _ := serve(t, changed(t, c.fields))
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+func TestNotARequest(t *testing.T) {
+	t.Parallel()
+	h := apigw.HTTP(http.NotFoundHandler(), tracer)
+	for name, event := range map[string][]byte{
+		"not JSON":       []byte("{"),
+		"a schedule":     recorded(t, "schedule.json"),
+		"version 2.0":    []byte(`{"version":"2.0","rawPath":"/seckill/buy","requestContext":{"http":{"method":"POST"}}}`),
+		"broken base64":  changed(t, map[string]any{"isBase64Encoded": true, "body": "%%%"}),
+		"path of no use": changed(t, map[string]any{"path": "seckill"}),
+	} {
+		if out, err := h(context.Background(), event); err == nil || out != nil {
+			t.Errorf("%s: %s, %v; want an error", name, out, err)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		serve http.HandlerFunc
+		want  string
+	}{
+		"nothing": {func(http.ResponseWriter, *http.Request) {}, `{"statusCode":200,"headers":{},"multiValueHeaders":{},"body":""}`},
+		"text": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{"application/json"}
+			w.WriteHeader(http.StatusConflict)
+			w.WriteHeader(http.StatusOK)
+			_, _ = io.WriteString(w, `{"a":`)
+			_, _ = io.WriteString(w, `"卖完"}`)
+		}, `{"statusCode":409,"headers":{"Content-Type":"application/json"},"multiValueHeaders":{},"body":"{\"a\":\"卖完\"}"}`},
+		"binary": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "image/png")
+			_, _ = w.Write([]byte{0x89, 0xff})
+		}, `{"statusCode":200,"headers":{"Content-Type":"image/png"},"multiValueHeaders":{},"body":"if8=","isBase64Encoded":true}`},
+		"header with several values": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Set-Cookie"] = []string{"a=1", "b=2"}
+			w.WriteHeader(http.StatusNoContent)
+		}, `{"statusCode":204,"headers":{},"multiValueHeaders":{"Set-Cookie":["a=1","b=2"]},"body":""}`},
+		"no type": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "success") },
+			`{"statusCode":200,"headers":{"Content-Type":"text/plain; charset=utf-8"},"multiValueHeaders":{},"body":"success"}`},
+		"interim status": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusTeapot)
+		}, `{"statusCode":418,"headers":{},"multiValueHeaders":{},"body":""}`},
+	} {
+		out, err := apigw.HTTP(c.serve, tracer)(context.Background(), recorded(t, "apigateway.json"))
+		if err != nil || string(out) != c.want {
+			t.Errorf("%s:\n got %s, %v\nwant %s", name, out, err, c.want)
+		}
+	}
+}
+
+func TestDeadlines(t *testing.T) {
+	t.Parallel()
+	at := time.Now().Add(time.Hour)
+	ctx, cancel := context.WithDeadline(context.Background(), at)
+	defer cancel()
+	got := map[string]time.Duration{}
+	note := func(ctx context.Context, name string) {
+		d, _ := ctx.Deadline()
+		got[name] = at.Sub(d)
+	}
+	h := apigw.HTTP(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { note(r.Context(), "request") }), tracer)
+	s := apigw.Schedule(func(ctx context.Context) error { note(ctx, "schedule"); return nil })
+	for name, call := range map[string]func() ([]byte, error){
+		"request":  func() ([]byte, error) { return h(ctx, recorded(t, "apigateway.json")) },
+		"schedule": func() ([]byte, error) { return s(ctx, recorded(t, "schedule.json")) },
+	} {
+		if _, err := call(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if want := map[string]time.Duration{"request": 250 * time.Millisecond, "schedule": 2 * time.Second}; !maps.Equal(got, want) {
+		t.Errorf("ends before the deadline: %v, want %v", got, want)
+	}
+}
