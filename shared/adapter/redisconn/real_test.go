@@ -1,0 +1,339 @@
+//go:build real
+
+package redisconn
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/shared/adapter/redisconn/redistest"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/adapter/stocktest"
+	"seckill/shared/seckill"
+)
+
+func open(t testing.TB, o Options, c *tls.Config) *Runner {
+	t.Helper()
+	r, err := newRunner(o, c, plainDial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// tagged has a Runner work on keys of its own: the conformance cases all use one item, and run at once. The tag goes in
+// front, so that the cases spread over a cluster's slots.
+type tagged struct {
+	redisstock.Runner
+	tag string
+}
+
+func (r tagged) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
+	own := make([]string, len(keys))
+	for i, k := range keys {
+		own[i] = "{" + r.tag + k[1:]
+	}
+	return r.Runner.Run(ctx, s, own, args)
+}
+
+func conformance(t *testing.T, r *Runner) {
+	stocktest.Run(t, func(t *testing.T) seckill.Stock { return redisstock.New(tagged{r, t.Name()}) })
+}
+
+func TestRealStock(t *testing.T) {
+	conformance(t, open(t, Options{Addrs: []string{redistest.Start(t).Addr}}, nil))
+}
+
+func TestRealStockCluster(t *testing.T) {
+	nodes := redistest.StartCluster(t, 3)
+	t.Run("cases", func(t *testing.T) {
+		conformance(t, open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true}, nil))
+	})
+	for i, s := range nodes {
+		if n := s.Do(t, "DBSIZE"); n == int64(0) {
+			t.Errorf("node %d has no key: the cases did not spread", i)
+		}
+	}
+}
+
+func TestRealStockTLSAndPassword(t *testing.T) {
+	dir := t.TempDir()
+	pool := certificate(t, dir)
+	plain := redistest.Start(t) // takes a free port, and gives it back
+	plain.Kill()
+	_, port, err := net.SplitHostPort(plain.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	redistest.Start(t, "--port", "0", "--tls-port", port, "--tls-cert-file", filepath.Join(dir, "cert.pem"), "--tls-key-file",
+		filepath.Join(dir, "key.pem"), "--tls-auth-clients", "no", "--user", "shop", "on", "+@all", "~*", ">secret", "--requirepass", "other")
+	o := Options{Addrs: []string{"127.0.0.1:" + port}, TLS: true, Username: "shop", Password: "secret"}
+	t.Run("cases", func(t *testing.T) {
+		conformance(t, open(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}))
+	})
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		change func(o *Options)
+		pool   *x509.CertPool
+		want   string
+	}{
+		"the default user":   {func(o *Options) { o.Username, o.Password = "", "other" }, pool, ""},
+		"wrong password":     {func(o *Options) { o.Password = "other" }, pool, "WRONGPASS"},
+		"no password":        {func(o *Options) { o.Username, o.Password = "", "" }, pool, "NOAUTH"},
+		"unknown authority":  {func(*Options) {}, x509.NewCertPool(), "unknown authority"},
+		"another name":       {func(o *Options) { o.Addrs = []string{"localhost:" + port} }, pool, "localhost"},
+		"cluster mode to it": {func(o *Options) { o.Cluster = true }, pool, "cluster support disabled"},
+	} {
+		o := o
+		c.change(&o)
+		begin := time.Now()
+		_, err := open(t, o, &tls.Config{RootCAs: c.pool, MinVersion: tls.VersionTLS12}).Run(ctx, count, keys, nil)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if took := time.Since(begin); took > 1200*time.Millisecond {
+			t.Errorf("%s: took %s", name, took)
+		}
+	}
+}
+
+// certificate writes a self-signed one for 127.0.0.1 into dir.
+func certificate(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "redis"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	for name, b := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: keyDER}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return pool
+}
+
+// TestRealOutages: a server that is gone, silent, read-only, full or loading is an error within 1.2 s, and works again by
+// itself when it is well again.
+func TestRealOutages(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		hurt, heal func(t *testing.T, s *redistest.Server)
+		want       string // in the error; "" when its text is the network's
+	}{
+		{"killed", func(_ *testing.T, s *redistest.Server) { s.Kill() }, func(t *testing.T, s *redistest.Server) { s.Run(t) }, "refused"},
+		{"silent",
+			func(t *testing.T, s *redistest.Server) { check(t, s.Pause()) },
+			func(t *testing.T, s *redistest.Server) { check(t, s.Resume()) }, ""},
+		{"read-only",
+			func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "127.0.0.1", "1") },
+			func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "NO", "ONE") }, "READONLY"},
+		{"read-only, without stale data",
+			func(t *testing.T, s *redistest.Server) {
+				s.Do(t, "CONFIG", "SET", "replica-serve-stale-data", "no")
+				s.Do(t, "REPLICAOF", "127.0.0.1", "1")
+			},
+			func(t *testing.T, s *redistest.Server) { s.Do(t, "REPLICAOF", "NO", "ONE") }, "MASTERDOWN"},
+		{"full",
+			func(t *testing.T, s *redistest.Server) { s.Do(t, "CONFIG", "SET", "maxmemory", "1") },
+			func(t *testing.T, s *redistest.Server) { s.Do(t, "CONFIG", "SET", "maxmemory", "0") }, "OOM"},
+		{"password set",
+			func(t *testing.T, s *redistest.Server) {
+				s.Do(t, "CONFIG", "SET", "requirepass", "x")
+				// What is connected stays so: as after a failover, it has to connect anew.
+				c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
+				defer c.Close()
+				check(t, c.Do(context.Background(), "CLIENT", "KILL", "TYPE", "normal").Err())
+			},
+			func(t *testing.T, s *redistest.Server) {
+				c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: "x"})
+				defer c.Close()
+				check(t, c.Do(context.Background(), "CONFIG", "SET", "requirepass", "").Err())
+			}, "NOAUTH"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := redistest.Start(t)
+			r := open(t, Options{Addrs: []string{s.Addr}}, nil)
+			ctx := context.Background()
+			if _, err := r.Run(ctx, add, keys, []string{"1"}); err != nil {
+				t.Fatal(err)
+			}
+			c.hurt(t, s)
+			for range 3 {
+				begin := time.Now()
+				v, err := r.Run(ctx, add, keys, []string{"1"})
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("answered %v, %v; want %q", v, err, c.want)
+				}
+				if took := time.Since(begin); took > 1200*time.Millisecond {
+					t.Errorf("took %s", took)
+				}
+			}
+			c.heal(t, s)
+			recovered(t, r, 5*time.Second)
+		})
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRealClusterNodeLost: with one of three nodes gone, its items' scripts are errors within 1.2 s and the others' run; once
+// the slots have another owner, they are found.
+func TestRealClusterNodeLost(t *testing.T) {
+	nodes := redistest.StartCluster(t, 3)
+	for _, s := range nodes {
+		s.Do(t, "CONFIG", "SET", "cluster-require-full-coverage", "no")
+	}
+	r := open(t, Options{Addrs: []string{nodes[0].Addr, nodes[1].Addr}, Cluster: true}, nil)
+	ctx := context.Background()
+	key := map[int][]string{} // one key on each node
+	for i := 0; len(key) < 3; i++ {
+		k := fmt.Sprintf("{%d}:item", i)
+		slot := int(nodes[0].Do(t, "CLUSTER", "KEYSLOT", k).(int64))
+		key[slot*3/16384] = []string{k}
+	}
+	for _, k := range key {
+		if _, err := r.Run(ctx, add, k, []string{"1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lost := nodes[2].Do(t, "CLUSTER", "MYID")
+	nodes[2].Kill()
+	for range 3 {
+		begin := time.Now()
+		if v, err := r.Run(ctx, add, key[2], []string{"1"}); err == nil || time.Since(begin) > 1200*time.Millisecond {
+			t.Errorf("on the lost node: %v, %v after %s", v, err, time.Since(begin))
+		}
+		for i := range 2 {
+			if _, err := r.Run(ctx, add, key[i], []string{"1"}); err != nil {
+				t.Errorf("on node %d: %v", i, err)
+			}
+		}
+	}
+	// As a failover: the survivors agree that the first has the slots now.
+	for _, s := range nodes[:2] {
+		s.Do(t, "CLUSTER", "FORGET", lost)
+	}
+	nodes[0].Do(t, "CLUSTER", "ADDSLOTSRANGE", 2*16384/3, 16383)
+	for end := time.Now().Add(10 * time.Second); ; {
+		v, err := r.Run(ctx, add, key[2], []string{"1"})
+		if err == nil {
+			if v != int64(1) {
+				t.Errorf("the new owner answers %v, want 1: it has none of the lost node's keys", v)
+			}
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no answer from the new owner: %v", err)
+		}
+	}
+}
+
+// TestRealClusterMove: while a slot moves to another node, under load, no call is lost or done twice: each either counts once
+// or is an error, and afterwards all are found on the new node.
+func TestRealClusterMove(t *testing.T) {
+	nodes := redistest.StartCluster(t, 3)
+	r := open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true}, nil)
+	ctx := context.Background()
+	slot := nodes[0].Do(t, "CLUSTER", "KEYSLOT", keys[0]).(int64)
+	from := nodes[slot*3/16384]
+	to := nodes[(slot*3/16384+1)%3]
+	fromID, toID := from.Do(t, "CLUSTER", "MYID"), to.Do(t, "CLUSTER", "MYID")
+
+	var mu sync.Mutex
+	done, failed := 0, 0
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				_, err := r.Run(ctx, add, keys, []string{"1"})
+				mu.Lock()
+				if err == nil {
+					done++
+				} else {
+					failed++
+				}
+				mu.Unlock()
+			}
+		}()
+	}
+	wait := func(n int) {
+		t.Helper()
+		mu.Lock()
+		want := done + n
+		mu.Unlock()
+		for end := time.Now().Add(10 * time.Second); ; {
+			mu.Lock()
+			ok := done >= want
+			mu.Unlock()
+			if ok {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("no call succeeds any more")
+			}
+		}
+	}
+	wait(200)
+	to.Do(t, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromID)
+	from.Do(t, "CLUSTER", "SETSLOT", slot, "MIGRATING", toID)
+	wait(200)
+	host, port, err := net.SplitHostPort(to.Addr)
+	check(t, err)
+	from.Do(t, "MIGRATE", host, port, keys[0], 0, 1000)
+	wait(200) // by ASK
+	for _, s := range []*redistest.Server{to, from, nodes[0], nodes[1], nodes[2]} {
+		s.Do(t, "CLUSTER", "SETSLOT", slot, "NODE", toID)
+	}
+	wait(200) // by MOVED, then directly
+	close(stop)
+	wg.Wait()
+	v, err := r.Run(ctx, add, keys, []string{"0"})
+	check(t, err)
+	if v != int64(done) || failed > 0 {
+		t.Errorf("%d calls succeeded, %d failed; the counter says %v", done, failed, v)
+	}
+}
