@@ -1,0 +1,69 @@
+package sqsqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Limits of one call: it ends within 3.3 s, a Receive within three times its wait more. The first try of an instance that was
+// frozen often meets a connection that is dead meanwhile; the third is for a server that is.
+const (
+	tries      = 3
+	tryTimeout = time.Second
+	backoff    = 100 * time.Millisecond // mean before the third try; half of it before the second
+)
+
+// limited is the client with this package's tries and a time limit on each of them.
+func limited(client *sqs.Client, timeout time.Duration) *sqs.Client {
+	retryer := retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts = tries
+		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
+			return rand.N(backoff << min(attempt-1, tries)), nil
+		})
+		// An answer that ends too early tells as little as none.
+		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				return aws.TrueTernary
+			}
+			return aws.UnknownTernary
+		}))
+	})
+	return sqs.New(client.Options(), func(o *sqs.Options) {
+		o.Retryer = retryer
+		o.APIOptions = append(o.APIOptions, func(s *middleware.Stack) error {
+			return s.Finalize.Insert(limitTry(timeout), "Retry", middleware.After)
+		})
+	})
+}
+
+// limitTry limits what comes after it: one try, its answer's body included. The SDK limits calls by the context only, which
+// all tries share, and takes its end for the caller's will.
+func limitTry(timeout time.Duration) middleware.FinalizeMiddleware {
+	return middleware.FinalizeMiddlewareFunc("LimitTry", func(ctx context.Context, in middleware.FinalizeInput,
+		next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+		try, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		out, meta, err := next.HandleFinalize(try, in)
+		if err != nil && try.Err() != nil && ctx.Err() == nil {
+			err = noAnswer(timeout)
+		}
+		return out, meta, err
+	})
+}
+
+// noAnswer is the error of a try that took too long.
+type noAnswer time.Duration
+
+func (n noAnswer) Error() string { return fmt.Sprintf("no answer within %v", time.Duration(n)) }
+
+// Timeout makes the SDK try again.
+func (noAnswer) Timeout() bool { return true }
