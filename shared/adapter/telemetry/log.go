@@ -1,0 +1,124 @@
+// Package telemetry tells operators what the system does: a log of JSON lines, each with the id of the request it is about, and
+// counts of events in CloudWatch's embedded metric format. In: log records and events. Out: lines on a writer, which on
+// Lambda is standard output. It talks to no network.
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+)
+
+// traceKey names the request id in log records and metric lines.
+const traceKey = "trace"
+
+type traceContext struct{}
+
+// WithTrace gives a context the id of the request that is being worked on: from the HTTP request, or from the message that
+// it left on a queue.
+func WithTrace(ctx context.Context, trace string) context.Context {
+	return context.WithValue(ctx, traceContext{}, trace)
+}
+
+// Trace is the context's request id, "" when it has none.
+func Trace(ctx context.Context) string {
+	trace, _ := ctx.Value(traceContext{}).(string)
+	return trace
+}
+
+// NewLog makes a log of one JSON line a record: timestamp (RFC 3339), level, msg, trace when the context or the record has
+// one, then what else the record says. What may not be logged is replaced, see redact.
+func NewLog(w io.Writer, level slog.Leveler) *slog.Logger {
+	h := slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: redact})
+	return slog.New(&handler{Handler: h})
+}
+
+// LevelVariables are the environment variables that Level reads, the first that is set. The second is Lambda's own ("Log-level
+// filtering", AWS Lambda Developer Guide).
+var LevelVariables = []string{"LOG_LEVEL", "AWS_LAMBDA_LOG_LEVEL"}
+
+// Level reads how much is logged from the environment: trace, debug, info, warn, error or fatal, in any case; info when
+// nothing is set. An error names the variable.
+func Level(getenv func(string) string) (slog.Level, error) {
+	for _, name := range LevelVariables {
+		text := getenv(name)
+		if text == "" {
+			continue
+		}
+		level, ok := levels[strings.ToLower(text)]
+		if !ok {
+			return 0, fmt.Errorf("%s is %q, want trace, debug, info, warn, error or fatal", name, text)
+		}
+		return level, nil
+	}
+	return slog.LevelInfo, nil
+}
+
+// levels has Lambda's names; slog has none below debug and above error.
+var levels = map[string]slog.Level{"trace": slog.LevelDebug, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn,
+	"error": slog.LevelError, "fatal": slog.LevelError}
+
+// handler adds the context's trace to each record, beside the message even when the logger has groups.
+type handler struct {
+	slog.Handler // with everything that the logger was given
+	// traced: the logger was given a trace of its own.
+	traced bool
+	// top and rest say the same as Handler, taken apart at the first group: what was given before, and what to give it then.
+	// Without a group top is nil.
+	top  slog.Handler
+	rest []func(slog.Handler) slog.Handler
+}
+
+func (h *handler) Handle(ctx context.Context, r slog.Record) error {
+	trace := Trace(ctx)
+	if trace == "" || h.traced {
+		return h.Handler.Handle(ctx, r)
+	}
+	if h.top == nil {
+		if !has(r) {
+			r = r.Clone()
+			r.AddAttrs(slog.String(traceKey, trace))
+		}
+		return h.Handler.Handle(ctx, r)
+	}
+	grouped := h.top.WithAttrs([]slog.Attr{slog.String(traceKey, trace)})
+	for _, give := range h.rest {
+		grouped = give(grouped)
+	}
+	return grouped.Handle(ctx, r)
+}
+
+func has(r slog.Record) (found bool) {
+	r.Attrs(func(a slog.Attr) bool {
+		found = a.Key == traceKey
+		return !found
+	})
+	return found
+}
+
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	next := *h
+	next.Handler = h.Handler.WithAttrs(attrs)
+	if h.top == nil {
+		next.traced = h.traced || slices.ContainsFunc(attrs, func(a slog.Attr) bool { return a.Key == traceKey })
+		return &next
+	}
+	next.rest = append(slices.Clone(h.rest), func(g slog.Handler) slog.Handler { return g.WithAttrs(attrs) })
+	return &next
+}
+
+func (h *handler) WithGroup(name string) slog.Handler {
+	if name == "" {
+		return h
+	}
+	next := *h
+	next.Handler = h.Handler.WithGroup(name)
+	if h.top == nil {
+		next.top = h.Handler
+	}
+	next.rest = append(slices.Clone(h.rest), func(g slog.Handler) slog.Handler { return g.WithGroup(name) })
+	return &next
+}
