@@ -93,18 +93,24 @@ func (t *rowTable) set(k ledger.Key, row ledger.Row) {
 	t.partitions[k.PK] = part
 }
 
-// table finds a table and checks that the key fits it.
-func (m *Rows) table(k ledger.Key) (*rowTable, error) {
-	t := m.tables[k.Table]
-	switch {
-	case t == nil:
-		return nil, fmt.Errorf("memory: no table %q", k.Table)
-	case k.PK == "" || len(k.PK) > ledger.MaxPK:
-		return nil, fmt.Errorf("memory: %s: partition key of %d bytes", k.Table, len(k.PK))
-	case (k.SK == "") != (t.SK == "") || len(k.SK) > ledger.MaxSK:
-		return nil, fmt.Errorf("memory: %s: sort key of %d bytes", k.Table, len(k.SK))
+func (m *Rows) table(name string) (*rowTable, error) {
+	t := m.tables[name]
+	if t == nil {
+		return nil, fmt.Errorf("memory: no table %q", name)
 	}
 	return t, nil
+}
+
+// read finds the row of a key that its table can have; nil when there is none.
+func (m *Rows) read(k ledger.Key) (ledger.Row, error) {
+	t, err := m.table(k.Table)
+	if err == nil {
+		err = t.CheckKey(k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.get(k), nil
 }
 
 // Get implements ledger.Rows.
@@ -114,11 +120,10 @@ func (m *Rows) Get(ctx context.Context, k ledger.Key) (ledger.Row, bool, error) 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t, err := m.table(k)
+	row, err := m.read(k)
 	if err != nil {
 		return nil, false, err
 	}
-	row := t.get(k)
 	return copyRow(row), row != nil, nil
 }
 
@@ -135,7 +140,7 @@ func (m *Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, e
 	seen := make(map[ledger.Key]bool, len(keys))
 	var rows []ledger.Row
 	for _, k := range keys {
-		t, err := m.table(k)
+		row, err := m.read(k)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +148,7 @@ func (m *Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, e
 			return nil, fmt.Errorf("memory: batch with two reads of %s %s/%s", k.Table, k.PK, k.SK)
 		}
 		seen[k] = true
-		if row := t.get(k); row != nil {
+		if row != nil {
 			rows = append(rows, copyRow(row))
 		}
 	}

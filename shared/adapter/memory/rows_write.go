@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"seckill/shared/adapter/ledger"
 )
@@ -25,9 +24,9 @@ func (m *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 	changes := make([]rowChange, len(writes))
 	for i := range writes {
 		w := &writes[i]
-		t, err := m.table(w.Key)
+		t, err := m.table(w.Table)
 		if err == nil {
-			err = checkWrite(t, w)
+			err = t.CheckWrite(w)
 		}
 		if err != nil {
 			return err
@@ -105,67 +104,11 @@ func holds(c ledger.Cond, row ledger.Row) bool {
 	case ledger.CondAtMost:
 		n, ok := row[c.Attr].(int64)
 		return (ok || row[c.Attr] == nil) && n <= c.Value.(int64)
-	default: // CondHas: checkWrite lets no other kind pass
+	default: // CondHas: CheckWrite lets no other kind pass
 		set, _ := row[c.Attr].(ledger.Set)
 		_, found := slices.BinarySearch(set, c.Value.(string))
 		return found
 	}
-}
-
-// checkWrite refuses what DynamoDB refuses whatever the row holds: a write's shape, and an update that names a key or
-// one attribute twice.
-func checkWrite(t *rowTable, w *ledger.Write) error {
-	bad := func(why string) error { return fmt.Errorf("memory: %s %s/%s: %s", w.Table, w.PK, w.SK, why) }
-	if w.Op < ledger.OpPut || w.Op > ledger.OpCheck {
-		return bad("unknown op " + strconv.Itoa(int(w.Op)))
-	}
-	if w.Op == ledger.OpCheck && len(w.If) == 0 {
-		return bad("a check without a condition")
-	}
-	for _, c := range w.If {
-		if !validCond(c) {
-			return bad("condition on " + c.Attr + " that means nothing")
-		}
-	}
-	if w.Op != ledger.OpPut && w.Row != nil {
-		return bad("attributes of a put in another write")
-	}
-	if w.Op != ledger.OpUpdate {
-		if len(w.Set)+len(w.Add)+len(w.AddSet)+len(w.DelSet)+len(w.Append)+len(w.Remove) > 0 {
-			return bad("fields of an update in another write")
-		}
-		return nil
-	}
-	attrs := updated(w)
-	for i, attr := range attrs {
-		if attr == t.PK || attr == t.SK || slices.Contains(attrs[:i], attr) {
-			return bad("update of key or twice of attribute " + attr)
-		}
-	}
-	return nil
-}
-
-func validCond(c ledger.Cond) bool {
-	switch v := c.Value.(type) {
-	case nil:
-		return c.Kind == ledger.CondAbsent
-	case string:
-		return c.Attr != "" && (c.Kind == ledger.CondEq || c.Kind == ledger.CondHas && v != "")
-	case int64:
-		return c.Attr != "" && (c.Kind == ledger.CondEq || c.Kind == ledger.CondAtMost)
-	}
-	return false
-}
-
-// updated lists the attributes that an update names, one named twice as often.
-func updated(w *ledger.Write) []string {
-	attrs := make([]string, 0, 8)
-	attrs = slices.AppendSeq(attrs, maps.Keys(w.Set))
-	attrs = slices.AppendSeq(attrs, maps.Keys(w.Add))
-	attrs = slices.AppendSeq(attrs, maps.Keys(w.AddSet))
-	attrs = slices.AppendSeq(attrs, maps.Keys(w.DelSet))
-	attrs = slices.AppendSeq(attrs, maps.Keys(w.Append))
-	return append(attrs, w.Remove...)
 }
 
 // applyWrite gives the row after the write; nil when there is none.

@@ -1,0 +1,72 @@
+// Package dynamotest gives tests a DynamoDB to run against: a server of this machine that e2e/servers/dynamodb.sh has
+// started.
+package dynamotest
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/ledger"
+)
+
+// Variable names the server's address in the environment.
+const Variable = "SECKILL_TEST_DYNAMODB"
+
+// dropTimeout bounds the removal of a test's tables.
+const dropTimeout = 30 * time.Second
+
+// Config speaks to the test server; transport is nil, or a fault injector. Without a server the test fails.
+func Config(t testing.TB, transport http.RoundTripper) aws.Config {
+	t.Helper()
+	endpoint := os.Getenv(Variable)
+	if endpoint == "" {
+		t.Fatalf("%s is not set: it is the endpoint that `e2e/servers/dynamodb.sh start DIR` prints", Variable)
+	}
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+	if transport != nil {
+		cfg.HTTPClient = &http.Client{Transport: transport}
+	}
+	return cfg
+}
+
+// Prefix makes a prefix that no other test has.
+func Prefix() string { return rand.Text() + "-" }
+
+// Open makes empty tables, which go when the test ends.
+func Open(t testing.TB) *dynamoledger.Rows {
+	t.Helper()
+	prefix := Prefix()
+	rows := dynamoledger.New(Config(t, nil), dynamoledger.Options{Prefix: prefix})
+	if err := rows.CreateTables(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { Drop(t, prefix) })
+	return rows
+}
+
+// Drop removes all tables with a prefix.
+func Drop(t testing.TB, prefix string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
+	defer cancel()
+	client := dynamodb.NewFromConfig(Config(t, nil))
+	names := []string{dynamoledger.TableItems}
+	for _, table := range ledger.Schema {
+		names = append(names, table.Name)
+	}
+	for _, name := range names {
+		if _, err := client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(prefix + name)}); err != nil {
+			t.Errorf("remove table %s%s: %v", prefix, name, err)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package dynamoledger
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// itemVersion is the schema version of an item's row, in its attribute v. A row with another one is an error.
+const itemVersion int64 = 1
+
+// maxScan is how many pages of 1 MB a List reads before it gives up: a shop that keeps more items than that needs an
+// index, and a part of the list would leave sales unopened.
+const maxScan = 64
+
+// Items is seckill.Items on DynamoDB: one row for each item, in the table items.
+type Items struct{ rows *Rows }
+
+var _ seckill.Items = (*Items)(nil)
+
+// Items gives the table of items.
+func (r *Rows) Items() *Items { return &Items{rows: r} }
+
+func itemKey(id string) ledger.Key { return ledger.Key{Table: TableItems, PK: id} }
+
+// Get implements seckill.Items.
+func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
+	if !seckill.ValidItemID(id) {
+		return seckill.Item{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	row, found, err := t.rows.Get(ctx, itemKey(id))
+	if err != nil {
+		return seckill.Item{}, fmt.Errorf("dynamoledger: item %s: %w", id, err)
+	}
+	if !found {
+		return seckill.Item{}, seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	return decodeItem(row)
+}
+
+// List implements seckill.Items: the soonest to end first, and of more than MaxItems the later ones are left out. It
+// reads the whole table, so it is for schedules and caches; a table of more than 64 MB is an error.
+func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
+	ctx, cancel := t.rows.bound(ctx)
+	defer cancel()
+	in := &dynamodb.ScanInput{TableName: t.rows.name(TableItems), FilterExpression: aws.String("#end > :after"),
+		ExpressionAttributeNames:  map[string]string{"#end": "end"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":after": number(endsAfter.UnixMilli())}}
+	var all []seckill.Item
+	for range maxScan {
+		out, err := t.rows.client.Scan(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("dynamoledger: list items: %w", err)
+		}
+		rows, err := decodeRows(out.Items)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			it, err := decodeItem(row)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, it)
+		}
+		if len(out.LastEvaluatedKey) == 0 {
+			slices.SortFunc(all, func(a, b seckill.Item) int {
+				return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID))
+			})
+			return all[:min(len(all), seckill.MaxItems)], nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+	return nil, fmt.Errorf("dynamoledger: table %s has more than %d pages: take old items out", *in.TableName, maxScan)
+}
+
+// Put implements seckill.Items. It is a transaction of one row, because a plain put whose answer is lost would find its
+// own version at the repeat and call it another's. CodeInvalid when Validate finds fault.
+func (t *Items) Put(ctx context.Context, it seckill.Item) error {
+	if err := it.Validate(); err != nil {
+		return seckill.Invalid("item", err.Error())
+	}
+	cond := ledger.Eq("version", it.Version-1)
+	if it.Version == 1 {
+		cond = ledger.Absent()
+	}
+	err := t.rows.Transact(ctx, []ledger.Write{{Key: itemKey(it.ID), Op: ledger.OpPut, Row: encodeItem(&it), If: []ledger.Cond{cond}}})
+	var canceled *ledger.Canceled
+	if errors.As(err, &canceled) {
+		return seckill.ErrStateChanged
+	}
+	if err != nil {
+		return fmt.Errorf("dynamoledger: put item %s: %w", it.ID, err)
+	}
+	return nil
+}
+
+func encodeItem(it *seckill.Item) ledger.Row {
+	stopped := int64(0)
+	if it.Stopped {
+		stopped = 1
+	}
+	return ledger.Row{
+		"v": itemVersion, "version": it.Version,
+		"commodity": it.Commodity.ID, "title": it.Commodity.Title, "detail": it.Commodity.Detail, "covers": it.Commodity.Covers,
+		"price": int64(it.Commodity.Price), "commodity_created": it.Commodity.CreateTime.UnixMilli(),
+		"sk_price": int64(it.Price), "start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "created": it.CreateTime.UnixMilli(),
+		"stock": int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets), "stopped": stopped,
+	}
+}
+
+// decodeItem reads what encodeItem wrote. An attribute that is missing or of another type is an error that names it.
+func decodeItem(row ledger.Row) (seckill.Item, error) {
+	id, _ := row["id"].(string)
+	if v, ok := row["v"].(int64); !ok || v != itemVersion {
+		return seckill.Item{}, fmt.Errorf("dynamoledger: items row %s has version v=%v, this code reads %d", id, row["v"], itemVersion)
+	}
+	d := itemDecoder{row: row}
+	it := seckill.Item{
+		ID: id,
+		Commodity: seckill.Commodity{ID: field[string](&d, "commodity"), Title: field[string](&d, "title"),
+			Price: seckill.Fen(d.number("price")), Covers: field[[]string](&d, "covers"), Detail: field[string](&d, "detail"),
+			CreateTime: d.time("commodity_created")},
+		Price: seckill.Fen(d.number("sk_price")), Start: d.time("start"), End: d.time("end"), CreateTime: d.time("created"),
+		Stock: int(d.number("stock")), Limit: int(d.number("limit")), Buckets: int(d.number("buckets")),
+		Stopped: d.number("stopped") != 0, Version: d.number("version"),
+	}
+	if d.bad != "" {
+		return seckill.Item{}, fmt.Errorf("dynamoledger: items row %s: attribute %s is missing or of another type", id, d.bad)
+	}
+	return it, nil
+}
+
+// itemDecoder reads attributes and remembers the first that is not as it should be.
+type itemDecoder struct {
+	row ledger.Row
+	bad string
+}
+
+func field[T any](d *itemDecoder, attr string) T {
+	v, ok := d.row[attr].(T)
+	if !ok && d.bad == "" {
+		d.bad = attr
+	}
+	return v
+}
+
+func (d *itemDecoder) number(attr string) int64 { return field[int64](d, attr) }
+
+func (d *itemDecoder) time(attr string) time.Time { return time.UnixMilli(d.number(attr)).UTC() }

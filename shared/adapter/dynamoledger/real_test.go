@@ -1,0 +1,35 @@
+//go:build real
+
+package dynamoledger_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"seckill/shared/adapter/dynamoledger/dynamotest"
+	"seckill/shared/adapter/itemstest"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/ledgertest"
+	"seckill/shared/seckill"
+)
+
+// TestMain draws fewer random histories than the embedded rows do (-rapid.checks): each takes half a second here.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "25"); err != nil {
+		panic(err)
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+func TestRowsConform(t *testing.T) {
+	ledgertest.Run(t, func(t *testing.T) ledgertest.Env {
+		rows := dynamotest.Open(t)
+		return ledgertest.Env{Ledger: ledger.New(rows), Rows: rows, Settle: func() {}}
+	})
+}
+
+func TestItemsConform(t *testing.T) {
+	itemstest.Run(t, func(t *testing.T) seckill.Items { return dynamotest.Open(t).Items() })
+}
