@@ -31,6 +31,8 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("GET /_local/state", s.getState)
 	mux.HandleFunc("GET /_local/shoppers", s.getShoppers)
 	mux.HandleFunc("POST /_local/redis/flush", s.postFlush)
+	mux.HandleFunc("GET /_local/items", s.getItems)
+	mux.HandleFunc("POST /_local/items", s.postItems())
 	mux.HandleFunc("POST /_local/items/{id}/stop", s.postStopped(true))
 	mux.HandleFunc("POST /_local/items/{id}/resume", s.postStopped(false))
 	mux.HandleFunc("POST /_local/items/{id}/stock", s.postStock)
@@ -85,7 +87,7 @@ func (s *System) postFlush(w http.ResponseWriter, _ *http.Request) {
 
 func (s *System) postStopped(stopped bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.changed(w, r, s.Stage.SetStopped(r.Context(), r.PathValue("id"), stopped))
+		s.change(w, r, func(id string) error { return s.Stage.SetStopped(r.Context(), id, stopped) })
 	}
 }
 
@@ -97,20 +99,7 @@ func (s *System) postStock(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, seckill.Invalid("stock", fmt.Sprintf("1..%d", seckill.MaxStock)))
 		return
 	}
-	s.changed(w, r, s.Stage.AddStock(r.Context(), r.PathValue("id"), *body.Stock))
-}
-
-// changed answers an operator's change with the item as it is now.
-func (s *System) changed(w http.ResponseWriter, r *http.Request, err error) {
-	var it seckill.Item
-	if err == nil {
-		it, err = s.Items.Get(r.Context(), r.PathValue("id"))
-	}
-	if err != nil {
-		s.refuse(w, r, err)
-		return
-	}
-	s.reply(w, s.itemState(r.Context(), &it, s.Clock.Now()))
+	s.change(w, r, func(id string) error { return s.Stage.AddStock(r.Context(), id, *body.Stock) })
 }
 
 type itemState struct {

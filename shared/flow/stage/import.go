@@ -1,0 +1,130 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// Imported says what an import did, by item id in the order given.
+type Imported struct {
+	Made      []string `json:"made"`
+	Changed   []string `json:"changed"`
+	Unchanged []string `json:"unchanged"`
+}
+
+// ImportFault is why one item cannot be imported.
+type ImportFault struct{ Item, What string }
+
+// ImportError names the items that cannot be imported. Nothing was written.
+type ImportError struct{ Faults []ImportFault }
+
+func (e *ImportError) Error() string {
+	parts := make([]string, len(e.Faults))
+	for i, f := range e.Faults {
+		parts[i] = "item " + f.Item + ": " + f.What
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Import makes the items, or changes those that are there. An item can be changed until stage loads it (StageLead before its
+// start); its stock never shrinks; whether it is stopped, and its buckets, stay. All are judged before the first is written: an
+// *ImportError means that nothing was. After a fault some may be written; doing it again is harmless.
+func (f *Flow) Import(ctx context.Context, items []seckill.Item) (Imported, error) {
+	var refused ImportError
+	for i := range items {
+		if _, _, err := f.merge(ctx, items[i]); err != nil {
+			var fault *ImportFault
+			if !errors.As(err, &fault) {
+				return Imported{}, err
+			}
+			refused.Faults = append(refused.Faults, *fault)
+		}
+	}
+	if len(refused.Faults) > 0 {
+		return Imported{}, &refused
+	}
+	out := Imported{Made: []string{}, Changed: []string{}, Unchanged: []string{}}
+	for i := range items {
+		if err := f.put(ctx, items[i], &out); err != nil {
+			return out, fmt.Errorf("item %s: %w", items[i].ID, err)
+		}
+	}
+	return out, nil
+}
+
+func (f *ImportFault) Error() string { return f.What }
+
+// put writes one item unless it is there already.
+func (f *Flow) put(ctx context.Context, it seckill.Item, out *Imported) error {
+	for range maxTries {
+		merged, same, err := f.merge(ctx, it)
+		if err != nil {
+			return err
+		}
+		list := &out.Unchanged
+		if !same {
+			err := f.Items.Put(ctx, merged)
+			if errors.Is(err, seckill.ErrStateChanged) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if list = &out.Changed; merged.Version == 1 {
+				list = &out.Made
+			}
+		}
+		*list = append(*list, it.ID)
+		return nil
+	}
+	return seckill.ErrStateChanged
+}
+
+// merge gives what has to be written for an imported item: a new row, or the row that is there with the file's values. same: it
+// has them already. An *ImportFault when it may not be; a fault.
+func (f *Flow) merge(ctx context.Context, it seckill.Item) (merged seckill.Item, same bool, err error) {
+	refuse := func(format string, args ...any) (seckill.Item, bool, error) {
+		return it, false, &ImportFault{it.ID, fmt.Sprintf(format, args...)}
+	}
+	old, err := f.Items.Get(ctx, it.ID)
+	switch {
+	case errors.Is(err, seckill.Refuse(seckill.CodeItemUnknown)):
+		it.Version = 1
+		if err := it.Validate(); err != nil {
+			return refuse("%v", err)
+		}
+		return it, false, nil
+	case err != nil:
+		return it, false, err
+	}
+	it.Version, it.CreateTime, it.Stopped, it.Buckets = old.Version+1, old.CreateTime, old.Stopped, old.Buckets
+	it.Commodity.CreateTime = old.Commodity.CreateTime
+	if sameItem(&it, &old) {
+		return old, true, nil
+	}
+	if err := it.Validate(); err != nil {
+		return refuse("%v", err)
+	}
+	loads := old.Start.Add(-seckill.StageLead)
+	switch {
+	case !f.Clock.Now().Before(loads):
+		return refuse("it is another than the one that has been loaded for sale since %s: now it can only be stopped, resumed and given more stock",
+			loads.Format(time.RFC3339))
+	case it.Stock < old.Stock:
+		return refuse("stock %d: it has %d, and stock only grows", it.Stock, old.Stock)
+	}
+	return it, false, nil
+}
+
+// sameItem compares what an operator sets.
+func sameItem(a, b *seckill.Item) bool {
+	return a.Price == b.Price && a.Start.Equal(b.Start) && a.End.Equal(b.End) && a.Stock == b.Stock && a.Limit == b.Limit &&
+		a.Commodity.ID == b.Commodity.ID && a.Commodity.Title == b.Commodity.Title && a.Commodity.Price == b.Commodity.Price &&
+		a.Commodity.Detail == b.Commodity.Detail && slices.Equal(a.Commodity.Covers, b.Commodity.Covers)
+}

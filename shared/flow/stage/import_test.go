@@ -1,0 +1,147 @@
+package stage_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/adapter/memory"
+	"seckill/shared/flow/stage"
+	"seckill/shared/seckill"
+)
+
+var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+func item(id string, startsIn time.Duration) seckill.Item {
+	return seckill.Item{ID: id, Price: 100, Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10, Limit: 1, Buckets: 16,
+		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表", Price: 200, CreateTime: now, Covers: []string{"/a.svg"}}}
+}
+
+func with(it seckill.Item, change func(*seckill.Item)) seckill.Item {
+	change(&it)
+	return it
+}
+
+func flow(t *testing.T, clock seckill.Clock, items seckill.Items, there ...seckill.Item) *stage.Flow {
+	t.Helper()
+	for _, it := range there {
+		if err := items.Put(t.Context(), it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return stage.New(stage.Deps{Items: items, Clock: clock})
+}
+
+func TestImportMakesChangesAndLeavesItems(t *testing.T) {
+	t.Parallel()
+	items := memory.NewItems()
+	later := item("2", time.Hour)
+	later.Stopped, later.Buckets = true, 40
+	f := flow(t, memory.NewClock(now), items, later, item("3", -time.Hour/2))
+	changed := with(item("2", 2*time.Hour), func(it *seckill.Item) {
+		it.Stock, it.Buckets, it.Commodity.Title, it.CreateTime = 9999, 20, "钟", now.Add(time.Minute)
+	})
+	again := with(item("3", -time.Hour/2), func(it *seckill.Item) { it.CreateTime = now.Add(time.Minute) })
+	file := []seckill.Item{item("1", time.Minute), changed, again}
+	got, err := f.Import(t.Context(), file)
+	want := stage.Imported{Made: []string{"1"}, Changed: []string{"2"}, Unchanged: []string{"3"}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n-want +got\n%s", err, diff)
+	}
+	it, err := items.Get(t.Context(), "2")
+	changed.Stopped, changed.Buckets, changed.Version, changed.CreateTime = true, 40, 2, now // what an import never sets
+	if diff := cmp.Diff(changed, it); err != nil || diff != "" {
+		t.Errorf("changed item: %v\n-want +got\n%s", err, diff)
+	}
+	got, err = f.Import(t.Context(), file)
+	want = stage.Imported{Made: []string{}, Changed: []string{}, Unchanged: []string{"1", "2", "3"}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("the same again: %v\n-want +got\n%s", err, diff)
+	}
+}
+
+func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		behaviour   string
+		there, file seckill.Item
+		want        string
+	}{
+		{"stock smaller", item("2", time.Hour), with(item("2", time.Hour), func(it *seckill.Item) { it.Stock = 9 }),
+			"item 2: stock 9: it has 10, and stock only grows"},
+		{"loaded a moment ago", item("2", seckill.StageLead), with(item("2", time.Hour), func(it *seckill.Item) { it.Price = 99 }),
+			"item 2: it is another than the one that has been loaded for sale since 2026-11-01T00:00:00Z"},
+		{"more stock while on sale", item("2", -time.Minute), with(item("2", -time.Minute), func(it *seckill.Item) { it.Stock = 11 }),
+			"item 2: it is another"},
+		{"long over", item("2", -1000*time.Hour), item("2", time.Hour), "item 2: it is another"},
+		{"against the rules", item("3", time.Hour), with(item("2", time.Hour), func(it *seckill.Item) { it.Limit = 0 }), "item 2: limit 0"},
+	} {
+		items := memory.NewItems()
+		f := flow(t, memory.NewClock(now), items, tt.there)
+		got, err := f.Import(t.Context(), []seckill.Item{item("1", time.Hour), tt.file})
+		var refused *stage.ImportError
+		if !errors.As(err, &refused) || len(refused.Faults) != 1 || len(err.Error()) < len(tt.want) || err.Error()[:len(tt.want)] != tt.want {
+			t.Errorf("%s: %+v, %v; want %q", tt.behaviour, got, err, tt.want)
+		}
+		if _, err := items.Get(t.Context(), "1"); err == nil {
+			t.Errorf("%s: its neighbour was written", tt.behaviour)
+		}
+		if it, err := items.Get(t.Context(), tt.there.ID); err != nil || it.Version != 1 {
+			t.Errorf("%s: %+v, %v; want it untouched", tt.behaviour, it, err)
+		}
+	}
+}
+
+func TestImportOneMomentBeforeLoading(t *testing.T) {
+	t.Parallel()
+	f := flow(t, memory.NewClock(now), memory.NewItems(), item("1", seckill.StageLead+time.Millisecond))
+	got, err := f.Import(t.Context(), []seckill.Item{with(item("1", time.Hour), func(it *seckill.Item) { it.Price = 99 })})
+	if err != nil || len(got.Changed) != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// rival changes an item between another's read and write, so often.
+type rival struct {
+	seckill.Items
+	times int
+}
+
+func (r *rival) Put(ctx context.Context, it seckill.Item) error {
+	if r.times > 0 {
+		r.times--
+		now, err := r.Get(ctx, it.ID)
+		if err != nil {
+			return err
+		}
+		now.Version++
+		now.Stopped = !now.Stopped
+		if err := r.Items.Put(ctx, now); err != nil {
+			return err
+		}
+	}
+	return r.Items.Put(ctx, it)
+}
+
+func TestImportBesideAnotherOperator(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		times int
+		done  bool
+	}{{1, true}, {4, true}, {5, false}} {
+		items := memory.NewItems()
+		f := flow(t, memory.NewClock(now), items, item("1", time.Hour))
+		f.Items = &rival{items, tt.times}
+		_, err := f.Import(t.Context(), []seckill.Item{with(item("1", time.Hour), func(it *seckill.Item) { it.Price = 99 })})
+		it, getErr := items.Get(t.Context(), "1")
+		if (err == nil) != tt.done || getErr != nil || (it.Price == 99) != tt.done || it.Stopped != (tt.times%2 == 1) {
+			t.Errorf("overtaken %d times: %v, %+v; want done %t and the other's stop kept", tt.times, err, it, tt.done)
+		}
+		if !tt.done && !errors.Is(err, seckill.ErrStateChanged) {
+			t.Errorf("overtaken %d times: %v", tt.times, err)
+		}
+	}
+}
