@@ -183,8 +183,8 @@ type UnitRow struct {
 }
 
 // BuildPatience is how long a build may lie untouched before another builder takes it. Without it, the wake messages of
-// many instances would take the build from each other for ever.
-const BuildPatience = 3 * time.Second
+// many instances would take the build from each other for ever. It is longer than two clocks can lie apart (twice SkewBound).
+const BuildPatience = 2*SkewBound + time.Second
 
 // Stock hands out numbered units: Redis, or an embedded stand-in. Every method is one atomic step of the stock. Any
 // error but those named is a fault: the effect is unknown. Times are the caller's clock.
@@ -227,8 +227,8 @@ type Stock interface {
 	// CorrectUser replaces a user's entries if they are still as seen and none of their orders waits to be placed.
 	// ErrNotInstalled.
 	CorrectUser(ctx context.Context, item string, seen UserEntries, want map[string]int) (changed bool, err error)
-	// DriftEnd records that the pass compared everything and corrected what differed; a pass that another one has overtaken,
-	// or that the stock has forgotten, is ignored. ErrNotInstalled.
+	// DriftEnd records that the pass compared everything and corrected what differed; a pass that the stock has forgotten
+	// is ignored. ErrNotInstalled.
 	DriftEnd(ctx context.Context, item, token string, pass int64) error
 
 	// BuildStart begins a build beside the live keys, and takes it from a builder that has not touched it for

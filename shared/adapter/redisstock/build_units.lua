@@ -8,18 +8,19 @@ touch(ARGV[2])
 local first = 0
 for i = 3, #ARGV, 3 do
   local n, order, user = ARGV[i], ARGV[i + 1], ARGV[i + 2]
-  call('HSET', NHELD, n, order)
-  local entries = call('HGET', NUSERS, user)
-  if not entries then
-    first = first + 1
-    entries = order .. ':1'
-  else
-    local changed
-    entries, changed = string.gsub(entries, order .. ':(%d+)', function(c) return order .. ':' .. (tonumber(c) + 1) end)
-    if changed == 0 then
-      entries = entries .. ',' .. order .. ':1'
+  if call('HSETNX', NHELD, n, order) == 1 then -- a row that was added before counts once
+    local entries = call('HGET', NUSERS, user)
+    if not entries then
+      first = first + 1
+      entries = order .. ':1'
+    else
+      local changed
+      entries, changed = string.gsub(entries, order .. ':(%d+)', function(c) return order .. ':' .. (tonumber(c) + 1) end)
+      if changed == 0 then
+        entries = entries .. ',' .. order .. ':1'
+      end
     end
+    call('HSET', NUSERS, user, entries)
   end
-  call('HSET', NUSERS, user, entries)
 end
 return {'ok', first}

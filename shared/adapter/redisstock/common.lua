@@ -1,6 +1,6 @@
 -- common.lua: put before every script. Names the keys of one item and what is read and written in several scripts.
 --
--- KEYS  1 item      hash  start end limit price stock version stopped hw; pass pass_token checked (drift passes)
+-- KEYS  1 item      hash  start end limit price stock version stopped hw; pass passes checked (drift passes)
 --       2 free      zset  returned numbers, score = number: the lowest first, adding twice is adding once
 --       3 held      hash  number -> order
 --       4 res       hash  order -> record

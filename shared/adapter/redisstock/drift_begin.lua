@@ -1,8 +1,16 @@
--- drift_begin: a drift pass starts. Passes are numbered, so that "began after" needs no two clocks.
--- ARGV  1 the pass's token
+-- drift_begin: a drift pass starts. Passes are numbered, so that "began after" needs no two clocks. The last ones begun are
+-- remembered by their tokens: several may be under way, and one that the stock has forgotten proves nothing.
+-- ARGV  1 the pass's token  2 how many to remember
 -- result {ok, pass} | {not_installed}
 if not_installed() then
   return {'not_installed'}
 end
-call('HSET', ITEM, 'pass_token', ARGV[1])
-return {'ok', call('HINCRBY', ITEM, 'pass', 1)}
+local pass = call('HINCRBY', ITEM, 'pass', 1)
+local passes = {ARGV[1] .. ':' .. pass}
+for p in string.gmatch(call('HGET', ITEM, 'passes') or '', '[^,]+') do
+  if #passes < tonumber(ARGV[2]) then
+    passes[#passes + 1] = p
+  end
+end
+call('HSET', ITEM, 'passes', table.concat(passes, ','))
+return {'ok', pass}

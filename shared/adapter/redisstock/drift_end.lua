@@ -1,11 +1,13 @@
--- drift_end: the pass has compared and corrected everything. Ignored when another pass began meanwhile, or when the stock
--- has forgotten that this one began.
+-- drift_end: the pass has compared and corrected everything. Ignored when the stock does not remember that it began.
 -- ARGV  1 the pass's token  2 its number
 -- result {ok} | {not_installed}
 if not_installed() then
   return {'not_installed'}
 end
-if call('HGET', ITEM, 'pass_token') == ARGV[1] then
-  call('HSET', ITEM, 'checked', ARGV[2])
+local it = call('HMGET', ITEM, 'passes', 'checked')
+for p in string.gmatch(it[1] or '', '[^,]+') do
+  if p == ARGV[1] .. ':' .. ARGV[2] and tonumber(ARGV[2]) > tonumber(it[2]) then
+    call('HSET', ITEM, 'checked', ARGV[2])
+  end
 end
 return {'ok'}

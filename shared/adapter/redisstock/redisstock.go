@@ -25,7 +25,9 @@ var _ seckill.Stock = (*Stock)(nil)
 
 // usersPage is how many users one users script reads; buildChunk how many rows one build_units writes, gapChunk how many
 // numbers one build_gaps looks at: each keeps a script well under a millisecond on a server.
+// passesKept is how many drift passes may be under way at once and still count.
 const (
+	passesKept = 8
 	usersPage  = 100
 	buildChunk = 500
 	gapChunk   = 1000
@@ -254,7 +256,7 @@ func (s *Stock) Queued(ctx context.Context, item, user, order string) (seckill.R
 
 // DriftBegin implements seckill.Stock.
 func (s *Stock) DriftBegin(ctx context.Context, item, token string) (int64, error) {
-	a, err := s.script(ctx, driftBegin, s.keysOf(item).live, token)
+	a, err := s.script(ctx, driftBegin, s.keysOf(item).live, token, num(passesKept))
 	return int64(a.num(0)), err
 }
 

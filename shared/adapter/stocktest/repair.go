@@ -73,17 +73,17 @@ var repairCases = []testCase{
 		}
 	}},
 	{"only one builder at a time, and a dead one is replaced", func(e *env) {
-		e.must(e.BuildStart(e.ctx, e.now, e.item.ID, "a"))
-		e.is(e.BuildStart(e.ctx, e.now.Add(seckill.BuildPatience-time.Millisecond), e.item.ID, "b"), seckill.ErrBuildBusy)
-		_, err := e.BuildUnits(e.ctx, e.now.Add(2*time.Second), e.item.ID, "a", nil)
-		e.must(err)
-		e.must(e.BuildGaps(e.ctx, e.now.Add(4*time.Second), e.item.ID, "a", 1, 0))
+		const almost = seckill.BuildPatience - time.Millisecond
 		rows := []seckill.UnitRow{{Unit: 1, Order: oid(1), User: "1"}}
-		if _, err := e.BuildUnits(e.ctx, e.now.Add(4*time.Second), e.item.ID, "a", rows); err != nil {
-			e.Fatal(err)
-		}
-		e.is(e.BuildStart(e.ctx, e.now.Add(6*time.Second), e.item.ID, "b"), seckill.ErrBuildBusy)
-		late := e.now.Add(4*time.Second + seckill.BuildPatience)
+		e.must(e.BuildStart(e.ctx, e.now, e.item.ID, "a"))
+		e.is(e.BuildStart(e.ctx, e.now.Add(almost), e.item.ID, "b"), seckill.ErrBuildBusy)
+		e.is(e.BuildStart(e.ctx, e.now.Add(-almost), e.item.ID, "b"), seckill.ErrBuildBusy) // a clock that is behind
+		_, err := e.BuildUnits(e.ctx, e.now.Add(almost), e.item.ID, "a", rows)
+		e.must(err)
+		e.is(e.BuildStart(e.ctx, e.now.Add(2*almost), e.item.ID, "b"), seckill.ErrBuildBusy)
+		e.must(e.BuildGaps(e.ctx, e.now.Add(2*almost), e.item.ID, "a", 1, 1))
+		e.is(e.BuildStart(e.ctx, e.now.Add(3*almost), e.item.ID, "b"), seckill.ErrBuildBusy)
+		late := e.now.Add(2*almost + seckill.BuildPatience)
 		e.must(e.BuildStart(e.ctx, late, e.item.ID, "b"))
 		_, err = e.BuildUnits(e.ctx, late, e.item.ID, "a", rows)
 		e.is(err, seckill.ErrBuildLost)
@@ -91,6 +91,18 @@ var repairCases = []testCase{
 		e.is(e.Install(e.ctx, e.item, "a", 1, 1, 1), seckill.ErrBuildLost)
 		e.must(e.Install(e.ctx, e.item, "b", 0, 0, 0))
 		e.level(5, 0, 0, 0)
+	}},
+	{"a row that is added to a build twice counts once", func(e *env) {
+		rows := []seckill.UnitRow{{Unit: 1, Order: oid(1), User: "1"}, {Unit: 2, Order: oid(1), User: "1"}}
+		e.must(e.BuildStart(e.ctx, e.now, e.item.ID, "a"))
+		for _, want := range []int{1, 0} {
+			if n, err := e.BuildUnits(e.ctx, e.now, e.item.ID, "a", rows); err != nil || n != want {
+				e.Fatalf("%d users seen first, %v; want %d", n, err, want)
+			}
+		}
+		e.must(e.BuildGaps(e.ctx, e.now, e.item.ID, "a", 1, 2))
+		e.must(e.Install(e.ctx, e.item, "a", 2, 1, 2))
+		e.entries("1", map[string]int{oid(1): 2})
 	}},
 	{"a build never replaces a live item", func(e *env) {
 		e.install()

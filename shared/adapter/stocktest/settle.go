@@ -163,18 +163,32 @@ var settleCases = []testCase{
 		e.pass("p")
 		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(1), User: "1"}, seckill.RedrawNone)
 	}},
-	{"a pass that another overtook proves nothing", func(e *env) {
+	{"passes under way at once count each", func(e *env) {
+		e.install()
+		r := seckill.Reservation{Request: e.request(1, "1", 1), Units: []int{1}}
+		e.reserved(2, "2", 3, 1, 2, 3)
+		e.reserved(3, "3", 2, 4, 5)
+		c := seckill.Collision{Unit: 1, Owner: oid(2), User: "2"}
+		before, err := e.DriftBegin(e.ctx, e.item.ID, "before")
+		e.must(err)
+		e.redraw(r, c, seckill.RedrawWait)
+		first, err := e.DriftBegin(e.ctx, e.item.ID, "first")
+		e.must(err)
+		_, err = e.DriftBegin(e.ctx, e.item.ID, "second")
+		e.must(err)
+		e.must(e.DriftEnd(e.ctx, e.item.ID, "before", before))
+		e.redraw(r, c, seckill.RedrawWait)
+		e.must(e.DriftEnd(e.ctx, e.item.ID, "first", first))
+		e.redraw(r, c, seckill.RedrawNone)
+	}},
+	{"a pass that the stock does not remember proves nothing", func(e *env) {
 		e.install()
 		r := seckill.Reservation{Request: e.request(1, "1", 1), Units: []int{1}}
 		e.reserved(2, "2", 3, 1, 2, 3)
 		e.reserved(3, "3", 2, 4, 5)
 		c := seckill.Collision{Unit: 1, Owner: oid(2), User: "2"}
 		e.redraw(r, c, seckill.RedrawWait)
-		first, err := e.DriftBegin(e.ctx, e.item.ID, "first")
-		e.must(err)
-		_, err = e.DriftBegin(e.ctx, e.item.ID, "second")
-		e.must(err)
-		e.must(e.DriftEnd(e.ctx, e.item.ID, "first", first))
+		e.must(e.DriftEnd(e.ctx, e.item.ID, "never begun", 7))
 		e.redraw(r, c, seckill.RedrawWait)
 	}},
 }

@@ -69,10 +69,13 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	return err
 }
 
-// Sweep looks at every order that is due, so that one whose message was lost is closed all the same.
+// Sweep looks at every order that is due, so that one whose message was lost is closed all the same. Each minute's begins with another
+// shard: a provider that is slow to answer for a few orders must not keep a sweep whose time is up from the rest for ever.
 func (f *Flow) Sweep(ctx context.Context) error {
 	var errs []error
-	for shard := range seckill.DueShards {
+	first := int(f.Clock.Now().Unix() / 60)
+	for i := range seckill.DueShards {
+		shard := (first + i) % seckill.DueShards
 		ids, err := f.Ledger.DueOrders(ctx, shard, f.Clock.Now(), maxSweep)
 		errs = append(errs, err)
 		for _, id := range ids {

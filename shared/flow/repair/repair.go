@@ -37,27 +37,38 @@ type Flow struct{ Deps }
 // New makes an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Run looks after every item and every return once. One item's trouble does not keep it from the others; the errors come joined.
+// Run looks after every return and every item once. One item's trouble does not keep it from the others; the errors come joined. A run
+// whose time is up ends; each begins with another item than the last, so that none is left out for ever.
 func (f *Flow) Run(ctx context.Context) error {
-	now := f.Clock.Now()
-	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded))
-	errs := []error{err}
-	for i := range items {
-		if ctx.Err() != nil {
-			return errors.Join(append(errs, ctx.Err())...)
-		}
-		if items[i].Loadable(now) {
-			if err := f.item(ctx, items[i].ID); err != nil {
-				errs = append(errs, fmt.Errorf("item %s: %w", items[i].ID, err))
-			}
-		}
-	}
+	var errs []error
+	var waiting []seckill.ReturnRow // for their items to be rebuilt
 	for shard := range seckill.ReturnShards {
 		rows, err := f.Ledger.Returns(ctx, shard, maxReturns)
 		errs = append(errs, err)
 		for _, r := range rows {
-			errs = append(errs, f.FinishReturn(ctx, r))
+			if err := f.FinishReturn(ctx, r); errors.Is(err, seckill.ErrNotInstalled) {
+				waiting = append(waiting, r)
+			} else {
+				errs = append(errs, err)
+			}
 		}
+	}
+	now := f.Clock.Now()
+	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded))
+	errs = append(errs, err)
+	for i := range items {
+		if ctx.Err() != nil {
+			return errors.Join(append(errs, ctx.Err())...)
+		}
+		it := &items[(i+int(now.Unix()/60))%len(items)]
+		if it.Loadable(now) {
+			if err := f.item(ctx, it.ID); err != nil {
+				errs = append(errs, fmt.Errorf("item %s: %w", it.ID, err))
+			}
+		}
+	}
+	for _, r := range waiting {
+		errs = append(errs, f.FinishReturn(ctx, r))
 	}
 	return errors.Join(errs...)
 }

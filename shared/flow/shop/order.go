@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"seckill/shared/seckill"
 )
@@ -39,15 +40,15 @@ func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
 			return Status{Order: id, State: seckill.Queued, RetryAfter: pollQueued}, nil
 		}
 	}
-	now := f.Clock.Now()
 	switch {
-	case stockErr == nil, errors.Is(stockErr, seckill.ErrNotInstalled) && (now.Before(it.Start.Add(-seckill.SkewBound)) || it.Retired(now)):
+	case stockErr == nil:
 		return Status{}, nil
-	case errors.Is(stockErr, seckill.ErrNotInstalled):
-		// The stock cannot say whether something is queued.
-		return Status{}, &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: retryAfter}
+	case !errors.Is(stockErr, seckill.ErrNotInstalled):
+		return Status{}, unavailable(stockErr)
+	case f.mayHaveQueued(it, f.Clock.Now()):
+		return Status{}, errNotReady
 	}
-	return Status{}, unavailable(stockErr)
+	return Status{}, nil
 }
 
 func (f *Flow) status(o *seckill.Order) (Status, error) {
@@ -126,13 +127,17 @@ func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) 
 	if err != nil {
 		return o, err
 	}
+	unsure := false
 	for i := range items {
 		it := &items[i]
 		if !it.Loadable(now) {
 			continue
 		}
 		r, err := f.Stock.Queued(ctx, it.ID, user, id)
-		if err != nil && !errors.Is(err, seckill.ErrNotInstalled) {
+		switch {
+		case errors.Is(err, seckill.ErrNotInstalled) && f.mayHaveQueued(it, now):
+			unsure = true
+		case err != nil && !errors.Is(err, seckill.ErrNotInstalled):
 			return o, err
 		}
 		if r.Order == id {
@@ -140,8 +145,18 @@ func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) 
 				Address: r.Address, State: seckill.Queued, Created: r.Created, Title: it.Commodity.Title}, nil
 		}
 	}
+	if unsure {
+		return o, errNotReady
+	}
 	return o, errUnknownOrder
 }
+
+// mayHaveQueued says whether a reservation of the item may be under way, so that a stock that does not have the item cannot say no.
+func (f *Flow) mayHaveQueued(it *seckill.Item, now time.Time) bool {
+	return !now.Before(it.Start.Add(-seckill.SkewBound)) && now.Before(it.End.Add(seckill.MaxUnplaced))
+}
+
+var errNotReady = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: retryAfter}
 
 var errUnknownOrder = seckill.Refuse(seckill.CodeOrderUnknown)
 

@@ -95,7 +95,7 @@ func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState
 	return out, nil
 }
 
-// current gives the items that have not ended, read at most a second ago.
+// current gives the items that have not ended, or whose last reservations may still wait to be placed, read at most a second ago.
 func (f *Flow) current(ctx context.Context, now time.Time) ([]seckill.Item, error) {
 	f.mu.Lock()
 	list, at := f.list, f.listAt
@@ -103,7 +103,7 @@ func (f *Flow) current(ctx context.Context, now time.Time) ([]seckill.Item, erro
 	if !at.IsZero() && itemcache.Fresh(at, now) {
 		return list, nil
 	}
-	list, err := f.Items.List(ctx, now)
+	list, err := f.Items.List(ctx, now.Add(-seckill.MaxUnplaced))
 	if err != nil {
 		return nil, err
 	}
