@@ -1,4 +1,5 @@
-// Command seckill is the operator's and tester's tool. `seckill run` serves a whole flash sale on this machine.
+// Command seckill is the operator's and tester's tool. `seckill run` serves a whole flash sale on this machine; `seckill items`
+// works on the items of one that runs.
 package main
 
 import (
@@ -35,21 +36,25 @@ func main() {
 // faultError is an error that is not the caller's to mend.
 type faultError struct{ error }
 
+// Unwrap gives the cause.
+func (f faultError) Unwrap() error { return f.error }
+
 // run is the whole command. It returns the exit code; an error is one line on stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
 	root := &cobra.Command{
 		Use:   "seckill",
 		Short: "A flash-sale (秒杀) system: sells scarce goods to a crowd, never a unit twice",
 		Example: `  seckill run              the whole sale on http://localhost:8100
-  seckill run --help       its flags`,
+  seckill run --help       its flags
+  seckill items --help     import, export, stop, resume, add stock`,
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(getenv), versionCommand())
+	root.AddCommand(runCommand(getenv), itemsCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
@@ -58,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		fmt.Fprintln(stderr, "seckill:", fault)
 		return exitFault
 	}
-	fmt.Fprintf(stderr, "seckill: %s (see: seckill run --help)\n", line)
+	fmt.Fprintf(stderr, "seckill: %s (see: %s --help)\n", line, cmd.CommandPath())
 	return exitUsage
 }
 

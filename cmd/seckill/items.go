@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"seckill/local/itemfile"
+	"seckill/shared/flow/stage"
+	"seckill/shared/seckill"
+)
+
+// shop is where an operator's items are: here a running `seckill run`. A refusal is an error that names its reason; a faultError
+// leaves open whether the change happened, and each may be repeated.
+type shop interface {
+	// Export gives every item as a JSON items file.
+	Export(ctx context.Context) ([]byte, error)
+	// Import makes or changes the file's items, all or none.
+	Import(ctx context.Context, f itemsFile) (stage.Imported, error)
+	// SetStopped stops or resumes an item's sale; nil only once the sale obeys.
+	SetStopped(ctx context.Context, id string, stopped bool) (itemNow, error)
+	// AddStock raises an item's stock to n units in all.
+	AddStock(ctx context.Context, id string, n int) (itemNow, error)
+}
+
+// itemsFile is a file that was found good: its bytes, and what they say.
+type itemsFile struct {
+	name  string
+	data  []byte
+	items []seckill.Item
+}
+
+// itemNow is an item after a change. Changed: it was otherwise before.
+type itemNow struct {
+	ID      string            `json:"id"`
+	Title   string            `json:"title"`
+	State   seckill.ItemState `json:"state"`
+	Stock   int               `json:"stock"`
+	Left    int               `json:"left"`
+	Loaded  bool              `json:"installed"`
+	Changed bool              `json:"changed"`
+}
+
+// target holds the flags that say which shop is meant.
+type target struct{ url string }
+
+func (t *target) shop() (shop, error) { return newRunningShop(t.url) }
+
+func itemsCommand() *cobra.Command {
+	var to target
+	cmd := &cobra.Command{
+		Use:   "items",
+		Short: "Import and export items, stop and resume a sale, add stock",
+		Long: `Import and export items, stop and resume an item's sale, add stock, in a shop that runs: "seckill run" on this machine.
+Every command may be repeated; it says when there was nothing left to do.`,
+		Example: `  seckill items export > items.json
+  seckill items import items.csv
+  seckill items stop 2002
+  seckill items --url http://localhost:9000 add-stock 2002 50`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&to.url, "url", defaultURL, "address of the running shop")
+	cmd.AddCommand(importCommand(&to), exportCommand(&to), stopCommand(&to, true), stopCommand(&to, false), addStockCommand(&to))
+	return cmd
+}
+
+func importCommand(to *target) *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE",
+		Short: "Make or change the items of a .json or .csv file: all of them, or none",
+		Long: `Make or change the items of a file: all of them, or none when any line is wrong. "seckill run --help" names the columns.
+
+An item can be changed until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) + ` minutes before its start; from then on it can be stopped, resumed and given more stock. Its stock never
+shrinks. Items that the file does not name are left alone.`,
+		Example: `  seckill items import items.csv
+  seckill items import items.json --url http://localhost:9000`,
+		Args: exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := readItems(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := to.shop()
+			if err != nil {
+				return err
+			}
+			done, err := s.Import(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			return say(cmd, "%s", imported(done))
+		},
+	}
+}
+
+// readItems reads a file and checks it here, so that what is wrong is said with the file's own name and lines.
+func readItems(name string) (itemsFile, error) {
+	f := itemsFile{name: name}
+	info, err := os.Stat(name)
+	if err != nil {
+		return f, err
+	}
+	if info.Size() > itemfile.MaxSize {
+		return f, fmt.Errorf("%s: larger than %d MiB", name, itemfile.MaxSize>>20)
+	}
+	if f.data, err = os.ReadFile(name); err != nil {
+		return f, err
+	}
+	f.items, err = itemfile.Parse(name, f.data, time.Now())
+	return f, err
+}
+
+// imported says in a line what an import did.
+func imported(d stage.Imported) string {
+	if len(d.Made)+len(d.Changed) == 0 {
+		return fmt.Sprintf("Nothing to do: %s there already, just so.", counted(len(d.Unchanged), "item is", "items are"))
+	}
+	var parts []string
+	for _, p := range []struct {
+		ids  []string
+		what string
+	}{{d.Made, "made"}, {d.Changed, "changed"}, {d.Unchanged, "there already"}} {
+		if len(p.ids) > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", len(p.ids), p.what))
+		}
+	}
+	return fmt.Sprintf("Imported %s: %s.", counted(len(d.Made)+len(d.Changed)+len(d.Unchanged), "item", "items"), strings.Join(parts, ", "))
+}
+
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + more
+}
+
+func exportCommand(to *target) *cobra.Command {
+	return &cobra.Command{
+		Use:   "export",
+		Short: "Write all items to standard output, as a JSON file that import reads",
+		Long: `Write all items to standard output, as a JSON file that import reads. It does not say which items are stopped. Of more than
+` + strconv.Itoa(seckill.MaxItems) + ` items those that end last are left out, and standard error says so.`,
+		Example: `  seckill items export > items.json`,
+		Args:    exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := to.shop()
+			if err != nil {
+				return err
+			}
+			data, err := s.Export(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var items []json.RawMessage
+			if err := json.Unmarshal(data, &items); err != nil {
+				return faultError{fmt.Errorf("what was exported is no items file: %w", err)}
+			}
+			if _, err := cmd.OutOrStdout().Write(data); err != nil {
+				return faultError{err}
+			}
+			if len(items) == seckill.MaxItems {
+				fmt.Fprintf(cmd.ErrOrStderr(), "seckill: these are %d items, as many as an export holds: there may be more\n", seckill.MaxItems)
+			}
+			return nil
+		},
+	}
+}
+
+func stopCommand(to *target, stop bool) *cobra.Command {
+	verb, short, done, nothing := "resume", "Resume an item's sale", "Item %s is no longer stopped: %s.", "Nothing to do: item %s was not stopped; it is %s."
+	long := `Resume the sale of an item that was stopped. It goes on within its window, with what is left.`
+	if stop {
+		verb, short, done, nothing = "stop", "Stop an item's sale", "Item %s is stopped (%s).", "Nothing to do: item %s was stopped already (%s)."
+		long = `Stop an item's sale. Once the command has said so, no unit is reserved any more, and none placed later than 2 seconds from then.
+Orders that are there can still be paid.`
+	}
+	return &cobra.Command{
+		Use:   verb + " ID",
+		Short: short,
+		Long:  long,
+		Example: fmt.Sprintf(`  seckill items %s 2002
+  seckill items %s 2002 --url http://localhost:9000`, verb, verb),
+		Args: exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := to.itemShop(args[0])
+			if err != nil {
+				return err
+			}
+			it, err := s.SetStopped(cmd.Context(), args[0], stop)
+			if err != nil {
+				return err
+			}
+			if !it.Changed {
+				return say(cmd, nothing, it.ID, it.describe())
+			}
+			return say(cmd, done, it.ID, it.describe())
+		},
+	}
+}
+
+func addStockCommand(to *target) *cobra.Command {
+	return &cobra.Command{
+		Use:   "add-stock ID N",
+		Short: "Raise an item's stock to N units in all",
+		Long: `Raise an item's stock to N units in all, sold ones included, also while it is on sale. N is the new total and not what is added, so
+that a repetition adds nothing. Stock never shrinks.`,
+		Example: `  seckill items add-stock 2002 50     from 10 units to 50: 40 more to sell`,
+		Args:    exactly("ID", "N"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := strconv.Atoi(args[1])
+			if err != nil || n < 1 || n > seckill.MaxStock {
+				return fmt.Errorf("stock %q: want 1 to %d", args[1], seckill.MaxStock)
+			}
+			s, err := to.itemShop(args[0])
+			if err != nil {
+				return err
+			}
+			it, err := s.AddStock(cmd.Context(), args[0], n)
+			switch {
+			case err != nil:
+				return err
+			case it.Changed:
+				return say(cmd, "Item %s has %s in all now (%s).", it.ID, counted(it.Stock, "unit", "units"), it.describe())
+			case it.Stock > n:
+				return fmt.Errorf("stock %d: item %s has %s already, and stock never shrinks; N is the new total", n, it.ID,
+					counted(it.Stock, "unit", "units"))
+			default:
+				return say(cmd, "Nothing to do: item %s has %s in all (%s).", it.ID, counted(it.Stock, "unit", "units"), it.describe())
+			}
+		},
+	}
+}
+
+// itemShop is shop for a command about one item.
+func (t *target) itemShop(id string) (shop, error) {
+	if !seckill.ValidItemID(id) {
+		return nil, fmt.Errorf("ID %q: want 1 to 19 digits without a leading zero", id)
+	}
+	return t.shop()
+}
+
+func (it itemNow) describe() string {
+	if !it.Loaded {
+		return string(it.State) + ", not loaded now"
+	}
+	return fmt.Sprintf("%s, %d of %d left", it.State, it.Left, it.Stock)
+}
+
+// exactly wants these arguments, and names the one that is missing.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("%s is missing", names[len(args)])
+		case len(args) > len(names):
+			return fmt.Errorf("%q is one argument too many", args[len(names)])
+		}
+		return nil
+	}
+}
+
+func say(cmd *cobra.Command, format string, args ...any) error {
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), format+"\n", args...); err != nil {
+		return faultError{errors.Join(errors.New("it was done, and could not be said"), err)}
+	}
+	return nil
+}

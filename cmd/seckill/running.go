@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/flow/stage"
+	"seckill/shared/seckill"
+)
+
+// Limits of calls to a running shop.
+const (
+	callTimeout = 30 * time.Second // what the shop itself allows a request
+	maxAnswer   = 128 << 20        // bytes; MaxItems items of the longest details
+)
+
+var defaultURL = "http://localhost:" + strconv.Itoa(local.DefaultPort)
+
+// runningShop is a `seckill run`, reached by its routes under /_local.
+type runningShop struct {
+	base string // without a slash at the end
+	http *http.Client
+}
+
+func newRunningShop(address string) (*runningShop, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return nil, fmt.Errorf("--url %q: want an address such as %s", address, defaultURL)
+	}
+	return &runningShop{base: u.Scheme + "://" + u.Host, http: &http.Client{Timeout: callTimeout}}, nil
+}
+
+func (s *runningShop) Export(ctx context.Context) ([]byte, error) {
+	return s.call(ctx, http.MethodGet, "", "", nil)
+}
+
+func (s *runningShop) Import(ctx context.Context, f itemsFile) (done stage.Imported, err error) {
+	kind := "application/json"
+	if strings.EqualFold(filepath.Ext(f.name), ".csv") {
+		kind = "text/csv"
+	}
+	answer, err := s.call(ctx, http.MethodPost, "", kind, f.data)
+	if err == nil {
+		err = s.read(answer, &done)
+	}
+	return done, err
+}
+
+func (s *runningShop) SetStopped(ctx context.Context, id string, stopped bool) (itemNow, error) {
+	if stopped {
+		return s.change(ctx, id, "stop", nil)
+	}
+	return s.change(ctx, id, "resume", nil)
+}
+
+func (s *runningShop) AddStock(ctx context.Context, id string, n int) (itemNow, error) {
+	return s.change(ctx, id, "stock", []byte(`{"stock":`+strconv.Itoa(n)+`}`))
+}
+
+func (s *runningShop) change(ctx context.Context, id, what string, body []byte) (it itemNow, err error) {
+	answer, err := s.call(ctx, http.MethodPost, "/"+id+"/"+what, "application/json", body)
+	switch code := (&refusal{}); {
+	case err == nil:
+		return it, s.read(answer, &it)
+	case errors.As(err, &code) && code.Code == seckill.CodeItemUnknown:
+		err = fmt.Errorf("item %s: %s has no such item", id, s.base)
+	case errors.As(err, &code) && code.Code == seckill.CodeNotReady:
+		err = faultError{fmt.Errorf("item %s: it is noted, but the stock is being rebuilt and does not know it yet: repeat the command until it says so", id)}
+	}
+	return it, err
+}
+
+// refusal is a problem document.
+type refusal struct {
+	Code   seckill.Code `json:"code"`
+	Detail string       `json:"detail"`
+}
+
+func (r *refusal) Error() string { return r.Detail }
+
+// call makes one call under /_local/items. A *refusal when the shop refuses; a faultError when it does not answer, or fails.
+func (s *runningShop) call(ctx context.Context, method, path, kind string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.base+"/_local/items"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept-Language", "en")
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	resp, err := s.http.Do(req)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, faultError{fmt.Errorf("nothing answers at %s: start the shop with \"seckill run\", or name another with --url", s.base)}
+	}
+	if err != nil {
+		return nil, faultError{err}
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, faultError{fmt.Errorf("%s: %w", s.base, err)}
+	}
+	if resp.StatusCode == http.StatusOK {
+		return answer, nil
+	}
+	var r refusal
+	if json.Unmarshal(answer, &r) != nil || r.Code == "" || r.Code == seckill.CodeNotFound {
+		return nil, faultError{fmt.Errorf("%s answers %s: is it a \"seckill run\" of this version?", s.base, resp.Status)}
+	}
+	if resp.StatusCode >= http.StatusInternalServerError {
+		return nil, faultError{&r}
+	}
+	return nil, &r
+}
+
+func (s *runningShop) read(answer []byte, into any) error {
+	if err := json.Unmarshal(answer, into); err != nil {
+		return faultError{fmt.Errorf("%s answers what cannot be read: is it a \"seckill run\" of this version?", s.base)}
+	}
+	return nil
+}
