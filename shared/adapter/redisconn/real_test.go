@@ -337,3 +337,13 @@ func TestRealClusterMove(t *testing.T) {
 		t.Errorf("%d calls succeeded, %d failed; the counter says %v", done, failed, v)
 	}
 }
+
+func TestRealFlowsUnderFaults(t *testing.T) {
+	s := redistest.Start(t)
+	hurtFlows(t, failing(), false, func(t *testing.T) (*Runner, *redistest.Faults) {
+		s.Do(t, "FLUSHALL")
+		r, f := connect(t, Options{Addrs: []string{s.Addr}})
+		f.Instant = true
+		return r, f
+	})
+}

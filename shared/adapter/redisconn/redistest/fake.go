@@ -153,9 +153,9 @@ func (f *Fake) answer(s *session, words []string) (any, error) {
 	s.asking = name == "asking"
 	switch name {
 	case "ping":
-		return "PONG", nil
+		return status("PONG"), nil
 	case "asking":
-		return "OK", nil
+		return status("OK"), nil
 	case "cluster":
 		if slots == "" {
 			return nil, errors.New("ERR This instance has cluster support disabled")
@@ -242,10 +242,15 @@ func readLength(rd *bufio.Reader, kind byte) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(line[1:]))
 }
 
+// status is a reply that is a word, not data.
+type status string
+
 func writeReply(b *strings.Builder, v any) {
 	switch v := v.(type) {
 	case int64:
 		fmt.Fprintf(b, ":%d\r\n", v)
+	case status:
+		fmt.Fprintf(b, "+%s\r\n", v)
 	case string:
 		fmt.Fprintf(b, "$%d\r\n%s\r\n", len(v), v)
 	case []any:

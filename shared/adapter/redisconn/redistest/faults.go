@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -67,6 +68,8 @@ func Refusals() []Fault {
 type Faults struct {
 	next  func(ctx context.Context, network, addr string) (net.Conn, error)
 	calls atomic.Int64
+	// Instant: silence ends at once with the error of a deadline that has come, for tests of what follows it.
+	Instant bool
 
 	mu    sync.Mutex
 	armed []Fault
@@ -141,6 +144,7 @@ type faultConn struct {
 	net.Conn
 	faults *Faults
 	fault  *Fault // under way
+	before int    // bytes that come before the script's reply
 	rest   []byte // what Read gives next
 	late   []byte
 	limit  time.Time
@@ -155,7 +159,10 @@ func (c *faultConn) Write(p []byte) (int, error) {
 	if !isScript(p) {
 		return c.Conn.Write(p)
 	}
-	c.fault = c.faults.take()
+	c.fault, c.before = c.faults.take(), 0
+	if bytes.Contains(p, []byte("\r\nasking\r\n")) {
+		c.before = len("+OK\r\n")
+	}
 	switch {
 	case c.fault == nil:
 		return c.Conn.Write(p)
@@ -184,11 +191,14 @@ func (c *faultConn) Read(p []byte) (int, error) {
 		return c.Conn.Read(p)
 	}
 	f := c.fault
-	if !f.Lost && !f.Late { // the reply's first bytes prove that the script has run
-		b := make([]byte, 1<<16)
-		n, err := c.Conn.Read(b)
-		if err != nil {
-			return 0, err
+	if !f.Lost && !f.Late { // the first bytes of the script's reply prove that it has run
+		b, n := make([]byte, 1<<16), 0
+		for n <= c.before {
+			more, err := c.Conn.Read(b[n:])
+			if err != nil {
+				return 0, err
+			}
+			n += more
 		}
 		c.fault = &Fault{Lost: true, Err: f.Err}
 		if f.Half {
@@ -199,6 +209,9 @@ func (c *faultConn) Read(p []byte) (int, error) {
 	}
 	if f.Err != nil {
 		return 0, f.Err
+	}
+	if c.faults.Instant {
+		return 0, os.ErrDeadlineExceeded
 	}
 	silent, other := net.Pipe()
 	defer func() { _ = silent.Close() }()
