@@ -117,21 +117,28 @@ func named(faults []fault, always bool) string {
 	return strings.Join(names, ", ") + ", then fine"
 }
 
-// TestCallersEnd: the end of the caller's context ends the call at once, whatever the server does, and is told apart from a
-// try that took too long.
+// TestCallersEnd: the end of the caller's context ends the call at once, whatever the server does and whichever try it is, and is
+// told apart from a try that took too long.
 func TestCallersEnd(t *testing.T) {
-	const patience = 400 * time.Millisecond
 	for _, op := range operations {
-		for _, f := range []fault{silent, silentDone, internal} {
-			t.Run(op.name+"/"+f.name, func(t *testing.T) {
+		for _, c := range []struct {
+			fault    fault
+			patience time.Duration
+		}{
+			{silent, 400 * time.Millisecond},
+			{silentDone, 400 * time.Millisecond},
+			{internal, 400 * time.Millisecond}, // the second try is silent
+			{silent, 2500 * time.Millisecond},  // on the last try
+		} {
+			t.Run(op.name+"/"+c.fault.name+" "+c.patience.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					fake := &fakeSQS{faults: []fault{f, silent}, always: true}
-					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					f := &fakeSQS{faults: []fault{c.fault, silent}, always: true}
+					ctx, cancel := context.WithTimeout(t.Context(), c.patience)
 					defer cancel()
 					start := time.Now()
-					err := op.run(ctx, fake.queue())
-					if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != patience {
-						t.Errorf("after %v error %v, want after %v the context's", took, err, patience)
+					err := op.run(ctx, f.queue())
+					if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != c.patience {
+						t.Errorf("after %v error %v, want after %v the context's", took, err, c.patience)
 					}
 				})
 			})

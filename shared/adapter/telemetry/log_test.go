@@ -94,11 +94,12 @@ func TestRecordsCarryTheTrace(t *testing.T) {
 func TestLoggersShareNothing(t *testing.T) {
 	var b bytes.Buffer
 	ctx := telemetry.WithTrace(t.Context(), "t")
-	base := telemetry.NewLog(&b, slog.LevelInfo).WithGroup("g").With("a", 1)
+	// Two attributes, so that a slice they are kept in has room for a third.
+	base := telemetry.NewLog(&b, slog.LevelInfo).WithGroup("g").With("a", 1).With("b", 2)
 	one, two := base.With("one", 1), base.With("two", 2)
 	one.InfoContext(ctx, "m")
 	two.InfoContext(ctx, "m")
-	for _, want := range []string{`"trace":"t","g":{"a":1,"one":1}}`, `"trace":"t","g":{"a":1,"two":2}}`} {
+	for _, want := range []string{`"trace":"t","g":{"a":1,"b":2,"one":1}}`, `"trace":"t","g":{"a":1,"b":2,"two":2}}`} {
 		line, err := b.ReadString('\n')
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(line), want) {
 			t.Errorf("line %s, error %v, want it to end with %s", line, err, want)
