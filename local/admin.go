@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
 
@@ -20,6 +19,7 @@ const (
 	settleWait   = 5 * time.Second
 	tokenValid   = 7 * 24 * time.Hour
 	shownRefunds = 100 // per shard
+	ordersPage   = 1000
 )
 
 // admin serves what exists only here, where the server listens on the loopback interface: no token is asked for. A page of another
@@ -30,7 +30,9 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("POST /_local/clock", s.postClock)
 	mux.HandleFunc("GET /_local/state", s.getState)
 	mux.HandleFunc("GET /_local/shoppers", s.getShoppers)
-	mux.HandleFunc("POST /_local/redis/flush", s.postFlush)
+	if s.Redis != nil { // a real server has redis-cli FLUSHALL
+		mux.HandleFunc("POST /_local/redis/flush", s.postFlush)
+	}
 	mux.HandleFunc("GET /_local/items", s.getItems)
 	mux.HandleFunc("POST /_local/items", s.postItems())
 	mux.HandleFunc("POST /_local/items/{id}/stop", s.postStopped(true))
@@ -157,15 +159,11 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 			out.Orders[seckill.Queued] += st.Awaiting
 		}
 	}
-	for _, row := range s.Rows.Dump(ledger.TableOrders) {
-		name, _ := row["state"].(string)
-		out.Orders[seckill.State(name)]++
-	}
-	errs := []error{err}
+	errs := []error{err, s.countOrders(ctx, items, out.Orders)}
 	for _, q := range []struct {
 		name string
 		seckill.Queue
-	}{{"orders", s.Orders}, {"closings", s.Closings}} {
+	}{{"orders", s.orders}, {"closings", s.closings}} {
 		d, err := q.Depth(ctx)
 		errs = append(errs, err)
 		out.Queues = append(out.Queues, queueState{q.name, d.Visible, d.InFlight, d.Delayed, d.Parked})
@@ -182,6 +180,25 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.reply(w, out)
+}
+
+// countOrders adds up the orders of these items by state.
+func (s *System) countOrders(ctx context.Context, items []seckill.Item, into map[seckill.State]int) error {
+	for _, it := range items {
+		for after := ""; ; {
+			page, err := s.Ledger.OrdersByItem(ctx, it.ID, after, ordersPage)
+			if err != nil {
+				return err
+			}
+			for _, o := range page.Orders {
+				into[o.State]++
+			}
+			if after = page.Next; after == "" {
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // decode reads a small JSON body.

@@ -60,15 +60,17 @@ type Options struct {
 	Log       *slog.Logger   // nil: none
 	Workers   int            // per queue, 1 to 64; DefaultWorkers when 0
 
+	Servers Servers // real servers instead of embedded drivers
+
 	ShopKeys, GatewayKeys fakegateway.KeyPair // of payments; made anew when empty, which takes up to a second
 }
 
 // System is one running system. Its fields are for tests to look into; the parts are safe for concurrent use.
 type System struct {
 	Clock    *memory.Clock
-	Redis    *memory.Redis
+	Redis    *memory.Redis // nil with a real server, as are Rows, Orders and Closings
 	Rows     *memory.Rows
-	Items    *memory.Items
+	Items    seckill.Items
 	Orders   *memory.Queue
 	Closings *memory.Queue
 	Gateway  *fakegateway.Gateway
@@ -91,6 +93,9 @@ type System struct {
 	auth     *jwtauth.Verifier
 	listener net.Listener
 	server   *http.Server
+
+	orders, closings seckill.Queue
+	closers          []func() error // of connections
 
 	workers []*worker
 	active  activity
@@ -158,20 +163,17 @@ func (o *Options) complete() error {
 func build(o Options, l net.Listener) (*System, error) {
 	clock := memory.NewRealClock()
 	s := &System{
-		Clock: clock, Redis: memory.NewRedis(), Rows: memory.NewRows(memory.RowsOptions{Clock: clock}), Items: memory.NewItems(),
-		Orders:   memory.NewQueue(clock, memory.QueueOptions{Name: "orders"}),
-		Closings: memory.NewQueue(clock, memory.QueueOptions{Name: "closings"}),
-		Meter:    NewMeter(),
-		opt:      o, log: o.Log, listener: l, stop: make(chan struct{}),
+		Clock: clock, Meter: NewMeter(), opt: o, log: o.Log, listener: l, stop: make(chan struct{}),
 	}
-	s.Stock, s.Ledger = redisstock.New(s.Redis), ledger.New(s.Rows)
+	ctx := context.Background()
+	if err := s.connect(ctx, o.Servers); err != nil {
+		return nil, errors.Join(err, s.disconnect())
+	}
 	if s.opt.Items == nil {
 		s.opt.Items = DemoItems(clock.Now(), DemoStock, DemoLimit)
 	}
-	for _, it := range s.opt.Items {
-		if err := s.Items.Put(context.Background(), it); err != nil {
-			return nil, fmt.Errorf("item %s: %w", it.ID, err)
-		}
+	if err := s.seed(ctx, s.opt.Items); err != nil {
+		return nil, err
 	}
 	var err error
 	if s.auth, err = jwtauth.New(jwtauth.Keys{Current: o.JWTSecret}, clock); err != nil {
@@ -188,8 +190,6 @@ func build(o Options, l net.Listener) (*System, error) {
 		*worker
 		copies int
 	}{
-		{s.poller("orders", s.Orders, s.Consume.Handle), o.Workers},
-		{s.poller("closings", s.Closings, s.Expire.Handle), o.Workers},
 		{s.schedule("stage", s.Stage.Run), 1},
 		{s.schedule("repair", s.Repair.Run), 1},
 		{s.schedule("expire", s.Expire.Sweep), 1},
@@ -197,6 +197,11 @@ func build(o Options, l net.Listener) (*System, error) {
 	} {
 		for range w.copies {
 			s.workers = append(s.workers, w.worker)
+		}
+	}
+	if s.Orders != nil {
+		for range o.Workers {
+			s.workers = append(s.workers, s.poller("orders", s.Orders, s.Consume.Handle), s.poller("closings", s.Closings, s.Expire.Handle))
 		}
 	}
 	return s, nil
@@ -231,14 +236,14 @@ func (s *System) buildPayments() error {
 
 func (s *System) buildFlows() {
 	ids := system.NewIDs(nil)
-	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.Orders, Clock: s.Clock, IDs: ids, Meter: s.Meter})
-	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.Orders, Items: s.Items, Clock: s.Clock, IDs: ids, Meter: s.Meter})
-	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.Orders, Closings: s.Closings, Clock: s.Clock,
+	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders, Clock: s.Clock, IDs: ids, Meter: s.Meter})
+	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids, Meter: s.Meter})
+	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders, Closings: s.closings, Clock: s.Clock,
 		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})
 	s.Notify = notify.New(notify.Deps{Payments: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
-	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.Orders, Closings: s.Closings, Clock: s.Clock, Meter: s.Meter})
+	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
-	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.Closings, Payments: s.Payments, Clock: s.Clock, Meter: s.Meter})
+	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: s.Payments, Clock: s.Clock, Meter: s.Meter})
 }
 
 // Start loads the items into the stock, then serves and works until Close. ctx bounds the loading only. Call it once.
@@ -250,6 +255,12 @@ func (s *System) Start(ctx context.Context) error {
 	s.cancel = cancel
 	for _, w := range s.workers {
 		s.running.Go(func() { s.run(work, w, s.stop) })
+	}
+	if s.Orders == nil {
+		for range s.opt.Workers {
+			s.running.Go(func() { s.consumeServer(work, "orders", s.orders, s.Consume.Handle, s.stop) })
+			s.running.Go(func() { s.consumeServer(work, "closings", s.closings, s.Expire.Handle, s.stop) })
+		}
 	}
 	s.running.Go(func() {
 		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
@@ -268,7 +279,7 @@ func (s *System) Close(ctx context.Context) (err error) {
 
 func (s *System) close(ctx context.Context) error {
 	if s.cancel == nil {
-		return s.listener.Close() // never started
+		return errors.Join(s.listener.Close(), s.disconnect()) // never started
 	}
 	drained := func(limit time.Duration, f func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, limit)
@@ -287,6 +298,15 @@ func (s *System) close(ctx context.Context) error {
 	s.running.Wait()
 	stuck.Stop()
 	s.cancel()
+	return errors.Join(append(errs, s.disconnect())...)
+}
+
+// disconnect lets go of real servers.
+func (s *System) disconnect() error {
+	var errs []error
+	for _, c := range s.closers {
+		errs = append(errs, c())
+	}
 	return errors.Join(errs...)
 }
 

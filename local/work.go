@@ -78,23 +78,29 @@ func (s *System) poller(name string, q *memory.Queue, handle func(context.Contex
 				s.log.Warn("receive failed", "queue", name, "err", err)
 				return false
 			}
-			for _, d := range batch {
-				select {
-				case <-stop:
-					return false // what is left in the batch becomes visible again
-				default:
-				}
-				if err := handle(ctx, d); err != nil {
-					s.log.Warn("message comes back", "queue", name, "order", orderOf(d), "receives", d.Receives, "err", err)
-				} else if err := q.Delete(ctx, d); err != nil {
-					s.log.Warn("message not deleted", "queue", name, "order", orderOf(d), "err", err)
-				}
-			}
+			s.handleBatch(ctx, name, q, batch, handle, stop)
 			return len(batch) > 0
 		},
 		next:  q.Next,
 		ready: q.Ready(),
 		due:   dueBy(q.Next),
+	}
+}
+
+// handleBatch handles deliveries one after another and deletes those that are done with. Once stop is closed it begins no further one: what
+// is left becomes visible again.
+func (s *System) handleBatch(ctx context.Context, name string, q seckill.Queue, batch []seckill.Delivery, handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {
+	for _, d := range batch {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if err := handle(ctx, d); err != nil {
+			s.log.Warn("message comes back", "queue", name, "order", orderOf(d), "receives", d.Receives, "err", err)
+		} else if err := q.Delete(ctx, d); err != nil {
+			s.log.Warn("message not deleted", "queue", name, "order", orderOf(d), "err", err)
+		}
 	}
 }
 

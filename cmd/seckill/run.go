@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"syscall"
 	"time"
 
@@ -22,6 +23,11 @@ type settings struct {
 	stock int
 	limit int
 	items string
+
+	redis        []string
+	redisCluster bool
+	dynamoDB     string
+	sqs          string
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -32,14 +38,18 @@ func runCommand(getenv func(string) string) *cobra.Command {
 		Long: `Serve a whole sale on this machine: storefront, API, cashier and status page, with demo items or your own. No account is
 needed, no money moves, nothing is kept: the data is gone on exit. Ctrl-C stops it, a second Ctrl-C at once.
 
+--redis, --dynamodb and --sqs each put a real server in the place of an embedded driver. Tables and queues are made where they are
+missing; a run goes on with what is there, also after it was killed.
+
 An items file is a JSON array of objects, or CSV with a header, with the columns id, title, price, sk_price, start_time, end_time,
 stock, limit, and if wanted covers, detail, commodity_id. Prices are yuan, times RFC 3339, covers in CSV are separated by blanks.
 
-The environment variable JWT_SECRET sets the secret of tokens (` + local.DefaultSecret + `).`,
+The environment variable JWT_SECRET sets the secret of tokens (` + local.DefaultSecret + `), REDIS_PASSWORD the password of --redis.`,
 		Example: `  seckill run
   seckill run --port 9000 --hold 30s           orders lapse quickly
   seckill run --stock 100 --limit 2            more of the live demo item
   seckill run --items my-items.csv
+  seckill run --redis localhost:6379           with a real Redis
   JWT_SECRET=my-secret seckill run             tokens of your own issuer`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,6 +58,7 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 				return err
 			}
 			opt.JWTSecret = getenv("JWT_SECRET")
+			opt.Servers.RedisPassword = getenv("REDIS_PASSWORD")
 			return serve(cmd, set.port, opt)
 		},
 	}
@@ -57,6 +68,10 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 	f.IntVar(&set.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
 	f.IntVar(&set.limit, "limit", local.DemoLimit, "units of the live demo item that one shopper may hold, 1 to 1000")
 	f.StringVar(&set.items, "items", "", "file with your own items instead of the demo's, .json or .csv")
+	f.StringSliceVar(&set.redis, "redis", nil, "address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
+	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
+	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
+	f.StringVar(&set.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
 	return cmd
 }
 
@@ -64,7 +79,14 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Version: currentVersion(),
 		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
 	switch {
+	case s.redisCluster && len(s.redis) == 0:
+		return opt, errors.New("--redis-cluster: want --redis with the address of a node")
+	case !endpoint(s.dynamoDB):
+		return opt, fmt.Errorf("--dynamodb %s: want a URL such as http://localhost:8000", s.dynamoDB)
+	case !endpoint(s.sqs):
+		return opt, fmt.Errorf("--sqs %s: want a URL such as http://localhost:4566", s.sqs)
 	case s.port < 0 || s.port > 65535:
 		return opt, fmt.Errorf("--port %d: want 1 to 65535, or 0 for any free one", s.port)
 	case s.hold < local.MinHold || s.hold > seckill.MaxHold:
@@ -84,6 +106,12 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	var err error
 	opt.Items, err = itemfile.Read(s.items, time.Now())
 	return opt, err
+}
+
+// endpoint says whether a flag names a server by its URL, or none.
+func endpoint(s string) bool {
+	u, err := url.Parse(s)
+	return s == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // serve runs the system until the command's context ends.
@@ -106,6 +134,9 @@ func serve(cmd *cobra.Command, port int, opt local.Options) error {
 		return faultError{errors.Join(err, stop())}
 	}
 	out := cmd.OutOrStdout()
+	if stored, err := sys.Items.List(ctx, time.Time{}); err == nil && len(stored) > 0 {
+		opt.Items = stored // of a real server, perhaps from an earlier run
+	}
 	if err := welcome(out, sys, opt); err != nil {
 		return faultError{errors.Join(err, stop())}
 	}
@@ -114,6 +145,10 @@ func serve(cmd *cobra.Command, port int, opt local.Options) error {
 	if err := stop(); err != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "seckill: stopped, though not everything had ended:", err)
 	}
-	fmt.Fprintln(out, "Stopped. The data is gone.")
+	if opt.Servers.Any() {
+		fmt.Fprintln(out, "Stopped. What the servers hold stays; the rest is gone.")
+	} else {
+		fmt.Fprintln(out, "Stopped. The data is gone.")
+	}
 	return nil
 }

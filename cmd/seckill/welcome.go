@@ -21,7 +21,11 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	now := sys.Clock.Now()
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	p("seckill %s: a whole sale on this machine. Ctrl-C stops it; the data is gone on exit.\n", opt.Version)
+	kept := "the data is gone on exit"
+	if opt.Servers.Any() {
+		kept = "what the servers hold stays, the rest is gone on exit"
+	}
+	p("seckill %s: a whole sale on this machine. Ctrl-C stops it; %s.\n", opt.Version, kept)
 	p("  Storefront  %s/", sys.URL())
 	p("  Status      %s/status", sys.URL())
 	p("  Cashier     opens when you pay an order; no money moves")

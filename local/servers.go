@@ -1,0 +1,126 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/redisconn"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/adapter/sqsqueue"
+	"seckill/shared/seckill"
+)
+
+// Servers name real servers, each of which replaces an embedded driver. Tables and queues are made where they are missing; what is
+// there already is gone on with. A zero field keeps the embedded driver.
+type Servers struct {
+	Redis         []string // host:port; several only of a cluster
+	RedisCluster  bool
+	RedisPassword string
+	DynamoDB      string // the endpoint's URL
+	SQS           string // the endpoint's URL
+}
+
+// Any says whether a real server is named.
+func (o *Servers) Any() bool { return len(o.Redis) > 0 || o.DynamoDB != "" || o.SQS != "" }
+
+const (
+	setUp        = 30 * time.Second // to make tables and queues
+	pollWait     = time.Second      // of one receive from a real queue
+	pollAgain    = time.Second      // after a receive that failed
+	serversName  = "seckill-"       // before the names of tables and queues
+	serverRegion = "us-east-1"      // stand-ins do not look at it
+)
+
+// connect takes the drivers: real ones for the servers that are named, embedded ones for the rest.
+func (s *System) connect(ctx context.Context, o Servers) error {
+	ctx, cancel := context.WithTimeout(ctx, setUp)
+	defer cancel()
+	if len(o.Redis) > 0 {
+		r, err := redisconn.New(redisconn.Options{Addrs: o.Redis, Cluster: o.RedisCluster, Password: o.RedisPassword})
+		if err == nil {
+			s.closers = append(s.closers, r.Close)
+			err = r.Ping(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("redis %v: %w", o.Redis, err)
+		}
+		s.Stock = redisstock.New(r)
+	} else {
+		s.Redis = memory.NewRedis()
+		s.Stock = redisstock.New(s.Redis)
+	}
+	if o.DynamoDB != "" {
+		rows := dynamoledger.New(serverConfig(o.DynamoDB), dynamoledger.Options{Prefix: serversName})
+		if err := rows.CreateTables(ctx); err != nil {
+			return fmt.Errorf("dynamodb %s: %w", o.DynamoDB, err)
+		}
+		s.Ledger, s.Items = ledger.New(rows), rows.Items()
+	} else {
+		s.Rows = memory.NewRows(memory.RowsOptions{Clock: s.Clock})
+		s.Ledger, s.Items = ledger.New(s.Rows), memory.NewItems()
+	}
+	if o.SQS == "" {
+		s.Orders = memory.NewQueue(s.Clock, memory.QueueOptions{Name: "orders"})
+		s.Closings = memory.NewQueue(s.Clock, memory.QueueOptions{Name: "closings"})
+		s.orders, s.closings = s.Orders, s.Closings
+		return nil
+	}
+	client := sqs.NewFromConfig(serverConfig(o.SQS))
+	for name, q := range map[string]*seckill.Queue{"orders": &s.orders, "closings": &s.closings} {
+		opt, err := sqsqueue.CreateQueue(ctx, client, serversName+name)
+		if err != nil {
+			return fmt.Errorf("sqs %s: %w", o.SQS, err)
+		}
+		opt.Wait = pollWait
+		*q = sqsqueue.New(client, opt)
+	}
+	return nil
+}
+
+// serverConfig is that of a server on this machine: it wants credentials, and takes any.
+func serverConfig(endpoint string) aws.Config {
+	return aws.Config{Region: serverRegion, BaseEndpoint: aws.String(endpoint),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
+}
+
+// seed writes the items; those that a real server has from an earlier run stay as they are there.
+func (s *System) seed(ctx context.Context, items []seckill.Item) error {
+	for _, it := range items {
+		err := s.Items.Put(ctx, it)
+		if err != nil && !(errors.Is(err, seckill.ErrStateChanged) && s.Rows == nil) {
+			return fmt.Errorf("item %s: %w", it.ID, err)
+		}
+	}
+	return nil
+}
+
+// consumeServer takes messages off a real queue until stop is closed: receive, handle, delete what was handled.
+func (s *System) consumeServer(ctx context.Context, name string, q seckill.Queue, handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {
+	for {
+		batch, err := q.Receive(ctx, seckill.MaxBatch)
+		s.active.begin()
+		s.handleBatch(ctx, name, q, batch, handle, stop)
+		s.active.end()
+		pause := time.Duration(0)
+		if err != nil {
+			s.log.Warn("receive failed", "queue", name, "err", err)
+			pause = pollAgain
+		}
+		select {
+		case <-stop:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
