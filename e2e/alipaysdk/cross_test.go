@@ -20,7 +20,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-const randomTexts = 500
+const randomTexts = 200
 
 // texts are what a title or a parameter may hold: chosen ones, then random ones of a seed.
 func texts() []string {
@@ -253,6 +253,7 @@ func TestWrongKeysAreSeenOnBothSides(t *testing.T) {
 
 // TestSamplesAreWhatTheSDKMakes repeats the making of the checked-in samples: nobody edits them by hand.
 func TestSamplesAreWhatTheSDKMakes(t *testing.T) {
+	installed(t)
 	kept, made := filepath.Join("..", "..", "shared", "adapter", "alipay", "testdata"), t.TempDir()
 	keys, err := filepath.Glob(filepath.Join(kept, "*.pem"))
 	if err != nil || len(keys) == 0 {

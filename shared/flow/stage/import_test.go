@@ -145,3 +145,76 @@ func TestImportBesideAnotherOperator(t *testing.T) {
 		}
 	}
 }
+
+// broken is a table of items whose nth call fails, before its effect or after it.
+type broken struct {
+	seckill.Items
+	calls, nth int
+	after      bool
+}
+
+var errBroken = errors.New("broken")
+
+func (b *broken) Get(ctx context.Context, id string) (seckill.Item, error) {
+	if b.calls++; b.calls == b.nth {
+		return seckill.Item{}, errBroken
+	}
+	return b.Items.Get(ctx, id)
+}
+
+func (b *broken) Put(ctx context.Context, it seckill.Item) error {
+	b.calls++
+	if b.calls == b.nth && !b.after {
+		return errBroken
+	}
+	err := b.Items.Put(ctx, it)
+	if b.calls == b.nth {
+		return errBroken
+	}
+	return err
+}
+
+func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
+	t.Parallel()
+	there := item("2", time.Hour)
+	file := []seckill.Item{item("1", time.Hour), with(there, func(it *seckill.Item) { it.Stock = 20 }), item("3", time.Hour)}
+	all := func(items seckill.Items) []seckill.Item {
+		t.Helper()
+		list, err := items.List(t.Context(), time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	whole := memory.NewItems()
+	if _, err := flow(t, memory.NewClock(now), whole, there).Import(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	faults := 0
+	for _, after := range []bool{false, true} {
+		for nth := 1; ; nth++ {
+			items := memory.NewItems()
+			f := flow(t, memory.NewClock(now), items, there)
+			f.Items = &broken{Items: items, nth: nth, after: after}
+			_, err := f.Import(t.Context(), file)
+			if err == nil {
+				break // fewer calls than nth: every one has failed once
+			}
+			faults++
+			var refused *stage.ImportError
+			if !errors.Is(err, errBroken) || errors.As(err, &refused) {
+				t.Errorf("call %d, after its effect %t: %v; want the fault", nth, after, err)
+			}
+			f.Items = items
+			if _, err := f.Import(t.Context(), file); err != nil {
+				t.Errorf("call %d, after its effect %t: again: %v", nth, after, err)
+			}
+			if diff := cmp.Diff(all(whole), all(items)); diff != "" {
+				t.Errorf("call %d, after its effect %t: -want +got\n%s", nth, after, diff)
+			}
+		}
+	}
+	if want := 2 * 9; faults != want { // three reads to judge, then a read and a write for each
+		t.Errorf("%d faults, want %d", faults, want)
+	}
+}
