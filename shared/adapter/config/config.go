@@ -23,24 +23,33 @@ const (
 	MinFakeHold = 5 * time.Second // shortest hold when payments are fake: what waits a quarter of an hour in tests is not tested
 	MaxAddrs    = 16              // Redis addresses
 	MaxKids     = 6               // keys of tokens with a kid; with the others they fit one GetParameters call, which takes 10
-	maxPrefix   = 64              // characters of TABLE_PREFIX
+
+	maxPrefix    = 64  // characters of TABLE_PREFIX
+	maxNamespace = 128 // characters of METRICS_NAMESPACE
 )
 
-// Base is what every function is told.
+// Base is what every function is told. How much is logged is read by package telemetry.
 type Base struct {
-	TablePrefix string `env:"TABLE_PREFIX,required,notEmpty"`   // stands before the name of every table
-	LogLevel    string `env:"LOG_LEVEL" envDefault:"info"`      // debug, info, warn or error
-	Version     string `env:"SECKILL_VERSION" envDefault:"dev"` // shown by GET /healthz
+	TablePrefix string `env:"TABLE_PREFIX,required,notEmpty"`         // stands before the name of every table
+	Namespace   string `env:"METRICS_NAMESPACE" envDefault:"seckill"` // of the metrics; keeps deployments in one account apart
+	Version     string `env:"SECKILL_VERSION" envDefault:"dev"`       // shown by GET /healthz
 }
 
+// Common gives these settings of any function's.
+func (b Base) Common() Base { return b }
+
 func (b *Base) problems() (out []string) {
-	if strings.Trim(b.TablePrefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != "" || len(b.TablePrefix) > maxPrefix {
+	if !plain(b.TablePrefix, maxPrefix) {
 		out = append(out, fmt.Sprintf("TABLE_PREFIX is %q, want at most %d letters, digits, underscores, dots and hyphens", b.TablePrefix, maxPrefix))
 	}
-	if !slices.Contains([]string{"debug", "info", "warn", "error"}, b.LogLevel) {
-		out = append(out, fmt.Sprintf("LOG_LEVEL is %q, want debug, info, warn or error", b.LogLevel))
+	if !plain(b.Namespace, maxNamespace) {
+		out = append(out, fmt.Sprintf("METRICS_NAMESPACE is %q, want at most %d letters, digits, underscores, dots and hyphens", b.Namespace, maxNamespace))
 	}
 	return out
+}
+
+func plain(s string, most int) bool {
+	return len(s) <= most && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
 }
 
 // Redis is where the stock is.

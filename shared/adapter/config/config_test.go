@@ -18,7 +18,7 @@ var full = map[string]string{
 	"JWT_SECRET_PARAM": "/seckill/jwt", "JWT_KID_PARAMS": "2026=/seckill/jwt/2026,2027=/seckill/jwt/2027",
 	"ALIPAY_APP_ID": "2021000000000001", "ALIPAY_SELLER_ID": "2088000000000001", "ALIPAY_GATEWAY": "https://openapi.alipay.com/gateway.do",
 	"ALIPAY_NOTIFY_URL": "https://shop.example.com/seckill/alipay/notify", "ALIPAY_PRIVATE_KEY_PARAM": "/seckill/alipay/private", "ALIPAY_PUBLIC_KEY_PARAM": "/seckill/alipay/public",
-	"HOLD": "20m", "LOG_LEVEL": "warn",
+	"HOLD": "20m", "METRICS_NAMESPACE": "seckill-test",
 }
 
 func read[T any](environ map[string]string) error {
@@ -78,7 +78,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 	}{
 		"prefix":                {"stage", map[string]string{"TABLE_PREFIX": "a b"}, `TABLE_PREFIX is "a b"`},
 		"empty prefix":          {"stage", map[string]string{"TABLE_PREFIX": ""}, "TABLE_PREFIX is empty"},
-		"log level":             {"stage", map[string]string{"LOG_LEVEL": "loud"}, `LOG_LEVEL is "loud"`},
+		"namespace":             {"stage", map[string]string{"METRICS_NAMESPACE": "a b"}, `METRICS_NAMESPACE is "a b"`},
 		"no port":               {"stage", map[string]string{"REDIS_ADDRS": "redis"}, `REDIS_ADDRS has "redis", want host:port`},
 		"boolean":               {"stage", map[string]string{"REDIS_TLS": "perhaps"}, "REDIS_TLS is not a boolean"},
 		"several, no cluster":   {"stage", map[string]string{"REDIS_ADDRS": "a:1,b:2"}, "contradicts REDIS_CLUSTER=false"},
@@ -101,7 +101,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"notify URL":            {"notify", map[string]string{"ALIPAY_NOTIFY_URL": "/notify"}, "ALIPAY_NOTIFY_URL"},
 		"cashier":               {"shop", map[string]string{"CASHIER_URL": "https://fake.example.com/cashier"}, "contradicts ALIPAY_FAKE=false"},
 		"private key twice":     {"notify", map[string]string{"ALIPAY_PRIVATE_KEY": "x"}, "ALIPAY_PRIVATE_KEY and ALIPAY_PRIVATE_KEY_PARAM are both set"},
-		"empty optional":        {"buy", map[string]string{"JWT_KID_PARAMS": "", "REDIS_TLS": "", "LOG_LEVEL": "", "REDIS_CLUSTER": ""}, ""},
+		"empty optional":        {"buy", map[string]string{"JWT_KID_PARAMS": "", "REDIS_TLS": "", "METRICS_NAMESPACE": "", "REDIS_CLUSTER": ""}, ""},
 		"several at once":       {"buy", map[string]string{"REDIS_ADDRS": "x", "ORDERS_QUEUE_URL": "y"}, "REDIS_ADDRS"},
 	} {
 		environ := maps.Clone(full)
@@ -115,7 +115,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 
 func TestErrorsShowNoSecret(t *testing.T) {
 	environ := maps.Clone(full)
-	maps.Copy(environ, map[string]string{"JWT_SECRET": "tell-nobody", "REDIS_PASSWORD": "tell-nobody", "ALIPAY_PRIVATE_KEY": "tell-nobody", "LOG_LEVEL": "x"})
+	maps.Copy(environ, map[string]string{"JWT_SECRET": "tell-nobody", "REDIS_PASSWORD": "tell-nobody", "ALIPAY_PRIVATE_KEY": "tell-nobody", "METRICS_NAMESPACE": " "})
 	for name, read := range functions {
 		if err := read(environ); err == nil || strings.Contains(err.Error(), "tell-nobody") {
 			t.Errorf("%s: %v", name, err)
@@ -126,9 +126,9 @@ func TestErrorsShowNoSecret(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	environ := maps.Clone(full)
 	delete(environ, "HOLD")
-	delete(environ, "LOG_LEVEL")
+	delete(environ, "METRICS_NAMESPACE")
 	s, err := config.Read[config.Consume](environ)
-	if err != nil || s.Hold.Time != 15*time.Minute || s.Base.LogLevel != "info" || s.Redis.Cluster || !s.Redis.TLS {
+	if err != nil || s.Hold.Time != 15*time.Minute || s.Namespace != "seckill" || s.Redis.Cluster || !s.Redis.TLS {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

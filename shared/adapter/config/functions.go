@@ -4,7 +4,7 @@ package config
 
 // Buy is the purchase function's.
 type Buy struct {
-	Base   Base
+	Base
 	Redis  Redis
 	Orders Orders
 	Tokens Tokens
@@ -12,7 +12,7 @@ type Buy struct {
 
 // Consume is the settings of the function on the orders queue.
 type Consume struct {
-	Base     Base
+	Base
 	Redis    Redis
 	Orders   Orders
 	Dead     OrdersDead
@@ -22,13 +22,13 @@ type Consume struct {
 
 // Notify is the settings of the function behind Alipay's callback.
 type Notify struct {
-	Base   Base
+	Base
 	Alipay Alipay
 }
 
 // Expire is the settings of the function on the closings queue.
 type Expire struct {
-	Base     Base
+	Base
 	Orders   Orders
 	Closings Closings
 	Dead     ClosingsDead
@@ -37,20 +37,20 @@ type Expire struct {
 
 // Stage is the settings of the function that brings items into the stock.
 type Stage struct {
-	Base  Base
+	Base
 	Redis Redis
 }
 
 // Repair is the settings of the function that keeps stock and ledger together.
 type Repair struct {
-	Base   Base
+	Base
 	Redis  Redis
 	Orders Orders
 }
 
 // Shop is the settings of the function that shoppers look through.
 type Shop struct {
-	Base     Base
+	Base
 	Redis    Redis
 	Closings Closings
 	Tokens   Tokens

@@ -1,0 +1,23 @@
+// Command buy is the purchase step as a Lambda function behind API Gateway: it reserves units and enqueues the reservation.
+package main
+
+import (
+	"seckill/functions/internal/boot"
+	"seckill/shared/adapter/apigw"
+	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/httpapi"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/flow/buy"
+)
+
+func main() {
+	boot.Run("buy", func(s config.Buy, b *boot.Boot) apigw.Handler {
+		flow := buy.New(buy.Deps{
+			Stock:  b.Stock(s.Redis),
+			Orders: b.Queue(s.Orders.URL, ""),
+			Items:  b.Items(),
+			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
+		})
+		return apigw.HTTP(httpapi.NewBuy(flow, b.Tokens(s.Tokens), b.Options("")), telemetry.WithTrace)
+	})
+}

@@ -1,0 +1,200 @@
+// Package boot is what the mains of the functions share: it reads settings, builds drivers, and hands the step's handler to the Lambda
+// runtime. In: a function that says which drivers a step needs. Out: a process that serves events, or an init error that
+// names the setting, table or queue that is wrong.
+//
+// Nothing is called while the parts are put together; afterwards all calls that init needs are made at the same time. What depends on
+// a secret is made when the secrets are there, and anew when one of them has changed.
+package boot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go"
+
+	"seckill/shared/adapter/apigw"
+	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/httpapi"
+	"seckill/shared/adapter/system"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/seckill"
+)
+
+const (
+	initTimeout   = 8 * time.Second // Lambda gives init 10 s
+	reportTimeout = time.Second     // of telling Lambda why init failed
+)
+
+// Settings are one function's (package config).
+type Settings interface{ Common() config.Base }
+
+// Boot is one instance's common parts.
+type Boot struct {
+	Clock seckill.Clock
+	IDs   seckill.IDs
+	Meter *telemetry.Meter
+	Log   *slog.Logger
+
+	base    config.Base
+	aws     aws.Config
+	checks  []func(context.Context) error // of what has to be there
+	sources []config.Source               // of secrets
+	made    []func(*config.Secrets) error // makes what depends on secrets
+	warm    []func(context.Context)       // after the secrets: opens connections
+	load    func(context.Context) (*config.Secrets, error)
+	secrets *config.Secrets
+}
+
+// Run builds a step's handler and serves events until the process ends. build only puts parts together.
+func Run[S Settings](step string, build func(S, *Boot) apigw.Handler) {
+	h, err := start(step, build)
+	if err != nil {
+		report(err)
+		os.Exit(1)
+	}
+	lambda.Start(h)
+}
+
+func start[S Settings](step string, build func(S, *Boot) apigw.Handler) (apigw.Handler, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), initTimeout)
+	defer cancel()
+	environ := map[string]string{}
+	for _, e := range os.Environ() {
+		name, value, _ := strings.Cut(e, "=")
+		environ[name] = value
+	}
+	level, levelErr := telemetry.Level(os.Getenv)
+	s, err := config.Read[S](environ)
+	if err := errors.Join(levelErr, err); err != nil {
+		return nil, err
+	}
+	cfg, err := awsconfig.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Region == "" {
+		return nil, errors.New("settings: AWS_REGION is missing")
+	}
+	b := &Boot{Clock: system.Clock{}, IDs: system.NewIDs(nil), base: s.Common(), aws: cfg}
+	b.Meter = telemetry.NewMeter(os.Stdout, b.Clock, b.base.Namespace, step)
+	b.Log = slog.New(&calm{Handler: telemetry.NewLog(os.Stdout, level).Handler(), seen: &seen{clock: b.Clock}})
+	h := build(s, b)
+	if err := b.init(ctx); err != nil {
+		return nil, err
+	}
+	return b.each(h), nil
+}
+
+// init makes every call that init needs, at the same time.
+func (b *Boot) init(ctx context.Context) error {
+	errs := make([]error, len(b.checks)+1)
+	var wg sync.WaitGroup
+	for i, check := range b.checks {
+		wg.Go(func() { errs[i] = b.definite(check(ctx)) })
+	}
+	wg.Go(func() { errs[len(b.checks)] = b.open(ctx) })
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// open reads the secrets, makes what depends on them, and opens connections. A Redis that does not answer fails no init: the step says 503
+// until it does.
+func (b *Boot) open(ctx context.Context) (err error) {
+	if b.load == nil {
+		return nil
+	}
+	if b.secrets, err = b.load(ctx); err != nil {
+		return err
+	}
+	if err = b.make(); err != nil {
+		return err
+	}
+	for _, w := range b.warm {
+		w(ctx)
+	}
+	return nil
+}
+
+func (b *Boot) make() error {
+	var errs []error
+	for _, m := range b.made {
+		errs = append(errs, m(b.secrets))
+	}
+	return errors.Join(errs...)
+}
+
+// definite keeps of a check's error what is certainly wrong: something is missing or has another shape. A call that failed is only
+// logged: an outage, a throttle or a right to look that was not given keeps nobody from trying to work.
+func (b *Boot) definite(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each part is judged for itself
+		var errs []error
+		for _, e := range joined.Unwrap() {
+			errs = append(errs, b.definite(e))
+		}
+		return errors.Join(errs...)
+	}
+	var call *smithy.OperationError
+	if errors.As(err, &call) {
+		b.Log.Warn("init could not look", "err", err)
+		return nil
+	}
+	return err
+}
+
+// each is what happens around every event.
+func (b *Boot) each(h apigw.Handler) apigw.Handler {
+	return func(ctx context.Context, event []byte) ([]byte, error) {
+		b.refresh(ctx)
+		out, err := h(ctx, event)
+		if flushErr := b.Meter.Flush(ctx); flushErr != nil {
+			b.Log.Warn("metrics are late", "err", flushErr)
+		}
+		return out, err
+	}
+}
+
+func (b *Boot) refresh(ctx context.Context) {
+	if b.secrets == nil {
+		return
+	}
+	changed, err := b.secrets.Refresh(ctx)
+	if changed {
+		err = b.make()
+	}
+	if err != nil {
+		b.Log.Warn("secrets stay as they were", "err", err)
+	}
+}
+
+// Options are what the HTTP face of a step is told.
+func (b *Boot) Options(cashierURL string) httpapi.Options {
+	return httpapi.Options{Log: b.Log, Version: b.base.Version, CashierURL: cashierURL}
+}
+
+// report tells Lambda and the log why init failed ("Initialization error", AWS Lambda runtime API).
+func report(err error) {
+	body, _ := json.Marshal(map[string]any{"errorType": "Runtime.InitFailed", "errorMessage": err.Error(), "stackTrace": []string{}})
+	fmt.Fprintf(os.Stderr, "%s\n", body)
+	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
+	defer cancel()
+	url := "http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/init/error"
+	r, requestErr := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(string(body)))
+	if requestErr != nil {
+		return // not on Lambda
+	}
+	r.Header.Set("Lambda-Runtime-Function-Error-Type", "Runtime.InitFailed")
+	if answer, err := http.DefaultClient.Do(r); err == nil {
+		answer.Body.Close()
+	}
+}

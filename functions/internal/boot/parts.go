@@ -1,0 +1,157 @@
+package boot
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/httpapi"
+	"seckill/shared/adapter/jwtauth"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/redisconn"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/adapter/sqsqueue"
+	"seckill/shared/seckill"
+)
+
+// Tables opens DynamoDB; init checks that these tables are there and have the right keys.
+func (b *Boot) Tables(names ...string) *dynamoledger.Rows {
+	rows := dynamoledger.New(b.aws, dynamoledger.Options{Prefix: b.base.TablePrefix})
+	b.checks = append(b.checks, func(ctx context.Context) error { return rows.CheckTables(ctx, names...) })
+	return rows
+}
+
+// Ledger opens the ledger and the items.
+func (b *Boot) Ledger() (*ledger.Ledger, seckill.Items) {
+	rows := b.Tables()
+	return ledger.New(rows), rows.Items()
+}
+
+// Items opens the items table alone.
+func (b *Boot) Items() seckill.Items { return b.Tables(dynamoledger.TableItems).Items() }
+
+// Queue opens a queue; dead is "" for a step that only sends. Init checks that it is there.
+func (b *Boot) Queue(url, dead string) *sqsqueue.Queue {
+	q := sqsqueue.New(sqs.NewFromConfig(b.aws), sqsqueue.Options{URL: url, DeadLetterURL: dead})
+	b.checks = append(b.checks, q.Check)
+	return q
+}
+
+// secret says which secrets there are and what to make of them, at first and whenever one has changed.
+func (b *Boot) secret(then func(*config.Secrets) error, sources ...config.Source) {
+	b.sources = append(b.sources, sources...)
+	b.made = append(b.made, then)
+	b.load = func(ctx context.Context) (*config.Secrets, error) {
+		return config.Load(ctx, ssm.NewFromConfig(b.aws), b.Clock, b.sources...)
+	}
+}
+
+// Stock opens the stock.
+func (b *Boot) Stock(s config.Redis) *redisstock.Stock {
+	r := &runner{}
+	var last config.Secret
+	b.secret(func(secrets *config.Secrets) error {
+		password := secrets.Of(s.Secret())
+		if r.Load() != nil && password == last {
+			return nil
+		}
+		next, err := redisconn.New(redisconn.Options{Addrs: s.Addrs, Cluster: s.Cluster, TLS: s.TLS, Username: s.Username, Password: string(password)})
+		if err != nil {
+			return err
+		}
+		last = password
+		if old := r.Swap(next); old != nil {
+			return old.Close() // secrets change between events, when nothing uses it
+		}
+		return nil
+	}, s.Secret())
+	b.warm = append(b.warm, func(ctx context.Context) {
+		if err := r.Load().Ping(ctx); err != nil {
+			b.Log.Warn("redis does not answer", "err", err)
+		}
+	})
+	return redisstock.New(r)
+}
+
+// runner is a Redis whose password may change.
+type runner struct {
+	atomic.Pointer[redisconn.Runner]
+}
+
+// Run implements redisstock.Runner.
+func (r *runner) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
+	return r.Load().Run(ctx, s, keys, args)
+}
+
+// Tokens checks shoppers' tokens.
+func (b *Boot) Tokens(s config.Tokens) httpapi.Auth {
+	t := &tokens{}
+	sources := []config.Source{s.Current()}
+	for _, src := range s.ByKid() {
+		sources = append(sources, src)
+	}
+	b.secret(func(secrets *config.Secrets) error {
+		keys := jwtauth.Keys{Current: string(secrets.Of(s.Current())), ByKid: map[string]string{}}
+		for kid, src := range s.ByKid() {
+			keys.ByKid[kid] = string(secrets.Of(src))
+		}
+		next, err := jwtauth.New(keys, b.Clock)
+		if err != nil {
+			return err
+		}
+		t.Store(next)
+		return nil
+	}, sources...)
+	return t
+}
+
+// tokens is a verifier whose keys may change.
+type tokens struct {
+	atomic.Pointer[jwtauth.Verifier]
+}
+
+// User implements httpapi.Auth.
+func (t *tokens) User(token string) (string, error) { return t.Load().User(token) }
+
+// Payments opens the payment provider.
+func (b *Boot) Payments(s config.Alipay) seckill.Payments {
+	p := &payments{}
+	b.secret(func(secrets *config.Secrets) error {
+		next, err := alipay.New(alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: string(secrets.Of(s.Private())),
+			AlipayPublicKey: string(secrets.Of(s.Public())), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: b.Clock})
+		if err != nil {
+			return fmt.Errorf("settings ALIPAY_…: %w", err)
+		}
+		p.Store(next)
+		return nil
+	}, s.Private(), s.Public())
+	return p
+}
+
+// payments is a client whose keys may change.
+type payments struct {
+	atomic.Pointer[alipay.Client]
+}
+
+// Prepare implements seckill.Payments.
+func (p *payments) Prepare(o seckill.Order) (string, error) { return p.Load().Prepare(o) }
+
+// Query implements seckill.Payments.
+func (p *payments) Query(ctx context.Context, order string) (seckill.Trade, error) {
+	return p.Load().Query(ctx, order)
+}
+
+// Close implements seckill.Payments.
+func (p *payments) Close(ctx context.Context, order string) (seckill.CloseResult, error) {
+	return p.Load().Close(ctx, order)
+}
+
+// Verify implements seckill.Payments.
+func (p *payments) Verify(form url.Values) (seckill.Notice, error) { return p.Load().Verify(form) }

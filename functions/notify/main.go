@@ -1,0 +1,19 @@
+// Command notify is the step behind Alipay's callback as a Lambda function behind API Gateway: it records authentic payments.
+package main
+
+import (
+	"seckill/functions/internal/boot"
+	"seckill/shared/adapter/apigw"
+	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/httpapi"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/flow/notify"
+)
+
+func main() {
+	boot.Run("notify", func(s config.Notify, b *boot.Boot) apigw.Handler {
+		ledger, _ := b.Ledger()
+		flow := notify.New(notify.Deps{Payments: b.Payments(s.Alipay), Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
+		return apigw.HTTP(httpapi.NewNotify(flow, b.Options("")), telemetry.WithTrace)
+	})
+}

@@ -1,0 +1,24 @@
+// Command shop is what shoppers look at and cancel, as a Lambda function behind API Gateway.
+package main
+
+import (
+	"seckill/functions/internal/boot"
+	"seckill/shared/adapter/apigw"
+	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/httpapi"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/flow/shop"
+)
+
+func main() {
+	boot.Run("shop", func(s config.Shop, b *boot.Boot) apigw.Handler {
+		ledger, items := b.Ledger()
+		flow := shop.New(shop.Deps{
+			Stock: b.Stock(s.Redis), Ledger: ledger, Items: items,
+			Closings: b.Queue(s.Closings.URL, ""),
+			Payments: b.Payments(s.Alipay),
+			Clock:    b.Clock, Meter: b.Meter,
+		})
+		return apigw.HTTP(httpapi.NewShop(flow, b.Tokens(s.Tokens), b.Options(s.Alipay.CashierURL)), telemetry.WithTrace)
+	})
+}
