@@ -1,5 +1,5 @@
 // Package stage brings items into the stock ahead of their sale, writes their state there again each minute, and removes them long after. It
-// also carries out the operator's stop, resume and added stock. In: a schedule (each minute), the operator. It touches items and
+// also carries out the operator's import, stop, resume and added stock. In: a schedule (each minute), the operator. It touches items and
 // stock, nothing else.
 package stage
 
