@@ -19,8 +19,9 @@ var (
 	begun = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 )
 
-func sample() seckill.Order {
-	return seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 2, Units: []int{1, 2}, Price: 100,
+// sample is an order of two units of an item.
+func sample(item string) seckill.Order {
+	return seckill.Order{ID: seckill.KeyedOrderID(item, "7", "k"), Item: item, User: "7", Count: 2, Units: []int{1, 2}, Price: 100,
 		Amount: 200, Address: "secret street", Title: "t", Buckets: 4, CloseTo: seckill.Expired,
 		Created: begun, Placed: begun, PayBy: begun.Add(seckill.DefaultHold)}
 }
@@ -28,17 +29,17 @@ func sample() seckill.Order {
 // operation is a transaction of the ledger, and what it answers when it was carried out before.
 type operation struct {
 	name   string
-	run    func(l *ledger.Ledger) error
+	run    func(l *ledger.Ledger, o seckill.Order) error
 	before error
 }
 
 var operations = []operation{
-	{"Place", func(l *ledger.Ledger) error { return l.Place(ctx, sample(), 5) }, seckill.ErrOrderExists},
-	{"Settle", func(l *ledger.Ledger) error {
-		p := seckill.Payment{Order: sample().ID, TradeNo: "t1", Amount: 200, State: seckill.Captured, At: begun, Cause: "notify"}
+	{"Place", func(l *ledger.Ledger, o seckill.Order) error { return l.Place(ctx, o, 5) }, seckill.ErrOrderExists},
+	{"Settle", func(l *ledger.Ledger, o seckill.Order) error {
+		p := seckill.Payment{Order: o.ID, TradeNo: "t1", Amount: 200, State: seckill.Captured, At: begun, Cause: "notify"}
 		return l.Settle(ctx, p, seckill.PendingPayment, seckill.Paid)
 	}, seckill.ErrPaymentExists},
-	{"GiveBack", func(l *ledger.Ledger) error { return l.GiveBack(ctx, sample(), begun, "c") }, seckill.ErrStateChanged},
+	{"GiveBack", func(l *ledger.Ledger, o seckill.Order) error { return l.GiveBack(ctx, o, begun, "c") }, seckill.ErrStateChanged},
 }
 
 // outcome is how a call may end.
@@ -125,7 +126,7 @@ func TestFaults(t *testing.T) {
 					w := &wire{server: s, script: c.script}
 					l := ledger.New(dynamoledger.New(w.config(), dynamoledger.Options{}))
 					started := time.Now()
-					err := op.run(l)
+					err := op.run(l, sample("1"))
 					took := time.Since(started)
 
 					want, longest := c.want, dynamoledger.DefaultCallTimeout
@@ -143,7 +144,7 @@ func TestFaults(t *testing.T) {
 					}
 
 					// The caller repeats a fault: whatever happened then, it is done once now.
-					if err := op.run(l); err != nil && !errors.Is(err, op.before) && len(c.script) < 99 {
+					if err := op.run(l, sample("1")); err != nil && !errors.Is(err, op.before) && len(c.script) < 99 {
 						t.Errorf("repeated: %v", err)
 					}
 					if s.commits > 1 || s.commits == 0 && len(c.script) < 99 {
@@ -160,7 +161,7 @@ func TestTokensAreKeptByRepeatsAndNewInEachTry(t *testing.T) {
 		s := &store{tokens: map[string]string{}, written: map[string]bool{}}
 		w := &wire{server: s, script: []fault{unreachable, cancel("TransactionConflict"), unreachable}}
 		l := ledger.New(dynamoledger.New(w.config(), dynamoledger.Options{}))
-		if err := operations[0].run(l); err != nil {
+		if err := operations[0].run(l, sample("1")); err != nil {
 			t.Fatal(err)
 		}
 		var tokens []string
@@ -172,7 +173,7 @@ func TestTokensAreKeptByRepeatsAndNewInEachTry(t *testing.T) {
 		if len(tokens) != 4 || tokens[0] != tokens[1] || tokens[2] != tokens[3] || tokens[1] == tokens[2] || tokens[0] == "" {
 			t.Errorf("got tokens %q, want one for the first two requests and another for the last two", tokens)
 		}
-		if slices.ContainsFunc(tokens, func(token string) bool { return strings.Contains(token, sample().ID) }) {
+		if slices.ContainsFunc(tokens, func(token string) bool { return strings.Contains(token, sample("1").ID) }) {
 			t.Errorf("a token of %q has the order's id", tokens)
 		}
 	})

@@ -1,0 +1,111 @@
+//go:build real
+
+package dynamoledger_test
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/dynamoledger/dynamotest"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// What a server is given here: more than it needs to answer, and less than would make the test long.
+const (
+	tryTimeout  = 250 * time.Millisecond
+	callTimeout = time.Second
+)
+
+// rowsOf is all that the ledger has of one order.
+type rowsOf struct {
+	State   seckill.State
+	Listed  []int
+	Units   []seckill.UnitRow
+	Quota   seckill.Quota
+	Paid    int
+	Returns []int
+}
+
+func readRows(t *testing.T, l *ledger.Ledger, o seckill.Order) (r rowsOf) {
+	t.Helper()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := l.Order(ctx, o.ID)
+	ok(err)
+	r.State, r.Listed = got.State, got.Units
+	for b := range o.Buckets {
+		rows, err := l.Units(ctx, o.Item, b)
+		ok(err)
+		r.Units = append(r.Units, rows...)
+	}
+	r.Quota, err = l.Quota(ctx, o.User, o.Item)
+	ok(err)
+	payments, err := l.Payments(ctx, o.ID)
+	ok(err)
+	r.Paid = len(payments)
+	row, err := l.Return(ctx, o.ID)
+	if !errors.Is(err, seckill.ErrNoReturn) {
+		ok(err)
+		r.Returns = row.Units
+	}
+	return r
+}
+
+// TestFaultsOnAServer meets the same troubles as TestFaults; what counts here is what the rows are afterwards.
+func TestFaultsOnAServer(t *testing.T) {
+	prefix := dynamotest.Prefix()
+	clean := dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix})
+	if err := clean.CreateTables(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dynamotest.Drop(t, prefix) })
+	l := ledger.New(clean)
+	for i, c := range faultCases {
+		for j, op := range operations {
+			t.Run(c.name+"/"+op.name, func(t *testing.T) {
+				o := sample(strconv.Itoa(10*i + j + 1))
+				held := []seckill.UnitRow{{Unit: 1, Order: o.ID, User: "7"}, {Unit: 2, Order: o.ID, User: "7"}}
+				want := rowsOf{State: seckill.PendingPayment, Listed: o.Units, Units: held,
+					Quota: seckill.Quota{Units: 2, Orders: map[string]int{o.ID: 2}, Newest: o.ID}}
+				if op.name != "Place" {
+					if err := l.Place(ctx, o, 5); err != nil {
+						t.Fatal(err)
+					}
+				}
+				switch op.name {
+				case "Settle":
+					want.State, want.Paid = seckill.Paid, 1
+				case "GiveBack":
+					if err := l.BeginClosing(ctx, o.ID, o.CloseTo, begun, "c"); err != nil {
+						t.Fatal(err)
+					}
+					want = rowsOf{State: seckill.Expired, Quota: seckill.Quota{Newest: o.ID}, Returns: o.Units}
+				}
+				w := &wire{server: http.DefaultTransport, script: c.script}
+				troubled := ledger.New(dynamoledger.New(dynamotest.Config(t, w),
+					dynamoledger.Options{Prefix: prefix, TryTimeout: tryTimeout, CallTimeout: callTimeout}))
+				err := op.run(troubled, o)
+				if got := (result{op.outcome(err), w.calls(), c.want.commits}); got != c.want {
+					t.Errorf("got %+v, want %+v; error %v", got, c.want, err)
+				}
+				if err := op.run(l, o); err != nil && !errors.Is(err, op.before) {
+					t.Errorf("repeated: %v", err)
+				}
+				if diff := cmp.Diff(want, readRows(t, l, o)); diff != "" {
+					t.Errorf("rows: got (+), want (-):\n%s", diff)
+				}
+			})
+		}
+	}
+}
