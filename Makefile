@@ -5,6 +5,8 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X main.version=$(VERSION)
 TOOLS := $(CURDIR)/.tools
 GOLANGCI_VERSION := v2.5.0
+# The packages that have tests with the build tag "real".
+REAL = $$(grep -rl --include='*_test.go' '^//go:build real' . | xargs -n1 dirname | sort -u)
 PICTURES ?= $(CURDIR)/.tools/pictures
 
 .PHONY: help
@@ -26,12 +28,17 @@ test: ## everything that needs only Go
 	CGO_ENABLED=0 $(GO) test ./...
 
 .PHONY: check
-check: lint race browser ## test again under the race detector, lint, drive the storefront in Chromium (installs what it needs)
+check: lint race real browser ## test again under the race detector and on real servers, lint, drive the storefront in Chromium
 
 .PHONY: race
 race:
 	@command -v gcc >/dev/null || { echo "check: the race detector needs a C compiler: apt-get install gcc libc6-dev" >&2; exit 1; }
 	CGO_ENABLED=1 $(GO) test -race ./...
+
+.PHONY: real
+real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and against Alipay's own SDK
+	e2e/alipaysdk/install.sh
+	e2e/servers/with.sh $(GO) test -tags real -count=1 -timeout 20m $(REAL)
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION) ## formatting and linters

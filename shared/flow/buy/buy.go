@@ -83,6 +83,8 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 		return "", e
 	}
 
+	now = f.Clock.Now() // the read may have taken long, and the script judges the window by this time (I10)
+	r.Created = now
 	if p.Key != "" {
 		r.Order = seckill.KeyedOrderID(p.Item, p.User, p.Key)
 	} else {

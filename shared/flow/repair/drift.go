@@ -16,6 +16,10 @@ func (f *Flow) drift(ctx context.Context, it seckill.Item) error {
 	if err != nil {
 		return err
 	}
+	// N may have been forgotten, too: added stock is what "no unit left" is compared with.
+	if err := f.Stock.Assert(ctx, it); err != nil {
+		return err
+	}
 	for b := range it.Buckets {
 		if err := f.driftBucket(ctx, it, b); err != nil {
 			return err

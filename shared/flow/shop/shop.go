@@ -113,7 +113,7 @@ func (f *Flow) current(ctx context.Context, now time.Time) ([]seckill.Item, erro
 	return list, nil
 }
 
-// left is how many units can be bought, at most a second old. The ledger answers when the stock cannot.
+// left is how many units can be bought, at most a second old. The ledger answers when the stock cannot, unless the item is large.
 func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) int {
 	f.mu.Lock()
 	l, ok := f.levels[it.ID]
@@ -121,10 +121,13 @@ func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) int {
 	if ok && itemcache.Fresh(l.at, now) {
 		return l.left
 	}
-	if l.left, ok = f.count(ctx, it, now); !ok {
-		return l.left // what was known last; a list is no promise
+	// When nobody can say, what was known last stays, or all of it: a list is no promise.
+	if left, err := f.count(ctx, it, now); err == nil {
+		l.left = left
+	} else if !ok {
+		l.left = it.Stock
 	}
-	l.at = now
+	l.at = now // a failure is remembered as long, or a crowd would ask again at each look
 	f.mu.Lock()
 	if len(f.levels) >= maxLevels {
 		clear(f.levels)
@@ -134,23 +137,29 @@ func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) int {
 	return l.left
 }
 
-func (f *Flow) count(ctx context.Context, it *seckill.Item, now time.Time) (int, bool) {
+// countBuckets is up to how many partitions of an item a look may read when the stock cannot answer.
+const countBuckets = 16
+
+func (f *Flow) count(ctx context.Context, it *seckill.Item, now time.Time) (int, error) {
 	if now.Before(it.Start.Add(-seckill.SkewBound)) {
-		return it.Stock, true
+		return it.Stock, nil
 	}
 	l, err := f.Stock.Level(ctx, it.ID)
 	if err == nil {
-		return l.Left, true
+		return l.Left, nil
+	}
+	if it.Buckets > countBuckets {
+		return 0, err
 	}
 	left := it.Stock
 	for b := range it.Buckets {
 		rows, err := f.Ledger.Units(ctx, it.ID, b)
 		if err != nil {
-			return 0, false
+			return 0, err
 		}
 		left -= len(rows)
 	}
-	return left, true
+	return left, nil
 }
 
 // Detail gives one item. CodeItemUnknown.
