@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
@@ -89,6 +90,9 @@ func start[S Settings](step string, build func(S, *Boot) apigw.Handler) (apigw.H
 	b := &Boot{Clock: system.Clock{}, IDs: system.NewIDs(nil), base: s.Common(), aws: cfg}
 	b.Meter = telemetry.NewMeter(os.Stdout, b.Clock, b.base.Namespace, step)
 	b.Log = slog.New(&calm{Handler: telemetry.NewLog(os.Stdout, level).Handler(), seen: &seen{clock: b.Clock}})
+	b.aws.Logger = logging.LoggerFunc(func(_ logging.Classification, format string, v ...any) {
+		b.Log.Warn("aws client", "err", fmt.Sprintf(format, v...))
+	})
 	h := build(s, b)
 	if err := b.init(ctx); err != nil {
 		return nil, err

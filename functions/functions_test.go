@@ -1,0 +1,154 @@
+package functions_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/functions/lambdatest"
+	"seckill/local"
+	"seckill/shared/seckill"
+)
+
+const done = `{"batchItemFailures":[]}`
+
+func TestBadSettingsEndInitWithTheirName(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		step    string
+		changes []string
+		want    string
+	}{
+		{"buy", []string{"TABLE_PREFIX", ""}, "TABLE_PREFIX is empty"},
+		{"buy", []string{"LOG_LEVEL", "loud"}, "LOG_LEVEL is"},
+		{"buy", []string{"AWS_REGION", ""}, "AWS_REGION is missing"},
+		{"buy", []string{"TABLE_PREFIX", "other-"}, "table other-items is missing"},
+		{"buy", []string{"ORDERS_QUEUE_URL", w.aws.Queue("nowhere")}, "there is no queue " + w.aws.Queue("nowhere")},
+		{"buy", []string{"JWT_SECRET_PARAM", "/nowhere"}, "JWT_SECRET_PARAM names the parameter"},
+		{"consume", []string{"HOLD", "1s"}, "HOLD is 1s"},
+		{"consume", []string{"REDIS_ADDRS", "a:1,b:2"}, "contradicts REDIS_CLUSTER=false"},
+		{"notify", []string{"ALIPAY_PUBLIC_KEY_PARAM", "/seckill/jwt"}, "public key"},
+		{"expire", []string{"ALIPAY_GATEWAY", ""}, "ALIPAY_GATEWAY is empty"},
+		{"stage", []string{"REDIS_ADDRS", "redis"}, "want host:port"},
+		{"repair", []string{"ORDERS_QUEUE_URL", "orders"}, "ORDERS_QUEUE_URL is"},
+		{"shop", []string{"ALIPAY_FAKE", "false"}, "want an absolute https URL"},
+	} {
+		msg := w.start(t, c.step, c.changes...).InitError()
+		if !strings.Contains(msg, c.want) || !strings.Contains(msg, `"errorType":"Runtime.InitFailed"`) {
+			t.Errorf("%s with %v: %s, want %q", c.step, c.changes, msg, c.want)
+		}
+		for name, value := range params() {
+			if strings.Contains(msg, value) {
+				t.Errorf("%s with %v: shows %s", c.step, c.changes, name)
+			}
+		}
+	}
+}
+
+func TestRecordedEvents(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	upcoming := local.DemoItems(time.Now(), 10, 1)[2]
+	for _, it := range []seckill.Item{live("2002", 10), upcoming} {
+		if err := w.items.Put(ctx, it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := map[string]*lambdatest.Function{}
+	for _, step := range steps {
+		f[step] = w.start(t, step)
+	}
+
+	if r := ask(t, f["buy"], purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "not_ready" || r.Headers["Retry-After"] == "" {
+		t.Errorf("a purchase before the stock is there: %+v", r)
+	}
+	run(t, f["consume"], batch(t, w.aws.Sent("orders")...), done) // the wake message: the item is installed now
+	run(t, f["stage"], recorded(t, "schedule.json"), "null")
+	run(t, f["repair"], recorded(t, "schedule.json"), "null")
+
+	bought := ask(t, f["buy"], purchase(t, "2002", "1001"))
+	if bought.Status != 200 || bought.text("order_id") == "" {
+		t.Fatalf("purchase: %+v", bought)
+	}
+	sent := w.aws.Sent("orders")
+	if len(sent) != 1 || !strings.Contains(sent[0], bought.text("order_id")) || !strings.Contains(sent[0], `"trace":"Root=1-69120f5e-3d2f8a6b7c5d4e3f2a1b0c9d"`) {
+		t.Fatalf("orders queue: %q, want the order with the request's id", sent)
+	}
+	for name, c := range map[string]struct {
+		step, path, body, user string
+		status                 int
+		code                   string
+	}{
+		"no token":      {"buy", "/seckill/buy", "{}", "", 403, "invalid_token"},
+		"no such route": {"buy", "/nowhere", "{}", "1001", 404, "not_found"},
+		"not started":   {"buy", "/seckill/buy", `{"seckill_id":"` + upcoming.ID + `","count":1,"address":"x"}`, "1001", 425, "not_started"},
+	} {
+		if r := ask(t, f[c.step], call(t, "POST", c.path, c.body, c.user)); r.Status != c.status || r.text("code") != c.code {
+			t.Errorf("%s: %+v, want %d %s", name, r, c.status, c.code)
+		}
+	}
+
+	poison := `{"v":99,"kind":"order"}`
+	run(t, f["consume"], batch(t, sent[0], poison), done)
+	if parked := w.aws.Sent("orders-dead"); len(parked) != 1 || parked[0] != poison {
+		t.Errorf("parked: %q, want the message of a newer version", parked)
+	}
+	closings := w.aws.Sent("closings")
+	if len(closings) != 1 {
+		t.Fatalf("closings queue: %q, want one message", closings)
+	}
+
+	order := ask(t, f["shop"], call(t, "GET", "/order/"+bought.text("order_id"), "", "1001"))
+	if order.Status != 200 || order.text("state") != "pending_payment" || order.text("id") != bought.text("order_id") {
+		t.Fatalf("order: %+v", order)
+	}
+	run(t, f["expire"], batch(t, closings...), done) // early: it is sent again
+	if again := w.aws.Sent("closings"); len(again) != 1 {
+		t.Errorf("closings queue after an early message: %q, want it again", again)
+	}
+	run(t, f["expire"], recorded(t, "schedule.json"), "null")
+
+	form := pay(t, w.gateway, order.text("alipay_order"))
+	if r := ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {
+		t.Errorf("notify: %+v", r)
+	}
+	form.Set("total_amount", "0.01")
+	if r := ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 400 || r.text("code") != "notify_forged" {
+		t.Errorf("forged notify: %+v", r)
+	}
+	for step, metric := range map[string]string{"buy": `"reserved":1`, "consume": `"placed":1`, "notify": `"settled":1`, "stage": `"cold_starts":1`} {
+		if !strings.Contains(f[step].Output(), metric) {
+			t.Errorf("%s wrote no metric %s:\n%s", step, metric, f[step].Output())
+		}
+	}
+	for _, step := range steps {
+		if strings.Contains(f[step].Output(), "西湖") || strings.Contains(f[step].Output(), secret) {
+			t.Errorf("%s wrote an address or a secret:\n%s", step, f[step].Output())
+		}
+	}
+}
+
+func TestRedisThatDoesNotAnswer(t *testing.T) {
+	w := newWorld(t)
+	if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+		t.Fatal(err)
+	}
+	f := w.start(t, "buy", "REDIS_ADDRS", "127.0.0.1:1") // nobody listens there
+	f.Ready()
+	const purchases = 20
+	start := time.Now()
+	for range purchases {
+		at := time.Now()
+		if r := ask(t, f, purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "unavailable" || r.Headers["Retry-After"] != "1" {
+			t.Errorf("%+v, want 503 with Retry-After", r)
+		}
+		if took := time.Since(at); took > 1200*time.Millisecond {
+			t.Errorf("answered after %v, want at most 1.2 s", took)
+		}
+	}
+	lines, most := strings.Count(f.Output(), `"request failed"`), 1+int(time.Since(start)/time.Second)
+	if lines < 1 || lines > most {
+		t.Errorf("%d log lines, want 1 to %d: one a second\n%s", lines, most, f.Output())
+	}
+}

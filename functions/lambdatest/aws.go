@@ -1,0 +1,209 @@
+package lambdatest
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/ledger"
+)
+
+// AWS is a server that answers what functions call of Systems Manager, SQS and DynamoDB. It is no emulator: it keeps what is put and sent,
+// and takes every transaction without a look at its conditions. Conditions are for tests on a real server.
+type AWS struct {
+	URL    string
+	Prefix string // of tables; others are missing
+
+	mu     sync.Mutex
+	params map[string]string
+	sent   map[string][]string                   // bodies by queue URL; a queue that is no key is missing
+	rows   map[string]map[string]json.RawMessage // items by table and key
+	tables map[string]ledger.Table
+}
+
+// NewAWS starts a server that has all tables, these parameters and queues (by the last part of their URL), until the test ends.
+func NewAWS(t testing.TB, params map[string]string, queues ...string) *AWS {
+	a := &AWS{Prefix: "seckill-", params: params, sent: map[string][]string{}, rows: map[string]map[string]json.RawMessage{}, tables: map[string]ledger.Table{}}
+	server := httptest.NewServer(a)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	a.URL = server.URL
+	for _, q := range queues {
+		a.sent[a.Queue(q)] = nil
+	}
+	for _, table := range append([]ledger.Table{{Name: dynamoledger.TableItems, PK: "id"}}, ledger.Schema...) {
+		a.tables[a.Prefix+table.Name] = table
+		a.rows[a.Prefix+table.Name] = map[string]json.RawMessage{}
+	}
+	return a
+}
+
+// Queue is a queue's URL.
+func (a *AWS) Queue(name string) string { return a.URL + "/000000000000/" + name }
+
+// Sent takes the bodies of the messages that were sent to a queue.
+func (a *AWS) Sent(queue string) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := a.sent[a.Queue(queue)]
+	a.sent[a.Queue(queue)] = nil
+	return out
+}
+
+// request has the fields of all calls that are answered.
+type request struct {
+	Names         []string
+	QueueUrl      string
+	MessageBody   string
+	TableName     string
+	IndexName     string
+	Key           map[string]any
+	TransactItems []struct {
+		Put *struct {
+			TableName string
+			Item      map[string]any
+		}
+		Delete *struct {
+			TableName string
+			Key       map[string]any
+		}
+	}
+	ExpressionAttributeValues map[string]any
+}
+
+// ServeHTTP answers one call of any of the services.
+func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b, _ := io.ReadAll(r.Body)
+	var in request
+	if err := json.Unmarshal(b, &in); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	out, fault := a.answer(call, &in)
+	if fault != "" {
+		out = map[string]any{"__type": fault, "message": fault + " for " + call}
+	}
+	body, _ := json.Marshal(out) // made of texts and what was JSON before
+	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
+	if fault != "" {
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	_, _ = w.Write(body)
+}
+
+func (a *AWS) answer(call string, in *request) (out map[string]any, fault string) {
+	queue, hasQueue := a.sent[in.QueueUrl]
+	if in.QueueUrl != "" && !hasQueue {
+		return nil, "com.amazonaws.sqs#QueueDoesNotExist"
+	}
+	table, hasTable := a.tables[in.TableName]
+	if in.TableName != "" && !hasTable {
+		return nil, "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
+	}
+	switch call {
+	case "GetParameters":
+		found, missing := []any{}, []string{}
+		for _, name := range in.Names {
+			if v, ok := a.params[name]; ok {
+				found = append(found, map[string]any{"Name": name, "Value": v, "Type": "SecureString"})
+			} else {
+				missing = append(missing, name)
+			}
+		}
+		return map[string]any{"Parameters": found, "InvalidParameters": missing}, ""
+	case "SendMessage":
+		a.sent[in.QueueUrl] = append(queue, in.MessageBody)
+		sum := md5.Sum([]byte(in.MessageBody))
+		return map[string]any{"MessageId": hex.EncodeToString(sum[:]), "MD5OfMessageBody": hex.EncodeToString(sum[:])}, ""
+	case "GetQueueAttributes":
+		return map[string]any{"Attributes": map[string]string{"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0",
+			"ApproximateNumberOfMessagesDelayed": "0"}}, ""
+	case "ChangeMessageVisibility":
+		return map[string]any{}, ""
+	case "DescribeTable":
+		return map[string]any{"Table": description(in.TableName, table)}, ""
+	case "GetItem":
+		if item, ok := a.rows[in.TableName][keyOf(table, in.Key)]; ok {
+			return map[string]any{"Item": item}, ""
+		}
+		return map[string]any{}, ""
+	case "Scan", "Query":
+		items := []json.RawMessage{}
+		for _, item := range a.rows[in.TableName] {
+			if call == "Scan" || in.IndexName == "" && in.inPartition(table, item) {
+				items = append(items, item)
+			}
+		}
+		return map[string]any{"Items": items, "Count": len(items), "ScannedCount": len(items)}, ""
+	case "TransactWriteItems":
+		a.transact(in)
+		return map[string]any{}, ""
+	}
+	return nil, "UnknownOperationException"
+}
+
+func (a *AWS) transact(in *request) {
+	for _, w := range in.TransactItems {
+		switch {
+		case w.Put != nil:
+			item, _ := json.Marshal(w.Put.Item) // it was JSON a moment ago
+			a.rows[w.Put.TableName][keyOf(a.tables[w.Put.TableName], w.Put.Item)] = item
+		case w.Delete != nil:
+			delete(a.rows[w.Delete.TableName], keyOf(a.tables[w.Delete.TableName], w.Delete.Key))
+		}
+	}
+}
+
+// inPartition says whether an item has the partition key that a query asks for.
+func (in *request) inPartition(t ledger.Table, item json.RawMessage) bool {
+	var attrs map[string]any
+	return json.Unmarshal(item, &attrs) == nil && text(attrs[t.PK]) == text(in.ExpressionAttributeValues[":pk"])
+}
+
+func keyOf(t ledger.Table, attrs map[string]any) string {
+	return text(attrs[t.PK]) + "\x00" + text(attrs[t.SK])
+}
+
+// text is an attribute value {"S": "…"}; all keys are texts.
+func text(v any) string {
+	m, _ := v.(map[string]any)
+	s, _ := m["S"].(string)
+	return s
+}
+
+func description(name string, t ledger.Table) map[string]any {
+	kinds, indexes := []any{}, []any{}
+	keys := func(pk, sk string) []any {
+		out := []any{map[string]any{"AttributeName": pk, "KeyType": "HASH"}}
+		kinds = append(kinds, map[string]any{"AttributeName": pk, "AttributeType": "S"})
+		if sk != "" {
+			out = append(out, map[string]any{"AttributeName": sk, "KeyType": "RANGE"})
+			kinds = append(kinds, map[string]any{"AttributeName": sk, "AttributeType": "S"})
+		}
+		return out
+	}
+	own := keys(t.PK, t.SK)
+	for _, x := range t.Indexes {
+		projection := "ALL"
+		if x.KeysOnly {
+			projection = "KEYS_ONLY"
+		}
+		indexes = append(indexes, map[string]any{"IndexName": x.Name, "KeySchema": keys(x.PK, x.SK), "Projection": map[string]any{"ProjectionType": projection}})
+	}
+	return map[string]any{"TableName": name, "TableStatus": "ACTIVE", "KeySchema": own, "GlobalSecondaryIndexes": indexes, "AttributeDefinitions": kinds}
+}

@@ -1,0 +1,66 @@
+package functions_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Goals of an instance. Memory is judged here, times only printed: a machine that is busy with other tests says nothing about them.
+const (
+	residentGoal = 64 << 20
+	manyEvents   = 10_000
+	starts       = 10 // of each function, for a median
+)
+
+// TestMemoryAfterManyEvents: an instance that has served 10,000 purchases, three of four of them refused, has not grown.
+func TestMemoryAfterManyEvents(t *testing.T) {
+	w := newWorld(t)
+	if err := w.items.Put(context.Background(), live("2002", manyEvents/4)); err != nil {
+		t.Fatal(err)
+	}
+	repair := w.start(t, "repair")
+	run(t, repair, recorded(t, "schedule.json"), "null")
+	f := w.start(t, "buy")
+	first := f.Ready()
+	before := f.Resident()
+	begun := time.Now()
+	sold := 0
+	for i := range manyEvents {
+		if r := ask(t, f, purchase(t, "2002", fmt.Sprint(1001+i))); r.Status == 200 {
+			sold++
+		} else if r.text("code") != "sold_out" {
+			t.Fatalf("purchase %d: %+v", i, r)
+		}
+	}
+	took := time.Since(begun)
+	if sold != manyEvents/4 {
+		t.Errorf("%d sold, want %d", sold, manyEvents/4)
+	}
+	after := f.Resident()
+	t.Logf("buy: first event after %.1f ms; resident %.1f MiB at the start, %.1f MiB after %d events; %.2f ms an event, this test's part included",
+		first.Seconds()*1000, mib(before), mib(after), manyEvents, took.Seconds()*1000/manyEvents)
+	if after > residentGoal {
+		t.Errorf("resident %.1f MiB, want at most %.0f", mib(after), mib(residentGoal))
+	}
+}
+
+// TestStart prints how long each function takes from process start to its first question for an event, its calls at init included.
+func TestStart(t *testing.T) {
+	w := newWorld(t)
+	for _, step := range steps {
+		took := make([]time.Duration, starts)
+		var resident int
+		for i := range took {
+			f := w.start(t, step)
+			took[i], resident = f.Ready(), f.Resident()
+		}
+		slices.Sort(took)
+		t.Logf("%-8s ready after %.1f ms (median of %d, fastest %.1f), resident %.1f MiB", step, took[starts/2].Seconds()*1000, starts,
+			took[0].Seconds()*1000, mib(resident))
+	}
+}
+
+func mib(n int) float64 { return float64(n) / (1 << 20) }

@@ -1,0 +1,271 @@
+// Package functions_test starts each function's binary as Lambda would and drives it with recorded events.
+package functions_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"seckill/functions/lambdatest"
+	"seckill/local"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/jwtauth"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/redisconn/redistest"
+	"seckill/shared/adapter/system"
+	"seckill/shared/seckill"
+)
+
+const (
+	secret   = "a-secret-of-tokens"
+	appID    = "2021000000000001"
+	sellerID = "2088000000000001"
+
+	notifyPath = "/seckill/alipay/notify"
+	address    = "浙江省杭州市西湖区文三路 1 号"
+)
+
+var steps = []string{"buy", "consume", "notify", "expire", "stage", "repair", "shop"}
+
+// bin is where the binaries are; they are built once for all tests.
+var bin = struct {
+	sync.Once
+	folder string
+}{}
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "functions")
+	if err != nil {
+		panic(err)
+	}
+	bin.folder = folder
+	code := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+func binary(t *testing.T, step string) string {
+	t.Helper()
+	bin.Do(func() { lambdatest.Build(t, "", bin.folder, "./...") })
+	return filepath.Join(bin.folder, step)
+}
+
+// keys are the shop's and the gateway's; a pair takes a tenth of a second and more.
+var keys = sync.OnceValue(func() [2]fakegateway.KeyPair {
+	var out [2]fakegateway.KeyPair
+	for i := range out {
+		var err error
+		if out[i], err = fakegateway.GenerateKeys(); err != nil {
+			panic(err)
+		}
+	}
+	return out
+})
+
+// params are what Systems Manager has.
+func params() map[string]string {
+	return map[string]string{"/seckill/jwt": secret, "/seckill/redis": "redis-password", "/seckill/alipay/private": keys()[0].Private, "/seckill/alipay/public": keys()[1].Public}
+}
+
+// environ is every setting of every function.
+func environ(prefix, redis, gateway string, queues map[string]string) map[string]string {
+	env := map[string]string{
+		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": prefix, "REDIS_ADDRS": redis,
+		"JWT_SECRET_PARAM": "/seckill/jwt", "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
+		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_PARAM": "/seckill/alipay/private",
+		"ALIPAY_PUBLIC_KEY_PARAM": "/seckill/alipay/public", "ALIPAY_FAKE": "true", "HOLD": "1m",
+	}
+	maps.Copy(env, queues)
+	return env
+}
+
+// world is everything that functions talk to, faked in this process.
+type world struct {
+	aws     *lambdatest.AWS
+	redis   *redistest.Fake
+	gateway *fakegateway.Gateway
+	environ map[string]string
+	items   *dynamoledger.Items
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{aws: lambdatest.NewAWS(t, params(), "orders", "orders-dead", "closings", "closings-dead")}
+	w.redis = redistest.NewFake(t, memory.NewRedis())
+	w.redis.RequirePassword("redis-password")
+	var url string
+	w.gateway, url = gateway(t)
+	w.environ = environ(w.aws.Prefix, w.redis.Addr, url, map[string]string{
+		"ORDERS_QUEUE_URL": w.aws.Queue("orders"), "ORDERS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("orders-dead"),
+		"CLOSINGS_QUEUE_URL": w.aws.Queue("closings"), "CLOSINGS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("closings-dead"),
+		"AWS_ENDPOINT_URL": w.aws.URL, "REDIS_PASSWORD_PARAM": "/seckill/redis"})
+	w.items = dynamoledger.New(aws.Config{Region: "eu-west-1", BaseEndpoint: &w.aws.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}, dynamoledger.Options{Prefix: w.aws.Prefix}).Items()
+	return w
+}
+
+// gateway is a fake payment gateway on a port of its own.
+func gateway(t *testing.T) (*fakegateway.Gateway, string) {
+	t.Helper()
+	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: appID, SellerID: sellerID, MerchantPublicKey: keys()[0].Public, PrivateKey: keys()[1].Private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(g)
+	t.Cleanup(server.Close)
+	return g, server.URL
+}
+
+func (w *world) start(t *testing.T, step string, changes ...string) *lambdatest.Function {
+	t.Helper()
+	env := maps.Clone(w.environ)
+	for i := 0; i < len(changes); i += 2 {
+		env[changes[i]] = changes[i+1]
+	}
+	return lambdatest.Start(t, binary(t, step), env)
+}
+
+// live is an item that has been on sale for an hour.
+func live(id string, stock int) seckill.Item {
+	it := local.DemoItems(time.Now(), stock, 1)[1]
+	it.ID = id
+	return it
+}
+
+// recorded is an event from package apigw's collection.
+func recorded(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "shared", "adapter", "apigw", "testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// call is the recorded API Gateway event with another method, path, body and shopper; user "" sends no token.
+func call(t *testing.T, method, path, body, user string) []byte {
+	t.Helper()
+	var e map[string]any
+	if err := json.Unmarshal(recorded(t, "apigateway.json"), &e); err != nil {
+		t.Fatal(err)
+	}
+	headers, _ := e["multiValueHeaders"].(map[string]any)
+	delete(headers, "Idempotency-Key")
+	delete(headers, "Authorization")
+	if user != "" {
+		token, err := jwtauth.Sign(secret, user, time.Now().Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		headers["Authorization"] = []string{"Bearer " + token}
+	}
+	if path == notifyPath {
+		headers["content-type"] = []string{"application/x-www-form-urlencoded; charset=utf-8"}
+	}
+	e["httpMethod"], e["path"], e["resource"], e["body"] = method, path, path, body
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func purchase(t *testing.T, item, user string) []byte {
+	t.Helper()
+	return call(t, "POST", "/seckill/buy", fmt.Sprintf(`{"seckill_id":%q,"count":1,"address":%q}`, item, address), user)
+}
+
+// batch is the recorded SQS event with these bodies, as messages m0, m1, …
+func batch(t *testing.T, bodies ...string) []byte {
+	t.Helper()
+	var e struct{ Records []map[string]any }
+	if err := json.Unmarshal(recorded(t, "sqs.json"), &e); err != nil {
+		t.Fatal(err)
+	}
+	first, records := e.Records[0], []map[string]any{}
+	for i, body := range bodies {
+		m := maps.Clone(first)
+		m["messageId"], m["body"] = fmt.Sprintf("m%d", i), body
+		records = append(records, m)
+	}
+	b, err := json.Marshal(map[string]any{"Records": records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// response is an HTTP function's answer.
+type response struct {
+	Status  int               `json:"statusCode"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
+	Fields  map[string]any    // of a body that is a JSON object
+}
+
+func (r response) text(field string) string {
+	s, _ := r.Fields[field].(string)
+	return s
+}
+
+// ask invokes an HTTP function.
+func ask(t *testing.T, f *lambdatest.Function, event []byte) response {
+	t.Helper()
+	out, err := f.Invoke(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r response
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	_ = json.Unmarshal([]byte(r.Body), &r.Fields) // others have no fields
+	return r
+}
+
+// pay does what a shopper does at the cashier with the order's pay string, and gives the notify that follows.
+func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
+	t.Helper()
+	no, err := g.Open(payString)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trade := range g.Trades() {
+		if trade.TradeNo != no {
+			continue
+		}
+		if err := g.Pay(trade.OutTradeNo); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, trade := range g.Trades() {
+		if trade.TradeNo == no {
+			form, err := g.NotifyForm("n-"+no, trade, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return form
+		}
+	}
+	t.Fatalf("the gateway has no trade %s", no)
+	return nil
+}
+
+// run invokes a function and wants this answer.
+func run(t *testing.T, f *lambdatest.Function, event []byte, want string) {
+	t.Helper()
+	if out, err := f.Invoke(event); err != nil || string(out) != want {
+		t.Fatalf("got %s, %v; want %s", out, err, want)
+	}
+}
