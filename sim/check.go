@@ -134,10 +134,13 @@ func (w *World) checkOrders(t truth) error {
 		if !known {
 			was = seckill.Queued
 			placed := time.UnixMilli(number(o, "placed"))
+			if w.exact {
+				placed = w.Clock.Now() // by no skewed clock
+			}
 			if state != seckill.Rejected && !w.stoppedAt.IsZero() && placed.After(w.stoppedAt.Add(2*time.Second)) {
 				return fmt.Errorf("I10 order %s placed at %s, the stop was acknowledged at %s", id, placed.UTC(), w.stoppedAt)
 			}
-			if created := time.UnixMilli(number(o, "created")); created.Before(w.Item.Start) || !created.Before(w.Item.End) {
+			if created := time.UnixMilli(number(o, "created")); created.Before(w.Item.Start.Add(-seckill.SkewBound)) || !created.Before(w.Item.End.Add(seckill.SkewBound)) {
 				return fmt.Errorf("I10 order %s reserved at %s, outside the window", id, created.UTC())
 			}
 		}

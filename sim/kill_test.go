@@ -305,16 +305,11 @@ func ghost(w *World, i *Instance) error {
 	return err
 }
 
-// death is what a dying process panics with.
-type death struct{}
-
 // fault strikes at the n-th port call, counted from 0.
 type fault struct {
 	n    int
 	mode string
 }
-
-var errFault = errors.New("fault")
 
 var modes = []string{"killed before", "killed after", "fails before", "fails after"}
 

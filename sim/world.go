@@ -36,6 +36,7 @@ type World struct {
 	Closings *memory.Queue
 	Provider *Provider
 	Item     seckill.Item
+	Events   Events
 
 	items  *memory.Items
 	stock  seckill.Stock
@@ -46,6 +47,7 @@ type World struct {
 	asked     map[string]seckill.Request // every request made, by order id where it is known
 	keys      map[string]int             // requests by user and count, for orders without a key
 	acked     map[string]bool            // order ids that buy answered
+	exact     bool                       // Check runs after every step: it sees when an order is placed
 	stoppedAt time.Time                  // when a stop was acknowledged; zero while on sale
 	states    map[string]seckill.State   // of each order at the last check
 	returned  map[string]int             // how often each order gave its units back
@@ -53,12 +55,17 @@ type World struct {
 
 // NewWorld makes a world with one item on sale, not yet installed.
 func NewWorld(stock, limit int) (*World, error) {
+	return NewWorldWith(stock, limit, memory.QueueOptions{})
+}
+
+// NewWorldWith makes a world whose queues have these manners.
+func NewWorldWith(stock, limit int, q memory.QueueOptions) (*World, error) {
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock := memory.NewClock(start.Add(time.Second))
 	w := &World{
 		Clock: clock, Redis: memory.NewRedis(), Rows: memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: time.Second}),
-		Orders: memory.NewQueue(clock, memory.QueueOptions{Name: "orders"}), Closings: memory.NewQueue(clock, memory.QueueOptions{Name: "closings"}),
-		Provider: NewProvider(clock), items: memory.NewItems(), ids: system.NewIDs(&counter{}),
+		Orders: memory.NewQueue(clock, named(q, "orders")), Closings: memory.NewQueue(clock, named(q, "closings")),
+		Provider: NewProvider(clock), Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}),
 		asked: map[string]seckill.Request{}, keys: map[string]int{}, acked: map[string]bool{}, states: map[string]seckill.State{}, returned: map[string]int{},
 	}
 	w.stock, w.ledger = redisstock.New(w.Redis), ledger.New(w.Rows)
@@ -66,6 +73,8 @@ func NewWorld(stock, limit int) (*World, error) {
 		End: start.Add(24 * time.Hour), CreateTime: start, Stock: stock, Limit: limit, Buckets: 2, Version: 1}
 	return w, w.items.Put(context.Background(), w.Item)
 }
+
+func named(q memory.QueueOptions, name string) memory.QueueOptions { q.Name = name; return q }
 
 // Forget has Redis lose everything.
 func (w *World) Forget() {
@@ -88,9 +97,11 @@ func (c *counter) Read(p []byte) (int, error) {
 // none is the hook of a world in which nothing goes wrong.
 func none(_ string, do func() error) error { return do() }
 
-type noMeter struct{}
+// Events counts what happened.
+type Events map[seckill.Event]int
 
-func (noMeter) Count(seckill.Event, int) {}
+// Count implements seckill.Meter.
+func (e Events) Count(what seckill.Event, n int) { e[what] += n }
 
 // Instance is one process with all steps, and nothing in its memory yet.
 type Instance struct {
@@ -107,20 +118,23 @@ type Instance struct {
 }
 
 // Start starts a process whose every port call goes through hook.
-func (w *World) Start(hook Hook) *Instance {
+func (w *World) Start(hook Hook) *Instance { return w.StartAt(hook, w.Clock) }
+
+// StartAt starts a process with a clock of its own.
+func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
 	st, lg, it := Stock{w.stock, hook}, Ledger{w.ledger, hook}, Items{w.items, hook}
 	orders, closings := Queue{"orders", w.Orders, hook}, Queue{"closings", w.Closings, hook}
 	pay := Payments{w.Provider, hook}
-	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: w.Clock, IDs: w.ids, Meter: noMeter{}})
+	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: clock, IDs: w.ids, Meter: w.Events})
 	return &Instance{
-		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: w.Clock, IDs: w.ids, Meter: noMeter{}}),
-		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings, Clock: w.Clock, Meter: noMeter{},
+		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
+		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events,
 			Repair: rep, Hold: Hold}),
-		Notify: notify.New(notify.Deps{Payments: pay, Ledger: lg, Clock: w.Clock, Meter: noMeter{}}),
-		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: w.Clock, Meter: noMeter{}}),
-		Stage:  stage.New(stage.Deps{Stock: st, Items: it, Clock: w.Clock, IDs: w.ids}),
+		Notify: notify.New(notify.Deps{Payments: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
+		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events}),
+		Stage:  stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
 		Repair: rep,
-		Shop:   shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: w.Clock, Meter: noMeter{}}),
+		Shop:   shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock, Meter: w.Events}),
 		orders: orders, closings: closings, world: w,
 	}
 }
@@ -235,8 +249,10 @@ func (w *World) SellOut() error {
 		if err != nil {
 			return fmt.Errorf("a fresh shopper: %w", err)
 		}
-		if _, err := i.Next(); err != nil {
-			return err
+		for any := true; any; {
+			if any, err = i.Next(); err != nil {
+				return err
+			}
 		}
 		if err := i.PayNow(user, id); err != nil {
 			return err
