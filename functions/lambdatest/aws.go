@@ -64,7 +64,7 @@ func (a *AWS) Sent(queue string) []string {
 // request has the fields of all calls that are answered.
 type request struct {
 	Names         []string
-	QueueUrl      string
+	QueueURL      string
 	MessageBody   string
 	TableName     string
 	IndexName     string
@@ -107,8 +107,8 @@ func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *AWS) answer(call string, in *request) (out map[string]any, fault string) {
-	queue, hasQueue := a.sent[in.QueueUrl]
-	if in.QueueUrl != "" && !hasQueue {
+	queue, hasQueue := a.sent[in.QueueURL]
+	if in.QueueURL != "" && !hasQueue {
 		return nil, "com.amazonaws.sqs#QueueDoesNotExist"
 	}
 	table, hasTable := a.tables[in.TableName]
@@ -127,7 +127,7 @@ func (a *AWS) answer(call string, in *request) (out map[string]any, fault string
 		}
 		return map[string]any{"Parameters": found, "InvalidParameters": missing}, ""
 	case "SendMessage":
-		a.sent[in.QueueUrl] = append(queue, in.MessageBody)
+		a.sent[in.QueueURL] = append(queue, in.MessageBody)
 		sum := md5.Sum([]byte(in.MessageBody))
 		return map[string]any{"MessageId": hex.EncodeToString(sum[:]), "MD5OfMessageBody": hex.EncodeToString(sum[:])}, ""
 	case "GetQueueAttributes":

@@ -1,0 +1,277 @@
+//go:build real
+
+package functions_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
+
+	"seckill/functions/lambdatest"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/dynamoledger/dynamotest"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/redisconn/redistest"
+	"seckill/shared/adapter/sqsqueue"
+	"seckill/shared/seckill"
+)
+
+// sqsVariable names the endpoint that has SQS and Systems Manager.
+const sqsVariable = "SECKILL_TEST_SQS"
+
+const patience = 10 * time.Second // of a poll
+
+// realWorld is what functions talk to on this machine's real servers.
+type realWorld struct {
+	t                *testing.T
+	rows             *dynamoledger.Rows
+	orders, closings *sqsqueue.Queue
+	gateway          *fakegateway.Gateway
+	f                map[string]*lambdatest.Function
+}
+
+func newRealWorld(t *testing.T) *realWorld {
+	t.Helper()
+	endpoint := os.Getenv(sqsVariable)
+	if endpoint == "" {
+		t.Fatalf("%s is not set: it is the endpoint that `e2e/servers/ministack.sh start DIR` prints", sqsVariable)
+	}
+	ctx := t.Context()
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+	prefix := dynamotest.Prefix()
+	w := &realWorld{t: t, rows: dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix}), f: map[string]*lambdatest.Function{}}
+	if err := w.rows.CreateTables(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dynamotest.Drop(t, prefix) })
+
+	client, queues := sqs.NewFromConfig(cfg), map[string]string{}
+	open := func(name string) *sqsqueue.Queue {
+		o, err := sqsqueue.CreateQueue(ctx, client, prefix+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		upper := strings.ToUpper(name)
+		queues[upper+"_QUEUE_URL"], queues[upper+"_DEAD_LETTER_QUEUE_URL"] = o.URL, o.DeadLetterURL
+		return sqsqueue.New(client, o)
+	}
+	w.orders, w.closings = open("orders"), open("closings")
+	manager := ssm.NewFromConfig(cfg)
+	for name, value := range params() {
+		in := &ssm.PutParameterInput{Name: aws.String("/" + prefix + name), Value: aws.String(value), Type: types.ParameterTypeSecureString}
+		if _, err := manager.PutParameter(ctx, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var url string
+	w.gateway, url = gateway(t)
+	env := environ(prefix, redistest.Start(t).Addr, url, queues)
+	for name, value := range env {
+		if strings.HasSuffix(name, "_PARAM") {
+			env[name] = "/" + prefix + value
+		}
+	}
+	env["AWS_ENDPOINT_URL"], env["AWS_ENDPOINT_URL_DYNAMODB"] = endpoint, os.Getenv(dynamotest.Variable)
+	for _, step := range steps {
+		w.f[step] = lambdatest.Start(t, binary(t, step), env)
+	}
+	for _, step := range steps {
+		w.f[step].Ready()
+	}
+	return w
+}
+
+// pump moves what a queue has to the step behind it, as Lambda does, and gives the number of messages that were done.
+func (w *realWorld) pump(queue *sqsqueue.Queue, step string) (done int) {
+	w.t.Helper()
+	for {
+		got, err := queue.Receive(w.t.Context(), seckill.MaxBatch)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(got) == 0 {
+			return done
+		}
+		failed := w.hand(step, got)
+		for _, d := range got {
+			if slices.Contains(failed, d.ID) {
+				continue
+			}
+			if err := queue.Delete(w.t.Context(), d); err != nil {
+				w.t.Fatal(err)
+			}
+			done++
+		}
+	}
+}
+
+// hand gives deliveries to a step and says which come back.
+func (w *realWorld) hand(step string, deliveries []seckill.Delivery) (failed []string) {
+	w.t.Helper()
+	records := []map[string]any{}
+	for _, d := range deliveries {
+		records = append(records, map[string]any{"messageId": d.ID, "receiptHandle": d.Receipt, "body": string(d.Body), "eventSource": "aws:sqs",
+			"attributes": map[string]string{"ApproximateReceiveCount": fmt.Sprint(d.Receives)}})
+	}
+	event, err := json.Marshal(map[string]any{"Records": records})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := w.f[step].Invoke(event)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var r struct {
+		BatchItemFailures []struct{ ItemIdentifier string }
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range r.BatchItemFailures {
+		failed = append(failed, f.ItemIdentifier)
+	}
+	return failed
+}
+
+func (w *realWorld) shop(method, path, user string) response {
+	w.t.Helper()
+	return ask(w.t, w.f["shop"], call(w.t, method, path, "", user))
+}
+
+// TestASaleOnRealServers sells five units to eight shoppers through all seven functions: one pays, one cancels, and the unit that came
+// back is sold again.
+func TestASaleOnRealServers(t *testing.T) {
+	const item, stock, crowd = "2002", 5, 8
+	w := newRealWorld(t)
+	if err := w.rows.Items().Put(t.Context(), live(item, stock)); err != nil {
+		t.Fatal(err)
+	}
+	if r := ask(t, w.f["buy"], purchase(t, item, "1000")); r.text("code") != "not_ready" {
+		t.Fatalf("before the stock is there: %+v", r)
+	}
+	if n := w.pump(w.orders, "consume"); n != 1 {
+		t.Fatalf("%d wake messages done, want 1", n)
+	}
+	var buyers []string
+	for i := range crowd {
+		user := fmt.Sprint(1001 + i)
+		switch r := ask(t, w.f["buy"], purchase(t, item, user)); {
+		case r.Status == 200:
+			buyers = append(buyers, user)
+		case r.text("code") != "sold_out":
+			t.Errorf("shopper %s: %+v", user, r)
+		}
+	}
+	if len(buyers) != stock {
+		t.Fatalf("%d sold, want %d", len(buyers), stock)
+	}
+	batch, err := w.orders.Receive(t.Context(), seckill.MaxBatch)
+	if err != nil || len(batch) == 0 {
+		t.Fatalf("%d messages, %v", len(batch), err)
+	}
+	for range 2 { // a batch is delivered twice: the second time there is nothing to do
+		if failed := w.hand("consume", batch); len(failed) != 0 {
+			t.Errorf("come back: %q", failed)
+		}
+	}
+	for _, d := range batch {
+		if err := w.orders.Delete(t.Context(), d); err != nil {
+			t.Error(err)
+		}
+	}
+	w.pump(w.orders, "consume") // a receive may bring fewer than there are
+
+	for _, user := range buyers {
+		if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "pending_payment" || r.text("alipay_order") == "" {
+			t.Errorf("shopper %s: %+v", user, r)
+		}
+	}
+	w.paid(buyers[0], item)
+	w.cancelled(buyers[1], item)
+
+	deadline := time.Now().Add(patience) // the instance remembers "sold out" for a second
+	for {
+		r := ask(t, w.f["buy"], purchase(t, item, "2001"))
+		if r.Status == 200 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the unit that came back is not for sale: %+v", r)
+		}
+	}
+	w.pump(w.orders, "consume")
+	for _, step := range []string{"stage", "repair", "expire"} {
+		run(t, w.f[step], recorded(t, "schedule.json"), "null")
+	}
+	w.soldOnce(item, stock)
+	for step, f := range w.f {
+		if strings.Contains(f.Output(), "西湖") || strings.Contains(f.Output(), `"level":"ERROR"`) {
+			t.Errorf("%s:\n%s", step, f.Output())
+		}
+	}
+}
+
+// paid pays an order and hands the notify over, twice.
+func (w *realWorld) paid(user, item string) {
+	w.t.Helper()
+	form := pay(w.t, w.gateway, w.shop("GET", "/seckill/order/"+item, user).text("alipay_order"))
+	for range 2 {
+		if r := ask(w.t, w.f["notify"], call(w.t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {
+			w.t.Errorf("notify: %+v", r)
+		}
+	}
+	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "paid" {
+		w.t.Errorf("after the notify: %+v", r)
+	}
+}
+
+// cancelled cancels an order and sees its unit given back.
+func (w *realWorld) cancelled(user, item string) {
+	w.t.Helper()
+	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
+	if r := w.shop("POST", "/order/"+order+"/cancel", user); r.text("state") != "closing" {
+		w.t.Errorf("cancel: %+v", r)
+	}
+	if n := w.pump(w.closings, "expire"); n != 1 {
+		w.t.Errorf("%d closings done, want 1", n)
+	}
+	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "cancelled" {
+		w.t.Errorf("after closing: %+v", r)
+	}
+	if n := w.pump(w.orders, "consume"); n != 1 {
+		w.t.Errorf("%d returns done, want 1", n)
+	}
+}
+
+// soldOnce checks that units 1..n have one row each, of orders that differ.
+func (w *realWorld) soldOnce(item string, n int) {
+	w.t.Helper()
+	l := ledger.New(w.rows)
+	orders, units := map[string]bool{}, []int{}
+	for bucket := range seckill.BucketsFor(n) {
+		rows, err := l.Units(context.Background(), item, bucket)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, r := range rows {
+			orders[r.Order] = true
+			units = append(units, r.Unit)
+		}
+	}
+	slices.Sort(units)
+	if len(orders) != n || len(units) != n || units[0] != 1 || units[n-1] != n {
+		w.t.Errorf("units %v of %d orders, want 1..%d, each of its own", units, len(orders), n)
+	}
+}
