@@ -28,6 +28,8 @@ const (
 	// poolSize is how many connections one process holds to one node, at most. They are opened as needed: a Lambda instance,
 	// which handles one event at a time, has one, consume ten.
 	poolSize = 64
+	// dialerPause is how long the client library waits after the last failed dial, for nothing; its default is 100 ms.
+	dialerPause = time.Millisecond
 	// maxRedirects bounds a chase through a cluster whose nodes disagree on who has the slot.
 	maxRedirects = 3
 )
@@ -95,7 +97,7 @@ func newRunner(o Options, t *tls.Config, dial dialer) (*Runner, error) {
 			Addrs: o.Addrs, Username: o.Username, Password: o.Password, Dialer: dial,
 			Protocol: protocol, DisableIdentity: true, MaintNotificationsConfig: quiet,
 			DialTimeout: o.Timeout, ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout, ContextTimeoutEnabled: true,
-			DialerRetries: 1, MaxRetries: -1, MaxRedirects: maxRedirects, PoolSize: poolSize, MaxActiveConns: poolSize, ConnMaxIdleTime: idleLimit,
+			DialerRetries: 1, DialerRetryTimeout: dialerPause, MaxRetries: -1, MaxRedirects: maxRedirects, PoolSize: poolSize, ConnMaxIdleTime: idleLimit,
 		})
 		c.OnNewNode(func(node *redis.Client) { node.AddHook(once{}) })
 		r.client = c
@@ -105,7 +107,7 @@ func newRunner(o Options, t *tls.Config, dial dialer) (*Runner, error) {
 		Addr: o.Addrs[0], Username: o.Username, Password: o.Password, Dialer: dial,
 		Protocol: protocol, DisableIdentity: true, MaintNotificationsConfig: quiet,
 		DialTimeout: o.Timeout, ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout, ContextTimeoutEnabled: true,
-		DialerRetries: 1, MaxRetries: -1, PoolSize: poolSize, MaxActiveConns: poolSize, ConnMaxIdleTime: idleLimit,
+		DialerRetries: 1, DialerRetryTimeout: dialerPause, MaxRetries: -1, PoolSize: poolSize, ConnMaxIdleTime: idleLimit,
 	})
 	return r, nil
 }
