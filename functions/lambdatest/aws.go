@@ -52,6 +52,13 @@ func NewAWS(t testing.TB, params map[string]string, queues ...string) *AWS {
 // Queue is a queue's URL.
 func (a *AWS) Queue(name string) string { return a.URL + "/000000000000/" + name }
 
+// SetParam changes a parameter, or makes it.
+func (a *AWS) SetParam(name, value string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.params[name] = value
+}
+
 // Sent takes the bodies of the messages that were sent to a queue.
 func (a *AWS) Sent(queue string) []string {
 	a.mu.Lock()

@@ -20,7 +20,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
@@ -76,16 +75,10 @@ func start[S Settings](step string, build func(S, *Boot) apigw.Handler) (apigw.H
 		environ[name] = value
 	}
 	level, levelErr := telemetry.Level(os.Getenv)
+	cfg, awsErr := awsConfig(environ)
 	s, err := config.Read[S](environ)
-	if err := errors.Join(levelErr, err); err != nil {
+	if err := errors.Join(err, levelErr, awsErr); err != nil {
 		return nil, err
-	}
-	cfg, err := awsconfig.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.Region == "" {
-		return nil, errors.New("settings: AWS_REGION is missing")
 	}
 	b := &Boot{Clock: system.Clock{}, IDs: system.NewIDs(nil), base: s.Common(), aws: cfg}
 	b.Meter = telemetry.NewMeter(os.Stdout, b.Clock, b.base.Namespace, step)

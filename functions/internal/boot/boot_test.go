@@ -1,0 +1,153 @@
+package boot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/smithy-go"
+
+	"seckill/functions/lambdatest"
+	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/jwtauth"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/redisconn/redistest"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/seckill"
+)
+
+var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+
+// newBoot is an instance whose secrets are in a fake of AWS.
+func newBoot(t *testing.T, params map[string]string) (*Boot, *memory.Clock, *lambdatest.AWS, *bytes.Buffer) {
+	t.Helper()
+	fake := lambdatest.NewAWS(t, params)
+	cfg, err := awsConfig(map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_SSM": fake.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock, log := memory.NewClock(begin), &bytes.Buffer{}
+	return &Boot{Clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), Meter: telemetry.NewMeter(log, clock, "test", "test"), aws: cfg}, clock, fake, log
+}
+
+func TestRotatedSecretsAreTaken(t *testing.T) {
+	t.Parallel()
+	b, clock, fake, log := newBoot(t, map[string]string{"/jwt": "old", "/redis": "old", "/kid": "kid"})
+	server := redistest.NewFake(t, memory.NewRedis())
+	server.RequirePassword("old")
+	stock := b.Stock(config.Redis{Addrs: []string{server.Addr}, PasswordParam: "/redis"})
+	auth := b.Tokens(config.Tokens{KeyParam: "/jwt", KidParams: map[string]string{"2026": "/kid"}})
+	if err := b.init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	event := b.each(func(context.Context, []byte) ([]byte, error) { return nil, nil })
+	check := func(when, valid, invalid string) {
+		t.Helper()
+		if _, err := event(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		for secret, want := range map[string]bool{valid: true, invalid: false} {
+			token, err := jwtauth.Sign(secret, "1001", clock.Now().Add(time.Minute))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := auth.User(token); (err == nil) != want {
+				t.Errorf("%s: a token signed with %q: %v, want accepted %v", when, secret, err, want)
+			}
+		}
+		if _, err := stock.Level(t.Context(), "1"); !errors.Is(err, seckill.ErrNotInstalled) {
+			t.Errorf("%s: redis: %v, want an answer", when, err)
+		}
+	}
+	check("at first", "old", "new")
+	fake.SetParam("/jwt", "new")
+	check("changed, not yet read again", "old", "new")
+	fake.SetParam("/redis", "new")
+	server.RequirePassword("new")
+	server.Drop()
+	clock.Advance(config.RefreshEvery)
+	check("read again", "new", "old")
+	fake.SetParam("/jwt", "") // a blunder
+	clock.Advance(config.RefreshEvery)
+	check("empty", "new", "old")
+	if !strings.Contains(log.String(), "secrets stay as they were") || strings.Contains(log.String(), `"new"`) {
+		t.Errorf("log: %s", log)
+	}
+}
+
+func TestOnlyWhatIsCertainlyWrongEndsInit(t *testing.T) {
+	t.Parallel()
+	missing := errors.New("table seckill-items is missing")
+	outage := fmt.Errorf("describe table: %w", &smithy.OperationError{ServiceID: "DynamoDB", Err: errors.New("no answer")})
+	for name, c := range map[string]struct {
+		err, want error
+		lines     int
+	}{
+		"nothing":    {nil, nil, 0},
+		"missing":    {missing, missing, 0},
+		"outage":     {outage, nil, 1},
+		"both":       {errors.Join(outage, missing), missing, 1},
+		"two faults": {errors.Join(outage, errors.Join(outage)), nil, 2},
+	} {
+		b, _, _, log := newBoot(t, nil)
+		b.checks = append(b.checks, func(context.Context) error { return c.err })
+		err := b.init(t.Context())
+		if c.want == nil && err != nil || c.want != nil && (!errors.Is(err, c.want) || errors.Is(err, outage)) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		if n := strings.Count(log.String(), "init could not look"); n != c.lines {
+			t.Errorf("%s: %d log lines, want %d: %s", name, n, c.lines, log)
+		}
+	}
+}
+
+func TestTheSameLineOnceASecond(t *testing.T) {
+	t.Parallel()
+	clock, out := memory.NewClock(begin), &bytes.Buffer{}
+	log := slog.New(&calm{slog.NewTextHandler(out, nil), &seen{clock: clock}}).With("step", "buy")
+	for range 100 {
+		log.Error("request failed", "code", "unavailable")
+		log.Info("not rationed")
+	}
+	log.Error("request failed", "code", "internal")
+	log.Warn("message comes back", "order", "o1")
+	log.Warn("message comes back", "order", "o2")
+	clock.Advance(logEvery)
+	log.Error("request failed", "code", "unavailable")
+	clock.Advance(logEvery)
+	log.Error("request failed", "code", "unavailable")
+	for text, want := range map[string]int{"code=unavailable": 3, "omitted=99": 1, "omitted": 1, "code=internal": 1, "order=o1": 1, "order=o2": 1, "not rationed": 100, "step=buy": 107 - 1} {
+		if n := strings.Count(out.String(), text); n != want {
+			t.Errorf("%q %d times, want %d", text, n, want)
+		}
+	}
+	for i := range 2 * maxRemember {
+		log.Warn("message comes back", "order", i)
+	}
+	if s := len(log.Handler().(*calm).seen.lines); s > maxRemember {
+		t.Errorf("%d lines remembered, want at most %d", s, maxRemember)
+	}
+}
+
+func TestEndpointsAndMissingAWSSettings(t *testing.T) {
+	t.Parallel()
+	given := map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_ENDPOINT_URL": "http://all", "AWS_ENDPOINT_URL_SQS": "http://sqs"}
+	cfg, err := awsConfig(given)
+	if err != nil || *cfg.BaseEndpoint != "http://all" {
+		t.Fatalf("%v, %v", cfg.BaseEndpoint, err)
+	}
+	for service, want := range map[string]string{"SQS": "http://sqs", "DynamoDB": ""} {
+		if got, found, _ := endpoints(given).GetServiceBaseEndpoint(t.Context(), service); got != want || found != (want != "") {
+			t.Errorf("%s: %q, want %q", service, got, want)
+		}
+	}
+	_, err = awsConfig(map[string]string{"AWS_REGION": "eu-west-1"})
+	if err == nil || err.Error() != "settings: AWS_ACCESS_KEY_ID is missing; AWS_SECRET_ACCESS_KEY is missing" {
+		t.Error(err)
+	}
+}
