@@ -89,6 +89,7 @@ func TestRealStockTLSAndPassword(t *testing.T) {
 	t.Run("cases", func(t *testing.T) {
 		conformance(t, open(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}))
 	})
+	t.Run("closed while idle", func(t *testing.T) { killed(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}) })
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		change func(o *Options)
@@ -112,6 +113,18 @@ func TestRealStockTLSAndPassword(t *testing.T) {
 		if took := time.Since(begin); took > 1200*time.Millisecond {
 			t.Errorf("%s: took %s", name, took)
 		}
+	}
+}
+
+// killed closes the connections of one Runner from another one, as a server does that tidies up.
+func killed(t *testing.T, o Options, c *tls.Config) {
+	t.Helper()
+	ctx, r := context.Background(), open(t, o, c)
+	for range 3 {
+		if _, err := r.Run(ctx, add, keys, []string{"1"}); err != nil {
+			t.Errorf("after idle connections were closed: %v", err)
+		}
+		check(t, open(t, o, c).client.Do(ctx, "CLIENT", "KILL", "TYPE", "normal").Err())
 	}
 }
 
@@ -210,6 +223,25 @@ func check(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestRealLoading: a server that reads its file answers LOADING, and scripts when it has read it.
+func TestRealLoading(t *testing.T) {
+	s := redistest.Start(t, "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
+	fill := redisstock.NewScript("fill", "for i = 1, 3000 do redis.call('HSET', KEYS[1] .. i, 'f', string.rep('x', 100)) end")
+	ctx, o := context.Background(), Options{Addrs: []string{s.Addr}}
+	if _, err := open(t, o, nil).Run(ctx, fill, keys, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.Do(t, "SAVE")
+	s.Kill()
+	s.Run(t)
+	r := open(t, o, nil)
+	begin := time.Now()
+	if v, err := r.Run(ctx, add, keys, []string{"1"}); !redis.HasErrorPrefix(err, "LOADING") || time.Since(begin) > 1200*time.Millisecond {
+		t.Errorf("while loading: %v, %v after %s", v, err, time.Since(begin))
+	}
+	recovered(t, r, 20*time.Second)
 }
 
 // TestRealClusterNodeLost: with one of three nodes gone, its items' scripts are errors within 1.2 s and the others' run; once

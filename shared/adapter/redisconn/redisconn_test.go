@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
 
 	"seckill/shared/adapter/memory"
 	"seckill/shared/adapter/redisconn/redistest"
@@ -396,6 +397,28 @@ func TestServerRestarts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCloseLeavesNothing running, in either mode.
+func TestCloseLeavesNothing(t *testing.T) {
+	s := redistest.NewFake(t, memory.NewRedis())
+	before := goleak.IgnoreCurrent()
+	for mode, o := range modes(s) {
+		r, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err == nil {
+			t.Errorf("%s: a closed Runner answers", mode)
+		}
+	}
+	goleak.VerifyNone(t, before)
 }
 
 func TestContext(t *testing.T) {
