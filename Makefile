@@ -6,7 +6,7 @@ LDFLAGS := -X main.version=$(VERSION)
 TOOLS := $(CURDIR)/.tools
 GOLANGCI_VERSION := v2.5.0
 # The packages that have tests with the build tag "real".
-REAL = $$(grep -rl --include='*_test.go' '^//go:build real' . | xargs -n1 dirname | sort -u)
+REAL = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs -n1 dirname | sort -u)
 PICTURES ?= $(CURDIR)/.tools/pictures
 
 .PHONY: help
@@ -38,12 +38,15 @@ race:
 .PHONY: real
 real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and against Alipay's own SDK
 	e2e/alipaysdk/install.sh
-	e2e/servers/with.sh $(GO) test -tags real -count=1 -timeout 20m $(REAL)
+	@mkdir -p $(TOOLS)
+	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
+	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION) ## formatting and linters
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-formatted: $$unformatted" >&2; exit 1; }
 	$< run ./...
+	$< run --build-tags real ./...
 
 $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) into .tools, once (about two minutes)"
