@@ -152,3 +152,25 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 		t.Errorf("%d log lines, want 1 to %d: one a second\n%s", lines, most, f.Output())
 	}
 }
+
+// TestFaultsAreReportedToLambda: what could not be done comes back, or is counted as an error, and is never called done.
+func TestFaultsAreReportedToLambda(t *testing.T) {
+	w := newWorld(t)
+	if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+		t.Fatal(err)
+	}
+	const nobody = "127.0.0.1:1"
+	if out, err := w.start(t, "repair", "REDIS_ADDRS", nobody).Invoke(recorded(t, "schedule.json")); err == nil || !strings.Contains(err.Error(), "item 2002") {
+		t.Errorf("repair: %s, %v; want an error that names the item", out, err)
+	}
+	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1}, Request: seckill.Request{
+		Order: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1, Address: address, Created: time.Now()}}}
+	consume := w.start(t, "consume", "REDIS_ADDRS", nobody)
+	run(t, consume, batch(t, string(m.Encode())), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`)
+	if !strings.Contains(consume.Output(), m.Reservation.Order) {
+		t.Errorf("consume: no line names the order:\n%s", consume.Output())
+	}
+	if out, err := consume.Invoke([]byte(`{"Records":"no list"}`)); err == nil {
+		t.Errorf("an event that is none: %s, want an error", out)
+	}
+}
