@@ -5,12 +5,16 @@ package functions_test
 import (
 	"archive/zip"
 	"compress/flate"
+	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"seckill/functions/lambdatest"
+	"seckill/shared/seckill"
 )
 
 // Goals of a deployed binary: what an instance loads at a cold start.
@@ -29,6 +33,34 @@ func TestSize(t *testing.T) {
 		if size > sizeGoal || zipped > zipGoal {
 			t.Errorf("%s: %.2f MiB and %.2f zipped, want at most %.2f and %.2f", step, mib(size), mib(zipped), mib(sizeGoal), mib(zipGoal))
 		}
+	}
+}
+
+// TestMemoryOfBatches: consume has not grown after 10,000 messages in batches of ten. It needs no server either; it takes its time.
+func TestMemoryOfBatches(t *testing.T) {
+	w := newWorld(t)
+	if err := w.items.Put(context.Background(), live("2002", 2*manyEvents)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+	f := w.start(t, "consume")
+	f.Ready()
+	before, begun := f.Resident(), time.Now()
+	for n := 0; n < manyEvents; {
+		var bodies []string
+		for range seckill.MaxBatch {
+			n++
+			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{n}, Request: seckill.Request{
+				Order: seckill.KeyedOrderID("2002", fmt.Sprint(n), "k"), Item: "2002", User: fmt.Sprint(n), Count: 1, Address: address, Created: time.Now()}}}
+			bodies = append(bodies, string(m.Encode()))
+		}
+		run(t, f, batch(t, bodies...), done)
+	}
+	after := f.Resident()
+	t.Logf("consume: resident %.1f MiB at the start, %.1f MiB after %d messages; %.2f ms a message, this test's part included",
+		mib(before), mib(after), manyEvents, time.Since(begun).Seconds()*1000/manyEvents)
+	if after > residentGoal {
+		t.Errorf("resident %.1f MiB, want at most %.0f", mib(after), mib(residentGoal))
 	}
 }
 
