@@ -17,8 +17,8 @@ import (
 var runs = []struct{ pkg, test, suite, driver string }{
 	{"memory", "TestStock", "stock", "embedded"},
 	{"redisconn", "TestRealStock", "stock", "redis-server"},
-	{"redisconn", "TestRealStockCluster", "stock", "cluster of 3"},
-	{"redisconn", "TestRealStockTLSAndPassword", "stock", "TLS, password"},
+	{"redisconn", "TestRealStockCluster/cases", "stock", "cluster of 3"},
+	{"redisconn", "TestRealStockTLSAndPassword/cases", "stock", "TLS, password"},
 	{"memory", "TestRowsConform/lag_0s", "ledger", "embedded"},
 	{"memory", "TestRowsConform/lag_3s", "ledger", "embedded, lag"},
 	{"dynamoledger", "TestRowsConform", "ledger", "DynamoDB API"},
