@@ -91,6 +91,8 @@ var faultCases = []struct {
 	{name: "a condition failed and a later row is throttled", script: times(1, cancel("ConditionalCheckFailed", "ThrottlingError")),
 		want: result{before, 1, 0}},
 	{name: "a row is refused as invalid", script: times(1, cancel("ValidationError")), want: result{broken, 1, 0}},
+	{name: "a row is refused as invalid before one that another has", script: times(1, cancel("ValidationError", "TransactionConflict")),
+		want: result{broken, 1, 0}},
 	{name: "cancelled without a reason", script: times(1, cancel()), want: result{broken, 1, 0}},
 	{name: "throttled twice", script: times(2, refuse(400, "ThrottlingException")), want: result{done, 3, 1}},
 	{name: "the table is over its throughput twice", script: times(2, refuse(400, "ProvisionedThroughputExceededException")), want: result{done, 3, 1}},
@@ -113,6 +115,8 @@ var faultCases = []struct {
 	{name: "never arrives", script: times(1, slow), want: result{done, 2, 1}, place: result{broken, 1, 0}},
 	{name: "carried out, half closed", script: times(1, mute), want: result{done, 2, 1}, place: result{broken, 1, 1}},
 	{name: "nothing ever arrives", script: times(99, slow), want: result{broken, 3, 0}, place: result{broken, 1, 0}},
+	{name: "slow and in conflict by turns", script: slices.Repeat([]fault{slow, slow, cancel("TransactionConflict")}, 33),
+		want: result{broken, 7, 0}, place: result{broken, 1, 0}},
 	{name: "not allowed", script: times(1, refuse(400, "AccessDeniedException")), want: result{broken, 1, 0}},
 	{name: "a table is missing", script: times(1, refuse(400, "ResourceNotFoundException")), want: result{broken, 1, 0}},
 }
@@ -138,6 +142,9 @@ func TestFaults(t *testing.T) {
 					}
 					if got := (result{op.outcome(err), w.calls(), s.commits}); got != want || took > longest {
 						t.Errorf("got %+v after %v, want %+v within %v; error %v", got, took, want, longest, err)
+					}
+					if want.calls > 1 && took == 0 {
+						t.Errorf("%d requests without a wait between them", want.calls)
 					}
 					if err != nil && strings.Contains(err.Error(), "secret") {
 						t.Errorf("the error shows an address: %v", err)
@@ -195,5 +202,35 @@ func TestACallEndsWithItsContext(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestATransactionThatCannotBeRightReachesNobody(t *testing.T) {
+	put := func(id string, row ledger.Row) ledger.Write {
+		return ledger.Write{Key: ledger.Key{Table: ledger.TableOrders, PK: id}, Op: ledger.OpPut, Row: row}
+	}
+	update := put("a", nil)
+	update.Op, update.Set = ledger.OpUpdate, ledger.Row{"x": 1.5}
+	ended, end := context.WithCancel(ctx)
+	end()
+	for _, c := range []struct {
+		name   string
+		ctx    context.Context
+		writes []ledger.Write
+	}{
+		{"no write", ctx, nil},
+		{"a context that has ended", ended, []ledger.Write{put("a", nil)}},
+		{"one row twice", ctx, []ledger.Write{put("a", nil), put("b", nil), put("a", nil)}},
+		{"a float", ctx, []ledger.Write{put("a", ledger.Row{"x": 1.5})}},
+		{"a float in an update", ctx, []ledger.Write{update}},
+		{"no key", ctx, []ledger.Write{put("", nil)}},
+		{"no such table", ctx, []ledger.Write{{Key: ledger.Key{Table: "nonsense", PK: "a"}}}},
+		{"more than 100 writes", ctx, make([]ledger.Write, ledger.MaxWrites+1)},
+	} {
+		w := &wire{script: times(9, answer(200, "{}"))}
+		err := dynamoledger.New(w.config(), dynamoledger.Options{}).Transact(c.ctx, c.writes)
+		if err == nil || w.calls() != 0 {
+			t.Errorf("%s: got error %v and %d requests, want a fault and none", c.name, err, w.calls())
+		}
 	}
 }

@@ -95,29 +95,30 @@ func TestAQueryReadsOnWhenAPageEndsEarly(t *testing.T) {
 		limit  int
 		script []fault
 		want   []string
-		limits []string // of the requests
+		asked  []string // the requests: how many rows, after which
 	}{
-		{"one page", 5, []fault{page("", "a", "b")}, []string{"a", "b"}, []string{"5"}},
-		{"a page that ended at 1 MB", 5, []fault{page("b", "a", "b"), page("", "c")}, []string{"a", "b", "c"}, []string{"5", "3"}},
-		{"an empty page on the way", 2, []fault{page("b"), page("c", "c"), page("d", "d")}, []string{"c", "d"}, []string{"2", "2", "1"}},
-		{"the limit is reached", 2, []fault{page("b", "a", "b")}, []string{"a", "b"}, []string{"2"}},
-		{"more than one request may ask for", 1500, []fault{page("b", "a", "b"), page("")}, []string{"a", "b"}, []string{"1000", "1000"}},
+		{"one page", 5, []fault{page("", "a", "b")}, []string{"a", "b"}, []string{"5 "}},
+		{"a page that ended at 1 MB", 5, []fault{page("b", "a", "b"), page("", "c")}, []string{"a", "b", "c"}, []string{"5 ", "3 b"}},
+		{"an empty page on the way", 2, []fault{page("b"), page("c", "c"), page("d", "d")}, []string{"c", "d"}, []string{"2 ", "2 b", "1 c"}},
+		{"the limit is reached", 2, []fault{page("b", "a", "b")}, []string{"a", "b"}, []string{"2 "}},
+		{"more than one request may ask for", 1500, []fault{page("b", "a", "b"), page("")}, []string{"a", "b"}, []string{"1000 ", "1000 b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := &wire{script: c.script}
 			rows, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Query(ctx, ledger.TableReturns, "00", "", c.limit)
-			var limits []string
+			var asked []string
 			for _, r := range w.requests {
 				var in struct {
-					Limit          json.Number
-					ConsistentRead bool
+					Limit             json.Number
+					ConsistentRead    bool
+					ExclusiveStartKey struct{ Order struct{ S string } }
 				}
 				if err := json.Unmarshal([]byte(r.Body), &in); err != nil || !in.ConsistentRead {
 					t.Errorf("error %v, or no consistent read: %s", err, r.Body)
 				}
-				limits = append(limits, in.Limit.String())
+				asked = append(asked, in.Limit.String()+" "+in.ExclusiveStartKey.Order.S)
 			}
-			if diff := cmp.Diff(c.want, orderOf(rows)) + cmp.Diff(c.limits, limits); diff != "" || err != nil {
+			if diff := cmp.Diff(c.want, orderOf(rows)) + cmp.Diff(c.asked, asked); diff != "" || err != nil {
 				t.Errorf("error %v; got (+), want (-):\n%s", err, diff)
 			}
 		})
@@ -153,6 +154,9 @@ func TestReadsAreTriedAgainAndBounded(t *testing.T) {
 				}
 				if err != nil && strings.Contains(err.Error(), "secret") {
 					t.Errorf("the error shows a value: %v", err)
+				}
+				if body := w.requests[0].Body; !strings.Contains(body, `"ConsistentRead":true`) {
+					t.Errorf("no consistent read: %s", body)
 				}
 			})
 		})
@@ -197,6 +201,11 @@ func TestAListOfItemsReadsAllPages(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"2", "3", "1"}, ids); diff != "" || err != nil || w.calls() != 3 {
 		t.Errorf("error %v, %d calls; ids, soonest to end first: got (+), want (-):\n%s", err, w.calls(), diff)
+	}
+	for i, want := range []string{"", `"ExclusiveStartKey":{"id":{"S":"1"}}`, `"ExclusiveStartKey":{"id":{"S":"2"}}`} {
+		if !strings.Contains(w.requests[i].Body, want) {
+			t.Errorf("request %d: %s, want it to have %s", i, w.requests[i].Body, want)
+		}
 	}
 	w = &wire{script: times(999, listed("1", begun, true))}
 	items, err = dynamoledger.New(w.config(), dynamoledger.Options{}).Items().List(ctx, begun)
