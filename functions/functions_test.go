@@ -118,7 +118,7 @@ func TestRecordedEvents(t *testing.T) {
 		t.Errorf("forged notify: %+v", r)
 	}
 	for step, metric := range map[string]string{"buy": `"reserved":1`, "consume": `"placed":1`, "notify": `"settled":1`, "stage": `"cold_starts":1`} {
-		if !strings.Contains(f[step].Output(), metric) {
+		if !f[step].Says(metric) {
 			t.Errorf("%s wrote no metric %s:\n%s", step, metric, f[step].Output())
 		}
 	}
@@ -147,6 +147,7 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("answered after %v, want at most 1.2 s", took)
 		}
 	}
+	f.Says(`"request failed"`)
 	lines, most := strings.Count(f.Output(), `"request failed"`), 1+int(time.Since(start)/time.Second)
 	if lines < 1 || lines > most {
 		t.Errorf("%d log lines, want 1 to %d: one a second\n%s", lines, most, f.Output())
@@ -167,10 +168,36 @@ func TestFaultsAreReportedToLambda(t *testing.T) {
 		Order: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1, Address: address, Created: time.Now()}}}
 	consume := w.start(t, "consume", "REDIS_ADDRS", nobody)
 	run(t, consume, batch(t, string(m.Encode())), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`)
-	if !strings.Contains(consume.Output(), m.Reservation.Order) {
+	if !consume.Says(m.Reservation.Order) {
 		t.Errorf("consume: no line names the order:\n%s", consume.Output())
 	}
 	if out, err := consume.Invoke([]byte(`{"Records":"no list"}`)); err == nil {
 		t.Errorf("an event that is none: %s, want an error", out)
+	}
+}
+
+// TestRedisComesBack: an instance that was told a wrong password, or whose connections were cut, goes on by itself.
+func TestRedisComesBack(t *testing.T) {
+	w := newWorld(t)
+	if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+	w.redis.RequirePassword("another")
+	f := w.start(t, "buy")
+	if r := ask(t, f, purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "unavailable" {
+		t.Errorf("wrong password: %+v", r)
+	}
+	w.redis.RequirePassword("redis-password")
+	if r := ask(t, f, purchase(t, "2002", "1001")); r.Status != 200 {
+		t.Errorf("right password again: %+v", r)
+	}
+	w.redis.Drop()
+	w.redis.ForgetScripts()
+	if r := ask(t, f, purchase(t, "2002", "1002")); r.Status != 200 {
+		t.Errorf("after a restart of the server: %+v", r)
+	}
+	if strings.Contains(f.Output(), "redis-password") {
+		t.Errorf("the password is in the log:\n%s", f.Output())
 	}
 }

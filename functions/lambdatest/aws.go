@@ -38,6 +38,8 @@ func NewAWS(t testing.TB, params map[string]string, queues ...string) *AWS {
 		server.CloseClientConnections()
 		server.Close()
 	})
+	a.mu.Lock() // the server runs already
+	defer a.mu.Unlock()
 	a.URL = server.URL
 	for _, q := range queues {
 		a.sent[a.Queue(q)] = nil

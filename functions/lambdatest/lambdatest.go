@@ -26,6 +26,8 @@ const (
 	startLimit = 30 * time.Second // from process start to the first question for an event, on a machine that is busy
 	timeout    = 10 * time.Second // of an event: the deadline that the function is told
 	answerWait = 30 * time.Second // for its answer; beyond timeout, since nothing here freezes or kills it
+	outputWait = 5 * time.Second  // for what it wrote before its answer: a pipe has no order with a connection
+	outputLook = 5 * time.Millisecond
 )
 
 // arn is what a function is told of its name.
@@ -33,20 +35,20 @@ const arn = "arn:aws:lambda:eu-west-1:123456789012:function:seckill"
 
 // Function is one running bootstrap.
 type Function struct {
-	t       testing.TB
-	cmd     *exec.Cmd
-	out     output
-	started time.Time
-	exited  chan struct{}
+	t      testing.TB
+	cmd    *exec.Cmd
+	out    output
+	exited chan struct{}
 
 	ready     chan time.Duration // the first question for an event
 	initError chan string
 	events    chan call
 	readyIn   time.Duration
 
-	mu    sync.Mutex
-	calls map[string]call // handed out, by request id
-	count int
+	mu      sync.Mutex
+	started time.Time
+	calls   map[string]call // handed out, by request id
+	count   int
 }
 
 type call struct {
@@ -96,8 +98,11 @@ func Start(t testing.TB, binary string, environ map[string]string) *Function {
 		f.cmd.Env = append(f.cmd.Env, name+"="+value)
 	}
 	f.cmd.Stdout, f.cmd.Stderr = &f.out, &f.out
+	f.mu.Lock() // the process may ask before this goes on
 	f.started = time.Now()
-	if err := f.cmd.Start(); err != nil {
+	err := f.cmd.Start()
+	f.mu.Unlock()
+	if err != nil {
 		server.Close()
 		t.Fatal(err)
 	}
@@ -202,9 +207,27 @@ func (f *Function) Resident() int {
 // Output is what the function has written so far.
 func (f *Function) Output() string { return f.out.String() }
 
+// Says waits until the function has written a text; false: it has not within 5 s.
+func (f *Function) Says(text string) bool {
+	end, look := time.NewTimer(outputWait), time.NewTicker(outputLook)
+	defer end.Stop()
+	defer look.Stop()
+	for !strings.Contains(f.Output(), text) {
+		select {
+		case <-look.C:
+		case <-end.C:
+			return false
+		}
+	}
+	return true
+}
+
 func (f *Function) next(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	since := time.Since(f.started)
+	f.mu.Unlock()
 	select {
-	case f.ready <- time.Since(f.started):
+	case f.ready <- since:
 	default: // not the first question
 	}
 	select {
