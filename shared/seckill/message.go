@@ -134,6 +134,11 @@ type Delivery struct {
 	Receives int // how often it was received, this time included
 }
 
+// Backoff is how long the message should stay away after a fault: 1 s, 2 s, 4 s … MaxBackoff. MaxReceives of these last longer than an hour and a half.
+func (d *Delivery) Backoff() time.Duration {
+	return min(time.Second<<min(max(d.Receives-1, 0), 10), MaxBackoff)
+}
+
 // Depth is how many messages a queue holds.
 type Depth struct {
 	Visible  int // can be received now

@@ -49,18 +49,6 @@ func New(d Deps) *Flow { return &Flow{Deps: d, items: itemcache.New(d.Items, d.C
 // errLater says that the message has to come back, and that nothing is wrong.
 var errLater = errors.New("consume: not yet")
 
-// Batch handles deliveries one after another and returns the ids of those that have to come back, never nil. It stops when ctx
-// ends; the caller ends it early enough to report.
-func (f *Flow) Batch(ctx context.Context, batch []seckill.Delivery) []string {
-	failed := []string{}
-	for _, d := range batch {
-		if ctx.Err() != nil || f.Handle(ctx, d) != nil {
-			failed = append(failed, d.ID)
-		}
-	}
-	return failed
-}
-
 // Handle does what one message asks for. nil: delete the message. Otherwise it comes back, after a wait that Handle has asked the
 // queue for; no fault ever loses it.
 func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
@@ -79,9 +67,7 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 		return f.park(ctx, d, "a "+string(m.Kind)+" message on the orders queue")
 	}
 	if err != nil {
-		// 1 s, 2 s, 4 s … 60 s: a hundred receives last longer than any outage that a sale survives.
-		wait := min(time.Second<<min(d.Receives-1, 10), seckill.MaxBackoff)
-		_ = f.Orders.Delay(ctx, d, wait) // without it the message comes back after its visibility timeout
+		_ = f.Orders.Delay(ctx, d, d.Backoff()) // without it the message comes back after its visibility timeout
 	}
 	return err
 }

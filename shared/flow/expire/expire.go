@@ -41,17 +41,6 @@ func New(d Deps) *Flow {
 	return &Flow{d, capture.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
 }
 
-// Batch handles deliveries one after another and returns the ids of those that have to come back, never nil.
-func (f *Flow) Batch(ctx context.Context, batch []seckill.Delivery) []string {
-	failed := []string{}
-	for _, d := range batch {
-		if ctx.Err() != nil || f.Handle(ctx, d) != nil {
-			failed = append(failed, d.ID)
-		}
-	}
-	return failed
-}
-
 // Handle looks at the order of one message. nil: delete the message. Otherwise it comes back after a wait.
 func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	m, err := seckill.DecodeMessage(d.Body)
@@ -63,8 +52,7 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 		return f.Closings.Park(ctx, d, err.Error())
 	}
 	if err = f.look(ctx, m.Order, true); err != nil {
-		wait := min(time.Second<<min(d.Receives-1, 10), seckill.MaxBackoff)
-		_ = f.Closings.Delay(ctx, d, wait)
+		_ = f.Closings.Delay(ctx, d, d.Backoff())
 	}
 	return err
 }
