@@ -115,8 +115,6 @@ var faultCases = []struct {
 	{name: "never arrives", script: times(1, slow), want: result{done, 2, 1}, place: result{broken, 1, 0}},
 	{name: "carried out, half closed", script: times(1, mute), want: result{done, 2, 1}, place: result{broken, 1, 1}},
 	{name: "nothing ever arrives", script: times(99, slow), want: result{broken, 3, 0}, place: result{broken, 1, 0}},
-	{name: "slow and in conflict by turns", script: slices.Repeat([]fault{slow, slow, cancel("TransactionConflict")}, 33),
-		want: result{broken, 7, 0}, place: result{broken, 1, 0}},
 	{name: "not allowed", script: times(1, refuse(400, "AccessDeniedException")), want: result{broken, 1, 0}},
 	{name: "a table is missing", script: times(1, refuse(400, "ResourceNotFoundException")), want: result{broken, 1, 0}},
 }
@@ -203,6 +201,17 @@ func TestACallEndsWithItsContext(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestACallIsBoundedWhateverIsTriedInIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &wire{script: slices.Repeat([]fault{slow, slow, cancel("TransactionConflict")}, 33)}
+		started := time.Now()
+		err := operations[1].run(ledger.New(dynamoledger.New(w.config(), dynamoledger.Options{})), sample("1"))
+		if took := time.Since(started); err == nil || took != dynamoledger.DefaultCallTimeout || w.calls() != 7 {
+			t.Errorf("got error %v after %v and %d requests, want a fault after %v and 7", err, took, w.calls(), dynamoledger.DefaultCallTimeout)
+		}
+	})
 }
 
 func TestATransactionThatCannotBeRightReachesNobody(t *testing.T) {

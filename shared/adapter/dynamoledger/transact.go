@@ -21,9 +21,6 @@ import (
 // try is a new one with a new token. The token never comes from an order's id: a redraw changes the rows, and
 // DynamoDB refuses a known token with other rows.
 func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if len(writes) < 1 || len(writes) > ledger.MaxWrites {
 		return fmt.Errorf("dynamoledger: transaction of %d writes, want 1..%d", len(writes), ledger.MaxWrites)
 	}
