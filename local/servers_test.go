@@ -300,3 +300,87 @@ func compare(t *testing.T, st seckill.Stock, led seckill.Ledger, it *seckill.Ite
 	}
 	return held, differ
 }
+
+// TestFlushedOnARealRedis: FLUSHALL in the middle of 600 shoppers for 200 units. The sale opens again within 5 s, and 200 orders come of it.
+func TestFlushedOnARealRedis(t *testing.T) {
+	const shoppers, stock = 600, 200
+	redis := redistest.Start(t)
+	sys, err := local.New(local.Options{Addr: ":0", Items: local.DemoItems(time.Now(), stock, 1), Servers: local.Servers{Redis: []string{redis.Addr}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	defer func() {
+		http.DefaultClient.CloseIdleConnections()
+		if err := sys.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := sys.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	sold := func() int {
+		n := 0
+		for _, row := range sys.Rows.Dump(ledger.TableUnits) {
+			if row["order"] != nil {
+				n++
+			}
+		}
+		return n
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 32)
+	for n := range shoppers {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			token, err := jwtauth.Sign(local.DefaultSecret, fmt.Sprint(60_000+n), time.Now().Add(time.Hour))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for ctx.Err() == nil {
+				if code, _ := purchase(ctx, sys.URL(), token); code == "ok" || code == string(seckill.CodeSoldOut) && sold() == stock {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		})
+	}
+	reserved := func() int { return sys.Meter.Counts()[seckill.EventReserved] }
+	for reserved() < stock/4 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	begin := time.Now()
+	redis.Do(t, "FLUSHALL")
+	lost := reserved()
+	for open := false; !open && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		_, err := sys.Stock.Level(ctx, local.DemoLive)
+		open = err == nil
+	}
+	t.Logf("flushed with %d units reserved, open again after %s", lost, time.Since(begin).Round(time.Millisecond))
+	if took := time.Since(begin); took > 5*time.Second || lost >= stock {
+		t.Errorf("open again after %s, with %d units reserved at the flush", took, lost)
+	}
+	for sold() < stock && ctx.Err() == nil { // the schedules of a minute each bring what only they can
+		time.Sleep(100 * time.Millisecond)
+		sys.Clock.Advance(10 * time.Second)
+	}
+	wg.Wait()
+	it, err := sys.Items.Get(ctx, local.DemoLive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		held, differ := compare(t, sys.Stock, sys.Ledger, &it)
+		if held == stock && len(differ) == 0 && sold() == stock {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("%d units sold, %d held, %v", sold(), held, differ)
+		}
+		sys.Clock.Advance(time.Minute)
+		time.Sleep(200 * time.Millisecond)
+	}
+}
