@@ -119,6 +119,22 @@ func Refuse(c Code) *Error { return &Error{Code: c} }
 // Invalid makes an invalid_request about one field.
 func Invalid(field, hint string) *Error { return &Error{Code: CodeInvalid, Field: field, Hint: hint} }
 
+// RetryAfterFault is how soon it is worth trying again after a fault that does not say when.
+const RetryAfterFault = time.Second
+
+// AsError gives what a user is told of an error: a refusal stays what it is, anything else is unavailable for now, with the error as
+// its cause. err is not nil.
+func AsError(err error) *Error {
+	if e, ok := err.(*Error); ok { //nolint:errorlint // spares errors.As on the hot path
+		return e
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Code: CodeUnavailable, RetryAfter: RetryAfterFault, Err: err}
+}
+
 // CodeOf gives the code of an error; a plain error is a Fault and answers unavailable.
 func CodeOf(err error) Code {
 	var e *Error

@@ -66,9 +66,6 @@ type Item struct {
 // BucketsFor gives the number of partitions for an item made with this stock: about 500 rows in each.
 func BucketsFor(stock int) int { return max(16, (stock+499)/500) }
 
-// Bucket is the ledger partition of a unit.
-func (it *Item) Bucket(unit int) int { return unit % it.Buckets }
-
 // MaxPerOrder is the largest count that one purchase may ask for.
 func (it *Item) MaxPerOrder() int { return min(it.Limit, MaxCount) }
 

@@ -15,7 +15,6 @@ const (
 	PlaceTimeout = time.Second      // deadline of one Place
 	ItemFresh    = time.Second      // how old the item that a placement was checked against may be
 	MaxQuotas    = 100              // users in one Quotas call (a BatchGetItem's limit)
-	MaxHistory   = 50               // entries; the state table cannot produce more
 	ReturnShards = 16               // partitions of return rows
 	DueShards    = 16               // partitions of the due indexes
 )

@@ -127,7 +127,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a, err := call(rt, r, arg)
 	if err != nil {
-		e := asError(err)
+		e := seckill.AsError(err)
 		h.report(r, rt, e)
 		writeProblem(w, r, e)
 		return

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,21 +12,6 @@ import (
 
 // typePrefix and a code make a problem's type (RFC 9457 section 3.1.1): a name, not an address to open.
 const typePrefix = "urn:problem-type:seckill:"
-
-// unavailableFor is when a client may try again after a fault that does not say when.
-const unavailableFor = time.Second
-
-// asError gives what the client is told of an error. A plain error is a fault of some part of the system.
-func asError(err error) *seckill.Error {
-	if e, ok := err.(*seckill.Error); ok { //nolint:errorlint // spares errors.As on the hot path
-		return e
-	}
-	var e *seckill.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: unavailableFor, Err: err}
-}
 
 // opening is the part of a problem document that is the same each time, in one language.
 type opening struct {
@@ -64,7 +48,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error) {
 	}
 	wait := e.RetryAfter
 	if wait <= 0 && o.status == http.StatusServiceUnavailable {
-		wait = unavailableFor
+		wait = seckill.RetryAfterFault
 	}
 	b := append(make([]byte, 0, 512), o.upToCode...)
 	b = append(b, `,"detail":`...)
@@ -135,4 +119,6 @@ func appendString(b []byte, s string) []byte {
 }
 
 // Problem answers with an error's problem document, for a server that has routes of its own beside these. It logs nothing.
-func Problem(w http.ResponseWriter, r *http.Request, err error) { writeProblem(w, r, asError(err)) }
+func Problem(w http.ResponseWriter, r *http.Request, err error) {
+	writeProblem(w, r, seckill.AsError(err))
+}

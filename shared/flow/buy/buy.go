@@ -13,10 +13,9 @@ import (
 
 // Times of the step.
 const (
-	Resend     = 30 * time.Second // when repair first sends a reservation's message again
-	retryAfter = time.Second      // what a shopper is told to wait after a fault
-	wakeEvery  = time.Second      // how often an instance reports that an item is not installed
-	sure       = 3 * time.Second  // how far from the window's edges the instance answers by its own clock; beyond SkewBound
+	Resend    = 30 * time.Second // when repair first sends a reservation's message again
+	wakeEvery = time.Second      // how often an instance reports that an item is not installed
+	sure      = 3 * time.Second  // how far from the window's edges the instance answers by its own clock; beyond SkewBound
 )
 
 // Deps is what the step works with.
@@ -69,7 +68,7 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	}
 	it, _, err := f.items.Get(ctx, p.Item)
 	if err != nil {
-		return "", unavailable(err)
+		return "", seckill.AsError(err)
 	}
 	switch {
 	case p.Count > it.MaxPerOrder():
@@ -93,10 +92,10 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	res, err := f.Stock.Reserve(ctx, now, r, p.Key != "", Resend)
 	if errors.Is(err, seckill.ErrNotInstalled) {
 		f.wake(ctx, p.Item, now)
-		return "", &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: retryAfter}
+		return "", &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill.RetryAfterFault}
 	}
 	if err != nil {
-		return "", unavailable(err)
+		return "", seckill.AsError(err)
 	}
 	switch res.Code {
 	case seckill.Reserved, seckill.ReservedAgain:
@@ -105,7 +104,7 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 		}
 		m := seckill.Message{Kind: seckill.MessageOrder, Reservation: res.Reservation}
 		if err := f.Orders.Send(ctx, m, 0); err != nil {
-			return "", &seckill.Error{Code: seckill.CodeUnconfirmed, Order: res.Order, RetryAfter: retryAfter, Err: err}
+			return "", &seckill.Error{Code: seckill.CodeUnconfirmed, Order: res.Order, RetryAfter: seckill.RetryAfterFault, Err: err}
 		}
 		return res.Order, nil
 	case seckill.ReservedBefore:
@@ -134,20 +133,11 @@ func (f *Flow) refuse(res seckill.ReserveResult, it *seckill.Item, now time.Time
 		f.remember(it.ID, errStopped, now)
 		return errStopped
 	}
-	return unavailable(errors.New("the stock answered " + string(res.Code)))
+	return seckill.AsError(errors.New("the stock answered " + string(res.Code)))
 }
 
 func notStarted(it *seckill.Item, now time.Time) error {
-	return &seckill.Error{Code: seckill.CodeNotStarted, Start: it.Start, RetryAfter: max(it.Start.Sub(now), retryAfter)}
-}
-
-// unavailable tells a shopper that a fault happened; a refusal stays what it is.
-func unavailable(err error) error {
-	var e *seckill.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: retryAfter, Err: err}
+	return &seckill.Error{Code: seckill.CodeNotStarted, Start: it.Start, RetryAfter: max(it.Start.Sub(now), seckill.RetryAfterFault)}
 }
 
 func (f *Flow) remembered(item string, now time.Time) *seckill.Error {

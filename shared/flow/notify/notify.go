@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"time"
 
 	"seckill/shared/flow/capture"
 	"seckill/shared/seckill"
@@ -41,10 +40,9 @@ func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 	if err == nil {
 		return nil
 	}
-	var e *seckill.Error
-	if errors.As(err, &e) {
+	var refusal *seckill.Error
+	if errors.As(err, &refusal) {
 		f.Meter.Count(seckill.EventForged, 1)
-		return e
 	}
-	return &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: time.Second, Err: err}
+	return seckill.AsError(err)
 }

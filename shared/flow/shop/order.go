@@ -17,14 +17,14 @@ func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
 	}
 	it, _, err := f.items.Get(ctx, item)
 	if err != nil {
-		return Status{}, unavailable(err)
+		return Status{}, seckill.AsError(err)
 	}
 	queued, stockErr := f.Stock.Queued(ctx, item, user, "")
 	id := queued.Order
 	if id == "" {
 		q, err := f.Ledger.Quota(ctx, user, item)
 		if err != nil {
-			return Status{}, unavailable(err)
+			return Status{}, seckill.AsError(err)
 		}
 		id = q.Newest
 	}
@@ -34,7 +34,7 @@ func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
 			return f.status(&o)
 		}
 		if !errors.Is(err, seckill.ErrNoOrder) {
-			return Status{}, unavailable(err)
+			return Status{}, seckill.AsError(err)
 		}
 		if queued.Order != "" {
 			return Status{Order: id, State: seckill.Queued, RetryAfter: pollQueued}, nil
@@ -44,7 +44,7 @@ func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
 	case stockErr == nil:
 		return Status{}, nil
 	case !errors.Is(stockErr, seckill.ErrNotInstalled):
-		return Status{}, unavailable(stockErr)
+		return Status{}, seckill.AsError(stockErr)
 	case f.mayHaveQueued(it, f.Clock.Now()):
 		return Status{}, errNotReady
 	}
@@ -62,7 +62,7 @@ func (f *Flow) status(o *seckill.Order) (Status, error) {
 		}
 		var err error
 		if s.PayString, err = f.prepare(*o); err != nil {
-			return s, unavailable(err)
+			return s, seckill.AsError(err)
 		}
 	case seckill.Closing:
 		s.RetryAfter = pollClosing
@@ -94,14 +94,14 @@ func (f *Flow) prepare(o seckill.Order) (string, error) {
 func (f *Flow) Order(ctx context.Context, user, id string) (OrderView, error) {
 	o, err := f.own(ctx, user, id)
 	if err != nil {
-		return OrderView{}, unavailable(err)
+		return OrderView{}, seckill.AsError(err)
 	}
 	v, err := f.view(ctx, o)
 	if err == nil && o.State != seckill.Queued {
 		v.Payments, err = f.Ledger.Payments(ctx, id)
 	}
 	if err != nil {
-		return OrderView{}, unavailable(err)
+		return OrderView{}, seckill.AsError(err)
 	}
 	return v, nil
 }
@@ -156,7 +156,7 @@ func (f *Flow) mayHaveQueued(it *seckill.Item, now time.Time) bool {
 	return !now.Before(it.Start.Add(-seckill.SkewBound)) && now.Before(it.End.Add(seckill.MaxUnplaced))
 }
 
-var errNotReady = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: retryAfter}
+var errNotReady = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill.RetryAfterFault}
 
 var errUnknownOrder = seckill.Refuse(seckill.CodeOrderUnknown)
 
@@ -179,19 +179,19 @@ func (f *Flow) Orders(ctx context.Context, user string, page, size int) ([]Order
 	for len(out) < size {
 		p, err := f.Ledger.OrdersByUser(ctx, user, after, min(skip+size-len(out), 100))
 		if err != nil {
-			return nil, unavailable(err)
+			return nil, seckill.AsError(err)
 		}
 		drop := min(skip, len(p.Orders))
 		skip -= drop
 		for _, o := range p.Orders[drop:] {
 			if o.State == seckill.PendingPayment { // the list lags: never offer to pay what is closing
 				if o, err = f.Ledger.Order(ctx, o.ID); err != nil {
-					return nil, unavailable(err)
+					return nil, seckill.AsError(err)
 				}
 			}
 			v, err := f.view(ctx, o)
 			if err != nil {
-				return nil, unavailable(err)
+				return nil, seckill.AsError(err)
 			}
 			out = append(out, v)
 		}
@@ -208,11 +208,11 @@ func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 	for range 2 {
 		o, err := f.own(ctx, user, id)
 		if err != nil {
-			return Status{}, unavailable(err)
+			return Status{}, seckill.AsError(err)
 		}
 		switch o.State {
 		case seckill.Queued:
-			return Status{}, &seckill.Error{Code: seckill.CodeStillQueued, Order: id, RetryAfter: retryAfter}
+			return Status{}, &seckill.Error{Code: seckill.CodeStillQueued, Order: id, RetryAfter: seckill.RetryAfterFault}
 		case seckill.Closing, seckill.Cancelled:
 			return f.status(&o)
 		case seckill.PendingPayment:
@@ -221,7 +221,7 @@ func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 				continue
 			}
 			if err != nil {
-				return Status{}, unavailable(err)
+				return Status{}, seckill.AsError(err)
 			}
 			f.Meter.Count(seckill.EventClosing, 1)
 			// The row is due now: without this message the sweep closes it within a minute.

@@ -2,7 +2,6 @@ package shop
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +13,6 @@ import (
 
 // Limits and waits.
 const (
-	retryAfter  = time.Second            // after a fault
 	pollQueued  = 500 * time.Millisecond // how soon to ask again while an order is queued
 	pollClosing = time.Second
 	maxLevels   = 2 * seckill.MaxItems // levels remembered
@@ -72,7 +70,7 @@ func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState
 	now := f.Clock.Now()
 	all, err := f.current(ctx, now)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, seckill.AsError(err)
 	}
 	var chosen []seckill.Item
 	for _, it := range all {
@@ -169,16 +167,7 @@ func (f *Flow) Detail(ctx context.Context, id string) (View, error) {
 	}
 	it, _, err := f.items.Get(ctx, id)
 	if err != nil {
-		return View{}, unavailable(err)
+		return View{}, seckill.AsError(err)
 	}
 	return View{*it, f.left(ctx, it, f.Clock.Now())}, nil
-}
-
-// unavailable tells a shopper that a fault happened; a refusal stays what it is.
-func unavailable(err error) error {
-	var e *seckill.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: retryAfter, Err: err}
 }
