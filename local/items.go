@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/local/itemfile"
+	"seckill/shared/adapter/itemfile"
 	"seckill/shared/flow/stage"
 	"seckill/shared/seckill"
 )

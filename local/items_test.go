@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"seckill/local"
-	"seckill/local/itemfile"
+	"seckill/shared/adapter/itemfile"
 	"seckill/shared/seckill"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"seckill/local/itemfile"
+	"seckill/shared/adapter/itemfile"
 	"seckill/shared/flow/stage"
 	"seckill/shared/seckill"
 )

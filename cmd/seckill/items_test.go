@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"seckill/local"
-	"seckill/local/itemfile"
+	"seckill/shared/adapter/itemfile"
 	"seckill/shared/seckill"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"seckill/local"
-	"seckill/local/itemfile"
+	"seckill/shared/adapter/itemfile"
 	"seckill/shared/seckill"
 )
 
