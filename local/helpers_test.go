@@ -51,6 +51,12 @@ type world struct {
 // start runs a system on a free port until the test ends; then its ledger has to be sound.
 func start(t *testing.T, o local.Options) *world {
 	t.Helper()
+	return startChanged(t, o, func(*local.System) {})
+}
+
+// startChanged is start with some parts put in the place of others before anything works.
+func startChanged(t *testing.T, o local.Options, change func(*local.System)) *world {
+	t.Helper()
 	o.Addr, o.ShopKeys, o.GatewayKeys = ":0", keyPairs()[0], keyPairs()[1]
 	sys, err := local.New(o)
 	if err != nil {
@@ -65,6 +71,7 @@ func start(t *testing.T, o local.Options) *world {
 		}
 		localtest.Invariants(t, sys, false)
 	})
+	change(sys)
 	if err := sys.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}

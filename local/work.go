@@ -96,28 +96,18 @@ func (s *System) handleBatch(ctx context.Context, name string, q seckill.Queue, 
 			return
 		default:
 		}
+		order, trace := d.Subject()
+		ctx := seckill.WithTrace(ctx, trace)
 		if err := handle(ctx, d); err != nil {
-			s.log.Warn("message comes back", "queue", name, "order", orderOf(d), "receives", d.Receives, "err", err)
+			s.log.WarnContext(ctx, "message comes back", "queue", name, "order", order, "receives", d.Receives, "err", err)
 		} else if err := q.Delete(ctx, d); err != nil {
-			s.log.Warn("message not deleted", "queue", name, "order", orderOf(d), "err", err)
+			s.log.WarnContext(ctx, "message not deleted", "queue", name, "order", order, "err", err)
 		}
 	}
 }
 
-// orderOf is the order that a message is about, for the log; of a message's content nothing else may appear there.
-func orderOf(d seckill.Delivery) string {
-	m, err := seckill.DecodeMessage(d.Body)
-	if err != nil {
-		return ""
-	}
-	if m.Kind == seckill.MessageOrder {
-		return m.Reservation.Order
-	}
-	return m.Order
-}
-
 // schedule runs a flow at every full minute of the system's clock, once for all those that a jump passed. Being one worker, it
-// never overlaps itself.
+// never overlaps itself. Name and minute are the request id of what it causes.
 func (s *System) schedule(name string, run func(context.Context) error) *worker {
 	var next atomic.Pointer[time.Time]
 	plan := func(now time.Time) {
@@ -132,8 +122,9 @@ func (s *System) schedule(name string, run func(context.Context) error) *worker 
 			if now.Before(*next.Load()) {
 				return false
 			}
+			ctx = seckill.WithTrace(ctx, name+"@"+now.Truncate(scheduleEvery).Format(time.RFC3339))
 			if err := run(ctx); err != nil {
-				s.log.Warn("schedule failed", "schedule", name, "err", err)
+				s.log.WarnContext(ctx, "schedule failed", "schedule", name, "err", err)
 			}
 			plan(now) // not from the end: a minute that a jump passed meanwhile is run as well
 			return false

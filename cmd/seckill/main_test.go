@@ -18,6 +18,8 @@ import (
 	"go.uber.org/goleak"
 
 	"seckill/local"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/redisconn/redistest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -117,8 +119,16 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// started runs a command until the test's part is done, and checks that it then ends well and soon.
+// started runs a command until the test's part is done, and checks that it then ends well and soon, and had nothing to complain of.
 func started(t *testing.T, getenv func(string) string, part func(printed string), args ...string) {
+	t.Helper()
+	if log := startedLog(t, getenv, part, args...); log != "" {
+		t.Errorf("stderr %q", log)
+	}
+}
+
+// startedLog is started with complaints, which it returns.
+func startedLog(t *testing.T, getenv func(string) string, part func(printed string), args ...string) (log string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -144,9 +154,10 @@ func started(t *testing.T, getenv func(string) string, part func(printed string)
 	if code := <-exit; code != exitOK || time.Since(began) > local.MaxClose {
 		t.Errorf("ended with %d after %v", code, time.Since(began))
 	}
-	if stderr.String() != "" || !strings.HasSuffix(stdout.String(), "The data is gone.\n") {
-		t.Errorf("stderr %q, stdout ends %q", stderr.String(), stdout.String())
+	if !strings.HasSuffix(stdout.String(), " is gone.\n") {
+		t.Errorf("stdout ends %q", stdout.String())
 	}
+	return stderr.String()
 }
 
 func get(t *testing.T, url, token string) (int, string) {
@@ -221,4 +232,40 @@ func TestRunTakesAnItemsFileAndASecret(t *testing.T) {
 			t.Errorf("token A: %d %s", code, body)
 		}
 	}, "--items", path)
+}
+
+// TestAFaultOfRedisIsLoggedOnceASecond: every purchase fails for the same reason, and a line for each would hide what differs.
+func TestAFaultOfRedisIsLoggedOnceASecond(t *testing.T) {
+	t.Parallel()
+	redis := redistest.NewFake(t, memory.NewRedis())
+	const purchases = 200
+	var took time.Duration
+	log := startedLog(t, noEnv, func(printed string) {
+		base, token := find(t, printed, `(?m)^  S=(\S+)$`), find(t, printed, `(?m)^  A=(\S+)$`)
+		redis.RequirePassword("another")
+		redis.Drop()
+		began := time.Now()
+		for range purchases {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/seckill/buy",
+				strings.NewReader(`{"seckill_id":`+local.DemoLive+`,"count":1,"address":"a"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+token)
+			req.Header.Set("X-Request-Id", "bought-1")
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != http.StatusServiceUnavailable {
+				t.Fatalf("status %d, want 503", resp.StatusCode)
+			}
+		}
+		took = time.Since(began)
+	}, "--redis", redis.Addr)
+	lines, most := strings.Count(log, "request failed"), 1+int(took/time.Second)
+	if lines < 1 || lines > most || !strings.Contains(log, "trace=bought-1") {
+		t.Errorf("%d purchases in %v: %d lines, want 1 to %d, with the request's id:\n%s", purchases, took, lines, most, log)
+	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"seckill/local"
 	"seckill/shared/adapter/itemfile"
+	"seckill/shared/adapter/system"
+	"seckill/shared/adapter/telemetry"
 	"seckill/shared/seckill"
 )
 
@@ -78,7 +80,7 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 // options checks the flags. The error says which one and what is wanted.
 func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Version: currentVersion(),
-		Log: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
+		Log: telemetry.Calm(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
 	switch {
 	case s.redisCluster && len(s.redis) == 0:

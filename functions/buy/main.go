@@ -6,7 +6,6 @@ import (
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
 	"seckill/shared/adapter/httpapi"
-	"seckill/shared/adapter/telemetry"
 	"seckill/shared/flow/buy"
 )
 
@@ -18,6 +17,6 @@ func main() {
 			Items:  b.Items(),
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
 		})
-		return apigw.HTTP(httpapi.NewBuy(flow, b.Tokens(s.Tokens), b.Options("")), telemetry.WithTrace)
+		return apigw.HTTP(httpapi.NewBuy(flow, b.Tokens(s.Tokens), b.Options("")))
 	})
 }

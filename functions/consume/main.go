@@ -5,7 +5,6 @@ import (
 	"seckill/functions/internal/boot"
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
-	"seckill/shared/adapter/telemetry"
 	"seckill/shared/flow/consume"
 	"seckill/shared/flow/repair"
 )
@@ -21,6 +20,6 @@ func main() {
 			Repair: repair.New(repair.Deps{Stock: stock, Ledger: ledger, Items: items, Orders: orders, Clock: b.Clock, IDs: b.IDs, Meter: b.Meter}),
 			Hold:   s.Hold.Time,
 		})
-		return apigw.Batch(flow.Handle, b.Log, telemetry.WithTrace)
+		return apigw.Batch(flow.Handle, b.Log)
 	})
 }

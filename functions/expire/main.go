@@ -5,7 +5,6 @@ import (
 	"seckill/functions/internal/boot"
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
-	"seckill/shared/adapter/telemetry"
 	"seckill/shared/flow/expire"
 )
 
@@ -19,6 +18,6 @@ func main() {
 			Closings: b.Queue(s.Closings.URL, s.Dead.URL),
 			Clock:    b.Clock, Meter: b.Meter,
 		})
-		return apigw.BatchOr(apigw.Batch(flow.Handle, b.Log, telemetry.WithTrace), apigw.Schedule(flow.Sweep))
+		return apigw.BatchOr(apigw.Batch(flow.Handle, b.Log), apigw.Schedule(flow.Sweep))
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
 	"seckill/shared/adapter/httpapi"
-	"seckill/shared/adapter/telemetry"
 	"seckill/shared/flow/notify"
 )
 
@@ -14,6 +13,6 @@ func main() {
 	boot.Run("notify", func(s config.Notify, b *boot.Boot) apigw.Handler {
 		ledger, _ := b.Ledger()
 		flow := notify.New(notify.Deps{Payments: b.Payments(s.Alipay), Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
-		return apigw.HTTP(httpapi.NewNotify(flow, b.Options("")), telemetry.WithTrace)
+		return apigw.HTTP(httpapi.NewNotify(flow, b.Options("")))
 	})
 }

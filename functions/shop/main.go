@@ -6,7 +6,6 @@ import (
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
 	"seckill/shared/adapter/httpapi"
-	"seckill/shared/adapter/telemetry"
 	"seckill/shared/flow/shop"
 )
 
@@ -19,6 +18,6 @@ func main() {
 			Payments: b.Payments(s.Alipay),
 			Clock:    b.Clock, Meter: b.Meter,
 		})
-		return apigw.HTTP(httpapi.NewShop(flow, b.Tokens(s.Tokens), b.Options(s.Alipay.CashierURL)), telemetry.WithTrace)
+		return apigw.HTTP(httpapi.NewShop(flow, b.Tokens(s.Tokens), b.Options(s.Alipay.CashierURL)))
 	})
 }

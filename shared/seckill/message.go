@@ -38,6 +38,7 @@ type Message struct {
 	Reservation Reservation // order
 	Order       string      // return, close
 	Item        string      // wake
+	Trace       string      // return, close, wake: the request id of what caused it, for logs only; an order's is its Reservation's
 }
 
 type wireMessage struct {
@@ -55,7 +56,7 @@ type wireMessage struct {
 
 // Encode writes the message as JSON.
 func (m *Message) Encode() []byte {
-	w := wireMessage{Version: MessageVersion, Kind: m.Kind, Order: m.Order, Item: m.Item}
+	w := wireMessage{Version: MessageVersion, Kind: m.Kind, Order: m.Order, Item: m.Item, Trace: m.Trace}
 	if m.Kind == MessageOrder {
 		r := &m.Reservation
 		w.Order, w.Item, w.User, w.Count, w.Address, w.Units, w.Trace = r.Order, r.Item, r.User, r.Count, r.Address, r.Units, r.Trace
@@ -86,7 +87,7 @@ func DecodeMessage(b []byte) (Message, error) {
 	if w.Version != MessageVersion {
 		return Message{}, fmt.Errorf("message version %d, this code reads %d", w.Version, MessageVersion)
 	}
-	m := Message{Kind: w.Kind, Order: w.Order, Item: w.Item}
+	m := Message{Kind: w.Kind, Order: w.Order, Item: w.Item, Trace: w.Trace}
 	switch w.Kind {
 	case MessageOrder:
 		r := Reservation{Request: Request{Order: w.Order, Item: w.Item, User: w.User, Count: w.Count, Address: w.Address,
@@ -132,6 +133,19 @@ type Delivery struct {
 	Receipt  string // this delivery's handle
 	Body     []byte
 	Receives int // how often it was received, this time included
+}
+
+// Subject is what a log may tell of a message's content: the order that it is about and the request id of what caused it, "" where it has
+// none or cannot be read.
+func (d *Delivery) Subject() (order, trace string) {
+	m, err := DecodeMessage(d.Body)
+	switch {
+	case err != nil:
+		return "", ""
+	case m.Kind == MessageOrder:
+		return m.Reservation.Order, m.Reservation.Trace
+	}
+	return m.Order, m.Trace
 }
 
 // Backoff is how long the message should stay away after a fault: 1 s, 2 s, 4 s … MaxBackoff. MaxReceives of these last longer than an hour and a half.

@@ -204,6 +204,9 @@ func TestMessages(t *testing.T) {
 		{Kind: MessageReturn, Order: r.Order},
 		{Kind: MessageClose, Order: r.Order},
 		{Kind: MessageWake, Item: "1001"},
+		{Kind: MessageReturn, Order: r.Order, Trace: "Root=1-abc"},
+		{Kind: MessageClose, Order: r.Order, Trace: "Root=1-abc"},
+		{Kind: MessageWake, Item: "1001", Trace: "Root=1-abc"},
 	} {
 		got, err := DecodeMessage(m.Encode())
 		if err != nil || !reflect.DeepEqual(got, m) {
@@ -233,6 +236,23 @@ func TestMessages(t *testing.T) {
 		}
 		if m, err := DecodeMessage([]byte(bad)); err == nil {
 			t.Errorf("%s: read as %+v", name, m)
+		}
+	}
+}
+
+func TestWhatALogMayTellOfAMessage(t *testing.T) {
+	r := Reservation{Request: request(), Units: []int{3, 9}}
+	for name, c := range map[string]struct{ body, order, trace string }{
+		"order":               {string((&Message{Kind: MessageOrder, Reservation: r}).Encode()), r.Order, r.Trace},
+		"close":               {string((&Message{Kind: MessageClose, Order: r.Order, Trace: "t-2"}).Encode()), r.Order, "t-2"},
+		"return":              {string((&Message{Kind: MessageReturn, Order: r.Order, Trace: "t-3"}).Encode()), r.Order, "t-3"},
+		"wake":                {string((&Message{Kind: MessageWake, Item: "1001", Trace: "t-4"}).Encode()), "", "t-4"},
+		"close of before ids": {`{"v":1,"kind":"close","order":"` + r.Order + `"}`, r.Order, ""},
+		"unreadable":          {`{"v":2,"kind":"close","order":"` + r.Order + `","trace":"t-5"}`, "", ""},
+	} {
+		d := Delivery{Body: []byte(c.body)}
+		if order, trace := d.Subject(); order != c.order || trace != c.trace {
+			t.Errorf("%s: %s: order %q, trace %q; want %q, %q", name, c.body, order, trace, c.order, c.trace)
 		}
 	}
 }

@@ -106,34 +106,6 @@ func TestOnlyWhatIsCertainlyWrongEndsInit(t *testing.T) {
 	}
 }
 
-func TestTheSameLineOnceASecond(t *testing.T) {
-	t.Parallel()
-	clock, out := memory.NewClock(begin), &bytes.Buffer{}
-	log := slog.New(&calm{slog.NewTextHandler(out, nil), &seen{clock: clock}}).With("step", "buy")
-	for range 100 {
-		log.Error("request failed", "code", "unavailable")
-		log.Info("not rationed")
-	}
-	log.Error("request failed", "code", "internal")
-	log.Warn("message comes back", "order", "o1")
-	log.Warn("message comes back", "order", "o2")
-	clock.Advance(logEvery)
-	log.Error("request failed", "code", "unavailable")
-	clock.Advance(logEvery)
-	log.Error("request failed", "code", "unavailable")
-	for text, want := range map[string]int{"code=unavailable": 3, "omitted=99": 1, "omitted": 1, "code=internal": 1, "order=o1": 1, "order=o2": 1, "not rationed": 100, "step=buy": 107 - 1} {
-		if n := strings.Count(out.String(), text); n != want {
-			t.Errorf("%q %d times, want %d", text, n, want)
-		}
-	}
-	for i := range 2 * maxRemember {
-		log.Warn("message comes back", "order", i)
-	}
-	if s := len(log.Handler().(*calm).seen.lines); s > maxRemember {
-		t.Errorf("%d lines remembered, want at most %d", s, maxRemember)
-	}
-}
-
 func TestEndpointsAndMissingAWSSettings(t *testing.T) {
 	t.Parallel()
 	given := map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_ENDPOINT_URL": "http://all", "AWS_ENDPOINT_URL_SQS": "http://sqs"}

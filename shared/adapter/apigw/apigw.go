@@ -12,6 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"seckill/shared/seckill"
 )
 
 // Margins before Lambda's deadline.
@@ -26,14 +30,15 @@ type Handler func(ctx context.Context, event []byte) ([]byte, error)
 // Invoke makes a Handler what the Lambda runtime starts.
 func (h Handler) Invoke(ctx context.Context, event []byte) ([]byte, error) { return h(ctx, event) }
 
-// Tracer puts a request id into a context, for logs.
-type Tracer func(ctx context.Context, id string) context.Context
-
-// Schedule makes a handler of what runs each minute. It ends 2 s before the deadline. Whatever the event says, it means now.
+// Schedule makes a handler of what runs each minute. It ends 2 s before the deadline. Whatever the event says, it means now. The request's
+// id is Lambda's own, which the platform's log lines have too.
 func Schedule(run func(context.Context) error) Handler {
 	return func(ctx context.Context, _ []byte) ([]byte, error) {
 		ctx, cancel := early(ctx, batchMargin)
 		defer cancel()
+		if lc, ok := lambdacontext.FromContext(ctx); ok {
+			ctx = seckill.WithTrace(ctx, lc.AwsRequestID)
+		}
 		if err := run(ctx); err != nil {
 			return nil, err
 		}

@@ -22,8 +22,8 @@ const stragglers = time.Second
 
 // Batch makes a handler of a queue's events: messages are handled at the same time, at most MaxBatch of them, and those that failed are
 // named in the answer, so that the queue delivers them again and deletes the rest. It begins nothing in the last 2 s before the deadline.
-// handle has to be safe for concurrent use; one that panics fails its own message only.
-func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logger, trace Tracer) Handler {
+// handle has to be safe for concurrent use; its context has the request id that the message carries; one that panics fails its own message only.
+func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logger) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e events.SQSEvent
 		if err := json.Unmarshal(event, &e); err != nil {
@@ -36,7 +36,7 @@ func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logge
 		}
 		ctx, cancel := early(ctx, batchMargin)
 		defer cancel()
-		done := run(ctx, e.Records, func(ctx context.Context, d seckill.Delivery) bool { return one(ctx, d, handle, log, trace) })
+		done := run(ctx, e.Records, func(ctx context.Context, d seckill.Delivery) bool { return one(ctx, d, handle, log) })
 		out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}} // null would fail the whole batch
 		for i := range e.Records {
 			if !done[i].Load() {
@@ -88,18 +88,9 @@ func delivery(m *events.SQSMessage) seckill.Delivery {
 }
 
 // one handles a message and says whether it may be deleted.
-func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error, log *slog.Logger, trace Tracer) bool {
-	// Of a message's content nothing but these two may appear in a log.
-	var order string
-	if m, err := seckill.DecodeMessage(d.Body); err == nil {
-		order = m.Order
-		if m.Kind == seckill.MessageOrder {
-			order = m.Reservation.Order
-			if m.Reservation.Trace != "" {
-				ctx = trace(ctx, m.Reservation.Trace)
-			}
-		}
-	}
+func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error, log *slog.Logger) bool {
+	order, trace := d.Subject()
+	ctx = seckill.WithTrace(ctx, trace)
 	err := calm(ctx, d, handle)
 	if err != nil {
 		log.LogAttrs(ctx, slog.LevelWarn, "message comes back", slog.String("message", d.ID), slog.String("order", order),

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/google/go-cmp/cmp"
 
 	"seckill/shared/adapter/apigw"
@@ -35,23 +36,22 @@ func TestRecordedBatch(t *testing.T) {
 	var mu sync.Mutex
 	got := map[string]string{}
 	h := apigw.Batch(func(ctx context.Context, d seckill.Delivery) error {
-		id, _ := ctx.Value(traceKey{}).(string)
 		m, err := seckill.DecodeMessage(d.Body)
 		if err != nil {
 			t.Error(err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		got[d.ID] = fmt.Sprint(m.Kind, " ", d.Receipt, " ", d.Receives, " ", id)
+		got[d.ID] = fmt.Sprint(m.Kind, " ", d.Receipt, " ", d.Receives, " ", seckill.Trace(ctx))
 		return nil
-	}, quiet, tracer)
+	}, quiet)
 	out, err := h(context.Background(), recorded(t, "sqs.json"))
 	if err != nil || string(out) != `{"batchItemFailures":[]}` {
 		t.Errorf("%s, %v", out, err)
 	}
 	want := map[string]string{
 		"059f36b4-87a3-44ab-83d2-661975830a7d": "order AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a== 3 Root=1-69120f5e",
-		"2e1424d4-f796-459a-8184-9c92662be6da": "return AQEBzWwaftRI0KuVm4tP+/7q1rGgNqicHq== 1 ",
+		"2e1424d4-f796-459a-8184-9c92662be6da": "return AQEBzWwaftRI0KuVm4tP+/7q1rGgNqicHq== 1 Root=1-69120f5f",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -97,7 +97,7 @@ func TestWhatFailedIsNamed(t *testing.T) {
 				panic("the message's address")
 			}
 			return errors.New("no answer")
-		}, slog.New(slog.NewTextHandler(&log, nil)), tracer)
+		}, slog.New(slog.NewTextHandler(&log, nil)))
 		out, err := h(context.Background(), event(c.n))
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func TestABatchIsHandledAtTheSameTime(t *testing.T) {
 		h := apigw.Batch(func(context.Context, seckill.Delivery) error {
 			time.Sleep(time.Second) // of the bubble's clock
 			return nil
-		}, quiet, tracer)
+		}, quiet)
 		for _, c := range []struct {
 			n    int
 			want time.Duration
@@ -160,7 +160,7 @@ func TestABatchEndsBeforeTheDeadline(t *testing.T) {
 				}
 				<-ctx.Done()
 				return ctx.Err()
-			}, quiet, tracer)
+			}, quiet)
 			start := time.Now()
 			out, err := h(ctx, event(12))
 			if took := time.Since(start); err != nil || took != c.took {
@@ -181,7 +181,7 @@ func TestABatchEndsBeforeTheDeadline(t *testing.T) {
 
 func TestNotABatch(t *testing.T) {
 	t.Parallel()
-	h := apigw.Batch(func(context.Context, seckill.Delivery) error { return nil }, quiet, tracer)
+	h := apigw.Batch(func(context.Context, seckill.Delivery) error { return nil }, quiet)
 	for name, e := range map[string]string{"not JSON": "{", "no id": `{"Records":[{"body":"x"}]}`, "another shape": `{"Records":"x"}`} {
 		if out, err := h(context.Background(), []byte(e)); err == nil || out != nil {
 			t.Errorf("%s: %s, %v; want an error", name, out, err)
@@ -206,6 +206,23 @@ func TestBatchOrSchedule(t *testing.T) {
 	}
 	if _, err := h(context.Background(), []byte("{")); err == nil {
 		t.Error("no error for what is no JSON")
+	}
+}
+
+func TestAScheduleHasLambdasRequestID(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		want string
+	}{
+		"on Lambda": {lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "5a8a6f0e-52b0"}), "5a8a6f0e-52b0"},
+		"elsewhere": {t.Context(), ""},
+	} {
+		got := "nothing ran"
+		h := apigw.Schedule(func(ctx context.Context) error { got = seckill.Trace(ctx); return nil })
+		if _, err := h(c.ctx, recorded(t, "schedule.json")); err != nil || got != c.want {
+			t.Errorf("%s: request id %q, %v; want %q", name, got, err, c.want)
+		}
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"seckill/shared/seckill"
 )
 
 // traceHeader is what API Gateway and its kin put a request's id into; idHeader is where package httpapi looks for it first. A client's own id
@@ -23,7 +25,7 @@ const (
 
 // HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, from X-Amzn-Trace-Id or else
 // requestContext.requestId, is for logs only: local gateways repeat it. The request's context ends 250 ms before Lambda's deadline.
-func HTTP(h http.Handler, trace Tracer) Handler {
+func HTTP(h http.Handler) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e events.APIGatewayProxyRequest
 		if err := json.Unmarshal(event, &e); err != nil {
@@ -34,7 +36,7 @@ func HTTP(h http.Handler, trace Tracer) Handler {
 		}
 		ctx, cancel := early(ctx, answerMargin)
 		defer cancel()
-		r, err := request(ctx, &e, trace)
+		r, err := request(ctx, &e)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +46,7 @@ func HTTP(h http.Handler, trace Tracer) Handler {
 	}
 }
 
-func request(ctx context.Context, e *events.APIGatewayProxyRequest, trace Tracer) (*http.Request, error) {
+func request(ctx context.Context, e *events.APIGatewayProxyRequest) (*http.Request, error) {
 	body := []byte(e.Body)
 	if e.IsBase64Encoded {
 		var err error
@@ -69,7 +71,7 @@ func request(ctx context.Context, e *events.APIGatewayProxyRequest, trace Tracer
 		id = e.RequestContext.RequestID
 	}
 	r.Header[idHeader] = []string{id}
-	return r.WithContext(trace(ctx, id)), nil
+	return r.WithContext(seckill.WithTrace(ctx, id)), nil
 }
 
 // pathOf is the path without the stage. API Gateway leaves the stage out; some local gateways do not. The resource, which never has it,

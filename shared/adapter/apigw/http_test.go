@@ -16,13 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"seckill/shared/adapter/apigw"
+	"seckill/shared/seckill"
 )
-
-type traceKey struct{}
-
-func tracer(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, traceKey{}, id)
-}
 
 func recorded(t *testing.T, name string) []byte {
 	t.Helper()
@@ -70,10 +65,9 @@ func serve(t *testing.T, event []byte) (seen, http.Header) {
 		if err != nil {
 			t.Error(err)
 		}
-		id, _ := r.Context().Value(traceKey{}).(string)
-		s = seen{r.Method, r.URL.Path, r.URL.RawQuery, r.Host, r.RemoteAddr, id, r.Header.Get("X-Request-Id"), string(b), r.ContentLength}
+		s = seen{r.Method, r.URL.Path, r.URL.RawQuery, r.Host, r.RemoteAddr, seckill.Trace(r.Context()), r.Header.Get("X-Request-Id"), string(b), r.ContentLength}
 		header = r.Header
-	}), tracer)
+	}))
 	if _, err := h(context.Background(), event); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +124,7 @@ func TestRequests(t *testing.T) {
 
 func TestNotARequest(t *testing.T) {
 	t.Parallel()
-	h := apigw.HTTP(http.NotFoundHandler(), tracer)
+	h := apigw.HTTP(http.NotFoundHandler())
 	for name, event := range map[string][]byte{
 		"not JSON":       []byte("{"),
 		"a schedule":     recorded(t, "schedule.json"),
@@ -173,7 +167,7 @@ func TestAnswers(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 		}, `{"statusCode":418,"headers":{},"multiValueHeaders":{},"body":""}`},
 	} {
-		out, err := apigw.HTTP(c.serve, tracer)(context.Background(), recorded(t, "apigateway.json"))
+		out, err := apigw.HTTP(c.serve)(context.Background(), recorded(t, "apigateway.json"))
 		if err != nil || string(out) != c.want {
 			t.Errorf("%s:\n got %s, %v\nwant %s", name, out, err, c.want)
 		}
@@ -190,7 +184,7 @@ func TestDeadlines(t *testing.T) {
 		d, _ := ctx.Deadline()
 		got[name] = at.Sub(d)
 	}
-	h := apigw.HTTP(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { note(r.Context(), "request") }), tracer)
+	h := apigw.HTTP(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { note(r.Context(), "request") }))
 	s := apigw.Schedule(func(ctx context.Context) error { note(ctx, "schedule"); return nil })
 	for name, call := range map[string]func() ([]byte, error){
 		"request":  func() ([]byte, error) { return h(ctx, recorded(t, "apigateway.json")) },

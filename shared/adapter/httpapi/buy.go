@@ -46,7 +46,6 @@ func (b *buyer) buy(r *http.Request, _ string) (answer, error) {
 		}
 		p.Key = keys[0]
 	}
-	p.Trace = trace(r)
 	order, err := b.flow.Buy(r.Context(), p)
 	if err != nil {
 		return answer{}, err

@@ -28,22 +28,23 @@ func TestBuyReadsWhatClientsSend(t *testing.T) {
 		name, body string
 		headers    []string
 		want       buy.Purchase
+		trace      string
 	}{
-		{"string id", purchaseBody(`"42"`, "1", address), nil, buy.Purchase{Item: "42", Count: 1, Address: address}},
-		{"number id", purchaseBody("42", "1", address), nil, buy.Purchase{Item: "42", Count: 1, Address: address}},
-		{"19 digits as a string", purchaseBody(`"`+itemID+`"`, "50", address), nil, buy.Purchase{Item: itemID, Count: 50, Address: address}},
-		{"19 digits as a number", purchaseBody(itemID, "50", address), nil, buy.Purchase{Item: itemID, Count: 50, Address: address}},
-		{"above 2^63 as a number", purchaseBody("9999999999999999999", "1", "a"), nil, buy.Purchase{Item: "9999999999999999999", Count: 1, Address: "a"}},
-		{"escapes", `{"seckill_id":"\u0034\u0032","count":1,"address":"\u5317\u4eac \ud83c\udfe0"}`, nil, buy.Purchase{Item: "42", Count: 1, Address: "北京 🏠"}},
-		{"500 characters", purchaseBody("42", "1", long), nil, buy.Purchase{Item: "42", Count: 1, Address: long}},
-		{"blanks around", " \r\n\t" + purchaseBody("42", "1", "a") + "\n ", nil, buy.Purchase{Item: "42", Count: 1, Address: "a"}},
-		{"unknown fields", `{"v":{"count":[9]},"seckill_id":42,"count":1,"address":"a","":null,"n":1e3}`, nil, buy.Purchase{Item: "42", Count: 1, Address: "a"}},
+		{"string id", purchaseBody(`"42"`, "1", address), nil, buy.Purchase{Item: "42", Count: 1, Address: address}, ""},
+		{"number id", purchaseBody("42", "1", address), nil, buy.Purchase{Item: "42", Count: 1, Address: address}, ""},
+		{"19 digits as a string", purchaseBody(`"`+itemID+`"`, "50", address), nil, buy.Purchase{Item: itemID, Count: 50, Address: address}, ""},
+		{"19 digits as a number", purchaseBody(itemID, "50", address), nil, buy.Purchase{Item: itemID, Count: 50, Address: address}, ""},
+		{"above 2^63 as a number", purchaseBody("9999999999999999999", "1", "a"), nil, buy.Purchase{Item: "9999999999999999999", Count: 1, Address: "a"}, ""},
+		{"escapes", `{"seckill_id":"\u0034\u0032","count":1,"address":"\u5317\u4eac \ud83c\udfe0"}`, nil, buy.Purchase{Item: "42", Count: 1, Address: "北京 🏠"}, ""},
+		{"500 characters", purchaseBody("42", "1", long), nil, buy.Purchase{Item: "42", Count: 1, Address: long}, ""},
+		{"blanks around", " \r\n\t" + purchaseBody("42", "1", "a") + "\n ", nil, buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
+		{"unknown fields", `{"v":{"count":[9]},"seckill_id":42,"count":1,"address":"a","":null,"n":1e3}`, nil, buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
 		{"key and request id", purchaseBody("42", "1", "a"), []string{"Idempotency-Key", "a key!~", "X-Request-Id", "req-1"},
-			buy.Purchase{Item: "42", Count: 1, Address: "a", Key: "a key!~", Trace: "req-1"}},
+			buy.Purchase{Item: "42", Count: 1, Address: "a", Key: "a key!~"}, "req-1"},
 		{"gateway's trace", purchaseBody("42", "1", "a"), []string{"X-Request-Id", "bad id\"", "X-Amzn-Trace-Id", "Root=1-57-bd;Sampled=1"},
-			buy.Purchase{Item: "42", Count: 1, Address: "a", Trace: "Root=1-57-bd;Sampled=1"}},
-		{"overlong request id", purchaseBody("42", "1", "a"), []string{"X-Request-Id", strings.Repeat("x", 129)}, buy.Purchase{Item: "42", Count: 1, Address: "a"}},
-		{"other content type", purchaseBody("42", "1", "a"), []string{"Content-Type", "text/plain"}, buy.Purchase{Item: "42", Count: 1, Address: "a"}},
+			buy.Purchase{Item: "42", Count: 1, Address: "a"}, "Root=1-57-bd;Sampled=1"},
+		{"overlong request id", purchaseBody("42", "1", "a"), []string{"X-Request-Id", strings.Repeat("x", 129)}, buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
+		{"other content type", purchaseBody("42", "1", "a"), []string{"Content-Type", "text/plain"}, buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,10 +57,24 @@ func TestBuyReadsWhatClientsSend(t *testing.T) {
 			if diff := cmp.Diff(c.want, s.purchase); diff != "" {
 				t.Errorf("%s: the flow got (-want +got):\n%s", c.body, diff)
 			}
+			if s.trace != c.trace {
+				t.Errorf("%s: the flow got the request id %q, want %q", c.body, s.trace, c.trace)
+			}
 			if got := w.Header().Get("Cache-Control"); got != "no-store" {
 				t.Errorf("Cache-Control = %q, want no-store", got)
 			}
 		})
+	}
+}
+
+// TestAnUnsafeRequestIDIsNotPassedOn: the server in front may have put into the context what no log and no message should have.
+func TestAnUnsafeRequestIDIsNotPassedOn(t *testing.T) {
+	h, s := newStubs()
+	r := httptest.NewRequest("POST", "/seckill/buy", strings.NewReader(purchaseBody("42", "1", "a")))
+	r.Header.Set("Authorization", bearer(alice))
+	r.Header.Set("X-Request-Id", "bad id")
+	if w := send(t, h, r.WithContext(seckill.WithTrace(r.Context(), "bad id"))); w.Code != 200 || s.trace != "" {
+		t.Errorf("status %d, the flow got the request id %q, want none", w.Code, s.trace)
 	}
 }
 

@@ -125,6 +125,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, e)
 		return
 	}
+	if id := trace(r); id != seckill.Trace(r.Context()) {
+		r = r.WithContext(seckill.WithTrace(r.Context(), id))
+	}
 	a, err := call(rt, r, arg)
 	if err != nil {
 		e := seckill.AsError(err)

@@ -40,6 +40,7 @@ type stubs struct {
 	form     url.Values
 	calls    int
 	user, id string
+	trace    string // of Buy's context
 	page     [2]int
 }
 
@@ -51,8 +52,8 @@ func (s *stubs) called() error {
 	return s.err
 }
 
-func (s *stubs) Buy(_ context.Context, p buy.Purchase) (string, error) {
-	s.purchase = p
+func (s *stubs) Buy(ctx context.Context, p buy.Purchase) (string, error) {
+	s.purchase, s.trace = p, seckill.Trace(ctx)
 	if err := s.called(); err != nil {
 		return "", err
 	}

@@ -2,8 +2,8 @@
 // Out: requests to SQS, through a client that the caller has configured with region, credentials and endpoint.
 //
 // Every call may be repeated by the package itself: SQS delivers at least once anyway, so a message that is sent twice costs
-// a duplicate, and one that is not sent costs a purchase. An error therefore never says that nothing happened. The request
-// id of a purchase travels in the message's body (Request.Trace).
+// a duplicate, and one that is not sent costs a purchase. An error therefore never says that nothing happened. The id of the
+// request that caused a message travels in its body (Message.Trace, Request.Trace).
 package sqsqueue
 
 import (

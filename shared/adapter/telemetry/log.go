@@ -1,4 +1,4 @@
-// Package telemetry tells operators what the system does: a log of JSON lines, each with the id of the request it is about, and
+// Package telemetry tells operators what the system does: a log of lines, each with the id of the request it is about, and
 // counts of events in CloudWatch's embedded metric format. In: log records and events. Out: lines on a writer, which on
 // Lambda is standard output. It talks to no network.
 package telemetry
@@ -10,30 +10,26 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+
+	"seckill/shared/seckill"
 )
 
 // traceKey names the request id in log records and metric lines.
 const traceKey = "trace"
 
-type traceContext struct{}
-
-// WithTrace gives a context the id of the request that is being worked on: from the HTTP request, or from the message that
-// it left on a queue.
-func WithTrace(ctx context.Context, trace string) context.Context {
-	return context.WithValue(ctx, traceContext{}, trace)
-}
-
-// Trace is the context's request id, "" when it has none.
-func Trace(ctx context.Context) string {
-	trace, _ := ctx.Value(traceContext{}).(string)
-	return trace
-}
-
 // NewLog makes a log of one JSON line a record: timestamp (RFC 3339), level, msg, trace when the context or the record has
 // one, then what else the record says. What may not be logged is replaced, see redact.
 func NewLog(w io.Writer, level slog.Leveler) *slog.Logger {
-	h := slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: redact})
-	return slog.New(&handler{Handler: h})
+	return slog.New(&handler{Handler: slog.NewJSONHandler(w, options(level))})
+}
+
+// NewTextLog is NewLog for people at a terminal: key=value pairs instead of JSON.
+func NewTextLog(w io.Writer, level slog.Leveler) *slog.Logger {
+	return slog.New(&handler{Handler: slog.NewTextHandler(w, options(level))})
+}
+
+func options(level slog.Leveler) *slog.HandlerOptions {
+	return &slog.HandlerOptions{Level: level, ReplaceAttr: redact}
 }
 
 // LevelVariables are the environment variables that Level reads, the first that is set. The second is Lambda's own ("Log-level
@@ -73,7 +69,7 @@ type handler struct {
 }
 
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	trace := Trace(ctx)
+	trace := seckill.Trace(ctx)
 	if trace == "" || h.traced {
 		return h.Handler.Handle(ctx, r)
 	}

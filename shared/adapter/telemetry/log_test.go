@@ -50,7 +50,7 @@ func TestHandlerKeepsSlogsRules(t *testing.T) {
 }
 
 func TestRecordsCarryTheTrace(t *testing.T) {
-	ctx := telemetry.WithTrace(t.Context(), "Root=1-abc")
+	ctx := seckill.WithTrace(t.Context(), "Root=1-abc")
 	group := func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for i := 0; i < len(pairs); i += 2 {
@@ -93,7 +93,7 @@ func TestRecordsCarryTheTrace(t *testing.T) {
 // TestLoggersShareNothing: what one logger is given does not show up in another made of the same one.
 func TestLoggersShareNothing(t *testing.T) {
 	var b bytes.Buffer
-	ctx := telemetry.WithTrace(t.Context(), "t")
+	ctx := seckill.WithTrace(t.Context(), "t")
 	// Two attributes, so that a slice they are kept in has room for a third.
 	base := telemetry.NewLog(&b, slog.LevelInfo).WithGroup("g").With("a", 1).With("b", 2)
 	one, two := base.With("one", 1), base.With("two", 2)
@@ -146,7 +146,7 @@ func TestSecretsAreNeverLogged(t *testing.T) {
 			t.Errorf("%s: line %s, want %s in it and no address", c.name, line, c.want)
 		}
 		b.Reset()
-		telemetry.NewLog(&b, slog.LevelInfo).With(c.attr).InfoContext(telemetry.WithTrace(t.Context(), "t"), "m")
+		telemetry.NewLog(&b, slog.LevelInfo).With(c.attr).InfoContext(seckill.WithTrace(t.Context(), "t"), "m")
 		if line := b.String(); !strings.Contains(line, c.want) || strings.Contains(line, "杭州") {
 			t.Errorf("%s, given to the logger: line %s, want %s in it and no address", c.name, line, c.want)
 		}
@@ -194,7 +194,7 @@ func TestLevelLimitsTheLog(t *testing.T) {
 func BenchmarkLog(b *testing.B) {
 	var buf bytes.Buffer
 	l := telemetry.NewLog(&buf, slog.LevelInfo)
-	ctx := telemetry.WithTrace(b.Context(), "Root=1-abc")
+	ctx := seckill.WithTrace(b.Context(), "Root=1-abc")
 	b.ReportAllocs()
 	for b.Loop() {
 		buf.Reset()

@@ -65,7 +65,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 		return nil
 	}
 	// One write, so that lines of several writers do not mix.
-	if _, err := m.w.Write(m.line(Trace(ctx), counts)); err != nil {
+	if _, err := m.w.Write(m.line(seckill.Trace(ctx), counts)); err != nil {
 		for e, n := range counts {
 			m.Count(e, n)
 		}

@@ -149,7 +149,7 @@ func TestLineIsExactlyThis(t *testing.T) {
 	m.Count(seckill.EventPlaced, 3)
 	m.Count(seckill.EventCollided, 1)
 	m.Count(seckill.EventPlaced, 2)
-	if err := m.Flush(telemetry.WithTrace(t.Context(), "Root=1-abc")); err != nil {
+	if err := m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[` +
@@ -199,7 +199,7 @@ func TestLinesAddUp(t *testing.T) {
 					want["n step=s "+string(e)] += float64(n)
 				}
 			}
-			if err := m.Flush(telemetry.WithTrace(context.Background(), rapid.StringMatching(`[ -~]{0,20}`).Draw(rt, "trace"))); err != nil {
+			if err := m.Flush(seckill.WithTrace(context.Background(), rapid.StringMatching(`[ -~]{0,20}`).Draw(rt, "trace"))); err != nil {
 				rt.Fatal(err)
 			}
 		}
@@ -315,7 +315,7 @@ func TestNewMeterRefusesNamesOutOfRange(t *testing.T) {
 
 func BenchmarkMeter(b *testing.B) {
 	m := telemetry.NewMeter(io.Discard, clock, "n", "s")
-	ctx := telemetry.WithTrace(b.Context(), "Root=1-abc")
+	ctx := seckill.WithTrace(b.Context(), "Root=1-abc")
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Count(seckill.EventReserved, 1)

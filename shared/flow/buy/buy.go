@@ -62,7 +62,7 @@ var (
 // then on the order gets a row (I11). The error is an *seckill.Error.
 func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	now := f.Clock.Now()
-	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Created: now, Trace: p.Trace}
+	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Created: now, Trace: seckill.Trace(ctx)}
 	if err := r.Validate(); err != nil {
 		return "", err
 	}
@@ -167,6 +167,6 @@ func (f *Flow) wake(ctx context.Context, item string, now time.Time) {
 	}
 	f.mu.Unlock()
 	if due {
-		_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageWake, Item: item}, 0)
+		_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageWake, Item: item, Trace: seckill.Trace(ctx)}, 0)
 	}
 }

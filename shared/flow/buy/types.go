@@ -10,5 +10,4 @@ type Purchase struct {
 	Count   int
 	Address string
 	Key     string // Idempotency-Key, or "" without one
-	Trace   string // the request id, for logs
 }

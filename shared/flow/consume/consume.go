@@ -216,7 +216,7 @@ func (f *Flow) settle(ctx context.Context, it *seckill.Item, order, user string,
 
 func (f *Flow) sendClosing(ctx context.Context, o *seckill.Order, now time.Time) error {
 	wait := min(max(o.Due().Sub(now), 0), seckill.MaxDelay)
-	return f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: o.ID}, wait)
+	return f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: o.ID, Trace: seckill.Trace(ctx)}, wait)
 }
 
 // giveBack takes a returned order's numbers back into the stock. The row's numbers count; no row means nothing to do.

@@ -93,7 +93,8 @@ func (f *Flow) look(ctx context.Context, id string, again bool) error {
 		now := f.Clock.Now()
 		if now.Before(o.Due()) {
 			if again {
-				return f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: id}, min(o.Due().Sub(now), seckill.MaxDelay))
+				m := seckill.Message{Kind: seckill.MessageClose, Order: id, Trace: seckill.Trace(ctx)}
+				return f.Closings.Send(ctx, m, min(o.Due().Sub(now), seckill.MaxDelay))
 			}
 			return nil
 		}
@@ -171,6 +172,6 @@ func (f *Flow) giveBack(ctx context.Context, o seckill.Order) error {
 		f.Meter.Count(seckill.EventExpired, 1)
 	}
 	// The return row is the promise; the message only makes it quick. Without it repair finishes the return within a minute.
-	_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: o.ID}, 0)
+	_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: o.ID, Trace: seckill.Trace(ctx)}, 0)
 	return nil
 }

@@ -225,7 +225,7 @@ func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 			}
 			f.Meter.Count(seckill.EventClosing, 1)
 			// The row is due now: without this message the sweep closes it within a minute.
-			_ = f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: id}, 0)
+			_ = f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: id, Trace: seckill.Trace(ctx)}, 0)
 			return Status{Order: id, State: seckill.Closing, RetryAfter: pollClosing}, nil
 		default:
 			return Status{}, &seckill.Error{Code: seckill.CodeNotCancelable, Order: id}

@@ -1,8 +1,9 @@
-package boot
+package telemetry
 
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,13 +13,20 @@ import (
 
 // Limits of a calm log.
 const (
-	logEvery    = time.Second // how often an instance says the same thing
+	logEvery    = time.Second // how often a process says the same thing
 	maxRemember = 1000        // things said, remembered
 )
 
-// calm is a log that says the same thing once a second: while Redis does not answer, every purchase fails for the same reason, and a
-// thousand equal lines hide the one that differs. Lines are the same when their message, code, order and queue message are; the
-// first one after a silence says how many were left out.
+// Calm makes a log say the same thing once a second: while Redis does not answer, every purchase fails for the same reason, and a
+// thousand equal lines hide the one that differs. Lines are the same when their message and the attributes of sameKeys are; the
+// first one after a silence says how many were left out. Only warnings and errors are rationed.
+func Calm(log *slog.Logger, clock seckill.Clock) *slog.Logger {
+	return slog.New(&calm{log.Handler(), &seen{clock: clock}})
+}
+
+// sameKeys are the attributes that make a line another one: what failed, and for whom it has to be mended.
+var sameKeys = []string{"code", "order", "message", "queue", "schedule"}
+
 type calm struct {
 	slog.Handler
 	seen *seen
@@ -44,8 +52,8 @@ func (c *calm) Handle(ctx context.Context, r slog.Record) error {
 	key := strings.Builder{}
 	key.WriteString(r.Message)
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "code" || a.Key == "order" || a.Key == "message" {
-			key.WriteString("\x00" + a.Value.String())
+		if slices.Contains(sameKeys, a.Key) {
+			key.WriteString("\x00" + a.Key + "\x00" + a.Value.String())
 		}
 		return true
 	})

@@ -1,0 +1,183 @@
+package local_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/seckill"
+)
+
+// noted is a queue that notes kind and request id of what it is sent, and loses it on demand.
+type noted struct {
+	seckill.Queue
+	mu   *sync.Mutex
+	sent *[]string
+	lose atomic.Bool
+}
+
+func (n *noted) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {
+	trace := m.Trace
+	if m.Kind == seckill.MessageOrder {
+		trace = m.Reservation.Trace
+	}
+	n.mu.Lock()
+	*n.sent = append(*n.sent, string(m.Kind)+" "+trace)
+	n.mu.Unlock()
+	if n.lose.Load() {
+		return errors.New("no answer")
+	}
+	return n.Queue.Send(ctx, m, delay)
+}
+
+var errOnce = errors.New("fails once")
+
+// hesitantProvider does not answer its first query.
+type hesitantProvider struct {
+	seckill.Payments
+	asked atomic.Bool
+}
+
+func (p *hesitantProvider) Query(ctx context.Context, order string) (seckill.Trade, error) {
+	if !p.asked.Swap(true) {
+		return seckill.Trade{}, errOnce
+	}
+	return p.Payments.Query(ctx, order)
+}
+
+// hesitantStock fails its first return.
+type hesitantStock struct {
+	seckill.Stock
+	asked atomic.Bool
+}
+
+func (s *hesitantStock) Return(ctx context.Context, item, order, user string, units []int) error {
+	if !s.asked.Swap(true) {
+		return errOnce
+	}
+	return s.Stock.Return(ctx, item, order, user, units)
+}
+
+// unswept is a ledger in which the schedules find nothing to do, until they may.
+type unswept struct {
+	seckill.Ledger
+	sweep *atomic.Bool
+}
+
+func (l unswept) DueOrders(ctx context.Context, shard int, now time.Time, limit int) ([]string, error) {
+	if !l.sweep.Load() {
+		return nil, nil
+	}
+	return l.Ledger.DueOrders(ctx, shard, now, limit)
+}
+
+func (l unswept) Returns(ctx context.Context, shard, limit int) ([]seckill.ReturnRow, error) {
+	if !l.sweep.Load() {
+		return nil, nil
+	}
+	return l.Ledger.Returns(ctx, shard, limit)
+}
+
+// failures are queue, order and trace of the lines about messages that came back.
+func (l *logs) failures(t *testing.T) []string {
+	t.Helper()
+	out := []string{}
+	for line := range strings.Lines(l.String()) {
+		var r struct{ Msg, Queue, Order, Trace string }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if r.Msg == "message comes back" {
+			out = append(out, fmt.Sprint(r.Queue, " ", r.Order, " ", r.Trace))
+		}
+	}
+	return out
+}
+
+// TestARequestIDSurvivesEveryQueue: what happens to an order can be followed back, in the log, to the request or the schedule that
+// caused it.
+func TestARequestIDSurvivesEveryQueue(t *testing.T) {
+	t.Parallel()
+	var log logs
+	var sweep atomic.Bool
+	var mu sync.Mutex
+	var sent []string
+	var closings *noted
+	w := startChanged(t, local.Options{Items: []seckill.Item{live("5", 3, 3)}, Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(s *local.System) {
+		orders := &noted{Queue: s.Orders, mu: &mu, sent: &sent}
+		closings = &noted{Queue: s.Closings, mu: &mu, sent: &sent}
+		s.Buy.Orders, s.Repair.Orders, s.Expire.Orders = orders, orders, orders
+		s.Consume.Closings, s.Shop.Closings, s.Expire.Closings = closings, closings, closings
+		s.Expire.Payments = &hesitantProvider{Payments: s.Payments}
+		s.Repair.Stock = &hesitantStock{Stock: s.Stock}
+		// A minute that ends in the middle of the test must not do the messages' work.
+		s.Expire.Ledger, s.Repair.Ledger = unswept{s.Ledger, &sweep}, unswept{s.Ledger, &sweep}
+	})
+	await := func(message string) { // or what begins so
+		t.Helper()
+		w.eventually("message "+message, func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.ContainsFunc(sent, func(s string) bool { return strings.HasPrefix(s, message) })
+		}, func() any {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(sent)
+		})
+	}
+	buy := func(trace string) answer {
+		return w.call(w.token("1001"), "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1, "address": address}, "X-Request-Id", trace)
+	}
+	if a := buy("bought-1"); a.status != 200 {
+		t.Fatal(a)
+	}
+	order := w.awaitState("1001", "5", seckill.PendingPayment).text("order_id")
+	await("order bought-1")
+	await("close bought-1")
+
+	if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil, "X-Request-Id", "cancelled-1"); a.status != 200 {
+		t.Fatal(a)
+	}
+	await("close cancelled-1")
+	said := func(want ...string) {
+		t.Helper()
+		w.eventually("log", func() bool { return slices.Equal(log.failures(t), want) }, func() any { return log.failures(t) })
+	}
+	said("closings " + order + " cancelled-1")
+	w.pass(2 * time.Second) // the first backoff
+	await("return cancelled-1")
+	said("closings "+order+" cancelled-1", "orders "+order+" cancelled-1")
+	w.pass(2 * time.Second)
+	w.awaitState("1001", "5", seckill.Cancelled)
+
+	// Without its message an order is closed by the schedule, whose minute is the request then.
+	closings.lose.Store(true)
+	if a := buy("bought-2"); a.status != 200 {
+		t.Fatal(a)
+	}
+	w.awaitState("1001", "5", seckill.PendingPayment)
+	sweep.Store(true)
+	w.pass(seckill.DefaultHold + seckill.Grace + time.Minute)
+	await("return expire@")
+	closings.lose.Store(false)
+
+	var a answer
+	w.eventually("stock that has forgotten the item", func() bool {
+		w.Redis.Flush()
+		a = buy("bought-3") // unless the minute's repair was quicker
+		return a.text("code") == "not_ready"
+	}, func() any { return a })
+	await("wake bought-3")
+	w.pass(time.Minute)
+	w.drained()
+}
