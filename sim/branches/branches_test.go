@@ -1,0 +1,193 @@
+package branches
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/redisconn/difftest"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/adapter/stocktest"
+	"seckill/shared/seckill"
+)
+
+// histories is how many random histories the tests play: some 14 calls each.
+const histories = 3000
+
+func newCounter(t *testing.T) *Counter {
+	t.Helper()
+	c, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// play plays the histories on two Redises, one with plain scripts and one that counts: they give the same answers and keep the same keys.
+func play(t *testing.T, c *Counter) {
+	t.Helper()
+	plain, counted := memory.NewRedis(), memory.NewRedis()
+	run := c.Wrap(counted)
+	for seed := range uint64(histories) {
+		calls, keys := difftest.Play(plain, difftest.History(seed))
+		counted.Flush()
+		var o difftest.Outcome
+		for _, call := range calls {
+			v, err := run.Run(context.Background(), call.Script, call.Keys, call.Args)
+			o.Replies, o.Errs = append(o.Replies, v), append(o.Errs, err)
+		}
+		o.Keys = counted.Dump()
+		if d := difftest.Difference(calls, keys, o); d != "" {
+			t.Fatal(difftest.Report(seed, difftest.History(seed), d))
+		}
+	}
+}
+
+// TestEveryBranch: every condition of every script comes out both ways in the conformance suite, the random histories and the odd calls
+// below; Impossible lists the rest, and nothing of Unplayed is in truth impossible.
+func TestEveryBranch(t *testing.T) {
+	c := newCounter(t)
+	if !t.Run("conformance", func(t *testing.T) {
+		stocktest.Run(t, func(*testing.T) seckill.Stock { return redisstock.New(c.Wrap(memory.NewRedis())) })
+	}) {
+		return
+	}
+	if !t.Run("histories", func(t *testing.T) { play(t, c) }) {
+		return
+	}
+	oddCalls(t, c)
+	if n := len(c.Branches()); n < 100 {
+		t.Errorf("%d conditions; the scripts have more than 100", n)
+	}
+	untaken, err := Untaken(c.Branches(), Impossible)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, name := range untaken {
+		t.Error(name)
+	}
+	if _, err := Untaken(c.Branches(), slices.Concat(Impossible, Unplayed)); err == nil || strings.Count(err.Error(), "\n")+1 != len(Unplayed) {
+		t.Errorf("of %d entries of Unplayed not all were taken here:\n%v", len(Unplayed), err)
+	}
+}
+
+// oddCalls is what neither the flows nor the other suites do.
+func oddCalls(t *testing.T, c *Counter) {
+	t.Helper()
+	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	it := seckill.Item{ID: "1001", Price: 8888, Start: now, End: now.Add(time.Hour), Stock: 5, Limit: 1, Buckets: 2, Version: 1}
+	s := redisstock.New(c.Wrap(memory.NewRedis()))
+	var r seckill.ReserveResult
+	request := seckill.Request{Order: seckill.KeyedOrderID(it.ID, "7", "k"), Item: it.ID, User: "7", Count: 1, Created: now}
+	rows := []seckill.UnitRow{{Unit: 5, Order: seckill.KeyedOrderID(it.ID, "8", "k"), User: "8"}}
+	for i, call := range []func() error{
+		// A build of unit 5, installed as one up to high-water 2: number 2 is in no list.
+		func() error { return s.BuildStart(ctx, now, it.ID, "t") },
+		func() error { _, err := s.BuildUnits(ctx, now, it.ID, "t", rows); return err },
+		func() error { return s.BuildGaps(ctx, now, it.ID, "t", 1, 1) },
+		func() error { return s.Install(ctx, it, "t", 1, 1, 2) },
+		func() error { return expect(2, seckill.Seen{Unit: 2}, s, it.ID) },
+		// An owner without a user.
+		func() error {
+			_, err := s.Correct(ctx, it.ID, seckill.Correction{Unit: 2, Owner: rows[0].Order})
+			return err
+		},
+		// A number that is held for an order whose entry went.
+		func() (err error) { r, err = s.Reserve(ctx, now, request, true, time.Minute); return err },
+		func() error { return s.Settle(ctx, it.ID, request.Order, "7", r.Reservation.Units) },
+		func() error { return s.Return(ctx, it.ID, request.Order, "7", nil) },
+		func() error {
+			_, err := s.Correct(ctx, it.ID, seckill.Correction{Unit: r.Reservation.Units[0], Holder: request.Order})
+			return err
+		},
+	} {
+		if err := call(); err != nil {
+			t.Fatalf("odd call %d: %v", i, err)
+		}
+	}
+	for i := range 10 { // more drift passes than are remembered
+		if _, err := s.DriftBegin(ctx, it.ID, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// expect looks at one number.
+func expect(n int, want seckill.Seen, s *redisstock.Stock, item string) error {
+	seen, err := s.Scan(context.Background(), item, n%2, 2)
+	if err == nil && !slices.Contains(seen, want) {
+		err = fmt.Errorf("scan: %+v, want %+v among them", seen, want)
+	}
+	return err
+}
+
+// refusing is a runner that never reaches a Redis, or one whose replies make no sense.
+type refusing struct {
+	reply any
+	err   error
+}
+
+func (r refusing) Run(context.Context, *redisstock.Script, []string, []string) (any, error) {
+	return r.reply, r.err
+}
+
+func TestWrapPassesErrorsOn(t *testing.T) {
+	c, away := newCounter(t), errors.New("away")
+	plain, err := scripts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		name   string
+		next   refusing
+		script *redisstock.Script
+		want   string
+	}{
+		{"trouble on the way", refusing{err: away}, plain[0], "away"},
+		{"a script that nobody knows", refusing{}, redisstock.NewScript("other", "return 1"), "script other: not one of the stock's"},
+		{"no trace", refusing{reply: "ok"}, plain[0], "script reserve: answered ok, no trace"},
+		{"a trace of another script", refusing{reply: []any{[]any{int64(1000)}}}, plain[0], "script reserve: a trace of 1000"},
+	} {
+		v, err := c.Wrap(x.next).Run(context.Background(), x.script, nil, nil)
+		if v != nil || err == nil || err.Error() != x.want {
+			t.Errorf("%s: %v, %v; want the error %q", x.name, v, err, x.want)
+		}
+	}
+	for _, b := range c.Branches() {
+		if b.True+b.False > 0 {
+			t.Errorf("%+v: counted, and nothing ran", b)
+		}
+	}
+}
+
+func TestUntaken(t *testing.T) {
+	branches := []Branch{{"a.lua", 3, "x", 1, 2}, {"a.lua", 5, "x", 0, 2}, {"b.lua", 1, "y", 0, 0}}
+	for _, x := range []struct {
+		name       string
+		exceptions []Exception
+		want       []string
+		wrong      string
+	}{
+		{"all", nil, []string{"a.lua:5 x: never true", "b.lua:1 y: never false", "b.lua:1 y: never true"}, ""},
+		{"but for exceptions", []Exception{{"a.lua", "x", 2, true, ""}, {"b.lua", "y", 1, false, ""}}, []string{"b.lua:1 y: never true"}, ""},
+		{"an exception that was taken", []Exception{{"a.lua", "x", 1, false, ""}}, []string{"a.lua:5 x: never true", "b.lua:1 y: never false", "b.lua:1 y: never true"},
+			"a.lua:3 x: came out false 2 times, which is listed as not happening"},
+		{"an exception for what is not there", []Exception{{"a.lua", "x", 3, true, ""}}, []string{"a.lua:5 x: never true", "b.lua:1 y: never false", "b.lua:1 y: never true"},
+			`a.lua: no condition "x" (number 3 of this text): the list of exceptions is out of date`},
+	} {
+		got, err := Untaken(branches, x.exceptions)
+		slices.Sort(got)
+		wrong := ""
+		if err != nil {
+			wrong = err.Error()
+		}
+		if !slices.Equal(got, x.want) || wrong != x.wrong {
+			t.Errorf("%s: %q, %q; want %q, %q", x.name, got, wrong, x.want, x.wrong)
+		}
+	}
+}
