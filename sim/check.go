@@ -14,210 +14,130 @@ import (
 	"seckill/shared/seckill"
 )
 
-// truth is the ledger as it is, read from its rows without the code under test.
-type truth struct {
-	orders   map[string]ledger.Row
-	units    map[int]ledger.Row // by number
-	quotas   map[string]ledger.Row
-	payments map[string][]ledger.Row // by order
-	returns  map[string]ledger.Row   // by order
-}
-
-func (w *World) truth() (truth, error) {
-	t := truth{map[string]ledger.Row{}, map[int]ledger.Row{}, map[string]ledger.Row{}, map[string][]ledger.Row{}, map[string]ledger.Row{}}
-	for _, r := range w.Rows.Dump(ledger.TableOrders) {
-		t.orders[text(r, "id")] = r
-	}
-	for _, r := range w.Rows.Dump(ledger.TableUnits) {
-		n, err := strconv.Atoi(text(r, "unit"))
-		if err != nil {
-			return t, fmt.Errorf("unit row %v", r)
-		}
-		if _, twice := t.units[n]; twice {
-			return t, fmt.Errorf("I1 unit %d has two rows", n)
-		}
-		t.units[n] = r
-	}
-	for _, r := range w.Rows.Dump(ledger.TableQuotas) {
-		t.quotas[text(r, "user")] = r
-	}
-	for _, r := range w.Rows.Dump(ledger.TablePayments) {
-		t.payments[text(r, "order")] = append(t.payments[text(r, "order")], r)
-	}
-	for _, r := range w.Rows.Dump(ledger.TableReturns) {
-		t.returns[text(r, "order")] = r
-	}
-	return t, nil
-}
-
-func text(r ledger.Row, attr string) string {
-	s, _ := r[attr].(string)
-	return s
-}
-
-func number(r ledger.Row, attr string) int64 {
-	n, _ := r[attr].(int64)
-	return n
-}
-
-func unitsOf(r ledger.Row) []int {
-	var out []int
-	for part := range strings.SplitSeq(text(r, "units"), ",") {
-		if n, err := strconv.Atoi(part); err == nil {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// Check judges the safety guarantees I1 to I10 on what the ledger holds now, against what happened in the world.
+// Check judges I1 to I10 on what was written since the last Check, from the rows themselves and from what happened in the world; and
+// the stock's keys, when a script ran.
 func (w *World) Check() error {
-	t, err := w.truth()
-	if err != nil {
-		return err
+	t := w.truth
+	errs := t.found
+	t.found = nil
+	if len(t.changed) > 0 {
+		for _, id := range slices.Sorted(maps.Keys(t.changed)) {
+			errs = append(errs, w.checkOrder(id))
+		}
+		clear(t.changed)
 	}
-	errs := []error{w.checkUnits(t), w.checkOrders(t), w.checkMoney(t), w.checkStock(t)}
+	if len(t.holders) > 0 {
+		for h := range t.holders {
+			errs = append(errs, w.checkHolder(h))
+		}
+		clear(t.holders)
+	}
+	if w.touched {
+		w.touched = false
+		for _, it := range w.allItems() {
+			errs = append(errs, w.checkStock(it))
+		}
+	}
 	return errors.Join(errs...)
 }
 
-// checkUnits: I1, I2, I3.
-func (w *World) checkUnits(t truth) error {
-	held := map[string]int{}
-	listed := 0
-	for id, o := range t.orders {
-		units := unitsOf(o)
-		listed += len(units)
-		state := seckill.State(text(o, "state"))
-		if holds := state.Info().Holds; holds && len(units) != int(number(o, "count")) || !holds && len(units) != 0 {
-			return fmt.Errorf("I3 order %s in %s lists %v for a count of %d", id, state, units, number(o, "count"))
+// checkOrder judges an order that changed: I1, I3 to I6, I8 to I10, and I7 of its payments.
+func (w *World) checkOrder(id string) error {
+	o := w.truth.orders[id]
+	if o == nil {
+		if n := w.truth.named[id]; n > 0 {
+			return fmt.Errorf("I3 %d unit rows name order %s, which has no row", n, id)
 		}
-		for _, n := range units {
-			if text(t.units[n], "order") != id {
-				return fmt.Errorf("I1/I3 order %s lists unit %d, whose row names %q", id, n, text(t.units[n], "order"))
-			}
-			if n < 1 || n > w.Item.Stock {
-				return fmt.Errorf("I3 unit %d outside 1..%d", n, w.Item.Stock)
-			}
-		}
-		held[text(o, "user")] += len(units)
+		return w.checkMoney(id, &orderRow{id: id})
 	}
-	if listed != len(t.units) {
-		return fmt.Errorf("I3 %d unit rows, %d listed by orders", len(t.units), listed)
-	}
-	for user, n := range held {
-		if n > w.Item.Limit {
-			return fmt.Errorf("I2 user %s holds %d, the limit is %d", user, n, w.Item.Limit)
-		}
-		if got := int(number(t.quotas[user], "units")); got != n {
-			return fmt.Errorf("I2 user %s holds %d, the quota row says %d", user, n, got)
+	if o.first {
+		o.first = false
+		if err := w.checkBirth(o); err != nil {
+			return err
 		}
 	}
-	return nil
+	if holds := o.state.Info().Holds; holds && len(o.units) != o.count || !holds && len(o.units) != 0 {
+		return fmt.Errorf("I3 order %s in %s lists %v for a count of %d", id, o.state, o.units, o.count)
+	}
+	if n := w.truth.named[id]; n != len(o.units) {
+		return fmt.Errorf("I3 order %s lists %v, %d unit rows name it", id, o.units, n)
+	}
+	stock := w.item(o.item).Stock
+	for _, n := range o.units {
+		if owner := w.truth.units[unitKey{o.item, n}]; owner != id {
+			return fmt.Errorf("I3 order %s lists unit %d, whose row names %q", id, n, owner)
+		}
+		if n < 1 || n > stock {
+			return fmt.Errorf("I3 unit %d of order %s outside 1..%d", n, id, stock)
+		}
+	}
+	if o.gaveBack > 1 {
+		return fmt.Errorf("I8 order %s gave its units back %d times", id, o.gaveBack)
+	}
+	return w.checkMoney(id, o)
 }
 
-// checkOrders: I4, I5, I8, I9, I10.
-func (w *World) checkOrders(t truth) error {
-	keyless := map[string]int{}
-	for id, o := range t.orders {
-		user, count, state := text(o, "user"), int(number(o, "count")), seckill.State(text(o, "state"))
-		if r, ok := w.asked[id]; ok {
-			if r.User != user {
-				return fmt.Errorf("I9 order %s is %s's, who did not ask for it", id, user)
-			}
-		} else {
-			k := fmt.Sprint(user, "/", count)
-			if keyless[k]++; keyless[k] > w.keys[k] {
-				return fmt.Errorf("I4/I9 %d orders of %s, asked for %d times", keyless[k], k, w.keys[k])
-			}
+// checkBirth judges an order's first row: I4, I9, I10.
+func (w *World) checkBirth(o *orderRow) error {
+	if r, ok := w.asked[o.id]; ok {
+		if r.User != o.user || r.Item != o.item {
+			return fmt.Errorf("I9 order %s is %s's of item %s, who did not ask for it", o.id, o.user, o.item)
 		}
-		was, known := w.states[id]
-		if !known {
-			was = seckill.Queued
-			placed := time.UnixMilli(number(o, "placed"))
-			if w.exact {
-				placed = w.Clock.Now() // by no skewed clock
-			}
-			if state != seckill.Rejected && !w.stoppedAt.IsZero() && placed.After(w.stoppedAt.Add(2*time.Second)) {
-				return fmt.Errorf("I10 order %s placed at %s, the stop was acknowledged at %s", id, placed.UTC(), w.stoppedAt)
-			}
-			if created := time.UnixMilli(number(o, "created")); created.Before(w.Item.Start.Add(-seckill.SkewBound)) || !created.Before(w.Item.End.Add(seckill.SkewBound)) {
-				return fmt.Errorf("I10 order %s reserved at %s, outside the window", id, created.UTC())
-			}
-		}
-		if !reachable(was, state) {
-			return fmt.Errorf("I5 order %s went from %s to %s", id, was, state)
-		}
-		w.states[id] = state
-		gave := 0
-		history, _ := o["history"].([]string)
-		for _, h := range history {
-			if f := strings.Fields(h); f[1] == string(seckill.Expired) || f[1] == string(seckill.Cancelled) {
-				gave++
-			}
-		}
-		if gave > 1 {
-			return fmt.Errorf("I8 order %s gave its units back %d times: %v", id, gave, history)
+	} else {
+		k := keyless{o.user, o.item, o.count}
+		if w.placed[k]++; w.placed[k] > w.keyless[k] {
+			return fmt.Errorf("I4/I9 %d orders without a key of %v, asked for %d times", w.placed[k], k, w.keyless[k])
 		}
 	}
-	for id := range w.states {
-		if _, ok := t.orders[id]; !ok {
-			return fmt.Errorf("I5 order %s vanished", id)
-		}
+	if at := w.stoppedAt[o.item]; o.state != seckill.Rejected && !at.IsZero() && w.Clock.Now().After(at.Add(2*time.Second)) {
+		return fmt.Errorf("I10 order %s placed at %s, the stop was acknowledged at %s", o.id, w.Clock.Now(), at)
+	}
+	it := w.item(o.item)
+	if o.created.Before(it.Start.Add(-seckill.SkewBound)) || !o.created.Before(it.End.Add(seckill.SkewBound)) {
+		return fmt.Errorf("I10 order %s reserved at %s, outside the window", o.id, o.created.UTC())
 	}
 	return nil
-}
-
-// reachable says whether the table leads from one state to another in any number of changes.
-func reachable(from, to seckill.State) bool {
-	seen := map[seckill.State]bool{from: true}
-	for todo := []seckill.State{from}; len(todo) > 0; todo = todo[1:] {
-		for _, tr := range seckill.Transitions {
-			if tr.From == todo[0] && !seen[tr.To] {
-				seen[tr.To] = true
-				todo = append(todo, tr.To)
-			}
-		}
-	}
-	return seen[to]
 }
 
 // checkMoney: I6 and I7. A payment row is money that the provider has; an order's money is kept at most once, and only by an order
 // that holds units; an order is not given back while the provider has money of it in time.
-func (w *World) checkMoney(t truth) error {
-	for id, rows := range t.payments {
-		o, kept := t.orders[id], 0
-		for _, p := range rows {
-			tr, ok := w.Provider.trade(id, text(p, "trade_no"))
-			if !ok || tr.State != seckill.TradePaid || int64(tr.Amount) != number(p, "amount") {
-				return fmt.Errorf("I7 payment %s of order %s: the provider says %+v", text(p, "trade_no"), id, tr)
-			}
-			if text(p, "state") == string(seckill.Captured) {
-				kept++
-			}
+func (w *World) checkMoney(id string, o *orderRow) error {
+	kept := 0
+	for _, p := range w.truth.payments[id] {
+		tr, ok := w.Provider.trade(id, p.tradeNo)
+		if !ok || tr.State != seckill.TradePaid || int64(tr.Amount) != p.amount {
+			return fmt.Errorf("I7 payment %s of order %s over %d fen: the provider says %+v", p.tradeNo, id, p.amount, tr)
 		}
-		state := seckill.State(text(o, "state"))
-		if kept > 1 || kept == 1 && state != seckill.Paid {
-			return fmt.Errorf("I6 order %s in %s keeps %d payments", id, state, kept)
+		if p.state == seckill.Captured {
+			kept++
 		}
 	}
-	for id, o := range t.orders {
-		state := seckill.State(text(o, "state"))
-		paid := 0
-		for _, p := range t.payments[id] {
-			if text(p, "state") == string(seckill.Captured) {
-				paid++
-			}
-		}
-		if state == seckill.Paid && paid != 1 {
-			return fmt.Errorf("I6 order %s is paid by %d payments", id, paid)
-		}
-		if state == seckill.Expired && len(w.Provider.captured(id)) > 0 {
-			return fmt.Errorf("I6 order %s is expired, yet was paid in time", id)
-		}
+	switch {
+	case kept > 1 || kept == 1 && o.state != seckill.Paid:
+		return fmt.Errorf("I6 order %s in %q keeps %d payments", id, o.state, kept)
+	case o.state == seckill.Paid && kept != 1:
+		return fmt.Errorf("I6 order %s is paid by %d payments", id, kept)
+	case o.state == seckill.RefundOwed && len(w.truth.payments[id]) == 0:
+		return fmt.Errorf("I6 order %s owes a refund of no payment", id)
+	case o.state == seckill.Expired && len(w.Provider.captured(id)) > 0:
+		return fmt.Errorf("I6 order %s is expired, yet was paid in time", id)
 	}
 	return nil
 }
 
+// checkHolder: I2.
+func (w *World) checkHolder(h holder) error {
+	n := w.truth.held[h]
+	if limit := w.item(h.item).Limit; n > limit {
+		return fmt.Errorf("I2 user %s holds %d of item %s, the limit is %d", h.user, n, h.item, limit)
+	}
+	if got := w.truth.quotas[h].units; got != n {
+		return fmt.Errorf("I2 user %s holds %d of item %s, the quota row says %d", h.user, n, h.item, got)
+	}
+	return nil
+}
+
+// trade is what the provider knows of one trade.
 func (p *Provider) trade(order, no string) (seckill.Trade, bool) {
 	if o := p.orders[order]; o != nil {
 		for _, t := range o.trades {
@@ -243,14 +163,19 @@ func (p *Provider) captured(order string) (nos []string) {
 
 // checkStock: no number is held and free at once, or beyond high-water; and a stock that never forgot anything knows
 // the holder of every sold unit.
-func (w *World) checkStock(t truth) error {
-	s, err := w.numbers()
+func (w *World) checkStock(it *seckill.Item) error {
+	s, err := w.numbersOf(it.ID)
 	if err != nil || s == nil {
 		return err
 	}
-	for n, r := range t.units {
-		if order := text(r, "order"); !w.forgot && s.held[n] != order {
-			return fmt.Errorf("L3 unit %d is order %s's, the stock, which forgot nothing, says %q", n, order, s.held[n])
+	if !w.forgot {
+		for n := 1; n <= it.Stock; n++ {
+			if order := w.truth.units[unitKey{it.ID, n}]; order != "" && s.held[n] != order {
+				return fmt.Errorf("L3 unit %d is order %s's, the stock, which forgot nothing, says %q", n, order, s.held[n])
+			}
+		}
+		if !w.stoppedAt[it.ID].IsZero() && !s.stopped {
+			return fmt.Errorf("I10 the stock, which forgot nothing, sells after an acknowledged stop of item %s", it.ID)
 		}
 	}
 	for n := range s.held {
@@ -269,49 +194,54 @@ func (w *World) checkStock(t truth) error {
 	return nil
 }
 
-// numbers is the stock as it is, read from its keys; nil when the item is not installed.
+// numbers is an item's stock as it is, read from its keys.
 type numbers struct {
 	held      map[int]string
 	free      map[int]bool
 	highWater int
+	stock     int
+	stopped   bool
 	awaiting  int
 	users     map[string]string
 }
 
-func (w *World) numbers() (*numbers, error) {
-	key := func(name string) string { return "{" + w.Item.ID + "}:" + name }
-	hw, err := w.Redis.Do("HGET", key("item"), "hw")
-	if err != nil || hw == nil {
-		return nil, err
+// numbers are those of the world's first item; nil when it is not installed.
+func (w *World) numbers() (*numbers, error) { return w.numbersOf(w.Item.ID) }
+
+func stockKey(item, name string) string { return "{" + item + "}:" + name }
+
+func (w *World) numbersOf(item string) (*numbers, error) {
+	list := func(cmd, name string, args ...string) []any {
+		v, err := w.Redis.Do(cmd, append([]string{stockKey(item, name)}, args...)...)
+		if err != nil {
+			panic(err) // a key of another type: the scripts write what they do not read
+		}
+		l, _ := v.([]any)
+		return l
 	}
 	s := &numbers{held: map[int]string{}, free: map[int]bool{}, users: map[string]string{}}
-	if s.highWater, err = strconv.Atoi(hw.(string)); err != nil {
-		return nil, err
+	fields := map[string]string{}
+	for pair := range slices.Chunk(list("HGETALL", "item"), 2) {
+		fields[pair[0].(string)] = pair[1].(string)
 	}
-	held, err := w.Redis.Do("HGETALL", key("held"))
-	if err != nil {
-		return nil, err
+	if fields["hw"] == "" {
+		return nil, nil
 	}
-	for pair := range slices.Chunk(held.([]any), 2) {
+	s.highWater, _ = strconv.Atoi(fields["hw"])
+	s.stock, _ = strconv.Atoi(fields["stock"])
+	s.stopped = fields["stopped"] == "1"
+	for pair := range slices.Chunk(list("HGETALL", "held"), 2) {
 		n, _ := strconv.Atoi(pair[0].(string))
 		s.held[n] = pair[1].(string)
 	}
-	free, err := w.Redis.Do("ZRANGE", key("free"), "0", "-1")
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range free.([]any) {
+	for _, f := range list("ZRANGE", "free", "0", "-1") {
 		n, _ := strconv.Atoi(f.(string))
 		s.free[n] = true
 	}
-	users, err := w.Redis.Do("HGETALL", key("users"))
-	if err != nil {
-		return nil, err
-	}
-	for pair := range slices.Chunk(users.([]any), 2) {
+	for pair := range slices.Chunk(list("HGETALL", "users"), 2) {
 		s.users[pair[0].(string)] = pair[1].(string)
 	}
-	awaiting, err := w.Redis.Do("ZCARD", key("awaiting"))
+	awaiting, err := w.Redis.Do("ZCARD", stockKey(item, "awaiting"))
 	if err != nil {
 		return nil, err
 	}
@@ -321,54 +251,60 @@ func (w *World) numbers() (*numbers, error) {
 
 // quiet says what is still under way: nil when nothing is.
 func (w *World) quiet() error {
-	t, err := w.truth()
-	if err != nil {
-		return err
-	}
 	var errs []error
-	for id, o := range t.orders {
-		if s := seckill.State(text(o, "state")); s == seckill.PendingPayment || s == seckill.Closing {
-			errs = append(errs, fmt.Errorf("L1 order %s stays %s", id, s))
+	for id, o := range w.truth.orders {
+		if o.state == seckill.PendingPayment || o.state == seckill.Closing {
+			errs = append(errs, fmt.Errorf("L1 order %s stays %s", id, o.state))
 		}
 	}
-	for id := range t.returns {
+	for id := range w.truth.returns {
 		errs = append(errs, fmt.Errorf("L2 the return row of order %s stays", id))
 	}
-	s, err := w.numbers()
-	switch {
-	case err != nil:
-		return err
-	case s == nil:
-		errs = append(errs, errors.New("L3 the item is not installed"))
-	case s.awaiting > 0:
-		errs = append(errs, fmt.Errorf("L2 %d reservations stay awaiting", s.awaiting))
-	}
-	for name, q := range map[string]seckill.Queue{"orders": w.Orders, "closings": w.Closings} {
-		if d, err := q.Depth(context.Background()); err != nil || d.Visible+d.InFlight+d.Delayed > 0 {
-			errs = append(errs, fmt.Errorf("L1 the %s queue holds %+v (%w)", name, d, err))
+	for _, it := range w.allItems() {
+		s, err := w.numbersOf(it.ID)
+		switch {
+		case err != nil:
+			return err
+		case s == nil:
+			errs = append(errs, fmt.Errorf("L3 item %s is not installed", it.ID))
+		case s.awaiting > 0:
+			errs = append(errs, fmt.Errorf("L2 %d reservations of item %s stay awaiting", s.awaiting, it.ID))
 		}
+	}
+	for _, q := range []struct {
+		name string
+		seckill.Queue
+	}{{"orders", w.Orders}, {"closings", w.Closings}} {
+		if d, err := q.Depth(context.Background()); err != nil || d.Visible+d.InFlight+d.Delayed > 0 {
+			errs = append(errs, fmt.Errorf("L1 the %s queue holds %+v (%w)", q.name, d, err))
+		}
+	}
+	if w.parked() {
+		errs = append(errs, errors.New("L5 a message that can be read stays parked"))
 	}
 	if n := len(w.Provider.Notices); n > 0 {
 		errs = append(errs, fmt.Errorf("L1 %d notices stay unanswered", n))
 	}
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
 }
 
-// Converged judges I11 and L3, and that all money is accounted for, when everything is quiet.
+// Converged judges I11 and L3, and that all money is accounted for, when everything is quiet. It also compares what the judge was told of
+// with the tables themselves.
 func (w *World) Converged() error {
-	t, err := w.truth()
-	if err != nil {
-		return err
+	t := w.truth
+	if n := len(w.Rows.Dump(ledger.TableUnits)); n != len(t.units) {
+		return fmt.Errorf("I3 %d unit rows, %d were seen written", n, len(t.units))
 	}
-	for id := range w.acked {
-		if _, ok := t.orders[id]; !ok {
+	for _, id := range slices.Sorted(maps.Keys(w.acked)) {
+		if t.orders[id] == nil {
 			return fmt.Errorf("I11 order %s was acknowledged and has no row", id)
 		}
 	}
-	for id := range w.Provider.orders {
+	for _, id := range slices.Sorted(maps.Keys(w.Provider.orders)) {
 		var rows []string
 		for _, p := range t.payments[id] {
-			rows = append(rows, text(p, "trade_no"))
+			rows = append(rows, p.tradeNo)
 		}
 		got := w.Provider.captured(id)
 		slices.Sort(rows)
@@ -376,29 +312,43 @@ func (w *World) Converged() error {
 			return fmt.Errorf("I6 order %s: the provider captured %v, the ledger knows %v", id, got, rows)
 		}
 	}
-	s, err := w.numbers()
+	for _, it := range w.allItems() {
+		if err := w.converged(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// converged: L3 of one item.
+func (w *World) converged(it *seckill.Item) error {
+	s, err := w.numbersOf(it.ID)
 	if err != nil || s == nil {
-		return fmt.Errorf("L3 not installed (%w)", err)
+		return fmt.Errorf("L3 item %s is not installed (%w)", it.ID, err)
 	}
 	owners := map[int]string{}
-	for n, r := range t.units {
-		owners[n] = text(r, "order")
+	for k, order := range w.truth.units {
+		if k.item == it.ID {
+			owners[k.n] = order
+		}
 	}
 	if !maps.Equal(owners, s.held) {
 		return fmt.Errorf("L3 held %v, the ledger's units %v", s.held, owners)
+	}
+	if s.stock != it.Stock {
+		return fmt.Errorf("L3 the stock says %d units, the items table %d", s.stock, it.Stock)
 	}
 	for n := 1; n <= s.highWater; n++ {
 		if s.held[n] == "" && !s.free[n] {
 			return fmt.Errorf("L3 number %d is in no list", n)
 		}
 	}
-	want := map[string]string{}
-	for user, q := range t.quotas {
-		if set, _ := q["orders"].(ledger.Set); len(set) > 0 {
-			want[user] = sorted(strings.Join(set, ","))
+	want, got := map[string]string{}, map[string]string{}
+	for h, q := range w.truth.quotas {
+		if h.item == it.ID && len(q.orders) > 0 {
+			want[h.user] = sorted(strings.Join(q.orders, ","))
 		}
 	}
-	got := map[string]string{}
 	for user, entries := range s.users {
 		got[user] = sorted(entries)
 	}

@@ -1,123 +1,240 @@
 package sim
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Explore makes a seed's history while it plays it.
-func Explore(seed uint64, honest bool, seen map[string]int) (c Config, acts []Act, steps int, err error) {
-	c, r := configOf(seed)
-	c.Honest = honest
-	e, err := NewExplorer(c)
+// Result is how one seed went.
+type Result struct {
+	Seed   uint64
+	Plan   Plan
+	Acts   []Act
+	Steps  int
+	Hash   uint64 // of the trace
+	Fired  [nFaults]int
+	Err    error // the first violation
+	Units  int   // that were on sale
+	Unsold int   // of those, with demand left, once all was quiet
+	Spans  []time.Duration
+	sim    *Sim
+}
+
+// Play plays one seed: it makes the history while it plays it. Use the result before the next.
+func Play(seed uint64, o Options, measure bool) (res Result) {
+	p, r := PlanOf(seed, o)
+	res = Result{Seed: seed, Plan: p}
+	defer res.recovered()
+	s, err := New(p)
 	if err != nil {
-		return c, nil, 0, err
+		res.Err = err
+		return res
 	}
-	defer e.close()
-	defer func() {
-		for k, n := range e.Events {
-			seen[string(k)] += n
+	defer s.close()
+	res.sim = s
+	s.Out.On = measure
+	res.Acts = make([]Act, 0, p.Length)
+	res.Err = s.invent(r, func(t Act) error {
+		res.Acts = append(res.Acts, t)
+		return s.Play(t)
+	})
+	res.finish()
+	return res
+}
+
+// Replay plays a history.
+func Replay(p Plan, acts []Act) (res Result) {
+	res = Result{Seed: p.Seed, Plan: p, Acts: acts}
+	defer res.recovered()
+	s, err := New(p)
+	if err != nil {
+		res.Err = err
+		return res
+	}
+	defer s.close()
+	res.sim = s
+	s.strikes = true
+	for _, t := range acts {
+		if res.Err = s.Play(t); res.Err != nil {
+			break
 		}
-		for k, n := range e.Reached {
-			seen[k] += n
-		}
-	}()
+	}
+	res.finish()
+	return res
+}
+
+func (res *Result) recovered() {
+	if r := recover(); r != nil {
+		res.Err = fmt.Errorf("panic: %v", r)
+	}
+}
+
+// finish lets faults stop, unless something is wrong already, and reads what there is to read.
+func (res *Result) finish() {
+	s := res.sim
+	if res.Err == nil {
+		res.Err = s.End()
+	}
+	res.Steps, res.Fired, res.Spans = s.Steps, s.Fired, s.Out.Spans
+	for _, it := range s.allItems() {
+		res.Units += it.Stock
+	}
+	if res.Err == nil {
+		res.Unsold = s.Unsold()
+	}
+	s.trace.say(s.Clock.Now(), "end: %d orders, %d units sold, %v", len(s.truth.orders), len(s.truth.units), res.Err)
+	res.Hash = s.trace.hash()
+}
+
+// Trace is everything that happened, a line for each step.
+func (res *Result) Trace() []byte {
+	if res.sim == nil {
+		return nil
+	}
+	return res.sim.trace.readable()
+}
+
+// Last gives the last n lines of the trace.
+func (res *Result) Last(n int) []string {
+	if res.sim == nil {
+		return nil
+	}
+	return res.sim.trace.last(n)
+}
+
+// invent draws a history.
+func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 	total, last, id := 0, -1, 0
-	for _, w := range c.Weights {
+	for _, w := range s.plan.Weights {
 		total += w
 	}
-	for range c.Length {
+	s.strikes = true
+	for range s.plan.Length {
 		t := Act{A: r.Uint64()}
 		k := r.IntN(total)
-		n := 0
-		for ; k >= c.Weights[n]; n++ {
-			k -= c.Weights[n]
+		for ; k >= s.plan.Weights[t.Kind]; t.Kind++ {
+			k -= s.plan.Weights[t.Kind]
 		}
-		t.Kind = kinds[n]
-		if len(e.processes) >= 7 && slices.Contains([]string{"buy", "consume", "repair", "sweep", "stage", "close"}, t.Kind) || r.IntN(100) < c.Sticky && n < 12 && t.Kind != "tick" {
-			t.Kind = "step"
+		begins := t.Kind == actBuy || t.Kind == actConsume || t.Kind == actClose || t.Kind == actSchedule
+		if len(s.processes) >= most && begins || r.IntN(100) < s.plan.Sticky && t.Kind < actStop && t.Kind != actTick {
+			t.Kind = actStep
 		}
-		if t.Kind == "step" || t.Kind == "kill" {
-			if len(e.processes) == 0 {
+		if t.Kind == actStep || t.Kind == actKill {
+			if len(s.processes) == 0 {
 				continue
 			}
-			t.ID = e.processes[r.IntN(len(e.processes))].id
-			if r.IntN(100) < c.Sticky && e.find(last) != nil {
+			t.ID = s.processes[r.IntN(len(s.processes))].id
+			if r.IntN(100) < s.plan.Sticky && s.find(last) != nil {
 				t.ID = last
 			}
 			last = t.ID
 		} else {
-			id++
+			id += 8 // a tick begins schedules of its own
 			t.ID = id
 		}
-		acts = append(acts, t)
-		if err := e.Play(t); err != nil {
-			return c, acts, e.Steps, err
-		}
-	}
-	return c, acts, e.Steps, e.End()
-}
-
-// Replay plays a history.
-func Replay(c Config, acts []Act, log func(string, ...any)) error {
-	e, err := NewExplorer(c)
-	if err != nil {
-		return err
-	}
-	defer e.close()
-	e.Log = log
-	for _, t := range acts {
-		if err := e.Play(t); err != nil {
+		if err := play(t); err != nil {
 			return err
 		}
 	}
-	return e.End()
+	return nil
 }
 
-// Kind is the guarantee that an error names.
-func Kind(err error) string {
+// NameOf is the guarantee that an error names, or "panic".
+func NameOf(err error) string {
 	if err == nil {
 		return ""
 	}
 	for f := range strings.FieldsSeq(err.Error()) {
-		for part := range strings.SplitSeq(f, "/") {
-			if len(part) >= 2 && strings.ContainsRune("ILH", rune(part[0])) && part[1] >= '0' && part[1] <= '9' {
-				return part
-			}
+		part, _, _ := strings.Cut(f, "/")
+		if len(part) >= 2 && strings.ContainsRune("IL", rune(part[0])) && part[1] >= '0' && part[1] <= '9' {
+			return part
 		}
 	}
-	return "?"
+	if strings.HasPrefix(err.Error(), "panic") {
+		return "panic"
+	}
+	return "other"
 }
 
-// Shrink leaves out of a failing history what it does not need to fail in the same way.
-func Shrink(c Config, acts []Act, kind string, budget time.Duration) (Config, []Act) {
-	end := time.Now().Add(budget)
-	fails := func(c Config, acts []Act) bool { return Kind(Replay(c, acts, nil)) == kind }
-	for _, simpler := range []func(*Config){
-		func(c *Config) { c.Duplicate = 0 }, func(c *Config) { c.Skew = make([]time.Duration, len(c.Skew)) }, func(c *Config) { c.Late = 0 },
-		func(c *Config) { c.Unknown = 0 },
-	} {
-		d := c
-		if simpler(&d); fails(d, acts) {
-			c = d
+// Shrink looks, for at most budget, for the smallest history that still breaks what this one broke: with fewer kinds of faults, fewer shoppers,
+// fewer acts.
+func (res *Result) Shrink(budget time.Duration) Result {
+	end, name := time.Now().Add(budget), NameOf(res.Err)
+	if name == "" {
+		return *res
+	}
+	best := *res
+	try := func(p Plan, acts []Act) bool {
+		if time.Now().After(end) {
+			return false
+		}
+		r := Replay(p, acts)
+		if NameOf(r.Err) != name {
+			return false
+		}
+		best = r
+		return true
+	}
+	for f := range best.Plan.Faults {
+		if best.Plan.Faults[f] {
+			p := best.Plan
+			p.without(Fault(f))
+			try(p, withoutActs(best.Acts, Fault(f)))
 		}
 	}
-	for size := max(1, len(acts)/2); ; {
+	for n := 1; n < best.Plan.Shoppers; n *= 2 {
+		p := best.Plan
+		if p.Shoppers = n; try(p, best.Acts) {
+			break
+		}
+	}
+	for size := max(1, len(best.Acts)/2); ; {
 		changed := false
-		for at := 0; at < len(acts) && time.Now().Before(end); {
-			less := slices.Delete(slices.Clone(acts), at, min(at+size, len(acts)))
-			if fails(c, less) {
-				acts, changed = less, true
+		for at := 0; at < len(best.Acts) && !time.Now().After(end); {
+			if try(best.Plan, slices.Delete(slices.Clone(best.Acts), at, min(at+size, len(best.Acts)))) {
+				changed = true
 			} else {
 				at += size
 			}
 		}
 		if time.Now().After(end) || size == 1 && !changed {
-			return c, acts
+			return best
 		}
 		if !changed || size > 1 {
 			size = max(1, size/2)
 		}
 	}
+}
+
+// without takes one kind of fault out of a plan.
+func (p *Plan) without(f Fault) {
+	p.Faults[f] = false
+	p.Skew = slices.Clone(p.Skew)
+	switch f {
+	case Duplicate:
+		p.Duplicate = 0
+	case Reorder:
+		p.Shuffle = false
+	case StaleIndex:
+		p.IndexLag = 0
+	case Skew:
+		clear(p.Skew)
+	case Park:
+		p.Receives = 0
+	}
+}
+
+// actsOf are the acts that only a kind of fault makes.
+var actsOf = map[Fault]Kind{Crash: actKill, Freeze: actFreeze, Flush: actFlush, Failover: actFailover, Restore: actRestore, ReadOnly: actReadOnly, Poison: actPoison,
+	Park: actRedrive, Duplicate: actGhost, ClockJump: actClock, ScheduleTwice: actSchedule, ScheduleGone: actNoSchedule, NotifyForged: actForge, NotifyLost: actLose}
+
+func withoutActs(acts []Act, f Fault) []Act {
+	k, ok := actsOf[f]
+	if !ok {
+		return acts
+	}
+	return slices.DeleteFunc(slices.Clone(acts), func(t Act) bool { return t.Kind == k })
 }

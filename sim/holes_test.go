@@ -46,11 +46,7 @@ func TestHoleBuildStolen(t *testing.T) {
 			}
 			do(t, w, placed("1", 40))
 			w.Forget()
-			e := &Explorer{World: w, c: Config{Skew: c.skew}, Reached: map[string]int{}}
-			for i := range c.skew {
-				e.instances = append(e.instances, e.instance(i))
-			}
-			e.fault = 1000
+			e := of(w, Plan{Skew: c.skew})
 			id, from := 0, w.Clock.Now()
 			defer e.close()
 			for w.Clock.Now().Sub(from) < time.Minute { // 2 ms in which each consumer makes a port call; a wake message each 5 ms to an idle one
@@ -66,7 +62,7 @@ func TestHoleBuildStolen(t *testing.T) {
 						e.step(p)
 					} else if w.Clock.Now().UnixMilli()%20 == int64(4*n) {
 						id++
-						e.spawn(id, "wake", uint64(n), func(i *Instance) { _ = i.Repair.Wake(ctx, w.Item.ID) })
+						e.spawn(id, actConsume, "wake", uint64(n), func(i *Instance) { _ = i.Repair.Wake(ctx, w.Item.ID) })
 					}
 				}
 				if n, _ := w.numbers(); n != nil {
@@ -74,7 +70,7 @@ func TestHoleBuildStolen(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("after a minute and %d wakes the item is not installed; builds begun: %d", id, e.Reached["stock.BuildStart"]-e.Reached["stock.BuildStart refused"])
+			t.Errorf("after a minute and %d wakes the item is not installed; builds begun: %d", id, e.Calls["stock.BuildStart"])
 		})
 	}
 }
@@ -363,8 +359,7 @@ func TestHoleStockForgotten(t *testing.T) {
 	snap := w.Redis.Snapshot()
 	do(t, w, restock(2)) // acknowledged
 	do(t, w, steps(bought("1", 1, "k"), next))
-	w.Redis.Restore(snap)
-	w.forgot = true
+	w.Recall(snap)
 	do(t, w, bought("2", 1, "k")) // acknowledged; draws unit 1 again
 	do(t, w, next)                // collides, waits
 	do(t, w, repaired)            // a whole pass

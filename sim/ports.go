@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
 
@@ -253,4 +254,42 @@ func (p Payments) Close(ctx context.Context, order string) (seckill.CloseResult,
 
 func (p Payments) Verify(form url.Values) (seckill.Notice, error) {
 	return get(p.Hook, "payments.Verify", func() (seckill.Notice, error) { return p.Next.Verify(form) })
+}
+
+// Rows are a ledger's rows whose every call goes through a Hook.
+type Rows struct {
+	Next ledger.Rows
+	Hook Hook
+}
+
+var _ ledger.Rows = Rows{}
+
+// Transact implements ledger.Rows.
+func (r Rows) Transact(ctx context.Context, writes []ledger.Write) error {
+	return r.Hook("Transact", func() error { return r.Next.Transact(ctx, writes) })
+}
+
+// Get implements ledger.Rows.
+func (r Rows) Get(ctx context.Context, k ledger.Key) (row ledger.Row, found bool, err error) {
+	err = r.Hook("Get", func() (err error) { row, found, err = r.Next.Get(ctx, k); return err })
+	return row, found, err
+}
+
+// GetBatch implements ledger.Rows.
+func (r Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, error) {
+	return get(r.Hook, "GetBatch", func() ([]ledger.Row, error) { return r.Next.GetBatch(ctx, keys) })
+}
+
+// Query implements ledger.Rows.
+func (r Rows) Query(ctx context.Context, table, pk, afterSK string, limit int) ([]ledger.Row, error) {
+	return get(r.Hook, "Query", func() ([]ledger.Row, error) { return r.Next.Query(ctx, table, pk, afterSK, limit) })
+}
+
+// Index implements ledger.Rows.
+func (r Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) (rows []ledger.Row, next string, err error) {
+	err = r.Hook("Index", func() (err error) {
+		rows, next, err = r.Next.Index(ctx, index, pk, after, limit, descending)
+		return err
+	})
+	return rows, next, err
 }

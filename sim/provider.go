@@ -13,7 +13,10 @@ import (
 // after their order's time_expire, and are paid or closed once. Notices are authentic when sign=ok. Use from one goroutine.
 type Provider struct {
 	Clock  seckill.Clock
+	paid   func(order string)
 	orders map[string]*providerOrder
+	list   []string // their ids, the oldest first
+	refuse bool     // the next close
 	// Notices are the forms that wait to be delivered; deliver, then Answered(i).
 	Notices []url.Values
 }
@@ -21,17 +24,19 @@ type Provider struct {
 type providerOrder struct {
 	order  seckill.Order // as prepared
 	trades []seckill.Trade
+	lost   bool // a notice will never come
 }
 
-// NewProvider makes a provider without trades.
-func NewProvider(clock seckill.Clock) *Provider {
-	return &Provider{Clock: clock, orders: map[string]*providerOrder{}}
+// NewProvider makes a provider without trades; paid is told of every order that is paid.
+func NewProvider(clock seckill.Clock, paid func(order string)) *Provider {
+	return &Provider{Clock: clock, paid: paid, orders: map[string]*providerOrder{}}
 }
 
 // Prepare implements seckill.Payments.
 func (p *Provider) Prepare(o seckill.Order) (string, error) {
 	if p.orders[o.ID] == nil {
 		p.orders[o.ID] = &providerOrder{order: o}
+		p.list = append(p.list, o.ID)
 	}
 	return "pay=" + o.ID, nil
 }
@@ -57,6 +62,7 @@ func (p *Provider) Pay(order, tradeNo string) error {
 	for i := range o.trades {
 		if t := &o.trades[i]; t.TradeNo == tradeNo && t.State == seckill.TradeWaiting {
 			t.State = seckill.TradePaid
+			p.paid(order)
 			p.Notices = append(p.Notices, url.Values{"sign": {"ok"}, "order": {order}, "trade_no": {tradeNo}, "amount": {t.Amount.Yuan()}})
 			return nil
 		}
@@ -104,6 +110,10 @@ func (p *Provider) Close(_ context.Context, order string) (seckill.CloseResult, 
 	o := p.orders[order]
 	if o == nil || len(o.trades) == 0 {
 		return seckill.CloseMissing, nil
+	}
+	if p.refuse {
+		p.refuse = false
+		return seckill.CloseRefused, nil
 	}
 	p.age(o)
 	answer := seckill.CloseRefused

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"seckill/shared/adapter/ledger"
@@ -35,51 +38,113 @@ type World struct {
 	Orders   *memory.Queue
 	Closings *memory.Queue
 	Provider *Provider
-	Item     seckill.Item
+	Item     seckill.Item   // the first
+	More     []seckill.Item // the others
 	Events   Events
 
 	items  *memory.Items
 	stock  seckill.Stock
 	ledger seckill.Ledger
 	ids    *system.IDs
+	truth  *truth
 
+	touched   bool                       // a script ran since the last Check
 	forgot    bool                       // the stock has forgotten something
-	asked     map[string]seckill.Request // every request made, by order id where it is known
-	keys      map[string]int             // requests by user and count, for orders without a key
+	asked     map[string]seckill.Request // requests with a key, by order id
+	keyless   map[keyless]int            // requests without one
+	placed    map[keyless]int            // orders of those
 	acked     map[string]bool            // order ids that buy answered
-	exact     bool                       // Check runs after every step: it sees when an order is placed
-	stoppedAt time.Time                  // when a stop was acknowledged; zero while on sale
-	states    map[string]seckill.State   // of each order at the last check
-	returned  map[string]int             // how often each order gave its units back
+	stoppedAt map[string]time.Time       // when an item's stop was acknowledged; none while on sale
+}
+
+// keyless is what a request without a key is known by.
+type keyless struct {
+	user, item string
+	count      int
+}
+
+// Setting is what a world is made of.
+type Setting struct {
+	Items    []seckill.Item // as itemOf makes them
+	Queue    memory.QueueOptions
+	IndexLag time.Duration
+}
+
+// epoch is when every world's sales begin.
+var epoch = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+
+// itemOf is an item on sale for a day.
+func itemOf(id string, stock, limit int) seckill.Item {
+	return seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888, Start: epoch,
+		End: epoch.Add(24 * time.Hour), CreateTime: epoch, Stock: stock, Limit: limit, Buckets: 2, Version: 1}
 }
 
 // NewWorld makes a world with one item on sale, not yet installed.
 func NewWorld(stock, limit int) (*World, error) {
-	return NewWorldWith(stock, limit, memory.QueueOptions{})
+	return NewWorldOf(Setting{Items: []seckill.Item{itemOf("1001", stock, limit)}, IndexLag: time.Second})
 }
 
-// NewWorldWith makes a world whose queues have these manners.
-func NewWorldWith(stock, limit int, q memory.QueueOptions) (*World, error) {
-	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	clock := memory.NewClock(start.Add(time.Second))
+// NewWorldOf makes a world whose first item's sale began a second ago.
+func NewWorldOf(s Setting) (*World, error) {
+	clock := memory.NewClock(epoch.Add(time.Second))
 	w := &World{
-		Clock: clock, Redis: memory.NewRedis(), Rows: memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: time.Second}),
-		Orders: memory.NewQueue(clock, named(q, "orders")), Closings: memory.NewQueue(clock, named(q, "closings")),
-		Provider: NewProvider(clock), Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}),
-		asked: map[string]seckill.Request{}, keys: map[string]int{}, acked: map[string]bool{}, states: map[string]seckill.State{}, returned: map[string]int{},
+		Clock: clock, Redis: memory.NewRedis(), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
+		Item: s.Items[0], More: s.Items[1:], Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
+		asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, stoppedAt: map[string]time.Time{},
 	}
-	w.stock, w.ledger = redisstock.New(w.Redis), ledger.New(w.Rows)
-	w.Item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888, Start: start,
-		End: start.Add(24 * time.Hour), CreateTime: start, Stock: stock, Limit: limit, Buckets: 2, Version: 1}
-	return w, w.items.Put(context.Background(), w.Item)
+	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
+	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
+	w.stock, w.ledger = redisstock.New(watched{w.Redis, &w.touched}), ledger.New(w.Rows)
+	for _, it := range s.Items {
+		if err := w.items.Put(context.Background(), it); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
 }
 
 func named(q memory.QueueOptions, name string) memory.QueueOptions { q.Name = name; return q }
 
+// watched notes that a script ran.
+type watched struct {
+	redisstock.Runner
+	touched *bool
+}
+
+func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
+	*r.touched = true
+	return r.Runner.Run(ctx, s, keys, args)
+}
+
+// allItems are the world's items, as the judge knows them.
+func (w *World) allItems() []*seckill.Item {
+	list := []*seckill.Item{&w.Item}
+	for i := range w.More {
+		list = append(list, &w.More[i])
+	}
+	return list
+}
+
+// item is one of them; the zero item when there is none.
+func (w *World) item(id string) *seckill.Item {
+	for _, it := range w.allItems() {
+		if it.ID == id {
+			return it
+		}
+	}
+	return &seckill.Item{}
+}
+
 // Forget has Redis lose everything.
 func (w *World) Forget() {
 	w.Redis.Flush()
-	w.forgot = true
+	w.forgot, w.touched = true, true
+}
+
+// Recall has Redis go back to what it was.
+func (w *World) Recall(s *memory.Snapshot) {
+	w.Redis.Restore(s)
+	w.forgot, w.touched = true, true
 }
 
 // counter is entropy that repeats with the world: each read differs from the one before.
@@ -122,9 +187,13 @@ func (w *World) Start(hook Hook) *Instance { return w.StartAt(hook, w.Clock) }
 
 // StartAt starts a process with a clock of its own.
 func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
-	st, lg, it := Stock{w.stock, hook}, Ledger{w.ledger, hook}, Items{w.items, hook}
-	orders, closings := Queue{"orders", w.Orders, hook}, Queue{"closings", w.Closings, hook}
-	pay := Payments{w.Provider, hook}
+	return w.start(hook, clock, Ledger{w.ledger, hook}, w.Orders, w.Closings, w.Provider)
+}
+
+func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c seckill.Queue, p seckill.Payments) *Instance {
+	st, it := Stock{w.stock, hook}, Items{w.items, hook}
+	orders, closings := Queue{"orders", o, hook}, Queue{"closings", c, hook}
+	pay := Payments{p, hook}
 	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: clock, IDs: w.ids, Meter: w.Events})
 	return &Instance{
 		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
@@ -139,29 +208,38 @@ func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
 	}
 }
 
-// Purchase asks for units and notes that it was asked for, and what was answered.
+// Purchase asks for units of the first item.
 func (i *Instance) Purchase(user string, count int, key string) (string, error) {
+	return i.PurchaseOf(i.world.Item.ID, user, count, key)
+}
+
+// PurchaseOf asks for units and notes that it was asked for, and what was answered.
+func (i *Instance) PurchaseOf(item, user string, count int, key string) (string, error) {
 	w := i.world
 	if key != "" {
-		w.asked[seckill.KeyedOrderID(w.Item.ID, user, key)] = seckill.Request{User: user, Count: count}
+		w.asked[seckill.KeyedOrderID(item, user, key)] = seckill.Request{Item: item, User: user, Count: count}
 	} else {
-		w.keys[fmt.Sprint(user, "/", count)]++
+		w.keyless[keyless{user, item, count}]++
 	}
-	id, err := i.Buy.Buy(context.Background(), buy.Purchase{Item: w.Item.ID, User: user, Count: count, Address: "杭州市西湖区1号", Key: key})
+	id, err := i.Buy.Buy(context.Background(), buy.Purchase{Item: item, User: user, Count: count, Address: "杭州市西湖区1号", Key: key})
 	if err == nil {
 		w.acked[id] = true
 	}
 	return id, err
 }
 
-// Stop stops the sale, and notes when that was acknowledged.
-func (i *Instance) Stop(stopped bool) error {
+// Stop stops or resumes the first item's sale.
+func (i *Instance) Stop(stopped bool) error { return i.StopOf(i.world.Item.ID, stopped) }
+
+// StopOf stops or resumes a sale, and notes when a stop was acknowledged.
+func (i *Instance) StopOf(item string, stopped bool) error {
+	w := i.world
 	if !stopped {
-		i.world.stoppedAt = time.Time{}
+		delete(w.stoppedAt, item)
 	}
-	err := i.Stage.SetStopped(context.Background(), i.world.Item.ID, stopped)
+	err := i.Stage.SetStopped(context.Background(), item, stopped)
 	if err == nil && stopped {
-		i.world.stoppedAt = i.world.Clock.Now()
+		w.stoppedAt[item] = w.Clock.Now()
 	}
 	return err
 }
@@ -208,6 +286,7 @@ func (w *World) Drain() error {
 	var err error
 	for range rounds {
 		i := w.Start(none)
+		w.redrive()
 		i.Deliver()
 		for n := 0; n < 1000; n++ {
 			any, e := i.Next()
@@ -233,38 +312,75 @@ func (w *World) Drain() error {
 	return errors.Join(fmt.Errorf("after %d minutes without faults", rounds), err, w.quiet())
 }
 
+// redrive moves parked messages back as an operator does, if one of them can be read.
+func (w *World) redrive() {
+	if w.parked() {
+		w.Orders.Redrive()
+		w.Closings.Redrive()
+	}
+}
+
+// parked says whether a message that can be read is in a dead-letter queue.
+func (w *World) parked() bool {
+	return slices.ContainsFunc(append(w.Orders.Parked(), w.Closings.Parked()...), func(m memory.ParkedMessage) bool {
+		return !strings.HasPrefix(string(m.Body), unreadable)
+	})
+}
+
 // SellOut has fresh shoppers buy and pay until every unit is sold (L4).
 func (w *World) SellOut() error {
 	i := w.Start(none)
-	if err := i.Stop(false); err != nil {
-		return err
-	}
-	for n := range w.Item.Stock + 2 {
-		w.Clock.Advance(2 * time.Second)
-		user := fmt.Sprint(9000 + n)
-		id, err := i.Purchase(user, 1, "k")
-		if seckill.CodeOf(err) == seckill.CodeSoldOut && err != nil {
-			break
+	for _, it := range w.allItems() {
+		if err := i.StopOf(it.ID, false); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("a fresh shopper: %w", err)
-		}
-		for any := true; any; {
-			if any, err = i.Next(); err != nil {
+		for n := range it.Stock + 2 {
+			sold, err := i.sell(it, strconv.Itoa(9000+n))
+			if err != nil {
 				return err
 			}
-		}
-		if err := i.PayNow(user, id); err != nil {
-			return err
+			if !sold {
+				break
+			}
 		}
 	}
 	if err := w.Drain(); err != nil {
 		return err
 	}
-	if sold := len(w.Rows.Dump(ledger.TableUnits)); sold != w.Item.Stock {
-		return fmt.Errorf("L4 %d of %d units sold with demand left", sold, w.Item.Stock)
+	if n := w.Unsold(); n > 0 {
+		return fmt.Errorf("L4 %d units unsold with demand left", n)
 	}
 	return nil
+}
+
+// sell has one fresh shopper buy as much as they may, and pay; false: sold out.
+func (i *Instance) sell(it *seckill.Item, user string) (bool, error) {
+	w := i.world
+	w.Clock.Advance(2 * time.Second)
+	id, err := i.PurchaseOf(it.ID, user, it.Limit, "k")
+	if err != nil && seckill.CodeOf(err) == seckill.CodeNotEnough {
+		id, err = i.PurchaseOf(it.ID, user, 1, "k2")
+	}
+	if err != nil && seckill.CodeOf(err) == seckill.CodeSoldOut {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("L4 a fresh shopper: %w", err)
+	}
+	for any := true; any; {
+		if any, err = i.Next(); err != nil {
+			return false, err
+		}
+	}
+	return true, i.PayNow(user, id)
+}
+
+// Unsold counts the units of all items that nobody holds.
+func (w *World) Unsold() (n int) {
+	for _, it := range w.allItems() {
+		n += it.Stock
+	}
+	return n - len(w.truth.units)
 }
 
 // PayNow opens the cashier for an order and pays.
@@ -274,7 +390,7 @@ func (i *Instance) PayNow(user, order string) error {
 		return err
 	}
 	if v.PayString == "" {
-		return fmt.Errorf("order %s in %s cannot be paid", order, v.Order.State)
+		return fmt.Errorf("L4 order %s in %s cannot be paid", order, v.Order.State)
 	}
 	no, err := i.world.Provider.Open(order)
 	if err != nil {

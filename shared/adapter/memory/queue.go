@@ -50,6 +50,7 @@ type Queue struct {
 	visible queueHeap
 	hidden  queueHeap
 	delayed int // how many of hidden were never received
+	repeats int
 	parked  []ParkedMessage
 }
 
@@ -151,6 +152,7 @@ func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, err
 		out = append(out, seckill.Delivery{ID: m.id, Receipt: m.receipt(), Body: bytes.Clone(m.body), Receives: m.receives})
 		if !m.repeated && q.chance() {
 			m.repeated = true
+			q.repeats++
 			again = append(again, m)
 			continue
 		}
@@ -181,6 +183,7 @@ func (q *Queue) Delete(ctx context.Context, d seckill.Delivery) error {
 	q.remove(m)
 	if !m.revived && q.chance() {
 		m.revived = true
+		q.repeats++
 		q.hide(m, q.clock.Now().Add(time.Duration(q.rng.Int64N(int64(q.opt.Visible))+1)))
 		q.poke()
 		return nil
@@ -254,6 +257,13 @@ func (q *Queue) Parked() []ParkedMessage {
 		out[i] = p
 	}
 	return out
+}
+
+// Repeats is how many deliveries were repeated by chance (Duplicate).
+func (q *Queue) Repeats() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.repeats
 }
 
 // Redrive moves every parked message back into the queue, visible at once and with no receives, and says how many.

@@ -17,6 +17,9 @@ import (
 type RowsOptions struct {
 	Clock    seckill.Clock
 	IndexLag time.Duration // how far indexes stay behind their tables; 0: not at all
+	// Watch, if set, is told of every row that a transaction replaced, in the order of its writes: nil for no row. It must neither change
+	// the rows nor call back.
+	Watch func(table string, old, new ledger.Row)
 }
 
 // Rows keeps the ledger's rows in memory with DynamoDB's manners: conditional transactions that are all or nothing and
@@ -27,6 +30,7 @@ type RowsOptions struct {
 type Rows struct {
 	clock seckill.Clock
 	lag   time.Duration
+	watch func(table string, old, new ledger.Row)
 
 	mu      sync.Mutex
 	tables  map[string]*rowTable
@@ -50,7 +54,7 @@ type rowEntry struct {
 
 // NewRows makes the empty tables and indexes of ledger.Schema.
 func NewRows(o RowsOptions) *Rows {
-	m := &Rows{clock: o.Clock, lag: o.IndexLag, tables: map[string]*rowTable{}, indexes: map[string]*rowIndex{}}
+	m := &Rows{clock: o.Clock, lag: o.IndexLag, watch: o.Watch, tables: map[string]*rowTable{}, indexes: map[string]*rowIndex{}}
 	for _, spec := range ledger.Schema {
 		t := &rowTable{Table: spec, partitions: map[string][]rowEntry{}}
 		for _, i := range spec.Indexes {

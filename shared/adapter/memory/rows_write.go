@@ -63,6 +63,9 @@ func (m *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 			continue
 		}
 		c.table.set(c.key, c.new)
+		if m.watch != nil {
+			m.watch(c.table.Name, c.old, c.new)
+		}
 		if len(c.table.indexes) > 0 {
 			c.at = now
 			m.pending = append(m.pending, c)

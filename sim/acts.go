@@ -1,0 +1,526 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// Kind is a kind of act.
+type Kind int
+
+// The kinds of acts: one port call of a process, what shoppers and operators do, and what goes wrong beside port calls.
+const (
+	actStep Kind = iota
+	actBuy
+	actConsume
+	actClose
+	actTick
+	actOpen
+	actPay
+	actNotify
+	actCancel
+	actLook
+	actStop
+	actGrow
+	actJump
+	actKill
+	actFreeze
+	actFlush
+	actFailover
+	actRestore
+	actReadOnly
+	actArrive
+	actPoison
+	actRedrive
+	actGhost
+	actClock
+	actSchedule
+	actNoSchedule
+	actForge
+	actLose
+	nActs
+)
+
+// Act is one decision of a history. A history is a list of them, and any part of it can be played: an act that finds nothing to act on does
+// nothing.
+type Act struct {
+	Kind Kind
+	ID   int    // of the process that it begins, or of the one that it steps or kills
+	A    uint64 // its choices
+}
+
+// most processes at once; beyond it nothing new begins but what shoppers pay.
+const most = 7
+
+// pick takes the n-th choice out of a.
+func pick(a uint64, shift, n int) int { return int(a >> shift % uint64(n)) }
+
+// unreadable begins a message that nobody can read.
+const unreadable = `{"v":99,"n":`
+
+// Play does one act and judges.
+func (s *Sim) Play(t Act) error {
+	s.draw = t.A
+	s.act(t)
+	return s.judge()
+}
+
+func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
+	now := s.Clock.Now()
+	switch t.Kind {
+	case actStep:
+		if p := s.find(t.ID); p != nil && !now.Before(s.instances[p.on].frozen) {
+			s.step(p)
+		}
+	case actKill:
+		s.kill(t)
+	case actBuy:
+		s.buy(t)
+	case actConsume:
+		s.take(t, "consume", s.queues["orders"], func(i *Instance) handler { return i.Consume.Handle })
+	case actClose:
+		s.take(t, "expire", s.queues["closings"], func(i *Instance) handler { return i.Expire.Handle })
+	case actTick:
+		s.advance(t, []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, time.Second, 5 * time.Second, 31 * time.Second, time.Minute}[pick(t.A, 8, 6)])
+	case actJump:
+		s.jump([]int{3, 15, 60}[pick(t.A, 8, 3)])
+	case actOpen, actCancel, actLook:
+		s.shop(t)
+	case actPay:
+		s.pay(t.A)
+	case actNotify:
+		s.notify(t)
+	case actForge:
+		s.forge(t)
+	case actLose:
+		s.lose(t.A)
+	case actStop:
+		it, stopped := s.pickItem(t.A), pick(t.A, 8, 2) == 0
+		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator sets stopped of %s to %t", it.ID, stopped), t.A, func(i *Instance) { _ = i.StopOf(it.ID, stopped) })
+	case actGrow:
+		if it := s.pickItem(t.A); it.Stock < 20 {
+			n := it.Stock + 1
+			s.spawn(t.ID, t.Kind, fmt.Sprintf("operator raises the stock of %s to %d", it.ID, n), t.A, func(i *Instance) { _ = i.Stage.AddStock(context.Background(), it.ID, n) })
+		}
+	case actFreeze:
+		n := pick(t.A, 8, len(s.instances))
+		d := []time.Duration{2 * time.Second, 40 * time.Second, 3 * time.Minute, 10 * time.Minute}[pick(t.A, 16, 4)]
+		s.instances[n].frozen = now.Add(d)
+		s.trace.say(now, "instance %d stands still for %s", n, d)
+		s.fire(Freeze)
+	case actFlush, actFailover, actRestore, actReadOnly:
+		s.breakRedis(t)
+	case actArrive:
+		if len(s.late) > 0 {
+			n := pick(t.A, 8, len(s.late))
+			f := s.late[n]
+			s.late = slices.Delete(s.late, n, n+1)
+			f()
+			s.fire(Late)
+		}
+	case actPoison:
+		s.poisons++
+		body := fmt.Sprintf("%s%d}", unreadable, s.poisons)
+		s.trace.say(now, "a stranger sends %s", body)
+		if s.queues[[]string{"orders", "closings"}[pick(t.A, 8, 2)]].SendRaw([]byte(body), 0) == nil {
+			s.fire(Poison)
+		}
+	case actRedrive:
+		s.redriven()
+	case actGhost:
+		if len(s.bodies) > 0 {
+			if s.Orders.SendRaw(s.bodies[pick(t.A, 8, len(s.bodies))], 0) == nil {
+				s.trace.say(now, "an old message comes back")
+				s.fire(Duplicate)
+			}
+		}
+	case actClock:
+		n := pick(t.A, 8, len(s.instances))
+		s.instances[n].clock.by = skewOf(t.A >> 16)
+		s.trace.say(now, "the clock of instance %d jumps to %s off", n, s.instances[n].clock.by)
+		s.fire(ClockJump)
+	case actSchedule:
+		k := pick(t.A, 8, len(schedules))
+		if slices.ContainsFunc(s.processes, func(p *process) bool { return p.name == schedules[k].name }) {
+			s.fire(ScheduleTwice)
+		}
+		s.schedule(t.ID, k, t.A)
+	case actNoSchedule:
+		if now.After(s.silent) {
+			s.silent = now.Add(10 * time.Minute)
+			s.trace.say(now, "schedules are gone for ten minutes")
+		}
+	}
+}
+
+func (s *Sim) pickItem(a uint64) *seckill.Item {
+	items := s.allItems()
+	return items[pick(a, 4, len(items))]
+}
+
+// kill ends a process before the call that it stands at, or right after it; half the time its instance's memory goes with it, and all that
+// the instance was doing.
+func (s *Sim) kill(t Act) {
+	p := s.find(t.ID)
+	if p == nil {
+		return
+	}
+	s.fire(Crash)
+	whole := pick(t.A, 0, 2) == 0
+	if pick(t.A, 1, 2) == 0 && !s.Clock.Now().Before(s.instances[p.on].frozen) {
+		p.dies = true
+		s.step(p)
+	} else {
+		s.trace.step(s.Clock.Now(), p, "dies before ", p.call)
+		p.stop()
+		s.remove(p)
+	}
+	if !whole {
+		return
+	}
+	for _, q := range slices.Clone(s.processes) {
+		if q.on == p.on {
+			s.trace.step(s.Clock.Now(), q, "dies with its instance before ", q.call)
+			q.stop()
+			s.remove(q)
+		}
+	}
+	s.restart(p.on)
+}
+
+func (s *Sim) buy(t Act) {
+	it, shopper, count, key := s.pickItem(t.A), strconv.Itoa(1+pick(t.A, 8, s.plan.Shoppers)), 1, ""
+	if pick(t.A, 16, 2) == 0 {
+		key = "k" + strconv.Itoa(pick(t.A, 17, 2))
+	}
+	if pick(t.A, 20, 4) == 0 {
+		count = it.Limit
+	}
+	name := "shopper " + shopper + " buys " + strconv.Itoa(count) + " of " + it.ID
+	if key != "" {
+		name += " with key " + key
+	}
+	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
+		p := s.current
+		order, err := i.PurchaseOf(it.ID, shopper, count, key)
+		if err != nil {
+			s.trace.step(s.Clock.Now(), p, "is refused: ", string(seckill.CodeOf(err)))
+			return
+		}
+		s.trace.step(s.Clock.Now(), p, "is answered ", order)
+	})
+}
+
+type handler func(context.Context, seckill.Delivery) error
+
+// take has a process receive a batch and handle it.
+func (s *Sim) take(t Act, name string, q *slowQueue, of func(i *Instance) handler) {
+	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
+		ctx := context.Background()
+		port := i.orders
+		if q == s.queues["closings"] {
+			port = i.closings
+		}
+		batch, err := port.Receive(ctx, s.plan.Batch)
+		if err != nil {
+			return
+		}
+		s.delivered(q, batch)
+		handle, failed, done := of(i), 0, 0
+		for k, d := range batch {
+			err := handle(ctx, d)
+			if err == nil && s.strikes && s.plan.Faults[Partial] && len(batch) > 1 && pick(t.A, 8+k, 100) < s.plan.Rates[Partial]/4 {
+				failed++
+				continue
+			}
+			if err != nil {
+				failed++
+				continue
+			}
+			done++
+			_ = port.Delete(ctx, d)
+		}
+		if failed > 0 && done > 0 && s.plan.Faults[Partial] {
+			s.fire(Partial)
+		}
+	})
+}
+
+// delivered counts what a queue did to a batch's order, and keeps order messages to come back long after.
+func (s *Sim) delivered(q *slowQueue, batch []seckill.Delivery) {
+	if n := q.Repeats(); n > q.repeats {
+		s.Fired[Duplicate] += n - q.repeats
+		q.repeats = n
+	}
+	for _, d := range batch {
+		_, number, _ := strings.Cut(d.ID, "-")
+		n, _ := strconv.Atoi(number)
+		if n < q.newest && s.plan.Faults[Reorder] {
+			s.fire(Reorder)
+		}
+		q.newest = max(q.newest, n)
+		if len(s.bodies) < 40 && q == s.queues["orders"] && !strings.HasPrefix(string(d.Body), unreadable) {
+			s.bodies = append(s.bodies, d.Body)
+		}
+	}
+}
+
+// advance lets time pass; schedules run each minute.
+func (s *Sim) advance(t Act, d time.Duration) {
+	if s.plan.Faults[Failover] || s.plan.Faults[Restore] {
+		if len(s.snapshots) > 8 {
+			s.snapshots = slices.Delete(s.snapshots, 2, 3)
+		}
+		s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()})
+	}
+	s.Clock.Advance(d)
+	now := s.Clock.Now()
+	due := s.deferred
+	if m := now.Unix() / 60; m != s.minute {
+		s.minute, due = m, true
+		if now.Before(s.silent) {
+			s.fire(ScheduleGone)
+			return
+		}
+		if s.plan.Faults[ScheduleLate] && !s.deferred && pick(t.A, 24, 100) < s.plan.Rates[ScheduleLate] {
+			s.deferred = true
+			s.fire(ScheduleLate)
+			return
+		}
+	}
+	if due {
+		s.deferred = false
+		for k := range schedules {
+			s.schedule(t.ID+1+k, k, t.A>>(8*k))
+		}
+	}
+}
+
+var schedules = []struct {
+	name string
+	run  func(i *Instance) error
+}{
+	{"stage", func(i *Instance) error { return i.Stage.Run(context.Background()) }},
+	{"repair", func(i *Instance) error { return i.Repair.Run(context.Background()) }},
+	{"sweep", func(i *Instance) error { return i.Expire.Sweep(context.Background()) }},
+}
+
+func (s *Sim) schedule(id, k int, on uint64) {
+	s.spawn(id, actSchedule, schedules[k].name, on, func(i *Instance) { _ = schedules[k].run(i) })
+}
+
+// jump lets minutes pass in which nothing goes wrong but what is under way stands still.
+func (s *Sim) jump(minutes int) {
+	s.trace.say(s.Clock.Now(), "%d minutes pass", minutes)
+	i := s.Start(none)
+	for m := range minutes {
+		s.Clock.Advance(time.Minute)
+		if m == minutes/2 && s.Clock.Now().After(s.silent) {
+			_ = i.Schedules()
+		}
+	}
+	s.minute = s.Clock.Now().Unix() / 60
+}
+
+// shop has a shopper look at an order, open the cashier for it, or cancel it.
+func (s *Sim) shop(t Act) {
+	if len(s.truth.list) == 0 {
+		return
+	}
+	o := s.truth.orders[s.truth.list[pick(t.A, 8, len(s.truth.list))]]
+	if o == nil {
+		return
+	}
+	who := "shopper " + o.user
+	ctx := context.Background()
+	switch t.Kind {
+	case actCancel:
+		s.spawn(t.ID, t.Kind, who+" cancels "+o.id, t.A, func(i *Instance) { _, _ = i.Shop.Cancel(ctx, o.user, o.id) })
+	case actOpen:
+		s.spawn(t.ID, t.Kind, who+" opens the cashier for "+o.id, t.A, func(i *Instance) {
+			if v, err := i.Shop.Order(ctx, o.user, o.id); err == nil && v.PayString != "" {
+				s.open(o.id)
+			}
+		})
+	case actLook:
+		s.spawn(t.ID, t.Kind, who+" looks", t.A, func(i *Instance) {
+			switch pick(t.A, 20, 3) {
+			case 0:
+				_, _ = i.Shop.Newest(ctx, o.user, o.item)
+			case 1:
+				_, _ = i.Shop.Order(ctx, o.user, o.id)
+			default:
+				_, _ = i.Shop.Orders(ctx, o.user, 1, 10)
+			}
+		})
+	}
+}
+
+// open begins a trade; a second one only where shoppers do that.
+func (s *Sim) open(order string) {
+	if p := s.Provider.orders[order]; p != nil && len(p.trades) > 0 && (!s.plan.Faults[TwoTrades] || len(p.trades) > 1) {
+		return
+	}
+	_, err := s.Provider.Open(order)
+	s.trace.say(s.Clock.Now(), "the cashier opens for %s (%v)", order, err)
+}
+
+// pay has a shopper, who was given what to pay with, open the cashier or pay there; some never pay.
+func (s *Sim) pay(a uint64) {
+	if len(s.Provider.list) == 0 {
+		return
+	}
+	id := s.Provider.list[pick(a, 8, len(s.Provider.list))]
+	p := s.Provider.orders[id]
+	if int(id[5]*7+id[9]*3+id[20])%100 >= s.plan.Pays {
+		return
+	}
+	if len(p.trades) == 0 || len(p.trades) == 1 && pick(a, 24, 4) == 0 {
+		s.open(id)
+		return
+	}
+	if p.lost {
+		return
+	}
+	late := !s.Clock.Now().Before(p.order.PayBy)
+	if late && !s.plan.Faults[PayLate] {
+		return
+	}
+	if s.Provider.Pay(id, p.trades[pick(a, 32, len(p.trades))].TradeNo) != nil {
+		return
+	}
+	s.trace.say(s.Clock.Now(), "%s is paid", id)
+	if late {
+		s.fire(PayLate)
+	}
+	if len(s.Provider.captured(id)) > 1 {
+		s.fire(TwoTrades)
+	}
+}
+
+// notify delivers a notice; it stays until it was answered with success.
+func (s *Sim) notify(t Act) {
+	var free []url.Values
+	for _, n := range s.notices() {
+		if !slices.ContainsFunc(s.processes, func(p *process) bool { return p.name == noticeName(n) }) || s.plan.Faults[NotifyTwice] {
+			free = append(free, n)
+		}
+	}
+	if len(free) == 0 {
+		return
+	}
+	n := 0
+	if s.plan.Faults[NotifyReorder] {
+		if n = pick(t.A, 8, len(free)); n > 0 {
+			s.fire(NotifyReorder)
+		}
+	}
+	form := free[n]
+	s.spawn(t.ID, t.Kind, noticeName(form), t.A, func(i *Instance) {
+		if i.Notify.Notify(context.Background(), form) != nil {
+			return
+		}
+		if s.plan.Faults[NotifyTwice] && s.strikes && pick(t.A, 40, 100) < s.plan.Rates[NotifyTwice] {
+			s.fire(NotifyTwice)
+			return
+		}
+		s.Provider.Notices = slices.DeleteFunc(slices.Clone(s.notices()), func(f url.Values) bool { return noticeName(f) == noticeName(form) })
+	})
+}
+
+// lose drops a notice for good. A query finds one trade of an order: of two that are paid, one's notify has to come.
+func (s *Sim) lose(a uint64) {
+	n := len(s.notices())
+	if n == 0 {
+		return
+	}
+	k := pick(a, 8, n)
+	order := s.notices()[k].Get("order")
+	if len(s.Provider.captured(order)) > 1 {
+		return
+	}
+	s.trace.say(s.Clock.Now(), "a notify of %s is lost", order)
+	s.Provider.Notices = slices.Delete(slices.Clone(s.notices()), k, k+1)
+	s.Provider.orders[order].lost = true
+	s.fire(NotifyLost)
+}
+
+func noticeName(f url.Values) string { return "notify of " + f.Get("order") + "/" + f.Get("trade_no") }
+
+// forge delivers a notify that is not authentic, or not ours: it must be refused.
+func (s *Sim) forge(t Act) {
+	if len(s.Provider.list) == 0 {
+		return
+	}
+	id := s.Provider.list[pick(t.A, 8, len(s.Provider.list))]
+	p := s.Provider.orders[id]
+	form := url.Values{"sign": {"ok"}, "order": {id}, "trade_no": {"forged"}, "amount": {p.order.Amount.Yuan()}}
+	switch pick(t.A, 24, 3) {
+	case 0:
+		form.Set("sign", "bad")
+	case 1:
+		form.Set("amount", (p.order.Amount - 1).Yuan())
+	default:
+		form.Set("order", seckill.KeyedOrderID("1001", "66", "nobody's"))
+	}
+	s.fire(NotifyForged)
+	s.spawn(t.ID, t.Kind, "a forger notifies", t.A, func(i *Instance) {
+		if i.Notify.Notify(context.Background(), form) == nil {
+			s.truth.fail("I7 a forged notify of order %s is answered with success: %v", id, form)
+		}
+	})
+}
+
+func (s *Sim) breakRedis(t Act) {
+	now := s.Clock.Now()
+	switch t.Kind {
+	case actFlush:
+		s.trace.say(now, "Redis loses everything")
+		s.Forget()
+		s.fire(Flush)
+	case actReadOnly:
+		d := time.Duration(1+pick(t.A, 8, 30)) * time.Second
+		s.trace.say(now, "Redis refuses everything for %s", d)
+		s.refuses = now.Add(d)
+	case actFailover:
+		young := slices.DeleteFunc(slices.Clone(s.snapshots), func(p snapshot) bool { return now.Sub(p.at) > 10*time.Second })
+		if len(young) > 0 {
+			p := young[pick(t.A, 8, len(young))]
+			s.trace.say(now, "Redis loses its last %s", now.Sub(p.at))
+			s.Recall(p.Snapshot)
+			s.fire(Failover)
+		}
+	case actRestore:
+		if len(s.snapshots) == 0 {
+			return
+		}
+		p := s.snapshots[pick(t.A, 8, len(s.snapshots))]
+		s.trace.say(now, "Redis is restored as it was %s ago", now.Sub(p.at))
+		s.Recall(p.Snapshot)
+		s.fire(Restore)
+	}
+}
+
+// redriven moves back what was parked because it was received too often.
+func (s *Sim) redriven() {
+	for _, name := range []string{"orders", "closings"} {
+		n := 0
+		for _, m := range s.queues[name].Parked() {
+			if !strings.HasPrefix(string(m.Body), unreadable) {
+				n++
+			}
+		}
+		if n > 0 {
+			s.trace.say(s.Clock.Now(), "%d parked messages are moved back to %s", n, name)
+			s.queues[name].Redrive()
+			s.fire(Park)
+		}
+	}
+}

@@ -1,0 +1,16 @@
+package sim
+
+import "testing"
+
+// BenchmarkSeed plays seeds of a crowd: one item, thirty shoppers, about 500 steps.
+func BenchmarkSeed(b *testing.B) {
+	steps := 0
+	for i := range b.N {
+		r := Play(uint64(i+1), Options{Items: 1, Shoppers: 30, Length: 700}, false)
+		if r.Err != nil {
+			b.Fatalf("seed %d: %v", r.Seed, r.Err)
+		}
+		steps += r.Steps
+	}
+	b.ReportMetric(float64(steps)/float64(b.N), "steps/seed")
+}

@@ -1,0 +1,179 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"seckill/shared/adapter/memory"
+	"seckill/shared/seckill"
+)
+
+// Plan is what a seed decides once: the world's size, what its shoppers do, and how often what goes wrong.
+type Plan struct {
+	Seed      uint64
+	Items     []ItemPlan
+	Shoppers  int
+	Length    int // acts
+	Instances int
+	Weights   [nActs]int
+	Sticky    int // percent: the same process goes on
+	Batch     int // most messages that one process takes
+	Pays      int // percent of opened orders that are paid
+	Installed bool
+
+	Faults    FaultSet
+	Rates     [nFaults]int // per 10,000 port calls, or percent of what it strikes
+	Receives  int          // Park: how often a message is received before it is parked
+	IndexLag  time.Duration
+	Skew      []time.Duration // by instance
+	Duplicate float64
+	Shuffle   bool
+}
+
+// ItemPlan is one item of a plan.
+type ItemPlan struct{ Stock, Limit int }
+
+// Options narrow what seeds decide; the zero value narrows nothing.
+type Options struct {
+	Faults   *FaultSet // that may be enabled; nil: all
+	Items    int       // exactly; 0: 1 or 2
+	Shoppers int       // exactly; 0: 3 to 30
+	Length   int       // acts, exactly; 0: 80 to 700
+	Always   bool      // every fault of Faults is enabled in every seed
+}
+
+// acts is how often each act is drawn before the seed changes it.
+var usual = [nActs]int{actStep: 60, actBuy: 8, actConsume: 10, actClose: 3, actTick: 6, actOpen: 5, actPay: 7, actNotify: 5, actCancel: 2, actLook: 2}
+
+// PlanOf draws a seed's plan.
+func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
+	r := rand.New(rand.NewPCG(seed, 7))
+	p := Plan{Seed: seed, Instances: 3, Weights: usual, Sticky: []int{0, 50, 90, 97}[r.IntN(4)], Batch: []int{1, 1, 3, 10}[r.IntN(4)],
+		Pays: []int{30, 70, 95}[r.IntN(3)], Installed: r.IntN(100) < 80}
+	p.size(r, o)
+	on := func(percent int) bool { return r.IntN(100) < percent }
+	for _, a := range []Kind{actBuy, actConsume, actClose, actOpen, actPay, actCancel, actTick} {
+		switch r.IntN(6) {
+		case 0:
+			p.Weights[a] *= 3
+		case 1:
+			p.Weights[a] = max(1, p.Weights[a]/3)
+		}
+	}
+	if on(30) {
+		p.Weights[actStop] = 1
+	}
+	if on(25) {
+		p.Weights[actGrow] = 1
+	}
+	if on(30) {
+		p.Weights[actJump] = 1
+	}
+	allowed := AllFaults()
+	if o.Faults != nil {
+		allowed = *o.Faults
+	}
+	share := []int{0, 10, 30, 30, 50, 80}[r.IntN(6)] // swarm: how many kinds this seed enables
+	for f := range p.Faults {
+		rate := 1 + r.IntN(100)
+		if drawn := on(share); allowed[f] && (drawn || o.Always) {
+			p.Faults[f], p.Rates[f] = true, rate
+		}
+	}
+	p.faults(r, o.Length == 0)
+	return p, r
+}
+
+// size draws the world's size: small worlds, in which rare meetings are common, and crowds.
+func (p *Plan) size(r *rand.Rand, o Options) {
+	items := 1
+	if r.IntN(5) == 0 {
+		items = 2
+	}
+	p.Shoppers, p.Length = 3+r.IntN(5), 80+r.IntN(260)
+	crowd := r.IntN(5) == 0
+	if crowd {
+		p.Shoppers, p.Length = 10+r.IntN(21), 300+r.IntN(400)
+	}
+	if o.Shoppers > 0 {
+		p.Shoppers = o.Shoppers
+	}
+	if o.Length > 0 {
+		p.Length = o.Length
+	}
+	if o.Items > 0 {
+		items = o.Items
+	}
+	for range items {
+		it := ItemPlan{2 + r.IntN(3), 1 + r.IntN(2)}
+		if crowd || p.Shoppers > 9 {
+			it.Stock = 4 + r.IntN(10)
+		}
+		p.Items = append(p.Items, it)
+	}
+}
+
+// faults turns the enabled kinds into weights of acts and manners of drivers.
+func (p *Plan) faults(r *rand.Rand, longer bool) {
+	weigh := func(f Fault, a Kind, n int) {
+		if p.Faults[f] {
+			p.Weights[a] += n
+		}
+	}
+	weigh(Crash, actKill, 1+r.IntN(4))
+	weigh(Freeze, actFreeze, 1)
+	weigh(Flush, actFlush, 1)
+	weigh(Failover, actFailover, 1+r.IntN(3))
+	weigh(Restore, actRestore, 1+r.IntN(2))
+	weigh(ReadOnly, actReadOnly, 1)
+	weigh(Late, actArrive, 3)
+	weigh(Poison, actPoison, 1)
+	weigh(Park, actRedrive, 1)
+	weigh(Duplicate, actGhost, 1+r.IntN(2))
+	weigh(ClockJump, actClock, 2)
+	weigh(ScheduleTwice, actSchedule, 1+r.IntN(8))
+	weigh(ScheduleGone, actNoSchedule, 1)
+	weigh(NotifyForged, actForge, 1)
+	weigh(NotifyLost, actLose, 1)
+	if p.Faults[Duplicate] {
+		p.Duplicate = 0.3 * r.Float64()
+	}
+	p.Shuffle = p.Faults[Reorder]
+	p.Receives = seckill.MaxReceives
+	if p.Faults[Park] {
+		p.Receives = 2 + r.IntN(4)
+	}
+	if p.Faults[StaleIndex] {
+		p.IndexLag = time.Duration(1+r.IntN(10)) * time.Second
+	}
+	p.Skew = make([]time.Duration, p.Instances)
+	for i := range p.Skew {
+		if p.Faults[Skew] {
+			p.Skew[i] = skewOf(r.Uint64())
+		}
+	}
+	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && r.IntN(2) == 0 { // a stock that forgets all the time
+		p.Weights[actFlush] *= r.IntN(2)
+		p.Weights[actFailover] *= 2
+		p.Weights[actRestore] *= 2
+		p.Weights[actBuy], p.Weights[actTick] = 12, 4
+		p.Weights[actSchedule] += 4 + r.IntN(8)
+		if more := r.IntN(300); longer {
+			p.Length += more
+		}
+	}
+}
+
+// skewOf draws a clock's error within the bound that the system is made for.
+func skewOf(a uint64) time.Duration {
+	return time.Duration(a%uint64(2*seckill.SkewBound/time.Millisecond+1))*time.Millisecond - seckill.SkewBound
+}
+
+// setting is the world of the plan.
+func (p *Plan) setting() Setting {
+	s := Setting{IndexLag: p.IndexLag, Queue: memory.QueueOptions{Seed: p.Seed, Shuffle: p.Shuffle, Duplicate: p.Duplicate, MaxReceives: p.Receives}}
+	for i, it := range p.Items {
+		s.Items = append(s.Items, itemOf([]string{"1001", "1002"}[i], it.Stock, it.Limit))
+	}
+	return s
+}

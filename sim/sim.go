@@ -1,0 +1,396 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/seckill"
+)
+
+// death is what a dying process panics with.
+type death struct{}
+
+var errFault = errors.New("fault")
+
+// Sim plays a history of several processes in one world, one port call at a time. Nothing in it runs at the same time: a process is a
+// coroutine that stands before a port call until it is stepped.
+type Sim struct {
+	*World
+	plan      Plan
+	trace     trace
+	processes []*process
+	current   *process
+	instances []*instance
+	strikes   bool   // faults strike port calls
+	draw      uint64 // what this step's chance drew
+
+	late      []func()
+	snapshots []snapshot
+	bodies    [][]byte // of order messages ever received
+	refuses   time.Time
+	silent    time.Time // schedules are gone until then
+	wrote     time.Time // when the ledger last changed
+	deferred  bool      // schedules that are late
+	minute    int64     // that schedules last ran in
+	queues    map[string]*slowQueue
+	poisons   int
+
+	Steps  int
+	Fired  [nFaults]int
+	Calls  map[string]int // how often which port call was made
+	States sketch
+	Out    outOfSale
+}
+
+// process is one event being handled.
+type process struct {
+	id     int
+	name   string
+	on     int // instance
+	next   func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+	method string // of the ledger, that its rows are read or written for
+	call   string // before which it stands
+	since  time.Time
+	dies   bool // after the call that it is at
+	what   Kind // of act that began it
+}
+
+// instance is one process's memory and clock.
+type instance struct {
+	*Instance
+	clock  *skewed
+	frozen time.Time // until then
+}
+
+type skewed struct {
+	of seckill.Clock
+	by time.Duration
+}
+
+func (s *skewed) Now() time.Time { return s.of.Now().Add(s.by) }
+
+type snapshot struct {
+	at time.Time
+	*memory.Snapshot
+}
+
+// slowQueue is a queue that may add to a message's delay, and that knows what it has delivered.
+type slowQueue struct {
+	*memory.Queue
+	extra   time.Duration
+	newest  int // number of the newest message ever delivered
+	repeats int // deliveries that were repeated
+}
+
+func (q *slowQueue) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {
+	extra := q.extra
+	q.extra = 0
+	return q.Queue.Send(ctx, m, min(delay+extra, seckill.MaxDelay))
+}
+
+// New makes the world of a plan.
+func New(p Plan) (*Sim, error) {
+	w, err := NewWorldOf(p.setting())
+	if err != nil {
+		return nil, err
+	}
+	s := of(w, p)
+	w.Clock.Advance(5 * time.Second) // the window is open by every clock
+	if p.Installed {
+		if err := w.Start(none).Repair.Run(context.Background()); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range p.Skew {
+		if d != 0 {
+			s.fire(Skew)
+		}
+	}
+	s.minute = s.Clock.Now().Unix() / 60
+	s.snapshots = []snapshot{{s.Clock.Now(), w.Redis.Snapshot()}}
+	return s, nil
+}
+
+// of is a simulation of a world that is there already.
+func of(w *World, p Plan) *Sim {
+	s := &Sim{World: w, plan: p, Calls: map[string]int{}, queues: map[string]*slowQueue{}}
+	for name, q := range map[string]*memory.Queue{"orders": w.Orders, "closings": w.Closings} {
+		s.queues[name] = &slowQueue{Queue: q}
+	}
+	for i := range p.Skew {
+		s.instances = append(s.instances, nil)
+		s.restart(i)
+	}
+	return s
+}
+
+// restart gives an instance's place to a new one, which remembers nothing.
+func (s *Sim) restart(i int) {
+	c := &skewed{s.Clock, s.plan.Skew[i]}
+	lg := Ledger{ledger.New(Rows{s.Rows, s.hookRows}), s.method}
+	s.instances[i] = &instance{Instance: s.start(s.hook, c, lg, s.queues["orders"], s.queues["closings"], s.Provider), clock: c}
+}
+
+// method notes for which method of the ledger rows are read or written.
+func (s *Sim) method(call string, do func() error) error {
+	p := s.current
+	p.method = call
+	err := do()
+	p.method = ""
+	return err
+}
+
+// hookRows is the hook of the ledger's rows. Of the sweeps over sixteen partitions, mostly empty, none is a step; what follows from them is.
+func (s *Sim) hookRows(call string, do func() error) error {
+	p := s.current
+	switch p.method {
+	case "ledger.Returns", "ledger.DueOrders", "ledger.RefundsDue":
+		if strings.HasPrefix(call, "Index") {
+			s.indexed()
+		}
+		return do()
+	}
+	if call == "Index" {
+		s.indexed()
+	}
+	return s.hook(p.method+"/"+call, do)
+}
+
+// indexed counts a read of an index that lacks what was written.
+func (s *Sim) indexed() {
+	if s.plan.IndexLag > 0 && s.Clock.Now().Sub(s.wrote) < s.plan.IndexLag {
+		s.fire(StaleIndex)
+	}
+}
+
+func (s *Sim) fire(f Fault) { s.Fired[f]++ }
+
+// hook is before every port call of every process: others act, then it is carried out, or not, or later.
+func (s *Sim) hook(call string, do func() error) error {
+	p := s.current
+	p.call, p.since = call, s.Clock.Now()
+	if !p.yield(struct{}{}) {
+		panic(death{})
+	}
+	s.Steps++
+	s.Calls[call]++
+	how, err := s.strike(p, call, do)
+	if err != nil && how == "" {
+		how = " → " + err.Error()
+	}
+	s.trace.step(s.Clock.Now(), p, call, how)
+	if p.dies {
+		s.trace.step(s.Clock.Now(), p, "dies", "")
+		panic(death{})
+	}
+	return err
+}
+
+// scale makes of a plan's rate, 1 to 100, how many of 10,000 calls a fault strikes: 5 % at most, more of calls that are rare.
+var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50, CloseFault: 50, Delay: 20}
+
+// strike carries a call out as chance has it.
+func (s *Sim) strike(p *process, call string, do func() error) (how string, err error) {
+	port, name, _ := strings.Cut(call, ".")
+	place := call == "ledger.Place/Transact"
+	if place && s.Clock.Now().Sub(p.since) > seckill.PlaceTimeout {
+		return " misses its deadline", context.DeadlineExceeded
+	}
+	if port == "stock" && s.Clock.Now().Before(s.refuses) {
+		s.fire(ReadOnly)
+		return " is refused: read only", errFault
+	}
+	if !s.strikes {
+		return "", do()
+	}
+	n := s.draw % 10_000
+	hit := func(f Fault) bool {
+		if !s.plan.Faults[f] {
+			return false
+		}
+		rate := uint64(s.plan.Rates[f] * scale[f])
+		if n < rate {
+			s.fire(f)
+			return true
+		}
+		n -= rate
+		return false
+	}
+	after := func(how string) (string, error) { _ = do(); return how, errFault }
+	if port == "ledger" {
+		switch {
+		case hit(Throttle):
+			return " is throttled", errFault
+		case strings.HasSuffix(call, "/Transact") && hit(Conflict):
+			return " meets another transaction", errFault
+		case strings.HasSuffix(call, "/Transact") && hit(CommitLost):
+			return after(" is committed, the answer is lost")
+		}
+	}
+	switch {
+	case call == "payments.Query" && hit(QueryFault):
+		return " gets no answer", errFault
+	case call == "payments.Close" && hit(CloseFault):
+		switch s.draw >> 20 % 3 {
+		case 0:
+			return after(" is done, the answer is lost")
+		case 1:
+			s.Provider.refuse = true
+			return " is refused", do()
+		}
+		return " gets no answer", errFault
+	case name == "Send" && hit(Delay):
+		s.queues[port].extra = time.Duration(s.draw>>20%900+1) * time.Second
+		return " will come late", do()
+	case hit(Fail):
+		return " fails, not done", errFault
+	case hit(Lost):
+		return after(" is done, the answer is lost")
+	case !place && len(s.late) < 4 && hit(Late):
+		s.late = append(s.late, func() { s.trace.step(s.Clock.Now(), p, call, fmt.Sprintf(" arrives late (%v)", do())) })
+		return " fails, and arrives later", errFault
+	}
+	return "", do()
+}
+
+// spawn begins a process, up to before its first port call.
+func (s *Sim) spawn(id int, what Kind, name string, on uint64, body func(i *Instance)) {
+	n := int(on % uint64(len(s.instances)))
+	for k := range s.instances { // not on one that stands still
+		if m := (n + k) % len(s.instances); !s.Clock.Now().Before(s.instances[m].frozen) {
+			n = m
+			break
+		}
+	}
+	p := &process{id: id, what: what, name: name, on: n}
+	i := s.instances[n].Instance
+	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
+		p.yield = yield
+		defer func() {
+			if r := recover(); r != nil {
+				if _, ok := r.(death); !ok {
+					panic(r)
+				}
+			}
+		}()
+		body(i)
+	})
+	s.processes = append(s.processes, p)
+	s.trace.step(s.Clock.Now(), p, "begins on instance ", strconv.Itoa(n))
+	s.step(p)
+}
+
+// step lets a process make the call that it stands before, and go on to the next.
+func (s *Sim) step(p *process) {
+	s.current = p
+	if _, ok := p.next(); !ok {
+		s.remove(p)
+	}
+	s.current = nil
+}
+
+func (s *Sim) remove(p *process) {
+	s.processes = slices.DeleteFunc(s.processes, func(q *process) bool { return q == p })
+}
+
+func (s *Sim) find(id int) *process {
+	for _, p := range s.processes {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// judge looks at the world after every act.
+func (s *Sim) judge() error {
+	for _, it := range s.allItems() {
+		row, err := s.items.Get(context.Background(), it.ID)
+		if err != nil {
+			return err
+		}
+		it.Stock = row.Stock
+		if !row.Stopped {
+			delete(s.stoppedAt, it.ID)
+		}
+	}
+	if len(s.truth.changed) > 0 {
+		s.wrote = s.Clock.Now()
+	}
+	err := s.Check()
+	s.States.add(s.fingerprint())
+	s.Out.look(s)
+	return err
+}
+
+// End lets faults stop: what is late arrives, processes come to their end, what was parked is moved back, and the rest is World's.
+func (s *Sim) End() error {
+	s.trace.say(s.Clock.Now(), "==== faults stop")
+	s.strikes, s.refuses = false, time.Time{}
+	for _, in := range s.instances {
+		in.frozen = time.Time{}
+	}
+	for _, f := range s.late {
+		f()
+		if err := s.judge(); err != nil {
+			return err
+		}
+	}
+	s.late = nil
+	for n := 0; len(s.processes) > 0; n++ {
+		if n > 100_000 {
+			return errors.New("L1 a process never ends: " + s.processes[0].name)
+		}
+		s.step(s.processes[n%len(s.processes)])
+		if err := s.judge(); err != nil {
+			return err
+		}
+	}
+	if err := s.Drain(); err != nil {
+		return fmt.Errorf("drained: %w", err)
+	}
+	s.Out.end(s)
+	if err := s.checkParked(); err != nil {
+		return err
+	}
+	if err := s.SellOut(); err != nil {
+		return fmt.Errorf("sold out: %w", err)
+	}
+	return nil
+}
+
+// checkParked: L5. Every message that nobody can read is in a dead-letter queue.
+func (s *Sim) checkParked() error {
+	seen := map[string]bool{}
+	for _, q := range s.queues {
+		for _, m := range q.Parked() {
+			seen[string(m.Body)] = true
+		}
+	}
+	if len(seen) != s.poisons {
+		return fmt.Errorf("L5 %d messages cannot be read, %d of them are parked", s.poisons, len(seen))
+	}
+	return nil
+}
+
+// close ends what is under way.
+func (s *Sim) close() {
+	for _, p := range s.processes {
+		p.stop()
+	}
+	s.processes = nil
+}
+
+// forms of notifies that wait.
+func (s *Sim) notices() []url.Values { return s.Provider.Notices }

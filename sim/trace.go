@@ -1,0 +1,69 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// trace is what happened, a line for each step; the same seed gives the same bytes.
+type trace struct {
+	buf []byte
+}
+
+// step writes one line: when, which process, what it called, and how that went.
+func (t *trace) step(at time.Time, p *process, what, how string) {
+	t.time(at)
+	t.buf = append(t.buf, '#')
+	t.buf = strconv.AppendInt(t.buf, int64(p.id), 10)
+	t.buf = append(t.buf, ' ')
+	t.buf = append(t.buf, p.name...)
+	t.buf = append(t.buf, ": "...)
+	t.buf = append(t.buf, what...)
+	t.buf = append(t.buf, how...)
+	t.buf = append(t.buf, '\n')
+}
+
+// say writes a line that belongs to no process.
+func (t *trace) say(at time.Time, format string, args ...any) {
+	t.time(at)
+	t.buf = fmt.Appendf(t.buf, format, args...)
+	t.buf = append(t.buf, '\n')
+}
+
+// time is how long the world has existed, in seconds.
+func (t *trace) time(at time.Time) {
+	ms := at.Sub(epoch).Milliseconds()
+	t.buf = append(t.buf, '+')
+	t.buf = strconv.AppendInt(t.buf, ms/1000, 10)
+	t.buf = append(t.buf, '.', byte('0'+ms/100%10), byte('0'+ms/10%10), byte('0'+ms%10), ' ')
+}
+
+// hash is of every byte.
+func (t *trace) hash() uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(t.buf)
+	return h.Sum64()
+}
+
+// last gives the last n lines; order ids, which nobody can read, become order-1, order-2 … by their first appearance in the whole trace.
+func (t *trace) last(n int) []string {
+	lines := strings.Split(strings.TrimSuffix(string(t.readable()), "\n"), "\n")
+	return lines[max(0, len(lines)-n):]
+}
+
+func (t *trace) readable() []byte {
+	var ids []string
+	out := bytes.Clone(t.buf)
+	for _, w := range strings.FieldsFunc(string(t.buf), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+		if len(w) == 27 && w[0] == 'o' && !slices.Contains(ids, w) {
+			ids = append(ids, w)
+			out = bytes.ReplaceAll(out, []byte(w), fmt.Appendf(nil, "order-%d", len(ids)))
+		}
+	}
+	return out
+}

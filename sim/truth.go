@@ -1,0 +1,198 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// truth is the ledger as it is. It is told of every row that is written, below the code under test, and notes what has changed
+// since the last Check.
+type truth struct {
+	orders   map[string]*orderRow
+	list     []string           // order ids, the oldest row first
+	units    map[unitKey]string // the order that each unit row names
+	quotas   map[holder]quotaRow
+	payments map[string][]paymentRow // by order
+	returns  map[string]returnRow    // by order
+	named    map[string]int          // by order, how many unit rows name it
+	held     map[holder]int          // units, by what orders list
+
+	changed map[string]bool // orders to be judged
+	holders map[holder]bool
+	found   []error // what was wrong at the moment of a write
+}
+
+type orderRow struct {
+	id, item, user string
+	count          int
+	units          []int
+	state          seckill.State
+	reason         seckill.Code
+	created        time.Time
+	gaveBack       int // how often its history says so
+	first          bool
+}
+
+// Keys of what the ledger keeps.
+type (
+	unitKey struct {
+		item string
+		n    int
+	}
+	holder struct{ user, item string }
+)
+
+type quotaRow struct {
+	units  int
+	orders []string
+}
+
+type paymentRow struct {
+	tradeNo string
+	amount  int64
+	state   seckill.PaymentState
+}
+
+type returnRow struct {
+	item  string
+	units []int
+}
+
+func newTruth() *truth {
+	return &truth{orders: map[string]*orderRow{}, units: map[unitKey]string{}, quotas: map[holder]quotaRow{}, payments: map[string][]paymentRow{},
+		returns: map[string]returnRow{}, named: map[string]int{}, held: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}}
+}
+
+func text(r ledger.Row, attr string) string {
+	s, _ := r[attr].(string)
+	return s
+}
+
+func number(r ledger.Row, attr string) int64 {
+	n, _ := r[attr].(int64)
+	return n
+}
+
+func unitsOf(r ledger.Row) []int {
+	list := text(r, "units")
+	if list == "" {
+		return nil
+	}
+	var out []int
+	for part := range strings.SplitSeq(list, ",") {
+		if n, err := strconv.Atoi(part); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// wrote takes in one replaced row.
+func (t *truth) wrote(table string, was, is ledger.Row) {
+	some := is
+	if some == nil {
+		some = was
+	}
+	if some == nil {
+		return
+	}
+	switch table {
+	case ledger.TableOrders:
+		t.wroteOrder(text(some, "id"), is)
+	case ledger.TableUnits:
+		item, _, _ := strings.Cut(text(some, "bucket"), "#")
+		n, _ := strconv.Atoi(text(some, "unit"))
+		t.wroteUnit(unitKey{item, n}, text(was, "order"), text(is, "order"))
+	case ledger.TableQuotas:
+		h := holder{text(some, "user"), text(some, "item")}
+		set, _ := is["orders"].(ledger.Set)
+		t.quotas[h] = quotaRow{int(number(is, "units")), set}
+		t.holders[h] = true
+	case ledger.TablePayments:
+		id := text(some, "order")
+		t.wrotePayment(id, text(some, "trade_no"), is)
+		t.changed[id] = true
+	case ledger.TableReturns:
+		if is == nil {
+			delete(t.returns, text(some, "order"))
+			return
+		}
+		t.returns[text(is, "order")] = returnRow{text(is, "item"), unitsOf(is)}
+	}
+}
+
+func (t *truth) fail(format string, args ...any) {
+	t.found = append(t.found, fmt.Errorf(format, args...))
+}
+
+func (t *truth) wroteOrder(id string, is ledger.Row) {
+	old := t.orders[id]
+	if old != nil {
+		t.held[holder{old.user, old.item}] -= len(old.units)
+		t.holders[holder{old.user, old.item}] = true
+	}
+	if is == nil {
+		t.fail("I5 order %s vanished", id)
+		delete(t.orders, id)
+		return
+	}
+	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")), units: unitsOf(is),
+		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")), created: time.UnixMilli(number(is, "created")), first: old == nil}
+	from := seckill.Queued
+	if old != nil {
+		from = old.state
+		o.first = old.first
+	}
+	if !from.CanBecome(o.state) && (old == nil || from != o.state) {
+		t.fail("I5 order %s went from %s to %s", id, from, o.state)
+	}
+	history, _ := is["history"].([]string)
+	for _, h := range history {
+		if f := strings.Fields(h); len(f) > 1 && (f[1] == string(seckill.Expired) || f[1] == string(seckill.Cancelled)) {
+			o.gaveBack++
+		}
+	}
+	if t.orders[id] = o; old == nil {
+		t.list = append(t.list, id)
+	}
+	t.held[holder{o.user, o.item}] += len(o.units)
+	t.holders[holder{o.user, o.item}] = true
+	t.changed[id] = true
+}
+
+func (t *truth) wroteUnit(k unitKey, was, is string) {
+	if was != "" && is != "" && was != is {
+		t.fail("I1 unit %d of item %s was sold to order %s, and again to order %s", k.n, k.item, was, is)
+	}
+	delete(t.units, k)
+	if was != "" {
+		t.named[was]--
+		t.changed[was] = true
+	}
+	if is != "" {
+		t.units[k] = is
+		t.named[is]++
+		t.changed[is] = true
+	}
+}
+
+func (t *truth) wrotePayment(order, tradeNo string, is ledger.Row) {
+	rows := t.payments[order]
+	for i := range rows {
+		if rows[i].tradeNo != tradeNo {
+			continue
+		}
+		if is == nil {
+			t.fail("I6 payment %s of order %s vanished", tradeNo, order)
+			return
+		}
+		rows[i].state = seckill.PaymentState(text(is, "state"))
+		return
+	}
+	t.payments[order] = append(rows, paymentRow{tradeNo, number(is, "amount"), seckill.PaymentState(text(is, "state"))})
+}
