@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"seckill/shared/adapter/operator"
 	"seckill/shared/seckill"
 )
 
@@ -34,7 +35,7 @@ func (s *System) admin() http.Handler {
 		mux.HandleFunc("POST /_local/redis/flush", s.postFlush)
 	}
 	mux.HandleFunc("GET /_local/items", s.getItems)
-	mux.HandleFunc("POST /_local/items", s.postItems())
+	mux.HandleFunc("POST /_local/items", s.postItems)
 	mux.HandleFunc("POST /_local/items/{id}/stop", s.postStopped(true))
 	mux.HandleFunc("POST /_local/items/{id}/resume", s.postStopped(false))
 	mux.HandleFunc("POST /_local/items/{id}/stock", s.postStock)
@@ -89,7 +90,8 @@ func (s *System) postFlush(w http.ResponseWriter, _ *http.Request) {
 
 func (s *System) postStopped(stopped bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.change(w, r, func(id string) error { return s.Stage.SetStopped(r.Context(), id, stopped) })
+		it, err := s.desk.SetStopped(r.Context(), r.PathValue("id"), stopped)
+		s.changed(w, r, it, err)
 	}
 }
 
@@ -101,18 +103,8 @@ func (s *System) postStock(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, seckill.Invalid("stock", fmt.Sprintf("1..%d", seckill.MaxStock)))
 		return
 	}
-	s.change(w, r, func(id string) error { return s.Stage.AddStock(r.Context(), id, *body.Stock) })
-}
-
-type itemState struct {
-	ID        string            `json:"id"`
-	Title     string            `json:"title"`
-	State     seckill.ItemState `json:"state"`
-	Stock     int               `json:"stock"`
-	Left      int               `json:"left"`
-	Held      int               `json:"held"`
-	Awaiting  int               `json:"awaiting"`
-	Installed bool              `json:"installed"`
+	it, err := s.desk.AddStock(r.Context(), r.PathValue("id"), *body.Stock)
+	s.changed(w, r, it, err)
 }
 
 type queueState struct {
@@ -132,28 +124,20 @@ type refundDue struct {
 type state struct {
 	Now     time.Time             `json:"now"`
 	Version string                `json:"version"`
-	Items   []itemState           `json:"items"`
+	Items   []operator.ItemState  `json:"items"`
 	Orders  map[seckill.State]int `json:"orders"`
 	Queues  []queueState          `json:"queues"`
 	Refunds []refundDue           `json:"refunds_due"`
 	Events  map[seckill.Event]int `json:"events"`
 }
 
-func (s *System) itemState(ctx context.Context, it *seckill.Item, now time.Time) itemState {
-	out := itemState{ID: it.ID, Title: it.Commodity.Title, State: it.StateAt(now), Stock: it.Stock}
-	if l, err := s.Stock.Level(ctx, it.ID); err == nil {
-		out.Left, out.Held, out.Awaiting, out.Installed = l.Left, l.Held, l.Awaiting, true
-	}
-	return out
-}
-
 func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	out := state{Now: s.Clock.Now(), Version: s.opt.Version, Orders: map[seckill.State]int{}, Items: []itemState{},
+	out := state{Now: s.Clock.Now(), Version: s.opt.Version, Orders: map[seckill.State]int{}, Items: []operator.ItemState{},
 		Refunds: []refundDue{}, Events: s.Meter.Counts()}
 	items, err := s.Items.List(ctx, time.Time{})
 	for i := range items {
-		st := s.itemState(ctx, &items[i], out.Now)
+		st := s.desk.State(ctx, &items[i])
 		out.Items = append(out.Items, st)
 		if st.Awaiting > 0 {
 			out.Orders[seckill.Queued] += st.Awaiting

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"seckill/shared/adapter/httpapi"
+	"seckill/shared/adapter/operator"
 	"seckill/shared/seckill"
 	"seckill/web"
 )
@@ -27,10 +28,10 @@ func (s *System) handler() http.Handler {
 
 // refuse answers with a problem document, as the API does.
 func (s *System) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if seckill.CodeOf(err).Status() >= http.StatusInternalServerError {
+	if operator.CodeOf(err).Status() >= http.StatusInternalServerError {
 		s.log.Warn("request failed", "path", r.URL.Path, "err", err)
 	}
-	httpapi.Problem(w, r, err)
+	operator.WriteProblem(w, r, err)
 }
 
 func (s *System) unknown(w http.ResponseWriter, r *http.Request) {

@@ -21,6 +21,7 @@ import (
 	"seckill/shared/adapter/jwtauth"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/operator"
 	"seckill/shared/adapter/redisstock"
 	"seckill/shared/adapter/system"
 	"seckill/shared/flow/buy"
@@ -91,6 +92,7 @@ type System struct {
 	opt      Options
 	log      *slog.Logger
 	auth     *jwtauth.Verifier
+	desk     *operator.Desk
 	listener net.Listener
 	server   *http.Server
 
@@ -243,6 +245,7 @@ func (s *System) buildFlows() {
 	s.Notify = notify.New(notify.Deps{Payments: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
+	s.desk = operator.NewDesk(s.Stage)
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: s.Payments, Clock: s.Clock, Meter: s.Meter})
 }
 

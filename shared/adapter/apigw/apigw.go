@@ -33,16 +33,40 @@ func (h Handler) Invoke(ctx context.Context, event []byte) ([]byte, error) { ret
 // Schedule makes a handler of what runs each minute. It ends 2 s before the deadline. Whatever the event says, it means now. The request's
 // id is Lambda's own, which the platform's log lines have too.
 func Schedule(run func(context.Context) error) Handler {
-	return func(ctx context.Context, _ []byte) ([]byte, error) {
+	return direct(func(ctx context.Context, _ []byte) ([]byte, error) {
+		if err := run(ctx); err != nil {
+			return nil, err
+		}
+		return []byte("null"), nil
+	})
+}
+
+// ScheduleOr tells the events of a function that has a schedule and an operator apart: a schedule's says so (detail-type "Scheduled Event" from
+// aws.events). operator gets every other, and has to refuse what it does not know; it too ends 2 s before the deadline and has Lambda's
+// request id.
+func ScheduleOr(schedule, operator Handler) Handler {
+	operator = direct(operator)
+	return func(ctx context.Context, event []byte) ([]byte, error) {
+		var e struct {
+			Kind   string `json:"detail-type"`
+			Source string `json:"source"`
+		}
+		if json.Unmarshal(event, &e) == nil && e.Kind == "Scheduled Event" && e.Source == "aws.events" {
+			return schedule(ctx, event)
+		}
+		return operator(ctx, event)
+	}
+}
+
+// direct is what comes before a handler whose event is no queue's and no HTTP request's.
+func direct(h Handler) Handler {
+	return func(ctx context.Context, event []byte) ([]byte, error) {
 		ctx, cancel := early(ctx, batchMargin)
 		defer cancel()
 		if lc, ok := lambdacontext.FromContext(ctx); ok {
 			ctx = seckill.WithTrace(ctx, lc.AwsRequestID)
 		}
-		if err := run(ctx); err != nil {
-			return nil, err
-		}
-		return []byte("null"), nil
+		return h(ctx, event)
 	}
 }
 

@@ -226,6 +226,37 @@ func TestAScheduleHasLambdasRequestID(t *testing.T) {
 	}
 }
 
+func TestScheduleOrOperator(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ event, want string }{
+		"recorded":           {string(recorded(t, "schedule.json")), "schedule"},
+		"an operator's":      {`{"operator":{}}`, "operator"},
+		"nothing":            {"", "operator"},
+		"no JSON":            {"{", "operator"},
+		"an empty object":    {"{}", "operator"},
+		"a queue's":          {string(recorded(t, "sqs.json")), "operator"},
+		"another detail":     {`{"detail-type":"Object Created","source":"aws.events"}`, "operator"},
+		"from somebody else": {`{"detail-type":"Scheduled Event","source":"mine"}`, "operator"},
+	} {
+		ctx, cancel := context.WithDeadline(lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "5a8a6f0e"}), time.Now().Add(time.Hour))
+		deadline, _ := ctx.Deadline()
+		var got string
+		h := apigw.ScheduleOr(apigw.Schedule(func(context.Context) error { got = "schedule"; return nil }),
+			func(ctx context.Context, event []byte) ([]byte, error) {
+				got = "operator"
+				if at, ok := ctx.Deadline(); !ok || !at.Equal(deadline.Add(-2*time.Second)) || seckill.Trace(ctx) != "5a8a6f0e" || string(event) != c.event {
+					t.Errorf("%s: deadline %v, request id %q, event %s; want 2 s before %v", name, at, seckill.Trace(ctx), event, deadline)
+				}
+				return []byte("answer"), nil
+			})
+		out, err := h(ctx, []byte(c.event))
+		if err != nil || got != c.want || (string(out) == "answer") != (c.want == "operator") {
+			t.Errorf("%s: went to %s, %s, %v; want %s", name, got, out, err, c.want)
+		}
+		cancel()
+	}
+}
+
 func TestScheduleReportsItsError(t *testing.T) {
 	t.Parallel()
 	want := errors.New("item 7: no answer")

@@ -1,0 +1,115 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"seckill/shared/adapter/itemfile"
+	"seckill/shared/flow/stage"
+	"seckill/shared/seckill"
+)
+
+// Client gives commands to a Desk that is behind a Lambda function. A refusal is a *Refusal. An error of Call is passed on: then it is open
+// whether the command was carried out, and it can be given again.
+type Client struct {
+	Who  string // the caller's ARN or name, printable, at most 256 bytes: for the audit log
+	Call func(ctx context.Context, event []byte) (answer []byte, err error)
+}
+
+// Refusal is what of a problem document a program and its user need.
+type Refusal struct {
+	Code   seckill.Code `json:"code"`
+	Detail string       `json:"detail"` // a sentence
+}
+
+func (r *Refusal) Error() string { return r.Detail }
+
+// ErrAnswer: what answers is no stage function of this version.
+var ErrAnswer = errors.New("what answered cannot be read")
+
+// ErrTooLarge: the items do not fit into one event.
+var ErrTooLarge = fmt.Errorf("more than %d MiB, which is what a call takes", itemfile.MaxSize>>20)
+
+// Import makes or changes items: all of them, or none. ErrTooLarge: nothing was sent.
+func (c *Client) Import(ctx context.Context, items []seckill.Item) (done stage.Imported, err error) {
+	err = c.give(ctx, &request{Command: cmdImport, Items: itemfile.Format(items)}, &done)
+	return done, err
+}
+
+// Export gives all items as a JSON items file, as itemfile.Format writes it, in the order of their ids.
+func (c *Client) Export(ctx context.Context) ([]byte, error) {
+	all := []json.RawMessage{}
+	for after := ""; ; {
+		var p page
+		if err := c.give(ctx, &request{Command: cmdExport, After: after}, &p); err != nil {
+			return nil, err
+		}
+		var items []json.RawMessage
+		if err := json.Unmarshal(p.Items, &items); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
+		}
+		all = append(all, items...)
+		if p.Next == "" {
+			break
+		}
+		if compareIDs(p.Next, after) <= 0 || len(all) > seckill.MaxItems {
+			return nil, fmt.Errorf("%w: its pages have no end", ErrAnswer)
+		}
+		after = p.Next
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(all)
+	return b.Bytes(), err
+}
+
+// SetStopped stops or resumes an item's sale; nil once both the items table and the stock have it.
+func (c *Client) SetStopped(ctx context.Context, id string, stopped bool) (it ItemChange, err error) {
+	r := request{Command: cmdResume, Item: id}
+	if stopped {
+		r.Command = cmdStop
+	}
+	err = c.give(ctx, &r, &it)
+	return it, err
+}
+
+// AddStock raises an item's stock to n units in all.
+func (c *Client) AddStock(ctx context.Context, id string, n int) (it ItemChange, err error) {
+	err = c.give(ctx, &request{Command: cmdAddStock, Item: id, Stock: n}, &it)
+	return it, err
+}
+
+// give sends a command and reads its result.
+func (c *Client) give(ctx context.Context, r *request, result any) error {
+	r.Who = c.Who
+	event, err := encode(r)
+	if errors.Is(err, seckill.Refuse(seckill.CodeTooLarge)) {
+		return ErrTooLarge
+	}
+	if err != nil {
+		return err
+	}
+	b, err := c.Call(ctx, event)
+	if err != nil {
+		return err
+	}
+	var a answer
+	var refused Refusal
+	switch err := json.Unmarshal(b, &a); {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrAnswer, err)
+	case a.Problem != nil && json.Unmarshal(a.Problem, &refused) == nil && refused.Code != "":
+		return &refused
+	case a.Result == nil:
+		return ErrAnswer
+	}
+	if err := json.Unmarshal(a.Result, result); err != nil {
+		return fmt.Errorf("%w: %w", ErrAnswer, err)
+	}
+	return nil
+}

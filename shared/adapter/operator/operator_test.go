@@ -1,0 +1,316 @@
+package operator_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/adapter/itemfile"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/operator"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/adapter/system"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/flow/stage"
+	"seckill/shared/seckill"
+)
+
+var now = time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)
+
+func item(id string, startsIn time.Duration) seckill.Item {
+	return seckill.Item{ID: id, Price: 100, Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10, Limit: 1, Buckets: 16,
+		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表 " + id, Price: 200, Detail: "<b>x</b>", CreateTime: now}}
+}
+
+// world is a desk behind a handler, and its client.
+type world struct {
+	redis  *memory.Redis
+	items  *memory.Items
+	flow   *stage.Flow
+	handle func(context.Context, []byte) ([]byte, error)
+	client operator.Client
+	audit  bytes.Buffer
+	events []string
+}
+
+func newWorld(t *testing.T, items ...seckill.Item) *world {
+	t.Helper()
+	w := &world{redis: memory.NewRedis(), items: memory.NewItems()}
+	w.flow = stage.New(stage.Deps{Stock: redisstock.New(w.redis), Items: w.items, Clock: memory.NewClock(now), IDs: system.NewIDs(nil)})
+	w.handle = operator.NewDesk(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
+	w.client = operator.Client{Who: "arn:aws:iam::123456789012:user/ops", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		w.events = append(w.events, string(event))
+		return w.handle(ctx, event)
+	}}
+	for _, it := range items {
+		if err := w.items.Put(t.Context(), it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.flow.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// lines takes the audit log, without its times.
+func (w *world) lines(t *testing.T) (out []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(w.audit.String()) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		delete(m, "timestamp")
+		out = append(out, m)
+	}
+	w.audit.Reset()
+	return out
+}
+
+func TestEveryCommandThroughClientAndHandler(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, item("7", time.Minute))
+	ctx := t.Context()
+	line := func(result string, more ...any) map[string]any {
+		m := map[string]any{"level": "INFO", "msg": "operator", "who": w.client.Who, "result": result}
+		for i := 0; i < len(more); i += 2 {
+			m[more[i].(string)] = more[i+1]
+		}
+		return m
+	}
+	state := func(s seckill.ItemState, stock int, changed bool) string {
+		return fmt.Sprint(s, stock, stock, true, changed)
+	}
+	change := func(it operator.ItemChange, err error) string {
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(it.State, it.Stock, it.Left, it.Loaded, it.Changed)
+	}
+	stop := func(stopped bool) func() string {
+		return func() string { return change(w.client.SetStopped(ctx, "7", stopped)) }
+	}
+	add := func(n int) func() string { return func() string { return change(w.client.AddStock(ctx, "7", n)) } }
+	in := func(items ...seckill.Item) func() string {
+		return func() string {
+			done, err := w.client.Import(ctx, items)
+			return fmt.Sprint(done, err)
+		}
+	}
+	for _, step := range []struct {
+		name  string
+		do    func() string
+		want  string
+		audit map[string]any
+	}{
+		{"stop", stop(true), state(seckill.ItemStopped, 10, true), line("changed", "command", "stop", "item", "7")},
+		{"stop again", stop(true), state(seckill.ItemStopped, 10, false), line("unchanged", "command", "stop", "item", "7")},
+		{"resume", stop(false), state(seckill.ItemWaiting, 10, true), line("changed", "command", "resume", "item", "7")},
+		{"more stock", add(12), state(seckill.ItemWaiting, 12, true), line("changed", "command", "add-stock", "item", "7", "stock", 12.0)},
+		{"less stock", add(5), state(seckill.ItemWaiting, 12, false), line("unchanged", "command", "add-stock", "item", "7", "stock", 5.0)},
+		{"import", in(item("8", time.Hour)), "{[8] [] []} <nil>", line("changed", "command", "import", "made", []any{"8"}, "changed", []any{})},
+		{"import again", in(item("8", time.Hour)), "{[] [] [8]} <nil>", line("unchanged", "command", "import", "made", []any{}, "changed", []any{})},
+	} {
+		if got := step.do(); got != step.want {
+			t.Errorf("%s: got %s, want %s", step.name, got, step.want)
+		}
+		if diff := cmp.Diff([]map[string]any{step.audit}, w.lines(t)); diff != "" {
+			t.Errorf("%s: audit -want +got\n%s", step.name, diff)
+		}
+	}
+	data, err := w.client.Export(ctx)
+	items, parseErr := itemfile.Parse("a.json", data, now)
+	if err != nil || parseErr != nil || !bytes.Equal(data, itemfile.Format(items)) || len(items) != 2 || items[0].ID != "7" || items[0].Stock != 12 || items[1].ID != "8" {
+		t.Errorf("export: %v, %v\n%s", err, parseErr, data)
+	}
+	if diff := cmp.Diff([]map[string]any{line("read", "command", "export")}, w.lines(t)); diff != "" {
+		t.Errorf("export: audit -want +got\n%s", diff)
+	}
+}
+
+// TestStopIsInTheStock: once a stop was acknowledged, the stock itself reserves nothing.
+func TestStopIsInTheStock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, item("7", time.Minute))
+	reserve := func(order string) (seckill.ReserveCode, error) {
+		r, err := w.flow.Stock.Reserve(t.Context(), now.Add(2*time.Minute), seckill.Request{Order: order, Item: "7", User: "1", Count: 1, Address: "x", Created: now}, true, time.Minute)
+		return r.Code, err
+	}
+	for _, step := range []struct {
+		stopped bool
+		want    seckill.ReserveCode
+	}{{true, seckill.ReserveStopped}, {false, seckill.Reserved}} {
+		if _, err := w.client.SetStopped(t.Context(), "7", step.stopped); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := reserve(fmt.Sprintf("o%t", step.stopped)); err != nil || got != step.want {
+			t.Errorf("stopped %t: reserve: %v, %v; want %v", step.stopped, got, err, step.want)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, item("7", time.Minute), item("9", time.Hour))
+	ctx := t.Context()
+	smaller := item("9", time.Hour)
+	smaller.Stock = 1
+	for name, c := range map[string]struct {
+		do     func() error
+		code   seckill.Code
+		detail string
+	}{
+		"unknown item": {func() error { _, err := w.client.SetStopped(ctx, "404", true); return err }, seckill.CodeItemUnknown, "There is no such item."},
+		"import refused": {func() error {
+			_, err := w.client.Import(ctx, []seckill.Item{item("10", time.Hour), smaller})
+			return err
+		},
+			seckill.CodeInvalid, "item 9: stock 1: it has 10, and stock only grows"},
+		"no items": {func() error { _, err := w.client.Import(ctx, nil); return err }, seckill.CodeInvalid, "items.json: no items in it"},
+	} {
+		err := c.do()
+		var refused *operator.Refusal
+		if !errors.As(err, &refused) || refused.Code != c.code || refused.Detail != c.detail {
+			t.Errorf("%s: %#v, want %s %q", name, err, c.code, c.detail)
+		}
+		lines := w.lines(t)
+		if len(lines) != 1 || lines[0]["result"] != string(c.code) || lines[0]["who"] != w.client.Who || lines[0]["level"] != "WARN" {
+			t.Errorf("%s: audit %v", name, lines)
+		}
+	}
+	if _, err := w.items.Get(ctx, "10"); !errors.Is(err, seckill.Refuse(seckill.CodeItemUnknown)) {
+		t.Errorf("imported beside a refused one: %v", err)
+	}
+	w.redis.Flush()
+	var refused *operator.Refusal
+	if _, err := w.client.SetStopped(ctx, "7", true); !errors.As(err, &refused) || refused.Code != seckill.CodeNotReady {
+		t.Errorf("the stock is lost: %v, want %s: it is not acknowledged", err, seckill.CodeNotReady)
+	}
+}
+
+func TestEventsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, item("7", time.Minute))
+	long := strings.Repeat("9", operator.MaxEvent)
+	for name, c := range map[string]struct {
+		event string
+		want  string // part of the problem; "" for an error
+	}{
+		"empty":                     {"", ""},
+		"no JSON":                   {"{", ""},
+		"an array":                  {"[]", ""},
+		"another kind":              {`{"Records":[]}`, ""},
+		"null":                      {`{"operator":null}`, `"field":"operator"`},
+		"a text":                    {`{"operator":"stop"}`, `"field":"operator"`},
+		"beside something":          {`{"operator":{"command":"stop","who":"a","item":"7"},"dry_run":true}`, `"field":"operator"`},
+		"with something":            {`{"operator":{"command":"stop","who":"a","item":"7","dry_run":true}}`, `"field":"operator"`},
+		"followed by something":     {`{"operator":{"command":"stop","who":"a","item":"7"}}{}`, ""},
+		"no command":                {`{"operator":{"who":"a","item":"7"}}`, `"field":"command"`},
+		"another command":           {`{"operator":{"command":"delete","who":"a","item":"7"}}`, `"field":"command"`},
+		"nobody":                    {`{"operator":{"command":"stop","item":"7"}}`, `"field":"who"`},
+		"somebody with two lines":   {`{"operator":{"command":"stop","item":"7","who":"a\nb"}}`, `"field":"who"`},
+		"somebody long":             {`{"operator":{"command":"stop","item":"7","who":"` + long[:257] + `"}}`, `"field":"who"`},
+		"no item":                   {`{"operator":{"command":"stop","who":"a"}}`, `"field":"item"`},
+		"no id":                     {`{"operator":{"command":"stop","who":"a","item":"07"}}`, `"field":"item"`},
+		"item of an export":         {`{"operator":{"command":"export","who":"a","item":"7"}}`, `"field":"item"`},
+		"stop with stock":           {`{"operator":{"command":"stop","who":"a","item":"7","stock":3}}`, `"field":"stock"`},
+		"no stock":                  {`{"operator":{"command":"add-stock","who":"a","item":"7"}}`, `"field":"stock"`},
+		"stock negative":            {`{"operator":{"command":"add-stock","who":"a","item":"7","stock":-1}}`, `"field":"stock"`},
+		"stock too large":           {`{"operator":{"command":"add-stock","who":"a","item":"7","stock":1000001}}`, `"field":"stock"`},
+		"stock in parts":            {`{"operator":{"command":"add-stock","who":"a","item":"7","stock":1.5}}`, `"field":"operator"`},
+		"stop after":                {`{"operator":{"command":"stop","who":"a","item":"7","after":"7"}}`, `"field":"after"`},
+		"after no id":               {`{"operator":{"command":"export","who":"a","after":"x"}}`, `"field":"after"`},
+		"import of nothing":         {`{"operator":{"command":"import","who":"a"}}`, `"field":"items"`},
+		"import of null":            {`{"operator":{"command":"import","who":"a","items":null}}`, "want an array of items"},
+		"items of a stop":           {`{"operator":{"command":"stop","who":"a","item":"7","items":[]}}`, `"field":"items"`},
+		"import with unknown parts": {`{"operator":{"command":"import","who":"a","items":[{"colour":"red"}]}}`, "id is missing"},
+		"too large":                 {`{"operator":{"command":"stop","who":"` + long + `","item":"7"}}`, "body_too_large"},
+	} {
+		out, err := w.handle(t.Context(), []byte(c.event))
+		var answer struct{ Result, Problem json.RawMessage }
+		if err == nil {
+			err = json.Unmarshal(out, &answer)
+		}
+		if (c.want == "") != (err != nil) || answer.Result != nil || !strings.Contains(string(answer.Problem), c.want) {
+			t.Errorf("%s: %s, %v; want %q", name, out, err, c.want)
+		}
+		log := w.audit.String()
+		if len(log) > 2000 || strings.Count(log, "\n") != 1 || !strings.Contains(log, `"level":"WARN"`) {
+			t.Errorf("%s: audit %.3000s; want one line, not long", name, log)
+		}
+		w.audit.Reset()
+	}
+	if it, err := w.items.Get(t.Context(), "7"); err != nil || it.Version != 1 || it.Stopped || it.Stock != 10 {
+		t.Errorf("afterwards %+v, %v; want it untouched", it, err)
+	}
+}
+
+// TestExportInPages: an export that is more than an answer holds comes whole and in order.
+func TestExportInPages(t *testing.T) {
+	t.Parallel()
+	var items []seckill.Item
+	for i := range 150 {
+		it := item(fmt.Sprint(20+i), time.Hour)
+		it.Commodity.Detail = strings.Repeat("长", seckill.MaxDetail) // 60 kB
+		items = append(items, it)
+	}
+	w := newWorld(t, items...)
+	largest := 0
+	call := w.client.Call
+	w.client.Call = func(ctx context.Context, event []byte) ([]byte, error) {
+		out, err := call(ctx, event)
+		largest = max(largest, len(out))
+		return out, err
+	}
+	data, err := w.client.Export(t.Context())
+	if err != nil || !bytes.Equal(data, itemfile.Format(items)) {
+		t.Errorf("%v, %d bytes, want %d", err, len(data), len(itemfile.Format(items)))
+	}
+	if len(w.events) != 3 || largest > 5<<20 {
+		t.Errorf("%d calls, the largest answer %d bytes", len(w.events), largest)
+	}
+	for i := range items { // HTML grows when it is sanitized
+		items[i].Commodity.Detail = strings.Repeat("&", seckill.MaxDetail)
+	}
+	w.events = nil
+	items = append(items, items...)
+	if _, err := w.client.Import(t.Context(), items); !errors.Is(err, operator.ErrTooLarge) || len(w.events) != 0 {
+		t.Errorf("import of too much: %v after %d calls, want %v and none", err, len(w.events), operator.ErrTooLarge)
+	}
+}
+
+func TestAnswersOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("no answer")
+	for name, c := range map[string]struct {
+		answer string
+		err    error
+		want   error
+	}{
+		"the schedule's": {"null", nil, operator.ErrAnswer},
+		"no JSON":        {"<html>", nil, operator.ErrAnswer},
+		"empty":          {"{}", nil, operator.ErrAnswer},
+		"a problem less": {`{"problem":{}}`, nil, operator.ErrAnswer},
+		"another shape":  {`{"result":"ok"}`, nil, operator.ErrAnswer},
+		"pages for ever": {`{"result":{"items":[],"next":"7"}}`, nil, operator.ErrAnswer},
+		"a fault":        {"", fault, fault},
+	} {
+		calls := 0
+		client := operator.Client{Who: "a", Call: func(context.Context, []byte) ([]byte, error) {
+			calls++
+			return []byte(c.answer), c.err
+		}}
+		if data, err := client.Export(t.Context()); !errors.Is(err, c.want) || calls > 2 {
+			t.Errorf("%s: %s, %v after %d calls; want %v", name, data, err, calls, c.want)
+		}
+	}
+}
