@@ -42,6 +42,15 @@ real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and agains
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
 	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
 
+# Not in .ci/run: DynamoDB Local answers too slowly for every change, and wants a Java.
+.PHONY: nightly
+nightly: ## a second opinion: ledger and items on Amazon's own DynamoDB Local (Java 17), in about two minutes
+	@mkdir -p $(TOOLS)
+	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
+	@dir=$$(mktemp -d) && trap 'e2e/servers/dynamodb.sh stop "$$dir"; rm -rf "$$dir"' EXIT && \
+	SECKILL_TEST_DYNAMODB=$$(e2e/servers/dynamodb.sh start "$$dir" local) && export SECKILL_TEST_DYNAMODB && \
+	bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 60m ./shared/adapter/dynamoledger | $(TOOLS)/conformance'
+
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION) ## formatting and linters
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-formatted: $$unformatted" >&2; exit 1; }
@@ -64,6 +73,10 @@ pictures: ## as browser, and keep the screenshots in docs/pictures
 .PHONY: bench
 bench: ## benchmarks of the hot paths, with allocations
 	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./shared/...
+
+.PHONY: coverage
+coverage: ## what of the flows and the scripts the simulator reaches; ARGS="-seeds 10000" plays more
+	CGO_ENABLED=0 $(GO) run ./sim/coverage $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for 30 s

@@ -173,15 +173,14 @@ func TestUntaken(t *testing.T) {
 		want       []string
 		wrong      string
 	}{
-		{"all", nil, []string{"a.lua:5 x: never true", "b.lua:1 y: never false", "b.lua:1 y: never true"}, ""},
+		{"all", nil, []string{"a.lua:5 x: never true", "b.lua:1 y: never true", "b.lua:1 y: never false"}, ""},
 		{"but for exceptions", []Exception{{"a.lua", "x", 2, true, ""}, {"b.lua", "y", 1, false, ""}}, []string{"b.lua:1 y: never true"}, ""},
-		{"an exception that was taken", []Exception{{"a.lua", "x", 1, false, ""}}, []string{"a.lua:5 x: never true", "b.lua:1 y: never false", "b.lua:1 y: never true"},
+		{"an exception that was taken", []Exception{{"a.lua", "x", 1, false, ""}}, []string{"a.lua:5 x: never true", "b.lua:1 y: never true", "b.lua:1 y: never false"},
 			"a.lua:3 x: came out false 2 times, which is listed as not happening"},
-		{"an exception for what is not there", []Exception{{"a.lua", "x", 3, true, ""}}, []string{"a.lua:5 x: never true", "b.lua:1 y: never false", "b.lua:1 y: never true"},
+		{"an exception for what is not there", []Exception{{"a.lua", "x", 3, true, ""}}, []string{"a.lua:5 x: never true", "b.lua:1 y: never true", "b.lua:1 y: never false"},
 			`a.lua: no condition "x" (number 3 of this text): the list of exceptions is out of date`},
 	} {
 		got, err := Untaken(branches, x.exceptions)
-		slices.Sort(got)
 		wrong := ""
 		if err != nil {
 			wrong = err.Error()

@@ -56,8 +56,11 @@ func Untaken(branches []Branch, exceptions []Exception) (names []string, err err
 	var wrong []error
 	for _, b := range branches {
 		seen[text{b.File, b.Text}]++
-		for way, times := range map[bool]int64{true: b.True, false: b.False} {
-			k := key{b.File, b.Text, seen[text{b.File, b.Text}], way}
+		for _, way := range []bool{true, false} {
+			k, times := key{b.File, b.Text, seen[text{b.File, b.Text}], way}, b.False
+			if way {
+				times = b.True
+			}
 			switch {
 			case excepted[k] && times > 0:
 				wrong = append(wrong, fmt.Errorf("%s:%d %s: came out %t %d times, which is listed as not happening", b.File, b.Line, b.Text, way, times))

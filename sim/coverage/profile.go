@@ -1,0 +1,104 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// module is what file names of a profile begin with; flows is the folder of those that matter.
+const (
+	module = "seckill/"
+	flows  = "shared/flow/"
+)
+
+// block is a piece of a flow that is run as one.
+type block struct {
+	file               string // from the module's root
+	line, column       int
+	endLine, endColumn int
+	statements         int
+	times              uint64
+}
+
+// flow is the package of the block.
+func (b block) flow() string { return path.Dir(b.file) }
+
+// parseProfile reads a coverage profile ("name.go:line.column,line.column statements count", Go's package cover): the flows' blocks, sorted by
+// place.
+func parseProfile(profile []byte) ([]block, error) {
+	lines := strings.Split(strings.TrimSpace(string(profile)), "\n")
+	var out []block
+	for _, line := range lines[1:] { // the first says how was counted
+		b := block{}
+		name, rest, ok := strings.Cut(strings.TrimPrefix(line, module), ":")
+		b.file = name
+		n, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.line, &b.column, &b.endLine, &b.endColumn, &b.statements, &b.times)
+		if !ok || err != nil || n != 6 {
+			return nil, fmt.Errorf("coverage profile: %q: %w", line, err)
+		}
+		if strings.HasPrefix(b.file, flows) {
+			out = append(out, b)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the coverage profile says nothing of the flows")
+	}
+	slices.SortFunc(out, func(a, b block) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
+	})
+	return out, nil
+}
+
+// text is the block's source from the start of its first line, in one line.
+func (b block) text(source []string) string {
+	lines := slices.Clone(source[b.line-1 : b.endLine])
+	last := len(lines) - 1
+	lines[last] = lines[last][:min(b.endColumn-1, len(lines[last]))]
+	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+}
+
+// unreached describes every block that was never run. The error names entries of the table that do not hold: a text that no block
+// of the file has, or several have, or one that was run.
+func unreached(root string, blocks []block, table []exception) (names []string, err error) {
+	sources := map[string][]string{}
+	matched := make([]int, len(table))
+	var wrong []error
+	for _, b := range blocks {
+		if sources[b.file] == nil {
+			source, err := os.ReadFile(filepath.Join(root, b.file))
+			if err != nil {
+				return nil, err
+			}
+			sources[b.file] = strings.Split(string(source), "\n")
+		}
+		text, why := b.text(sources[b.file]), ""
+		for i, e := range table {
+			if e.file != b.file || !strings.Contains(text, e.text) {
+				continue
+			}
+			why = " (" + e.why + ")"
+			if matched[i]++; b.times > 0 {
+				wrong = append(wrong, fmt.Errorf("%s:%d %s: reached %d times, and listed as never", b.file, b.line, e.text, b.times))
+			}
+		}
+		if b.times == 0 {
+			names = append(names, b.file+":"+strconv.Itoa(b.line)+" "+text+why)
+		}
+	}
+	for i, e := range table {
+		if matched[i] != 1 {
+			wrong = append(wrong, fmt.Errorf("%s: %q is in %d blocks: want one", e.file, e.text, matched[i]))
+		}
+	}
+	return names, errors.Join(wrong...)
+}
+
+func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }
