@@ -89,7 +89,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": prefix, "REDIS_ADDRS": redis,
 		"JWT_SECRET_PARAM": "/seckill/jwt", "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
 		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_PARAM": "/seckill/alipay/private",
-		"ALIPAY_PUBLIC_KEY_PARAM": "/seckill/alipay/public", "ALIPAY_FAKE": "true", "HOLD": "1m",
+		"ALIPAY_PUBLIC_KEY_PARAM": "/seckill/alipay/public", "ALIPAY_FAKE": "true", "HOLD": "1h", // longer than any test takes
 	}
 	maps.Copy(env, queues)
 	return env

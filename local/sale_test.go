@@ -3,6 +3,7 @@ package local_test
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,14 +32,26 @@ func (w *world) payAtCashier(pay string) answer {
 	return w.call("", "POST", "/"+action[1], form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
+// TestThePayStringComesWithinASecond of the purchase; a busy machine may hold one shopper up.
+func TestThePayStringComesWithinASecond(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Items: []seckill.Item{live("5", 9, 1)}})
+	took := make([]time.Duration, 9)
+	for i := range took {
+		began := time.Now()
+		w.bought(user(i), "5")
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	if median := took[len(took)/2]; median > time.Second {
+		t.Errorf("half of the pay strings took more than %v, want at most 1 s", median)
+	}
+}
+
 func TestBuyPayPaid(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{})
-	began := time.Now()
 	order, pay := w.bought("1001", local.DemoLive)
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("the pay string took %v, want at most 1 s", took)
-	}
 	if again := w.status("1001", local.DemoLive).text("alipay_order"); again != pay {
 		t.Errorf("the pay string changed:\n%s\n%s", pay, again)
 	}

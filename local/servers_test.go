@@ -96,7 +96,7 @@ func TestKilledOnRealServers(t *testing.T) {
 	k.start()
 	defer func() { k.kill(syscall.SIGTERM) }()
 
-	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 12*time.Minute)
 	defer cancel()
 	defer http.DefaultClient.CloseIdleConnections()
 	var wg sync.WaitGroup
@@ -309,7 +309,7 @@ func TestFlushedOnARealRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
 	defer cancel()
 	defer func() {
 		http.DefaultClient.CloseIdleConnections()

@@ -71,7 +71,7 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		t.Run(tt.behaviour, func(t *testing.T) {
 			t.Parallel()
 			var stdout, stderr bytes.Buffer
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // of one that is taken by mistake
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of one that is taken by mistake
 			defer cancel()
 			code := run(ctx, tt.args, &stdout, &stderr, noEnv)
 			if code != exitUsage || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), tt.want) {
@@ -135,7 +135,7 @@ func startedLog(t *testing.T, getenv func(string) string, part func(printed stri
 	var stdout, stderr output
 	exit := make(chan int, 1)
 	go func() { exit <- run(ctx, append([]string{"run", "--port", "0"}, args...), &stdout, &stderr, getenv) }()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !strings.HasSuffix(stdout.String(), "/_local/state\n") {

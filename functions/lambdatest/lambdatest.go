@@ -23,10 +23,10 @@ import (
 
 // Limits of a run.
 const (
-	startLimit = 30 * time.Second // from process start to the first question for an event, on a machine that is busy
-	timeout    = 10 * time.Second // of an event: the deadline that the function is told
-	answerWait = 30 * time.Second // for its answer; beyond timeout, since nothing here freezes or kills it
-	outputWait = 5 * time.Second  // for what it wrote before its answer: a pipe has no order with a connection
+	startLimit = 60 * time.Second // from process start to the first question for an event, on a machine that is busy
+	timeout    = 30 * time.Second // of an event: the deadline that the function is told
+	answerWait = 60 * time.Second // for its answer; beyond timeout, since nothing here freezes or kills it
+	outputWait = 30 * time.Second // for what it wrote before its answer: a pipe has no order with a connection
 	outputLook = 5 * time.Millisecond
 )
 
@@ -207,7 +207,7 @@ func (f *Function) Resident() int {
 // Output is what the function has written so far.
 func (f *Function) Output() string { return f.out.String() }
 
-// Says waits until the function has written a text; false: it has not within 5 s.
+// Says waits until the function has written a text; false: it has not within 30 s.
 func (f *Function) Says(text string) bool {
 	end, look := time.NewTimer(outputWait), time.NewTicker(outputLook)
 	defer end.Stop()

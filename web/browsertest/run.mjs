@@ -15,8 +15,8 @@ if (!base || !out) {
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const GRACE = 60; // seconds from the end of the hold to the release
-const PATIENCE = 15_000; // ms for anything that should appear
-const LONGEST = 90_000; // ms for one check: a browser that hangs is a failure, not a reason to wait
+const PATIENCE = 60_000; // ms for anything that should appear, on a machine that is busy
+const LONGEST = 300_000; // ms for one check: a browser that hangs is a failure, not a reason to wait
 const LARGEST = 300 * 1024; // bytes of one picture
 const SIZES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
 const ADDRESS = '王小明 13800000000 上海市浦东新区世纪大道 100 号 8 楼';

@@ -29,6 +29,9 @@ import (
 	"seckill/shared/seckill"
 )
 
+// unhurried is the Timeout of a Runner in tests that are about answers, not about time, on a machine that is busy.
+const unhurried = 30 * time.Second
+
 func open(t testing.TB, o Options, c *tls.Config) *Runner {
 	t.Helper()
 	r, err := newRunner(o, c, plainDial)
@@ -59,13 +62,13 @@ func conformance(t *testing.T, r *Runner) {
 }
 
 func TestRealStock(t *testing.T) {
-	conformance(t, open(t, Options{Addrs: []string{redistest.Start(t).Addr}}, nil))
+	conformance(t, open(t, Options{Addrs: []string{redistest.Start(t).Addr}, Timeout: unhurried}, nil))
 }
 
 func TestRealStockCluster(t *testing.T) {
 	nodes := redistest.StartCluster(t, 3)
 	t.Run("cases", func(t *testing.T) {
-		conformance(t, open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true}, nil))
+		conformance(t, open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true, Timeout: unhurried}, nil))
 	})
 	for i, s := range nodes {
 		if n := s.Do(t, "DBSIZE"); n == int64(0) {
@@ -87,6 +90,8 @@ func TestRealStockTLSAndPassword(t *testing.T) {
 		filepath.Join(dir, "key.pem"), "--tls-auth-clients", "no", "--user", "shop", "on", "+@all", "~*", ">secret", "--requirepass", "other")
 	o := Options{Addrs: []string{"127.0.0.1:" + port}, TLS: true, Username: "shop", Password: "secret"}
 	t.Run("cases", func(t *testing.T) {
+		o := o
+		o.Timeout = unhurried
 		conformance(t, open(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}))
 	})
 	t.Run("closed while idle", func(t *testing.T) { killed(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}) })
@@ -105,14 +110,12 @@ func TestRealStockTLSAndPassword(t *testing.T) {
 	} {
 		o := o
 		c.change(&o)
-		begin := time.Now()
-		_, err := open(t, o, &tls.Config{RootCAs: c.pool, MinVersion: tls.VersionTLS12}).Run(ctx, count, keys, nil)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
-		if took := time.Since(begin); took > 1200*time.Millisecond {
-			t.Errorf("%s: took %s", name, took)
-		}
+		soon(t, name, func() {
+			_, err := open(t, o, &tls.Config{RootCAs: c.pool, MinVersion: tls.VersionTLS12}).Run(ctx, count, keys, nil)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+		})
 	}
 }
 
@@ -203,17 +206,15 @@ func TestRealOutages(t *testing.T) {
 			}
 			c.hurt(t, s)
 			for range 3 {
-				begin := time.Now()
-				v, err := r.Run(ctx, add, keys, []string{"1"})
-				if err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("answered %v, %v; want %q", v, err, c.want)
-				}
-				if took := time.Since(begin); took > 1200*time.Millisecond {
-					t.Errorf("took %s", took)
-				}
+				soon(t, c.name, func() {
+					v, err := r.Run(ctx, add, keys, []string{"1"})
+					if err == nil || !strings.Contains(err.Error(), c.want) {
+						t.Errorf("answered %v, %v; want %q", v, err, c.want)
+					}
+				})
 			}
 			c.heal(t, s)
-			recovered(t, r, 5*time.Second)
+			recovered(t, r)
 		})
 	}
 }
@@ -237,11 +238,12 @@ func TestRealLoading(t *testing.T) {
 	s.Kill()
 	s.Run(t)
 	r := open(t, o, nil)
-	begin := time.Now()
-	if v, err := r.Run(ctx, add, keys, []string{"1"}); !redis.HasErrorPrefix(err, "LOADING") || time.Since(begin) > 1200*time.Millisecond {
-		t.Errorf("while loading: %v, %v after %s", v, err, time.Since(begin))
-	}
-	recovered(t, r, 20*time.Second)
+	soon(t, "while loading", func() {
+		if v, err := r.Run(ctx, add, keys, []string{"1"}); !redis.HasErrorPrefix(err, "LOADING") {
+			t.Errorf("while loading: %v, %v", v, err)
+		}
+	})
+	recovered(t, r)
 }
 
 // TestRealClusterNodeLost: with one of three nodes gone, its items' scripts are errors within 1.2 s and the others' run; once
@@ -267,10 +269,11 @@ func TestRealClusterNodeLost(t *testing.T) {
 	lost := nodes[2].Do(t, "CLUSTER", "MYID")
 	nodes[2].Kill()
 	for range 3 {
-		begin := time.Now()
-		if v, err := r.Run(ctx, add, key[2], []string{"1"}); err == nil || time.Since(begin) > 1200*time.Millisecond {
-			t.Errorf("on the lost node: %v, %v after %s", v, err, time.Since(begin))
-		}
+		soon(t, "on the lost node", func() {
+			if v, err := r.Run(ctx, add, key[2], []string{"1"}); err == nil {
+				t.Errorf("on the lost node: %v", v)
+			}
+		})
 		for i := range 2 {
 			if _, err := r.Run(ctx, add, key[i], []string{"1"}); err != nil {
 				t.Errorf("on node %d: %v", i, err)
@@ -282,7 +285,7 @@ func TestRealClusterNodeLost(t *testing.T) {
 		s.Do(t, "CLUSTER", "FORGET", lost)
 	}
 	nodes[0].Do(t, "CLUSTER", "ADDSLOTSRANGE", 2*16384/3, 16383)
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(patience); ; {
 		v, err := r.Run(ctx, add, key[2], []string{"1"})
 		if err == nil {
 			if v != int64(1) {
@@ -337,7 +340,7 @@ func TestRealClusterMove(t *testing.T) {
 		mu.Lock()
 		want := done + n
 		mu.Unlock()
-		for end := time.Now().Add(10 * time.Second); ; {
+		for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 			mu.Lock()
 			ok := done >= want
 			mu.Unlock()

@@ -18,8 +18,11 @@ import (
 	"seckill/shared/adapter/redisstock"
 )
 
-// short keeps tests of silence quick, on a busy machine too; TestDefaultTimeout has the real figure.
-const short = 300 * time.Millisecond
+// patience bounds the wait for what comes soon on a machine that is not busy.
+const patience = time.Minute
+
+// short is for tests that wait for silence to end; the others have patience. TestDefaultTimeout has the real figure.
+const short = time.Second
 
 func plainDial(ctx context.Context, network, addr string) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, network, addr)
@@ -144,8 +147,8 @@ func TestScriptIsSentOnceByName(t *testing.T) {
 func modes(s *redistest.Fake) map[string]Options {
 	s.Owner(s.Addr)
 	return map[string]Options{
-		"single":  {Addrs: []string{s.Addr}, Timeout: short},
-		"cluster": {Addrs: []string{s.Addr}, Timeout: short, Cluster: true},
+		"single":  {Addrs: []string{s.Addr}, Timeout: patience},
+		"cluster": {Addrs: []string{s.Addr}, Timeout: patience, Cluster: true},
 	}
 }
 
@@ -153,49 +156,59 @@ func modes(s *redistest.Fake) map[string]Options {
 // an error; the next call works, and gets its own reply.
 func TestNothingIsRepeated(t *testing.T) {
 	for _, fault := range append(redistest.WireFaults(), redistest.Refusals()...) {
-		m := memory.NewRedis()
-		s := redistest.NewFake(t, m)
-		for mode, o := range modes(s) {
-			t.Run(mode+"/"+fault.Name, func(t *testing.T) {
-				m.Flush()
-				r, f := connect(t, o)
-				ctx := context.Background()
-				for range 2 { // the second by EVALSHA alone
-					if _, err := r.Run(ctx, add, keys, []string{"0"}); err != nil {
-						t.Fatal(err)
+		t.Run(fault.Name, func(t *testing.T) {
+			t.Parallel()
+			m := memory.NewRedis()
+			for mode, o := range modes(redistest.NewFake(t, m)) {
+				t.Run(mode, func(t *testing.T) {
+					m.Flush()
+					if fault.Err == nil && fault.Answer == "" {
+						o.Timeout = short
 					}
-				}
-				before := f.Calls()
-				f.Arm(fault)
-				v, err := r.Run(ctx, add, keys, []string{"1"})
-				if err == nil || f.Armed() {
-					t.Fatalf("answered %v, %v; want an error", v, err)
-				}
-				if n := f.Calls() - before; n != 1 {
-					t.Errorf("written %d times", n)
-				}
-				var hidden *final
-				if errors.As(err, &hidden) || fault.Answer != "" && err.Error() != fault.Answer {
-					t.Errorf("error %q, want the server's own", err)
-				}
-				want := "0"
-				if !fault.Lost && !fault.Late {
-					want = "1"
-				}
-				if got := counted(t, m); got != want {
-					t.Errorf("effect %s, want %s", got, want)
-				}
-				if v, err := r.Run(ctx, count, keys, nil); err != nil || v != want {
-					t.Errorf("the next call: %v, %v; want %s", v, err, want)
-				}
-				if err := f.RunLate(); err != nil {
-					t.Error(err)
-				}
-				if got := counted(t, m); fault.Late && got != "1" {
-					t.Errorf("a late call's effect %s", got)
-				}
-			})
+					spoiltOnce(t, m, o, fault)
+				})
+			}
+		})
+	}
+}
+
+func spoiltOnce(t *testing.T, m *memory.Redis, o Options, fault redistest.Fault) {
+	t.Helper()
+	r, f := connect(t, o)
+	ctx := context.Background()
+	for range 2 { // the second by EVALSHA alone
+		if _, err := r.Run(ctx, add, keys, []string{"0"}); err != nil {
+			t.Fatal(err)
 		}
+	}
+	before := f.Calls()
+	f.Arm(fault)
+	v, err := r.Run(ctx, add, keys, []string{"1"})
+	if err == nil || f.Armed() {
+		t.Fatalf("answered %v, %v; want an error", v, err)
+	}
+	if n := f.Calls() - before; n != 1 {
+		t.Errorf("written %d times", n)
+	}
+	var hidden *final
+	if errors.As(err, &hidden) || fault.Answer != "" && err.Error() != fault.Answer {
+		t.Errorf("error %q, want the server's own", err)
+	}
+	want := "0"
+	if !fault.Lost && !fault.Late {
+		want = "1"
+	}
+	if got := counted(t, m); got != want {
+		t.Errorf("effect %s, want %s", got, want)
+	}
+	if v, err := r.Run(ctx, count, keys, nil); err != nil || v != want {
+		t.Errorf("the next call: %v, %v; want %s", v, err, want)
+	}
+	if err := f.RunLate(); err != nil {
+		t.Error(err)
+	}
+	if got := counted(t, m); fault.Late && got != "1" {
+		t.Errorf("a late call's effect %s", got)
 	}
 }
 
@@ -225,7 +238,7 @@ func TestRedirects(t *testing.T) {
 		if kind == "ASK" {
 			b.Redirect("MOVED 1 " + a.Addr) // b takes nothing but what comes behind ASKING
 		}
-		r, f := connect(t, Options{Addrs: []string{a.Addr}, Cluster: true, Timeout: short})
+		r, f := connect(t, Options{Addrs: []string{a.Addr}, Cluster: true, Timeout: patience})
 		ctx := context.Background()
 		for want := range int64(2) {
 			if v, err := r.Run(ctx, add, keys, []string{"1"}); err != nil || v != want+1 {
@@ -254,7 +267,7 @@ func TestRedirects(t *testing.T) {
 			}
 		}
 
-		single, _ := connect(t, Options{Addrs: []string{a.Addr}, Timeout: short})
+		single, _ := connect(t, Options{Addrs: []string{a.Addr}, Timeout: patience})
 		a.Redirect(kind + " 1 " + b.Addr)
 		if v, err := single.Run(ctx, add, keys, []string{"1"}); err == nil || !strings.HasPrefix(err.Error(), kind) {
 			t.Errorf("%s without cluster mode: %v, %v", kind, v, err)
@@ -269,7 +282,7 @@ func TestRedirectsEnd(t *testing.T) {
 	a.Owner(a.Addr)
 	a.Redirect("MOVED 1 " + b.Addr)
 	b.Redirect("MOVED 1 " + a.Addr)
-	r, f := connect(t, Options{Addrs: []string{a.Addr}, Cluster: true, Timeout: short})
+	r, f := connect(t, Options{Addrs: []string{a.Addr}, Cluster: true, Timeout: patience})
 	if v, err := r.Run(context.Background(), add, keys, []string{"1"}); err == nil || f.Calls() != 1+maxRedirects {
 		t.Errorf("%v, %v in %d calls", v, err, f.Calls())
 	}
@@ -284,7 +297,7 @@ func TestPassword(t *testing.T) {
 		{"", "right", ""}, {"default", "right", ""}, {"", "wrong", "WRONGPASS"}, {"default", "wrong", "WRONGPASS"}, {"", "", "NOAUTH"},
 	} {
 		for _, cluster := range []bool{false, true} {
-			r, _ := connect(t, Options{Addrs: []string{s.Addr}, Cluster: cluster, Username: c.user, Password: c.password, Timeout: short})
+			r, _ := connect(t, Options{Addrs: []string{s.Addr}, Cluster: cluster, Username: c.user, Password: c.password, Timeout: patience})
 			_, err := r.Run(context.Background(), add, keys, []string{"1"})
 			if c.want == "" && err != nil || c.want != "" && !redis.HasErrorPrefix(err, c.want) {
 				t.Errorf("user %q, password %q, cluster %t: %v, want %q", c.user, c.password, cluster, err, c.want)
@@ -322,44 +335,55 @@ func TestDefaultTimeout(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer r.Close()
-				var wg sync.WaitGroup
-				for range 2 * poolSize { // half of them wait for a connection first
-					wg.Add(1)
-					go func() {
-						defer wg.Done()
-						begin := time.Now()
-						if v, err := r.Run(context.Background(), add, keys, []string{"1"}); err == nil {
-							t.Errorf("answered %v", v)
-						}
-						if took := time.Since(begin); took > 1200*time.Millisecond {
-							t.Errorf("took %s", took)
-						}
-					}()
-				}
-				wg.Wait()
+				soon(t, name, func() {
+					var wg sync.WaitGroup
+					for range 2 * poolSize { // half of them wait for a connection first
+						wg.Go(func() {
+							if v, err := r.Run(context.Background(), add, keys, []string{"1"}); err == nil {
+								t.Errorf("answered %v", v)
+							}
+						})
+					}
+					wg.Wait()
+				})
 				if r.Ping(context.Background()) == nil {
 					t.Error("ping answered")
 				}
 				mu.Lock()
 				dial = plainDial
 				mu.Unlock()
-				recovered(t, r, 5*time.Second)
+				recovered(t, r)
 			})
 		}
 	}
 }
 
+// soon checks that a call, whatever becomes of it, ends within 1.2 s. A busy machine may have held it up: it is made again then, and
+// one that is too slow by itself is so every time.
+func soon(t testing.TB, name string, call func()) {
+	t.Helper()
+	var took []time.Duration
+	for range 5 {
+		begin := time.Now()
+		call()
+		if took = append(took, time.Since(begin)); took[len(took)-1] <= 1200*time.Millisecond {
+			return
+		}
+	}
+	t.Errorf("%s: took %v, want at most 1.2 s", name, took)
+}
+
 // recovered waits until a script runs again, and every connection of the pool can be had.
-func recovered(t testing.TB, r *Runner, limit time.Duration) {
+func recovered(t testing.TB, r *Runner) {
 	t.Helper()
 	ctx := context.Background()
-	for end := time.Now().Add(limit); ; {
+	for end := time.Now().Add(patience); ; {
 		_, err := r.Run(ctx, count, keys, nil)
 		if err == nil {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("no answer after %s: %v", limit, err)
+			t.Fatalf("no answer after %s: %v", patience, err)
 		}
 	}
 	var wg sync.WaitGroup
@@ -391,7 +415,7 @@ func TestServerRestarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Drop()
-		for end := time.Now().Add(5 * time.Second); s.Connections() > 0; {
+		for end := time.Now().Add(patience); s.Connections() > 0; {
 			if time.Now().After(end) {
 				t.Fatal("the server's connections are still there")
 			}
@@ -422,7 +446,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 }
 
 func TestContext(t *testing.T) {
-	r, f := connect(t, Options{Addrs: []string{redistest.NewFake(t, memory.NewRedis()).Addr}})
+	r, f := connect(t, Options{Addrs: []string{redistest.NewFake(t, memory.NewRedis()).Addr}, Timeout: patience})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if v, err := r.Run(ctx, add, keys, []string{"1"}); !errors.Is(err, context.Canceled) || f.Calls() != 0 {
@@ -432,7 +456,7 @@ func TestContext(t *testing.T) {
 	defer cancel()
 	f.Arm(redistest.Fault{Lost: true})
 	begin := time.Now()
-	if v, err := r.Run(ctx, add, keys, []string{"1"}); err == nil || time.Since(begin) > 900*time.Millisecond {
+	if v, err := r.Run(ctx, add, keys, []string{"1"}); err == nil || time.Since(begin) > patience/2 {
 		t.Errorf("the caller's deadline: %v, %v after %s", v, err, time.Since(begin))
 	}
 }

@@ -5,6 +5,7 @@ package dynamotest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/http"
 	"os"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"seckill/shared/adapter/dynamoledger"
 	"seckill/shared/adapter/ledger"
@@ -21,8 +23,12 @@ import (
 // Variable names the server's address in the environment.
 const Variable = "SECKILL_TEST_DYNAMODB"
 
-// dropTimeout bounds the removal of a test's tables.
-const dropTimeout = 30 * time.Second
+// Limits of a server on a machine that is busy: DynamoDB itself is given less (dynamoledger.Options).
+const (
+	tryTimeout  = 30 * time.Second
+	callTimeout = 2 * time.Minute
+	dropTimeout = 2 * time.Minute // of the removal of a test's tables
+)
 
 // Config speaks to the test server; transport is nil, or a fault injector. Without a server the test fails.
 func Config(t testing.TB, transport http.RoundTripper) aws.Config {
@@ -46,7 +52,7 @@ func Prefix() string { return rand.Text() + "-" }
 func Open(t testing.TB) *dynamoledger.Rows {
 	t.Helper()
 	prefix := Prefix()
-	rows := dynamoledger.New(Config(t, nil), dynamoledger.Options{Prefix: prefix})
+	rows := dynamoledger.New(Config(t, nil), dynamoledger.Options{Prefix: prefix, TryTimeout: tryTimeout, CallTimeout: callTimeout})
 	if err := rows.CreateTables(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +71,18 @@ func Drop(t testing.TB, prefix string) {
 		names = append(names, table.Name)
 	}
 	for _, name := range names {
-		if _, err := client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(prefix + name)}); err != nil {
+		if err := DropTable(ctx, client, prefix+name); err != nil {
 			t.Errorf("remove table %s%s: %v", prefix, name, err)
 		}
 	}
+}
+
+// DropTable removes a table. One that is gone is none: the SDK repeats a call whose answer was lost on the way, as
+// happens on a busy machine.
+func DropTable(ctx context.Context, client *dynamodb.Client, name string) error {
+	_, err := client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
+	if errors.As(err, new(*types.ResourceNotFoundException)) {
+		return nil
+	}
+	return err
 }
