@@ -30,6 +30,9 @@ const (
 	actStop
 	actGrow
 	actJump
+	actBrowse
+	actOdd
+	actImport
 	actKill
 	actFreeze
 	actFlush
@@ -62,9 +65,6 @@ const most = 7
 // pick takes the n-th choice out of a.
 func pick(a uint64, shift, n int) int { return int(a >> shift % uint64(n)) }
 
-// unreadable begins a message that nobody can read.
-const unreadable = `{"v":99,"n":`
-
 // Play does one act and judges.
 func (s *Sim) Play(t Act) error {
 	s.draw = t.A
@@ -91,6 +91,12 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 		s.advance(t, []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, time.Second, 5 * time.Second, 31 * time.Second, time.Minute}[pick(t.A, 8, 6)])
 	case actJump:
 		s.jump([]int{3, 15, 60}[pick(t.A, 8, 3)])
+	case actBrowse:
+		s.browse(t)
+	case actOdd:
+		s.oddity(t)
+	case actImport:
+		s.importItems(t)
 	case actOpen, actCancel, actLook:
 		s.shop(t)
 	case actPay:
@@ -126,12 +132,7 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 			s.fire(Late)
 		}
 	case actPoison:
-		s.poisons++
-		body := fmt.Sprintf("%s%d}", unreadable, s.poisons)
-		s.trace.say(now, "a stranger sends %s", body)
-		if s.queues[[]string{"orders", "closings"}[pick(t.A, 8, 2)]].SendRaw([]byte(body), 0) == nil {
-			s.fire(Poison)
-		}
+		s.poison(t.A)
 	case actRedrive:
 		s.redriven()
 	case actGhost:
@@ -149,6 +150,9 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	case actSchedule:
 		k := pick(t.A, 8, len(schedules))
 		if slices.ContainsFunc(s.processes, func(p *process) bool { return p.name == schedules[k].name }) {
+			if !s.plan.Faults[ScheduleTwice] {
+				break
+			}
 			s.fire(ScheduleTwice)
 		}
 		s.schedule(t.ID, k, t.A)
@@ -266,7 +270,7 @@ func (s *Sim) delivered(q *slowQueue, batch []seckill.Delivery) {
 			s.fire(Reorder)
 		}
 		q.newest = max(q.newest, n)
-		if len(s.bodies) < 40 && q == s.queues["orders"] && !strings.HasPrefix(string(d.Body), unreadable) {
+		if len(s.bodies) < 40 && q == s.queues["orders"] && !s.odd[string(d.Body)] {
 			s.bodies = append(s.bodies, d.Body)
 		}
 	}
@@ -305,15 +309,21 @@ func (s *Sim) advance(t Act, d time.Duration) {
 
 var schedules = []struct {
 	name string
-	run  func(i *Instance) error
+	run  func(ctx context.Context, i *Instance) error
 }{
-	{"stage", func(i *Instance) error { return i.Stage.Run(context.Background()) }},
-	{"repair", func(i *Instance) error { return i.Repair.Run(context.Background()) }},
-	{"sweep", func(i *Instance) error { return i.Expire.Sweep(context.Background()) }},
+	{"stage", func(ctx context.Context, i *Instance) error { return i.Stage.Run(ctx) }},
+	{"repair", func(ctx context.Context, i *Instance) error { return i.Repair.Run(ctx) }},
+	{"sweep", func(ctx context.Context, i *Instance) error { return i.Expire.Sweep(ctx) }},
 }
 
 func (s *Sim) schedule(id, k int, on uint64) {
-	s.spawn(id, actSchedule, schedules[k].name, on, func(i *Instance) { _ = schedules[k].run(i) })
+	ctx, cancel := context.WithCancel(context.Background())
+	s.spawn(id, actSchedule, schedules[k].name, on, func(i *Instance) {
+		if s.strikes && s.plan.Faults[Timeout] && pick(on, 16, 200) < s.plan.Rates[Timeout] {
+			s.current.left, s.current.ends = 1+pick(on, 32, 40), cancel
+		}
+		_ = schedules[k].run(ctx, i)
+	})
 }
 
 // jump lets minutes pass in which nothing goes wrong but what is under way stands still.
@@ -386,9 +396,6 @@ func (s *Sim) pay(a uint64) {
 		s.open(id)
 		return
 	}
-	if p.lost {
-		return
-	}
 	late := !s.Clock.Now().Before(p.order.PayBy)
 	if late && !s.plan.Faults[PayLate] {
 		return
@@ -435,7 +442,7 @@ func (s *Sim) notify(t Act) {
 	})
 }
 
-// lose drops a notice for good. A query finds one trade of an order: of two that are paid, one's notify has to come.
+// lose keeps a notice back until nothing else happens any more: the provider tries again for a day.
 func (s *Sim) lose(a uint64) {
 	n := len(s.notices())
 	if n == 0 {
@@ -443,12 +450,9 @@ func (s *Sim) lose(a uint64) {
 	}
 	k := pick(a, 8, n)
 	order := s.notices()[k].Get("order")
-	if len(s.Provider.captured(order)) > 1 {
-		return
-	}
 	s.trace.say(s.Clock.Now(), "a notify of %s is lost", order)
+	s.Provider.Lost = append(s.Provider.Lost, s.notices()[k])
 	s.Provider.Notices = slices.Delete(slices.Clone(s.notices()), k, k+1)
-	s.Provider.orders[order].lost = true
 	s.fire(NotifyLost)
 }
 
@@ -513,7 +517,7 @@ func (s *Sim) redriven() {
 	for _, name := range []string{"orders", "closings"} {
 		n := 0
 		for _, m := range s.queues[name].Parked() {
-			if !strings.HasPrefix(string(m.Body), unreadable) {
+			if !s.odd[string(m.Body)] {
 				n++
 			}
 		}

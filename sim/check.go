@@ -265,8 +265,13 @@ func (w *World) quiet() error {
 		switch {
 		case err != nil:
 			return err
-		case s == nil:
+		case it.Retired(w.Clock.Now()):
+			if s != nil {
+				errs = append(errs, fmt.Errorf("L3 the stock keeps item %s two days after its end", it.ID))
+			}
+		case s == nil && it.Loadable(w.Clock.Now()):
 			errs = append(errs, fmt.Errorf("L3 item %s is not installed", it.ID))
+		case s == nil:
 		case s.awaiting > 0:
 			errs = append(errs, fmt.Errorf("L2 %d reservations of item %s stay awaiting", s.awaiting, it.ID))
 		}
@@ -313,6 +318,9 @@ func (w *World) Converged() error {
 		}
 	}
 	for _, it := range w.allItems() {
+		if !it.Loadable(w.Clock.Now()) {
+			continue
+		}
 		if err := w.converged(it); err != nil {
 			return err
 		}

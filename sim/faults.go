@@ -43,6 +43,7 @@ const (
 	ScheduleLate
 	ScheduleTwice
 	ScheduleGone
+	Timeout
 	nFaults
 )
 
@@ -70,7 +71,7 @@ var Faults = [nFaults]struct{ Name, Means string }{
 	PayLate:       {"pay-late", "the shopper pays after the hold has ended"},
 	TwoTrades:     {"two-trades", "an order is paid by two trades"},
 	NotifyTwice:   {"notify-twice", "a notify is delivered again"},
-	NotifyLost:    {"notify-lost", "a notify never comes"},
+	NotifyLost:    {"notify-lost", "a notify comes only when nothing else happens any more"},
 	NotifyReorder: {"notify-reorder", "a notify comes before an older one"},
 	NotifyForged:  {"notify-forged", "a notify with a wrong signature, order or amount"},
 	QueryFault:    {"query-fault", "the provider does not answer a query"},
@@ -80,6 +81,7 @@ var Faults = [nFaults]struct{ Name, Means string }{
 	ScheduleLate:  {"schedule-late", "a schedule runs half a minute late"},
 	ScheduleTwice: {"schedule-twice", "a schedule runs while its last run is under way"},
 	ScheduleGone:  {"schedule-gone", "schedules do not run for ten minutes"},
+	Timeout:       {"timeout", "a schedule's time is up between two of its calls"},
 }
 
 func (f Fault) String() string { return Faults[f].Name }
@@ -98,7 +100,7 @@ func AllFaults() (s FaultSet) {
 // ParseFaults reads a list of names with commas between them: "all", "none", or for example "flush,crash"; "-flush" takes one out of all.
 func ParseFaults(list string) (FaultSet, error) {
 	var s FaultSet
-	if list == "" || list == "all" || strings.HasPrefix(list, "-") {
+	if list == "" || strings.HasPrefix(list, "all") || strings.HasPrefix(list, "-") {
 		s = AllFaults()
 	}
 	for name := range strings.SplitSeq(list, ",") {

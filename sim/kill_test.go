@@ -215,7 +215,7 @@ func refusedBuy(user string) func(*World, *Instance) error {
 	}
 }
 
-func poison(w *World, i *Instance) error { return w.Orders.SendRaw([]byte(unreadable+"1}"), 0) }
+func poison(w *World, i *Instance) error { return w.stranger(w.Orders, `{"v":99}`) }
 
 func secondTrade(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
 	"seckill/shared/seckill"
 )
@@ -28,18 +29,23 @@ type Plan struct {
 	Skew      []time.Duration // by instance
 	Duplicate float64
 	Shuffle   bool
+	sabotage  func([]ledger.Write)
 }
 
 // ItemPlan is one item of a plan.
-type ItemPlan struct{ Stock, Limit int }
+type ItemPlan struct {
+	Stock, Limit int
+	Opens, Lasts time.Duration // from the world's beginning; 0: open already, for a day
+}
 
 // Options narrow what seeds decide; the zero value narrows nothing.
 type Options struct {
-	Faults   *FaultSet // that may be enabled; nil: all
-	Items    int       // exactly; 0: 1 or 2
-	Shoppers int       // exactly; 0: 3 to 30
-	Length   int       // acts, exactly; 0: 80 to 700
-	Always   bool      // every fault of Faults is enabled in every seed
+	Faults   *FaultSet            // that may be enabled; nil: all
+	Items    int                  // exactly; 0: 1 or 2
+	Shoppers int                  // exactly; 0: 3 to 30
+	Length   int                  // acts, exactly; 0: 80 to 700
+	Always   bool                 // every fault of Faults is enabled in every seed
+	Break    func([]ledger.Write) // sabotages every transaction, to see that it is seen; nil: none
 }
 
 // acts is how often each act is drawn before the seed changes it.
@@ -49,7 +55,7 @@ var usual = [nActs]int{actStep: 60, actBuy: 8, actConsume: 10, actClose: 3, actT
 func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	p := Plan{Seed: seed, Instances: 3, Weights: usual, Sticky: []int{0, 50, 90, 97}[r.IntN(4)], Batch: []int{1, 1, 3, 10}[r.IntN(4)],
-		Pays: []int{30, 70, 95}[r.IntN(3)], Installed: r.IntN(100) < 80}
+		Pays: []int{30, 70, 95}[r.IntN(3)], Installed: r.IntN(100) < 80, sabotage: o.Break}
 	p.size(r, o)
 	on := func(percent int) bool { return r.IntN(100) < percent }
 	for _, a := range []Kind{actBuy, actConsume, actClose, actOpen, actPay, actCancel, actTick} {
@@ -62,6 +68,9 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	}
 	if on(30) {
 		p.Weights[actStop] = 1
+	}
+	if on(30) {
+		p.Weights[actBrowse], p.Weights[actOdd], p.Weights[actImport] = 1+r.IntN(3), 1, 1
 	}
 	if on(25) {
 		p.Weights[actGrow] = 1
@@ -105,9 +114,19 @@ func (p *Plan) size(r *rand.Rand, o Options) {
 		items = o.Items
 	}
 	for range items {
-		it := ItemPlan{2 + r.IntN(3), 1 + r.IntN(2)}
+		it := ItemPlan{Stock: 2 + r.IntN(3), Limit: 1 + r.IntN(2)}
 		if crowd || p.Shoppers > 9 {
 			it.Stock = 4 + r.IntN(10)
+		}
+		switch {
+		case o.Items > 0 || r.IntN(4) > 0:
+		case r.IntN(2) == 0:
+			it.Opens = time.Duration(5+r.IntN(120)) * time.Second
+		default:
+			it.Opens = time.Duration(r.IntN(900)) * time.Second
+		}
+		if o.Items == 0 && r.IntN(5) == 0 {
+			it.Lasts = time.Duration(1+r.IntN(20)) * time.Minute
 		}
 		p.Items = append(p.Items, it)
 	}
@@ -133,6 +152,7 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 	weigh(ClockJump, actClock, 2)
 	weigh(ScheduleTwice, actSchedule, 1+r.IntN(8))
 	weigh(ScheduleGone, actNoSchedule, 1)
+	weigh(Timeout, actSchedule, 2)
 	weigh(NotifyForged, actForge, 1)
 	weigh(NotifyLost, actLose, 1)
 	if p.Faults[Duplicate] {
@@ -173,7 +193,12 @@ func skewOf(a uint64) time.Duration {
 func (p *Plan) setting() Setting {
 	s := Setting{IndexLag: p.IndexLag, Queue: memory.QueueOptions{Seed: p.Seed, Shuffle: p.Shuffle, Duplicate: p.Duplicate, MaxReceives: p.Receives}}
 	for i, it := range p.Items {
-		s.Items = append(s.Items, itemOf([]string{"1001", "1002"}[i], it.Stock, it.Limit))
+		item := itemOf([]string{"1001", "1002"}[i], it.Stock, it.Limit)
+		item.Start = item.Start.Add(it.Opens)
+		if it.Lasts > 0 {
+			item.End = item.Start.Add(it.Lasts)
+		}
+		s.Items = append(s.Items, item)
 	}
 	return s
 }

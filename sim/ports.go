@@ -258,14 +258,18 @@ func (p Payments) Verify(form url.Values) (seckill.Notice, error) {
 
 // Rows are a ledger's rows whose every call goes through a Hook.
 type Rows struct {
-	Next ledger.Rows
-	Hook Hook
+	Next     ledger.Rows
+	Hook     Hook
+	Sabotage func([]ledger.Write) // may change a transaction; nil: none does
 }
 
 var _ ledger.Rows = Rows{}
 
 // Transact implements ledger.Rows.
 func (r Rows) Transact(ctx context.Context, writes []ledger.Write) error {
+	if r.Sabotage != nil {
+		r.Sabotage(writes)
+	}
 	return r.Hook("Transact", func() error { return r.Next.Transact(ctx, writes) })
 }
 

@@ -19,12 +19,13 @@ type Provider struct {
 	refuse bool     // the next close
 	// Notices are the forms that wait to be delivered; deliver, then Answered(i).
 	Notices []url.Values
+	// Lost are those that the provider will send again only when nothing else happens any more.
+	Lost []url.Values
 }
 
 type providerOrder struct {
 	order  seckill.Order // as prepared
 	trades []seckill.Trade
-	lost   bool // a notice will never come
 }
 
 // NewProvider makes a provider without trades; paid is told of every order that is paid.

@@ -16,9 +16,10 @@ type Run struct {
 	For     time.Duration // 0: until Seeds are played
 	Workers int           // goroutines, each with a world of its own; at least 1
 	Options Options
-	Measure bool           // units out of sale
-	Each    func(*Summary) // told after each seed, by one goroutine at a time; may be nil
-	Most    int            // violations to stop after; 0: 1
+	Measure bool            // units out of sale
+	Each    func(*Summary)  // told after each seed, by one goroutine at a time; may be nil
+	Most    int             // violations to stop after; 0: 1
+	Until   <-chan struct{} // ends the run early; may be nil
 }
 
 // Summary is what a run found.
@@ -44,6 +45,11 @@ func (r Run) Play() *Summary {
 	for range max(1, r.Workers) {
 		wg.Go(func() {
 			for {
+				select {
+				case <-r.Until:
+					return
+				default:
+				}
 				mu.Lock()
 				seed := next
 				over := r.Seeds > 0 && seed >= r.First+uint64(r.Seeds) || r.For > 0 && time.Since(start) >= r.For || len(sum.Violations) >= max(1, r.Most)

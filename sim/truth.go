@@ -25,6 +25,7 @@ type truth struct {
 	changed map[string]bool // orders to be judged
 	holders map[holder]bool
 	found   []error // what was wrong at the moment of a write
+	say     func(format string, args ...any)
 }
 
 type orderRow struct {
@@ -65,7 +66,7 @@ type returnRow struct {
 
 func newTruth() *truth {
 	return &truth{orders: map[string]*orderRow{}, units: map[unitKey]string{}, quotas: map[holder]quotaRow{}, payments: map[string][]paymentRow{},
-		returns: map[string]returnRow{}, named: map[string]int{}, held: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}}
+		returns: map[string]returnRow{}, named: map[string]int{}, held: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}, say: func(string, ...any) {}}
 }
 
 func text(r ledger.Row, attr string) string {
@@ -151,6 +152,7 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	if !from.CanBecome(o.state) && (old == nil || from != o.state) {
 		t.fail("I5 order %s went from %s to %s", id, from, o.state)
 	}
+	t.say("  order %s of shopper %s is %s, units %v", id, o.user, o.state, o.units)
 	history, _ := is["history"].([]string)
 	for _, h := range history {
 		if f := strings.Fields(h); len(f) > 1 && (f[1] == string(seckill.Expired) || f[1] == string(seckill.Cancelled)) {
@@ -182,6 +184,7 @@ func (t *truth) wroteUnit(k unitKey, was, is string) {
 }
 
 func (t *truth) wrotePayment(order, tradeNo string, is ledger.Row) {
+	t.say("  payment %s of order %s is %s", tradeNo, order, text(is, "state"))
 	rows := t.payments[order]
 	for i := range rows {
 		if rows[i].tradeNo != tradeNo {

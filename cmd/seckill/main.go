@@ -46,11 +46,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		Short: "A flash-sale (秒杀) system: sells scarce goods to a crowd, never a unit twice",
 		Example: `  seckill run              the whole sale on http://localhost:8100
   seckill run --help       its flags
-  seckill items --help     import, export, stop, resume, add stock`,
+  seckill items --help     import, export, stop, resume, add stock
+  seckill sim --help       try what production will, and see that no unit is lost or sold twice`,
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(getenv), itemsCommand(), versionCommand())
+	root.AddCommand(runCommand(getenv), itemsCommand(), simCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

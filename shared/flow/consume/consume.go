@@ -80,6 +80,13 @@ func (f *Flow) park(ctx context.Context, d seckill.Delivery, reason string) erro
 // order places a reservation: transaction, closing message, settle. Whatever was done before, by this message or another
 // delivery of it, ends the same way.
 func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservation) error {
+	_, _, err := f.items.Get(ctx, m.Item)
+	if seckill.CodeOf(err) == seckill.CodeItemUnknown {
+		return f.park(ctx, d, "order for an unknown item")
+	}
+	if err != nil {
+		return err
+	}
 	if f.Clock.Now().Sub(m.Created) >= seckill.MaxUnplaced {
 		return f.reject(ctx, m, seckill.CodeUnavailable)
 	}
@@ -93,9 +100,6 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 			continue
 		}
 		it, checked, err := f.items.Get(ctx, m.Item)
-		if seckill.CodeOf(err) == seckill.CodeItemUnknown {
-			return f.park(ctx, d, "order for an unknown item")
-		}
 		if err != nil {
 			return err
 		}

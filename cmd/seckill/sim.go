@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"seckill/sim"
+)
+
+// simFlags are the flags of `seckill sim`.
+type simFlags struct {
+	seed     uint64
+	seeds    int
+	minutes  float64
+	workers  int
+	faults   string
+	trace    string
+	items    int
+	shoppers int
+	undersell,
+	list bool
+}
+
+func simCommand() *cobra.Command {
+	f := simFlags{}
+	cmd := &cobra.Command{
+		Use:   "sim",
+		Short: "Try what production will: crashes, lost messages, a forgetful Redis, late payments",
+		Long: `Play simulated sales: the real flows, the real scripts, the real state table, on embedded drivers and a simulated clock. One seed decides
+everything: the world, what its shoppers do, which process makes the next port call, and what goes wrong. After every step the guarantees
+of docs/GUARANTEES.md are judged from the rows as they are written; when faults stop, the system has to come to rest with every unit sold.
+The same seed gives the same trace, byte for byte, on any machine: its hash is printed.
+
+A violation ends the run with exit code 1: its name, its seed, the smallest history that still shows it, and its last steps in words.
+"seckill sim --seed N --seeds 1 --trace FILE" plays a seed again.`,
+		Example: `  seckill sim                              a thousand seeds
+  seckill sim --seeds 100000               some minutes
+  seckill sim --minutes 60 --workers 4
+  seckill sim --faults flush,crash         only these kinds of faults
+  seckill sim --faults=-poison             all but one
+  seckill sim --seed 42 --seeds 1 --trace trace.txt`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	p := cmd.Flags()
+	p.Uint64Var(&f.seed, "seed", 1, "first seed")
+	p.IntVar(&f.seeds, "seeds", 1000, "how many seeds; 0 with --minutes: no end but time")
+	p.Float64Var(&f.minutes, "minutes", 0, "play for so long instead")
+	p.IntVar(&f.workers, "workers", runtime.NumCPU(), "worlds at the same time; the result does not depend on it")
+	p.StringVar(&f.faults, "faults", "all", `kinds of faults that may happen, with commas; "none"; "-name" takes one out (--list names them)`)
+	p.StringVar(&f.trace, "trace", "", "write the trace of the last seed to this file")
+	p.IntVar(&f.items, "items", 0, "items on sale, 1 or 2 (0: as the seed decides)")
+	p.IntVar(&f.shoppers, "shoppers", 0, "shoppers, up to 1000 (0: as the seed decides)")
+	p.BoolVar(&f.undersell, "undersell", false, "for each kind of fault alone: how long units are out of sale")
+	p.BoolVar(&f.list, "list", false, "list the kinds of faults")
+	return cmd
+}
+
+// errViolated ends a run that found something; what it found is printed already.
+var errViolated = errors.New("a guarantee does not hold")
+
+func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
+	if f.list {
+		for _, k := range sim.Faults {
+			fmt.Fprintf(out, "%-16s %s\n", k.Name, k.Means)
+		}
+		return nil
+	}
+	faults, err := sim.ParseFaults(f.faults)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--faults: %w", err)
+	case f.seeds < 0 || f.minutes < 0 || f.seeds == 0 && f.minutes == 0:
+		return errors.New("--seeds: want at least 1, or --minutes")
+	case f.workers < 1 || f.workers > 1024:
+		return errors.New("--workers: want 1 to 1024")
+	case f.items < 0 || f.items > 2:
+		return errors.New("--items: want 1 or 2, or 0 for what the seed decides")
+	case f.shoppers < 0 || f.shoppers > 1000:
+		return errors.New("--shoppers: want 1 to 1000, or 0 for what the seed decides")
+	}
+	debug.SetGCPercent(400) // worlds are short-lived, and small
+	r := sim.Run{First: f.seed, Seeds: f.seeds, Workers: f.workers, Options: sim.Options{Faults: &faults, Items: f.items, Shoppers: f.shoppers},
+		Until: ctx.Done()}
+	if f.minutes > 0 {
+		r.Seeds, r.For = 0, time.Duration(f.minutes*float64(time.Minute))
+	}
+	if f.undersell {
+		return f.measure(r, out)
+	}
+	bar := f.bar(r, progress)
+	r.Each = func(s *sim.Summary) { _ = bar.Set(s.Seeds) }
+	sum := r.Play()
+	_ = bar.Finish()
+	sum.Table(out)
+	if f.trace != "" {
+		last := sim.Play(f.seed+uint64(max(0, sum.Seeds-1)), r.Options, false)
+		if err := os.WriteFile(f.trace, last.Trace(), 0o600); err != nil {
+			return faultError{fmt.Errorf("--trace: %w", err)}
+		}
+		fmt.Fprintf(out, "trace of seed %d, %d steps, hash %016x: %s\n", last.Seed, last.Steps, last.Hash, f.trace)
+	}
+	for _, v := range sum.Violations {
+		small := v.Shrink(time.Minute)
+		fmt.Fprintln(out)
+		small.Report(out, 30)
+		fmt.Fprintf(out, "again: seckill sim --seed %d --seeds 1%s\n", v.Seed, f.narrowed())
+	}
+	if len(sum.Violations) > 0 {
+		return faultError{errViolated}
+	}
+	if silent := sum.Silent(); len(silent) > 0 {
+		return faultError{fmt.Errorf("enabled and never fired: %v", silent)}
+	}
+	return nil
+}
+
+// narrowed repeats the flags that change what a seed is.
+func (f *simFlags) narrowed() (s string) {
+	if f.faults != "all" {
+		s += " --faults=" + f.faults
+	}
+	if f.items > 0 {
+		s += fmt.Sprintf(" --items %d", f.items)
+	}
+	if f.shoppers > 0 {
+		s += fmt.Sprintf(" --shoppers %d", f.shoppers)
+	}
+	return s
+}
+
+func (f *simFlags) bar(r sim.Run, w io.Writer) *progressbar.ProgressBar {
+	if waitingOn(w).w == nil {
+		return progressbar.DefaultSilent(int64(r.Seeds))
+	}
+	n := int64(r.Seeds)
+	if n == 0 {
+		n = -1
+	}
+	return progressbar.NewOptions64(n, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("seeds"), progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(), progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionClearOnFinish())
+}
+
+// measure plays the seeds once for each kind of fault, which every seed enables and no other, and prints how long units are out of sale.
+func (f *simFlags) measure(r sim.Run, out io.Writer) error {
+	fmt.Fprintf(out, "%-16s %7s %9s %8s %8s %10s %10s %10s\n", "only this fault", "seeds", "fired", "units", "unsold", "times out", "median", "p99")
+	row := func(name string, faults sim.FaultSet) error {
+		r.Options.Faults, r.Options.Always, r.Measure = &faults, true, true
+		sum := r.Play()
+		if len(sum.Violations) > 0 {
+			sum.Violations[0].Report(out, 30)
+			return faultError{errViolated}
+		}
+		fired := 0
+		for k, n := range sum.Fired {
+			if faults[k] {
+				fired += n
+			}
+		}
+		fmt.Fprintf(out, "%-16s %7d %9d %8d %8d %10d %10s %10s\n", name, sum.Seeds, fired, sum.Units, sum.Unsold, len(sum.Spans),
+			sum.Percentile(0.5).Round(10*time.Millisecond), sum.Percentile(0.99).Round(10*time.Millisecond))
+		return nil
+	}
+	if err := row("none", sim.FaultSet{}); err != nil {
+		return err
+	}
+	for k := range sim.Faults {
+		var only sim.FaultSet
+		only[k] = true
+		if err := row(sim.Faults[k].Name, only); err != nil {
+			return err
+		}
+	}
+	return nil
+}

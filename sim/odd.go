@@ -1,0 +1,118 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"seckill/shared/flow/buy"
+	"seckill/shared/seckill"
+)
+
+// poison sends a message with which nobody can do anything: of a newer version, not of this system at all, for the other queue, or about
+// an item that does not exist.
+func (s *Sim) poison(a uint64) {
+	name := []string{"orders", "closings"}[pick(a, 8, 2)]
+	n := len(s.odd) + 1
+	body := fmt.Sprintf(`{"v":99,"n":%d}`, n)
+	switch pick(a, 16, 4) {
+	case 0:
+		body = fmt.Sprintf("not one of ours %d", n)
+	case 1:
+		m := seckill.Message{Kind: seckill.MessageClose, Order: oddOrder(n)}
+		if name == "closings" {
+			m = seckill.Message{Kind: seckill.MessageReturn, Order: oddOrder(n)}
+		}
+		body = string(m.Encode())
+	case 2:
+		if name == "orders" {
+			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1}, Request: seckill.Request{
+				Order: oddOrder(n), Item: "4040", User: "66", Count: 1, Address: "x", Created: s.Clock.Now()}}}
+			body = string(m.Encode())
+		}
+	}
+	s.trace.say(s.Clock.Now(), "a stranger sends %s to %s", body, name)
+	if s.stranger(s.queues[name].Queue, body) == nil {
+		s.fire(Poison)
+	}
+}
+
+func oddOrder(n int) string { return seckill.KeyedOrderID("4040", "66", strconv.Itoa(n)) }
+
+// browse has a shopper look around.
+func (s *Sim) browse(t Act) {
+	s.spawn(t.ID, t.Kind, "shopper browses", t.A, func(i *Instance) {
+		ctx := context.Background()
+		switch pick(t.A, 8, 4) {
+		case 0:
+			_, _ = i.Shop.Live(ctx, 1, 10)
+		case 1:
+			_, _ = i.Shop.Upcoming(ctx, 1, 10)
+		case 2:
+			_, _ = i.Shop.Detail(ctx, s.pickItem(t.A).ID)
+		default:
+			_, _ = i.Shop.Detail(ctx, "4040")
+		}
+	})
+}
+
+// oddity has somebody ask for what cannot be: nothing may change, and the answer is a refusal.
+func (s *Sim) oddity(t Act) {
+	it, user := s.pickItem(t.A), strconv.Itoa(1+pick(t.A, 8, s.plan.Shoppers))
+	s.spawn(t.ID, t.Kind, "somebody asks for what cannot be", t.A, func(i *Instance) {
+		ctx := context.Background()
+		p := buy.Purchase{Item: it.ID, User: user, Count: 1, Address: "杭州市"}
+		var err error
+		switch pick(t.A, 16, 8) {
+		case 0:
+			p.Count = 0
+			_, err = i.Buy.Buy(ctx, p)
+		case 1:
+			p.Count = seckill.MaxCount + 1
+			_, err = i.Buy.Buy(ctx, p)
+		case 2:
+			p.Count = it.Limit + 1
+			_, err = i.Buy.Buy(ctx, p)
+		case 3:
+			p.Item = "4040"
+			_, err = i.Buy.Buy(ctx, p)
+		case 4:
+			_, err = i.Shop.Order(ctx, user, oddOrder(pick(t.A, 24, 5)))
+		case 5:
+			_, err = i.Shop.Cancel(ctx, user, "not an order")
+		case 6:
+			if len(s.truth.list) == 0 {
+				return
+			}
+			_, err = i.Shop.Cancel(ctx, "66", s.truth.list[pick(t.A, 24, len(s.truth.list))])
+		case 7:
+			err = i.Stage.AddStock(ctx, it.ID, 0)
+		}
+		if err == nil {
+			s.truth.fail("I9 somebody got what cannot be: %d", pick(t.A, 16, 8))
+		}
+	})
+}
+
+// importItems has an operator bring a file: an item that sells tomorrow, again and again with other values, and one that is being sold, which
+// has to be refused when it differs.
+func (s *Sim) importItems(t Act) {
+	tomorrow := itemOf("1003", 1+pick(t.A, 8, 4), 1)
+	tomorrow.Start, tomorrow.End = epoch.Add(24*time.Hour), epoch.Add(48*time.Hour)
+	list := []seckill.Item{tomorrow}
+	if pick(t.A, 16, 3) == 0 {
+		sold := *s.pickItem(t.A)
+		sold.Price++
+		list = append(list, sold)
+	}
+	s.spawn(t.ID, t.Kind, "operator imports items", t.A, func(i *Instance) {
+		_, err := i.Stage.Import(context.Background(), list)
+		if err == nil && len(list) > 1 && s.Clock.Now().After(list[1].Start) {
+			s.truth.fail("I10 an item on sale was changed by an import")
+		}
+		if pick(t.A, 24, 4) == 0 {
+			_ = i.StopOf("1003", pick(t.A, 28, 2) == 0)
+		}
+	})
+}
