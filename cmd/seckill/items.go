@@ -13,21 +13,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"seckill/shared/adapter/itemfile"
+	"seckill/shared/adapter/operator"
 	"seckill/shared/flow/stage"
 	"seckill/shared/seckill"
 )
 
-// shop is where an operator's items are: here a running `seckill run`. A refusal is an error that names its reason; a faultError
-// leaves open whether the change happened, and each may be repeated.
+// shop is where an operator's items are: a running `seckill run`, or a deployed stack. A refusal is an error that names its reason; a
+// faultError leaves open whether the change happened, and each may be repeated.
 type shop interface {
 	// Export gives every item as a JSON items file.
 	Export(ctx context.Context) ([]byte, error)
 	// Import makes or changes the file's items, all or none.
 	Import(ctx context.Context, f itemsFile) (stage.Imported, error)
 	// SetStopped stops or resumes an item's sale; nil only once the sale obeys.
-	SetStopped(ctx context.Context, id string, stopped bool) (itemNow, error)
+	SetStopped(ctx context.Context, id string, stopped bool) (operator.ItemChange, error)
 	// AddStock raises an item's stock to n units in all.
-	AddStock(ctx context.Context, id string, n int) (itemNow, error)
+	AddStock(ctx context.Context, id string, n int) (operator.ItemChange, error)
 }
 
 // itemsFile is a file that was found good: its bytes, and what they say.
@@ -37,37 +38,46 @@ type itemsFile struct {
 	items []seckill.Item
 }
 
-// itemNow is an item after a change. Changed: it was otherwise before.
-type itemNow struct {
-	ID      string            `json:"id"`
-	Title   string            `json:"title"`
-	State   seckill.ItemState `json:"state"`
-	Stock   int               `json:"stock"`
-	Left    int               `json:"left"`
-	Loaded  bool              `json:"installed"`
-	Changed bool              `json:"changed"`
-}
-
 // target holds the flags that say which shop is meant.
-type target struct{ url string }
+type target struct{ url, stack, region, profile string }
 
-func (t *target) shop() (shop, error) { return newRunningShop(t.url) }
+func (t *target) shop(cmd *cobra.Command) (shop, error) {
+	given := cmd.Flags().Changed
+	switch {
+	case given("stack") && given("url"):
+		return nil, errors.New("--stack and --url contradict each other: the items are those of a deployed stack, or of a shop at an address")
+	case given("stack"):
+		return openStack(cmd.Context(), t, waitingOn(cmd.ErrOrStderr()))
+	case given("region"), given("profile"):
+		return nil, errors.New("--region and --profile say where a deployed stack is: name it with --stack")
+	}
+	return newRunningShop(t.url)
+}
 
 func itemsCommand() *cobra.Command {
 	var to target
 	cmd := &cobra.Command{
 		Use:   "items",
 		Short: "Import and export items, stop and resume a sale, add stock",
-		Long: `Import and export items, stop and resume an item's sale, add stock, in a shop that runs: "seckill run" on this machine.
-Every command may be repeated; it says when there was nothing left to do.`,
+		Long: `Import and export items, stop and resume an item's sale, add stock: in a shop that runs by "seckill run" (--url), or in a stack that is
+deployed on AWS (--stack). Every command may be repeated; it says when there was nothing left to do.
+
+With --stack, the commands are carried out by the stack's stage function, which reaches its Redis. Region and credentials are found as other AWS tools find
+them (environment, profiles, single sign-on). They have to allow sts:GetCallerIdentity, cloudformation:DescribeStacks and
+lambda:InvokeFunction. Who gave which command is in the function's log.`,
 		Example: `  seckill items export > items.json
   seckill items import items.csv
   seckill items stop 2002
-  seckill items --url http://localhost:9000 add-stock 2002 50`,
+  seckill items --url http://localhost:9000 add-stock 2002 50
+  seckill items --stack seckill --region eu-central-1 --profile shop stop 2002`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&to.url, "url", defaultURL, "address of the running shop")
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&to.url, "url", defaultURL, "address of the running shop")
+	flags.StringVar(&to.stack, "stack", "", "name of a deployed stack, instead of an address")
+	flags.StringVar(&to.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
+	flags.StringVar(&to.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
 	cmd.AddCommand(importCommand(&to), exportCommand(&to), stopCommand(&to, true), stopCommand(&to, false), addStockCommand(&to))
 	return cmd
 }
@@ -79,7 +89,7 @@ func importCommand(to *target) *cobra.Command {
 		Long: `Make or change the items of a file: all of them, or none when any line is wrong. "seckill run --help" names the columns.
 
 An item can be changed until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) + ` minutes before its start; from then on it can be stopped, resumed and given more stock. Its stock never
-shrinks. Items that the file does not name are left alone.`,
+shrinks. Items that the file does not name are left alone. What is imported is for sale within a minute, if its sale is open.`,
 		Example: `  seckill items import items.csv
   seckill items import items.json --url http://localhost:9000`,
 		Args: exactly("FILE"),
@@ -88,7 +98,7 @@ shrinks. Items that the file does not name are left alone.`,
 			if err != nil {
 				return err
 			}
-			s, err := to.shop()
+			s, err := to.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -151,7 +161,7 @@ func exportCommand(to *target) *cobra.Command {
 		Example: `  seckill items export > items.json`,
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := to.shop()
+			s, err := to.shop(cmd)
 			if err != nil {
 				return err
 			}
@@ -190,7 +200,7 @@ Orders that are there can still be paid.`
   seckill items %s 2002 --url http://localhost:9000`, verb, verb),
 		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := to.itemShop(args[0])
+			s, err := to.itemShop(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -199,9 +209,9 @@ Orders that are there can still be paid.`
 				return err
 			}
 			if !it.Changed {
-				return say(cmd, nothing, it.ID, it.describe())
+				return say(cmd, nothing, it.ID, describe(it))
 			}
-			return say(cmd, done, it.ID, it.describe())
+			return say(cmd, done, it.ID, describe(it))
 		},
 	}
 }
@@ -219,7 +229,7 @@ that a repetition adds nothing. Stock never shrinks.`,
 			if err != nil || n < 1 || n > seckill.MaxStock {
 				return fmt.Errorf("stock %q: want 1 to %d", args[1], seckill.MaxStock)
 			}
-			s, err := to.itemShop(args[0])
+			s, err := to.itemShop(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -228,30 +238,44 @@ that a repetition adds nothing. Stock never shrinks.`,
 			case err != nil:
 				return err
 			case it.Changed:
-				return say(cmd, "Item %s has %s in all now (%s).", it.ID, counted(it.Stock, "unit", "units"), it.describe())
+				return say(cmd, "Item %s has %s in all now (%s).", it.ID, counted(it.Stock, "unit", "units"), describe(it))
 			case it.Stock > n:
 				return fmt.Errorf("stock %d: item %s has %s already, and stock never shrinks; N is the new total", n, it.ID,
 					counted(it.Stock, "unit", "units"))
 			default:
-				return say(cmd, "Nothing to do: item %s has %s in all (%s).", it.ID, counted(it.Stock, "unit", "units"), it.describe())
+				return say(cmd, "Nothing to do: item %s has %s in all (%s).", it.ID, counted(it.Stock, "unit", "units"), describe(it))
 			}
 		},
 	}
 }
 
 // itemShop is shop for a command about one item.
-func (t *target) itemShop(id string) (shop, error) {
+func (t *target) itemShop(cmd *cobra.Command, id string) (shop, error) {
 	if !seckill.ValidItemID(id) {
 		return nil, fmt.Errorf("ID %q: want 1 to 19 digits without a leading zero", id)
 	}
-	return t.shop()
+	return t.shop(cmd)
 }
 
-func (it itemNow) describe() string {
+func describe(it operator.ItemChange) string {
 	if !it.Loaded {
 		return string(it.State) + ", not loaded now"
 	}
 	return fmt.Sprintf("%s, %d of %d left", it.State, it.Left, it.Stock)
+}
+
+// said puts a refusal of a change to an item into words. where names the shop.
+func said(err error, id, where string) error {
+	refused := &operator.Refusal{}
+	switch {
+	case !errors.As(err, &refused):
+		return err
+	case refused.Code == seckill.CodeItemUnknown:
+		return fmt.Errorf("item %s: %s has no such item", id, where)
+	case refused.Code == seckill.CodeNotReady:
+		return faultError{fmt.Errorf("item %s: it is noted, but the stock is being rebuilt and does not know it yet: repeat the command until it says so", id)}
+	}
+	return err
 }
 
 // exactly wants these arguments, and names the one that is missing.

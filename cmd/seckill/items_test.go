@@ -150,7 +150,7 @@ func TestItemsHelp(t *testing.T) {
 	for _, args := range [][]string{{}, {"import"}, {"export"}, {"stop"}, {"resume"}, {"add-stock"}} {
 		args = append(append([]string{"items"}, args...), "--help")
 		code, stdout, stderr := command(t, args...)
-		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill items ") || !strings.Contains(stdout, "--url") {
+		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill items ") || !strings.Contains(stdout, "--url") || !strings.Contains(stdout, "--stack") {
 			t.Errorf("%v: exit %d\n%s%s", args, code, stdout, stderr)
 		}
 	}

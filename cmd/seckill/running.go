@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"seckill/local"
+	"seckill/shared/adapter/operator"
 	"seckill/shared/flow/stage"
 	"seckill/shared/seckill"
 )
@@ -58,39 +59,26 @@ func (s *runningShop) Import(ctx context.Context, f itemsFile) (done stage.Impor
 	return done, err
 }
 
-func (s *runningShop) SetStopped(ctx context.Context, id string, stopped bool) (itemNow, error) {
+func (s *runningShop) SetStopped(ctx context.Context, id string, stopped bool) (operator.ItemChange, error) {
 	if stopped {
 		return s.change(ctx, id, "stop", nil)
 	}
 	return s.change(ctx, id, "resume", nil)
 }
 
-func (s *runningShop) AddStock(ctx context.Context, id string, n int) (itemNow, error) {
+func (s *runningShop) AddStock(ctx context.Context, id string, n int) (operator.ItemChange, error) {
 	return s.change(ctx, id, "stock", []byte(`{"stock":`+strconv.Itoa(n)+`}`))
 }
 
-func (s *runningShop) change(ctx context.Context, id, what string, body []byte) (it itemNow, err error) {
+func (s *runningShop) change(ctx context.Context, id, what string, body []byte) (it operator.ItemChange, err error) {
 	answer, err := s.call(ctx, http.MethodPost, "/"+id+"/"+what, "application/json", body)
-	switch code := (&refusal{}); {
-	case err == nil:
-		return it, s.read(answer, &it)
-	case errors.As(err, &code) && code.Code == seckill.CodeItemUnknown:
-		err = fmt.Errorf("item %s: %s has no such item", id, s.base)
-	case errors.As(err, &code) && code.Code == seckill.CodeNotReady:
-		err = faultError{fmt.Errorf("item %s: it is noted, but the stock is being rebuilt and does not know it yet: repeat the command until it says so", id)}
+	if err == nil {
+		err = s.read(answer, &it)
 	}
-	return it, err
+	return it, said(err, id, s.base)
 }
 
-// refusal is a problem document.
-type refusal struct {
-	Code   seckill.Code `json:"code"`
-	Detail string       `json:"detail"`
-}
-
-func (r *refusal) Error() string { return r.Detail }
-
-// call makes one call under /_local/items. A *refusal when the shop refuses; a faultError when it does not answer, or fails.
+// call makes one call under /_local/items. An *operator.Refusal when the shop refuses; a faultError when it does not answer, or fails.
 func (s *runningShop) call(ctx context.Context, method, path, kind string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.base+"/_local/items"+path, bytes.NewReader(body))
 	if err != nil {
@@ -115,7 +103,7 @@ func (s *runningShop) call(ctx context.Context, method, path, kind string, body 
 	if resp.StatusCode == http.StatusOK {
 		return answer, nil
 	}
-	var r refusal
+	var r operator.Refusal
 	if json.Unmarshal(answer, &r) != nil || r.Code == "" || r.Code == seckill.CodeNotFound {
 		return nil, faultError{fmt.Errorf("%s answers %s: is it a \"seckill run\" of this version?", s.base, resp.Status)}
 	}

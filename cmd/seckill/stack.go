@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
+
+	"seckill/shared/adapter/operator"
+	"seckill/shared/flow/stage"
+)
+
+// stageOutput is the stack's output that names the function which carries out an operator's commands.
+const stageOutput = "StageFunction"
+
+// Limits of calls to AWS.
+const (
+	lookTimeout   = 30 * time.Second // to find credentials, caller and stack, repetitions included
+	invokeTimeout = 5 * time.Minute  // of one command; the function's own limit is shorter
+)
+
+// stackName is what CloudFormation allows (CreateStack), or a stack's id.
+var stackName = regexp.MustCompile(`^([A-Za-z][-A-Za-z0-9]{0,127}|arn:[-A-Za-z0-9:/]{1,1000})$`)
+
+// deployedShop is a stack on AWS, reached by its stage function.
+type deployedShop struct {
+	client  operator.Client
+	lambda  *lambda.Client
+	wait    waiting
+	stack   string
+	region  string
+	account string
+	name    string // of the function, or its ARN
+}
+
+// openStack finds the caller, the stack and its stage function.
+func openStack(ctx context.Context, t *target, wait waiting) (*deployedShop, error) {
+	if !stackName.MatchString(t.stack) {
+		return nil, fmt.Errorf("--stack %q: want the name of a stack, letters, digits and hyphens", t.stack)
+	}
+	s := &deployedShop{stack: t.stack, wait: wait}
+	err := wait.during("AWS", func() error {
+		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+		defer cancel()
+		cfg, err := awsConfig(ctx, t)
+		if err != nil {
+			return err
+		}
+		s.region = cfg.Region
+		return s.find(ctx, cfg)
+	})
+	return s, err
+}
+
+// awsConfig finds region and credentials as every AWS tool does, and wants both.
+func awsConfig(ctx context.Context, t *target) (aws.Config, error) {
+	// What the SDK has to say of its own (a checksum that is not there) is nothing for an operator.
+	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
+	if t.region != "" {
+		options = append(options, config.WithRegion(t.region))
+	}
+	if t.profile != "" {
+		options = append(options, config.WithSharedConfigProfile(t.profile))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
+	var missing config.SharedConfigProfileNotExistError
+	switch {
+	case errors.As(err, &missing):
+		return cfg, fmt.Errorf("the AWS configuration has no profile %q", missing.Profile)
+	case err != nil:
+		return cfg, fmt.Errorf("the AWS configuration cannot be used: %w", err)
+	case cfg.Region == "":
+		return cfg, errors.New("no AWS region: give --region, or set AWS_REGION")
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		// The chain's last resort is a virtual machine's own role: when that is missing, there is nothing before it either.
+		if strings.Contains(err.Error(), "EC2 IMDS") {
+			return cfg, errors.New("no AWS credentials: sign in and give --profile, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		}
+		return cfg, fmt.Errorf("no AWS credentials: %w", err)
+	}
+	return cfg, nil
+}
+
+// find asks who is calling, and which function is the stack's.
+func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
+	me, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return s.fault(err)
+	}
+	s.account = aws.ToString(me.Account)
+	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &s.stack})
+	var refused smithy.APIError
+	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" && strings.Contains(refused.ErrorMessage(), "does not exist") ||
+		err == nil && len(out.Stacks) == 0 {
+		return fmt.Errorf("there is no stack %s in region %s of account %s", s.stack, s.region, s.account)
+	}
+	if err != nil {
+		return s.fault(err)
+	}
+	for _, o := range out.Stacks[0].Outputs {
+		if aws.ToString(o.OutputKey) == stageOutput {
+			s.name = aws.ToString(o.OutputValue)
+		}
+	}
+	if s.name == "" {
+		return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never deployed whole", s.stack,
+			out.Stacks[0].StackStatus, stageOutput)
+	}
+	// One try: a repetition is the operator's to decide, who is told that it does no harm.
+	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })
+	s.client = operator.Client{Who: aws.ToString(me.Arn), Call: s.invoke}
+	return nil
+}
+
+func (s *deployedShop) Export(ctx context.Context) ([]byte, error) {
+	b, err := s.client.Export(ctx)
+	return b, s.judge(err)
+}
+
+func (s *deployedShop) Import(ctx context.Context, f itemsFile) (stage.Imported, error) {
+	done, err := s.client.Import(ctx, f.items)
+	if errors.Is(err, operator.ErrTooLarge) {
+		err = fmt.Errorf("%s: its items are %w: split it", f.name, err)
+	}
+	return done, s.judge(err)
+}
+
+func (s *deployedShop) SetStopped(ctx context.Context, id string, stopped bool) (operator.ItemChange, error) {
+	it, err := s.client.SetStopped(ctx, id, stopped)
+	return it, said(s.judge(err), id, "stack "+s.stack)
+}
+
+func (s *deployedShop) AddStock(ctx context.Context, id string, n int) (operator.ItemChange, error) {
+	it, err := s.client.AddStock(ctx, id, n)
+	return it, said(s.judge(err), id, "stack "+s.stack)
+}
+
+// judge tells an operator's mistakes from faults.
+func (s *deployedShop) judge(err error) error {
+	var refused *operator.Refusal
+	switch {
+	case errors.Is(err, operator.ErrAnswer):
+		return faultError{fmt.Errorf("function %s: %w: is stack %s of this version?", s.name, err, s.stack)}
+	case errors.As(err, &refused) && refused.Code.Status() >= 500:
+		return faultError{refused}
+	}
+	return err
+}
+
+// invoke has the stage function handle an event.
+func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, invokeTimeout)
+	defer cancel()
+	var out *lambda.InvokeOutput
+	err = s.wait.during("function "+s.name, func() error {
+		out, err = s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &s.name, Payload: event})
+		return err
+	})
+	if err != nil {
+		return nil, s.fault(err)
+	}
+	if out.FunctionError != nil {
+		var failed struct{ ErrorMessage, ErrorType string }
+		if json.Unmarshal(out.Payload, &failed) != nil || failed.ErrorMessage == "" {
+			failed.ErrorMessage = *out.FunctionError
+		}
+		return nil, faultError{fmt.Errorf("function %s failed: %s; the command may have been carried out all the same, and can be repeated", s.name, failed.ErrorMessage)}
+	}
+	return out.Payload, nil
+}
+
+// fault says in a sentence why a call to AWS did not succeed.
+func (s *deployedShop) fault(err error) error {
+	var refused smithy.APIError
+	if errors.As(err, &refused) {
+		why := refused.ErrorMessage()
+		if why == "" {
+			why = refused.ErrorCode()
+		}
+		switch refused.ErrorCode() {
+		case "ExpiredToken", "ExpiredTokenException", "RequestExpired":
+			return fmt.Errorf("the AWS credentials have expired: sign in again (%s)", why)
+		case "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "InvalidSignatureException", "IncompleteSignature", "AuthFailure":
+			return fmt.Errorf("AWS does not accept these credentials: %s", why)
+		case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation":
+			return fmt.Errorf("not allowed: %s", why)
+		case "ResourceNotFoundException":
+			return fmt.Errorf("stack %s names function %s, and region %s has no such function", s.stack, s.name, s.region)
+		case "TooManyRequestsException":
+			return faultError{fmt.Errorf("function %s is busy, nothing was done: repeat the command (%s)", s.name, why)}
+		}
+		return faultError{fmt.Errorf("AWS answers %s: %s", refused.ErrorCode(), why)}
+	}
+	again := ""
+	if s.name != "" {
+		again = "; the command may have been carried out, and can be repeated"
+	}
+	var call *url.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return faultError{errors.New("interrupted" + again)}
+	case errors.Is(err, context.DeadlineExceeded):
+		return faultError{errors.New("AWS did not answer in time" + again)}
+	case errors.As(err, &call):
+		return faultError{fmt.Errorf("AWS in region %s cannot be reached: %w%s", s.region, call, again)}
+	}
+	return faultError{fmt.Errorf("%w%s", err, again)}
+}

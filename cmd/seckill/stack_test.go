@@ -1,0 +1,439 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"seckill/functions/lambdatest"
+	"seckill/local"
+	"seckill/shared/adapter/itemfile"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/operator"
+	"seckill/shared/adapter/redisconn/redistest"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/adapter/system"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/flow/stage"
+	"seckill/shared/seckill"
+)
+
+const caller = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
+
+// cloud answers what the tool calls of AWS: who the caller is, what a stack is, and a function's invocation.
+type cloud struct {
+	outputs  map[string]string                                         // of the stack "sale"; there is no other
+	function func(event []byte) (payload []byte, functionError string) // the one named seckill-stage
+	refusals map[string]refusal                                        // by call
+	mu       sync.Mutex
+	calls    []string
+}
+
+// refusal is an error of AWS's.
+type refusal struct {
+	status        int
+	code, message string
+}
+
+func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	call := "Invoke"
+	if r.URL.Path == "/" {
+		_, call, _ = strings.Cut(string(body), "Action=")
+		call, _, _ = strings.Cut(call, "&")
+	}
+	c.mu.Lock()
+	c.calls = append(c.calls, call)
+	c.mu.Unlock()
+	no, refused := c.refusals[call]
+	if call == "DescribeStacks" && !refused && !strings.Contains(string(body), "StackName=sale&") {
+		no, refused = refusal{400, "ValidationError", "Stack with id nowhere does not exist"}, true
+	}
+	switch {
+	case refused && call == "Invoke":
+		w.Header().Set("X-Amzn-Errortype", no.code)
+		w.WriteHeader(no.status)
+		_ = json.NewEncoder(w).Encode(map[string]string{"Message": no.message})
+	case refused:
+		w.WriteHeader(no.status)
+		fmt.Fprintf(w, "<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>", no.code, no.message)
+	case call == "GetCallerIdentity":
+		fmt.Fprintf(w, "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>", caller)
+	case call == "DescribeStacks":
+		type output struct{ OutputKey, OutputValue string }
+		var list []output
+		for k, v := range c.outputs {
+			list = append(list, output{k, v})
+		}
+		b, _ := xml.Marshal(struct {
+			XMLName xml.Name `xml:"DescribeStacksResponse"`
+			Status  string   `xml:"DescribeStacksResult>Stacks>member>StackStatus"`
+			Outputs []output `xml:"DescribeStacksResult>Stacks>member>Outputs>member"`
+		}{Status: "CREATE_COMPLETE", Outputs: list})
+		_, _ = w.Write(b)
+	case r.URL.Path == "/2015-03-31/functions/seckill-stage/invocations":
+		payload, functionError := c.function(body)
+		if functionError != "" {
+			w.Header().Set("X-Amz-Function-Error", functionError)
+		}
+		_, _ = w.Write(payload)
+	default:
+		w.Header().Set("X-Amzn-Errortype", "ResourceNotFoundException")
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// called takes the calls that were made.
+func (c *cloud) called() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer func() { c.calls = nil }()
+	return strings.Join(c.calls, " ")
+}
+
+// noAWS takes away what this machine has of AWS settings.
+func noAWS(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+		"AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Setenv("AWS_CONFIG_FILE", filepath.Join(t.TempDir(), "config"))
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "credentials"))
+}
+
+// account is AWS settings that lead to a server.
+func account(t *testing.T, endpoint string) {
+	t.Helper()
+	noAWS(t)
+	t.Setenv("AWS_REGION", "eu-central-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	t.Setenv("AWS_ENDPOINT_URL", endpoint)
+}
+
+func served(t *testing.T, h http.Handler) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+// desk is a stage function in this process.
+func desk(t *testing.T, items ...seckill.Item) (function func([]byte) ([]byte, string), audit *bytes.Buffer) {
+	t.Helper()
+	table := memory.NewItems()
+	for _, it := range items {
+		if err := table.Put(t.Context(), it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{}, IDs: system.NewIDs(nil)})
+	audit = &bytes.Buffer{}
+	handle := operator.NewDesk(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
+	return func(event []byte) ([]byte, string) {
+		out, err := handle(context.Background(), event)
+		if err != nil {
+			return []byte(fmt.Sprintf(`{"errorMessage":%q,"errorType":"errorString"}`, err)), "Unhandled"
+		}
+		return out, ""
+	}, audit
+}
+
+// upcoming is an item that will be loaded in time.
+func upcoming(id string, stock int) seckill.Item {
+	it := local.DemoItems(time.Now(), stock, 1)[1]
+	it.ID, it.Start = id, time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	it.End = it.Start.Add(time.Hour)
+	return it
+}
+
+func TestItemsCommandsAgainstAStack(t *testing.T) {
+	c := &cloud{outputs: map[string]string{"ApiUrl": "https://example.com", "StageFunction": "seckill-stage"}}
+	function, audit := desk(t)
+	c.function = function
+	account(t, served(t, c).URL)
+	file := written(t, "items.csv", []byte("id,title,price,sk_price,start_time,end_time,stock,limit\n33,表 <b>,2,1,2999-01-01T00:00:00Z,2999-01-02T00:00:00Z,5,1\n"))
+	for _, step := range []struct {
+		args   []string
+		code   int
+		stdout string
+		stderr string
+	}{
+		{[]string{"import", file}, exitOK, "Imported 1 item: 1 made.\n", ""},
+		{[]string{"import", file}, exitOK, "Nothing to do: 1 item is there already, just so.\n", ""},
+		{[]string{"stop", "33"}, exitOK, "Item 33 is stopped (stopped, not loaded now).\n", ""},
+		{[]string{"stop", "33"}, exitOK, "Nothing to do: item 33 was stopped already (stopped, not loaded now).\n", ""},
+		{[]string{"resume", "33"}, exitOK, "Item 33 is no longer stopped: waiting, not loaded now.\n", ""},
+		{[]string{"add-stock", "33", "9"}, exitOK, "Item 33 has 9 units in all now (waiting, not loaded now).\n", ""},
+		{[]string{"add-stock", "33", "8"}, exitUsage, "",
+			"seckill: stock 8: item 33 has 9 units already, and stock never shrinks; N is the new total (see: seckill items add-stock --help)\n"},
+		{[]string{"import", file}, exitUsage, "", "seckill: item 33: stock 5: it has 9, and stock only grows (see: seckill items import --help)\n"},
+		{[]string{"stop", "404"}, exitUsage, "", "seckill: item 404: stack sale has no such item (see: seckill items stop --help)\n"},
+	} {
+		code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--stack", "sale")...)
+		if code != step.code || stdout != step.stdout || stderr != step.stderr {
+			t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, stdout, stderr, step.code, step.stdout, step.stderr)
+		}
+		if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke" {
+			t.Errorf("%v: called %s", step.args, calls)
+		}
+	}
+	code, stdout, stderr := command(t, "items", "export", "--stack", "sale")
+	items, err := itemfile.Parse("export.json", []byte(stdout), time.Now())
+	if code != exitOK || stderr != "" || err != nil || len(items) != 1 || items[0].ID != "33" || items[0].Stock != 9 {
+		t.Errorf("export: exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	if log := audit.String(); strings.Count(log, "\n") != 10 || strings.Count(log, caller) != 10 {
+		t.Errorf("audit log:\n%s\nwant ten lines, each with %s", log, caller)
+	}
+}
+
+func TestFlagsOfAStack(t *testing.T) {
+	noAWS(t)
+	for _, tt := range []struct {
+		behaviour string
+		args      []string
+		want      string
+	}{
+		{"two shops", []string{"--stack", "sale", "--url", "http://localhost:1"}, "--stack and --url contradict each other"},
+		{"region without a stack", []string{"--region", "eu-west-1"}, "name it with --stack"},
+		{"profile without a stack", []string{"--profile", "p"}, "name it with --stack"},
+		{"no name", []string{"--stack", ""}, `--stack "": want the name of a stack`},
+		{"no stack's name", []string{"--stack", "my_sale"}, `--stack "my_sale"`},
+		{"no such profile", []string{"--stack", "sale", "--profile", "nobody"}, `the AWS configuration has no profile "nobody"`},
+		{"no region", []string{"--stack", "sale"}, "no AWS region: give --region, or set AWS_REGION"},
+		{"no credentials", []string{"--stack", "sale", "--region", "eu-west-1"}, "no AWS credentials: sign in and give --profile"},
+	} {
+		code, stdout, stderr := command(t, append([]string{"items", "export"}, tt.args...)...)
+		if code != exitUsage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
+			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr, exitUsage, tt.want)
+		}
+	}
+}
+
+func TestRegionAndProfileAreUsed(t *testing.T) {
+	c := &cloud{outputs: map[string]string{}}
+	s := served(t, c)
+	noAWS(t)
+	t.Setenv("AWS_CONFIG_FILE", written(t, "config", []byte("[profile shop]\nregion = ap-east-1\naws_access_key_id = a\naws_secret_access_key = b\nendpoint_url = "+s.URL+"\n")))
+	for want, args := range map[string][]string{
+		"region ap-east-1 of account 123456789012":  {"--profile", "shop"},
+		"region eu-north-1 of account 123456789012": {"--profile", "shop", "--region", "eu-north-1"},
+	} {
+		code, _, stderr := command(t, append([]string{"items", "export", "--stack", "nowhere"}, args...)...)
+		if code != exitUsage || !strings.Contains(stderr, "there is no stack nowhere in "+want) {
+			t.Errorf("%v: exit %d, %s; want %q", args, code, stderr, want)
+		}
+	}
+}
+
+func TestAWSRefusesInOneLine(t *testing.T) {
+	payload := func(text, functionError string) func([]byte) ([]byte, string) {
+		return func([]byte) ([]byte, string) { return []byte(text), functionError }
+	}
+	problem := func(code seckill.Code) func([]byte) ([]byte, string) {
+		return payload(fmt.Sprintf(`{"problem":{"code":%q,"detail":"The shop is busy."}}`, code), "")
+	}
+	for _, tt := range []struct {
+		behaviour string
+		cloud     *cloud
+		stack     string
+		code      int
+		want      string
+		calls     string
+	}{
+		{"no such stack", &cloud{}, "nowhere", exitUsage, "there is no stack nowhere in region eu-central-1 of account 123456789012", "DescribeStacks"},
+		{"another stack", &cloud{outputs: map[string]string{"Url": "x"}}, "sale", exitUsage, "stack sale (CREATE_COMPLETE) has no output StageFunction", "DescribeStacks"},
+		{"credentials expired", &cloud{refusals: map[string]refusal{"GetCallerIdentity": {403, "ExpiredToken", "The security token included in the request is expired"}}},
+			"sale", exitUsage, "the AWS credentials have expired: sign in again", "GetCallerIdentity"},
+		{"credentials wrong", &cloud{refusals: map[string]refusal{"GetCallerIdentity": {403, "InvalidClientTokenId", "The security token included in the request is invalid."}}},
+			"sale", exitUsage, "AWS does not accept these credentials: The security token", "GetCallerIdentity"},
+		{"may not look", &cloud{refusals: map[string]refusal{"DescribeStacks": {403, "AccessDenied", "User: u is not authorized to perform: cloudformation:DescribeStacks"}}},
+			"sale", exitUsage, "not allowed: User: u is not authorized to perform: cloudformation:DescribeStacks", "DescribeStacks"},
+		{"may not invoke", &cloud{refusals: map[string]refusal{"Invoke": {403, "AccessDeniedException", "User: u is not authorized to perform: lambda:InvokeFunction"}}},
+			"sale", exitUsage, "not allowed: User: u is not authorized to perform: lambda:InvokeFunction", "Invoke"},
+		{"function gone", &cloud{outputs: map[string]string{"StageFunction": "gone"}}, "sale", exitUsage,
+			"stack sale names function gone, and region eu-central-1 has no such function", "Invoke"},
+		{"function busy", &cloud{refusals: map[string]refusal{"Invoke": {429, "TooManyRequestsException", "Rate Exceeded."}}}, "sale", exitFault,
+			"function seckill-stage is busy, nothing was done: repeat the command", "Invoke"},
+		{"AWS in trouble", &cloud{refusals: map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}}, "sale", exitFault, "AWS answers ServiceException: oh", "Invoke"},
+		{"function out of time", &cloud{function: payload(`{"errorMessage":"2026-11-11T02:00:00Z 1 Task timed out after 3.00 seconds"}`, "Unhandled")}, "sale", exitFault,
+			"function seckill-stage failed: 2026-11-11T02:00:00Z 1 Task timed out after 3.00 seconds; the command may have been carried out all the same", "Invoke"},
+		{"function broken", &cloud{function: payload(`oh`, "Unhandled")}, "sale", exitFault, "function seckill-stage failed: Unhandled;", "Invoke"},
+		{"function of an older version", &cloud{function: payload("null", "")}, "sale", exitFault, "cannot be read: is stack sale of this version?", "Invoke"},
+		{"stock lost", &cloud{function: problem(seckill.CodeNotReady)}, "sale", exitFault, "item 7: it is noted, but the stock is being rebuilt", "Invoke"},
+		{"function's Redis away", &cloud{function: problem(seckill.CodeUnavailable)}, "sale", exitFault, "The shop is busy.", "Invoke"},
+	} {
+		t.Run(tt.behaviour, func(t *testing.T) {
+			if tt.cloud.outputs == nil {
+				tt.cloud.outputs = map[string]string{"StageFunction": "seckill-stage"}
+			}
+			account(t, served(t, tt.cloud).URL)
+			code, stdout, stderr := command(t, "items", "stop", "7", "--stack", tt.stack)
+			if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
+				t.Errorf("exit %d\n%s%s\nwant exit %d and one line with %q", code, stdout, stderr, tt.code, tt.want)
+			}
+			if calls := tt.cloud.called(); !strings.HasSuffix(calls, tt.calls) || strings.Count(calls, "Invoke") > 1 {
+				t.Errorf("called %s; want the last to be %s, and no invocation twice", calls, tt.calls)
+			}
+		})
+	}
+}
+
+func TestAWSThatIsNotThere(t *testing.T) {
+	s := served(t, http.NotFoundHandler())
+	s.Close()
+	account(t, s.URL)
+	code, _, stderr := command(t, "items", "stop", "7", "--stack", "sale")
+	if code != exitFault || !strings.Contains(stderr, "AWS in region eu-central-1 cannot be reached: ") || strings.Contains(stderr, "carried out") {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+}
+
+// TestAnAnswerThatIsLost: the function did it, and the connection was cut: the tool does not do it again by itself, and says what is open.
+func TestAnAnswerThatIsLost(t *testing.T) {
+	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
+	c.function = func([]byte) ([]byte, string) { panic(http.ErrAbortHandler) }
+	account(t, served(t, c).URL)
+	code, _, stderr := command(t, "items", "stop", "7", "--stack", "sale")
+	if code != exitFault || !strings.Contains(stderr, "the command may have been carried out, and can be repeated") || strings.Count(c.called(), "Invoke") != 1 {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+}
+
+func TestAFileThatIsTooLargeForACall(t *testing.T) {
+	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
+	account(t, served(t, c).URL)
+	var items []seckill.Item
+	for i := range 300 {
+		it := upcoming(fmt.Sprint(1+i), 5)
+		it.Commodity.Detail = strings.Repeat("&", seckill.MaxDetail/5) // five times as long when it is sanitized
+		items = append(items, it)
+	}
+	file := written(t, "large.json", itemfile.Format(items))
+	code, stdout, stderr := command(t, "items", "import", file, "--stack", "sale")
+	if code != exitUsage || stdout != "" || !strings.Contains(stderr, file+": its items are more than 5 MiB, which is what a call takes: split it") {
+		t.Errorf("exit %d, %s%s", code, stdout, stderr)
+	}
+}
+
+func TestWaitingIsSaidAfterTwoSeconds(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]string{time.Second: "", 3 * time.Second: "seckill: waiting for function f …\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			var b bytes.Buffer
+			err := waiting{&b}.during("function f", func() error {
+				time.Sleep(took) // of the bubble's clock
+				return io.EOF
+			})
+			if b.String() != want || !errors.Is(err, io.EOF) {
+				t.Errorf("after %v: %q, %v; want %q", took, b.String(), err, want)
+			}
+		})
+	}
+	if w := waitingOn(&bytes.Buffer{}); w.w != nil {
+		t.Error("a buffer is taken for a terminal")
+	}
+}
+
+// TestItemsCommandsThroughTheStageFunction drives the function's own binary, as Lambda runs it.
+func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
+	// The go command repeats a cached result unless what a test imports or reads has changed: the binary is neither.
+	for _, pattern := range []string{"../../functions/stage/*.go", "../../functions/internal/boot/*.go"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, name := range names {
+			if _, err := os.ReadFile(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	folder := t.TempDir()
+	lambdatest.Build(t, "", folder, "seckill/functions/stage")
+	store := lambdatest.NewAWS(t, map[string]string{})
+	redis := redistest.NewFake(t, memory.NewRedis())
+	f := lambdatest.Start(t, filepath.Join(folder, "stage"), map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+		"AWS_ENDPOINT_URL": store.URL, "TABLE_PREFIX": store.Prefix, "REDIS_ADDRS": redis.Addr, "LOG_LEVEL": "error"})
+	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
+	c.function = func(event []byte) ([]byte, string) {
+		out, err := f.Invoke(event)
+		if err != nil {
+			return []byte(err.Error()), "Unhandled"
+		}
+		return out, ""
+	}
+	f.Ready()
+	account(t, served(t, c).URL)
+	soon := upcoming("7", 5)
+	soon.Start = time.Now().Add(seckill.StageLead / 2).UTC().Truncate(time.Second)
+	file := written(t, "items.json", itemfile.Format([]seckill.Item{soon, upcoming("8", 5)}))
+	schedule := []byte(`{"detail-type":"Scheduled Event","source":"aws.events","detail":{}}`)
+	for _, step := range []struct {
+		args   []string
+		code   int
+		stdout string
+	}{
+		{[]string{"import", file}, exitOK, "Imported 2 items: 2 made.\n"},
+		{nil, 0, ""}, // the schedule loads one of them
+		{[]string{"import", file}, exitOK, "Nothing to do: 2 items are there already, just so.\n"},
+		{[]string{"stop", "7"}, exitOK, "Item 7 is stopped (stopped, 5 of 5 left).\n"},
+		{[]string{"stop", "8"}, exitOK, "Item 8 is stopped (stopped, not loaded now).\n"},
+		{[]string{"resume", "7"}, exitOK, "Item 7 is no longer stopped: waiting, 5 of 5 left.\n"},
+		{[]string{"add-stock", "7", "6"}, exitOK, "Item 7 has 6 units in all now (waiting, 6 of 6 left).\n"},
+		{[]string{"add-stock", "7", "6"}, exitOK, "Nothing to do: item 7 has 6 units in all (waiting, 6 of 6 left).\n"},
+		{[]string{"stop", "9"}, exitUsage, ""},
+	} {
+		if step.args == nil {
+			if out, err := f.Invoke(schedule); err != nil || string(out) != "null" {
+				t.Fatalf("schedule: %s, %v", out, err)
+			}
+			continue
+		}
+		code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--stack", "sale")...)
+		if code != step.code || stdout != step.stdout {
+			t.Errorf("%v: exit %d\n%s%swant exit %d\n%s", step.args, code, stdout, stderr, step.code, step.stdout)
+		}
+	}
+	code, stdout, stderr := command(t, "items", "export", "--stack", "sale")
+	soon.Stock = 6
+	items, err := itemfile.Parse("export.json", []byte(stdout), time.Now())
+	if code != exitOK || err != nil || len(items) != 2 || items[0].ID != "7" || items[0].Stock != 6 || items[1].ID != "8" {
+		t.Errorf("export: exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	if out, err := f.Invoke([]byte(`{"operate":{"command":"stop","who":"a","item":"7"}}`)); err == nil || out != nil {
+		t.Errorf("an event of another kind: %s, want an error", out)
+	}
+	for _, want := range []string{
+		`"level":"INFO","msg":"operator","who":"` + caller + `","command":"import","made":["7","8"],"changed":[],"result":"changed","trace":"00000000-0000-4000-8000-000000000001"}`,
+		`"command":"stop","item":"7","result":"changed","trace":"00000000-0000-4000-8000-000000000004"}`,
+		`"command":"stop","item":"9","result":"item_unknown"`, `"msg":"event refused"`,
+	} {
+		if !f.Says(want) {
+			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
+		}
+	}
+	if strings.Contains(f.Output(), soon.Commodity.Title) {
+		t.Errorf("the log has an item's title:\n%s", f.Output())
+	}
+}
