@@ -78,13 +78,13 @@ func TestUnreached(t *testing.T) {
 		wrong string
 	}{
 		{"all", nil, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"}, ""},
-		{"with a reason", []exception{{file, "n--", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- } (never)"}, ""},
+		{"with a reason", []exception{{file, "for n > 0 {", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- } (never)"}, ""},
 		{"reached all the same", []exception{{file, "return nil", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"},
 			file + ":10 return nil: reached 7 times, and listed as never"},
 		{"not there", []exception{{file, "panic", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"},
-			file + `: "panic" is in 0 blocks: want one`},
-		{"of another file", []exception{{flows + "stage/stage.go", "n--", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"},
-			flows + `stage/stage.go: "n--" is in 0 blocks: want one`},
+			file + `: "panic" begins 0 blocks: want one`},
+		{"of another file", []exception{{flows + "stage/stage.go", "for n", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"},
+			flows + `stage/stage.go: "for n" begins 0 blocks: want one`},
 	} {
 		got, err := unreached(root, blocks, x.table)
 		wrong := ""
@@ -145,8 +145,8 @@ func TestTablesHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(strings.Join(strings.Fields(string(text)), " "), e.text); n != 1 {
-			t.Errorf("%s has %q %d times, want once", e.file, e.text, n)
+		if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), e.text) {
+			t.Errorf("%s has no %q", e.file, e.text)
 		}
 	}
 	dir := t.TempDir()

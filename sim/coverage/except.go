@@ -3,7 +3,7 @@ package main
 // exception is a block of a flow that no world of the simulator reaches.
 type exception struct {
 	file string
-	text string // in one line; no other block of the file has it
+	text string // how the block begins, in one line; no other block of the file does so
 	why  string
 }
 
@@ -11,11 +11,12 @@ const few = "a bound of memory, thousands of entries above what a world has"
 
 // unreachable is checked: an entry whose block is reached, or that no block has any more, makes the command fail.
 var unreachable = []exception{
-	{flows + "buy/buy.go", `"the stock answered " + string(res.Code)`, "reserve.lua has no other answer"},
-	{flows + "capture/capture.go", `"capture: order %s changed state %d times"`, "no way through the state table is so long"},
-	{flows + "consume/consume.go", `"consume: redraw answered %q"`, "redraw.lua has no other answer"},
-	{flows + "itemcache/itemcache.go", "clear(c.entries)", few},
-	{flows + "shop/order.go", "clear(f.prepared)", few},
-	{flows + "shop/shop.go", "clear(f.levels)", few},
-	{flows + "shop/shop.go", "if it.Buckets > countBuckets { return 0, err", "a world's items have two buckets"},
+	{flows + "buy/buy.go", `return seckill.AsError(errors.New("the stock answered "`, "reserve.lua has no other answer"},
+	{flows + "capture/capture.go", `return fmt.Errorf("capture: order %s changed state %d times"`, "no way through the state table is so long"},
+	{flows + "consume/consume.go", `return m, true, fmt.Errorf("consume: redraw answered %q"`, "redraw.lua has no other answer"},
+	{flows + "itemcache/itemcache.go", "if len(c.entries) >= maxEntries { clear", few},
+	{flows + "shop/order.go", "if len(f.prepared) >= maxPrepared { clear", few},
+	{flows + "shop/order.go", "return Status{}, &seckill.Error{Code: seckill.CodeNotCancelable", "an order leaves pending_payment once: a cancel loses it once"},
+	{flows + "shop/shop.go", "if len(f.levels) >= maxLevels { clear", few},
+	{flows + "shop/shop.go", "if it.Buckets > countBuckets { return", "a world's items have two buckets"},
 }

@@ -65,8 +65,8 @@ func (b block) text(source []string) string {
 	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
 }
 
-// unreached describes every block that was never run. The error names entries of the table that do not hold: a text that no block
-// of the file has, or several have, or one that was run.
+// unreached describes every block that was never run. The error names entries of the table that do not hold: a text that begins
+// no block of the file, or several, or one that was run.
 func unreached(root string, blocks []block, table []exception) (names []string, err error) {
 	sources := map[string][]string{}
 	matched := make([]int, len(table))
@@ -81,7 +81,7 @@ func unreached(root string, blocks []block, table []exception) (names []string, 
 		}
 		text, why := b.text(sources[b.file]), ""
 		for i, e := range table {
-			if e.file != b.file || !strings.Contains(text, e.text) {
+			if e.file != b.file || !strings.HasPrefix(text, e.text) {
 				continue
 			}
 			why = " (" + e.why + ")"
@@ -95,7 +95,7 @@ func unreached(root string, blocks []block, table []exception) (names []string, 
 	}
 	for i, e := range table {
 		if matched[i] != 1 {
-			wrong = append(wrong, fmt.Errorf("%s: %q is in %d blocks: want one", e.file, e.text, matched[i]))
+			wrong = append(wrong, fmt.Errorf("%s: %q begins %d blocks: want one", e.file, e.text, matched[i]))
 		}
 	}
 	return names, errors.Join(wrong...)
