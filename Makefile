@@ -78,6 +78,10 @@ bench: ## benchmarks of the hot paths, with allocations
 coverage: ## what of the flows and the scripts the simulator reaches; ARGS="-seeds 10000" plays more
 	CGO_ENABLED=0 $(GO) run ./sim/coverage $(ARGS)
 
+.PHONY: mutants
+mutants: ## sabotage flows, scripts and ledger in one place at a time: the simulator has to notice; ARGS="-only NAME" plays one
+	CGO_ENABLED=0 $(GO) run ./sim/mutants $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## each fuzz target for 30 s
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \

@@ -1,0 +1,215 @@
+package main
+
+const (
+	buyGo     = "shared/flow/buy/buy.go"
+	consumeGo = "shared/flow/consume/consume.go"
+	captureGo = "shared/flow/capture/capture.go"
+	expireGo  = "shared/flow/expire/expire.go"
+	repairGo  = "shared/flow/repair/repair.go"
+	driftGo   = "shared/flow/repair/drift.go"
+	stageGo   = "shared/flow/stage/stage.go"
+	cacheGo   = "shared/flow/itemcache/itemcache.go"
+)
+
+// chosenFlows sabotage what the flows decide.
+var chosenFlows = []choice{
+	{"key-ignored", "the order id of a keyed request is random: a repeat makes a second order", buyGo,
+		`if p.Key != "" {`, `if p.Key == "never" {`},
+	{"ack-without-message", "buy answers yes though the message was not sent, or nobody knows", buyGo,
+		`if err := f.Orders.Send(ctx, m, 0); err != nil {`, `if _ = f.Orders.Send(ctx, m, 0); err != nil {`},
+	{"unknown-send-undone", "buy treats an unknown send as failed and frees the reservation", buyGo,
+		`			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`,
+		`			_ = f.Stock.Settle(ctx, p.Item, res.Order, p.User, nil)
+			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`},
+	{"stale-time-reserves", "buy has the window judged by the time before it read the item", buyGo,
+		`	now = f.Clock.Now() // the read may have taken long, and the script judges the window by this time (I10)
+`, ``},
+	{"ack-before-place", "consume deletes the message before it has placed the order", consumeGo,
+		`		err = f.order(ctx, d, m.Reservation)`,
+		`		_ = f.Orders.Delete(ctx, d)
+		err = f.order(ctx, d, m.Reservation)`},
+	{"ack-before-settle", "consume deletes the message before the stock knows what the ledger decided", consumeGo,
+		`			return f.settle(ctx, it, m.Order, m.User, o.Units)
+		case errors.Is(err, seckill.ErrOrderExists):`,
+		`			_ = f.Orders.Delete(ctx, d)
+			return f.settle(ctx, it, m.Order, m.User, o.Units)
+		case errors.Is(err, seckill.ErrOrderExists):`},
+	{"existing-row-is-duplicate", "consume takes an existing order row for a mere duplicate and settles nothing", consumeGo,
+		`	return f.settleOf(ctx, m, o.Units)
+}
+
+func (f *Flow) settleOf`,
+		`	return nil
+}
+
+func (f *Flow) settleOf`},
+	{"existing-row-settled-empty", "consume frees all units of an order that was placed before", consumeGo,
+		`	return f.settleOf(ctx, m, o.Units)
+}
+
+func (f *Flow) settleOf`,
+		`	return f.settleOf(ctx, m, nil)
+}
+
+func (f *Flow) settleOf`},
+	{"free-before-rejected", "a rejected reservation's units are freed before the row says rejected", consumeGo,
+		`	now := f.Clock.Now()
+	err := f.Ledger.Reject(`,
+		`	now := f.Clock.Now()
+	if err := f.settleOf(ctx, m, nil); err != nil {
+		return err
+	}
+	err := f.Ledger.Reject(`},
+	{"wait-is-none", "consume believes \"no number left\" at once, before a drift pass has looked", consumeGo,
+		`		return m, true, errLater
+`, `		return m, true, f.reject(ctx, m, seckill.CodeSoldOut)
+`},
+	{"settle-not-installed-acked", "consume takes \"not installed\" for an answer to settle", consumeGo,
+		`if errors.Is(err, seckill.ErrNotInstalled) && it.Retired(f.Clock.Now()) {`, `if errors.Is(err, seckill.ErrNotInstalled) {`},
+	{"place-on-old-item", "consume places on an item read at any time", consumeGo,
+		`if !itemcache.Fresh(checked, now) {`, `if checked.After(now.Add(time.Hour)) {`},
+	{"stopped-placed", "consume places orders of a stopped item", consumeGo,
+		`if it.Stopped {`, `if it.Stopped && it.ID == "" {`},
+	{"placed-and-forgotten", "consume is done when the order is placed: no closing message, no settle", consumeGo,
+		`			if err := f.sendClosing(ctx, &o, now); err != nil {
+				return err
+			}
+			return f.settle(ctx, it, m.Order, m.User, o.Units)`, `			return nil`},
+	{"late-money-kept", "money for an order that is not open is kept, not refunded", captureGo,
+		`		to, state := o.State.OnMoney()`,
+		`		to, state := o.State.OnMoney()
+		state = seckill.Captured`},
+	{"second-trade-forgotten", "a second trade's money is not recorded when the order is paid", captureGo,
+		`		to, state := o.State.OnMoney()`,
+		`		to, state := o.State.OnMoney()
+		if o.State == seckill.Paid {
+			return nil
+		}`},
+	{"amount-ignored", "money of any amount pays an order", captureGo,
+		`if amount != o.Amount {`, `if amount < 0 {`},
+	{"moved-order-swallows-money", "money that meets an order on the move is taken for recorded", captureGo,
+		`		case !errors.Is(err, seckill.ErrStateChanged):
+			return err
+		}`,
+		`		case !errors.Is(err, seckill.ErrStateChanged):
+			return err
+		default:
+			return nil
+		}`},
+	{"release-before-close", "expire gives units back without asking the provider", expireGo,
+		`	return f.finish(ctx, o)`, `	return f.giveBack(ctx, o)`},
+	{"unknown-close-is-closed", "expire treats an unknown close as done", expireGo,
+		`			answer, err := f.Payments.Close(ctx, o.ID)
+			if err != nil {
+				return f.unknown(err)
+			}`,
+		`			answer, err := f.Payments.Close(ctx, o.ID)
+			if err != nil {
+				return f.giveBack(ctx, o)
+			}`},
+	{"unknown-query-is-unpaid", "expire treats an unknown query as not paid", expireGo,
+		`		t, err := f.Payments.Query(ctx, o.ID)
+		if err != nil {
+			return f.unknown(err)
+		}
+		if t.State == seckill.TradePaid {
+			return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+		}
+		if t.State`,
+		`		t, err := f.Payments.Query(ctx, o.ID)
+		if err != nil {
+			return f.giveBack(ctx, o)
+		}
+		if t.State == seckill.TradePaid {
+			return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+		}
+		if t.State`},
+	{"no-query-after-close", "expire does not ask again after close: another trade may have been paid", expireGo,
+		`				if t.State == seckill.TradePaid {
+					return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+				}
+			case answer`,
+		`				_ = t
+			case answer`},
+	{"missing-trade-is-over-early", "a trade that does not exist closes an unpaid order before its time is over", expireGo,
+		`case answer == seckill.CloseMissing && over:`, `case answer == seckill.CloseMissing && (over || !over):`},
+	{"closing-at-pay-by", "expire begins closing without the grace", expireGo,
+		`		if now.Before(o.Due()) {`, `		if now.Before(o.PayBy) {`},
+	{"sweep-finds-nothing", "no sweep looks at due orders: a lost message closes nothing", expireGo,
+		`ids, err := f.Ledger.DueOrders(ctx, shard, f.Clock.Now(), maxSweep)`, `ids, err := f.Ledger.DueOrders(ctx, shard, f.Clock.Now().AddDate(-1, 0, 0), maxSweep)`},
+	{"early-closing-forgotten", "a closing message that comes early is not sent again, nor does a sweep look", expireGo,
+		`	if o.State == seckill.PendingPayment {
+		now := f.Clock.Now()
+		if now.Before(o.Due()) {`,
+		`	if o.State == seckill.PendingPayment {
+		now := f.Clock.Now()
+		if again && now.Before(o.Due()) {
+			return nil
+		}
+		if !again {
+			return nil
+		}
+		if now.Before(o.Due()) {`},
+	{"not-installed-confirms-return", "repair takes \"not installed\" for a confirmed return", repairGo,
+		`if !it.Retired(f.Clock.Now()) {`, `if it.ID == "" {`},
+	{"return-row-first", "repair forgets the return row before the stock has the numbers", repairGo,
+		`	err := f.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)`,
+		`	if err := f.Ledger.DeleteReturn(ctx, r); err != nil {
+		return err
+	}
+	err := f.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)`},
+	{"outbox-forgotten", "repair never sends a stranded reservation's message again", repairGo,
+		`for sent := 0; sent < maxResend; {`, `for sent := 0; sent < 0; {`},
+	{"rebuild-misses-a-bucket", "the rebuild leaves out the units of one bucket", repairGo,
+		`	for b := range it.Buckets {`, `	for b := range it.Buckets - 1 {`},
+	{"rebuild-without-gaps", "the rebuild leaves the numbers between sold ones in no list, and does not count them", repairGo,
+		`f.Stock.BuildGaps(ctx, f.Clock.Now(), it.ID, token, 1, highWater)`, `f.Stock.BuildGaps(ctx, f.Clock.Now(), it.ID, token, 2, highWater)`},
+	{"ledger-before-stock", "the drift pass reads the ledger first, the stock after it", driftGo,
+		`	seen, err := f.Stock.Scan(ctx, it.ID, bucket, it.Buckets)
+	if err != nil {
+		return err
+	}
+	rows, err := f.Ledger.Units(ctx, it.ID, bucket)
+	if err != nil {
+		return err
+	}`,
+		`	rows, err := f.Ledger.Units(ctx, it.ID, bucket)
+	if err != nil {
+		return err
+	}
+	seen, err := f.Stock.Scan(ctx, it.ID, bucket, it.Buckets)
+	if err != nil {
+		return err
+	}`},
+	{"drift-ends-unfinished", "a drift pass counts as done though a bucket could not be read", driftGo,
+		`		if err := f.driftBucket(ctx, it, b); err != nil {
+			return err
+		}`, `		_ = f.driftBucket(ctx, it, b)`},
+	{"no-drift", "no drift pass corrects a number", driftGo,
+		`	changed, err := f.Stock.Correct(ctx, item, c)`, `	changed, err := false, error(nil)`},
+	{"no-user-drift", "no drift pass corrects a user's entries", driftGo,
+		`		if u.Busy || maps.Equal(u.Orders, want) {`, `		if !u.Busy || maps.Equal(u.Orders, want) {`},
+	{"stop-without-stock", "a stop is acknowledged when only the items table has it", stageGo,
+		`		err = f.Stock.Assert(ctx, it)
+		if errors.Is(err, seckill.ErrNotInstalled) {
+			if !it`,
+		`		_ = f.Stock.Assert(ctx, it)
+		if errors.Is(err, seckill.ErrNotInstalled) {
+			if !it`},
+	{"stop-not-installed-acked", "a stop is acknowledged though the stock does not have the item", stageGo,
+		`			if !it.Loadable(f.Clock.Now()) {
+				return nil // far from its sale: stage will load this version
+			}`, `			if it.ID != "" {
+				return nil
+			}`},
+	{"version-not-raised", "the operator's change keeps the old version", stageGo,
+		`			it.Version++
+`, ``},
+	{"empty-install-any-time", "stage installs an empty stock also when units may be sold", stageGo,
+		`if !f.Clock.Now().Before(it.Start.Add(-EmptyLead)) {`, `if f.Clock.Now().IsZero() {`},
+	{"item-fresh-forever", "an instance keeps an item in memory for ever", cacheGo,
+		`return age >= 0 && age < seckill.ItemFresh`, `return age >= 0`},
+	{"item-age-from-the-end", "an item's age counts from the end of its read", cacheGo,
+		`	e = &entry{it, err, now}`, `	now = c.clock.Now()
+	e = &entry{it, err, now}`},
+}

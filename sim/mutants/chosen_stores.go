@@ -1,0 +1,173 @@
+package main
+
+const (
+	ledgerGo = "shared/adapter/ledger/ledger.go"
+	encodeGo = "shared/adapter/ledger/encode.go"
+	stockDir = "shared/adapter/redisstock/"
+)
+
+// chosen are the mutants chosen by hand.
+var chosen = append(append(chosenFlows, chosenLedger...), chosenScripts...)
+
+// chosenLedger sabotage the conditions of the ledger's transactions.
+var chosenLedger = []choice{
+	{"unit-row-unconditional", "a unit row is put whether there is one or not", ledgerGo,
+		`			Row: Row{"v": Version, "order": o.ID, "user": o.User}, If: []Cond{Absent()}})`,
+		`			Row: Row{"v": Version, "order": o.ID, "user": o.User}})`},
+	{"order-row-unconditional", "placing overwrites an order row", ledgerGo,
+		`		Write{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
+		Write`,
+		`		Write{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o)},
+		Write`},
+	{"quota-unbounded", "placing does not look at the limit", ledgerGo,
+		`If: []Cond{AtMost("units", int64(limit-o.Count))}`, `If: nil`},
+	{"quota-off-by-one", "placing allows one unit above the limit", ledgerGo,
+		`AtMost("units", int64(limit-o.Count))`, `AtMost("units", int64(limit-o.Count+1))`},
+	{"quota-not-charged", "placing does not add to the quota", ledgerGo,
+		`			Add:    map[string]int64{"units": int64(o.Count)},
+`, ``},
+	{"collision-names-itself", "a collision names the wrong owner of the number", ledgerGo,
+		`return &seckill.Collision{Unit: n, Owner: owner.Order, User: owner.User}`, `return &seckill.Collision{Unit: n, Owner: o.ID, User: owner.User}`},
+	{"rejected-overwrites", "a rejection overwrites an order row", ledgerGo,
+		`		{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
+		{Key: quotaKey`,
+		`		{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o)},
+		{Key: quotaKey`},
+	{"closing-from-any-state", "closing begins whatever state the order is in", ledgerGo,
+		`		If:     []Cond{Eq("state", string(seckill.PendingPayment))},
+`, ``},
+	{"give-back-from-any-state", "units are given back whatever the order's row says: also twice", ledgerGo,
+		`			If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
+				Eq("units", units)}},`,
+		`		},`},
+	{"give-back-when-paid", "units are given back though the order was paid meanwhile", ledgerGo,
+		`			If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
+				Eq("units", units)}},`,
+		`			If: []Cond{Eq("units", units)}},`},
+	{"unit-row-kept", "an order that gives back keeps its last unit row", ledgerGo,
+		`	for _, n := range o.Units {
+		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpDelete`,
+		`	for _, n := range o.Units[1:] {
+		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpDelete`},
+	{"quota-not-lowered", "an order that gives back keeps its quota", ledgerGo,
+		`-int64(len(o.Units))`, `-int64(0*len(o.Units))`},
+	{"quota-entry-kept", "an order that gives back stays listed in the quota row", ledgerGo,
+		`			DelSet: map[string]Set{"orders": {entry}},
+`, ``},
+	{"return-row-missing", "giving back leaves no return row: a lost message loses the units", ledgerGo,
+		`		Write{Key: returnKey(o.ID), Op: OpPut,
+			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": units}})
+`, `	)
+`},
+	{"payment-row-unconditional", "a notice that comes twice is recorded twice", ledgerGo,
+		`Row: encodePayment(&p), If: []Cond{Absent()}},`, `Row: encodePayment(&p)},`},
+	{"paid-from-any-state", "money moves an order whatever state it is in by now", ledgerGo,
+		`		order.Op = OpUpdate
+`, `		order.Op, order.If = OpUpdate, nil
+`},
+	{"paid-order-stays", "money is recorded and the order does not move", ledgerGo,
+		`	if to != from {
+		order.Op = OpUpdate`,
+		`	if to == "" {
+		order.Op = OpUpdate`},
+	{"return-row-deleted-blindly", "a return row goes whatever numbers it has", ledgerGo,
+		`
+		If: []Cond{Eq("units", encodeUnits(r.Units))}}})`, `}})`},
+	{"unit-in-another-bucket", "unit rows lie in a bucket that no sweep reads under that number", encodeGo,
+		`bucketKey(o.Item, unit%o.Buckets)`, `bucketKey(o.Item, (unit+1)%o.Buckets)`},
+}
+
+// chosenScripts sabotage what the scripts check before they write. A condition that is to be always or never true asks for call, the local
+// that every script has: gopher-lua makes wrong code of "if false" at the end of a loop.
+var chosenScripts = []choice{
+	{"window-ends-late", "the window's end is part of it", stockDir + "reserve.lua",
+		`now >= tonumber(it[2])`, `now > tonumber(it[2])`},
+	{"window-start-ignored", "units are reserved before the sale begins", stockDir + "reserve.lua",
+		`if now < tonumber(it[1]) then`, `if now < 0 then`},
+	{"window-end-ignored", "units are reserved after the sale has ended", stockDir + "reserve.lua",
+		`now >= tonumber(it[2])`, `now < 0`},
+	{"stop-ignored", "units are reserved while the item is stopped", stockDir + "reserve.lua",
+		`elseif it[6] == '1' then`, `elseif it[6] == '2' then`},
+	{"stock-limit-ignored", "the stock refuses nobody above the limit: the ledger does, later", stockDir + "reserve.lua",
+		`units + count > tonumber(it[3])`, `count > tonumber(it[3])`},
+	{"one-too-many", "one number more than there is stock is handed out", stockDir + "reserve.lua",
+		`if left <= 0 then`, `left = left + 1
+if left <= 0 then`},
+	{"nothing-awaited", "a reservation is not noted for sending again", stockDir + "reserve.lua",
+		`call('ZADD', AWAITING, whole(now + tonumber(ARGV[8])), order)
+`, ``},
+	{"keyless-repeat-is-new", "a keyless repeat while the first is queued reserves again", stockDir + "reserve.lua",
+		`if ARGV[5] == '0' then`, `if ARGV[5] == '2' then`},
+	{"known-entry-reserved-again", "an order that the ledger knows is reserved again after a loss", stockDir + "reserve.lua",
+		`    if o == order then
+      return {'before', order}`,
+		`    if o == '' then
+      return {'before', order}`},
+	{"release-anybodys", "a number is freed whoever holds it", stockDir + "common.lua",
+		`if call('HGET', HELD, n) == order then`, `if call('HGET', HELD, n) then`},
+	{"mark-leaves-gap", "numbers between high-water and a marked one are in no list", stockDir + "common.lua",
+		`for k = hw + 1, n - 1 do`, `for k = hw + 2, n - 1 do`},
+	{"marked-stays-free", "a number that becomes its owner's stays free, too", stockDir + "common.lua",
+		`  call('ZREM', FREE, n)
+`, ``},
+	{"settle-frees-nothing", "what the ledger did not give stays held", stockDir + "settle.lua",
+		`    if not keep[n] then`, `    if not call then`},
+	{"settle-charges-on", "a rejected order goes on counting against its user", stockDir + "settle.lua",
+		`if c and #units > 0 then`, `if c then`},
+	{"settled-stays-awaited", "a decided reservation is sent again for ever", stockDir + "settle.lua",
+		`call('ZREM', AWAITING, order)
+`, ``},
+	{"settled-stays-queued", "a decided reservation's record stays queued", stockDir + "settle.lua",
+		`r.state, r.units, r.none, r.backoff, r.body = 's', units, '', '', ''`, `r.units, r.none = units, ''`},
+	{"redraw-gives-unasked", "a redraw marks a number that the reservation does not name", stockDir + "redraw.lua",
+		`    if n == refused then
+      table.remove(r.units, i)`,
+		`    if call then
+      table.remove(r.units, i)`},
+	{"redraw-none-at-once", "\"no number left\" is believed before a drift pass began after it", stockDir + "redraw.lua",
+		`elseif tonumber(it[4]) > tonumber(r.none) then`, `elseif call then`},
+	{"redraw-none-same-pass", "a drift pass that had begun before counts", stockDir + "redraw.lua",
+		`tonumber(it[4]) > tonumber(r.none)`, `tonumber(it[4]) >= tonumber(r.none)`},
+	{"redraw-forgets-owner", "a redraw does not give the refused number to its owner", stockDir + "redraw.lua",
+		`    mark(refused, ARGV[9], ARGV[10])`, `    call('HDEL', HELD, refused)`},
+	{"redraw-takes-from-others", "a redraw gives its owner a number that somebody else holds by now", stockDir + "redraw.lua",
+		`if refused > 0 and (not holder or holder == order) then`, `if refused > 0 then`},
+	{"forgotten-not-awaited", "a reservation taken up from its message is not noted for sending again", stockDir + "redraw.lua",
+		`  call('ZADD', AWAITING, whole(now + tonumber(ARGV[11])), order)
+`, ``},
+	{"settled-redrawn", "a decided order draws again", stockDir + "redraw.lua",
+		`if r.state == 's' then`, `if r.state == 'x' then`},
+	{"return-anybodys", "a return frees its numbers whoever holds them", stockDir + "return.lua",
+		`  release(n, ARGV[1])`, `  release(n, call('HGET', HELD, n) or ARGV[1])`},
+	{"return-charges-on", "a returned order goes on counting against its user", stockDir + "return.lua",
+		`charge(ARGV[2], ARGV[1], function() return nil end)`, `charge(ARGV[2], ARGV[1], function(c) return c end)`},
+	{"correct-awaited", "the drift pass takes a number from a reservation that is awaited", stockDir + "correct.lua",
+		`  if call('ZSCORE', AWAITING, holder) then`, `  if not call then`},
+	{"correct-blindly", "the drift pass corrects what has changed since it was seen", stockDir + "correct.lua",
+		`if (call('HGET', HELD, n) or '') ~= holder or`, `if`},
+	{"correct-user-blindly", "the drift pass corrects entries that have changed since they were seen", stockDir + "correct_user.lua",
+		`if (call('HGET', USERS, ARGV[1]) or '') ~= ARGV[2] then`, `if not call then`},
+	{"correct-user-awaited", "the drift pass corrects entries of a reservation that is awaited", stockDir + "correct_user.lua",
+		`  if call('ZSCORE', AWAITING, o) then`, `  if not call then`},
+	{"drift-end-forgotten-pass", "a drift pass counts that the stock does not remember", stockDir + "drift_end.lua",
+		`p == ARGV[1] .. ':' .. ARGV[2] and`, `p and`},
+	{"assert-older-version", "an older state of the item overwrites a newer one", stockDir + "assert.lua",
+		`if tonumber(ARGV[1]) < tonumber(it[1]) then`, `if not call then`},
+	{"stock-never-grows", "added stock does not reach the stock", stockDir + "assert.lua",
+		`if tonumber(ARGV[7]) > tonumber(it[2]) then`, `if not call then`},
+	{"build-unfenced", "a build's token is not looked at", stockDir + "build_common.lua",
+		`return call('HGET', NEW, 'token') ~= token`, `return false`},
+	{"install-over-live", "a build is installed over what is installed", stockDir + "install.lua",
+		`call('EXISTS', KEYS[5]) == 1 or `, ``},
+	{"install-incomplete", "a build is installed whether it is whole or not", stockDir + "install.lua",
+		`if call('EXISTS', KEYS[5]) == 1 or call('HLEN', NHELD) ~= tonumber(ARGV[2]) or call('HLEN', NUSERS) ~= tonumber(ARGV[3])
+  or call('ZCARD', NFREE) ~= tonumber(ARGV[4]) - tonumber(ARGV[2]) then`,
+		`if call('EXISTS', KEYS[5]) == 1 then`},
+	{"install-mixes-old", "what is left of a lost stock is mixed into a new one", stockDir + "install.lua",
+		`call('DEL', NEW, KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10])`, `call('DEL', NEW)`},
+	{"build-taken-over", "a build is taken from a builder that is at work", stockDir + "build_start.lua",
+		`return {'busy'}`, `at = nil`},
+	{"build-mixes-old", "what an abandoned build left is mixed into the next", stockDir + "build_start.lua",
+		`call('DEL', NEW, NFREE, NHELD, NUSERS)
+`, ``},
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What is drawn, fixed: the same sources give the same mutants everywhere.
+const (
+	drawSeed  = 1
+	drawCount = 30
+)
+
+// unjudged are files of the flows that no guarantee speaks of: what a list or a page shows, and how a spreadsheet is read.
+var unjudged = []string{"shared/flow/shop/shop.go", "shared/flow/stage/import.go"}
+
+// candidates lists every mutant that the operators can make of flows and scripts.
+func candidates(s *sources) ([]Mutant, error) {
+	var out []Mutant
+	for pattern, operators := range map[string]func(string, []byte) ([]Mutant, error){
+		"shared/flow/*/*.go": goMutants, "shared/adapter/redisstock/*.lua": luaMutants} {
+		files, err := filepath.Glob(filepath.Join(s.root, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			file, err := filepath.Rel(s.root, f)
+			if err != nil {
+				return nil, err
+			}
+			file = filepath.ToSlash(file)
+			if strings.HasSuffix(file, "_test.go") || slices.Contains(unjudged, file) {
+				continue
+			}
+			src, err := s.read(file)
+			if err != nil {
+				return nil, err
+			}
+			list, err := operators(file, src)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, list...)
+		}
+	}
+	return out, nil
+}
+
+// drawn picks count mutants that compile and are not known to be equivalent, and with them the equivalent ones that the draw met. A mutant's
+// turn follows from its name and the seed alone, so that a change elsewhere in the sources moves few of them.
+func drawn(all []Mutant, seed uint64, count int, known map[string]string, compiles func(*Mutant) bool) ([]Mutant, error) {
+	all = slices.Clone(all)
+	turn := map[string]uint64{}
+	for i := range all {
+		turn[all[i].Name] = hash(fmt.Sprint(seed, "|", all[i].Name))
+	}
+	slices.SortFunc(all, func(a, b Mutant) int {
+		return cmp.Or(cmp.Compare(turn[a.Name], turn[b.Name]), cmp.Compare(a.Name, b.Name))
+	})
+	var out []Mutant
+	for _, m := range all {
+		if count == 0 {
+			return out, nil
+		}
+		if !compiles(&m) {
+			continue
+		}
+		if m.Equivalent = known[m.Name]; m.Equivalent == "" {
+			count--
+		}
+		out = append(out, m)
+	}
+	return nil, fmt.Errorf("the sources have too few mutants: %d more are wanted", count)
+}
+
+func hash(s string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	x := h.Sum64() // FNV's high bits hardly change with the last bytes: mixed as in SplitMix64
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,28 @@
+// Package on says which mutant a process runs. Only the mutated copies of the sources that sim/mutants writes import it: production code
+// has no such seam.
+package on
+
+import (
+	"os"
+	"strconv"
+)
+
+// Env is the environment variable that holds the active mutant's number; empty or 0 for none.
+const Env = "SECKILL_MUTANT"
+
+var active = fromEnv()
+
+func fromEnv() int {
+	s := os.Getenv(Env)
+	if s == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		panic(Env + ": " + err.Error())
+	}
+	return n
+}
+
+// On says whether mutant n is the active one. It costs a comparison.
+func On(n int) bool { return active == n }

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"fmt"
+
+	"seckill/sim"
+)
+
+// play plays one seed: the name of the check that was violated, and what it says; both are empty when none was.
+func play(seed uint64) (check, detail string) {
+	defer func() {
+		if r := recover(); r != nil {
+			check, detail = "panic", fmt.Sprint(r)
+		}
+	}()
+	res := sim.Play(seed, sim.Options{}, false)
+	if res.Err == nil {
+		return "", ""
+	}
+	return sim.NameOf(res.Err), res.Err.Error()
+}

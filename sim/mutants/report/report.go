@@ -1,0 +1,10 @@
+// Package report is what sim/mutants/play tells sim/mutants.
+package report
+
+// Result is how a run of seeds ended.
+type Result struct {
+	Seeds  uint64 // played, the last one included
+	Seed   uint64 // the last one
+	Check  string // what it violated: a guarantee's name, panic, hang; empty when nothing was
+	Detail string // the violation in words
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"seckill/sim/mutants/on"
+	"seckill/sim/mutants/report"
+)
+
+// build builds the player with every mutant in it.
+func build(ctx context.Context, s *sources, mutants []Mutant, folder string) (player string, err error) {
+	files, err := overlay(s, mutants)
+	if err != nil {
+		return "", err
+	}
+	list, err := writeOverlay(s.root, filepath.Join(folder, "overlay"), files)
+	if err != nil {
+		return "", err
+	}
+	player = filepath.Join(folder, "play")
+	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", list, "-o", player, "./sim/mutants/play")
+	cmd.Dir = s.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return player, nil
+}
+
+// outcome is what became of one mutant.
+type outcome struct {
+	report.Result
+	took time.Duration
+	err  error // the player itself failed
+}
+
+// run plays seeds with one mutant, 0 for none, in a process of its own. A process that dies without a word was caught, too.
+func run(ctx context.Context, player string, mutant int, seeds uint64) outcome {
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, player, "-seeds", fmt.Sprint(seeds))
+	// One thread each: workers share the machine's processors.
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", on.Env, mutant), "GOMAXPROCS=1")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	o := outcome{took: time.Since(began)}
+	switch {
+	case ctx.Err() != nil:
+		o.err = ctx.Err()
+	case err == nil:
+		o.err = json.Unmarshal(stdout.Bytes(), &o.Result)
+	default:
+		o.Check, o.Detail = "crash", err.Error()+": "+firstLine(stderr.String())
+	}
+	return o
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// tally counts how mutants ended.
+type tally struct {
+	caught, survived, equivalent int
+	failed                       []string // why the whole has failed
+}
+
+// limits is how many seeds a run may play.
+type limits struct{ mutant, equivalent, unmutated uint64 }
+
+// try runs the unmutated system first, then every mutant, a few at a time, and tells w how each ended.
+func try(ctx context.Context, w io.Writer, player string, mutants []Mutant, max limits, workers int) tally {
+	var t tally
+	if o := run(ctx, player, 0, max.unmutated); o.err != nil || o.Check != "" {
+		t.failed = append(t.failed, fmt.Sprintf("the unmutated system: %s seed %d: %s (%v)", o.Check, o.Seed, o.Detail, o.err))
+		return t
+	}
+	fmt.Fprintf(w, "no mutant: no violation in %d seeds\n", max.unmutated)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	queue := make(chan Mutant)
+	for range workers {
+		wg.Go(func() {
+			for m := range queue {
+				seeds := max.mutant
+				if m.Equivalent != "" {
+					seeds = max.equivalent
+				}
+				o := run(ctx, player, m.Number, seeds)
+				mu.Lock()
+				t.count(w, &m, o)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, m := range mutants {
+		queue <- m
+	}
+	close(queue)
+	wg.Wait()
+	return t
+}
+
+func (t *tally) count(w io.Writer, m *Mutant, o outcome) {
+	ending := "SURVIVED"
+	switch {
+	case o.err != nil:
+		ending = "FAILED"
+		t.failed = append(t.failed, fmt.Sprintf("%s: %v", m.Name, o.err))
+	case o.Check != "" && m.Equivalent != "":
+		ending = "CAUGHT, listed as equivalent: " + o.Check
+		t.failed = append(t.failed, fmt.Sprintf("%s is listed as equivalent, and seed %d shows it: %s", m.Name, o.Seed, o.Detail))
+	case m.Equivalent != "":
+		ending = "equivalent"
+		t.equivalent++
+	case o.Check != "":
+		ending = o.Check
+		t.caught++
+	default:
+		t.survived++
+		t.failed = append(t.failed, fmt.Sprintf("%s survived %d seeds: %s (%s)", m.Name, o.Seeds, m.Breaks, m.File))
+	}
+	fmt.Fprintf(w, "%3d %-52s %-10s %6d seeds %6.1f s  %s\n", m.Number, m.Name, ending, o.Seeds, o.took.Seconds(), m.Breaks)
+	if o.Check != "" {
+		fmt.Fprintf(w, "%57s%.150s\n", "", strings.ReplaceAll(o.Detail, "\n", "; "))
+	}
+	if m.Equivalent != "" {
+		fmt.Fprintf(w, "%57s%s\n", "", m.Equivalent)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/sim/mutants/on"
+)
+
+// pretend has this test binary play the player, whose answer depends on the mutant.
+const pretend = "MUTANTS_TEST_PLAYER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(pretend) == "" {
+		os.Exit(m.Run())
+	}
+	switch os.Getenv(on.Env) {
+	case "2", "3":
+		fmt.Println(`{"Seeds":4,"Seed":4,"Check":"I1","Detail":"unit 7\nhas two rows"}`)
+	case "4":
+		panic("a bug")
+	case "5":
+		fmt.Println("?")
+	default:
+		fmt.Println(`{"Seeds":9,"Seed":9}`)
+	}
+	os.Exit(0)
+}
+
+func TestTry(t *testing.T) {
+	t.Setenv(pretend, "1")
+	all := []Mutant{
+		{Number: 1, Name: "survivor"},
+		{Number: 2, Name: "caught"},
+		{Number: 3, Name: "wrongly-listed", Equivalent: "nobody sees it"},
+		{Number: 4, Name: "crash"},
+		{Number: 5, Name: "speechless"},
+		{Number: 6, Name: "equal", Equivalent: "nobody sees it"},
+	}
+	var out strings.Builder
+	got := try(t.Context(), &out, os.Args[0], all, limits{mutant: 9, equivalent: 9, unmutated: 9}, 2)
+	if got.caught != 2 || got.survived != 1 || got.equivalent != 1 {
+		t.Errorf("caught, survived, equivalent = %d, %d, %d, want 2, 1, 1", got.caught, got.survived, got.equivalent)
+	}
+	slices.Sort(got.failed)
+	for i, want := range []string{"speechless: ", "survivor survived 9 seeds", "wrongly-listed is listed as equivalent, and seed 4 shows it: unit 7"} {
+		if i >= len(got.failed) || !strings.HasPrefix(got.failed[i], want) {
+			t.Errorf("failures %q, want %q at place %d", got.failed, want, i)
+		}
+	}
+	for _, want := range []string{"no mutant: no violation in 9 seeds", "SURVIVED", "unit 7; has two rows", "a bug"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+}
+
+func TestTryStopsAtAViolationWithoutMutant(t *testing.T) {
+	t.Setenv(pretend, "1")
+	var out strings.Builder
+	if got := try(t.Context(), &out, "/nonexistent/player", []Mutant{{Number: 1, Name: "m"}}, limits{}, 1); len(got.failed) != 1 || got.caught != 0 {
+		t.Errorf("got %+v, want one failure and nothing played", got)
+	}
+}
