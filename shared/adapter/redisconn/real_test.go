@@ -29,9 +29,6 @@ import (
 	"seckill/shared/seckill"
 )
 
-// unhurried is the Timeout of a Runner in tests that are about answers, not about time, on a machine that is busy.
-const unhurried = 30 * time.Second
-
 func open(t testing.TB, o Options, c *tls.Config) *Runner {
 	t.Helper()
 	r, err := newRunner(o, c, plainDial)
@@ -62,13 +59,13 @@ func conformance(t *testing.T, r *Runner) {
 }
 
 func TestRealStock(t *testing.T) {
-	conformance(t, open(t, Options{Addrs: []string{redistest.Start(t).Addr}, Timeout: unhurried}, nil))
+	conformance(t, open(t, Options{Addrs: []string{redistest.Start(t).Addr}, Timeout: patience}, nil))
 }
 
 func TestRealStockCluster(t *testing.T) {
 	nodes := redistest.StartCluster(t, 3)
 	t.Run("cases", func(t *testing.T) {
-		conformance(t, open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true, Timeout: unhurried}, nil))
+		conformance(t, open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true, Timeout: patience}, nil))
 	})
 	for i, s := range nodes {
 		if n := s.Do(t, "DBSIZE"); n == int64(0) {
@@ -88,10 +85,8 @@ func TestRealStockTLSAndPassword(t *testing.T) {
 	}
 	redistest.Start(t, "--port", "0", "--tls-port", port, "--tls-cert-file", filepath.Join(dir, "cert.pem"), "--tls-key-file",
 		filepath.Join(dir, "key.pem"), "--tls-auth-clients", "no", "--user", "shop", "on", "+@all", "~*", ">secret", "--requirepass", "other")
-	o := Options{Addrs: []string{"127.0.0.1:" + port}, TLS: true, Username: "shop", Password: "secret"}
+	o := Options{Addrs: []string{"127.0.0.1:" + port}, TLS: true, Username: "shop", Password: "secret", Timeout: patience}
 	t.Run("cases", func(t *testing.T) {
-		o := o
-		o.Timeout = unhurried
 		conformance(t, open(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}))
 	})
 	t.Run("closed while idle", func(t *testing.T) { killed(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}) })
@@ -230,7 +225,7 @@ func check(t *testing.T, err error) {
 func TestRealLoading(t *testing.T) {
 	s := redistest.Start(t, "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
 	fill := redisstock.NewScript("fill", "for i = 1, 3000 do redis.call('HSET', KEYS[1] .. i, 'f', string.rep('x', 100)) end")
-	ctx, o := context.Background(), Options{Addrs: []string{s.Addr}}
+	ctx, o := context.Background(), Options{Addrs: []string{s.Addr}, Timeout: patience}
 	if _, err := open(t, o, nil).Run(ctx, fill, keys, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +248,7 @@ func TestRealClusterNodeLost(t *testing.T) {
 	for _, s := range nodes {
 		s.Do(t, "CONFIG", "SET", "cluster-require-full-coverage", "no")
 	}
-	r := open(t, Options{Addrs: []string{nodes[0].Addr, nodes[1].Addr}, Cluster: true}, nil)
+	r := open(t, Options{Addrs: []string{nodes[0].Addr, nodes[1].Addr}, Cluster: true, Timeout: patience}, nil)
 	ctx := context.Background()
 	key := map[int][]string{} // one key on each node
 	for i := 0; len(key) < 3; i++ {
@@ -303,7 +298,7 @@ func TestRealClusterNodeLost(t *testing.T) {
 // or is an error, and afterwards all are found on the new node.
 func TestRealClusterMove(t *testing.T) {
 	nodes := redistest.StartCluster(t, 3)
-	r := open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true}, nil)
+	r := open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true, Timeout: patience}, nil)
 	ctx := context.Background()
 	slot := nodes[0].Do(t, "CLUSTER", "KEYSLOT", keys[0]).(int64)
 	from := nodes[slot*3/16384]
@@ -377,7 +372,7 @@ func TestRealFlowsUnderFaults(t *testing.T) {
 	s := redistest.Start(t)
 	hurtFlows(t, failing(), false, func(t *testing.T) (*Runner, *redistest.Faults) {
 		s.Do(t, "FLUSHALL")
-		r, f := connect(t, Options{Addrs: []string{s.Addr}})
+		r, f := connect(t, Options{Addrs: []string{s.Addr}, Timeout: patience})
 		f.Instant = true
 		return r, f
 	})

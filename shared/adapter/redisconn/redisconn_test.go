@@ -82,7 +82,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestReplies(t *testing.T) {
-	r, _ := connect(t, Options{Addrs: []string{redistest.NewFake(t, memory.NewRedis()).Addr}})
+	r, _ := connect(t, Options{Addrs: []string{redistest.NewFake(t, memory.NewRedis()).Addr}, Timeout: patience})
 	for source, want := range map[string]any{
 		"return 'a|\\0\\255b'":              "a|\x00\xffb",
 		"return ''":                         "",
@@ -123,7 +123,7 @@ func TestUnexpectedReply(t *testing.T) {
 func TestScriptIsSentOnceByName(t *testing.T) {
 	m := memory.NewRedis()
 	s := redistest.NewFake(t, m)
-	r, _ := connect(t, Options{Addrs: []string{s.Addr}})
+	r, _ := connect(t, Options{Addrs: []string{s.Addr}, Timeout: patience})
 	run := func() {
 		t.Helper()
 		if _, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil {
@@ -373,39 +373,31 @@ func soon(t testing.TB, name string, call func()) {
 	t.Errorf("%s: took %v, want at most 1.2 s", name, took)
 }
 
-// recovered waits until a script runs again, and every connection of the pool can be had.
+// recovered waits until scripts run again on as many connections as the pool has, all at once.
 func recovered(t testing.TB, r *Runner) {
 	t.Helper()
-	ctx := context.Background()
-	for end := time.Now().Add(patience); ; {
-		_, err := r.Run(ctx, count, keys, nil)
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		errs := make([]error, poolSize+1)
+		var wg sync.WaitGroup
+		for i := range poolSize {
+			wg.Go(func() { _, errs[i] = r.Run(context.Background(), count, keys, nil) })
+		}
+		wg.Wait()
+		errs[poolSize] = r.Ping(context.Background())
+		err := errors.Join(errs...)
 		if err == nil {
-			break
+			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("no answer after %s: %v", patience, err)
+			t.Fatalf("not well again after %s: %v", patience, err)
 		}
-	}
-	var wg sync.WaitGroup
-	for range poolSize {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			if _, err := r.Run(ctx, count, keys, nil); err != nil {
-				t.Error(err)
-			}
-		}()
-	}
-	wg.Wait()
-	if err := r.Ping(ctx); err != nil {
-		t.Error(err)
 	}
 }
 
 // TestServerRestarts: connections that the server closed while they lay idle are noticed before a script is sent on them.
 func TestServerRestarts(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
-	r, err := New(Options{Addrs: []string{s.Addr}})
+	r, err := New(Options{Addrs: []string{s.Addr}, Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
