@@ -55,6 +55,9 @@ func openStack(ctx context.Context, t *target, wait waiting) (*deployedShop, err
 		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 		defer cancel()
 		cfg, err := awsConfig(ctx, t)
+		if ctx.Err() != nil {
+			return s.fault(ctx.Err()) // otherwise it would be the credentials' fault
+		}
 		if err != nil {
 			return err
 		}

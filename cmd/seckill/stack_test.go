@@ -320,6 +320,31 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 	}
 }
 
+func TestInterrupted(t *testing.T) {
+	for _, tt := range []struct{ during, want string }{
+		{"GetCallerIdentity", "seckill: interrupted\n"},
+		{"Invoke", "seckill: interrupted; the command may have been carried out, and can be repeated\n"},
+	} {
+		c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
+		c.function, _ = desk(t)
+		ctx, interrupt := context.WithCancel(t.Context())
+		account(t, served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if (r.URL.Path == "/") == (tt.during != "Invoke") {
+				_, _ = io.Copy(io.Discard, r.Body) // so that the end of the connection is seen
+				interrupt()
+				<-r.Context().Done()
+				return
+			}
+			c.ServeHTTP(w, r)
+		})).URL)
+		var stdout, stderr bytes.Buffer
+		code := run(ctx, []string{"items", "stop", "7", "--stack", "sale"}, &stdout, &stderr, noEnv)
+		if code != exitFault || stdout.Len() > 0 || stderr.String() != tt.want {
+			t.Errorf("during %s: exit %d\n%s%s\nwant exit %d\n%s", tt.during, code, stdout.String(), stderr.String(), exitFault, tt.want)
+		}
+	}
+}
+
 func TestAFileThatIsTooLargeForACall(t *testing.T) {
 	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
 	account(t, served(t, c).URL)

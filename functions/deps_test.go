@@ -1,0 +1,30 @@
+package functions_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestFunctionsLeaveOut: what only the command line tool, tests or a laptop need stays out of the binaries; each would cost a cold start.
+func TestFunctionsLeaveOut(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-tags", "lambda.norpc", "-deps", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := map[string]bool{}
+	for path := range strings.Lines(string(out)) {
+		linked[strings.TrimSpace(path)] = true
+	}
+	if !linked["seckill/functions/stage"] || !linked["seckill/shared/adapter/operator"] {
+		t.Fatalf("the list lacks the stage function:\n%s", out)
+	}
+	const sdk = "github.com/aws/aws-sdk-go-v2/"
+	for _, path := range []string{"github.com/spf13/cobra", "github.com/yuin/gopher-lua", "html/template", "net/rpc", "seckill/shared/adapter/alipay/fakegateway",
+		sdk + "config", sdk + "service/cloudformation", sdk + "service/lambda", sdk + "service/sts"} {
+		if linked[path] {
+			t.Errorf("a function links %s", path)
+		}
+	}
+}
