@@ -111,21 +111,37 @@ func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) 
 	if !seckill.ValidOrderID(id) {
 		return seckill.Order{}, errUnknownOrder
 	}
-	o, err := f.Ledger.Order(ctx, id)
-	if err == nil && o.User == user {
-		return o, nil
-	}
-	if err == nil {
-		return o, errUnknownOrder
-	}
+	o, err := f.placed(ctx, user, id)
 	if !errors.Is(err, seckill.ErrNoOrder) {
 		return o, err
 	}
+	queued, stockErr := f.queued(ctx, user, id)
+	if stockErr == nil {
+		return queued, nil
+	}
+	// What is not queued may have been placed since the ledger was asked.
+	if o, err = f.placed(ctx, user, id); errors.Is(err, seckill.ErrNoOrder) {
+		return o, stockErr
+	}
+	return o, err
+}
+
+// placed finds an order of the user in the ledger. ErrNoOrder; CodeOrderUnknown for somebody else's.
+func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, error) {
+	o, err := f.Ledger.Order(ctx, id)
+	if err == nil && o.User != user {
+		return seckill.Order{}, errUnknownOrder
+	}
+	return o, err
+}
+
+// queued finds an order of the user in the stock. CodeOrderUnknown; CodeNotReady when no stock can say.
+func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, error) {
 	// The id does not say which item it is of; few are on sale at a time.
 	now := f.Clock.Now()
 	items, err := f.current(ctx, now)
 	if err != nil {
-		return o, err
+		return seckill.Order{}, err
 	}
 	unsure := false
 	for i := range items {
@@ -138,7 +154,7 @@ func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) 
 		case errors.Is(err, seckill.ErrNotInstalled) && f.mayHaveQueued(it, now):
 			unsure = true
 		case err != nil && !errors.Is(err, seckill.ErrNotInstalled):
-			return o, err
+			return seckill.Order{}, err
 		}
 		if r.Order == id {
 			return seckill.Order{ID: id, Item: it.ID, User: user, Count: r.Count, Price: it.Price, Amount: it.Price * seckill.Fen(r.Count),
@@ -146,9 +162,9 @@ func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) 
 		}
 	}
 	if unsure {
-		return o, errNotReady
+		return seckill.Order{}, errNotReady
 	}
-	return o, errUnknownOrder
+	return seckill.Order{}, errUnknownOrder
 }
 
 // mayHaveQueued says whether a reservation of the item may be under way, so that a stock that does not have the item cannot say no.

@@ -18,6 +18,10 @@ const EmptyLead = 10 * time.Second
 
 const maxTries = 5 // of a conditional write of the operator's
 
+// removing is for how long beyond its retirement an item's removal is tried again: one that failed, or that met a reservation which
+// somebody still holds.
+const removing = 24 * time.Hour
+
 // Deps is what the step works with.
 type Deps struct {
 	Stock seckill.Stock
@@ -35,8 +39,7 @@ func New(d Deps) *Flow { return &Flow{d} }
 // Run looks at every item once.
 func (f *Flow) Run(ctx context.Context) error {
 	now := f.Clock.Now()
-	// An hour beyond retirement, so that a removal that failed is tried again.
-	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded-time.Hour))
+	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded-removing))
 	errs := []error{err}
 	for i := range items {
 		if ctx.Err() != nil {
