@@ -14,6 +14,7 @@ import (
 func TestAStockThatForgotASaleSellsNoUnitTwice(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Item{live("5", 2, 1)}})
+	w.earlyInAMinute()
 	before := w.Redis.Snapshot()
 	w.bought("1001", "5")
 	w.Redis.Restore(before) // a failover to a replica that had not heard of it

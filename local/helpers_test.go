@@ -174,7 +174,7 @@ func (w *world) buy(user, item string, count int, key string) answer {
 	return w.call(w.token(user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": count, "address": address}, headers...)
 }
 
-// bought buys one unit and waits until it is placed; it gives the order's id and its pay string.
+// bought buys one unit and waits until it is placed, and the stock knows it; it gives the order's id and its pay string.
 func (w *world) bought(user, item string) (order, pay string) {
 	w.t.Helper()
 	a := w.buy(user, item, 1, "")
@@ -182,6 +182,7 @@ func (w *world) bought(user, item string) (order, pay string) {
 		w.t.Fatalf("buy: %v", a)
 	}
 	s := w.awaitState(user, item, seckill.PendingPayment)
+	w.settled() // the ledger answers before consume has told the stock
 	return s.text("order_id"), s.text("alipay_order")
 }
 
@@ -245,6 +246,14 @@ func (w *world) pass(d time.Duration) {
 		w.t.Fatalf("clock: %v", a)
 	}
 	w.settled() // the call has waited 5 s at most
+}
+
+// earlyInAMinute moves the clock on when a minute is about to end, for tests of what is so until the minute's schedules have mended it.
+func (w *world) earlyInAMinute() {
+	w.t.Helper()
+	if s := w.Clock.Now().Second(); s > 10 {
+		w.pass(time.Duration(60-s) * time.Second)
+	}
 }
 
 func (w *world) settled() {

@@ -165,6 +165,7 @@ func TestKnownButNotInTheStockIs503UntilRebuilt(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Item{live("11", 3, 1)}})
 	w.bought("1001", "11")
+	w.earlyInAMinute()
 	if a := w.call("", "POST", "/_local/redis/flush", nil); a.status != 200 {
 		t.Fatal(a)
 	}

@@ -28,11 +28,12 @@ type AWS struct {
 	sent   map[string][]string                   // bodies by queue URL; a queue that is no key is missing
 	rows   map[string]map[string]json.RawMessage // items by table and key
 	tables map[string]ledger.Table
+	heard  map[string]bool // calls that sent a message, by the id that the SDK gives a call
 }
 
 // NewAWS starts a server that has all tables, these parameters and queues (by the last part of their URL), until the test ends.
 func NewAWS(t testing.TB, params map[string]string, queues ...string) *AWS {
-	a := &AWS{Prefix: "seckill-", params: params, sent: map[string][]string{}, rows: map[string]map[string]json.RawMessage{}, tables: map[string]ledger.Table{}}
+	a := &AWS{Prefix: "seckill-", params: params, sent: map[string][]string{}, rows: map[string]map[string]json.RawMessage{}, tables: map[string]ledger.Table{}, heard: map[string]bool{}}
 	server := httptest.NewServer(a)
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -103,7 +104,7 @@ func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.mu.Unlock()
 	_, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	out, fault := a.answer(call, &in)
+	out, fault := a.answer(call, r.Header.Get("Amz-Sdk-Invocation-Id"), &in)
 	if fault != "" {
 		out = map[string]any{"__type": fault, "message": fault + " for " + call}
 	}
@@ -115,7 +116,7 @@ func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-func (a *AWS) answer(call string, in *request) (out map[string]any, fault string) {
+func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault string) {
 	queue, hasQueue := a.sent[in.QueueURL]
 	if in.QueueURL != "" && !hasQueue {
 		return nil, "com.amazonaws.sqs#QueueDoesNotExist"
@@ -136,7 +137,11 @@ func (a *AWS) answer(call string, in *request) (out map[string]any, fault string
 		}
 		return map[string]any{"Parameters": found, "InvalidParameters": missing}, ""
 	case "SendMessage":
-		a.sent[in.QueueURL] = append(queue, in.MessageBody)
+		// On a busy machine the SDK repeats a call whose answer took a second, and tests count messages.
+		if !a.heard[id] {
+			a.sent[in.QueueURL] = append(queue, in.MessageBody)
+		}
+		a.heard[id] = true
 		sum := md5.Sum([]byte(in.MessageBody))
 		return map[string]any{"MessageId": hex.EncodeToString(sum[:]), "MD5OfMessageBody": hex.EncodeToString(sum[:])}, ""
 	case "GetQueueAttributes":

@@ -1,6 +1,7 @@
 package sqsqueue_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -100,9 +101,17 @@ func TestDeadConnections(t *testing.T) {
 	}
 }
 
+// unhurried waits for an answer as long as it takes: a try that is over because the machine is busy would be counted as an answer to the
+// broken connection.
+type unhurried struct{ *http.Transport }
+
+func (u unhurried) RoundTrip(r *http.Request) (*http.Response, error) {
+	return u.Transport.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+}
+
 func socketClient(t *testing.T, srv *httptest.Server) *sqs.Client {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	return sqs.New(sqs.Options{Region: "eu-west-1", BaseEndpoint: &srv.URL, HTTPClient: &http.Client{Transport: transport},
+	return sqs.New(sqs.Options{Region: "eu-west-1", BaseEndpoint: &srv.URL, HTTPClient: &http.Client{Transport: unhurried{transport}},
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
 }
