@@ -15,8 +15,9 @@ const (
 	drawCount = 30
 )
 
-// unjudged are files of the flows that no guarantee speaks of: what a list or a page shows, and how a spreadsheet is read.
-var unjudged = []string{"shared/flow/shop/shop.go", "shared/flow/stage/import.go"}
+// unjudged are files of the flows, or functions of them, that no guarantee speaks of: what a list or a page shows, how a spreadsheet is read,
+// what is known of a queued order while the stock is being rebuilt. Other tests look at these.
+var unjudged = []string{"shop/shop.go:", "stage/import.go:", "shop/order.go:Orders:", "shop/order.go:mayHaveQueued:"}
 
 // candidates lists every mutant that the operators can make of flows and scripts.
 func candidates(s *sources) ([]Mutant, error) {
@@ -33,7 +34,7 @@ func candidates(s *sources) ([]Mutant, error) {
 				return nil, err
 			}
 			file = filepath.ToSlash(file)
-			if strings.HasSuffix(file, "_test.go") || slices.Contains(unjudged, file) {
+			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
 			src, err := s.read(file)
@@ -44,7 +45,9 @@ func candidates(s *sources) ([]Mutant, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, list...)
+			out = append(out, slices.DeleteFunc(list, func(m Mutant) bool {
+				return slices.ContainsFunc(unjudged, func(start string) bool { return strings.HasPrefix(m.Name, start) })
+			})...)
 		}
 	}
 	return out, nil

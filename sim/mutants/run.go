@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,16 +44,37 @@ type outcome struct {
 	err  error // the player itself failed
 }
 
-// run plays seeds with one mutant, 0 for none, in a process of its own. A process that dies without a word was caught, too.
-func run(ctx context.Context, player string, mutant int, seeds uint64) outcome {
+// run plays seeds from 1 with a mutant until one shows it. A seed that breaks something without the mutant, too, shows nothing: it is told, and
+// the next one is played.
+func run(ctx context.Context, player string, mutant int, seeds uint64, tell func(outcome)) outcome {
 	began := time.Now()
-	cmd := exec.CommandContext(ctx, player, "-seeds", fmt.Sprint(seeds))
+	for from := uint64(1); ; {
+		o := play(ctx, player, mutant, from, seeds+1-from)
+		o.took = time.Since(began)
+		if o.Seeds += from - 1; o.Seed == 0 || o.err != nil || o.Check == "" {
+			return o
+		}
+		without := play(ctx, player, 0, o.Seed, 1)
+		if without.err == nil && without.Check == "" {
+			return o
+		}
+		tell(without)
+		if from = o.Seed + 1; from > seeds {
+			o.Check, o.Detail = "", ""
+			return o
+		}
+	}
+}
+
+// play plays seeds with one mutant, 0 for none, in a process of its own. A process that dies without a word was caught, too.
+func play(ctx context.Context, player string, mutant int, from, seeds uint64) outcome {
+	cmd := exec.CommandContext(ctx, player, "-from", fmt.Sprint(from), "-seeds", fmt.Sprint(seeds))
 	// One thread each: workers share the machine's processors.
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", on.Env, mutant), "GOMAXPROCS=1")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	o := outcome{took: time.Since(began)}
+	var o outcome
 	switch {
 	case ctx.Err() != nil:
 		o.err = ctx.Err()
@@ -81,8 +103,8 @@ type limits struct{ mutant, equivalent, unmutated uint64 }
 // try runs the unmutated system first, then every mutant, a few at a time, and tells w how each ended.
 func try(ctx context.Context, w io.Writer, player string, mutants []Mutant, max limits, workers int) tally {
 	var t tally
-	if o := run(ctx, player, 0, max.unmutated); o.err != nil || o.Check != "" {
-		t.failed = append(t.failed, fmt.Sprintf("the unmutated system: %s seed %d: %s (%v)", o.Check, o.Seed, o.Detail, o.err))
+	if o := play(ctx, player, 0, 1, max.unmutated); o.err != nil || o.Check != "" {
+		t.broken(o)
 		return t
 	}
 	fmt.Fprintf(w, "no mutant: no violation in %d seeds\n", max.unmutated)
@@ -96,7 +118,11 @@ func try(ctx context.Context, w io.Writer, player string, mutants []Mutant, max 
 				if m.Equivalent != "" {
 					seeds = max.equivalent
 				}
-				o := run(ctx, player, m.Number, seeds)
+				o := run(ctx, player, m.Number, seeds, func(o outcome) {
+					mu.Lock()
+					defer mu.Unlock()
+					t.broken(o)
+				})
 				mu.Lock()
 				t.count(w, &m, o)
 				mu.Unlock()
@@ -109,6 +135,17 @@ func try(ctx context.Context, w io.Writer, player string, mutants []Mutant, max 
 	close(queue)
 	wg.Wait()
 	return t
+}
+
+// broken notes that the system is wrong without any mutant, once for each seed.
+func (t *tally) broken(o outcome) {
+	why := fmt.Sprintf("without a mutant, seed %d breaks %s: %s", o.Seed, o.Check, firstLine(o.Detail))
+	if o.err != nil {
+		why = fmt.Sprintf("without a mutant: %v", o.err)
+	}
+	if !slices.Contains(t.failed, why) {
+		t.failed = append(t.failed, why)
+	}
 }
 
 func (t *tally) count(w io.Writer, m *Mutant, o outcome) {

@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(pretend) == "" {
 		os.Exit(m.Run())
 	}
+	from, seeds := os.Args[2], os.Args[4]
 	switch os.Getenv(on.Env) {
 	case "2", "3":
 		fmt.Println(`{"Seeds":4,"Seed":4,"Check":"I1","Detail":"unit 7\nhas two rows"}`)
@@ -24,8 +25,18 @@ func TestMain(m *testing.M) {
 		panic("a bug")
 	case "5":
 		fmt.Println("?")
+	case "7":
+		if from == "1" {
+			fmt.Println(`{"Seeds":6,"Seed":6,"Check":"L4"}`)
+		} else {
+			fmt.Println(`{"Seeds":2,"Seed":8,"Check":"I2"}`)
+		}
 	default:
-		fmt.Println(`{"Seeds":9,"Seed":9}`)
+		if from == "6" {
+			fmt.Println(`{"Seeds":1,"Seed":6,"Check":"L4","Detail":"2 units unsold"}`)
+		} else {
+			fmt.Printf(`{"Seeds":%s,"Seed":%s}`, seeds, seeds)
+		}
 	}
 	os.Exit(0)
 }
@@ -39,19 +50,21 @@ func TestTry(t *testing.T) {
 		{Number: 4, Name: "crash"},
 		{Number: 5, Name: "speechless"},
 		{Number: 6, Name: "equal", Equivalent: "nobody sees it"},
+		{Number: 7, Name: "caught-later"},
 	}
 	var out strings.Builder
 	got := try(t.Context(), &out, os.Args[0], all, limits{mutant: 9, equivalent: 9, unmutated: 9}, 2)
-	if got.caught != 2 || got.survived != 1 || got.equivalent != 1 {
-		t.Errorf("caught, survived, equivalent = %d, %d, %d, want 2, 1, 1", got.caught, got.survived, got.equivalent)
+	if got.caught != 3 || got.survived != 1 || got.equivalent != 1 {
+		t.Errorf("caught, survived, equivalent = %d, %d, %d, want 3, 1, 1", got.caught, got.survived, got.equivalent)
 	}
 	slices.Sort(got.failed)
-	for i, want := range []string{"speechless: ", "survivor survived 9 seeds", "wrongly-listed is listed as equivalent, and seed 4 shows it: unit 7"} {
+	for i, want := range []string{"speechless: ", "survivor survived 9 seeds", "without a mutant, seed 6 breaks L4: 2 units unsold",
+		"wrongly-listed is listed as equivalent, and seed 4 shows it: unit 7"} {
 		if i >= len(got.failed) || !strings.HasPrefix(got.failed[i], want) {
 			t.Errorf("failures %q, want %q at place %d", got.failed, want, i)
 		}
 	}
-	for _, want := range []string{"no mutant: no violation in 9 seeds", "SURVIVED", "unit 7; has two rows", "a bug"} {
+	for _, want := range []string{"no mutant: no violation in 9 seeds", "SURVIVED", "unit 7; has two rows", "a bug", " 8 seeds"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)
 		}
