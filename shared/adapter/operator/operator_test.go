@@ -255,6 +255,54 @@ func TestEventsThatAreRefused(t *testing.T) {
 	}
 }
 
+// TestDescriptionsAreSanitizedHere: an event need not come from the command line tool.
+func TestDescriptionsAreSanitizedHere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	evil := item("7", time.Hour)
+	evil.Commodity.Detail = `<b>x</b><script>alert(1)</script>`
+	if _, err := w.client.Import(t.Context(), []seckill.Item{evil}); err != nil {
+		t.Fatal(err)
+	}
+	if it, err := w.items.Get(t.Context(), "7"); err != nil || it.Commodity.Detail != "<b>x</b>" {
+		t.Errorf("%q, %v", it.Commodity.Detail, err)
+	}
+}
+
+// failing is a table of items that takes so many more, and no other.
+type failing struct {
+	seckill.Items
+	puts int
+}
+
+func (f *failing) Put(ctx context.Context, it seckill.Item) error {
+	if f.puts--; f.puts < 0 {
+		return errors.New("no answer")
+	}
+	return f.Items.Put(ctx, it)
+}
+
+// TestAFaultInAnImport: what was written before it is in the audit log, and a second import makes the rest.
+func TestAFaultInAnImport(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.flow.Items = &failing{w.items, 1}
+	file := []seckill.Item{item("7", time.Hour), item("8", time.Hour)}
+	var refused *operator.Refusal
+	if _, err := w.client.Import(t.Context(), file); !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable {
+		t.Errorf("got %v, want %s", err, seckill.CodeUnavailable)
+	}
+	want := map[string]any{"level": "WARN", "msg": "operator", "who": w.client.Who, "command": "import", "made": []any{"7"}, "changed": []any{},
+		"result": "unavailable", "err": "item 8: no answer"}
+	if diff := cmp.Diff([]map[string]any{want}, w.lines(t)); diff != "" {
+		t.Errorf("audit -want +got\n%s", diff)
+	}
+	w.flow.Items = w.items
+	if done, err := w.client.Import(t.Context(), file); err != nil || fmt.Sprint(done) != "{[8] [] [7]}" {
+		t.Errorf("again: %v, %v", done, err)
+	}
+}
+
 // TestExportInPages: an export that is more than an answer holds comes whole and in order.
 func TestExportInPages(t *testing.T) {
 	t.Parallel()
