@@ -3,13 +3,16 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"seckill/shared/flow/shop"
 	"seckill/shared/seckill"
+	"seckill/sim/linear"
 )
 
 // Kind is a kind of act.
@@ -78,6 +81,9 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	case actStep:
 		if p := s.find(t.ID); p != nil && !now.Before(s.instances[p.on].frozen) {
 			s.step(p)
+			if pick(t.A, 48, 12) == 0 {
+				s.keep()
+			}
 		}
 	case actKill:
 		s.kill(t)
@@ -88,9 +94,13 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	case actClose:
 		s.take(t, "expire", s.queues["closings"], func(i *Instance) handler { return i.Expire.Handle })
 	case actTick:
-		s.advance(t, []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, time.Second, 5 * time.Second, 31 * time.Second, time.Minute}[pick(t.A, 8, 6)])
+		s.advance(t, s.pause(t.A))
 	case actJump:
-		s.jump([]int{3, 15, 60}[pick(t.A, 8, 3)])
+		minutes := []int{3, 15, 60, 60}[pick(t.A, 8, 4)]
+		if pick(t.A, 16, 3) == 0 && s.plan.Items[0].Lasts > 0 && s.Clock.Now().Before(s.Item.End.Add(time.Hour)) {
+			minutes = 2*24*60 + 30 // once: the item is so old by then that the stock forgets it
+		}
+		s.jump(minutes)
 	case actBrowse:
 		s.browse(t)
 	case actOdd:
@@ -213,11 +223,14 @@ func (s *Sim) buy(t Act) {
 	}
 	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
 		p := s.current
+		h := s.heard.Begin(linear.Op{Shopper: shopper, Item: it.ID, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy, Key: key, Count: count, Address: address})
 		order, err := i.PurchaseOf(it.ID, shopper, count, key)
+		s.answered(h, err, linear.Outcome{Kind: linear.Accepted, Order: order})
 		if err != nil {
 			s.trace.step(s.Clock.Now(), p, "is refused: ", string(seckill.CodeOf(err)))
 			return
 		}
+		s.told = append(s.told, &orderRow{id: order, user: shopper, item: it.ID})
 		s.trace.step(s.Clock.Now(), p, "is answered ", order)
 	})
 }
@@ -276,14 +289,48 @@ func (s *Sim) delivered(q *slowQueue, batch []seckill.Delivery) {
 	}
 }
 
+// pause is how long nothing happens: a moment, or until about a time at which something ends or begins.
+func (s *Sim) pause(a uint64) time.Duration {
+	n := pick(a, 8, 8)
+	if n < 6 {
+		return []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, time.Second, 5 * time.Second, 31 * time.Second, time.Minute}[n]
+	}
+	var edges []time.Duration
+	now := s.Clock.Now()
+	add := func(at time.Time) {
+		if d := at.Sub(now) + []time.Duration{0, -time.Millisecond, time.Millisecond, -2 * time.Second, 2 * time.Second, -2500 * time.Millisecond, 2500 * time.Millisecond}[pick(a, 16, 7)]; d > 0 && d < 20*time.Minute {
+			edges = append(edges, d)
+		}
+	}
+	for _, it := range s.allItems() {
+		add(it.Start)
+		add(it.End)
+	}
+	for _, id := range s.Provider.list {
+		o := &s.Provider.orders[id].order
+		add(o.PayBy)
+		add(o.Due())
+	}
+	if len(edges) == 0 {
+		return time.Second
+	}
+	return edges[pick(a, 24, len(edges))]
+}
+
+// keep remembers what Redis is now, to fall back to.
+func (s *Sim) keep() {
+	if !s.plan.Faults[Failover] && !s.plan.Faults[Restore] {
+		return
+	}
+	if len(s.snapshots) > 8 {
+		s.snapshots = slices.Delete(s.snapshots, 2, 3)
+	}
+	s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()})
+}
+
 // advance lets time pass; schedules run each minute.
 func (s *Sim) advance(t Act, d time.Duration) {
-	if s.plan.Faults[Failover] || s.plan.Faults[Restore] {
-		if len(s.snapshots) > 8 {
-			s.snapshots = slices.Delete(s.snapshots, 2, 3)
-		}
-		s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()})
-	}
+	s.keep()
 	s.Clock.Advance(d)
 	now := s.Clock.Now()
 	due := s.deferred
@@ -329,6 +376,9 @@ func (s *Sim) schedule(id, k int, on uint64) {
 // jump lets minutes pass in which nothing goes wrong but what is under way stands still.
 func (s *Sim) jump(minutes int) {
 	s.trace.say(s.Clock.Now(), "%d minutes pass", minutes)
+	if time.Duration(minutes)*time.Minute >= seckill.MaxUnplaced {
+		s.losses = append(s.losses, s.tick()) // a reader need not find what nobody placed for an hour after the end
+	}
 	i := s.Start(none)
 	for m := range minutes {
 		s.Clock.Advance(time.Minute)
@@ -341,10 +391,13 @@ func (s *Sim) jump(minutes int) {
 
 // shop has a shopper look at an order, open the cashier for it, or cancel it.
 func (s *Sim) shop(t Act) {
-	if len(s.truth.list) == 0 {
-		return
+	var o *orderRow
+	switch placed, told := len(s.truth.list), len(s.told); {
+	case told > 0 && pick(t.A, 56, 3) == 0: // perhaps still on its way to the ledger
+		o = s.told[told-1-pick(t.A, 8, min(told, 3))]
+	case placed > 0:
+		o = s.truth.orders[s.truth.list[pick(t.A, 8, placed)]]
 	}
-	o := s.truth.orders[s.truth.list[pick(t.A, 8, len(s.truth.list))]]
 	if o == nil {
 		return
 	}
@@ -352,10 +405,17 @@ func (s *Sim) shop(t Act) {
 	ctx := context.Background()
 	switch t.Kind {
 	case actCancel:
-		s.spawn(t.ID, t.Kind, who+" cancels "+o.id, t.A, func(i *Instance) { _, _ = i.Shop.Cancel(ctx, o.user, o.id) })
+		s.spawn(t.ID, t.Kind, who+" cancels "+o.id, t.A, func(i *Instance) {
+			h := s.asks(linear.Cancel, o)
+			st, err := i.Shop.Cancel(ctx, o.user, o.id)
+			s.answered(h, err, shown(st))
+		})
 	case actOpen:
 		s.spawn(t.ID, t.Kind, who+" opens the cashier for "+o.id, t.A, func(i *Instance) {
-			if v, err := i.Shop.Order(ctx, o.user, o.id); err == nil && v.PayString != "" {
+			h := s.asks(linear.Read, o)
+			v, err := i.Shop.Order(ctx, o.user, o.id)
+			s.answered(h, err, linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{seen(&v.Order)}})
+			if err == nil && v.PayString != "" {
 				s.open(o.id)
 			}
 		})
@@ -363,14 +423,55 @@ func (s *Sim) shop(t Act) {
 		s.spawn(t.ID, t.Kind, who+" looks", t.A, func(i *Instance) {
 			switch pick(t.A, 20, 3) {
 			case 0:
-				_, _ = i.Shop.Newest(ctx, o.user, o.item)
+				h := s.asks(linear.Newest, o)
+				st, err := i.Shop.Newest(ctx, o.user, o.item)
+				s.answered(h, err, shown(st))
 			case 1:
-				_, _ = i.Shop.Order(ctx, o.user, o.id)
+				h := s.asks(linear.Read, o)
+				v, err := i.Shop.Order(ctx, o.user, o.id)
+				s.answered(h, err, linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{seen(&v.Order)}})
 			default:
-				_, _ = i.Shop.Orders(ctx, o.user, 1, 10)
+				h := s.asks(linear.List, o)
+				list, err := i.Shop.Orders(ctx, o.user, 1, 10)
+				out := linear.Outcome{Kind: linear.Shown}
+				for k := range list {
+					out.Seen = append(out.Seen, seen(&list[k].Order))
+				}
+				s.answered(h, err, out)
 			}
 		})
 	}
+}
+
+// asks notes what a shopper asks of an order.
+func (s *Sim) asks(k linear.Kind, o *orderRow) linear.Handle {
+	op := linear.Op{Shopper: o.user, Item: o.item, Call: s.tick(), Return: math.MaxInt64, Kind: k}
+	switch k {
+	case linear.Cancel, linear.Read:
+		op.Order = o.id
+	case linear.List:
+		op.Item = ""
+	}
+	return s.heard.Begin(op)
+}
+
+// answered notes what a shopper was told.
+func (s *Sim) answered(h linear.Handle, err error, out linear.Outcome) {
+	if err != nil {
+		out = linear.Answer(err)
+	}
+	s.heard.End(h, s.tick(), out)
+}
+
+func shown(st shop.Status) linear.Outcome {
+	if st.Order == "" {
+		return linear.Outcome{Kind: linear.Missing}
+	}
+	return linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{{Order: st.Order, State: st.State}}}
+}
+
+func seen(o *seckill.Order) linear.Seen {
+	return linear.Seen{Item: o.Item, Order: o.ID, State: o.State, Count: o.Count, Units: o.Units}
 }
 
 // open begins a trade; a second one only where shoppers do that.

@@ -168,14 +168,14 @@ func (w *World) checkStock(it *seckill.Item) error {
 	if err != nil || s == nil {
 		return err
 	}
+	if at := w.stoppedAt[it.ID]; at.After(w.lostAt) && !s.stopped {
+		return fmt.Errorf("I10 the stock, which forgot nothing since, sells after an acknowledged stop of item %s", it.ID)
+	}
 	if !w.forgot {
 		for n := 1; n <= it.Stock; n++ {
 			if order := w.truth.units[unitKey{it.ID, n}]; order != "" && s.held[n] != order {
 				return fmt.Errorf("L3 unit %d is order %s's, the stock, which forgot nothing, says %q", n, order, s.held[n])
 			}
-		}
-		if !w.stoppedAt[it.ID].IsZero() && !s.stopped {
-			return fmt.Errorf("I10 the stock, which forgot nothing, sells after an acknowledged stop of item %s", it.ID)
 		}
 	}
 	for n := range s.held {
@@ -192,6 +192,34 @@ func (w *World) checkStock(it *seckill.Item) error {
 		}
 	}
 	return nil
+}
+
+// checkSoldOut judges a "no unit left" that an order is rejected by: fewer units than it wants are nobody's, neither sold, nor reserved for
+// somebody, nor on their way back. Asked only when the stock forgot nothing since the order began to look for other numbers.
+func (w *World) checkSoldOut(r seckill.Reservation) {
+	s, err := w.numbersOf(r.Item)
+	if err != nil || s == nil || w.truth.orders[r.Order] != nil {
+		return
+	}
+	left := 0
+	for n := 1; n <= w.item(r.Item).Stock; n++ {
+		if w.truth.units[unitKey{r.Item, n}] != "" {
+			continue
+		}
+		holder := s.held[n]
+		score, _ := w.Redis.Do("ZSCORE", stockKey(r.Item, "awaiting"), holder)
+		if holder == "" || holder == r.Order || w.truth.orders[holder] != nil && score == nil {
+			left++
+		}
+	}
+	for _, row := range w.truth.returns {
+		if row.item == r.Item {
+			left -= len(row.units)
+		}
+	}
+	if left >= r.Count {
+		w.truth.fail("L4 order %s hears that no unit is left, %d are nobody's", r.Order, left)
+	}
 }
 
 // numbers is an item's stock as it is, read from its keys.

@@ -10,17 +10,19 @@ import (
 
 // Result is how one seed went.
 type Result struct {
-	Seed   uint64
-	Plan   Plan
-	Acts   []Act
-	Steps  int
-	Hash   uint64 // of the trace
-	Fired  [nFaults]int
-	Err    error // the first violation
-	Units  int   // that were on sale
-	Unsold int   // of those, with demand left, once all was quiet
-	Spans  []time.Duration
-	sim    *Sim
+	Seed      uint64
+	Plan      Plan
+	Acts      []Act
+	Steps     int
+	Hash      uint64 // of the trace
+	Fired     [nFaults]int
+	Err       error // the first violation
+	Units     int   // that were on sale
+	Unsold    int   // of those, with demand left, once all was quiet
+	Judged    int   // answers to shoppers that were compared
+	Undecided int   // shoppers whose answers took too long to judge
+	Spans     []time.Duration
+	sim       *Sim
 }
 
 // Play plays one seed: it makes the history while it plays it. Use the result before the next.
@@ -79,6 +81,7 @@ func (res *Result) finish() {
 		res.Err = s.End()
 	}
 	res.Steps, res.Fired, res.Spans = s.Steps, s.Fired, s.Out.Spans
+	res.Judged, res.Undecided = s.Judged, s.Undecided
 	for _, it := range s.allItems() {
 		res.Units += it.Stock
 	}

@@ -107,8 +107,9 @@ func (s *Sim) importItems(t Act) {
 		list = append(list, sold)
 	}
 	s.spawn(t.ID, t.Kind, "operator imports items", t.A, func(i *Instance) {
+		began := s.Clock.Now()
 		_, err := i.Stage.Import(context.Background(), list)
-		if err == nil && len(list) > 1 && s.Clock.Now().After(list[1].Start) {
+		if err == nil && len(list) > 1 && began.After(list[1].Start) {
 			s.truth.fail("I10 an item on sale was changed by an import")
 		}
 		if pick(t.A, 24, 4) == 0 {

@@ -20,6 +20,7 @@ type Plan struct {
 	Sticky    int // percent: the same process goes on
 	Batch     int // most messages that one process takes
 	Pays      int // percent of opened orders that are paid
+	Slow      int // percent of calls whose answer comes after others have acted
 	Installed bool
 
 	Faults    FaultSet
@@ -55,7 +56,7 @@ var usual = [nActs]int{actStep: 60, actBuy: 8, actConsume: 10, actClose: 3, actT
 func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	p := Plan{Seed: seed, Instances: 3, Weights: usual, Sticky: []int{0, 50, 90, 97}[r.IntN(4)], Batch: []int{1, 1, 3, 10}[r.IntN(4)],
-		Pays: []int{30, 70, 95}[r.IntN(3)], Installed: r.IntN(100) < 80, sabotage: o.Break}
+		Pays: []int{30, 70, 95}[r.IntN(3)], Slow: []int{0, 0, 10, 30}[r.IntN(4)], Installed: r.IntN(100) < 80, sabotage: o.Break}
 	p.size(r, o)
 	on := func(percent int) bool { return r.IntN(100) < percent }
 	for _, a := range []Kind{actBuy, actConsume, actClose, actOpen, actPay, actCancel, actTick} {
@@ -65,6 +66,12 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		case 1:
 			p.Weights[a] = max(1, p.Weights[a]/3)
 		}
+	}
+	if on(20) { // much is paid, cancelled and closed at once
+		for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
+			p.Weights[a] *= 3
+		}
+		p.Pays = 95
 	}
 	if on(30) {
 		p.Weights[actStop] = 1

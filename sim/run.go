@@ -24,15 +24,16 @@ type Run struct {
 
 // Summary is what a run found.
 type Summary struct {
-	Seeds, Steps  int
-	Fired         [nFaults]int
-	Enabled       [nFaults]int // seeds that enabled a kind
-	States        int          // distinct ones, give or take 2 %
-	Units, Unsold int
-	Spans         []time.Duration // that a unit was out of sale
-	Violations    []Result        // the lowest seeds first
-	Elapsed       time.Duration
-	Hash          uint64 // of all seeds' hashes, in whatever order they were played
+	Seeds, Steps      int
+	Fired             [nFaults]int
+	Enabled           [nFaults]int // seeds that enabled a kind
+	States            int          // distinct ones, give or take 2 %
+	Units, Unsold     int
+	Judged, Undecided int             // answers to shoppers that were compared; shoppers whose answers took too long to judge
+	Spans             []time.Duration // that a unit was out of sale
+	Violations        []Result        // the lowest seeds first
+	Elapsed           time.Duration
+	Hash              uint64 // of all seeds' hashes, in whatever order they were played
 
 	sketch sketch
 }
@@ -80,6 +81,8 @@ func (s *Summary) add(r *Result) {
 	s.Steps += r.Steps
 	s.Units += r.Units
 	s.Unsold += r.Unsold
+	s.Judged += r.Judged
+	s.Undecided += r.Undecided
 	s.Spans = append(s.Spans, r.Spans...)
 	s.Hash += r.Hash * (2*r.Seed + 1)
 	for f := range r.Fired {
@@ -118,6 +121,7 @@ func (s *Summary) Table(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\nseeds %d, steps %d, distinct states about %d, %.0f seeds/s, hash %016x\n", s.Seeds, s.Steps, s.States,
 		float64(s.Seeds)/s.Elapsed.Seconds(), s.Hash)
+	fmt.Fprintf(w, "answers to shoppers judged %d; shoppers whose answers could not be judged %d\n", s.Judged, s.Undecided)
 	fmt.Fprintf(w, "undersell: %d of %d units unsold with demand left; violations: %d\n", s.Unsold, s.Units, len(s.Violations))
 }
 

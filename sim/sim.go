@@ -14,6 +14,7 @@ import (
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
 	"seckill/shared/seckill"
+	"seckill/sim/linear"
 )
 
 // death is what a dying process panics with.
@@ -43,11 +44,18 @@ type Sim struct {
 	minute    int64     // that schedules last ran in
 	queues    map[string]*slowQueue
 
-	Steps  int
-	Fired  [nFaults]int
-	Calls  map[string]int // how often which port call was made
-	States sketch
-	Out    outOfSale
+	heard  linear.Recorder // what shoppers asked and were told
+	facts  map[string]*linear.Truth
+	losses []int64
+	told   []*orderRow // orders that shoppers were answered
+	ticks  int64
+
+	Steps             int
+	Judged, Undecided int // answers compared; shoppers whose answers took too long to judge
+	Fired             [nFaults]int
+	Calls             map[string]int // how often which port call was made
+	States            sketch
+	Out               outOfSale
 }
 
 // process is one event being handled.
@@ -118,6 +126,9 @@ func New(p Plan) (*Sim, error) {
 			s.fire(Skew)
 		}
 	}
+	for _, it := range s.allItems() {
+		s.note(it)
+	}
 	s.minute = s.Clock.Now().Unix() / 60
 	s.snapshots = []snapshot{{s.Clock.Now(), w.Redis.Snapshot()}}
 	return s, nil
@@ -125,8 +136,12 @@ func New(p Plan) (*Sim, error) {
 
 // of is a simulation of a world that is there already.
 func of(w *World, p Plan) *Sim {
-	s := &Sim{World: w, plan: p, Calls: map[string]int{}, queues: map[string]*slowQueue{}}
+	s := &Sim{World: w, plan: p, facts: map[string]*linear.Truth{}, Calls: map[string]int{}, queues: map[string]*slowQueue{}}
 	w.truth.say = func(format string, args ...any) { s.trace.say(w.Clock.Now(), format, args...) }
+	for _, it := range w.allItems() {
+		s.facts[it.ID] = &linear.Truth{Limit: it.Limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
+	}
+	w.forgetting = func() { s.losses = append(s.losses, s.tick()) }
 	for name, q := range map[string]*memory.Queue{"orders": w.Orders, "closings": w.Closings} {
 		s.queues[name] = &slowQueue{Queue: q}
 	}
@@ -182,9 +197,7 @@ func (s *Sim) fire(f Fault) { s.Fired[f]++ }
 func (s *Sim) hook(call string, do func() error) error {
 	p := s.current
 	p.call, p.since = call, s.Clock.Now()
-	if !p.yield(struct{}{}) {
-		panic(death{})
-	}
+	s.stand(p)
 	s.Steps++
 	s.Calls[call]++
 	if p.left > 0 {
@@ -202,8 +215,22 @@ func (s *Sim) hook(call string, do func() error) error {
 		s.trace.step(s.Clock.Now(), p, "dies", "")
 		panic(death{})
 	}
+	if s.strikes && int(s.draw>>40%100) < s.plan.Slow && !bounded(call) {
+		p.call = call + " answered"
+		s.stand(p)
+	}
 	return err
 }
+
+// stand lets others act before a process goes on.
+func (s *Sim) stand(p *process) {
+	if !p.yield(struct{}{}) {
+		panic(death{})
+	}
+}
+
+// bounded says whether a call has a deadline so short that a guarantee rests on it.
+func bounded(call string) bool { return call == "ledger.Place/Transact" || call == "stock.Reserve" }
 
 // scale makes of a plan's rate, 1 to 100, how many of 10,000 calls a fault strikes: 5 % at most, more of calls that are rare.
 var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50, CloseFault: 50, Delay: 20}
@@ -211,9 +238,12 @@ var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, C
 // strike carries a call out as chance has it.
 func (s *Sim) strike(p *process, call string, do func() error) (how string, err error) {
 	port, name, _ := strings.Cut(call, ".")
-	place := call == "ledger.Place/Transact"
-	if place && s.Clock.Now().Sub(p.since) > seckill.PlaceTimeout {
+	if bounded(call) && s.Clock.Now().Sub(p.since) > seckill.PlaceTimeout {
 		return " misses its deadline", context.DeadlineExceeded
+	}
+	if call == "stock.Reserve" {
+		run := do
+		do = func() error { return s.reserve(run) }
 	}
 	if port == "stock" && s.Clock.Now().Before(s.refuses) {
 		s.fire(ReadOnly)
@@ -265,11 +295,31 @@ func (s *Sim) strike(p *process, call string, do func() error) (how string, err 
 		return " fails, not done", errFault
 	case hit(Lost):
 		return after(" is done, the answer is lost")
-	case !place && len(s.late) < 4 && hit(Late):
+	case !bounded(call) && len(s.late) < 4 && hit(Late):
 		s.late = append(s.late, func() { s.trace.step(s.Clock.Now(), p, call, fmt.Sprintf(" arrives late (%v)", do())) })
 		return " fails, and arrives later", errFault
 	}
 	return "", do()
+}
+
+// reserve carries a reservation out and judges when it was made (I10): the script goes by its instance's clock, just before the call.
+func (s *Sim) reserve(do func() error) error {
+	s.reserved = ""
+	err := do()
+	if s.reserved == "" {
+		return err
+	}
+	it, now, off := s.item(s.reserved), s.Clock.Now(), time.Duration(0)
+	for _, in := range s.instances {
+		off = max(off, in.clock.by.Abs())
+	}
+	if s.plan.Faults[ClockJump] {
+		off = seckill.SkewBound
+	}
+	if now.Before(it.Start.Add(-off)) || !now.Before(it.End.Add(off+seckill.PlaceTimeout)) {
+		s.truth.fail("I10 a unit of item %s was reserved at %s, on sale from %s to %s, clocks off by at most %s", it.ID, now, it.Start, it.End, off)
+	}
+	return err
 }
 
 // spawn begins a process, up to before its first port call.
@@ -332,6 +382,10 @@ func (s *Sim) judge() error {
 		if !row.Stopped {
 			delete(s.stoppedAt, it.ID)
 		}
+		if s.touched || row.Stopped != it.Stopped {
+			it.Stopped = row.Stopped
+			s.note(it)
+		}
 	}
 	if len(s.truth.changed) > 0 {
 		s.wrote = s.Clock.Now()
@@ -339,6 +393,39 @@ func (s *Sim) judge() error {
 	err := s.Check()
 	s.States.add(s.fingerprint())
 	s.Out.look(s)
+	return err
+}
+
+// nano is a time as the judge of answers wants it.
+func (s *Sim) nano(at time.Time) int64 { return at.Sub(epoch).Nanoseconds() }
+
+// tick is now, and later than the tick before: what happens at one time happens in an order.
+func (s *Sim) tick() int64 {
+	s.ticks++
+	return s.nano(s.Clock.Now()) + s.ticks
+}
+
+// note writes down what holds of an item from now on.
+func (s *Sim) note(it *seckill.Item) {
+	m := linear.Moment{At: s.tick(), Stopped: it.Stopped}
+	if num, err := s.numbersOf(it.ID); err == nil && num != nil {
+		m.Installed, m.Left, m.Stopped = true, num.stock-num.highWater+len(num.free), m.Stopped || num.stopped
+	}
+	s.facts[it.ID].Note(m)
+}
+
+// checkAnswers judges what shoppers were told, all together.
+func (s *Sim) checkAnswers() error {
+	o := linear.Options{Losses: s.losses, Truth: s.facts, Stale: int64(seckill.ItemFresh), Skew: int64(seckill.SkewBound)}
+	if s.plan.Faults[ClockJump] {
+		o.Stale += int64(2 * seckill.SkewBound) // an instance measures a second by its own clock
+	}
+	r, err := linear.Check(s.heard.Ops(), o)
+	s.Judged += r.Operations + r.Refusals
+	if errors.Is(err, linear.ErrUndecided) {
+		s.Undecided += r.Undecided
+		return nil
+	}
 	return err
 }
 
@@ -369,6 +456,9 @@ func (s *Sim) End() error {
 		return fmt.Errorf("drained: %w", err)
 	}
 	s.Out.end(s)
+	if err := s.checkAnswers(); err != nil {
+		return fmt.Errorf("I12 what shoppers were told: %w", err)
+	}
 	if err := s.checkParked(); err != nil {
 		return err
 	}
@@ -388,7 +478,7 @@ func (s *Sim) retire() error {
 		return nil
 	}
 	s.trace.say(s.Clock.Now(), "two days pass")
-	s.Clock.Advance(ends.Add(seckill.KeepLoaded + 10*time.Minute).Sub(s.Clock.Now()))
+	s.Clock.Advance(max(0, ends.Add(seckill.KeepLoaded+10*time.Minute).Sub(s.Clock.Now())))
 	for _, b := range s.bodies {
 		if err := s.Orders.SendRaw(b, 0); err != nil {
 			return err

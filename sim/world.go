@@ -47,15 +47,24 @@ type World struct {
 	ids    *system.IDs
 	truth  *truth
 
-	odd       map[string]bool            // bodies of messages with which nobody can do anything
-	touched   bool                       // a script ran since the last Check
-	forgot    bool                       // the stock has forgotten something
-	asked     map[string]seckill.Request // requests with a key, by order id
-	keyless   map[keyless]int            // requests without one
-	placed    map[keyless]int            // orders of those
-	acked     map[string]bool            // order ids that buy answered
-	stoppedAt map[string]time.Time       // when an item's stop was acknowledged; none while on sale
+	odd        map[string]bool            // bodies of messages with which nobody can do anything
+	touched    bool                       // a script ran since the last Check
+	forgot     bool                       // the stock has forgotten something
+	lostAt     time.Time                  // when it last did
+	resuming   map[string]int             // by item, how many operators are resuming its sale
+	resumed    map[string]int             // by item, how many ever were
+	forgetting func()                     // told of it
+	reserved   string                     // the item of the newest reservation
+	drawing    map[string]time.Time       // by order, when it first asked for other numbers
+	asked      map[string]seckill.Request // requests with a key, by order id
+	keyless    map[keyless]int            // requests without one
+	placed     map[keyless]int            // orders of those
+	acked      map[string]bool            // order ids that buy answered
+	stoppedAt  map[string]time.Time       // when an item's stop was acknowledged; none while on sale
 }
+
+// address is where everybody lives.
+const address = "杭州市西湖区1号"
 
 // keyless is what a request without a key is known by.
 type keyless struct {
@@ -90,11 +99,11 @@ func NewWorldOf(s Setting) (*World, error) {
 	w := &World{
 		Clock: clock, Redis: memory.NewRedis(), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, stoppedAt: map[string]time.Time{},
+		forgetting: func() {}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
-	w.stock, w.ledger = redisstock.New(watched{w.Redis, &w.touched}), ledger.New(w.Rows)
+	w.stock, w.ledger = judged{redisstock.New(watched{w.Redis, &w.touched}), w}, ledger.New(w.Rows)
 	for _, it := range s.Items {
 		if err := w.items.Put(context.Background(), it); err != nil {
 			return nil, err
@@ -114,6 +123,34 @@ type watched struct {
 func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
 	*r.touched = true
 	return r.Runner.Run(ctx, s, keys, args)
+}
+
+// judged is the stock, two of whose answers are judged when they are given.
+type judged struct {
+	seckill.Stock
+	w *World
+}
+
+// Reserve notes that something new is reserved.
+func (j judged) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
+	res, err := j.Stock.Reserve(ctx, now, r, keyed, resend)
+	if err == nil && res.Code == seckill.Reserved {
+		j.w.reserved = r.Item
+	}
+	return res, err
+}
+
+// Redraw judges "no unit left" (L4).
+func (j judged) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
+	w := j.w
+	if w.drawing[r.Order].IsZero() {
+		w.drawing[r.Order] = w.Clock.Now()
+	}
+	code, out, err := j.Stock.Redraw(ctx, now, r, c, resend)
+	if err == nil && code == seckill.RedrawNone && w.drawing[r.Order].After(w.lostAt) {
+		w.checkSoldOut(r)
+	}
+	return code, out, err
 }
 
 // allItems are the world's items, as the judge knows them.
@@ -138,13 +175,19 @@ func (w *World) item(id string) *seckill.Item {
 // Forget has Redis lose everything.
 func (w *World) Forget() {
 	w.Redis.Flush()
-	w.forgot, w.touched = true, true
+	w.lost()
 }
 
 // Recall has Redis go back to what it was.
 func (w *World) Recall(s *memory.Snapshot) {
 	w.Redis.Restore(s)
+	w.lost()
+}
+
+func (w *World) lost() {
+	w.lostAt = w.Clock.Now()
 	w.forgot, w.touched = true, true
+	w.forgetting()
 }
 
 // counter is entropy that repeats with the world: each read differs from the one before.
@@ -221,7 +264,7 @@ func (i *Instance) PurchaseOf(item, user string, count int, key string) (string,
 	} else {
 		w.keyless[keyless{user, item, count}]++
 	}
-	id, err := i.Buy.Buy(context.Background(), buy.Purchase{Item: item, User: user, Count: count, Address: "杭州市西湖区1号", Key: key})
+	id, err := i.Buy.Buy(context.Background(), buy.Purchase{Item: item, User: user, Count: count, Address: address, Key: key})
 	if err == nil {
 		w.acked[id] = true
 	}
@@ -236,9 +279,14 @@ func (i *Instance) StopOf(item string, stopped bool) error {
 	w := i.world
 	if !stopped {
 		delete(w.stoppedAt, item)
+		w.resumed[item]++
+		w.resuming[item]++
+		defer func() { w.resuming[item]-- }()
+		return i.Stage.SetStopped(context.Background(), item, false)
 	}
-	err := i.Stage.SetStopped(context.Background(), item, stopped)
-	if err == nil && stopped {
+	before := w.resumed[item]
+	err := i.Stage.SetStopped(context.Background(), item, true)
+	if err == nil && w.resumed[item] == before && w.resuming[item] == 0 { // nobody wants the contrary at the same time
 		w.stoppedAt[item] = w.Clock.Now()
 	}
 	return err
@@ -347,7 +395,7 @@ func (w *World) SellOut() error {
 		if !w.sells(it) {
 			continue
 		}
-		if err := i.StopOf(it.ID, false); err != nil {
+		if err := i.operate(it); err != nil {
 			return err
 		}
 		for n := range it.Stock + 2 {
@@ -365,6 +413,28 @@ func (w *World) SellOut() error {
 	}
 	if n := w.Unsold(); n > 0 {
 		return fmt.Errorf("L4 %d units unsold with demand left", n)
+	}
+	return nil
+}
+
+// operate has an operator stop an item's sale, add a unit and resume it: each is obeyed at once when nothing is wrong any more.
+func (i *Instance) operate(it *seckill.Item) error {
+	w := i.world
+	if err := i.StopOf(it.ID, true); err != nil {
+		return fmt.Errorf("L3 an operator's stop: %w", err)
+	}
+	if s, err := w.numbersOf(it.ID); err != nil || s == nil || !s.stopped {
+		return fmt.Errorf("L3 the stock of item %s does not obey an operator's stop (%w)", it.ID, err)
+	}
+	if err := i.Stage.AddStock(context.Background(), it.ID, it.Stock+1); err != nil {
+		return fmt.Errorf("L3 an operator adds a unit: %w", err)
+	}
+	it.Stock++
+	if s, err := w.numbersOf(it.ID); err != nil || s.stock != it.Stock {
+		return fmt.Errorf("L3 the stock of item %s has no %d units (%w)", it.ID, it.Stock, err)
+	}
+	if err := i.StopOf(it.ID, false); err != nil {
+		return fmt.Errorf("L3 an operator resumes: %w", err)
 	}
 	return nil
 }
