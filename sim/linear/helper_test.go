@@ -1,0 +1,40 @@
+package linear
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"seckill/shared/seckill"
+)
+
+const forever = math.MaxInt64
+
+func buys(key string, count int) Op { return Op{Kind: Buy, Key: key, Count: count, Address: "a"} }
+
+func accepted(order string) Outcome { return Outcome{Kind: Accepted, Order: order} }
+
+func shown(order string, s seckill.State) Outcome {
+	return Outcome{Kind: Shown, Seen: []Seen{{Order: order, State: s}}}
+}
+
+// row is a single order's view: of as many units as it shows, one when it has none.
+func row(order string, s seckill.State, units ...int) Outcome {
+	return Outcome{Kind: Shown, Seen: []Seen{{Order: order, State: s, Count: max(1, len(units)), Units: units}}}
+}
+
+// seeded is a shop whose choices a seed makes.
+func seeded(seed uint64, lossy bool) *shop {
+	r := rand.New(rand.NewPCG(seed, 1))
+	return newShop(r.IntN, lossy)
+}
+
+// lines tells a history.
+func lines(ops []Op) string {
+	var b strings.Builder
+	for i := range ops {
+		fmt.Fprintln(&b, &ops[i])
+	}
+	return b.String()
+}

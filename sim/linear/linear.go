@@ -1,0 +1,285 @@
+// Package linear judges what shoppers asked and were told: is there an order of events, each request taking effect at one moment
+// between its call and its answer, in which every answer is true? In: the operations of a run, recorded by whoever played the
+// shoppers, and what the world knows (losses of the stock, the truth about items). Out: nil, a *Contradiction in words, or ErrUndecided. It
+// starts no process and reads no clock; the verdict depends on its input alone. The search is porcupine's; the specification is ours.
+//
+// # The specification
+//
+// It is sequential, for one shopper and one item. An order is absent until a purchase makes it queued. From there it moves by itself,
+// at any moment, along the table of shared/seckill, never back, and never becomes absent again.
+//
+//   - A purchase with a key that is accepted: the key's order exists from then on. If it existed before, nothing changes.
+//   - A purchase without a key that is accepted: a new order, at a moment when no order of the shopper with the same count was queued
+//     and not hidden; or one that exists, with the same count. (It may be in any state: the stock recognises a repeat until it has been
+//     told what the ledger decided, which a crash delays.)
+//   - "unconfirmed" with an order's id does to the order what an accepted purchase does.
+//   - No answer, or a fault: the purchase may take effect once, at any moment after its call, or never.
+//   - limit_reached and not_enough are no answer to a repeat: with a key, its order did not exist; without one, no order with this
+//     count was queued. The order that limit_reached names exists. Other refusals say nothing of orders: an instance's memory may give them.
+//   - A read of an order shows its state at that moment. "No such order": it was absent.
+//   - The newest order is one that exists, in the state shown. "No order": all were absent.
+//   - A list shows states of the past; only pending_payment is the state at that moment. What it does not show says nothing.
+//   - A cancel that is answered with closing or cancelled: the order is in that state from then on. still_queued: it was queued.
+//     not_cancellable: it was past both. Without an answer a cancel says nothing, for an order may begin to close by itself.
+//   - A loss of the stock: an order that is queued may be hidden, which reads as absent, until a message or a repeat of the purchase brings
+//     it back. A repeat with the key of an order that existed at a loss may meet the limit.
+//
+// Beside it some facts hold for ever, whatever the order of events: see rules. A refusal is true when it was at some moment between
+// Stale before its call and its answer: see Truth.
+package linear
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"seckill/shared/seckill"
+)
+
+// Kind is what a shopper does.
+type Kind uint8
+
+// The kinds.
+const (
+	Buy    Kind = iota // POST /seckill/buy
+	Cancel             // POST /order/{id}/cancel
+	Read               // GET /order/{id}
+	Newest             // GET /seckill/order/{seckill_id}
+	List               // GET /order/list
+)
+
+// OutcomeKind is what kind of answer came.
+type OutcomeKind uint8
+
+// The kinds of answers.
+const (
+	Unknown  OutcomeKind = iota // none, or a fault: the effect may come at any later moment
+	Accepted                    // a purchase: Order
+	Refused                     // Code, and Order where the refusal names one
+	Shown                       // Seen: one order, or a list's
+	Missing                     // a read: there is no such order; the newest: there is none
+)
+
+// Seen is one order as an answer shows it.
+type Seen struct {
+	Item  string // in a list; elsewhere it is the operation's
+	Order string
+	State seckill.State
+	Count int   // 0 where the answer has neither count nor units
+	Units []int // meaningful when Count is not 0
+}
+
+// Outcome is an answer.
+type Outcome struct {
+	Kind  OutcomeKind
+	Code  seckill.Code // Refused
+	Order string       // Accepted; Refused, when the refusal names one
+	Seen  []Seen       // Shown: exactly one, but for a list
+}
+
+// Answer gives the outcome of a call that ended with an error; err is not nil. A fault is Unknown, "no such order" is Missing.
+func Answer(err error) Outcome {
+	var e *seckill.Error
+	if !errors.As(err, &e) {
+		return Outcome{}
+	}
+	switch e.Code {
+	case seckill.CodeUnavailable, seckill.CodeInternal:
+		return Outcome{}
+	case seckill.CodeOrderUnknown:
+		return Outcome{Kind: Missing}
+	}
+	return Outcome{Kind: Refused, Code: e.Code, Order: e.Order}
+}
+
+// Op is one request and its answer. Times are nanoseconds of the world's one true clock; whoever records them makes them distinct, by
+// adding the number of the step, where one event followed another: what happened at the same time may have happened in any order.
+type Op struct {
+	Shopper, Item string // Item may be "" for a list
+	Call, Return  int64  // Return is math.MaxInt64 when no answer came
+	Kind          Kind
+	Key           string // Buy: the Idempotency-Key, or ""
+	Count         int    // Buy
+	Address       string // Buy: a key's second request with another count or address is another body
+	Order         string // Cancel, Read
+	Outcome       Outcome
+}
+
+// Options is what the judge has to know beside the operations.
+type Options struct {
+	Losses []int64           // when the stock forgot something: flushed, failed over, restored
+	Truth  map[string]*Truth // by item; without one, what needs it is not judged
+	Stale  int64             // how old a refusal may be, nanoseconds
+	Skew   int64             // how far an instance's clock may be off, nanoseconds
+	Steps  int               // bound of the search for one shopper and item; 0: DefaultSteps
+}
+
+// DefaultSteps bounds the search: a history of ten operations takes about ten steps, a hopeless one of thirty at once billions. It
+// is a number of steps and not a time, so that the verdict on a seed is the same on every machine.
+const DefaultSteps = 100_000
+
+// Report counts what was judged.
+type Report struct {
+	Partitions int // pairs of shopper and item
+	Operations int // with an answer that says something
+	Refusals   int // compared with the truth
+	Undecided  int // partitions whose search met its bound
+}
+
+// ErrUndecided says that the search met its bound for at least one shopper (Report.Undecided), and that no contradiction was found.
+var ErrUndecided = errors.New("linear: undecided")
+
+// Check judges a history. The error is a *Contradiction, ErrUndecided, or plain when the history itself is malformed.
+func Check(history []Op, opt Options) (Report, error) {
+	if opt.Steps == 0 {
+		opt.Steps = DefaultSteps
+	}
+	parts, err := split(history)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{Partitions: len(parts)}
+	if c := owners(parts); c != nil {
+		return r, c
+	}
+	for _, p := range parts {
+		c := p.facts(&opt)
+		if c == nil {
+			c = p.refusals(&opt, &r)
+		}
+		if c != nil {
+			return r, c
+		}
+		r.Operations += p.plan(&opt)
+		switch judge(p.slots, p.steps, opt.Steps) {
+		case no:
+			return r, p.contradiction(opt.Steps)
+		case undecided:
+			r.Undecided++
+		}
+	}
+	if c := unitsOnce(parts); c != nil {
+		return r, c
+	}
+	if r.Undecided > 0 {
+		return r, fmt.Errorf("%w for %d of %d shoppers", ErrUndecided, r.Undecided, len(parts))
+	}
+	return r, nil
+}
+
+// entry is an operation, or one order of a list, as its partition has it.
+type entry struct {
+	op      *Op
+	seen    *Seen // the order shown; nil when none
+	lagging bool  // seen may be of the past
+}
+
+// slot is one order of a partition.
+type slot struct {
+	id    string
+	keyed bool
+	count int // units asked for; 0 when unknown, or when a key came with several
+}
+
+// partition is what one shopper did about one item.
+type partition struct {
+	shopper, item string
+	entries       []entry
+	keys          []keyed
+	slots         []slot
+	steps         []step
+}
+
+// keyed is an Idempotency-Key and its order.
+type keyed struct {
+	key, order string
+	by         *Op // an operation that showed the order; nil: computed
+}
+
+// split checks the operations and sorts them by shopper and item, in the order of their first appearance.
+func split(history []Op) ([]*partition, error) {
+	type name struct{ shopper, item string }
+	index := make(map[name]*partition, len(history)/4+1)
+	var parts []*partition
+	add := func(item string, e entry) {
+		n := name{e.op.Shopper, item}
+		p := index[n]
+		if p == nil {
+			p = &partition{shopper: n.shopper, item: n.item, entries: make([]entry, 0, 16)}
+			index[n] = p
+			parts = append(parts, p)
+		}
+		p.entries = append(p.entries, e)
+	}
+	for i := range history {
+		op := &history[i]
+		if err := op.validate(); err != nil {
+			return nil, fmt.Errorf("linear: operation %d, %s: %w", i, op, err)
+		}
+		o := &op.Outcome
+		switch {
+		case op.Kind != List:
+			e := entry{op: op}
+			if o.Kind == Shown {
+				e.seen = &o.Seen[0]
+			}
+			add(op.Item, e)
+		case o.Kind == Shown:
+			for k := range o.Seen {
+				s := &o.Seen[k]
+				item := s.Item
+				if item == "" {
+					item = op.Item
+				}
+				add(item, entry{op, s, s.State != seckill.PendingPayment})
+			}
+		}
+	}
+	return parts, nil
+}
+
+func (op *Op) validate() error {
+	o := &op.Outcome
+	switch {
+	case op.Call > op.Return:
+		return errors.New("it returned before it was called")
+	case op.Return == math.MaxInt64 && o.Kind != Unknown:
+		return errors.New("an answer without a time")
+	case op.Kind == Buy && (o.Kind == Shown || o.Kind == Missing) || op.Kind != Buy && o.Kind == Accepted:
+		return errors.New("this kind of answer does not exist here")
+	case o.Kind == Accepted && o.Order == "":
+		return errors.New("accepted without an order")
+	case o.Kind == Shown && op.Kind != List && len(o.Seen) != 1:
+		return fmt.Errorf("shows %d orders", len(o.Seen))
+	}
+	for i := range o.Seen {
+		if o.Seen[i].Order == "" || o.Seen[i].State.Info().State == "" {
+			return fmt.Errorf("shows order %q in state %q", o.Seen[i].Order, o.Seen[i].State)
+		}
+	}
+	return nil
+}
+
+// made is the order that the operation certainly made or met: of an accepted purchase, or an unconfirmed one.
+func (op *Op) made() string {
+	o := &op.Outcome
+	if op.Kind == Buy && (o.Kind == Accepted || o.Kind == Refused && o.Code == seckill.CodeUnconfirmed) {
+		return o.Order
+	}
+	return ""
+}
+
+// maybe says that the operation is a purchase whose effect nobody knows.
+func (op *Op) maybe() bool {
+	o := &op.Outcome
+	if op.Kind != Buy {
+		return false
+	}
+	switch o.Code {
+	case seckill.CodeUnavailable, seckill.CodeInternal:
+		return true
+	case seckill.CodeUnconfirmed:
+		return o.Order == ""
+	}
+	return o.Kind == Unknown
+}

@@ -1,0 +1,310 @@
+package linear
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/anishathalye/porcupine"
+
+	"seckill/shared/seckill"
+)
+
+// A lot is everything that one order may be at a moment, as a set of bits: orders move by themselves and independently of each
+// other, so what may be the case is a set for each order, and no search has to guess their moves.
+//
+// A lot is closed under time: with a state it has all that the order may become by itself.
+type lot uint32
+
+// The bits above those of seckill.States.
+const (
+	absent    = lot(1) << (iota + 16) // nobody asked for it
+	awaited                           // a purchase without an answer may yet make it
+	hidden                            // queued, and the stock has forgotten it
+	forgotten                         // it may have existed at a loss: no set member, a mark
+)
+
+var (
+	queued    lot                               // the bit of seckill.Queued
+	anyState  lot                               // every state of the table
+	past      lot                               // what not_cancellable says
+	stateBits = make(map[seckill.State]lot, 16) // by state
+	becomes   [32]lot                           // by bit: itself and all it may become
+)
+
+func init() {
+	for i, s := range seckill.States {
+		stateBits[s.State] = lot(1) << i
+		anyState |= lot(1) << i
+	}
+	for i, s := range seckill.States {
+		becomes[i] = reach(s.State)
+	}
+	queued = stateBits[seckill.Queued]
+	past = anyState &^ (queued | stateBits[seckill.PendingPayment] | stateBits[seckill.Closing] | stateBits[seckill.Cancelled])
+	becomes[bits.TrailingZeros32(uint32(absent))] = absent
+	becomes[bits.TrailingZeros32(uint32(awaited))] = awaited | reach(seckill.Queued)
+	becomes[bits.TrailingZeros32(uint32(hidden))] = hidden | reach(seckill.Queued)
+	becomes[bits.TrailingZeros32(uint32(forgotten))] = forgotten
+}
+
+// reach is a state and all that may follow it.
+func reach(s seckill.State) lot {
+	set := stateBits[s]
+	for _, t := range seckill.Transitions {
+		if t.From == s {
+			set |= reach(t.To) // the table has no cycle
+		}
+	}
+	return set
+}
+
+// closed adds what may follow.
+func (l lot) closed() lot {
+	var all lot
+	for rest := uint32(l); rest != 0; rest &= rest - 1 {
+		all |= becomes[bits.TrailingZeros32(rest)]
+	}
+	return all
+}
+
+// only keeps the members of set, and what may follow them; ok says whether any is left. The mark stays.
+func (l lot) only(set lot) (lot, bool) {
+	left := l & set &^ forgotten
+	return left.closed() | l&forgotten, left != 0
+}
+
+// verb is what a step of the specification does.
+type verb uint8
+
+const (
+	permit    verb = iota // a purchase without an answer, whose order is known by its key
+	credit                // one without a key: it may have made one order
+	loss                  // the stock forgets
+	acceptKey             // a purchase with a key makes its order, or meets it
+	acceptNew             // one without a key makes a new order, or meets one with the same count
+	refuse                // limit_reached or not_enough
+	observe               // an order is one of set
+	none                  // every order reads as absent
+)
+
+// step is one operation as the specification sees it.
+type step struct {
+	do         verb
+	order      int // slot; -1: none. refuse: the order that is named
+	refused    int // refuse: the slot of the purchase's key; -1 without a key
+	count      int // refuse: units asked for
+	set        lot // observe: what the order may be
+	call, back int64
+	op         *Op // nil for a loss
+	seen       *Seen
+}
+
+// belief is what may be the case: [0] is the number of purchases without a key and an answer that have not been seen to make an order, and
+// the mark forgotten once there was a loss; then one lot for each slot. The specification leaves open what happens between operations; a
+// belief holds all of it, so that each step leads from one belief to one.
+type belief []lot
+
+const creditMask = forgotten - 1
+
+// model runs steps over the slots of one partition.
+type model struct {
+	slots []slot
+	left  int // steps of the search that may still be taken
+}
+
+func (m *model) start() belief {
+	b := make(belief, len(m.slots)+1)
+	for i := range m.slots {
+		b[i+1] = absent
+	}
+	return b
+}
+
+// apply does a step in place and gives -1; or the order that forbids the step, and b is spoilt.
+func (m *model) apply(b belief, s *step) int {
+	switch s.do {
+	case permit:
+		if b[s.order+1]&absent != 0 {
+			b[s.order+1] = awaited.closed()
+		}
+	case credit:
+		b[0]++
+	case loss:
+		b[0] |= forgotten
+		for i := 1; i < len(b); i++ {
+			if b[i] == absent {
+				continue
+			}
+			b[i] |= forgotten
+			if b[i]&queued != 0 {
+				b[i] |= hidden
+			}
+		}
+	case acceptKey:
+		b.exist(s.order)
+	case acceptNew:
+		if b[s.order+1] == absent {
+			m.notQueued(b, s.order, m.slots[s.order].count, false)
+		}
+		b.exist(s.order)
+	case refuse:
+		return m.refused(b, s)
+	case observe:
+		if !m.observed(b, s.order, s.set) {
+			return s.order
+		}
+	case none:
+		for i := range m.slots {
+			l, ok := b[i+1].only(absent | awaited | hidden)
+			if !ok {
+				return i
+			}
+			b[i+1] = l
+		}
+	}
+	return -1
+}
+
+// exist makes an order that was absent, hidden or awaited exist.
+func (b belief) exist(order int) {
+	l := b[order+1]
+	if l == absent {
+		b[order+1] = queued.closed()
+		return
+	}
+	b[order+1] = l &^ (awaited | hidden) // what they lead to is in the set already
+}
+
+// spend says that an order was made by a purchase without a key and an answer, some time before.
+func (b belief) spend(order int) {
+	b[0]--
+	b[order+1] = queued.closed() | b[0]&forgotten
+}
+
+// observed restricts an order to what an answer says of it.
+func (m *model) observed(b belief, order int, set lot) bool {
+	if b[order+1] == absent && set&absent == 0 && !m.slots[order].keyed && b[0]&creditMask > 0 {
+		b.spend(order)
+	}
+	l, ok := b[order+1].only(set)
+	if !ok {
+		return false
+	}
+	b[order+1] = l
+	// Two orders made without keys and with the same count are never queued at once: the second would have been the first.
+	s := &m.slots[order]
+	if set == queued && !s.keyed && l&forgotten == 0 {
+		m.notQueued(b, order, s.count, true)
+	}
+	return true
+}
+
+// notQueued takes from every other order with this count the possibility of being queued now, and known to the stock. There always is another, for a
+// queued order moves by itself. keyless: only from orders made without a key, and not from those that existed at a loss: hidden, they let a
+// second one be made, and may be queued beside it later.
+func (m *model) notQueued(b belief, except, count int, keyless bool) {
+	for i := range m.slots {
+		s := &m.slots[i]
+		if i == except || s.count != count || count == 0 || b[i+1] == absent || keyless && (s.keyed || b[i+1]&forgotten != 0) {
+			continue
+		}
+		b[i+1], _ = b[i+1].only(^queued)
+	}
+}
+
+// refused does limit_reached and not_enough, and gives the order that contradicts, or -1. All of it is true at the same moment, so the order that
+// is named is looked at once.
+func (m *model) refused(b belief, s *step) int {
+	if i := s.refused; i >= 0 && b[i+1]&forgotten == 0 {
+		l, ok := b[i+1].only(absent | awaited)
+		if !ok || i == s.order {
+			return i
+		}
+		b[i+1] = l
+	}
+	if s.order >= 0 {
+		set := anyState
+		if s.refused < 0 && m.slots[s.order].count == s.count {
+			set &^= queued
+		}
+		if !m.observed(b, s.order, set) {
+			return s.order
+		}
+	}
+	if s.refused >= 0 {
+		return -1
+	}
+	m.notQueued(b, s.order, s.count, false)
+	return -1
+}
+
+// verdict of a search.
+type verdict uint8
+
+const (
+	yes verdict = iota
+	no
+	undecided
+)
+
+// judge says whether there is an order of the steps that the specification allows, taking at most limit steps to find out. The order
+// of their calls nearly always is one: only where it is not, is it worth a search.
+func judge(slots []slot, steps []step, limit int) verdict {
+	if inCallOrder(slots, steps) {
+		return yes
+	}
+	return search(slots, steps, limit)
+}
+
+func inCallOrder(slots []slot, steps []step) bool {
+	slices.SortStableFunc(steps, byCall)
+	m := model{slots: slots}
+	b := m.start()
+	for i := range steps {
+		if m.apply(b, &steps[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func byCall(a, b step) int { return cmp.Compare(a.call, b.call) }
+
+// search tries every order that the steps' times allow.
+func search(slots []slot, steps []step, limit int) verdict {
+	m := model{slots, limit}
+	pm := porcupine.Model{
+		Init: func() any { return m.start() },
+		Step: func(state, input, _ any) (bool, any) {
+			if m.left--; m.left < 0 {
+				return false, nil
+			}
+			b := slices.Clone(state.(belief))
+			return m.apply(b, input.(*step)) < 0, b
+		},
+		Equal: func(a, b any) bool { return slices.Equal(a.(belief), b.(belief)) },
+		Hash:  func(a any) uint64 { return a.(belief).hash() },
+	}
+	ops := make([]porcupine.Operation, len(steps))
+	for i := range steps {
+		ops[i].Input, ops[i].Call, ops[i].Return = &steps[i], steps[i].call, steps[i].back
+	}
+	ok := porcupine.CheckOperations(pm, ops)
+	switch {
+	case ok:
+		return yes
+	case m.left < 0:
+		return undecided
+	}
+	return no
+}
+
+// hash is FNV-1a over the lots.
+func (b belief) hash() uint64 {
+	h := uint64(14695981039346656037)
+	for _, l := range b {
+		h = (h ^ uint64(l)) * 1099511628211
+	}
+	return h
+}

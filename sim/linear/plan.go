@@ -1,0 +1,153 @@
+package linear
+
+import (
+	"slices"
+
+	"seckill/shared/seckill"
+)
+
+// plan turns the partition's entries into steps of the specification, and counts them without the losses. It needs keys, which
+// facts fills.
+func (p *partition) plan(opt *Options) int {
+	p.slots = make([]slot, 0, 8)
+	p.steps = make([]step, 0, len(p.entries)+len(opt.Losses))
+	for i := range p.keys {
+		k := &p.keys[i]
+		p.slots = append(p.slots, slot{id: k.order, keyed: true, count: p.countOf(k.key)})
+	}
+	for i := range p.entries {
+		e := &p.entries[i]
+		switch {
+		case e.op.made() != "" && e.op.Key == "":
+			p.size(e.op.made(), e.op.Count)
+		case e.seen != nil && e.seen.Count > 0:
+			p.size(e.seen.Order, e.seen.Count)
+		}
+	}
+	first, last := int64(0), int64(0)
+	for i := range p.entries {
+		e := &p.entries[i]
+		if i == 0 || e.op.Call < first {
+			first = e.op.Call
+		}
+		last = max(last, e.op.Call) // a loss after the last call constrains and permits nothing
+		s := step{order: -1, refused: -1, call: e.op.Call, back: e.op.Return, op: e.op, seen: e.seen}
+		if p.translate(e, &s) {
+			p.steps = append(p.steps, s)
+		}
+	}
+	said := len(p.steps)
+	for _, at := range opt.Losses {
+		if at >= first && at <= p.lastReturn(last) {
+			p.steps = append(p.steps, step{do: loss, order: -1, refused: -1, call: at, back: at})
+		}
+	}
+	return said
+}
+
+// lastReturn is when the last answer came, at least from.
+func (p *partition) lastReturn(from int64) int64 {
+	for i := range p.entries {
+		if op := p.entries[i].op; op.Outcome.Kind != Unknown {
+			from = max(from, op.Return)
+		}
+	}
+	return from
+}
+
+// translate fills in a step; false when the answer says nothing of orders.
+func (p *partition) translate(e *entry, s *step) bool {
+	op, o := e.op, &e.op.Outcome
+	switch {
+	case op.Kind == Buy:
+		return p.translateBuy(op, s)
+	case o.Kind == Missing && op.Kind == Newest:
+		s.do = none
+	case o.Kind == Missing:
+		s.do, s.order, s.set = observe, p.slot(op.Order), absent|awaited|hidden
+	case e.seen != nil && e.lagging:
+		s.do, s.order, s.set = observe, p.slot(e.seen.Order), reach(e.seen.State)
+	case e.seen != nil:
+		s.do, s.order, s.set = observe, p.slot(e.seen.Order), stateBits[e.seen.State]
+	case op.Kind == Cancel && o.Kind == Refused && o.Code == seckill.CodeStillQueued:
+		s.do, s.order, s.set = observe, p.slot(op.Order), queued
+	case op.Kind == Cancel && o.Kind == Refused && o.Code == seckill.CodeNotCancelable:
+		s.do, s.order, s.set = observe, p.slot(op.Order), past
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *partition) translateBuy(op *Op, s *step) bool {
+	o := &op.Outcome
+	switch {
+	case op.made() != "" && op.Key != "":
+		s.do, s.order = acceptKey, p.slot(op.made())
+	case op.made() != "":
+		s.do, s.order = acceptNew, p.slot(op.made())
+	case op.maybe():
+		// What may happen at any later moment is a permission from the call on: nothing is gained by deciding when it is used.
+		s.back = s.call
+		if op.Key == "" {
+			s.do = credit
+			break
+		}
+		s.do, s.order = permit, p.slot(p.orderOf(op.Key))
+	case o.Code == seckill.CodeLimitReached || o.Code == seckill.CodeNotEnough:
+		s.do, s.count = refuse, op.Count
+		if op.Key != "" {
+			s.refused = p.slot(p.orderOf(op.Key))
+		}
+		if o.Order != "" {
+			s.order = p.slot(o.Order)
+		}
+	case o.Code == seckill.CodeKeyReused && o.Order != "":
+		s.do, s.order, s.set = observe, p.slot(o.Order), anyState
+	default:
+		return false
+	}
+	return true
+}
+
+// size notes the count of an order that has no key.
+func (p *partition) size(order string, count int) {
+	if s := &p.slots[p.slot(order)]; s.count == 0 && !s.keyed {
+		s.count = count
+	}
+}
+
+// slot finds an order, or makes its slot.
+func (p *partition) slot(id string) int {
+	if i := slices.IndexFunc(p.slots, func(s slot) bool { return s.id == id }); i >= 0 {
+		return i
+	}
+	p.slots = append(p.slots, slot{id: id})
+	return len(p.slots) - 1
+}
+
+// orderOf gives the order of a key that was used.
+func (p *partition) orderOf(key string) string {
+	for i := range p.keys {
+		if p.keys[i].key == key {
+			return p.keys[i].order
+		}
+	}
+	return ""
+}
+
+// countOf is the count that all purchases with the key asked for; 0 when they differ.
+func (p *partition) countOf(key string) int {
+	count := 0
+	for i := range p.entries {
+		op := p.entries[i].op
+		switch {
+		case op.Kind != Buy || op.Key != key:
+		case count == 0:
+			count = op.Count
+		case count != op.Count:
+			return 0
+		}
+	}
+	return count
+}

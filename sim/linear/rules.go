@@ -1,0 +1,193 @@
+package linear
+
+import (
+	"slices"
+
+	"seckill/shared/seckill"
+)
+
+// The rules that a Contradiction names. RuleLife is the sequential specification; the others hold whatever the order of events.
+const (
+	RuleLife      = "life of an order"       // no order of events explains the answers
+	RuleKey       = "one order per key"      // a key has one order, an order one key
+	RuleOwner     = "one shopper per order"  // an order is of one shopper and one item
+	RuleBody      = "one body per key"       // a key is accepted with one body, and key_reused means that there was another
+	RuleCount     = "count as asked"         // an order has the count that was asked for, from placement on always the same
+	RuleUnits     = "units of an order"      // a placed order shows its units, always the same, until they are given back; then none
+	RuleUnit      = "one order per unit"     // no unit is shown in two orders at once
+	RuleLimit     = "limit of a shopper"     // orders shown to hold units at once hold no more than the limit
+	RuleCancel    = "cancelled by its owner" // no order is cancelled that nobody tried to cancel
+	RuleRefusal   = "refusals are true"      // at some moment, at most Stale before the call
+	RuleReachable = "limit within reach"     // limit_reached to a shopper whose purchases could add up to it
+)
+
+// owners: an order is of one shopper and one item.
+func owners(parts []*partition) *Contradiction {
+	type owner struct {
+		p  *partition
+		op *Op
+	}
+	seen := make(map[string]owner, 4*len(parts))
+	for _, p := range parts {
+		for i := range p.entries {
+			e := &p.entries[i]
+			id := e.op.made()
+			if e.seen != nil {
+				id = e.seen.Order
+			}
+			if id == "" {
+				continue
+			}
+			o, ok := seen[id]
+			switch {
+			case !ok:
+				seen[id] = owner{p, e.op}
+			case o.p != p:
+				return p.against(RuleOwner, "order "+id+" is of two shoppers or two items", o.op, e.op)
+			}
+		}
+	}
+	return nil
+}
+
+// facts judges what holds for ever, and learns the order of each key.
+func (p *partition) facts(opt *Options) *Contradiction {
+	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRows, p.factCancelled, p.factLimit} {
+		if c := rule(opt); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// factKeys: one key, one order, for ever. A key whose order no answer names has the order that item, shopper and key give.
+func (p *partition) factKeys(*Options) *Contradiction {
+	for i := range p.entries {
+		op := p.entries[i].op
+		id := op.made()
+		if op.Outcome.Code == seckill.CodeKeyReused {
+			id = op.Outcome.Order
+		}
+		if op.Kind != Buy || op.Key == "" || id == "" {
+			continue
+		}
+		known := false
+		for k := range p.keys {
+			if o := &p.keys[k]; o.key == op.Key && o.order == id {
+				known = true
+			} else if o.key == op.Key || o.order == id {
+				return p.against(RuleKey, "a key has one order, and an order one key, for ever", o.by, op)
+			}
+		}
+		if !known {
+			p.keys = append(p.keys, keyed{op.Key, id, op})
+		}
+	}
+	for i := range p.entries {
+		if op := p.entries[i].op; op.Kind == Buy && op.Key != "" && p.orderOf(op.Key) == "" {
+			p.keys = append(p.keys, keyed{op.Key, seckill.KeyedOrderID(p.item, p.shopper, op.Key), nil})
+		}
+	}
+	return nil
+}
+
+// factBodies: with the stock's memory whole, a key is accepted with one body only; key_reused is true only if there was another body.
+func (p *partition) factBodies(opt *Options) *Contradiction {
+	for i := range p.entries {
+		op := p.entries[i].op
+		if op.Kind != Buy || op.Key == "" {
+			continue
+		}
+		since, other := op.Call, (*Op)(nil)
+		for k := range p.entries {
+			o := p.entries[k].op
+			if o.Kind != Buy || o.Key != op.Key {
+				continue
+			}
+			since = min(since, o.Call)
+			if effect := o.made() != "" || o.maybe(); effect && (o.Count != op.Count || o.Address != op.Address) && o.Call <= op.Return {
+				if other == nil || op.made() != "" && o.made() != "" {
+					other = o
+				}
+			}
+		}
+		switch {
+		case op.Outcome.Code == seckill.CodeKeyReused && other == nil:
+			return p.against(RuleBody, "the key had come with no other body", op)
+		case op.made() != "" && other != nil && other.made() != "" && !lostIn(opt.Losses, since, max(op.Return, other.Return)):
+			return p.against(RuleBody, "the key's second body had to be refused", other, op)
+		}
+	}
+	return nil
+}
+
+func lostIn(losses []int64, from, to int64) bool {
+	return slices.ContainsFunc(losses, func(at int64) bool { return at >= from && at <= to })
+}
+
+// factRows: what a row shows never changes but for its state.
+func (p *partition) factRows(*Options) *Contradiction {
+	for i := range p.entries {
+		e := &p.entries[i]
+		if e.seen == nil || e.seen.Count == 0 {
+			continue
+		}
+		s := e.seen
+		want := 0
+		if s.placed() {
+			want = s.Count
+		}
+		if len(s.Units) != want {
+			return p.against(RuleUnits, "an order shows its units from placement until it gives them back", e.op)
+		}
+		if !p.asked(s) {
+			return p.against(RuleCount, "nobody asked for this count", e.op)
+		}
+		for k := range i {
+			o := p.entries[k].seen
+			if o == nil || o.Count == 0 || o.Order != s.Order || o.State == seckill.Queued || s.State == seckill.Queued {
+				continue
+			}
+			if o.Count != s.Count {
+				return p.against(RuleCount, "a placed order's count never changes", p.entries[k].op, e.op)
+			}
+			if s.placed() && o.placed() && !slices.Equal(o.Units, s.Units) {
+				return p.against(RuleUnits, "a placed order's units never change", p.entries[k].op, e.op)
+			}
+		}
+	}
+	return nil
+}
+
+// placed says that the ledger holds units for the order in this state.
+func (s *Seen) placed() bool { return s.State != seckill.Queued && s.State.Info().Holds }
+
+// asked says whether a purchase with the order's count may have made it.
+func (p *partition) asked(s *Seen) bool {
+	for i := range p.entries {
+		op := p.entries[i].op
+		if op.Kind != Buy || op.Count != s.Count {
+			continue
+		}
+		if op.Key != "" && p.orderOf(op.Key) == s.Order || op.made() == s.Order || op.Key == "" && op.maybe() {
+			return true
+		}
+	}
+	return false
+}
+
+// factCancelled: an order is cancelled only when its shopper tried to.
+func (p *partition) factCancelled(*Options) *Contradiction {
+	for i := range p.entries {
+		e := &p.entries[i]
+		if e.seen == nil || e.seen.State != seckill.Cancelled {
+			continue
+		}
+		if !slices.ContainsFunc(p.entries, func(c entry) bool {
+			return c.op.Kind == Cancel && c.op.Order == e.seen.Order && c.op.Call <= e.op.Return && c.op.Outcome.Kind != Refused
+		}) {
+			return p.against(RuleCancel, "no cancel of the order was under way by then", e.op)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package linear
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"seckill/shared/seckill"
+)
+
+// Truth is what really held of one item, as the simulator saw it, not as the code under test tells it. Of the refusals of a purchase,
+// sold_out, not_enough, stopped and not_ready are judged by its moments, not_started and ended by its window, and limit_reached by the shopper's own
+// history: whoever never asked for enough cannot have reached the limit. (What the stock counts against a shopper outlives the order by
+// as long as a return takes, so no more can be said.) key_reused needs no truth.
+type Truth struct {
+	Limit         int   // units that one shopper may hold; 0: not judged
+	Opens, Closes int64 // the window, on the world's clock, nanoseconds
+	moments       []Moment
+}
+
+// Moment is the state of an item from a time on.
+type Moment struct {
+	At        int64
+	Installed bool // the stock has the item
+	Left      int  // units that the stock could hand out: returned numbers and those never issued
+	Stopped   bool // in the items table, or in the stock
+}
+
+// Note adds a moment, not earlier than the one before; call it whenever something may have changed, and once before the first operation.
+func (t *Truth) Note(m Moment) {
+	if n := len(t.moments); n > 0 {
+		last := t.moments[n-1]
+		if last.At = m.At; last == m {
+			return
+		}
+	}
+	t.moments = append(t.moments, m)
+}
+
+// ever says whether something held at some moment in [from, to].
+func (t *Truth) ever(from, to int64, held func(Moment) bool) bool {
+	// What was in force just before from still was at from, as far as equal times tell.
+	first := max(0, sort.Search(len(t.moments), func(i int) bool { return t.moments[i].At >= from })-1)
+	for _, m := range t.moments[first:] {
+		if m.At > to {
+			break
+		}
+		if held(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusals judges the refused purchases.
+func (p *partition) refusals(opt *Options, r *Report) *Contradiction {
+	t := opt.Truth[p.item]
+	if t == nil {
+		return nil
+	}
+	for i := range p.entries {
+		op := p.entries[i].op
+		code := op.Outcome.Code
+		if op.Kind != Buy || op.Outcome.Kind != Refused || !judged(code) {
+			continue
+		}
+		r.Refusals++
+		from, to := op.Call-opt.Stale, op.Return
+		ok, truth := true, ""
+		switch code {
+		case seckill.CodeSoldOut:
+			ok, truth = t.ever(from, to, func(m Moment) bool { return m.Installed && m.Left <= 0 }), "a unit was left all the time"
+		case seckill.CodeNotEnough:
+			ok, truth = t.ever(from, to, func(m Moment) bool { return m.Installed && m.Left < op.Count }), "enough units were left all the time"
+		case seckill.CodeStopped:
+			ok, truth = t.ever(from, to, func(m Moment) bool { return m.Stopped }), "the sale was not stopped"
+		case seckill.CodeNotReady:
+			ok, truth = t.ever(from, to, func(m Moment) bool { return !m.Installed }), "the stock had the item all the time"
+		case seckill.CodeNotStarted:
+			ok, truth = op.Call-opt.Skew < t.Opens, "the sale had begun"
+		case seckill.CodeEnded:
+			ok, truth = op.Return+opt.Skew >= t.Closes, "the sale was not over"
+		case seckill.CodeLimitReached:
+			if ok = t.Limit == 0 || p.within(op, t.Limit); !ok {
+				return p.against(RuleReachable, fmt.Sprintf("the shopper had not asked for enough to reach the limit of %d", t.Limit), p.purchases(op)...)
+			}
+		}
+		if !ok {
+			return p.against(RuleRefusal, truth, op)
+		}
+	}
+	return nil
+}
+
+// purchases gives the operation and the purchases called before it returned, in order.
+func (p *partition) purchases(op *Op) []*Op {
+	var out []*Op
+	for i := range p.entries {
+		if o := p.entries[i].op; o.Kind == Buy && o.Call <= op.Return && !slices.Contains(out, o) {
+			out = append(out, o)
+		}
+	}
+	return out
+}

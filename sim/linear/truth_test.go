@@ -1,0 +1,64 @@
+package linear
+
+import (
+	"errors"
+	"testing"
+
+	"seckill/shared/seckill"
+)
+
+// TestRefusalsAreTrue: a refusal between 100 and 110 of an item that was installed at 10, sold out from 50 to 60 and stopped from 70 to 90.
+// Refusals may be 30 old; clocks are off by 5.
+func TestRefusalsAreTrue(t *testing.T) {
+	history := []Moment{{At: 0}, {At: 10, Installed: true, Left: 3}, {At: 50, Installed: true}, {At: 60, Installed: true, Left: 3},
+		{At: 70, Installed: true, Left: 3, Stopped: true}, {At: 90, Installed: true, Left: 3}}
+	for _, c := range []struct {
+		name   string
+		code   seckill.Code
+		call   int64
+		count  int
+		window [2]int64
+		lies   bool
+	}{
+		{"sold out just then", seckill.CodeSoldOut, 55, 1, [2]int64{0, 1000}, false},
+		{"sold out within the second", seckill.CodeSoldOut, 90, 1, [2]int64{0, 1000}, false},
+		{"sold out too long ago", seckill.CodeSoldOut, 91, 1, [2]int64{0, 1000}, true},
+		{"not yet sold out", seckill.CodeSoldOut, 39, 1, [2]int64{0, 1000}, true},
+		{"sold out when the answer came", seckill.CodeSoldOut, 40, 1, [2]int64{0, 1000}, false},
+		{"not installed is not sold out", seckill.CodeSoldOut, 5, 1, [2]int64{0, 1000}, true},
+		{"fewer than asked for", seckill.CodeNotEnough, 100, 4, [2]int64{0, 1000}, false},
+		{"as many as asked for", seckill.CodeNotEnough, 100, 3, [2]int64{0, 1000}, true},
+		{"stopped within the second", seckill.CodeStopped, 120, 1, [2]int64{0, 1000}, false},
+		{"resumed long ago", seckill.CodeStopped, 121, 1, [2]int64{0, 1000}, true},
+		{"not installed yet", seckill.CodeNotReady, 9, 1, [2]int64{0, 1000}, false},
+		{"installed long ago", seckill.CodeNotReady, 100, 1, [2]int64{0, 1000}, true},
+		{"not started, by a clock that is late", seckill.CodeNotStarted, 100, 1, [2]int64{96, 1000}, false},
+		{"started", seckill.CodeNotStarted, 100, 1, [2]int64{95, 1000}, true},
+		{"over, by a clock that is early", seckill.CodeEnded, 100, 1, [2]int64{0, 115}, false},
+		{"not over", seckill.CodeEnded, 100, 1, [2]int64{0, 116}, true},
+		{"a code that nothing is known of", seckill.CodeItemUnknown, 100, 1, [2]int64{0, 1000}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			truth := &Truth{Opens: c.window[0], Closes: c.window[1]}
+			for _, m := range history {
+				truth.Note(m)
+				truth.Note(m)
+			}
+			ops := told(buys("", c.count).answered(refused(c.code, "")))
+			ops[0].Call, ops[0].Return = c.call, c.call+10
+			_, err := Check(ops, Options{Stale: 30, Skew: 5, Truth: map[string]*Truth{"1001": truth}})
+			var lie *Contradiction
+			if errors.As(err, &lie) != c.lies || err != nil && lie == nil || c.lies && lie.Rule != RuleRefusal {
+				t.Fatalf("got %v, want a contradiction: %t", err, c.lies)
+			}
+		})
+	}
+}
+
+func TestRefusalsWithoutTheTruthAreNotJudged(t *testing.T) {
+	ops := told(buys("", 1).answered(refused(seckill.CodeSoldOut, "")), buys("", 1).answered(refused(seckill.CodeLimitReached, "")))
+	r, err := Check(ops, Options{})
+	if err != nil || r.Refusals != 0 || r.Operations != 1 {
+		t.Fatalf("got %+v, %v; want one operation, no refusal judged, no error", r, err)
+	}
+}
