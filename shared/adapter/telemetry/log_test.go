@@ -150,6 +150,11 @@ func TestSecretsAreNeverLogged(t *testing.T) {
 		if line := b.String(); !strings.Contains(line, c.want) || strings.Contains(line, "杭州") {
 			t.Errorf("%s, given to the logger: line %s, want %s in it and no address", c.name, line, c.want)
 		}
+		b.Reset()
+		telemetry.NewTextLog(&b, slog.LevelInfo).With(c.attr).InfoContext(seckill.WithTrace(t.Context(), "t"), "m")
+		if line := b.String(); !strings.Contains(line, " trace=t") || strings.Contains(line, "杭州") {
+			t.Errorf("%s, as text: line %s, want the trace and no address", c.name, line)
+		}
 	}
 }
 
