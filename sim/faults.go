@@ -111,22 +111,22 @@ func ParseFaults(list string) (FaultSet, error) {
 		bare, without := strings.CutPrefix(name, "-")
 		f := slices.IndexFunc(Faults[:], func(k struct{ Name, Means string }) bool { return k.Name == bare })
 		if f < 0 {
-			return s, fmt.Errorf("there is no kind of fault %q; there are: %s", bare, s.names(true))
+			return s, fmt.Errorf("there is no kind of fault %q; there are: %s", bare, AllFaults())
 		}
 		s[f] = !without
 	}
 	return s, nil
 }
 
-// names lists the set's kinds, or all.
-func (s FaultSet) names(all bool) string {
-	var out []string
+// list names the set's kinds.
+func (s FaultSet) list() []string {
+	out := []string{}
 	for f := range Faults {
-		if all || s[f] {
+		if s[f] {
 			out = append(out, Faults[f].Name)
 		}
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
-func (s FaultSet) String() string { return s.names(false) }
+func (s FaultSet) String() string { return strings.Join(s.list(), ", ") }

@@ -16,7 +16,7 @@ type Plan struct {
 	Shoppers  int
 	Length    int // acts
 	Instances int
-	Weights   [nActs]int
+	Weights   [nActs]int `json:"-"` // only for drawing acts
 	Sticky    int // percent: the same process goes on
 	Batch     int // most messages that one process takes
 	Pays      int // percent of opened orders that are paid
@@ -24,7 +24,7 @@ type Plan struct {
 	Installed bool
 
 	Faults    FaultSet
-	Rates     [nFaults]int // per 10,000 port calls, or percent of what it strikes
+	Rates     Rates // per 10,000 port calls, or percent of what it strikes
 	Receives  int          // Park: how often a message is received before it is parked
 	IndexLag  time.Duration
 	Skew      []time.Duration // by instance

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,8 @@ type simFlags struct {
 	workers  int
 	faults   string
 	trace    string
+	save     string
+	replay   string
 	items    int
 	shoppers int
 	undersell,
@@ -60,6 +63,8 @@ A violation ends the run with exit code 1: its name, its seed, the smallest hist
 	p.IntVar(&f.workers, "workers", runtime.NumCPU(), "worlds at the same time; the result does not depend on it")
 	p.StringVar(&f.faults, "faults", "all", `kinds of faults that may happen, with commas; "none"; "-name" takes one out (--list names them)`)
 	p.StringVar(&f.trace, "trace", "", "write the trace of the last seed to this file")
+	p.StringVar(&f.save, "save", "", "write the smallest history of a violation to this file")
+	p.StringVar(&f.replay, "replay", "", "play the history of a file that --save wrote")
 	p.IntVar(&f.items, "items", 0, "items on sale, 1 or 2 (0: as the seed decides)")
 	p.IntVar(&f.shoppers, "shoppers", 0, "shoppers, up to 1000 (0: as the seed decides)")
 	p.BoolVar(&f.undersell, "undersell", false, "for each kind of fault alone: how long units are out of sale")
@@ -76,6 +81,9 @@ func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
 			fmt.Fprintf(out, "%-16s %s\n", k.Name, k.Means)
 		}
 		return nil
+	}
+	if f.replay != "" {
+		return f.again(out)
 	}
 	faults, err := sim.ParseFaults(f.faults)
 	switch {
@@ -115,6 +123,12 @@ func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
 		small := v.Shrink(time.Minute)
 		fmt.Fprintln(out)
 		small.Report(out, 30)
+		if f.save != "" {
+			if err := save(f.save, small.History()); err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "kept: seckill sim --replay %s\n", f.save)
+		}
 		fmt.Fprintf(out, "again: seckill sim --seed %d --seeds 1%s\n", v.Seed, f.narrowed())
 	}
 	if len(sum.Violations) > 0 {
@@ -123,6 +137,41 @@ func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
 	if silent := sum.Silent(); len(silent) > 0 {
 		return faultError{fmt.Errorf("enabled and never fired: %v", silent)}
 	}
+	return nil
+}
+
+func save(file string, h sim.History) error {
+	b, err := json.MarshalIndent(h, "", " ")
+	if err == nil {
+		err = os.WriteFile(file, append(b, '\n'), 0o600)
+	}
+	if err != nil {
+		return faultError{fmt.Errorf("--save: %w", err)}
+	}
+	return nil
+}
+
+// again plays a file's history.
+func (f *simFlags) again(out io.Writer) error {
+	var h sim.History
+	b, err := os.ReadFile(f.replay)
+	if err == nil {
+		err = json.Unmarshal(b, &h)
+	}
+	if err != nil {
+		return fmt.Errorf("--replay: %w", err)
+	}
+	r := sim.Replay(h.Plan, h.Acts)
+	if f.trace != "" {
+		if err := os.WriteFile(f.trace, r.Trace(), 0o600); err != nil {
+			return faultError{fmt.Errorf("--trace: %w", err)}
+		}
+	}
+	if r.Err != nil {
+		r.Report(out, 30)
+		return faultError{errViolated}
+	}
+	fmt.Fprintf(out, "%d acts, %d steps, hash %016x: nothing is broken. It once showed: %s\n", len(h.Acts), r.Steps, r.Hash, h.Found)
 	return nil
 }
 
