@@ -23,8 +23,11 @@ func TestRegressions(t *testing.T) {
 		if err := json.Unmarshal(b, &h); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		if r := Replay(h.Plan, h.Acts); r.Err != nil || r.Steps == 0 {
-			t.Errorf("%s, which once showed %s: %d steps, %v", file, h.Found, r.Steps, r.Err)
+		if len(h.Acts) == 0 || h.Found == "" {
+			t.Errorf("%s does nothing, or says not what for", file)
+		}
+		if r := Replay(h.Plan, h.Acts); r.Err != nil {
+			t.Errorf("%s, which once showed %s: %v", file, h.Found, r.Err)
 		}
 	}
 }
