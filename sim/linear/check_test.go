@@ -77,7 +77,9 @@ func TestPromises(t *testing.T) {
 		{"a purchase with a key beside one without", told(buys("", 1).answered(accepted("a")), buys("k", 1).answered(accepted("b")),
 			looks("a", row("a", queued)), looks("b", row("b", queued)), newest(shown("a", queued))), nil, "", 0},
 		{"two without keys, the first lost for a while", told(buys("", 1).answered(accepted("a")), buys("", 1).answered(accepted("b")), newest(shown("b", queued)),
-			newest(shown("a", queued)), buys("", 1).answered(accepted("a")), newest(shown("b", queued))), []int64{7}, "", 0},
+			newest(shown("a", queued)), buys("", 1).answered(accepted("a")), newest(shown("b", queued)), newest(shown("a", queued))), []int64{7}, "", 0},
+		{"an unanswered purchase and its repeat both queued, across a loss", told(buys("", 1), buys("", 1).answered(accepted("b")),
+			looks("n", row("n", queued)), looks("b", row("b", queued))), []int64{7}, "", 0},
 		{"two without keys, the first known again", told(buys("", 1).answered(accepted("a")), newest(shown("a", queued)), buys("", 1).answered(accepted("b")),
 			newest(shown("a", queued))), []int64{7}, RuleLife, 3},
 		{"an unanswered purchase does not explain the order of a key", told(buys("", 1), newest(shown("a", queued)), buys("k", 1).answered(accepted("a"))), nil, RuleLife, 1},
@@ -129,6 +131,8 @@ func TestPromises(t *testing.T) {
 		{"a second body is accepted across a loss", told(buys("k", 1).answered(accepted("a")), body(buys("k", 1), "b").answered(accepted("a"))), []int64{7}, "", 0},
 		{"a second body is refused", told(buys("k", 1), buys("k", 2).answered(refused(seckill.CodeKeyReused, "a")), looks("a", row("a", paid, 4))), nil, "", 0},
 		{"key_reused and no other body", told(buys("k", 1), buys("k", 1).answered(refused(seckill.CodeKeyReused, "a"))), nil, RuleBody, 1},
+		{"key_reused, and the other body was refused", told(buys("k", 2).answered(refused(seckill.CodeItemUnknown, "")),
+			buys("k", 1).answered(refused(seckill.CodeKeyReused, "a"))), nil, RuleBody, 1},
 		{"another count than asked for", told(buys("k", 1).answered(accepted("a")), looks("a", row("a", paid, 4, 5))), nil, RuleCount, 1},
 		{"the count of a placed order changes", told(buys("k", 1), buys("k", 2), looks("a", row("a", paid, 4)), looks("a", row("a", paid, 4, 5)),
 			buys("k", 1).answered(accepted("a"))), []int64{7}, RuleCount, 2},
@@ -212,6 +216,30 @@ func TestSearchThatMeetsItsBoundIsUndecided(t *testing.T) {
 	r, err := Check(ops, Options{Steps: 2})
 	if !errors.Is(err, ErrUndecided) || r.Undecided != 1 {
 		t.Fatalf("got %+v, %v; want one undecided", r, err)
+	}
+}
+
+// TestManyOverlappingAnswersAreDecided: a crowd of slow reads of one order, each overlapping all others, in no good order.
+func TestManyOverlappingAnswersAreDecided(t *testing.T) {
+	life := []seckill.State{seckill.Paid, seckill.Closing, seckill.Queued, seckill.PendingPayment}
+	ops := []Op{buys("k", 1).answered(accepted("a"))}
+	for i := range 60 {
+		ops = append(ops, newest(shown("a", life[i%len(life)])))
+	}
+	told(ops...)
+	for i := range ops[1:] {
+		ops[i+1].Return = 10_000
+	}
+	if r, err := Check(ops, Options{}); err != nil {
+		t.Fatalf("got %+v, %v; want no error", r, err)
+	}
+	first, last := newest(shown("a", seckill.Paid)), newest(shown("a", seckill.Queued))
+	first.Call, first.Return = 7, 8
+	last.Call, last.Return = 9_000, 10_000
+	first.Shopper, first.Item, last.Shopper, last.Item = "7", "1001", "7", "1001"
+	var c *Contradiction
+	if _, err := Check(append(ops, first, last), Options{}); !errors.As(err, &c) || len(c.Ops) != 2 {
+		t.Fatalf("got %v, want a contradiction of two answers", err)
 	}
 }
 

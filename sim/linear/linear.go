@@ -151,9 +151,9 @@ func Check(history []Op, opt Options) (Report, error) {
 			return r, c
 		}
 		r.Operations += p.plan(&opt)
-		switch judge(p.slots, p.steps, opt.Steps) {
+		switch v, shows := judge(p.slots, p.steps, opt.Steps); v {
 		case no:
-			return r, p.contradiction(opt.Steps)
+			return r, p.contradiction(shows, opt.Steps)
 		case undecided:
 			r.Undecided++
 		}

@@ -1,11 +1,7 @@
 package linear
 
 import (
-	"cmp"
 	"math/bits"
-	"slices"
-
-	"github.com/anishathalye/porcupine"
 
 	"seckill/shared/seckill"
 )
@@ -237,74 +233,4 @@ func (m *model) refused(b belief, s *step) int {
 	}
 	m.notQueued(b, s.order, s.count, false)
 	return -1
-}
-
-// verdict of a search.
-type verdict uint8
-
-const (
-	yes verdict = iota
-	no
-	undecided
-)
-
-// judge says whether there is an order of the steps that the specification allows, taking at most limit steps to find out. The order
-// of their calls nearly always is one: only where it is not, is it worth a search.
-func judge(slots []slot, steps []step, limit int) verdict {
-	if inCallOrder(slots, steps) {
-		return yes
-	}
-	return search(slots, steps, limit)
-}
-
-func inCallOrder(slots []slot, steps []step) bool {
-	slices.SortStableFunc(steps, byCall)
-	m := model{slots: slots}
-	b := m.start()
-	for i := range steps {
-		if m.apply(b, &steps[i]) >= 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func byCall(a, b step) int { return cmp.Compare(a.call, b.call) }
-
-// search tries every order that the steps' times allow.
-func search(slots []slot, steps []step, limit int) verdict {
-	m := model{slots, limit}
-	pm := porcupine.Model{
-		Init: func() any { return m.start() },
-		Step: func(state, input, _ any) (bool, any) {
-			if m.left--; m.left < 0 {
-				return false, nil
-			}
-			b := slices.Clone(state.(belief))
-			return m.apply(b, input.(*step)) < 0, b
-		},
-		Equal: func(a, b any) bool { return slices.Equal(a.(belief), b.(belief)) },
-		Hash:  func(a any) uint64 { return a.(belief).hash() },
-	}
-	ops := make([]porcupine.Operation, len(steps))
-	for i := range steps {
-		ops[i].Input, ops[i].Call, ops[i].Return = &steps[i], steps[i].call, steps[i].back
-	}
-	ok := porcupine.CheckOperations(pm, ops)
-	switch {
-	case ok:
-		return yes
-	case m.left < 0:
-		return undecided
-	}
-	return no
-}
-
-// hash is FNV-1a over the lots.
-func (b belief) hash() uint64 {
-	h := uint64(14695981039346656037)
-	for _, l := range b {
-		h = (h ^ uint64(l)) * 1099511628211
-	}
-	return h
 }

@@ -42,10 +42,11 @@ func (p *partition) against(rule, why string, ops ...*Op) *Contradiction {
 	return c
 }
 
-// contradiction explains why no order of the partition's steps is allowed. An answer that is not needed for that is left out; a purchase that is
+// contradiction explains why no order of some of the partition's steps is allowed. An answer that is not needed for that is left out; a purchase that is
 // not, is taken for one without an answer, for what was asked has to stay. Either only allows more, so what is left still contradicts itself.
-func (p *partition) contradiction(limit int) *Contradiction {
-	steps := slices.Clone(p.steps)
+func (p *partition) contradiction(steps []step, limit int) *Contradiction {
+	steps = slices.Clone(steps)
+	contradicts := func(some []step) bool { v, _ := judge(p.slots, some, limit); return v == no }
 	for i := len(steps) - 1; i >= 0; i-- {
 		old := steps[i]
 		switch old.do {
@@ -53,11 +54,11 @@ func (p *partition) contradiction(limit int) *Contradiction {
 			continue
 		case acceptKey, acceptNew:
 			steps[i].do, steps[i].back = permit, old.call
-			if judge(p.slots, steps, limit) != no {
+			if !contradicts(slices.Clone(steps)) {
 				steps[i] = old
 			}
 		default:
-			if rest := slices.Delete(slices.Clone(steps), i, i+1); judge(p.slots, rest, limit) == no {
+			if rest := slices.Delete(slices.Clone(steps), i, i+1); contradicts(slices.Clone(rest)) {
 				steps = rest
 			}
 		}
