@@ -321,6 +321,14 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 }
 
 func TestInterrupted(t *testing.T) {
+	noAWS(t)
+	t.Setenv("AWS_REGION", "eu-central-1")
+	over, end := context.WithCancel(t.Context())
+	end()
+	var stderr bytes.Buffer
+	if code := run(over, []string{"items", "stop", "7", "--stack", "sale"}, io.Discard, &stderr, noEnv); code != exitFault || stderr.String() != "seckill: interrupted\n" {
+		t.Errorf("before anything: exit %d, %s", code, stderr.String())
+	}
 	for _, tt := range []struct{ during, want string }{
 		{"GetCallerIdentity", "seckill: interrupted\n"},
 		{"Invoke", "seckill: interrupted; the command may have been carried out, and can be repeated\n"},
