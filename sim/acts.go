@@ -21,6 +21,7 @@ type Kind int
 // The kinds of acts: one port call of a process, what shoppers and operators do, and what goes wrong beside port calls.
 const (
 	actStep Kind = iota
+	actRun
 	actBuy
 	actConsume
 	actClose
@@ -51,6 +52,7 @@ const (
 	actNoSchedule
 	actForge
 	actLose
+	actKeep
 	nActs
 )
 
@@ -62,8 +64,11 @@ type Act struct {
 	A    uint64 // its choices
 }
 
-// most processes at once; beyond it nothing new begins but what shoppers pay.
-const most = 7
+// most processes at once; beyond it nothing new begins but what shoppers do.
+const most = 9
+
+// burst is how many calls of one process an actRun makes in a row.
+const burst = 12
 
 // pick takes the n-th choice out of a.
 func pick(a uint64, shift, n int) int { return int(a >> shift % uint64(n)) }
@@ -71,8 +76,22 @@ func pick(a uint64, shift, n int) int { return int(a >> shift % uint64(n)) }
 // Play does one act and judges.
 func (s *Sim) Play(t Act) error {
 	s.draw = t.A
-	s.act(t)
-	return s.judge()
+	if t.Kind != actRun {
+		s.act(t)
+		return s.judge()
+	}
+	for n := range burst {
+		p := s.find(t.ID)
+		if p == nil || s.Clock.Now().Before(s.instances[p.on].frozen) {
+			break
+		}
+		s.step(p)
+		if err := s.judge(); err != nil {
+			return err
+		}
+		s.draw = (t.A + uint64(n)) * 0x9e3779b97f4a7c15 >> 3
+	}
+	return nil
 }
 
 func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
@@ -81,9 +100,6 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	case actStep:
 		if p := s.find(t.ID); p != nil && !now.Before(s.instances[p.on].frozen) {
 			s.step(p)
-			if pick(t.A, 48, 12) == 0 {
-				s.keep()
-			}
 		}
 	case actKill:
 		s.kill(t)
@@ -131,6 +147,8 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 		s.instances[n].frozen = now.Add(d)
 		s.trace.say(now, "instance %d stands still for %s", n, d)
 		s.fire(Freeze)
+	case actKeep:
+		s.keep()
 	case actFlush, actFailover, actRestore, actReadOnly:
 		s.breakRedis(t)
 	case actArrive:
@@ -293,7 +311,7 @@ func (s *Sim) delivered(q *slowQueue, batch []seckill.Delivery) {
 func (s *Sim) pause(a uint64) time.Duration {
 	n := pick(a, 8, 8)
 	if n < 6 {
-		return []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, time.Second, 5 * time.Second, 31 * time.Second, time.Minute}[n]
+		return []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 31 * time.Second}[n]
 	}
 	var edges []time.Duration
 	now := s.Clock.Now()
@@ -493,7 +511,7 @@ func (s *Sim) pay(a uint64) {
 	if int(id[5]*7+id[9]*3+id[20])%100 >= s.plan.Pays {
 		return
 	}
-	if len(p.trades) == 0 || len(p.trades) == 1 && pick(a, 24, 4) == 0 {
+	if len(p.trades) == 0 || len(p.trades) == 1 && pick(a, 24, 2) == 0 && s.plan.Faults[TwoTrades] {
 		s.open(id)
 		return
 	}

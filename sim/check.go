@@ -239,6 +239,15 @@ func (w *World) numbers() (*numbers, error) { return w.numbersOf(w.Item.ID) }
 func stockKey(item, name string) string { return "{" + item + "}:" + name }
 
 func (w *World) numbersOf(item string) (*numbers, error) {
+	if s, ok := w.read[item]; ok {
+		return s, nil
+	}
+	s, err := w.readNumbers(item)
+	w.read[item] = s
+	return s, err
+}
+
+func (w *World) readNumbers(item string) (*numbers, error) {
 	list := func(cmd, name string, args ...string) []any {
 		v, err := w.Redis.Do(cmd, append([]string{stockKey(item, name)}, args...)...)
 		if err != nil {

@@ -122,10 +122,10 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 			k -= s.plan.Weights[t.Kind]
 		}
 		begins := t.Kind == actBuy || t.Kind == actConsume || t.Kind == actClose || t.Kind == actSchedule
-		if len(s.processes) >= most && begins || r.IntN(100) < s.plan.Sticky && t.Kind < actStop && t.Kind != actTick {
+		if len(s.processes) >= most && begins || r.IntN(100) < s.plan.Sticky && t.Kind < actStop && t.Kind != actTick && t.Kind != actRun {
 			t.Kind = actStep
 		}
-		if t.Kind == actStep || t.Kind == actKill {
+		if t.Kind == actStep || t.Kind == actRun || t.Kind == actKill {
 			if len(s.processes) == 0 {
 				continue
 			}

@@ -302,6 +302,7 @@ func ghost(w *World, i *Instance) error {
 		return fmt.Errorf("%v %w", res.Code, err)
 	}
 	_, err = w.Redis.Do("ZREM", "{"+w.Item.ID+"}:awaiting", w.id("ghost"))
+	clear(w.read)
 	return err
 }
 

@@ -57,14 +57,26 @@ func (s *Sim) browse(t Act) {
 	})
 }
 
+var strays = []struct {
+	queue   string
+	message seckill.Message
+}{
+	{"closings", seckill.Message{Kind: seckill.MessageClose, Order: oddOrder(0)}},
+	{"orders", seckill.Message{Kind: seckill.MessageReturn, Order: oddOrder(0)}},
+	{"orders", seckill.Message{Kind: seckill.MessageWake, Item: "4040"}},
+}
+
 // oddity has somebody ask for what cannot be: nothing may change, and the answer is a refusal.
 func (s *Sim) oddity(t Act) {
 	it, user := s.pickItem(t.A), strconv.Itoa(1+pick(t.A, 8, s.plan.Shoppers))
+	if k := pick(t.A, 40, 8); k < len(strays) { // messages about what is not there: handled, and nothing comes of them
+		_ = s.queues[strays[k].queue].Send(context.Background(), strays[k].message, 0)
+	}
 	s.spawn(t.ID, t.Kind, "somebody asks for what cannot be", t.A, func(i *Instance) {
 		ctx := context.Background()
 		p := buy.Purchase{Item: it.ID, User: user, Count: 1, Address: "杭州市"}
 		var err error
-		switch pick(t.A, 16, 8) {
+		switch pick(t.A, 16, 10) {
 		case 0:
 			p.Count = 0
 			_, err = i.Buy.Buy(ctx, p)
@@ -88,9 +100,13 @@ func (s *Sim) oddity(t Act) {
 			_, err = i.Shop.Cancel(ctx, "66", s.truth.list[pick(t.A, 24, len(s.truth.list))])
 		case 7:
 			err = i.Stage.AddStock(ctx, it.ID, 0)
+		case 8:
+			_, err = i.Shop.Newest(ctx, user, "no item")
+		case 9:
+			_, err = i.Shop.Detail(ctx, "no item")
 		}
 		if err == nil {
-			s.truth.fail("I9 somebody got what cannot be: %d", pick(t.A, 16, 8))
+			s.truth.fail("I9 somebody got what cannot be: %d", pick(t.A, 16, 10))
 		}
 	})
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"seckill/shared/adapter/ledger"
@@ -17,15 +18,15 @@ type Plan struct {
 	Length    int // acts
 	Instances int
 	Weights   [nActs]int `json:"-"` // only for drawing acts
-	Sticky    int // percent: the same process goes on
-	Batch     int // most messages that one process takes
-	Pays      int // percent of opened orders that are paid
-	Slow      int // percent of calls whose answer comes after others have acted
+	Sticky    int        // percent: the same process goes on
+	Batch     int        // most messages that one process takes
+	Pays      int        // percent of opened orders that are paid
+	Slow      int        // percent of calls whose answer comes after others have acted
 	Installed bool
 
 	Faults    FaultSet
 	Rates     Rates // per 10,000 port calls, or percent of what it strikes
-	Receives  int          // Park: how often a message is received before it is parked
+	Receives  int   // Park: how often a message is received before it is parked
 	IndexLag  time.Duration
 	Skew      []time.Duration // by instance
 	Duplicate float64
@@ -50,7 +51,7 @@ type Options struct {
 }
 
 // acts is how often each act is drawn before the seed changes it.
-var usual = [nActs]int{actStep: 60, actBuy: 8, actConsume: 10, actClose: 3, actTick: 6, actOpen: 5, actPay: 7, actNotify: 5, actCancel: 2, actLook: 2}
+var usual = [nActs]int{actStep: 40, actRun: 25, actBuy: 9, actConsume: 10, actClose: 3, actTick: 5, actOpen: 5, actPay: 8, actNotify: 5, actCancel: 2, actLook: 2}
 
 // PlanOf draws a seed's plan.
 func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
@@ -67,11 +68,17 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 			p.Weights[a] = max(1, p.Weights[a]/3)
 		}
 	}
-	if on(20) { // much is paid, cancelled and closed at once
+	var focus []Fault // enabled together, for what only they bring about
+	switch r.IntN(8) {
+	case 0: // much is paid, cancelled and closed at once
 		for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
 			p.Weights[a] *= 3
 		}
 		p.Pays = 95
+		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost}
+	case 1: // the stock forgets while it is being mended
+		p.Weights[actSchedule], p.Weights[actKeep], p.Sticky = 12, 6, 50*r.IntN(2)
+		focus = []Fault{Flush, Failover, Restore, ScheduleTwice}
 	}
 	if on(30) {
 		p.Weights[actStop] = 1
@@ -92,7 +99,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	share := []int{0, 10, 30, 30, 50, 80}[r.IntN(6)] // swarm: how many kinds this seed enables
 	for f := range p.Faults {
 		rate := 1 + r.IntN(100)
-		if drawn := on(share); allowed[f] && (drawn || o.Always) {
+		if drawn := on(share) || slices.Contains(focus, Fault(f)); allowed[f] && (drawn || o.Always) {
 			p.Faults[f], p.Rates[f] = true, rate
 		}
 	}
@@ -106,7 +113,7 @@ func (p *Plan) size(r *rand.Rand, o Options) {
 	if r.IntN(5) == 0 {
 		items = 2
 	}
-	p.Shoppers, p.Length = 3+r.IntN(5), 80+r.IntN(260)
+	p.Shoppers, p.Length = 3+r.IntN(5), 100+r.IntN(300)
 	crowd := r.IntN(5) == 0
 	if crowd {
 		p.Shoppers, p.Length = 10+r.IntN(21), 300+r.IntN(400)
@@ -157,7 +164,7 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 	weigh(Park, actRedrive, 1)
 	weigh(Duplicate, actGhost, 1+r.IntN(2))
 	weigh(ClockJump, actClock, 2)
-	weigh(ScheduleTwice, actSchedule, 1+r.IntN(8))
+	weigh(ScheduleTwice, actSchedule, 1+r.IntN(3))
 	weigh(ScheduleGone, actNoSchedule, 1)
 	weigh(Timeout, actSchedule, 2)
 	weigh(NotifyForged, actForge, 1)
@@ -184,7 +191,7 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 		p.Weights[actFailover] *= 2
 		p.Weights[actRestore] *= 2
 		p.Weights[actBuy], p.Weights[actTick] = 12, 4
-		p.Weights[actSchedule] += 4 + r.IntN(8)
+		p.Weights[actSchedule] += 2 + r.IntN(4)
 		if more := r.IntN(300); longer {
 			p.Length += more
 		}

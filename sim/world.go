@@ -54,6 +54,7 @@ type World struct {
 	resuming   map[string]int             // by item, how many operators are resuming its sale
 	resumed    map[string]int             // by item, how many ever were
 	forgetting func()                     // told of it
+	read       map[string]*numbers        // by item, the stock's numbers as they are; emptied by every script
 	reserved   string                     // the item of the newest reservation
 	drawing    map[string]time.Time       // by order, when it first asked for other numbers
 	asked      map[string]seckill.Request // requests with a key, by order id
@@ -99,11 +100,11 @@ func NewWorldOf(s Setting) (*World, error) {
 	w := &World{
 		Clock: clock, Redis: memory.NewRedis(), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		forgetting: func() {}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
+		forgetting: func() {}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
-	w.stock, w.ledger = judged{redisstock.New(watched{w.Redis, &w.touched}), w}, ledger.New(w.Rows)
+	w.stock, w.ledger = judged{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
 	for _, it := range s.Items {
 		if err := w.items.Put(context.Background(), it); err != nil {
 			return nil, err
@@ -117,11 +118,12 @@ func named(q memory.QueueOptions, name string) memory.QueueOptions { q.Name = na
 // watched notes that a script ran.
 type watched struct {
 	redisstock.Runner
-	touched *bool
+	w *World
 }
 
 func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
-	*r.touched = true
+	r.w.touched = true
+	clear(r.w.read)
 	return r.Runner.Run(ctx, s, keys, args)
 }
 
@@ -187,6 +189,7 @@ func (w *World) Recall(s *memory.Snapshot) {
 func (w *World) lost() {
 	w.lostAt = w.Clock.Now()
 	w.forgot, w.touched = true, true
+	clear(w.read)
 	w.forgetting()
 }
 
@@ -358,7 +361,7 @@ func (w *World) Drain() error {
 			}
 			w.Provider.Notices, w.Provider.Lost = w.Provider.Lost, nil
 		}
-		w.Clock.Advance(time.Minute)
+		w.Clock.Advance(w.idle())
 	}
 	return errors.Join(fmt.Errorf("after %d minutes without faults", rounds), err, w.quiet())
 }
@@ -382,6 +385,20 @@ func (w *World) parked() bool {
 	return slices.ContainsFunc(append(w.Orders.Parked(), w.Closings.Parked()...), func(m memory.ParkedMessage) bool {
 		return !w.odd[string(m.Body)]
 	})
+}
+
+// idle is how long nothing has to happen: until a message appears, a minute at least.
+func (w *World) idle() time.Duration {
+	d := seckill.MaxDelay
+	for _, q := range []*memory.Queue{w.Orders, w.Closings} {
+		if at, ok := q.Next(); ok {
+			d = min(d, at.Sub(w.Clock.Now()))
+		}
+	}
+	if len(w.truth.returns) > 0 || d == seckill.MaxDelay {
+		d = time.Minute
+	}
+	return max(d, time.Minute)
 }
 
 // SellOut has fresh shoppers buy and pay until every unit is sold (L4).
