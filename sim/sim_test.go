@@ -143,6 +143,9 @@ func TestFaultsAlone(t *testing.T) {
 			t.Parallel()
 			var only FaultSet
 			only[f] = true
+			if Fault(f) == Park { // nothing is received too often unless something else goes wrong
+				only[Fail] = true
+			}
 			var fired [nFaults]int
 			for seed := uint64(1); seed <= 400 && (seed <= 10 || fired[f] == 0); seed++ {
 				r := Play(seed, Options{Faults: &only, Always: true}, false)
@@ -154,7 +157,7 @@ func TestFaultsAlone(t *testing.T) {
 				}
 			}
 			for k, n := range fired {
-				if (n > 0) != (k == f) {
+				if (n > 0) != only[k] {
 					t.Errorf("%s fired %d times", Faults[k].Name, n)
 				}
 			}
