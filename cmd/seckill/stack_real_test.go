@@ -5,6 +5,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -169,9 +170,14 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 			t.Fatalf("%v: exit %d\n%s%swant %s", args, code, stdout, stderr, want)
 		}
 	}
+	functions := lambda.New(lambda.Options{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
+	t.Cleanup(func() { // its process ends; when a stack is deleted, MiniStack keeps it
+		if _, err := functions.DeleteFunction(context.Background(), &lambda.DeleteFunctionInput{FunctionName: &function}); err != nil {
+			t.Error(err)
+		}
+	})
 	items("Imported 2 items: 2 made.\n", "import", file)
-	out, err := lambda.New(lambda.Options{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}).
-		Invoke(t.Context(), &lambda.InvokeInput{FunctionName: &function, Payload: []byte(`{"detail-type":"Scheduled Event","source":"aws.events"}`)})
+	out, err := functions.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: &function, Payload: []byte(`{"detail-type":"Scheduled Event","source":"aws.events"}`)})
 	if err != nil || out.FunctionError != nil {
 		t.Fatalf("schedule: %+v, %v", out, err)
 	}
