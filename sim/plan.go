@@ -175,7 +175,7 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 	p.Shuffle = p.Faults[Reorder]
 	p.Receives = seckill.MaxReceives
 	if p.Faults[Park] {
-		p.Receives = 2 + r.IntN(4)
+		p.Receives = 1 + r.IntN(4)
 	}
 	if p.Faults[StaleIndex] {
 		p.IndexLag = time.Duration(1+r.IntN(10)) * time.Second

@@ -141,6 +141,7 @@ func of(w *World, p Plan) *Sim {
 	for _, it := range w.allItems() {
 		s.facts[it.ID] = &linear.Truth{Limit: it.Limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
 	}
+	w.redrove = func() { s.fire(Park) }
 	w.forgetting = func() { s.losses = append(s.losses, s.tick()) }
 	for name, q := range map[string]*memory.Queue{"orders": w.Orders, "closings": w.Closings} {
 		s.queues[name] = &slowQueue{Queue: q}

@@ -54,6 +54,7 @@ type World struct {
 	resuming   map[string]int             // by item, how many operators are resuming its sale
 	resumed    map[string]int             // by item, how many ever were
 	forgetting func()                     // told of it
+	redrove    func()                     // told of parked messages that are moved back
 	read       map[string]*numbers        // by item, the stock's numbers as they are; emptied by every script
 	reserved   string                     // the item of the newest reservation
 	drawing    map[string]time.Time       // by order, when it first asked for other numbers
@@ -100,7 +101,7 @@ func NewWorldOf(s Setting) (*World, error) {
 	w := &World{
 		Clock: clock, Redis: memory.NewRedis(), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		forgetting: func() {}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
+		forgetting: func() {}, redrove: func() {}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
@@ -375,6 +376,7 @@ func (w *World) stranger(q *memory.Queue, body string) error {
 // redrive moves parked messages back as an operator does, if one of them can be read.
 func (w *World) redrive() {
 	if w.parked() {
+		w.redrove()
 		w.Orders.Redrive()
 		w.Closings.Redrive()
 	}
