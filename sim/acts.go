@@ -112,6 +112,9 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	case actTick:
 		s.advance(t, s.pause(t.A))
 	case actJump:
+		if s.Out.On {
+			break
+		}
 		minutes := []int{3, 15, 60, 60}[pick(t.A, 8, 4)]
 		if pick(t.A, 16, 3) == 0 && s.plan.Items[0].Lasts > 0 && s.Clock.Now().Before(s.Item.End.Add(time.Hour)) {
 			minutes = 2*24*60 + 30 // once: the item is so old by then that the stock forgets it
@@ -139,7 +142,7 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	case actGrow:
 		if it := s.pickItem(t.A); it.Stock < 20 {
 			n := it.Stock + 1
-			s.spawn(t.ID, t.Kind, fmt.Sprintf("operator raises the stock of %s to %d", it.ID, n), t.A, func(i *Instance) { _ = i.Stage.AddStock(context.Background(), it.ID, n) })
+			s.spawn(t.ID, t.Kind, fmt.Sprintf("operator raises the stock of %s to %d", it.ID, n), t.A, func(i *Instance) { _ = i.Grow(it.ID, n) })
 		}
 	case actFreeze:
 		n := pick(t.A, 8, len(s.instances))
@@ -310,6 +313,12 @@ func (s *Sim) delivered(q *slowQueue, batch []seckill.Delivery) {
 // pause is how long nothing happens: a moment, or until about a time at which something ends or begins.
 func (s *Sim) pause(a uint64) time.Duration {
 	n := pick(a, 8, 8)
+	if s.plan.Cashier && pick(a, 32, 2) == 0 {
+		n = 7
+	}
+	if s.hurry() {
+		return []time.Duration{50 * time.Millisecond, 300 * time.Millisecond}[n%2]
+	}
 	if n < 6 {
 		return []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 31 * time.Second}[n]
 	}
@@ -394,9 +403,6 @@ func (s *Sim) schedule(id, k int, on uint64) {
 // jump lets minutes pass in which nothing goes wrong but what is under way stands still.
 func (s *Sim) jump(minutes int) {
 	s.trace.say(s.Clock.Now(), "%d minutes pass", minutes)
-	if time.Duration(minutes)*time.Minute >= seckill.MaxUnplaced {
-		s.losses = append(s.losses, s.tick()) // a reader need not find what nobody placed for an hour after the end
-	}
 	i := s.Start(none)
 	for m := range minutes {
 		s.Clock.Advance(time.Minute)
@@ -477,6 +483,11 @@ func (s *Sim) asks(k linear.Kind, o *orderRow) linear.Handle {
 func (s *Sim) answered(h linear.Handle, err error, out linear.Outcome) {
 	if err != nil {
 		out = linear.Answer(err)
+	}
+	for _, it := range s.allItems() { // a reader need not find what nobody placed for an hour after the end
+		if s.Clock.Now().After(it.End.Add(seckill.MaxUnplaced - seckill.SkewBound)) {
+			return
+		}
 	}
 	s.heard.End(h, s.tick(), out)
 }
@@ -621,6 +632,8 @@ func (s *Sim) breakRedis(t Act) {
 			s.fire(Failover)
 		}
 	case actRestore:
+		// One from before an item was forgotten for its age would bring it back for good.
+		s.snapshots = slices.DeleteFunc(s.snapshots, func(p snapshot) bool { return now.Sub(p.at) > 24*time.Hour })
 		if len(s.snapshots) == 0 {
 			return
 		}

@@ -202,7 +202,7 @@ func (w *World) checkSoldOut(r seckill.Reservation) {
 		return
 	}
 	left := 0
-	for n := 1; n <= w.item(r.Item).Stock; n++ {
+	for n := 1; n <= w.grown[r.Item]; n++ {
 		if w.truth.units[unitKey{r.Item, n}] != "" {
 			continue
 		}

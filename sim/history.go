@@ -28,6 +28,9 @@ type Result struct {
 // Play plays one seed: it makes the history while it plays it. Use the result before the next.
 func Play(seed uint64, o Options, measure bool) (res Result) {
 	p, r := PlanOf(seed, o)
+	if measure {
+		p.Installed = true
+	}
 	res = Result{Seed: seed, Plan: p}
 	defer res.recovered()
 	s, err := New(p)

@@ -9,7 +9,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// outOfSale measures how long units are neither sold, nor reserved for somebody, nor to be had: what a fault costs the shop.
+// outOfSale measures how long units of a sale that is on are neither sold, nor reserved for somebody, nor to be had: what a fault costs the
+// shop. While one is out, time goes in small steps, and nobody is idle.
 type outOfSale struct {
 	On    bool
 	since map[unitKey]time.Time
@@ -33,7 +34,7 @@ func (o *outOfSale) look(s *Sim) {
 		}
 		for n := 1; n <= it.Stock; n++ {
 			k := unitKey{it.ID, n}
-			out := s.truth.units[k] == "" && (num == nil || !num.offers(s, it.ID, n))
+			out := it.StateAt(now) == seckill.ItemOnline && s.truth.units[k] == "" && (num == nil || !num.offers(s, it.ID, n))
 			since, was := o.since[k]
 			switch {
 			case out && !was:

@@ -22,6 +22,7 @@ type Plan struct {
 	Batch     int        // most messages that one process takes
 	Pays      int        // percent of opened orders that are paid
 	Slow      int        // percent of calls whose answer comes after others have acted
+	Cashier   bool       // time is spent around the ends of holds
 	Installed bool
 
 	Faults    FaultSet
@@ -74,7 +75,8 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
 			p.Weights[a] *= 3
 		}
-		p.Pays = 95
+		p.Weights[actNotify] = max(1, p.Weights[actNotify]/9)
+		p.Pays, p.Cashier = 95, true
 		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost}
 	case 1: // the stock forgets while it is being mended
 		p.Weights[actSchedule], p.Weights[actKeep], p.Sticky = 12, 6, 50*r.IntN(2)

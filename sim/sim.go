@@ -141,6 +141,8 @@ func of(w *World, p Plan) *Sim {
 	for _, it := range w.allItems() {
 		s.facts[it.ID] = &linear.Truth{Limit: it.Limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
 	}
+	w.looks = func() { s.Out.look(s) }
+	w.hurry = func() bool { return s.Out.On && len(s.Out.since) > 0 }
 	w.redrove = func() { s.fire(Park) }
 	w.forgetting = func() { s.losses = append(s.losses, s.tick()) }
 	for name, q := range map[string]*memory.Queue{"orders": w.Orders, "closings": w.Closings} {

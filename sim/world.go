@@ -55,7 +55,11 @@ type World struct {
 	resumed    map[string]int             // by item, how many ever were
 	forgetting func()                     // told of it
 	redrove    func()                     // told of parked messages that are moved back
+	grown      map[string]int             // by item, the stock that an operator was told it has
+	looks      func()                     // called in each round of Drain
+	hurry      func() bool                // whether Drain goes by seconds instead of minutes
 	read       map[string]*numbers        // by item, the stock's numbers as they are; emptied by every script
+	settled    map[string]time.Time       // by order, when the stock was told what the ledger decided
 	reserved   string                     // the item of the newest reservation
 	drawing    map[string]time.Time       // by order, when it first asked for other numbers
 	asked      map[string]seckill.Request // requests with a key, by order id
@@ -101,12 +105,13 @@ func NewWorldOf(s Setting) (*World, error) {
 	w := &World{
 		Clock: clock, Redis: memory.NewRedis(), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		forgetting: func() {}, redrove: func() {}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
+		forgetting: func() {}, redrove: func() {}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, settled: map[string]time.Time{}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
 	w.stock, w.ledger = judged{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
 	for _, it := range s.Items {
+		w.grown[it.ID] = it.Stock
 		if err := w.items.Put(context.Background(), it); err != nil {
 			return nil, err
 		}
@@ -128,7 +133,7 @@ func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 	return r.Runner.Run(ctx, s, keys, args)
 }
 
-// judged is the stock, two of whose answers are judged when they are given.
+// judged is the stock, some of whose answers are judged when they are given.
 type judged struct {
 	seckill.Stock
 	w *World
@@ -137,10 +142,28 @@ type judged struct {
 // Reserve notes that something new is reserved.
 func (j judged) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
 	res, err := j.Stock.Reserve(ctx, now, r, keyed, resend)
-	if err == nil && res.Code == seckill.Reserved {
-		j.w.reserved = r.Item
+	w := j.w
+	switch {
+	case err != nil:
+	case res.Code == seckill.Reserved:
+		w.reserved = r.Item
+		delete(w.settled, res.Order) // forgotten, and reserved again
+		if w.stoppedAt[r.Item].After(w.lostAt) {
+			w.truth.fail("I10 order %s is reserved after an acknowledged stop, by a stock that forgot nothing since", res.Order)
+		}
+	case !keyed && (res.Code == seckill.ReservedAgain || res.Code == seckill.ReservedBefore) && w.settled[res.Order].After(w.lostAt):
+		w.truth.fail("I4 a new purchase without a key is answered with order %s, which was settled before", res.Order)
 	}
 	return res, err
+}
+
+// Settle notes what the stock was told.
+func (j judged) Settle(ctx context.Context, item, order, user string, units []int) error {
+	err := j.Stock.Settle(ctx, item, order, user, units)
+	if err == nil {
+		j.w.settled[order] = j.w.Clock.Now()
+	}
+	return err
 }
 
 // Redraw judges "no unit left" (L4).
@@ -296,6 +319,15 @@ func (i *Instance) StopOf(item string, stopped bool) error {
 	return err
 }
 
+// Grow raises an item's stock, and notes what was acknowledged.
+func (i *Instance) Grow(item string, n int) error {
+	err := i.Stage.AddStock(context.Background(), item, n)
+	if err == nil {
+		i.world.grown[item] = max(i.world.grown[item], n)
+	}
+	return err
+}
+
 // Next handles one message of each queue, if there is any; any says whether there was.
 func (i *Instance) Next() (any bool, err error) {
 	one := func(q seckill.Queue, handle func(context.Context, seckill.Delivery) error) {
@@ -336,7 +368,13 @@ func (i *Instance) Schedules() error {
 func (w *World) Drain() error {
 	const rounds = 120 // two hours: longer than any wait in the system
 	var err error
-	for range rounds {
+	minute := int64(0)
+	for n := 0; n < rounds; {
+		if w.hurry() {
+			w.Clock.Advance(time.Second)
+		} else {
+			n++
+		}
 		i := w.Start(none)
 		w.redrive()
 		i.Deliver()
@@ -352,17 +390,23 @@ func (w *World) Drain() error {
 				break
 			}
 		}
-		err = i.Schedules()
+		if m := w.Clock.Now().Unix() / 60; m != minute {
+			minute = m
+			err = i.Schedules()
+		}
 		if e := w.Check(); e != nil {
 			return e
 		}
+		w.looks()
 		if err == nil && w.quiet() == nil {
 			if len(w.Provider.Lost) == 0 {
 				return w.Converged()
 			}
 			w.Provider.Notices, w.Provider.Lost = w.Provider.Lost, nil
 		}
-		w.Clock.Advance(w.idle())
+		if !w.hurry() {
+			w.Clock.Advance(w.idle())
+		}
 	}
 	return errors.Join(fmt.Errorf("after %d minutes without faults", rounds), err, w.quiet())
 }
@@ -445,7 +489,7 @@ func (i *Instance) operate(it *seckill.Item) error {
 	if s, err := w.numbersOf(it.ID); err != nil || s == nil || !s.stopped {
 		return fmt.Errorf("L3 the stock of item %s does not obey an operator's stop (%w)", it.ID, err)
 	}
-	if err := i.Stage.AddStock(context.Background(), it.ID, it.Stock+1); err != nil {
+	if err := i.Grow(it.ID, it.Stock+1); err != nil {
 		return fmt.Errorf("L3 an operator adds a unit: %w", err)
 	}
 	it.Stock++

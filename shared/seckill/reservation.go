@@ -243,7 +243,7 @@ type Stock interface {
 	// Install makes the build live if nothing is installed, the token still has it, and it holds exactly this many units
 	// and users, and highWater-units free numbers; else the build is dropped. ErrBuildLost.
 	Install(ctx context.Context, it Item, token string, units, users, highWater int) error
-	// Remove forgets a retired item; it keeps one that still has reservations waiting. ErrNotInstalled.
+	// Remove forgets a retired item, if the stock has it.
 	Remove(ctx context.Context, item string) error
 }
 

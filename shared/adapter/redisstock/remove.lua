@@ -1,10 +1,8 @@
--- remove: forgets an item whose sale is long over, unless reservations still wait to be placed.
+-- remove: forgets an item whose sale is long over. A reservation that still waits to be placed would be rejected by now, and its message
+-- finds no stock to tell.
 -- KEYS  1-4 the build, 5-10 the live item, free, held, res, awaiting, users
 -- ARGV  none
--- result {ok} | {awaited}
-if call('ZCARD', KEYS[9]) > 0 then
-  return {'awaited'}
-end
+-- result {ok}
 for _, key in ipairs(KEYS) do
   call('DEL', key)
 end

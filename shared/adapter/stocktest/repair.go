@@ -194,11 +194,10 @@ var repairCases = []testCase{
 			}
 		}
 	}},
-	{"remove forgets a settled item and keeps an awaited one", func(e *env) {
+	{"remove forgets an item, also what waits to be placed", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 1, 1)
-		e.must(e.Remove(e.ctx, e.item.ID))
-		e.level(4, 1, 1, 1)
+		e.reserved(2, "2", 1, 2)
 		e.settled(1, "1", 1)
 		e.must(e.Remove(e.ctx, e.item.ID))
 		if _, err := e.Level(e.ctx, e.item.ID); !errors.Is(err, seckill.ErrNotInstalled) {

@@ -18,8 +18,7 @@ const EmptyLead = 10 * time.Second
 
 const maxTries = 5 // of a conditional write of the operator's
 
-// removing is for how long beyond its retirement an item's removal is tried again: one that failed, or that met a reservation which
-// somebody still holds.
+// removing is for how long beyond its retirement an item's removal is tried again: one that failed, or that Redis forgot.
 const removing = 24 * time.Hour
 
 // Deps is what the step works with.
