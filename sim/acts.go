@@ -518,6 +518,10 @@ func (s *Sim) pay(a uint64) {
 		return
 	}
 	id := s.Provider.list[pick(a, 8, len(s.Provider.list))]
+	if closing := s.closing(); s.plan.Cashier && len(closing) > 0 && pick(a, 48, 3) > 0 {
+		s.payClosing(closing[pick(a, 8, len(closing))], a)
+		return
+	}
 	p := s.Provider.orders[id]
 	if int(id[5]*7+id[9]*3+id[20])%100 >= s.plan.Pays {
 		return
@@ -539,6 +543,35 @@ func (s *Sim) pay(a uint64) {
 	}
 	if len(s.Provider.captured(id)) > 1 {
 		s.fire(TwoTrades)
+	}
+}
+
+// closing lists the orders that are being closed and could be paid all the same.
+func (s *Sim) closing() (ids []string) {
+	for _, id := range s.Provider.list {
+		if o := s.truth.orders[id]; o != nil && o.state == seckill.Closing {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// payClosing has a shopper pay at the last moment, and half the time the notice comes at once.
+func (s *Sim) payClosing(id string, a uint64) {
+	p := s.Provider.orders[id]
+	if len(p.trades) < 2 && pick(a, 50, 2) == 0 || len(p.trades) == 0 {
+		s.open(id)
+	}
+	if len(p.trades) == 0 || s.Provider.Pay(id, p.trades[pick(a, 32, len(p.trades))].TradeNo) != nil {
+		return
+	}
+	s.trace.say(s.Clock.Now(), "%s is paid while it is being closed", id)
+	if len(s.Provider.captured(id)) > 1 {
+		s.fire(TwoTrades)
+	}
+	if pick(a, 52, 2) == 0 {
+		s.trace.say(s.Clock.Now(), "and the notice comes at once")
+		s.Start(none).Deliver()
 	}
 }
 

@@ -92,6 +92,9 @@ func (w *World) checkBirth(o *orderRow) error {
 	if at := w.stoppedAt[o.item]; o.state != seckill.Rejected && !at.IsZero() && w.Clock.Now().After(at.Add(2*time.Second)) {
 		return fmt.Errorf("I10 order %s placed at %s, the stop was acknowledged at %s", o.id, w.Clock.Now(), at)
 	}
+	if o.reason == seckill.CodeSoldOut && !w.none[o.id] {
+		return fmt.Errorf("L4 order %s is rejected as sold out, which the stock never said", o.id)
+	}
 	it := w.item(o.item)
 	if o.created.Before(it.Start.Add(-seckill.SkewBound)) || !o.created.Before(it.End.Add(seckill.SkewBound)) {
 		return fmt.Errorf("I10 order %s reserved at %s, outside the window", o.id, o.created.UTC())

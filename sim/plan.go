@@ -33,6 +33,7 @@ type Plan struct {
 	Duplicate float64
 	Shuffle   bool
 	sabotage  func([]ledger.Write)
+	stops     bool // is such a world
 }
 
 // ItemPlan is one item of a plan.
@@ -80,9 +81,12 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost}
 	case 1: // the stock forgets while it is being mended
 		p.Weights[actSchedule], p.Weights[actKeep], p.Sticky = 12, 6, 50*r.IntN(2)
-		focus = []Fault{Flush, Failover, Restore, ScheduleTwice}
+		focus = []Fault{Flush, Failover, Restore, ScheduleTwice, Fail, Throttle}
+	case 2: // the sale is stopped and resumed again and again, and answers are slow
+		p.Weights[actStop], p.Weights[actBuy], p.Weights[actConsume], p.Weights[actTick] = 5, 20, 20, 10
+		p.Slow, p.Sticky, p.stops = 40, 0, true
 	}
-	if on(30) {
+	if on(30) && !p.stops {
 		p.Weights[actStop] = 1
 	}
 	if on(30) {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"seckill/shared/adapter/ledger"
@@ -60,6 +61,7 @@ type World struct {
 	hurry      func() bool                // whether Drain goes by seconds instead of minutes
 	read       map[string]*numbers        // by item, the stock's numbers as they are; emptied by every script
 	settled    map[string]time.Time       // by order, when the stock was told what the ledger decided
+	none       map[string]bool            // orders that the stock had no unit for
 	reserved   string                     // the item of the newest reservation
 	drawing    map[string]time.Time       // by order, when it first asked for other numbers
 	asked      map[string]seckill.Request // requests with a key, by order id
@@ -105,7 +107,7 @@ func NewWorldOf(s Setting) (*World, error) {
 	w := &World{
 		Clock: clock, Redis: memory.NewRedis(), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		forgetting: func() {}, redrove: func() {}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, settled: map[string]time.Time{}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
+		forgetting: func() {}, redrove: func() {}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, settled: map[string]time.Time{}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
@@ -141,10 +143,15 @@ type judged struct {
 
 // Reserve notes that something new is reserved.
 func (j judged) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
-	res, err := j.Stock.Reserve(ctx, now, r, keyed, resend)
 	w := j.w
+	entries, _ := w.Redis.Do("HGET", stockKey(r.Item, "users"), r.User)
+	list, _ := entries.(string)
+	known := strings.Contains(list, r.Order)
+	res, err := j.Stock.Reserve(ctx, now, r, keyed, resend)
 	switch {
 	case err != nil:
+	case res.Code == seckill.Reserved && known:
+		w.truth.fail("I4 order %s, of which the stock knows, is reserved again", r.Order)
 	case res.Code == seckill.Reserved:
 		w.reserved = r.Item
 		delete(w.settled, res.Order) // forgotten, and reserved again
@@ -160,7 +167,8 @@ func (j judged) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 // Settle notes what the stock was told.
 func (j judged) Settle(ctx context.Context, item, order, user string, units []int) error {
 	err := j.Stock.Settle(ctx, item, order, user, units)
-	if err == nil {
+	record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order)
+	if err == nil && record != nil { // what it does not know it does not learn by being told
 		j.w.settled[order] = j.w.Clock.Now()
 	}
 	return err
@@ -173,8 +181,15 @@ func (j judged) Redraw(ctx context.Context, now time.Time, r seckill.Reservation
 		w.drawing[r.Order] = w.Clock.Now()
 	}
 	code, out, err := j.Stock.Redraw(ctx, now, r, c, resend)
-	if err == nil && code == seckill.RedrawNone && w.drawing[r.Order].After(w.lostAt) {
-		w.checkSoldOut(r)
+	switch {
+	case err != nil:
+	case code == seckill.RedrawNone:
+		w.none[r.Order] = true
+		if w.drawing[r.Order].After(w.lostAt) {
+			w.checkSoldOut(r)
+		}
+	case code == seckill.RedrawUnits && w.settled[r.Order].After(w.lostAt):
+		w.truth.fail("I8 order %s, of which the stock was told what the ledger decided, draws again", r.Order)
 	}
 	return code, out, err
 }
@@ -311,9 +326,9 @@ func (i *Instance) StopOf(item string, stopped bool) error {
 		defer func() { w.resuming[item]-- }()
 		return i.Stage.SetStopped(context.Background(), item, false)
 	}
-	before := w.resumed[item]
+	before, alone := w.resumed[item], w.resuming[item] == 0
 	err := i.Stage.SetStopped(context.Background(), item, true)
-	if err == nil && w.resumed[item] == before && w.resuming[item] == 0 { // nobody wants the contrary at the same time
+	if err == nil && alone && w.resumed[item] == before { // nobody wants the contrary at the same time
 		w.stoppedAt[item] = w.Clock.Now()
 	}
 	return err
