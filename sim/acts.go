@@ -137,7 +137,7 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	case actLose:
 		s.lose(t.A)
 	case actStop:
-		it, stopped := s.pickItem(t.A), pick(t.A, 8, 2) == 0
+		it, stopped := s.pickItem(t.A), pick(t.A, 8, 3) > 0
 		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator sets stopped of %s to %t", it.ID, stopped), t.A, func(i *Instance) { _ = i.StopOf(it.ID, stopped) })
 	case actGrow:
 		if it := s.pickItem(t.A); it.Stock < 20 {
@@ -520,6 +520,10 @@ func (s *Sim) pay(a uint64) {
 	id := s.Provider.list[pick(a, 8, len(s.Provider.list))]
 	if closing := s.closing(); s.plan.Cashier && len(closing) > 0 && pick(a, 48, 3) > 0 {
 		s.payClosing(closing[pick(a, 8, len(closing))], a)
+		return
+	}
+	if s.plan.Cashier && pick(a, 50, 3) > 0 {
+		s.open(id) // to be paid, or not, when it is nearly too late
 		return
 	}
 	p := s.Provider.orders[id]

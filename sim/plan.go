@@ -76,15 +76,16 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
 			p.Weights[a] *= 3
 		}
-		p.Weights[actNotify] = max(1, p.Weights[actNotify]/9)
-		p.Pays, p.Cashier = 95, true
+		p.Weights[actNotify], p.Weights[actRun] = max(1, p.Weights[actNotify]/9), 8
+		p.Pays, p.Cashier, p.Sticky = 95, true, 50*r.IntN(2)
 		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost}
 	case 1: // the stock forgets while it is being mended
 		p.Weights[actSchedule], p.Weights[actKeep], p.Sticky = 12, 6, 50*r.IntN(2)
-		focus = []Fault{Flush, Failover, Restore, ScheduleTwice, Fail, Throttle}
+		focus = []Fault{[]Fault{Flush, Failover, Restore}[r.IntN(3)], ScheduleTwice, Fail, Throttle}
 	case 2: // the sale is stopped and resumed again and again, and answers are slow
-		p.Weights[actStop], p.Weights[actBuy], p.Weights[actConsume], p.Weights[actTick] = 5, 20, 20, 10
+		p.Weights[actStop], p.Weights[actBuy], p.Weights[actConsume], p.Weights[actTick] = 2, 20, 20, 10
 		p.Slow, p.Sticky, p.stops = 40, 0, true
+		focus = []Fault{Freeze}
 	}
 	if on(30) && !p.stops {
 		p.Weights[actStop] = 1
@@ -107,6 +108,9 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		rate := 1 + r.IntN(100)
 		if drawn := on(share) || slices.Contains(focus, Fault(f)); allowed[f] && (drawn || o.Always) {
 			p.Faults[f], p.Rates[f] = true, rate
+			if slices.Contains(focus, Fault(f)) {
+				p.Rates[f] = max(rate, 60)
+			}
 		}
 	}
 	p.faults(r, o.Length == 0)
@@ -161,6 +165,9 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 	}
 	weigh(Crash, actKill, 1+r.IntN(4))
 	weigh(Freeze, actFreeze, 1)
+	if p.stops {
+		weigh(Freeze, actFreeze, 3)
+	}
 	weigh(Flush, actFlush, 1)
 	weigh(Failover, actFailover, 1+r.IntN(3))
 	weigh(Restore, actRestore, 1+r.IntN(2))
