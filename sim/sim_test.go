@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	seedsFlag = flag.Int("seeds", 2000, "how many seeds TestSimulate plays")
+	seedsFlag = flag.Int("seeds", seedsOfTest, "how many seeds TestSimulate plays")
 	firstFlag = flag.Uint64("first", 1, "its first seed")
 	update    = flag.Bool("update", false, "write testdata/hashes anew")
 )

@@ -69,6 +69,7 @@ type World struct {
 	placed     map[keyless]int            // orders of those
 	acked      map[string]bool            // order ids that buy answered
 	stoppedAt  map[string]time.Time       // when an item's stop was acknowledged; none while on sale
+	obeyed     map[string]time.Time       // when that stop was asked for
 }
 
 // address is where everybody lives.
@@ -107,7 +108,7 @@ func NewWorldOf(s Setting) (*World, error) {
 	w := &World{
 		Clock: clock, Redis: memory.NewRedis(), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		forgetting: func() {}, redrove: func() {}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, settled: map[string]time.Time{}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
+		forgetting: func() {}, redrove: func() {}, obeyed: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, settled: map[string]time.Time{}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
@@ -155,13 +156,18 @@ func (j judged) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 	case res.Code == seckill.Reserved:
 		w.reserved = r.Item
 		delete(w.settled, res.Order) // forgotten, and reserved again
-		if w.stoppedAt[r.Item].After(w.lostAt) {
+		if w.obeys(r.Item) {
 			w.truth.fail("I10 order %s is reserved after an acknowledged stop, by a stock that forgot nothing since", res.Order)
 		}
 	case !keyed && (res.Code == seckill.ReservedAgain || res.Code == seckill.ReservedBefore) && w.settled[res.Order].After(w.lostAt):
 		w.truth.fail("I4 a new purchase without a key is answered with order %s, which was settled before", res.Order)
 	}
 	return res, err
+}
+
+// obeys says whether an item's stop was acknowledged by a stock that forgot nothing since it was asked for.
+func (w *World) obeys(item string) bool {
+	return !w.stoppedAt[item].IsZero() && w.obeyed[item].After(w.lostAt)
 }
 
 // Settle notes what the stock was told.
@@ -326,10 +332,10 @@ func (i *Instance) StopOf(item string, stopped bool) error {
 		defer func() { w.resuming[item]-- }()
 		return i.Stage.SetStopped(context.Background(), item, false)
 	}
-	before, alone := w.resumed[item], w.resuming[item] == 0
+	before, alone, asked := w.resumed[item], w.resuming[item] == 0, w.Clock.Now()
 	err := i.Stage.SetStopped(context.Background(), item, true)
 	if err == nil && alone && w.resumed[item] == before { // nobody wants the contrary at the same time
-		w.stoppedAt[item] = w.Clock.Now()
+		w.stoppedAt[item], w.obeyed[item] = w.Clock.Now(), asked
 	}
 	return err
 }
