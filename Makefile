@@ -42,9 +42,20 @@ real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and agains
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
 	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
 
-# Not in .ci/run: DynamoDB Local answers too slowly for every change, and wants a Java.
+# Not in .ci/run: this takes too long for every change.
 .PHONY: nightly
-nightly: ## a second opinion: ledger and items on Amazon's own DynamoDB Local (Java 17), in about two minutes
+nightly: second mutants coverage build ## what takes longer: a second database, all mutants, what the simulator reaches, 100,000 seeds, fuzzing
+	bin/seckill sim --seeds 100000
+	bin/seckill sim --undersell --seeds 1000
+	$(MAKE) fuzz
+
+.PHONY: soak
+soak: build ## simulate until stopped (Ctrl-C), from a seed of its own; FROM=1000000 says which
+	bin/seckill sim --minutes 1000000 --seed $(or $(FROM),$(shell date +%s))
+
+# DynamoDB Local answers slowly, and wants a Java.
+.PHONY: second
+second: ## a second opinion: ledger and items on Amazon's own DynamoDB Local (Java 17), in about two minutes
 	@mkdir -p $(TOOLS)
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
 	@dir=$$(mktemp -d) && trap 'e2e/servers/dynamodb.sh stop "$$dir"; rm -rf "$$dir"' EXIT && \

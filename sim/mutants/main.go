@@ -137,20 +137,21 @@ func collect(ctx context.Context, s *sources) ([]Mutant, error) {
 	for i := range all {
 		all[i].Number = i + 1
 	}
-	return all, stale(equivalent, append(possible, all...))
+	known := append(possible, all...)
+	return all, errors.Join(stale(equivalent, known), stale(slow, known))
 }
 
-// stale refuses an equivalent mutant that the sources no longer have.
+// stale refuses a list of mutants that names one which the sources no longer have.
 func stale(known map[string]string, all []Mutant) error {
 	for name := range known {
 		if !slices.ContainsFunc(all, func(m Mutant) bool { return m.Name == name }) {
-			return fmt.Errorf("equivalent mutant %s is stale: there is none of this name", name)
+			return fmt.Errorf("listed mutant %s is stale: there is none of this name", name)
 		}
 	}
 	return nil
 }
 
-// pick chooses what to play. A sample has no equivalent mutant: it is there to see something caught.
+// pick chooses what to play. A sample has no equivalent mutant and none that is slow: it is there to see something caught, soon.
 func pick(all []Mutant, o options) ([]Mutant, error) {
 	if o.only != "" {
 		return only(all, strings.Split(o.only, ","))
@@ -158,7 +159,7 @@ func pick(all []Mutant, o options) ([]Mutant, error) {
 	if o.sample == 0 {
 		return all, nil
 	}
-	out := slices.DeleteFunc(slices.Clone(all), func(m Mutant) bool { return m.Equivalent != "" })
+	out := slices.DeleteFunc(slices.Clone(all), func(m Mutant) bool { return m.Equivalent != "" || slow[m.Name] != "" })
 	slices.SortFunc(out, func(a, b Mutant) int { return cmp.Compare(hash(o.seed+"|"+a.Name), hash(o.seed+"|"+b.Name)) })
 	return out[:min(o.sample, len(out))], nil
 }
