@@ -31,7 +31,6 @@ var equivalent = map[string]string{
 	"redraw-gives-unasked":          driftHeals,
 	"redraw-forgets-owner":          driftHeals,
 	"redraw-takes-from-others":      driftHeals,
-	"mark-leaves-gap":               driftHeals,
 	"forgotten-not-awaited":         "the message itself stays until settle",
 	"settled-stays-awaited":         "due.lua takes out what it finds decided, within a minute",
 	"correct-awaited":               "scan.lua says who is awaited, and the flow passes over those; " + collides,

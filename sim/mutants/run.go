@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -66,7 +67,8 @@ func run(ctx context.Context, player string, mutant int, seeds uint64, tell func
 	}
 }
 
-// play plays seeds with one mutant, 0 for none, in a process of its own. A process that dies without a word was caught, too.
+// play plays seeds with one mutant, 0 for none, in a process of its own. A process that dies without a word was caught, too; one that is
+// ended from outside shows nothing.
 func play(ctx context.Context, player string, mutant int, from, seeds uint64) outcome {
 	cmd := exec.CommandContext(ctx, player, "-from", fmt.Sprint(from), "-seeds", fmt.Sprint(seeds))
 	// One thread each: workers share the machine's processors.
@@ -75,9 +77,12 @@ func play(ctx context.Context, player string, mutant int, from, seeds uint64) ou
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	var o outcome
+	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		o.err = ctx.Err()
+	case errors.As(err, &exit) && exit.ExitCode() < 0:
+		o.err = fmt.Errorf("the player was ended from outside: %w", err)
 	case err == nil:
 		o.err = json.Unmarshal(stdout.Bytes(), &o.Result)
 	default:
