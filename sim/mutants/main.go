@@ -137,7 +137,7 @@ func collect(ctx context.Context, s *sources) ([]Mutant, error) {
 	for i := range all {
 		all[i].Number = i + 1
 	}
-	known := append(possible, all...)
+	known := slices.Concat(possible, all)
 	return all, errors.Join(stale(equivalent, known), stale(slow, known))
 }
 
