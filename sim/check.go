@@ -171,7 +171,7 @@ func (w *World) checkStock(it *seckill.Item) error {
 	if err != nil || s == nil {
 		return err
 	}
-	if w.obeys(it.ID) && !s.stopped {
+	if w.obeys(it.ID) && !s.stopped && w.Clock.Now().Before(it.End) {
 		return fmt.Errorf("I10 the stock, which forgot nothing since, sells after an acknowledged stop of item %s", it.ID)
 	}
 	if !w.forgot {
