@@ -1,0 +1,276 @@
+package sim
+
+import (
+	"context"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"seckill/shared/flow/shop"
+	"seckill/shared/seckill"
+	"seckill/sim/linear"
+)
+
+// buy has a shopper ask for units.
+func (s *Sim) buy(t Act) {
+	it, shopper, count, key := s.pickItem(t.A), strconv.Itoa(1+pick(t.A, 8, s.plan.Shoppers)), 1, ""
+	if pick(t.A, 16, 2) == 0 {
+		key = "k" + strconv.Itoa(pick(t.A, 17, 2))
+	}
+	if pick(t.A, 20, 4) == 0 {
+		count = it.Limit
+	}
+	name := "shopper " + shopper + " buys " + strconv.Itoa(count) + " of " + it.ID
+	if key != "" {
+		name += " with key " + key
+	}
+	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
+		p := s.current
+		h := s.heard.Begin(linear.Op{Shopper: shopper, Item: it.ID, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy, Key: key, Count: count, Address: address})
+		order, err := i.PurchaseOf(it.ID, shopper, count, key)
+		s.answered(h, err, linear.Outcome{Kind: linear.Accepted, Order: order})
+		if err != nil {
+			s.trace.step(s.Clock.Now(), p, "is refused: ", string(seckill.CodeOf(err)))
+			return
+		}
+		s.told = append(s.told, &orderRow{id: order, user: shopper, item: it.ID})
+		s.trace.step(s.Clock.Now(), p, "is answered ", order)
+	})
+}
+
+// shop has a shopper look at an order, open the cashier for it, or cancel it.
+func (s *Sim) shop(t Act) {
+	var o *orderRow
+	switch placed, told := len(s.truth.list), len(s.told); {
+	case told > 0 && pick(t.A, 56, 3) == 0: // perhaps still on its way to the ledger
+		o = s.told[told-1-pick(t.A, 8, min(told, 3))]
+	case placed > 0:
+		o = s.truth.orders[s.truth.list[pick(t.A, 8, placed)]]
+	}
+	if o == nil {
+		return
+	}
+	who := "shopper " + o.user
+	ctx := context.Background()
+	switch t.Kind {
+	case actCancel:
+		s.spawn(t.ID, t.Kind, who+" cancels "+o.id, t.A, func(i *Instance) {
+			h := s.asks(linear.Cancel, o)
+			st, err := i.Shop.Cancel(ctx, o.user, o.id)
+			s.answered(h, err, shown(st))
+		})
+	case actOpen:
+		s.spawn(t.ID, t.Kind, who+" opens the cashier for "+o.id, t.A, func(i *Instance) {
+			h := s.asks(linear.Read, o)
+			v, err := i.Shop.Order(ctx, o.user, o.id)
+			s.answered(h, err, linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{seen(&v.Order)}})
+			if err == nil && v.PayString != "" {
+				s.open(o.id)
+			}
+		})
+	case actLook:
+		s.spawn(t.ID, t.Kind, who+" looks", t.A, func(i *Instance) {
+			switch pick(t.A, 20, 3) {
+			case 0:
+				h := s.asks(linear.Newest, o)
+				st, err := i.Shop.Newest(ctx, o.user, o.item)
+				s.answered(h, err, shown(st))
+			case 1:
+				h := s.asks(linear.Read, o)
+				v, err := i.Shop.Order(ctx, o.user, o.id)
+				s.answered(h, err, linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{seen(&v.Order)}})
+			default:
+				h := s.asks(linear.List, o)
+				list, err := i.Shop.Orders(ctx, o.user, 1, 10)
+				out := linear.Outcome{Kind: linear.Shown}
+				for k := range list {
+					out.Seen = append(out.Seen, seen(&list[k].Order))
+				}
+				s.answered(h, err, out)
+			}
+		})
+	}
+}
+
+// asks notes what a shopper asks of an order.
+func (s *Sim) asks(k linear.Kind, o *orderRow) linear.Handle {
+	op := linear.Op{Shopper: o.user, Item: o.item, Call: s.tick(), Return: math.MaxInt64, Kind: k}
+	switch k {
+	case linear.Cancel, linear.Read:
+		op.Order = o.id
+	case linear.List:
+		op.Item = ""
+	}
+	return s.heard.Begin(op)
+}
+
+// answered notes what a shopper was told.
+func (s *Sim) answered(h linear.Handle, err error, out linear.Outcome) {
+	if err != nil {
+		out = linear.Answer(err)
+	}
+	for _, it := range s.allItems() { // a reader need not find what nobody placed for an hour after the end
+		if s.Clock.Now().After(it.End.Add(seckill.MaxUnplaced - seckill.SkewBound)) {
+			return
+		}
+	}
+	s.heard.End(h, s.tick(), out)
+}
+
+func shown(st shop.Status) linear.Outcome {
+	if st.Order == "" {
+		return linear.Outcome{Kind: linear.Missing}
+	}
+	return linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{{Order: st.Order, State: st.State}}}
+}
+
+func seen(o *seckill.Order) linear.Seen {
+	return linear.Seen{Item: o.Item, Order: o.ID, State: o.State, Count: o.Count, Units: o.Units}
+}
+
+// open begins a trade; a second one only where shoppers do that.
+func (s *Sim) open(order string) {
+	if p := s.Provider.orders[order]; p != nil && len(p.trades) > 0 && (!s.plan.Faults[TwoTrades] || len(p.trades) > 1) {
+		return
+	}
+	_, err := s.Provider.Open(order)
+	s.trace.say(s.Clock.Now(), "the cashier opens for %s (%v)", order, err)
+}
+
+// pay has a shopper, who was given what to pay with, open the cashier or pay there; some never pay.
+func (s *Sim) pay(a uint64) {
+	if len(s.Provider.list) == 0 {
+		return
+	}
+	id := s.Provider.list[pick(a, 8, len(s.Provider.list))]
+	if closing := s.closing(); s.plan.Cashier && len(closing) > 0 && pick(a, 48, 3) > 0 {
+		s.payClosing(closing[pick(a, 8, len(closing))], a)
+		return
+	}
+	if s.plan.Cashier && pick(a, 50, 3) > 0 {
+		s.open(id) // to be paid, or not, when it is nearly too late
+		return
+	}
+	p := s.Provider.orders[id]
+	if int(id[5]*7+id[9]*3+id[20])%100 >= s.plan.Pays {
+		return
+	}
+	if len(p.trades) == 0 || len(p.trades) == 1 && pick(a, 24, 2) == 0 && s.plan.Faults[TwoTrades] {
+		s.open(id)
+		return
+	}
+	late := !s.Clock.Now().Before(p.order.PayBy)
+	if late && !s.plan.Faults[PayLate] {
+		return
+	}
+	if s.Provider.Pay(id, p.trades[pick(a, 32, len(p.trades))].TradeNo) != nil {
+		return
+	}
+	s.trace.say(s.Clock.Now(), "%s is paid", id)
+	if late {
+		s.fire(PayLate)
+	}
+	if len(s.Provider.captured(id)) > 1 {
+		s.fire(TwoTrades)
+	}
+}
+
+// closing lists the orders that are being closed and could be paid all the same.
+func (s *Sim) closing() (ids []string) {
+	for _, id := range s.Provider.list {
+		if o := s.truth.orders[id]; o != nil && o.state == seckill.Closing {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// payClosing has a shopper pay at the last moment, and half the time the notice comes at once.
+func (s *Sim) payClosing(id string, a uint64) {
+	p := s.Provider.orders[id]
+	if len(p.trades) < 2 && pick(a, 50, 2) == 0 || len(p.trades) == 0 {
+		s.open(id)
+	}
+	if len(p.trades) == 0 || s.Provider.Pay(id, p.trades[pick(a, 32, len(p.trades))].TradeNo) != nil {
+		return
+	}
+	s.trace.say(s.Clock.Now(), "%s is paid while it is being closed", id)
+	if len(s.Provider.captured(id)) > 1 {
+		s.fire(TwoTrades)
+	}
+	if pick(a, 52, 2) == 0 {
+		s.trace.say(s.Clock.Now(), "and the notice comes at once")
+		s.Start(none).Deliver()
+	}
+}
+
+// notify delivers a notice; it stays until it was answered with success.
+func (s *Sim) notify(t Act) {
+	var free []url.Values
+	for _, n := range s.notices() {
+		if !slices.ContainsFunc(s.processes, func(p *process) bool { return p.name == noticeName(n) }) || s.plan.Faults[NotifyTwice] {
+			free = append(free, n)
+		}
+	}
+	if len(free) == 0 {
+		return
+	}
+	n := 0
+	if s.plan.Faults[NotifyReorder] {
+		if n = pick(t.A, 8, len(free)); n > 0 {
+			s.fire(NotifyReorder)
+		}
+	}
+	form := free[n]
+	s.spawn(t.ID, t.Kind, noticeName(form), t.A, func(i *Instance) {
+		if i.Notify.Notify(context.Background(), form) != nil {
+			return
+		}
+		if s.plan.Faults[NotifyTwice] && s.strikes && pick(t.A, 40, 100) < s.plan.Rates[NotifyTwice] {
+			s.fire(NotifyTwice)
+			return
+		}
+		s.Provider.Notices = slices.DeleteFunc(slices.Clone(s.notices()), func(f url.Values) bool { return noticeName(f) == noticeName(form) })
+	})
+}
+
+// lose keeps a notice back until nothing else happens any more: the provider tries again for a day.
+func (s *Sim) lose(a uint64) {
+	n := len(s.notices())
+	if n == 0 {
+		return
+	}
+	k := pick(a, 8, n)
+	order := s.notices()[k].Get("order")
+	s.trace.say(s.Clock.Now(), "a notify of %s is lost", order)
+	s.Provider.Lost = append(s.Provider.Lost, s.notices()[k])
+	s.Provider.Notices = slices.Delete(slices.Clone(s.notices()), k, k+1)
+	s.fire(NotifyLost)
+}
+
+func noticeName(f url.Values) string { return "notify of " + f.Get("order") + "/" + f.Get("trade_no") }
+
+// forge delivers a notify that is not authentic, or not ours: it must be refused.
+func (s *Sim) forge(t Act) {
+	if len(s.Provider.list) == 0 {
+		return
+	}
+	id := s.Provider.list[pick(t.A, 8, len(s.Provider.list))]
+	p := s.Provider.orders[id]
+	form := url.Values{"sign": {"ok"}, "order": {id}, "trade_no": {"forged"}, "amount": {p.order.Amount.Yuan()}}
+	switch pick(t.A, 24, 3) {
+	case 0:
+		form.Set("sign", "bad")
+	case 1:
+		form.Set("amount", (p.order.Amount - 1).Yuan())
+	default:
+		form.Set("order", seckill.KeyedOrderID("1001", "66", "nobody's"))
+	}
+	s.fire(NotifyForged)
+	s.spawn(t.ID, t.Kind, "a forger notifies", t.A, func(i *Instance) {
+		if i.Notify.Notify(context.Background(), form) == nil {
+			s.truth.fail("I7 a forged notify of order %s is answered with success: %v", id, form)
+		}
+	})
+}
