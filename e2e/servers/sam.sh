@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# AWS SAM CLI (PyPI) at the version that the checks are made with: installs it into .tools/ once, then runs it with the arguments given.
+#   sam.sh validate --lint        as `sam validate --lint`
+# Needs Python 3.10 or newer with venv. A deploy to AWS may as well use any other `sam` 1.139 or newer.
+set -euo pipefail
+VERSION=1.170.0
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib.sh
+. "$here/lib.sh"
+venv=$(cd "$here/../.." && pwd)/.tools/sam-$VERSION
+
+fill() {
+  python3 -c 'import venv, ensurepip' 2>/dev/null || {
+    echo "sam.sh: the SAM CLI needs Python with venv: apt-get install python3-venv" >&2
+    return 1
+  }
+  echo "installing the SAM CLI $VERSION into .tools, once" >&2
+  python3 -m venv --clear "$venv"
+  "$venv/bin/pip" install -q --disable-pip-version-check "aws-sam-cli==$VERSION" >&2
+}
+
+once "$venv" fill
+export SAM_CLI_TELEMETRY=0
+exec "$venv/bin/sam" "$@"
