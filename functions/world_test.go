@@ -80,7 +80,8 @@ var keys = sync.OnceValue(func() [2]fakegateway.KeyPair {
 
 // params are what Systems Manager has.
 func params() map[string]string {
-	return map[string]string{"/seckill/jwt": secret, "/seckill/redis": "redis-password", "/seckill/alipay/private": keys()[0].Private, "/seckill/alipay/public": keys()[1].Public}
+	return map[string]string{"/seckill/jwt": secret, "/seckill/redis": "redis-password", "/seckill/alipay/private": keys()[0].Private, "/seckill/alipay/public": keys()[1].Public,
+		"/seckill/gateway/private": keys()[1].Private, "/seckill/alipay/shop-public": keys()[0].Public}
 }
 
 // environ is every setting of every function.

@@ -24,6 +24,8 @@ var runs = []struct{ pkg, test, suite, driver string }{
 	{"dynamoledger", "TestRowsConform", "ledger", "DynamoDB API"},
 	{"memory", "TestItemsConform", "items", "embedded"},
 	{"dynamoledger", "TestItemsConform", "items", "DynamoDB API"},
+	{"gatewaytable", "TestStoreConforms", "gateway", "embedded rows"},
+	{"gatewaytable", "TestRealStoreConforms", "gateway", "DynamoDB API"},
 	{"memory", "TestQueueConforms/in_order", "queue", "embedded"},
 	{"memory", "TestQueueConforms/shuffled", "queue", "embedded, shuffled"},
 	{"sqsqueue", "TestRealConforms", "queue", "SQS API"},

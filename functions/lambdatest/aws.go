@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/gatewaytable"
 	"seckill/shared/adapter/ledger"
 )
 
@@ -45,7 +46,7 @@ func NewAWS(t testing.TB, params map[string]string, queues ...string) *AWS {
 	for _, q := range queues {
 		a.sent[a.Queue(q)] = nil
 	}
-	for _, table := range append([]ledger.Table{{Name: dynamoledger.TableItems, PK: "id"}}, ledger.Schema...) {
+	for _, table := range append([]ledger.Table{{Name: dynamoledger.TableItems, PK: "id"}, gatewaytable.Table}, ledger.Schema...) {
 		a.tables[a.Prefix+table.Name] = table
 		a.rows[a.Prefix+table.Name] = map[string]json.RawMessage{}
 	}

@@ -28,6 +28,13 @@ func (b *Boot) Tables(names ...string) *dynamoledger.Rows {
 	return rows
 }
 
+// Table opens a table that is neither the ledger's nor the items'; init checks it as Tables does.
+func (b *Boot) Table(t ledger.Table) ledger.Rows {
+	rows := dynamoledger.New(b.aws, dynamoledger.Options{Prefix: b.base.TablePrefix, Tables: []ledger.Table{t}})
+	b.checks = append(b.checks, func(ctx context.Context) error { return rows.CheckTables(ctx, t.Name) })
+	return rows
+}
+
 // Ledger opens the ledger and the items.
 func (b *Boot) Ledger() (*ledger.Ledger, seckill.Items) {
 	rows := b.Tables()
@@ -44,8 +51,8 @@ func (b *Boot) Queue(url, dead string) *sqsqueue.Queue {
 	return q
 }
 
-// secret says which secrets there are and what to make of them, at first and whenever one has changed.
-func (b *Boot) secret(then func(*config.Secrets) error, sources ...config.Source) {
+// Secret says which secrets there are and what to make of them, at first and whenever one has changed.
+func (b *Boot) Secret(then func(*config.Secrets) error, sources ...config.Source) {
 	b.sources = append(b.sources, sources...)
 	b.made = append(b.made, then)
 	b.load = func(ctx context.Context) (*config.Secrets, error) {
@@ -57,7 +64,7 @@ func (b *Boot) secret(then func(*config.Secrets) error, sources ...config.Source
 func (b *Boot) Stock(s config.Redis) *redisstock.Stock {
 	r := &runner{}
 	var last config.Secret
-	b.secret(func(secrets *config.Secrets) error {
+	b.Secret(func(secrets *config.Secrets) error {
 		password := secrets.Of(s.Secret())
 		if r.Load() != nil && password == last {
 			return nil
@@ -97,7 +104,7 @@ func (b *Boot) Tokens(s config.Tokens) httpapi.Auth {
 	for _, src := range s.ByKid() {
 		sources = append(sources, src)
 	}
-	b.secret(func(secrets *config.Secrets) error {
+	b.Secret(func(secrets *config.Secrets) error {
 		keys := jwtauth.Keys{Current: string(secrets.Of(s.Current())), ByKid: map[string]string{}}
 		for kid, src := range s.ByKid() {
 			keys.ByKid[kid] = string(secrets.Of(src))
@@ -123,7 +130,7 @@ func (t *tokens) User(token string) (string, error) { return t.Load().User(token
 // Payments opens the payment provider.
 func (b *Boot) Payments(s config.Alipay) seckill.Payments {
 	p := &payments{}
-	b.secret(func(secrets *config.Secrets) error {
+	b.Secret(func(secrets *config.Secrets) error {
 		next, err := alipay.New(alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: string(secrets.Of(s.Private())),
 			AlipayPublicKey: string(secrets.Of(s.Public())), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: b.Clock})
 		if err != nil {

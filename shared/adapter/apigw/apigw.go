@@ -86,6 +86,22 @@ func BatchOr(batch, schedule Handler) Handler {
 	}
 }
 
+// HTTPOr tells the events of a function that has routes and a schedule apart: only an HTTP request has a method.
+func HTTPOr(http, schedule Handler) Handler {
+	return func(ctx context.Context, event []byte) ([]byte, error) {
+		var e struct {
+			Method string `json:"httpMethod"`
+		}
+		if err := json.Unmarshal(event, &e); err != nil {
+			return nil, notAnEvent("Lambda", err)
+		}
+		if e.Method != "" {
+			return http(ctx, event)
+		}
+		return schedule(ctx, event)
+	}
+}
+
 // early ends a context somewhat before its deadline; one without a deadline stays as it is.
 func early(ctx context.Context, margin time.Duration) (context.Context, context.CancelFunc) {
 	if at, ok := ctx.Deadline(); ok {

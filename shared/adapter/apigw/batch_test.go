@@ -209,6 +209,26 @@ func TestBatchOrSchedule(t *testing.T) {
 	}
 }
 
+func TestHTTPOrSchedule(t *testing.T) {
+	t.Parallel()
+	var got string
+	note := func(name string) apigw.Handler {
+		return func(context.Context, []byte) ([]byte, error) {
+			got = name
+			return nil, nil
+		}
+	}
+	h := apigw.HTTPOr(note("http"), note("schedule"))
+	for file, want := range map[string]string{"apigateway.json": "http", "schedule.json": "schedule"} {
+		if _, err := h.Invoke(context.Background(), recorded(t, file)); err != nil || got != want {
+			t.Errorf("%s: went to %s, %v", file, got, err)
+		}
+	}
+	if _, err := h(context.Background(), []byte("{")); err == nil {
+		t.Error("no error for what is no JSON")
+	}
+}
+
 func TestAScheduleHasLambdasRequestID(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

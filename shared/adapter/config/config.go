@@ -176,12 +176,7 @@ func (a *Alipay) Private() Source {
 func (a *Alipay) Public() Source { return Source{"ALIPAY_PUBLIC_KEY", a.PublicKey, a.PublicKeyParam} }
 
 func (a *Alipay) problems() (out []string) {
-	for _, s := range []Source{a.Private(), a.Public()} {
-		out = append(out, s.problems()...)
-		if !s.given() {
-			out = append(out, fmt.Sprintf("%s_PARAM is missing (%s will do)", s.Setting, s.Setting))
-		}
-	}
+	out = keyProblems(a.Private(), a.Public())
 	schemes := []string{"https"}
 	if a.Fake {
 		schemes = append(schemes, "http")
@@ -193,6 +188,46 @@ func (a *Alipay) problems() (out []string) {
 			out = append(out, "CASHIER_URL is set, which contradicts ALIPAY_FAKE=false")
 		}
 		out = wantURL(out, "CASHIER_URL", a.CashierURL, schemes...)
+	}
+	return out
+}
+
+// FakeGateway is the payment provider's own side of a sandbox.
+type FakeGateway struct {
+	AppID              string `env:"ALIPAY_APP_ID,required,notEmpty"` // the shop's, as in Alipay
+	SellerID           string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
+	PrivateKey         Secret `env:"GATEWAY_PRIVATE_KEY"` // the gateway's own
+	PrivateKeyParam    string `env:"GATEWAY_PRIVATE_KEY_PARAM"`
+	ShopPublicKey      Secret `env:"ALIPAY_SHOP_PUBLIC_KEY"` // no secret, and handled as one for simplicity
+	ShopPublicKeyParam string `env:"ALIPAY_SHOP_PUBLIC_KEY_PARAM"`
+	ReturnURL          string `env:"CASHIER_RETURN_URL"` // where the cashier's links lead back to; "": the page before
+}
+
+// Private is the gateway's private key.
+func (g *FakeGateway) Private() Source {
+	return Source{"GATEWAY_PRIVATE_KEY", g.PrivateKey, g.PrivateKeyParam}
+}
+
+// ShopPublic is the shop's public key.
+func (g *FakeGateway) ShopPublic() Source {
+	return Source{"ALIPAY_SHOP_PUBLIC_KEY", g.ShopPublicKey, g.ShopPublicKeyParam}
+}
+
+func (g *FakeGateway) problems() (out []string) {
+	out = keyProblems(g.Private(), g.ShopPublic())
+	if g.ReturnURL != "" {
+		out = wantURL(out, "CASHIER_RETURN_URL", g.ReturnURL, "http", "https")
+	}
+	return out
+}
+
+// keyProblems wants each source given, in one way.
+func keyProblems(keys ...Source) (out []string) {
+	for _, s := range keys {
+		out = append(out, s.problems()...)
+		if !s.given() {
+			out = append(out, fmt.Sprintf("%s_PARAM is missing (%s will do)", s.Setting, s.Setting))
+		}
 	}
 	return out
 }

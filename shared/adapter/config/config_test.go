@@ -19,6 +19,7 @@ var full = map[string]string{
 	"ALIPAY_APP_ID": "2021000000000001", "ALIPAY_SELLER_ID": "2088000000000001", "ALIPAY_GATEWAY": "https://openapi.alipay.com/gateway.do",
 	"ALIPAY_NOTIFY_URL": "https://shop.example.com/seckill/alipay/notify", "ALIPAY_PRIVATE_KEY_PARAM": "/seckill/alipay/private", "ALIPAY_PUBLIC_KEY_PARAM": "/seckill/alipay/public",
 	"HOLD": "20m", "METRICS_NAMESPACE": "seckill-test",
+	"GATEWAY_PRIVATE_KEY_PARAM": "/seckill/gateway/private", "ALIPAY_SHOP_PUBLIC_KEY_PARAM": "/seckill/alipay/shop-public", "CASHIER_RETURN_URL": "https://shop.example.com/",
 }
 
 func read[T any](environ map[string]string) error {
@@ -28,7 +29,7 @@ func read[T any](environ map[string]string) error {
 
 var functions = map[string]func(map[string]string) error{
 	"buy": read[config.Buy], "consume": read[config.Consume], "notify": read[config.Notify], "expire": read[config.Expire],
-	"stage": read[config.Stage], "repair": read[config.Repair], "shop": read[config.Shop],
+	"stage": read[config.Stage], "repair": read[config.Repair], "shop": read[config.Shop], "gateway": read[config.Gateway],
 }
 
 // needs are the settings that a function does not start without.
@@ -42,6 +43,7 @@ var needs = map[string][]string{
 	"repair": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL"},
 	"shop": {"TABLE_PREFIX", "REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_PARAM", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
 		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_PARAM", "ALIPAY_PUBLIC_KEY_PARAM"},
+	"gateway": {"TABLE_PREFIX", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "GATEWAY_PRIVATE_KEY_PARAM", "ALIPAY_SHOP_PUBLIC_KEY_PARAM"},
 }
 
 func TestEachFunctionNamesTheSettingThatIsMissing(t *testing.T) {
@@ -101,6 +103,9 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"notify URL":            {"notify", map[string]string{"ALIPAY_NOTIFY_URL": "/notify"}, "ALIPAY_NOTIFY_URL"},
 		"cashier":               {"shop", map[string]string{"CASHIER_URL": "https://fake.example.com/cashier"}, "contradicts ALIPAY_FAKE=false"},
 		"private key twice":     {"notify", map[string]string{"ALIPAY_PRIVATE_KEY": "x"}, "ALIPAY_PRIVATE_KEY and ALIPAY_PRIVATE_KEY_PARAM are both set"},
+		"gateway's key twice":   {"gateway", map[string]string{"GATEWAY_PRIVATE_KEY": "x"}, "GATEWAY_PRIVATE_KEY and GATEWAY_PRIVATE_KEY_PARAM are both set"},
+		"way back":              {"gateway", map[string]string{"CASHIER_RETURN_URL": "javascript:alert(1)"}, "CASHIER_RETURN_URL"},
+		"no way back":           {"gateway", map[string]string{"CASHIER_RETURN_URL": ""}, ""},
 		"empty optional":        {"buy", map[string]string{"JWT_KID_PARAMS": "", "REDIS_TLS": "", "METRICS_NAMESPACE": "", "REDIS_CLUSTER": ""}, ""},
 		"several at once":       {"buy", map[string]string{"REDIS_ADDRS": "x", "ORDERS_QUEUE_URL": "y"}, "REDIS_ADDRS"},
 	} {

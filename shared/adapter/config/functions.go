@@ -56,3 +56,9 @@ type Shop struct {
 	Tokens   Tokens
 	Alipay   Alipay // signs pay strings only; never called
 }
+
+// Gateway is the settings of the fake payment gateway, which only a sandbox has.
+type Gateway struct {
+	Base
+	Fake FakeGateway
+}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -37,9 +38,10 @@ const (
 
 // Options are the settings of Rows. The zero value is good.
 type Options struct {
-	Prefix      string        // before each table's name
-	TryTimeout  time.Duration // 0: DefaultTryTimeout
-	CallTimeout time.Duration // 0: DefaultCallTimeout
+	Prefix      string         // before each table's name
+	TryTimeout  time.Duration  // 0: DefaultTryTimeout
+	CallTimeout time.Duration  // 0: DefaultCallTimeout
+	Tables      []ledger.Table // besides the ledger's and the items'
 }
 
 // Rows is ledger.Rows on DynamoDB. It is safe for use by several goroutines and keeps no row itself.
@@ -47,6 +49,7 @@ type Rows struct {
 	client  *dynamodb.Client
 	prefix  string
 	timeout time.Duration
+	schema  []ledger.Table // every table that can be used
 	tables  map[string]ledger.Table
 	indexes map[string]tableIndex
 }
@@ -67,7 +70,7 @@ func New(cfg aws.Config, o Options) *Rows {
 	if o.CallTimeout == 0 {
 		o.CallTimeout = DefaultCallTimeout
 	}
-	r := &Rows{prefix: o.Prefix, timeout: o.CallTimeout, tables: map[string]ledger.Table{}, indexes: map[string]tableIndex{}}
+	r := &Rows{prefix: o.Prefix, timeout: o.CallTimeout, schema: slices.Concat(schema(), o.Tables), tables: map[string]ledger.Table{}, indexes: map[string]tableIndex{}}
 	r.client = dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
 		d.HTTPClient = httpClient(cfg.HTTPClient, o.TryTimeout)
 		d.RetryMaxAttempts = 0 // the environment's AWS_MAX_ATTEMPTS would wrap the retryer
@@ -78,7 +81,7 @@ func New(cfg aws.Config, o Options) *Rows {
 			})
 		})
 	})
-	for _, t := range schema() {
+	for _, t := range r.schema {
 		r.tables[t.Name] = t
 		for _, i := range t.Indexes {
 			r.indexes[i.Name] = tableIndex{i, t}

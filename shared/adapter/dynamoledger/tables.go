@@ -23,7 +23,7 @@ const TableItems = "items"
 // activeTimeout is how long a table may take from made to usable.
 const activeTimeout = 2 * time.Minute
 
-// schema declares every table that this package uses.
+// schema declares the tables that every deployment has.
 func schema() []ledger.Table {
 	return append(slices.Clone(ledger.Schema), ledger.Table{Name: TableItems, PK: "id"})
 }
@@ -32,7 +32,7 @@ func schema() []ledger.Table {
 // until they can be used, and checks all as CheckTables does. It is for local servers and tests: on AWS the tables are
 // the template's.
 func (r *Rows) CreateTables(ctx context.Context) error {
-	for _, t := range schema() {
+	for _, t := range r.schema {
 		_, err := r.client.CreateTable(ctx, r.createInput(t))
 		var exists *types.ResourceInUseException
 		if err != nil && !errors.As(err, &exists) {
@@ -42,7 +42,7 @@ func (r *Rows) CreateTables(ctx context.Context) error {
 	waiter := dynamodb.NewTableExistsWaiter(r.client, func(o *dynamodb.TableExistsWaiterOptions) {
 		o.MinDelay, o.MaxDelay = 50*time.Millisecond, 2*time.Second
 	})
-	for _, t := range schema() {
+	for _, t := range r.schema {
 		name := r.name(t.Name)
 		if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: name}, activeTimeout); err != nil {
 			return fmt.Errorf("dynamoledger: wait for table %s: %w", *name, err)
@@ -93,11 +93,11 @@ func keySchema(pk, sk string) []types.KeySchemaElement {
 }
 
 // CheckTables says in one error everything that is wrong with the named tables, or with all when none is named: a
-// table that is missing, one with another key schema, a missing or different index. Names are those of ledger.Schema and
-// TableItems. It asks for all at once.
+// table that is missing, one with another key schema, a missing or different index. Names are those of ledger.Schema,
+// TableItems and Options.Tables. It asks for all at once.
 func (r *Rows) CheckTables(ctx context.Context, names ...string) error {
 	if len(names) == 0 {
-		for _, t := range schema() {
+		for _, t := range r.schema {
 			names = append(names, t.Name)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 // RowsOptions are the settings of Rows.
 type RowsOptions struct {
 	Clock    seckill.Clock
-	IndexLag time.Duration // how far indexes stay behind their tables; 0: not at all
+	IndexLag time.Duration  // how far indexes stay behind their tables; 0: not at all
+	Tables   []ledger.Table // besides ledger.Schema
 	// Watch, if set, is told of every row that a transaction replaced, in the order of its writes: nil for no row. It must neither change
 	// the rows nor call back.
 	Watch func(table string, old, new ledger.Row)
@@ -52,10 +53,10 @@ type rowEntry struct {
 	row ledger.Row
 }
 
-// NewRows makes the empty tables and indexes of ledger.Schema.
+// NewRows makes the empty tables and indexes of ledger.Schema and RowsOptions.Tables.
 func NewRows(o RowsOptions) *Rows {
 	m := &Rows{clock: o.Clock, lag: o.IndexLag, watch: o.Watch, tables: map[string]*rowTable{}, indexes: map[string]*rowIndex{}}
-	for _, spec := range ledger.Schema {
+	for _, spec := range slices.Concat(ledger.Schema, o.Tables) {
 		t := &rowTable{Table: spec, partitions: map[string][]rowEntry{}}
 		for _, i := range spec.Indexes {
 			index := &rowIndex{Index: i, table: t, partitions: map[string][]indexEntry{}}

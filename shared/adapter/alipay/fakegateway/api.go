@@ -1,6 +1,7 @@
 package fakegateway
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -39,11 +40,11 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 		g.answer(w, "error_response", refusalNode(ErrMethod, ""))
 		return
 	}
-	g.answer(w, strings.ReplaceAll(method, ".", "_")+"_response", g.call(method, r.Form))
+	g.answer(w, strings.ReplaceAll(method, ".", "_")+"_response", g.call(r.Context(), method, r.Form))
 }
 
 // call carries out a query or a close.
-func (g *Gateway) call(method string, form url.Values) node {
+func (g *Gateway) call(ctx context.Context, method string, form url.Values) node {
 	if err := g.authentic(form); err != nil {
 		return refusalNode(err, "")
 	}
@@ -54,14 +55,16 @@ func (g *Gateway) call(method string, form url.Values) node {
 		return refusalNode(ErrContent, "")
 	}
 	if method == alipay.MethodClose {
-		t, err := g.closeTrade(content.OutTradeNo)
+		t, err := g.closeTrade(ctx, content.OutTradeNo)
 		if err != nil {
+			g.note(ctx, err)
 			return refusalNode(err, content.OutTradeNo)
 		}
 		return node{Code: "10000", Message: "Success", OutTradeNo: t.OutTradeNo, TradeNo: t.TradeNo}
 	}
-	t, err := g.find(content.OutTradeNo)
+	t, err := g.load(ctx, content.OutTradeNo)
 	if err != nil {
+		g.note(ctx, err)
 		return refusalNode(err, content.OutTradeNo)
 	}
 	n := node{Code: "10000", Message: "Success", OutTradeNo: t.OutTradeNo, TradeNo: t.TradeNo, TradeStatus: t.Status,
@@ -70,6 +73,13 @@ func (g *Gateway) call(method string, form url.Values) node {
 		n.SendPayDate = t.Paid.In(alipay.Zone).Format(alipay.TimeLayout)
 	}
 	return n
+}
+
+// note logs a fault of the store; refusals are the shop's business.
+func (g *Gateway) note(ctx context.Context, err error) {
+	if errors.Is(err, ErrUnavailable) {
+		g.opt.Log.WarnContext(ctx, "trades cannot be reached", "err", err)
+	}
 }
 
 func refusalNode(err error, outTradeNo string) node {
@@ -122,19 +132,19 @@ func (g *Gateway) authentic(form url.Values) error {
 }
 
 // readOrderString checks an order string of alipay.trade.app.pay and reads the trade that it asks for.
-func (g *Gateway) readOrderString(s string) (trade, error) {
+func (g *Gateway) readOrderString(s string) (Record, error) {
 	if len(s) > maxOrderString {
-		return trade{}, ErrForm
+		return Record{}, ErrForm
 	}
 	form, err := url.ParseQuery(s)
 	if err != nil {
-		return trade{}, ErrForm
+		return Record{}, ErrForm
 	}
 	if err := g.authentic(form); err != nil {
-		return trade{}, err
+		return Record{}, err
 	}
 	if form.Get("method") != alipay.MethodPay {
-		return trade{}, ErrMethod
+		return Record{}, ErrMethod
 	}
 	var content struct {
 		OutTradeNo  string `json:"out_trade_no"`
@@ -145,7 +155,7 @@ func (g *Gateway) readOrderString(s string) (trade, error) {
 		SellerID    string `json:"seller_id"`
 	}
 	if json.Unmarshal([]byte(form.Get("biz_content")), &content) != nil {
-		return trade{}, ErrContent
+		return Record{}, ErrContent
 	}
 	amount, badAmount := seckill.ParseYuan(content.TotalAmount)
 	expires, badTime := time.ParseInLocation(alipay.TimeLayout, content.TimeExpire, alipay.Zone)
@@ -157,10 +167,10 @@ func (g *Gateway) readOrderString(s string) (trade, error) {
 		utf8.RuneCountInString(content.Subject) > alipay.MaxSubject,
 		content.ProductCode != "QUICK_MSECURITY_PAY",
 		content.SellerID != g.opt.SellerID:
-		return trade{}, ErrContent
+		return Record{}, ErrContent
 	}
-	return trade{Trade: Trade{OutTradeNo: content.OutTradeNo, Subject: content.Subject, Amount: amount, Expires: expires.UTC()},
-		notifyURL: form.Get("notify_url")}, nil
+	return Record{Trade: Trade{OutTradeNo: content.OutTradeNo, Subject: content.Subject, Amount: amount, Expires: expires.UTC()},
+		NotifyURL: form.Get("notify_url")}, nil
 }
 
 // validOutTradeNo says whether Alipay would take s as out_trade_no: 1 to 64 ASCII letters, digits and underscores.

@@ -22,7 +22,7 @@ var cashierPage = template.Must(template.New("cashier").Parse(cashierHTML))
 type view struct {
 	Lang, Nonce string
 	Words       words
-	Kind        string // wait, paid, expired, closed, wrong
+	Kind        string // wait, paid, expired, closed, busy, wrong
 	Title, Note string
 	Known       bool // Trade is set
 	Trade       Trade
@@ -36,7 +36,7 @@ type view struct {
 // words are the page's texts in one language.
 type words struct {
 	Cashier, Label, Amount, Subject, OrderNo, TradeNo, TimeLeft, Pay, Cancel, Back, Other, TimeUp string
-	Wait, Paid, Expired, Closed, Wrong                                                            page
+	Wait, Paid, Expired, Closed, Busy, Wrong                                                      page
 }
 
 type page struct{ Title, Note string }
@@ -49,6 +49,7 @@ var languages = map[string]words{
 		Paid:    page{"支付成功", "商店会在几秒内收到通知。"},
 		Expired: page{"支付已过期", "付款时间已过，未扣款。该订单不能再支付，请返回商店重新下单。"},
 		Closed:  page{"交易已关闭", "商店已关闭这笔交易，未扣款，不能再支付。"},
+		Busy:    page{"收银台暂时无法应答", "请稍后重新打开收银台，查看是否已付款。"},
 		Wrong:   page{"无法打开收银台", "支付信息有误或不完整，未扣款。请返回商店重新打开。"},
 	},
 	"en": {
@@ -59,6 +60,7 @@ var languages = map[string]words{
 		Paid:    page{"Payment successful", "The shop will hear of it within seconds."},
 		Expired: page{"This payment has expired", "The time to pay is over and nothing was charged. This order can no longer be paid; go back to the shop to order again."},
 		Closed:  page{"This payment is closed", "The shop closed it. Nothing was charged, and it can no longer be paid."},
+		Busy:    page{"The cashier is busy", "Open it again in a moment to see whether this is paid."},
 		Wrong:   page{"The cashier cannot be opened", "The payment details are wrong or incomplete. Nothing was charged. Go back to the shop and try again."},
 	},
 }
@@ -69,7 +71,8 @@ func (g *Gateway) serveCashier(w http.ResponseWriter, r *http.Request) {
 	if languages[lang].Cashier == "" {
 		lang = acceptedLang(r.Header.Get("Accept-Language"))
 	}
-	t, err := g.open(orderString)
+	t, err := g.open(r.Context(), orderString)
+	g.note(r.Context(), err)
 	v := g.view(t, err, lang)
 	v.OtherLang = "?" + orderString + "&lang=" + map[string]string{"zh": "en", "en": "zh"}[lang]
 	render(w, v, err)
@@ -82,40 +85,48 @@ func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
 	if languages[lang].Cashier == "" {
 		lang = acceptedLang(r.Header.Get("Accept-Language"))
 	}
-	t, err := g.find(r.PostFormValue("out_trade_no"))
-	if err == nil && subtle.ConstantTimeCompare([]byte(t.token), []byte(r.PostFormValue("token"))) != 1 {
-		t, err = trade{}, ErrForm
+	ctx := r.Context()
+	t, err := g.load(ctx, r.PostFormValue("out_trade_no"))
+	if err == nil && subtle.ConstantTimeCompare([]byte(t.Token), []byte(r.PostFormValue("token"))) != 1 {
+		t, err = Record{}, ErrForm
 	}
 	if err == nil {
-		err = g.Pay(t.OutTradeNo)
+		err = g.pay(ctx, t.OutTradeNo)
 		if err == nil {
+			if g.opt.AtOnce {
+				_, _, failed := g.attempt(ctx, t.OutTradeNo)
+				g.note(ctx, failed)
+			}
 			err = ErrPaid // the page says that it is paid, for the first click as for a second
 		}
 	}
+	g.note(ctx, err)
 	render(w, g.view(t, err, lang), err)
 }
 
 // view chooses what to show for a trade that can be paid (err is nil) or cannot.
-func (g *Gateway) view(t trade, err error, lang string) view {
+func (g *Gateway) view(t Record, err error, lang string) view {
 	text := languages[lang]
 	v := view{Lang: lang, Words: text, Nonce: rand.Text(), Return: g.returnURL(t.OutTradeNo)}
 	var p page
 	switch {
 	case err == nil:
 		v.Kind, p = "wait", text.Wait
-		v.LeftSeconds = int64(t.Expires.Add(g.opt.LateGrace).Sub(g.opt.Clock.Now()) / time.Second)
-		v.Token = t.token
+		v.LeftSeconds = int64(t.Lapses.Sub(g.opt.Clock.Now()) / time.Second)
+		v.Token = t.Token
 	case errors.Is(err, ErrPaid):
 		v.Kind, p = "paid", text.Paid
 	case errors.Is(err, ErrExpired):
 		v.Kind, p = "expired", text.Expired
 	case errors.Is(err, ErrClosed):
 		v.Kind, p = "closed", text.Closed
+	case errors.Is(err, ErrUnavailable):
+		v.Kind, p = "busy", text.Busy
 	default:
 		v.Kind, p = "wrong", text.Wrong
 	}
 	v.Title, v.Note = p.Title, p.Note
-	if v.Kind != "wrong" {
+	if v.Kind != "wrong" && v.Kind != "busy" {
 		v.Known, v.Trade, v.Amount = true, t.Trade, t.Amount.Yuan()
 	}
 	return v
@@ -123,7 +134,7 @@ func (g *Gateway) view(t trade, err error, lang string) view {
 
 // pageStatus has the HTTP status of each kind of page.
 var pageStatus = map[string]int{"wait": http.StatusOK, "paid": http.StatusOK, "expired": http.StatusGone,
-	"closed": http.StatusGone, "wrong": http.StatusBadRequest}
+	"closed": http.StatusGone, "busy": http.StatusServiceUnavailable, "wrong": http.StatusBadRequest}
 
 func render(w http.ResponseWriter, v view, cause error) {
 	var page bytes.Buffer

@@ -2,21 +2,28 @@
 // codes, a cashier page, and notifies that are repeated on the system's clock. No money moves. In: order strings, calls
 // to /gateway.do, a shopper's click. Out: signed answers and notifies.
 //
-// A trade exists only once its cashier was opened, as with the real one. Nothing runs by itself: whoever owns the gateway
-// calls Tick when Next says so or Ready speaks.
+// A trade exists only once its cashier was opened, as with the real one. Trades are in a Store: the process's memory, or a table that any
+// number of gateways share. Nothing runs by itself: whoever owns the gateway calls Tick when Next says so or Ready speaks, or, with a store
+// that is shared, each minute.
+//
+// A notify goes to the address that its order string names, whichever that is: the string is signed, so only who has the shop's private key
+// can name one. Redirects are not followed, which nobody has signed.
 package fakegateway
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math/big"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"seckill/shared/adapter/alipay"
@@ -66,6 +73,7 @@ var (
 	ErrNoTrade      = &Refusal{"40004", "ACQ.TRADE_NOT_EXIST", "no such trade"}
 	ErrNotWaiting   = &Refusal{"40004", "ACQ.REASON_TRADE_STATUS_INVALID", "only a trade that waits for payment can be closed"}
 	ErrFull         = &Refusal{"20000", "isp.unknow-error", "too many trades; start afresh"}
+	ErrUnavailable  = &Refusal{"20000", "isp.unknow-error", "the gateway cannot reach its trades; try again"}
 )
 
 // Options are a gateway's settings. The keys, the ids and the clock are required, but for PrivateKey.
@@ -74,11 +82,14 @@ type Options struct {
 	AppID, SellerID   string
 	MerchantPublicKey string          // the shop's: PKIX or PKCS #1
 	PrivateKey        string          // the gateway's own; "" makes a new one, which takes up to a second
-	HTTP              *http.Client    // sends notifies; nil: one that gives up after 5 s
+	Store             Store           // of the trades; nil: a Memory of its own
+	AtOnce            bool            // a payment's first notify is sent within the request that pays, for a process that sleeps between requests
+	Log               *slog.Logger    // of what went wrong with the store; nil: nobody is told
+	HTTP              *http.Client    // sends notifies; nil: one that gives up after 5 s and follows no redirect
 	Retries           []time.Duration // waits between the attempts of a notify; nil: AlipayRetries
 	ReturnURL         string          // where the cashier's links lead back to, with out_trade_no added; "" for the page before
 	LateGrace         time.Duration   // how long after time_expire an opened trade can still be paid
-	MaxTrades         int             // 0: DefaultMaxTrades; beyond it old closed trades are dropped
+	MaxTrades         int             // of a Memory of its own. 0: DefaultMaxTrades; beyond it old closed trades are dropped
 }
 
 // Trade is a trade as Trades shows it.
@@ -90,10 +101,12 @@ type Trade struct {
 	Paid                         time.Time // zero until paid
 }
 
-type trade struct {
-	Trade
-	notifyURL string
-	token     string // proves that the cashier page came first
+// status is the trade's state at a time: a waiting trade whose time is over is closed.
+func (r *Record) status(now time.Time) Status {
+	if r.Status == StatusWait && !now.Before(r.Lapses) {
+		return StatusClosed
+	}
+	return r.Status
 }
 
 // Gateway is the stand-in. It is an http.Handler and safe for concurrent use.
@@ -102,14 +115,10 @@ type Gateway struct {
 	key      *rsa.PrivateKey
 	merchant *rsa.PublicKey
 	mux      *http.ServeMux
+	store    Store
+	own      *Memory // the store, when it is the gateway's own
 	ready    chan struct{}
-
-	mu       sync.Mutex
-	trades   map[string]*trade // by out_trade_no
-	order    []*trade          // as created
-	serial   int64             // of trade and notify numbers
-	notifies []*notify         // not yet delivered
-	drop     bool              // attempts are lost on the way
+	drop     atomic.Bool // attempts are lost on the way
 }
 
 // New checks the settings; the error names the one that is wrong.
@@ -141,7 +150,11 @@ func New(o Options) (*Gateway, error) {
 		return nil, fmt.Errorf("fakegateway: private key: %w", err)
 	}
 	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: notifyTimeout}
+		o.HTTP = &http.Client{Timeout: notifyTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Retries == nil {
 		o.Retries = AlipayRetries
@@ -149,7 +162,11 @@ func New(o Options) (*Gateway, error) {
 	if o.MaxTrades == 0 {
 		o.MaxTrades = DefaultMaxTrades
 	}
-	g := &Gateway{opt: o, key: key, merchant: merchant, ready: make(chan struct{}, 1), trades: map[string]*trade{}}
+	g := &Gateway{opt: o, key: key, merchant: merchant, store: o.Store, ready: make(chan struct{}, 1)}
+	if g.store == nil {
+		g.own = NewMemory(o.Clock, o.MaxTrades)
+		g.store = g.own
+	}
 	g.mux = http.NewServeMux()
 	g.mux.HandleFunc("/gateway.do", g.serveCall)
 	g.mux.HandleFunc("GET /cashier", g.serveCashier)
@@ -192,54 +209,63 @@ func (g *Gateway) PublicKey() string { return publicPEM(&g.key.PublicKey) }
 
 // Open does what opening the cashier with an order string does: it checks the string and makes the trade, or finds it.
 // ErrForm, ErrAppID, ErrMethod, ErrSignType, ErrSignature, ErrContent; ErrExpired, ErrClosed, ErrPaid, ErrInconsistent,
-// ErrFull.
+// ErrFull, ErrUnavailable.
 func (g *Gateway) Open(orderString string) (tradeNo string, err error) {
-	t, err := g.open(orderString)
-	return t.TradeNo, err
+	r, err := g.open(context.Background(), orderString)
+	return r.TradeNo, err
 }
 
 // open is Open, and gives the trade also when it is paid, expired or closed.
-func (g *Gateway) open(orderString string) (trade, error) {
+func (g *Gateway) open(ctx context.Context, orderString string) (Record, error) {
 	want, err := g.readOrderString(orderString)
 	if err != nil {
-		return trade{}, err
+		return Record{}, err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.opt.Clock.Now()
-	if t := g.trades[want.OutTradeNo]; t != nil {
-		if t.Amount != want.Amount || t.Subject != want.Subject || !t.Expires.Equal(want.Expires) {
-			return *t, ErrInconsistent
+	for range saveTries { // a second try finds the trade that another request has made
+		now := g.opt.Clock.Now()
+		r, err := g.load(ctx, want.OutTradeNo)
+		switch {
+		case err == nil && (r.Amount != want.Amount || r.Subject != want.Subject || !r.Expires.Equal(want.Expires)):
+			return r, ErrInconsistent
+		case err == nil:
+			return r, unpayable(&r, now)
+		case !errors.Is(err, ErrNoTrade):
+			return r, err
+		case !now.Before(want.Expires):
+			return want, ErrExpired
 		}
-		return *t, g.unpayable(t, now)
+		made := want
+		made.TradeNo = now.In(alipay.Zone).Format("20060102") + "22001" + digits()
+		made.Created, made.Status, made.Lapses, made.Token = now, StatusWait, want.Expires.Add(g.opt.LateGrace), rand.Text()
+		switch err := g.store.Save(ctx, made); {
+		case err == nil:
+			return made, nil
+		case errors.Is(err, ErrFull):
+			return want, err
+		case !errors.Is(err, ErrChanged):
+			return Record{}, unavailable(err)
+		}
 	}
-	if !now.Before(want.Expires) {
-		return want, ErrExpired
-	}
-	if len(g.order) >= g.opt.MaxTrades {
-		g.dropClosed(now)
-	}
-	if len(g.order) >= g.opt.MaxTrades {
-		return want, ErrFull
-	}
-	g.serial++
-	want.TradeNo = fmt.Sprintf("%s22001%015d", now.In(alipay.Zone).Format("20060102"), g.serial)
-	want.Created, want.Status, want.token = now, StatusWait, rand.Text()
-	t := &want
-	g.trades[t.OutTradeNo] = t
-	g.order = append(g.order, t)
-	return *t, nil
+	return Record{}, unavailable(ErrChanged)
 }
 
-// unpayable says why the trade cannot be paid now; nil when it can. It closes a trade whose time is over.
-func (g *Gateway) unpayable(t *trade, now time.Time) error {
-	g.lapse(t, now)
+// digits are 15 random ones: gateways that share a store have no counter in common.
+func digits() string {
+	n, err := rand.Int(rand.Reader, big.NewInt(1e15))
+	if err != nil {
+		panic(err) // crypto/rand never fails
+	}
+	return fmt.Sprintf("%015d", n)
+}
+
+// unpayable says why a trade, as load gave it, cannot be paid now; nil when it can.
+func unpayable(r *Record, now time.Time) error {
 	switch {
-	case t.Status == StatusWait:
+	case r.Status == StatusWait:
 		return nil
-	case t.Status == StatusSuccess:
+	case r.Status == StatusSuccess:
 		return ErrPaid
-	case !now.Before(t.Expires):
+	case !now.Before(r.Expires):
 		return ErrExpired
 	default:
 		return ErrClosed
@@ -247,85 +273,58 @@ func (g *Gateway) unpayable(t *trade, now time.Time) error {
 }
 
 // lapse closes a waiting trade whose time is over.
-func (g *Gateway) lapse(t *trade, now time.Time) {
-	if t.Status == StatusWait && !now.Before(t.Expires.Add(g.opt.LateGrace)) {
-		t.Status = StatusClosed
-	}
-}
+func (g *Gateway) lapse(r *Record) { r.Status = r.status(g.opt.Clock.Now()) }
 
-// dropClosed forgets the oldest closed trades, a hundredth of the limit at once so that the walk is rarely made. Only those
-// past time_expire go: no order string can bring them back.
-func (g *Gateway) dropClosed(now time.Time) {
-	left := g.opt.MaxTrades/100 + 1
-	kept := g.order[:0]
-	for _, t := range g.order {
-		g.lapse(t, now)
-		if left > 0 && t.Status == StatusClosed && !now.Before(t.Expires) {
-			delete(g.trades, t.OutTradeNo)
-			left--
-			continue
+// Pay captures an opened trade and makes its notify due. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed, ErrUnavailable.
+func (g *Gateway) Pay(outTradeNo string) error { return g.pay(context.Background(), outTradeNo) }
+
+func (g *Gateway) pay(ctx context.Context, outTradeNo string) error {
+	_, err := g.change(ctx, outTradeNo, func(r *Record, now time.Time) error {
+		if err := unpayable(r, now); err != nil {
+			return err
 		}
-		kept = append(kept, t)
-	}
-	clear(g.order[len(kept):])
-	g.order = kept
-}
-
-// Pay captures an opened trade and queues its notify. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed.
-func (g *Gateway) Pay(outTradeNo string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	t := g.trades[outTradeNo]
-	if t == nil {
-		return ErrNoTrade
-	}
-	now := g.opt.Clock.Now()
-	if err := g.unpayable(t, now); err != nil {
+		r.Status, r.Paid = StatusSuccess, now
+		at := now.In(alipay.Zone)
+		r.Notify = Notify{ID: at.Format("20060102") + "00222" + at.Format("150405") + digits(), Next: now}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	t.Status, t.Paid = StatusSuccess, now
-	g.queueNotify(t, now)
+	select {
+	case g.ready <- struct{}{}:
+	default: // it has not been read yet and says the same
+	}
 	return nil
 }
 
-// find gives a copy of a trade as it is now.
-func (g *Gateway) find(outTradeNo string) (trade, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	t := g.trades[outTradeNo]
-	if t == nil {
-		return trade{}, ErrNoTrade
-	}
-	g.lapse(t, g.opt.Clock.Now())
-	return *t, nil
+// closeTrade ends a trade that waits for payment. ErrNoTrade, ErrNotWaiting, ErrUnavailable.
+func (g *Gateway) closeTrade(ctx context.Context, outTradeNo string) (Record, error) {
+	return g.change(ctx, outTradeNo, func(r *Record, _ time.Time) error {
+		if r.Status != StatusWait {
+			return ErrNotWaiting
+		}
+		r.Status = StatusClosed
+		return nil
+	})
 }
 
-// closeTrade ends a trade that waits for payment. ErrNoTrade, ErrNotWaiting.
-func (g *Gateway) closeTrade(outTradeNo string) (trade, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	t := g.trades[outTradeNo]
-	if t == nil {
-		return trade{}, ErrNoTrade
-	}
-	if g.unpayable(t, g.opt.Clock.Now()) != nil {
-		return *t, ErrNotWaiting
-	}
-	t.Status = StatusClosed
-	return *t, nil
-}
-
-// Trades lists all trades, oldest first.
+// Trades lists all trades, oldest first, of a gateway that keeps them in a Memory of its own; with Options.Store it lists none.
 func (g *Gateway) Trades() []Trade {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	now := g.opt.Clock.Now()
-	out := make([]Trade, 0, len(g.order))
-	for _, t := range g.order {
-		g.lapse(t, now)
-		out = append(out, t.Trade)
+	out := []Trade{}
+	for _, r := range g.owned() {
+		r.Status = r.status(now)
+		out = append(out, r.Trade)
 	}
 	return out
+}
+
+func (g *Gateway) owned() []Record {
+	if g.own == nil {
+		return nil
+	}
+	return g.own.records()
 }
 
 // returnURL is where the shopper goes back to after an order's cashier; "" when there is no such place.

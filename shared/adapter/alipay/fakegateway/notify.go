@@ -2,7 +2,7 @@ package fakegateway
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -16,15 +16,11 @@ import (
 // buyerID is who pays: there is one buyer in this world.
 const buyerID = "2088000000000002"
 
-// notify is a payment that the shop has not yet confirmed to know of.
-type notify struct {
-	id       string // the same for every attempt
-	trade    Trade  // as it was when the notify was queued
-	url      string
-	attempts int
-	next     time.Time
-	busy     bool // an attempt is on its way
-}
+// Limits of an attempt.
+const (
+	claimFor      = time.Minute // how long a started attempt keeps others from the next; one whose process died is made again then
+	recordTimeout = time.Second // to record an attempt whose caller's time is over
+)
 
 // Pending is a notify that is not delivered yet.
 type Pending struct {
@@ -33,49 +29,33 @@ type Pending struct {
 	Next       time.Time // of the next one
 }
 
-// queueNotify makes the trade's notify due at once. The lock is held.
-func (g *Gateway) queueNotify(t *trade, now time.Time) {
-	g.serial++
-	id := fmt.Sprintf("%s00222%s%015d", now.In(alipay.Zone).Format("20060102"), now.In(alipay.Zone).Format("150405"), g.serial)
-	g.notifies = append(g.notifies, &notify{id: id, trade: t.Trade, url: t.notifyURL, next: now})
-	select {
-	case g.ready <- struct{}{}:
-	default: // it has not been read yet and says the same
-	}
-}
-
-// Ready receives after a notify was queued. One value may stand for several.
+// Ready receives after a payment at this gateway. One value may stand for several.
 func (g *Gateway) Ready() <-chan struct{} { return g.ready }
 
 // SetDropNotifies makes every attempt from now on fail as if it were lost on the way, or ends that.
-func (g *Gateway) SetDropNotifies(drop bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.drop = drop
-}
+func (g *Gateway) SetDropNotifies(drop bool) { g.drop.Store(drop) }
 
-// Next tells when the next attempt is due; false when there is none.
+// Next tells when the next attempt is due; false when there is none, and always with Options.Store.
 func (g *Gateway) Next() (time.Time, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	var next time.Time
-	found := false
-	for _, n := range g.notifies {
-		if !n.busy && (!found || n.next.Before(next)) {
-			next, found = n.next, true
+	for _, p := range g.Pending() {
+		if next.IsZero() || p.Next.Before(next) {
+			next = p.Next
 		}
 	}
-	return next, found
+	return next, !next.IsZero()
 }
 
 // Pending lists the notifies that are not delivered, oldest first. One that failed as often as Alipay tries is given up
-// and is not among them.
+// and is not among them. With Options.Store it lists none.
 func (g *Gateway) Pending() []Pending {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	out := make([]Pending, 0, len(g.notifies))
-	for _, n := range g.notifies {
-		out = append(out, Pending{OutTradeNo: n.trade.OutTradeNo, Attempts: n.attempts, Next: n.next})
+	all := g.owned()
+	slices.SortStableFunc(all, func(a, b Record) int { return a.Paid.Compare(b.Paid) })
+	out := []Pending{}
+	for _, r := range all {
+		if !r.Notify.Next.IsZero() {
+			out = append(out, Pending{OutTradeNo: r.OutTradeNo, Attempts: r.Notify.Attempts, Next: r.Notify.Next})
+		}
 	}
 	return out
 }
@@ -83,62 +63,95 @@ func (g *Gateway) Pending() []Pending {
 // Tick makes every attempt that is due, one after the other, until ctx ends. An attempt delivers when it is answered 200
 // with the text "success" and nothing else; otherwise the next one follows after the wait that Options.Retries has for it.
 func (g *Gateway) Tick(ctx context.Context) (delivered, failed int) {
-	for ctx.Err() == nil {
-		n, drop := g.take()
-		if n == nil {
-			break
-		}
-		ok := !drop && g.send(ctx, n)
-		if !g.finish(n, ok, ctx.Err() != nil) {
-			break
-		}
-		if ok {
-			delivered++
-		} else {
-			failed++
-		}
+	delivered, failed, err := g.Repeat(ctx)
+	if err != nil {
+		g.opt.Log.WarnContext(ctx, "notifies wait", "err", err)
 	}
 	return delivered, failed
 }
 
-// take picks a notify that is due and marks it busy.
-func (g *Gateway) take() (n *notify, drop bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.opt.Clock.Now()
-	for _, n := range g.notifies {
-		if !n.busy && !n.next.After(now) {
-			n.busy = true
-			return n, g.drop
-		}
+// Repeat is Tick, and says when the store cannot be reached.
+func (g *Gateway) Repeat(ctx context.Context) (delivered, failed int, err error) {
+	delivered, failed, err = g.repeat(ctx)
+	if ctx.Err() != nil {
+		err = nil // what fails because the caller's time is over is no fault
 	}
-	return nil, false
+	return delivered, failed, err
 }
 
-// finish records an attempt; one that the caller broke off does not count, and false is returned.
-func (g *Gateway) finish(n *notify, ok, broken bool) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	n.busy = false
-	if !ok && broken {
-		return false
+func (g *Gateway) repeat(ctx context.Context) (delivered, failed int, err error) {
+	for before := -1; before < delivered+failed; { // an index that lags names again what was done: a round without an attempt is the last
+		before = delivered + failed
+		due, err := g.store.Due(ctx, g.opt.Clock.Now())
+		if err != nil {
+			return delivered, failed, unavailable(err)
+		}
+		for _, no := range due {
+			made, ok, err := g.attempt(ctx, no)
+			switch {
+			case err != nil:
+				return delivered, failed, err
+			case made && ok:
+				delivered++
+			case made:
+				failed++
+			}
+		}
 	}
-	n.attempts++
-	if ok || n.attempts > len(g.opt.Retries) {
-		g.notifies = slices.DeleteFunc(g.notifies, func(m *notify) bool { return m == n })
-		return true
+	return delivered, failed, nil
+}
+
+// attempt tells the shop of a payment, if that is due and nobody else is at it. One that the caller breaks off is not made.
+func (g *Gateway) attempt(ctx context.Context, outTradeNo string) (made, ok bool, err error) {
+	var due time.Time // as it was
+	r, err := g.change(ctx, outTradeNo, func(r *Record, now time.Time) error {
+		due = r.Notify.Next
+		if due.IsZero() || due.After(now) {
+			return errNothing
+		}
+		r.Notify.Next = now.Add(claimFor).Truncate(time.Millisecond) // as it will be loaded
+		return nil
+	})
+	if errors.Is(err, errNothing) || errors.Is(err, ErrNoTrade) {
+		return false, false, nil
 	}
-	n.next = g.opt.Clock.Now().Add(g.opt.Retries[n.attempts-1])
-	return true
+	if err != nil {
+		return false, false, err
+	}
+	ok = !g.drop.Load() && g.send(ctx, &r)
+	broken := !ok && ctx.Err() != nil
+	claimed := r.Notify.Next
+	if ctx.Err() != nil { // what was found is recorded all the same
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+		defer cancel()
+	}
+	_, err = g.change(ctx, outTradeNo, func(r *Record, now time.Time) error {
+		switch n := &r.Notify; {
+		case n.Next.IsZero(), !ok && !n.Next.Equal(claimed): // the claim ran out, and another one went on
+			return errNothing
+		case broken:
+			n.Next = due
+		case ok, n.Attempts >= len(g.opt.Retries):
+			n.Attempts, n.Next = n.Attempts+1, time.Time{}
+		default:
+			n.Attempts, n.Next = n.Attempts+1, now.Add(g.opt.Retries[n.Attempts])
+		}
+		return nil
+	})
+	if errors.Is(err, errNothing) {
+		err = nil
+	}
+	return !broken, ok, err
 }
 
 // send makes one attempt and says whether the shop confirmed it.
-func (g *Gateway) send(ctx context.Context, n *notify) bool {
-	form, err := g.NotifyForm(n.id, n.trade, g.opt.Clock.Now())
+func (g *Gateway) send(ctx context.Context, r *Record) bool {
+	form, err := g.NotifyForm(r.Notify.ID, r.Trade, g.opt.Clock.Now())
 	if err != nil {
 		return false
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.url, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.NotifyURL, strings.NewReader(form.Encode()))
 	if err != nil {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,26 +49,27 @@ func Config(t testing.TB, transport http.RoundTripper) aws.Config {
 // Prefix makes a prefix that no other test has.
 func Prefix() string { return rand.Text() + "-" }
 
-// Open makes empty tables, which go when the test ends.
-func Open(t testing.TB) *dynamoledger.Rows {
+// Open makes empty tables, the ones that every deployment has and more, which go when the test ends.
+func Open(t testing.TB, more ...ledger.Table) *dynamoledger.Rows {
 	t.Helper()
 	prefix := Prefix()
-	rows := dynamoledger.New(Config(t, nil), dynamoledger.Options{Prefix: prefix, TryTimeout: tryTimeout, CallTimeout: callTimeout})
+	rows := dynamoledger.New(Config(t, nil), dynamoledger.Options{Prefix: prefix, TryTimeout: tryTimeout,
+		CallTimeout: callTimeout, Tables: more})
 	if err := rows.CreateTables(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { Drop(t, prefix) })
+	t.Cleanup(func() { Drop(t, prefix, more...) })
 	return rows
 }
 
-// Drop removes all tables with a prefix.
-func Drop(t testing.TB, prefix string) {
+// Drop removes all tables with a prefix, those that Open was given too.
+func Drop(t testing.TB, prefix string, more ...ledger.Table) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
 	defer cancel()
 	client := dynamodb.NewFromConfig(Config(t, nil))
 	names := []string{dynamoledger.TableItems}
-	for _, table := range ledger.Schema {
+	for _, table := range slices.Concat(ledger.Schema, more) {
 		names = append(names, table.Name)
 	}
 	for _, name := range names {

@@ -1,0 +1,55 @@
+// Command gateway is the fake payment gateway of a sandbox as a Lambda function: the payment provider's calls, a cashier, and notifies. No
+// money moves.
+//
+//	routes    POST /gateway.do · GET /cashier · POST /cashier/pay, and a schedule each minute, which repeats notifies
+//	settings  TABLE_PREFIX ALIPAY_APP_ID ALIPAY_SELLER_ID GATEWAY_PRIVATE_KEY_PARAM ALIPAY_SHOP_PUBLIC_KEY_PARAM (or both keys themselves);
+//	          CASHIER_RETURN_URL and what every function has may be left out
+//	table     <TABLE_PREFIX>gateway_trades: out_trade_no S; index notifies_due: notify_state S, notify_at S, keys only (gatewaytable.Table)
+//	rights    GetItem, PutItem, DescribeTable on the table, Query on its index, ssm:GetParameters on the two keys; no queue, no Redis, no VPC
+//	timeout   15 s or more: a payment's first notify is sent within its request, and waits at most 5 s for the shop
+package main
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+
+	"seckill/functions/internal/boot"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/apigw"
+	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/gatewaytable"
+)
+
+func main() {
+	boot.Run("gateway", func(s config.Gateway, b *boot.Boot) apigw.Handler {
+		g := &gateway{}
+		store := gatewaytable.New(b.Table(gatewaytable.Table))
+		b.Secret(func(secrets *config.Secrets) error {
+			next, err := fakegateway.New(fakegateway.Options{
+				Clock: b.Clock, Log: b.Log, Store: store, AtOnce: true,
+				AppID: s.Fake.AppID, SellerID: s.Fake.SellerID, ReturnURL: s.Fake.ReturnURL,
+				PrivateKey: string(secrets.Of(s.Fake.Private())), MerchantPublicKey: string(secrets.Of(s.Fake.ShopPublic())),
+			})
+			if err == nil {
+				g.Store(next)
+			}
+			return err
+		}, s.Fake.Private(), s.Fake.ShopPublic())
+		return apigw.HTTPOr(apigw.HTTP(g), apigw.Schedule(func(ctx context.Context) error {
+			delivered, failed, err := g.Load().Repeat(ctx)
+			if delivered+failed > 0 {
+				b.Log.InfoContext(ctx, "notifies repeated", "delivered", delivered, "failed", failed)
+			}
+			return err
+		}))
+	})
+}
+
+// gateway is one whose keys may change; its trades are in the table.
+type gateway struct {
+	atomic.Pointer[fakegateway.Gateway]
+}
+
+// ServeHTTP implements http.Handler.
+func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.Load().ServeHTTP(w, r) }

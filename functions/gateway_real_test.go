@@ -1,0 +1,30 @@
+//go:build real
+
+package functions_test
+
+import (
+	"maps"
+	"os"
+	"testing"
+
+	"seckill/functions/lambdatest"
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/dynamoledger/dynamotest"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/ledger"
+)
+
+// TestGatewayFunctionOnRealServers: two instances are one gateway by nothing but the table.
+func TestGatewayFunctionOnRealServers(t *testing.T) {
+	prefix := dynamotest.Prefix()
+	t.Cleanup(func() { dynamotest.Drop(t, prefix, gatewaytable.Table) })
+	rows := dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix, Tables: []ledger.Table{gatewaytable.Table}})
+	if err := rows.CreateTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	env := maps.Clone(newWorld(t).environ)
+	maps.Copy(env, gatewayFields)
+	env["TABLE_PREFIX"], env["AWS_ENDPOINT_URL_DYNAMODB"] = prefix, os.Getenv(dynamotest.Variable)
+	start := func() *lambdatest.Function { return lambdatest.Start(t, binary(t, "gateway"), env) }
+	testGateway(t, start(), start())
+}

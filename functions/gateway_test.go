@@ -1,0 +1,202 @@
+package functions_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/functions/lambdatest"
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/system"
+	"seckill/shared/seckill"
+)
+
+// gatewayFields turns the settings of a shop's functions into the fake gateway's.
+var gatewayFields = map[string]string{"GATEWAY_PRIVATE_KEY_PARAM": "/seckill/gateway/private", "ALIPAY_SHOP_PUBLIC_KEY_PARAM": "/seckill/alipay/shop-public",
+	"CASHIER_RETURN_URL": "https://shop.example/"}
+
+// behind makes an http.RoundTripper of a function behind API Gateway.
+type behind struct {
+	t *testing.T
+	f *lambdatest.Function
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b behind) RoundTrip(r *http.Request) (*http.Response, error) {
+	a := ask(b.t, b.f, formCall(b.t, r))
+	header := http.Header{}
+	for name, value := range a.Headers {
+		header.Set(name, value)
+	}
+	return &http.Response{StatusCode: a.Status, Header: header, Body: io.NopCloser(strings.NewReader(a.Body)), Request: r}, nil
+}
+
+// formCall is API Gateway's event of a request of a browser or of the payment client.
+func formCall(t *testing.T, r *http.Request) []byte {
+	t.Helper()
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var e map[string]any
+	if err := json.Unmarshal(call(t, r.Method, r.URL.Path, string(body), ""), &e); err != nil {
+		t.Fatal(err)
+	}
+	e["multiValueHeaders"] = map[string][]string{"content-type": {r.Header.Get("Content-Type")}, "accept-language": {"en"}}
+	e["multiValueQueryStringParameters"] = r.URL.Query()
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// notified is a shop's notify address that keeps what it is told and answers as it is told to.
+type notified struct {
+	*httptest.Server
+	forms  chan url.Values
+	answer chan string
+}
+
+func newNotified(t *testing.T) *notified {
+	n := &notified{forms: make(chan url.Values, 10), answer: make(chan string, 10)}
+	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseForm(); err != nil || r.Method != http.MethodPost {
+			t.Errorf("%s %s: %v", r.Method, r.URL, err)
+		}
+		n.forms <- r.PostForm
+		_, _ = io.WriteString(w, <-n.answer)
+	}))
+	t.Cleanup(n.Close)
+	return n
+}
+
+// shopOf is a shop's payment client at a gateway.
+func shopOf(t *testing.T, notifyURL string, transport http.RoundTripper) *alipay.Client {
+	t.Helper()
+	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private, AlipayPublicKey: keys()[1].Public,
+		Gateway: "http://api.example/gateway.do", NotifyURL: notifyURL, Clock: system.Clock{}, HTTP: &http.Client{Transport: transport}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+var (
+	hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z_]+)" value="([^"]*)">`)
+	formAction  = regexp.MustCompile(`<form method="post" action="([^"]*)">`)
+)
+
+// payAt opens the cashier at one function and clicks on "pay" at another, as a browser would that found it below a stage.
+func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) *http.Response {
+	t.Helper()
+	at, err := url.Parse("http://api.example/_aws/execute-api/id/stage/cashier?" + orderString)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inStage := func(f *lambdatest.Function, method string, at *url.URL, form url.Values) *http.Response {
+		path, ok := strings.CutPrefix(at.Path, "/_aws/execute-api/id/stage")
+		if !ok {
+			t.Fatalf("%s leaves the stage", at)
+		}
+		r := httptest.NewRequest(method, "http://api.example"+path+"?"+at.RawQuery, strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		answer, err := behind{t, f}.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	page := inStage(opened, http.MethodGet, at, nil)
+	b, _ := io.ReadAll(page.Body) // of a string
+	action := formAction.FindStringSubmatch(string(b))
+	if page.StatusCode != http.StatusOK || action == nil || !strings.Contains(string(b), "https://shop.example/?out_trade_no=") {
+		t.Fatalf("cashier: status %d\n%s", page.StatusCode, b)
+	}
+	to, err := at.Parse(action[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{}
+	for _, m := range hiddenField.FindAllStringSubmatch(string(b), -1) {
+		form.Set(m[1], m[2])
+	}
+	return inStage(paid, http.MethodPost, to, form)
+}
+
+// checkTrade asks the gateway, as expire does.
+func checkTrade(t *testing.T, client *alipay.Client, order string, paid bool) {
+	t.Helper()
+	trade, err := client.Query(t.Context(), order)
+	if err != nil || (trade.State == seckill.TradePaid) != paid {
+		t.Errorf("query: %+v, %v; want paid %v", trade, err, paid)
+	}
+}
+
+// testGateway pays at two instances of one gateway, and sees the shop told once, at once.
+func testGateway(t *testing.T, first, second *lambdatest.Function) {
+	shop := newNotified(t)
+	client := shopOf(t, shop.URL+"/notify?stage=1", behind{t, second})
+	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Amount: 88_80, Title: "红色外套 Red coat", Placed: time.Now(), PayBy: time.Now().Add(time.Hour)}
+	orderString, err := client.Prepare(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop.answer <- "success"
+	answer := payAt(t, first, second, orderString)
+	b, _ := io.ReadAll(answer.Body) // of a string
+	if answer.StatusCode != http.StatusOK || !strings.Contains(string(b), "Payment successful") {
+		t.Fatalf("pay: status %d\n%s", answer.StatusCode, b)
+	}
+	select {
+	case form := <-shop.forms:
+		if n, err := client.Verify(form); err != nil || n.Order != o.ID || n.Amount != o.Amount || !n.Paid {
+			t.Errorf("the shop reads %+v, %v", n, err)
+		}
+	default:
+		t.Fatal("the shop was not told within the payment's request")
+	}
+	checkTrade(t, client, o.ID, true)
+	for _, f := range []*lambdatest.Function{first, second} {
+		run(t, f, recorded(t, "schedule.json"), "null")
+	}
+	if len(shop.forms) != 0 {
+		t.Error("the shop was told again after it confirmed")
+	}
+	if result, err := client.Close(t.Context(), o.ID); err != nil || result == seckill.CloseDone {
+		t.Errorf("close of a paid trade: %v, %v", result, err)
+	}
+	if r := ask(t, first, call(t, "GET", "/nowhere", "", "")); r.Status != http.StatusNotFound {
+		t.Errorf("another route: %+v", r)
+	}
+}
+
+func TestGatewayFunction(t *testing.T) {
+	w := newWorld(t)
+	start := func(changes ...string) *lambdatest.Function {
+		for name, value := range gatewayFields {
+			changes = append([]string{name, value}, changes...)
+		}
+		return w.start(t, "gateway", changes...)
+	}
+	for name, c := range map[string]struct{ setting, value, want string }{
+		"no key":         {"GATEWAY_PRIVATE_KEY_PARAM", "", "GATEWAY_PRIVATE_KEY_PARAM is missing"},
+		"another's key":  {"GATEWAY_PRIVATE_KEY_PARAM", "/seckill/alipay/public", "private key"},
+		"no table":       {"TABLE_PREFIX", "other-", "table other-gateway_trades is missing"},
+		"bad return URL": {"CASHIER_RETURN_URL", "/", "CASHIER_RETURN_URL"},
+	} {
+		if msg := start(c.setting, c.value).InitError(); !strings.Contains(msg, c.want) {
+			t.Errorf("%s: %s, want %q", name, msg, c.want)
+		}
+	}
+	testGateway(t, start(), start())
+}

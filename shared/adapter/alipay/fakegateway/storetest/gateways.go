@@ -1,0 +1,268 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/seckill"
+)
+
+const (
+	appID    = "2021000000000001"
+	sellerID = "2088000000000001"
+	orderID  = "oabcdefghijklmnopqrstuvwxyz"
+)
+
+// keys are the shop's and the gateway's.
+var keys = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
+	for i := range out {
+		var err error
+		if out[i], err = fakegateway.GenerateKeys(); err != nil {
+			panic(err)
+		}
+	}
+	return out
+})
+
+// pair is two gateways on one store and one clock. A notify that one of them sends is handed to its shop.
+type pair struct {
+	clock       *memory.Clock // finer than a store keeps times
+	gateways    [2]*fakegateway.Gateway
+	shops       [2]shop
+	orderString string // of a trade that can be paid for 15 minutes
+}
+
+// shop answers a notify.
+type shop func(context.Context) (answer string)
+
+// RoundTrip implements http.RoundTripper.
+func (s shop) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := s(r.Context())
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+}
+
+func newPair(t *testing.T, s fakegateway.Store, atOnce bool) *pair {
+	t.Helper()
+	p := &pair{clock: memory.NewClock(start.Add(1_234_567 * time.Nanosecond))}
+	for i := range p.gateways {
+		p.shops[i] = func(context.Context) string { return "success" }
+		var err error
+		p.gateways[i], err = fakegateway.New(fakegateway.Options{Clock: p.clock, AppID: appID, SellerID: sellerID, MerchantPublicKey: keys()[0].Public,
+			PrivateKey: keys()[1].Private, Store: s, AtOnce: atOnce,
+			HTTP: &http.Client{Transport: shop(func(ctx context.Context) string { return p.shops[i](ctx) })}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private, AlipayPublicKey: keys()[1].Public,
+		Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify", Clock: p.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.orderString, err = client.Prepare(seckill.Order{ID: orderID, Amount: 88_80, Title: "红色外套", Placed: start, PayBy: start.Add(15 * time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// cashier opens the cashier's page at a gateway.
+func (p *pair) cashier(gateway int) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	p.gateways[gateway].ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/cashier?"+p.orderString, nil))
+	return w
+}
+
+func testShared(t *testing.T, s fakegateway.Store) {
+	const shoppers = 8
+	p := newPair(t, s, false)
+	var told atomic.Int64
+	for i := range p.shops {
+		p.shops[i] = func(context.Context) string {
+			told.Add(1)
+			return "success"
+		}
+	}
+	var numbers, pays [shoppers]string
+	var wg sync.WaitGroup
+	for i := range shoppers {
+		g := p.gateways[i%len(p.gateways)]
+		wg.Go(func() {
+			no, err := g.Open(p.orderString)
+			if err != nil && !errors.Is(err, fakegateway.ErrPaid) {
+				t.Error(err)
+			}
+			numbers[i] = no
+			switch err := g.Pay(orderID); {
+			case err == nil:
+				pays[i] = "paid"
+			case !errors.Is(err, fakegateway.ErrPaid):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	paid := 0
+	for i, no := range numbers {
+		if no == "" || no != numbers[0] {
+			t.Errorf("shopper %d opened trade %q, another %q", i, no, numbers[0])
+		}
+		if pays[i] != "" {
+			paid++
+		}
+	}
+	if paid != 1 {
+		t.Errorf("paid %d times, want once", paid)
+	}
+	var delivered [shoppers]int
+	awaitDue(t, s, p.clock.Now(), orderID)
+	for i := range shoppers {
+		wg.Go(func() {
+			d, failed, err := p.gateways[i%len(p.gateways)].Repeat(context.Background())
+			if failed != 0 || err != nil {
+				t.Errorf("%d failed, %v", failed, err)
+			}
+			delivered[i] = d
+		})
+	}
+	wg.Wait()
+	sum := 0
+	for _, d := range delivered {
+		sum += d
+	}
+	if sum != 1 || told.Load() != 1 {
+		t.Errorf("%d delivered, the shop was told %d times; want once", sum, told.Load())
+	}
+	r, _, err := s.Load(t.Context(), orderID)
+	if err != nil || r.Notify.Attempts != 1 || !r.Notify.Next.IsZero() || r.Status != fakegateway.StatusSuccess {
+		t.Errorf("%+v, %v; want one attempt and no other to come", r, err)
+	}
+}
+
+func testRhythm(t *testing.T, s fakegateway.Store) {
+	p := newPair(t, s, false)
+	p.shops[0] = func(context.Context) string { return "fail" }
+	if _, err := p.gateways[0].Open(p.orderString); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.gateways[0].Pay(orderID); err != nil {
+		t.Fatal(err)
+	}
+	for i, wait := range fakegateway.AlipayRetries[:2] {
+		awaitDue(t, s, p.clock.Now(), orderID)
+		if delivered, failed, err := p.gateways[0].Repeat(t.Context()); delivered != 0 || failed != 1 || err != nil {
+			t.Errorf("attempt %d: %d delivered, %d failed, %v; want 0, 1", i+1, delivered, failed, err)
+		}
+		r, _, err := s.Load(t.Context(), orderID)
+		if want := p.clock.Now().Add(wait); err != nil || r.Notify.Attempts != i+1 || r.Notify.Next.Sub(want).Abs() > time.Millisecond {
+			t.Errorf("after attempt %d: %+v, %v; want the next at %v", i+1, r.Notify, err, want)
+		}
+		p.clock.Advance(wait)
+	}
+	awaitDue(t, s, p.clock.Now(), orderID)
+	if delivered, failed, err := p.gateways[1].Repeat(t.Context()); delivered != 1 || failed != 0 || err != nil {
+		t.Errorf("the other gateway: %d delivered, %d failed, %v; want 1, 0", delivered, failed, err)
+	}
+}
+
+// testClaim: an attempt hangs for so long that another gateway makes it again; what the first one finds then does not count any more.
+func testClaim(t *testing.T, s fakegateway.Store) {
+	p := newPair(t, s, false)
+	hangs, goOn := make(chan struct{}), make(chan struct{})
+	p.shops[0] = func(context.Context) string {
+		close(hangs)
+		<-goOn
+		return "fail"
+	}
+	if _, err := p.gateways[0].Open(p.orderString); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.gateways[1].Pay(orderID); err != nil {
+		t.Fatal(err)
+	}
+	awaitDue(t, s, p.clock.Now(), orderID)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if delivered, failed, err := p.gateways[0].Repeat(context.Background()); delivered != 0 || failed != 1 || err != nil {
+			t.Errorf("the one that hung: %d delivered, %d failed, %v; want 0, 1", delivered, failed, err)
+		}
+	})
+	<-hangs
+	if delivered, failed, err := p.gateways[1].Repeat(t.Context()); delivered+failed != 0 || err != nil {
+		t.Errorf("while the first one is at it: %d delivered, %d failed, %v; want none", delivered, failed, err)
+	}
+	p.clock.Advance(2 * time.Minute)
+	awaitDue(t, s, p.clock.Now(), orderID)
+	if delivered, failed, err := p.gateways[1].Repeat(t.Context()); delivered != 1 || failed != 0 || err != nil {
+		t.Errorf("after the claim: %d delivered, %d failed, %v; want 1, 0", delivered, failed, err)
+	}
+	close(goOn)
+	wg.Wait()
+	if r, _, err := s.Load(t.Context(), orderID); err != nil || r.Notify.Attempts != 1 || !r.Notify.Next.IsZero() {
+		t.Errorf("%+v, %v; want it confirmed", r.Notify, err)
+	}
+}
+
+// broken is a store that cannot be reached any more once its fault is set.
+type broken struct {
+	fakegateway.Store
+	fault error
+}
+
+func (b *broken) Load(ctx context.Context, no string) (fakegateway.Record, bool, error) {
+	if b.fault != nil {
+		return fakegateway.Record{}, false, b.fault
+	}
+	return b.Store.Load(ctx, no)
+}
+
+func (b *broken) Save(ctx context.Context, r fakegateway.Record) error {
+	if b.fault != nil {
+		return b.fault
+	}
+	return b.Store.Save(ctx, r)
+}
+
+func (b *broken) Due(ctx context.Context, by time.Time) ([]string, error) {
+	if b.fault != nil {
+		return nil, b.fault
+	}
+	return b.Store.Due(ctx, by)
+}
+
+func testFaults(t *testing.T, s fakegateway.Store) {
+	b := &broken{Store: s}
+	p := newPair(t, b, true)
+	if w := p.cashier(0); w.Code != http.StatusOK {
+		t.Fatalf("status %d", w.Code)
+	}
+	b.fault = errors.New("no answer")
+	if w := p.cashier(0); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "收银台暂时无法应答") ||
+		w.Header().Get("X-Sub-Code") != fakegateway.ErrUnavailable.SubCode {
+		t.Errorf("cashier: status %d, %s", w.Code, w.Body)
+	}
+	if err := p.gateways[1].Pay(orderID); !errors.Is(err, fakegateway.ErrUnavailable) || !errors.Is(err, b.fault) {
+		t.Errorf("pay: %v, want ErrUnavailable and its cause", err)
+	}
+	if _, _, err := p.gateways[1].Repeat(t.Context()); !errors.Is(err, fakegateway.ErrUnavailable) {
+		t.Errorf("repeat: %v, want ErrUnavailable", err)
+	}
+	b.fault = nil
+	if err := p.gateways[1].Pay(orderID); err != nil {
+		t.Errorf("once it answers again: %v", err)
+	}
+}
