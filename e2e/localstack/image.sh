@@ -3,15 +3,14 @@
 # Bootstraps must be static (CGO_ENABLED=0).
 #   image.sh TAG [NAME=VALUE…]   TAG, with these variables in each container's environment; kept when it is there as wanted
 set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../servers/lib.sh
+. "$here/../servers/lib.sh"
 tag=$1
 shift
 environment="PATH=/bin LAMBDA_TASK_ROOT=/var/task LAMBDA_RUNTIME_DIR=/var/runtime $*"
 [ "$(docker image inspect -f '{{join .Config.Env " "}}' "$tag" 2>/dev/null)" != "${environment% }" ] || exit 0
-busybox=$(command -v busybox || true)
-if [ -z "$busybox" ] || ldd "$busybox" >/dev/null 2>&1; then
-  echo "a static busybox is missing: the image of Lambda functions is made from it; install it with: apt-get install busybox-static" >&2
-  exit 1
-fi
+busybox=$(static_busybox) || need busybox
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 mkdir -p "$files"/{bin,etc/ssl/certs,opt,root,tmp,var/task,var/runtime,var/rapid}

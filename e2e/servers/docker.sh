@@ -13,8 +13,8 @@ dir=$(cd "$2" && pwd)
 name=docker grace=20
 
 install() {
-  want docker "Lambda containers run in it" "apt-get install docker.io"
-  want dockerd "it runs the Lambda containers, and no daemon answers" "apt-get install docker.io"
+  need docker
+  has dockerd || { echo "no Docker daemon answers, and there is none to start: apt-get install docker.io" >&2; return 1; }
   [ "$(id -u)" = 0 ] || { echo "no Docker daemon answers, and only root can start one: sudo dockerd" >&2; return 1; }
 }
 

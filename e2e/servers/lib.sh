@@ -11,12 +11,37 @@ bridge_address() {
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
-# want COMMAND WHY HOW: says in one line what is missing.
-want() {
-  command -v "$1" >/dev/null || {
-    echo "$1 is missing: $2; install it with: $3" >&2
-    return 1
-  }
+# need TOOL…: says of each that is missing, in one line, what it is for and how to install it.
+need() {
+  local tool missing=0
+  for tool; do
+    case $tool in
+    go) has go || lack "Go is missing: functions, suite and tools are written in it; install 1.25 or newer from https://go.dev/dl" ;;
+    curl) has curl || lack "curl is missing: servers are asked by it whether they are up; apt-get install curl" ;;
+    python) python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+      lack "Python 3.11 or newer with venv is missing: SAM CLI, MiniStack and LocalStack run in it; apt-get install python3-venv" ;;
+    redis) has redis-server || lack "redis-server is missing: the stock is in it; apt-get install redis-server (no service needs to run)" ;;
+    npm) has npm || lack "npm is missing: DynamoDB comes by it; apt-get install nodejs npm" ;;
+    java) [ "$(java_major)" -ge 17 ] || lack "Java 17 or newer is missing: Amazon's DynamoDB Local runs in it; apt-get install openjdk-17-jre-headless" ;;
+    busybox) static_busybox >/dev/null || lack "a static busybox is missing: the image of Lambda containers is made from it; apt-get install busybox-static" ;;
+    docker) has docker || lack "docker is missing: Lambda containers run in it; apt-get install docker.io" ;;
+    esac
+  done
+  return "$missing"
+}
+
+has() { command -v "$1" >/dev/null; }
+
+lack() {
+  echo "$1" >&2
+  missing=1
+}
+
+java_major() { { java -version 2>&1 || true; } | sed -n 's/.* version "\([0-9]*\).*/\1/p;q' | grep . || echo 0; }
+
+static_busybox() {
+  local path
+  path=$(command -v busybox) && ! ldd "$path" >/dev/null 2>&1 && echo "$path"
 }
 
 # once DIR COMMAND…: runs the command unless it was done for DIR before; two checks at once must not both fill it.

@@ -26,19 +26,32 @@ fill() {
   python3 -m venv --clear "$home"
   "$home/bin/pip" install -q --disable-pip-version-check -r "$own/requirements.txt" >&2
   "$home/bin/python" "$own/backport.py" "$("$home/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
-  # DynamoDB Local. LocalStack starts it with a Java of its own and an agent that allows more indexes: here it is this machine's Java, without agent.
-  mkdir -p "$lib/dynamodb-local" "$lib/java/21/bin"
+  mkdir -p "$lib/dynamodb-local"
   ln -sfn "$("$here/dynamodb.sh" home local)" "$lib/dynamodb-local/2"
-  cp "$own/java.sh" "$lib/java/21/bin/java"
+}
+
+# java_wrapper makes what LocalStack starts DynamoDB Local with: this machine's Java, without the agent that LocalStack would download (it allows more indexes).
+java_wrapper() {
+  mkdir -p "$lib/java/21/bin"
+  cat >"$lib/java/21/bin/java" <<END
+#!/usr/bin/env bash
+for argument; do
+  shift
+  case \$argument in
+  -javaagent:*) ;;
+  *) set -- "\$@" "\$argument" ;;
+  esac
+done
+exec $(readlink -f "$(command -v java)") "\$@"
+END
+  chmod +x "$lib/java/21/bin/java"
 }
 
 install() {
-  python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
-    { echo "Python 3.11 or newer with venv is missing: LocalStack runs in it; install it with: apt-get install python3-venv" >&2; return 1; }
-  want java "LocalStack's DynamoDB runs in it" "apt-get install openjdk-17-jre-headless"
-  want npm "LocalStack's DynamoDB comes by it" "apt-get install nodejs npm"
-  docker info >/dev/null 2>&1 || { echo "no Docker daemon answers: Lambda functions run in containers; see e2e/servers/docker.sh" >&2; return 1; }
+  need go python java npm docker busybox
+  docker info >/dev/null 2>&1 || { echo "no Docker daemon answers: e2e/servers/docker.sh start DIR starts one" >&2; return 1; }
   once "$home" fill
+  java_wrapper
   local rapid
   rapid=$lib/lambda-runtime/$INIT/$(uname -m | sed 's/aarch64/arm64/')/var/rapid
   mkdir -p "$rapid"

@@ -4,7 +4,7 @@
 #                                   pid, log and whatever it writes are in DIR
 #   ministack.sh start DIR bridge   on the Docker bridge instead, where containers reach it
 #   ministack.sh stop DIR           stops that one, and the functions
-# PORT of the environment is a fixed port. Needs Python 3.10 or newer with venv. State is in memory: a new start is an empty one.
+# PORT of the environment is a fixed port. Needs Python 3.11 or newer with venv. State is in memory: a new start is an empty one.
 set -euo pipefail
 VERSION=1.5.33
 TRANSLATOR=1.115.0 # for templates of SAM
@@ -19,7 +19,6 @@ name=ministack host=127.0.0.1
 venv=$tools/ministack-$VERSION-$TRANSLATOR
 
 fill() {
-  python3 -c 'import venv, ensurepip' 2>/dev/null || { echo "Python with venv is missing: MiniStack runs in it; install it with: apt-get install python3-venv" >&2; return 1; }
   echo "installing MiniStack $VERSION into .tools, once" >&2
   python3 -m venv --clear "$venv"
   "$venv/bin/pip" install -q --disable-pip-version-check "ministack==$VERSION" "aws-sam-translator==$TRANSLATOR" >&2
@@ -27,11 +26,14 @@ fill() {
   echo 'import socketserver; socketserver.StreamRequestHandler.disable_nagle_algorithm = True' >"$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/sitecustomize.py"
 }
 
-install() { once "$venv" fill; }
+install() {
+  need curl python
+  once "$venv" fill
+}
 
 launch() {
-  # DOCKER_HOST at nothing: it must never touch a Docker daemon of this machine.
-  env GATEWAY_PORT="$port" BIND_HOST="$host" MINISTACK_HOST="$host" MINISTACK_REGION=eu-west-1 MINISTACK_ACCOUNT_ID=000000000000 \
+  # Functions inherit this environment: nothing of the caller's is in it. DOCKER_HOST at nothing: no Docker daemon of this machine must be touched.
+  env -i PATH="$PATH" HOME="$dir" GATEWAY_PORT="$port" BIND_HOST="$host" MINISTACK_HOST="$host" MINISTACK_REGION=eu-west-1 MINISTACK_ACCOUNT_ID=000000000000 \
     AWS_DEFAULT_REGION=eu-west-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_ENDPOINT_URL="$endpoint" \
     LAMBDA_EXECUTOR=local DOCKER_HOST=unix:///nonexistent TMPDIR="$dir" S3_DATA_DIR="$dir/s3" STATE_DIR="$dir/state" \
     setsid "$venv/bin/ministack" >"$dir/$name.log" 2>&1 </dev/null &

@@ -14,7 +14,7 @@ dir=$(cd "$2" && pwd)
 name=redis host=127.0.0.1
 [ -z "${3-}" ] || host=$(bridge_address)
 
-install() { want redis-server "the stock is in it" "apt-get install redis-server (no service needs to run)"; }
+install() { need redis; }
 
 launch() {
   # Without a password it answers other addresses than loopback only when it is not protected. The bridge is this machine's alone.
