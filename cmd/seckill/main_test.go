@@ -83,7 +83,7 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 
 func TestHelpHasExamplesEverywhere(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"version", "--help"}} {
+	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"keys", "--help"}, {"token", "--help"}, {"version", "--help"}} {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), args, &stdout, &stderr, noEnv)
 		if code != exitOK || stderr.Len() > 0 || !strings.Contains(stdout.String(), "Examples:\n  seckill ") {

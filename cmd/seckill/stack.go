@@ -189,27 +189,33 @@ func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte,
 func (s *deployedShop) fault(err error) error {
 	var refused smithy.APIError
 	if errors.As(err, &refused) {
-		why := refused.ErrorMessage()
-		if why == "" {
-			why = refused.ErrorCode()
-		}
 		switch refused.ErrorCode() {
-		case "ExpiredToken", "ExpiredTokenException", "RequestExpired":
-			return fmt.Errorf("the AWS credentials have expired: sign in again (%s)", why)
-		case "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "InvalidSignatureException", "IncompleteSignature", "AuthFailure":
-			return fmt.Errorf("AWS does not accept these credentials: %s", why)
-		case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation":
-			return fmt.Errorf("not allowed: %s", why)
 		case "ResourceNotFoundException":
 			return fmt.Errorf("stack %s names function %s, and region %s has no such function", s.stack, s.name, s.region)
 		case "TooManyRequestsException":
-			return faultError{fmt.Errorf("function %s is busy, nothing was done: repeat the command (%s)", s.name, why)}
+			return faultError{fmt.Errorf("function %s is busy, nothing was done: repeat the command (%s)", s.name, why(refused))}
 		}
-		return faultError{fmt.Errorf("AWS answers %s: %s", refused.ErrorCode(), why)}
 	}
 	again := ""
 	if s.name != "" {
 		again = "; the command may have been carried out, and can be repeated"
+	}
+	return awsFault(err, s.region, again)
+}
+
+// awsFault says in a sentence why a call to AWS did not succeed; again is added when there was no answer.
+func awsFault(err error, region, again string) error {
+	var refused smithy.APIError
+	if errors.As(err, &refused) {
+		switch refused.ErrorCode() {
+		case "ExpiredToken", "ExpiredTokenException", "RequestExpired":
+			return fmt.Errorf("the AWS credentials have expired: sign in again (%s)", why(refused))
+		case "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "InvalidSignatureException", "IncompleteSignature", "AuthFailure":
+			return fmt.Errorf("AWS does not accept these credentials: %s", why(refused))
+		case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation":
+			return fmt.Errorf("not allowed: %s", why(refused))
+		}
+		return faultError{fmt.Errorf("AWS answers %s: %s", refused.ErrorCode(), why(refused))}
 	}
 	var call *url.Error
 	switch {
@@ -218,7 +224,15 @@ func (s *deployedShop) fault(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return faultError{errors.New("AWS did not answer in time" + again)}
 	case errors.As(err, &call):
-		return faultError{fmt.Errorf("AWS in region %s cannot be reached: %w%s", s.region, call, again)}
+		return faultError{fmt.Errorf("AWS in region %s cannot be reached: %w%s", region, call, again)}
 	}
 	return faultError{fmt.Errorf("%w%s", err, again)}
+}
+
+// why is what AWS says about a refusal.
+func why(refused smithy.APIError) string {
+	if text := refused.ErrorMessage(); text != "" {
+		return text
+	}
+	return refused.ErrorCode()
 }

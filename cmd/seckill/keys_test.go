@@ -1,0 +1,416 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/jwtauth"
+	"seckill/shared/adapter/system"
+	"seckill/shared/seckill"
+)
+
+const testPath = "/seckill/test"
+
+// manager answers what the tool calls of Systems Manager.
+type manager struct {
+	mu       sync.Mutex
+	values   map[string]string
+	calls    []string           // "PutParameter NAME", …
+	refusals map[string]refusal // by call
+	before   func(call string)  // a call is answered
+	lose     int                // answers to PutParameter that are lost once it is carried out
+}
+
+func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Names             []string
+		WithDecryption    bool
+		Name, Value, Type string
+		Overwrite         bool
+	}
+	_ = json.NewDecoder(r.Body).Decode(&in)
+	_, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.before != nil {
+		m.before(call)
+	}
+	m.calls = append(m.calls, strings.TrimSpace(call+" "+in.Name))
+	no, refused := m.refusals[call]
+	_, exists := m.values[in.Name]
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	out := map[string]any{}
+	switch {
+	case refused:
+	case call == "GetParameters" && in.WithDecryption:
+		found := []any{}
+		for _, name := range in.Names {
+			if v, ok := m.values[name]; ok {
+				found = append(found, map[string]any{"Name": name, "Value": v, "Type": "SecureString"})
+			}
+		}
+		out["Parameters"] = found
+	case call == "PutParameter" && in.Type == "SecureString" && exists && !in.Overwrite:
+		no, refused = refusal{400, "ParameterAlreadyExists", "The parameter already exists."}, true
+	case call == "PutParameter" && in.Type == "SecureString":
+		m.values[in.Name] = in.Value
+		out["Version"] = 1
+		if m.lose > 0 {
+			m.lose--
+			panic(http.ErrAbortHandler)
+		}
+	default:
+		no, refused = refusal{400, "ValidationException", fmt.Sprintf("%s %+v", call, in)}, true
+	}
+	if refused {
+		w.WriteHeader(no.status)
+		out = map[string]any{"__type": no.code, "message": no.message}
+	}
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+// written takes the names of the parameters that were written.
+func (m *manager) written() (names []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.calls {
+		if name, ok := strings.CutPrefix(c, "PutParameter "+testPath+"/"); ok {
+			names = append(names, name)
+		}
+	}
+	m.calls = nil
+	return names
+}
+
+// stored gives what is there, by short names.
+func (m *manager) stored() map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[string]string{}
+	for name, v := range m.values {
+		out[strings.TrimPrefix(name, testPath+"/")] = v
+	}
+	return out
+}
+
+func (m *manager) set(name, value string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.values[testPath+"/"+name] = value
+	if value == "" {
+		delete(m.values, testPath+"/"+name)
+	}
+}
+
+func newManager(t *testing.T) *manager {
+	t.Helper()
+	m := &manager{values: map[string]string{}}
+	account(t, served(t, m).URL)
+	return m
+}
+
+// keys runs the command on the test's path, wants it to succeed, and sees that no secret is said.
+func (m *manager) keys(t *testing.T, args ...string) (stdout string) {
+	t.Helper()
+	old := m.stored()
+	code, stdout, stderr := command(t, append([]string{"keys", "--path", testPath}, args...)...)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("keys %v: exit %d\n%s%s", args, code, stdout, stderr)
+	}
+	for _, values := range []map[string]string{old, m.stored()} {
+		for _, name := range []string{jwtSecret, shopPrivate, gatewayPrivate} {
+			for line := range strings.Lines(values[name]) {
+				if line = strings.TrimSpace(line); len(line) > 8 && !strings.HasPrefix(line, "-----") && strings.Contains(stdout, line) {
+					t.Errorf("keys %v shows %s", args, name)
+				}
+			}
+		}
+	}
+	return stdout
+}
+
+// refused runs the command and wants an error in one line, and nothing written.
+func (m *manager) refused(t *testing.T, code int, want string, args ...string) {
+	t.Helper()
+	got, stdout, stderr := command(t, args...)
+	if got != code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("%v: exit %d\n%s%s\nwant exit %d and one line with %q", args, got, stdout, stderr, code, want)
+	}
+	if names := m.written(); len(names) != 0 {
+		t.Errorf("%v wrote %v", args, names)
+	}
+}
+
+// sells sees that a shop with these secrets can be paid at a gateway with these, which is what they are for.
+func sells(t *testing.T, s map[string]string) {
+	t.Helper()
+	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: "1", SellerID: "2", MerchantPublicKey: s[shopPublic], PrivateKey: s[gatewayPrivate]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop, err := alipay.New(alipay.Config{AppID: "1", SellerID: "2", PrivateKey: s[shopPrivate], AlipayPublicKey: s[alipayPublic],
+		Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify", Clock: system.Clock{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	id := seckill.KeyedOrderID("1", "1", "k")
+	pay, err := shop.Prepare(seckill.Order{ID: id, Amount: 1, Title: "t", Placed: now, PayBy: now.Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Open(pay); err != nil {
+		t.Errorf("the gateway does not know the shop: %v", err)
+	}
+	form, err := g.NotifyForm("n", fakegateway.Trade{OutTradeNo: id, TradeNo: "1", Amount: 1, Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shop.Verify(form); err != nil {
+		t.Errorf("the shop does not know the gateway: %v", err)
+	}
+}
+
+var sandboxNames = []string{jwtSecret, shopPrivate, shopPublic, gatewayPrivate, alipayPublic}
+
+func TestKeysOfASandbox(t *testing.T) {
+	m := newManager(t)
+	stdout := m.keys(t, "--sandbox")
+	want := `/seckill/test/jwt-secret: made: 32 random bytes, which sign shoppers' tokens
+/seckill/test/alipay-private-key: made: an RSA key of 2048 bits
+/seckill/test/alipay-shop-public-key: made: the public key of alipay-private-key
+/seckill/test/gateway-private-key: made: an RSA key of 2048 bits
+/seckill/test/alipay-public-key: made: the public key of gateway-private-key
+`
+	if names := m.written(); stdout != want || !slices.Equal(names, sandboxNames) {
+		t.Errorf("wrote %v, said\n%swant\n%s", names, stdout, want)
+	}
+	first := m.stored()
+	sells(t, first)
+	if n := len(first[jwtSecret]); n != 43 {
+		t.Errorf("the secret of tokens has %d characters, want 32 bytes in base64", n)
+	}
+
+	stdout = m.keys(t, "--sandbox")
+	if strings.Count(stdout, "is there, and stays") != len(sandboxNames) || len(m.written()) != 0 || !maps.Equal(first, m.stored()) {
+		t.Errorf("the second time something was made:\n%s", stdout)
+	}
+
+	m.set(shopPublic, "")
+	m.set(alipayPublic, "")
+	m.keys(t, "--sandbox") // a run was broken off
+	if names := m.written(); !slices.Equal(names, []string{shopPublic, alipayPublic}) || !maps.Equal(first, m.stored()) {
+		t.Errorf("public keys that were missing: wrote %v, want both as they were", names)
+	}
+
+	for rotate, want := range map[string][]string{
+		"--rotate=jwt-secret":                     {jwtSecret},
+		"--rotate=alipay-shop-public-key":         {shopPrivate, shopPublic},
+		"--rotate=jwt-secret,gateway-private-key": {jwtSecret, gatewayPrivate, alipayPublic},
+		"--rotate": sandboxNames,
+	} {
+		before := m.stored()
+		stdout := m.keys(t, "--sandbox", rotate)
+		after := m.stored()
+		for _, name := range sandboxNames {
+			if changed := before[name] != after[name]; changed != slices.Contains(want, name) {
+				t.Errorf("%s: %s changed: %v", rotate, name, changed)
+			}
+		}
+		if names := m.written(); !slices.Equal(names, want) || strings.Count(stdout, ": replaced: ") != len(want) {
+			t.Errorf("%s wrote %v, want %v; said\n%s", rotate, names, want, stdout)
+		}
+		sells(t, after)
+	}
+}
+
+func TestKeysOfAShop(t *testing.T) {
+	m := newManager(t)
+	stdout := m.keys(t)
+	s := m.stored()
+	_, text, _ := strings.Cut(stdout, "The shop's public key, for Alipay's console:\n")
+	shown, err := alipay.ParsePublicKey(text)
+	private, privateErr := alipay.ParsePrivateKey(s[shopPrivate])
+	if err != nil || privateErr != nil || !shown.Equal(&private.PublicKey) || strings.Count(text, "\n") != 1 {
+		t.Fatalf("%v, %v; said\n%s", err, privateErr, stdout)
+	}
+	if !strings.Contains(stdout, "/seckill/test/alipay-public-key: is missing: Alipay's console shows it") || len(s) != 2 {
+		t.Errorf("stored %d, said\n%s", len(s), stdout)
+	}
+	m.written()
+
+	theirs := make([]string, 2)
+	for i := range theirs {
+		pair, err := fakegateway.GenerateKeys()
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs[i] = written(t, fmt.Sprintf("alipay%d.pem", i), []byte(pair.Public))
+	}
+	run := func(said string, wrote []string, args ...string) {
+		t.Helper()
+		stdout := m.keys(t, args...)
+		if names := m.written(); !slices.Equal(names, wrote) || !strings.Contains(stdout, said) || !strings.HasSuffix(stdout, text) {
+			t.Errorf("%v: wrote %v, want %v; said\n%swant %q and the shop's public key", args, names, wrote, stdout, said)
+		}
+	}
+	args := []string{"keys", "--path", testPath, "--alipay-public-key"}
+	own := written(t, "own.txt", []byte(text))
+	m.refused(t, exitUsage, "this is the shop's own public key", append(args, own)...)
+	run("alipay-public-key: made: Alipay's public key, from "+theirs[0], []string{alipayPublic}, "--alipay-public-key", theirs[0])
+	run("alipay-public-key: is there already, just so", nil, "--alipay-public-key", theirs[0])
+	run("alipay-public-key: is there, and stays", nil)
+	m.refused(t, exitUsage, "/seckill/test/alipay-public-key is there, with another key: --rotate=alipay-public-key replaces it", append(args, theirs[1])...)
+	run("alipay-public-key: replaced: ", []string{alipayPublic}, "--alipay-public-key", theirs[1], "--rotate=alipay-public-key")
+	m.refused(t, exitUsage, "so /seckill/test is a real shop's: a sandbox needs another path", "keys", "--path", testPath, "--sandbox", "--rotate")
+	if stdout := m.keys(t, "--rotate"); strings.HasSuffix(stdout, text) || !slices.Equal(m.written(), []string{jwtSecret, shopPrivate}) {
+		t.Errorf("rotated, yet said\n%s", stdout)
+	}
+}
+
+func TestKeysThatDoNotFitAreRefused(t *testing.T) {
+	m := newManager(t)
+	m.keys(t, "--sandbox")
+	good := m.stored()
+	m.written()
+	sandbox := []string{"keys", "--path", testPath, "--sandbox"}
+	for name, c := range map[string]struct {
+		set, value string
+		args       []string
+		want       string
+	}{
+		"a sandbox's path": {"", "", sandbox[:3], "so /seckill/test is a sandbox's: give --sandbox, or another path"},
+		"not a pair":       {shopPublic, good[alipayPublic], sandbox, "/seckill/test/alipay-shop-public-key is not the public key of alipay-private-key: --rotate=alipay-private-key"},
+		"no key":           {gatewayPrivate, "secret text", sandbox, "/seckill/test/gateway-private-key cannot be used: neither PEM nor base64"},
+		"no private key":   {shopPrivate, "", sandbox, "/seckill/test/alipay-shop-public-key is there without its private key"},
+	} {
+		if c.set != "" {
+			m.set(c.set, c.value)
+		}
+		m.refused(t, exitUsage, c.want, c.args...)
+		for n, v := range good {
+			m.set(n, v)
+		}
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
+func TestFlagsOfKeys(t *testing.T) {
+	m := newManager(t)
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{`--path "": want the path`, []string{"keys"}},
+		{`--path "seckill": want the path`, []string{"keys", "--path", "seckill"}},
+		{`--path "/seckill/": want the path`, []string{"keys", "--path", "/seckill/"}},
+		{"contradict each other", []string{"keys", "--path", testPath, "--sandbox", "--alipay-public-key", "x"}},
+		{"--rotate=redis-password: want one of all, jwt-secret,", []string{"keys", "--path", testPath, "--rotate=redis-password"}},
+		{"--rotate=gateway-private-key: want one of", []string{"keys", "--path", testPath, "--rotate=gateway-private-key"}},
+		{"want the new one as well", []string{"keys", "--path", testPath, "--rotate=alipay-public-key"}},
+		{`"jwt-secret" is one argument too many`, []string{"keys", "--path", testPath, "--rotate", "jwt-secret"}},
+		{"no such file", []string{"keys", "--path", testPath, "--alipay-public-key", filepath.Join(t.TempDir(), "none")}},
+		{"neither PEM nor base64", []string{"keys", "--path", testPath, "--alipay-public-key", written(t, "bad.pem", []byte("no key!"))}},
+		{"larger than 64 KiB", []string{"keys", "--path", testPath, "--alipay-public-key", written(t, "large.pem", make([]byte, 1<<17))}},
+		{`--path "": want the path`, []string{"token", "--user", "1001"}},
+		{"--user is missing", []string{"token", "--path", testPath}},
+		{"--valid 0s: want", []string{"token", "--path", testPath, "--user", "1001", "--valid", "0s"}},
+		{"has no parameter /seckill/test/jwt-secret: seckill keys makes it", []string{"token", "--path", testPath, "--user", "1001"}},
+		{"the AWS configuration has no profile", []string{"keys", "--path", testPath, "--profile", "nobody"}},
+	} {
+		m.refused(t, exitUsage, c.want, c.args...)
+	}
+}
+
+func TestKeysWhenAWSRefuses(t *testing.T) {
+	m := newManager(t)
+	m.refusals = map[string]refusal{"GetParameters": {400, "AccessDeniedException", "User: u is not authorized to perform: ssm:GetParameters"}}
+	args := []string{"keys", "--path", testPath}
+	m.refused(t, exitUsage, "not allowed: User: u is not authorized to perform: ssm:GetParameters", args...)
+	m.refusals = map[string]refusal{"GetParameters": {400, "InternalServerFault", "oh"}}
+	m.refused(t, exitFault, "AWS answers InternalServerFault: oh", args...)
+
+	m.refusals = nil
+	m.before = func(call string) {
+		if call == "PutParameter" {
+			m.values[testPath+"/"+jwtSecret] = "another's"
+		}
+	}
+	code, stdout, stderr := command(t, args...)
+	if want := "seckill: /seckill/test/jwt-secret was made by somebody else meanwhile: repeat the command"; code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, want) {
+		t.Errorf("exit %d\n%s%s\nwant %s", code, stdout, stderr, want)
+	}
+	if v := m.stored(); len(v) != 1 || v[jwtSecret] != "another's" {
+		t.Error("what somebody else made was overwritten, or more was made")
+	}
+
+	gone := served(t, http.NotFoundHandler())
+	gone.Close()
+	account(t, gone.URL)
+	code, _, stderr = command(t, args...)
+	if code != exitFault || !strings.Contains(stderr, "AWS in region eu-central-1 cannot be reached: ") {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+}
+
+// TestKeysWhoseAnswerIsLost: the SDK tries again and meets what its first try made.
+func TestKeysWhoseAnswerIsLost(t *testing.T) {
+	m := newManager(t)
+	m.lose = 1
+	m.keys(t, "--sandbox")
+	if names := m.written(); len(names) != len(sandboxNames)+1 {
+		t.Errorf("wrote %v, want the first twice", names)
+	}
+	sells(t, m.stored())
+}
+
+func TestTokenIsTaken(t *testing.T) {
+	m := newManager(t)
+	m.keys(t, "--sandbox")
+	verifier := func(at time.Time) *jwtauth.Verifier {
+		v, err := jwtauth.New(jwtauth.Keys{Current: m.stored()[jwtSecret]}, stopped(at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for valid, args := range map[time.Duration][]string{time.Hour: nil, time.Minute: {"--valid", "1m"}} {
+		before := time.Now()
+		code, stdout, stderr := command(t, append([]string{"token", "--path", testPath, "--user", "9007199254740993"}, args...)...)
+		if code != exitOK || stderr != "" || strings.Count(stdout, "\n") != 1 {
+			t.Fatalf("exit %d, %s%s", code, stdout, stderr)
+		}
+		token := strings.TrimSpace(stdout)
+		if user, err := verifier(before).User(token); err != nil || user != "9007199254740993" {
+			t.Errorf("valid %v: user %q, %v", valid, user, err)
+		}
+		if _, err := verifier(before.Add(valid - time.Second)).User(token); err != nil {
+			t.Errorf("valid %v: a second before its end: %v", valid, err)
+		}
+		if _, err := verifier(time.Now().Add(valid + time.Second)).User(token); err == nil {
+			t.Errorf("valid %v: a second after its end it is taken", valid)
+		}
+	}
+	m.written()
+	for _, user := range []string{"0", "x", "01", "-1"} {
+		m.refused(t, exitUsage, "want a user id", "token", "--path", testPath, "--user="+user)
+	}
+}
+
+// stopped is a clock that does not go.
+type stopped time.Time
+
+// Now implements seckill.Clock.
+func (s stopped) Now() time.Time { return time.Time(s) }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"seckill/shared/adapter/jwtauth"
+)
+
+const defaultValid, maxValid = time.Hour, 30 * 24 * time.Hour // of a token
+
+func tokenCommand() *cobra.Command {
+	var at secretsAt
+	var user string
+	var valid time.Duration
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Print a shopper's token, to try a deployed stack",
+		Long: `Print a token that lets its bearer shop as a user for a while, signed with the stack's jwt-secret. It is for trying a stack; shoppers get theirs from
+the issuer that knows the secret. The credentials have to allow ssm:GetParameters on the path.`,
+		Example: `  seckill token --path /seckill/test --user 1001
+  curl -H "Authorization: Bearer $(seckill token --path /seckill/test --user 1001)" "$URL/order/list"`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if valid < time.Second || valid > maxValid {
+				return fmt.Errorf("--valid %v: want 1s to %v", valid, maxValid)
+			}
+			if user == "" {
+				return errors.New("--user is missing: a user id, such as 1001")
+			}
+			store, err := at.open(cmd)
+			if err != nil {
+				return err
+			}
+			have, err := store.read(cmd.Context(), jwtSecret)
+			if err != nil {
+				return err
+			}
+			if have[jwtSecret] == "" {
+				return fmt.Errorf("region %s has no parameter %s: seckill keys makes it", store.region, store.name(jwtSecret))
+			}
+			token, err := jwtauth.Sign(have[jwtSecret], user, time.Now().Add(valid))
+			if err != nil {
+				return fmt.Errorf("--user %q: want a user id, 1 to 9223372036854775807", user)
+			}
+			return say(cmd, "%s", token)
+		},
+	}
+	at.flags(cmd)
+	cmd.Flags().StringVar(&user, "user", "", "the user's id, such as 1001")
+	cmd.Flags().DurationVar(&valid, "valid", defaultValid, "how long the token is valid")
+	return cmd
+}
