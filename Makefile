@@ -22,6 +22,42 @@ run: ## the whole system on http://localhost:8100 with demo data; ARGS="--port 8
 build: ## the command line tool, in bin/seckill
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w $(LDFLAGS)" -o bin/seckill ./cmd/seckill
 
+SAM ?= e2e/servers/sam.sh
+ENV ?= default
+# The processor: this machine's for a stand-in on it, else the cheaper one.
+ARCH ?= $(if $(filter default,$(ENV)),$(if $(filter x86_64,$(shell uname -m)),x86_64,arm64),arm64)
+# GRADUAL=true builds for AWS a variant that shifts traffic to a new release step by step (e2e/template, package comment).
+TEMPLATE = $(if $(filter true,$(GRADUAL)),template-gradual.yaml,template.yaml)
+
+.PHONY: functions
+functions: ## the Lambda functions and their template, in .aws-sam/build; ARCH=arm64 or x86_64
+ifeq ($(GRADUAL),true)
+	$(GO) run ./e2e/template gradual >template-gradual.yaml
+endif
+	CGO_ENABLED=0 GOFLAGS="-tags=lambda.norpc -trimpath -ldflags=-s" SAM_CLI_TELEMETRY=0 $(SAM) build --template $(TEMPLATE) --parallel --parameter-overrides Architecture=$(ARCH)
+
+.PHONY: validate
+validate: ## the template by SAM's and CloudFormation's rules, and by ours
+	AWS_DEFAULT_REGION=eu-west-1 SAM_CLI_TELEMETRY=0 e2e/servers/sam.sh validate --lint
+	e2e/servers/sam.sh lint infra/*.yaml
+	CGO_ENABLED=0 $(GO) test ./e2e/template
+
+.PHONY: deploy
+deploy: functions ## to an environment of samconfig.toml: ENV=dev, staging or prod; without ENV to AWS_ENDPOINT_URL
+	SAM=$(SAM) ARCH=$(ARCH) infra/stack.sh deploy $(ENV) $(VERSION)
+
+.PHONY: destroy
+destroy: ## delete an environment's stack; its tables stay, TABLES=delete takes a sandbox's along
+	SAM=$(SAM) infra/stack.sh destroy $(ENV) $(TABLES)
+
+.PHONY: logs
+logs: ## follow an environment's logs; FUNCTION=BuyFunction for one
+	@SAM=$(SAM) infra/stack.sh logs $(ENV) $(FUNCTION)
+
+.PHONY: urls
+urls: ## an environment's addresses
+	@SAM=$(SAM) infra/stack.sh urls $(ENV)
+
 .PHONY: test
 test: ## everything that needs only Go
 	CGO_ENABLED=0 $(GO) vet ./...

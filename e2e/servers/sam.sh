@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # AWS SAM CLI (PyPI) at the version that the checks are made with: installs it into .tools/ once, then runs it with the arguments given.
 #   sam.sh validate --lint        as `sam validate --lint`
+#   sam.sh lint FILE…             cfn-lint, which comes with it, on plain CloudFormation
 # Needs Python 3.10 or newer with venv. A deploy to AWS may as well use any other `sam` 1.139 or newer.
 set -euo pipefail
 VERSION=1.170.0
@@ -21,4 +22,8 @@ fill() {
 
 once "$venv" fill
 export SAM_CLI_TELEMETRY=0
+if [ "${1-}" = lint ]; then
+  shift
+  exec "$venv/bin/cfn-lint" "$@"
+fi
 exec "$venv/bin/sam" "$@"

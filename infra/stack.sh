@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# What is done with a deployed stack, by the environments of samconfig.toml.
+#   stack.sh deploy ENV RELEASE     what `make functions` built
+#   stack.sh destroy ENV [delete]   deletes the stack. Its tables stay, unless "delete" is said and it is a sandbox
+#   stack.sh logs ENV [FUNCTION]    follows the logs of all functions, or of one (BuyFunction, …), and of the API
+#   stack.sh urls ENV               addresses for curl
+# ENV default is a stand-in on this machine, at AWS_ENDPOINT_URL. SAM says which SAM CLI; without it the pinned one is installed into .tools.
+# STACK and REGION replace those of samconfig.toml; ARCH says what was built for, arm64 if nothing.
+set -euo pipefail
+[ $# -ge 2 ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+action=$1 env=$2 more=${3-}
+SAM=${SAM:-e2e/servers/sam.sh}
+export SAM_CLI_TELEMETRY=0
+
+setting() { sed -n "/^\[$env\.global\.parameters\]/,/^\[$env\.[^g]/s/^$1 = \"\(.*\)\"/\1/p" samconfig.toml; }
+grep -q "^\[$env\.global\.parameters\]" samconfig.toml || { echo "$action: samconfig.toml has no environment $env" >&2; exit 2; }
+if [ "$env" = default ]; then
+  [ -n "${AWS_ENDPOINT_URL-}" ] || { echo "$action: AWS_ENDPOINT_URL is not set, where AWS's stand-in listens; for AWS itself say ENV=dev, ENV=staging or ENV=prod" >&2; exit 2; }
+  export AWS_ACCESS_KEY_ID=${AWS_ACCESS_KEY_ID:-test} AWS_SECRET_ACCESS_KEY=${AWS_SECRET_ACCESS_KEY:-test}
+fi
+stack=${STACK:-$(setting stack_name)}
+region=${REGION:-$(setting region)}
+
+outputs() { "$SAM" list stack-outputs --stack-name "$stack" --region "$region" --output json; }
+# output NAME: one output's value, from what outputs wrote
+output() { tr -d '\n' | sed -n "s/.*\"OutputKey\": \"$1\", *\"OutputValue\": \"\([^\"]*\)\".*/\1/p"; }
+
+case $action in
+deploy)
+  [ -f .aws-sam/build/template.yaml ] || { echo "deploy: nothing is built: make functions" >&2; exit 1; }
+  if [ "$env" = default ]; then # its bucket; it is there already after the first time
+    curl -sS -o /dev/null -X PUT "$AWS_ENDPOINT_URL/sam-artifacts"
+  fi
+  sed "s|\"Release=dev\"|\"Release=$more\", \"Architecture=${ARCH:-arm64}\"|" samconfig.toml >.aws-sam/samconfig.toml
+  exec "$SAM" deploy --config-file "$PWD/.aws-sam/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" --no-confirm-changeset --no-progressbar
+  ;;
+destroy)
+  exec go run ./infra/destroy -stack "$stack" -region "$region" ${more:+-tables}
+  ;;
+logs)
+  exec "$SAM" logs --stack-name "$stack" --region "$region" ${more:+--name "$more"} --tail
+  ;;
+urls)
+  of=$(outputs)
+  base=$(output Url <<<"$of")
+  if [ "$env" = default ]; then
+    base=$AWS_ENDPOINT_URL/_aws/execute-api/$(output ApiId <<<"$of")/$(output ApiStage <<<"$of")
+  fi
+  echo "API       $base"
+  echo "try       curl -s $base/seckill/ing"
+  echo "health    curl -s $base/healthz"
+  if [ "$(output Sandbox <<<"$of")" = true ]; then
+    echo "cashier   $base/cashier"
+  fi
+  ;;
+*)
+  echo "stack.sh: deploy, destroy, logs or urls, not $action" >&2
+  exit 2
+  ;;
+esac
