@@ -49,7 +49,8 @@ stack has a fake payment gateway.
 ` + fmt.Sprintf("Running functions take a changed secret within about %d minutes. Then", config.RefreshEvery/time.Minute) + ` a changed jwt-secret ends all tokens that were signed before, and a changed alipay-private-key
 has Alipay refuse the shop's calls until its console has the new public key.
 
-The credentials have to allow ssm:GetParameters and ssm:PutParameter on the path.`,
+The password of a Redis that somebody else made (redis-password) is stored by AWS's own tools. The credentials have to allow ssm:GetParameters and
+ssm:PutParameter on the path.`,
 		Example: `  seckill keys --path /seckill/test --sandbox
   seckill keys --path /seckill/prod --region eu-central-1 --profile shop
   seckill keys --path /seckill/prod --alipay-public-key alipay.pem
