@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// world is a deploy's parameters, with which intrinsic functions have values. What a resource is given by AWS is played: a queue's Ref
+// is a URL, everything else its own name.
+type world struct {
+	t      *template
+	params map[string]string
+}
+
+// nothing is AWS::NoValue.
+type nothing struct{}
+
+// deploy is the world of these parameters; the others have their defaults.
+func (t *template) deploy(params map[string]string) *world {
+	w := &world{t, map[string]string{"AWS::StackName": "shop", "AWS::Region": "eu-west-1", "AWS::AccountId": "111122223333", "AWS::Partition": "aws",
+		"AWS::URLSuffix": "amazonaws.com"}}
+	all, _ := t.tree["Parameters"].(map[string]any)
+	for name, p := range all {
+		w.params[name] = fmt.Sprint(at(p, "Default"))
+	}
+	for name, v := range params {
+		w.params[name] = v
+	}
+	return w
+}
+
+// refusals says why CloudFormation would refuse the parameters, in the template's own sentences.
+func (w *world) refusals() (out []string, err error) {
+	all, _ := w.t.tree["Parameters"].(map[string]any)
+	for name, p := range all {
+		v := w.params[name]
+		if pattern := str(p, "AllowedPattern"); pattern != "" && !regexp.MustCompile("^(?:"+pattern+")$").MatchString(v) {
+			out = append(out, str(p, "ConstraintDescription"))
+		}
+		if allowed := list(p, "AllowedValues"); allowed != nil && !slices.ContainsFunc(allowed, func(a any) bool { return fmt.Sprint(a) == v }) {
+			out = append(out, fmt.Sprintf("%s has to be one of %v", name, allowed))
+		}
+	}
+	rules, _ := w.t.tree["Rules"].(map[string]any)
+	for name, r := range rules {
+		if holds, err := w.boolean(at(r, "RuleCondition")); err != nil || !holds {
+			if err != nil {
+				return nil, fmt.Errorf("rule %s: %w", name, err)
+			}
+			continue
+		}
+		for _, a := range list(r, "Assertions") {
+			holds, err := w.boolean(at(a, "Assert"))
+			if err != nil {
+				return nil, fmt.Errorf("rule %s: %w", name, err)
+			}
+			if !holds {
+				out = append(out, str(a, "AssertDescription"))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+func (w *world) boolean(v any) (bool, error) {
+	got, err := w.eval(v)
+	b, ok := got.(bool)
+	if err == nil && !ok {
+		err = fmt.Errorf("%v is no condition", v)
+	}
+	return b, err
+}
+
+// eval gives the value of v: a string, a boolean, a list, a map, nothing.
+func (w *world) eval(v any) (any, error) {
+	m, isMap := v.(map[string]any)
+	if !isMap || len(m) != 1 {
+		return v, nil
+	}
+	for name, arg := range m {
+		switch name {
+		case "Ref":
+			return w.ref(str(m, "Ref"))
+		case "Fn::GetAtt":
+			return fmt.Sprint(arg), nil
+		case "Fn::Sub":
+			return w.sub(arg)
+		case "Fn::If":
+			l := list(m, name)
+			holds, err := w.condition(l[0].(string))
+			if err != nil {
+				return nil, err
+			}
+			if holds {
+				return w.eval(l[1])
+			}
+			return w.eval(l[2])
+		case "Fn::Equals", "Fn::Contains", "Fn::Not", "Fn::And":
+			return w.logic(name, list(m, name))
+		default:
+			return nil, fmt.Errorf("%s is not known here", name)
+		}
+	}
+	return v, nil
+}
+
+func (w *world) logic(name string, args []any) (any, error) {
+	var values []any
+	for _, a := range args {
+		v, err := w.eval(a)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	switch name {
+	case "Fn::Equals":
+		return fmt.Sprint(values[0]) == fmt.Sprint(values[1]), nil
+	case "Fn::Contains":
+		return slices.ContainsFunc(values[0].([]any), func(a any) bool { return fmt.Sprint(a) == fmt.Sprint(values[1]) }), nil
+	case "Fn::Not":
+		return values[0] == false, nil
+	default: // Fn::And
+		return !slices.Contains(values, any(false)), nil
+	}
+}
+
+func (w *world) condition(name string) (bool, error) {
+	c := at(w.t.tree, "Conditions", name)
+	if c == nil {
+		return false, fmt.Errorf("no condition %s", name)
+	}
+	return w.boolean(c)
+}
+
+func (w *world) ref(name string) (any, error) {
+	if name == "AWS::NoValue" {
+		return nothing{}, nil
+	}
+	if v, ok := w.params[name]; ok {
+		return v, nil
+	}
+	r := w.t.resource(name)
+	switch {
+	case r == nil:
+		return nil, fmt.Errorf("no parameter or resource %s", name)
+	case r.kind == kindQueue:
+		return "https://sqs.eu-west-1.amazonaws.com/111122223333/" + name, nil
+	}
+	return name, nil
+}
+
+var placeholder = regexp.MustCompile(`\$\{[^}]+\}`)
+
+func (w *world) sub(arg any) (any, error) {
+	text, own := arg, map[string]any{}
+	if l, ok := arg.([]any); ok {
+		text = l[0]
+		own, _ = l[1].(map[string]any)
+	}
+	s, _ := text.(string)
+	var failed error
+	out := placeholder.ReplaceAllStringFunc(s, func(p string) string {
+		name := p[2 : len(p)-1]
+		v, err := any(nil), error(nil)
+		if inner, ok := own[name]; ok {
+			v, err = w.eval(inner)
+		} else if strings.Contains(name, ".") {
+			v = name
+		} else {
+			v, err = w.ref(name)
+		}
+		if err != nil {
+			failed = err
+		}
+		return fmt.Sprint(v)
+	})
+	return out, failed
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// iamPage writes docs/IAM.md.
+func iamPage(t *template) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(`# What each function may do
+
+Made from the policies in template.yaml by ` + "`go run ./e2e/template >docs/IAM.md`" + `; a test holds this page to them, and them to the calls that each function's code
+can make: no right is missing, and none is left over. Every role is inline and of one function; what is not listed is refused by AWS.
+
+Tables and queues are named as in the template, secrets after their path; a right on an index is on that index alone. Functions on a queue take messages off it by
+ReceiveMessage, DeleteMessage and GetQueueAttributes, which Lambda calls in their name. DescribeTable and GetQueueAttributes are what init looks with.
+Inside a network (` + "`CreateNetwork=true`" + `) the five functions that use Redis also have the policy of infra/network.yaml. Nobody may decrypt by a key of
+their own: the secrets are under the account's key of Systems Manager, which its users need no right for.
+
+| function | action | on |
+|---|---|---|
+`)
+	functions := t.functions()
+	for _, step := range slices.Sorted(maps.Keys(functions)) {
+		rights, err := t.rights(functions[step])
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows(rights) {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", step, row[0], row[1])
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// rows puts the actions on the same resource together, and then the resources with the same actions.
+func rows(rights []right) (out [][2]string) {
+	actions := map[string][]string{}
+	for _, r := range rights {
+		actions[r.on] = append(actions[r.on], r.action)
+	}
+	on := map[string][]string{}
+	for _, resource := range slices.Sorted(maps.Keys(actions)) {
+		slices.Sort(actions[resource])
+		all := strings.Join(actions[resource], ", ")
+		on[all] = append(on[all], resource)
+	}
+	for _, all := range slices.Sorted(maps.Keys(on)) {
+		out = append(out, [2]string{all, strings.Join(on[all], ", ")})
+	}
+	return out
+}
