@@ -98,7 +98,7 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 			s.step(p)
 		}
 	case actKill:
-		s.kill(t)
+		s.crash(t)
 	case actBuy:
 		s.buy(t)
 	case actConsume:
@@ -196,9 +196,9 @@ func (s *Sim) pickItem(a uint64) *seckill.Item {
 	return items[pick(a, 4, len(items))]
 }
 
-// kill ends a process before the call that it stands at, or right after it; half the time its instance's memory goes with it, and all that
+// crash ends a process before the call that it stands at, or right after it; half the time its instance's memory goes with it, and all that
 // the instance was doing.
-func (s *Sim) kill(t Act) {
+func (s *Sim) crash(t Act) {
 	p := s.find(t.ID)
 	if p == nil {
 		return
@@ -210,8 +210,7 @@ func (s *Sim) kill(t Act) {
 		s.step(p)
 	} else {
 		s.trace.step(s.Clock.Now(), p, "dies before ", p.call)
-		p.stop()
-		s.remove(p)
+		s.kill(p)
 	}
 	if !whole {
 		return
@@ -219,8 +218,7 @@ func (s *Sim) kill(t Act) {
 	for _, q := range slices.Clone(s.processes) {
 		if q.on == p.on {
 			s.trace.step(s.Clock.Now(), q, "dies with its instance before ", q.call)
-			q.stop()
-			s.remove(q)
+			s.kill(q)
 		}
 	}
 	s.restart(p.on)
@@ -373,7 +371,7 @@ func (s *Sim) schedule(id, k int, on uint64) {
 // jump lets minutes pass in which nothing goes wrong but what is under way stands still.
 func (s *Sim) jump(minutes int) {
 	s.trace.say(s.Clock.Now(), "%d minutes pass", minutes)
-	i := s.Start(none)
+	i := s.Start(s.plain)
 	for m := range minutes {
 		s.Clock.Advance(time.Minute)
 		if m == minutes/2 && s.Clock.Now().After(s.silent) {

@@ -95,6 +95,9 @@ func (w *World) checkBirth(o *orderRow) error {
 	if o.reason == seckill.CodeSoldOut && !w.none[o.id] {
 		return fmt.Errorf("L4 order %s is rejected as sold out, which the stock never said", o.id)
 	}
+	if o.reason == seckill.CodeUnavailable && !w.calm.IsZero() && o.created.After(w.calm.Add(-seckill.MaxUnplaced/2)) {
+		return fmt.Errorf("L4 order %s is rejected as unplaced for an hour, most of which nothing went wrong", o.id)
+	}
 	it := w.item(o.item)
 	if o.created.Before(it.Start.Add(-seckill.SkewBound)) || !o.created.Before(it.End.Add(seckill.SkewBound)) {
 		return fmt.Errorf("I10 order %s reserved at %s, outside the window", o.id, o.created.UTC())

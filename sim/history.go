@@ -13,7 +13,8 @@ type Result struct {
 	Seed      uint64
 	Plan      Plan
 	Acts      []Act
-	Steps     int
+	Steps     int    // port calls between which others act, and which faults may strike
+	Calls     int    // port calls before and after, when all goes well
 	Hash      uint64 // of the trace
 	Fired     [nFaults]int
 	Err       error // the first violation
@@ -83,7 +84,7 @@ func (res *Result) finish() {
 	if res.Err == nil {
 		res.Err = s.End()
 	}
-	res.Steps, res.Fired, res.Spans = s.Steps, s.Fired, s.Out.Spans
+	res.Steps, res.Calls, res.Fired, res.Spans = s.Steps, s.calls, s.Fired, s.Out.Spans
 	res.Judged, res.Undecided = s.Judged, s.Undecided
 	for _, it := range s.allItems() {
 		res.Units += it.Stock
@@ -118,7 +119,8 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 		total += w
 	}
 	s.strikes = true
-	for range s.plan.Length {
+	stands := map[int]int{} // by process, until which act it stands at the plan's spot
+	for n := range s.plan.Length {
 		t := Act{A: r.Uint64()}
 		k := r.IntN(total)
 		for ; k >= s.plan.Weights[t.Kind]; t.Kind++ {
@@ -129,11 +131,12 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 			t.Kind = actStep
 		}
 		if t.Kind == actStep || t.Kind == actRun || t.Kind == actKill {
-			if len(s.processes) == 0 {
+			can := s.moving(stands, n, t.A)
+			if len(can) == 0 {
 				continue
 			}
-			t.ID = s.processes[r.IntN(len(s.processes))].id
-			if r.IntN(100) < s.plan.Sticky && s.find(last) != nil {
+			t.ID = can[r.IntN(len(can))]
+			if r.IntN(100) < s.plan.Sticky && slices.Contains(can, last) {
 				t.ID = last
 			}
 			last = t.ID
@@ -146,6 +149,27 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 		}
 	}
 	return nil
+}
+
+// moving lists the processes that do not stand at the plan's spot. One that comes there stays for up to 80 acts.
+func (s *Sim) moving(stands map[int]int, now int, a uint64) []int {
+	s.can = s.can[:0]
+	for _, p := range s.processes {
+		if p.call == s.plan.Spot {
+			until, there := stands[p.id]
+			if !there {
+				until = now + pick(a, 12, 2)*pick(a, 20, 80)
+				stands[p.id] = until
+			}
+			if now < until {
+				continue
+			}
+		} else {
+			delete(stands, p.id)
+		}
+		s.can = append(s.can, p.id)
+	}
+	return s.can
 }
 
 // NameOf is the guarantee that an error names, or "panic".

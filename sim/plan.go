@@ -3,6 +3,7 @@ package sim
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"seckill/shared/adapter/ledger"
@@ -23,6 +24,8 @@ type Plan struct {
 	Pays      int        // percent of opened orders that are paid
 	Slow      int        // percent of calls whose answer comes after others have acted
 	Cashier   bool       // time is spent around the ends of holds
+	Past      bool       // the history begins when the stock has gone back, and holds a number that was given back since
+	Spot      string     // a call before which processes stand long, and that faults like; none: ""
 	Installed bool
 
 	Faults    FaultSet
@@ -55,6 +58,14 @@ type Options struct {
 // acts is how often each act is drawn before the seed changes it.
 var usual = [nActs]int{actStep: 40, actRun: 25, actBuy: 9, actConsume: 10, actClose: 3, actTick: 5, actOpen: 5, actPay: 8, actNotify: 5, actCancel: 2, actLook: 2}
 
+// spots are the calls between which and the one before much can change: a decision stands on what was read before them.
+var spots = []string{
+	"items.Get answered", "items.Put", "ledger.BeginClosing/Transact", "ledger.DeleteReturn/Transact", "ledger.GiveBack/Transact", "ledger.Place/Transact",
+	"ledger.Quotas/GetBatch", "ledger.Settle/Transact", "ledger.Units/Query", "orders.Delete", "orders.Send", "payments.Close", "payments.Close answered",
+	"payments.Query answered", "stock.Assert", "stock.BuildGaps", "stock.BuildUnits", "stock.Correct", "stock.CorrectUser", "stock.DriftEnd", "stock.Install",
+	"stock.Redraw", "stock.Return", "stock.Scan", "stock.Settle", "stock.Users",
+}
+
 // PlanOf draws a seed's plan.
 func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -70,7 +81,14 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 			p.Weights[a] = max(1, p.Weights[a]/3)
 		}
 	}
+	allowed := AllFaults()
+	if o.Faults != nil {
+		allowed = *o.Faults
+	}
 	var focus []Fault // enabled together, for what only they bring about
+	if on(50) {
+		p.Spot = spots[r.IntN(len(spots))]
+	}
 	switch r.IntN(8) {
 	case 0: // much is paid, cancelled and closed at once
 		for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
@@ -85,7 +103,28 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	case 2: // the sale is stopped and resumed again and again, and answers are slow
 		p.Weights[actStop], p.Weights[actBuy], p.Weights[actConsume], p.Weights[actTick] = 2, 20, 20, 10
 		p.Slow, p.Sticky, p.stops = 40, 0, true
+		if on(50) {
+			p.Spot = "items.Get answered"
+		}
 		focus = []Fault{Freeze}
+	case 3: // the stock goes back to when numbers were held that were given back since, and an order looks for others
+		p.Weights = usual
+		if o.Length+o.Shoppers+o.Items > 0 || !allowed[Restore] {
+			break
+		}
+		for a, n := range map[Kind]int{actSchedule: 8, actTick: 12, actRun: 40, actCancel: 1, actOpen: 1, actPay: 1, actClose: 1} {
+			p.Weights[a] = n
+		}
+		p.Spot = []string{"ledger.Units/Query", "stock.DriftEnd", "stock.DriftEnd", "stock.Redraw", "stock.Redraw"}[r.IntN(5)]
+		p.Slow, p.Batch, p.Shoppers, p.Length, p.Sticky = 0, 1, 12, 300, 50
+		for i := range p.Items {
+			p.Items[i] = ItemPlan{Stock: 3, Limit: 1}
+		}
+		p.Past, p.Installed = true, true
+		focus = []Fault{Restore, Duplicate, Throttle}
+	}
+	if strings.HasSuffix(p.Spot, " answered") {
+		p.Slow = 50
 	}
 	if on(30) && !p.stops {
 		p.Weights[actStop] = 1
@@ -98,10 +137,6 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	}
 	if on(30) {
 		p.Weights[actJump] = 1
-	}
-	allowed := AllFaults()
-	if o.Faults != nil {
-		allowed = *o.Faults
 	}
 	share := []int{0, 10, 30, 30, 50, 80}[r.IntN(6)] // swarm: how many kinds this seed enables
 	for f := range p.Faults {
@@ -199,7 +234,7 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 			p.Skew[i] = skewOf(r.Uint64())
 		}
 	}
-	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && r.IntN(2) == 0 { // a stock that forgets all the time
+	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && !p.Past && r.IntN(2) == 0 { // a stock that forgets all the time
 		p.Weights[actFlush] *= r.IntN(2)
 		p.Weights[actFailover] *= 2
 		p.Weights[actRestore] *= 2

@@ -24,7 +24,8 @@ type Run struct {
 
 // Summary is what a run found.
 type Summary struct {
-	Seeds, Steps      int
+	Seeds             int
+	Steps, Calls      int // port calls under faults, and when all goes well
 	Fired             [nFaults]int
 	Enabled           [nFaults]int // seeds that enabled a kind
 	States            int          // distinct ones, give or take 2 %
@@ -79,6 +80,7 @@ func (r Run) Play() *Summary {
 func (s *Summary) add(r *Result) {
 	s.Seeds++
 	s.Steps += r.Steps
+	s.Calls += r.Calls
 	s.Units += r.Units
 	s.Unsold += r.Unsold
 	s.Judged += r.Judged
@@ -119,7 +121,7 @@ func (s *Summary) Table(w io.Writer) {
 	for f, k := range Faults {
 		fmt.Fprintf(w, "%-16s %9d %9d  %s\n", k.Name, s.Enabled[f], s.Fired[f], k.Means)
 	}
-	fmt.Fprintf(w, "\nseeds %d, steps %d, distinct states about %d, %.0f seeds/s, hash %016x\n", s.Seeds, s.Steps, s.States,
+	fmt.Fprintf(w, "\nseeds %d, steps %d and %d when faults had stopped, distinct states about %d, %.0f seeds/s, hash %016x\n", s.Seeds, s.Steps, s.Calls, s.States,
 		float64(s.Seeds)/s.Elapsed.Seconds(), s.Hash)
 	fmt.Fprintf(w, "answers to shoppers judged %d; shoppers whose answers could not be judged %d\n", s.Judged, s.Undecided)
 	fmt.Fprintf(w, "undersell: %d of %d units unsold with demand left; violations: %d\n", s.Unsold, s.Units, len(s.Violations))

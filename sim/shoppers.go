@@ -27,9 +27,7 @@ func (s *Sim) buy(t Act) {
 	}
 	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
 		p := s.current
-		h := s.heard.Begin(linear.Op{Shopper: shopper, Item: it.ID, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy, Key: key, Count: count, Address: address})
-		order, err := i.PurchaseOf(it.ID, shopper, count, key)
-		s.answered(h, err, linear.Outcome{Kind: linear.Accepted, Order: order})
+		order, err := s.purchase(i, it.ID, shopper, count, key)
 		if err != nil {
 			s.trace.step(s.Clock.Now(), p, "is refused: ", string(seckill.CodeOf(err)))
 			return
@@ -37,6 +35,22 @@ func (s *Sim) buy(t Act) {
 		s.told = append(s.told, &orderRow{id: order, user: shopper, item: it.ID})
 		s.trace.step(s.Clock.Now(), p, "is answered ", order)
 	})
+}
+
+// purchase asks for units, and notes the question and the answer.
+func (s *Sim) purchase(i *Instance, item, shopper string, count int, key string) (order string, err error) {
+	h := s.heard.Begin(linear.Op{Shopper: shopper, Item: item, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy, Key: key, Count: count, Address: address})
+	order, err = i.PurchaseOf(item, shopper, count, key)
+	s.answered(h, err, linear.Outcome{Kind: linear.Accepted, Order: order})
+	return order, err
+}
+
+// cancel cancels an order, and notes the question and the answer.
+func (s *Sim) cancel(i *Instance, o *orderRow) error {
+	h := s.asks(linear.Cancel, o)
+	st, err := i.Shop.Cancel(context.Background(), o.user, o.id)
+	s.answered(h, err, shown(st))
+	return err
 }
 
 // shop has a shopper look at an order, open the cashier for it, or cancel it.
@@ -56,9 +70,7 @@ func (s *Sim) shop(t Act) {
 	switch t.Kind {
 	case actCancel:
 		s.spawn(t.ID, t.Kind, who+" cancels "+o.id, t.A, func(i *Instance) {
-			h := s.asks(linear.Cancel, o)
-			st, err := i.Shop.Cancel(ctx, o.user, o.id)
-			s.answered(h, err, shown(st))
+			_ = s.cancel(i, o)
 		})
 	case actOpen:
 		s.spawn(t.ID, t.Kind, who+" opens the cashier for "+o.id, t.A, func(i *Instance) {
@@ -201,7 +213,7 @@ func (s *Sim) payClosing(id string, a uint64) {
 	}
 	if pick(a, 52, 2) == 0 {
 		s.trace.say(s.Clock.Now(), "and the notice comes at once")
-		s.Start(none).Deliver()
+		s.Start(s.plain).Deliver()
 	}
 }
 

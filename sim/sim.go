@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"slices"
 	"strconv"
@@ -29,10 +28,12 @@ type Sim struct {
 	plan      Plan
 	trace     trace
 	processes []*process
+	idle      []*routine
 	current   *process
 	instances []*instance
 	strikes   bool   // faults strike port calls
 	draw      uint64 // what this step's chance drew
+	can       []int  // for moving, which is asked at each act
 
 	late      []func()
 	snapshots []snapshot
@@ -63,13 +64,12 @@ type process struct {
 	id     int
 	name   string
 	on     int // instance
-	next   func() (struct{}, bool)
-	stop   func()
-	yield  func(struct{}) bool
+	run    *routine
 	method string // of the ledger, that its rows are read or written for
 	call   string // before which it stands
 	since  time.Time
 	dies   bool // after the call that it is at
+	killed bool // before it
 	ends   func()
 	left   int  // calls until its time is up; 0: it has time
 	what   Kind // of act that began it
@@ -117,7 +117,7 @@ func New(p Plan) (*Sim, error) {
 	s := of(w, p)
 	w.Clock.Advance(5 * time.Second) // the window is open by every clock
 	if p.Installed {
-		if err := w.Start(none).Repair.Run(context.Background()); err != nil {
+		if err := w.Start(w.plain).Repair.Run(context.Background()); err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +131,38 @@ func New(p Plan) (*Sim, error) {
 	}
 	s.minute = s.Clock.Now().Unix() / 60
 	s.snapshots = []snapshot{{s.Clock.Now(), w.Redis.Snapshot()}}
+	if p.Past {
+		return s, s.past()
+	}
 	return s, nil
+}
+
+// past brings about a stock that holds a number which is nobody's, and thinks one free that is sold: of three units two are sold; since
+// then one was given back, and the third sold.
+func (s *Sim) past() error {
+	i := s.Start(s.plain)
+	var err error
+	buy := func(user string) *orderRow {
+		id, e := s.purchase(i, s.Item.ID, user, 1, "past")
+		err = errors.Join(err, e, s.settle(i))
+		return &orderRow{id: id, user: user, item: s.Item.ID}
+	}
+	first, _ := buy("91"), buy("92")
+	err = errors.Join(err, i.Repair.Run(context.Background()))
+	s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()})
+	buy("93")
+	err = errors.Join(err, s.cancel(i, first), s.settle(i))
+	s.Recall(s.snapshots[1].Snapshot)
+	return errors.Join(err, s.judge())
+}
+
+// settle handles messages until there are none.
+func (s *Sim) settle(i *Instance) error {
+	for {
+		if any, err := i.Next(); !any || err != nil {
+			return err
+		}
+	}
 }
 
 // of is a simulation of a world that is there already.
@@ -227,7 +258,7 @@ func (s *Sim) hook(call string, do func() error) error {
 
 // stand lets others act before a process goes on.
 func (s *Sim) stand(p *process) {
-	if !p.yield(struct{}{}) {
+	if !p.run.yield(false) || p.killed {
 		panic(death{})
 	}
 }
@@ -256,6 +287,9 @@ func (s *Sim) strike(p *process, call string, do func() error) (how string, err 
 		return "", do()
 	}
 	n := s.draw % 10_000
+	if call == s.plan.Spot {
+		n /= 8
+	}
 	hit := func(f Fault) bool {
 		if !s.plan.Faults[f] {
 			return false
@@ -334,19 +368,9 @@ func (s *Sim) spawn(id int, what Kind, name string, on uint64, body func(i *Inst
 			break
 		}
 	}
-	p := &process{id: id, what: what, name: name, on: n}
+	p := &process{id: id, what: what, name: name, on: n, run: s.routine()}
 	i := s.instances[n].Instance
-	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
-		p.yield = yield
-		defer func() {
-			if r := recover(); r != nil {
-				if _, ok := r.(death); !ok {
-					panic(r)
-				}
-			}
-		}()
-		body(i)
-	})
+	p.run.body = func() { body(i) }
 	s.processes = append(s.processes, p)
 	s.trace.step(s.Clock.Now(), p, "begins on instance ", strconv.Itoa(n))
 	s.step(p)
@@ -355,10 +379,17 @@ func (s *Sim) spawn(id int, what Kind, name string, on uint64, body func(i *Inst
 // step lets a process make the call that it stands before, and go on to the next.
 func (s *Sim) step(p *process) {
 	s.current = p
-	if _, ok := p.next(); !ok {
+	if ended, ok := p.run.next(); ended || !ok {
 		s.remove(p)
+		s.idle = append(s.idle, p.run)
 	}
 	s.current = nil
+}
+
+// kill ends a process before the call that it stands at.
+func (s *Sim) kill(p *process) {
+	p.killed = true
+	s.step(p)
 }
 
 func (s *Sim) remove(p *process) {
@@ -435,7 +466,7 @@ func (s *Sim) checkAnswers() error {
 // End lets faults stop: what is late arrives, processes come to their end, what was parked is moved back, and the rest is World's.
 func (s *Sim) End() error {
 	s.trace.say(s.Clock.Now(), "==== faults stop")
-	s.strikes, s.refuses = false, time.Time{}
+	s.strikes, s.refuses, s.calm = false, time.Time{}, s.Clock.Now()
 	for _, in := range s.instances {
 		in.frozen = time.Time{}
 	}
@@ -509,9 +540,13 @@ func (s *Sim) checkParked() error {
 // close ends what is under way.
 func (s *Sim) close() {
 	for _, p := range s.processes {
-		p.stop()
+		p.run.stop()
 	}
-	s.processes = nil
+	for _, r := range s.idle {
+		r.stop()
+	}
+	s.processes, s.idle = nil, nil
+	s.over()
 }
 
 // forms of notifies that wait.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"seckill/shared/adapter/ledger"
@@ -50,8 +51,11 @@ type World struct {
 
 	odd        map[string]bool            // bodies of messages with which nobody can do anything
 	touched    bool                       // a script ran since the last Check
+	calls      int                        // of ports while nothing goes wrong
 	forgot     bool                       // the stock has forgotten something
 	lostAt     time.Time                  // when it last did
+	losses     int                        // how often it did, and 1
+	calm       time.Time                  // when faults stopped; zero while they strike
 	resuming   map[string]int             // by item, how many operators are resuming its sale
 	resumed    map[string]int             // by item, how many ever were
 	forgetting func()                     // told of it
@@ -60,10 +64,10 @@ type World struct {
 	looks      func()                     // called in each round of Drain
 	hurry      func() bool                // whether Drain goes by seconds instead of minutes
 	read       map[string]*numbers        // by item, the stock's numbers as they are; emptied by every script
-	settled    map[string]time.Time       // by order, when the stock was told what the ledger decided
+	settled    map[string]int             // by order, the losses when the stock was told what the ledger decided
 	none       map[string]bool            // orders that the stock had no unit for
 	reserved   string                     // the item of the newest reservation
-	drawing    map[string]time.Time       // by order, when it first asked for other numbers
+	drawing    map[string]int             // by order, the losses when the stock took it up that it asks for other numbers
 	asked      map[string]seckill.Request // requests with a key, by order id
 	keyless    map[keyless]int            // requests without one
 	placed     map[keyless]int            // orders of those
@@ -106,9 +110,9 @@ func NewWorld(stock, limit int) (*World, error) {
 func NewWorldOf(s Setting) (*World, error) {
 	clock := memory.NewClock(epoch.Add(time.Second))
 	w := &World{
-		Clock: clock, Redis: memory.NewRedis(), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
+		Clock: clock, Redis: redises.Get().(*memory.Redis), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		forgetting: func() {}, redrove: func() {}, obeyed: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, settled: map[string]time.Time{}, read: map[string]*numbers{}, drawing: map[string]time.Time{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
+		forgetting: func() {}, redrove: func() {}, obeyed: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, losses: 1, settled: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
@@ -122,6 +126,16 @@ func NewWorldOf(s Setting) (*World, error) {
 	return w, nil
 }
 
+// redises are empty ones of worlds that are over: their interpreters cost more to make than a short history to play.
+var redises = sync.Pool{New: func() any { return memory.NewRedis() }}
+
+// over gives back what the next world can use. The world is of no use then.
+func (w *World) over() {
+	w.Redis.Flush()
+	redises.Put(w.Redis)
+	w.Redis = nil
+}
+
 func named(q memory.QueueOptions, name string) memory.QueueOptions { q.Name = name; return q }
 
 // watched notes that a script ran.
@@ -130,9 +144,14 @@ type watched struct {
 	w *World
 }
 
+// reads are the scripts that write nothing.
+var reads = map[string]bool{"level": true, "queued": true, "scan": true, "users": true}
+
 func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []string) (any, error) {
-	r.w.touched = true
-	clear(r.w.read)
+	if !reads[s.Name] {
+		r.w.touched = true
+		clear(r.w.read)
+	}
 	return r.Runner.Run(ctx, s, keys, args)
 }
 
@@ -155,11 +174,14 @@ func (j judged) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 		w.truth.fail("I4 order %s, of which the stock knows, is reserved again", r.Order)
 	case res.Code == seckill.Reserved:
 		w.reserved = r.Item
+		if it := w.item(r.Item); now.Before(it.Start) || !now.Before(it.End) {
+			w.truth.fail("I10 order %s is reserved at %s by its instance's own clock, on sale from %s to %s", res.Order, now, it.Start, it.End)
+		}
 		delete(w.settled, res.Order) // forgotten, and reserved again
 		if w.obeys(r.Item) {
 			w.truth.fail("I10 order %s is reserved after an acknowledged stop, by a stock that forgot nothing since", res.Order)
 		}
-	case !keyed && (res.Code == seckill.ReservedAgain || res.Code == seckill.ReservedBefore) && w.settled[res.Order].After(w.lostAt):
+	case !keyed && (res.Code == seckill.ReservedAgain || res.Code == seckill.ReservedBefore) && w.settled[res.Order] == w.losses:
 		w.truth.fail("I4 a new purchase without a key is answered with order %s, which was settled before", res.Order)
 	}
 	return res, err
@@ -175,7 +197,7 @@ func (j judged) Settle(ctx context.Context, item, order, user string, units []in
 	err := j.Stock.Settle(ctx, item, order, user, units)
 	record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order)
 	if err == nil && record != nil { // what it does not know it does not learn by being told
-		j.w.settled[order] = j.w.Clock.Now()
+		j.w.settled[order] = j.w.losses
 	}
 	return err
 }
@@ -183,18 +205,18 @@ func (j judged) Settle(ctx context.Context, item, order, user string, units []in
 // Redraw judges "no unit left" (L4).
 func (j judged) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
 	w := j.w
-	if w.drawing[r.Order].IsZero() {
-		w.drawing[r.Order] = w.Clock.Now()
+	if record, _ := w.Redis.Do("HGET", stockKey(r.Item, "res"), r.Order); record == nil || w.drawing[r.Order] == 0 {
+		w.drawing[r.Order] = w.losses
 	}
 	code, out, err := j.Stock.Redraw(ctx, now, r, c, resend)
 	switch {
 	case err != nil:
 	case code == seckill.RedrawNone:
 		w.none[r.Order] = true
-		if w.drawing[r.Order].After(w.lostAt) {
+		if w.drawing[r.Order] == w.losses {
 			w.checkSoldOut(r)
 		}
-	case code == seckill.RedrawUnits && w.settled[r.Order].After(w.lostAt):
+	case code == seckill.RedrawUnits && w.settled[r.Order] == w.losses:
 		w.truth.fail("I8 order %s, of which the stock was told what the ledger decided, draws again", r.Order)
 	}
 	return code, out, err
@@ -233,6 +255,7 @@ func (w *World) Recall(s *memory.Snapshot) {
 
 func (w *World) lost() {
 	w.lostAt = w.Clock.Now()
+	w.losses++
 	w.forgot, w.touched = true, true
 	clear(w.read)
 	w.forgetting()
@@ -252,6 +275,12 @@ func (c *counter) Read(p []byte) (int, error) {
 
 // none is the hook of a world in which nothing goes wrong.
 func none(_ string, do func() error) error { return do() }
+
+// plain is none, and counts.
+func (w *World) plain(_ string, do func() error) error {
+	w.calls++
+	return do()
+}
 
 // Events counts what happened.
 type Events map[seckill.Event]int
@@ -396,7 +425,7 @@ func (w *World) Drain() error {
 		} else {
 			n++
 		}
-		i := w.Start(none)
+		i := w.Start(w.plain)
 		w.redrive()
 		i.Deliver()
 		for n := 0; n < 1000; n++ {
@@ -470,7 +499,7 @@ func (w *World) idle() time.Duration {
 
 // SellOut has fresh shoppers buy and pay until every unit is sold (L4).
 func (w *World) SellOut() error {
-	i := w.Start(none)
+	i := w.Start(w.plain)
 	for _, it := range w.allItems() {
 		for w.Clock.Now().Before(it.Start.Add(seckill.SkewBound)) {
 			w.Clock.Advance(time.Minute)

@@ -33,6 +33,7 @@ var equivalent = map[string]string{
 	"redraw-takes-from-others":      driftHeals,
 	"forgotten-not-awaited":         "the message itself stays until settle",
 	"settled-stays-awaited":         "due.lua takes out what it finds decided, within a minute",
+	"correct-user-awaited":          "entries that are as seen are awaited only when a loss has brought a reservation back: the quota row decides, and " + driftHeals,
 	"correct-awaited":               "scan.lua says who is awaited, and the flow passes over those; " + collides,
 
 	"consume/consume.go:sendClosing:swap-min-max:2": "a closing message that comes early is sent again until it is due",
