@@ -58,6 +58,25 @@ logs: ## follow an environment's logs; FUNCTION=BuyFunction for one
 urls: ## an environment's addresses
 	@SAM=$(SAM) infra/stack.sh urls $(ENV)
 
+# Each target brings everything up, deploys, tests and stops it again.
+.PHONY: e2e
+e2e: ## the end-to-end suite on a deployed stack: TARGET=ministack (default), localstack, samlocal or aws; ARGS="-run TestName -v"
+	@e2e/target/run.sh $(or $(TARGET),ministack) $(ARGS)
+
+.PHONY: localstack localstack-deploy localstack-stop
+localstack: ## LocalStack on http://localhost:4566 and a Redis, which stay up until make localstack-stop
+	@e2e/target/local.sh start
+
+# make localstack-deploy urls: the addresses on that LocalStack.
+ifneq ($(filter localstack-deploy,$(MAKECMDGOALS)),)
+export AWS_ENDPOINT_URL ?= http://localhost:4566
+endif
+localstack-deploy: ## the system to that LocalStack as a sandbox, with a fake payment gateway; HOLD=5m
+	@e2e/target/local.sh deploy
+
+localstack-stop:
+	@e2e/target/local.sh stop
+
 .PHONY: test
 test: ## everything that needs only Go
 	CGO_ENABLED=0 $(GO) vet ./...

@@ -1,0 +1,25 @@
+# MiniStack: all of it on loopback, functions as plain processes. Sourced by run.sh.
+needs=(go curl python redis)
+stacks=(seckill-a seckill-b)
+limits=full
+
+up() {
+  redis=$("$servers/redis.sh" start "$dir/redis")
+  standin "$("$servers/ministack.sh" start "$dir/ministack")"
+  url="$AWS_ENDPOINT_URL/_aws/execute-api/{ApiId}/{ApiStage}"
+  kill="'$here/kill.sh' process $(cat "$dir/ministack/ministack.pid") \"\$1\""
+}
+
+# The API has the id that the tag says, so that functions can be told its address before there is an API.
+deploy_stack() {
+  local id=${1//-/}
+  mapfile -t parameters < <(parameters "$1" "$redis")
+  TAGS="ms-custom-id=$id" "$here/deploy.sh" "$1" "${parameters[@]}" "PublicUrl=$AWS_ENDPOINT_URL/_aws/execute-api/$id/live"
+}
+
+update_command() { echo "TAGS=ms-custom-id=${1//-/} '$here/deploy.sh' $1 \"\$@\""; }
+
+down() {
+  "$servers/ministack.sh" stop "$dir/ministack" || true
+  "$servers/redis.sh" stop "$dir/redis" || true
+}
