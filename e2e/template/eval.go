@@ -36,7 +36,7 @@ func (w *world) refusals() (out []string, err error) {
 	all, _ := w.t.tree["Parameters"].(map[string]any)
 	for name, p := range all {
 		v := w.params[name]
-		if pattern := str(p, "AllowedPattern"); pattern != "" && !regexp.MustCompile("^(?:"+pattern+")$").MatchString(v) {
+		if pattern := str(p, "AllowedPattern"); pattern != "" && !w.t.matches(pattern, v) {
 			out = append(out, str(p, "ConstraintDescription"))
 		}
 		if allowed := list(p, "AllowedValues"); allowed != nil && !slices.ContainsFunc(allowed, func(a any) bool { return fmt.Sprint(a) == v }) {
@@ -63,6 +63,14 @@ func (w *world) refusals() (out []string, err error) {
 	}
 	slices.Sort(out)
 	return out, nil
+}
+
+// matches says whether the whole of v is as a parameter's pattern wants it.
+func (t *template) matches(pattern, v string) bool {
+	if t.patterns[pattern] == nil {
+		t.patterns[pattern] = regexp.MustCompile("^(?:" + pattern + ")$")
+	}
+	return t.patterns[pattern].MatchString(v)
 }
 
 func (w *world) boolean(v any) (bool, error) {
@@ -165,14 +173,15 @@ func (w *world) sub(arg any) (any, error) {
 	var failed error
 	out := placeholder.ReplaceAllStringFunc(s, func(p string) string {
 		name := p[2 : len(p)-1]
-		v, err := any(nil), error(nil)
-		if inner, ok := own[name]; ok {
-			v, err = w.eval(inner)
-		} else if strings.Contains(name, ".") {
-			v = name
-		} else {
-			v, err = w.ref(name)
+		inner, ok := own[name]
+		switch {
+		case ok:
+		case strings.Contains(name, "."):
+			return name // a GetAtt
+		default:
+			inner = map[string]any{"Ref": name}
 		}
+		v, err := w.eval(inner)
 		if err != nil {
 			failed = err
 		}

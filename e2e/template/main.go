@@ -27,9 +27,11 @@ func main() {
 	default:
 		err = fmt.Errorf("want no argument, or gradual")
 	}
+	if err == nil {
+		_, err = os.Stdout.Write(out)
+	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "template: %v\n", err)
 		os.Exit(1)
 	}
-	os.Stdout.Write(out)
 }

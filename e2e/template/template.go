@@ -5,14 +5,16 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // template is template.yaml, or a part of it that reads like one.
 type template struct {
-	text []byte
-	tree map[string]any
+	text     []byte
+	tree     map[string]any
+	patterns map[string]*regexp.Regexp // of parameters
 }
 
 // load reads a template of the project, whose folder is root.
@@ -26,7 +28,7 @@ func load(root, name string) (*template, error) {
 
 func newTemplate(text []byte) (*template, error) {
 	tree, err := parse(text)
-	return &template{text, tree}, err
+	return &template{text, tree, map[string]*regexp.Regexp{}}, err
 }
 
 // at follows a path through maps; nil when there is no such place.

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"seckill/shared/seckill"
+)
+
+// source reads the flows with the type checker, to see which methods of which ports a step can reach. Of what flows import only package
+// seckill matters; every other package is an empty one, and errors about it are ignored.
+type source struct {
+	root     string
+	files    *token.FileSet
+	packages map[string]*types.Package
+	info     *types.Info
+	bodies   map[*types.Func]*ast.FuncDecl
+}
+
+const (
+	nounsPath = "seckill/shared/seckill"
+	flowPath  = "seckill/shared/flow/"
+)
+
+// ports are the interfaces of package seckill whose calls leave the process for AWS.
+var ports = []string{"Ledger", "Items", "Queue"}
+
+func newSource(root string) *source {
+	return &source{root, token.NewFileSet(), map[string]*types.Package{},
+		&types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}, map[*types.Func]*ast.FuncDecl{}}
+}
+
+// Import implements types.Importer.
+func (s *source) Import(path string) (*types.Package, error) {
+	if p, ok := s.packages[path]; ok {
+		return p, nil
+	}
+	if path != nounsPath && !strings.HasPrefix(path, flowPath) {
+		p := types.NewPackage(path, path[strings.LastIndexByte(path, '/')+1:])
+		p.MarkComplete()
+		s.packages[path] = p
+		return p, nil
+	}
+	files, err := s.parse(strings.TrimPrefix(path, "seckill/"))
+	if err != nil {
+		return nil, err
+	}
+	config := types.Config{Importer: s, Error: func(error) {}}
+	p, _ := config.Check(path, s.files, files, s.info) // errors are about what is left out
+	s.packages[path] = p
+	for _, f := range files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+				if obj, ok := s.info.Defs[fn.Name].(*types.Func); ok {
+					s.bodies[obj] = fn
+				}
+			}
+		}
+	}
+	return p, nil
+}
+
+// parse reads a folder's files without its tests.
+func (s *source) parse(folder string) (out []*ast.File, err error) {
+	entries, err := os.ReadDir(filepath.Join(s.root, folder))
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go") {
+			f, err := parser.ParseFile(s.files, filepath.Join(s.root, folder, e.Name()), nil, parser.SkipObjectResolution)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, f)
+		}
+	}
+	return out, err
+}
+
+// call is a port's method that a step can reach; of a queue, the field it is in says which one.
+type call struct{ port, method, field string }
+
+// reach gives what of ports a step's flow can call. flows are the packages that its main puts together: where a flow calls one of its own
+// interfaces, a method of that name in another of them is meant.
+func (s *source) reach(step string, flows []string) ([]call, error) {
+	w, err := s.walk(step, flows)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(maps.Keys(w.calls)), nil
+}
+
+// counts gives the events that a step's flow can count.
+func (s *source) counts(step string, flows []string) ([]seckill.Event, error) {
+	w, err := s.walk(step, flows)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(maps.Keys(w.events)), nil
+}
+
+func (s *source) walk(step string, flows []string) (*walk, error) {
+	start, err := s.Import(flowPath + step)
+	if err != nil {
+		return nil, err
+	}
+	flow, ok := start.Scope().Lookup("Flow").(*types.TypeName)
+	if !ok {
+		return nil, fmt.Errorf("flow %s has no type Flow", step)
+	}
+	w := &walk{source: s, flows: flows, seen: map[*types.Func]bool{}, calls: map[call]bool{}, events: map[seckill.Event]bool{}}
+	methods := types.NewMethodSet(types.NewPointer(flow.Type()))
+	for i := range methods.Len() {
+		if m := methods.At(i).Obj().(*types.Func); m.Exported() && m.Pkg() == start {
+			w.visit(m)
+		}
+	}
+	return w, errors.Join(w.errs...)
+}
+
+type walk struct {
+	*source
+	flows  []string
+	seen   map[*types.Func]bool
+	calls  map[call]bool
+	events map[seckill.Event]bool
+	errs   []error
+}
+
+func (w *walk) visit(fn *types.Func) {
+	if w.seen[fn] {
+		return
+	}
+	w.seen[fn] = true
+	body := w.bodies[fn]
+	if body == nil {
+		return
+	}
+	holders := map[*ast.Ident]ast.Expr{} // of a selected name: what it is selected from
+	ast.Inspect(body, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			holders[sel.Sel] = sel.X
+		}
+		return true
+	})
+	ast.Inspect(body, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		if c, ok := w.info.Uses[id].(*types.Const); ok && c.Pkg() == w.packages[nounsPath] && strings.HasPrefix(c.Name(), "Event") {
+			w.events[seckill.Event(constant.StringVal(c.Val()))] = true
+		}
+		if callee, ok := w.info.Uses[id].(*types.Func); ok {
+			w.use(callee.Origin(), holders[id])
+		} else if w.info.Uses[id] == nil && w.info.Defs[id] == nil && holders[id] != nil && w.suspicious(id.Name, holders[id]) {
+			w.errs = append(w.errs, fmt.Errorf("%s: what %s means here is not known", w.files.Position(id.Pos()), id.Name))
+		}
+		return true
+	})
+}
+
+// use follows a function wherever it is named: whoever has it may call it.
+func (w *walk) use(callee *types.Func, holder ast.Expr) {
+	if callee.Pkg() == nil {
+		return
+	}
+	path := callee.Pkg().Path()
+	switch on := receiver(callee); {
+	case path == nounsPath && slices.Contains(ports, on):
+		c := call{port: on, method: callee.Name()}
+		if on == "Queue" {
+			sel, ok := holder.(*ast.SelectorExpr)
+			if !ok {
+				w.errs = append(w.errs, fmt.Errorf("%s: of which queue?", w.files.Position(holder.Pos())))
+				return
+			}
+			c.field = sel.Sel.Name
+		}
+		w.calls[c] = true
+	case strings.HasPrefix(path, flowPath) && w.bodies[callee] == nil: // an interface of a flow's own
+		for _, f := range w.flows {
+			p, err := w.Import(flowPath + f)
+			if err != nil {
+				w.errs = append(w.errs, err)
+				continue
+			}
+			for fn := range w.bodies {
+				if fn.Pkg() == p && fn.Name() == callee.Name() {
+					w.visit(fn)
+				}
+			}
+		}
+	case strings.HasPrefix(path, flowPath):
+		w.visit(callee)
+	}
+}
+
+// suspicious says whether a name that the type checker could not resolve might be a port's method: then what is found would have a hole.
+func (w *walk) suspicious(name string, holder ast.Expr) bool {
+	if id, ok := holder.(*ast.Ident); ok {
+		if _, isPackage := w.info.Uses[id].(*types.PkgName); isPackage {
+			return false
+		}
+	}
+	for _, port := range ports {
+		iface, ok := w.packages[nounsPath].Scope().Lookup(port).Type().Underlying().(*types.Interface)
+		if !ok {
+			continue
+		}
+		for m := range iface.Methods() {
+			if m.Name() == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// receiver is the name of a method's type; "" of a function.
+func receiver(fn *types.Func) string {
+	recv := fn.Type().(*types.Signature).Recv()
+	if recv == nil {
+		return ""
+	}
+	t := recv.Type()
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if named, ok := t.(*types.Named); ok {
+		return named.Obj().Name()
+	}
+	return ""
+}
+
+// parts is what a function's main puts together.
+type parts struct {
+	flows  []string // packages of flows
+	boots  []string // methods of Boot that it calls
+	queues []opened
+}
+
+// opened is a queue that a main opens, by the settings of its URLs: "Orders", and "Dead" or "".
+type opened struct{ queue, dead string }
+
+func (s *source) main(step string) (p parts, err error) {
+	files, err := s.parse("functions/" + step)
+	for _, f := range files {
+		for _, i := range f.Imports {
+			if name, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), flowPath); ok {
+				p.flows = append(p.flows, name)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			c, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			sel, ok := c.Fun.(*ast.SelectorExpr)
+			if !ok || types.ExprString(sel.X) != "b" {
+				return true
+			}
+			p.boots = append(p.boots, sel.Sel.Name)
+			if sel.Sel.Name == "Queue" {
+				p.queues = append(p.queues, opened{setting(c.Args[0]), setting(c.Args[1])})
+			}
+			return true
+		})
+	}
+	return p, err
+}
+
+// setting is Orders of s.Orders.URL; "" of a literal.
+func setting(e ast.Expr) string {
+	rest, ok := strings.CutPrefix(types.ExprString(e), "s.")
+	name, _, _ := strings.Cut(rest, ".")
+	if !ok {
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/ledger"
+)
+
+// TestRights compares each role with what its function's code can make AWS do: the settings it is given, the parts its main opens, and the
+// methods of ports that its flows reach, heard on the wire of the production drivers.
+func TestRights(t *testing.T) {
+	tpl, wires, src := open(t), wires(t), newSource(root)
+	for step, f := range tpl.functions() {
+		need, err := needed(tpl, src, wires, step, f)
+		if err != nil {
+			t.Errorf("%s: %v", step, err)
+			continue
+		}
+		have, err := tpl.rights(f)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		got := map[right]bool{}
+		for _, r := range have {
+			if got[r] {
+				t.Errorf("%s: %s on %s twice", step, r.action, r.on)
+			}
+			got[r] = true
+		}
+		if diff := cmp.Diff(sorted(need), sorted(got), cmp.AllowUnexported(right{})); diff != "" {
+			t.Errorf("%s: its code can (-), its role may (+):\n%s", step, diff)
+		}
+	}
+}
+
+func sorted(rights map[right]bool) []right {
+	return slices.SortedFunc(maps.Keys(rights), func(a, b right) int {
+		return strings.Compare(a.on+" "+a.action, b.on+" "+b.action)
+	})
+}
+
+func needed(tpl *template, src *source, wires map[string][]right, step string, f *resource) (map[right]bool, error) {
+	out := map[right]bool{}
+	add := func(on string, actions ...string) {
+		for _, a := range actions {
+			out[right{a, on}] = true
+		}
+	}
+	group := target(f.prop("LoggingConfig", "LogGroup"))
+	add(group, "logs:CreateLogStream", "logs:PutLogEvents")
+
+	env := tpl.environment(f)
+	for name, v := range env {
+		if !strings.HasSuffix(name, "_PARAM") {
+			continue
+		}
+		if l := list(v, "Fn::If"); l != nil {
+			v = l[1]
+		}
+		param, ok := strings.CutPrefix(str(v, "Fn::Sub"), "${SecretsPath}/")
+		if !ok {
+			return nil, fmt.Errorf("%s is no secret of SecretsPath", name)
+		}
+		if param == "jwt-secret" {
+			param = "jwt-*" // those of JWT_KID_PARAMS as well
+		}
+		add("SecretsPath/"+param, "ssm:GetParameters")
+	}
+	for _, e := range events(f) {
+		if e.kind == "SQS" { // Lambda takes the messages, in the function's name
+			add(target(e.props["Queue"]), "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
+		}
+	}
+
+	main, err := src.main(step)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range main.boots { // what init looks at
+		for _, table := range map[string][]string{"Ledger": tableNames(), "Items": {dynamoledger.TableItems}, "Table": {gatewaytable.TableTrades}}[b] {
+			add(tableID(table), "dynamodb:DescribeTable")
+		}
+	}
+	queue := func(setting string) string { return target(env[queueVariables[setting]]) }
+	dead := map[string]string{}
+	for _, q := range main.queues {
+		id := queue(q.queue)
+		add(id, "sqs:GetQueueAttributes")
+		if q.dead != "" {
+			dead[id] = queue(step + q.dead)
+			add(dead[id], "sqs:GetQueueAttributes")
+		}
+	}
+
+	var calls []call
+	if len(main.flows) > 0 {
+		if calls, err = src.reach(step, main.flows); err != nil {
+			return nil, err
+		}
+	} else { // the fake gateway has no flow, only its trades
+		for m := range wires {
+			if port, method, _ := strings.Cut(m, "."); port == "Store" {
+				calls = append(calls, call{port: port, method: method})
+			}
+		}
+	}
+	for _, c := range calls {
+		for _, r := range wires[c.port+"."+c.method] {
+			switch r.on {
+			case "queue":
+				add(queue(c.field), r.action)
+			case "dead":
+				add(dead[queue(c.field)], r.action)
+			default:
+				name, index, _ := strings.Cut(r.on, "/")
+				on := tableID(name)
+				if index != "" {
+					on += "/" + index
+				}
+				add(on, r.action)
+			}
+		}
+	}
+	if out[right{"sqs:SendMessage", ""}] || out[right{"sqs:GetQueueAttributes", ""}] {
+		return nil, fmt.Errorf("it uses a queue that it is not told of")
+	}
+	return out, nil
+}
+
+// queueVariables name the setting of each queue, as mains and flows call it; a step's Dead is its own queue's dead-letter queue.
+var queueVariables = map[string]string{"Orders": "ORDERS_QUEUE_URL", "Closings": "CLOSINGS_QUEUE_URL",
+	"consumeDead": "ORDERS_DEAD_LETTER_QUEUE_URL", "expireDead": "CLOSINGS_DEAD_LETTER_QUEUE_URL"}
+
+func tableNames() []string {
+	out := []string{dynamoledger.TableItems}
+	for _, t := range ledger.Schema {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+// tableID is a table's logical id: gateway_trades is GatewayTradesTable.
+func tableID(name string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(name, "_") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String() + "Table"
+}
+
+// What docs/ARCHITECTURE.md and the issue of the payment keys promise, said once more in words of its own.
+func TestNobodyMayMoreThanItsPart(t *testing.T) {
+	tpl := open(t)
+	may := map[string]map[string][]string{} // step, kind of resource, which
+	for step, f := range tpl.functions() {
+		rights, err := tpl.rights(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		may[step] = map[string][]string{}
+		for _, r := range rights {
+			service, action, _ := strings.Cut(r.action, ":")
+			if action != "DescribeTable" && action != "GetQueueAttributes" && !slices.Contains(may[step][service], r.on) {
+				may[step][service] = append(may[step][service], r.on)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"ItemsTable"}, may["buy"]["dynamodb"]); diff != "" {
+		t.Errorf("buy reads one table: %s", diff)
+	}
+	if diff := cmp.Diff([]string{"OrdersQueue"}, may["buy"]["sqs"]); diff != "" {
+		t.Errorf("buy sends to one queue: %s", diff)
+	}
+	if q := may["notify"]["sqs"]; q != nil {
+		t.Errorf("notify has queues %v", q)
+	}
+	for step := range may {
+		for secret, readers := range map[string][]string{"alipay-private-key": {"notify", "expire", "shop"}, "gateway-private-key": {"gateway"}, "jwt-*": {"buy", "shop"}} {
+			if got := slices.Contains(may[step]["ssm"], "SecretsPath/"+secret); got != slices.Contains(readers, step) {
+				t.Errorf("%s reads %s: %v", step, secret, got)
+			}
+		}
+	}
+}
+
+func TestIAMPage(t *testing.T) {
+	want, err := iamPage(open(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(root, "docs", "IAM.md"))
+	if err != nil || string(got) != string(want) {
+		t.Errorf("docs/IAM.md is not as `go run ./e2e/template >docs/IAM.md` writes it (%v):\n%s", err, cmp.Diff(string(got), string(want)))
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/shared/adapter/config"
+)
+
+// TestWrongParametersAreRefused: before anything is made, with a sentence.
+func TestWrongParametersAreRefused(t *testing.T) {
+	tpl := open(t)
+	for name, c := range map[string]struct {
+		base map[string]string
+		set  []string // name, value, …
+		want string   // the beginning of the only sentence; "": accepted
+	}{
+		"a sandbox":                    {sandbox, nil, ""},
+		"a cluster with users":         {cluster, nil, ""},
+		"all made":                     {whole, nil, ""},
+		"elsewhere":                    {elsewhere, nil, ""},
+		"a network, no cache":          {cluster, []string{"CreateNetwork", "true"}, ""},
+		"nothing given":                {map[string]string{"Sandbox": "true"}, nil, "RedisEndpoint is missing"},
+		"two caches":                   {whole, []string{"RedisEndpoint", "a:1"}, "CreateCache=true makes the Redis"},
+		"a cache without a network":    {whole, []string{"CreateNetwork", "false"}, "CreateCache=true needs CreateNetwork=true"},
+		"a cache with a password":      {whole, []string{"RedisPassword", "true"}, "CreateCache=true makes a cache without users"},
+		"a user without a password":    {cluster, []string{"RedisPassword", "false"}, "RedisUsername is set"},
+		"no app":                       {cluster, []string{"AlipayAppId", ""}, "AlipayAppId is missing"},
+		"no seller":                    {cluster, []string{"AlipaySellerId", ""}, "AlipaySellerId is missing"},
+		"no storefront":                {cluster, []string{"StorefrontOrigin", ""}, "StorefrontOrigin is missing"},
+		"the fake gateway's address":   {cluster, []string{"GatewayEndpoint", "https://x.example.com"}, "GatewayEndpoint is of the fake gateway"},
+		"a short hold with Alipay":     {cluster, []string{"Hold", "90s"}, "Hold is shorter than 2m"},
+		"a hold of a minute":           {cluster, []string{"Hold", "1m"}, "Hold is shorter than 2m"},
+		"a hold of two minutes":        {cluster, []string{"Hold", "2m"}, ""},
+		"a hold of 4 s":                {sandbox, []string{"Hold", "4s"}, "Hold has to be"},
+		"a hold of 25 h":               {sandbox, []string{"Hold", "25h"}, "Hold has to be"},
+		"a hold without a unit":        {sandbox, []string{"Hold", "15"}, "Hold has to be"},
+		"app id of letters":            {cluster, []string{"AlipayAppId", "x"}, "AlipayAppId has to be"},
+		"seller id of another kind":    {cluster, []string{"AlipaySellerId", "1234567890123456"}, "AlipaySellerId has to be"},
+		"Alipay over http":             {cluster, []string{"AlipayGateway", "http://openapi.alipay.com/gateway.do"}, "AlipayGateway has to be"},
+		"origin with a path":           {cluster, []string{"StorefrontOrigin", "https://shop.example.com/"}, "StorefrontOrigin has to be"},
+		"address with a slash":         {sandbox, []string{"PublicUrl", "https://x.example.com/live/"}, "PublicUrl has to be"},
+		"notify without a path":        {sandbox, []string{"NotifyUrl", "https://x.example.com"}, "NotifyUrl has to be"},
+		"Redis without a port":         {sandbox, []string{"RedisEndpoint", "redis"}, "RedisEndpoint has to be"},
+		"boolean":                      {sandbox, []string{"RedisTls", "yes"}, "RedisTls has to be one of"},
+		"secrets' path with a slash":   {sandbox, []string{"SecretsPath", "/seckill/"}, "SecretsPath has to be"},
+		"kid without a parameter":      {sandbox, []string{"JwtKids", "2026="}, "JwtKids has to be"},
+		"seven kids":                   {sandbox, []string{"JwtKids", strings.Repeat("a=/b,", 6) + "a=/b"}, "JwtKids has to be"},
+		"an address that is no email":  {sandbox, []string{"AlarmEmail", "me"}, "AlarmEmail has to be"},
+		"release":                      {sandbox, []string{"Release", "a b"}, "Release has to be"},
+		"processor":                    {sandbox, []string{"Architecture", "riscv"}, "Architecture has to be one of"},
+		"days of logs":                 {sandbox, []string{"LogRetention", "2"}, "LogRetention has to be one of"},
+		"gradual, without the variant": {whole, []string{"GradualDeployment", "true"}, "GradualDeployment has to be one of"},
+	} {
+		params := maps.Clone(c.base)
+		for i := 0; i < len(c.set); i += 2 {
+			params[c.set[i]] = c.set[i+1]
+		}
+		got, err := tpl.deploy(params).refusals()
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.want == "" && len(got) > 0, c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)):
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestHoldsThatAreAcceptedWork: what the template lets through, functions take.
+func TestHoldsThatAreAcceptedWork(t *testing.T) {
+	tpl := open(t)
+	var holds []string
+	for n := range 1500 {
+		holds = append(holds, fmt.Sprintf("%ds", n), fmt.Sprintf("%dm", n), fmt.Sprintf("%dh", n))
+	}
+	accepted := 0
+	for _, base := range []map[string]string{sandbox, cluster} {
+		for _, hold := range holds {
+			params := maps.Clone(base)
+			params["Hold"] = hold
+			w := tpl.deploy(params)
+			if got, err := w.refusals(); err != nil || len(got) > 0 {
+				continue
+			}
+			accepted++
+			env, err := environ(w, tpl.functions()["consume"])
+			if err == nil {
+				_, err = config.Read[config.Consume](env)
+			}
+			if err != nil {
+				t.Errorf("Sandbox=%q Hold=%s: %v", base["Sandbox"], hold, err)
+			}
+		}
+	}
+	if want := 8 + 1440 + 24 + 1439 + 24; accepted != want {
+		t.Errorf("%d holds are accepted, want %d", accepted, want)
+	}
+}
+
+// TestParametersExplainThemselves: a pattern's sentence begins with the parameter's name, because CloudFormation shows it alone.
+func TestParametersExplainThemselves(t *testing.T) {
+	tpl := open(t)
+	params, _ := tpl.tree["Parameters"].(map[string]any)
+	var grouped []string
+	for _, g := range list(tpl.tree, "Metadata", "AWS::CloudFormation::Interface", "ParameterGroups") {
+		for _, p := range list(g, "Parameters") {
+			name, _ := p.(string)
+			grouped = append(grouped, name)
+		}
+	}
+	for name, p := range params {
+		if str(p, "Description") == "" || !slices.Contains(grouped, name) {
+			t.Errorf("%s: described as %q, in a group %v", name, str(p, "Description"), slices.Contains(grouped, name))
+		}
+		pattern := str(p, "AllowedPattern")
+		if pattern != "" && !strings.HasPrefix(str(p, "ConstraintDescription"), name+" has to be ") {
+			t.Errorf("%s: %q", name, str(p, "ConstraintDescription"))
+		}
+		if _, err := regexp.Compile(pattern); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(grouped) != len(params) {
+		t.Errorf("%d parameters in groups, %d in all", len(grouped), len(params))
+	}
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"seckill/shared/seckill"
+)
+
+// refused are the types that LocalStack's free edition refuses even under a false condition, by their beginnings.
+var refused = []string{"AWS::ElastiCache::", "AWS::WAF", "AWS::ApiGatewayV2::", "AWS::CloudFront::", "AWS::Cognito::", "AWS::CloudWatch::Dashboard",
+	"AWS::Logs::MetricFilter", "AWS::ApplicationAutoScaling::", "AWS::Budgets::", "AWS::CodeDeploy::", "AWS::EC2::"}
+
+// check says what in template.yaml breaks our own rules, a sentence each.
+func (t *template) check() (out []string) {
+	add := func(format string, a ...any) { out = append(out, fmt.Sprintf(format, a...)) }
+	for _, r := range t.resources("") {
+		if slices.ContainsFunc(refused, func(p string) bool { return strings.HasPrefix(r.kind, p) }) {
+			add("%s: LocalStack refuses %s: it belongs into infra/", r.id, r.kind)
+		}
+	}
+	t.checkQueues(add)
+	t.checkFunctions(add)
+	for _, r := range t.resources(kindTable) {
+		t.checkTable(r, add)
+	}
+	for _, r := range t.resources(kindLog) {
+		if r.prop("RetentionInDays") == nil {
+			add("%s: a log group without retention", r.id)
+		}
+	}
+	for _, r := range t.resources(kindAlarm) {
+		if !slices.ContainsFunc(list(r.prop(), "AlarmActions"), func(v any) bool { return target(v) == "AlarmTopic" }) {
+			add("%s: an alarm that tells nobody", r.id)
+		}
+		if !strings.Contains(str(r.prop(), "AlarmDescription"), "docs/runbooks/") {
+			add("%s: an alarm without a runbook", r.id)
+		}
+	}
+	return append(out, stars(t.text)...)
+}
+
+func (t *template) checkQueues(add func(string, ...any)) {
+	dead := map[string]bool{}
+	queues := t.resources(kindQueue)
+	for _, q := range queues {
+		dead[target(q.prop("RedrivePolicy", "deadLetterTargetArn"))] = true
+	}
+	for _, q := range queues {
+		if n := number(q.prop(), "MaximumMessageSize"); n != seckill.MaxMessage {
+			add("%s: messages of %d bytes, want %d", q.id, n, seckill.MaxMessage)
+		}
+		if dead[q.id] {
+			if !t.watched(q, "ApproximateNumberOfMessagesVisible") {
+				add("%s: a dead-letter queue without an alarm", q.id)
+			}
+			continue
+		}
+		to := t.resource(target(q.prop("RedrivePolicy", "deadLetterTargetArn")))
+		if to == nil {
+			add("%s: a queue without a dead-letter queue", q.id)
+			continue
+		}
+		if n := number(q.prop("RedrivePolicy"), "maxReceiveCount"); n != seckill.MaxReceives {
+			add("%s: parks after %d receives, want %d", q.id, n, seckill.MaxReceives)
+		}
+		if number(to.prop(), "MessageRetentionPeriod") <= number(q.prop(), "MessageRetentionPeriod") {
+			add("%s: keeps messages no longer than %s, and they come with their age", to.id, q.id)
+		}
+		if !t.watched(q, "ApproximateAgeOfOldestMessage") {
+			add("%s: a queue without an alarm on its age", q.id)
+		}
+	}
+}
+
+// watched says whether there is an alarm on a resource's metric.
+func (t *template) watched(r *resource, metric string) bool {
+	return slices.ContainsFunc(t.resources(kindAlarm), func(a *resource) bool {
+		return str(a.prop(), "MetricName") == metric && slices.ContainsFunc(list(a.prop(), "Dimensions"), func(d any) bool { return target(at(d, "Value")) == r.id })
+	})
+}
+
+func (t *template) checkFunctions(add func(string, ...any)) {
+	functions := t.functions()
+	for _, step := range slices.Sorted(maps.Keys(functions)) {
+		f := functions[step]
+		if name := str(f.prop("FunctionName"), "Fn::Sub"); name != "${AWS::StackName}-"+step {
+			add("%s: is named %q, want <stack>-%s", f.id, name, step)
+		}
+		group := t.resource(target(f.prop("LoggingConfig", "LogGroup")))
+		if group == nil || group.kind != kindLog || str(group.prop("LogGroupName"), "Fn::Sub") != "/aws/lambda/${AWS::StackName}-"+step {
+			add("%s: has no log group of its own name", f.id)
+		}
+		env := t.environment(f)
+		for name := range env {
+			if strings.HasPrefix(name, "AWS_") {
+				add("%s: %s is for local stand-ins to set, not for the template", f.id, name)
+			}
+		}
+		switch inside := f.prop("VpcConfig") != nil; {
+		case inside && env["ALIPAY_GATEWAY"] != nil && env["REDIS_ADDRS"] == nil:
+			add("%s: calls Alipay from a network without a way out", f.id)
+		case !inside && env["REDIS_ADDRS"] != nil:
+			add("%s: uses Redis from outside its network", f.id)
+		}
+		for _, e := range events(f) {
+			t.checkEvent(f, e, add)
+		}
+		if f.condition != "" {
+			continue // of a sandbox: nobody is called out of bed
+		}
+		for _, metric := range []string{"Errors", "Throttles"} {
+			if !t.watched(f, metric) {
+				add("%s: no alarm on %s", f.id, metric)
+			}
+		}
+	}
+}
+
+func (t *template) checkEvent(f *resource, e event, add func(string, ...any)) {
+	switch e.kind {
+	case "Schedule":
+		if number(f.prop("EventInvokeConfig"), "MaximumRetryAttempts") != 0 {
+			add("%s: Lambda repeats a schedule's event, which the next minute does anyway", f.id)
+		}
+	case "SQS":
+		q := t.resource(target(e.props["Queue"]))
+		if q == nil {
+			add("%s: takes from a queue that is not in the template", f.id)
+			return
+		}
+		if visible, timeout := number(q.prop(), "VisibilityTimeout"), number(f.prop(), "Timeout"); visible < 6*timeout {
+			add("%s: its messages are hidden for %d s, want six times the timeout of %s, %d s", q.id, visible, f.id, timeout)
+		}
+		if !slices.Equal(list(e.props, "FunctionResponseTypes"), []any{any("ReportBatchItemFailures")}) {
+			add("%s: one bad message fails its whole batch", f.id)
+		}
+		if n := number(e.props, "BatchSize"); n < 1 || n > seckill.MaxBatch {
+			add("%s: batches of %d, want 1 to %d", f.id, n, seckill.MaxBatch)
+		}
+		if number(e.props["ScalingConfig"], "MaximumConcurrency") < 2 {
+			add("%s: takes from its queue without a bound", f.id)
+		}
+	}
+}
+
+func (t *template) checkTable(r *resource, add func(string, ...any)) {
+	if str(r.prop(), "BillingMode") != "PAY_PER_REQUEST" {
+		add("%s: a table that is not on demand", r.id)
+	}
+	if r.condition != "" {
+		return // of a sandbox
+	}
+	if at(r.prop("PointInTimeRecoverySpecification"), "PointInTimeRecoveryEnabled") != true {
+		add("%s: a table without point-in-time recovery", r.id)
+	}
+	if str(r.all, "DeletionPolicy") != "RetainExceptOnCreate" || str(r.all, "UpdateReplacePolicy") != "Retain" {
+		add("%s: a table that goes with its stack", r.id)
+	}
+}
+
+var star = regexp.MustCompile(`Resource: *\[?"\*"|Resource: *\[?'\*'|^ *- "\*"|"[a-z0-9]+:\*"`)
+
+// stars finds rights on everything, or of every kind, without a comment above their statement that begins with what it is about: Resource "*".
+func stars(text []byte) (out []string) {
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		if !star.MatchString(line) {
+			continue
+		}
+		first := i
+		for first > 0 && !strings.Contains(lines[first], "Effect:") {
+			first--
+		}
+		reason := ""
+		if first > 0 {
+			reason = strings.TrimSpace(lines[first-1])
+		}
+		if !strings.HasPrefix(reason, `# Resource "*": `) {
+			out = append(out, fmt.Sprintf(`line %d: %s: without a reason (# Resource "*": …) above its statement`, i+1, strings.TrimSpace(line)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,404 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/httpapi"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/flow/shop"
+	"seckill/shared/seckill"
+)
+
+func TestTables(t *testing.T) {
+	tpl := open(t)
+	got := map[string]ledger.Table{}
+	for _, r := range tpl.resources(kindTable) {
+		name, _ := strings.CutPrefix(str(r.prop("TableName"), "Fn::Sub"), "${AWS::StackName}-")
+		if r.id != tableID(name) {
+			t.Errorf("%s is the table %q", r.id, name)
+		}
+		table := ledger.Table{Name: name}
+		var keys []string
+		table.PK, table.SK = keySchema(r.prop(), &keys)
+		for _, x := range list(r.prop(), "GlobalSecondaryIndexes") {
+			index := ledger.Index{Name: str(x, "IndexName"), KeysOnly: str(x, "Projection", "ProjectionType") == "KEYS_ONLY"}
+			index.PK, index.SK = keySchema(x, &keys)
+			table.Indexes = append(table.Indexes, index)
+		}
+		var attributes []string
+		for _, a := range list(r.prop(), "AttributeDefinitions") {
+			if str(a, "AttributeType") != "S" {
+				t.Errorf("%s: attribute %s is no text", r.id, str(a, "AttributeName"))
+			}
+			attributes = append(attributes, str(a, "AttributeName"))
+		}
+		slices.Sort(keys)
+		slices.Sort(attributes)
+		if diff := cmp.Diff(slices.Compact(keys), attributes); diff != "" {
+			t.Errorf("%s: attributes are not those of its keys: %s", r.id, diff)
+		}
+		got[name] = table
+	}
+	want := map[string]ledger.Table{}
+	for _, table := range append([]ledger.Table{{Name: dynamoledger.TableItems, PK: "id"}, gatewaytable.Table}, ledger.Schema...) {
+		want[table.Name] = table
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("code (-), template (+):\n%s", diff)
+	}
+}
+
+func keySchema(v any, keys *[]string) (pk, sk string) {
+	for _, k := range list(v, "KeySchema") {
+		name := str(k, "AttributeName")
+		*keys = append(*keys, name)
+		if str(k, "KeyType") == "HASH" {
+			pk = name
+		} else {
+			sk = name
+		}
+	}
+	return pk, sk
+}
+
+// TestRoutes: each path leads to the function whose handler has it, by its own method, HEAD beside GET, and any other.
+func TestRoutes(t *testing.T) {
+	tpl := open(t)
+	want := map[string]string{}
+	serve := func(step string, routes ...httpapi.Route) {
+		for _, r := range routes {
+			for _, method := range []string{strings.ToLower(r.Method), "x-amazon-apigateway-any-method"} {
+				want[r.Pattern+" "+method] = step
+			}
+			if r.Method == http.MethodGet {
+				want[r.Pattern+" head"] = step
+			}
+		}
+	}
+	serve("buy", httpapi.NewBuy(nil, nil, httpapi.Options{}).Routes()...)
+	serve("notify", httpapi.NewNotify(nil, httpapi.Options{}).Routes()...)
+	serve("shop", httpapi.NewShop(shop.New(shop.Deps{}), nil, httpapi.Options{}).Routes()...)
+	serve("gateway", httpapi.Route{Method: "POST", Pattern: "/gateway.do"}, httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"})
+
+	got, allowed := map[string]string{}, map[string]bool{}
+	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
+	for path, item := range paths {
+		if l := list(item, "Fn::If"); l != nil {
+			if l[0] != "IsSandbox" || !strings.HasPrefix(path, "/gateway.do") && !strings.HasPrefix(path, "/cashier") {
+				t.Errorf("%s depends on %v", path, l[0])
+			}
+			item = l[1]
+		}
+		methods, _ := item.(map[string]any)
+		for method, m := range methods {
+			if method == "parameters" {
+				continue
+			}
+			uri := str(m, "x-amazon-apigateway-integration", "uri", "Fn::Sub")
+			_, rest, _ := strings.Cut(uri, ":function:${AWS::StackName}-")
+			got[path+" "+method] = strings.TrimSuffix(rest, "/invocations")
+		}
+		if strings.Contains(path, "{") != (at(item, "parameters") != nil) {
+			t.Errorf("%s: parameters %v", path, at(item, "parameters"))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("handlers (-), API (+):\n%s", diff)
+	}
+	for step, f := range tpl.functions() { // an event is the API's right to call the function
+		for _, e := range events(f) {
+			if path := str(e.props, "Path"); e.kind == "Api" {
+				allowed[path] = true
+				if got[path+" x-amazon-apigateway-any-method"] != step || str(e.props, "Method") != "any" || target(e.props["RestApiId"]) != "Api" {
+					t.Errorf("%s: event of %s, which leads to %s", f.id, path, got[path+" x-amazon-apigateway-any-method"])
+				}
+			}
+		}
+	}
+	if len(allowed) != len(paths) {
+		t.Errorf("%d paths, and events of %d", len(paths), len(allowed))
+	}
+}
+
+// TestRefusalsOfTheGateway: they are what package httpapi writes.
+func TestRefusalsOfTheGateway(t *testing.T) {
+	responses, _ := open(t).resource("Api").prop("GatewayResponses").(map[string]any)
+	for kind, r := range responses {
+		text := str(r, "ResponseTemplates", "application/json")
+		var got map[string]any
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Errorf("%s: %v: %s", kind, err, text)
+			continue
+		}
+		code, _ := got["code"].(string)
+		w := httptest.NewRecorder()
+		httpapi.Problem(w, httptest.NewRequest(http.MethodGet, "/", nil), seckill.Refuse(seckill.Code(code)))
+		var want map[string]any
+		if err := json.Unmarshal(w.Body.Bytes(), &want); err != nil {
+			t.Fatal(err)
+		}
+		status := number(r, "StatusCode")
+		want["status"] = float64(status) // 429 is the gateway's only
+		if status != w.Code && (status != http.StatusTooManyRequests || code != string(seckill.CodeUnavailable)) {
+			t.Errorf("%s: status %d, want %d", kind, status, w.Code)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: httpapi (-), template (+):\n%s", kind, diff)
+		}
+		headers, _ := at(r, "ResponseParameters", "Headers").(map[string]any)
+		for name := range w.Header() {
+			if name == "Vary" {
+				continue // one language
+			}
+			if want := "'" + w.Header().Get(name) + "'"; headers[name] != want {
+				t.Errorf("%s: header %s: %v, want %s", kind, name, headers[name], want)
+			}
+		}
+		if headers["Access-Control-Allow-Origin"] == nil {
+			t.Errorf("%s: a storefront elsewhere cannot read it", kind)
+		}
+	}
+	for _, kind := range []string{"DEFAULT_4XX", "DEFAULT_5XX", "THROTTLED", "MISSING_AUTHENTICATION_TOKEN", "BAD_REQUEST_BODY", "REQUEST_TOO_LARGE"} {
+		if responses[kind] == nil {
+			t.Errorf("no response for %s", kind)
+		}
+	}
+}
+
+// TestAccessLog: nothing in it is a person's.
+func TestAccessLog(t *testing.T) {
+	format := str(open(t).resource("Api").prop("AccessLogSetting"), "Format")
+	var fields map[string]string
+	if err := json.Unmarshal([]byte(format), &fields); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range fields {
+		for _, personal := range []string{"identity", "authorizer", "path", "header", "protocol", "domain"} {
+			if strings.Contains(v, "$context."+personal) {
+				t.Errorf("%s is %s", name, v)
+			}
+		}
+	}
+}
+
+var settings = map[string]struct {
+	kind reflect.Type
+	read func(map[string]string) error
+}{
+	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](), "expire": of[config.Expire](), "stage": of[config.Stage](),
+	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
+}
+
+func of[T any]() (out struct {
+	kind reflect.Type
+	read func(map[string]string) error
+},
+) {
+	out.kind = reflect.TypeFor[T]()
+	out.read = func(environ map[string]string) error {
+		_, err := config.Read[T](environ)
+		return err
+	}
+	return out
+}
+
+// known gives a function's settings, and whether each is a secret in plain text, which a template must not have.
+func known(kind reflect.Type) map[string]bool {
+	out := map[string]bool{}
+	for i := range kind.NumField() {
+		f := kind.Field(i)
+		if tag, ok := f.Tag.Lookup("env"); ok {
+			name, _, _ := strings.Cut(tag, ",")
+			out[name] = f.Type == reflect.TypeFor[config.Secret]()
+		} else if f.Type.Kind() == reflect.Struct {
+			maps.Copy(out, known(f.Type))
+		}
+	}
+	return out
+}
+
+var (
+	sandbox = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379", "Hold": "20s"}
+	cluster = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
+		"RedisEndpoint": "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app", "RedisPassword": "true", "JwtKids": "2026=/seckill/default/jwt-2026"}
+	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
+		"CreateCache": "true", "CreateNetwork": "true", "CreateApiLogRole": "true", "PublicUrl": "https://api.example.com", "AlarmEmail": "a@example.com"}
+	elsewhere = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379", "StorefrontOrigin": "http://localhost:8100",
+		"PublicUrl": "http://127.0.0.1:4566/_aws/execute-api/x/live", "GatewayEndpoint": "http://172.17.0.1:4566/_aws/execute-api/x/live"}
+)
+
+// TestSettings: every function is told all that it needs, nothing that it does not know, and each setting that it has in some deploy.
+func TestSettings(t *testing.T) {
+	tpl := open(t)
+	folders, err := filepath.Glob(filepath.Join(root, "functions", "*", "main.go"))
+	if err != nil || len(folders) != len(settings) || len(tpl.functions()) != len(settings) {
+		t.Fatalf("%d functions in folders, %d in the template, %d here (%v)", len(folders), len(tpl.functions()), len(settings), err)
+	}
+	for step, s := range settings {
+		told := map[string]bool{}
+		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole, "elsewhere": elsewhere} {
+			if step == "gateway" && params["Sandbox"] != "true" {
+				continue
+			}
+			env, err := environ(tpl.deploy(params), tpl.functions()[step])
+			if err != nil {
+				t.Fatalf("%s in %s: %v", step, name, err)
+			}
+			if addrs, ok := env["REDIS_ADDRS"]; ok && params["CreateCache"] == "true" {
+				if addrs != "[Cache Outputs.Endpoint]" {
+					t.Errorf("%s in %s: REDIS_ADDRS is %s", step, name, addrs)
+				}
+				env["REDIS_ADDRS"] = "made.cache.amazonaws.com:6379"
+			}
+			if err := s.read(env); err != nil {
+				t.Errorf("%s in %s: %v", step, name, err)
+			}
+			for setting := range env {
+				told[setting] = true
+			}
+		}
+		all := known(s.kind)
+		for setting := range told {
+			if _, ok := all[setting]; !ok {
+				t.Errorf("%s is told %s, which it does not know", step, setting)
+			}
+		}
+		for setting, plain := range all {
+			if setting == "CASHIER_URL" && step != "shop" {
+				continue // part of Alipay's settings; only shop shows it
+			}
+			if told[setting] == plain {
+				t.Errorf("%s: %s: told %v, a secret in plain text %v", step, setting, told[setting], plain)
+			}
+		}
+	}
+}
+
+func environ(w *world, f *resource) (map[string]string, error) {
+	out := map[string]string{}
+	for name, v := range w.t.environment(f) {
+		value, err := w.eval(v)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if value != (nothing{}) {
+			out[name] = fmt.Sprint(value)
+		}
+	}
+	return out, nil
+}
+
+func TestAddresses(t *testing.T) {
+	tpl := open(t)
+	for name, c := range map[string]struct {
+		params map[string]string
+		want   map[string]string
+	}{
+		"its own": {sandbox, map[string]string{"ALIPAY_GATEWAY": "https://Api.execute-api.eu-west-1.amazonaws.com/live/gateway.do",
+			"ALIPAY_NOTIFY_URL": "https://Api.execute-api.eu-west-1.amazonaws.com/live/seckill/alipay/notify",
+			"CASHIER_URL":       "https://Api.execute-api.eu-west-1.amazonaws.com/live/cashier", "ALIPAY_FAKE": "true"}},
+		"elsewhere": {elsewhere, map[string]string{"ALIPAY_GATEWAY": elsewhere["GatewayEndpoint"] + "/gateway.do",
+			"ALIPAY_NOTIFY_URL": elsewhere["PublicUrl"] + "/seckill/alipay/notify", "CASHIER_URL": elsewhere["PublicUrl"] + "/cashier", "ALIPAY_FAKE": "true"}},
+		"Alipay": {whole, map[string]string{"ALIPAY_GATEWAY": "https://openapi.alipay.com/gateway.do", "ALIPAY_NOTIFY_URL": "https://api.example.com/seckill/alipay/notify",
+			"CASHIER_URL": "", "ALIPAY_FAKE": "false"}},
+	} {
+		env, err := environ(tpl.deploy(c.params), tpl.functions()["shop"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for setting, want := range c.want {
+			if env[setting] != want {
+				t.Errorf("%s: %s is %q, want %q", name, setting, env[setting], want)
+			}
+		}
+	}
+}
+
+// TestAlarmsOnEvents: what the alarms watch in the stack's own namespace is what the functions count there, and nobody who counts it is left out.
+func TestAlarmsOnEvents(t *testing.T) {
+	tpl, src := open(t), newSource(root)
+	got := map[string]bool{}
+	for _, a := range tpl.resources(kindAlarm) {
+		if target(a.prop("Namespace")) != "AWS::StackName" {
+			continue
+		}
+		for _, d := range list(a.prop(), "Dimensions") {
+			got[str(a.prop(), "MetricName")+" "+str(d, "Value")] = true
+		}
+	}
+	want := map[string]bool{}
+	for step := range tpl.functions() {
+		main, err := src.main(step)
+		if err != nil || len(main.flows) == 0 {
+			continue // the fake gateway counts nothing
+		}
+		for _, event := range []seckill.Event{seckill.EventRefundDue, seckill.EventUnknown, seckill.EventDrift} {
+			counted, err := src.counts(step, main.flows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(counted, event) {
+				want[string(event)+" "+step] = true
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) < 3 {
+		t.Errorf("counted (-), watched (+):\n%s", diff)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	tpl := open(t)
+	for step, f := range tpl.functions() {
+		timeout := time.Duration(number(f.prop(), "Timeout")) * time.Second
+		limit := 60 * time.Second // the schedule's next event
+		for _, e := range events(f) {
+			if e.kind == "Api" {
+				limit = 29 * time.Second // API Gateway waits no longer
+			}
+		}
+		if timeout < seckill.PlaceTimeout || timeout > limit {
+			t.Errorf("%s: timeout %v, want at most %v", step, timeout, limit)
+		}
+	}
+}
+
+func TestSamconfigNamesKnownParameters(t *testing.T) {
+	tpl := open(t)
+	params, _ := tpl.tree["Parameters"].(map[string]any)
+	text, err := os.ReadFile(filepath.Join(root, "samconfig.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for line := range strings.Lines(string(text)) {
+		line, _ = strings.CutPrefix(strings.TrimSpace(line), "# ")
+		name, value, ok := strings.Cut(strings.Trim(line, `",`), "=")
+		if !strings.HasPrefix(line, `"`) || !ok {
+			continue
+		}
+		found++
+		if params[name] == nil {
+			t.Errorf("samconfig.toml: no parameter %s (%s)", name, value)
+		}
+	}
+	if found < 20 {
+		t.Errorf("found %d parameters only", found)
+	}
+}

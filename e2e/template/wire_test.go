@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"seckill/local"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/sqsqueue"
+	"seckill/shared/seckill"
+)
+
+// wire hears what drivers call of AWS, and answers each call with next to nothing.
+type wire struct{ heard []right }
+
+// RoundTrip implements http.RoundTripper.
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	var in struct {
+		TableName, IndexName, QueueURL string
+		RequestItems                   map[string]any
+		TransactItems                  []map[string]struct{ TableName string }
+	}
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	service, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	prefix := "dynamodb:"
+	if service == "AmazonSQS" {
+		prefix = "sqs:"
+	}
+	hear := func(action, on string) {
+		if at := (right{prefix + action, on}); !slices.Contains(w.heard, at) {
+			w.heard = append(w.heard, at)
+		}
+	}
+	switch {
+	case in.QueueURL != "":
+		hear(name, in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:])
+	case in.TransactItems != nil: // takes the rights of its parts ("IAM and DynamoDB transactions", Amazon DynamoDB Developer Guide)
+		for _, item := range in.TransactItems {
+			for kind, of := range item {
+				hear(map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}[kind], of.TableName)
+			}
+		}
+	case in.RequestItems != nil:
+		for table := range in.RequestItems {
+			hear(name, table)
+		}
+	case in.IndexName != "":
+		hear(name, in.TableName+"/index/"+in.IndexName)
+	default:
+		hear(name, in.TableName)
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(bytes.NewReader([]byte(`{"MessageId":"m"}`))), Request: r}, nil
+}
+
+// wires gives for each method of each port what it calls of AWS, taken from the production drivers: tables by their names without a prefix,
+// a queue as "queue", its dead-letter queue as "dead".
+func wires(t *testing.T) map[string][]right {
+	t.Helper()
+	w := &wire{}
+	cfg := aws.Config{Region: "eu-west-1", HTTPClient: &http.Client{Transport: w}, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	rows := dynamoledger.New(cfg, dynamoledger.Options{})
+	l, items := ledger.New(rows), rows.Items()
+	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue", DeadLetterURL: "https://sqs/1/dead"})
+	trades := gatewaytable.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{gatewaytable.Table}}))
+
+	now := time.Now().Truncate(time.Second)
+	it := local.DemoItems(now, 10, 5)[1]
+	o := seckill.Order{ID: "o1", Item: it.ID, User: "u", Count: 1, Units: []int{1}, Price: 1, Amount: 1, Address: "a", State: seckill.Closing,
+		CloseTo: seckill.Expired, Created: now, Placed: now, PayBy: now, Buckets: it.Buckets}
+	pay := seckill.Payment{Order: "o1", TradeNo: "t", Amount: 1, State: seckill.Captured, At: now, Cause: "notify"}
+	d := seckill.Delivery{ID: "m", Receipt: "r", Body: []byte("{}"), Receives: 1}
+	return hearEach(t, w, map[string][]func(context.Context) error{
+		"Ledger.Place":        {func(ctx context.Context) error { return l.Place(ctx, o, 5) }},
+		"Ledger.Reject":       {func(ctx context.Context) error { return l.Reject(ctx, o) }},
+		"Ledger.Order":        {func(ctx context.Context) error { _, err := l.Order(ctx, "o1"); return err }},
+		"Ledger.BeginClosing": {func(ctx context.Context) error { return l.BeginClosing(ctx, "o1", seckill.Expired, now, "c") }},
+		"Ledger.GiveBack":     {func(ctx context.Context) error { return l.GiveBack(ctx, o, now, "c") }},
+		"Ledger.Settle": { // money that moves the order, and money that comes to one that is past it
+			func(ctx context.Context) error { return l.Settle(ctx, pay, seckill.Closing, seckill.Paid) },
+			func(ctx context.Context) error { return l.Settle(ctx, pay, seckill.Expired, seckill.Expired) }},
+		"Ledger.Postpone": {func(ctx context.Context) error { return l.Postpone(ctx, "o1", now) }},
+		"Ledger.Quota":    {func(ctx context.Context) error { _, err := l.Quota(ctx, "u", "1"); return err }},
+		"Ledger.Quotas":   {func(ctx context.Context) error { _, err := l.Quotas(ctx, "1", []string{"u"}); return err }},
+		"Ledger.Units":    {func(ctx context.Context) error { _, err := l.Units(ctx, "1", 1); return err }},
+		"Ledger.Payments": {func(ctx context.Context) error { _, err := l.Payments(ctx, "o1"); return err }},
+		"Ledger.Returns":  {func(ctx context.Context) error { _, err := l.Returns(ctx, 1, 1); return err }},
+		"Ledger.Return":   {func(ctx context.Context) error { _, err := l.Return(ctx, "o1"); return err }},
+		"Ledger.DeleteReturn": {func(ctx context.Context) error {
+			return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "o1", Units: []int{1}})
+		}},
+		"Ledger.DueOrders":    {func(ctx context.Context) error { _, err := l.DueOrders(ctx, 1, now, 1); return err }},
+		"Ledger.RefundsDue":   {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, 1); return err }},
+		"Ledger.OrdersByUser": {func(ctx context.Context) error { _, err := l.OrdersByUser(ctx, "u", "", 1); return err }},
+		"Ledger.OrdersByItem": {func(ctx context.Context) error { _, err := l.OrdersByItem(ctx, "1", "", 1); return err }},
+
+		"Items.Get":  {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
+		"Items.List": {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
+		"Items.Put":  {func(ctx context.Context) error { return items.Put(ctx, it) }},
+
+		"Queue.Send": {func(ctx context.Context) error {
+			return q.Send(ctx, seckill.Message{Kind: seckill.MessageWake, Item: "1"}, 0)
+		}},
+		"Queue.Receive": {func(ctx context.Context) error { _, err := q.Receive(ctx, 1); return err }},
+		"Queue.Delete":  {func(ctx context.Context) error { return q.Delete(ctx, d) }},
+		"Queue.Delay":   {func(ctx context.Context) error { return q.Delay(ctx, d, time.Second) }},
+		"Queue.Park":    {func(ctx context.Context) error { return q.Park(ctx, d, "r") }},
+		"Queue.Depth":   {func(ctx context.Context) error { _, err := q.Depth(ctx); return err }},
+
+		"Store.Load": {func(ctx context.Context) error { _, _, err := trades.Load(ctx, "o1"); return err }},
+		"Store.Save": {func(ctx context.Context) error {
+			return trades.Save(ctx, fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "o1", TradeNo: "t"}})
+		}},
+		"Store.Due": {func(ctx context.Context) error { _, err := trades.Due(ctx, now); return err }},
+	})
+}
+
+func hearEach(t *testing.T, w *wire, methods map[string][]func(context.Context) error) map[string][]right {
+	t.Helper()
+	for name, port := range map[string]reflect.Type{"Ledger": reflect.TypeFor[seckill.Ledger](), "Items": reflect.TypeFor[seckill.Items](),
+		"Queue": reflect.TypeFor[seckill.Queue](), "Store": reflect.TypeFor[fakegateway.Store]()} {
+		for i := range port.NumMethod() {
+			if m := name + "." + port.Method(i).Name; methods[m] == nil {
+				t.Errorf("%s is not called here", m)
+			}
+		}
+	}
+	out := map[string][]right{}
+	for name, calls := range methods {
+		w.heard = nil
+		for _, call := range calls {
+			err := call(t.Context()) // what the empty answer leads to does not matter
+			if len(w.heard) == 0 {
+				t.Fatalf("%s called nothing: %v", name, err)
+			}
+		}
+		out[name] = w.heard
+	}
+	return out
+}
