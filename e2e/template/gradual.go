@@ -14,6 +14,7 @@ var changes = []struct {
 	{old: "    # The variant has an alias here.\n", new: `    AutoPublishAlias: live
     DeploymentPreference:
       Type: Canary10Percent5Minutes
+      PassthroughCondition: true # none for the gateway where there is no sandbox
       Alarms: [!Ref ApiFaultsAlarm]
 `},
 	{old: "/invocations\"\n", new: ":live/invocations\"\n", often: true},
