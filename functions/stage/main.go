@@ -15,8 +15,11 @@ import (
 
 func main() {
 	boot.Run("stage", func(s config.Stage, b *boot.Boot) apigw.Handler {
-		flow := stage.New(stage.Deps{Stock: b.Stock(s.Redis), Items: b.Items(), Clock: b.Clock, IDs: b.IDs})
+		stock, servers := b.StockAndServers(s.Redis)
+		flow := stage.New(stage.Deps{Stock: stock, Items: b.Items(), Clock: b.Clock, IDs: b.IDs})
+		desk := operator.NewDesk(flow)
+		desk.Look = servers
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(flow.Run), operator.NewDesk(flow).Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(flow.Run), desk.Handler(audit))
 	})
 }

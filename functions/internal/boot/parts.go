@@ -62,6 +62,12 @@ func (b *Boot) Secret(then func(*config.Secrets) error, sources ...config.Source
 
 // Stock opens the stock.
 func (b *Boot) Stock(s config.Redis) *redisstock.Stock {
+	stock, _ := b.StockAndServers(s)
+	return stock
+}
+
+// StockAndServers opens the stock, and gives what asks its servers about themselves.
+func (b *Boot) StockAndServers(s config.Redis) (*redisstock.Stock, func(context.Context) []redisconn.Node) {
 	r := &runner{}
 	var last config.Secret
 	b.Secret(func(secrets *config.Secrets) error {
@@ -84,7 +90,7 @@ func (b *Boot) Stock(s config.Redis) *redisstock.Stock {
 			b.Log.Warn("redis does not answer", "err", err)
 		}
 	})
-	return redisstock.New(r)
+	return redisstock.New(r), func(ctx context.Context) []redisconn.Node { return r.Load().Look(ctx) }
 }
 
 // runner is a Redis whose password may change.

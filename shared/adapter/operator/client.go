@@ -84,6 +84,12 @@ func (c *Client) AddStock(ctx context.Context, id string, n int) (it ItemChange,
 	return it, err
 }
 
+// Health asks the function for its time and what it sees of Redis.
+func (c *Client) Health(ctx context.Context) (h Health, err error) {
+	err = c.give(ctx, &request{Command: cmdHealth}, &h)
+	return h, err
+}
+
 // give sends a command and reads its result.
 func (c *Client) give(ctx context.Context, r *request, result any) error {
 	r.Who = c.Who

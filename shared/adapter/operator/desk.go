@@ -1,4 +1,4 @@
-// Package operator is the operator's face of a system: import and export of items, stop, resume, more stock. An operator's machine reaches no
+// Package operator is the operator's face of a system: import and export of items, stop, resume, more stock, and a look at clock and Redis. An operator's machine reaches no
 // Redis, so a deployed system's stage function does it: Client makes an event of a command, Desk.Handler carries it out and answers. Both halves
 // and their limits are here, so that they cannot drift apart; the routes of a local system use the same Desk. In: commands. Out:
 // results, or refusals in the words of package httpapi. It touches what the flow of package stage touches: items and stock.
@@ -9,14 +9,19 @@ package operator
 import (
 	"context"
 	"sync"
+	"time"
 
 	"seckill/shared/adapter/itemfile"
+	"seckill/shared/adapter/redisconn"
 	"seckill/shared/flow/stage"
 	"seckill/shared/seckill"
 )
 
 // Desk carries out commands. It is safe for concurrent use.
 type Desk struct {
+	// Look asks the stock's servers about themselves; nil: there are none.
+	Look func(context.Context) []redisconn.Node
+
 	stage *stage.Flow
 	// one import at a time: what one was judged by, another of this process does not change. Versions protect each item from other processes.
 	one sync.Mutex
@@ -49,6 +54,21 @@ type ItemState struct {
 type ItemChange struct {
 	ItemState
 	Changed bool `json:"changed"`
+}
+
+// Health is what only the function knows, and an operator wants to know before a sale.
+type Health struct {
+	Now   time.Time        `json:"now"` // by the function's clock
+	Redis []redisconn.Node `json:"redis"`
+}
+
+// Health looks at the clock and at the stock's servers. It changes nothing.
+func (d *Desk) Health(ctx context.Context) Health {
+	h := Health{Now: d.stage.Clock.Now()}
+	if d.Look != nil {
+		h.Redis = d.Look(ctx)
+	}
+	return h
 }
 
 // Import makes or changes the items of a file (package itemfile; the name's ending tells its format). A *FileError or a *stage.ImportError: nothing

@@ -27,6 +27,7 @@ const (
 	cmdStop     = "stop"
 	cmdResume   = "resume"
 	cmdAddStock = "add-stock"
+	cmdHealth   = "health"
 )
 
 // request is a command as an event has it.
@@ -63,8 +64,8 @@ var errNotOurs = errors.New("operator: an event of no known kind: nothing was do
 func (r *request) check() error {
 	wantsItem := r.Command == cmdStop || r.Command == cmdResume || r.Command == cmdAddStock
 	switch {
-	case r.Command != cmdImport && r.Command != cmdExport && !wantsItem:
-		return seckill.Invalid("command", strings.Join([]string{cmdImport, cmdExport, cmdStop, cmdResume, cmdAddStock}, ", "))
+	case r.Command != cmdImport && r.Command != cmdExport && r.Command != cmdHealth && !wantsItem:
+		return seckill.Invalid("command", strings.Join([]string{cmdImport, cmdExport, cmdStop, cmdResume, cmdAddStock, cmdHealth}, ", "))
 	case r.Who == "" || len(r.Who) > maxWho || !utf8.ValidString(r.Who) || strings.ContainsFunc(r.Who, func(c rune) bool { return !unicode.IsPrint(c) }):
 		return seckill.Invalid("who", fmt.Sprintf("1..%d", maxWho))
 	case wantsItem != (r.Item != "") || wantsItem && !seckill.ValidItemID(r.Item):

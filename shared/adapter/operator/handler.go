@@ -67,6 +67,8 @@ func (d *Desk) do(ctx context.Context, r *request) (any, error) {
 		return d.Import(ctx, "items.json", r.Items)
 	case cmdExport:
 		return d.export(ctx, r.After)
+	case cmdHealth:
+		return d.Health(ctx), nil
 	case cmdAddStock:
 		return d.AddStock(ctx, r.Item, r.Stock)
 	default: // check let no other pass
@@ -78,7 +80,7 @@ func (d *Desk) do(ctx context.Context, r *request) (any, error) {
 func outcome(result any) string {
 	changed := false
 	switch r := result.(type) {
-	case page:
+	case page, Health:
 		return "read"
 	case stage.Imported:
 		changed = len(r.Made)+len(r.Changed) > 0

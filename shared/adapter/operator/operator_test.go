@@ -17,6 +17,7 @@ import (
 	"seckill/shared/adapter/itemfile"
 	"seckill/shared/adapter/memory"
 	"seckill/shared/adapter/operator"
+	"seckill/shared/adapter/redisconn"
 	"seckill/shared/adapter/redisstock"
 	"seckill/shared/adapter/system"
 	"seckill/shared/adapter/telemetry"
@@ -138,6 +139,23 @@ func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 	}
 }
 
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, nodes := range map[string][]redisconn.Node{"no servers": nil, "one": {{Address: "a:1", Time: now.Add(time.Second), Role: "master", Limit: 5 << 40}}, "one away": {{Fault: "EOF"}}} {
+		desk := operator.NewDesk(w.flow)
+		desk.Look = func(context.Context) []redisconn.Node { return nodes }
+		w.handle = desk.Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
+		got, err := w.client.Health(t.Context())
+		if diff := cmp.Diff(operator.Health{Now: now, Redis: nodes}, got); err != nil || diff != "" {
+			t.Errorf("%s: %v, -want +got\n%s", name, err, diff)
+		}
+		if l := w.lines(t); len(l) != 1 || l[0]["command"] != "health" || l[0]["result"] != "read" {
+			t.Errorf("%s: audit %v", name, l)
+		}
+	}
+}
+
 // TestStopIsInTheStock: once a stop was acknowledged, the stock itself reserves nothing.
 func TestStopIsInTheStock(t *testing.T) {
 	t.Parallel()
@@ -222,6 +240,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 		"somebody long":             {`{"operator":{"command":"stop","item":"7","who":"` + long[:257] + `"}}`, `"field":"who"`},
 		"no item":                   {`{"operator":{"command":"stop","who":"a"}}`, `"field":"item"`},
 		"no id":                     {`{"operator":{"command":"stop","who":"a","item":"07"}}`, `"field":"item"`},
+		"item of a look":            {`{"operator":{"command":"health","who":"a","item":"7"}}`, `"field":"item"`},
 		"item of an export":         {`{"operator":{"command":"export","who":"a","item":"7"}}`, `"field":"item"`},
 		"stop with stock":           {`{"operator":{"command":"stop","who":"a","item":"7","stock":3}}`, `"field":"stock"`},
 		"no stock":                  {`{"operator":{"command":"add-stock","who":"a","item":"7"}}`, `"field":"stock"`},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"seckill/shared/adapter/memory"
 	"seckill/shared/adapter/redisstock"
@@ -31,6 +32,7 @@ type Fake struct {
 	password string
 	slots    string // address of the node that CLUSTER SLOTS names for all slots; "": no cluster
 	move     string // answer to a script that does not come behind ASKING; "": run it
+	info     string // answer to INFO; "": the command is unknown
 	scriptOf map[string]int
 }
 
@@ -95,6 +97,9 @@ func (f *Fake) Owner(addr string) { f.set(func() { f.slots = addr }) }
 // Redirect answers scripts with this error ("MOVED 1 host:port") unless they come behind ASKING; "" runs them.
 func (f *Fake) Redirect(answer string) { f.set(func() { f.move = answer }) }
 
+// SetInfo says what INFO answers; "" refuses it, as hosted servers may.
+func (f *Fake) SetInfo(text string) { f.set(func() { f.info = text }) }
+
 // ForgetScripts is SCRIPT FLUSH.
 func (f *Fake) ForgetScripts() { f.set(func() { clear(f.scripts) }) }
 
@@ -140,7 +145,7 @@ func (f *Fake) serve(c net.Conn) {
 
 func (f *Fake) answer(s *session, words []string) (any, error) {
 	f.mu.Lock()
-	password, slots, move := f.password, f.slots, f.move
+	password, slots, move, info := f.password, f.slots, f.move, f.info
 	f.mu.Unlock()
 	name := strings.ToLower(words[0])
 	if name == "hello" || name == "auth" {
@@ -156,6 +161,9 @@ func (f *Fake) answer(s *session, words []string) (any, error) {
 		return status("PONG"), nil
 	case "asking":
 		return status("OK"), nil
+	case "time":
+		now := time.Now()
+		return []any{strconv.FormatInt(now.Unix(), 10), strconv.Itoa(now.Nanosecond() / 1000)}, nil
 	case "cluster":
 		if slots == "" {
 			return nil, errors.New("ERR This instance has cluster support disabled")
@@ -163,6 +171,10 @@ func (f *Fake) answer(s *session, words []string) (any, error) {
 		host, port, _ := net.SplitHostPort(slots)
 		n, _ := strconv.ParseInt(port, 10, 64)
 		return []any{[]any{int64(0), int64(16383), []any{host, n, "node"}}}, nil
+	case "info":
+		if info != "" {
+			return info, nil
+		}
 	case "eval", "evalsha":
 		if move != "" && !asking {
 			return nil, errors.New(move)
