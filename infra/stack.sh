@@ -5,7 +5,7 @@
 #   stack.sh logs ENV [FUNCTION]    follows the logs of all functions, or of one (BuyFunction, …), and of the API
 #   stack.sh urls ENV               addresses for curl
 # ENV default is a stand-in on this machine, at AWS_ENDPOINT_URL. SAM says which SAM CLI; without it the pinned one is installed into .tools.
-# STACK and REGION replace those of samconfig.toml; ARCH says what was built for, arm64 if nothing.
+# STACK and REGION replace those of samconfig.toml; ARCH says what was built for (arm64 if nothing).
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

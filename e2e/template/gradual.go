@@ -10,7 +10,7 @@ var changes = []struct {
 	old, new string
 	often    bool
 }{
-	{old: "    Default: \"false\"\n    AllowedValues: [\"false\"] # the variant: true\n", new: "    Default: \"true\"\n    AllowedValues: [\"true\"]\n"},
+	{old: "    Default: \"false\"\n    AllowedPattern: ^false$ # the variant: true\n", new: "    Default: \"true\"\n    AllowedPattern: ^true$\n"},
 	{old: "    # The variant has an alias here.\n", new: `    AutoPublishAlias: live
     DeploymentPreference:
       Type: Canary10Percent5Minutes

@@ -54,7 +54,7 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"release":                      {sandbox, []string{"Release", "a b"}, "Release has to be"},
 		"processor":                    {sandbox, []string{"Architecture", "riscv"}, "Architecture has to be one of"},
 		"days of logs":                 {sandbox, []string{"LogRetention", "2"}, "LogRetention has to be one of"},
-		"gradual, without the variant": {whole, []string{"GradualDeployment", "true"}, "GradualDeployment has to be one of"},
+		"gradual, without the variant": {whole, []string{"GradualDeployment", "true"}, "GradualDeployment has to be false with"},
 	} {
 		params := maps.Clone(c.base)
 		for i := 0; i < len(c.set); i += 2 {
