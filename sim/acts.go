@@ -78,7 +78,7 @@ func (s *Sim) Play(t Act) error {
 	}
 	for n := range burst {
 		p := s.find(t.ID)
-		if p == nil || s.Clock.Now().Before(s.instances[p.on].frozen) {
+		if p == nil || s.Clock.Now().Before(s.instances[p.on].frozen) || n > 0 && slices.Contains(s.plan.Spots, p.call) {
 			break
 		}
 		s.step(p)
@@ -318,7 +318,7 @@ func (s *Sim) keep() {
 		return
 	}
 	if len(s.snapshots) > 8 {
-		s.snapshots = slices.Delete(s.snapshots, 2, 3)
+		s.snapshots = slices.Delete(s.snapshots, 3, 4)
 	}
 	s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()})
 }

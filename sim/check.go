@@ -127,6 +127,8 @@ func (w *World) checkMoney(id string, o *orderRow) error {
 		return fmt.Errorf("I6 order %s owes a refund of no payment", id)
 	case o.state == seckill.Expired && len(w.Provider.captured(id)) > 0:
 		return fmt.Errorf("I6 order %s is expired, yet was paid in time", id)
+	case (o.state == seckill.Expired || o.state == seckill.Cancelled) && w.Provider.closedPaid(id):
+		return fmt.Errorf("I6 order %s is %s, yet one of its trades was paid when the other was closed", id, o.state)
 	}
 	return nil
 }
@@ -153,6 +155,13 @@ func (p *Provider) trade(order, no string) (seckill.Trade, bool) {
 		}
 	}
 	return seckill.Trade{}, false
+}
+
+// closedPaid says whether a close, which found a trade to close, came when another one was paid: a query after it tells so. An order of which
+// a close had said before that there is no trade may be closed by that.
+func (p *Provider) closedPaid(order string) bool {
+	o := p.orders[order]
+	return o != nil && o.kept && !o.missing
 }
 
 // captured lists the trades of an order that are paid.

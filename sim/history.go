@@ -119,7 +119,7 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 		total += w
 	}
 	s.strikes = true
-	stands := map[int]int{} // by process, until which act it stands at the plan's spot
+	stands := map[int]int{} // by process, until which act it stands at one of the plan's spots
 	for n := range s.plan.Length {
 		t := Act{A: r.Uint64()}
 		k := r.IntN(total)
@@ -151,14 +151,14 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 	return nil
 }
 
-// moving lists the processes that do not stand at the plan's spot. One that comes there stays for up to 80 acts.
+// moving lists the processes that do not stand at the plan's spots. One that comes there stays for up to 80 acts.
 func (s *Sim) moving(stands map[int]int, now int, a uint64) []int {
 	s.can = s.can[:0]
 	for _, p := range s.processes {
-		if p.call == s.plan.Spot {
+		if slices.Contains(s.plan.Spots, p.call) {
 			until, there := stands[p.id]
 			if !there {
-				until = now + pick(a, 12, 2)*pick(a, 20, 80)
+				until = now + min(1, pick(a, 12, 4))*pick(a, 20, 80)
 				stands[p.id] = until
 			}
 			if now < until {

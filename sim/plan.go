@@ -24,8 +24,8 @@ type Plan struct {
 	Pays      int        // percent of opened orders that are paid
 	Slow      int        // percent of calls whose answer comes after others have acted
 	Cashier   bool       // time is spent around the ends of holds
-	Past      bool       // the history begins when the stock has gone back, and holds a number that was given back since
-	Spot      string     // a call before which processes stand long, and that faults like; none: ""
+	Past      string     // what has happened when the history begins: the stock was restored or flushed, or cashiers are opened; or nothing
+	Spots     []string   // calls before which processes stand long, and that faults like
 	Installed bool
 
 	Faults    FaultSet
@@ -87,7 +87,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	}
 	var focus []Fault // enabled together, for what only they bring about
 	if on(50) {
-		p.Spot = spots[r.IntN(len(spots))]
+		p.Spots = []string{spots[r.IntN(len(spots))]}
 	}
 	switch r.IntN(8) {
 	case 0: // much is paid, cancelled and closed at once
@@ -96,6 +96,16 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		}
 		p.Weights[actNotify], p.Weights[actRun] = max(1, p.Weights[actNotify]/9), 8
 		p.Pays, p.Cashier, p.Sticky = 95, true, 50*r.IntN(2)
+		if on(80) {
+			p.Spots = []string{[]string{"payments.Close", "payments.Close", "payments.Query", "ledger.GiveBack/Transact", "ledger.Settle/Transact"}[r.IntN(5)]}
+		}
+		if on(50) && o.Length+o.Shoppers+o.Items == 0 {
+			p.Past, p.Installed, p.Items[0] = "opened", true, ItemPlan{Stock: 4, Limit: 1}
+			for a, n := range map[Kind]int{actStep: 120, actBuy: 1, actConsume: 1, actOpen: 3, actPay: 15, actCancel: 8, actClose: 12} {
+				p.Weights[a] = n
+			}
+			p.Length, p.Batch = 300, 1
+		}
 		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost}
 	case 1: // the stock forgets while it is being mended
 		p.Weights[actSchedule], p.Weights[actKeep], p.Sticky = 12, 6, 50*r.IntN(2)
@@ -104,26 +114,32 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		p.Weights[actStop], p.Weights[actBuy], p.Weights[actConsume], p.Weights[actTick] = 2, 20, 20, 10
 		p.Slow, p.Sticky, p.stops = 40, 0, true
 		if on(50) {
-			p.Spot = "items.Get answered"
+			p.Spots = []string{"items.Get answered"}
 		}
 		focus = []Fault{Freeze}
 	case 3: // the stock goes back to when numbers were held that were given back since, and an order looks for others
 		p.Weights = usual
-		if o.Length+o.Shoppers+o.Items > 0 || !allowed[Restore] {
+		if o.Length+o.Shoppers+o.Items > 0 || !allowed[Restore] || !allowed[Flush] {
 			break
 		}
-		for a, n := range map[Kind]int{actSchedule: 8, actTick: 12, actRun: 40, actCancel: 1, actOpen: 1, actPay: 1, actClose: 1} {
+		for a, n := range map[Kind]int{actSchedule: 8, actRestore: 1, actTick: 12, actRun: 40, actCancel: 1, actOpen: 1, actPay: 1, actClose: 1} {
 			p.Weights[a] = n
 		}
-		p.Spot = []string{"ledger.Units/Query", "stock.DriftEnd", "stock.DriftEnd", "stock.Redraw", "stock.Redraw"}[r.IntN(5)]
+		p.Past, p.Spots = "restored", [][]string{{"ledger.Units/Query"}, {"stock.Correct"}, {"stock.DriftEnd"}, {"stock.DriftEnd"}, {"stock.Redraw"}, {"stock.Redraw"}}[r.IntN(6)]
+		if r.IntN(4) == 0 {
+			p.Past, p.Spots = "flushed", []string{[]string{"stock.BuildGaps", "stock.BuildGaps", "stock.BuildUnits"}[r.IntN(3)], "stock.Install"}
+			p.Weights[actKeep], p.Weights[actTick], p.Weights[actFlush], p.Weights[actFailover] = 12, 3, 2, 6
+			focus = []Fault{Failover, Flush}
+		} else {
+			focus = []Fault{Restore, Duplicate, Throttle}
+		}
 		p.Slow, p.Batch, p.Shoppers, p.Length, p.Sticky = 0, 1, 12, 300, 50
 		for i := range p.Items {
 			p.Items[i] = ItemPlan{Stock: 3, Limit: 1}
 		}
-		p.Past, p.Installed = true, true
-		focus = []Fault{Restore, Duplicate, Throttle}
+		p.Installed = true
 	}
-	if strings.HasSuffix(p.Spot, " answered") {
+	if slices.ContainsFunc(p.Spots, func(call string) bool { return strings.HasSuffix(call, " answered") }) {
 		p.Slow = 50
 	}
 	if on(30) && !p.stops {
@@ -234,7 +250,7 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 			p.Skew[i] = skewOf(r.Uint64())
 		}
 	}
-	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && !p.Past && r.IntN(2) == 0 { // a stock that forgets all the time
+	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && p.Past == "" && r.IntN(2) == 0 { // a stock that forgets all the time
 		p.Weights[actFlush] *= r.IntN(2)
 		p.Weights[actFailover] *= 2
 		p.Weights[actRestore] *= 2

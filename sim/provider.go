@@ -24,8 +24,10 @@ type Provider struct {
 }
 
 type providerOrder struct {
-	order  seckill.Order // as prepared
-	trades []seckill.Trade
+	order   seckill.Order // as prepared
+	trades  []seckill.Trade
+	missing bool // a close was answered that there is no trade
+	kept    bool // one trade was paid when another was closed
 }
 
 // NewProvider makes a provider without trades; paid is told of every order that is paid.
@@ -109,7 +111,11 @@ func (p *Provider) Query(_ context.Context, order string) (seckill.Trade, error)
 // Close implements seckill.Payments.
 func (p *Provider) Close(_ context.Context, order string) (seckill.CloseResult, error) {
 	o := p.orders[order]
-	if o == nil || len(o.trades) == 0 {
+	if o == nil {
+		return seckill.CloseMissing, nil
+	}
+	if len(o.trades) == 0 {
+		o.missing = true
 		return seckill.CloseMissing, nil
 	}
 	if p.refuse {
@@ -124,6 +130,7 @@ func (p *Provider) Close(_ context.Context, order string) (seckill.CloseResult, 
 			answer = seckill.CloseDone
 		}
 	}
+	o.kept = o.kept || answer == seckill.CloseDone && len(p.captured(order)) > 0
 	return answer, nil
 }
 

@@ -45,6 +45,17 @@ func (s *Sim) purchase(i *Instance, item, shopper string, count int, key string)
 	return order, err
 }
 
+// look looks at an order, and opens the cashier for one that can be paid.
+func (s *Sim) look(i *Instance, o *orderRow) error {
+	h := s.asks(linear.Read, o)
+	v, err := i.Shop.Order(context.Background(), o.user, o.id)
+	s.answered(h, err, linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{seen(&v.Order)}})
+	if err == nil && v.PayString != "" {
+		s.open(o.id)
+	}
+	return err
+}
+
 // cancel cancels an order, and notes the question and the answer.
 func (s *Sim) cancel(i *Instance, o *orderRow) error {
 	h := s.asks(linear.Cancel, o)
@@ -74,12 +85,7 @@ func (s *Sim) shop(t Act) {
 		})
 	case actOpen:
 		s.spawn(t.ID, t.Kind, who+" opens the cashier for "+o.id, t.A, func(i *Instance) {
-			h := s.asks(linear.Read, o)
-			v, err := i.Shop.Order(ctx, o.user, o.id)
-			s.answered(h, err, linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{seen(&v.Order)}})
-			if err == nil && v.PayString != "" {
-				s.open(o.id)
-			}
+			_ = s.look(i, o)
 		})
 	case actLook:
 		s.spawn(t.ID, t.Kind, who+" looks", t.A, func(i *Instance) {

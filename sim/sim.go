@@ -131,28 +131,49 @@ func New(p Plan) (*Sim, error) {
 	}
 	s.minute = s.Clock.Now().Unix() / 60
 	s.snapshots = []snapshot{{s.Clock.Now(), w.Redis.Snapshot()}}
-	if p.Past {
+	if p.Past != "" {
 		return s, s.past()
 	}
 	return s, nil
 }
 
-// past brings about a stock that holds a number which is nobody's, and thinks one free that is sold: of three units two are sold; since
-// then one was given back, and the third sold.
+// past brings about what the plan's history begins with, while nothing goes wrong.
 func (s *Sim) past() error {
 	i := s.Start(s.plain)
 	var err error
-	buy := func(user string) *orderRow {
+	reserve := func(user string) *orderRow {
 		id, e := s.purchase(i, s.Item.ID, user, 1, "past")
-		err = errors.Join(err, e, s.settle(i))
+		err = errors.Join(err, e)
 		return &orderRow{id: id, user: user, item: s.Item.ID}
 	}
-	first, _ := buy("91"), buy("92")
+	settle := func() { err = errors.Join(err, s.settle(i)) }
+	keep := func() { s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()}) }
+	if s.plan.Past == "opened" { // shoppers are about to pay
+		for n := range s.Item.Stock {
+			o := reserve(strconv.Itoa(91 + n))
+			settle()
+			err = errors.Join(err, s.look(i, o))
+		}
+		return errors.Join(err, s.judge())
+	}
+	// The stock holds a number that is nobody's, and thinks one free that is sold: of three units two were sold; since then one was given back,
+	// and the third sold. Or it has forgotten all that.
+	first, _ := reserve("91"), reserve("92")
+	keep()
+	settle()
 	err = errors.Join(err, i.Repair.Run(context.Background()))
-	s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()})
-	buy("93")
-	err = errors.Join(err, s.cancel(i, first), s.settle(i))
-	s.Recall(s.snapshots[1].Snapshot)
+	keep()
+	reserve("93")
+	settle()
+	err = errors.Join(err, s.cancel(i, first))
+	settle()
+	if s.plan.Past == "flushed" {
+		s.Forget()
+		s.snapshots = nil
+		keep()
+	} else {
+		s.Recall(s.snapshots[2].Snapshot)
+	}
 	return errors.Join(err, s.judge())
 }
 
@@ -287,7 +308,7 @@ func (s *Sim) strike(p *process, call string, do func() error) (how string, err 
 		return "", do()
 	}
 	n := s.draw % 10_000
-	if call == s.plan.Spot {
+	if slices.Contains(s.plan.Spots, call) {
 		n /= 8
 	}
 	hit := func(f Fault) bool {
