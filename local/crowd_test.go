@@ -26,7 +26,7 @@ func (w *world) soldOnce(item string, n int) {
 	var got, want []int
 	for _, u := range localtest.Units(w.System) {
 		if u.Item == item {
-			got = append(got, u.Unit)
+			got = append(got, u.Number)
 		}
 	}
 	for i := range n {

@@ -1,0 +1,95 @@
+// Package contract tries what the HTTP contract (docs/openapi.yaml) promises on any running system: in one process, behind an emulator of AWS, on AWS.
+// In: an address, the secret of its tokens, and items that its caller has put on sale. Out: failed tests.
+package contract
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// maxAnswer bounds what is read of an answer, in bytes.
+const maxAnswer = 4 << 20
+
+// Client calls a system's API. It is safe for concurrent use.
+type Client struct {
+	URL     string // without a slash at its end
+	HTTP    *http.Client
+	Observe func(method, path string, a Answer, took time.Duration) // hears of every answer; may be nil
+}
+
+// Answer is what a call brought.
+type Answer struct {
+	Status int
+	Header http.Header
+	Raw    string
+	JSON   map[string]any // nil when the body is no JSON object; numbers are json.Number
+}
+
+func (a Answer) String() string { return fmt.Sprintf("%d %.2000s", a.Status, a.Raw) }
+
+// Text is a field of the answer's object, "" when it is no string.
+func (a Answer) Text(field string) string {
+	s, _ := a.JSON[field].(string)
+	return s
+}
+
+// Number is a field of the answer's object as it is written, "" when it is no number.
+func (a Answer) Number(field string) string {
+	n, _ := a.JSON[field].(json.Number)
+	return n.String()
+}
+
+// Call makes one request; token "" sends none. A body that is a string goes as it is, another one as JSON. headers are names and values in turn.
+func (c *Client) Call(ctx context.Context, token, method, path string, body any, headers ...string) (Answer, error) {
+	var send io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		send = strings.NewReader(b)
+	default:
+		raw, err := json.Marshal(b)
+		if err != nil {
+			return Answer{}, err
+		}
+		send = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, send)
+	if err != nil {
+		return Answer{}, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	began := time.Now()
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return Answer{}, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	a := Answer{Status: resp.StatusCode, Header: resp.Header, Raw: string(raw)}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&a.JSON) != nil {
+		a.JSON = nil
+	}
+	if c.Observe != nil {
+		c.Observe(method, path, a, time.Since(began))
+	}
+	return a, nil
+}

@@ -1,0 +1,79 @@
+package contract
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"seckill/shared/seckill"
+)
+
+// Orders tries a purchase until it can be paid, and until it is cancelled. It needs the queues.
+func (s *Shop) Orders(t *testing.T) {
+	id := s.Items.Newest.ID
+	for i, written := range []string{id, quote(id)} { // a bare integer, and a string
+		user := s.user(int64(10 + i))
+		token := s.token(t, user)
+		empty := s.call(t, token, "GET", "/seckill/order/"+id, nil)
+		if empty.Status != 200 || empty.Text("alipay_order") != "" || empty.Text("state") != "none" {
+			t.Errorf("before buying: %v", empty)
+		}
+		a := s.call(t, token, "POST", "/seckill/buy", `{"seckill_id":`+written+`,"count":3,"address":`+quote(Address)+`,"unknown":true}`)
+		if a.Status != 200 || a.Number("result") != "1" || !seckill.ValidOrderID(a.Text("order_id")) {
+			t.Fatalf("buy: %v", a)
+		}
+		order := a.Text("order_id")
+		pay := s.awaitState(t, user, id, seckill.PendingPayment).Text("alipay_order")
+		for _, part := range []string{"method=alipay.trade.app.pay", "time_expire", "sign_type=RSA2", "266.64", order} {
+			if !strings.Contains(pay, part) {
+				t.Errorf("the pay string lacks %s: %s", part, pay)
+			}
+		}
+		if again := s.call(t, token, "GET", "/seckill/order/"+id, nil); again.Text("state") == string(seckill.PendingPayment) &&
+			again.Text("alipay_order") != pay && again.Text("alipay_order") != "" { // "": its time was over by then
+			t.Errorf("the pay string changed:\n%s\n%s", pay, again.Text("alipay_order"))
+		}
+		list := s.until(t, "order in the list", func() Answer { return s.call(t, token, "GET", "/order/list?page=1&size=10", nil) },
+			func(a Answer) bool { return len(objects(a.JSON["orders"])) == 1 })
+		for _, got := range []any{list.JSON["orders"].([]any)[0], s.call(t, token, "GET", "/order/"+order, nil).JSON} {
+			o := fields(t, "order", got, map[string]string{"id": "string", "create_time": "time", "status": "number", "count": "number",
+				"amount": "number", "address": "string", "seckill": "object", "state": "string"})
+			checkItem(t, "order's item", o["seckill"])
+			if o["id"] != order || o["address"] != Address || o["count"] != json.Number("3") || o["amount"] != json.Number("266.64") {
+				t.Errorf("order: %v", o)
+			}
+		}
+		s.sameShopper(t, user, order)
+		if i == 0 {
+			s.cancelled(t, user, order)
+		}
+	}
+}
+
+// sameShopper: a token may have its user as a number or as a string, and no digit of it is lost.
+func (s *Shop) sameShopper(t *testing.T, user, order string) {
+	t.Helper()
+	asText := forge(t, jwt.SigningMethodHS256, []byte(s.Secret), jwt.MapClaims{"iss": user, "sub": "1", "exp": 4102444800})
+	if a := s.call(t, asText, "GET", "/order/"+order, nil); a.Status != 200 {
+		t.Errorf("the same user as a string: %v", a)
+	}
+	if a := s.call(t, s.token(t, s.user(9)), "GET", "/order/"+order, nil); a.Status != 404 {
+		t.Errorf("another user: %v", a)
+	}
+}
+
+func (s *Shop) cancelled(t *testing.T, user, order string) {
+	t.Helper()
+	token := s.token(t, user)
+	if a := s.call(t, token, "POST", "/order/"+order+"/cancel", nil); a.Status != 200 || a.Text("order_id") != order {
+		t.Fatalf("cancel: %v", a)
+	}
+	s.awaitState(t, user, s.Items.Newest.ID, seckill.Cancelled)
+	if a := s.call(t, token, "POST", "/order/"+order+"/cancel", nil); a.Status != 409 || a.Text("code") != "not_cancellable" {
+		t.Errorf("cancelled once more: %v", a)
+	}
+	s.until(t, "units back on sale", func() Answer { return s.call(t, "", "GET", "/seckill/detail/"+s.Items.Newest.ID, nil) },
+		func(a Answer) bool { return a.Number("stock") == "10" })
+}
