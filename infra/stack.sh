@@ -12,6 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 action=$1 env=$2 more=${3-}
 SAM=${SAM:-e2e/servers/sam.sh}
 export SAM_CLI_TELEMETRY=0
+command -v "$SAM" >/dev/null || { echo "$action: $SAM is missing, AWS's deploy tool: leave SAM out, or pip install aws-sam-cli" >&2; exit 1; }
 
 setting() { sed -n "/^\[$env\.global\.parameters\]/,/^\[$env\.[^g]/s/^$1 = \"\(.*\)\"/\1/p" samconfig.toml; }
 grep -q "^\[$env\.global\.parameters\]" samconfig.toml || { echo "$action: samconfig.toml has no environment $env" >&2; exit 2; }

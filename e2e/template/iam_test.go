@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"go/types"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"seckill/shared/adapter/dynamoledger"
 	"seckill/shared/adapter/gatewaytable"
 	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
 )
 
 // TestRights compares each role with what its function's code can make AWS do: the settings it is given, the parts its main opens, and the
@@ -41,6 +43,40 @@ func TestRights(t *testing.T) {
 		if diff := cmp.Diff(sorted(need), sorted(got), cmp.AllowUnexported(right{})); diff != "" {
 			t.Errorf("%s: its code can (-), its role may (+):\n%s", step, diff)
 		}
+	}
+}
+
+// TestEveryCallIsReached: a flow's method that calls a port and that no step reaches is either dead, or a hole in what is seen of the code.
+func TestEveryCallIsReached(t *testing.T) {
+	src, reached, calling := newSource(root), map[string]bool{}, 0
+	for step := range open(t).functions() {
+		main, err := src.main(step)
+		if err != nil || len(main.flows) == 0 {
+			continue
+		}
+		w, err := src.walk(step, main.flows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for fn := range w.seen {
+			reached[fn.FullName()] = true
+		}
+	}
+	for fn := range src.bodies {
+		if !strings.HasPrefix(fn.Pkg().Path(), flowPath) {
+			continue
+		}
+		w := &walk{source: src, seen: map[*types.Func]bool{}, calls: map[call]bool{}, events: map[seckill.Event]bool{}, shallow: true}
+		w.visit(fn)
+		if len(w.calls) > 0 {
+			calling++
+			if !reached[fn.FullName()] {
+				t.Errorf("%s calls %v, and no step reaches it", fn.FullName(), slices.Collect(maps.Keys(w.calls)))
+			}
+		}
+	}
+	if calling < 20 {
+		t.Errorf("found %d functions that call a port", calling)
 	}
 }
 
