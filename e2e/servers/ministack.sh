@@ -8,6 +8,7 @@
 set -euo pipefail
 VERSION=1.5.33
 TRANSLATOR=1.115.0 # for templates of SAM
+CBOR2=5.7.0        # in which newer SDKs talk to CloudWatch
 [ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,bridge ] || { sed -n '2,7s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
@@ -16,12 +17,12 @@ mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 name=ministack host=127.0.0.1
 [ -z "${3-}" ] || host=$(bridge_address)
-venv=$tools/ministack-$VERSION-sam-$TRANSLATOR
+venv=$tools/ministack-$VERSION-sam-$TRANSLATOR-cbor2-$CBOR2
 
 fill() {
   echo "installing MiniStack $VERSION into .tools, once" >&2
   python3 -m venv --clear "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check "ministack==$VERSION" "aws-sam-translator==$TRANSLATOR" >&2
+  "$venv/bin/pip" install -q --disable-pip-version-check "ministack==$VERSION" "aws-sam-translator==$TRANSLATOR" "cbor2==$CBOR2" >&2
   local packages
   packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   # The runtime API that functions ask writes head and body of an answer apart, which Nagle's algorithm makes 40 ms of each call.
