@@ -4,7 +4,10 @@ stacks=(seckill-a seckill-b)
 limits=full
 
 up() {
-  redis=$("$servers/redis.sh" start "$dir/redis")
+  # A Redis for each stack: keys do not say whose item it is.
+  local stack
+  for stack in "${stacks[@]}"; do "$servers/redis.sh" start "$dir/redis-$stack" >"$dir/$stack.redis"; done
+  redis="{RedisEndpoint}" # functions and the suite reach it alike
   standin "$("$servers/ministack.sh" start "$dir/ministack")"
   url="$AWS_ENDPOINT_URL/_aws/execute-api/{ApiId}/{ApiStage}"
   kill="'$here/kill.sh' process $(cat "$dir/ministack/ministack.pid") \"\$1\""
@@ -13,7 +16,7 @@ up() {
 # The API has the id that the tag says, so that functions can be told its address before there is an API.
 deploy_stack() {
   local id=${1//-/}
-  mapfile -t parameters < <(parameters "$1" "$redis")
+  mapfile -t parameters < <(parameters "$1" "$(cat "$dir/$1.redis")")
   TAGS="ms-custom-id=$id" "$here/deploy.sh" "$1" "${parameters[@]}" "PublicUrl=$AWS_ENDPOINT_URL/_aws/execute-api/$id/live"
 }
 
@@ -21,5 +24,6 @@ update_command() { echo "TAGS=ms-custom-id=${1//-/} '$here/deploy.sh' $1 \"\$@\"
 
 down() {
   "$servers/ministack.sh" stop "$dir/ministack" || true
-  "$servers/redis.sh" stop "$dir/redis" || true
+  local stack
+  for stack in "${stacks[@]}"; do "$servers/redis.sh" stop "$dir/redis-$stack" || true; done
 }

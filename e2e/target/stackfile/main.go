@@ -49,7 +49,7 @@ func run(ctx context.Context) error {
 	out := flag.String("o", "", "`file` to write")
 	environment := flag.String("environment", "", "`file` to write with the functions' environment")
 	flag.StringVar(&f.URL, "url", "{Url}", "address of the API; {X} is the stack's output X")
-	flag.StringVar(&f.Redis, "redis", "", "host:port as the suite reaches it")
+	flag.StringVar(&f.Redis, "redis", "", "host:port as the suite reaches it; {X} is the stack's output X")
 	flag.StringVar(&f.Kill, "kill", "", "shell command that kills the processes of the function named $1")
 	flag.StringVar(&f.Update, "update", "", "shell command that deploys the stack again with more parameters")
 	flag.StringVar(&f.Limits, "limits", "small", "small or full")
@@ -66,8 +66,10 @@ func run(ctx context.Context) error {
 	if f.Outputs, err = outputs(ctx, cfg, *stack); err != nil {
 		return err
 	}
-	if f.URL, err = expand(f.URL, f.Outputs); err != nil {
-		return err
+	for _, address := range []*string{&f.URL, &f.Redis} {
+		if *address, err = expand(*address, f.Outputs); err != nil {
+			return err
+		}
 	}
 	if err := write(*out, f); err != nil {
 		return err
