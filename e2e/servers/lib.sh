@@ -63,7 +63,8 @@ start() {
   endpoint=http://${host:-127.0.0.1}:$port
   launch
   echo $! >"$dir/$name.pid"
-  for _ in $(seq $((${patience:-60} * 10))); do
+  local until=$((SECONDS + ${patience:-60}))
+  while [ "$SECONDS" -lt "$until" ]; do
     if healthy; then
       echo "$endpoint"
       return

@@ -12,7 +12,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=localstack.sh
 . "$here/localstack.sh"
 dir=$tools/localstack-run
-LOCALSTACK_PORT=4566 REDIS_PORT=6399
+LOCALSTACK_PORT=4566
 export HOLD=${HOLD:-2m}
 stack=${STACK:-seckill}
 mkdir -p "$dir"
@@ -25,6 +25,7 @@ start)
   if answers; then
     echo "LocalStack answers on http://localhost:$LOCALSTACK_PORT already"
   else
+    trap '[ $? = 0 ] || down' EXIT
     up
     echo "LocalStack $AWS_ENDPOINT_URL and Redis $redis are up after $SECONDS s; make localstack-deploy deploys, make localstack-stop ends them"
   fi
@@ -34,7 +35,7 @@ deploy)
   answers || { echo "no LocalStack answers on http://localhost:$LOCALSTACK_PORT: make localstack" >&2; exit 1; }
   standin "http://127.0.0.1:$LOCALSTACK_PORT"
   if [ -f "$dir/localstack/localstack.pid" ]; then
-    redis=$(bridge_address):$REDIS_PORT
+    redis=$(cat "$dir/redis.address")
     names "$LOCALSTACK_PORT"
   else # compose.yaml's names
     redis=valkey:6379

@@ -5,7 +5,8 @@ limits=small
 
 up() {
   "$servers/docker.sh" start "$dir/docker"
-  redis=$(PORT=${REDIS_PORT-} "$servers/redis.sh" start "$dir/redis" bridge) # an address that containers and tests reach
+  redis=$("$servers/redis.sh" start "$dir/redis" bridge) # an address that containers and tests reach
+  echo "$redis" >"$dir/redis.address"
   standin "$(PORT=${LOCALSTACK_PORT-} "$servers/localstack.sh" start "$dir/localstack")"
   names "${AWS_ENDPOINT_URL##*:}"
 }

@@ -22,11 +22,11 @@ times=""
 
 # part NAME COMMAND…: how long each part took is told at the end.
 part() {
-  local from=$SECONDS name=$1
+  local from=$SECONDS what=$1
   shift
-  echo "$target: $name" >&2
+  echo "$target: $what" >&2
   "$@"
-  times+=", $name $((SECONDS - from)) s"
+  times+=", $what $((SECONDS - from)) s"
 }
 
 finish() {
