@@ -1,0 +1,156 @@
+//go:build e2e
+
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/e2e/contract"
+	"seckill/shared/seckill"
+)
+
+// crowdPatience is how long a crowd may be at it.
+const crowdPatience = 4 * patience
+
+// crowd has n shoppers visit a sale, as many at once as there are clients, each again until its visit says done or enough says so; everybody comes at least
+// once. A visit's error ends the crowd.
+func (s *sale) crowd(t *testing.T, n int, visit func(ctx context.Context, p *shopper) (done bool, err error), enough func() bool) {
+	t.Helper()
+	type guest struct {
+		*shopper
+		back time.Time // when it comes again
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), crowdPatience, fmt.Errorf("the crowd was not done within %v", crowdPatience))
+	defer cancel()
+	ids := newShoppers(n)
+	line := make(chan guest, n)
+	for i := range n {
+		line <- guest{s.shopper(t, ids+int64(i)), time.Time{}}
+	}
+	var gone, fresh atomic.Int64
+	fresh.Store(int64(n))
+	var first error
+	fail := sync.OnceFunc(func() { cancel() })
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	for range s.clients() {
+		workers.Go(func() {
+			for gone.Load() < int64(n) && (fresh.Load() > 0 || !enough()) {
+				var g guest
+				select {
+				case g = <-line:
+				case <-ctx.Done():
+					return
+				case <-time.After(pollEvery): // the others have them all
+					continue
+				}
+				if !g.back.IsZero() {
+					pause(ctx, time.Until(g.back))
+				}
+				done, err := visit(ctx, g.shopper)
+				if g.back.IsZero() {
+					fresh.Add(-1)
+				}
+				if err != nil {
+					mu.Lock()
+					if first == nil {
+						first = err
+					}
+					mu.Unlock()
+					fail()
+					return
+				}
+				if done {
+					gone.Add(1)
+					continue
+				}
+				g.back = time.Now().Add(time.Second)
+				line <- g
+			}
+		})
+	}
+	workers.Wait()
+	if first == nil && ctx.Err() != nil {
+		first = context.Cause(ctx)
+	}
+	if first != nil {
+		t.Fatalf("%v (%d of %d shoppers were done)", first, gone.Load(), n)
+	}
+}
+
+// pause waits, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// later says whether an answer means that trying again is worth while. With rough, functions are killed or replaced under the crowd, and anything that the
+// gateway then says counts.
+func later(a contract.Answer, rough bool) bool { return a.Status == 503 || rough && a.Status >= 500 }
+
+// payer visits: it buys one unit, and having got it stays until the order is paid. After an order that came to nothing it begins anew.
+func payer(acked func(), paid func()) func(context.Context, *shopper) (bool, error) {
+	var attempts sync.Map // shopper to number
+	return func(ctx context.Context, p *shopper) (bool, error) {
+		n, _ := attempts.LoadOrStore(p.id, 1)
+		a, err := p.buy(ctx, 1, fmt.Sprintf("attempt-%d", n))
+		if err != nil {
+			return false, err
+		}
+		switch code := a.Text("code"); {
+		case a.Status == 200:
+			acked()
+		case code == "limit_reached":
+		case code == "sold_out" || later(a, false):
+			return false, nil
+		default:
+			return false, fmt.Errorf("buy: %v", a)
+		}
+		state, err := p.settle(ctx)
+		if err == nil && state == seckill.Paid {
+			paid()
+			return true, nil
+		}
+		if err == nil {
+			attempts.Store(p.id, n.(int)+1)
+		}
+		return false, err
+	}
+}
+
+// settle pays the shopper's order when it is placed, and gives the state that it comes to.
+func (p *shopper) settle(ctx context.Context) (seckill.State, error) {
+	for ; ctx.Err() == nil; pause(ctx, pollEvery) {
+		a, err := p.status(ctx)
+		if err != nil {
+			return "", err
+		}
+		state := seckill.State(a.Text("state"))
+		switch {
+		case later(a, false) || state == seckill.Queued || state == seckill.Closing:
+		case state == seckill.PendingPayment && a.Text("alipay_order") != "":
+			page, err := p.pay(ctx, a.Text("alipay_order"))
+			if err != nil {
+				return "", err
+			}
+			if page.Status != 200 && page.Status != 410 && !later(page, false) { // 410: its time is over
+				return "", fmt.Errorf("cashier: %v", page)
+			}
+		case state == seckill.PendingPayment: // its time is over: it expires, and the unit is sold to somebody else
+			return state, nil
+		case a.Status == 200 && a.Text("state") != "":
+			return state, nil
+		default:
+			return "", fmt.Errorf("status: %v", a)
+		}
+	}
+	return "", errors.Join(ctx.Err(), context.Cause(ctx))
+}

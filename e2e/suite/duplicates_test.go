@@ -1,0 +1,122 @@
+//go:build e2e
+
+package suite
+
+import (
+	"fmt"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"seckill/e2e/contract"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/system"
+	"seckill/shared/seckill"
+)
+
+// The same request, the same message, the same notice, several times each: one order, one payment.
+func testDuplicates(t *testing.T, s *stack) {
+	report.timed(t, nil)
+	sale := s.sell(t, 20, 10)
+	p := sale.shopper(t, newShoppers(1))
+
+	var wg sync.WaitGroup
+	for range s.clients() {
+		wg.Go(func() {
+			if a, err := p.buy(t.Context(), 2, "cart"); err != nil || a.Status != 200 && !later(a, false) {
+				t.Errorf("one of many with a key: %v, %v", a, err)
+			}
+		})
+	}
+	wg.Wait()
+	order, pay := p.bought(t, 2, "cart")
+	if a, err := p.buy(t.Context(), 3, "cart"); err != nil || a.Status != 422 || a.Text("code") != "key_reused" {
+		t.Errorf("the key with another body: %v, %v", a, err)
+	}
+	sale.oneOrder(t, order)
+
+	row := sale.mustRows(t).Orders()[order]
+	created := sale.mustRows(t)[ledger.TableOrders][0]["created"].(int64)
+	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: row.Units, Request: seckill.Request{Order: order, Item: row.Item,
+		User: row.User, Count: row.Count, Address: contract.Address, Created: time.UnixMilli(created)}}}
+	for range 3 {
+		s.send(t, "OrdersQueueUrl", string(m.Encode()))
+	}
+	s.drained(t, "OrdersQueueUrl")
+	sale.oneOrder(t, order)
+
+	if a, err := s.pay(t.Context(), pay); err != nil || a.Status != 200 {
+		t.Fatalf("paying: %v, %v", a, err)
+	}
+	p.await(t, seckill.Paid)
+	notice := s.notice(t, p.order(t, order))
+	for range 2 {
+		if a := s.notify(t, notice); a.Status != 200 || a.Raw != "success" {
+			t.Errorf("the notice again: %v", a)
+		}
+	}
+	if n := len(sale.mustRows(t)[ledger.TablePayments]); n != 1 {
+		t.Errorf("%d payments, want 1", n)
+	}
+	sale.oneOrder(t, order)
+	sale.converged(t)
+}
+
+func (s *sale) oneOrder(t *testing.T, order string) {
+	t.Helper()
+	rows := s.mustRows(t)
+	if orders := rows.Orders(); len(orders) != 1 || len(rows.Units()) != orders[order].Count {
+		t.Errorf("%d orders with %d units, want order %s alone", len(orders), len(rows.Units()), order)
+	}
+}
+
+// notice writes and signs, as the stack's fake gateway does, what tells the shop of an order's payment.
+func (s *stack) notice(t *testing.T, order contract.Answer) url.Values {
+	t.Helper()
+	name := s.Outputs["GatewayFunction"]
+	conf, err := s.functions.GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(name)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys [2]string
+	for i, secret := range []string{"gateway-private-key", "alipay-shop-public-key"} {
+		if keys[i], err = s.read(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := conf.Environment.Variables
+	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: env["ALIPAY_APP_ID"], SellerID: env["ALIPAY_SELLER_ID"], PrivateKey: keys[0], MerchantPublicKey: keys[1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payments, _ := order.JSON["payments"].([]any)
+	if len(payments) != 1 {
+		t.Fatalf("order with %d payments, want one: %v", len(payments), order)
+	}
+	trade := payments[0].(map[string]any)
+	amount, err := seckill.ParseYuan(fmt.Sprint(trade["amount"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	form, err := g.NotifyForm("e2e-"+order.Text("id"), fakegateway.Trade{OutTradeNo: order.Text("id"), TradeNo: trade["trade_no"].(string), Subject: "e2e", Amount: amount,
+		Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return form
+}
+
+func (s *stack) notify(t *testing.T, form url.Values) contract.Answer {
+	t.Helper()
+	a, err := s.Call(t.Context(), "", "POST", "/seckill/alipay/notify", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}

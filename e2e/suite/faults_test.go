@@ -1,0 +1,222 @@
+//go:build e2e
+
+package suite
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// flush makes the stack's Redis forget everything.
+func (s *stack) flush(ctx context.Context) error {
+	d := net.Dialer{Timeout: callTimeout}
+	conn, err := d.DialContext(ctx, "tcp", s.Redis)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(callTimeout)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprint(conn, "FLUSHALL\r\n"); err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(conn).ReadString('\n')
+	if err == nil && strings.TrimSpace(answer) != "+OK" {
+		err = fmt.Errorf("redis: %s", answer)
+	}
+	return err
+}
+
+// Redis forgets everything in the middle of a sale: nothing is oversold, and in the end every unit is sold and paid.
+func testFlush(t *testing.T, s *stack) {
+	s.needs(t, s.Redis != "", "Redis is out of reach")
+	units, shoppers := 30, 150
+	if s.full() {
+		units, shoppers = 200, 1000
+	}
+	var acked, paid, flushes atomic.Int64
+	began := time.Now()
+	took := time.Duration(0)
+	report.timed(t, func() string {
+		return fmt.Sprintf("%d units, %d shoppers: paid in %.1f s", units, shoppers, took.Seconds())
+	})
+	sale := s.sell(t, units, 1)
+	var lost error
+	visit := payer(func() {
+		if acked.Add(1) >= int64(units/2) && flushes.CompareAndSwap(0, 1) {
+			lost = s.flush(t.Context())
+			t.Logf("flushed when %d orders were acknowledged and %d paid", acked.Load(), paid.Load())
+		}
+	}, func() {
+		if n := paid.Add(1); n%int64(units/5) == 0 {
+			t.Logf("%d of %d units are paid after %.1f s", n, units, time.Since(began).Seconds())
+		}
+	})
+	sale.crowd(t, shoppers, visit, func() bool { return paid.Load() >= int64(units) })
+	took = time.Since(began)
+	if lost != nil || flushes.Load() != 1 {
+		t.Fatalf("flushed %d times, %v", flushes.Load(), lost)
+	}
+	sale.soldOut(t)
+	if states := sale.inState(t); states[seckill.Paid] != units {
+		t.Errorf("orders by state: %v, want %d paid", states, units)
+	}
+	sale.converged(t)
+	late := sale.shopper(t, newShoppers(1))
+	eventually(t, "sold out", func() string {
+		a, err := late.buy(t.Context(), 1, "late")
+		if err != nil || a.Status == 200 {
+			t.Fatalf("bought a unit that there is not: %v, %v", a, err)
+		}
+		if a.Text("code") != "sold_out" {
+			return a.String()
+		}
+		return ""
+	})
+}
+
+// consume is killed in the midst of batches while a crowd buys: whatever was acknowledged is placed all the same.
+func testKill(t *testing.T, s *stack) {
+	s.needs(t, s.full(), "takes minutes")
+	s.needs(t, s.Kill != "", "there is no command that kills functions")
+	const perWave, maxWaves = 40, 30
+	kills, waves := 0, 0
+	report.timed(t, func() string { return fmt.Sprintf("%d kills in %d waves of %d shoppers", kills, waves, perWave) })
+	sale := s.sell(t, perWave*maxWaves, 1)
+
+	// A batch whose process was killed is in flight until its visibility timeout ends: by then nothing waits, and nothing works.
+	var stranded string
+	for stranded == "" {
+		if waves++; waves > maxWaves {
+			t.Fatalf("%d kills never met consume at work", kills)
+		}
+		over := make(chan struct{})
+		killed := make(chan error, 1)
+		go func() {
+			var err error
+			for err == nil {
+				select {
+				case <-over:
+					killed <- nil
+					return
+				case <-time.After(50 * time.Millisecond):
+					kills++
+					err = s.shell(t.Context(), s.Kill, s.Outputs["ConsumeFunction"])
+				}
+			}
+			killed <- err
+		}()
+		sale.crowd(t, perWave, func(ctx context.Context, p *shopper) (bool, error) {
+			a, err := p.buy(ctx, 1, "cart")
+			if err == nil && a.Status != 200 && !later(a, true) {
+				err = fmt.Errorf("buy: %v", a)
+			}
+			return a.Status == 200, err
+		}, func() bool { return false })
+		close(over)
+		if err := <-killed; err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "messages taken up", func() string {
+			visible, inFlight := s.depth(t, "OrdersQueueUrl")
+			if stranded = ""; inFlight != "0" {
+				stranded = inFlight
+			}
+			if visible != "0" {
+				return visible + " messages wait"
+			}
+			return ""
+		})
+		if stranded != "" { // at work still, or killed?
+			pause(t.Context(), 2*time.Second)
+			if _, stranded = s.depth(t, "OrdersQueueUrl"); stranded == "0" {
+				stranded = ""
+			}
+		}
+	}
+	t.Logf("%s messages are with a killed process after %d kills in %d waves", stranded, kills, waves)
+	began := time.Now()
+	eventually(t, "rows of all acknowledged orders", func() string {
+		missing := sale.outcomes(sale.mustRows(t))
+		if len(missing) > 0 {
+			return fmt.Sprintf("%d are missing: %s", len(missing), missing[0])
+		}
+		return ""
+	})
+	t.Logf("every acknowledged order has its row %.1f s after the last kill", time.Since(began).Seconds())
+	if n := sale.inState(t)[seckill.Rejected]; n > 0 {
+		t.Errorf("%d orders were rejected while units were left", n)
+	}
+}
+
+// The stack is updated while a crowd buys: no purchase is lost, and at the end the new release answers.
+func testUpdate(t *testing.T, s *stack) {
+	s.needs(t, s.full(), "takes minutes")
+	s.needs(t, s.Update != "", "there is no command that updates the stack")
+	const mostShoppers = 3000
+	var bought, failed atomic.Int64
+	var took time.Duration
+	report.timed(t, func() string {
+		return fmt.Sprintf("update took %.1f s; %d bought meanwhile, %d answers 5xx", took.Seconds(), bought.Load(), failed.Load())
+	})
+	sale := s.sell(t, mostShoppers, 1)
+	release := fmt.Sprintf("e2e-%d", runID)
+	updated := make(chan error, 1)
+	var over atomic.Bool
+	began := time.Now()
+	go func() {
+		err := s.shell(t.Context(), s.Update, "Release="+release)
+		took = time.Since(began)
+		over.Store(true)
+		updated <- err
+	}()
+	for !over.Load() && bought.Load() < mostShoppers-200 {
+		sale.crowd(t, 100, func(ctx context.Context, p *shopper) (bool, error) {
+			a, err := p.buy(ctx, 1, "cart")
+			switch {
+			case err != nil:
+				return false, err
+			case a.Status == 200:
+				bought.Add(1)
+				return true, nil
+			case later(a, true):
+				failed.Add(1)
+				return false, nil
+			}
+			return false, fmt.Errorf("buy: %v", a)
+		}, func() bool { return false })
+		pause(t.Context(), 500*time.Millisecond) // so that the update gets on, too
+	}
+	if err := <-updated; err != nil {
+		t.Fatal(err)
+	}
+	if bought.Load() == 0 {
+		t.Error("nobody bought during the update")
+	}
+	eventually(t, "new release", func() string {
+		a, err := s.Call(t.Context(), "", "GET", "/healthz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Text("version") != release {
+			return a.String()
+		}
+		return ""
+	})
+	eventually(t, "rows of all acknowledged orders", func() string {
+		missing := sale.outcomes(sale.mustRows(t))
+		if len(missing) > 0 {
+			return fmt.Sprintf("%d are missing: %s", len(missing), missing[0])
+		}
+		return ""
+	})
+}

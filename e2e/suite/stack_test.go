@@ -1,0 +1,249 @@
+//go:build e2e
+
+package suite
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"seckill/e2e/contract"
+	"seckill/shared/adapter/operator"
+)
+
+// Times of the suite. They are far beyond what an idle machine needs: a target may be ten times slower.
+const (
+	patience    = 5 * time.Minute // of a poll
+	callTimeout = time.Minute     // of one HTTP call
+	pollEvery   = 100 * time.Millisecond
+	lanes       = 8 // cases that run beside each other
+)
+
+// description is the file that e2e/target writes.
+type description struct {
+	Outputs  map[string]string `json:"outputs"`
+	Base     string            `json:"url"`      // of the API
+	Redis    string            `json:"redis"`    // host:port; empty: out of reach
+	Region   string            `json:"region"`   // of the stack
+	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty: AWS itself
+	Kill     string            `json:"kill"`     // shell command that kills the processes of the function named $1; empty: there is none
+	Update   string            `json:"update"`   // shell command that deploys again with the parameters that follow; empty: there is none
+	Limits   string            `json:"limits"`   // full or small
+	Target   string            `json:"target"`
+}
+
+// stack is a deployed stack.
+type stack struct {
+	description
+	*contract.Client
+	secret    string        // of tokens
+	busy      chan struct{} // calls that are under way
+	tables    *dynamodb.Client
+	queues    *sqs.Client
+	functions *lambda.Client
+	rules     *eventbridge.Client
+	secrets   *ssm.Client
+	desk      operator.Client
+}
+
+// The stacks: second is nil when there is one only.
+var first, second *stack
+
+// full is what many clients are tried with.
+func (s *stack) full() bool { return s.Limits == "full" }
+
+// clients bounds the calls that are under way.
+func (s *stack) clients() int {
+	if s.full() {
+		return 32
+	}
+	return 8
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "suite:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (int, error) {
+	name := os.Getenv("SECKILL_E2E_STACK")
+	if name == "" {
+		return 0, fmt.Errorf("SECKILL_E2E_STACK is missing; make e2e TARGET=… sets it")
+	}
+	// Most cases wait most of the time, whatever the number of processors.
+	if err := flag.Set("test.parallel", strconv.Itoa(lanes)); err != nil {
+		return 0, err
+	}
+	var err error
+	if first, err = open(context.Background(), name); err != nil {
+		return 0, err
+	}
+	if name := os.Getenv("SECKILL_E2E_STACK2"); name != "" {
+		if second, err = open(context.Background(), name); err != nil {
+			return 0, err
+		}
+	}
+	code := m.Run()
+	report.print(os.Stdout)
+	return code, nil
+}
+
+// open reads a stack's file and its tokens' secret.
+func open(ctx context.Context, name string) (*stack, error) {
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &stack{}
+	if err := json.Unmarshal(raw, &s.description); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if s.Limits != "full" && s.Limits != "small" {
+		return nil, fmt.Errorf("%s: limits are %q, want full or small", name, s.Limits)
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(s.Region))
+	if err != nil {
+		return nil, err
+	}
+	if s.Endpoint != "" {
+		cfg.BaseEndpoint = &s.Endpoint
+	}
+	s.tables, s.queues, s.functions = dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), lambda.NewFromConfig(cfg)
+	s.rules, s.secrets = eventbridge.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
+	s.busy = make(chan struct{}, s.clients())
+	s.Client = &contract.Client{URL: s.Base, Observe: report.call, HTTP: &http.Client{Timeout: callTimeout,
+		Transport: bounded{s.busy, &http.Transport{MaxIdleConnsPerHost: s.clients()}}}}
+	s.desk = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		return s.invoke(ctx, "StageFunction", event)
+	}}
+	s.secret, err = s.read(ctx, "jwt-secret")
+	return s, err
+}
+
+// bounded lets no more calls through at once than busy has room for.
+type bounded struct {
+	busy chan struct{}
+	next http.RoundTripper
+}
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	select {
+	case b.busy <- struct{}{}:
+		defer func() { <-b.busy }()
+		return b.next.RoundTrip(r)
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// read gives a secret below the stack's path.
+func (s *stack) read(ctx context.Context, name string) (string, error) {
+	full := s.Outputs["SecretsPath"] + "/" + name
+	out, err := s.secrets.GetParameter(ctx, &ssm.GetParameterInput{Name: &full, WithDecryption: aws.Bool(true)})
+	if err != nil {
+		return "", fmt.Errorf("secret %s: %w", full, err)
+	}
+	return aws.ToString(out.Parameter.Value), nil
+}
+
+// invoke has a function, named by its output, handle an event.
+func (s *stack) invoke(ctx context.Context, output string, event []byte) ([]byte, error) {
+	name := s.Outputs[output]
+	out, err := s.functions.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: event})
+	if err != nil {
+		return nil, fmt.Errorf("function %s: %w", name, err)
+	}
+	if out.FunctionError != nil {
+		return nil, fmt.Errorf("function %s: %s: %s", name, *out.FunctionError, out.Payload)
+	}
+	return out.Payload, nil
+}
+
+// minute has a function do what its schedule has it do each minute.
+func (s *stack) minute(t *testing.T, output string) {
+	t.Helper()
+	event := `{"version":"0","id":"e2e","detail-type":"Scheduled Event","source":"aws.events","account":"000000000000","time":"` +
+		time.Now().UTC().Format(time.RFC3339) + `","region":"` + s.Region + `","resources":[],"detail":{}}`
+	if _, err := s.invoke(t.Context(), output, []byte(event)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shell runs one of the file's commands.
+func (s *stack) shell(ctx context.Context, command string, args ...string) error {
+	out, err := exec.CommandContext(ctx, "bash", append([]string{"-c", command, "e2e"}, args...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %v: %w\n%s", command, args, err, out)
+	}
+	return nil
+}
+
+// needs skips a case when the file says that the target cannot do what it needs.
+func (s *stack) needs(t *testing.T, has bool, what string) {
+	t.Helper()
+	if !has {
+		t.Skipf("skipped: %s (target %s, limits %s)", what, s.Target, s.Limits)
+	}
+}
+
+// Ids: each is given once, by any run. Items have 19 digits, more than a float64 keeps.
+var (
+	runID   = rand.Int64N(200_000_000_000)
+	counter atomic.Int64
+)
+
+func newItemID() string {
+	return strconv.FormatInt(9_000_000_000_000_000_000+runID*1_000_000+counter.Add(1), 10)
+}
+
+// newShoppers reserves the ids of n shoppers and gives the first.
+func newShoppers(n int) int64 {
+	return 1_000_000_000_000_000_000 + runID*1_000_000 + counter.Add(int64(n)) - int64(n) + 1
+}
+
+// background is a test's context that does not end before its clean-up.
+func background(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
+
+// eventually polls until holds says "", else what is missing.
+func eventually(t *testing.T, what string, holds func() string) {
+	t.Helper()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	began, told := time.Now(), time.Now()
+	for {
+		missing := holds()
+		if missing == "" {
+			return
+		}
+		if time.Since(began) > patience {
+			t.Fatalf("no %s within %v: %s", what, patience, missing)
+		}
+		if time.Since(told) > 15*time.Second {
+			told = time.Now()
+			t.Logf("waiting for %s for %.0f s: %.300s", what, time.Since(began).Seconds(), missing)
+		}
+		<-tick.C
+	}
+}

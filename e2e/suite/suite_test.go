@@ -1,0 +1,43 @@
+//go:build e2e
+
+package suite
+
+import "testing"
+
+// other is the second stack, or the only one.
+func other() *stack {
+	if second != nil {
+		return second
+	}
+	return first
+}
+
+// TestShop has the cases that call much. They come one after the other; the last changes the stack.
+func TestShop(t *testing.T) {
+	t.Parallel()
+	t.Run("Contract", func(t *testing.T) { testContract(t, first) })
+	t.Run("BuyPayPaid", func(t *testing.T) { testBuyPayPaid(t, first) })
+	t.Run("Duplicates", func(t *testing.T) { testDuplicates(t, first) })
+	t.Run("Poison", func(t *testing.T) { testPoison(t, first) })
+	t.Run("Stacks", func(t *testing.T) { testStacks(t, first, second) })
+	t.Run("Flush", func(t *testing.T) { testFlush(t, first) })
+	t.Run("Update", func(t *testing.T) { testUpdate(t, first) })
+}
+
+// TestExpiry waits most of the time. Each of its cases switches off in a stack what the other one needs, so with one stack they come one after the other.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	beside := func(t *testing.T) {
+		if second != nil {
+			t.Parallel()
+		}
+	}
+	t.Run("ByMessage", func(t *testing.T) { beside(t); testExpiryByMessage(t, first) })
+	t.Run("BySchedule", func(t *testing.T) { beside(t); testExpiryBySchedule(t, other()) })
+}
+
+// TestKill waits until what was killed is done by others.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	testKill(t, other())
+}
