@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # AWS SAM CLI (PyPI) at the version that the checks are made with: installs it into .tools/ once, then runs it with the arguments given.
 #   sam.sh validate --lint        as `sam validate --lint`
+#   sam.sh --python               prints the path of the Python that it runs in
 #   sam.sh lint FILE…             cfn-lint, which comes with it, on plain CloudFormation
 # Needs Python 3.10 or newer with venv. A deploy to AWS may as well use any other `sam` 1.139 or newer.
 set -euo pipefail
@@ -21,6 +22,10 @@ fill() {
 }
 
 once "$venv" fill
+if [ "${1-}" = --python ]; then
+  echo "$venv/bin/python"
+  exit
+fi
 export SAM_CLI_TELEMETRY=0
 if [ "${1-}" = lint ]; then
   shift

@@ -34,8 +34,11 @@ launch() {
     held != "" { skip = /^ *log_role:/; if (!skip) print held; held = ""; if (skip) next }
     skip && /^       / { next }
     { skip = 0; print }' "$built/template.yaml" >"$built/template-samlocal.yaml"
-  setsid "$servers/sam.sh" local start-api --config-file "$here/samconfig.toml" --template "$built/template-samlocal.yaml" --env-vars "$dir/environment.json" \
-    --parameter-overrides "${parameters[@]}" --host "$host" --port "$port" --skip-pull-image --warm-containers EAGER >"$dir/$name.log" 2>&1 </dev/null &
+  local python
+  python=$("$servers/sam.sh" --python)
+  SAM_CLI_TELEMETRY=0 setsid "$python" "$here/samlocal.py" local start-api --config-file "$here/samconfig.toml" --template "$built/template-samlocal.yaml" \
+    --env-vars "$dir/environment.json" --parameter-overrides "${parameters[@]}" --host "$host" --port "$port" --skip-pull-image --warm-containers EAGER \
+    >"$dir/$name.log" 2>&1 </dev/null &
 }
 
 healthy() { curl -fsS -m 20 -o /dev/null "$endpoint/healthz" 2>/dev/null; }
