@@ -1,5 +1,5 @@
 // Command seckill is the operator's and tester's tool. `seckill run` serves a whole flash sale on this machine; `seckill items`
-// works on the items of one that runs; `seckill keys` makes the secrets that a deployed one needs.
+// works on the items of one that runs; `seckill keys` makes the secrets that a deployed one needs, and `seckill doctor` looks at it before a sale.
 package main
 
 import (
@@ -48,11 +48,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
   seckill run --help       its flags
   seckill items --help     import, export, stop, resume, add stock
   seckill keys --help      make the secrets of a stack on AWS
+  seckill doctor --help    look at a stack before a sale
   seckill sim --help       try what production will, and see that no unit is lost or sold twice`,
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(getenv), itemsCommand(), keysCommand(), tokenCommand(), simCommand(), versionCommand())
+	root.AddCommand(runCommand(getenv), itemsCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
@@ -43,6 +44,8 @@ type deployedShop struct {
 	region  string
 	account string
 	name    string // of the function, or its ARN
+	cfg     aws.Config
+	found   types.Stack
 }
 
 // openStack finds the caller, the stack and its stage function.
@@ -61,7 +64,7 @@ func openStack(ctx context.Context, t *target, wait waiting) (*deployedShop, err
 		if err != nil {
 			return err
 		}
-		s.region = cfg.Region
+		s.region, s.cfg = cfg.Region, cfg
 		return s.find(ctx, cfg)
 	})
 	return s, err
@@ -113,14 +116,15 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 	if err != nil {
 		return s.fault(err)
 	}
-	for _, o := range out.Stacks[0].Outputs {
+	s.found = out.Stacks[0]
+	for _, o := range s.found.Outputs {
 		if aws.ToString(o.OutputKey) == stageOutput {
 			s.name = aws.ToString(o.OutputValue)
 		}
 	}
 	if s.name == "" {
 		return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never deployed whole", s.stack,
-			out.Stacks[0].StackStatus, stageOutput)
+			s.found.StackStatus, stageOutput)
 	}
 	// One try: a repetition is the operator's to decide, who is told that it does no harm.
 	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/spf13/cobra"
+
+	"seckill/cmd/seckill/doctor"
+)
+
+const (
+	healthTimeout = 30 * time.Second // of GET /healthz: on a stand-in for AWS the function starts first
+	maxCrowd      = 100_000_000
+	maxWithin     = 24 * time.Hour
+)
+
+// doctorFlags are what `seckill doctor` is told.
+type doctorFlags struct {
+	target
+	crowd  int
+	within time.Duration
+	json   bool
+}
+
+func doctorCommand() *cobra.Command {
+	var set doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look at a deployed stack before a sale: what is missing, off, full, late or too small",
+		Long: `Look at a deployed stack before a sale, and say of each part in a line that it is well, or in a sentence what to do. It looks at the last deployment, the
+API, each function, Redis as the functions see it, clocks, secrets, schedules, triggers, alarms, queues and tables; with --crowd also at quotas.
+
+It changes nothing; each function handles an empty event, and stage and repair do once more what they do each minute. The exit code is 0 when all is well, else 1.
+What could not be asked, for want of a right or because a stand-in for AWS does not know the question, is said and is never well: it makes the
+exit code 1, too, unless an endpoint is set (AWS_ENDPOINT_URL), which means a stand-in.
+
+docs/DEPLOY.md lists the rights that it needs.`,
+		Example: `  seckill doctor --stack seckill-prod --region eu-central-1 --profile shop
+  seckill doctor --stack seckill-prod --crowd 1000000 --within 60s
+  seckill doctor --stack seckill-prod --json`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return set.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&set.stack, "stack", "", "name of the deployed stack")
+	f.StringVar(&set.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
+	f.StringVar(&set.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
+	f.IntVar(&set.crowd, "crowd", 0, "how many shoppers are expected: are the quotas enough?")
+	f.DurationVar(&set.within, "within", 10*time.Second, "the time in which they come")
+	f.BoolVar(&set.json, "json", false, "print one JSON document instead of lines")
+	return cmd
+}
+
+// examined is what --json prints.
+type examined struct {
+	Stack    string           `json:"stack"`
+	Region   string           `json:"region"`
+	Healthy  bool             `json:"healthy"` // the exit code is 0
+	Faults   int              `json:"faults"`
+	Unasked  int              `json:"unasked"`
+	Findings []doctor.Finding `json:"findings"`
+}
+
+func (d *doctorFlags) run(cmd *cobra.Command) error {
+	switch {
+	case d.crowd < 0 || d.crowd > maxCrowd:
+		return fmt.Errorf("--crowd %d: want 0 to %d shoppers", d.crowd, maxCrowd)
+	case d.within < time.Second || d.within > maxWithin:
+		return fmt.Errorf("--within %v: want 1s to %v", d.within, maxWithin)
+	}
+	wait := waitingOn(cmd.ErrOrStderr())
+	s, err := openStack(cmd.Context(), &d.target, wait)
+	if err != nil {
+		return err
+	}
+	standIn := aws.ToString(s.cfg.BaseEndpoint) != ""
+	out := examined{Stack: d.stack, Region: s.region, Findings: []doctor.Finding{}}
+	marks := map[doctor.State]string{doctor.OK: "ok", doctor.Fault: "FAULT", doctor.Unasked: "?"}
+	doc := &doctor.Doctor{
+		AWS: s.cfg, StandIn: standIn, Stack: s.found, Desk: s.client, HTTP: &http.Client{Timeout: healthTimeout}, Crowd: d.crowd, Within: d.within, During: wait.during,
+		Explain: func(err error) string { return awsFault(err, s.region, "").Error() },
+		Report: func(f doctor.Finding) {
+			out.Findings = append(out.Findings, f)
+			switch f.State {
+			case doctor.Fault:
+				out.Faults++
+			case doctor.Unasked:
+				out.Unasked++
+			}
+			if !d.json {
+				fmt.Fprintf(cmd.OutOrStdout(), "%-5s  %-9s  %s\n", marks[f.State], f.Check, f.Says)
+			}
+		},
+	}
+	if err := doc.Run(cmd.Context()); err != nil {
+		return faultError{errors.New("interrupted")}
+	}
+	out.Healthy = out.Faults == 0 && (out.Unasked == 0 || standIn)
+	if d.json {
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		if err := e.Encode(out); err != nil {
+			return err
+		}
+	}
+	summary := fmt.Sprintf("stack %s: %s, %d well, %d could not be asked", d.stack, counted(out.Faults, "fault", "faults"), len(out.Findings)-out.Faults-out.Unasked, out.Unasked)
+	switch {
+	case !out.Healthy:
+		return faultError{errors.New(summary)}
+	case d.json:
+		return nil
+	}
+	return say(cmd, "%s", summary)
+}

@@ -1,0 +1,160 @@
+// Package doctor looks at a deployed stack before a sale: what is missing, switched off, full, late or too small. In: the stack as CloudFormation
+// describes it, AWS's answers about its parts, the API's own answer, and what the stage function sees of Redis. Out: findings, one sentence each,
+// as they come. It changes nothing: it reads, and has each function handle an empty event, so that one that cannot start says why
+// (stage and repair, which know no empty one, do once more what they do each minute).
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+
+	"seckill/shared/adapter/operator"
+)
+
+// MaxSkew is how far clocks may be apart: windows are judged with that tolerance (docs/GUARANTEES.md, I10).
+const MaxSkew = 2 * time.Second
+
+// checkTimeout bounds one check. Functions that start cold on a stand-in for AWS take tens of seconds.
+const checkTimeout = 2 * time.Minute
+
+// State is what came of a question.
+type State string
+
+// The states.
+const (
+	OK      State = "ok"
+	Fault   State = "fault"
+	Unasked State = "unasked" // there was no answer, so nobody knows
+)
+
+// Finding is one sentence about the stack.
+type Finding struct {
+	Check string `json:"check"`
+	State State  `json:"state"`
+	Says  string `json:"says"`
+}
+
+// Doctor examines one stack.
+type Doctor struct {
+	AWS     aws.Config
+	Stack   types.Stack
+	Desk    operator.Client                            // of its stage function
+	HTTP    *http.Client                               // to the API
+	StandIn bool                                       // AWS is a stand-in on somebody's machine
+	Crowd   int                                        // shoppers that are expected; 0: quotas are not looked at
+	Within  time.Duration                              // in which they come
+	Explain func(error) string                         // puts an error of AWS into words
+	During  func(what string, look func() error) error // runs a check, and may say what it waits for
+	Report  func(Finding)
+
+	outputs, parameters map[string]string
+	resources           map[string]resource // by logical id
+	resourcesErr        error
+	health              *sight
+	date                *reading
+}
+
+// resource is one that CloudFormation made.
+type resource struct{ kind, id string }
+
+// Run examines everything; it ends early only with its context.
+func (d *Doctor) Run(ctx context.Context) error {
+	d.outputs, d.parameters = map[string]string{}, map[string]string{}
+	for _, o := range d.Stack.Outputs {
+		d.outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+	}
+	for _, p := range d.Stack.Parameters {
+		d.parameters[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
+	}
+	for _, c := range []struct {
+		name string
+		look func(context.Context, *check)
+	}{
+		{"stack", d.stack}, {"api", d.api}, {"functions", d.functions}, {"redis", d.redis}, {"clocks", d.clocks}, {"secrets", d.secrets}, {"schedules", d.schedules},
+		{"triggers", d.triggers}, {"alarms", d.alarms}, {"queues", d.queues}, {"tables", d.tables}, {"quotas", d.quotas},
+	} {
+		_ = d.During("check "+c.name, func() error {
+			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+			defer cancel()
+			c.look(ctx, &check{c.name, d})
+			return nil
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// check is one that is under way.
+type check struct {
+	of string
+	*Doctor
+}
+
+func (c *check) ok(format string, a ...any)    { c.say(OK, format, a...) }
+func (c *check) fault(format string, a ...any) { c.say(Fault, format, a...) }
+
+// unasked says what could not be asked, and why.
+func (c *check) unasked(what string, err error) {
+	c.say(Unasked, "could not ask %s: %s", what, c.Explain(err))
+}
+
+// say makes one line of what may hold a foreign text.
+func (c *check) say(s State, format string, a ...any) {
+	c.Report(Finding{c.of, s, strings.Join(strings.Fields(fmt.Sprintf(format, a...)), " ")})
+}
+
+func (d *Doctor) sandbox() bool { return d.outputs["Sandbox"] == "true" }
+
+// name is the stack's.
+func (d *Doctor) name() string { return aws.ToString(d.Stack.StackName) }
+
+// stack looks at the last deployment, and finds the stack's resources for the checks that follow.
+func (d *Doctor) stack(ctx context.Context, c *check) {
+	d.resources = map[string]resource{}
+	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(d.AWS), &cloudformation.ListStackResourcesInput{StackName: d.Stack.StackName})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			d.resourcesErr = err
+			c.unasked("for the stack's resources", err)
+			break
+		}
+		for _, r := range page.StackResourceSummaries {
+			d.resources[aws.ToString(r.LogicalResourceId)] = resource{aws.ToString(r.ResourceType), aws.ToString(r.PhysicalResourceId)}
+		}
+	}
+	switch s := d.Stack.StackStatus; {
+	case s == types.StackStatusUpdateRollbackComplete:
+		c.fault("the last update was rolled back, so the release before it runs: the stack's events say why (aws cloudformation describe-stack-events)")
+	case strings.HasSuffix(string(s), "_FAILED") || strings.Contains(string(s), "ROLLBACK"):
+		c.fault("it is %s: deploy it again, or delete it if it never ran", s)
+	case s == types.StackStatusUpdateCompleteCleanupInProgress, s == types.StackStatusCreateComplete, s == types.StackStatusUpdateComplete:
+		c.ok("%s is deployed (%s), release %s", d.name(), s, d.parameters["Release"])
+	default:
+		c.fault("it is %s: wait until that is over, then look again", s)
+	}
+}
+
+// made gives the resources of a type by logical id, in order; an error when nobody could ask for them.
+func (d *Doctor) made(kind string) (ids []string, err error) {
+	if d.resourcesErr != nil {
+		return nil, d.resourcesErr
+	}
+	for id, r := range d.resources {
+		if r.kind == kind {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}

@@ -1,0 +1,135 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"seckill/shared/adapter/operator"
+)
+
+// atOnce is how many functions are asked at the same time.
+const atOnce = 4
+
+// Events that change nothing, but for a minute's, which has its function do once more what it does each minute. Who answers one, in whatever words, has started: its settings, secrets, tables and queues are there.
+const (
+	emptyBatch = `{"Records":[]}`
+	anyRequest = `{"httpMethod":"GET","path":"/healthz","requestContext":{}}`
+	aMinute    = `{"source":"aws.events","detail-type":"Scheduled Event","detail":{}}`
+)
+
+// probes has an event for each function, by the stack's output that names it.
+var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest, "ExpireFunction": emptyBatch,
+	"RepairFunction": aMinute, "ShopFunction": anyRequest, "GatewayFunction": anyRequest, "StageFunction": aMinute}
+
+// functions has each function start and handle an empty event.
+func (d *Doctor) functions(ctx context.Context, c *check) {
+	client := lambda.NewFromConfig(d.AWS)
+	var ids []string
+	for id := range probes {
+		if d.outputs[id] != "" {
+			ids = append(ids, id)
+		} else if id != "GatewayFunction" || d.sandbox() {
+			c.fault("the stack has no output %s: its template is another one, deploy this release", id)
+		}
+	}
+	slices.Sort(ids)
+	says := make([]func(), len(ids)) // in the order of names
+	var wg sync.WaitGroup
+	turns := make(chan struct{}, atOnce)
+	for i, id := range ids {
+		wg.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			says[i] = c.function(ctx, client, d.outputs[id], probes[id])
+		})
+	}
+	wg.Wait()
+	for _, say := range says {
+		say()
+	}
+}
+
+// function looks at one function, and gives what to say of it.
+func (c *check) function(ctx context.Context, client *lambda.Client, name, event string) func() {
+	f, err := client.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &name})
+	if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
+		return func() { c.fault("%s is gone: "+byHand, name) }
+	}
+	if err != nil {
+		return func() { c.unasked("for function "+name, err) }
+	}
+	switch {
+	case f.State == types.StateFailed:
+		return func() { c.fault("%s cannot run: %s", name, aws.ToString(f.StateReason)) }
+	case f.LastUpdateStatus == types.LastUpdateStatusFailed:
+		return func() { c.fault("the last update of %s failed: %s", name, aws.ToString(f.LastUpdateStatusReason)) }
+	case f.State == types.StatePending || f.LastUpdateStatus == types.LastUpdateStatusInProgress:
+		return func() { c.fault("%s is being updated: wait a minute, then look again", name) }
+	}
+	began := time.Now()
+	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: []byte(event)})
+	if err != nil {
+		return func() { c.unasked("whether "+name+" starts", err) }
+	}
+	if out.FunctionError != nil {
+		return func() { c.fault("%s fails: %s", name, failure(out.Payload)) }
+	}
+	took := time.Since(began).Milliseconds()
+	return func() { c.ok("%s starts, and answered in %d ms", name, took) }
+}
+
+// failure is what a function that failed said, with what to do.
+func failure(payload []byte) string {
+	var failed struct{ ErrorMessage, ErrorType string }
+	if json.Unmarshal(payload, &failed) != nil || failed.ErrorMessage == "" {
+		return "its log says why"
+	}
+	message := strings.Join(strings.Fields(failed.ErrorMessage), " ")
+	switch {
+	case strings.Contains(message, "settings:"):
+		return message + ": correct the stack's parameters and deploy again"
+	case strings.Contains(message, "arameter"):
+		return message + ": seckill keys makes the secrets"
+	}
+	return message + " (its log has more)"
+}
+
+// tries of a measurement that a cold start has spoilt.
+const tries = 3
+
+// redis has the stage function look at Redis, which nobody else reaches.
+func (d *Doctor) redis(ctx context.Context, c *check) {
+	for range tries {
+		began := time.Now()
+		h, err := d.Desk.Health(ctx)
+		ended := time.Now()
+		var refused *operator.Refusal
+		switch {
+		case errors.As(err, &refused):
+			c.unasked("the stage function, whose release does not know the question", err)
+			return
+		case err != nil:
+			c.unasked("the stage function", err)
+			return
+		}
+		d.health = &sight{reading{h.Now, began, ended}, h.Redis}
+		if ended.Sub(began) < MaxSkew {
+			break
+		}
+	}
+	if len(d.health.redis) == 0 {
+		c.fault("the functions know no Redis server: see the parameter RedisEndpoint")
+	}
+	for i := range d.health.redis {
+		c.server(ctx, &d.health.redis[i])
+	}
+}

@@ -1,0 +1,135 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
+
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/sqsqueue"
+	"seckill/shared/seckill"
+)
+
+// queues counts what lies in the queues.
+func (d *Doctor) queues(ctx context.Context, c *check) {
+	client := sqs.NewFromConfig(d.AWS)
+	for _, q := range []struct{ name, url, dead, function string }{
+		{"orders", "OrdersQueueUrl", "OrdersDeadLetterQueueUrl", "consume"},
+		{"closings", "ClosingsQueueUrl", "ClosingsDeadLetterQueueUrl", "expire"},
+	} {
+		url, dead := d.outputs[q.url], d.outputs[q.dead]
+		if url == "" || dead == "" {
+			c.fault("the stack does not name its queues (outputs %s and %s): deploy this release", q.url, q.dead)
+			continue
+		}
+		depth, err := sqsqueue.New(client, sqsqueue.Options{URL: url, DeadLetterURL: dead}).Depth(ctx)
+		if err != nil {
+			c.queueError(q.name, err)
+			continue
+		}
+		if depth.Parked > 0 {
+			c.fault("%d messages are parked in the dead-letter queue of %s: docs/runbooks/dead-letters.md", depth.Parked, q.name)
+		}
+		c.depth(q.name, q.function, depth)
+	}
+}
+
+// depth judges a queue. Delayed messages are the closings of orders that may still be paid.
+func (c *check) depth(name, function string, d seckill.Depth) {
+	switch {
+	case d.Visible > 0:
+		c.fault("%d messages wait in %s: a sale is on, or %s does not keep up (docs/runbooks/queue-age.md)", d.Visible, name, function)
+	case d.InFlight+d.Delayed > 0:
+		c.ok("no message waits in %s; %d are being handled or hidden until later, %d are for later", name, d.InFlight, d.Delayed)
+	default:
+		c.ok("%s is empty", name)
+	}
+}
+
+func (c *check) queueError(name string, err error) {
+	if strings.Contains(err.Error(), "there is no queue") { // package sqsqueue keeps SQS' own error to itself
+		c.fault("the queue of %s is gone: "+byHand, name)
+		return
+	}
+	c.unasked("for the queue "+name, err)
+}
+
+// tables compares the tables with their declaration, and looks whether they are backed up.
+func (d *Doctor) tables(ctx context.Context, c *check) {
+	prefix := d.outputs["StackPrefix"]
+	declared := append([]ledger.Table{{Name: dynamoledger.TableItems}}, ledger.Schema...)
+	options := dynamoledger.Options{Prefix: prefix}
+	if d.sandbox() {
+		declared = append(declared, gatewaytable.Table)
+		options.Tables = []ledger.Table{gatewaytable.Table}
+	}
+	rows, client := dynamoledger.New(d.AWS, options), dynamodb.NewFromConfig(d.AWS)
+	good, backed, lost := 0, 0, []string{}
+	for _, t := range declared {
+		if err := rows.CheckTables(ctx, t.Name); err != nil {
+			c.tableError(prefix+t.Name, err)
+			continue
+		}
+		good++
+		if t.Name == gatewaytable.TableTrades {
+			continue // play money
+		}
+		switch on, err := backedUp(ctx, client, prefix+t.Name); {
+		case err != nil:
+			c.unasked("for backups of "+prefix+t.Name, err)
+		case on:
+			backed++
+		default:
+			lost = append(lost, prefix+t.Name)
+		}
+	}
+	if good > 0 {
+		c.ok("%d of %d tables are as declared", good, len(declared))
+	}
+	switch {
+	case len(lost) > 0 && d.StandIn:
+		c.unasked("for backups", errors.New("the stand-in for AWS keeps none"))
+	case len(lost) > 0:
+		c.fault("tables that cannot be restored (%s): aws dynamodb update-continuous-backups --point-in-time-recovery-specification PointInTimeRecoveryEnabled=true --table-name …",
+			strings.Join(lost, ", "))
+	case backed > 0:
+		c.ok("%d of %d tables can be restored to any moment", backed, len(ledger.Schema)+1)
+	}
+}
+
+func (c *check) tableError(name string, err error) {
+	if call := (*smithy.OperationError)(nil); errors.As(err, &call) {
+		c.unasked("for the table "+name, err)
+		return
+	}
+	c.fault("%s; docs/DATA.md says how it has to be", strings.ReplaceAll(strings.ReplaceAll(err.Error(), "dynamoledger: ", ""), "\n", "; "))
+}
+
+func backedUp(ctx context.Context, client *dynamodb.Client, name string) (bool, error) {
+	out, err := client.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: &name})
+	if err != nil {
+		return false, err
+	}
+	b := out.ContinuousBackupsDescription
+	return b != nil && b.PointInTimeRecoveryDescription != nil && b.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus == types.PointInTimeRecoveryStatusEnabled, nil
+}
+
+// warm gives how many writes a second a table takes at once.
+func warm(ctx context.Context, client *dynamodb.Client, name string) (int64, error) {
+	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	switch {
+	case err != nil:
+		return 0, err
+	case out.Table.WarmThroughput == nil || aws.ToInt64(out.Table.WarmThroughput.WriteUnitsPerSecond) <= 0:
+		return 0, errors.New("DynamoDB does not say it")
+	}
+	return aws.ToInt64(out.Table.WarmThroughput.WriteUnitsPerSecond), nil
+}

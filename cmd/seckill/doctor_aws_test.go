@@ -1,0 +1,367 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/smithy-go/encoding/cbor"
+
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/operator"
+	"seckill/shared/adapter/redisconn"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/adapter/system"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/flow/stage"
+)
+
+const alarmTopic = "arn:aws:sns:eu-central-1:123456789012:alarms"
+
+// m is a JSON or CBOR object of an answer.
+type m = map[string]any
+
+// clinic is an account with one stack, "sale", as AWS would show it to `seckill doctor`. Tests spoil it.
+type clinic struct {
+	url        string
+	status     string
+	outputs    map[string]string
+	parameters map[string]string
+	resources  map[string][2]string // logical id: type, physical id
+	health     string               // what GET /healthz answers
+	healthCode int
+	apiSkew    time.Duration
+	configs    map[string]m      // functions, by name
+	failures   map[string]string // what a function's invocation fails with
+	ahead      time.Duration     // the stage function's clock
+	nodes      []redisconn.Node
+	secrets    map[string][2]string // type, value
+	rules      map[string][2]string // state, target
+	mappings   map[string]string    // state
+	alarms     map[string]m
+	subscribed []string // ARNs
+	depths     map[string]string
+	tables     map[string]ledger.Table
+	backups    map[string]string
+	warm       any
+	accounts   m // answers about quotas
+	refused    map[string]bool
+
+	mu    sync.Mutex
+	calls map[string]int
+}
+
+// pairs are the shop's and the gateway's, and one that is nobody's; made once, since it takes time.
+var pairs = sync.OnceValue(func() (out [3]fakegateway.KeyPair) {
+	for i := range out {
+		var err error
+		if out[i], err = fakegateway.GenerateKeys(); err != nil {
+			panic(err)
+		}
+	}
+	return out
+})
+
+func newClinic(t *testing.T) *clinic {
+	t.Helper()
+	shop, gate := pairs()[0], pairs()[1]
+	c := &clinic{status: "UPDATE_COMPLETE", health: `{"status":"ok","version":"r1"}`, healthCode: 200,
+		parameters: map[string]string{"Release": "r1", "RedisPassword": "true", "JwtKids": "2027=/seckill/sale/jwt-2027"},
+		configs:    map[string]m{}, failures: map[string]string{}, calls: map[string]int{}, refused: map[string]bool{},
+		resources: map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{}, alarms: map[string]m{},
+		nodes: []redisconn.Node{{Address: "10.0.0.1:6379", Role: "master", Policy: "noeviction", Limit: 1000, Used: 100}},
+		secrets: map[string][2]string{"jwt-secret": {"SecureString", strings.Repeat("x", 32)}, "jwt-2027": {"SecureString", strings.Repeat("y", 40)},
+			"alipay-private-key": {"SecureString", shop.Private}, "alipay-shop-public-key": {"SecureString", shop.Public},
+			"gateway-private-key": {"SecureString", gate.Private}, "alipay-public-key": {"SecureString", gate.Public}, "redis-password": {"SecureString", "p"}},
+		subscribed: []string{"arn:aws:sns:1"}, depths: map[string]string{}, backups: map[string]string{}, tables: map[string]ledger.Table{},
+		warm:     m{"WriteUnitsPerSecond": 4000},
+		accounts: m{"lambda": 1000, "stage": 5000, "account": 10000}}
+	c.url = served(t, c).URL
+	c.outputs = map[string]string{"Url": c.url + "/live", "ApiId": "api1", "ApiStage": "live", "StackPrefix": "sale-", "SecretsPath": "/seckill/sale", "Sandbox": "true",
+		"AlarmTopic": alarmTopic, "RedisEndpoint": "10.0.0.1:6379"}
+	for _, q := range []string{"Orders", "OrdersDeadLetter", "Closings", "ClosingsDeadLetter"} {
+		c.outputs[q+"QueueUrl"] = c.url + "/123456789012/" + q
+		c.depths[q] = "0"
+	}
+	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Repair", "Shop", "Stage", "Gateway"} {
+		name := "sale-" + strings.ToLower(f)
+		c.outputs[f+"Function"] = name
+		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful"}
+	}
+	for _, f := range []string{"Expire", "Repair", "Stage", "Gateway"} {
+		c.resources[f+"FunctionMinute"] = [2]string{"AWS::Events::Rule", "rule-" + f}
+		c.rules["rule-"+f] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-" + strings.ToLower(f) + ":live"}
+	}
+	for _, id := range []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"} {
+		c.resources[id] = [2]string{"AWS::Lambda::EventSourceMapping", "uuid-" + id}
+		c.mappings["uuid-"+id] = "Enabled"
+	}
+	for _, a := range []string{"drift", "faults"} {
+		c.resources[a+"Alarm"] = [2]string{"AWS::CloudWatch::Alarm", "sale-" + a}
+		c.alarms["sale-"+a] = m{"AlarmName": "sale-" + a, "ActionsEnabled": true, "AlarmActions": []string{alarmTopic}, "StateValue": "OK", "AlarmDescription": "Runbook " + a}
+	}
+	for _, table := range append([]ledger.Table{{Name: dynamoledger.TableItems, PK: "id"}, gatewaytable.Table}, ledger.Schema...) {
+		c.tables["sale-"+table.Name] = table
+		c.backups["sale-"+table.Name] = "ENABLED"
+	}
+	return c
+}
+
+// ServeHTTP answers a call of any service. Each protocol of AWS's has its own way to name the call.
+func (c *clinic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	form, _ := url.ParseQuery(string(body))
+	_, target, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	rest, isCBOR := strings.CutPrefix(r.URL.Path, "/service/GraniteServiceVersion20100801/operation/")
+	switch {
+	case r.URL.Path == "/live/healthz":
+		w.Header().Set("Date", time.Now().Add(c.apiSkew).UTC().Format(http.TimeFormat))
+		w.WriteHeader(c.healthCode)
+		_, _ = io.WriteString(w, c.health)
+	case isCBOR:
+		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
+		w.Header().Set("Content-Type", "application/cbor")
+		c.answer(w, rest, func() (any, string) { return c.cloudwatch(), "" }, func(v any) {
+			_, _ = w.Write(cbor.Encode(cborOf(v)))
+		})
+	case form.Get("Action") != "":
+		c.answer(w, form.Get("Action"), func() (any, string) { return c.query(form), "" }, func(v any) { _, _ = io.WriteString(w, v.(string)) })
+	case target != "":
+		c.answer(w, target, func() (any, string) { return c.json(target, body) }, func(v any) { _ = json.NewEncoder(w).Encode(v) })
+	default:
+		c.rest(w, r.URL.Path, body)
+	}
+}
+
+// answer counts a call, and answers it unless it is refused. A name is refused by its call, or by call and what it is about.
+func (c *clinic) answer(w http.ResponseWriter, call string, make func() (any, string), write func(any)) {
+	c.mu.Lock()
+	c.calls[call]++
+	c.mu.Unlock()
+	if c.refused[call] {
+		w.Header().Set("X-Amzn-Errortype", "AccessDeniedException")
+		w.WriteHeader(http.StatusForbidden)
+		if strings.HasPrefix(call, "List") || strings.HasPrefix(call, "DescribeStack") { // of the query protocol, where it matters
+			_, _ = io.WriteString(w, "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no right to "+call+"</Message></Error></ErrorResponse>")
+			return
+		}
+		write(m{"__type": "AccessDeniedException", "message": "no right to " + call})
+		return
+	}
+	v, fault := make()
+	if fault != "" {
+		w.Header().Set("X-Amzn-Errortype", fault)
+		w.WriteHeader(http.StatusBadRequest)
+		v = m{"__type": fault, "message": fault}
+	}
+	write(v)
+}
+
+func (c *clinic) cloudwatch() any {
+	all := []any{}
+	for _, name := range slices.Sorted(maps.Keys(c.alarms)) {
+		all = append(all, c.alarms[name])
+	}
+	return m{"MetricAlarms": all}
+}
+
+func cborOf(v any) cbor.Value {
+	switch v := v.(type) {
+	case m:
+		out := cbor.Map{}
+		for k, e := range v {
+			out[k] = cborOf(e)
+		}
+		return out
+	case []any:
+		out := cbor.List{}
+		for _, e := range v {
+			out = append(out, cborOf(e))
+		}
+		return out
+	case []string:
+		out := cbor.List{}
+		for _, e := range v {
+			out = append(out, cbor.String(e))
+		}
+		return out
+	case bool:
+		return cbor.Bool(v)
+	case string:
+		return cbor.String(v)
+	}
+	panic(fmt.Sprintf("%T", v))
+}
+
+func (c *clinic) query(form url.Values) string {
+	pairs := func(tag, key, value string, of map[string]string) (out string) {
+		for k, v := range of {
+			var text strings.Builder
+			_ = xml.EscapeText(&text, []byte(v))
+			out += fmt.Sprintf("<member><%s>%s</%s><%s>%s</%s></member>", key, k, key, value, text.String(), value)
+		}
+		return "<" + tag + ">" + out + "</" + tag + ">"
+	}
+	result := ""
+	switch action := form.Get("Action"); action {
+	case "GetCallerIdentity":
+		result = "<Arn>" + caller + "</Arn><Account>123456789012</Account>"
+	case "DescribeStacks":
+		parameters := c.parameters
+		if form.Get("StackName") == "cache-stack" {
+			parameters = map[string]string{"MaxGigabytes": "5"}
+		}
+		result = "<Stacks><member><StackName>sale</StackName><StackStatus>" + c.status + "</StackStatus>" + pairs("Outputs", "OutputKey", "OutputValue", c.outputs) +
+			pairs("Parameters", "ParameterKey", "ParameterValue", parameters) + "</member></Stacks>"
+	case "ListStackResources":
+		for id, r := range c.resources {
+			result += fmt.Sprintf("<member><LogicalResourceId>%s</LogicalResourceId><ResourceType>%s</ResourceType><PhysicalResourceId>%s</PhysicalResourceId></member>", id, r[0], r[1])
+		}
+		result = "<StackResourceSummaries>" + result + "</StackResourceSummaries>"
+	case "ListSubscriptionsByTopic":
+		for _, arn := range c.subscribed {
+			result += "<member><SubscriptionArn>" + arn + "</SubscriptionArn></member>"
+		}
+		result = "<Subscriptions>" + result + "</Subscriptions>"
+	}
+	action := form.Get("Action")
+	return fmt.Sprintf("<%sResponse><%sResult>%s</%sResult></%sResponse>", action, action, result, action, action)
+}
+
+func (c *clinic) json(call string, body []byte) (any, string) {
+	var in struct {
+		Names                           []string
+		Name, Rule, QueueURL, TableName string
+	}
+	_ = json.Unmarshal(body, &in)
+	switch call {
+	case "GetParameters":
+		found := []any{}
+		for _, name := range in.Names {
+			if s, ok := c.secrets[strings.TrimPrefix(name, "/seckill/sale/")]; ok {
+				found = append(found, m{"Name": name, "Type": s[0], "Value": s[1]})
+			}
+		}
+		return m{"Parameters": found}, ""
+	case "DescribeRule":
+		if rule, ok := c.rules[in.Name]; ok {
+			return m{"Name": in.Name, "State": rule[0], "ScheduleExpression": "rate(1 minute)"}, ""
+		}
+		return nil, "ResourceNotFoundException"
+	case "ListTargetsByRule":
+		return m{"Targets": []any{m{"Id": "1", "Arn": c.rules[in.Rule][1]}}}, ""
+	case "GetQueueAttributes":
+		n, ok := c.depths[in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:]]
+		if !ok {
+			return nil, "com.amazonaws.sqs#QueueDoesNotExist"
+		}
+		return m{"Attributes": m{"ApproximateNumberOfMessages": n, "ApproximateNumberOfMessagesNotVisible": "0", "ApproximateNumberOfMessagesDelayed": map[bool]string{true: "2", false: "0"}[strings.HasSuffix(in.QueueURL, "/Closings")]}}, ""
+	case "DescribeTable":
+		t, ok := c.tables[in.TableName]
+		if !ok {
+			return nil, "ResourceNotFoundException"
+		}
+		return m{"Table": described(in.TableName, t, c.warm)}, ""
+	case "DescribeContinuousBackups":
+		return m{"ContinuousBackupsDescription": m{"ContinuousBackupsStatus": "ENABLED",
+			"PointInTimeRecoveryDescription": m{"PointInTimeRecoveryStatus": c.backups[in.TableName]}}}, ""
+	}
+	return nil, "UnknownOperationException"
+}
+
+func described(name string, t ledger.Table, warm any) m {
+	kinds := []any{}
+	keys := func(pk, sk string) []any {
+		out := []any{m{"AttributeName": pk, "KeyType": "HASH"}}
+		kinds = append(kinds, m{"AttributeName": pk, "AttributeType": "S"})
+		if sk != "" {
+			out = append(out, m{"AttributeName": sk, "KeyType": "RANGE"})
+			kinds = append(kinds, m{"AttributeName": sk, "AttributeType": "S"})
+		}
+		return out
+	}
+	out, indexes := m{"TableName": name, "TableStatus": "ACTIVE", "KeySchema": keys(t.PK, t.SK), "WarmThroughput": warm}, []any{}
+	for _, x := range t.Indexes {
+		indexes = append(indexes, m{"IndexName": x.Name, "KeySchema": keys(x.PK, x.SK), "Projection": m{"ProjectionType": "ALL"}})
+	}
+	out["GlobalSecondaryIndexes"], out["AttributeDefinitions"] = indexes, kinds
+	return out
+}
+
+// rest answers Lambda and API Gateway.
+func (c *clinic) rest(w http.ResponseWriter, path string, body []byte) {
+	write := func(v any) { _ = json.NewEncoder(w).Encode(v) }
+	give := func(v any) func() (any, string) { return func() (any, string) { return v, "" } }
+	name, isFunction := strings.CutPrefix(path, "/2015-03-31/functions/")
+	name, what, _ := strings.Cut(name, "/")
+	uuid, isMapping := strings.CutPrefix(path, "/2015-03-31/event-source-mappings/")
+	switch {
+	case isFunction && what == "configuration":
+		c.answer(w, "GetFunctionConfiguration", func() (any, string) {
+			if c.configs[name] == nil {
+				return nil, "ResourceNotFoundException"
+			}
+			return c.configs[name], ""
+		}, write)
+	case isFunction && what == "invocations":
+		c.answer(w, "Invoke", give(nil), func(any) { c.invoke(w, name, body) })
+	case isMapping:
+		c.answer(w, "GetEventSourceMapping", give(m{"UUID": uuid, "State": c.mappings[uuid], "BatchSize": 10}), write)
+	case strings.HasPrefix(path, "/2016-08-19/account-settings"):
+		c.answer(w, "GetAccountSettings", give(m{"AccountLimit": m{"ConcurrentExecutions": c.accounts["lambda"]}}), write)
+	case path == "/restapis/api1/stages/live":
+		c.answer(w, "GetStage", give(m{"stageName": "live", "methodSettings": m{"*/*": m{"throttlingRateLimit": c.accounts["stage"]}}}), write)
+	case path == "/account":
+		c.answer(w, "GetAccount", give(m{"throttleSettings": m{"rateLimit": c.accounts["account"]}}), write)
+	default:
+		http.NotFound(w, nil)
+	}
+}
+
+func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
+	if why := c.failures[name]; why != "" {
+		w.Header().Set("X-Amz-Function-Error", "Unhandled")
+		_ = json.NewEncoder(w).Encode(m{"errorMessage": why, "errorType": "Runtime.InitFailed"})
+		return
+	}
+	if !strings.Contains(string(event), `"operator"`) {
+		_, _ = io.WriteString(w, "null")
+		return
+	}
+	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(), Clock: shifted(c.ahead), IDs: system.NewIDs(nil)})
+	desk := operator.NewDesk(flow)
+	desk.Look = func(context.Context) []redisconn.Node {
+		out := slices.Clone(c.nodes)
+		for i := range out {
+			if out[i].Fault == "" && out[i].Time.IsZero() {
+				out[i].Time = shifted(c.ahead).Now()
+			}
+		}
+		return out
+	}
+	b, err := desk.Handler(telemetry.NewLog(io.Discard, slog.LevelInfo))(context.Background(), event)
+	if err != nil {
+		panic(err) // the tool's own events are known
+	}
+	_, _ = w.Write(b)
+}
+
+// shifted is the machine's clock, wrong by so much.
+type shifted time.Duration
+
+func (s shifted) Now() time.Time { return time.Now().Add(time.Duration(s)) }

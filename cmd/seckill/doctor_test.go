@@ -1,0 +1,236 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/cmd/seckill/doctor"
+	"seckill/shared/adapter/redisconn"
+)
+
+// examine runs the tool on a clinic, and gives what it printed as JSON.
+func examine(t *testing.T, c *clinic, args ...string) (code int, out examined) {
+	t.Helper()
+	account(t, c.url)
+	code, stdout, stderr := command(t, append([]string{"doctor", "--stack", "sale", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(stdout), &out); err != nil {
+		t.Fatalf("exit %d: %v\n%s%s", code, err, stdout, stderr)
+	}
+	return code, out
+}
+
+func sentences(f []doctor.Finding, state doctor.State) (out []string) {
+	for _, f := range f {
+		if f.State == state {
+			out = append(out, f.Check+": "+f.Says)
+		}
+	}
+	return out
+}
+
+func TestDoctorFindsNothing(t *testing.T) {
+	c := newClinic(t)
+	account(t, c.url)
+	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 36 well, 0 could not be asked\n") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	for line := range strings.Lines(strings.TrimSuffix(stdout, "stack sale: 0 faults, 36 well, 0 could not be asked\n")) {
+		if !strings.HasPrefix(line, "ok     ") {
+			t.Errorf("a line that is not ok: %s", line)
+		}
+	}
+	for _, s := range c.secrets {
+		if strings.Contains(stdout, s[1]) && len(s[1]) > 1 {
+			t.Errorf("a secret is shown:\n%s", stdout)
+		}
+	}
+	for _, check := range []string{"stack", "api", "functions", "redis", "clocks", "secrets", "schedules", "triggers", "alarms", "queues", "tables", "quotas"} {
+		if !strings.Contains(stdout, "ok     "+check+" ") {
+			t.Errorf("nothing of %s:\n%s", check, stdout)
+		}
+	}
+}
+
+// TestDoctorOnAShop: no fake gateway, other secrets, and somebody has to hear of alarms.
+func TestDoctorOnAShop(t *testing.T) {
+	c := newClinic(t)
+	c.outputs["Sandbox"] = "false"
+	delete(c.outputs, "GatewayFunction")
+	delete(c.tables, "sale-gateway_trades")
+	delete(c.resources, "GatewayFunctionMinute")
+	if code, out := examine(t, c); code != exitOK || !out.Healthy || out.Faults+out.Unasked > 0 {
+		t.Errorf("exit %d: %+v", code, out)
+	}
+	c.subscribed = nil
+	c.secrets["alipay-public-key"] = c.secrets["alipay-shop-public-key"]
+	code, out := examine(t, c)
+	got := strings.Join(sentences(out.Findings, doctor.Fault), "\n")
+	if code != exitFault || out.Faults != 2 || !strings.Contains(got, "alipay-public-key is the shop's own public key") || !strings.Contains(got, "nobody hears of alarms: deploy with AlarmEmail") {
+		t.Errorf("exit %d: %s", code, got)
+	}
+}
+
+// TestDoctorFinds: each fault has its sentence, and only that one; what is looked at besides stays well.
+func TestDoctorFinds(t *testing.T) {
+	other, crowd := pairs()[2], []string{"--crowd", "10000"}
+	for _, tt := range []struct {
+		fault string
+		spoil func(c *clinic)
+		want  string
+		args  []string
+	}{
+		{"deployment rolled back", func(c *clinic) { c.status = "UPDATE_ROLLBACK_COMPLETE" }, "stack: the last update was rolled back", nil},
+		{"deployment failed", func(c *clinic) { c.status = "UPDATE_ROLLBACK_FAILED" }, "stack: it is UPDATE_ROLLBACK_FAILED: deploy it again", nil},
+		{"deployment under way", func(c *clinic) { c.status = "UPDATE_IN_PROGRESS" }, "stack: it is UPDATE_IN_PROGRESS: wait", nil},
+		{"API away", func(c *clinic) { c.outputs["Url"] = "http://127.0.0.1:1" }, "api: it cannot be reached from here", nil},
+		{"API fails", func(c *clinic) { c.healthCode = 503 }, "/live/healthz answers 503: the function shop fails or is throttled", nil},
+		{"another API", func(c *clinic) { c.healthCode = 403 }, "answers 403: that is not this stack's API", nil},
+		{"another answer", func(c *clinic) { c.health = "<html>" }, "does not answer as this system does", nil},
+		{"another release", func(c *clinic) { c.health = `{"status":"ok","version":"r0"}` }, "is of release r0, the stack of r1", nil},
+		{"function gone", func(c *clinic) { delete(c.configs, "sale-buy") }, "functions: sale-buy is gone: somebody deleted it", nil},
+		{"function broken", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Failed", "StateReason": "no image"} }, "sale-buy cannot run: no image", nil},
+		{"function not updated", func(c *clinic) {
+			c.configs["sale-buy"] = m{"State": "Active", "LastUpdateStatus": "Failed", "LastUpdateStatusReason": "no"}
+		}, "the last update of sale-buy failed: no", nil},
+		{"function being updated", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Pending"} }, "sale-buy is being updated", nil},
+		{"setting missing", func(c *clinic) { c.failures["sale-consume"] = "settings: HOLD is missing" }, "sale-consume fails: settings: HOLD is missing: correct the stack's parameters", nil},
+		{"secret missing at init", func(c *clinic) { c.failures["sale-shop"] = "there is no parameter\n/seckill/x" }, "sale-shop fails: there is no parameter /seckill/x: seckill keys makes", nil},
+		{"function times out", func(c *clinic) { c.failures["sale-repair"] = "Task timed out" }, "sale-repair fails: Task timed out (its log has more)", nil},
+		{"output missing", func(c *clinic) { delete(c.outputs, "ShopFunction") }, "the stack has no output ShopFunction", nil},
+		{"Redis away", func(c *clinic) { c.nodes = []redisconn.Node{{Fault: "dial tcp: i/o timeout"}} }, "redis: the functions do not reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout", nil},
+		{"no Redis", func(c *clinic) { c.nodes = nil }, "redis: the functions know no Redis server", nil},
+		{"Redis is a replica", func(c *clinic) { c.nodes[0].Role = "slave" }, "is a replica, which takes no writes", nil},
+		{"Redis evicts", func(c *clinic) { c.nodes[0].Policy = "allkeys-lru" }, "evicts any key when it is full (maxmemory-policy allkeys-lru)", nil},
+		{"Redis full", func(c *clinic) { c.nodes[0].Limit, c.nodes[0].Used = 1<<30, 1<<30-1 }, "has 1024.0 MiB of 1.0 GiB in use", nil},
+		{"Redis' clock", func(c *clinic) { c.nodes[0].Time = time.Now().Add(-time.Hour) }, "clocks: the clock of Redis 10.0.0.1:6379 is -1h0m", nil},
+		{"functions' clock", func(c *clinic) { c.ahead = time.Hour }, "clocks: the functions' clock is ", nil},
+		{"API's clock", func(c *clinic) { c.apiSkew = -time.Hour }, "clocks: the API's clock is ", nil},
+		{"secret missing", func(c *clinic) { delete(c.secrets, "jwt-secret") }, "secrets: /seckill/sale/jwt-secret is missing: seckill keys --path /seckill/sale --sandbox", nil},
+		{"kid's secret missing", func(c *clinic) { delete(c.secrets, "jwt-2027") }, "/seckill/sale/jwt-2027 is missing: aws ssm put-parameter", nil},
+		{"password missing", func(c *clinic) { delete(c.secrets, "redis-password") }, "/seckill/sale/redis-password is missing: aws ssm put-parameter", nil},
+		{"secret in the clear", func(c *clinic) { c.secrets["jwt-secret"] = [2]string{"String", strings.Repeat("x", 32)} }, "jwt-secret is stored in the clear", nil},
+		{"secret short", func(c *clinic) { c.secrets["jwt-secret"] = [2]string{"SecureString", "short"} }, "jwt-secret has 5 bytes", nil},
+		{"private key broken", func(c *clinic) { c.secrets["gateway-private-key"] = [2]string{"SecureString", "x"} }, "gateway-private-key cannot be used", nil},
+		{"public key broken", func(c *clinic) { c.secrets["alipay-public-key"] = [2]string{"SecureString", "x"} }, "alipay-public-key cannot be used", nil},
+		{"no pair", func(c *clinic) { c.secrets["alipay-shop-public-key"] = [2]string{"SecureString", other.Public} },
+			"alipay-shop-public-key is not the public key of alipay-private-key", nil},
+		{"schedule off", func(c *clinic) { c.rules["rule-Stage"] = [2]string{"DISABLED", "x"} }, "the schedule of sale-stage is switched off: aws events enable-rule --name rule-Stage", nil},
+		{"schedule gone", func(c *clinic) { delete(c.rules, "rule-Stage") }, "the schedule of sale-stage is gone (rule rule-Stage)", nil},
+		{"schedule not made", func(c *clinic) { delete(c.resources, "RepairFunctionMinute") }, "sale-repair has no schedule", nil},
+		{"schedule of somebody else", func(c *clinic) {
+			c.rules["rule-Stage"] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-stage2"}
+		},
+			"the schedule of sale-stage wakes something else", nil},
+		{"trigger off", func(c *clinic) { c.mappings["uuid-ConsumeFunctionOrders"] = "Disabled" }, "ConsumeFunctionOrders is Disabled: messages wait; aws lambda update-event-source-mapping --uuid uuid-", nil},
+		{"trigger not made", func(c *clinic) { delete(c.resources, "ExpireFunctionClosings") }, "the stack has no ExpireFunctionClosings", nil},
+		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift is gone", nil},
+		{"alarm silenced", func(c *clinic) { c.alarms["sale-drift"]["ActionsEnabled"] = false }, "the alarm sale-drift tells nobody: aws cloudwatch enable-alarm-actions", nil},
+		{"alarm without action", func(c *clinic) { c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"} }, "the alarm sale-drift does not tell the stack's topic", nil},
+		{"alarm rings", func(c *clinic) { c.alarms["sale-drift"]["StateValue"] = "ALARM" }, "the alarm sale-drift rings: Runbook drift", nil},
+		{"no alarms", func(c *clinic) { delete(c.resources, "driftAlarm"); delete(c.resources, "faultsAlarm") }, "the stack has no alarms", nil},
+		{"nobody confirmed", func(c *clinic) { c.subscribed = []string{"PendingConfirmation"} }, "nobody hears of alarms yet", nil},
+		{"parked messages", func(c *clinic) { c.depths["OrdersDeadLetter"] = "3" }, "queues: 3 messages are parked in the dead-letter queue of orders", nil},
+		{"waiting messages", func(c *clinic) { c.depths["Closings"] = "7" }, "7 messages wait in closings", nil},
+		{"queue gone", func(c *clinic) { delete(c.depths, "Orders") }, "the queue of orders is gone", nil},
+		{"queue not named", func(c *clinic) { delete(c.outputs, "ClosingsQueueUrl") }, "outputs ClosingsQueueUrl and ClosingsDeadLetterQueueUrl", nil},
+		{"table gone", func(c *clinic) { delete(c.tables, "sale-units") }, "tables: table sale-units is missing", nil},
+		{"table with another key", func(c *clinic) { tb := c.tables["sale-units"]; tb.PK = "item"; c.tables["sale-units"] = tb }, "table sale-units: key is (item S, unit S)", nil},
+		{"crowd over Lambda", func(c *clinic) { c.accounts["lambda"] = 100 }, "quotas: 10000 shoppers within 10s make 2000 calls/s, which want some 240 instances at 100ms a call; the account has 100", crowd},
+		{"crowd over the API", func(c *clinic) { c.accounts["stage"] = 500 }, "and the API (parameter ThrottleRate) lets 500 through", crowd},
+		{"crowd over the account", func(c *clinic) { c.accounts["account"] = 1000 }, "lets 1000 through: the others are told 429 and come again, so all are served after 20 s at the earliest", crowd},
+	} {
+		t.Run(tt.fault, func(t *testing.T) {
+			c := newClinic(t)
+			tt.spoil(c)
+			code, out := examine(t, c, tt.args...)
+			got := sentences(out.Findings, doctor.Fault)
+			if code != exitFault || out.Healthy || len(got) != 1 || out.Faults != 1 || !strings.Contains(got[0], tt.want) {
+				t.Errorf("exit %d, faults\n%s\nwant one with %q", code, strings.Join(got, "\n"), tt.want)
+			}
+			if u := sentences(out.Findings, doctor.Unasked); u != nil {
+				t.Errorf("not asked: %s", strings.Join(u, "\n"))
+			}
+		})
+	}
+}
+
+// TestDoctorCannotAsk: what nobody answered is said, and is neither well nor a fault. On AWS itself it is no reason for a green light.
+func TestDoctorCannotAsk(t *testing.T) {
+	for call, want := range map[string]string{
+		"ListStackResources": "stack: could not ask for the stack's resources: not allowed: no right to ListStackResources", "GetFunctionConfiguration": "functions: could not ask for function sale-buy: not allowed: no right",
+		"DescribeRule": "could not ask for the schedule of sale-stage", "ListTargetsByRule": "could not ask whom the schedule of sale-stage wakes",
+		"GetEventSourceMapping": "could not ask for ConsumeFunctionOrders", "DescribeAlarms": "could not ask for the alarms",
+		"ListSubscriptionsByTopic": "could not ask who hears of alarms", "GetQueueAttributes": "could not ask for the queue closings", "GetParameters": "could not ask for the secrets below /seckill/sale",
+		"DescribeTable": "could not ask for the table sale-units", "DescribeContinuousBackups": "could not ask for backups of sale-units", "GetAccountSettings": "could not ask for Lambda's quota",
+		"GetStage": "could not ask how many calls the API lets through", "GetAccount": "could not ask how many calls the account's APIs let through",
+	} {
+		t.Run(call, func(t *testing.T) {
+			c := newClinic(t)
+			c.refused[call] = true
+			code, out := examine(t, c, "--crowd", "100")
+			got := strings.Join(sentences(out.Findings, doctor.Unasked), "\n")
+			if code != exitOK || out.Faults > 0 || out.Unasked == 0 || !strings.Contains(got, want) {
+				t.Errorf("exit %d, %d faults, not asked\n%s\nwant %q", code, out.Faults, got, want)
+			}
+		})
+	}
+}
+
+func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
+	c := newClinic(t)
+	c.refused["DescribeAlarms"] = true
+	noAWS(t)
+	// One endpoint for each service, and none for all: no stand-in, as far as the tool can see.
+	t.Setenv("AWS_REGION", "eu-central-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	for _, service := range []string{"STS", "CLOUDFORMATION", "LAMBDA", "SSM", "EVENTBRIDGE", "CLOUDWATCH", "SNS", "SQS", "DYNAMODB", "API_GATEWAY"} {
+		t.Setenv("AWS_ENDPOINT_URL_"+service, c.url)
+	}
+	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
+	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
+		stderr != "seckill: stack sale: 0 faults, 31 well, 1 could not be asked\n" {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	c.backups["sale-orders"] = "DISABLED" // which only a stand-in may say
+	if _, stdout, _ = command(t, "doctor", "--stack", "sale"); !strings.Contains(stdout, "FAULT  tables     tables that cannot be restored (sale-orders): aws dynamodb update-continuous-backups") {
+		t.Errorf("without backups:\n%s", stdout)
+	}
+}
+
+// TestDoctorOnACacheOfTheStack: ElastiCache Serverless does not say its policy.
+func TestDoctorOnACacheOfTheStack(t *testing.T) {
+	c := newClinic(t)
+	c.nodes[0] = redisconn.Node{Address: "cache:6379", Refused: "ERR unknown command 'INFO'"}
+	_, out := examine(t, c)
+	if got := sentences(out.Findings, doctor.Unasked); len(got) != 1 || !strings.Contains(got[0], "could not ask for the eviction policy of Redis cache:6379: ERR unknown command 'INFO'; see to it") {
+		t.Errorf("%q", got)
+	}
+	c.parameters["CreateCache"] = "true"
+	c.resources["Cache"] = [2]string{"AWS::CloudFormation::Stack", "cache-stack"}
+	_, out = examine(t, c)
+	if got := strings.Join(sentences(out.Findings, doctor.OK), "\n"); out.Faults+out.Unasked > 0 || !strings.Contains(got, "it holds at most 5 GB") {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestDoctorOfWhatIsMissing(t *testing.T) {
+	c := newClinic(t)
+	c.warm = nil
+	c.backups["sale-orders"] = "DISABLED" // a stand-in may keep none
+	code, out := examine(t, c, "--crowd", "100")
+	got := strings.Join(sentences(out.Findings, doctor.Unasked), "\n")
+	if code != exitOK || out.Unasked != 2 || !strings.Contains(got, "how much sale-orders takes at once: DynamoDB does not say it") || !strings.Contains(got, "the stand-in for AWS keeps none") {
+		t.Errorf("exit %d: %s", code, got)
+	}
+	for want, args := range map[string][]string{"--crowd -1: want 0 to": {"--crowd", "-1"}, "--within 1ms: want 1s to": {"--within", "1ms"}, "there is no stack": {"--stack", "nowhere"}} {
+		account(t, served(t, http.HandlerFunc((&cloud{}).ServeHTTP)).URL)
+		if code, _, stderr := command(t, append([]string{"doctor", "--stack", "sale"}, args...)...); code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit %d, %s", args, code, stderr)
+		}
+	}
+}
