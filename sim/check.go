@@ -176,7 +176,7 @@ func (p *Provider) captured(order string) (nos []string) {
 	return nos
 }
 
-// checkStock: no number is held and free at once, or beyond high-water; and a stock that never forgot anything knows
+// checkStock: every number up to high-water is held or free, none is both, or beyond it; and a stock that never forgot anything knows
 // the holder of every sold unit.
 func (w *World) checkStock(it *seckill.Item) error {
 	s, err := w.numbersOf(it.ID)
@@ -204,6 +204,11 @@ func (w *World) checkStock(it *seckill.Item) error {
 	for n := range s.free {
 		if n > s.highWater {
 			return fmt.Errorf("L3 number %d is free, high-water is %d", n, s.highWater)
+		}
+	}
+	for n := 1; n <= s.highWater; n++ {
+		if s.held[n] == "" && !s.free[n] {
+			return fmt.Errorf("L3 number %d is in no list", n)
 		}
 	}
 	return nil
@@ -397,11 +402,6 @@ func (w *World) converged(it *seckill.Item) error {
 	}
 	if s.stock != it.Stock {
 		return fmt.Errorf("L3 the stock says %d units, the items table %d", s.stock, it.Stock)
-	}
-	for n := 1; n <= s.highWater; n++ {
-		if s.held[n] == "" && !s.free[n] {
-			return fmt.Errorf("L3 number %d is in no list", n)
-		}
 	}
 	want, got := map[string]string{}, map[string]string{}
 	for h, q := range w.truth.quotas {

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 const usage = `mutants sabotages the system in one place at a time and has the simulator find out.
@@ -41,7 +42,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := mutants(ctx, os.Stdout, os.Args[1:])
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -61,7 +62,7 @@ func parseFlags(args []string) (options, error) {
 	f.IntVar(&o.sample, "sample", 0, "play only this many, drawn by -seed; 0 for all")
 	f.StringVar(&o.seed, "seed", "", "any `text` that decides what -sample draws, as a commit's hash")
 	f.BoolVar(&o.list, "list", false, "only list the mutants")
-	f.Uint64Var(&o.limits.mutant, "seeds", 20_000, "play at most this many `seeds` of a mutant")
+	f.Uint64Var(&o.limits.mutant, "seeds", 60_000, "play at most this many `seeds` of a mutant")
 	f.Uint64Var(&o.limits.equivalent, "equivalent", 2_000, "play this many `seeds` of a mutant that is listed as equivalent")
 	f.Uint64Var(&o.limits.unmutated, "unmutated", 200, "play this many `seeds` of the system without a mutant")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "mutants at a time")
