@@ -3,6 +3,9 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,6 +180,34 @@ func TestDoctorCannotAsk(t *testing.T) {
 				t.Errorf("exit %d, %d faults, not asked\n%s\nwant %q", code, out.Faults, got, want)
 			}
 		})
+	}
+}
+
+// TestDoctorsRights: docs/DEPLOY.md lists a right for each call, and for no other.
+func TestDoctorsRights(t *testing.T) {
+	c := newClinic(t)
+	examine(t, c, "--crowd", "100")
+	page, err := os.ReadFile("../../docs/DEPLOY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(page), "| right | for |\n")
+	part, _, _ = strings.Cut(part, "\n\n")
+	var called []string
+	for call := range c.calls {
+		called = append(called, strings.Replace(call, "Invoke", "InvokeFunction", 1))
+	}
+	listed := regexp.MustCompile(`[a-z]+:([A-Z][A-Za-z]+)|(GetStage|GetAccount)\b`)
+	var want []string
+	for _, m := range listed.FindAllStringSubmatch(part, -1) {
+		if m[0] != "apigateway:GET" { // which stands for two calls
+			want = append(want, m[1]+m[2])
+		}
+	}
+	slices.Sort(called)
+	slices.Sort(want)
+	if !slices.Equal(called, want) {
+		t.Errorf("called %v\nlisted %v", called, want)
 	}
 }
 
