@@ -29,6 +29,7 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"buy", []string{"JWT_SECRET_PARAM", "/nowhere"}, "JWT_SECRET_PARAM names the parameter"},
 		{"consume", []string{"HOLD", "1s"}, "HOLD is 1s"},
 		{"consume", []string{"REDIS_ADDRS", "a:1,b:2"}, "contradicts REDIS_CLUSTER=false"},
+		{"buy", []string{"CORS_ORIGIN", storefront + "/"}, "CORS_ORIGIN is"},
 		{"notify", []string{"ALIPAY_PUBLIC_KEY_PARAM", "/seckill/jwt"}, "public key"},
 		{"expire", []string{"ALIPAY_GATEWAY", ""}, "ALIPAY_GATEWAY is empty"},
 		{"stage", []string{"REDIS_ADDRS", "redis"}, "want host:port"},
@@ -117,6 +118,18 @@ func TestRecordedEvents(t *testing.T) {
 	form.Set("total_amount", "0.01")
 	if r := ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 400 || r.text("code") != "notify_forged" {
 		t.Errorf("forged notify: %+v", r)
+	}
+	const allow = "Access-Control-Allow-Origin"
+	for name, c := range map[string]struct {
+		r    response
+		want string
+	}{
+		"purchase": {bought, storefront}, "order": {order, storefront}, "refusal": {ask(t, f["shop"], call(t, "POST", "/order/list", "", "1001")), storefront},
+		"notify": {ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")), ""},
+	} {
+		if c.r.Headers[allow] != c.want {
+			t.Errorf("%s: %s is %q, want %q", name, allow, c.r.Headers[allow], c.want)
+		}
 	}
 	for step, metric := range map[string]string{"buy": `"reserved":1`, "consume": `"placed":1`, "notify": `"settled":1`, "stage": `"cold_starts":1`} {
 		if !f[step].Says(metric) {

@@ -34,6 +34,7 @@ const (
 	sellerID = "2088000000000001"
 
 	notifyPath = "/seckill/alipay/notify"
+	storefront = "https://shop.example.com"
 	address    = "浙江省杭州市西湖区文三路 1 号"
 )
 
@@ -88,7 +89,7 @@ func params() map[string]string {
 func environ(prefix, redis, gateway string, queues map[string]string) map[string]string {
 	env := map[string]string{
 		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": prefix, "REDIS_ADDRS": redis,
-		"JWT_SECRET_PARAM": "/seckill/jwt", "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
+		"JWT_SECRET_PARAM": "/seckill/jwt", "CORS_ORIGIN": storefront, "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
 		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_PARAM": "/seckill/alipay/private",
 		"ALIPAY_PUBLIC_KEY_PARAM": "/seckill/alipay/public", "ALIPAY_FAKE": "true", "HOLD": "1h", // longer than any test takes
 	}

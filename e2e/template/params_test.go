@@ -43,6 +43,9 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"seller id of another kind":    {cluster, []string{"AlipaySellerId", "1234567890123456"}, "AlipaySellerId has to be"},
 		"Alipay over http":             {cluster, []string{"AlipayGateway", "http://openapi.alipay.com/gateway.do"}, "AlipayGateway has to be"},
 		"origin with a path":           {cluster, []string{"StorefrontOrigin", "https://shop.example.com/"}, "StorefrontOrigin has to be"},
+		"origin with a usual port":     {sandbox, []string{"StorefrontOrigin", "https://shop.example.com:443"}, "StorefrontOrigin has to be"},
+		"origin with capitals":         {sandbox, []string{"StorefrontOrigin", "https://Shop.example.com"}, "StorefrontOrigin has to be"},
+		"any origin, in words":         {cluster, []string{"StorefrontOrigin", "*"}, "StorefrontOrigin has to be"},
 		"address with a slash":         {sandbox, []string{"PublicUrl", "https://x.example.com/live/"}, "PublicUrl has to be"},
 		"notify without a path":        {sandbox, []string{"NotifyUrl", "https://x.example.com"}, "NotifyUrl has to be"},
 		"Redis without a port":         {sandbox, []string{"RedisEndpoint", "redis"}, "RedisEndpoint has to be"},
@@ -98,6 +101,34 @@ func TestHoldsThatAreAcceptedWork(t *testing.T) {
 	}
 	if want := 8 + 1440 + 24 + 1439 + 24; accepted != want {
 		t.Errorf("%d holds are accepted, want %d", accepted, want)
+	}
+}
+
+// TestOriginsThatAreAcceptedWork: what the template lets through, functions take.
+func TestOriginsThatAreAcceptedWork(t *testing.T) {
+	tpl, accepted := open(t), 0
+	ports := []int{1000, 4430, 8080, 9999, 10000, 44300, 65535}
+	for port := range 1000 {
+		ports = append(ports, port)
+	}
+	for _, port := range ports {
+		params := maps.Clone(cluster)
+		params["StorefrontOrigin"] = fmt.Sprintf("https://shop.example.com:%d", port)
+		w := tpl.deploy(params)
+		if got, err := w.refusals(); err != nil || len(got) > 0 {
+			continue
+		}
+		accepted++
+		env, err := environ(w, tpl.functions()["buy"])
+		if err == nil {
+			_, err = config.Read[config.Buy](env)
+		}
+		if err != nil {
+			t.Errorf("port %d: %v", port, err)
+		}
+	}
+	if want := len(ports) - 3; accepted != want { // 0, 80 and 443
+		t.Errorf("%d ports are accepted, want %d", accepted, want)
 	}
 }
 

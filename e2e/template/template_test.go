@@ -138,7 +138,11 @@ func TestRoutes(t *testing.T) {
 
 // TestRefusalsOfTheGateway: they are what package httpapi writes.
 func TestRefusalsOfTheGateway(t *testing.T) {
-	responses, _ := open(t).resource("Api").prop("GatewayResponses").(map[string]any)
+	api := open(t).resource("Api")
+	responses, _ := api.prop("GatewayResponses").(map[string]any)
+	refusal := httptest.NewRecorder()
+	httpapi.NewBuy(nil, nil, httpapi.Options{CORSOrigin: "*"}).ServeHTTP(refusal, httptest.NewRequest(http.MethodGet, "/", nil))
+	exposed := refusal.Header().Get("Access-Control-Expose-Headers")
 	for kind, r := range responses {
 		text := str(r, "ResponseTemplates", "application/json")
 		var got map[string]any
@@ -170,8 +174,10 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 				t.Errorf("%s: header %s: %v, want %s", kind, name, headers[name], want)
 			}
 		}
-		if headers["Access-Control-Allow-Origin"] == nil {
-			t.Errorf("%s: a storefront elsewhere cannot read it", kind)
+		for name, want := range map[string]any{"Access-Control-Allow-Origin": at(api.prop("Cors"), "AllowOrigin"), "Access-Control-Expose-Headers": "'" + exposed + "'"} {
+			if diff := cmp.Diff(want, headers[name]); diff != "" {
+				t.Errorf("%s: a storefront elsewhere cannot read it: header %s: %s", kind, name, diff)
+			}
 		}
 	}
 	for _, kind := range []string{"DEFAULT_4XX", "DEFAULT_5XX", "THROTTLED", "MISSING_AUTHENTICATION_TOKEN", "BAD_REQUEST_BODY", "REQUEST_TOO_LARGE"} {
@@ -325,6 +331,27 @@ func TestAddresses(t *testing.T) {
 		for setting, want := range c.want {
 			if env[setting] != want {
 				t.Errorf("%s: %s is %q, want %q", name, setting, env[setting], want)
+			}
+		}
+	}
+}
+
+// TestOrigins: functions name the same origin as the preflight, and only a sandbox any.
+func TestOrigins(t *testing.T) {
+	tpl := open(t)
+	for name, c := range map[string]struct {
+		params map[string]string
+		want   string
+	}{"a sandbox": {sandbox, "*"}, "a sandbox with a storefront": {elsewhere, elsewhere["StorefrontOrigin"]}, "a shop": {whole, whole["StorefrontOrigin"]}} {
+		w := tpl.deploy(c.params)
+		preflight, err := w.eval(at(tpl.resource("Api").prop("Cors"), "AllowOrigin"))
+		if err != nil || preflight != "'"+c.want+"'" {
+			t.Errorf("%s: the preflight names %v (%v), want %s", name, preflight, err, c.want)
+		}
+		for step, want := range map[string]string{"buy": c.want, "shop": c.want, "notify": ""} {
+			env, err := environ(w, tpl.functions()[step])
+			if err != nil || env["CORS_ORIGIN"] != want {
+				t.Errorf("%s: %s names %q (%v), want %q", name, step, env["CORS_ORIGIN"], err, want)
 			}
 		}
 	}

@@ -13,6 +13,6 @@ func main() {
 	boot.Run("notify", func(s config.Notify, b *boot.Boot) apigw.Handler {
 		ledger, _ := b.Ledger()
 		flow := notify.New(notify.Deps{Payments: b.Payments(s.Alipay), Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
-		return apigw.HTTP(httpapi.NewNotify(flow, b.Options("")))
+		return apigw.HTTP(httpapi.NewNotify(flow, b.Options(httpapi.Options{})))
 	})
 }

@@ -18,6 +18,6 @@ func main() {
 			Payments: b.Payments(s.Alipay),
 			Clock:    b.Clock, Meter: b.Meter,
 		})
-		return apigw.HTTP(httpapi.NewShop(flow, b.Tokens(s.Tokens), b.Options(s.Alipay.CashierURL)))
+		return apigw.HTTP(httpapi.NewShop(flow, b.Tokens(s.Tokens), b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin})))
 	})
 }

@@ -174,9 +174,10 @@ func (b *Boot) refresh(ctx context.Context) {
 	}
 }
 
-// Options are what the HTTP face of a step is told.
-func (b *Boot) Options(cashierURL string) httpapi.Options {
-	return httpapi.Options{Log: b.Log, Version: b.base.Version, CashierURL: cashierURL}
+// Options are what the HTTP face of a step is told: o, with what is the same for every step.
+func (b *Boot) Options(o httpapi.Options) httpapi.Options {
+	o.Log, o.Version = b.Log, b.base.Version
+	return o
 }
 
 // report tells Lambda and the log why init failed ("Initialization error", AWS Lambda runtime API).

@@ -153,6 +153,23 @@ func (t *Tokens) problems() []string {
 	return out
 }
 
+// CORS is which pages may read the answers, beside those of the API's own origin.
+type CORS struct {
+	Origin string `env:"CORS_ORIGIN"` // as a browser writes it, such as https://shop.example.com; "*" for every origin, "" for none
+}
+
+func (c *CORS) problems() []string {
+	if c.Origin == "" || c.Origin == "*" {
+		return nil
+	}
+	u, err := url.Parse(c.Origin)
+	if err == nil && u.Hostname() != "" && c.Origin == u.Scheme+"://"+u.Host && strings.Trim(u.Host, "abcdefghijklmnopqrstuvwxyz0123456789.-:[]") == "" &&
+		!strings.HasSuffix(u.Host, ":") && (u.Scheme == "https" && u.Port() != "443" || u.Scheme == "http" && u.Port() != "80") {
+		return nil
+	}
+	return []string{fmt.Sprintf(`CORS_ORIGIN is %q, want "*", or an origin as browsers write it: https://shop.example.com (no path, no capitals, no usual port)`, c.Origin)}
+}
+
 // Alipay is the payment provider.
 type Alipay struct {
 	AppID           string `env:"ALIPAY_APP_ID,required,notEmpty"`

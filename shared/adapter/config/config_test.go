@@ -103,6 +103,10 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"notify URL":            {"notify", map[string]string{"ALIPAY_NOTIFY_URL": "/notify"}, "ALIPAY_NOTIFY_URL"},
 		"cashier":               {"shop", map[string]string{"CASHIER_URL": "https://fake.example.com/cashier"}, "contradicts ALIPAY_FAKE=false"},
 		"private key twice":     {"notify", map[string]string{"ALIPAY_PRIVATE_KEY": "x"}, "ALIPAY_PRIVATE_KEY and ALIPAY_PRIVATE_KEY_PARAM are both set"},
+		"origin":                {"buy", map[string]string{"CORS_ORIGIN": "https://shop.example.com"}, ""},
+		"origin, any":           {"shop", map[string]string{"CORS_ORIGIN": "*"}, ""},
+		"origin with a port":    {"shop", map[string]string{"CORS_ORIGIN": "http://localhost:8100"}, ""},
+		"origin of numbers":     {"shop", map[string]string{"CORS_ORIGIN": "http://[::1]:8100"}, ""},
 		"gateway's key twice":   {"gateway", map[string]string{"GATEWAY_PRIVATE_KEY": "x"}, "GATEWAY_PRIVATE_KEY and GATEWAY_PRIVATE_KEY_PARAM are both set"},
 		"way back":              {"gateway", map[string]string{"CASHIER_RETURN_URL": "javascript:alert(1)"}, "CASHIER_RETURN_URL"},
 		"no way back":           {"gateway", map[string]string{"CASHIER_RETURN_URL": ""}, ""},
@@ -114,6 +118,23 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		err := functions[c.function](environ)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %s with %v: %v, want %q", name, c.function, c.set, err, c.want)
+		}
+	}
+}
+
+// What no browser would ever send as its origin would keep the storefront out silently.
+func TestOriginsThatNoBrowserSends(t *testing.T) {
+	for _, origin := range []string{
+		"shop.example.com", "https://", "https://shop.example.com/", "https://shop.example.com/app", "https://shop.example.com?", "https://shop.example.com#x", "https://a.example,https://b.example",
+		"https://a.example https://b.example", "https://*.example.com", "https://me@shop.example.com", "HTTPS://shop.example.com", "https://Shop.example.com", "https://shop.example.com:443",
+		"http://shop.example.com:80", "https://shop.example.com:", "https://:8100", "https://商店.example", "ftp://shop.example.com", "null", "https://shop.example.com\r\nSet-Cookie: a=b", " *",
+	} {
+		for _, name := range []string{"buy", "shop"} {
+			environ := maps.Clone(full)
+			environ["CORS_ORIGIN"] = origin
+			if err := functions[name](environ); err == nil || !strings.Contains(err.Error(), "CORS_ORIGIN is ") || strings.ContainsAny(err.Error(), "\r\n") {
+				t.Errorf("%s with the origin %q: %v, want one line with the setting's name", name, origin, err)
+			}
 		}
 	}
 }

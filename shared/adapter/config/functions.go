@@ -8,6 +8,7 @@ type Buy struct {
 	Redis  Redis
 	Orders Orders
 	Tokens Tokens
+	CORS   CORS
 }
 
 // Consume is the settings of the function on the orders queue.
@@ -20,7 +21,7 @@ type Consume struct {
 	Hold     Hold
 }
 
-// Notify is the settings of the function behind Alipay's callback.
+// Notify is the settings of the function behind Alipay's callback. No page calls it, so that it needs no CORS.
 type Notify struct {
 	Base
 	Alipay Alipay
@@ -55,6 +56,7 @@ type Shop struct {
 	Closings Closings
 	Tokens   Tokens
 	Alipay   Alipay // signs pay strings only; never called
+	CORS     CORS
 }
 
 // Gateway is the settings of the fake payment gateway, which only a sandbox has.

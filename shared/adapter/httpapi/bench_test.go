@@ -36,7 +36,7 @@ func BenchmarkBuySoldOut(b *testing.B) {
 func BenchmarkBuyAccepted(b *testing.B) { benchmark(b, &stubs{}, http.StatusOK) }
 
 func benchmark(b *testing.B, flow Buyer, status int) {
-	h := NewBuy(flow, verifier(), Options{})
+	h := NewBuy(flow, verifier(), Options{CORSOrigin: "https://shop.example.com"})
 	text := purchaseBody(itemID, "1", "北京市海淀区中关村大街1号")
 	body := strings.NewReader(text)
 	r, err := http.NewRequest(http.MethodPost, "/seckill/buy", io.NopCloser(body))

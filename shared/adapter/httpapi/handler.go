@@ -23,6 +23,7 @@ type Options struct {
 	Log        *slog.Logger // where faults go, without addresses, tokens and bodies; nil: nowhere
 	Version    string       // shown by GET /healthz
 	CashierURL string       // shown by GET /healthz: where a pay string can be paid in a browser; "" hides it
+	CORSOrigin string       // whose pages may read the answers: an origin, or "*"; "": those of the API's own origin only
 }
 
 // Route is a method and a path pattern as http.ServeMux writes it: "/order/{id}". No pattern has more than one parameter.
@@ -86,18 +87,19 @@ func (rt *route) match(path string) (arg string, ok bool) {
 type Handler struct {
 	routes []route
 	log    *slog.Logger
+	cors   cors
 }
 
 func newHandler(o Options, routes ...route) *Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{routes, o.Log}
+	return &Handler{routes, o.Log, newCORS(o.CORSOrigin)}
 }
 
-// Join makes one handler of several; the first one's log is used.
+// Join makes one handler of several; the first one's log and CORS origin are used.
 func Join(first *Handler, more ...*Handler) *Handler {
-	h := &Handler{slices.Clone(first.routes), first.log}
+	h := &Handler{slices.Clone(first.routes), first.log, first.cors}
 	for _, m := range more {
 		h.routes = append(h.routes, m.routes...)
 	}
@@ -115,14 +117,16 @@ func (h *Handler) Routes() []Route {
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	h.cors.write(header)
 	rt, arg, allow := h.find(r)
 	if rt == nil {
 		e := seckill.Refuse(seckill.CodeNotFound)
 		if len(allow) > 0 {
-			w.Header()["Allow"] = []string{strings.Join(allow, ", ")}
+			header["Allow"] = []string{strings.Join(allow, ", ")}
 			e = seckill.Refuse(seckill.CodeMethod)
 		}
-		writeProblem(w, r, e)
+		writeProblem(w, r, e, h.cors.varyProblem)
 		return
 	}
 	if id := trace(r); id != seckill.Trace(r.Context()) {
@@ -132,10 +136,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		e := seckill.AsError(err)
 		h.report(r, rt, e)
-		writeProblem(w, r, e)
+		writeProblem(w, r, e, h.cors.varyProblem)
 		return
 	}
-	header := w.Header()
 	header["Content-Type"] = a.kind
 	header["Cache-Control"] = a.cache
 	header["X-Content-Type-Options"] = nosniff

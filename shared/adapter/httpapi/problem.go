@@ -40,7 +40,7 @@ var openings = func() (out [languages]map[seckill.Code]opening) {
 }()
 
 // writeProblem answers with a problem document; nothing of e.Err gets out.
-func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error) {
+func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, vary []string) {
 	lang := preferred(r.Header["Accept-Language"])
 	o, ok := openings[lang][e.Code]
 	if !ok {
@@ -120,5 +120,5 @@ func appendString(b []byte, s string) []byte {
 
 // Problem answers with an error's problem document, for a server that has routes of its own beside these. It logs nothing.
 func Problem(w http.ResponseWriter, r *http.Request, err error) {
-	writeProblem(w, r, seckill.AsError(err))
+	writeProblem(w, r, seckill.AsError(err), vary)
 }
