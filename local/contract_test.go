@@ -3,12 +3,15 @@ package local_test
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"seckill/e2e/contract"
 	"seckill/local"
 	"seckill/shared/seckill"
 )
@@ -42,124 +45,43 @@ func fields(t *testing.T, what string, got any, want map[string]string) map[stri
 	return object
 }
 
-func checkItem(t *testing.T, what string, got any) map[string]any {
-	t.Helper()
-	it := fields(t, what, got, map[string]string{"id": "string", "sk_price": "number", "start_time": "time", "end_time": "time",
-		"create_time": "time", "max_sk_count": "number", "sk_per_max_count": "number", "stock": "number", "commodity": "object"})
-	fields(t, what+" commodity", it["commodity"], map[string]string{"id": "string", "title": "string", "price": "number", "covers": "array",
-		"detail": "string", "create_time": "time"})
-	return it
-}
-
-func ids(list any) []string {
-	var out []string
-	items, _ := list.([]any)
-	for _, it := range items {
-		id, _ := it.(map[string]any)["id"].(string)
-		out = append(out, id)
-	}
-	return out
-}
-
-func TestContractOfItems(t *testing.T) {
+// TestContract tries a system in one process by the cases that deployed stacks are tried by. Ids are the largest that 64 bits have: a float64 would lose
+// their last digits.
+func TestContract(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{})
-	ing := w.call("", "GET", "/seckill/ing?page=1&size=10", nil)
-	if got := ids(ing.json["seckills"]); ing.status != 200 || !slices.Equal(got, []string{local.DemoLive}) {
-		t.Errorf("ing: %v", ing)
-	}
-	will := w.call("", "GET", "/seckill/will?page=1&size=10", nil)
-	if got := ids(will.json["seckills"]); will.status != 200 || !slices.Equal(got, []string{local.DemoUpcoming}) {
-		t.Errorf("will: %v", will)
-	}
-	for _, id := range []string{local.DemoEnded, local.DemoLive, local.DemoUpcoming} {
-		a := w.call("", "GET", "/seckill/detail/"+id, nil)
-		it := checkItem(t, id, a.json)
-		for field, want := range map[string]string{"max_sk_count": "10", "sk_per_max_count": "1", "stock": "10"} {
-			if got, _ := it[field].(json.Number); got.String() != want {
-				t.Errorf("item %s: %s %v, want %s", id, field, it[field], want)
-			}
-		}
-	}
-	if a := w.call("", "GET", "/seckill/ing?page=2&size=10", nil); a.raw != `{"seckills":[]}` {
-		t.Errorf("a page beyond the end: %v", a)
-	}
-	if a := w.call("", "GET", "/seckill/detail/9", nil); a.status != 404 || a.text("detail") == "" {
-		t.Errorf("unknown item: %v", a)
-	}
-	w.pass(10*time.Minute + time.Second) // the upcoming one starts
-	if got := ids(w.call("", "GET", "/seckill/ing", nil).json["seckills"]); !slices.Equal(got, []string{local.DemoUpcoming, local.DemoLive}) {
-		t.Errorf("after the start: %v, want the newest start first", got)
-	}
-	w.bought("1001", local.DemoUpcoming)
-}
-
-// One item with the largest id that 64 bits have; a float64 would lose its last digits.
-const longID = "9223372036854775807"
-
-func TestContractOfOrders(t *testing.T) {
-	t.Parallel()
-	it := live(longID, 10, 3)
-	it.Price = 88_88
-	w := start(t, local.Options{Items: []seckill.Item{it}})
-	const chinese = "上海市黄浦区人民大道 200 号 “门卫”转交 <b>&</b> 😀"
-	for i, id := range []string{longID, `"` + longID + `"`} { // as a bare integer, and as a string
-		token := w.token([]string{"9007199254740993", "1002"}[i])
-		empty := w.call(token, "GET", "/seckill/order/"+longID, nil)
-		if empty.status != 200 || empty.text("alipay_order") != "" || empty.text("state") != "none" {
-			t.Errorf("before buying: %v", empty)
-		}
-		body := `{"seckill_id":` + id + `,"count":3,"address":` + quote(chinese) + `,"unknown":true}`
-		a := w.call(token, "POST", "/seckill/buy", body)
-		if n, _ := a.json["result"].(json.Number); a.status != 200 || n != "1" || !seckill.ValidOrderID(a.text("order_id")) {
-			t.Fatalf("buy: %v", a)
-		}
-		var s answer
-		w.eventually("pay string", func() bool {
-			s = w.call(token, "GET", "/seckill/order/"+longID, nil)
-			return s.text("alipay_order") != ""
-		}, func() any { return s })
-		for _, part := range []string{"method=alipay.trade.app.pay", "time_expire", "sign_type=RSA2", "266.64", a.text("order_id")} {
-			if !strings.Contains(s.text("alipay_order"), part) {
-				t.Errorf("the pay string lacks %s: %s", part, s.text("alipay_order"))
-			}
-		}
-		list, _ := w.call(token, "GET", "/order/list?page=1&size=10", nil).json["orders"].([]any)
-		if len(list) != 1 {
-			t.Fatalf("my orders: %v, want one", list)
-		}
-		for _, got := range []any{list[0], w.call(token, "GET", "/order/"+a.text("order_id"), nil).json} {
-			o := fields(t, "order", got, map[string]string{"id": "string", "create_time": "time", "status": "number", "count": "number",
-				"amount": "number", "address": "string", "seckill": "object", "state": "string"})
-			checkItem(t, "order's item", o["seckill"])
-			if o["address"] != chinese || o["status"] != json.Number("1") || o["count"] != json.Number("3") || o["amount"] != json.Number("266.64") {
-				t.Errorf("order: %v", o)
-			}
-		}
-	}
+	const secret = "another secret"
+	next := uint64(math.MaxInt64) + 1
+	shop := &contract.Shop{Client: &contract.Client{}, Secret: secret, Shoppers: 1<<53 - 9, Patience: patience,
+		Items: contract.NewCatalog(time.Now(), func() string { next--; return strconv.FormatUint(next, 10) })}
+	shop.Items.Stopped.Stopped = true
+	w := start(t, local.Options{Items: shop.Items.All(), JWTSecret: secret, Version: "v9"})
+	shop.URL, shop.HTTP = w.URL(), w.http
+	t.Run("lists", shop.Lists)
+	t.Run("refusals", shop.Refusals)
+	t.Run("routes", shop.Routes)
+	t.Run("orders", shop.Orders)
 	w.drained()
 }
 
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
-
-func TestTokensWithNumberOrStringUserAreTheSameShopper(t *testing.T) {
+func TestUpcomingItemIsOnSaleOnceItStarts(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{JWTSecret: "another secret"})
-	order, _ := w.bought("9007199254740993", local.DemoLive)
-	asText := forgeHS256(t, "another secret", `{"iss":"9007199254740993","sub":"1","exp":4102444800}`)
-	if a := w.call(asText, "GET", "/order/"+order, nil); a.status != 200 {
-		t.Errorf("the same user as a string: %v", a)
+	w := start(t, local.Options{})
+	listed := func(path string) (ids []string) {
+		list, _ := w.call("", "GET", path, nil).json["seckills"].([]any)
+		for _, it := range list {
+			id, _ := it.(map[string]any)["id"].(string)
+			ids = append(ids, id)
+		}
+		return ids
 	}
-	neighbour := forgeHS256(t, "another secret", `{"iss":9007199254740992,"sub":"1","exp":4102444800}`)
-	if a := w.call(neighbour, "GET", "/order/"+order, nil); a.status != 404 {
-		t.Errorf("the user one digit below: %v", a)
+	if got := listed("/seckill/will"); !slices.Equal(got, []string{local.DemoUpcoming}) {
+		t.Errorf("before the start: %v", got)
 	}
+	w.pass(10*time.Minute + time.Second)
+	if got := listed("/seckill/ing"); !slices.Equal(got, []string{local.DemoUpcoming, local.DemoLive}) {
+		t.Errorf("after the start: %v, want the newest start first", got)
+	}
+	w.bought("1001", local.DemoUpcoming)
 }
 
 func TestPagesAreServedUnderAStrictPolicy(t *testing.T) {

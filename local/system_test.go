@@ -3,9 +3,6 @@ package local_test
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net"
@@ -20,16 +17,6 @@ import (
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
-
-// forgeHS256 signs claims as they are written: a library would write a number its own way.
-func forgeHS256(t *testing.T, secret, claims string) string {
-	t.Helper()
-	enc := base64.RawURLEncoding
-	head := enc.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + enc.EncodeToString([]byte(claims))
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(head))
-	return head + "." + enc.EncodeToString(mac.Sum(nil))
-}
 
 func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 	t.Parallel()

@@ -15,12 +15,12 @@ import (
 )
 
 // report says at the end what was called, how fast, and how long each case took.
-var report = &figures{}
+var report = &figures{failed: map[string]int{}}
 
 type figures struct {
 	mu          sync.Mutex
 	calls       int
-	failed      int // answered 5xx
+	failed      map[string]int // answers 5xx by status and code
 	first, last time.Time
 	buys        []time.Duration
 	cases       []string
@@ -36,7 +36,7 @@ func (f *figures) call(method, path string, a contract.Answer, took time.Duratio
 	}
 	f.last = now
 	if a.Status >= 500 {
-		f.failed++
+		f.failed[strings.TrimSpace(fmt.Sprint(a.Status, " ", a.Text("code")))]++
 	}
 	if method == "POST" && path == "/seckill/buy" {
 		f.buys = append(f.buys, took)
@@ -71,7 +71,7 @@ func (f *figures) print(w io.Writer) {
 		return
 	}
 	took := f.last.Sub(f.first)
-	fmt.Fprintf(w, "%d calls in %.1f s, %.0f/s, waits included; %d answered 5xx; %s\n", f.calls, took.Seconds(), float64(f.calls)/took.Seconds(), f.failed, percentiles("buy", f.buys))
+	fmt.Fprintf(w, "%d calls in %.1f s, %.0f/s, waits included; answered 5xx: %v; %s\n", f.calls, took.Seconds(), float64(f.calls)/took.Seconds(), f.failed, percentiles("buy", f.buys))
 }
 
 // percentiles says the median and the 99th.

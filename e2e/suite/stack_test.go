@@ -242,7 +242,7 @@ func eventually(t *testing.T, what string, holds func() string) {
 		}
 		if time.Since(told) > 15*time.Second {
 			told = time.Now()
-			t.Logf("waiting for %s for %.0f s: %.300s", what, time.Since(began).Seconds(), missing)
+			t.Logf("waiting for %s for %.0f s: %.160s", what, time.Since(began).Seconds(), missing)
 		}
 		<-tick.C
 	}
