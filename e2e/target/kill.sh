@@ -6,7 +6,8 @@ set -euo pipefail
 [ $# = 3 ] || { sed -n '2,5s/^# \?//p' "$0" >&2; exit 2; }
 case $1 in
 process)
-  for pid in $(ps -o pid= --ppid "$2"); do
+  for status in $(grep -sl "^PPid:[[:space:]]*$2\$" /proc/[0-9]*/status); do
+    pid=$(basename "$(dirname "$status")")
     ! grep -qzx "AWS_LAMBDA_FUNCTION_NAME=$3" "/proc/$pid/environ" 2>/dev/null || kill -9 "$pid" 2>/dev/null || true
   done
   ;;
