@@ -11,7 +11,7 @@ PICTURES ?= $(CURDIR)/.tools/pictures
 
 .PHONY: help
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
 
 .PHONY: run
 run: ## the whole system on http://localhost:8100 with demo data; ARGS="--port 8200 --hold 2m" passes flags
@@ -121,7 +121,7 @@ second: ## a second opinion: ledger and items on Amazon's own DynamoDB Local (Ja
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION) ## formatting and linters
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-formatted: $$unformatted" >&2; exit 1; }
 	$< run ./...
-	$< run --build-tags real ./...
+	$< run --build-tags real,e2e ./...
 
 $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) into .tools, once (about two minutes)"
