@@ -4,7 +4,6 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -24,63 +23,48 @@ func (s *sale) crowd(t *testing.T, n int, visit func(ctx context.Context, p *sho
 	t.Helper()
 	type guest struct {
 		*shopper
-		back time.Time // when it comes again
+		back time.Time // when it comes again; zero: it was not here yet
 	}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), crowdPatience, fmt.Errorf("the crowd was not done within %v", crowdPatience))
+	limited, cancel := context.WithTimeoutCause(t.Context(), crowdPatience, fmt.Errorf("the crowd was not done within %v", crowdPatience))
 	defer cancel()
+	ctx, fail := context.WithCancelCause(limited)
+	defer fail(nil)
 	ids := newShoppers(n)
 	line := make(chan guest, n)
 	for i := range n {
 		line <- guest{s.shopper(t, ids+int64(i)), time.Time{}}
 	}
-	var gone, fresh atomic.Int64
-	fresh.Store(int64(n))
-	var first error
-	fail := sync.OnceFunc(func() { cancel() })
-	var mu sync.Mutex
+	var gone, came atomic.Int64
 	var workers sync.WaitGroup
 	for range s.clients() {
 		workers.Go(func() {
-			for gone.Load() < int64(n) && (fresh.Load() > 0 || !enough()) {
+			for ctx.Err() == nil && gone.Load() < int64(n) && (came.Load() < int64(n) || !enough()) {
 				var g guest
 				select {
 				case g = <-line:
-				case <-ctx.Done():
-					return
 				case <-time.After(pollEvery): // the others have them all
 					continue
 				}
-				if !g.back.IsZero() {
-					pause(ctx, time.Until(g.back))
-				}
+				pause(ctx, time.Until(g.back))
 				done, err := visit(ctx, g.shopper)
 				if g.back.IsZero() {
-					fresh.Add(-1)
+					came.Add(1)
 				}
-				if err != nil {
-					mu.Lock()
-					if first == nil {
-						first = err
-					}
-					mu.Unlock()
-					fail()
-					return
-				}
-				if done {
+				switch {
+				case err != nil:
+					fail(err)
+				case done:
 					gone.Add(1)
-					continue
+				default:
+					g.back = time.Now().Add(time.Second)
+					line <- g
 				}
-				g.back = time.Now().Add(time.Second)
-				line <- g
 			}
 		})
 	}
 	workers.Wait()
-	if first == nil && ctx.Err() != nil {
-		first = context.Cause(ctx)
-	}
-	if first != nil {
-		t.Fatalf("%v (%d of %d shoppers were done)", first, gone.Load(), n)
+	if err := context.Cause(ctx); err != nil {
+		t.Fatalf("%v (%d of %d shoppers were done)", err, gone.Load(), n)
 	}
 }
 
@@ -152,5 +136,5 @@ func (p *shopper) settle(ctx context.Context) (seckill.State, error) {
 			return "", fmt.Errorf("status: %v", a)
 		}
 	}
-	return "", errors.Join(ctx.Err(), context.Cause(ctx))
+	return "", context.Cause(ctx)
 }
