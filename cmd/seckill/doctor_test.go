@@ -100,6 +100,7 @@ func TestDoctorFinds(t *testing.T) {
 			c.configs["sale-buy"] = m{"State": "Active", "LastUpdateStatus": "Failed", "LastUpdateStatusReason": "no"}
 		}, "the last update of sale-buy failed: no", nil},
 		{"function being updated", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Pending"} }, "sale-buy is being updated", nil},
+		{"function asleep", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Inactive"} }, "sale-buy was asleep, and is being woken", nil},
 		{"setting missing", func(c *clinic) { c.failures["sale-consume"] = "settings: HOLD is missing" }, "sale-consume fails: settings: HOLD is missing: correct the stack's parameters", nil},
 		{"secret missing at init", func(c *clinic) { c.failures["sale-shop"] = "there is no parameter\n/seckill/x" }, "sale-shop fails: there is no parameter /seckill/x: seckill keys makes", nil},
 		{"function times out", func(c *clinic) { c.failures["sale-repair"] = "Task timed out" }, "sale-repair fails: Task timed out (its log has more)", nil},
@@ -136,8 +137,8 @@ func TestDoctorFinds(t *testing.T) {
 		{"alarm rings", func(c *clinic) { c.alarms["sale-drift"]["StateValue"] = "ALARM" }, "the alarm sale-drift rings: Runbook drift", nil},
 		{"no alarms", func(c *clinic) { delete(c.resources, "driftAlarm"); delete(c.resources, "faultsAlarm") }, "the stack has no alarms", nil},
 		{"nobody confirmed", func(c *clinic) { c.subscribed = []string{"PendingConfirmation"} }, "nobody hears of alarms yet", nil},
-		{"parked messages", func(c *clinic) { c.depths["OrdersDeadLetter"] = "3" }, "queues: 3 messages are parked in the dead-letter queue of orders", nil},
-		{"waiting messages", func(c *clinic) { c.depths["Closings"] = "7" }, "7 messages wait in closings", nil},
+		{"parked messages", func(c *clinic) { c.depths["OrdersDeadLetter"] = "3" }, "queues: parked in the dead-letter queue of orders: 3", nil},
+		{"waiting messages", func(c *clinic) { c.depths["Closings"] = "7" }, "waiting in closings: 7;", nil},
 		{"queue gone", func(c *clinic) { delete(c.depths, "Orders") }, "the queue of orders is gone", nil},
 		{"queue not named", func(c *clinic) { delete(c.outputs, "ClosingsQueueUrl") }, "outputs ClosingsQueueUrl and ClosingsDeadLetterQueueUrl", nil},
 		{"table gone", func(c *clinic) { delete(c.tables, "sale-units") }, "tables: table sale-units is missing", nil},

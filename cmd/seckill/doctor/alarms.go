@@ -85,7 +85,7 @@ func (c *check) subscriptions(ctx context.Context) {
 	}
 	switch {
 	case confirmed > 0:
-		c.ok("%d hear of alarms", confirmed)
+		c.ok("who hears of alarms: %d", confirmed)
 	case waiting > 0:
 		c.fault("nobody hears of alarms yet: the subscription's e-mail waits to be confirmed")
 	case c.sandbox():

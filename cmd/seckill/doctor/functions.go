@@ -77,6 +77,9 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 	}
 	began := time.Now()
 	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: []byte(event)})
+	if f.State == types.StateInactive { // whatever it answered: Lambda takes the network away from who was idle for weeks
+		return func() { c.fault("%s was asleep, and is being woken: look again in a minute", name) }
+	}
 	if err != nil {
 		return func() { c.unasked("whether "+name+" starts", err) }
 	}

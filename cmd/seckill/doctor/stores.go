@@ -36,7 +36,7 @@ func (d *Doctor) queues(ctx context.Context, c *check) {
 			continue
 		}
 		if depth.Parked > 0 {
-			c.fault("%d messages are parked in the dead-letter queue of %s: docs/runbooks/dead-letters.md", depth.Parked, q.name)
+			c.fault("parked in the dead-letter queue of %s: %d (docs/runbooks/dead-letters.md)", q.name, depth.Parked)
 		}
 		c.depth(q.name, q.function, depth)
 	}
@@ -46,7 +46,7 @@ func (d *Doctor) queues(ctx context.Context, c *check) {
 func (c *check) depth(name, function string, d seckill.Depth) {
 	switch {
 	case d.Visible > 0:
-		c.fault("%d messages wait in %s: a sale is on, or %s does not keep up (docs/runbooks/queue-age.md)", d.Visible, name, function)
+		c.fault("waiting in %s: %d; a sale is on, or %s does not keep up (docs/runbooks/queue-age.md)", name, d.Visible, function)
 	case d.InFlight+d.Delayed > 0:
 		c.ok("no message waits in %s; %d are being handled or hidden until later, %d are for later", name, d.InFlight, d.Delayed)
 	default:
