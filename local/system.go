@@ -242,7 +242,7 @@ func (s *System) buildFlows() {
 	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids, Meter: s.Meter})
 	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders, Closings: s.closings, Clock: s.Clock,
 		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})
-	s.Notify = notify.New(notify.Deps{Payments: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
+	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.desk = operator.NewDesk(s.Stage)

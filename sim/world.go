@@ -319,7 +319,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
 		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events,
 			Repair: rep, Hold: Hold}),
-		Notify: notify.New(notify.Deps{Payments: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
+		Notify: notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
 		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events}),
 		Stage:  stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
 		Repair: rep,

@@ -72,7 +72,7 @@ func TestEachRuleNotices(t *testing.T) {
 		"star":                       {"Resource: !GetAtt BuyLog.Arn", `Resource: "*"`, "without a reason"},
 		"star in a list":             {"Resource: !GetAtt BuyLog.Arn", `Resource: ["*"]`, "without a reason"},
 		"every action":               {"Action: [logs:CreateLogStream, logs:PutLogEvents], Resource: !GetAtt BuyLog.Arn", `Action: ["logs:*"], Resource: !GetAtt BuyLog.Arn`, "without a reason"},
-		"Alipay, and no way to call": {"      Timeout: 10\n      LoggingConfig: {LogGroup: !Ref NotifyLog}\n", "      Timeout: 10\n      LoggingConfig: {LogGroup: !Ref NotifyLog}\n      VpcConfig: *inside\n", "NotifyFunction: calls Alipay"},
+		"Alipay, and no way to call": {"      LoggingConfig: {LogGroup: !Ref ExpireLog}\n", "      LoggingConfig: {LogGroup: !Ref ExpireLog}\n      VpcConfig: *inside\n", "ExpireFunction: calls Alipay"},
 	} {
 		text := bytes.Replace(whole.text, []byte(c.old), []byte(c.new), 1)
 		if bytes.Equal(text, whole.text) {

@@ -12,7 +12,7 @@ import (
 func main() {
 	boot.Run("notify", func(s config.Notify, b *boot.Boot) apigw.Handler {
 		ledger, _ := b.Ledger()
-		flow := notify.New(notify.Deps{Payments: b.Payments(s.Alipay), Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
+		flow := notify.New(notify.Deps{Verifier: b.Verifier(s.Verifier), Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
 		return apigw.HTTP(httpapi.NewNotify(flow, b.Options(httpapi.Options{})))
 	})
 }

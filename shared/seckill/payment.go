@@ -51,6 +51,11 @@ type Payments interface {
 	Query(ctx context.Context, order string) (Trade, error)
 	// Close asks that the order's trade can no longer be paid.
 	Close(ctx context.Context, order string) (CloseResult, error)
+	Verifier
+}
+
+// Verifier is the part of Payments that needs no key of ours.
+type Verifier interface {
 	// Verify checks a notify's authenticity and reads it. CodeForged when the signature or its form is wrong; CodeNotOurs for another
 	// app or seller. No network.
 	Verify(form url.Values) (Notice, error)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"seckill/functions/lambdatest"
+	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/config"
 	"seckill/shared/adapter/jwtauth"
 	"seckill/shared/adapter/memory"
@@ -91,6 +93,53 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	if !strings.Contains(log.String(), "secrets stay as they were") || strings.Contains(log.String(), `"new"`) {
 		t.Errorf("log: %s", log)
 	}
+}
+
+// Alipay changes its key: notices are checked with the new one soon, and with nothing else.
+func TestRotatedPublicKeyIsTaken(t *testing.T) {
+	t.Parallel()
+	const app, seller, order = "2021000000000001", "2088000000000001", "oabcdefghijklmnopqrstuvwxyz"
+	var public [2]string
+	var notices [2]url.Values // each signed with the key beside it
+	for i := range notices {
+		pair, err := fakegateway.GenerateKeys()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(begin), AppID: app, SellerID: seller, MerchantPublicKey: pair.Public, PrivateKey: pair.Private})
+		if err != nil {
+			t.Fatal(err)
+		}
+		public[i] = pair.Public
+		if notices[i], err = g.NotifyForm("1", fakegateway.Trade{TradeNo: "1", OutTradeNo: order, Amount: 1, Status: fakegateway.StatusSuccess, Created: begin, Paid: begin}, begin); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, clock, fake, _ := newBoot(t, map[string]string{"/public": public[0]})
+	v := b.Verifier(config.Verifier{AppID: app, SellerID: seller, PublicKeyParam: "/public"})
+	if err := b.init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string, want, other url.Values) {
+		t.Helper()
+		if n, err := v.Verify(want); err != nil || n.Order != order {
+			t.Errorf("%s: %+v, %v", when, n, err)
+		}
+		if _, err := v.Verify(other); !errors.Is(err, seckill.Refuse(seckill.CodeForged)) {
+			t.Errorf("%s: the other key's notice: %v, want %s", when, err, seckill.CodeForged)
+		}
+	}
+	check("at first", notices[0], notices[1])
+	fake.SetParam("/public", public[1])
+	taken := func() bool {
+		_, err := v.Verify(notices[1])
+		return err == nil
+	}
+	for end := time.Now().Add(time.Minute); !taken() && time.Now().Before(end); { // a reading that takes a second, on a busy machine, is given up
+		clock.Advance(config.RefreshEvery)
+		b.refresh(t.Context())
+	}
+	check("changed", notices[1], notices[0])
 }
 
 func TestOnlyWhatIsCertainlyWrongEndsInit(t *testing.T) {

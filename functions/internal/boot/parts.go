@@ -133,6 +133,28 @@ type tokens struct {
 // User implements httpapi.Auth.
 func (t *tokens) User(token string) (string, error) { return t.Load().User(token) }
 
+// Verifier checks the payment provider's notices.
+func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
+	v := &verifier{}
+	b.Secret(func(secrets *config.Secrets) error {
+		next, err := alipay.NewVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Public())))
+		if err != nil {
+			return fmt.Errorf("settings ALIPAY_…: %w", err)
+		}
+		v.Store(next)
+		return nil
+	}, s.Public())
+	return v
+}
+
+// verifier is one whose key may change.
+type verifier struct {
+	atomic.Pointer[alipay.Verifier]
+}
+
+// Verify implements seckill.Verifier.
+func (v *verifier) Verify(form url.Values) (seckill.Notice, error) { return v.Load().Verify(form) }
+
 // Payments opens the payment provider.
 func (b *Boot) Payments(s config.Alipay) seckill.Payments {
 	p := &payments{}

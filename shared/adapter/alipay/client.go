@@ -58,10 +58,9 @@ type Config struct {
 
 // Client implements seckill.Payments. It is safe for concurrent use.
 type Client struct {
-	appID, sellerID    string
+	*Verifier
 	gateway, notifyURL string
 	key                *rsa.PrivateKey
-	alipay             *rsa.PublicKey
 	http               *http.Client
 	clock              seckill.Clock
 }
@@ -70,20 +69,15 @@ var _ seckill.Payments = (*Client)(nil)
 
 // New checks the settings. The error names the setting that is wrong and never contains a key.
 func New(c Config) (*Client, error) {
-	for _, f := range []struct{ name, value string }{{"app id", c.AppID}, {"seller id", c.SellerID}} {
-		if f.value == "" || len(f.value) > maxCredentials {
-			return nil, fmt.Errorf("alipay: %s: want 1 to %d characters", f.name, maxCredentials)
-		}
+	verifier, err := NewVerifier(c.AppID, c.SellerID, c.AlipayPublicKey)
+	if err != nil {
+		return nil, err
 	}
 	key, err := ParsePrivateKey(c.PrivateKey)
 	if err != nil {
 		return nil, fmt.Errorf("alipay: private key: %w", err)
 	}
-	public, err := ParsePublicKey(c.AlipayPublicKey)
-	if err != nil {
-		return nil, fmt.Errorf("alipay: Alipay's public key: %w", err)
-	}
-	if public.Equal(&key.PublicKey) {
+	if verifier.alipay.Equal(&key.PublicKey) {
 		return nil, errors.New("alipay: Alipay's public key: this is the app's own; copy Alipay's from the app's settings page")
 	}
 	for _, f := range []struct{ name, value string }{{"gateway", c.Gateway}, {"notify URL", c.NotifyURL}} {
@@ -102,8 +96,7 @@ func New(c Config) (*Client, error) {
 			return http.ErrUseLastResponse // a signed call goes to the configured gateway or nowhere
 		}}
 	}
-	return &Client{appID: c.AppID, sellerID: c.SellerID, gateway: c.Gateway, notifyURL: c.NotifyURL, key: key,
-		alipay: public, http: c.HTTP, clock: c.Clock}, nil
+	return &Client{Verifier: verifier, gateway: c.Gateway, notifyURL: c.NotifyURL, key: key, http: c.HTTP, clock: c.Clock}, nil
 }
 
 // payContent is the biz_content of alipay.trade.app.pay.

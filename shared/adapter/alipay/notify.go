@@ -1,6 +1,7 @@
 package alipay
 
 import (
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"net/url"
@@ -17,11 +18,33 @@ const (
 	maxParamName    = 64
 )
 
-// Verify implements seckill.Payments for a form that was decoded once. CodeForged: the form or the signature is wrong, or
+// Verifier implements seckill.Verifier. It has no key of ours: whoever takes it over can sign nothing. It is safe for concurrent use.
+type Verifier struct {
+	appID, sellerID string
+	alipay          *rsa.PublicKey
+}
+
+var _ seckill.Verifier = (*Verifier)(nil)
+
+// NewVerifier checks the settings as New does, except that it cannot notice the app's own public key in the place of Alipay's.
+func NewVerifier(appID, sellerID, alipayPublicKey string) (*Verifier, error) {
+	for _, f := range []struct{ name, value string }{{"app id", appID}, {"seller id", sellerID}} {
+		if f.value == "" || len(f.value) > maxCredentials {
+			return nil, fmt.Errorf("alipay: %s: want 1 to %d characters", f.name, maxCredentials)
+		}
+	}
+	public, err := ParsePublicKey(alipayPublicKey)
+	if err != nil {
+		return nil, fmt.Errorf("alipay: Alipay's public key: %w", err)
+	}
+	return &Verifier{appID, sellerID, public}, nil
+}
+
+// Verify implements seckill.Verifier for a form that was decoded once. CodeForged: the form or the signature is wrong, or
 // a signed value is one that Alipay does not write. CodeNotOurs: authentic, but of another app or seller, or about an
 // out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see.
-func (c *Client) Verify(form url.Values) (seckill.Notice, error) {
-	if err := c.authentic(form); err != nil {
+func (v *Verifier) Verify(form url.Values) (seckill.Notice, error) {
+	if err := v.authentic(form); err != nil {
 		return seckill.Notice{}, &seckill.Error{Code: seckill.CodeForged, Err: err}
 	}
 	order := form.Get("out_trade_no")
@@ -29,8 +52,8 @@ func (c *Client) Verify(form url.Values) (seckill.Notice, error) {
 		name string
 		ours bool
 	}{
-		{"app_id", form.Get("app_id") == c.appID},
-		{"seller_id", form.Get("seller_id") == c.sellerID},
+		{"app_id", form.Get("app_id") == v.appID},
+		{"seller_id", form.Get("seller_id") == v.sellerID},
 		{"out_trade_no", seckill.ValidOrderID(order)},
 	} {
 		if !f.ours {
@@ -51,7 +74,7 @@ func (c *Client) Verify(form url.Values) (seckill.Notice, error) {
 
 // authentic checks the form's shape and that Alipay signed it. Shape comes first: it bounds the work, and makes sure that
 // what is checked is what is read.
-func (c *Client) authentic(form url.Values) error {
+func (v *Verifier) authentic(form url.Values) error {
 	if len(form) > maxNotifyParams {
 		return fmt.Errorf("alipay: notify with %d parameters", len(form))
 	}
@@ -81,7 +104,7 @@ func (c *Client) authentic(form url.Values) error {
 	if sign == "" {
 		return errors.New("alipay: notify without a signature")
 	}
-	return CheckSign(c.alipay, []byte(SignContent(form, "sign", "sign_type")), sign)
+	return CheckSign(v.alipay, []byte(SignContent(form, "sign", "sign_type")), sign)
 }
 
 // validParamName says whether a parameter may have this name. The signed text does not escape = and &, so a name with one

@@ -27,6 +27,44 @@ func TestVerifyReadsAGenuineNotify(t *testing.T) {
 	}
 }
 
+// TestVerifierNeedsNoKeyOfOurs: it reads what a client reads, and refuses what a client refuses.
+func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
+	v, err := alipay.NewVerifier(appID, sellerID, gatewayKeys().Public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := paidForm(t, gateway(t, &clock{start}))
+	if got, err := v.Verify(form); err != nil || got != genuine {
+		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
+	}
+	for name, other := range map[string]struct {
+		app, seller, public string
+		want                seckill.Code
+	}{
+		"another app":    {"2021000000000002", sellerID, gatewayKeys().Public, seckill.CodeNotOurs},
+		"another seller": {appID, "2088000000000009", gatewayKeys().Public, seckill.CodeNotOurs},
+		"another key":    {appID, sellerID, strangerKeys().Public, seckill.CodeForged},
+	} {
+		v, err := alipay.NewVerifier(other.app, other.seller, other.public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := v.Verify(form); !refused(err, other.want) {
+			t.Errorf("%s: got %+v, %v, want %s", name, got, err, other.want)
+		}
+	}
+	for name, c := range map[string]struct{ app, seller, public, want string }{
+		"no app id":         {"", sellerID, gatewayKeys().Public, "app id"},
+		"long seller id":    {appID, strings.Repeat("2", 33), gatewayKeys().Public, "seller id"},
+		"no key":            {appID, sellerID, "", "Alipay's public key: empty"},
+		"private as public": {appID, sellerID, gatewayKeys().Private, "Alipay's public key: not a public key"},
+	} {
+		if _, err := alipay.NewVerifier(c.app, c.seller, c.public); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), gatewayKeys().Private[:6]) {
+			t.Errorf("%s: error %v, want it to say %q", name, err, c.want)
+		}
+	}
+}
+
 func TestVerifyRefusesEveryChange(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	form := paidForm(t, g)

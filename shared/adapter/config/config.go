@@ -170,16 +170,26 @@ func (c *CORS) problems() []string {
 	return []string{fmt.Sprintf(`CORS_ORIGIN is %q, want "*", or an origin as browsers write it: https://shop.example.com (no path, no capitals, no usual port)`, c.Origin)}
 }
 
+// Verifier is what the payment provider's notices are checked with; no key of ours.
+type Verifier struct {
+	AppID          string `env:"ALIPAY_APP_ID,required,notEmpty"`
+	SellerID       string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
+	PublicKey      Secret `env:"ALIPAY_PUBLIC_KEY"` // Alipay's; no secret, and handled as one for simplicity
+	PublicKeyParam string `env:"ALIPAY_PUBLIC_KEY_PARAM"`
+}
+
+// Public is Alipay's public key.
+func (v *Verifier) Public() Source { return Source{"ALIPAY_PUBLIC_KEY", v.PublicKey, v.PublicKeyParam} }
+
+func (v *Verifier) problems() []string { return keyProblems(v.Public()) }
+
 // Alipay is the payment provider.
 type Alipay struct {
-	AppID           string `env:"ALIPAY_APP_ID,required,notEmpty"`
-	SellerID        string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
+	Verifier
 	Gateway         string `env:"ALIPAY_GATEWAY,required,notEmpty"`    // https, unless Fake
 	NotifyURL       string `env:"ALIPAY_NOTIFY_URL,required,notEmpty"` // https, unless Fake
 	PrivateKey      Secret `env:"ALIPAY_PRIVATE_KEY"`
 	PrivateKeyParam string `env:"ALIPAY_PRIVATE_KEY_PARAM"`
-	PublicKey       Secret `env:"ALIPAY_PUBLIC_KEY"` // Alipay's; no secret, and handled as one for simplicity
-	PublicKeyParam  string `env:"ALIPAY_PUBLIC_KEY_PARAM"`
 	Fake            bool   `env:"ALIPAY_FAKE"` // the gateway is the fake one: it may be reached over http
 	CashierURL      string `env:"CASHIER_URL"` // of a fake gateway: where a pay string can be paid in a browser
 }
@@ -188,9 +198,6 @@ type Alipay struct {
 func (a *Alipay) Private() Source {
 	return Source{"ALIPAY_PRIVATE_KEY", a.PrivateKey, a.PrivateKeyParam}
 }
-
-// Public is Alipay's public key.
-func (a *Alipay) Public() Source { return Source{"ALIPAY_PUBLIC_KEY", a.PublicKey, a.PublicKeyParam} }
 
 func (a *Alipay) problems() (out []string) {
 	out = keyProblems(a.Private(), a.Public())

@@ -24,7 +24,7 @@ type Consume struct {
 // Notify is the settings of the function behind Alipay's callback. No page calls it, so that it needs no CORS.
 type Notify struct {
 	Base
-	Alipay Alipay
+	Verifier Verifier
 }
 
 // Expire is the settings of the function on the closings queue.

@@ -13,7 +13,7 @@ import (
 
 // Deps is what the step works with.
 type Deps struct {
-	Payments seckill.Payments
+	Verifier seckill.Verifier
 	Ledger   seckill.Ledger
 	Clock    seckill.Clock
 	Meter    seckill.Meter
@@ -33,7 +33,7 @@ func New(d Deps) *Flow {
 // Notify verifies a notice and records its money. The error is an *seckill.Error: CodeForged, CodeNotOurs; CodeUnavailable when it
 // should be sent again.
 func (f *Flow) Notify(ctx context.Context, form url.Values) error {
-	n, err := f.Payments.Verify(form)
+	n, err := f.Verifier.Verify(form)
 	if err == nil && n.Paid {
 		err = f.capture.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
 	}
