@@ -27,7 +27,6 @@ var equivalent = map[string]string{
 	"build-mixes-old":               "install counts units, users and free numbers; " + driftHeals,
 	"build-taken-over":              "the builder that lost its token gives up, and the other goes on: patience only saves work",
 	"install-mixes-old":             "a loss takes all keys of an item, which are in one slot and have no TTL",
-	"redraw-forgets-owner":          driftHeals,
 	"redraw-takes-from-others":      driftHeals,
 	"forgotten-not-awaited":         "the message itself stays until settle",
 	"settled-stays-awaited":         "due.lua takes out what it finds decided, within a minute",
