@@ -58,7 +58,8 @@ func TestContract(t *testing.T) {
 	shop.URL, shop.HTTP = w.URL(), w.http
 	t.Run("lists", shop.Lists)
 	t.Run("refusals", shop.Refusals)
-	t.Run("routes", shop.Routes)
+	t.Run("paths", shop.Paths)
+	t.Run("methods", shop.Methods)
 	t.Run("orders", shop.Orders)
 	w.drained()
 }

@@ -163,13 +163,18 @@ func (s *Shop) buyKeyed(t *testing.T, user, item, key string) Answer {
 	return s.call(t, s.token(t, user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": 1, "address": Address}, "Idempotency-Key", key)
 }
 
-// Routes tries what the gateway before the functions refuses itself: paths and methods that are not there.
-func (s *Shop) Routes(t *testing.T) {
-	good := s.token(t, s.user(1))
+// Paths tries what the gateway before the functions refuses itself.
+func (s *Shop) Paths(t *testing.T) {
 	s.refused(t, []refusal{
 		{"unknown route", "", "GET", "/seckill/nothing", "", seckill.CodeNotFound},
-		{"unknown route with a token", good, "GET", "/seckill/nothing", "", seckill.CodeNotFound},
-		{"wrong method", good, "GET", "/seckill/buy", "", seckill.CodeMethod},
+		{"unknown route with a token", s.token(t, s.user(1)), "GET", "/seckill/nothing", "", seckill.CodeNotFound},
+	})
+}
+
+// Methods tries methods that a path does not have.
+func (s *Shop) Methods(t *testing.T) {
+	s.refused(t, []refusal{
+		{"wrong method", s.token(t, s.user(1)), "GET", "/seckill/buy", "", seckill.CodeMethod},
 		{"wrong method of a list", "", "POST", "/seckill/ing", "{}", seckill.CodeMethod},
 	})
 }

@@ -93,54 +93,16 @@ func testKill(t *testing.T, s *stack) {
 	report.timed(t, func() string { return fmt.Sprintf("%d kills in %d waves of %d shoppers", kills, waves, perWave) })
 	sale := s.sell(t, perWave*maxWaves, 1)
 
-	// An order that was acknowledged, has no row, and no message that waits: its message is with a process that is no more, and in flight until its
-	// visibility timeout ends.
 	stranded := 0
-	for stranded == 0 {
-		if waves++; waves > maxWaves {
-			t.Fatalf("%d kills never met consume at work", kills)
+	s.undisturbed(func() {
+		for stranded == 0 {
+			if waves++; waves > maxWaves {
+				t.Fatalf("%d kills never met consume at work", kills)
+			}
+			kills += sale.killWave(t, perWave)
+			stranded = sale.stranded(t)
 		}
-		over := make(chan struct{})
-		killed := make(chan error, 1)
-		go func() {
-			var err error
-			for err == nil {
-				select {
-				case <-over:
-					killed <- nil
-					return
-				case <-time.After(50 * time.Millisecond):
-					kills++
-					err = s.shell(t.Context(), s.Kill, s.Outputs["ConsumeFunction"])
-				}
-			}
-			killed <- err
-		}()
-		sale.crowd(t, perWave, func(ctx context.Context, p *shopper) (bool, error) {
-			a, err := p.buy(ctx, 1, "cart")
-			if err == nil && a.Status != 200 && !later(a, true) {
-				err = fmt.Errorf("buy: %v", a)
-			}
-			return a.Status == 200, err
-		}, func() bool { return false })
-		close(over)
-		if err := <-killed; err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "messages taken up", func() string {
-			if visible, _ := s.depth(t, "OrdersQueueUrl"); visible != "0" {
-				return visible + " messages wait"
-			}
-			return ""
-		})
-		missing := func() int { return len(sale.outcomes(sale.mustRows(t))) }
-		for before := missing() + 1; ; pause(t.Context(), 2*time.Second) { // until nobody places any more
-			if stranded = missing(); stranded == 0 || stranded == before {
-				break
-			}
-			before = stranded
-		}
-	}
+	})
 	t.Logf("%d orders are with a killed process after %d kills in %d waves", stranded, kills, waves)
 	began := time.Now()
 	eventually(t, "rows of all acknowledged orders", func() string {
@@ -153,6 +115,58 @@ func testKill(t *testing.T, s *stack) {
 	t.Logf("every acknowledged order has its row %.1f s after the last kill", time.Since(began).Seconds())
 	if n := sale.inState(t)[seckill.Rejected]; n > 0 {
 		t.Errorf("%d orders were rejected while units were left", n)
+	}
+}
+
+// killWave has n shoppers buy while consume is killed again and again, and says how often.
+func (s *sale) killWave(t *testing.T, n int) (kills int) {
+	t.Helper()
+	over, killed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		var err error
+		for err == nil {
+			select {
+			case <-over:
+				killed <- nil
+				return
+			case <-time.After(50 * time.Millisecond):
+				kills++
+				err = s.shell(t.Context(), s.Kill, s.Outputs["ConsumeFunction"])
+			}
+		}
+		killed <- err
+	}()
+	s.crowd(t, n, func(ctx context.Context, p *shopper) (bool, error) {
+		a, err := p.buy(ctx, 1, "cart")
+		if err == nil && a.Status != 200 && !later(a, true) {
+			err = fmt.Errorf("buy: %v", a)
+		}
+		return a.Status == 200, err
+	}, func() bool { return false })
+	close(over)
+	if err := <-killed; err != nil {
+		t.Fatal(err)
+	}
+	return kills
+}
+
+// stranded counts orders that were acknowledged, have no row, and no message that waits: the message is with a process that is no more, and in flight until
+// its visibility timeout ends.
+func (s *sale) stranded(t *testing.T) int {
+	t.Helper()
+	eventually(t, "messages taken up", func() string {
+		if visible, _ := s.depth(t, "OrdersQueueUrl"); visible != "0" {
+			return visible + " messages wait"
+		}
+		return ""
+	})
+	missing := func() int { return len(s.outcomes(s.mustRows(t))) }
+	for before := missing() + 1; ; pause(t.Context(), 2*time.Second) { // until nobody places any more
+		now := missing()
+		if now == 0 || now == before {
+			return now
+		}
+		before = now
 	}
 }
 

@@ -89,7 +89,7 @@ func testPoison(t *testing.T, s *stack) {
 	sale := s.sell(t, buyers, 1)
 	ids := newShoppers(buyers)
 	poison := map[string]bool{}
-	for _, p := range []string{"not json %s", `{"v":99,"kind":"order","order":"%s"}`, `{"v":1,"kind":"order","order":"%s"}`, `{"v":1,"kind":"dance","order":"%s"}`} {
+	for _, p := range []string{"no-json-%s", `{"v":99,"kind":"order","order":"%s"}`, `{"v":1,"kind":"order","order":"%s"}`, `{"v":1,"kind":"dance","order":"%s"}`} {
 		poison[fmt.Sprintf(p, sale.item.ID)] = true
 	}
 
@@ -116,10 +116,11 @@ func testPoison(t *testing.T, s *stack) {
 			if !strings.Contains(aws.ToString(m.Body), sale.item.ID) {
 				continue // another run's
 			}
-			if !poison[aws.ToString(m.Body)] {
-				t.Errorf("parked: %s", aws.ToString(m.Body))
+			body := strings.ReplaceAll(aws.ToString(m.Body), " ", "") // LocalStack hands JSON on with other spaces
+			if !poison[body] {
+				t.Errorf("parked: %s", body)
 			}
-			delete(poison, aws.ToString(m.Body))
+			delete(poison, body)
 			if _, err := s.queues.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: aws.String(s.Outputs["OrdersDeadLetterQueueUrl"]), ReceiptHandle: m.ReceiptHandle}); err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -61,6 +62,7 @@ type stack struct {
 	rules     *eventbridge.Client
 	secrets   *ssm.Client
 	desk      operator.Client
+	alone     sync.Mutex // see undisturbed
 }
 
 // The stacks: second is nil when there is one only.
@@ -198,6 +200,13 @@ func (s *stack) shell(ctx context.Context, command string, args ...string) error
 		return fmt.Errorf("%s %v: %w\n%s", command, args, err, out)
 	}
 	return nil
+}
+
+// undisturbed keeps those who kill functions, and those who want them alive for a moment, from each other.
+func (s *stack) undisturbed(do func()) {
+	s.alone.Lock()
+	defer s.alone.Unlock()
+	do()
 }
 
 // needs skips a case when the file says that the target cannot do what it needs.
