@@ -82,12 +82,14 @@ type instance struct {
 	frozen time.Time // until then
 }
 
+// skewed is an instance's clock, which may be wrong and jump; its count does not.
 type skewed struct {
-	of seckill.Clock
+	of *memory.Clock
 	by time.Duration
 }
 
-func (s *skewed) Now() time.Time { return s.of.Now().Add(s.by) }
+func (s *skewed) Now() time.Time       { return s.of.Now().Add(s.by) }
+func (s *skewed) Ticks() time.Duration { return s.of.Ticks() }
 
 type snapshot struct {
 	at time.Time

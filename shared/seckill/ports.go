@@ -7,6 +7,12 @@ type Clock interface {
 	Now() time.Time // UTC
 }
 
+// Ticker is a Clock that can also tell how much time passes between two moments of its process by a count that nobody sets: Now may jump within
+// SkewBound when the machine's clock is set. The count may stand still while an instance is frozen, which Now does not.
+type Ticker interface {
+	Ticks() time.Duration // since some moment before
+}
+
 // IDs mints what must be unique and unguessable. Flows use no other randomness.
 type IDs interface {
 	OrderID() string // ValidOrderID holds

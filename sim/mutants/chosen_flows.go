@@ -67,7 +67,7 @@ func (f *Flow) settleOf`},
 	{"settle-not-installed-acked", "consume takes \"not installed\" for an answer to settle", consumeGo,
 		`if errors.Is(err, seckill.ErrNotInstalled) && it.Retired(f.Clock.Now()) {`, `if errors.Is(err, seckill.ErrNotInstalled) {`},
 	{"place-on-old-item", "consume places on an item read at any time", consumeGo,
-		`if !itemcache.Fresh(checked, now) {`, `if checked.After(now.Add(time.Hour)) {`},
+		`if !f.items.Fresh(checked) {`, `if !f.items.Fresh(checked) && f.Hold < 0 {`},
 	{"stopped-placed", "consume places orders of a stopped item", consumeGo,
 		`if it.Stopped {`, `if it.Stopped && it.ID == "" {`},
 	{"placed-and-forgotten", "consume is done when the order is placed: no closing message, no settle", consumeGo,
@@ -211,6 +211,6 @@ func (f *Flow) settleOf`},
 	{"item-fresh-forever", "an instance keeps an item in memory for ever", cacheGo,
 		`return age >= 0 && age < seckill.ItemFresh`, `return age >= 0`},
 	{"item-age-from-the-end", "an item's age counts from the end of its read", cacheGo,
-		`	e = &entry{it, err, now}`, `	now = c.clock.Now()
+		`	e = &entry{it, err, now}`, `	now = c.now()
 	e = &entry{it, err, now}`},
 }

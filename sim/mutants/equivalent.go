@@ -22,7 +22,6 @@ var equivalent = map[string]string{
 	"not-installed-confirms-return": driftHeals,
 	"rebuild-misses-a-bucket":       collides,
 	"empty-install-any-time":        collides,
-	"install-incomplete":            collides,
 	"build-unfenced":                "install counts units, users and free numbers: a mixture of two builds is dropped, or differs where drift corrects it",
 	"build-mixes-old":               "install counts units, users and free numbers; " + driftHeals,
 	"build-taken-over":              "the builder that lost its token gives up, and the other goes on: patience only saves work",

@@ -14,7 +14,8 @@ import (
 // Clock is a clock that can be moved forward: one that stands still until it is moved (NewClock), or the machine's with
 // an offset (NewRealClock). Its times are UTC, cut to milliseconds, without a monotonic part.
 type Clock struct {
-	base func() time.Time
+	base  func() time.Time
+	began time.Time // by base, with a monotonic part when that has one
 
 	mu      sync.Mutex
 	offset  time.Duration
@@ -23,12 +24,12 @@ type Clock struct {
 
 // NewClock makes a clock that stands at start until Advance moves it.
 func NewClock(start time.Time) *Clock {
-	return &Clock{base: func() time.Time { return start }, changed: make(chan struct{})}
+	return &Clock{base: func() time.Time { return start }, began: start, changed: make(chan struct{})}
 }
 
 // NewRealClock makes a clock that runs with the machine's, ahead of it by what Advance added.
 func NewRealClock() *Clock {
-	return &Clock{base: time.Now, changed: make(chan struct{})}
+	return &Clock{base: time.Now, began: time.Now(), changed: make(chan struct{})}
 }
 
 // Now tells the time.
@@ -39,6 +40,13 @@ func (c *Clock) Now() time.Time {
 }
 
 func (c *Clock) now() time.Time { return c.base().Add(c.offset).UTC().Truncate(time.Millisecond) }
+
+// Ticks is the time since the clock was made, Advance's included.
+func (c *Clock) Ticks() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.base().Sub(c.began) + c.offset
+}
 
 // Advance moves the clock forward, wakes whoever waits on Changed, and returns the new time. It panics on a negative d:
 // schedules and queues rely on a clock that does not go back.
@@ -62,4 +70,7 @@ func (c *Clock) Changed() <-chan struct{} {
 	return c.changed
 }
 
-var _ seckill.Clock = (*Clock)(nil)
+var (
+	_ seckill.Clock  = (*Clock)(nil)
+	_ seckill.Ticker = (*Clock)(nil)
+)

@@ -106,10 +106,10 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 		if it.Stopped {
 			return f.reject(ctx, m, seckill.CodeStopped)
 		}
-		now := f.Clock.Now()
-		if !itemcache.Fresh(checked, now) {
+		if !f.items.Fresh(checked) {
 			continue // the read took too long to place on (I10); read again
 		}
+		now := f.Clock.Now()
 		o := f.newOrder(m, it, now)
 		err = f.Ledger.Place(ctx, o, it.Limit)
 		var hit *seckill.Collision

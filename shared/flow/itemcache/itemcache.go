@@ -17,6 +17,7 @@ const maxEntries = 2 * seckill.MaxItems
 type Cache struct {
 	items seckill.Items
 	clock seckill.Clock
+	count seckill.Ticker // nil: the clock has none
 
 	mu      sync.RWMutex
 	entries map[string]*entry
@@ -24,23 +25,46 @@ type Cache struct {
 
 type entry struct {
 	item seckill.Item
-	err  error     // CodeItemUnknown
-	at   time.Time // before the read began
+	err  error // CodeItemUnknown
+	at   Check // before the read began
+}
+
+// Check is a moment at which an item's state was certainly not older than what was read.
+type Check struct {
+	at    time.Time
+	count time.Duration
 }
 
 // New makes an empty cache.
 func New(items seckill.Items, clock seckill.Clock) *Cache {
-	return &Cache{items: items, clock: clock, entries: map[string]*entry{}}
+	count, _ := clock.(seckill.Ticker)
+	return &Cache{items: items, clock: clock, count: count, entries: map[string]*entry{}}
 }
 
-// Get returns the item and the time at which its state was certainly not older. CodeItemUnknown; faults of Items.Get. The item is
+func (c *Cache) now() Check {
+	k := Check{at: c.clock.Now()}
+	if c.count != nil {
+		k.count = c.count.Ticks()
+	}
+	return k
+}
+
+// Fresh says whether what was read then may still be acted on now: by the clock, which may have jumped, and by the count, which may have
+// stood still.
+func (c *Cache) Fresh(then Check) bool { return then.fresh(c.now()) }
+
+func (k Check) fresh(now Check) bool {
+	return Fresh(k.at, now.at) && now.count-k.count < seckill.ItemFresh
+}
+
+// Get returns the item and when that was certainly its state. CodeItemUnknown; faults of Items.Get. The item is
 // shared: it must not be changed.
-func (c *Cache) Get(ctx context.Context, id string) (*seckill.Item, time.Time, error) {
-	now := c.clock.Now()
+func (c *Cache) Get(ctx context.Context, id string) (*seckill.Item, Check, error) {
+	now := c.now()
 	c.mu.RLock()
 	e := c.entries[id]
 	c.mu.RUnlock()
-	if e != nil && Fresh(e.at, now) {
+	if e != nil && e.at.fresh(now) {
 		return &e.item, e.at, e.err
 	}
 	it, err := c.items.Get(ctx, id)
