@@ -216,6 +216,8 @@ func (j judged) Redraw(ctx context.Context, now time.Time, r seckill.Reservation
 		if w.drawing[r.Order] == w.losses {
 			w.checkSoldOut(r)
 		}
+	case code == seckill.RedrawUnits && len(slices.Compact(slices.Sorted(slices.Values(out.Units)))) != len(out.Units):
+		w.truth.fail("L5 order %s draws %v, a number twice: its message cannot be placed", r.Order, out.Units)
 	case code == seckill.RedrawUnits && w.settled[r.Order] == w.losses:
 		w.truth.fail("I8 order %s, of which the stock was told what the ledger decided, draws again", r.Order)
 	}

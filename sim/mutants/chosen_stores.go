@@ -120,10 +120,7 @@ if left <= 0 then`},
 	{"settled-stays-queued", "a decided reservation's record stays queued", stockDir + "settle.lua",
 		`r.state, r.units, r.none, r.backoff, r.body = 's', units, '', '', ''`, `r.units, r.none = units, ''`},
 	{"redraw-gives-unasked", "a redraw marks a number that the reservation does not name", stockDir + "redraw.lua",
-		`    if n == refused then
-      table.remove(r.units, i)`,
-		`    if call then
-      table.remove(r.units, i)`},
+		`    if n == refused then`, `    if call then`},
 	{"redraw-none-at-once", "\"no number left\" is believed before a drift pass began after it", stockDir + "redraw.lua",
 		`elseif tonumber(it[4]) > tonumber(r.none) then`, `elseif call then`},
 	{"redraw-none-same-pass", "a drift pass that had begun before counts", stockDir + "redraw.lua",

@@ -32,13 +32,15 @@ if not r then -- forgotten: taken up again from the message
   call('ZADD', AWAITING, whole(now + tonumber(ARGV[11])), order)
   charge(user, order, function(c) return c or 0 end)
 else
-  for i, n in ipairs(r.units) do
+  local kept = {} -- only what is still held for the order: a number that it lost since could be drawn for it a second time
+  for _, n in ipairs(r.units) do
     if n == refused then
-      table.remove(r.units, i)
       give_to_owner()
-      break
+    elseif call('HGET', HELD, n) == order then
+      kept[#kept + 1] = n
     end
   end
+  r.units = kept
 end
 
 local it = call('HMGET', ITEM, 'stock', 'hw', 'pass', 'checked')

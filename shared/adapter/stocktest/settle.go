@@ -72,6 +72,13 @@ var settleCases = []testCase{
 		e.entries("9", map[string]int{oid(9): 0})
 		e.level(2, 3, 1, 3)
 	}},
+	{"redraw keeps only what is still held for the order", func(e *env) { // after a loss a return may come for an order that is queued again
+		e.install()
+		r := e.reserved(1, "1", 2, 1, 2)
+		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
+		e.redraw(r, seckill.Collision{Unit: 2, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 1, 3)
+		e.holders(map[int]string{1: oid(1), 2: oid(9), 3: oid(1)})
+	}},
 	{"a second delivery of the collision gets what was drawn", func(e *env) {
 		e.install()
 		r := e.reserved(1, "1", 1, 1)
