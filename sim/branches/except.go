@@ -24,7 +24,8 @@ var Impossible = []Exception{
 	{"users.lua", "for o in string.gmatch(page[2][i + 1], '(%w+):%d+')", 1, false, "a user without entries has no field"},
 }
 
-// Unplayed is what no flow brings about, whatever fails; the tests of this package do, by calls that no flow makes.
+// Unplayed is what no flow brings about, whatever fails, or so rarely that coverage's seeds do not meet it; the tests of this package do, by
+// calls that no flow makes.
 var Unplayed = []Exception{
 	{"build_units.lua", "call('HSETNX', NHELD, n, order) == 1", 1, false, "a build reads each unit row once, and does not go on after a fault"},
 	{"common.lua", "user ~= ''", 1, false, "a unit row names its user"},
@@ -34,6 +35,7 @@ var Unplayed = []Exception{
 	{"correct.lua", "n > tonumber(call('HGET', ITEM, 'hw'))", 1, true, nowhere},
 	{"correct_user.lua", "for o in string.gmatch(ARGV[2], '(%w+):%d+')", 1, false, "drift looks only at users that have entries"},
 	{"install.lua", "call('HLEN', NUSERS) ~= tonumber(ARGV[3])", 1, true, "a loss that takes users from a build takes numbers, too, which are compared first"},
+	{"redraw.lua", "call('HGET', HELD, n) == order", 1, false, "a return after a loss, for an order that is queued again and lacks a number: one seed in thousands with failover alone"},
 	{"return.lua", "for _, n in ipairs(numbers(ARGV[3]))", 1, false, "what gives nothing back leaves no return row"},
 	{"scan.lua", "call('ZSCORE', FREE, n)", 1, false, nowhere},
 }
