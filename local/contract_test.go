@@ -2,7 +2,6 @@ package local_test
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -15,35 +14,6 @@ import (
 	"seckill/local"
 	"seckill/shared/seckill"
 )
-
-// fields checks that an object has these fields with these JSON types: "string", "number", "array", "object", "time" (RFC 3339, UTC).
-func fields(t *testing.T, what string, got any, want map[string]string) map[string]any {
-	t.Helper()
-	object, ok := got.(map[string]any)
-	if !ok {
-		t.Fatalf("%s is %v, want an object", what, got)
-	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		kind := ""
-		switch v := object[name].(type) {
-		case string:
-			kind = "string"
-			if _, err := time.Parse("2006-01-02T15:04:05Z", v); err == nil {
-				kind = "time"
-			}
-		case json.Number:
-			kind = "number"
-		case []any:
-			kind = "array"
-		case map[string]any:
-			kind = "object"
-		}
-		if kind != want[name] {
-			t.Errorf("%s: %s is %v, want a %s", what, name, object[name], want[name])
-		}
-	}
-	return object
-}
 
 // TestContract tries a system in one process by the cases that deployed stacks are tried by. Ids are the largest that 64 bits have: a float64 would lose
 // their last digits.
@@ -103,7 +73,7 @@ func TestPagesAreServedUnderAStrictPolicy(t *testing.T) {
 		t.Errorf("healthz: %v", health)
 	}
 	clock := w.call("", "GET", "/seckill/time", nil)
-	fields(t, "time", clock.json, map[string]string{"now": "time", "now_ms": "number"})
+	contract.Fields(t, "time", clock.json, map[string]string{"now": "time", "now_ms": "number"})
 	if a := w.call("", "GET", "/_local/nothing", nil); a.status != 404 || a.text("code") != "not_found" {
 		t.Errorf("unknown local route: %v", a)
 	}
@@ -115,7 +85,7 @@ func TestStateShowsTheWholeSystem(t *testing.T) {
 	w.bought("1001", local.DemoLive)
 	w.drained()
 	a := w.call("", "GET", "/_local/state", nil)
-	s := fields(t, "state", a.json, map[string]string{"now": "time", "version": "string", "items": "array", "orders": "object", "queues": "array",
+	s := contract.Fields(t, "state", a.json, map[string]string{"now": "time", "version": "string", "items": "array", "orders": "object", "queues": "array",
 		"refunds_due": "array", "events": "object"})
 	item := s["items"].([]any)[1].(map[string]any)
 	for field, want := range map[string]any{"id": local.DemoLive, "state": "online", "stock": json.Number("10"), "left": json.Number("9"),
@@ -129,7 +99,7 @@ func TestStateShowsTheWholeSystem(t *testing.T) {
 	}
 	var names []string
 	for _, q := range s["queues"].([]any) {
-		row := fields(t, "queue", q, map[string]string{"name": "string", "visible": "number", "in_flight": "number", "delayed": "number", "parked": "number"})
+		row := contract.Fields(t, "queue", q, map[string]string{"name": "string", "visible": "number", "in_flight": "number", "delayed": "number", "parked": "number"})
 		names = append(names, row["name"].(string))
 		if row["name"] == "closings" && row["delayed"] != json.Number("1") {
 			t.Errorf("closings: %v, want the order's message delayed", row)

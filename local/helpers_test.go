@@ -1,19 +1,17 @@
 package local_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"seckill/e2e/contract"
 	"seckill/local"
 	"seckill/local/localtest"
 	"seckill/shared/adapter/alipay/fakegateway"
@@ -112,47 +110,9 @@ func (w *world) call(token, method, path string, body any, headers ...string) an
 
 // try is call for other goroutines than the test's own.
 func (w *world) try(token, method, path string, body any, headers ...string) (answer, error) {
-	var send io.Reader
-	switch b := body.(type) {
-	case nil:
-	case string:
-		send = strings.NewReader(b)
-	default:
-		raw, err := json.Marshal(b)
-		if err != nil {
-			return answer{}, err
-		}
-		send = bytes.NewReader(raw)
-	}
-	req, err := http.NewRequest(method, w.URL()+path, send)
-	if err != nil {
-		return answer{}, err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := w.http.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return answer{}, err
-	}
-	a := answer{status: resp.StatusCode, header: resp.Header, raw: string(raw)}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&a.json) != nil {
-		a.json = nil
-	}
-	return a, nil
+	c := contract.Client{URL: w.URL(), HTTP: w.http}
+	a, err := c.Call(context.Background(), token, method, path, body, headers...)
+	return answer{status: a.Status, header: a.Header, raw: a.Raw, json: a.JSON}, err
 }
 
 func (w *world) token(user string) string {

@@ -45,11 +45,17 @@ func (s *Sim) purchase(i *Instance, item, shopper string, count int, key string)
 	return order, err
 }
 
-// look looks at an order, and opens the cashier for one that can be paid.
-func (s *Sim) look(i *Instance, o *orderRow) error {
+// readOrder looks at an order, and notes the question and the answer.
+func (s *Sim) readOrder(i *Instance, o *orderRow) (shop.OrderView, error) {
 	h := s.asks(linear.Read, o)
 	v, err := i.Shop.Order(context.Background(), o.user, o.id)
 	s.answered(h, err, linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{seen(&v.Order)}})
+	return v, err
+}
+
+// look reads an order, and opens the cashier for one that can be paid.
+func (s *Sim) look(i *Instance, o *orderRow) error {
+	v, err := s.readOrder(i, o)
 	if err == nil && v.PayString != "" {
 		s.open(o.id)
 	}
@@ -95,9 +101,7 @@ func (s *Sim) shop(t Act) {
 				st, err := i.Shop.Newest(ctx, o.user, o.item)
 				s.answered(h, err, shown(st))
 			case 1:
-				h := s.asks(linear.Read, o)
-				v, err := i.Shop.Order(ctx, o.user, o.id)
-				s.answered(h, err, linear.Outcome{Kind: linear.Shown, Seen: []linear.Seen{seen(&v.Order)}})
+				_, _ = s.readOrder(i, o)
 			default:
 				h := s.asks(linear.List, o)
 				list, err := i.Shop.Orders(ctx, o.user, 1, 10)

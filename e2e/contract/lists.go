@@ -47,7 +47,7 @@ func (s *Shop) Lists(t *testing.T) {
 	t.Run("time and health", func(t *testing.T) {
 		before := time.Now().Add(-seckill.SkewBound)
 		a := s.call(t, "", "GET", "/seckill/time", nil)
-		fields(t, "time", a.JSON, map[string]string{"now": "time", "now_ms": "number"})
+		Fields(t, "time", a.JSON, map[string]string{"now": "time", "now_ms": "number"})
 		if now, err := time.Parse(time.RFC3339, a.Text("now")); err != nil || now.Before(before.Truncate(time.Second)) || now.After(time.Now().Add(seckill.SkewBound)) {
 			t.Errorf("time: %v, it is %v", a, time.Now().UTC())
 		}

@@ -38,7 +38,7 @@ func (s *Shop) Orders(t *testing.T) {
 		list := s.until(t, "order in the list", func() Answer { return s.call(t, token, "GET", "/order/list?page=1&size=10", nil) },
 			func(a Answer) bool { return len(objects(a.JSON["orders"])) == 1 })
 		for _, got := range []any{list.JSON["orders"].([]any)[0], s.call(t, token, "GET", "/order/"+order, nil).JSON} {
-			o := fields(t, "order", got, map[string]string{"id": "string", "create_time": "time", "status": "number", "count": "number",
+			o := Fields(t, "order", got, map[string]string{"id": "string", "create_time": "time", "status": "number", "count": "number",
 				"amount": "number", "address": "string", "seckill": "object", "state": "string"})
 			checkItem(t, "order's item", o["seckill"])
 			if o["id"] != order || o["address"] != Address || o["count"] != json.Number("3") || o["amount"] != json.Number("266.64") {

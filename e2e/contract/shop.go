@@ -133,8 +133,8 @@ func (s *Shop) awaitState(t *testing.T, user, item string, want seckill.State) A
 		func(a Answer) bool { return a.Text("state") == string(want) })
 }
 
-// fields checks that an object has these fields with these JSON types: "string", "number", "array", "object", "time" (RFC 3339, UTC).
-func fields(t *testing.T, what string, got any, want map[string]string) map[string]any {
+// Fields checks that an object has these fields with these JSON types: "string", "number", "array", "object", "time" (RFC 3339, UTC).
+func Fields(t *testing.T, what string, got any, want map[string]string) map[string]any {
 	t.Helper()
 	object, ok := got.(map[string]any)
 	if !ok {
@@ -164,9 +164,9 @@ func fields(t *testing.T, what string, got any, want map[string]string) map[stri
 
 func checkItem(t *testing.T, what string, got any) map[string]any {
 	t.Helper()
-	it := fields(t, what, got, map[string]string{"id": "string", "sk_price": "number", "start_time": "time", "end_time": "time",
+	it := Fields(t, what, got, map[string]string{"id": "string", "sk_price": "number", "start_time": "time", "end_time": "time",
 		"create_time": "time", "max_sk_count": "number", "sk_per_max_count": "number", "stock": "number", "commodity": "object"})
-	fields(t, what+" commodity", it["commodity"], map[string]string{"id": "string", "title": "string", "price": "number", "covers": "array",
+	Fields(t, what+" commodity", it["commodity"], map[string]string{"id": "string", "title": "string", "price": "number", "covers": "array",
 		"detail": "string", "create_time": "time"})
 	return it
 }
