@@ -139,7 +139,12 @@ pictures: ## as browser, and keep the screenshots in docs/pictures
 
 .PHONY: bench
 bench: ## benchmarks of the hot paths, with allocations
-	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./shared/...
+	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./shared/... ./local
+
+SIZES ?= 1000,10000,100000,1000000
+.PHONY: growth
+growth: ## what a sale of more units costs: Redis memory, time of stage, drift pass and rebuild; SIZES=1000,1000000
+	$(GO) test -tags real -count=1 -timeout 60m -v -run TestGrowth ./e2e/growth -args -sizes $(SIZES)
 
 .PHONY: coverage
 coverage: ## what of the flows and the scripts the simulator reaches; ARGS="-seeds 10000" plays more

@@ -111,7 +111,7 @@ if left <= 0 then`},
 		`  call('ZREM', FREE, n)
 `, ``},
 	{"settle-frees-nothing", "what the ledger did not give stays held", stockDir + "settle.lua",
-		`    if not keep[n] then`, `    if not call then`},
+		`    if not keep[tostring(n)] then`, `    if not call then`},
 	{"settle-charges-on", "a rejected order goes on counting against its user", stockDir + "settle.lua",
 		`if c and #units > 0 then`, `if c then`},
 	{"settled-stays-awaited", "a decided reservation is sent again for ever", stockDir + "settle.lua",

@@ -6,16 +6,16 @@ if not_installed() then
   return {'not_installed'}
 end
 local order, user, units = ARGV[1], ARGV[2], numbers(ARGV[3])
-local keep = {}
+local keep = {} -- by text: a Lua that keeps integer keys in an array would make one as long as the highest number
 for _, n in ipairs(units) do
-  keep[n] = true
+  keep[tostring(n)] = true
 end
 
 call('ZREM', AWAITING, order)
 local r = record(order)
 if r then
   for _, n in ipairs(r.units) do
-    if not keep[n] then
+    if not keep[tostring(n)] then
       release(n, order)
     end
   end

@@ -1,0 +1,186 @@
+//go:build real
+
+// Package growth measures what a larger sale costs: Redis memory per unit, and the time of stage, drift, rebuild and audit, for stocks of
+// 1,000 to 1,000,000 units sold one by one to as many shoppers. Redis is a real server, the ledger the embedded one. It prints a table (make growth).
+package growth
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/redisconn"
+	"seckill/shared/adapter/redisconn/redistest"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/adapter/system"
+	"seckill/shared/flow/repair"
+	"seckill/shared/flow/stage"
+	"seckill/shared/seckill"
+)
+
+var sizes = flag.String("sizes", "1000,10000", "stocks to measure, with commas")
+
+const address = "浙江省杭州市西湖区文三路 1 号 张三 13800000000"
+
+// world is one item on a real Redis and an embedded ledger.
+type world struct {
+	t      *testing.T
+	server *redistest.Server
+	stock  *redisstock.Stock
+	rows   *memory.Rows
+	ledger *ledger.Ledger
+	items  *memory.Items
+	clock  *memory.Clock
+	ids    *system.IDs
+	meter  *local.Meter
+	stage  *stage.Flow
+	repair *repair.Flow
+	item   seckill.Item
+}
+
+func newWorld(t *testing.T, stock int) *world {
+	w := &world{t: t, server: redistest.Start(t), clock: memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)), items: memory.NewItems(), ids: system.NewIDs(nil), meter: local.NewMeter()}
+	r, err := redisconn.New(redisconn.Options{Addrs: []string{w.server.Addr}})
+	w.must(err)
+	t.Cleanup(func() { _ = r.Close() })
+	w.stock = redisstock.New(r)
+	w.rows = memory.NewRows(memory.RowsOptions{Clock: w.clock})
+	w.ledger = ledger.New(w.rows)
+	w.item = seckill.Item{ID: "1001", Price: 199_00, Start: w.clock.Now().Add(time.Minute), End: w.clock.Now().Add(time.Hour), CreateTime: w.clock.Now(),
+		Stock: stock, Limit: 1, Buckets: seckill.BucketsFor(stock), Version: 1, Commodity: seckill.Commodity{ID: "1", Title: "手机", Price: 399_00}}
+	w.must(w.items.Put(t.Context(), w.item))
+	orders := memory.NewQueue(w.clock, memory.QueueOptions{Name: "orders"})
+	w.stage = stage.New(stage.Deps{Stock: w.stock, Items: w.items, Clock: w.clock, IDs: w.ids})
+	w.repair = repair.New(repair.Deps{Stock: w.stock, Ledger: w.ledger, Items: w.items, Orders: orders, Clock: w.clock, IDs: w.ids, Meter: w.meter})
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// timed says how long a step takes.
+func (w *world) timed(step func(context.Context) error) time.Duration {
+	w.t.Helper()
+	begin := time.Now()
+	w.must(step(w.t.Context()))
+	return time.Since(begin)
+}
+
+// used is what Redis has allocated for data, in bytes.
+func (w *world) used() int {
+	w.t.Helper()
+	info, _ := w.server.Do(w.t, "INFO", "memory").(string)
+	for line := range strings.Lines(info) {
+		if n, ok := strings.CutPrefix(line, "used_memory_dataset:"); ok {
+			used, err := strconv.Atoi(strings.TrimSpace(n))
+			w.must(err)
+			return used
+		}
+	}
+	w.t.Fatal("INFO memory names no used_memory_dataset")
+	return 0
+}
+
+// slowest is the longest that one command has blocked the server since the last call, by its own slow log.
+func (w *world) slowest() (longest time.Duration) {
+	w.t.Helper()
+	log, _ := w.server.Do(w.t, "SLOWLOG", "GET", -1).([]any)
+	for _, e := range log {
+		if micros, ok := e.([]any)[2].(int64); ok {
+			longest = max(longest, time.Duration(micros)*time.Microsecond)
+		}
+	}
+	w.server.Do(w.t, "SLOWLOG", "RESET")
+	return longest
+}
+
+// sell reserves and places every unit, one for each shopper.
+func (w *world) sell() []seckill.Reservation {
+	ctx := w.t.Context()
+	out := make([]seckill.Reservation, w.item.Stock)
+	for i := range out {
+		user := strconv.Itoa(1_000_000 + i)
+		r := seckill.Request{Order: seckill.KeyedOrderID(w.item.ID, user, "k"), Item: w.item.ID, User: user, Count: 1, Address: address, Created: w.clock.Now()}
+		res, err := w.stock.Reserve(ctx, w.clock.Now(), r, true, 30*time.Second)
+		w.must(err)
+		if res.Code != seckill.Reserved {
+			w.t.Fatalf("shopper %d: %s", i, res.Code)
+		}
+		out[i] = res.Reservation
+	}
+	return out
+}
+
+func (w *world) place(r *seckill.Reservation) {
+	now := w.clock.Now()
+	w.must(w.ledger.Place(w.t.Context(), seckill.Order{ID: r.Order, Item: r.Item, User: r.User, Count: r.Count, Units: r.Units, Address: r.Address, Buckets: w.item.Buckets,
+		Amount: w.item.Price, Title: w.item.Commodity.Title, Created: r.Created, Placed: now, PayBy: now.Add(15 * time.Minute)}, w.item.Limit))
+}
+
+// TestGrowth sells each stock whole, and checks after drift pass and rebuild that stock and ledger agree.
+func TestGrowth(t *testing.T) {
+	var table strings.Builder
+	fmt.Fprintln(&table, "| stock = shoppers | stage ms | Redis bytes per unsold unit | per unit awaiting its order | per held unit | drift pass s | rebuild s | longest script ms | audit s |")
+	fmt.Fprintln(&table, "|---|---|---|---|---|---|---|---|---|")
+	for size := range strings.SplitSeq(*sizes, ",") {
+		n, err := strconv.Atoi(size)
+		if err != nil || n < 1 || n > seckill.MaxStock {
+			t.Fatalf("-sizes %s: want numbers from 1 to %d", *sizes, seckill.MaxStock)
+		}
+		t.Run(size, func(t *testing.T) { measure(t, n, &table) })
+	}
+	t.Logf("\n%s", table.String())
+}
+
+func measure(t *testing.T, n int, table io.Writer) {
+	w := newWorld(t, n)
+	w.server.Do(t, "CONFIG", "SET", "slowlog-log-slower-than", 1000, "slowlog-max-len", 100_000)
+	empty := w.used()
+	staged := w.timed(w.stage.Run)
+	unsold := w.used()
+	w.clock.Advance(2 * time.Minute)
+	reservations := w.sell()
+	awaiting := w.used()
+	for i := range reservations {
+		w.place(&reservations[i])
+		w.must(w.stock.Settle(t.Context(), w.item.ID, reservations[i].Order, reservations[i].User, reservations[i].Units))
+	}
+	held := w.used()
+	w.slowest()
+	drift := w.timed(w.repair.Run)
+	longest := w.slowest()
+	w.agrees(0)
+	w.server.Do(t, "FLUSHALL")
+	w.slowest() // frees every key at once, which is not ours
+	rebuild := w.timed(func(ctx context.Context) error { return w.repair.Wake(ctx, w.item.ID) })
+	longest = max(longest, w.slowest())
+	w.agrees(1)
+	per := func(bytes int) int { return bytes / n }
+	fmt.Fprintf(table, "| %d | %.1f | %d | %d | %d | %.2f | %.2f | %.1f | |\n", n, staged.Seconds()*1e3, per(unsold-empty), per(awaiting-unsold), per(held-unsold),
+		drift.Seconds(), rebuild.Seconds(), longest.Seconds()*1e3)
+}
+
+// agrees fails the test when a unit is not held as it was sold, something had to be corrected, or other than so many rebuilds were made.
+func (w *world) agrees(rebuilds int) {
+	w.t.Helper()
+	l, err := w.stock.Level(w.t.Context(), w.item.ID)
+	w.must(err)
+	if l.Held != w.item.Stock || l.Left != 0 || l.Awaiting != 0 || l.HighWater != w.item.Stock {
+		w.t.Fatalf("the stock has %+v", l)
+	}
+	if c := w.meter.Counts(); c[seckill.EventDrift] != 0 || c[seckill.EventRebuilt] != rebuilds {
+		w.t.Fatalf("counted %v", c)
+	}
+}

@@ -1,0 +1,182 @@
+package local_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/textproto"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/adapter/jwtauth"
+	"seckill/shared/adapter/system"
+	"seckill/shared/seckill"
+)
+
+const (
+	benchConnections = 64
+	benchShoppers    = 1000
+)
+
+// BenchmarkSoldOut answers purchases of an item that is sold out, over loopback connections, and those of a net/http handler that does
+// nothing but verify the same token and answer as many bytes. Both in turns within one run: "ratio" is ours to the bare one's.
+func BenchmarkSoldOut(b *testing.B) {
+	sys, stop := startBench(b, live("7", 1, 1))
+	defer stop()
+	requests := purchases(b, sys, benchShoppers)
+	auth, err := jwtauth.New(jwtauth.Keys{Current: local.DefaultSecret}, system.Clock{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	answer := bytes.Repeat([]byte("x"), 200)
+	bare := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := auth.User(r.Header.Get("Authorization")[len("Bearer "):]); err != nil {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.WriteHeader(http.StatusConflict)
+		_, _ = w.Write(answer)
+	})}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	go func() { _ = bare.Serve(l) }()
+	b.Cleanup(func() { _ = bare.Close() })
+	ours := addrOf(sys)
+	hammer(b, ours, requests, benchConnections) // sells the unit
+	var took [2]time.Duration
+	n := 0
+	for b.Loop() {
+		const round = 20_000
+		took[0] += hammer(b, ours, requests, round)
+		took[1] += hammer(b, l.Addr().String(), requests, round)
+		n += round
+	}
+	b.ReportMetric(float64(n)/took[0].Seconds(), "answers/s")
+	b.ReportMetric(float64(n)/took[1].Seconds(), "bare/s")
+	b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "ratio")
+	b.ReportMetric(0, "ns/op")
+}
+
+// startBench starts a system that sells one item; stop ends it.
+func startBench(b *testing.B, it seckill.Item) (sys *local.System, stop func()) {
+	b.Helper()
+	sys, err := local.New(local.Options{Addr: ":0", ShopKeys: keyPairs()[0], GatewayKeys: keyPairs()[1], Items: []seckill.Item{it}})
+	if err == nil {
+		err = sys.Start(b.Context())
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return sys, func() {
+		if err := sys.Close(context.Background()); err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+func addrOf(s *local.System) string { return "127.0.0.1" + s.URL()[len("http://localhost"):] }
+
+// purchases are the requests of n shoppers for a unit of item 7 each, as they are on the wire.
+func purchases(b *testing.B, s *local.System, n int) [][]byte {
+	b.Helper()
+	out := make([][]byte, n)
+	for i := range out {
+		token, err := s.Token(user(i), time.Hour)
+		if err != nil {
+			b.Fatal(err)
+		}
+		body := fmt.Sprintf(`{"seckill_id":"7","count":1,"address":%q}`, address)
+		out[i] = fmt.Appendf(nil, "POST /seckill/buy HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
+	}
+	return out
+}
+
+// hammer sends n requests over some connections, each of which waits for its answers, and says how long that took.
+func hammer(b *testing.B, addr string, requests [][]byte, n int) time.Duration {
+	var next atomic.Int64
+	var clients sync.WaitGroup
+	begin := time.Now()
+	for range benchConnections {
+		clients.Go(func() {
+			c, err := net.Dial("tcp", addr)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			defer c.Close()
+			in := bufio.NewReader(c)
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+				if _, err := c.Write(requests[i%int64(len(requests))]); err != nil {
+					b.Error(err)
+					return
+				}
+				if err := skipAnswer(in); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	clients.Wait()
+	return time.Since(begin)
+}
+
+var lengthHeader = []byte("Content-Length: ")
+
+// skipAnswer reads one answer, whose status is 200 or 409.
+func skipAnswer(in *bufio.Reader) error {
+	length := -1
+	for first := true; ; first = false {
+		line, err := in.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		line = textproto.TrimBytes(line)
+		switch {
+		case first && !bytes.HasPrefix(line, []byte("HTTP/1.1 200")) && !bytes.HasPrefix(line, []byte("HTTP/1.1 409")):
+			return fmt.Errorf("answered %s", line)
+		case len(line) == 0:
+			_, err := in.Discard(length)
+			return err
+		}
+		if v, ok := bytes.CutPrefix(line, lengthHeader); ok {
+			if length, err = strconv.Atoi(string(v)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// BenchmarkPlaced sells 20,000 units to as many shoppers and waits until every order is placed: what one purchase costs from its request to its settled row.
+func BenchmarkPlaced(b *testing.B) {
+	const n = 20_000
+	var took time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		sys, stop := startBench(b, live("7", n, 1))
+		requests := purchases(b, sys, n)
+		b.StartTimer()
+		begin := time.Now()
+		hammer(b, addrOf(sys), requests, n)
+		if err := sys.Settle(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		took += time.Since(begin)
+		b.StopTimer()
+		if placed := sys.Meter.Counts()[seckill.EventPlaced]; placed != n {
+			b.Fatalf("%d placed", placed)
+		}
+		stop()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(n*b.N)/took.Seconds(), "placed/s")
+}
