@@ -30,6 +30,7 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("GET /_local/clock", s.getClock)
 	mux.HandleFunc("POST /_local/clock", s.postClock)
 	mux.HandleFunc("GET /_local/state", s.getState)
+	mux.HandleFunc("GET /_local/process", s.getProcess)
 	mux.HandleFunc("GET /_local/shoppers", s.getShoppers)
 	if s.Redis != nil { // a real server has redis-cli FLUSHALL
 		mux.HandleFunc("POST /_local/redis/flush", s.postFlush)
@@ -122,19 +123,20 @@ type refundDue struct {
 }
 
 type state struct {
-	Now     time.Time             `json:"now"`
-	Version string                `json:"version"`
-	Items   []operator.ItemState  `json:"items"`
-	Orders  map[seckill.State]int `json:"orders"`
-	Queues  []queueState          `json:"queues"`
-	Refunds []refundDue           `json:"refunds_due"`
-	Events  map[seckill.Event]int `json:"events"`
+	Now     time.Time                     `json:"now"`
+	Version string                        `json:"version"`
+	Items   []operator.ItemState          `json:"items"`
+	Orders  map[seckill.State]int         `json:"orders"`
+	Amounts map[seckill.State]seckill.Fen `json:"amounts"` // of those orders
+	Queues  []queueState                  `json:"queues"`
+	Refunds []refundDue                   `json:"refunds_due"`
+	Events  map[seckill.Event]int         `json:"events"`
 }
 
 func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	out := state{Now: s.Clock.Now(), Version: s.opt.Version, Orders: map[seckill.State]int{}, Items: []operator.ItemState{},
-		Refunds: []refundDue{}, Events: s.Meter.Counts()}
+	out := state{Now: s.Clock.Now(), Version: s.opt.Version, Orders: map[seckill.State]int{}, Amounts: map[seckill.State]seckill.Fen{},
+		Items: []operator.ItemState{}, Refunds: []refundDue{}, Events: s.Meter.Counts()}
 	items, err := s.Items.List(ctx, time.Time{})
 	for i := range items {
 		st := s.desk.State(ctx, &items[i])
@@ -143,7 +145,7 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 			out.Orders[seckill.Queued] += st.Awaiting
 		}
 	}
-	errs := []error{err, s.countOrders(ctx, items, out.Orders)}
+	errs := []error{err, s.countOrders(ctx, items, &out)}
 	for _, q := range []struct {
 		name string
 		seckill.Queue
@@ -166,8 +168,8 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, out)
 }
 
-// countOrders adds up the orders of these items by state.
-func (s *System) countOrders(ctx context.Context, items []seckill.Item, into map[seckill.State]int) error {
+// countOrders adds up the orders of these items, and what they cost, by state.
+func (s *System) countOrders(ctx context.Context, items []seckill.Item, into *state) error {
 	for _, it := range items {
 		for after := ""; ; {
 			page, err := s.Ledger.OrdersByItem(ctx, it.ID, after, ordersPage)
@@ -175,7 +177,8 @@ func (s *System) countOrders(ctx context.Context, items []seckill.Item, into map
 				return err
 			}
 			for _, o := range page.Orders {
-				into[o.State]++
+				into.Orders[o.State]++
+				into.Amounts[o.State] += o.Amount
 			}
 			if after = page.Next; after == "" {
 				break
