@@ -28,9 +28,9 @@ const (
 // BenchmarkSoldOut answers purchases of an item that is sold out, over loopback connections, and those of a net/http handler that does
 // nothing but verify the same token and answer as many bytes. Both in turns within one run: "ratio" is ours to the bare one's.
 func BenchmarkSoldOut(b *testing.B) {
-	sys, stop := startBench(b, live("7", 1, 1))
+	sys, stop := startBench(b, local.Options{Items: []seckill.Item{live("7", 1, 1)}})
 	defer stop()
-	requests := purchases(b, sys, benchShoppers)
+	requests := purchases(b, sys, "7", benchShoppers)
 	auth, err := jwtauth.New(jwtauth.Keys{Current: local.DefaultSecret}, system.Clock{})
 	if err != nil {
 		b.Fatal(err)
@@ -66,10 +66,11 @@ func BenchmarkSoldOut(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// startBench starts a system that sells one item; stop ends it.
-func startBench(b *testing.B, it seckill.Item) (sys *local.System, stop func()) {
+// startBench starts a system; stop ends it.
+func startBench(b *testing.B, o local.Options) (sys *local.System, stop func()) {
 	b.Helper()
-	sys, err := local.New(local.Options{Addr: ":0", ShopKeys: keyPairs()[0], GatewayKeys: keyPairs()[1], Items: []seckill.Item{it}})
+	o.Addr, o.ShopKeys, o.GatewayKeys = ":0", keyPairs()[0], keyPairs()[1]
+	sys, err := local.New(o)
 	if err == nil {
 		err = sys.Start(b.Context())
 	}
@@ -85,8 +86,8 @@ func startBench(b *testing.B, it seckill.Item) (sys *local.System, stop func()) 
 
 func addrOf(s *local.System) string { return "127.0.0.1" + s.URL()[len("http://localhost"):] }
 
-// purchases are the requests of n shoppers for a unit of item 7 each, as they are on the wire.
-func purchases(b *testing.B, s *local.System, n int) [][]byte {
+// purchases are the requests of n shoppers for a unit of an item each, as they are on the wire.
+func purchases(b *testing.B, s *local.System, item string, n int) [][]byte {
 	b.Helper()
 	out := make([][]byte, n)
 	for i := range out {
@@ -94,7 +95,7 @@ func purchases(b *testing.B, s *local.System, n int) [][]byte {
 		if err != nil {
 			b.Fatal(err)
 		}
-		body := fmt.Sprintf(`{"seckill_id":"7","count":1,"address":%q}`, address)
+		body := fmt.Sprintf(`{"seckill_id":%q,"count":1,"address":%q}`, item, address)
 		out[i] = fmt.Appendf(nil, "POST /seckill/buy HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
 	}
 	return out
@@ -157,13 +158,15 @@ func skipAnswer(in *bufio.Reader) error {
 }
 
 // BenchmarkPlaced sells 20,000 units to as many shoppers and waits until every order is placed: what one purchase costs from its request to its settled row.
-func BenchmarkPlaced(b *testing.B) {
-	const n = 20_000
+func BenchmarkPlaced(b *testing.B) { benchmarkPlaced(b, 20_000, local.Servers{}) }
+
+func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {
 	var took time.Duration
 	for b.Loop() {
 		b.StopTimer()
-		sys, stop := startBench(b, live("7", n, 1))
-		requests := purchases(b, sys, n)
+		item := strconv.FormatInt(time.Now().UnixNano(), 10) // servers keep what was sold before
+		sys, stop := startBench(b, local.Options{Items: []seckill.Item{live(item, n, 1)}, Servers: servers})
+		requests := purchases(b, sys, item, n)
 		b.StartTimer()
 		begin := time.Now()
 		hammer(b, addrOf(sys), requests, n)
