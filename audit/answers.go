@@ -1,0 +1,238 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// judgeTold judges what needs the journal: I4, I9, I11, L4, and of I10 that nothing was sold before the start.
+func (s *sale) judgeTold(t *told) {
+	why := ""
+	switch {
+	case t == nil:
+		why = "a journal of who asked for what (seckill load --journal)"
+	case t.fault != "":
+		why = "a journal that can be believed: " + t.fault
+	}
+	if why != "" {
+		for _, g := range []int{i4, i9, i11} {
+			s.needs(g, "%s", why)
+		}
+		s.judgeSold(nil, why)
+		return
+	}
+	if s.use(i4, ledger.TableOrders) {
+		s.judgeKeys(t)
+	}
+	if s.use(i9, ledger.TableOrders) {
+		s.judgePhantoms(t)
+	}
+	if s.use(i11, ledger.TableOrders) {
+		s.judgeAcks(t)
+	}
+	s.judgeEarly(t)
+	s.judgeSold(t, "")
+	if !t.complete() {
+		for _, g := range []int{i4, i9, i11, l4} {
+			s.needs(g, "the journal's end: it was cut off after line %d", t.Lines)
+		}
+	}
+}
+
+// judgeKeys: I4. Rows that stand there twice are found as they are read.
+func (s *sale) judgeKeys(t *told) {
+	for _, f := range t.twice {
+		s.broken(i4, f.Row, "%s", f.What)
+	}
+	for name, u := range t.users {
+		for key, id := range u.keys {
+			if i, other := s.orderOf(id); id != "" && (other || i >= 0 && s.users[s.orders[i].user].id != name) {
+				s.broken(i4, "orders "+id, "was named for key %q of user %s, and is not theirs", key, name)
+			}
+		}
+	}
+	s.looked(i4, t.keyed, "keys whose answers named an order")
+}
+
+// judgePhantoms: I9. Each order of a user of the journal was asked for, with this count and address, and no user has more orders than asked.
+func (s *sale) judgePhantoms(t *told) {
+	mine := map[string][]*order{}
+	others := 0
+	for i := range s.orders {
+		o := &s.orders[i]
+		name := s.users[o.user].id
+		if t.users[name] == nil && !t.inRange(name) {
+			others++
+			continue
+		}
+		mine[name] = append(mine[name], o)
+	}
+	s.looked(i9, len(s.orders)-others, "orders of the journal's users")
+	if others > 0 {
+		s.needs(i9, "the requests of those who are not in the journal: %d orders are theirs", others)
+	}
+	for name, orders := range mine {
+		s.judgeAsked(name, orders, t)
+	}
+}
+
+// inRange says whether a user id is one of the crowd's own.
+func (t *told) inRange(name string) bool {
+	n, err := parseUser(name)
+	return err == nil && t.Start.FirstUser > 0 && n >= t.Start.FirstUser && n <= t.Start.LastUser
+}
+
+// judgeAsked judges one user's orders.
+func (s *sale) judgeAsked(name string, orders []*order, t *told) {
+	type body struct {
+		count   int
+		address uint64
+	}
+	var asks []ask
+	if u := t.users[name]; u != nil {
+		asks = u.asks
+	}
+	room, keys, all := map[body]int{}, map[ask]bool{}, map[string]bool{}
+	most := 0
+	for _, a := range asks {
+		b := body{a.count, a.address}
+		if a.key == "" {
+			room[b]++
+			most++
+			continue
+		}
+		once := ask{key: a.key, count: a.count, address: a.address}
+		if !keys[once] {
+			keys[once] = true
+			room[b]++
+		}
+		if !all[a.key] {
+			all[a.key] = true
+			most++
+		}
+	}
+	missing := func(o *order, what string, args ...any) {
+		if !t.complete() {
+			return // the request may stand in what was cut off
+		}
+		s.broken(i9, "orders "+o.id, what, args...)
+	}
+	slices.SortFunc(orders, func(a, b *order) int { return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id)) })
+	for i, o := range orders {
+		b := body{int(o.count), o.address}
+		switch room[b]--; {
+		case room[b] < 0:
+			missing(o, "of %d units, and user %s did not ask for %d units to this address so often", o.count, name, o.count)
+		case i >= most:
+			missing(o, "is order %d of user %s, who asked for %d", i+1, name, most)
+		}
+	}
+}
+
+// judgeAcks: I11.
+func (s *sale) judgeAcks(t *told) {
+	unsettled, unseen := 0, 0
+	for id, a := range t.acked {
+		i, other := s.orderOf(id)
+		switch {
+		case i >= 0 && s.users[s.orders[i].user].id != a.user:
+			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s, and it is user %s's", id, a.user, s.users[s.orders[i].user].id)
+		case i >= 0:
+		case other:
+			s.broken(i11, lineOf(a.line), "acknowledged order %s, which is of another item", id)
+		case s.queued(id):
+			unsettled++
+		case s.mayWait(a):
+			unseen++
+		default:
+			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s at %s, and it has no row", id, a.user, dated(a.at))
+		}
+	}
+	s.looked(i11, len(t.acked), "acknowledged orders")
+	if unsettled > 0 {
+		s.needs(i11, "the end of %d acknowledged orders, which are not placed yet", unsettled)
+	}
+	if unseen > 0 {
+		s.needs(i11, "the orders queue, where the messages of %d acknowledged orders without a row may be: empty it would mean that they are lost", unseen)
+	}
+}
+
+// queued says whether Redis still has an order's reservation.
+func (s *sale) queued(id string) bool {
+	_, waits := s.stock.awaiting[id]
+	_, stored := s.stock.res[id]
+	return waits || stored
+}
+
+// mayWait says whether the message of an acknowledged order may still be in a queue: it is placed or rejected an hour after the purchase, once
+// it is received.
+func (s *sale) mayWait(a *acked) bool {
+	q, known := s.queues["orders"]
+	if known {
+		return q.Visible+q.InFlight+q.Delayed+q.Parked > 0
+	}
+	return s.now < a.at+unplaced+resend
+}
+
+// judgeEarly: I10, by when shoppers had their answers.
+func (s *sale) judgeEarly(t *told) {
+	if t.first == 0 {
+		return
+	}
+	s.looked(i10, len(t.acked), "acknowledged orders")
+	if t.first < s.item.start-skew {
+		s.broken(i10, lineOf(t.firstN), "acknowledged a purchase at %s, the sale starts at %s", dated(t.first), dated(s.item.start))
+	}
+}
+
+// judgeSold: L4. What is unsold at the end, although somebody heard "sold out", has to have come back afterwards.
+func (s *sale) judgeSold(t *told, why string) {
+	if !s.use(l4, ledger.TableOrders, ledger.TableUnits) {
+		return
+	}
+	left := s.item.stock - s.read[ledger.TableUnits]
+	s.looked(l4, s.read[ledger.TableUnits], "unit rows")
+	switch {
+	case left == 0:
+		s.note(l4, "every unit is sold or held")
+		return
+	case t == nil:
+		s.needs(l4, "%s: %d units are unsold, and whether anybody still wanted one is not in the rows", why, left)
+		return
+	case t.buys == 0:
+		s.needs(l4, "somebody who asked: the journal has no purchase, and %d units are unsold", left)
+		return
+	}
+	s.looked(l4, t.buys, "requests to buy")
+	s.looked(l4, t.heard, "answers of sold_out")
+	if t.heard == 0 {
+		s.note(l4, "%d units are unsold, and nobody heard sold_out", left)
+		if t.nothing > 0 {
+			s.needs(l4, "answers to %d shoppers, who asked, heard nothing that means something, and gave up", t.nothing)
+		}
+		return
+	}
+	// What was free when the last sold_out was said: what is left, without what came back since, and with what was drawn since.
+	back, drawn := 0, 0
+	for i := range s.orders {
+		o := &s.orders[i]
+		rejected := o.state == seckill.Rejected
+		if o.released != 0 && o.released >= t.soldOut-upkeep || rejected && o.placed >= t.soldOut-upkeep {
+			back += int(o.count)
+		}
+		if o.created > t.soldOut+skew {
+			drawn += int(o.count)
+		}
+	}
+	switch {
+	case left+drawn <= back:
+		s.note(l4, "%d units are unsold: they came back after, or just before, the last shopper heard sold_out, and nobody asked again", left)
+	case s.item.version > 1:
+		s.needs(l4, "when the stock grew: %d units are unsold, %d of which came back after somebody last heard sold_out", left, back)
+	default:
+		s.broken(l4, "items "+s.id, "%d units are unsold, yet somebody who asked at %s heard sold_out; of %d that came back then or later, %d were sold again", left, dated(t.soldOut), back, drawn)
+	}
+}

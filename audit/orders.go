@@ -1,0 +1,243 @@
+package audit
+
+import (
+	"strings"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// Times that a system at work is given.
+const (
+	skew = int64(seckill.SkewBound / time.Millisecond)
+	// upkeep is how long a schedule that runs each minute may take to have done what is due: its minute, and one more at work.
+	upkeep = int64(2 * time.Minute / time.Millisecond)
+	// resend is how long a reservation may wait for its message to be sent again: repair's longest wait is 15 minutes.
+	resend   = int64(15*time.Minute/time.Millisecond) + upkeep
+	unplaced = int64(seckill.MaxUnplaced / time.Millisecond)
+	grace    = int64(seckill.Grace / time.Millisecond)
+)
+
+const historyTime = "2006-01-02T15:04:05.000Z07:00"
+
+// info is seckill.State.Info without its search.
+var info = func() map[seckill.State]seckill.StateInfo {
+	out := map[seckill.State]seckill.StateInfo{}
+	for _, i := range seckill.States {
+		out[i.State] = i
+	}
+	return out
+}()
+
+// keeps says whether an order in this state keeps the money of one trade.
+func keeps(s seckill.State) bool {
+	switch s {
+	case seckill.Paid, seckill.Confirmed, seckill.Shipped, seckill.Received, seckill.Completed:
+		return true
+	}
+	return false
+}
+
+func open(s seckill.State) bool { return s == seckill.PendingPayment || s == seckill.Closing }
+
+// addOrder takes in a row of the orders table: what stands in it alone is judged here (I4, I5, I8, I10).
+func (s *sale) addOrder(d *decoder) {
+	id := d.text("id")
+	if of, _ := d.row["item"].(string); of != s.id {
+		s.foreign = append(s.foreign, hashOf(id))
+		if of == "" {
+			s.broken(i3, "orders "+id, "names no item")
+		}
+		return
+	}
+	d.ours = true
+	o := order{id: strings.Clone(id), user: s.userOf(d.text("user")), count: int32(d.number("count")), units: d.units("units"),
+		state: s.state(d, "state"), closeTo: s.state(d, "close_to"), price: d.number("price"), amount: d.number("amount"),
+		created: d.number("created"), placed: d.number("placed"), address: addressOf(d.text("address")), reason: seckill.Code(strings.Clone(d.optional("reason"))),
+		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, quota: -1, entry: -1}
+	if o.state != seckill.Rejected {
+		o.payBy = d.number("pay_by")
+	}
+	if n := d.number("buckets"); int(n) != s.item.buckets {
+		s.broken(i3, "orders "+o.id, "has its units in %d buckets, the item has %d", n, s.item.buckets)
+	}
+	if d.text("title"); o.count < 1 {
+		d.fail("count", "1 or more")
+	}
+	row := "orders " + o.id
+	s.history(d, &o, row)
+	d.done(i3, row, i1, i2, i5, i6, i8, i9, i10, i11, l1)
+	if was, twice := s.byID[o.id]; twice {
+		s.broken(i4, row, "stands there twice, for users %s and %s", s.users[s.orders[was].user].id, s.users[o.user].id)
+		return
+	}
+	if o.created < s.item.start-skew || o.created >= s.item.end+skew {
+		s.broken(i10, row, "reserved at %s, outside %s to %s", dated(o.created), dated(s.item.start), dated(s.item.end))
+	}
+	s.orders = append(s.orders, o)
+	s.byID[o.id] = int32(len(s.orders) - 1)
+	if info[o.state].Holds {
+		s.lists(&s.orders[len(s.orders)-1], int32(len(s.orders)))
+	}
+}
+
+// state reads a state that is known, as the constant: not a part of the row's text.
+func (s *sale) state(d *decoder, attr string) seckill.State {
+	name := seckill.State(d.optional(attr))
+	if i, ok := info[name]; ok {
+		return i.State
+	}
+	if attr == "state" || name != "" {
+		d.fail(attr, "a state that is known")
+	}
+	return ""
+}
+
+// lists notes which order lists a unit: I1 from the orders' side.
+func (s *sale) lists(o *order, index int32) {
+	for _, n := range o.units {
+		if int(n) > s.item.stock {
+			s.broken(i3, "orders "+o.id, "lists unit %d of 1..%d", n, s.item.stock)
+			continue
+		}
+		if other := s.lister[n]; other != 0 {
+			s.broken(i1, "orders "+o.id, "lists unit %d, and so does order %s", n, s.orders[other-1].id)
+			continue
+		}
+		s.lister[n] = index
+	}
+}
+
+// history judges an order's life: I5, I8.
+func (s *sale) history(d *decoder, o *order, row string) {
+	list, ok := d.row["history"].([]string)
+	if !ok || len(list) == 0 {
+		s.broken(i5, row, "has no history")
+		return
+	}
+	from, last, released := seckill.Queued, int64(0), 0
+	for _, entry := range list {
+		at, rest, _ := strings.Cut(entry, " ")
+		name, _, _ := strings.Cut(rest, " ")
+		t, err := time.Parse(historyTime, at)
+		to := info[seckill.State(name)].State
+		if err != nil || to == "" {
+			s.broken(i5, row, "has a history entry that cannot be read: %.40q", entry)
+			return
+		}
+		now := t.UnixMilli()
+		if !from.CanBecome(to) {
+			s.broken(i5, row, "went from %s to %s, which no order does", from, to)
+		}
+		if now < last-skew {
+			s.broken(i5, row, "became %s at %s, before it became %s at %s", to, dated(now), from, dated(last))
+		}
+		if info[from].Holds && from != seckill.Queued && !info[to].Holds {
+			released++
+			o.released = now
+		}
+		from, last = to, max(now, last)
+	}
+	if from != o.state {
+		s.broken(i5, row, "is %s, its history ends with %s", o.state, from)
+	}
+	if released > 1 {
+		s.broken(i8, row, "gave its units back %d times", released)
+	}
+	o.changed = last
+}
+
+// judgeOrders judges I4 to I11 as far as rows alone tell, and L1.
+func (s *sale) judgeOrders() {
+	for _, g := range []int{i5, i10, l1} {
+		if s.use(g, ledger.TableOrders) {
+			s.looked(g, len(s.orders), "orders")
+		}
+	}
+	s.judgeReleases()
+	s.judgeStop()
+	s.judgeTerminal()
+}
+
+// judgeReleases: I8. An order that gave its units back has none, and no more than one return row.
+func (s *sale) judgeReleases() {
+	if !s.use(i8, ledger.TableOrders, ledger.TableUnits, ledger.TableReturns) {
+		return
+	}
+	released := 0
+	for i := range s.orders {
+		o := &s.orders[i]
+		if o.released == 0 {
+			continue
+		}
+		released++
+		if o.rows > 0 {
+			s.broken(i8, "orders "+o.id, "is %s since %s, and %d unit rows still name it", o.state, dated(o.released), o.rows)
+		}
+	}
+	s.looked(i8, released, "orders that gave units back")
+	s.looked(i8, len(s.returns), "return rows")
+	for _, r := range s.returns {
+		o := &s.orders[r.order]
+		row := "returns " + o.id
+		switch {
+		case o.returning:
+			s.broken(i8, row, "stands there twice")
+		case o.released == 0:
+			s.broken(i8, row, "gives back units of an order that is %s and gave none back", o.state)
+		case len(r.units) != int(o.count):
+			s.broken(i8, row, "gives back %d units of an order of %d", len(r.units), o.count)
+		}
+		o.returning = true
+	}
+}
+
+// judgeStop says what I10 cannot be told of a stop.
+func (s *sale) judgeStop() {
+	if s.item.version > 1 || s.item.stopped {
+		s.needs(i10, "when a stop was acknowledged: the items row has version %d and does not keep it (placed orders were judged by the window alone)", s.item.version)
+	} else {
+		s.note(i10, "never stopped: the items row has its first version")
+	}
+}
+
+// judgeTerminal: L1.
+func (s *sale) judgeTerminal() {
+	waiting, until := 0, int64(0)
+	for i := range s.orders {
+		o := &s.orders[i]
+		if !open(o.state) {
+			continue
+		}
+		over := o.payBy + grace
+		if o.state == seckill.Closing {
+			over = o.changed
+			if o.closeTo != seckill.Cancelled {
+				over = max(over, o.payBy+grace)
+			}
+		}
+		row := "orders " + o.id
+		switch {
+		case !o.due:
+			s.broken(l1, row, "is %s and in no list of what is due: no sweep will find it", o.state)
+		case s.now > over+upkeep:
+			s.broken(l1, row, "is still %s, which was to end at %s", o.state, dated(over))
+		default:
+			waiting++
+			until = max(until, over+upkeep)
+		}
+	}
+	if waiting > 0 {
+		s.needs(l1, "the end of %d orders that are still open: audit again after %s", waiting, dated(until))
+	}
+	s.note(l1, "what is queued is in L2")
+	if q, ok := s.queues["orders"]; ok && q.Visible+q.InFlight+q.Delayed > 0 {
+		s.needs(l1, "an empty orders queue: it holds %d messages", q.Visible+q.InFlight+q.Delayed)
+	}
+	for _, name := range []string{"orders", "closings"} {
+		if n := s.queues[name].Parked; n > 0 {
+			s.needs(l1, "an empty dead-letter queue: %d messages of %s are parked (docs/runbooks/dead-letters.md)", n, name)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package audit
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+func parseUser(name string) (int64, error) { return strconv.ParseInt(name, 10, 64) }
+
+// report puts together what was found.
+func (s *sale) report(t *told, took time.Duration) *Report {
+	r := &Report{Item: s.id, Title: s.item.title, At: time.UnixMilli(s.now).UTC(), Took: took.Seconds(), Read: s.read, Statement: s.statement(), Judgements: s.close()}
+	for _, part := range slices.Sorted(maps.Keys(s.missing)) {
+		r.Missing = append(r.Missing, part+": "+s.missing[part])
+	}
+	if t != nil {
+		r.Journal = &Told{Lines: t.Lines, Requests: t.Requests, Answers: t.Answers, Last: t.Last, Fault: t.fault}
+	}
+	return r
+}
+
+func (s *sale) statement() Statement {
+	out := Statement{Orders: map[seckill.State]int{}}
+	u := &out.Units
+	u.Stock = s.item.stock
+	for i := range s.orders {
+		o := &s.orders[i]
+		out.Orders[o.state]++
+		switch {
+		case keeps(o.state):
+			u.Sold += int(o.rows)
+		default:
+			u.Held += int(o.rows)
+		}
+		if o.released != 0 {
+			u.Returned += int(o.count)
+		}
+	}
+	u.Unsold = u.Stock - s.read[ledger.TableUnits]
+	if len(s.stock.head) > 0 && s.whole[PartRedis] {
+		free, never, reserved := len(s.stock.free), max(0, u.Stock-s.stock.highWater()), 0
+		for _, r := range s.stock.res {
+			reserved += len(r.units)
+		}
+		u.Free, u.NeverIssued, u.Reserved = &free, &never, &reserved
+		for id := range s.stock.res {
+			if i, _ := s.orderOf(id); i < 0 {
+				out.Orders[seckill.Queued]++
+			}
+		}
+	}
+	var captured, kept, back, refunded int64
+	for i := range s.payments {
+		p := &s.payments[i]
+		captured += p.amount
+		switch p.state {
+		case seckill.Captured:
+			kept += p.amount
+		case seckill.RefundDue:
+			back += p.amount
+		case seckill.RefundDone:
+			refunded += p.amount
+		}
+	}
+	amount := func(fen int64) Amount { return Amount{fen, seckill.Fen(fen).Yuan()} }
+	out.Money = Money{amount(captured), amount(kept), amount(back), amount(refunded), len(s.payments)}
+	return out
+}

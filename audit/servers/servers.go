@@ -1,0 +1,221 @@
+// Package servers reads what a sale has left on servers, for an audit: tables of DynamoDB, keys of Redis, depths of queues. In: clients. Out:
+// lines of package audit, everything read consistently where the server can. It changes nothing.
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/redis/go-redis/v9"
+
+	"seckill/audit"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+const (
+	segments  = 4    // parts of a table that are read at the same time
+	scanCount = 1000 // fields that one call to Redis asks for
+)
+
+// Sale is a sale on servers. Without Redis, or queues, what needs them stays unknown.
+type Sale struct {
+	Item     string
+	DynamoDB *dynamodb.Client
+	Prefix   string // before each table's name
+	Redis    redis.UniversalClient
+	NoRedis  string // why there is none
+	Queues   map[string]seckill.Queue
+}
+
+var _ audit.Source = (*Sale)(nil)
+
+// Read implements audit.Source. What the tables refuse is an error.
+func (s *Sale) Read(ctx context.Context, each func(*audit.Line) error) error {
+	if err := each(&audit.Line{Now: time.Now().UnixMilli()}); err != nil {
+		return err
+	}
+	if err := Item(ctx, s.DynamoDB, s.Prefix, s.Item, each); err != nil {
+		return err
+	}
+	for _, table := range slices.Concat([]string{audit.PartTrades}, audit.Tables) {
+		if err := Table(ctx, s.DynamoDB, s.Prefix, table, each); err != nil {
+			return err
+		}
+	}
+	if s.Redis == nil {
+		if err := each(&audit.Line{Missing: audit.PartRedis, Why: s.NoRedis}); err != nil {
+			return err
+		}
+	} else if err := Keys(ctx, s.Redis, s.Item, each); err != nil {
+		return err
+	}
+	return Queues(ctx, s.Queues, each)
+}
+
+// Item hands over the item's row; none is audit.ErrNoItem.
+func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*audit.Line) error) error {
+	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + audit.PartItems), ConsistentRead: aws.Bool(true),
+		Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
+	if err != nil {
+		return fmt.Errorf("table %s: %w", prefix+audit.PartItems, err)
+	}
+	if out.Item == nil {
+		return fmt.Errorf("item %s: %w", id, audit.ErrNoItem)
+	}
+	return each(&audit.Line{Table: audit.PartItems, Row: decode(out.Item)})
+}
+
+// Table hands over every row of a table, read consistently. The gateway's table may be missing.
+func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, each func(*audit.Line) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type page struct {
+		rows []map[string]types.AttributeValue
+		err  error
+		last bool
+	}
+	pages, open := make(chan page), segments
+	for segment := range int32(segments) {
+		go func() {
+			scan := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(prefix + table), ConsistentRead: aws.Bool(true),
+				Segment: aws.Int32(segment), TotalSegments: aws.Int32(segments)})
+			for scan.HasMorePages() {
+				var p page
+				out, err := scan.NextPage(ctx)
+				if p.err = err; err == nil {
+					p.rows, p.last = out.Items, !scan.HasMorePages()
+				}
+				select {
+				case pages <- p:
+				case <-ctx.Done():
+					return
+				}
+				if p.err != nil {
+					return
+				}
+			}
+		}()
+	}
+	count := 0
+	for open > 0 {
+		p := <-pages
+		var missing *types.ResourceNotFoundException
+		switch {
+		case table == audit.PartTrades && errors.As(p.err, &missing):
+			return each(&audit.Line{Missing: table, Why: "the payments are a real provider's: there is no table " + prefix + table})
+		case p.err != nil:
+			return fmt.Errorf("table %s: %w", prefix+table, p.err)
+		case p.last:
+			open--
+		}
+		for _, row := range p.rows {
+			count++
+			if err := each(&audit.Line{Table: table, Row: decode(row)}); err != nil {
+				return err
+			}
+		}
+	}
+	return each(&audit.Line{End: table, Count: count})
+}
+
+// decode reads a row as docs/DATA.md says that it may be. An attribute that no row can have is left out: the audit says that it is not there.
+func decode(item map[string]types.AttributeValue) ledger.Row {
+	row := make(ledger.Row, len(item))
+	for attr, v := range item {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			row[attr] = v.Value
+		case *types.AttributeValueMemberN:
+			if n, err := strconv.ParseInt(v.Value, 10, 64); err == nil {
+				row[attr] = n
+			}
+		case *types.AttributeValueMemberSS:
+			row[attr] = ledger.Set(v.Value)
+		case *types.AttributeValueMemberL:
+			row[attr] = texts(v.Value)
+		}
+	}
+	return row
+}
+
+// texts are a list's entries; one that is no text becomes an empty one, which no list of ours has.
+func texts(list []types.AttributeValue) []string {
+	out := make([]string, len(list))
+	for i, e := range list {
+		if s, ok := e.(*types.AttributeValueMemberS); ok {
+			out[i] = s.Value
+		}
+	}
+	return out
+}
+
+// Keys hands over the item's keys. A Redis that does not answer makes them missing: rows can be judged without it.
+func Keys(ctx context.Context, client redis.UniversalClient, item string, each func(*audit.Line) error) error {
+	count := 0
+	var refused error // by each
+	for _, key := range audit.Keys(item) {
+		err := scan(ctx, client, key, func(field, value string) error {
+			count++
+			refused = each(&audit.Line{Key: key, Field: field, Value: value})
+			return refused
+		})
+		if refused != nil {
+			return refused
+		}
+		if err != nil {
+			return each(&audit.Line{Missing: audit.PartRedis, Why: fmt.Sprintf("key %s: %v", key, err)})
+		}
+	}
+	return each(&audit.Line{End: audit.PartRedis, Count: count})
+}
+
+// scan reads a hash or a sorted set, whichever the key is, piece by piece.
+func scan(ctx context.Context, client redis.UniversalClient, key string, each func(field, value string) error) error {
+	kind, err := client.Type(ctx, key).Result()
+	if err != nil || kind == "none" {
+		return err
+	}
+	call := client.HScan
+	if kind == "zset" {
+		call = client.ZScan
+	}
+	for cursor := uint64(0); ; {
+		page, next, err := call(ctx, key, cursor, "", scanCount).Result()
+		if err != nil {
+			return err
+		}
+		for pair := range slices.Chunk(page, 2) {
+			if err := each(pair[0], pair[1]); err != nil {
+				return err
+			}
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// Queues hands over how many messages wait. A queue that does not answer is left out.
+func Queues(ctx context.Context, queues map[string]seckill.Queue, each func(*audit.Line) error) error {
+	for _, name := range slices.Sorted(maps.Keys(queues)) {
+		line := audit.Line{Queue: name}
+		d, err := queues[name].Depth(ctx)
+		if err != nil {
+			line = audit.Line{Missing: audit.PartQueues, Why: fmt.Sprintf("%s: %v", name, err)}
+		}
+		line.Depth = audit.Depth(d)
+		if err := each(&line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

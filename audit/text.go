@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"seckill/shared/seckill"
+)
+
+// WriteText writes the report for a person.
+func (r *Report) WriteText(w io.Writer) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "Item %s, %s, as of %s: read %s in %.1f s\n", r.Item, r.Title, r.At.Format("2006-01-02 15:04:05 MST"), readings(r.Read), r.Took)
+	for _, m := range r.Missing {
+		fmt.Fprintf(b, "Not read: %s\n", m)
+	}
+	if j := r.Journal; j != nil {
+		fmt.Fprintf(b, "Journal: %s lines, %s requests, %s answers, last hash %.16s…\n", grouped(int(j.Lines)), grouped(int(j.Requests)), grouped(int(j.Answers)), j.Last)
+		if j.Fault != "" {
+			fmt.Fprintf(b, "The journal cannot be believed: %s\n", j.Fault)
+		}
+	}
+	r.Statement.write(b)
+	b.WriteByte('\n')
+	count := map[Verdict]int{}
+	for i := range r.Judgements {
+		r.Judgements[i].write(b)
+		count[r.Judgements[i].Verdict]++
+	}
+	fmt.Fprintf(b, "\n%d hold, %d broken, %d unknown\n", count[Holds], count[Broken], count[Unknown])
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *Statement) write(b *strings.Builder) {
+	u := &s.Units
+	fmt.Fprintf(b, "\nUnits   stock %s = sold %s + held %s + unsold %s", grouped(u.Stock), grouped(u.Sold), grouped(u.Held), grouped(u.Unsold))
+	if u.Free != nil {
+		fmt.Fprintf(b, " (back on sale %s, never issued %s, reserved %s)", grouped(*u.Free), grouped(*u.NeverIssued), grouped(*u.Reserved))
+	}
+	fmt.Fprintf(b, "; given back %s\nOrders ", grouped(u.Returned))
+	if len(s.Orders) == 0 {
+		b.WriteString(" none")
+	}
+	for _, i := range seckill.States {
+		if n := s.Orders[i.State]; n > 0 {
+			fmt.Fprintf(b, " %s %s ", i.State, grouped(n))
+		}
+	}
+	m := &s.Money
+	fmt.Fprintf(b, "\nMoney   captured %s yuan in %s payments = kept %s + due back %s + refunded %s (%d fen = %d + %d + %d)\n", m.Captured.Yuan, grouped(m.Payments),
+		m.Kept.Yuan, m.DueBack.Yuan, m.Refunded.Yuan, m.Captured.Fen, m.Kept.Fen, m.DueBack.Fen, m.Refunded.Fen)
+}
+
+func (j *Judgement) write(b *strings.Builder) {
+	fmt.Fprintf(b, "%-3s  %-16s  %-7s  ", j.ID, j.Name, j.Verdict)
+	words := []string{}
+	if j.Verdict == Broken {
+		words = append(words, grouped(j.Count)+" findings")
+	}
+	if j.Verdict == Unknown {
+		words = append(words, "needs "+strings.Join(j.Needs, "; needs "))
+	}
+	looked := []string{}
+	for _, l := range j.Looked {
+		looked = append(looked, grouped(l.Count)+" "+l.Of)
+	}
+	if len(looked) > 0 {
+		words = append(words, strings.Join(looked, ", "))
+	}
+	words = append(words, j.Notes...)
+	fmt.Fprintln(b, strings.Join(words, "; "))
+	if j.Verdict != Broken {
+		return
+	}
+	for _, f := range j.Findings {
+		fmt.Fprintf(b, "       %s: %s\n", f.Row, f.What)
+	}
+	if more := j.Count - len(j.Findings); more > 0 {
+		fmt.Fprintf(b, "       and %s more\n", grouped(more))
+	}
+}
+
+// readings lists how many rows were read of each part.
+func readings(read map[string]int) string {
+	out := []string{}
+	for _, part := range slices.Sorted(maps.Keys(read)) {
+		if part == PartRedis {
+			out = append(out, grouped(read[part])+" entries in Redis")
+		} else if part != PartItems && part != PartQueues {
+			out = append(out, grouped(read[part])+" "+part)
+		}
+	}
+	if len(out) == 0 {
+		return "nothing but the item"
+	}
+	return strings.Join(out, ", ")
+}
+
+// grouped writes 1234567 as 1,234,567.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,165 @@
+package audit
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strconv"
+
+	"seckill/crowd/journal"
+	"seckill/shared/seckill"
+)
+
+// told is what the journal says that shoppers asked and heard of the item. Times are Unix milliseconds by the clock of the machine that kept it.
+type told struct {
+	journal.Summary
+	fault   string // why it cannot be believed
+	item    string
+	users   map[string]*asker
+	acked   map[string]*acked // by order id
+	keyed   int               // keys whose answers named an order
+	twice   []Finding         // one key, two orders
+	first   int64             // answer of a purchase, 0 none
+	firstN  uint64
+	soldOut int64 // when the last request that heard sold_out was sent; 0: nobody heard it
+	heard   int   // sold_out
+	buys    int
+	nothing int // shoppers whose last purchase had no answer that means something
+	moment  int64
+}
+
+// asker is a user who asked for the item.
+type asker struct {
+	asks   []ask
+	keys   map[string]string // Idempotency-Key: the order that its answers named, "" none yet
+	vague  bool              // the last answer to a purchase said nothing
+	orders bool              // an answer named an order
+}
+
+// ask is a request to buy.
+type ask struct {
+	key     string
+	count   int
+	address uint64
+	request uint64 // line of the journal
+}
+
+// acked is an order that an answer acknowledged.
+type acked struct {
+	user string
+	line uint64
+	at   int64
+}
+
+type pending struct {
+	ask
+	user string
+	at   int64
+}
+
+// readJournal reads a journal, if there is one. Only a reader that fails is an error: a broken chain is a fault of the journal, kept.
+func readJournal(r io.Reader, item string) (*told, error) {
+	if r == nil {
+		return nil, nil
+	}
+	t := &told{item: item, users: map[string]*asker{}, acked: map[string]*acked{}}
+	open := map[uint64]pending{}
+	var err error
+	t.Summary, err = journal.Read(r, func(e *journal.Entry) error {
+		t.take(e, open)
+		return nil
+	})
+	if why, broken := chained(err); broken {
+		t.fault = why
+	} else if err != nil {
+		return nil, fmt.Errorf("the journal cannot be read: %w", err)
+	}
+	switch {
+	case t.fault != "":
+	case t.Start == nil:
+		t.fault = "the journal is empty"
+	case t.Start.Item != item:
+		t.fault = "the journal is of item " + t.Start.Item
+	}
+	for _, u := range t.users {
+		if u.vague && !u.orders {
+			t.nothing++
+		}
+	}
+	return t, nil
+}
+
+// take notes a request to buy, and its answer.
+func (t *told) take(e *journal.Entry, open map[uint64]pending) {
+	if e.Kind == journal.KindStart {
+		t.moment = e.Start.Time.UnixMilli()
+		return
+	}
+	at := t.moment + e.At/1000
+	if e.Kind == journal.KindRequest && e.Act == journal.ActBuy && e.Item == t.item {
+		t.buys++
+		u := t.users[e.User]
+		if u == nil {
+			u = &asker{keys: map[string]string{}}
+			t.users[e.User] = u
+		}
+		a := ask{e.Key, e.Count, prefixOf(e.Address), e.N}
+		u.asks = append(u.asks, a)
+		open[e.N] = pending{a, e.User, at}
+		return
+	}
+	p, ok := open[e.Request]
+	if e.Kind != journal.KindAnswer || !ok {
+		return
+	}
+	delete(open, e.Request)
+	u := t.users[p.user]
+	u.vague = e.Status == 0 || e.Status >= 500 || e.Status == 429
+	ordered := e.Order != "" && (e.Status == 200 || e.Code == string(seckill.CodeUnconfirmed))
+	if ordered {
+		u.orders = true
+		t.names(u, &p, e)
+	}
+	switch {
+	case e.Status == 200 && e.Order != "":
+		if t.acked[e.Order] == nil {
+			t.acked[e.Order] = &acked{p.user, e.N, at}
+		}
+		if t.first == 0 {
+			t.first, t.firstN = at, e.N
+		}
+	case e.Code == string(seckill.CodeSoldOut):
+		t.heard++
+		t.soldOut = max(t.soldOut, p.at)
+	}
+}
+
+// names: I4 from the answers' side.
+func (t *told) names(u *asker, p *pending, e *journal.Entry) {
+	if p.key == "" {
+		return
+	}
+	switch was := u.keys[p.key]; was {
+	case "":
+		t.keyed++
+		u.keys[p.key] = e.Order
+	case e.Order:
+	default:
+		t.twice = append(t.twice, Finding{lineOf(e.N), fmt.Sprintf("names order %s for key %q of user %s, an earlier answer named %s", e.Order, p.key, p.user, was)})
+	}
+}
+
+func lineOf(n uint64) string { return "journal line " + strconv.FormatUint(n, 10) }
+
+// prefixOf is what addressOf keeps, of a hash in hex.
+func prefixOf(hash string) uint64 {
+	b, err := hex.DecodeString(hash)
+	if err != nil || len(b) < 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b)
+}
+
+// complete says whether every request stands in the journal.
+func (t *told) complete() bool { return t.End != nil }

@@ -1,0 +1,171 @@
+package audit
+
+import (
+	"strconv"
+	"strings"
+
+	"seckill/shared/adapter/ledger"
+)
+
+// unitDigits is how a unit's number is written in its row's key.
+const unitDigits = 7
+
+// addUnit takes in a unit row: I1, and what I3 says of it alone.
+func (s *sale) addUnit(d *decoder) {
+	bucket, unit := d.text("bucket"), d.text("unit")
+	of, place, ok := strings.Cut(bucket, "#")
+	if ok && of != s.id {
+		return
+	}
+	d.ours = true
+	row := "units " + bucket + "/" + unit
+	if !ok {
+		d.fail("bucket", "item#number")
+	}
+	n, err := strconv.Atoi(unit)
+	if err != nil || len(unit) != unitDigits {
+		d.fail("unit", "a number of 7 digits")
+	}
+	id, holder := d.text("order"), d.text("user")
+	if d.done(i3, row, i1, i2, i6, i8, l3); d.bad != "" {
+		return
+	}
+	if n < 1 || n > s.item.stock {
+		s.broken(i3, row, "is not within 1..%d", s.item.stock)
+	} else if b, err := strconv.Atoi(place); err != nil || b != n%max(s.item.buckets, 1) {
+		s.broken(i3, row, "lies in a bucket where unit %d of %d buckets does not belong", n, s.item.buckets)
+	}
+	s.users[s.userOf(holder)].units++
+	i, _ := s.orderOf(id)
+	if i < 0 {
+		s.odd++
+		s.broken(i3, row, "names %s", s.nameOf(id))
+		return
+	}
+	o := &s.orders[i]
+	o.rows++
+	if s.users[o.user].id != holder {
+		s.broken(i3, row, "names user %s, its order %s is user %s's", holder, o.id, s.users[o.user].id)
+	}
+	if n < 1 || n > s.item.stock {
+		return
+	}
+	if other := s.owner[n]; other != 0 {
+		s.broken(i1, row, "is order %s's, and has another row that is order %s's", o.id, s.orders[other-1].id)
+		return
+	}
+	s.owner[n] = i + 1
+	if s.lister[n] != i+1 {
+		s.broken(i3, row, "names order %s (%s), which does not list it", o.id, o.state)
+	}
+}
+
+// addQuota takes in a quota row: I2. What its orders hold is compared when all unit rows are known.
+func (s *sale) addQuota(d *decoder) {
+	if of, _ := d.row["item"].(string); of != s.id {
+		return
+	}
+	d.ours = true
+	name := d.text("user")
+	row := "quotas " + name + "/" + s.id
+	u := &s.users[s.userOf(name)]
+	u.quota = 0
+	if d.row["units"] != nil {
+		u.quota = d.number("units")
+	}
+	entries, ok := d.row["orders"].(ledger.Set)
+	if !ok && d.row["orders"] != nil {
+		d.fail("orders", "a set of texts")
+	}
+	for _, e := range entries {
+		id, count, _ := strings.Cut(e, ":")
+		n, err := strconv.ParseInt(count, 10, 32)
+		if err != nil {
+			d.fail("orders", "a set of order:count")
+			continue
+		}
+		i, _ := s.orderOf(id)
+		switch {
+		case i < 0:
+			s.broken(i2, row, "lists %s", s.nameOf(id))
+		case s.users[s.orders[i].user].id != name:
+			s.broken(i2, row, "lists order %s, which is user %s's", id, s.users[s.orders[i].user].id)
+		default:
+			s.orders[i].quota = int32(n)
+		}
+	}
+	d.done(i2, row)
+}
+
+// judgeUnits: I1, I2, I3, where all rows have to be known.
+func (s *sale) judgeUnits() {
+	rows := s.read[ledger.TableUnits]
+	for _, g := range []int{i1, i2, i3} {
+		if s.use(g, ledger.TableOrders, ledger.TableUnits) {
+			s.looked(g, rows, "unit rows")
+		}
+	}
+	if !s.whole[ledger.TableOrders] || !s.whole[ledger.TableUnits] {
+		return
+	}
+	holding := 0
+	for i := range s.orders {
+		holding += s.judgeHolder(&s.orders[i], int32(i+1))
+	}
+	s.looked(i1, holding, "orders that hold units")
+	s.looked(i3, len(s.orders), "orders")
+	if s.use(i2, ledger.TableQuotas) {
+		s.judgeQuotas()
+	}
+}
+
+// judgeHolder: I3 from the order's side, and its line in the quota row. It counts 1 for an order that holds units.
+func (s *sale) judgeHolder(o *order, index int32) int {
+	row := "orders " + o.id
+	if o.amount != o.price*int64(o.count) {
+		s.broken(i7, row, "of %d at %d fen asks for %d fen", o.count, o.price, o.amount)
+	}
+	if s.whole[ledger.TableQuotas] && max(o.quota, 0) != o.rows {
+		s.broken(i2, row, "has %d unit rows, its user's quota row counts %d for it", o.rows, max(o.quota, 0))
+	}
+	if !info[o.state].Holds {
+		if len(o.units) > 0 {
+			s.broken(i3, row, "is %s and lists units %v", o.state, o.units)
+		}
+		return 0
+	}
+	if len(o.units) != int(o.count) {
+		s.broken(i3, row, "of %d lists %d units", o.count, len(o.units))
+	}
+	for _, n := range o.units {
+		if int(n) <= s.item.stock && s.owner[n] != index {
+			s.broken(i3, row, "lists unit %d, whose row %s", n, s.rowOf(n))
+		}
+	}
+	return 1
+}
+
+func (s *sale) rowOf(n int32) string {
+	if i := s.owner[n]; i != 0 {
+		return "is order " + s.orders[i-1].id + "'s"
+	}
+	return "is not there"
+}
+
+// judgeQuotas: I2.
+func (s *sale) judgeQuotas() {
+	for i := range s.users {
+		u := &s.users[i]
+		row := "quotas " + u.id + "/" + s.id
+		if int(u.units) > s.item.limit {
+			s.broken(i2, row, "its user holds %d units, the limit is %d", u.units, s.item.limit)
+		}
+		switch {
+		case u.quota < 0 && u.units > 0:
+			s.broken(i2, row, "is not there; its user holds %d units", u.units)
+		case u.quota >= 0 && u.quota != int64(u.units):
+			s.broken(i2, row, "says %d units, its user holds %d", u.quota, u.units)
+		}
+	}
+	s.looked(i2, s.read[ledger.TableQuotas], "quota rows")
+}

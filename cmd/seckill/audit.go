@@ -1,0 +1,293 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
+
+	"seckill/audit"
+	"seckill/audit/servers"
+	"seckill/shared/adapter/operator"
+	"seckill/shared/adapter/sqsqueue"
+	"seckill/shared/seckill"
+)
+
+// auditFlags are what `seckill audit` is told.
+type auditFlags struct {
+	target
+	item         string
+	journal      string
+	redis        []string
+	redisCluster bool
+	redisTLS     bool
+	dynamoDB     string
+	prefix       string
+	again        time.Duration
+	json         bool
+
+	password string
+}
+
+func auditCommand(getenv func(string) string) *cobra.Command {
+	var set auditFlags
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Judge a sale afterwards: does each guarantee hold, by rows, Redis and a journal?",
+		Long: `Judge a sale from what it has left: the ledger's rows, Redis' keys, the fake gateway's trades where there are any, and the journal of a crowd
+(seckill load --journal). Of each guarantee of docs/GUARANTEES.md, I1 to I11 and L1 to L4, it says that it holds, with how much was looked at; or is broken, with
+the rows; or is unknown, with what it would need. Nothing holds without evidence. It changes nothing.
+
+The sale is one of a "seckill run" (--url), on servers of your own (--dynamodb, --redis), or of a stack on AWS (--stack, with the credentials of other AWS
+tools, which have to allow dynamodb:GetItem and dynamodb:Scan on its tables and sqs:GetQueueAttributes; Redis only where --redis leads to it).
+The environment variable REDIS_PASSWORD has Redis' password.
+
+Let a sale come to rest first: what is under way is unknown. What is found broken is read once more after --again, because rows that are read one
+after the other while somebody writes may disagree. The exit code is 1 when something is broken, also the journal's chain.`,
+		Example: `  seckill audit --item 2002                                              of a "seckill run"
+  seckill audit --item 2002 --journal crowd.jsonl
+  seckill audit --item 2002 --dynamodb http://localhost:8000 --prefix seckill- --redis localhost:6379
+  seckill audit --item 2002 --stack seckill-prod --region eu-central-1 --json`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			set.password = getenv("REDIS_PASSWORD")
+			return set.run(cmd)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&set.item, "item", "", "the item's id")
+	f.StringVar(&set.journal, "journal", "", "file that seckill load --journal wrote")
+	f.StringVar(&set.url, "url", defaultURL, "address of a seckill run")
+	f.StringSliceVar(&set.redis, "redis", nil, "address of Redis, host:port; several, separated by commas, with --redis-cluster")
+	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
+	f.BoolVar(&set.redisTLS, "redis-tls", false, "--redis speaks TLS")
+	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
+	f.StringVar(&set.prefix, "prefix", "", "before the names of tables; of a stack: its own")
+	f.StringVar(&set.stack, "stack", "", "name of a deployed stack")
+	f.StringVar(&set.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
+	f.StringVar(&set.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
+	f.DurationVar(&set.again, "again", 3*time.Second, "how long after a first reading to read again what it found broken; 0s: never")
+	f.BoolVar(&set.json, "json", false, "print one JSON document instead of lines")
+	return cmd
+}
+
+func (f *auditFlags) run(cmd *cobra.Command) error {
+	if !seckill.ValidItemID(f.item) {
+		return fmt.Errorf("--item %q: want an item's id, such as 2002", f.item)
+	}
+	if f.again < 0 || f.again > time.Hour {
+		return fmt.Errorf("--again %v: want 0s to 1h", f.again)
+	}
+	src, done, err := f.source(cmd)
+	if err != nil {
+		return err
+	}
+	defer done()
+	opt := audit.Options{Item: f.item, Again: f.again}
+	if f.journal != "" {
+		file, err := os.Open(f.journal)
+		if err != nil {
+			return fmt.Errorf("--journal: %w", err)
+		}
+		defer file.Close()
+		opt.Journal = file
+	}
+	report, err := audit.Run(cmd.Context(), counting(src, waitingOn(cmd.ErrOrStderr())), opt)
+	switch {
+	case errors.Is(err, audit.ErrNoItem):
+		return err
+	case err != nil:
+		return faulty(err)
+	}
+	if f.json {
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		err = e.Encode(report)
+	} else {
+		err = report.WriteText(cmd.OutOrStdout())
+	}
+	if err == nil && report.Broken() {
+		return faultError{fmt.Errorf("item %s: %s", f.item, report.Verdict())}
+	}
+	return err
+}
+
+// faulty is an error that is not the caller's to mend, unless it says of itself that it is.
+func faulty(err error) error {
+	var refused *operator.Refusal
+	if errors.As(err, &refused) || errors.As(err, &faultError{}) {
+		return err
+	}
+	return faultError{err}
+}
+
+// source is where the sale is. done lets go of it.
+func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), err error) {
+	given := cmd.Flags().Changed
+	kinds := 0
+	for _, name := range []string{"url", "dynamodb", "stack"} {
+		if given(name) {
+			kinds++
+		}
+	}
+	done = func() {}
+	switch {
+	case kinds > 1:
+		return nil, nil, errors.New("--url, --dynamodb and --stack contradict each other: each names a sale")
+	case !given("stack") && (given("region") || given("profile")):
+		return nil, nil, errors.New("--region and --profile say where a deployed stack is: name it with --stack")
+	case !given("stack") && !given("dynamodb") && (len(f.redis) > 0 || given("prefix")):
+		return nil, nil, errors.New("--redis and --prefix go with --dynamodb or --stack: a seckill run knows its own")
+	case !endpoint(f.dynamoDB):
+		return nil, nil, fmt.Errorf("--dynamodb %s: want a URL such as http://localhost:8000", f.dynamoDB)
+	case f.redisCluster && len(f.redis) == 0, f.redisTLS && len(f.redis) == 0:
+		return nil, nil, errors.New("--redis-cluster and --redis-tls: want --redis with an address")
+	case len(f.redis) > 1 && !f.redisCluster:
+		return nil, nil, fmt.Errorf("--redis: %d addresses without --redis-cluster", len(f.redis))
+	}
+	if !given("stack") && !given("dynamodb") {
+		shop, err := newRunningShop(f.url)
+		if err != nil {
+			return nil, nil, err
+		}
+		return shop.dump(f.item), done, nil
+	}
+	sale := &servers.Sale{Item: f.item, Prefix: f.prefix, NoRedis: "name it with --redis"}
+	if given("stack") {
+		err = f.deployed(cmd, sale)
+	} else {
+		err = f.local(cmd.Context(), sale)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(f.redis) > 0 {
+		if done, err = f.openRedis(sale); err != nil {
+			return nil, nil, err
+		}
+	}
+	return sale, done, nil
+}
+
+// local is a DynamoDB-compatible server: it takes any credentials, those of the environment if there are some.
+func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion("us-east-1"))
+	if err != nil {
+		return fmt.Errorf("the AWS configuration cannot be used: %w", err)
+	}
+	if os.Getenv("AWS_ACCESS_KEY_ID") == "" {
+		cfg.Credentials = credentials.NewStaticCredentialsProvider("local", "local", "")
+	}
+	cfg.BaseEndpoint = aws.String(f.dynamoDB)
+	sale.DynamoDB = dynamodb.NewFromConfig(cfg)
+	return nil
+}
+
+// deployed is a stack's tables and queues.
+func (f *auditFlags) deployed(cmd *cobra.Command, sale *servers.Sale) error {
+	s, err := openStack(cmd.Context(), &f.target, waitingOn(cmd.ErrOrStderr()))
+	if err != nil {
+		return err
+	}
+	outputs := map[string]string{}
+	for _, o := range s.found.Outputs {
+		outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+	}
+	if sale.Prefix == "" {
+		sale.Prefix = outputs["StackPrefix"]
+	}
+	sale.DynamoDB = dynamodb.NewFromConfig(s.cfg)
+	sale.NoRedis = "it is in the stack's own network: name with --redis where it can be reached"
+	client := sqs.NewFromConfig(s.cfg)
+	sale.Queues = map[string]seckill.Queue{}
+	for name, output := range map[string]string{"orders": "Orders", "closings": "Closings"} {
+		url, dead := outputs[output+"QueueUrl"], outputs[output+"DeadLetterQueueUrl"]
+		if url != "" && dead != "" {
+			sale.Queues[name] = sqsqueue.New(client, sqsqueue.Options{URL: url, DeadLetterURL: dead})
+		}
+	}
+	return nil
+}
+
+func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
+	opt := &redis.UniversalOptions{Addrs: f.redis, Password: f.password, IsClusterMode: f.redisCluster}
+	for _, addr := range f.redis {
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil || host == "" || port == "" {
+			return nil, fmt.Errorf("--redis %s: want host:port", addr)
+		}
+		if f.redisTLS {
+			opt.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
+		}
+	}
+	sale.Redis = redis.NewUniversalClient(opt)
+	return func() { sale.Redis.Close() }, nil
+}
+
+// dump is what a running shop tells of an item.
+func (s *runningShop) dump(item string) audit.Source {
+	return audit.SourceFunc(func(ctx context.Context, each func(*audit.Line) error) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/_local/dump?item="+url.QueryEscape(item), nil)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Accept-Language", "en")
+		resp, err := http.DefaultClient.Do(req) // without a time limit: a million units take a while
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return faultError{fmt.Errorf("nothing answers at %s: start the shop with \"seckill run\", or name another with --url", s.base)}
+		}
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return audit.Lines(resp.Body, each)
+		}
+		answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+		if err != nil {
+			return err
+		}
+		var r operator.Refusal
+		switch {
+		case json.Unmarshal(answer, &r) != nil || r.Code == "" || r.Code == seckill.CodeNotFound:
+			return fmt.Errorf("%s answers %s: is it a \"seckill run\" of this version?", s.base, resp.Status)
+		case r.Code == seckill.CodeItemUnknown:
+			return fmt.Errorf("%s, item %s: %w", s.base, item, audit.ErrNoItem)
+		}
+		return &r
+	})
+}
+
+// counting says on a terminal how far a reading has come, when it takes long.
+func counting(src audit.Source, wait waiting) audit.Source {
+	if wait.w == nil {
+		return src
+	}
+	return audit.SourceFunc(func(ctx context.Context, each func(*audit.Line) error) error {
+		said, count := time.Now(), 0
+		return src.Read(ctx, func(l *audit.Line) error {
+			if count++; count%1000 == 0 && time.Since(said) > patience {
+				said = time.Now()
+				fmt.Fprintf(wait.w, "seckill: %s read …\n", counted(count, "row", "rows"))
+			}
+			return each(l)
+		})
+	})
+}

@@ -1,0 +1,221 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/redis/go-redis/v9"
+
+	"seckill/audit"
+	"seckill/audit/servers"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+const (
+	dumpLimit  = 10 * time.Minute // of one dump; a million units take a few seconds
+	dumpBuffer = 256 << 10        // bytes
+	scanFields = "1000"           // that one HSCAN asks for
+)
+
+// getDump streams everything that the system knows of an item, as audit.Line writes it: rows, keys and trades as they are. Addresses are among it.
+func (s *System) getDump(w http.ResponseWriter, r *http.Request) {
+	it, err := s.Items.Get(r.Context(), r.URL.Query().Get("item"))
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/jsonl")
+	w.Header().Set("Cache-Control", "no-store")
+	ctx, cancel := context.WithTimeout(r.Context(), dumpLimit)
+	defer cancel()
+	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(dumpLimit)); err != nil {
+		s.log.Warn("a long dump will be cut off", "err", err)
+	}
+	out := bufio.NewWriterSize(w, dumpBuffer)
+	var line []byte
+	err = s.Dump(ctx, &it, func(l *audit.Line) error {
+		line = l.Append(line[:0])
+		_, err := out.Write(line)
+		return err
+	})
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		s.log.Warn("dump broken off", "item", it.ID, "err", err)
+		panic(http.ErrAbortHandler) // the reader must not take it for a whole one
+	}
+}
+
+// Dump hands over everything that the system knows of an item.
+func (s *System) Dump(ctx context.Context, it *seckill.Item, each func(*audit.Line) error) error {
+	for _, part := range []func(context.Context, *seckill.Item, func(*audit.Line) error) error{
+		s.dumpItem, s.dumpTrades, s.dumpRows, s.dumpKeys, s.dumpQueues} {
+		if err := part(ctx, it, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tables is a client of the real tables.
+func (s *System) tables() *dynamodb.Client {
+	return dynamodb.NewFromConfig(serverConfig(s.opt.Servers.DynamoDB))
+}
+
+func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*audit.Line) error) error {
+	if err := each(&audit.Line{Now: s.Clock.Now().UnixMilli()}); err != nil {
+		return err
+	}
+	if s.Rows == nil {
+		return servers.Item(ctx, s.tables(), serversName, it.ID, each)
+	}
+	stopped := int64(0)
+	if it.Stopped {
+		stopped = 1
+	}
+	return each(&audit.Line{Table: audit.PartItems, Row: ledger.Row{"v": int64(1), "id": it.ID, "title": it.Commodity.Title, "sk_price": int64(it.Price),
+		"start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "stock": int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets),
+		"version": it.Version, "stopped": stopped}})
+}
+
+// dumpTrades hands over the gateway's trades. It does not say which notifies are to come: while there are any, those of all paid trades may be.
+func (s *System) dumpTrades(_ context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
+	_, coming := s.Gateway.Next()
+	trades := s.Gateway.Trades()
+	for _, t := range trades {
+		row := ledger.Row{"v": int64(1), "out_trade_no": t.OutTradeNo, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
+		if coming && !t.Paid.IsZero() {
+			row["notify_state"] = "due"
+		}
+		if err := each(&audit.Line{Table: gatewaytable.TableTrades, Row: row}); err != nil {
+			return err
+		}
+	}
+	return each(&audit.Line{End: gatewaytable.TableTrades, Count: len(trades)})
+}
+
+func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
+	for _, table := range audit.Tables {
+		if s.Rows == nil {
+			if err := servers.Table(ctx, s.tables(), serversName, table, each); err != nil {
+				return err
+			}
+			continue
+		}
+		rows := s.Rows.Dump(table)
+		for i, row := range rows {
+			if err := each(&audit.Line{Table: table, Row: row}); err != nil {
+				return err
+			}
+			rows[i] = nil // it is needed no more
+		}
+		if err := each(&audit.Line{End: table, Count: len(rows)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*audit.Line) error) error {
+	if s.Redis == nil {
+		o := s.opt.Servers
+		opt := &redis.UniversalOptions{Addrs: o.Redis, Password: o.RedisPassword, IsClusterMode: o.RedisCluster}
+		client := redis.NewUniversalClient(opt)
+		defer client.Close()
+		return servers.Keys(ctx, client, it.ID, each)
+	}
+	count := 0
+	for _, key := range audit.Keys(it.ID) {
+		n, err := s.dumpKey(key, each)
+		if err != nil {
+			return err
+		}
+		count += n
+	}
+	return each(&audit.Line{End: audit.PartRedis, Count: count})
+}
+
+// dumpKey hands over a hash or a sorted set of the embedded Redis, and counts its members.
+func (s *System) dumpKey(key string, each func(*audit.Line) error) (int, error) {
+	kind, err := s.Redis.Do("TYPE", key)
+	if err != nil || kind == "none" {
+		return 0, err
+	}
+	if kind == "zset" {
+		return s.dumpSorted(key, each)
+	}
+	count := 0
+	for cursor := "0"; ; {
+		answer, err := s.Redis.Do("HSCAN", key, cursor, "COUNT", scanFields)
+		if err != nil {
+			return count, err
+		}
+		page, _ := answer.([]any)
+		if len(page) != 2 {
+			return count, fmt.Errorf("key %s: HSCAN answered %d parts", key, len(page))
+		}
+		n, err := dumpPairs(key, page[1], each)
+		if count += n; err != nil {
+			return count, err
+		}
+		if cursor, _ = page[0].(string); cursor == "0" {
+			return count, nil
+		}
+	}
+}
+
+// dumpSorted hands over a sorted set, as the embedded Redis can: members first, then each one's score.
+func (s *System) dumpSorted(key string, each func(*audit.Line) error) (count int, err error) {
+	members, err := s.Redis.Do("ZRANGE", key, "0", "-1")
+	if err != nil {
+		return 0, err
+	}
+	list, _ := members.([]any)
+	for _, m := range list {
+		member, _ := m.(string)
+		score, err := s.Redis.Do("ZSCORE", key, member)
+		if err != nil {
+			return count, err
+		}
+		text, ok := score.(string)
+		if !ok {
+			continue // it has gone meanwhile
+		}
+		if err := each(&audit.Line{Key: key, Field: member, Value: text}); err != nil {
+			return count, err
+		}
+		count++
+	}
+	return count, nil
+}
+
+// dumpPairs hands over name, value, name, value …
+func dumpPairs(key string, list any, each func(*audit.Line) error) (int, error) {
+	texts, ok := list.([]any)
+	for pair := range slices.Chunk(texts, 2) {
+		field, okField := pair[0].(string)
+		value, okValue := pair[len(pair)-1].(string)
+		if ok = ok && okField && okValue && len(pair) == 2; !ok {
+			break
+		}
+		if err := each(&audit.Line{Key: key, Field: field, Value: value}); err != nil {
+			return 0, err
+		}
+	}
+	if !ok {
+		return 0, fmt.Errorf("key %s: Redis answered what is no list of pairs", key)
+	}
+	return len(texts) / 2, nil
+}
+
+func (s *System) dumpQueues(ctx context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
+	return servers.Queues(ctx, map[string]seckill.Queue{"orders": s.orders, "closings": s.closings}, each)
+}
