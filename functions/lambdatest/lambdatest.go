@@ -1,15 +1,12 @@
-// Package lambdatest runs a function's bootstrap as Lambda does, without a container: it serves the Lambda Runtime API ("Using the Lambda
-// runtime API for custom runtimes", AWS Lambda Developer Guide) to one process, hands it events one at a time, and takes its
-// answers. In: a binary, its environment, events. Out: answers, init errors, figures. It is for tests on Linux.
+// Package lambdatest runs a function's bootstrap as Lambda does, without a container: it serves the Lambda Runtime API (e2e/lambdahost/runtimeapi) to one
+// process, hands it events one at a time, and takes its answers. In: a binary, its environment, events. Out: answers, init errors, figures. It is for
+// tests on Linux.
 package lambdatest
 
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -19,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"seckill/e2e/lambdahost/runtimeapi"
 )
 
 // Limits of a run.
@@ -30,35 +29,15 @@ const (
 	outputLook = 5 * time.Millisecond
 )
 
-// arn is what a function is told of its name.
-const arn = "arn:aws:lambda:eu-west-1:123456789012:function:seckill"
-
 // Function is one running bootstrap.
 type Function struct {
-	t      testing.TB
-	cmd    *exec.Cmd
-	out    output
-	exited chan struct{}
-
-	ready     chan time.Duration // the first question for an event
-	initError chan string
-	events    chan call
-	readyIn   time.Duration
-
-	mu      sync.Mutex
-	started time.Time
-	calls   map[string]call // handed out, by request id
-	count   int
-}
-
-type call struct {
-	event  []byte
-	answer chan answer
-}
-
-type answer struct {
-	body []byte
-	err  error
+	t       testing.TB
+	api     *runtimeapi.Instance
+	cmd     *exec.Cmd
+	out     output
+	exited  chan struct{}
+	ready   chan time.Duration // from process start to the first question for an event
+	readyIn time.Duration
 }
 
 // Build compiles mains (package paths) as they are deployed, for an architecture ("" is this machine's), into a folder. It needs the go
@@ -79,33 +58,26 @@ func Build(t testing.TB, arch, folder string, mains ...string) {
 // Start runs a bootstrap in an environment that has these variables and nothing else, until the test ends.
 func Start(t testing.TB, binary string, environ map[string]string) *Function {
 	t.Helper()
-	f := &Function{t: t, exited: make(chan struct{}), ready: make(chan time.Duration, 1), initError: make(chan string, 1),
-		events: make(chan call), calls: map[string]call{}}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /2018-06-01/runtime/invocation/next", f.next)
-	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/response", f.response)
-	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/error", f.failure)
-	mux.HandleFunc("POST /2018-06-01/runtime/init/error", func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body)
-		f.initError <- string(b)
-		w.WriteHeader(http.StatusAccepted)
-	})
-	server := httptest.NewServer(mux)
+	f := &Function{t: t, api: runtimeapi.New(), exited: make(chan struct{}), ready: make(chan time.Duration, 1)}
+	server := httptest.NewServer(f.api)
 	f.cmd = exec.CommandContext(context.Background(), binary)
-	f.cmd.Env = []string{"AWS_LAMBDA_RUNTIME_API=" + strings.TrimPrefix(server.URL, "http://"), "AWS_LAMBDA_FUNCTION_NAME=" + filepath.Base(binary),
-		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "_HANDLER=bootstrap"}
+	f.cmd.Env = runtimeapi.Environment(filepath.Base(binary), strings.TrimPrefix(server.URL, "http://"))
 	for name, value := range environ {
 		f.cmd.Env = append(f.cmd.Env, name+"="+value)
 	}
 	f.cmd.Stdout, f.cmd.Stderr = &f.out, &f.out
-	f.mu.Lock() // the process may ask before this goes on
-	f.started = time.Now()
-	err := f.cmd.Start()
-	f.mu.Unlock()
-	if err != nil {
+	started := time.Now()
+	if err := f.cmd.Start(); err != nil {
 		server.Close()
 		t.Fatal(err)
 	}
+	go func() {
+		select {
+		case <-f.api.Ready():
+			f.ready <- time.Since(started)
+		case <-f.exited:
+		}
+	}()
 	go func() {
 		_ = f.cmd.Wait() // how it ended is in what it said before
 		close(f.exited)
@@ -130,7 +102,7 @@ func (f *Function) Ready() time.Duration {
 	}
 	select {
 	case f.readyIn = <-f.ready:
-	case msg := <-f.initError:
+	case msg := <-f.api.InitError():
 		f.t.Fatalf("init failed: %s", msg)
 	case <-f.exited:
 		f.t.Fatalf("the process ended:\n%s", f.Output())
@@ -144,7 +116,7 @@ func (f *Function) Ready() time.Duration {
 func (f *Function) InitError() string {
 	f.t.Helper()
 	select {
-	case msg := <-f.initError:
+	case msg := <-f.api.InitError():
 		select {
 		case <-f.exited:
 		case <-time.After(startLimit):
@@ -168,25 +140,20 @@ func (f *Function) InitError() string {
 func (f *Function) Invoke(event []byte) ([]byte, error) {
 	f.t.Helper()
 	f.Ready()
-	c := call{event, make(chan answer, 1)}
-	late := time.NewTimer(answerWait)
-	defer late.Stop()
-	select {
-	case f.events <- c:
-	case <-f.exited:
-		f.t.Fatalf("the process ended:\n%s", f.Output())
-	case <-late.C:
-		f.t.Fatalf("no question for an event within %v", answerWait)
+	ctx, cancel := context.WithTimeout(f.t.Context(), answerWait)
+	defer cancel()
+	go func() {
+		select {
+		case <-f.exited:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	out, err := f.api.Invoke(ctx, event, time.Now().Add(timeout))
+	if err != nil && !runtimeapi.Failed(err) {
+		f.t.Fatalf("%v:\n%s", err, f.Output())
 	}
-	select {
-	case a := <-c.answer:
-		return a.body, a.err
-	case <-f.exited:
-		f.t.Fatalf("the process ended:\n%s", f.Output())
-	case <-late.C:
-		f.t.Fatalf("no answer within %v", answerWait)
-	}
-	return nil, nil
+	return out, err
 }
 
 // Resident is how many bytes of memory the process has now (VmRSS of proc(5)).
@@ -220,55 +187,6 @@ func (f *Function) Says(text string) bool {
 		}
 	}
 	return true
-}
-
-func (f *Function) next(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	since := time.Since(f.started)
-	f.mu.Unlock()
-	select {
-	case f.ready <- since:
-	default: // not the first question
-	}
-	select {
-	case c := <-f.events:
-		f.mu.Lock()
-		f.count++
-		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", f.count)
-		f.calls[id] = c
-		f.mu.Unlock()
-		h := w.Header()
-		h.Set("Lambda-Runtime-Aws-Request-Id", id)
-		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(time.Now().Add(timeout).UnixMilli(), 10))
-		h.Set("Lambda-Runtime-Invoked-Function-Arn", arn)
-		h.Set("Lambda-Runtime-Trace-Id", "Root=1-69120f5e-"+id[24:]+id[24:])
-		h.Set("Content-Type", "application/json")
-		_, _ = w.Write(c.event)
-	case <-r.Context().Done():
-	}
-}
-
-func (f *Function) response(w http.ResponseWriter, r *http.Request) {
-	b, err := io.ReadAll(r.Body)
-	f.finish(w, r, answer{b, err})
-}
-
-func (f *Function) failure(w http.ResponseWriter, r *http.Request) {
-	b, _ := io.ReadAll(r.Body)
-	f.finish(w, r, answer{nil, errors.New(string(b))})
-}
-
-func (f *Function) finish(w http.ResponseWriter, r *http.Request, a answer) {
-	f.mu.Lock()
-	c, ok := f.calls[r.PathValue("id")]
-	delete(f.calls, r.PathValue("id"))
-	f.mu.Unlock()
-	if !ok {
-		http.Error(w, "no such invocation", http.StatusBadRequest)
-		return
-	}
-	w.WriteHeader(http.StatusAccepted)
-	c.answer <- a
 }
 
 // output keeps what a process writes; beyond a mebibyte the oldest half goes.

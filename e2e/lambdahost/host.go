@@ -1,0 +1,239 @@
+// Package lambdahost plays Lambda's control plane on this machine, for drills: of each function it runs several operating system processes of the binary
+// that is deployed, each behind a Lambda Runtime API of its own, and hands each one event at a time. Events come from an HTTP front that speaks as API
+// Gateway does, from queues that it polls as Lambda's event source mapping does, and from schedules. A process that ends is replaced and counted; an
+// invocation that is late costs its process its life. Drills kill and stop processes by their function's name, and have queues deliver twice or out
+// of order.
+//
+// What AWS has and this has not: more instances as more requests come (Options.Instances is fixed), retries of asynchronous events, limits of size.
+package lambdahost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"seckill/e2e/lambdahost/runtimeapi"
+)
+
+// Timeouts are the functions' own, as in template.yaml.
+var Timeouts = map[string]time.Duration{
+	"buy": 10 * time.Second, "consume": 20 * time.Second, "notify": 10 * time.Second, "expire": 30 * time.Second, "repair": 55 * time.Second,
+	"shop": 15 * time.Second, "stage": 60 * time.Second, "gateway": 20 * time.Second,
+}
+
+const (
+	headerTimeout = 10 * time.Second
+	apiPrefix     = "/instances/" // of the Runtime APIs, one a process
+)
+
+// What becomes of an invocation that gets no answer of the function.
+var (
+	ErrThrottled = errors.New("no instance was free")
+	ErrLate      = errors.New("the function was late, and was killed")
+	ErrDied      = errors.New("the function's process ended")
+)
+
+// Options say what to run.
+type Options struct {
+	Bin       string                            // the folder of the binaries, each named as its function
+	Logs      string                            // a folder that is there: what each function writes goes to <function>.log
+	Instances map[string]int                    // processes of each function; its names are the functions
+	Timeouts  map[string]time.Duration          // of functions; nil is package variable Timeouts
+	Patience  time.Duration                     // how long an HTTP request waits for a free instance; then it is throttled
+	Answered  func(function string, status int) // what the front answered; may be nil
+}
+
+// Stats count one function's invocations so far.
+type Stats struct {
+	Invoked, Answered int64
+	Errors            int64 // reported by the function
+	Throttled         int64 // found no free instance
+	Late              int64 // killed at their deadline
+	Lost              int64 // their process died, killed or crashed, while it had the event
+	Started, Died     int64 // processes; those that Restart and Close end are not counted as died
+	InitErrors        int64 // processes that never asked for an event
+}
+
+type counters struct {
+	invoked, answered, errors, throttled, late, lost, started, died, initErrors atomic.Int64
+}
+
+// Host runs functions until Close.
+type Host struct {
+	URL string // of the front: http://127.0.0.1:port
+
+	opt       Options
+	api       string // host:port of the Runtime APIs
+	servers   []*http.Server
+	functions map[string]*function
+	environ   atomic.Pointer[map[string]string]
+
+	ctx   context.Context
+	end   context.CancelFunc
+	wg    sync.WaitGroup
+	count atomic.Int64
+	byID  sync.Map // path of a process's API → *runtimeapi.Instance
+}
+
+// New opens the front and the Runtime API on free ports of loopback: functions are told the front's address, so it is there before them.
+func New(o Options) (*Host, error) {
+	h := &Host{opt: o, functions: map[string]*function{}}
+	if o.Timeouts == nil {
+		h.opt.Timeouts = Timeouts
+	}
+	h.ctx, h.end = context.WithCancel(context.Background())
+	var err error
+	if h.api, err = h.serve(http.HandlerFunc(h.serveAPI)); err != nil {
+		return nil, err
+	}
+	front, err := h.serve(h.front())
+	if err != nil {
+		h.Close()
+		return nil, err
+	}
+	h.URL = "http://" + front
+	return h, nil
+}
+
+func (h *Host) serve(handler http.Handler) (string, error) {
+	l, err := (&net.ListenConfig{}).Listen(h.ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout}
+	h.servers = append(h.servers, s)
+	h.wg.Go(func() { _ = s.Serve(l) }) // until Close
+	return l.Addr().String(), nil
+}
+
+// Start runs all functions with these settings, and waits until each has a process that asks for an event.
+func (h *Host) Start(ctx context.Context, environ map[string]string) error {
+	h.environ.Store(&environ)
+	for name, n := range h.opt.Instances {
+		timeout, ok := h.opt.Timeouts[name]
+		if !ok {
+			return fmt.Errorf("there is no function %q", name)
+		}
+		log, err := os.OpenFile(filepath.Join(h.opt.Logs, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		f := &function{host: h, name: name, timeout: timeout, log: log, up: make(chan struct{})}
+		h.functions[name] = f
+		for range n {
+			h.wg.Go(f.supervise)
+		}
+	}
+	for _, f := range h.functions {
+		select {
+		case <-f.up:
+		case <-ctx.Done():
+			return fmt.Errorf("function %s does not come up: %w\n%s", f.name, ctx.Err(), tail(f.log.Name()))
+		}
+	}
+	return nil
+}
+
+// Restart gives the functions other settings: their processes are replaced, each when it has no event.
+func (h *Host) Restart(environ map[string]string) {
+	h.environ.Store(&environ)
+	for _, f := range h.functions {
+		f.retire()
+	}
+}
+
+// Close ends all processes and the servers.
+func (h *Host) Close() {
+	h.end()
+	for _, s := range h.servers {
+		_ = s.Close()
+	}
+	h.wg.Wait()
+	for _, f := range h.functions {
+		_ = f.log.Close()
+	}
+}
+
+// Invoke hands an event to an instance of a function as soon as one is free, and gives its answer. The error is a
+// runtimeapi.FunctionError, or one of ErrThrottled (wait ended before an instance was free), ErrLate, ErrDied. An event that was handed over is carried
+// out, whatever becomes of wait.
+func (h *Host) Invoke(wait context.Context, name string, event []byte) ([]byte, error) {
+	f, ok := h.functions[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no function %q", name)
+	}
+	p := f.take(wait)
+	if p == nil {
+		f.throttled.Add(1)
+		return nil, ErrThrottled
+	}
+	f.invoked.Add(1)
+	deadline := time.Now().Add(f.timeout)
+	ctx, cancel := context.WithDeadline(p.ctx, deadline)
+	defer cancel()
+	out, err := p.api.Invoke(ctx, event, deadline)
+	switch {
+	case err == nil:
+		f.answered.Add(1)
+	case runtimeapi.Failed(err):
+		f.errors.Add(1)
+	case p.ctx.Err() != nil:
+		f.lost.Add(1)
+		return nil, ErrDied
+	default:
+		f.late.Add(1)
+		p.signal(syscall.SIGKILL)
+		return nil, ErrLate
+	}
+	f.put(p)
+	return out, err
+}
+
+// Signal sends a signal to every process of a function, and gives how many there were.
+func (h *Host) Signal(name string, sig syscall.Signal) (sent int) {
+	for _, p := range h.functions[name].living() {
+		if p.signal(sig) {
+			sent++
+		}
+	}
+	return sent
+}
+
+// Stats gives a function's counts.
+func (h *Host) Stats(name string) Stats {
+	f := h.functions[name]
+	return Stats{Invoked: f.invoked.Load(), Answered: f.answered.Load(), Errors: f.errors.Load(), Throttled: f.throttled.Load(), Late: f.late.Load(), Lost: f.lost.Load(),
+		Started: f.started.Load(), Died: f.died.Load(), InitErrors: f.initErrors.Load()}
+}
+
+func (h *Host) serveAPI(w http.ResponseWriter, r *http.Request) {
+	rest, ok := strings.CutPrefix(r.URL.Path, apiPrefix)
+	id, path, _ := strings.Cut(rest, "/")
+	v, known := h.byID.Load(id)
+	instance, isOne := v.(*runtimeapi.Instance)
+	if !ok || !known || !isOne {
+		http.NotFound(w, r)
+		return
+	}
+	r.URL.Path = "/" + path
+	instance.ServeHTTP(w, r)
+}
+
+// tail is the end of a log.
+func tail(path string) string {
+	const most = 4 << 10
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b[max(0, len(b)-most):])
+}

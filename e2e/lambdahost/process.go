@@ -1,0 +1,188 @@
+package lambdahost
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"seckill/e2e/lambdahost/runtimeapi"
+)
+
+const (
+	initLimit  = time.Minute // Lambda gives 10 s; this machine may have other work
+	minBackoff = 50 * time.Millisecond
+	maxBackoff = 2 * time.Second
+	sound      = 5 * time.Second // a process that lived that long did not fail at once
+)
+
+// function has the processes of one function.
+type function struct {
+	counters
+	host    *Host
+	name    string
+	timeout time.Duration
+	log     *os.File
+	up      chan struct{} // closed when the first process is ready
+	first   sync.Once
+
+	mu      sync.Mutex
+	all     []*process
+	idle    []*process // the one used last is the last, and the next, as on Lambda
+	waiting []chan *process
+}
+
+// process is one operating system process of a function.
+type process struct {
+	api *runtimeapi.Instance
+	cmd *exec.Cmd
+	ctx context.Context // ends with the process
+	end context.CancelFunc
+
+	retired bool // is replaced when it has no event; guarded by function.mu
+}
+
+// supervise keeps one process running.
+func (f *function) supervise() {
+	backoff := minBackoff
+	for f.host.ctx.Err() == nil {
+		since := time.Now()
+		f.run()
+		if time.Since(since) > sound {
+			backoff = minBackoff
+		}
+		select {
+		case <-f.host.ctx.Done():
+		case <-time.After(backoff):
+		}
+		backoff = min(2*backoff, maxBackoff)
+	}
+}
+
+// run is one process, from its start to its end.
+func (f *function) run() {
+	h := f.host
+	id := strconv.FormatInt(h.count.Add(1), 10)
+	p := &process{api: runtimeapi.New()}
+	p.ctx, p.end = context.WithCancel(h.ctx)
+	defer p.end()
+	h.byID.Store(id, p.api)
+	defer h.byID.Delete(id)
+	p.cmd = exec.CommandContext(h.ctx, filepath.Join(h.opt.Bin, f.name))
+	p.cmd.Env = runtimeapi.Environment(f.name, h.api+apiPrefix+id)
+	for name, value := range *h.environ.Load() {
+		p.cmd.Env = append(p.cmd.Env, name+"="+value)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = f.log, f.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL} // Ctrl-C is for the host, which ends them; so does its own death
+	f.started.Add(1)
+	if err := p.cmd.Start(); err != nil {
+		f.initErrors.Add(1)
+		return
+	}
+	f.mu.Lock()
+	f.all = append(f.all, p)
+	f.mu.Unlock()
+	exited := make(chan struct{})
+	go func() {
+		_ = p.cmd.Wait() // how it ended is counted below
+		close(exited)
+		p.end()
+	}()
+	late := time.NewTimer(initLimit)
+	defer late.Stop()
+	select {
+	case <-p.api.Ready():
+		f.put(p)
+		f.first.Do(func() { close(f.up) })
+	case <-p.api.InitError():
+		f.initErrors.Add(1)
+	case <-late.C:
+		f.initErrors.Add(1)
+		p.signal(syscall.SIGKILL)
+	case <-exited:
+	}
+	<-exited
+	f.mu.Lock()
+	f.all = without(f.all, p)
+	f.idle = without(f.idle, p)
+	retired := p.retired
+	f.mu.Unlock()
+	if !retired && h.ctx.Err() == nil {
+		f.died.Add(1)
+	}
+}
+
+// take waits for an idle process; nil: ctx ended first.
+func (f *function) take(ctx context.Context) *process {
+	f.mu.Lock()
+	if n := len(f.idle); n > 0 {
+		p := f.idle[n-1]
+		f.idle = f.idle[:n-1]
+		f.mu.Unlock()
+		return p
+	}
+	turn := make(chan *process, 1)
+	f.waiting = append(f.waiting, turn)
+	f.mu.Unlock()
+	select {
+	case p := <-turn:
+		return p
+	case <-ctx.Done():
+	}
+	f.mu.Lock()
+	f.waiting = slices.DeleteFunc(f.waiting, func(c chan *process) bool { return c == turn })
+	f.mu.Unlock()
+	select {
+	case p := <-turn: // it came at the last moment
+		f.put(p)
+	default:
+	}
+	return nil
+}
+
+// put gives a process without an event to the one that has waited longest.
+func (f *function) put(p *process) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case p.retired:
+		p.signal(syscall.SIGKILL)
+	case p.ctx.Err() != nil:
+	case len(f.waiting) > 0:
+		f.waiting[0] <- p
+		f.waiting = f.waiting[1:]
+	default:
+		f.idle = append(f.idle, p)
+	}
+}
+
+// retire has each process replaced once it has no event.
+func (f *function) retire() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.all {
+		p.retired = true
+	}
+	for _, p := range f.idle {
+		p.signal(syscall.SIGKILL)
+	}
+	f.idle = nil
+}
+
+func (f *function) living() []*process {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.all)
+}
+
+func (p *process) signal(s syscall.Signal) bool { return p.cmd.Process.Signal(s) == nil }
+
+func without(list []*process, p *process) []*process {
+	return slices.DeleteFunc(list, func(q *process) bool { return q == p })
+}

@@ -1,0 +1,175 @@
+package lambdahost_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"go.yaml.in/yaml/v3"
+
+	"seckill/e2e/lambdahost"
+)
+
+// queue keeps messages; what is received is there again after a moment, unless it was deleted.
+type queue struct {
+	mu       sync.Mutex
+	messages []types.Message
+	hidden   map[string]time.Time
+	deleted  []string
+}
+
+const visible = 200 * time.Millisecond
+
+func newQueue(bodies ...string) *queue {
+	q := &queue{hidden: map[string]time.Time{}}
+	for i, body := range bodies {
+		id := strconv.Itoa(i)
+		q.messages = append(q.messages, types.Message{MessageId: &id, ReceiptHandle: &id, Body: &body, Attributes: map[string]string{"SentTimestamp": strconv.Itoa(1000 + i)}})
+	}
+	return q
+}
+
+func (q *queue) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := &sqs.ReceiveMessageOutput{}
+	for i := range q.messages {
+		m := &q.messages[i]
+		if len(out.Messages) == 3 || len(out.Messages) == int(in.MaxNumberOfMessages) { // three: several batches
+			break
+		}
+		if time.Since(q.hidden[*m.MessageId]) > visible {
+			q.hidden[*m.MessageId] = time.Now()
+			out.Messages = append(out.Messages, *m)
+		}
+	}
+	if len(out.Messages) == 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Millisecond): // what stands in for a long poll
+		}
+	}
+	return out, ctx.Err()
+}
+
+func (q *queue) DeleteMessageBatch(_ context.Context, in *sqs.DeleteMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range in.Entries {
+		q.deleted = append(q.deleted, *e.ReceiptHandle)
+		q.messages = slices.DeleteFunc(q.messages, func(m types.Message) bool { return aws.ToString(m.ReceiptHandle) == *e.ReceiptHandle })
+	}
+	return &sqs.DeleteMessageBatchOutput{}, nil
+}
+
+func (q *queue) left() (out []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := range q.messages {
+		out = append(out, *q.messages[i].Body)
+	}
+	return out
+}
+
+func TestPollerDeletesWhatIsDone(t *testing.T) {
+	t.Parallel()
+	h := start(t, lambdahost.Options{Instances: map[string]int{"consume": 2}})
+	q := newQueue("a", "fail", "b", "c", "fail", "d", "e")
+	p := h.Poll(q, "q", "consume")
+	eventually(t, "only what fails is left", func() bool { return fmt.Sprint(q.left()) == "[fail fail]" })
+	invoked := h.Stats("consume").Invoked
+	eventually(t, "what failed comes back", func() bool { return h.Stats("consume").Invoked > invoked+1 })
+	if s := p.Stats(); s != (lambdahost.QueueStats{}) {
+		t.Errorf("%+v, though nothing was to be broken", s)
+	}
+}
+
+func TestABatchWhoseProcessDiesComesBack(t *testing.T) {
+	t.Parallel()
+	h := start(t, lambdahost.Options{Instances: map[string]int{"consume": 1}})
+	q := newQueue("a", "die", "b", "c")
+	h.Poll(q, "q", "consume")
+	eventually(t, "the process died twice", func() bool { return h.Stats("consume").Lost >= 2 && h.Stats("consume").Died >= 2 })
+	eventually(t, "the other batch is done", func() bool { return slices.Equal(q.left(), []string{"a", "die", "b"}) })
+}
+
+func TestTwiceAndOutOfOrder(t *testing.T) {
+	t.Parallel()
+	h := start(t, lambdahost.Options{Instances: map[string]int{"consume": 4}})
+	q := newQueue(strings.Split(strings.Repeat("x", 60), "")...)
+	p := h.Poll(q, "q", "consume")
+	p.Twice(true)
+	p.Shuffle(true)
+	eventually(t, "all are done", func() bool { return len(q.left()) == 0 })
+	eventually(t, "doubled and overtaken", func() bool { return p.Stats().Doubled >= 50 && p.Stats().Overtaken > 0 })
+}
+
+func TestSchedule(t *testing.T) {
+	t.Parallel()
+	h := start(t, lambdahost.Options{Instances: map[string]int{"stage": 1}})
+	h.Schedule("stage", 10*time.Millisecond)
+	eventually(t, "it ran three times", func() bool { return h.Stats("stage").Answered >= 3 })
+}
+
+// TestAsTheTemplateSays holds timeouts and routes to template.yaml.
+func TestAsTheTemplateSays(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("../../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Resources map[string]struct {
+			Type       string    `yaml:"Type"`
+			Properties yaml.Node `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	routes, timeouts := map[string]string{}, map[string]time.Duration{}
+	for _, r := range doc.Resources {
+		if r.Type != "AWS::Serverless::Function" {
+			continue
+		}
+		var f struct {
+			CodeURI string `yaml:"CodeUri"`
+			Timeout int    `yaml:"Timeout"`
+			Events  map[string]struct {
+				Type       string    `yaml:"Type"`
+				Properties yaml.Node `yaml:"Properties"`
+			} `yaml:"Events"`
+		}
+		if err := r.Properties.Decode(&f); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.Trim(strings.TrimPrefix(f.CodeURI, "functions"), "/")
+		timeouts[name] = time.Duration(f.Timeout) * time.Second
+		for _, e := range f.Events {
+			var route struct {
+				Path string `yaml:"Path"`
+			}
+			if err := e.Properties.Decode(&route); err != nil {
+				t.Fatal(err)
+			}
+			if e.Type == "Api" {
+				routes[route.Path] = name
+			}
+		}
+	}
+	if fmt.Sprint(timeouts) != fmt.Sprint(lambdahost.Timeouts) {
+		t.Errorf("timeouts: the template has %v, not %v", timeouts, lambdahost.Timeouts)
+	}
+	if fmt.Sprint(routes) != fmt.Sprint(lambdahost.Routes) {
+		t.Errorf("routes: the template has %v, not %v", routes, lambdahost.Routes)
+	}
+}

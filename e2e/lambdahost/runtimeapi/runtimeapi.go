@@ -1,0 +1,155 @@
+// Package runtimeapi is Lambda's side of the Runtime API ("Using the Lambda runtime API for custom runtimes", AWS Lambda Developer Guide) for one
+// instance of a function: a bootstrap that asks here for its next event gets it, and its answer goes to who invoked it. In: events with their
+// deadlines. Out: answers, errors, init errors. It knows nothing of processes.
+package runtimeapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ARN is what a function is told of its name.
+const ARN = "arn:aws:lambda:eu-west-1:123456789012:function:seckill"
+
+const root = "/2018-06-01/runtime/"
+
+// FunctionError is what a function reported instead of an answer.
+type FunctionError string
+
+func (e FunctionError) Error() string { return string(e) }
+
+// Instance is one bootstrap's endpoint, an http.Handler; its process finds it by AWS_LAMBDA_RUNTIME_API.
+type Instance struct {
+	ready     chan struct{}
+	once      sync.Once
+	initError chan string
+	events    chan call
+
+	mu    sync.Mutex
+	calls map[string]call // handed out, by request id
+	count int
+}
+
+type call struct {
+	event    []byte
+	deadline time.Time
+	answer   chan answer
+}
+
+type answer struct {
+	body []byte
+	err  error
+}
+
+// New makes an endpoint that nobody asks yet.
+func New() *Instance {
+	return &Instance{ready: make(chan struct{}), initError: make(chan string, 1), events: make(chan call), calls: map[string]call{}}
+}
+
+// Ready is closed when the bootstrap asks for its first event.
+func (i *Instance) Ready() <-chan struct{} { return i.ready }
+
+// InitError has what the bootstrap reported when its init failed.
+func (i *Instance) InitError() <-chan string { return i.initError }
+
+// Invoke hands over an event and waits for its answer. The error is a FunctionError, or that ctx ended first. One event is under way at a time, as on
+// Lambda: a second call waits until the bootstrap asks again.
+func (i *Instance) Invoke(ctx context.Context, event []byte, deadline time.Time) ([]byte, error) {
+	c := call{event, deadline, make(chan answer, 1)}
+	select {
+	case i.events <- c:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("no question for an event: %w", ctx.Err())
+	}
+	select {
+	case a := <-c.answer:
+		return a.body, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("no answer: %w", ctx.Err())
+	}
+}
+
+// ServeHTTP answers the bootstrap.
+func (i *Instance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path, ok := strings.CutPrefix(r.URL.Path, root)
+	id, what, _ := strings.Cut(strings.TrimPrefix(path, "invocation/"), "/")
+	switch {
+	case !ok:
+		http.NotFound(w, r)
+	case r.Method == http.MethodGet && path == "invocation/next":
+		i.next(w, r)
+	case r.Method == http.MethodPost && what == "response":
+		b, err := io.ReadAll(r.Body)
+		i.finish(w, id, answer{b, err})
+	case r.Method == http.MethodPost && what == "error" && id != "init":
+		b, _ := io.ReadAll(r.Body)
+		i.finish(w, id, answer{nil, FunctionError(b)})
+	case r.Method == http.MethodPost && path == "init/error":
+		b, _ := io.ReadAll(r.Body)
+		select {
+		case i.initError <- string(b):
+		default: // one is told
+		}
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (i *Instance) next(w http.ResponseWriter, r *http.Request) {
+	i.once.Do(func() { close(i.ready) })
+	select {
+	case c := <-i.events:
+		i.mu.Lock()
+		i.count++
+		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", i.count)
+		i.calls[id] = c
+		i.mu.Unlock()
+		h := w.Header()
+		h.Set("Lambda-Runtime-Aws-Request-Id", id)
+		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(c.deadline.UnixMilli(), 10))
+		h.Set("Lambda-Runtime-Invoked-Function-Arn", ARN)
+		h.Set("Lambda-Runtime-Trace-Id", "Root=1-69120f5e-"+id[24:]+id[24:])
+		h.Set("Content-Type", "application/json")
+		if _, err := w.Write(c.event); err != nil {
+			i.finish(nil, id, answer{nil, err})
+		}
+	case <-r.Context().Done():
+	}
+}
+
+func (i *Instance) finish(w http.ResponseWriter, id string, a answer) {
+	i.mu.Lock()
+	c, ok := i.calls[id]
+	delete(i.calls, id)
+	i.mu.Unlock()
+	if ok {
+		c.answer <- a
+	}
+	switch {
+	case w == nil:
+	case ok:
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		http.Error(w, "no such invocation", http.StatusBadRequest)
+	}
+}
+
+// Environment is what Lambda tells a bootstrap beside its own settings. api is where its Instance is served: host:port, or host:port/path.
+func Environment(function, api string) []string {
+	return []string{"AWS_LAMBDA_RUNTIME_API=" + api, "AWS_LAMBDA_FUNCTION_NAME=" + function, "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512", "_HANDLER=bootstrap"}
+}
+
+// Failed says whether err is the function's own report, not a missing answer.
+func Failed(err error) bool {
+	var e FunctionError
+	return errors.As(err, &e)
+}
