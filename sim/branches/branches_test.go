@@ -105,6 +105,11 @@ func oddCalls(t *testing.T, c *Counter) {
 			_, err := s.Correct(ctx, it.ID, seckill.Correction{Unit: r.Reservation.Units[0], Holder: request.Order})
 			return err
 		},
+		// A number far above high-water.
+		func() error {
+			_, err := s.Correct(ctx, it.ID, seckill.Correction{Unit: 10_000, Owner: rows[0].Order, User: "8"})
+			return err
+		},
 	} {
 		if err := call(); err != nil {
 			t.Fatalf("odd call %d: %v", i, err)

@@ -106,7 +106,7 @@ if left <= 0 then`},
 	{"release-anybodys", "a number is freed whoever holds it", stockDir + "common.lua",
 		`if call('HGET', HELD, n) == order then`, `if call('HGET', HELD, n) then`},
 	{"mark-leaves-gap", "numbers between high-water and a marked one are in no list", stockDir + "common.lua",
-		`for k = hw + 1, n - 1 do`, `for k = hw + 2, n - 1 do`},
+		`for k = hw + 1, top do`, `for k = hw + 2, top do`},
 	{"marked-stays-free", "a number that becomes its owner's stays free, too", stockDir + "common.lua",
 		`  call('ZREM', FREE, n)
 `, ``},

@@ -103,14 +103,20 @@ local function draw(order, count, hw, units)
   end
 end
 
--- mark makes a number its owner's: high-water rises to it, the gap becomes free, and the owner's user is known.
+-- mark makes a number its owner's: high-water rises to it, the gap becomes free, and the owner's user is known. A gap is closed by at most
+-- FILL numbers at a time, for nobody else is served meanwhile; a number still above high-water is not drawn, and stays for the next time.
+local FILL = 5000
 local function mark(n, owner, user)
   local hw = tonumber(call('HGET', ITEM, 'hw'))
-  for k = hw + 1, n - 1 do
+  local top = math.min(n, hw + FILL)
+  for k = hw + 1, top do
     call('ZADD', FREE, k, k)
   end
-  if n > hw then
-    call('HSET', ITEM, 'hw', n)
+  if top > hw then
+    call('HSET', ITEM, 'hw', top)
+  end
+  if n > top then
+    return
   end
   call('ZREM', FREE, n)
   call('HSET', HELD, n, owner)

@@ -24,13 +24,14 @@ func New(run Runner) *Stock { return &Stock{run: run} }
 var _ seckill.Stock = (*Stock)(nil)
 
 // usersPage is how many users one users script reads; buildChunk how many rows one build_units writes, gapChunk how many
-// numbers one build_gaps looks at: each keeps a script well under a millisecond on a server.
+// numbers one build_gaps looks at, scanChunk one scan: each keeps a script at a millisecond or less on a server.
 // passesKept is how many drift passes may be under way at once and still count.
 const (
 	passesKept = 8
 	usersPage  = 100
 	buildChunk = 500
 	gapChunk   = 1000
+	scanChunk  = 1000
 )
 
 type itemKeys struct {
@@ -268,16 +269,26 @@ func (s *Stock) DriftEnd(ctx context.Context, item, token string, pass int64) er
 
 // Scan implements seckill.Stock.
 func (s *Stock) Scan(ctx context.Context, item string, bucket, buckets int) ([]seckill.Seen, error) {
-	a, err := s.script(ctx, scan, s.keysOf(item).live, num(bucket), num(buckets))
-	if err != nil {
-		return nil, err
+	var out []seckill.Seen
+	next := bucket
+	if bucket == 0 {
+		next = buckets
 	}
-	out := make([]seckill.Seen, 0, len(a.rest)/3)
-	for i := 0; i+2 < len(a.rest); i += 3 {
-		f := a.str(i + 2)
-		out = append(out, seckill.Seen{Unit: a.num(i), Holder: a.str(i + 1), Free: f == "f", Awaiting: f == "a"})
+	for {
+		a, err := s.script(ctx, scan, s.keysOf(item).live, num(next), num(buckets), num(scanChunk))
+		if err != nil {
+			return nil, err
+		}
+		for i := 0; i+2 < len(a.rest); i += 3 {
+			f := a.str(i + 2)
+			n := a.num(i)
+			next = n + buckets
+			out = append(out, seckill.Seen{Unit: n, Holder: a.str(i + 1), Free: f == "f", Awaiting: f == "a"})
+		}
+		if len(a.rest) < 3*scanChunk {
+			return out, nil
+		}
 	}
-	return out, nil
 }
 
 // Correct implements seckill.Stock.

@@ -1,15 +1,12 @@
--- scan: held, free and awaiting of the numbers of one ledger bucket, read together, up to high-water.
--- ARGV  1 bucket  2 buckets
+-- scan: held, free and awaiting of every so-manieth number, read together, up to high-water: numbers of one ledger bucket.
+-- ARGV  1 first number  2 step  3 at most this many
 -- result {ok, number, holder or '', flag, ...}, flag: a awaiting holder, h other holder, f free, n nowhere | {not_installed}
 local hw = tonumber(call('HGET', ITEM, 'hw'))
 if not hw then
   return {'not_installed'}
 end
-local bucket, buckets, out = tonumber(ARGV[1]), tonumber(ARGV[2]), {'ok'}
-if bucket == 0 then
-  bucket = buckets
-end
-for n = bucket, hw, buckets do
+local first, step, out = tonumber(ARGV[1]), tonumber(ARGV[2]), {'ok'}
+for n = first, math.min(hw, first + (tonumber(ARGV[3]) - 1) * step), step do
   local holder = call('HGET', HELD, n)
   local flag = 'n'
   if holder then

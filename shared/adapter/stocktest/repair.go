@@ -194,6 +194,29 @@ var repairCases = []testCase{
 			}
 		}
 	}},
+	{"a sold number far above high-water is reached in steps", func(e *env) {
+		const sold = 12_000
+		e.item.Stock, e.item.Buckets = 20_000, 3
+		e.install()
+		c := seckill.Correction{Unit: sold, Owner: oid(1), User: "1"}
+		for steps := 1; ; steps++ {
+			e.corrected(c, true)
+			l, err := e.Level(e.ctx, e.item.ID)
+			e.must(err)
+			if l.Left != e.item.Stock-l.Held || l.Held == 1 && steps < 2 || steps > 10 {
+				e.Fatalf("after %d steps: %+v", steps, l)
+			}
+			if l.Held == 1 {
+				break
+			}
+		}
+		e.level(e.item.Stock-1, 1, 0, sold)
+		if seen := e.seen(); len(seen) != sold {
+			e.Errorf("%d numbers seen, want %d", len(seen), sold)
+		}
+		e.holders(map[int]string{sold: oid(1)})
+		e.entries("1", map[string]int{oid(1): 0})
+	}},
 	{"remove forgets an item, also what waits to be placed", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 1, 1)
