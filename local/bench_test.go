@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/textproto"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -53,13 +54,17 @@ func BenchmarkSoldOut(b *testing.B) {
 	ours := addrOf(sys)
 	hammer(b, ours, requests, benchConnections) // sells the unit
 	var took [2]time.Duration
+	var made uint64
 	n := 0
 	for b.Loop() {
 		const round = 20_000
+		before := mallocs()
 		took[0] += hammer(b, ours, requests, round)
+		made += mallocs() - before
 		took[1] += hammer(b, l.Addr().String(), requests, round)
 		n += round
 	}
+	b.ReportMetric(float64(made)/float64(n), "allocs/answer")
 	b.ReportMetric(float64(n)/took[0].Seconds(), "answers/s")
 	b.ReportMetric(float64(n)/took[1].Seconds(), "bare/s")
 	b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "ratio")
@@ -131,6 +136,13 @@ func hammer(b *testing.B, addr string, requests [][]byte, n int) time.Duration {
 	return time.Since(begin)
 }
 
+// mallocs counts the process's allocations so far; the clients here make few.
+func mallocs() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Mallocs
+}
+
 var lengthHeader = []byte("Content-Length: ")
 
 // skipAnswer reads one answer, whose status is 200 or 409.
@@ -162,18 +174,20 @@ func BenchmarkPlaced(b *testing.B) { benchmarkPlaced(b, 20_000, local.Servers{})
 
 func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {
 	var took time.Duration
+	var made uint64
 	for b.Loop() {
 		b.StopTimer()
 		item := strconv.FormatInt(time.Now().UnixNano(), 10) // servers keep what was sold before
 		sys, stop := startBench(b, local.Options{Items: []seckill.Item{live(item, n, 1)}, Servers: servers})
 		requests := purchases(b, sys, item, n)
 		b.StartTimer()
-		begin := time.Now()
+		begin, before := time.Now(), mallocs()
 		hammer(b, addrOf(sys), requests, n)
 		if err := sys.Settle(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		took += time.Since(begin)
+		made += mallocs() - before
 		b.StopTimer()
 		if placed := sys.Meter.Counts()[seckill.EventPlaced]; placed != n {
 			b.Fatalf("%d placed", placed)
@@ -181,5 +195,7 @@ func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {
 		stop()
 		b.StartTimer()
 	}
+	b.ReportMetric(float64(made)/float64(n*b.N), "allocs/order")
 	b.ReportMetric(float64(n*b.N)/took.Seconds(), "placed/s")
+	b.ReportMetric(0, "ns/op")
 }
