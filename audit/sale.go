@@ -134,8 +134,12 @@ func (s *sale) add(l *Line) error {
 }
 
 func (s *sale) addRow(l *Line) error {
-	if l.Table != PartItems && l.Table != PartTrades && l.Table != ledger.TableOrders && (!s.whole[ledger.TableOrders] || s.item.stock == 0) {
-		return fmt.Errorf("audit: %s come before orders and item", l.Table)
+	first := l.Table == PartItems || l.Table == PartTrades
+	switch {
+	case !first && s.item.stock == 0:
+		return fmt.Errorf("item %s: %w", s.id, ErrNoItem)
+	case !first && l.Table != ledger.TableOrders && !s.whole[ledger.TableOrders]:
+		return nil // whose they are cannot be told without all orders, and nothing will hold
 	}
 	d := &decoder{sale: s, row: l.Row}
 	switch l.Table {

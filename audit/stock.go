@@ -103,7 +103,7 @@ func readRecord(raw string) (record, bool) {
 }
 
 // retired says that stage has removed the item from Redis, or may.
-func (s *sale) retired() bool { return s.now >= s.item.end+int64(seckill.KeepLoaded.Milliseconds()) }
+func (s *sale) retired() bool { return s.now >= s.item.end+seckill.KeepLoaded.Milliseconds() }
 
 // judgeStock: L2 and L3.
 func (s *sale) judgeStock() {

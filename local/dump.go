@@ -3,6 +3,7 @@ package local
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -129,8 +130,7 @@ func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*audi
 		o := s.opt.Servers
 		opt := &redis.UniversalOptions{Addrs: o.Redis, Password: o.RedisPassword, IsClusterMode: o.RedisCluster}
 		client := redis.NewUniversalClient(opt)
-		defer client.Close()
-		return servers.Keys(ctx, client, it.ID, each)
+		return errors.Join(servers.Keys(ctx, client, it.ID, each), client.Close())
 	}
 	count := 0
 	for _, key := range audit.Keys(it.ID) {

@@ -238,7 +238,7 @@ func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
 		}
 	}
 	sale.Redis = redis.NewUniversalClient(opt)
-	return func() { sale.Redis.Close() }, nil
+	return func() { _ = sale.Redis.Close() }, nil
 }
 
 // dump is what a running shop tells of an item.

@@ -1,0 +1,326 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/audit"
+	"seckill/crowd/journal"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+func show(t testing.TB, r *audit.Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := r.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// evidence is how much a judgement rests on.
+func evidence(j *audit.Judgement) (n int) {
+	for _, l := range j.Looked {
+		n += l.Count
+	}
+	return n
+}
+
+// verdicts lists the guarantees with a verdict.
+func verdicts(r *audit.Report, v audit.Verdict) (ids []string) {
+	for _, j := range r.Judgements {
+		if j.Verdict == v {
+			ids = append(ids, j.ID)
+		}
+	}
+	return ids
+}
+
+func TestAGoodSaleHoldsEverywhere(t *testing.T) {
+	t.Parallel()
+	r := atRest().audit(t)
+	for _, j := range r.Judgements {
+		if j.Verdict != audit.Holds {
+			t.Errorf("%s is %s", j.ID, j.Verdict)
+		}
+		if j.Verdict == audit.Holds && evidence(&j) == 0 {
+			t.Errorf("%s holds on nothing", j.ID)
+		}
+	}
+	if t.Failed() {
+		t.Log(show(t, r))
+	}
+	u, m := r.Statement.Units, r.Statement.Money
+	if u.Sold+u.Held+u.Unsold != stock || u.Held != 0 || u.Sold == 0 || *u.Free+*u.NeverIssued != u.Unsold || *u.Reserved != 0 || u.Returned == 0 {
+		t.Errorf("units %+v", u)
+	}
+	if m.Kept.Fen != int64(u.Sold)*199_00 || m.Captured != m.Kept || m.Kept.Yuan != seckill.Fen(m.Kept.Fen).Yuan() || m.DueBack.Fen+m.Refunded.Fen != 0 {
+		t.Errorf("money %+v, %d units sold", m, u.Sold)
+	}
+	for _, state := range []seckill.State{seckill.Paid, seckill.Expired, seckill.Cancelled} {
+		if r.Statement.Orders[state] == 0 {
+			t.Errorf("no order is %s", state)
+		}
+	}
+}
+
+// TestWithoutEvidenceNothingHolds takes away parts of what there is to look at.
+func TestWithoutEvidenceNothingHolds(t *testing.T) {
+	t.Parallel()
+	gone := func(parts ...string) func(*world) {
+		return func(w *world) {
+			for _, p := range parts {
+				w.missing[p] = "it was taken away"
+			}
+		}
+	}
+	cut := func(part string) func(*world) { return func(w *world) { w.cut[part] = true } }
+	for _, tt := range []struct {
+		without string
+		change  func(*world)
+		unknown string
+	}{
+		{"a journal", func(w *world) { w.entries = nil }, "I4 I9 I11 L4"},
+		{"a journal's end", func(w *world) { w.entries = w.entries[:len(w.entries)-1] }, "I4 I9 I11 L4"},
+		{"a journal of this item", func(w *world) {
+			start := *w.entries[0].Start
+			start.Item = "8"
+			w.entries[0].Start = &start
+		}, "I4 I9 I11 L4"},
+		{"Redis", gone(audit.PartRedis), "L2 L3"},
+		{"all of Redis", cut(audit.PartRedis), "L2 L3"},
+		{"trades", gone(audit.PartTrades), "I6 I7"},
+		{"orders", gone(ledger.TableOrders), "I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 L1 L2 L3 L4"},
+		{"units", gone(ledger.TableUnits), "I1 I2 I3 I8 L3 L4"},
+		{"all units", cut(ledger.TableUnits), "I1 I2 I3 I8 L3 L4"},
+		{"quotas", gone(ledger.TableQuotas), "I2"},
+		{"payments", gone(ledger.TablePayments), "I6 I7"},
+		{"returns", gone(ledger.TableReturns), "I8 L2 L3"},
+		{"a schema that is known", func(w *world) { w.tables[ledger.TableQuotas][0]["v"] = int64(2) }, "I2"},
+		{"an item that never changed", func(w *world) {
+			w.tables[audit.PartItems][0]["version"], w.keys[key("item")]["version"] = int64(2), "2"
+		}, "I10"},
+		{"all buyers in the journal", func(w *world) {
+			for _, row := range w.tables[ledger.TableOrders] {
+				row["address"] = "x" // judged in the journal only
+			}
+			start := *w.entries[0].Start
+			start.FirstUser, start.LastUser = 0, 0
+			w.entries[0].Start = &start
+			w.without(func(e journal.Entry) bool { return e.User != "" && e.Code == "" })
+		}, "I4 I9 I11 L4"},
+	} {
+		w := atRest()
+		tt.change(w)
+		r := w.audit(t)
+		want := strings.Fields(tt.unknown)
+		if tt.without == "orders" || tt.without == "units" || tt.without == "all units" {
+			for _, id := range want {
+				if r.Of(id).Verdict == audit.Holds {
+					t.Errorf("without %s: %s holds\n%s", tt.without, id, show(t, r))
+				}
+			}
+			continue
+		}
+		if got := verdicts(r, audit.Unknown); !slices.Equal(got, want) {
+			t.Errorf("without %s: %v unknown, want %v\n%s", tt.without, got, want, show(t, r))
+		}
+	}
+}
+
+func TestAnEmptySaleHoldsNowhere(t *testing.T) {
+	t.Parallel()
+	w := &world{now: time.Now().UnixMilli(), tables: map[string][]ledger.Row{audit.PartItems: atRest().tables[audit.PartItems]}}
+	if r := w.audit(t); len(verdicts(r, audit.Holds)) > 0 {
+		t.Error(show(t, r))
+	}
+	w.tables = nil
+	if _, err := audit.Run(t.Context(), w, audit.Options{Item: item}); !errors.Is(err, audit.ErrNoItem) {
+		t.Errorf("no item: %v", err)
+	}
+}
+
+// TestOpenOrders: before its unpaid orders lapse a sale is unknown where it is under way, and broken when they never do.
+func TestOpenOrders(t *testing.T) {
+	t.Parallel()
+	if r := underWay().audit(t); !slices.Equal(verdicts(r, audit.Unknown), []string{"L1"}) || len(verdicts(r, audit.Broken)) > 0 {
+		t.Error(show(t, r))
+	}
+	for _, c := range []corruption{
+		{"an order that nobody closes", func(w *world) string {
+			w.now += time.Hour.Milliseconds()
+			return id(w.order(seckill.PendingPayment, 0))
+		}, "L1"},
+		{"an order that no sweep finds", func(w *world) string {
+			o := w.order(seckill.PendingPayment, 0)
+			delete(o, "due_at")
+			return id(o)
+		}, "L1"},
+		{"a cancel that never ends", func(w *world) string {
+			for _, o := range w.tables[ledger.TableOrders] {
+				if o["state"] == string(seckill.PendingPayment) {
+					o["state"], o["close_to"] = string(seckill.Closing), string(seckill.Cancelled)
+					o["history"] = append(o["history"].([]string), time.UnixMilli(w.now).UTC().Format("2006-01-02T15:04:05.000Z")+" closing shopper")
+				}
+			}
+			w.now += 3 * time.Minute.Milliseconds()
+			return "orders"
+		}, "L1"},
+	} {
+		w := underWay()
+		check(t, c.name, w, c.want, c.change(w))
+	}
+}
+
+// TestUnderWayIsUnknown: what the next minute settles is not broken.
+func TestUnderWayIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		change  func(w *world)
+		unknown string
+	}{
+		{"a reservation on its way", func(w *world) {
+			w.await("onew", time.Minute, -time.Second)
+			n := slices.Sorted(maps.Keys(w.keys[key("free")]))[0]
+			delete(w.keys[key("free")], n)
+			w.keys[key("held")][n] = "onew"
+			w.keys[key("users")]["77"] = "onew:1"
+		}, "L2 L3"},
+		{"units on their way back", func(w *world) {
+			o := w.order(seckill.Expired, 0)
+			w.now = w.release(o)
+			row := w.giveBack(o)
+			w.keys[key("users")][text(o, "user")] = text(o, "id") + ":1"
+			_ = row
+		}, "L2 L3"},
+		{"an acknowledged order in Redis", func(w *world) {
+			w.await("onew", time.Minute, -time.Second)
+			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
+		}, "I11 L2"},
+		{"an acknowledged order in a queue", func(w *world) {
+			w.queues["orders"] = audit.Depth{Visible: 1}
+			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
+		}, "I11 L1"},
+		{"an acknowledged order, perhaps in a queue", func(w *world) {
+			w.queues = nil
+			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
+		}, "I11"},
+		{"parked messages", func(w *world) { w.queues["closings"] = audit.Depth{Parked: 1} }, "L1"},
+		{"a notify to come", func(w *world) {
+			o := w.order(seckill.Expired, 0)
+			tr := copyRow(w.trade(w.order(seckill.Paid, 0)))
+			tr["out_trade_no"], tr["notify_state"] = o["id"], "due"
+			w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], tr)
+		}, "I6"},
+	} {
+		w := atRest()
+		tt.change(w)
+		r := w.audit(t)
+		if got := verdicts(r, audit.Unknown); !slices.Equal(got, strings.Fields(tt.unknown)) || r.Broken() {
+			t.Errorf("%s: %v unknown, want %s\n%s", tt.name, got, tt.unknown, show(t, r))
+		}
+	}
+}
+
+// TestRowsOfOtherItemsAreNotOurs, whatever is wrong with them.
+func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
+	t.Parallel()
+	w := atRest()
+	for _, row := range []struct {
+		table string
+		row   ledger.Row
+	}{
+		{ledger.TableOrders, ledger.Row{"id": "oother", "item": "8"}},
+		{ledger.TableUnits, ledger.Row{"bucket": "8#1", "unit": "0000001", "order": "oother"}},
+		{ledger.TableUnits, ledger.Row{"bucket": item + "8#1", "unit": "0000001", "order": "oother"}},
+		{ledger.TableQuotas, ledger.Row{"user": "5", "item": "8", "units": int64(9)}},
+		{ledger.TablePayments, ledger.Row{"order": "oother", "trade_no": "1"}},
+		{ledger.TableReturns, ledger.Row{"shard": "01", "order": "oother", "item": "8"}},
+		{audit.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1), "status": "TRADE_SUCCESS"}},
+	} {
+		w.tables[row.table] = append(w.tables[row.table], row.row)
+	}
+	if r := w.audit(t); len(verdicts(r, audit.Holds)) != len(r.Judgements) {
+		t.Error(show(t, r))
+	}
+}
+
+func TestABrokenJournalIsNamedByLine(t *testing.T) {
+	t.Parallel()
+	w := atRest()
+	w.bytes = bytes.Replace(w.journal(), []byte(`"status":200`), []byte(`"status":503`), 1)
+	r := w.audit(t)
+	if !r.Broken() || !strings.Contains(r.Journal.Fault, "line 4") || !slices.Equal(verdicts(r, audit.Unknown), strings.Fields("I4 I9 I11 L4")) {
+		t.Error(show(t, r))
+	}
+}
+
+// TestEveryRowCounts: whichever row is taken away, and whichever entry of Redis, some guarantee is broken.
+func TestEveryRowCounts(t *testing.T) {
+	t.Parallel()
+	good := atRest()
+	for _, table := range []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments} {
+		for i, row := range good.tables[table] {
+			if table == ledger.TableQuotas && row["units"] == int64(0) {
+				continue // it says what no row would say as well
+			}
+			w := atRest()
+			w.tables[table] = slices.Delete(w.tables[table], i, i+1)
+			if r := w.audit(t); len(verdicts(r, audit.Broken)) == 0 {
+				t.Errorf("without row %v of %s nothing is broken\n%s", row, table, show(t, r))
+			}
+		}
+	}
+	for _, name := range []string{"free", "held", "users"} {
+		for field := range good.keys[key(name)] {
+			w := atRest()
+			delete(w.keys[key(name)], field)
+			if r := w.audit(t); !slices.Equal(verdicts(r, audit.Broken), []string{"L3"}) {
+				t.Errorf("without %s of %s: %v broken", field, name, verdicts(r, audit.Broken))
+			}
+		}
+	}
+}
+
+// TestWhatIsBrokenIsReadAgain: a finding counts when it is there both times.
+func TestWhatIsBrokenIsReadAgain(t *testing.T) {
+	t.Parallel()
+	good, bad, worse := atRest(), atRest(), atRest()
+	bad.order(seckill.Paid, 0)["title"] = nil
+	worse.order(seckill.Paid, 0)["title"] = nil
+	worse.order(seckill.Paid, 1)["title"] = nil
+	for _, tt := range []struct {
+		first, second *world
+		verdict       audit.Verdict
+		count         int
+		reads         int
+	}{
+		{good, bad, audit.Holds, 0, 1},
+		{bad, good, audit.Holds, 0, 2},
+		{bad, worse, audit.Broken, 1, 2},
+		{worse, bad, audit.Broken, 1, 2},
+	} {
+		reads := 0
+		src := audit.SourceFunc(func(ctx context.Context, each func(*audit.Line) error) error {
+			if reads++; reads == 1 {
+				return tt.first.Read(ctx, each)
+			}
+			return tt.second.Read(ctx, each)
+		})
+		r, err := audit.Run(t.Context(), src, audit.Options{Item: item, Journal: bytes.NewReader(good.journal()), Again: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := r.Of("I3"); j.Verdict != tt.verdict || j.Count != tt.count || reads != tt.reads {
+			t.Errorf("%s with %d findings after %d readings, want %s with %d after %d", j.Verdict, j.Count, reads, tt.verdict, tt.count, tt.reads)
+		}
+	}
+}

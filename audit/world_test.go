@@ -1,0 +1,353 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"seckill/audit"
+	"seckill/crowd/journal"
+	"seckill/e2e/contract"
+	"seckill/local"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	item      = "7007"
+	stock     = 40
+	limit     = 2
+	shoppers  = 60
+	firstUser = 50_001
+	patience  = time.Minute
+	address   = "浙江省杭州市西湖区文三路 1 号"
+)
+
+// world is a sale as it was read, to be changed.
+type world struct {
+	now     int64
+	tables  map[string][]ledger.Row
+	keys    map[string]map[string]string
+	queues  map[string]audit.Depth
+	missing map[string]string
+	cut     map[string]bool // parts without their end
+	entries []journal.Entry // of the journal; nil: none
+	bytes   []byte          // of the journal, when it is not what entries make
+}
+
+func (w *world) clone() *world {
+	c := &world{now: w.now, tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: maps.Clone(w.queues), missing: map[string]string{},
+		cut: map[string]bool{}, entries: slices.Clone(w.entries)}
+	for table, rows := range w.tables {
+		for _, row := range rows {
+			c.tables[table] = append(c.tables[table], copyRow(row))
+		}
+	}
+	for key, fields := range w.keys {
+		c.keys[key] = maps.Clone(fields)
+	}
+	return c
+}
+
+func copyRow(row ledger.Row) ledger.Row {
+	row = maps.Clone(row)
+	for attr, v := range row {
+		switch v := v.(type) {
+		case []string:
+			row[attr] = slices.Clone(v)
+		case ledger.Set:
+			row[attr] = slices.Clone(v)
+		}
+	}
+	return row
+}
+
+// take is a sink that fills a world.
+func (w *world) take(l *audit.Line) error {
+	switch {
+	case l.Table != "":
+		w.tables[l.Table] = append(w.tables[l.Table], copyRow(l.Row))
+	case l.Key != "":
+		if w.keys[l.Key] == nil {
+			w.keys[l.Key] = map[string]string{}
+		}
+		w.keys[l.Key][l.Field] = l.Value
+	case l.Queue != "":
+		w.queues[l.Queue] = l.Depth
+	case l.Now != 0:
+		w.now = l.Now
+	}
+	return nil
+}
+
+// Read implements audit.Source.
+func (w *world) Read(_ context.Context, each func(*audit.Line) error) error {
+	lines := []audit.Line{{Now: w.now}}
+	for _, table := range slices.Concat([]string{audit.PartItems, audit.PartTrades}, audit.Tables) {
+		if w.missing[table] != "" {
+			lines = append(lines, audit.Line{Missing: table, Why: w.missing[table]})
+			continue
+		}
+		for _, row := range w.tables[table] {
+			lines = append(lines, audit.Line{Table: table, Row: row})
+		}
+		if !w.cut[table] {
+			lines = append(lines, audit.Line{End: table, Count: len(w.tables[table])})
+		}
+	}
+	for _, key := range audit.Keys(item) {
+		for _, field := range slices.Sorted(maps.Keys(w.keys[key])) {
+			lines = append(lines, audit.Line{Key: key, Field: field, Value: w.keys[key][field]})
+		}
+	}
+	if w.missing[audit.PartRedis] != "" {
+		lines = append(lines, audit.Line{Missing: audit.PartRedis, Why: w.missing[audit.PartRedis]})
+	} else if !w.cut[audit.PartRedis] {
+		lines = append(lines, audit.Line{End: audit.PartRedis})
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.queues)) {
+		lines = append(lines, audit.Line{Queue: name, Depth: w.queues[name]})
+	}
+	for i := range lines {
+		if err := each(&lines[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// journal writes the entries, numbered and chained anew: a careful forger's.
+func (w *world) journal() []byte {
+	if w.bytes != nil {
+		return w.bytes
+	}
+	var out bytes.Buffer
+	prev, number, requests, answers := "", map[uint64]uint64{}, uint64(0), uint64(0)
+	for i, e := range w.entries {
+		number[e.N] = uint64(i + 1)
+		e.N, e.Prev = uint64(i+1), prev
+		switch e.Kind {
+		case journal.KindRequest:
+			requests++
+		case journal.KindAnswer:
+			answers++
+			if e.Request = number[e.Request]; e.Request == 0 {
+				e.Request = 1 // of a request that was taken out
+			}
+		case journal.KindEnd:
+			e.End = &journal.End{Requests: requests, Answers: answers}
+		}
+		line, err := json.Marshal(e)
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(line)
+		prev = hex.EncodeToString(sum[:])
+		out.Write(append(line, '\n'))
+	}
+	return out.Bytes()
+}
+
+func (w *world) audit(t testing.TB) *audit.Report {
+	t.Helper()
+	o := audit.Options{Item: item}
+	if w.entries != nil || w.bytes != nil {
+		o.Journal = bytes.NewReader(w.journal())
+	}
+	r, err := audit.Run(t.Context(), w, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// row gives the n-th row of a table that fits.
+func (w *world) row(table string, n int, fits func(ledger.Row) bool) ledger.Row {
+	for _, row := range w.tables[table] {
+		if fits(row) {
+			if n--; n < 0 {
+				return row
+			}
+		}
+	}
+	panic(fmt.Sprintf("the sale has no such row in %s", table))
+}
+
+// order is the n-th order in a state.
+func (w *world) order(state seckill.State, n int) ledger.Row {
+	return w.row(ledger.TableOrders, n, func(r ledger.Row) bool { return r["state"] == string(state) })
+}
+
+func (w *world) of(table string, order ledger.Row) ledger.Row {
+	return w.row(table, 0, func(r ledger.Row) bool { return r["order"] == order["id"] })
+}
+
+func (w *world) quota(order ledger.Row) ledger.Row {
+	return w.row(ledger.TableQuotas, 0, func(r ledger.Row) bool { return r["user"] == order["user"] })
+}
+
+func (w *world) trade(order ledger.Row) ledger.Row {
+	return w.row(audit.PartTrades, 0, func(r ledger.Row) bool { return r["out_trade_no"] == order["id"] })
+}
+
+// remove takes a row out.
+func (w *world) remove(table string, row ledger.Row) {
+	w.tables[table] = slices.DeleteFunc(w.tables[table], func(r ledger.Row) bool { return maps.EqualFunc(r, row, equal) })
+}
+
+func equal(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+func key(name string) string { return "{" + item + "}:" + name }
+
+// sales are made once: a sale that has come to rest, and the same sale before its unpaid orders lapsed.
+var sales = sync.OnceValue(func() [2]*world {
+	rest, before, err := play()
+	if err != nil {
+		panic(err)
+	}
+	return [2]*world{rest, before}
+})
+
+func atRest() *world { return sales()[0].clone() }
+
+func underWay() *world { return sales()[1].clone() }
+
+// crowd is a small one, one shopper after the other, that keeps a journal.
+type crowd struct {
+	*local.System
+	client contract.Client
+	log    *journal.Writer
+}
+
+func play() (rest, before *world, err error) {
+	it := local.DemoItems(time.Now(), stock, limit)[1]
+	it.ID = item
+	sys, err := local.New(local.Options{Addr: ":0", Hold: local.MinHold, Items: []seckill.Item{it}})
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*patience)
+	defer cancel()
+	if err := sys.Start(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = firstOf(err, sys.Close(context.Background())) }()
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	var log bytes.Buffer
+	c := &crowd{sys, contract.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: patience}},
+		journal.Create(&log, journal.Start{Item: item, Shoppers: shoppers, FirstUser: firstUser, LastUser: firstUser + shoppers - 1})}
+	for i := range shoppers {
+		if err := c.shop(ctx, i); err != nil {
+			return nil, nil, fmt.Errorf("shopper %d: %w", i, err)
+		}
+	}
+	if err := c.log.Close(journal.End{}); err != nil {
+		return nil, nil, err
+	}
+	entries := []journal.Entry{}
+	if _, err := journal.Read(&log, func(e *journal.Entry) error {
+		entries = append(entries, *e)
+		return nil
+	}); err != nil {
+		return nil, nil, err
+	}
+	if before, err = c.look(ctx, entries); err != nil {
+		return nil, nil, err
+	}
+	sys.Clock.Advance(5 * time.Minute)
+	rest, err = c.look(ctx, entries)
+	return rest, before, err
+}
+
+func firstOf(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// look waits for rest and reads everything.
+func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*world, error) {
+	if err := c.Settle(ctx); err != nil {
+		return nil, err
+	}
+	w := &world{tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: map[string]audit.Depth{}, entries: entries}
+	it, err := c.Items.Get(ctx, item)
+	if err != nil {
+		return nil, err
+	}
+	return w, c.Dump(ctx, &it, w.take)
+}
+
+// shop buys 1 or 2, some with a key and twice; then some pay, some cancel, and the others walk away.
+func (c *crowd) shop(ctx context.Context, i int) error {
+	user := fmt.Sprint(firstUser + i)
+	token, err := c.Token(user, time.Hour)
+	if err != nil {
+		return err
+	}
+	idempotency := ""
+	if i%2 == 0 {
+		idempotency = "key-" + user
+	}
+	a, err := c.buy(ctx, user, token, idempotency, 1+i%2)
+	if err != nil {
+		return err
+	}
+	if idempotency != "" {
+		if again, err := c.buy(ctx, user, token, idempotency, 1+i%2); err != nil || again.Status != a.Status || again.Text("order_id") != a.Text("order_id") {
+			return fmt.Errorf("a repeat was answered %v, the purchase %v: %w", again, a, err)
+		}
+	}
+	if a.Status == http.StatusConflict {
+		return nil // sold out, or not enough
+	}
+	if a.Status != http.StatusOK {
+		return fmt.Errorf("buy: %v", a)
+	}
+	if err := c.Settle(ctx); err != nil {
+		return err
+	}
+	id := a.Text("order_id")
+	switch i % 4 {
+	case 0, 1:
+		a, err := c.client.Call(ctx, token, http.MethodGet, "/seckill/order/"+item, nil)
+		if err != nil {
+			return err
+		}
+		if _, err := c.Gateway.Open(a.Text("alipay_order")); err != nil {
+			return fmt.Errorf("cashier of %v: %w", a, err)
+		}
+		return c.Gateway.Pay(id)
+	case 2:
+		if a, err := c.client.Call(ctx, token, http.MethodPost, "/order/"+id+"/cancel", nil); err != nil || a.Status != http.StatusOK {
+			return fmt.Errorf("cancel: %v: %w", a, err)
+		}
+	}
+	return c.Settle(ctx)
+}
+
+func (c *crowd) buy(ctx context.Context, user, token, idempotency string, count int) (contract.Answer, error) {
+	var headers []string
+	if idempotency != "" {
+		headers = []string{"Idempotency-Key", idempotency}
+	}
+	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: idempotency, Count: count, Address: journal.Hash([]byte(address))})
+	a, err := c.client.Call(ctx, token, http.MethodPost, "/seckill/buy", map[string]any{"seckill_id": item, "count": count, "address": address}, headers...)
+	c.log.Answer(journal.Entry{Request: n, User: user, Act: journal.ActBuy, Status: a.Status, Code: a.Text("code"), Order: a.Text("order_id")})
+	return a, err
+}
