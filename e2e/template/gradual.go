@@ -17,6 +17,8 @@ var changes = []struct {
       PassthroughCondition: true # none for the gateway where there is no sandbox
       Alarms: [!Ref ApiFaultsAlarm]
 `},
+	{old: "      # The variant has instances that wait here.\n", new: "      ProvisionedConcurrencyConfig: !If [BuyWaits, {ProvisionedConcurrentExecutions: !Ref BuyProvisioned}, !Ref AWS::NoValue]\n"},
+	{old: "Conditions:\n  IsSandbox", new: "Conditions:\n  BuyWaits: !Not [!Equals [!Ref BuyProvisioned, 0]]\n  IsSandbox"},
 	{old: "/invocations\"\n", new: ":live/invocations\"\n", often: true},
 }
 

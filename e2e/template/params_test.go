@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"seckill/plan"
 	"seckill/shared/adapter/config"
 )
 
@@ -57,6 +58,8 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"release":                      {sandbox, []string{"Release", "a b"}, "Release has to be"},
 		"processor":                    {sandbox, []string{"Architecture", "riscv"}, "Architecture has to be one of"},
 		"days of logs":                 {sandbox, []string{"LogRetention", "2"}, "LogRetention has to be one of"},
+		"instances without an alias":   {whole, []string{"BuyProvisioned", "1"}, "BuyProvisioned needs the template with aliases"},
+		"batches at once":              {whole, []string{"ConsumeConcurrency", "21"}, "ConsumeConcurrency has to be one of"},
 		"gradual, without the variant": {whole, []string{"GradualDeployment", "true"}, "GradualDeployment has to be false with"},
 	} {
 		params := maps.Clone(c.base)
@@ -69,6 +72,51 @@ func TestWrongParametersAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		case c.want == "" && len(got) > 0, c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)):
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestPlansCanBeDeployed: every parameter that `seckill plan` names is one, takes the value, and is what the plan takes for its default.
+func TestPlansCanBeDeployed(t *testing.T) {
+	text, err := gradual(open(t).text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	variant, err := newTemplate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, s := range []plan.Sale{
+		{Shoppers: 1000, Units: 10}, {Shoppers: 1_000_000, Units: 1000, Edge: 0.8}, {Shoppers: 100_000_000, Units: 1_000_000}, {Shoppers: 2_000_000, Units: 1_000_000, Count: 50},
+	} {
+		s.Count = max(s.Count, 1)
+		s.First, s.Within, s.Rest, s.Before = plan.DefaultFirst, plan.DefaultWithin, plan.DefaultRest, plan.DefaultBefore
+		s.Looks, s.Paying, s.Wait = plan.DefaultLooks, plan.DefaultPaying, plan.DefaultWait
+		params := maps.Clone(whole)
+		for _, o := range plan.Make(s).Overrides {
+			p := at(variant.tree, "Parameters", o.Name)
+			if p == nil {
+				t.Errorf("there is no parameter %s", o.Name)
+			}
+			if least := number(p, "MinValue"); str(p, "Type") == "Number" && (o.Value < least || o.Value > number(p, "MaxValue")) {
+				t.Errorf("%d shoppers: %s=%d is out of its bounds", s.Shoppers, o.Name, o.Value)
+			}
+			params[o.Name] = fmt.Sprint(o.Value)
+			named[o.Name] = true
+		}
+		if got, err := variant.deploy(params).refusals(); err != nil || len(got) > 0 {
+			t.Errorf("%d shoppers: %q, %v", s.Shoppers, got, err)
+		}
+	}
+	defaults := map[string]float64{plan.ThrottleRate: plan.Today.Rate, plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
+		plan.ConsumeConcurrency: plan.Today.Consume, plan.WarmWrites: plan.Today.Writes, plan.CacheGigabytes: 5, plan.CacheEcpu: 0}
+	for name, want := range defaults {
+		if got := fmt.Sprint(at(variant.tree, "Parameters", name, "Default")); got != fmt.Sprint(want) {
+			t.Errorf("%s is %s by default, the plan takes it for %v", name, got, want)
+		}
+		if !named[name] && name != plan.CacheGigabytes { // a million units take less than a GB
+			t.Errorf("no plan names %s", name)
 		}
 	}
 }

@@ -141,10 +141,30 @@ func (t *template) checkEvent(f *resource, e event, add func(string, ...any)) {
 		if n := number(e.props, "BatchSize"); n < 1 || n > seckill.MaxBatch {
 			add("%s: batches of %d, want 1 to %d", f.id, n, seckill.MaxBatch)
 		}
-		if number(e.props["ScalingConfig"], "MaximumConcurrency") < 2 {
+		if !t.bounded(at(e.props["ScalingConfig"], "MaximumConcurrency")) {
 			add("%s: takes from its queue without a bound", f.id)
 		}
 	}
+}
+
+// bounded says whether v is 2 at the least, as Lambda wants it: a number, or one of a mapping's for each value that a parameter may have.
+func (t *template) bounded(v any) bool {
+	if n, ok := v.(int); ok {
+		return n >= 2
+	}
+	find := list(v, "Fn::FindInMap")
+	if len(find) != 3 {
+		return false
+	}
+	name, _ := find[0].(string)
+	row, _ := find[1].(string)
+	allowed := list(at(t.tree, "Parameters", str(find[2], "Ref")), "AllowedValues")
+	for _, a := range allowed {
+		if number(t.tree, "Mappings", name, row, fmt.Sprint(a)) < 2 {
+			return false
+		}
+	}
+	return len(allowed) > 0
 }
 
 func (t *template) checkTable(r *resource, add func(string, ...any)) {

@@ -57,7 +57,9 @@ func TestEachRuleNotices(t *testing.T) {
 		"visibility":                 {"VisibilityTimeout: 120", "VisibilityTimeout: 119", "OrdersQueue: its messages are hidden for 119 s"},
 		"whole batches":              {"            FunctionResponseTypes: [ReportBatchItemFailures]\n", "", "one bad message"},
 		"batch size":                 {"BatchSize: 10", "BatchSize: 100", "batches of 100"},
-		"no bound":                   {"            ScalingConfig: {MaximumConcurrency: 20}\n", "", "without a bound"},
+		"no bound":                   {"            ScalingConfig: {MaximumConcurrency: !FindInMap [Batches, AtOnce, !Ref ConsumeConcurrency]}\n", "", "without a bound"},
+		"a bound of one":             {"            ScalingConfig: {MaximumConcurrency: 5}\n", "            ScalingConfig: {MaximumConcurrency: 1}\n", "ExpireFunction: takes from its queue without a bound"},
+		"a choice without a bound":   {`"700": 700, `, "", "ConsumeFunction: takes from its queue without a bound"},
 		"repeated schedule":          {"MaximumRetryAttempts: 0", "MaximumRetryAttempts: 2", "Lambda repeats"},
 		"endpoint":                   {"          HOLD: !Ref Hold\n", "          AWS_ENDPOINT_URL: http://localhost\n", "for local stand-ins"},
 		"function's name":            {`FunctionName: !Sub "${AWS::StackName}-buy"`, `FunctionName: !Sub "${AWS::StackName}-purchase"`, "want <stack>-buy"},
@@ -109,6 +111,19 @@ func TestGradualVariant(t *testing.T) {
 	}
 	if n := len(open(t).text); len(text) < n || bytes.Count(text, []byte(":live/invocations")) != bytes.Count(text, []byte("/invocations")) {
 		t.Error("not every route leads to the alias")
+	}
+	waiting := list(v.resource("BuyFunction").prop("ProvisionedConcurrencyConfig"), "Fn::If")
+	if len(waiting) != 3 || waiting[0] != "BuyWaits" || str(waiting[1], "ProvisionedConcurrentExecutions", "Ref") != "BuyProvisioned" {
+		t.Errorf("instances that wait: %v", waiting)
+	}
+	for n, want := range map[string]bool{"0": false, "350": true} {
+		w := v.deploy(map[string]string{"BuyProvisioned": n, "Sandbox": "true", "RedisEndpoint": "redis:6379"})
+		if got, err := w.condition("BuyWaits"); err != nil || got != want {
+			t.Errorf("BuyProvisioned=%s: waits %v, %v", n, got, err)
+		}
+		if got, err := w.refusals(); err != nil || len(got) > 0 {
+			t.Errorf("BuyProvisioned=%s: %q, %v", n, got, err)
+		}
 	}
 	if _, err := gradual([]byte("Resources: {}\n")); err == nil {
 		t.Error("made of a file that has no place for it")

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"seckill/plan"
+)
+
+// planFlags are the flags of `seckill plan`.
+type planFlags struct {
+	plan.Sale
+	at              string
+	json, overrides bool
+}
+
+func planCommand() *cobra.Command {
+	var f planFlags
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "What a sale on AWS needs and costs: requests, quotas, settings, waits, the bill",
+		Long: `Say what a sale needs before it is held: requests by second, quotas to have raised, parameters to deploy with, how long shoppers wait, what it costs.
+It asks nobody: a model of the crowd, of AWS's documented limits and of this system's measured and guessed times is played in steps of 10 ms, once with the
+defaults and once with the smallest settings under which nobody who gets past the edge waits longer than --wait. What is assumed is printed with it.
+
+--edge is the share of two kinds of calls that something in front of API Gateway answers for good: looks at lists, items and the time, by a CDN; purchases,
+by a waiting page. Nothing in template.yaml does that, so it is 0 unless you have it.`,
+		Example: `  seckill plan --shoppers 1000000 --units 1000 --at 2026-12-12T10:00:00+08:00 --edge 0.8
+  seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --wait 30s --json
+  sam deploy --config-env prod --parameter-overrides "$(seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --overrides)"`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	p := cmd.Flags()
+	p.IntVar(&f.Shoppers, "shoppers", 0, "how many come")
+	p.IntVar(&f.Units, "units", 0, "how many units are for sale")
+	p.StringVar(&f.at, "at", "", "when the sale opens (RFC 3339)")
+	p.IntVar(&f.Count, "count", 1, "units of an order")
+	p.Float64Var(&f.Edge, "edge", 0, "share of looks and purchases that something before API Gateway answers, 0 to 1")
+	p.DurationVar(&f.Wait, "wait", plan.DefaultWait, "the longest that a shopper may wait for an answer, and an order for its row")
+	p.Float64Var(&f.First, "first", plan.DefaultFirst, "share of shoppers who wait for the opening")
+	p.DurationVar(&f.Within, "within", plan.DefaultWithin, "in which they press the button")
+	p.DurationVar(&f.Rest, "rest", plan.DefaultRest, "in which 95 in 100 of the others come")
+	p.DurationVar(&f.Before, "before", plan.DefaultBefore, "over which those who wait open their pages")
+	p.Float64Var(&f.Looks, "looks", plan.DefaultLooks, "calls a second of an open page")
+	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "that a buyer takes to pay, on average")
+	p.BoolVar(&f.json, "json", false, "print one JSON document")
+	p.BoolVar(&f.overrides, "overrides", false, "print only the parameters for sam deploy --parameter-overrides")
+	return cmd
+}
+
+func (f *planFlags) run(cmd *cobra.Command) error {
+	if f.at == "" {
+		return errors.New("--at is missing: when the sale opens, such as 2026-12-12T10:00:00+08:00")
+	}
+	at, err := time.Parse(time.RFC3339, f.at)
+	if err != nil {
+		return fmt.Errorf("--at %q: want a time with its zone, such as 2026-12-12T10:00:00+08:00", f.at)
+	}
+	f.At = at
+	if f.json && f.overrides {
+		return errors.New("--json and --overrides: want one of them")
+	}
+	if err := f.Validate(); err != nil {
+		return err
+	}
+	p := plan.Make(f.Sale)
+	switch {
+	case f.overrides:
+		return say(cmd, "%s", p.OverridesText())
+	case f.json:
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(p)
+	}
+	return p.WriteText(cmd.OutOrStdout())
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"seckill/plan"
+)
+
+const small = "--shoppers 20000 --units 1000 --at 2026-12-12T10:00:00+08:00"
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	run := func(more ...string) (string, string, int) {
+		code, stdout, stderr := command(t, append(append([]string{"plan"}, strings.Fields(small)...), more...)...)
+		return stdout, stderr, code
+	}
+	text, stderr, code := run()
+	for _, want := range []string{"sale      20,000 shoppers, 1,000 units, 1 an order, at 2026-12-12T10:00:00+08:00\n", "\ndo this\n", "\nbill, USD, list prices of us-east-1 as known in 2025"} {
+		if code != exitOK || stderr != "" || !strings.Contains(text, want) {
+			t.Errorf("exit %d, %s, no %q in\n%s", code, stderr, want, text)
+		}
+	}
+	var p plan.Plan
+	stdout, stderr, code := run("--json")
+	if err := json.Unmarshal([]byte(stdout), &p); err != nil || code != exitOK || p.Sale.Shoppers != 20_000 || p.Planned.Outcome.Answered < 19_999 {
+		t.Errorf("exit %d, %s, %v: %+v", code, stderr, err, p.Planned)
+	}
+	stdout, stderr, code = run("--overrides")
+	if code != exitOK || strings.TrimSpace(stdout) != p.OverridesText() || !strings.Contains(stdout, "=") {
+		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.OverridesText())
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--shoppers 1 --units 1":             "--at is missing: when the sale opens, such as",
+		"--shoppers 1 --units 1 --at monday": `--at "monday": want a time with its zone`,
+		small + " --edge 2":                  "--edge 2: want a share, 0 to 1",
+		small + " --json --overrides":        "--json and --overrides: want one of them",
+		small + " --units 0":                 "--units 0: want 1 to 1000000",
+		small + " now":                       "now",
+	} {
+		code, stdout, stderr := command(t, append([]string{"plan"}, strings.Fields(args)...)...)
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d, %s%s; want %q", args, code, stdout, stderr, want)
+		}
+	}
+}

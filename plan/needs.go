@@ -1,0 +1,78 @@
+package plan
+
+import "math"
+
+// Parameters of template.yaml that a plan sets.
+const (
+	ThrottleRate       = "ThrottleRate"
+	ThrottleBurst      = "ThrottleBurst"
+	BuyProvisioned     = "BuyProvisioned"
+	ConsumeConcurrency = "ConsumeConcurrency"
+	WarmWrites         = "WarmWrites"
+	CacheGigabytes     = "CacheGigabytes"
+	CacheEcpu          = "CacheEcpu"
+)
+
+const defaultGigabytes = 5 // CacheGigabytes
+
+// overrides compares the plan with the defaults, for the stack and for the account.
+func (p *Plan) overrides() {
+	l := &p.Planned.Limits
+	gb := math.Ceil(1.5 * float64(p.Redis.Bytes) / 1e9)
+	// Asked for ahead of the sale: by itself a serverless cache doubles within ten minutes or so, which is longer than a sale.
+	ecpu := math.Min(up(1.2*p.Redis.PeakECPU, 1000), slotECPU)
+	for _, o := range []struct {
+		name         string
+		want, normal float64
+	}{
+		{ThrottleRate, l.Rate, Today.Rate}, {ThrottleBurst, l.Burst, Today.Burst}, {BuyProvisioned, l.Provisioned, 0},
+		{ConsumeConcurrency, l.Consume, Today.Consume}, {WarmWrites, l.Writes, NewTableWrites},
+		{CacheGigabytes, math.Max(gb, defaultGigabytes), defaultGigabytes}, {CacheEcpu, ecpu, 0},
+	} {
+		if o.want != o.normal {
+			p.Overrides = append(p.Overrides, Override{o.name, int(o.want)})
+		}
+	}
+	for _, q := range []Quota{
+		{"API Gateway: throttle rate", "L-8A5B8E43", accountRate, int(l.Rate)},
+		{"API Gateway: throttle burst", "", accountBurst, int(l.Burst)},
+		{"Lambda: concurrent executions", "L-B99A9384", accountConcurrency, int(l.Concurrency)},
+	} {
+		if q.Want > q.Have {
+			p.Quotas = append(p.Quotas, q)
+		}
+	}
+}
+
+// override is a parameter's value, 0 when the plan leaves it.
+func (p *Plan) override(name string) float64 {
+	for _, o := range p.Overrides {
+		if o.Name == name {
+			return float64(o.Value)
+		}
+	}
+	return 0
+}
+
+// notes says what the plan cannot mend, and what would.
+func (p *Plan) notes() {
+	add := func(format string, a ...any) { p.Notes = append(p.Notes, text(format, a...)) }
+	s, o := &p.Sale, &p.Planned.Outcome
+	through := float64(s.Shoppers) * (1 - s.Edge)
+	slot := p.Planned.Limits.Scripts
+	if o.LongestWait > s.Wait.Seconds() || o.GaveUp >= half {
+		add("Somebody waits %s, and %s give up, whatever is deployed: %s calls/s want to get in, ThrottleRate goes to %s, and Redis reserves %s units a second. Have more answered at the edge (--edge), or allow a longer wait (--wait).",
+			seconds(o.LongestWait), number(o.GaveUp), number(p.Free.PeakCalls), number(maxThrottle), number(slot))
+	}
+	if through < float64(s.Units)/float64(s.Count) {
+		add("Only %s shoppers get past the edge, fewer than there are orders to sell: units stay.", number(through))
+	}
+	if o.PeakScripts > slot {
+		add("One item's keys are in one slot of Redis, which runs %s purchases a second on ElastiCache Serverless (30,000 ECPU): what is above is told 503 and comes again. No quota raises it; a node of one's own runs about 26,000.",
+			number(slot))
+	}
+	if s.Edge == 0 && p.Free.PeakCalls > Today.Rate {
+		add("Nothing in template.yaml answers before API Gateway (--edge 0). Just before the opening open pages look at lists and the time %s times a second: a CDN that keeps lists for the second that they allow (Cache-Control: public, max-age=1) takes most of that.",
+			number(float64(s.Shoppers)*s.First*s.Looks))
+	}
+}

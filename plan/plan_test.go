@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// TestText: a million shoppers, as docs/DEPLOY.md shows them.
+func TestText(t *testing.T) {
+	for name, s := range map[string]Sale{"million-edge": sale(1_000_000, 1000, 0.8), "million": sale(1_000_000, 1000, 0)} {
+		var b bytes.Buffer
+		if err := Make(s).WriteText(&b); err != nil {
+			t.Fatal(err)
+		}
+		file := "testdata/" + name + ".txt"
+		if *update {
+			if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), b.String()); diff != "" {
+			t.Errorf("%s (go test ./plan -run TestText -update, and docs/DEPLOY.md):\n%s", file, diff)
+		}
+	}
+	page, err := os.ReadFile("../docs/DEPLOY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := os.ReadFile("testdata/million-edge.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), string(shown)) {
+		t.Error("docs/DEPLOY.md shows another plan than testdata/million-edge.txt")
+	}
+}
+
+// TestPlanKeepsItsWord: with the settings that it asks for, nobody waits longer than allowed, unless it says that no settings do.
+func TestPlanKeepsItsWord(t *testing.T) {
+	for _, s := range []Sale{sale(5_000, 100, 0), sale(100_000, 1000, 0), sale(1_000_000, 1000, 0.8), sale(1_000_000, 1000, 0), sale(200_000, 100_000, 0.2), sale(100, 1000, 0)} {
+		p := Make(s)
+		o := p.Planned.Outcome
+		late := o.LongestWait > s.Wait.Seconds() || o.GaveUp >= half
+		told := strings.Contains(strings.Join(p.Notes, "\n"), "Somebody waits")
+		if late != told {
+			t.Errorf("%d shoppers, %d units: longest wait %f, %f gave up, notes %q", s.Shoppers, s.Units, o.LongestWait, o.GaveUp, p.Notes)
+		}
+		if o.LongestWait > p.Today.Outcome.LongestWait+1e-9 || o.GaveUp > p.Today.Outcome.GaveUp+1e-9 {
+			t.Errorf("%d shoppers, %d units: the plan is worse than the defaults: %+v, %+v", s.Shoppers, s.Units, p.Planned.Limits, p.Today.Limits)
+		}
+		if !placedInTime(&s, o) {
+			t.Errorf("%d shoppers, %d units: the last unit is reserved after %f s, the last order placed after %f", s.Shoppers, s.Units, o.LastSold, o.LastPlaced)
+		}
+		sum := 0.0
+		for _, l := range p.Bill {
+			if l.USD < 0 || math.IsNaN(l.USD) {
+				t.Errorf("%d shoppers: %+v", s.Shoppers, l)
+			}
+			sum += l.USD
+		}
+		if math.Abs(sum-p.Total) > 1e-9 || sum <= 0 {
+			t.Errorf("%d shoppers: %f in lines, %f together", s.Shoppers, sum, p.Total)
+		}
+	}
+}
+
+// TestEnough: a small sale needs no quota, only a cache that is ready for it.
+func TestEnough(t *testing.T) {
+	p := Make(sale(5_000, 100, 0))
+	if p.Quotas != nil || len(p.Overrides) != 1 || p.Overrides[0].Name != CacheEcpu || p.Notes != nil {
+		t.Errorf("%+v %+v %q", p.Quotas, p.Overrides, p.Notes)
+	}
+}
+
+// TestTooFewPastTheEdge: a waiting page that lets nobody through sells nothing.
+func TestTooFewPastTheEdge(t *testing.T) {
+	p := Make(sale(10_000, 1000, 0.99))
+	if o := p.Planned.Outcome; o.SoldOut != never || !strings.Contains(strings.Join(p.Notes, "\n"), "Only 100 shoppers get past the edge") {
+		t.Errorf("sold out after %f s; %q", o.SoldOut, p.Notes)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	p := Make(sale(1_000_000, 1000, 0))
+	b, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Plan
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []*Setting{&p.Today, &p.Planned} {
+		set.Outcome.Seconds = nil // for the table only
+	}
+	p.Free.Seconds = nil
+	if diff := cmp.Diff(p, &back); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsNoSale(t *testing.T) {
+	for want, spoil := range map[string]func(*Sale){
+		"--shoppers 0: want 1 to 100000000":  func(s *Sale) { s.Shoppers = 0 },
+		"--units 1000001: want 1 to 1000000": func(s *Sale) { s.Units = 1_000_001 },
+		"--count 51: want 1 to 50":           func(s *Sale) { s.Count = 51 },
+		"--count 5: the sale has 4 units":    func(s *Sale) { s.Count, s.Units = 5, 4 },
+		"--edge 1.5: want a share":           func(s *Sale) { s.Edge = 1.5 },
+		"--edge NaN: want a share":           func(s *Sale) { s.Edge = math.NaN() },
+		"--edge 1: nobody would reach":       func(s *Sale) { s.Edge = 1 },
+		"--first -0.1: want a share":         func(s *Sale) { s.First = -0.1 },
+		"--within -1s: want 0s to 1h0m0s":    func(s *Sale) { s.Within = -time.Second },
+		"--rest 0s: want 1s to 10m0s":        func(s *Sale) { s.Rest = 0 },
+		"--before 25h0m0s: want 0s to 24h":   func(s *Sale) { s.Before = 25 * time.Hour },
+		"--looks 11: want 0 to 10 calls":     func(s *Sale) { s.Looks = 11 },
+		"--paying 0s: want 1s to 1h":         func(s *Sale) { s.Paying = 0 },
+		"--wait 1s: want 2s to 2m0s":         func(s *Sale) { s.Wait = time.Second },
+	} {
+		s := sale(1000, 100, 0)
+		spoil(&s)
+		if err := s.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if s := sale(1000, 100, 0); s.Validate() != nil {
+		t.Error(s.Validate())
+	}
+}

@@ -1,0 +1,81 @@
+package plan
+
+import "math"
+
+// rowWrites is what one order writes to a table or an index of one, in write units: two for each KB of a row, since it is written in a transaction; one for
+// each KB of an index's row. docs/DATA.md has the transactions; a test counts what the ledger really writes.
+type rowWrites struct {
+	Table, Index        string
+	Place, Each, Settle float64 // for the order, for each of its units, and when it is paid
+}
+
+var orderWrites = []rowWrites{
+	{Table: "units", Each: 2},
+	{Table: "orders", Place: 2, Settle: 2},
+	{Table: "orders", Index: "orders_by_user", Place: 1, Settle: 1},
+	{Table: "orders", Index: "orders_by_item", Place: 1, Settle: 1},
+	{Table: "orders", Index: "orders_due", Place: 1, Settle: 1},
+	{Table: "quotas", Place: 2},
+	{Table: "payments", Settle: 2},
+}
+
+// evenness is how much of a table's units can be used when keys spread over its partitions by chance: a guess, for 16 keys on four partitions.
+const evenness = 0.75
+
+// Table is what the sale asks of a table, its indexes included.
+type Table struct {
+	Name      string  `json:"name"`
+	PerOrder  float64 `json:"writes_per_order"` // when it is placed
+	PerPaid   float64 `json:"writes_per_paid"`  // until it is paid
+	PeakPlace float64 `json:"peak_writes"`      // a second, while orders are placed
+	Warm      int     `json:"warm_write_units"` // what it has to take at once
+}
+
+// writesMost is what one order asks of the table that it asks most of, in units that the table has to have.
+func writesMost(count int) (most float64) {
+	place := map[string]float64{}
+	for _, w := range orderWrites {
+		place[w.Table] += w.Place + w.Each*float64(count)
+		most = math.Max(most, place[w.Table])
+	}
+	return most / evenness
+}
+
+// OrdersPerSecond is how many orders of one unit tables with so many warm write units take. An index is counted with its table, as if it had no units of
+// its own: AWS does not say what a new one takes.
+func OrdersPerSecond(writes float64) float64 { return writes / writesMost(1) }
+
+func tables(s *Sale, set *Setting) (out []Table) {
+	for _, w := range orderWrites {
+		if len(out) == 0 || out[len(out)-1].Name != w.Table {
+			out = append(out, Table{Name: w.Table, Warm: int(set.Limits.Writes)})
+		}
+		t := &out[len(out)-1]
+		place := w.Place + w.Each*float64(s.Count)
+		t.PerOrder += place
+		t.PerPaid += place + w.Settle
+		t.PeakPlace += place * set.Outcome.PeakPlaced
+	}
+	return out
+}
+
+// Redis is what the sale asks of it.
+type Redis struct {
+	Bytes    int     `json:"bytes"`         // at the most: every unit held by an order on its way
+	Settled  int     `json:"bytes_settled"` // when all orders are in the ledger
+	Scripts  float64 `json:"peak_scripts"`  // of purchases, a second
+	PeakECPU float64 `json:"peak_ecpu"`     // a second, on ElastiCache Serverless
+	ECPU     float64 `json:"ecpu"`          // in all
+}
+
+func redis(s *Sale, set *Setting) Redis {
+	o := &set.Outcome
+	scripts := math.Min(o.PeakScripts, set.Limits.Scripts)
+	return Redis{
+		Bytes:    BytesInstalled + s.Units*BytesAwaiting,
+		Settled:  BytesInstalled + s.Units*BytesSettled,
+		Scripts:  scripts,
+		PeakECPU: scripts*reserveECPU + o.PeakPlaced*settleECPU,
+		ECPU:     o.Scripts*reserveECPU + o.Placed*settleECPU,
+	}
+}
