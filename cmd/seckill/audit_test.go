@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/audit"
+	"seckill/crowd/journal"
+	"seckill/e2e/contract"
+	"seckill/local"
+	"seckill/shared/adapter/ledger"
+)
+
+// sold is a running shop, some units of whose live demo item are sold.
+func sold(t *testing.T) *local.System {
+	t.Helper()
+	sys, err := local.New(local.Options{Addr: ":0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sys.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := sys.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	api := contract.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
+	for i := range 4 {
+		token, err := sys.Token(strconv.Itoa(9000+i), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := api.Call(t.Context(), token, http.MethodPost, "/seckill/buy", map[string]any{"seckill_id": local.DemoLive, "count": 1, "address": "x"})
+		if err != nil || a.Status != http.StatusOK {
+			t.Fatalf("buy: %v, %v", a, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := sys.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return sys
+}
+
+// audited runs the command.
+func audited(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, fault bytes.Buffer
+	code = run(t.Context(), append([]string{"audit"}, args...), &out, &fault, noEnv)
+	http.DefaultClient.CloseIdleConnections()
+	return code, out.String(), fault.String()
+}
+
+func TestAuditOfARunningShop(t *testing.T) {
+	sys := sold(t)
+	at := []string{"--url", sys.URL(), "--item", local.DemoLive, "--again", "1ms"}
+	code, out, fault := audited(t, at...)
+	if code != exitOK || fault != "" || !strings.Contains(out, "I1   NoOversell        holds    4 unit rows") || !strings.Contains(out, "I4   OneOutcome        unknown  needs a journal") {
+		t.Errorf("exit %d, %s%s", code, out, fault)
+	}
+	code, out, fault = audited(t, append(at, "--json")...)
+	var r audit.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || r.Item != local.DemoLive || len(r.Judgements) != 15 || r.Of("I3").Verdict != audit.Holds || r.Statement.Units.Held != 4 {
+		t.Errorf("exit %d, %v, %s%s", code, err, out, fault)
+	}
+
+	gone := sys.Rows.Dump(ledger.TableUnits)[0]
+	k := ledger.Key{Table: ledger.TableUnits, PK: gone["bucket"].(string), SK: gone["unit"].(string)}
+	if err := sys.Rows.Transact(t.Context(), []ledger.Write{{Key: k, Op: ledger.OpDelete}}); err != nil {
+		t.Fatal(err)
+	}
+	code, out, fault = audited(t, at...)
+	if code != exitFault || !strings.Contains(fault, "seckill: item 2002: I2, I3") || strings.Count(fault, "\n") != 1 || !strings.Contains(out, "I3   Conservation      broken   1 finding") {
+		t.Errorf("a unit row gone: exit %d, %s%s", code, out, fault)
+	}
+}
+
+func TestAuditWithABrokenJournal(t *testing.T) {
+	sys := sold(t)
+	var log bytes.Buffer
+	w := journal.Create(&log, journal.Start{Item: local.DemoLive})
+	w.Answer(journal.Entry{Request: w.Request(journal.Entry{User: "1", Act: journal.ActBuy, Item: local.DemoLive, Count: 1}), Status: 422, Code: "invalid_request"})
+	if err := w.Close(journal.End{}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "journal")
+	for _, tt := range []struct {
+		data []byte
+		code int
+		want string
+	}{
+		{log.Bytes(), exitOK, "Journal: 4 lines, 1 requests, 1 answers"},
+		{bytes.Replace(log.Bytes(), []byte("422"), []byte("200"), 1), exitFault, "The journal cannot be believed: line 4"},
+	} {
+		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, fault := audited(t, "--url", sys.URL(), "--item", local.DemoLive, "--journal", path, "--again", "0s")
+		if code != tt.code || !strings.Contains(out, tt.want) {
+			t.Errorf("exit %d, want %d and %q: %s%s", code, tt.code, tt.want, out, fault)
+		}
+	}
+}
+
+func TestAuditRefusesInOneLine(t *testing.T) {
+	sys := sold(t)
+	for _, tt := range []struct {
+		behaviour string
+		args      []string
+		code      int
+		want      string
+	}{
+		{"no item", []string{}, exitUsage, `--item ""`},
+		{"an item that is none", []string{"--item", "x"}, exitUsage, `--item "x"`},
+		{"an unknown item", []string{"--url", sys.URL(), "--item", "9"}, exitUsage, "item 9: there is no such item"},
+		{"two sales", []string{"--item", "1", "--url", sys.URL(), "--dynamodb", "http://localhost:1"}, exitUsage, "contradict each other"},
+		{"a region without a stack", []string{"--item", "1", "--region", "x"}, exitUsage, "name it with --stack"},
+		{"a Redis without tables", []string{"--item", "1", "--redis", "localhost:1"}, exitUsage, "go with --dynamodb or --stack"},
+		{"no URL", []string{"--item", "1", "--dynamodb", "localhost:1"}, exitUsage, "want a URL"},
+		{"no port", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis", "localhost"}, exitUsage, "want host:port"},
+		{"a cluster of nothing", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis-cluster"}, exitUsage, "want --redis"},
+		{"two servers", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis", "a:1,b:1"}, exitUsage, "without --redis-cluster"},
+		{"no journal", []string{"--item", "1", "--journal", filepath.Join(t.TempDir(), "none")}, exitUsage, "no such file"},
+		{"a negative wait", []string{"--item", "1", "--again", "-1s"}, exitUsage, "--again -1s"},
+		{"nobody there", []string{"--item", "1", "--url", "http://127.0.0.1:1"}, exitFault, "nothing answers at"},
+		{"no tables there", []string{"--item", "1", "--dynamodb", "http://127.0.0.1:1"}, exitFault, "connection refused"},
+	} {
+		code, out, fault := audited(t, tt.args...)
+		if code != tt.code || out != "" || strings.Count(fault, "\n") != 1 || !strings.Contains(fault, tt.want) {
+			t.Errorf("%s: exit %d, want %d and one line with %q: %s%s", tt.behaviour, code, tt.code, tt.want, out, fault)
+		}
+	}
+}
