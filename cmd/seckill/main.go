@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(getenv), itemsCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), planCommand(), auditCommand(getenv), versionCommand())
+	root.AddCommand(runCommand(getenv), itemsCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -68,8 +68,11 @@ type Start struct {
 	LastUser    int64     `json:"last_user"`
 	Seed        int64     `json:"seed"`
 	Ramp        string    `json:"ramp"` // durations as Go writes them
+	Lead        string    `json:"lead"`
+	Think       string    `json:"think"`
 	Timeout     string    `json:"timeout"`
-	Flood       string    `json:"flood,omitempty"`
+	Patience    string    `json:"patience"`
+	Flood       string    `json:"flood"`
 	Count       int       `json:"count"`
 	Pay         float64   `json:"pay"` // shares, 0 to 1
 	Cancel      float64   `json:"cancel"`

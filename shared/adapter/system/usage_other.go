@@ -1,6 +1,6 @@
 //go:build !unix
 
-package local
+package system
 
 // cpuSeconds is unknown here.
 func cpuSeconds() float64 { return 0 }

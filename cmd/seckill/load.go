@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"seckill/crowd"
+	"seckill/local"
+)
+
+// plainEvery is how often a crowd's progress is said where no line can be redrawn.
+const plainEvery = 5 * time.Second
+
+// loadFlags are the flags of `seckill load` that are not the crowd's own.
+type loadFlags struct {
+	crowd.Options
+	at                  secretsAt
+	journal, json, html string
+}
+
+func loadCommand(getenv func(string) string) *cobra.Command {
+	var f loadFlags
+	cmd := &cobra.Command{
+		Use:   "load",
+		Short: "Have a crowd come to a sale at once, and see what it does",
+		Long: `Have a crowd come to a sale at once. Each shopper behaves as a browser: opens the page and asks the server's time, presses the button at the opening or over
+the ramp, honours Retry-After, asks again when an answer is lost, follows the order, and pays, cancels, closes the page, or leaves it open. Shoppers come by a
+schedule that the seed decides; no answer delays it, and latencies count from the moment at which something was meant to be sent.
+
+The report says how each shopper's purchase ended, with latencies; placed and paid orders per second; what was refused, and why. Refusals are never counted as
+throughput. Of a "seckill run" it also says units, money, processor time and memory, and afterwards moves the clock until no order is open. --journal keeps every
+request and answer, for "seckill audit".
+
+Orders are paid at the test cashier that the sale names, if it has one: no money moves. Ctrl-C sends everybody home and reports; a second Ctrl-C ends at once.
+The environment variable JWT_SECRET sets --secret.`,
+		Example: `  seckill run --stock 1000                          in one terminal
+  seckill load                                      in another: 20,000 shoppers within a second
+  seckill load --html report.html --journal sale.jsonl
+  seckill load --shoppers 5000 --ramp 10s --pay 1   everybody who gets one pays
+  seckill load --flood 10s                          and then how many refusals a second
+  seckill load --url "$URL" --item 2002 --path /seckill/test --settle 20m   a stack on AWS`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd, getenv)
+		},
+	}
+	f.Version = currentVersion()
+	p := cmd.Flags()
+	p.StringVar(&f.URL, "url", defaultURL, "address of the sale")
+	p.StringVar(&f.Item, "item", "", "id of the item; without it, the only one on sale")
+	p.IntVar(&f.Shoppers, "shoppers", 20_000, "how many come")
+	p.DurationVar(&f.Ramp, "ramp", time.Second, "within which time they press the button")
+	p.DurationVar(&f.Lead, "lead", 5*time.Second, "how long before it they begin to open the page and ask the server's time; 0: they do not ask")
+	p.IntVar(&f.Count, "count", 1, "units that each wants")
+	p.Float64Var(&f.Pay, "pay", 0.7, "share of orders that are paid")
+	p.Float64Var(&f.Cancel, "cancel", 0.05, "share of orders that are cancelled")
+	p.Float64Var(&f.Abandon, "abandon", 0.1, "share of orders whose page is closed; that of the others stays open, and nobody pays")
+	p.Float64Var(&f.Repeat, "repeat", 0.2, "share of shoppers who press twice")
+	p.Float64Var(&f.Key, "key", 0.5, "share of shoppers who send an Idempotency-Key")
+	p.DurationVar(&f.Think, "think", time.Second, "how long a shopper takes before paying or cancelling, on average")
+	p.IntVar(&f.Connections, "connections", 512, "connections at most")
+	p.Int64Var(&f.Seed, "seed", 0, "decides who does what and when; 0: another each time, printed")
+	p.Int64Var(&f.FirstUser, "first-user", 0, "user id of the first shopper; 0: by the seed, from 1000000000000 on")
+	p.DurationVar(&f.Timeout, "timeout", 10*time.Second, "of a request")
+	p.DurationVar(&f.Patience, "patience", 2*time.Minute, "how long a shopper tries for an answer, and waits for the order to be placed")
+	p.DurationVar(&f.For, "for", 10*time.Minute, "send everybody home so long after the opening")
+	p.DurationVar(&f.Flood, "flood", 0, "afterwards, if all is sold: all connections buy in a closed loop for so long")
+	p.DurationVar(&f.Settle, "settle", 0, "afterwards, where the clock cannot be moved: wait up to so long until no order is open")
+	p.StringVar(&f.Secret, "secret", "", "secret of tokens ("+local.DefaultSecret+")")
+	p.StringVar(&f.Cashier, "fake-cashier", "", "address of the test cashier; without it, the one that the sale names")
+	p.StringVar(&f.journal, "journal", "", "write every request and answer to this file")
+	p.StringVar(&f.json, "json", "", "write the report as JSON to this file; - is standard output, instead of the text")
+	p.StringVar(&f.html, "html", "", "write the report as a page with pictures to this file")
+	f.at.flags(cmd)
+	return cmd
+}
+
+func (f *loadFlags) run(cmd *cobra.Command, getenv func(string) string) error {
+	if err := f.secret(cmd, getenv); err != nil {
+		return err
+	}
+	if f.Seed == 0 {
+		f.Seed = 1 + rand.Int64N(999_999_999)
+	}
+	if err := f.Validate(); err != nil {
+		return err
+	}
+	files, err := f.create()
+	defer files.close()
+	if err != nil {
+		return err
+	}
+	if files.journal != nil {
+		f.Journal = files.journal
+	}
+	progress := newLoadProgress(cmd.ErrOrStderr(), f.Shoppers)
+	f.Watch, f.Note = progress.watch, progress.note
+	progress.note(fmt.Sprintf("%d shoppers, seed %d", f.Shoppers, f.Seed))
+	rep, err := crowd.Run(cmd.Context(), f.Options)
+	progress.end()
+	if usage := (crowd.UsageError{}); errors.As(err, &usage) {
+		return usage.Unwrap()
+	}
+	if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
+		return faultError{errors.New("broken off before the first shopper came")}
+	}
+	if err != nil {
+		return faultError{err}
+	}
+	if err := files.report(rep); err != nil {
+		return faultError{err}
+	}
+	if f.json == "-" {
+		return writeJSON(cmd.OutOrStdout(), rep)
+	}
+	return rep.Text(cmd.OutOrStdout())
+}
+
+// secret finds what tokens are signed with.
+func (f *loadFlags) secret(cmd *cobra.Command, getenv func(string) string) error {
+	set := cmd.Flags().Changed
+	switch {
+	case set("path") && set("secret"):
+		return errors.New("--secret and --path both name the secret of tokens: want one")
+	case set("path"):
+		store, err := f.at.open(cmd)
+		if err != nil {
+			return err
+		}
+		have, err := store.read(cmd.Context(), jwtSecret)
+		if err == nil && have[jwtSecret] == "" {
+			err = fmt.Errorf("region %s has no parameter %s: seckill keys makes it", store.region, store.name(jwtSecret))
+		}
+		f.Secret = have[jwtSecret]
+		return err
+	case set("secret"):
+		return nil
+	}
+	if f.Secret = getenv("JWT_SECRET"); f.Secret == "" {
+		f.Secret = local.DefaultSecret
+	}
+	return nil
+}
+
+// loadFiles are opened before the crowd comes: a folder that is not there should not cost a run.
+type loadFiles struct{ journal, json, html *os.File }
+
+func (f *loadFlags) create() (files loadFiles, err error) {
+	for _, x := range []struct {
+		flag, name string
+		to         **os.File
+	}{{"journal", f.journal, &files.journal}, {"json", f.json, &files.json}, {"html", f.html, &files.html}} {
+		if x.name == "" || x.flag == "json" && x.name == "-" {
+			continue
+		}
+		if *x.to, err = os.Create(x.name); err != nil {
+			return files, fmt.Errorf("--%s: %w", x.flag, err)
+		}
+	}
+	return files, nil
+}
+
+func (f *loadFiles) close() {
+	for _, file := range []*os.File{f.journal, f.json, f.html} {
+		if file != nil {
+			file.Close()
+		}
+	}
+}
+
+func (f *loadFiles) report(rep *crowd.Report) error {
+	if f.json != nil {
+		if err := errors.Join(writeJSON(f.json, rep), f.json.Close()); err != nil {
+			return fmt.Errorf("--json: %w", err)
+		}
+	}
+	if f.html != nil {
+		if err := errors.Join(rep.HTML(f.html), f.html.Close()); err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+	}
+	return nil
+}
+
+func writeJSON(w io.Writer, rep *crowd.Report) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(rep)
+}
+
+// loadProgress says how the crowd gets on: on a terminal in a line that is redrawn, elsewhere in plain lines.
+type loadProgress struct {
+	w    io.Writer
+	bar  *progressbar.ProgressBar // nil where no line can be redrawn
+	last time.Time
+}
+
+func newLoadProgress(w io.Writer, shoppers int) *loadProgress {
+	p := &loadProgress{w: w, last: time.Now()}
+	if waitingOn(w).w != nil {
+		p.bar = progressbar.NewOptions(shoppers, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("answered"), progressbar.OptionShowCount(),
+			progressbar.OptionClearOnFinish())
+	}
+	return p
+}
+
+func (p *loadProgress) watch(g crowd.Progress) {
+	if p.bar != nil {
+		p.bar.Describe(progressLine(g))
+		_ = p.bar.Set(g.Decided)
+		return
+	}
+	if time.Since(p.last) >= plainEvery {
+		p.last = time.Now()
+		fmt.Fprintf(p.w, "seckill: %s\n", progressLine(g))
+	}
+}
+
+func progressLine(g crowd.Progress) string {
+	if g.Since < 0 {
+		return fmt.Sprintf("opens in %v", -g.Since.Round(time.Second))
+	}
+	return fmt.Sprintf("%v: %d of %d came, %d placed, %d paid, %d sold out, %d refused, %d failed, %d requests", g.Since.Round(time.Second/10), g.Came, g.Shoppers,
+		g.Placed, g.Paid, g.SoldOut, g.Refused, g.Failed, g.Requests)
+}
+
+func (p *loadProgress) note(text string) {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+	fmt.Fprintf(p.w, "seckill: %s\n", text)
+}
+
+func (p *loadProgress) end() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

@@ -1,0 +1,198 @@
+package crowd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"seckill/crowd/journal"
+	"seckill/shared/seckill"
+)
+
+const (
+	maxAnswer = 4 << 20          // bytes
+	idleFor   = 30 * time.Second // of a connection; servers keep them longer
+)
+
+// errLeft ends what a shopper does when everybody is sent home.
+var errLeft = errors.New("sent home")
+
+// ask is a request: of a shopper, at the moment at which the shopper meant to send it.
+type ask struct {
+	act    string
+	moment time.Time
+	method string
+	url    string
+	token  string
+	key    string
+	kind   string // Content-Type of the body
+	body   []byte
+	entry  journal.Entry // what the journal knows of it besides
+}
+
+// answer is what came back, or that nothing did.
+type answer struct {
+	status int   // 0: no answer came
+	err    error // why not; errLeft: it was never sent
+	at     time.Time
+	retry  time.Duration // when the server wants to be asked again; 0: it does not say
+	code   string        // of a refusal
+	order  string
+	state  seckill.State
+	reason string
+	pay    string // what the cashier takes
+	body   []byte // of the time and of a page
+}
+
+// later says whether an answer only means that trying again is worth while: nothing is known, or the server says so.
+func (a *answer) later() bool {
+	return a.status == 0 || a.status == http.StatusTooManyRequests || a.status >= http.StatusInternalServerError
+}
+
+// client sends requests over a bounded number of connections, each of which carries one at a time.
+type client struct {
+	hosts   map[string]*fasthttp.HostClient // by scheme and host
+	slots   chan struct{}                   // a connection each
+	timeout time.Duration
+	journal *journal.Writer // may be nil
+	tally   *tally
+}
+
+func newClient(o *Options, t *tally, j *journal.Writer, addresses ...string) (*client, error) {
+	c := &client{hosts: map[string]*fasthttp.HostClient{}, slots: make(chan struct{}, o.Connections), timeout: o.Timeout, journal: j, tally: t}
+	for _, address := range addresses {
+		u, err := url.Parse(address)
+		if err != nil {
+			return nil, err
+		}
+		secure := u.Scheme == "https"
+		port := u.Port()
+		if port == "" {
+			port = map[bool]string{false: "80", true: "443"}[secure]
+		}
+		var config *tls.Config
+		if secure && o.TLS != nil {
+			config = o.TLS.Clone()
+		}
+		dialer := net.Dialer{Timeout: o.Timeout}
+		c.hosts[u.Scheme+"://"+u.Host] = &fasthttp.HostClient{
+			Addr: net.JoinHostPort(u.Hostname(), port), IsTLS: secure, TLSConfig: config, MaxConns: o.Connections, MaxIdleConnDuration: idleFor,
+			ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, MaxResponseBodySize: maxAnswer, NoDefaultUserAgentHeader: true, DisablePathNormalizing: true,
+			MaxIdemponentCallAttempts: 1, // an answer that was lost is the shopper's to ask for again, and counted
+			RetryIf:                   func(*fasthttp.Request) bool { return false },
+			Dial:                      func(addr string) (net.Conn, error) { return dialer.Dial("tcp", addr) },
+		}
+	}
+	return c, nil
+}
+
+func (c *client) close() {
+	for _, h := range c.hosts {
+		h.CloseIdleConnections()
+	}
+}
+
+// do sends a request when a connection is free. Of the answer it reads what a shopper looks at.
+func (c *client) do(ctx context.Context, q *ask) answer {
+	select {
+	case c.slots <- struct{}{}:
+	default:
+		select {
+		case c.slots <- struct{}{}:
+		case <-ctx.Done():
+			return answer{err: errLeft}
+		}
+	}
+	defer func() { <-c.slots }()
+	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(resp)
+	uri := req.URI()
+	if err := uri.Parse(nil, []byte(q.url)); err != nil {
+		return answer{err: err}
+	}
+	host := c.hosts[string(uri.Scheme())+"://"+string(uri.Host())]
+	if host == nil {
+		return answer{err: errors.New("an address that is not the sale's: " + q.url)}
+	}
+	fill(req, q)
+	note := q.entry
+	note.Act = q.act
+	var n uint64
+	if c.journal != nil {
+		n = c.journal.Request(note)
+	}
+	c.tally.sent(q.act)
+	err := host.DoTimeout(req, resp, c.timeout)
+	a := answer{at: time.Now(), err: err}
+	if err == nil {
+		read(&a, q.act, resp)
+	}
+	c.tally.answered(q.act, &a, a.at.Sub(q.moment))
+	if c.journal != nil {
+		c.journal.Answer(noted(note, n, &a, resp))
+	}
+	return a
+}
+
+// noted is the journal's line for an answer.
+func noted(asked journal.Entry, n uint64, a *answer, resp *fasthttp.Response) journal.Entry {
+	e := journal.Entry{Request: n, Shopper: asked.Shopper, User: asked.User, Act: asked.Act, Item: asked.Item, Order: a.order, Status: a.status, Code: a.code, State: string(a.state)}
+	if a.err != nil {
+		e.Error = a.err.Error()
+		return e
+	}
+	e.Date = string(resp.Header.Peek(fasthttp.HeaderDate))
+	e.Body = journal.Hash(resp.Body())
+	return e
+}
+
+func fill(req *fasthttp.Request, q *ask) {
+	req.Header.SetMethod(q.method)
+	req.Header.Set(fasthttp.HeaderAccept, "application/json")
+	req.Header.Set(fasthttp.HeaderAcceptLanguage, "zh-CN")
+	if q.token != "" {
+		req.Header.Set(fasthttp.HeaderAuthorization, q.token)
+	}
+	if q.key != "" {
+		req.Header.Set("Idempotency-Key", q.key)
+	}
+	if q.kind != "" {
+		req.Header.SetContentType(q.kind)
+		req.SetBodyRaw(q.body)
+	}
+}
+
+func read(a *answer, act string, resp *fasthttp.Response) {
+	a.status = resp.StatusCode()
+	body := resp.Body()
+	if act == journal.ActTime || act == journal.ActPay || act == journal.ActGet {
+		a.body = append(a.body, body...)
+	}
+	if act == journal.ActPay || act == journal.ActTime && a.status == http.StatusOK {
+		return
+	}
+	a.order = field(body, `"order_id"`)
+	if a.status == http.StatusOK {
+		if act != journal.ActBuy {
+			a.state, a.reason, a.pay = seckill.State(field(body, `"state"`)), field(body, `"reason"`), field(body, `"alipay_order"`)
+			a.retry = time.Duration(number(body, `"retry_after_ms"`)) * time.Millisecond
+		}
+		return
+	}
+	a.code = field(body, `"code"`)
+	a.retry = time.Duration(number(body, `"retry_after_ms"`)) * time.Millisecond
+	if a.retry <= 0 {
+		seconds, err := strconv.ParseInt(string(resp.Header.Peek(fasthttp.HeaderRetryAfter)), 10, 32)
+		if err == nil {
+			a.retry = time.Duration(seconds) * time.Second
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package crowd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/seckill"
+)
+
+const deskTimeout = 30 * time.Second
+
+// desk asks what a browser does not ask: what is on sale, and where the sale is a `seckill run`, what only that says.
+type desk struct {
+	base string
+	http *http.Client
+}
+
+func newDesk(o *Options) *desk {
+	return &desk{o.base(), &http.Client{Timeout: deskTimeout, Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: http.ProxyFromEnvironment}}}
+}
+
+func (d *desk) close() { d.http.CloseIdleConnections() }
+
+// errStatus is an answer that is none of 2xx.
+type errStatus struct {
+	url    string
+	status int
+}
+
+func (e errStatus) Error() string {
+	return fmt.Sprintf("%s answers %d %s", e.url, e.status, http.StatusText(e.status))
+}
+
+func (d *desk) call(ctx context.Context, method, path string, body, into any) error {
+	var text io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		text = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, d.base+path, text)
+	if err != nil {
+		return err
+	}
+	resp, err := d.http.Do(req)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("nothing answers at %s: start the sale with \"seckill run\", or name another with --url", d.base)
+	}
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return errStatus{d.base + path, resp.StatusCode}
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
+		return fmt.Errorf("%s%s answers what cannot be read (%w): is it a flash sale?", d.base, path, err)
+	}
+	return nil
+}
+
+// item is what is on sale.
+type item struct {
+	id, title    string
+	price        seckill.Fen
+	start        time.Time
+	stock, limit int
+}
+
+// scene is what the desk saw before the crowd came.
+type scene struct {
+	item    item
+	now     time.Time     // by the server's clock
+	offset  time.Duration // of it from ours
+	version string
+	cashier string
+	state   *localState // nil: the sale is no `seckill run`
+	process *local.Process
+}
+
+type itemAnswer struct {
+	ID    string      `json:"id"`
+	Price json.Number `json:"sk_price"`
+	Start time.Time   `json:"start_time"`
+	Stock int         `json:"max_sk_count"`
+	Limit int         `json:"sk_per_max_count"`
+	Left  int         `json:"stock"`
+	About struct {
+		Title string `json:"title"`
+	} `json:"commodity"`
+}
+
+// look sees what is on sale and how.
+func (d *desk) look(ctx context.Context, o *Options) (sc scene, err error) {
+	var health struct {
+		Version string `json:"version"`
+		Cashier string `json:"cashier_url"`
+	}
+	if err := d.call(ctx, http.MethodGet, "/healthz", nil, &health); err != nil {
+		return sc, err
+	}
+	var clock struct {
+		Milli int64 `json:"now_ms"`
+	}
+	sent := time.Now()
+	if err := d.call(ctx, http.MethodGet, "/seckill/time", nil, &clock); err != nil {
+		return sc, err
+	}
+	sc.now = time.UnixMilli(clock.Milli)
+	sc.offset = sc.now.Sub(sent.Add(time.Since(sent) / 2))
+	sc.version = health.Version
+	if sc.cashier = o.Cashier; sc.cashier == "" && health.Cashier != "" {
+		sc.cashier = resolved(d.base, health.Cashier)
+	}
+	it, err := d.item(ctx, o.Item)
+	if err != nil {
+		return sc, err
+	}
+	if sc.item, err = it.item(); err != nil {
+		return sc, err
+	}
+	if o.Count > sc.item.limit {
+		return sc, UsageError{fmt.Errorf("--count %d: a shopper may have %d of item %s", o.Count, sc.item.limit, it.ID)}
+	}
+	sc.state, sc.process = d.state(ctx), d.process(ctx)
+	return sc, nil
+}
+
+// resolved is the cashier's address: the API names it in full, or where it is on its own server.
+func resolved(base, cashier string) string {
+	if strings.Contains(cashier, "://") {
+		return cashier
+	}
+	return base + "/" + strings.TrimLeft(cashier, "/")
+}
+
+func (d *desk) item(ctx context.Context, id string) (it itemAnswer, err error) {
+	if id != "" {
+		err = d.call(ctx, http.MethodGet, "/seckill/detail/"+url.PathEscape(id), nil, &it)
+		if status := (errStatus{}); errors.As(err, &status) && status.status == http.StatusNotFound {
+			err = UsageError{fmt.Errorf("--item %s: %s has no such item", id, d.base)}
+		}
+		return it, err
+	}
+	var list struct {
+		Items []itemAnswer `json:"seckills"`
+	}
+	if err := d.call(ctx, http.MethodGet, "/seckill/ing?page=1&size=10", nil, &list); err != nil {
+		return it, err
+	}
+	switch len(list.Items) {
+	case 0:
+		return it, UsageError{errors.New("nothing is on sale: name an item that will be with --item")}
+	case 1:
+		return list.Items[0], nil
+	}
+	var ids []string
+	for _, it := range list.Items {
+		ids = append(ids, it.ID)
+	}
+	return it, UsageError{fmt.Errorf("several items are on sale: name one with --item (%s)", strings.Join(ids, ", "))}
+}
+
+func (a *itemAnswer) item() (item, error) {
+	price, err := seckill.ParseYuan(a.Price.String())
+	if err != nil || !seckill.ValidItemID(a.ID) {
+		return item{}, fmt.Errorf("the item's page cannot be read: id %q, price %q", a.ID, a.Price)
+	}
+	return item{a.ID, a.About.Title, price, a.Start, a.Stock, a.Limit}, nil
+}
+
+// localState is what of GET /_local/state counts here.
+type localState struct {
+	Now     time.Time                     `json:"now"`
+	Orders  map[seckill.State]int         `json:"orders"`
+	Amounts map[seckill.State]json.Number `json:"amounts"`
+	Items   []struct {
+		ID       string `json:"id"`
+		Stock    int    `json:"stock"`
+		Left     int    `json:"left"`
+		Held     int    `json:"held"`
+		Awaiting int    `json:"awaiting"`
+		Loaded   bool   `json:"installed"`
+	} `json:"items"`
+	Queues []struct {
+		Name   string `json:"name"`
+		Parked int    `json:"parked"`
+	} `json:"queues"`
+}
+
+// openOrders are those that only time, or the queue, brings to rest.
+func (s *localState) openOrders() int {
+	return s.Orders[seckill.Queued] + s.Orders[seckill.PendingPayment] + s.Orders[seckill.Closing]
+}
+
+// state and process are nil where the sale is no `seckill run`.
+func (d *desk) state(ctx context.Context) *localState {
+	s := new(localState)
+	if d.call(ctx, http.MethodGet, "/_local/state", nil, s) != nil || s.Orders == nil {
+		return nil
+	}
+	return s
+}
+
+func (d *desk) process(ctx context.Context) *local.Process {
+	p := new(local.Process)
+	if d.call(ctx, http.MethodGet, "/_local/process", nil, p) != nil || p.Go == "" {
+		return nil
+	}
+	return p
+}
+
+// advance moves the clock of a `seckill run`.
+func (d *desk) advance(ctx context.Context, by time.Duration) error {
+	var done struct{}
+	return d.call(ctx, http.MethodPost, "/_local/clock", map[string]int64{"advance_seconds": int64(by / time.Second)}, &done)
+}

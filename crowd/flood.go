@@ -1,0 +1,104 @@
+package crowd
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/shared/adapter/system"
+)
+
+// perSecond is for how many users a second tokens are made; a system that answers faster sees users again.
+const perSecond = 30_000
+
+// Flood is what came of everybody at once, again and again. It is a closed loop: each client waits for its answer before it asks again, so its latencies say nothing
+// about a crowd that does not wait.
+type Flood struct {
+	Seconds       float64        `json:"seconds"`
+	Clients       int            `json:"clients"`
+	Answered      int            `json:"answered"`
+	PerSecond     float64        `json:"answered_per_second"`
+	Answers       map[string]int `json:"answers"` // by code
+	Latency       Latency        `json:"closed_loop_latency"`
+	UsersRepeated bool           `json:"users_repeated"`
+	ServerCPU     float64        `json:"server_cpu_us_per_request"` // 0: unknown
+	ClientCPU     float64        `json:"client_cpu_us_per_request"` // 0: unknown
+	NotRun        string         `json:"not_run,omitempty"`         // why there was none
+}
+
+// flood has as many clients as there are connections buy with fresh users, as fast as they are answered, once everything is sold.
+func (r *run) flood(ctx context.Context, d *desk) *Flood {
+	f := &Flood{Clients: r.opt.Connections, Answers: map[string]int{}}
+	it, err := d.item(ctx, r.item.id)
+	switch {
+	case ctx.Err() != nil:
+		f.NotRun = "the run was broken off"
+	case err != nil:
+		f.NotRun = err.Error()
+	case it.Left > 0:
+		f.NotRun = "the sale is not sold out: " + strconv.Itoa(it.Left) + " units are left"
+	}
+	if f.NotRun != "" {
+		return f
+	}
+	users := min(int(r.opt.Flood.Seconds()*perSecond)+1, usersApart/2)
+	r.opt.note("signing the tokens of %d users for the flood", users)
+	signed, err := tokens(ctx, r.opt, r.opt.firstUser()+int64(r.opt.Shoppers), users, time.Now().Add(r.offset))
+	if err != nil {
+		f.NotRun = err.Error()
+		return f
+	}
+	r.opt.note("flood of %d clients for %v", f.Clients, r.opt.Flood)
+	before, mine := d.process(ctx), system.Used().CPUSeconds
+	began := time.Now()
+	end := began.Add(r.opt.Flood)
+	var next atomic.Int64
+	var mu sync.Mutex
+	all := newSpread()
+	var clients sync.WaitGroup
+	for range f.Clients {
+		clients.Go(func() {
+			answers, took := map[string]int{}, newSpread()
+			for time.Now().Before(end) && ctx.Err() == nil {
+				r.wave(ctx, int(next.Add(1)-1), signed, answers, took)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for code, n := range answers {
+				f.Answers[code] += n
+			}
+			all.Merge(took.Histogram)
+		})
+	}
+	clients.Wait()
+	f.Seconds = time.Since(began).Seconds()
+	for code, n := range f.Answers {
+		if code != noAnswer {
+			f.Answered += n
+		}
+	}
+	f.PerSecond, f.Latency, f.UsersRepeated = float64(f.Answered)/f.Seconds, all.latency(), int(next.Load()) > users
+	if n := float64(f.Answered); n > 0 {
+		f.ClientCPU = (system.Used().CPUSeconds - mine) * 1e6 / n
+		if after := d.process(ctx); before != nil && after != nil {
+			f.ServerCPU = (after.CPUSeconds - before.CPUSeconds) * 1e6 / n
+		}
+	}
+	return f
+}
+
+// wave is one purchase of a flood.
+func (r *run) wave(ctx context.Context, i int, signed []string, answers map[string]int, took spread) {
+	n := r.opt.Shoppers + 1 + i%len(signed)
+	s := &shopper{run: r, n: n, token: signed[i%len(signed)]}
+	s.user = strconv.FormatInt(r.opt.firstUser()+int64(n-1), 10)
+	s.body, s.address = purchase(r.opt, n)
+	moment := time.Now()
+	a := s.send(ctx, moment)
+	answers[a.word()]++
+	if a.status != 0 {
+		took.add(a.at.Sub(moment))
+	}
+}

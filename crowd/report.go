@@ -1,0 +1,392 @@
+package crowd
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"seckill/crowd/journal"
+	"seckill/local"
+	"seckill/shared/adapter/system"
+	"seckill/shared/seckill"
+)
+
+// Report is what came of a crowd. Latencies are in milliseconds, from the moment at which a request, or a shopper's press, was meant; money is in yuan.
+type Report struct {
+	Options     journal.Start `json:"options"`
+	Title       string        `json:"title"`
+	Stock       int           `json:"stock"`
+	Limit       int           `json:"limit"`
+	Price       seckill.Fen   `json:"price_yuan"`
+	Interrupted bool          `json:"interrupted"`
+
+	Arrived  int       `json:"arrived"`
+	Outcomes []Outcome `json:"outcomes"` // each shopper who arrived is in exactly one
+	Bothered Outcome   `json:"unavailable_then_answered"`
+	Refused  Latency   `json:"sold_out_asked_after_sell_out"` // requests, not shoppers
+
+	Requests Requests `json:"requests"`
+	Rates    Rates    `json:"rates"`
+	Orders   Orders   `json:"orders"`
+	Units    Units    `json:"units"`
+	Money    Money    `json:"money"`
+	Settled  Settled  `json:"settled"`
+
+	Server  Server         `json:"server"`
+	Client  Usage          `json:"client"`
+	Machine Machine        `json:"machine"`
+	Flood   *Flood         `json:"flood,omitempty"`
+	Journal *JournalReport `json:"journal,omitempty"`
+	Pay     string         `json:"cashier,omitempty"` // where orders were paid; "": nowhere
+
+	Series    Series      `json:"series"`
+	Latencies []Histogram `json:"latencies"`
+
+	before *localState
+	mine   system.Usage
+}
+
+// Latency is a distribution in milliseconds.
+type Latency struct {
+	Count int64   `json:"count"`
+	P50   float64 `json:"p50_ms"`
+	P99   float64 `json:"p99_ms"`
+	P999  float64 `json:"p999_ms"`
+	Max   float64 `json:"max_ms"`
+}
+
+// Outcome is how the purchases of some shoppers ended; the latency is from a shopper's press to the answer that decided.
+type Outcome struct {
+	Name  string `json:"name"`
+	Cause string `json:"cause,omitempty"`
+	Latency
+}
+
+// Act is the requests of one kind.
+type Act struct {
+	Name    string  `json:"name"`
+	Sent    int     `json:"sent"`
+	OK      int     `json:"ok"`
+	Refused int     `json:"refused"`
+	Later   int     `json:"unavailable"`
+	Lost    int     `json:"no_answer"`
+	Latency Latency `json:"latency"` // of those that were answered
+}
+
+// Requests counts requests, not shoppers. Answered are those whose answer means something, refusals included.
+type Requests struct {
+	Sent        int            `json:"sent"`
+	Answered    int            `json:"answered"`
+	Unavailable int            `json:"unavailable"`
+	Lost        int            `json:"no_answer"`
+	Acts        []Act          `json:"acts"`
+	Repeats     map[string]int `json:"second_presses"` // what a second press got
+}
+
+// Rates are throughputs. Only orders count as such; requests answered per second, refusals included, are told apart. 0: it cannot be said.
+type Rates struct {
+	FirstOrders      int     `json:"first_orders"` // as many as the stock has room for, or fewer: the rates of orders are over these
+	Accepted         float64 `json:"accepted_per_second"`
+	Placed           float64 `json:"placed_per_second"`
+	Paid             float64 `json:"paid_per_second"`
+	Answered         float64 `json:"answered_per_second"`                // from the opening to the last answer to a first press
+	AnsweredAfter    float64 `json:"answered_after_sell_out_per_second"` // from the first sold-out answer on
+	SellOutSeconds   float64 `json:"sell_out_seconds"`                   // from the opening to the first sold-out answer
+	LastFirstPlaced  float64 `json:"first_orders_placed_seconds"`        // from the opening to the last of the first orders, seen in the ledger
+	LastAnswerSecond float64 `json:"last_answer_seconds"`                // from the opening to the last answer to a first press
+}
+
+// Orders is what became of the placed orders as their shoppers saw it.
+type Orders struct {
+	Placed      int `json:"placed"`
+	Paid        int `json:"paid"`
+	TooLate     int `json:"too_late_to_pay"`
+	Unpaid      int `json:"payment_failed"`
+	Cancelled   int `json:"cancelled"`
+	Uncancelled int `json:"cancel_refused"`
+	Abandoned   int `json:"abandoned"`
+	Looked      int `json:"left_unpaid"`
+	SentHome    int `json:"sent_home"`
+}
+
+// Units are the item's, by the stock of a `seckill run`; known only there.
+type Units struct {
+	Known      bool `json:"known"`
+	Stock      int  `json:"stock"`
+	Sold       int  `json:"sold"` // of orders that are paid; once no order is open, all that is held
+	Held       int  `json:"held"` // of orders that are open
+	Free       int  `json:"free"`
+	BackOnSale int  `json:"back_on_sale"` // came back from orders that lapsed or were cancelled, and may have been sold again
+}
+
+// Money is what the orders of a `seckill run` amount to, all of its items and earlier crowds included; known only there.
+type Money struct {
+	Known    bool        `json:"known"`
+	Captured seckill.Fen `json:"captured_yuan"`
+	Kept     seckill.Fen `json:"kept_yuan"`
+	DueBack  seckill.Fen `json:"due_back_yuan"`
+	Refunded seckill.Fen `json:"refunded_yuan"`
+}
+
+// Usage is what a process used.
+type Usage struct {
+	CPUSeconds float64 `json:"cpu_seconds"` // while the crowd was there
+	RSS        int64   `json:"rss_bytes"`
+	PeakRSS    int64   `json:"peak_rss_bytes"` // since the process started
+}
+
+// Server is the process of a `seckill run`; known only there.
+type Server struct {
+	Known bool `json:"known"`
+	Usage
+	Heap       uint64 `json:"heap_bytes"`
+	Goroutines int    `json:"goroutines"`
+	Version    string `json:"version"`
+	Go         string `json:"go_version"`
+}
+
+// JournalReport says how to know the journal again.
+type JournalReport struct {
+	Last string `json:"last_hash"`
+}
+
+// Series are counts by steps from the opening on.
+type Series struct {
+	StepMS   int64  `json:"step_ms"`
+	Arrived  series `json:"arrived"`
+	Accepted series `json:"accepted"`
+	Placed   series `json:"placed"`
+	Paid     series `json:"paid"`
+	SoldOut  series `json:"sold_out"`
+	Refused  series `json:"refused_otherwise"`
+	Trouble  series `json:"unavailable_or_lost"`
+	Answered series `json:"answered"`
+}
+
+// Histogram is a latency distribution by buckets whose width grows with them.
+type Histogram struct {
+	Name   string    `json:"name"`
+	FromMS []float64 `json:"from_ms"` // lower bounds; the next one's is the upper bound
+	Counts []int64   `json:"counts"`
+}
+
+func newReport(o *Options, sc *scene) *Report {
+	r := &Report{Options: o.start(), Title: sc.item.title, Stock: sc.item.stock, Limit: sc.item.limit, Price: sc.item.price, Pay: sc.cashier,
+		Machine: thisMachine(), before: sc.state, mine: system.Used()}
+	r.Options.Time = time.Now().UTC()
+	r.Server.Version = sc.version
+	if p := sc.process; p != nil {
+		r.Server.CPUSeconds = p.CPUSeconds
+	}
+	return r
+}
+
+// used notes what the processes used while the crowd was there.
+func (r *Report) used(p *local.Process, mine system.Usage) {
+	r.Client = Usage{mine.CPUSeconds - r.mine.CPUSeconds, mine.RSS, mine.PeakRSS}
+	r.Machine.LoadAfter = loadAverage()
+	if p == nil {
+		r.Server.CPUSeconds = 0
+		return
+	}
+	r.Server = Server{true, Usage{p.CPUSeconds - r.Server.CPUSeconds, p.RSS, p.PeakRSS}, p.Heap, p.Goroutines, p.Version, p.Go}
+}
+
+// settle lets the orders come to rest, and says where units and money are then.
+func (r *Report) settle(ctx context.Context, run *run, d *desk) {
+	local := r.before != nil
+	switch {
+	case local && !r.Interrupted:
+		r.Settled = run.settleLocal(ctx, d)
+	case !local && run.opt.Settle > 0:
+		r.Settled = run.settleElsewhere(ctx)
+	case !local:
+		r.Settled = Settled{Known: true, Open: len(run.open)}
+	}
+	if !local {
+		return
+	}
+	st := d.state(context.WithoutCancel(ctx))
+	if st == nil {
+		return
+	}
+	r.Settled.Known, r.Settled.Open = true, st.openOrders()
+	for _, it := range st.Items {
+		if it.ID == run.item.id && it.Loaded {
+			r.Units = Units{Known: true, Stock: it.Stock, Sold: it.Held, Free: it.Left}
+		}
+	}
+	if r.Units.Known {
+		back := 0
+		for _, s := range []seckill.State{seckill.Expired, seckill.Cancelled} {
+			back += st.Orders[s] - r.before.Orders[s]
+		}
+		r.Units.BackOnSale = back * r.Options.Count
+		r.Units.Held = min(r.Units.Sold, r.Settled.Open*r.Options.Count)
+		r.Units.Sold -= r.Units.Held
+	}
+	r.Money = st.money()
+}
+
+// money adds up the amounts of orders by where their money is.
+func (s *localState) money() Money {
+	m := Money{Known: s.Amounts != nil}
+	for state, yuan := range s.Amounts {
+		fen, err := seckill.ParseYuan(yuan.String())
+		if err != nil {
+			return Money{}
+		}
+		switch state {
+		case seckill.Paid, seckill.Confirmed, seckill.Shipped, seckill.Received, seckill.Completed:
+			m.Kept += fen
+		case seckill.RefundOwed:
+			m.DueBack += fen
+		case seckill.Refunded:
+			m.Refunded += fen
+		}
+	}
+	m.Captured = m.Kept + m.DueBack + m.Refunded
+	return m
+}
+
+// count fills in what the tally has.
+func (r *Report) count(run *run) {
+	t := run.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.Arrived = t.came
+	for _, e := range t.sortedEndings() {
+		r.Outcomes = append(r.Outcomes, Outcome{string(e.outcome), e.cause, t.endings[e].latency()})
+	}
+	r.Bothered = Outcome{"unavailable_then_answered", "", t.bothers.latency()}
+	r.Refused = t.afterSoldOut.latency()
+	r.countRequests(t)
+	r.countRates(t)
+	all := 0
+	for e, s := range t.endings {
+		if e.outcome == placed {
+			all += int(s.TotalCount())
+		}
+	}
+	r.Orders = Orders{Placed: all, Paid: t.paid, TooLate: t.tooLate, Unpaid: t.unpaid, Cancelled: t.cancelled, Uncancelled: t.uncancelled,
+		Abandoned: t.abandoned, Looked: t.looked}
+	r.Orders.SentHome = all - t.paid - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned - t.looked
+	r.Series = Series{step.Milliseconds(), t.arrivals, t.sales, t.placings, t.paying, t.soldOuts, t.refusals, t.troubles, t.answers}
+	r.Latencies = t.histograms()
+}
+
+func (r *Report) countRequests(t *tally) {
+	r.Requests.Repeats = t.repeats
+	for _, name := range []string{journal.ActTime, journal.ActBuy, journal.ActOrder, journal.ActGet, journal.ActPay, journal.ActCancel} {
+		a := t.acts[name]
+		if a == nil {
+			continue
+		}
+		r.Requests.Acts = append(r.Requests.Acts, Act{name, a.sent, a.ok, a.refused, a.later, a.lost, a.took.latency()})
+		r.Requests.Sent += a.sent
+		r.Requests.Answered += a.ok + a.refused
+		r.Requests.Unavailable += a.later
+		r.Requests.Lost += a.lost
+	}
+}
+
+func (r *Report) countRates(t *tally) {
+	since := func(at time.Time) float64 {
+		if at.IsZero() {
+			return 0
+		}
+		return at.Sub(t.opening).Seconds()
+	}
+	slices.SortFunc(t.placedAt, time.Time.Compare)
+	slices.SortFunc(t.paidAt, time.Time.Compare)
+	n := min(len(t.placedAt), r.Stock/r.Options.Count)
+	r.Rates.FirstOrders = n
+	if n > 0 {
+		r.Rates.LastFirstPlaced = since(t.placedAt[n-1])
+	}
+	r.Rates.Placed = rate(t.placedAt[:n])
+	r.Rates.Paid = rate(t.paidAt)
+	if d := t.lastAccepted.Sub(t.firstAccepted).Seconds(); d > 0 {
+		r.Rates.Accepted = float64(t.acceptances-1) / d
+	}
+	r.Rates.SellOutSeconds, r.Rates.LastAnswerSecond = since(t.firstSoldOut), since(t.lastPress)
+	if d := t.lastPress.Sub(t.opening).Seconds(); d > 0 {
+		asked := 0
+		if a := t.acts[journal.ActTime]; a != nil {
+			asked = a.ok + a.refused // before the opening
+		}
+		r.Rates.Answered = float64(max(0, t.answeredAtLastPress-asked)) / d
+	}
+	if d := t.lastPress.Sub(t.firstSoldOut).Seconds(); d > 0 && !t.firstSoldOut.IsZero() {
+		r.Rates.AnsweredAfter = float64(t.answeredAtLastPress-t.answeredAtSoldOut) / d
+	}
+}
+
+// rate is how many a second, from the first to the last.
+func rate(at []time.Time) float64 {
+	if len(at) < 2 {
+		return 0
+	}
+	d := at[len(at)-1].Sub(at[0]).Seconds()
+	if d <= 0 {
+		return 0
+	}
+	return float64(len(at)-1) / d
+}
+
+func (s spread) latency() Latency {
+	if s.TotalCount() == 0 {
+		return Latency{}
+	}
+	at := func(p float64) float64 { return milli(s.ValueAtPercentile(p)) }
+	return Latency{s.TotalCount(), at(50), at(99), at(99.9), milli(s.Max())}
+}
+
+func milli(us int64) float64 { return math.Round(float64(us)/10) / 100 }
+
+// perDecade is how many buckets a picture's histogram has between 1 and 10 ms.
+const perDecade = 10
+
+// histograms are the distributions of the answers to a purchase, by what they said.
+func (t *tally) histograms() []Histogram {
+	var out []Histogram
+	for _, o := range []outcome{placed, soldOut, refused} {
+		all := newSpread()
+		for e, s := range t.endings {
+			if e.outcome == o {
+				all.Merge(s.Histogram)
+			}
+		}
+		if all.TotalCount() == 0 {
+			continue
+		}
+		h := Histogram{Name: string(o)}
+		counts := map[int]int64{}
+		for _, b := range all.Distribution() {
+			if b.Count > 0 {
+				counts[int(math.Floor(math.Log10(float64(max(b.From, 1))/1000)*perDecade))] += b.Count
+			}
+		}
+		low, high := math.MaxInt, math.MinInt
+		for i := range counts {
+			low, high = min(low, i), max(high, i)
+		}
+		for i := low; i <= high+1; i++ {
+			h.FromMS = append(h.FromMS, math.Round(math.Pow(10, float64(i)/perDecade)*1000)/1000)
+			h.Counts = append(h.Counts, counts[i])
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// Count is how many shoppers had an outcome, whatever the cause.
+func (r *Report) Count(name string) (n int64) {
+	for _, o := range r.Outcomes {
+		if o.Name == name {
+			n += o.Count
+		}
+	}
+	return n
+}

@@ -1,0 +1,255 @@
+package crowd
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"seckill/crowd/journal"
+	"seckill/shared/seckill"
+)
+
+// How a shopper's purchase ended; each shopper who came has exactly one of these.
+type outcome string
+
+const (
+	placed    outcome = "placed"     // an order of theirs has been seen in the ledger
+	accepted  outcome = "accepted"   // answered 200, and not seen placed before they left
+	rejected  outcome = "rejected"   // answered 200, and rejected afterwards; the cause is the reason
+	soldOut   outcome = "sold_out"   //
+	refused   outcome = "refused"    // otherwise; the cause is the code
+	failed    outcome = "failed"     // never got an answer that means something; the cause is the last one
+	brokenOff outcome = "broken_off" // sent home before there was an answer
+)
+
+// outcomes in the order in which they are shown.
+var outcomes = []outcome{placed, accepted, rejected, soldOut, refused, failed, brokenOff}
+
+const (
+	step        = 100 * time.Millisecond // of the series
+	maxSteps    = 24 * 3600 * 10
+	longest     = 10 * time.Minute // that a histogram tells apart
+	significant = 3                // digits
+)
+
+// spread is a latency histogram in microseconds.
+type spread struct{ *hdrhistogram.Histogram }
+
+func newSpread() spread {
+	return spread{hdrhistogram.New(1, longest.Microseconds(), significant)}
+}
+
+func (s spread) add(d time.Duration) {
+	_ = s.RecordValue(min(max(d, 0), longest).Microseconds()) // in range
+}
+
+// series counts something by steps since the opening.
+type series []int
+
+func (s *series) add(since time.Duration) {
+	i := int(since / step)
+	if since < 0 || i >= maxSteps {
+		return
+	}
+	for len(*s) <= i {
+		*s = append(*s, 0)
+	}
+	(*s)[i]++
+}
+
+type ending struct {
+	outcome outcome
+	cause   string
+}
+
+// tally counts what happens. It is safe for concurrent use.
+type tally struct {
+	mu      sync.Mutex
+	opening time.Time // when the ramp began
+
+	came    int
+	endings map[ending]spread // from the press to the answer that decided
+	bothers spread            // of those who had been told to try later, or nothing, before an answer
+
+	acts map[string]*actTally
+
+	// Of the answers to buy.
+	firstAccepted, lastAccepted time.Time
+	acceptances                 int
+	firstSoldOut                time.Time
+	answeredAtSoldOut           int
+	lastPress                   time.Time // the last answer to a first press
+	answeredAtLastPress         int
+	afterSoldOut                spread // refusals to who asked after the first one
+
+	placedAt, paidAt []time.Time
+
+	arrivals, sales, placings, paying, refusals, soldOuts, troubles, answers series
+
+	paid, tooLate, unpaid, cancelled, uncancelled, abandoned, looked int
+	repeats                                                          map[string]int // what a second press got
+}
+
+// actTally counts the requests of one act.
+type actTally struct {
+	sent, ok, refused, later, lost int
+	took                           spread // of those that were answered
+}
+
+func newTally() *tally {
+	return &tally{endings: map[ending]spread{}, bothers: newSpread(), afterSoldOut: newSpread(), acts: map[string]*actTally{}, repeats: map[string]int{}}
+}
+
+func (t *tally) act(name string) *actTally {
+	a := t.acts[name]
+	if a == nil {
+		a = &actTally{took: newSpread()}
+		t.acts[name] = a
+	}
+	return a
+}
+
+func (t *tally) sent(act string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.act(act).sent++
+}
+
+// answered counts an answer, or that none came; took counts from the moment at which it was meant to be sent.
+func (t *tally) answered(act string, a *answer, took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c, since := t.act(act), a.at.Sub(t.opening)
+	switch {
+	case a.status == 0:
+		c.lost++
+		t.troubles.add(since)
+		return
+	case a.later():
+		c.later++
+		t.troubles.add(since)
+	case a.status >= http.StatusBadRequest:
+		c.refused++
+	default:
+		c.ok++
+	}
+	c.took.add(took)
+	t.answers.add(since)
+	if act != journal.ActBuy {
+		return
+	}
+	switch {
+	case a.status == http.StatusOK:
+		if t.acceptances == 0 {
+			t.firstAccepted = a.at
+		}
+		t.acceptances, t.lastAccepted = t.acceptances+1, a.at
+		t.sales.add(since)
+	case seckill.Code(a.code) == seckill.CodeSoldOut:
+		t.soldOuts.add(since)
+		switch asked := a.at.Add(-took); {
+		case t.firstSoldOut.IsZero():
+			t.firstSoldOut, t.answeredAtSoldOut = a.at, t.meaningful()
+		case asked.After(t.firstSoldOut):
+			t.afterSoldOut.add(took)
+		}
+	case !a.later():
+		t.refusals.add(since)
+	}
+}
+
+// meaningful is how many requests had an answer that means something.
+func (t *tally) meaningful() (n int) {
+	for _, a := range t.acts {
+		n += a.ok + a.refused
+	}
+	return n
+}
+
+// firstPress marks the answer to a shopper's first press.
+func (t *tally) firstPress(at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if at.After(t.lastPress) {
+		t.lastPress, t.answeredAtLastPress = at, t.meaningful()
+	}
+}
+
+func (t *tally) arrived(moment time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.came++
+	t.arrivals.add(moment.Sub(t.opening))
+}
+
+// ended counts a shopper's outcome.
+func (t *tally) ended(o outcome, cause string, took time.Duration, bothered bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := ending{o, cause}
+	s, ok := t.endings[key]
+	if !ok {
+		s = newSpread()
+		t.endings[key] = s
+	}
+	s.add(took)
+	if bothered && o != failed && o != brokenOff {
+		t.bothers.add(took)
+	}
+}
+
+// change counts under the lock whatever else happens to orders.
+func (t *tally) change(f func(t *tally)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(t)
+}
+
+// Progress is how far a crowd has come.
+type Progress struct {
+	Since                                            time.Duration // the opening; negative before it
+	Shoppers, Came, Decided                          int
+	Accepted, Placed, SoldOut, Refused, Failed, Paid int
+	Requests, Lost                                   int // sent; without an answer
+}
+
+func (t *tally) progress(shoppers int) Progress {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := Progress{Since: time.Since(t.opening), Shoppers: shoppers, Came: t.came, Accepted: t.acceptances, Placed: len(t.placedAt), Paid: t.paid}
+	for e, s := range t.endings {
+		n := int(s.TotalCount())
+		p.Decided += n
+		switch e.outcome {
+		case soldOut:
+			p.SoldOut += n
+		case refused, rejected:
+			p.Refused += n
+		case failed:
+			p.Failed += n
+		}
+	}
+	for _, a := range t.acts {
+		p.Requests += a.sent
+		p.Lost += a.lost
+	}
+	return p
+}
+
+// sortedEndings lists the endings in the order of outcomes, the most frequent cause first.
+func (t *tally) sortedEndings() []ending {
+	return slices.SortedFunc(maps.Keys(t.endings), func(a, b ending) int {
+		if d := slices.Index(outcomes, a.outcome) - slices.Index(outcomes, b.outcome); d != 0 {
+			return d
+		}
+		if d := t.endings[b].TotalCount() - t.endings[a].TotalCount(); d != 0 {
+			return int(d)
+		}
+		return strings.Compare(a.cause, b.cause)
+	})
+}
