@@ -13,6 +13,9 @@ import (
 // perSecond is for how many users a second tokens are made; a system that answers faster sees users again.
 const perSecond = 30_000
 
+// mostBoughtUp is how many orders' units may have come back on sale. Every flood has more users than twice that.
+const mostBoughtUp = 2_000
+
 // Flood is what came of everybody at once, again and again. It is a closed loop: each client waits for its answer before it asks again, so its latencies say nothing
 // about a crowd that does not wait.
 type Flood struct {
@@ -25,6 +28,7 @@ type Flood struct {
 	UsersRepeated bool           `json:"users_repeated"`
 	ServerCPU     float64        `json:"server_cpu_us_per_request"` // 0: unknown
 	ClientCPU     float64        `json:"client_cpu_us_per_request"` // 0: unknown
+	BoughtUp      int            `json:"bought_up"`                 // orders for units that had come back, before it began
 	NotRun        string         `json:"not_run,omitempty"`         // why there was none
 }
 
@@ -37,17 +41,21 @@ func (r *run) flood(ctx context.Context, d *desk) *Flood {
 		f.NotRun = "the run was broken off"
 	case err != nil:
 		f.NotRun = err.Error()
-	case it.Left > 0:
+	case it.Left > mostBoughtUp*r.opt.Count:
 		f.NotRun = "the sale is not sold out: " + strconv.Itoa(it.Left) + " units are left"
 	}
 	if f.NotRun != "" {
 		return f
 	}
-	users := min(int(r.opt.Flood.Seconds()*perSecond)+1, usersApart/2)
+	users := min(int(r.opt.Flood.Seconds()*perSecond)+2*mostBoughtUp, usersApart/2)
 	r.opt.note("signing the tokens of %d users for the flood", users)
 	signed, err := tokens(ctx, r.opt, r.opt.firstUser()+int64(r.opt.Shoppers), users, time.Now().Add(r.offset))
 	if err != nil {
 		f.NotRun = err.Error()
+		return f
+	}
+	if f.BoughtUp = r.buyUp(ctx, signed); f.BoughtUp > mostBoughtUp {
+		f.NotRun = "the sale does not sell out"
 		return f
 	}
 	r.opt.note("flood of %d clients for %v", f.Clients, r.opt.Flood)
@@ -87,6 +95,20 @@ func (r *run) flood(ctx context.Context, d *desk) *Flood {
 		}
 	}
 	return f
+}
+
+// buyUp buys what has come back on sale, until there is nothing.
+func (r *run) buyUp(ctx context.Context, signed []string) (bought int) {
+	took := newSpread()
+	for try := 1; try <= 2*mostBoughtUp && bought <= mostBoughtUp && ctx.Err() == nil; try++ {
+		answers := map[string]int{}
+		r.wave(ctx, len(signed)-try, signed, answers, took)
+		if answers[string(soldOut)] > 0 {
+			break
+		}
+		bought += answers[string(accepted)]
+	}
+	return bought
 }
 
 // wave is one purchase of a flood.

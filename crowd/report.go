@@ -90,6 +90,8 @@ type Rates struct {
 	Accepted         float64 `json:"accepted_per_second"`
 	Placed           float64 `json:"placed_per_second"`
 	Paid             float64 `json:"paid_per_second"`
+	RunPlaced        float64 `json:"run_placed_per_second"` // by the own count of a seckill run, each tenth of a second
+	RunPaid          float64 `json:"run_paid_per_second"`
 	Answered         float64 `json:"answered_per_second"`                // from the opening to the last answer to a first press
 	AnsweredAfter    float64 `json:"answered_after_sell_out_per_second"` // from the first sold-out answer on
 	SellOutSeconds   float64 `json:"sell_out_seconds"`                   // from the opening to the first sold-out answer
@@ -262,7 +264,6 @@ func (r *Report) count(run *run) {
 	r.Bothered = Outcome{"unavailable_then_answered", "", t.bothers.latency()}
 	r.Refused = t.afterSoldOut.latency()
 	r.countRequests(t)
-	r.countRates(t)
 	all := 0
 	for e, s := range t.endings {
 		if e.outcome == placed {
@@ -272,6 +273,9 @@ func (r *Report) count(run *run) {
 	r.Orders = Orders{Placed: all, Paid: t.paid, TooLate: t.tooLate, Unpaid: t.unpaid, Cancelled: t.cancelled, Uncancelled: t.uncancelled,
 		Abandoned: t.abandoned, Looked: t.looked}
 	r.Orders.SentHome = all - t.paid - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned - t.looked
+	r.countRates(t)
+	r.Rates.RunPlaced = sampled(run.samples, r.Rates.FirstOrders, func(s sample) int { return s.placed })
+	r.Rates.RunPaid = sampled(run.samples, r.Orders.Paid, func(s sample) int { return s.paid })
 	r.Series = Series{step.Milliseconds(), t.arrivals, t.sales, t.placings, t.paying, t.soldOuts, t.refusals, t.troubles, t.answers}
 	r.Latencies = t.histograms()
 }
@@ -298,8 +302,9 @@ func (r *Report) countRates(t *tally) {
 		}
 		return at.Sub(t.opening).Seconds()
 	}
-	slices.SortFunc(t.placedAt, time.Time.Compare)
-	slices.SortFunc(t.paidAt, time.Time.Compare)
+	for _, at := range [][]time.Time{t.acceptedAt, t.placedAt, t.paidAt} {
+		slices.SortFunc(at, time.Time.Compare)
+	}
 	n := min(len(t.placedAt), r.Stock/r.Options.Count)
 	r.Rates.FirstOrders = n
 	if n > 0 {
@@ -307,9 +312,7 @@ func (r *Report) countRates(t *tally) {
 	}
 	r.Rates.Placed = rate(t.placedAt[:n])
 	r.Rates.Paid = rate(t.paidAt)
-	if d := t.lastAccepted.Sub(t.firstAccepted).Seconds(); d > 0 {
-		r.Rates.Accepted = float64(t.acceptances-1) / d
-	}
+	r.Rates.Accepted = rate(t.acceptedAt[:min(len(t.acceptedAt), r.Stock/r.Options.Count)])
 	r.Rates.SellOutSeconds, r.Rates.LastAnswerSecond = since(t.firstSoldOut), since(t.lastPress)
 	if d := t.lastPress.Sub(t.opening).Seconds(); d > 0 {
 		asked := 0

@@ -37,6 +37,8 @@ type run struct {
 	watched int // shoppers who are waited for
 	last    func()
 	open    []left
+
+	samples []sample // of a `seckill run`
 }
 
 // left is an order that was open when its shopper left.
@@ -75,7 +77,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer r.client.close()
-	r.shop(ctx, &scene)
+	r.shop(ctx, desk, &scene)
 	r.client.tally = newTally() // what follows is not the crowd's
 	rep.Interrupted = ctx.Err() != nil
 	after := context.WithoutCancel(ctx)
@@ -125,7 +127,7 @@ func (r *run) opensAt(offset time.Duration) time.Time { return r.gun.Add(r.offse
 var errOver = errors.New("the time for the crowd is up")
 
 // shop lets the shoppers come, and waits until they have gone.
-func (r *run) shop(ctx context.Context, sc *scene) {
+func (r *run) shop(ctx context.Context, d *desk, sc *scene) {
 	now := time.Now()
 	r.gun = now.Add(r.opt.Lead + breath)
 	if opening := now.Add(sc.item.start.Sub(now.Add(r.offset))); opening.After(r.gun) {
@@ -142,6 +144,9 @@ func (r *run) shop(ctx context.Context, sc *scene) {
 	var all, watch sync.WaitGroup
 	if r.opt.Watch != nil {
 		watch.Go(func() { r.watch(watching) })
+	}
+	if sc.process != nil {
+		watch.Go(func() { r.sample(context.WithoutCancel(ctx), d, sc.process, watching) })
 	}
 	for n := 1; n <= r.opt.Shoppers; n++ {
 		s := r.shopper(n)

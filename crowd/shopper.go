@@ -63,6 +63,10 @@ func (s *shopper) shop(ctx context.Context) {
 		s.end(r)
 		return
 	}
+	s.tally.change(func(t *tally) {
+		t.acceptedAt = append(t.acceptedAt, r.at)
+		t.sales.add(r.at.Sub(t.opening))
+	})
 	a, err := s.placed(ctx, r.order)
 	if err != nil {
 		s.end(result{outcome: accepted, at: r.at})

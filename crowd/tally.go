@@ -79,15 +79,13 @@ type tally struct {
 	acts map[string]*actTally
 
 	// Of the answers to buy.
-	firstAccepted, lastAccepted time.Time
-	acceptances                 int
-	firstSoldOut                time.Time
-	answeredAtSoldOut           int
-	lastPress                   time.Time // the last answer to a first press
-	answeredAtLastPress         int
-	afterSoldOut                spread // refusals to who asked after the first one
+	firstSoldOut        time.Time
+	answeredAtSoldOut   int
+	lastPress           time.Time // the last answer to a first press
+	answeredAtLastPress int
+	afterSoldOut        spread // refusals to who asked after the first one
 
-	placedAt, paidAt []time.Time
+	acceptedAt, placedAt, paidAt []time.Time // an order each
 
 	arrivals, sales, placings, paying, refusals, soldOuts, troubles, answers series
 
@@ -144,12 +142,6 @@ func (t *tally) answered(act string, a *answer, took time.Duration) {
 		return
 	}
 	switch {
-	case a.status == http.StatusOK:
-		if t.acceptances == 0 {
-			t.firstAccepted = a.at
-		}
-		t.acceptances, t.lastAccepted = t.acceptances+1, a.at
-		t.sales.add(since)
 	case seckill.Code(a.code) == seckill.CodeSoldOut:
 		t.soldOuts.add(since)
 		switch asked := a.at.Add(-took); {
@@ -221,7 +213,7 @@ type Progress struct {
 func (t *tally) progress(shoppers int) Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := Progress{Since: time.Since(t.opening), Shoppers: shoppers, Came: t.came, Accepted: t.acceptances, Placed: len(t.placedAt), Paid: t.paid}
+	p := Progress{Since: time.Since(t.opening), Shoppers: shoppers, Came: t.came, Accepted: len(t.acceptedAt), Placed: len(t.placedAt), Paid: t.paid}
 	for e, s := range t.endings {
 		n := int(s.TotalCount())
 		p.Decided += n

@@ -21,8 +21,9 @@ func (r *Report) Text(out io.Writer) error {
 	}
 	p("")
 	p("shoppers\t\tp50 ms\tp99 ms\tp99.9 ms\tmax ms\t")
-	for _, x := range r.Outcomes {
-		p("  %s\t%d\t%s", name(x.Name, x.Cause), x.Count, x.row())
+	for i := range r.Outcomes {
+		x := &r.Outcomes[i]
+		p("  %s\t%d\t%s", x.Words(), x.Count, x.row())
 	}
 	if r.Count(string(failed)) == 0 {
 		p("  failed\t0\t\t\t\t\t")
@@ -45,14 +46,16 @@ func (r *Report) Text(out io.Writer) error {
 	return w.Flush()
 }
 
-func name(name, cause string) string {
-	if cause == "" {
-		return strings.ReplaceAll(name, "_", " ")
+// Words names the outcome and its cause.
+func (o Outcome) Words() string {
+	words := strings.ReplaceAll(o.Name, "_", " ")
+	if o.Cause != "" {
+		words += ": " + o.Cause
 	}
-	return strings.ReplaceAll(name, "_", " ") + ": " + cause
+	return words
 }
 
-func (l Latency) row() string {
+func (l *Latency) row() string {
 	if l.Count == 0 {
 		return "\t\t\t\t"
 	}
@@ -82,8 +85,14 @@ func (r *Report) rates(p func(string, ...any)) {
 		return fmt.Sprintf(format, v)
 	}
 	p("placed orders per second\t%s\tover the first %d, as their shoppers saw them placed; the last at %s s", orUnknown(t.Placed, "%.0f"), t.FirstOrders, orUnknown(t.LastFirstPlaced, "%.2f"))
-	p("accepted purchases per second\t%s\tfrom the first 200 to the last", orUnknown(t.Accepted, "%.0f"))
+	if r.Server.Known {
+		p("  by the run's own count\t%s\tfrom the first to as many", orUnknown(t.RunPlaced, "%.0f"))
+	}
+	p("accepted purchases per second\t%s\tover as many of the first answers 200", orUnknown(t.Accepted, "%.0f"))
 	p("paid orders per second\t%s\tfrom the first seen paid to the last, %d in all", orUnknown(t.Paid, "%.0f"), r.Orders.Paid)
+	if r.Server.Known {
+		p("  by the run's own count\t%s\tfrom the first to as many", orUnknown(t.RunPaid, "%.0f"))
+	}
 	p("time to sell out\t%s\tfrom the opening to the first answer that says so", orUnknown(t.SellOutSeconds, "%.2f s"))
 	p("requests answered per second\t%s\trefusals included, so no throughput: until everybody had an answer, at %s s", orUnknown(t.Answered, "%.0f"), orUnknown(t.LastAnswerSecond, "%.2f"))
 	p("the same after the sell-out\t%s\t", orUnknown(t.AnsweredAfter, "%.0f"))
@@ -92,6 +101,12 @@ func (r *Report) rates(p func(string, ...any)) {
 	} else if f != nil {
 		p("flood: answered per second\t%.0f\tclosed loop of %d clients for %.1f s: %s", f.PerSecond, f.Clients, f.Seconds, counts(f.Answers))
 		p("\t\tp50 %s ms, p99 %s ms, which say nothing about a crowd that does not wait for answers", ms(f.Latency.P50), ms(f.Latency.P99))
+		if f.BoughtUp > 0 {
+			p("\t\t%d orders for what had come back on sale were made before it", f.BoughtUp)
+		}
+		if f.UsersRepeated {
+			p("\t\tthere were not enough users: some came again")
+		}
 		p("\t\tprocessor time a request: run %s, this tool %s", micro(f.ServerCPU), micro(f.ClientCPU))
 	}
 }

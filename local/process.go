@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"seckill/shared/adapter/system"
+	"seckill/shared/seckill"
 )
 
 // Process is what this process has used of its machine so far: the answer of GET /_local/process. What the operating system does not say is 0.
@@ -18,6 +19,8 @@ type Process struct {
 	Uptime     float64 `json:"uptime_seconds"`
 	Version    string  `json:"version"`
 	Go         string  `json:"go_version"`
+
+	Events map[seckill.Event]int `json:"events"` // what the flows counted; those of a real server's other clients are not among them
 }
 
 var started = time.Now()
@@ -27,5 +30,5 @@ func (s *System) getProcess(w http.ResponseWriter, _ *http.Request) {
 	runtime.ReadMemStats(&m)
 	u := system.Used()
 	s.reply(w, Process{CPUSeconds: u.CPUSeconds, RSS: u.RSS, PeakRSS: u.PeakRSS, Heap: m.HeapAlloc, Goroutines: runtime.NumGoroutine(),
-		Uptime: time.Since(started).Seconds(), Version: s.opt.Version, Go: runtime.Version()})
+		Uptime: time.Since(started).Seconds(), Version: s.opt.Version, Go: runtime.Version(), Events: s.Meter.Counts()})
 }
