@@ -62,7 +62,7 @@ func (s *sale) judgePhantoms(t *told) {
 	mine := map[string][]*order{}
 	others := 0
 	for i := range s.orders {
-		o := &s.orders[i]
+		o := s.orders[i]
 		name := s.users[o.user].id
 		if t.users[name] == nil && !t.inRange(name) {
 			others++
@@ -218,9 +218,9 @@ func (s *sale) judgeSold(t *told, why string) {
 	// What was free when the last sold_out was said: what is left, without what came back since, and with what was drawn since.
 	back, drawn := 0, 0
 	for i := range s.orders {
-		o := &s.orders[i]
+		o := s.orders[i]
 		rejected := o.state == seckill.Rejected
-		if o.released != 0 && o.released >= t.soldOut-upkeep || rejected && o.placed >= t.soldOut-upkeep {
+		if o.released != 0 && o.released >= t.soldOut-upkeep || rejected && o.changed >= t.soldOut-upkeep {
 			back += int(o.count)
 		}
 		if o.created > t.soldOut+skew {

@@ -186,22 +186,62 @@ func (p *parser) object(member func(name string)) {
 }
 
 func (p *parser) line(l *Line) {
-	texts := map[string]*string{"table": &l.Table, "key": &l.Key, "field": &l.Field, "value": &l.Value, "queue": &l.Queue, "missing": &l.Missing, "why": &l.Why, "end": &l.End}
-	ints := map[string]*int{"visible": &l.Depth.Visible, "in_flight": &l.Depth.InFlight, "delayed": &l.Depth.Delayed, "parked": &l.Depth.Parked, "count": &l.Count}
 	p.object(func(name string) {
-		switch {
-		case texts[name] != nil:
-			*texts[name] = p.text()
-		case ints[name] != nil:
-			*ints[name] = int(p.number())
-		case name == "now":
+		if into := l.textOf(name); into != nil {
+			*into = p.text()
+			return
+		}
+		if into := l.countOf(name); into != nil {
+			*into = int(p.number())
+			return
+		}
+		switch name {
+		case "now":
 			l.Now = p.number()
-		case name == "row":
+		case "row":
 			p.object(func(attr string) { l.Row[attr] = p.value() })
 		default:
 			p.fail()
 		}
 	})
+}
+
+func (l *Line) textOf(name string) *string {
+	switch name {
+	case "table":
+		return &l.Table
+	case "key":
+		return &l.Key
+	case "field":
+		return &l.Field
+	case "value":
+		return &l.Value
+	case "queue":
+		return &l.Queue
+	case "missing":
+		return &l.Missing
+	case "why":
+		return &l.Why
+	case "end":
+		return &l.End
+	}
+	return nil
+}
+
+func (l *Line) countOf(name string) *int {
+	switch name {
+	case "visible":
+		return &l.Depth.Visible
+	case "in_flight":
+		return &l.Depth.InFlight
+	case "delayed":
+		return &l.Depth.Delayed
+	case "parked":
+		return &l.Depth.Parked
+	case "count":
+		return &l.Count
+	}
+	return nil
 }
 
 func (p *parser) value() any {

@@ -11,16 +11,25 @@ import (
 func (s *sale) addTrade(d *decoder) {
 	d.ours = true
 	id := d.text("out_trade_no")
-	t := &trade{no: strings.Clone(d.text("trade_no")), amount: d.number("amount"), captured: d.text("status") == "TRADE_SUCCESS", due: d.row["notify_state"] != nil}
+	t := trade{order: strings.Clone(id), no: hashOf(d.text("trade_no")), amount: d.number("amount"), captured: d.text("status") == "TRADE_SUCCESS", due: d.row["notify_state"] != nil}
 	row := "gateway_trades " + id
-	if s.trades[id] != nil {
+	if _, twice := s.tradeOf[id]; twice {
 		s.broken(i7, row, "stands there twice")
 	}
-	s.trades[strings.Clone(id)] = t
+	s.trades = append(s.trades, t)
+	s.tradeOf[t.order] = int32(len(s.trades) - 1)
 	d.done(i7, row, i6)
 }
 
-// addPayment takes in a payment row.
+// trade gives an order's trade, nil when none is known.
+func (s *sale) trade(order string) *trade {
+	if i, ok := s.tradeOf[order]; ok {
+		return &s.trades[i]
+	}
+	return nil
+}
+
+// addPayment takes in a payment row and judges it: it is a trade that was captured for this order, over its amount.
 func (s *sale) addPayment(d *decoder) {
 	id := d.text("order")
 	i, other := s.orderOf(id)
@@ -28,23 +37,53 @@ func (s *sale) addPayment(d *decoder) {
 		return
 	}
 	d.ours = true
-	p := payment{order: i, id: strings.Clone(id), no: strings.Clone(d.text("trade_no")), amount: d.number("amount"), due: d.row["refund_shard"] != nil && d.row["refund_at"] != nil}
-	switch state := seckill.PaymentState(d.text("state")); state {
+	no, amount, m := d.text("trade_no"), d.number("amount"), &s.money
+	row := "payments " + id + "/" + no
+	var o order // of none that is known
+	into := &o
+	if i >= 0 {
+		into = s.orders[i]
+	}
+	m.count++
+	m.captured += amount
+	switch seckill.PaymentState(d.text("state")) {
 	case seckill.Captured:
-		p.state = seckill.Captured
+		into.kept++
+		m.kept += amount
 	case seckill.RefundDue:
-		p.state = seckill.RefundDue
+		into.back++
+		m.back += amount
+		if d.row["refund_shard"] == nil || d.row["refund_at"] == nil {
+			s.broken(i6, row, "is due back and in no list of what is due: no sweep will find it")
+		}
 	case seckill.RefundDone:
-		p.state = seckill.RefundDone
+		into.refunded++
+		m.refunded += amount
 	default:
 		d.fail("state", "captured, refund_due or refunded")
 	}
 	d.number("at")
-	d.done(i6, p.row(), i7)
-	s.payments = append(s.payments, p)
+	d.done(i6, row, i7)
+	if s.whole[PartTrades] {
+		switch t := s.trade(id); {
+		case t == nil:
+			s.broken(i7, row, "is of a trade that the provider does not have")
+		case t.no != hashOf(no):
+			s.broken(i7, row, "is not the trade that the provider has for this order")
+		case !t.captured:
+			s.broken(i7, row, "is of a trade that nobody has paid")
+		case t.amount != amount:
+			s.broken(i7, row, "over %d fen, the provider captured %d", amount, t.amount)
+		default:
+			t.met = true
+		}
+	}
+	if i < 0 {
+		s.broken(i7, row, "names %s", s.nameOf(id))
+	} else if amount != into.amount {
+		s.broken(i7, row, "over %d fen, its order asks for %d", amount, into.amount)
+	}
 }
-
-func (p *payment) row() string { return "payments " + p.id + "/" + p.no }
 
 // addReturn takes in a return row.
 func (s *sale) addReturn(d *decoder) {
@@ -77,17 +116,14 @@ func (s *sale) judgeMoney() {
 	known := s.whole[PartTrades]
 	for _, g := range []int{i6, i7} {
 		if s.use(g, ledger.TableOrders, ledger.TablePayments) {
-			s.looked(g, len(s.payments), "payment rows")
+			s.looked(g, s.money.count, "payment rows")
 		}
-	}
-	for i := range s.payments {
-		s.judgePayment(&s.payments[i], known)
 	}
 	if !s.whole[ledger.TablePayments] {
 		return
 	}
 	for i := range s.orders {
-		s.judgeKept(&s.orders[i])
+		s.judgeKept(s.orders[i])
 	}
 	if known {
 		s.judgeTrades()
@@ -99,43 +135,6 @@ func (s *sale) judgeMoney() {
 	}
 	s.needs(i6, "the provider's bill, to know of money that has no payment row: %s", why)
 	s.needs(i7, "the provider's bill, to know that it captured these payments: %s", why)
-}
-
-// judgePayment: a row is a trade that was captured for this order, over its amount.
-func (s *sale) judgePayment(p *payment, known bool) {
-	row := p.row()
-	if known {
-		switch t := s.trades[p.id]; {
-		case t == nil:
-			s.broken(i7, row, "is of a trade that the provider does not have")
-		case t.no != p.no:
-			s.broken(i7, row, "names trade %s, the provider's for this order is %s", p.no, t.no)
-		case !t.captured:
-			s.broken(i7, row, "is of a trade that nobody has paid")
-		case t.amount != p.amount:
-			s.broken(i7, row, "over %d fen, the provider captured %d", p.amount, t.amount)
-		default:
-			t.met = true
-		}
-	}
-	if p.order < 0 {
-		s.broken(i7, row, "names %s", s.nameOf(p.id))
-		return
-	}
-	o := &s.orders[p.order]
-	if p.amount != o.amount {
-		s.broken(i7, row, "over %d fen, its order asks for %d", p.amount, o.amount)
-	}
-	switch p.state {
-	case seckill.Captured:
-		o.kept++
-	case seckill.RefundDue:
-		if o.back++; !p.due {
-			s.broken(i6, row, "is due back and in no list of what is due: no sweep will find it")
-		}
-	case seckill.RefundDone:
-		o.refunded++
-	}
 }
 
 // judgeKept: money is kept once, by an order that is paid and holds its units; else it is due back, or went back.
@@ -159,8 +158,9 @@ func (s *sale) judgeKept(o *order) {
 // judgeTrades: what the provider captured is in the ledger.
 func (s *sale) judgeTrades() {
 	captured, coming := 0, 0
-	for id, t := range s.trades {
-		i, other := s.orderOf(id)
+	for n := range s.trades {
+		t := &s.trades[n]
+		i, other := s.orderOf(t.order)
 		if other || !t.captured {
 			continue
 		}
@@ -170,7 +170,7 @@ func (s *sale) judgeTrades() {
 		case t.due && i >= 0:
 			coming++
 		default:
-			s.broken(i6, "gateway_trades "+id, "%d fen were captured for %s, and no payment row says so", t.amount, s.nameOf(id))
+			s.broken(i6, "gateway_trades "+t.order, "%d fen were captured for %s, and no payment row says so", t.amount, s.nameOf(t.order))
 		}
 	}
 	s.looked(i6, captured, "captured trades")

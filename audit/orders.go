@@ -52,21 +52,33 @@ func (s *sale) addOrder(d *decoder) {
 		return
 	}
 	d.ours = true
-	o := order{id: strings.Clone(id), user: s.userOf(d.text("user")), count: int32(d.number("count")), units: d.units("units"),
-		state: s.state(d, "state"), closeTo: s.state(d, "close_to"), price: d.number("price"), amount: d.number("amount"),
-		created: d.number("created"), placed: d.number("placed"), address: addressOf(d.text("address")), reason: seckill.Code(strings.Clone(d.optional("reason"))),
-		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, quota: -1, entry: -1}
+	own := ""
+	if t := s.trade(id); t != nil {
+		own = t.order // one copy of the id is enough
+	} else {
+		own = strings.Clone(id)
+	}
+	o := &order{id: own, user: s.userOf(d.text("user")), count: int32(d.number("count")), units: d.units("units"),
+		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
+		created: d.number("created"), address: addressOf(d.text("address")),
+		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
 	if o.state != seckill.Rejected {
 		o.payBy = d.number("pay_by")
+	}
+	if price := d.number("price"); o.amount != price*int64(o.count) {
+		s.broken(i7, "orders "+o.id, "of %d at %d fen asks for %d fen", o.count, price, o.amount)
 	}
 	if n := d.number("buckets"); int(n) != s.item.buckets {
 		s.broken(i3, "orders "+o.id, "has its units in %d buckets, the item has %d", n, s.item.buckets)
 	}
-	if d.text("title"); o.count < 1 {
+	if d.text("title"); d.number("placed") < 1 {
+		d.fail("placed", "a time")
+	}
+	if o.count < 1 {
 		d.fail("count", "1 or more")
 	}
 	row := "orders " + o.id
-	s.history(d, &o, row)
+	s.history(d, o, row)
 	d.done(i3, row, i1, i2, i5, i6, i8, i9, i10, i11, l1)
 	if was, twice := s.byID[o.id]; twice {
 		s.broken(i4, row, "stands there twice, for users %s and %s", s.users[s.orders[was].user].id, s.users[o.user].id)
@@ -78,7 +90,7 @@ func (s *sale) addOrder(d *decoder) {
 	s.orders = append(s.orders, o)
 	s.byID[o.id] = int32(len(s.orders) - 1)
 	if info[o.state].Holds {
-		s.lists(&s.orders[len(s.orders)-1], int32(len(s.orders)))
+		s.lists(o, int32(len(s.orders)))
 	}
 }
 
@@ -167,7 +179,7 @@ func (s *sale) judgeReleases() {
 	}
 	released := 0
 	for i := range s.orders {
-		o := &s.orders[i]
+		o := s.orders[i]
 		if o.released == 0 {
 			continue
 		}
@@ -179,7 +191,7 @@ func (s *sale) judgeReleases() {
 	s.looked(i8, released, "orders that gave units back")
 	s.looked(i8, len(s.returns), "return rows")
 	for _, r := range s.returns {
-		o := &s.orders[r.order]
+		o := s.orders[r.order]
 		row := "returns " + o.id
 		switch {
 		case o.returning:
@@ -206,14 +218,14 @@ func (s *sale) judgeStop() {
 func (s *sale) judgeTerminal() {
 	waiting, until := 0, int64(0)
 	for i := range s.orders {
-		o := &s.orders[i]
+		o := s.orders[i]
 		if !open(o.state) {
 			continue
 		}
 		over := o.payBy + grace
 		if o.state == seckill.Closing {
 			over = o.changed
-			if o.closeTo != seckill.Cancelled {
+			if !o.cancelled {
 				over = max(over, o.payBy+grace)
 			}
 		}

@@ -29,7 +29,7 @@ func (s *sale) statement() Statement {
 	u := &out.Units
 	u.Stock = s.item.stock
 	for i := range s.orders {
-		o := &s.orders[i]
+		o := s.orders[i]
 		out.Orders[o.state]++
 		switch {
 		case keeps(o.state):
@@ -45,7 +45,7 @@ func (s *sale) statement() Statement {
 	if len(s.stock.head) > 0 && s.whole[PartRedis] {
 		free, never, reserved := len(s.stock.free), max(0, u.Stock-s.stock.highWater()), 0
 		for _, r := range s.stock.res {
-			reserved += len(r.units)
+			reserved += r.units
 		}
 		u.Free, u.NeverIssued, u.Reserved = &free, &never, &reserved
 		for id := range s.stock.res {
@@ -54,20 +54,7 @@ func (s *sale) statement() Statement {
 			}
 		}
 	}
-	var captured, kept, back, refunded int64
-	for i := range s.payments {
-		p := &s.payments[i]
-		captured += p.amount
-		switch p.state {
-		case seckill.Captured:
-			kept += p.amount
-		case seckill.RefundDue:
-			back += p.amount
-		case seckill.RefundDone:
-			refunded += p.amount
-		}
-	}
 	amount := func(fen int64) Amount { return Amount{fen, seckill.Fen(fen).Yuan()} }
-	out.Money = Money{amount(captured), amount(kept), amount(back), amount(refunded), len(s.payments)}
+	out.Money = Money{amount(s.money.captured), amount(s.money.kept), amount(s.money.back), amount(s.money.refunded), s.money.count}
 	return out
 }

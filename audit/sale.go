@@ -23,20 +23,21 @@ type sale struct {
 	whole   map[string]bool   // parts that were read to their end
 	missing map[string]string // parts that cannot be read, and why
 
-	orders  []order
+	orders  []*order
 	byID    map[string]int32
 	foreign []uint64 // hashes of the ids of other items' orders, sorted after the last one
 	users   []user
 	byUser  map[string]int32
 
-	owner    []int32 // by number 1..stock: whose unit row it is, as an index of orders and 1; 0: nobody's
-	lister   []int32 // by number: which order that holds units lists it, likewise
-	odd      int     // unit rows that name no order of this item
-	payments []payment
-	trades   map[string]*trade // by order
-	returns  []returned
-	stock    stock
-	queues   map[string]Depth
+	owner   []int32 // by number 1..stock: whose unit row it is, as an index of orders and 1; 0: nobody's
+	lister  []int32 // by number: which order that holds units lists it, likewise
+	odd     int     // unit rows that name no order of this item
+	money   money
+	trades  []trade
+	tradeOf map[string]int32 // by order
+	returns []returned
+	stock   stock
+	queues  map[string]Depth
 }
 
 // item is the row of the items table.
@@ -50,27 +51,28 @@ type item struct {
 
 // order is a row of the orders table, with what others say of it.
 type order struct {
-	id              string
-	user            int32
-	count           int32
-	units           []int32 // that it lists
-	rows            int32   // unit rows that name it
-	state, closeTo  seckill.State
-	price, amount   int64
-	created, placed int64
-	payBy           int64
-	changed         int64 // its last change of state
-	released        int64 // when it gave its units back, 0 never
-	due             bool  // expire's sweep sees it
-	address         uint64
-	reason          seckill.Code
-	quota           int32 // units that its user's quota row lists for it, -1 none
-	entry           int32 // units that its user's entry in Redis lists for it, -1 none
-	kept            int32 // payments by state
-	back            int32 // due back
-	refunded        int32
-	awaited         bool // it has an entry in Redis' awaiting
-	returning       bool // it has a return row
+	id       string
+	units    []int32 // that it lists
+	state    seckill.State
+	amount   int64
+	created  int64
+	payBy    int64
+	changed  int64 // its last change of state
+	released int64 // when it gave its units back, 0 never
+	address  uint64
+	user     int32
+	count    int32
+	rows     int32 // unit rows that name it
+	quota    int32 // units that its user's quota row lists for it
+	entry    int32 // units that its user's entry in Redis lists for it, -1 none
+	kept     int16 // payments by state
+	back     int16
+	refunded int16
+
+	cancelled bool // closing, by its shopper
+	due       bool // expire's sweep sees it
+	awaited   bool // it has an entry in Redis' awaiting
+	returning bool // it has a return row
 }
 
 // user is somebody who has a row of the item.
@@ -80,17 +82,15 @@ type user struct {
 	quota int64 // by the quota row, -1 none
 }
 
-type payment struct {
-	order  int32 // -1: of none that is known
-	id     string
-	no     string
-	amount int64
-	state  seckill.PaymentState
-	due    bool // refunds' sweep sees it
+// money is what payments brought, in fen.
+type money struct {
+	count                          int
+	captured, kept, back, refunded int64
 }
 
 type trade struct {
-	no       string
+	order    string
+	no       uint64 // hash of its number
 	amount   int64
 	captured bool
 	due      bool // a notify is to come
@@ -104,7 +104,7 @@ type returned struct {
 
 func newSale(id string) *sale {
 	return &sale{id: id, read: map[string]int{}, whole: map[string]bool{}, missing: map[string]string{}, byID: map[string]int32{}, byUser: map[string]int32{},
-		trades: map[string]*trade{}, queues: map[string]Depth{}, stock: newStock(id)}
+		tradeOf: map[string]int32{}, queues: map[string]Depth{}, stock: newStock(id)}
 }
 
 func (s *sale) installedItem() bool { return s.item.stock > 0 }
@@ -116,7 +116,7 @@ func (s *sale) add(l *Line) error {
 		return s.addRow(l)
 	case l.Key != "":
 		s.read[PartRedis]++
-		s.stock.add(l)
+		s.addKey(l)
 	case l.Queue != "":
 		s.queues[l.Queue] = l.Depth
 		s.read[PartQueues]++
@@ -306,5 +306,6 @@ func (s *sale) addItem(d *decoder) {
 		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")), version: d.number("version"), stopped: d.number("stopped") != 0}
 	s.item.stock = min(max(s.item.stock, 0), seckill.MaxStock)
 	s.owner, s.lister = make([]int32, s.item.stock+1), make([]int32, s.item.stock+1)
+	s.stock.held = make([]int32, s.item.stock+1)
 	d.done(i3, "items "+s.id)
 }

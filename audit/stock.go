@@ -12,21 +12,25 @@ import (
 // stock is what Redis has of the item.
 type stock struct {
 	head     map[string]string // the hash item
-	held     map[int32]string  // number: order
+	held     []int32           // by number 1..stock: order, as an index of orders and 1; one that has no row, as its place in names, negative; 0: none
+	names    []string
 	free     map[int32]bool
-	odd      []string          // members that are no numbers
-	users    map[string]string // user: entries
-	awaiting map[string]int64  // order: when its message is sent again
+	beyond   []int32          // numbers above the stock
+	odd      []string         // members that are no numbers
+	entries  []entry          // of users, that are not one of their orders'
+	awaiting map[string]int64 // order: when its message is sent again
 	res      map[string]record
 	keys     [6]string
 }
 
-// record is a reservation that is queued; of settled ones only their number is kept.
+// record is a reservation that is queued; of settled ones nothing is kept.
 type record struct {
-	units   []int32
+	units   int
 	created int64
-	user    string
 }
+
+// entry is what Redis counts against a user for an order that is none of theirs.
+type entry struct{ user, text, order string }
 
 // The item's keys.
 const (
@@ -39,9 +43,7 @@ const (
 )
 
 func newStock(id string) stock {
-	s := stock{head: map[string]string{}, held: map[int32]string{}, free: map[int32]bool{}, users: map[string]string{}, awaiting: map[string]int64{}, res: map[string]record{}}
-	s.keys = Keys(id)
-	return s
+	return stock{head: map[string]string{}, free: map[int32]bool{}, awaiting: map[string]int64{}, res: map[string]record{}, keys: Keys(id)}
 }
 
 // Keys names an item's keys in Redis: item, free, held, res, awaiting, users.
@@ -52,27 +54,30 @@ func Keys(id string) (keys [6]string) {
 	return keys
 }
 
-func (s *stock) add(l *Line) {
-	switch slices.Index(s.keys[:], l.Key) {
+func (s *sale) addKey(l *Line) {
+	k := &s.stock
+	switch slices.Index(k.keys[:], l.Key) {
 	case keyItem:
-		s.head[strings.Clone(l.Field)] = strings.Clone(l.Value)
+		k.head[strings.Clone(l.Field)] = strings.Clone(l.Value)
 	case keyFree:
-		if n, ok := s.number(l); ok {
-			s.free[n] = true
+		if n, ok := k.number(l); ok && int(n) > s.item.stock {
+			k.beyond = append(k.beyond, n)
+		} else if ok {
+			k.free[n] = true
 		}
 	case keyHeld:
-		if n, ok := s.number(l); ok {
-			s.held[n] = strings.Clone(l.Value)
+		if n, ok := k.number(l); ok {
+			s.addHeld(n, l.Value)
 		}
 	case keyRes:
 		if r, ok := readRecord(l.Value); ok {
-			s.res[strings.Clone(l.Field)] = r
+			k.res[strings.Clone(l.Field)] = r
 		}
 	case keyAwaiting:
 		at, _ := strconv.ParseFloat(l.Value, 64)
-		s.awaiting[strings.Clone(l.Field)] = int64(at)
+		k.awaiting[strings.Clone(l.Field)] = int64(at)
 	case keyUsers:
-		s.users[strings.Clone(l.Field)] = strings.Clone(l.Value)
+		s.addEntries(l.Field, l.Value)
 	}
 }
 
@@ -86,18 +91,53 @@ func (s *stock) number(l *Line) (int32, bool) {
 	return int32(n), true
 }
 
+func (s *sale) addHeld(n int32, order string) {
+	if int(n) > s.item.stock {
+		s.stock.beyond = append(s.stock.beyond, n)
+		return
+	}
+	if i, _ := s.orderOf(order); i >= 0 {
+		s.stock.held[n] = i + 1
+		return
+	}
+	s.stock.names = append(s.stock.names, strings.Clone(order))
+	s.stock.held[n] = -int32(len(s.stock.names))
+}
+
+// holder names the order that Redis holds a number for, "" for none.
+func (s *sale) holder(n int32) string {
+	switch i := s.stock.held[n]; {
+	case i > 0:
+		return s.orders[i-1].id
+	case i < 0:
+		return s.stock.names[-i-1]
+	}
+	return ""
+}
+
+// addEntries takes in what Redis counts against a user.
+func (s *sale) addEntries(user, list string) {
+	for text := range strings.SplitSeq(list, ",") {
+		id, count, _ := strings.Cut(text, ":")
+		n, err := strconv.ParseInt(count, 10, 32)
+		if i, _ := s.orderOf(id); err == nil && n >= 0 && i >= 0 && s.users[s.orders[i].user].id == user {
+			s.orders[i].entry = int32(n)
+			continue
+		}
+		s.stock.entries = append(s.stock.entries, entry{strings.Clone(user), strings.Clone(text), strings.Clone(id)})
+	}
+}
+
 // readRecord reads state|count|numbers|none|backoff|created|user|hash|body of a queued reservation; a settled one is not kept.
 func readRecord(raw string) (record, bool) {
 	f := strings.SplitN(raw, "|", 9)
 	if len(f) < 9 || f[0] != "q" {
 		return record{}, false
 	}
-	r := record{user: strings.Clone(f[6])}
+	var r record
 	r.created, _ = strconv.ParseInt(f[5], 10, 64)
-	for part := range strings.SplitSeq(f[2], ",") {
-		if n, err := strconv.ParseInt(part, 10, 32); err == nil {
-			r.units = append(r.units, int32(n))
-		}
+	if f[2] != "" {
+		r.units = strings.Count(f[2], ",") + 1
 	}
 	return r, true
 }
@@ -144,7 +184,7 @@ func (s *sale) judgeStock() {
 func (s *sale) judgeReturns() {
 	waiting := 0
 	for _, r := range s.returns {
-		o := &s.orders[r.order]
+		o := s.orders[r.order]
 		if o.released != 0 && s.now > o.released+upkeep {
 			s.broken(l2, "returns "+o.id, "gives back units since %s: the stock has not confirmed it", dated(o.released))
 			continue
@@ -231,7 +271,8 @@ func (s *sale) judgeNumbers() {
 	}
 	waiting := 0
 	for n := int32(1); int(n) <= s.item.stock; n++ {
-		holder, held := s.stock.held[n]
+		holder := s.holder(n)
+		held := holder != ""
 		free := s.stock.free[n]
 		row := s.stock.keys[keyHeld] + " " + strconv.Itoa(int(n))
 		owner := ""
@@ -257,7 +298,7 @@ func (s *sale) judgeNumbers() {
 			s.broken(l3, row, "is held by order %s, its unit row is order %s's", holder, owner)
 		}
 	}
-	for _, n := range s.beyond() {
+	for _, n := range s.stock.beyond {
 		s.broken(l3, s.stock.keys[keyHeld]+" "+strconv.Itoa(int(n)), "is beyond the stock of %d", s.item.stock)
 	}
 	if waiting > 0 {
@@ -267,55 +308,29 @@ func (s *sale) judgeNumbers() {
 	s.looked(l3, s.read[ledger.TableUnits], "unit rows")
 }
 
-// beyond lists numbers in Redis that no unit of the item has.
-func (s *sale) beyond() (out []int32) {
-	for n := range s.stock.held {
-		if int(n) > s.item.stock {
-			out = append(out, n)
-		}
-	}
-	for n := range s.stock.free {
-		if int(n) > s.item.stock {
-			out = append(out, n)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // judgeEntries: what counts against a user in Redis is what the unit rows say.
 func (s *sale) judgeEntries() {
 	name := func(user string) string { return s.stock.keys[keyUsers] + " " + user }
 	waiting := 0
-	for user, entries := range s.stock.users {
-		for entry := range strings.SplitSeq(entries, ",") {
-			id, count, _ := strings.Cut(entry, ":")
-			n, err := strconv.ParseInt(count, 10, 32)
-			i, _ := s.orderOf(id)
-			switch {
-			case s.underWay(id):
-				waiting++
-				if i >= 0 {
-					s.orders[i].entry = s.orders[i].rows
-				}
-			case err != nil:
-				s.broken(l3, name(user), "has an entry that cannot be read: %.40q", entry)
-			case i < 0:
-				s.broken(l3, name(user), "has an entry of %s", s.nameOf(id))
-			case s.users[s.orders[i].user].id != user:
-				s.broken(l3, name(user), "has an entry of order %s, which is user %s's", id, s.users[s.orders[i].user].id)
-			case int32(n) != s.orders[i].rows || n == 0:
-				s.broken(l3, name(user), "counts %d units of order %s, which has %d unit rows", n, id, s.orders[i].rows)
-				s.orders[i].entry = s.orders[i].rows
-			default:
-				s.orders[i].entry = int32(n)
-			}
+	for i := range s.orders {
+		o := s.orders[i]
+		user := s.users[o.user].id
+		switch {
+		case max(o.entry, 0) == o.rows && o.entry != 0: // as it has to be
+		case o.awaited, o.returning:
+			waiting++
+		case o.entry < 0:
+			s.broken(l3, name(user), "has no entry of order %s, which has %d unit rows", o.id, o.rows)
+		default:
+			s.broken(l3, name(user), "counts %d units of order %s, which has %d unit rows", o.entry, o.id, o.rows)
 		}
 	}
-	for i := range s.orders {
-		if o := &s.orders[i]; o.rows > 0 && o.entry < 0 && !o.awaited && !o.returning {
-			s.broken(l3, name(s.users[o.user].id), "has no entry of order %s, which has %d unit rows", o.id, o.rows)
+	for _, e := range s.stock.entries {
+		if s.underWay(e.order) {
+			waiting++
+			continue
 		}
+		s.broken(l3, name(e.user), "has the entry %.60q: %s", e.text, s.nameOf(e.order))
 	}
 	if waiting > 0 {
 		s.needs(l3, "a sale at rest: %d entries of users are of orders under way", waiting)

@@ -42,7 +42,7 @@ func (s *sale) addUnit(d *decoder) {
 		s.broken(i3, row, "names %s", s.nameOf(id))
 		return
 	}
-	o := &s.orders[i]
+	o := s.orders[i]
 	o.rows++
 	if s.users[o.user].id != holder {
 		s.broken(i3, row, "names user %s, its order %s is user %s's", holder, o.id, s.users[o.user].id)
@@ -110,7 +110,7 @@ func (s *sale) judgeUnits() {
 	}
 	holding := 0
 	for i := range s.orders {
-		holding += s.judgeHolder(&s.orders[i], int32(i+1))
+		holding += s.judgeHolder(s.orders[i], int32(i+1))
 	}
 	s.looked(i1, holding, "orders that hold units")
 	s.looked(i3, len(s.orders), "orders")
@@ -122,11 +122,8 @@ func (s *sale) judgeUnits() {
 // judgeHolder: I3 from the order's side, and its line in the quota row. It counts 1 for an order that holds units.
 func (s *sale) judgeHolder(o *order, index int32) int {
 	row := "orders " + o.id
-	if o.amount != o.price*int64(o.count) {
-		s.broken(i7, row, "of %d at %d fen asks for %d fen", o.count, o.price, o.amount)
-	}
-	if s.whole[ledger.TableQuotas] && max(o.quota, 0) != o.rows {
-		s.broken(i2, row, "has %d unit rows, its user's quota row counts %d for it", o.rows, max(o.quota, 0))
+	if s.whole[ledger.TableQuotas] && o.quota != o.rows {
+		s.broken(i2, row, "has %d unit rows, its user's quota row counts %d for it", o.rows, o.quota)
 	}
 	if !info[o.state].Holds {
 		if len(o.units) > 0 {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -28,6 +29,9 @@ import (
 	"seckill/shared/adapter/sqsqueue"
 	"seckill/shared/seckill"
 )
+
+// gcPercent holds the memory of an audit, which only grows, near what it keeps.
+const gcPercent = 50
 
 // auditFlags are what `seckill audit` is told.
 type auditFlags struct {
@@ -99,6 +103,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer done()
+	debug.SetGCPercent(gcPercent)
 	opt := audit.Options{Item: f.item, Again: f.again}
 	if f.journal != "" {
 		file, err := os.Open(f.journal)
