@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 type planFlags struct {
 	plan.Sale
 	at              string
+	compare         string
 	json, overrides bool
 }
 
@@ -31,6 +33,7 @@ defaults and once with the smallest settings under which nobody who gets past th
 by a waiting page. Nothing in template.yaml does that, so it is 0 unless you have it.`,
 		Example: `  seckill plan --shoppers 1000000 --units 1000 --at 2026-12-12T10:00:00+08:00 --edge 0.8
   seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --wait 30s --json
+  seckill load --json report.json; seckill plan --compare report.json
   sam deploy --config-env prod --parameter-overrides "$(seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --overrides)"`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -48,12 +51,16 @@ by a waiting page. Nothing in template.yaml does that, so it is 0 unless you hav
 	p.DurationVar(&f.Before, "before", plan.DefaultBefore, "over which those who wait open their pages")
 	p.Float64Var(&f.Looks, "looks", plan.DefaultLooks, "calls a second of an open page")
 	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "that a buyer takes to pay, on average")
+	p.StringVar(&f.compare, "compare", "", "read a report of seckill load --json, and print what is predicted of that crowd on this machine beside what it met")
 	p.BoolVar(&f.json, "json", false, "print one JSON document")
 	p.BoolVar(&f.overrides, "overrides", false, "print only the parameters for sam deploy --parameter-overrides")
 	return cmd
 }
 
 func (f *planFlags) run(cmd *cobra.Command) error {
+	if f.compare != "" {
+		return f.beside(cmd)
+	}
 	if f.at == "" {
 		return errors.New("--at is missing: when the sale opens, such as 2026-12-12T10:00:00+08:00")
 	}
@@ -79,4 +86,21 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 		return e.Encode(p)
 	}
 	return p.WriteText(cmd.OutOrStdout())
+}
+
+// beside compares a prediction with what a crowd met.
+func (f *planFlags) beside(cmd *cobra.Command) error {
+	if cmd.Flags().NFlag() > 1 {
+		return errors.New("--compare takes the crowd from the report: want no other flag")
+	}
+	file, err := os.Open(f.compare)
+	if err != nil {
+		return fmt.Errorf("--compare: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	l, err := plan.ReadLoad(file)
+	if err != nil {
+		return fmt.Errorf("--compare %s: %w", f.compare, err)
+	}
+	return l.Compare(cmd.OutOrStdout(), plan.Machine)
 }

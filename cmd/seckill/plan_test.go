@@ -33,6 +33,14 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+func TestPlanBesideALoad(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := command(t, "plan", "--compare", "../../plan/testdata/load.json")
+	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "20,000 shoppers, 1,000 units, 1 an order, ramp 1s; 2 cores") || !strings.Contains(stdout, "last press answered after, s") {
+		t.Errorf("exit %d, %s\n%s", code, stderr, stdout)
+	}
+}
+
 func TestPlanRefuses(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -41,6 +49,9 @@ func TestPlanRefuses(t *testing.T) {
 		small + " --edge 2":                  "--edge 2: want a share, 0 to 1",
 		small + " --json --overrides":        "--json and --overrides: want one of them",
 		small + " --units 0":                 "--units 0: want 1 to 1000000",
+		small + " --compare x.json":          "--compare takes the crowd from the report",
+		"--compare nowhere.json":             "--compare: open nowhere.json",
+		"--compare plan_test.go":             "--compare plan_test.go: no report of seckill load",
 		small + " now":                       "now",
 	} {
 		code, stdout, stderr := command(t, append([]string{"plan"}, strings.Fields(args)...)...)
