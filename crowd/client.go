@@ -2,9 +2,7 @@ package crowd
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -16,10 +14,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-const (
-	maxAnswer = 4 << 20          // bytes
-	idleFor   = 30 * time.Second // of a connection; servers keep them longer
-)
+const maxAnswer = 4 << 20 // bytes
 
 // errLeft ends what a shopper does when everybody is sent home.
 var errLeft = errors.New("sent home")
@@ -58,44 +53,28 @@ func (a *answer) later() bool {
 
 // client sends requests over a bounded number of connections, each of which carries one at a time.
 type client struct {
-	hosts   map[string]*fasthttp.HostClient // by scheme and host
-	slots   chan struct{}                   // a connection each
+	hosts   map[string]*host // by scheme and host
+	slots   chan struct{}    // a connection each
 	timeout time.Duration
 	journal *journal.Writer // may be nil
 	tally   *tally
 }
 
 func newClient(o *Options, t *tally, j *journal.Writer, addresses ...string) (*client, error) {
-	c := &client{hosts: map[string]*fasthttp.HostClient{}, slots: make(chan struct{}, o.Connections), timeout: o.Timeout, journal: j, tally: t}
+	c := &client{hosts: map[string]*host{}, slots: make(chan struct{}, o.Connections), timeout: o.Timeout, journal: j, tally: t}
 	for _, address := range addresses {
 		u, err := url.Parse(address)
 		if err != nil {
 			return nil, err
 		}
-		secure := u.Scheme == "https"
-		port := u.Port()
-		if port == "" {
-			port = map[bool]string{false: "80", true: "443"}[secure]
-		}
-		var config *tls.Config
-		if secure && o.TLS != nil {
-			config = o.TLS.Clone()
-		}
-		dialer := net.Dialer{Timeout: o.Timeout}
-		c.hosts[u.Scheme+"://"+u.Host] = &fasthttp.HostClient{
-			Addr: net.JoinHostPort(u.Hostname(), port), IsTLS: secure, TLSConfig: config, MaxConns: o.Connections, MaxIdleConnDuration: idleFor,
-			ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, MaxResponseBodySize: maxAnswer, NoDefaultUserAgentHeader: true, DisablePathNormalizing: true,
-			MaxIdemponentCallAttempts: 1, // an answer that was lost is the shopper's to ask for again, and counted
-			RetryIf:                   func(*fasthttp.Request) bool { return false },
-			Dial:                      func(addr string) (net.Conn, error) { return dialer.Dial("tcp", addr) },
-		}
+		c.hosts[u.Scheme+"://"+u.Host] = newHost(u, o.TLS)
 	}
 	return c, nil
 }
 
 func (c *client) close() {
 	for _, h := range c.hosts {
-		h.CloseIdleConnections()
+		h.close()
 	}
 }
 
@@ -118,8 +97,8 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 	if err := uri.Parse(nil, []byte(q.url)); err != nil {
 		return answer{err: err}
 	}
-	host := c.hosts[string(uri.Scheme())+"://"+string(uri.Host())]
-	if host == nil {
+	to := c.hosts[string(uri.Scheme())+"://"+string(uri.Host())]
+	if to == nil {
 		return answer{err: errors.New("an address that is not the sale's: " + q.url)}
 	}
 	fill(req, q)
@@ -130,7 +109,7 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 		n = c.journal.Request(note)
 	}
 	c.tally.sent(q.act)
-	err := host.DoTimeout(req, resp, c.timeout)
+	err := to.exchange(req, resp, c.timeout)
 	a := answer{at: time.Now(), err: err}
 	if err == nil {
 		read(&a, q.act, resp)

@@ -1,0 +1,128 @@
+package crowd
+
+import (
+	"bufio"
+	"crypto/tls"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// idleFor is how long a connection is kept without use; servers keep it longer, and one that they closed looks like an answer that was lost.
+const idleFor = 30 * time.Second
+
+// host keeps connections to one server. It is fasthttp's reading and writing of messages without its client, which repeats requests of its own accord.
+type host struct {
+	addr   string
+	secure *tls.Config // nil: no TLS
+
+	mu   sync.Mutex
+	idle []*link // the one used last is the last
+}
+
+// link is a connection that carries one request at a time.
+type link struct {
+	net.Conn
+	in   *bufio.Reader
+	out  *bufio.Writer
+	used time.Time
+}
+
+func newHost(u *url.URL, config *tls.Config) *host {
+	h := &host{}
+	port := u.Port()
+	if u.Scheme == "https" {
+		h.secure = &tls.Config{}
+		if config != nil {
+			h.secure = config.Clone()
+		}
+		if h.secure.ServerName == "" {
+			h.secure.ServerName = u.Hostname()
+		}
+	}
+	if port == "" {
+		port = u.Scheme // net.Dial knows the names
+	}
+	h.addr = net.JoinHostPort(u.Hostname(), port)
+	return h
+}
+
+// exchange sends a request and reads its answer. After an error nobody knows whether the request was handled.
+func (h *host) exchange(req *fasthttp.Request, resp *fasthttp.Response, timeout time.Duration) error {
+	deadline := time.Now().Add(timeout)
+	l, err := h.take(deadline)
+	if err != nil {
+		return err
+	}
+	if err := l.exchange(req, resp, deadline); err != nil {
+		l.Close()
+		return err
+	}
+	if resp.ConnectionClose() {
+		l.Close()
+		return nil
+	}
+	l.used = time.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.idle = append(h.idle, l)
+	return nil
+}
+
+func (l *link) exchange(req *fasthttp.Request, resp *fasthttp.Response, deadline time.Time) error {
+	if err := l.SetDeadline(deadline); err != nil {
+		return err
+	}
+	if err := req.Write(l.out); err != nil {
+		return err
+	}
+	if err := l.out.Flush(); err != nil {
+		return err
+	}
+	return resp.ReadLimitBody(l.in, maxAnswer)
+}
+
+// take gives a connection that is idle, or a new one.
+func (h *host) take(deadline time.Time) (*link, error) {
+	h.mu.Lock()
+	for n := len(h.idle) - 1; n >= 0; n-- {
+		l := h.idle[n]
+		h.idle = h.idle[:n]
+		if time.Since(l.used) < idleFor {
+			h.mu.Unlock()
+			return l, nil
+		}
+		l.Close()
+	}
+	h.mu.Unlock()
+	dialer := net.Dialer{Deadline: deadline}
+	conn, err := dialer.Dial("tcp", h.addr)
+	if err != nil {
+		return nil, err
+	}
+	if h.secure != nil {
+		secure := tls.Client(conn, h.secure)
+		if err = secure.SetDeadline(deadline); err == nil {
+			err = secure.Handshake()
+		}
+		if err != nil {
+			conn.Close()
+			return nil, err
+		}
+		conn = secure
+	}
+	return &link{conn, bufio.NewReader(conn), bufio.NewWriter(conn), time.Now()}, nil
+}
+
+// close ends the connections that are idle.
+func (h *host) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.idle {
+		l.Close()
+	}
+	h.idle = nil
+}
