@@ -47,6 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		Example: `  seckill run              the whole sale on http://localhost:8100
   seckill run --help       its flags
   seckill items --help     import, export, stop, resume, add stock
+  seckill plan --help      what a sale on AWS needs and costs
   seckill keys --help      make the secrets of a stack on AWS
   seckill doctor --help    look at a stack before a sale
   seckill sim --help       try what production will, and see that no unit is lost or sold twice`,

@@ -5,23 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"seckill/plan"
 	"seckill/shared/adapter/ledger"
 )
 
-// What is assumed of a crowd. Nobody has measured it on AWS: these are to be replaced by figures of a first sale.
-const (
-	callsEach  = 2                      // of each shopper within the time: one purchase, one look at what came of it
-	perCall    = 100 * time.Millisecond // that a function is busy with one call, cold starts included
-	background = 40                     // instances that do not answer shoppers: consume 20, expire 5, schedules, spare
-	perOrder   = 6.7                    // writes to the orders table for one order: 4,000 make about 600 orders a second
-)
+// callsEach is how often each shopper of a crowd calls within its time: one purchase, one look at what came of it. What a call takes of the limits is package
+// plan's to say; `seckill plan` has a finer model of the crowd.
+const callsEach = 2
+
+// background is how many instances do not answer shoppers.
+var background = int32(plan.Today.Consume + plan.Background)
 
 // quotas compares what a crowd asks for with what the account and the stack let through.
 func (d *Doctor) quotas(ctx context.Context, c *check) {
@@ -39,7 +38,7 @@ func (d *Doctor) quotas(ctx context.Context, c *check) {
 		c.unasked("how much "+name+" takes at once", err)
 		return
 	}
-	c.ok("%s takes %d writes/s at once, about %.0f orders/s; what is above waits in the queue", name, writes, float64(writes)/perOrder)
+	c.ok("%s takes %d writes/s at once, about %.0f orders/s; what is above waits in the queue", name, writes, plan.OrdersPerSecond(float64(writes)))
 }
 
 func (c *check) concurrency(ctx context.Context, crowd string, rate float64) {
@@ -56,13 +55,13 @@ func (c *check) concurrency(ctx context.Context, crowd string, rate float64) {
 	if unreserved := aws.ToInt32(out.AccountLimit.UnreservedConcurrentExecutions); unreserved > 0 {
 		have = min(have, unreserved)
 	}
-	need := int32(math.Ceil(rate*perCall.Seconds())) + background
+	need := int32(math.Ceil(rate*plan.Occupied)) + background
 	if have < need {
-		c.fault("%s, which want some %d instances at %v a call; the account has %d: have Lambda's quota of concurrent executions raised (Service Quotas, L-B99A9384)",
-			crowd, need, perCall, have)
+		c.fault("%s, which want some %d instances of Lambda; the account has %d: have its quota of concurrent executions raised (Service Quotas, L-B99A9384)",
+			crowd, need, have)
 		return
 	}
-	c.ok("%s, which want some %d of the account's %d instances at %v a call", crowd, need, have, perCall)
+	c.ok("%s, which want some %d of the account's %d instances of Lambda", crowd, need, have)
 }
 
 // throttle finds the smallest of the limits that stand before the functions.
