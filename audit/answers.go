@@ -233,6 +233,6 @@ func (s *sale) judgeSold(t *told, why string) {
 	case s.item.version > 1:
 		s.needs(l4, "when the stock grew: %d units are unsold, %d of which came back after somebody last heard sold_out", left, back)
 	default:
-		s.broken(l4, "items "+s.id, "%d units are unsold, yet somebody who asked at %s heard sold_out; of %d that came back then or later, %d were sold again", left, dated(t.soldOut), back, drawn)
+		s.broken(l4, "items "+s.id, "%d units are unsold, yet somebody who asked at %s heard sold_out; of %d that came back then or later, %d were sold again. A Redis that forgot may keep units out of sale for some minutes", left, dated(t.soldOut), back, drawn)
 	}
 }

@@ -147,6 +147,18 @@ func TestAnEmptySaleHoldsNowhere(t *testing.T) {
 	}
 }
 
+// TestMoneyThatIsNotHeardOf: a notify that never came is no loss while its order is open, for it is asked before the order closes.
+func TestMoneyThatIsNotHeardOf(t *testing.T) {
+	t.Parallel()
+	w := underWay()
+	o, tr := w.order(seckill.PendingPayment, 0), copyRow(w.trade(w.order(seckill.Paid, 0)))
+	tr["out_trade_no"] = o["id"]
+	w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], tr)
+	if r := w.audit(t); r.Of("I6").Verdict != audit.Unknown || r.Broken() {
+		t.Error(show(t, r))
+	}
+}
+
 // TestOpenOrders: before its unpaid orders lapse a sale is unknown where it is under way, and broken when they never do.
 func TestOpenOrders(t *testing.T) {
 	t.Parallel()

@@ -167,7 +167,7 @@ func (s *sale) judgeTrades() {
 		captured++
 		switch {
 		case t.met:
-		case t.due && i >= 0:
+		case i >= 0 && (t.due || open(s.orders[i].state)): // what a notify does not bring, the query before closing does
 			coming++
 		default:
 			s.broken(i6, "gateway_trades "+t.order, "%d fen were captured for %s, and no payment row says so", t.amount, s.nameOf(t.order))
@@ -176,6 +176,6 @@ func (s *sale) judgeTrades() {
 	s.looked(i6, captured, "captured trades")
 	s.looked(i7, captured, "captured trades")
 	if coming > 0 {
-		s.needs(i6, "the notifies of %d captured trades, which are still to come", coming)
+		s.needs(i6, "the payment rows of %d captured trades, of which the shop is still to hear", coming)
 	}
 }

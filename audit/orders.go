@@ -52,7 +52,7 @@ func (s *sale) addOrder(d *decoder) {
 		return
 	}
 	d.ours = true
-	own := ""
+	var own string
 	if t := s.trade(id); t != nil {
 		own = t.order // one copy of the id is enough
 	} else {
