@@ -21,6 +21,7 @@ func (s *System) handler() http.Handler {
 	for _, path := range []string{"/gateway.do", "/cashier", "/cashier/"} {
 		mux.Handle(path, s.Gateway)
 	}
+	mux.Handle("/seckill/buy", s.courtesy.purchases(api))
 	mux.Handle("/_local/", s.admin())
 	mux.Handle("/", web.Handler())
 	return mux

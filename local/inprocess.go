@@ -8,12 +8,18 @@ import (
 
 // inProcess carries HTTP calls to a handler of this process without a socket: the payment client's calls to the gateway, and
 // the gateway's notifies to the shop. Requests and answers are what they would be on the wire.
-type inProcess struct{ handler http.Handler }
+type inProcess struct {
+	handler http.Handler
+	before  func() // each call; nil: nothing
+}
 
 // RoundTrip implements http.RoundTripper.
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
+	}
+	if t.before != nil {
+		t.before()
 	}
 	in := r.Clone(r.Context())
 	in.RequestURI, in.Host, in.RemoteAddr = r.URL.RequestURI(), r.URL.Host, "127.0.0.1:0"

@@ -97,6 +97,7 @@ type System struct {
 	listener net.Listener
 	server   *http.Server
 
+	courtesy         courtesy
 	orders, closings seckill.Queue
 	closers          []func() error // of connections
 
@@ -185,6 +186,8 @@ func build(o Options, l net.Listener) (*System, error) {
 	if s.auth, err = jwtauth.New(jwtauth.Keys{Current: o.JWTSecret}, clock); err != nil {
 		return nil, err
 	}
+	s.courtesy.line = make(chan struct{}, signLine)
+	s.courtesy.queued = func() bool { return s.Orders != nil && dueBy(s.Orders.Next)(clock.Now()) }
 	if err := s.buildPayments(); err != nil {
 		return nil, err
 	}
@@ -224,7 +227,8 @@ func (s *System) buildPayments() error {
 			return err
 		}
 	}
-	var toGateway, toShop inProcess
+	var toGateway inProcess
+	toShop := inProcess{before: s.courtesy.pause}
 	toShop.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.server.Handler.ServeHTTP(w, r) })
 	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/",
@@ -250,7 +254,8 @@ func (s *System) buildFlows() {
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.desk = operator.NewDesk(s.Stage)
-	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: s.Payments, Clock: s.Clock, Meter: s.Meter})
+	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.courtesy},
+		Clock: s.Clock, Meter: s.Meter})
 }
 
 // Start loads the items into the stock, then serves and works until Close. ctx bounds the loading only. Call it once.

@@ -1,0 +1,87 @@
+package local
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+type slowPayments struct {
+	seckill.Payments
+	enter, leave chan struct{}
+}
+
+func (p slowPayments) Prepare(seckill.Order) (string, error) {
+	p.enter <- struct{}{}
+	<-p.leave
+	return "signed", nil
+}
+
+// TestPaymentsGiveWay: while a crowd buys or orders wait, shoppers are asked to come again, but not for ever.
+func TestPaymentsGiveWay(t *testing.T) {
+	slow := slowPayments{enter: make(chan struct{}, 1), leave: make(chan struct{})}
+	close(slow.leave)
+	waiting := true
+	c := &courtesy{line: make(chan struct{}, signLine), queued: func() bool { return waiting }}
+	p := politePayments{slow, c}
+	later := func(why string) {
+		t.Helper()
+		c.last = time.Now().Add(time.Hour) // however slow this machine is
+		var e *seckill.Error
+		if _, err := p.Prepare(seckill.Order{}); !errors.As(err, &e) || e.Code != seckill.CodeUnavailable || e.RetryAfter <= 0 {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+	signed := func(why string) {
+		t.Helper()
+		if text, err := p.Prepare(seckill.Order{}); err != nil || text != "signed" {
+			t.Errorf("%s: %q, %v", why, text, err)
+		}
+		<-slow.enter
+	}
+	later("orders wait to be placed")
+	waiting = false
+	signed("nothing is urgent")
+	now := time.Now().Add(time.Hour)
+	for range crowdCount - 1 {
+		c.came(now)
+	}
+	if c.crowded(now) {
+		t.Errorf("%d purchases are a crowd", crowdCount-1)
+	}
+	c.came(now)
+	later("a crowd buys")
+	c.last = time.Now().Add(-giveWay)
+	signed("the last signature was long ago")
+	if c.crowded(now.Add(crowdStays)) {
+		t.Error("a crowd stays for ever")
+	}
+}
+
+// TestPaymentsHaveALine: only so many shoppers wait for a signature.
+func TestPaymentsHaveALine(t *testing.T) {
+	slow := slowPayments{enter: make(chan struct{}, signLine), leave: make(chan struct{})}
+	c := &courtesy{line: make(chan struct{}, signLine), queued: func() bool { return false }}
+	p := politePayments{slow, c}
+	done := make(chan error, signLine)
+	for range signLine {
+		go func() {
+			_, err := p.Prepare(seckill.Order{})
+			done <- err
+		}()
+	}
+	for len(c.line) < signLine {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := p.Prepare(seckill.Order{}); !errors.Is(err, errLater) {
+		t.Errorf("one more than the line holds: %v", err)
+	}
+	close(slow.leave)
+	for range signLine {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
