@@ -140,7 +140,7 @@ type Override struct {
 // Quota is one of the account's, per region.
 type Quota struct {
 	Name string `json:"name"`
-	Code string `json:"code"` // of Service Quotas; empty: through a support case
+	Code string `json:"code"` // of Service Quotas; empty: AWS sets it itself
 	Have int    `json:"default"`
 	Want int    `json:"want"`
 }

@@ -116,7 +116,7 @@ func (p *Plan) todo(line func(string, ...any)) {
 	for _, q := range p.Quotas {
 		code := "Service Quotas, " + q.Code
 		if q.Code == "" {
-			code = "a support case, with the rate"
+			code = "AWS sets it with the rate, ask for both"
 		}
 		line("  raise   %-32s %8s → %-8s %s; days ahead", q.Name, number(float64(q.Have)), number(float64(q.Want)), code)
 	}
