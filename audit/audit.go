@@ -176,6 +176,9 @@ func (v *verdicts) close() []Judgement {
 		j := &v[g]
 		j.ID, j.Name = names[g][0], names[g][1]
 		evidence := 0
+		if j.Looked == nil {
+			j.Looked = []Looked{}
+		}
 		for _, l := range j.Looked {
 			evidence += l.Count
 		}

@@ -191,14 +191,19 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 	return sale, done, nil
 }
 
-// local is a DynamoDB-compatible server: it takes any credentials, those of the environment if there are some.
+// local is a DynamoDB-compatible server. Some keep tables apart by region and credentials: those of the environment count, or what a seckill
+// run uses.
 func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion("us-east-1"))
-	if err != nil {
-		return fmt.Errorf("the AWS configuration cannot be used: %w", err)
+	options := []func(*config.LoadOptions) error{}
+	if os.Getenv("AWS_REGION") == "" {
+		options = append(options, config.WithRegion("us-east-1"))
 	}
 	if os.Getenv("AWS_ACCESS_KEY_ID") == "" {
-		cfg.Credentials = credentials.NewStaticCredentialsProvider("local", "local", "")
+		options = append(options, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("local", "local", "")))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return fmt.Errorf("the AWS configuration cannot be used: %w", err)
 	}
 	cfg.BaseEndpoint = aws.String(f.dynamoDB)
 	sale.DynamoDB = dynamodb.NewFromConfig(cfg)
