@@ -150,6 +150,10 @@ growth: ## what a sale of more units costs: Redis memory, time of stage, drift p
 coverage: ## what of the flows and the scripts the simulator reaches; ARGS="-seeds 10000" plays more
 	CGO_ENABLED=0 $(GO) run ./sim/coverage $(ARGS)
 
+.PHONY: drills
+drills: ## break Redis, database, queues, processes and network while 10,000 shoppers buy, and audit each sale; ARGS="-only redis-flush,network"
+	@e2e/drills/run.sh $(ARGS)
+
 .PHONY: mutants
 mutants: ## sabotage flows, scripts and ledger in one place at a time: the simulator has to notice; ARGS="-only NAME" plays one
 	CGO_ENABLED=0 $(GO) run ./sim/mutants $(ARGS)

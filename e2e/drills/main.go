@@ -1,0 +1,212 @@
+// Command drills breaks the system while a crowd buys, and has each sale audited afterwards (`make drills`): real Redis servers, a real database that
+// outlives a kill, a real queue API, and the functions as they are deployed, several processes each, behind e2e/lambdahost. Each drill has servers, tables,
+// queues and functions of its own. Its faults strike by what is sold, and are counted: one that did not land fails its drill. A crowd's unpaid orders lapse
+// while the next drills' crowds buy.
+//
+// The crowd is `seckill load`, the judge `seckill audit`: both run as processes of the tool that operators have.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"seckill/shared/adapter/alipay/fakegateway"
+)
+
+// A crowd is calm, and the next one comes, when its faults have struck and buy answers little: what is left then waits for orders.
+const (
+	calmLook = 2 * time.Second
+	calmBuys = 50 // answers in that time
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	failed, err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "drills:", err)
+	}
+	if failed || err != nil {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) (failed bool, err error) {
+	s := &shared{instances: map[string]int{"buy": 10, "shop": 8, "consume": 4, "notify": 4, "expire": 2, "gateway": 8, "stage": 1, "repair": 1}}
+	flag.StringVar(&s.root, "root", ".", "the checkout")
+	flag.StringVar(&s.bin, "bin", "", "the folder of the functions' binaries")
+	flag.StringVar(&s.dir, "dir", "", "an empty folder for everything that is written")
+	flag.IntVar(&s.shoppers, "shoppers", 10_000, "shoppers of each drill")
+	flag.IntVar(&s.stock, "stock", 1000, "units of each drill's item")
+	flag.IntVar(&s.limit, "limit", 2, "units that a shopper may have")
+	flag.DurationVar(&s.ramp, "ramp", 15*time.Second, "in which they come")
+	flag.Int64Var(&s.seed, "seed", 1, "of the crowds: what each shopper does, and when")
+	instances := flag.Int("instances", 0, "processes of each function; 0: as many as this crowd wants")
+	only := flag.String("only", "", "drills, separated by commas, instead of all: "+strings.Join(names(), ", "))
+	flag.Parse()
+	chosen, err := choose(*only)
+	if err != nil || flag.NArg() > 0 {
+		flag.Usage()
+		return true, err
+	}
+	for name := range s.instances {
+		if *instances > 0 {
+			s.instances[name] = *instances
+		}
+	}
+	if s.dir, err = filepath.Abs(s.dir); err != nil {
+		return true, err
+	}
+	if err := s.open(ctx); err != nil {
+		return true, err
+	}
+	defer s.close()
+	results := s.play(ctx, chosen)
+	table(os.Stdout, results)
+	for _, r := range results {
+		failed = failed || len(r.problems) > 0
+	}
+	return failed, context.Cause(ctx)
+}
+
+func names() (out []string) {
+	for _, d := range drills {
+		out = append(out, d.name)
+	}
+	return out
+}
+
+func choose(only string) ([]drill, error) {
+	if only == "" {
+		return drills, nil
+	}
+	var out []drill
+	for _, name := range strings.Split(only, ",") {
+		at := slices.Index(names(), name)
+		if at < 0 {
+			return nil, fmt.Errorf("there is no drill %q", name)
+		}
+		out = append(out, drills[at])
+	}
+	return out, nil
+}
+
+// open starts what all drills share.
+func (s *shared) open(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*startLimit)
+	defer cancel()
+	for _, pair := range []*fakegateway.KeyPair{&s.shop, &s.gateway} {
+		if *pair, err = fakegateway.GenerateKeys(); err != nil {
+			return err
+		}
+	}
+	s.ministack = &server{script: "ministack", dir: filepath.Join(s.dir, "ministack")}
+	if err := s.ministack.start(ctx, s.root); err != nil {
+		return err
+	}
+	if s.proxies, err = startProxies(ctx, s.root, s.dir); err != nil {
+		s.close()
+	}
+	return err
+}
+
+func (s *shared) close() {
+	s.ministack.stop()
+	if s.proxies != nil {
+		s.proxies.stop()
+	}
+}
+
+// play has one crowd after another buy; each sale is audited when it is at rest.
+func (s *shared) play(ctx context.Context, chosen []drill) []*result {
+	var results []*result
+	var later sync.WaitGroup
+	for i := range chosen {
+		d := &chosen[i]
+		r := &result{name: d.name, began: time.Now()}
+		results = append(results, r)
+		w, err := newWorld(ctx, s, d.name, d.proxied)
+		if err != nil {
+			r.fail(err)
+			continue
+		}
+		gone := make(chan struct{})
+		later.Go(func() {
+			defer w.close()
+			s.crowd(ctx, d, w, r)
+			close(gone)
+			say("%-14s crowd: %s; %s", d.name, r.outcome(), r.landed)
+			r.fail(w.rest(ctx))
+			s.audit(ctx, w, r)
+			r.took = time.Since(r.began)
+			say("%-14s audit: %s", d.name, r.verdict())
+		})
+		w.calm(gone)
+	}
+	later.Wait()
+	return results
+}
+
+// calm waits until a crowd is, or is gone.
+func (w *world) calm(gone <-chan struct{}) {
+	for buys, struck := int64(0), false; ; {
+		select {
+		case <-gone:
+			return
+		case <-time.After(calmLook):
+		}
+		now := w.accepted.Load() + w.refused.Load() + w.unavailable.Load()
+		if struck && now > 0 && now-buys < calmBuys {
+			return
+		}
+		buys, struck = now, w.struck.Load()
+	}
+}
+
+// crowd lets the shoppers come, and the faults strike until the last of them is gone.
+func (s *shared) crowd(ctx context.Context, d *drill, w *world, r *result) {
+	buying, over := context.WithCancel(ctx)
+	defer over()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		landed, err := d.strike(buying, w)
+		w.struck.Store(true)
+		r.landed = landed
+		if err != nil {
+			r.fail(fmt.Errorf("a fault did not land: %w", err))
+		}
+	}()
+	err := s.load(ctx, w, r)
+	r.crowdTook = time.Since(w.created)
+	over()
+	<-done
+	r.fail(err)
+}
+
+var talk sync.Mutex
+
+func say(format string, v ...any) {
+	talk.Lock()
+	defer talk.Unlock()
+	fmt.Printf(time.Now().Format("15:04:05 ")+format+"\n", v...)
+}
+
+// fail keeps a reason why the drill has failed; nil is none.
+func (r *result) fail(err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.problems = append(r.problems, err.Error())
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	gone     = 10 * time.Second // for a process that was killed
+	goneLook = 5 * time.Millisecond
+)
+
+// server is one of e2e/servers' servers, which a drill kills, freezes and starts again.
+type server struct {
+	script  string // e2e/servers/<script>.sh
+	dir     string // of its pid, its log and what it keeps
+	environ []string
+	addr    string // what the script printed; a second start is at the same port
+}
+
+// start runs the server, and waits until it answers.
+func (s *server) start(ctx context.Context, root string) error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(root, "e2e", "servers", s.script+".sh"), "start", s.dir)
+	cmd.Env = append(os.Environ(), s.environ...)
+	if s.addr != "" {
+		cmd.Env = append(cmd.Env, "PORT="+s.addr[strings.LastIndex(s.addr, ":")+1:])
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the drills, which stop it
+	log, err := os.Create(filepath.Join(s.dir, "start.log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd.Stderr = log
+	out, err := cmd.Output()
+	if err != nil {
+		said, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("%s: %w\n%s", s.script, err, said)
+	}
+	s.addr = strings.TrimSpace(string(out))
+	return nil
+}
+
+// pid is the server's, as its script wrote it down.
+func (s *server) pid() (int, error) {
+	b, err := os.ReadFile(filepath.Join(s.dir, s.script+".pid"))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(b)))
+}
+
+func (s *server) signal(sig syscall.Signal) error {
+	pid, err := s.pid()
+	if err != nil {
+		return err
+	}
+	return syscall.Kill(pid, sig)
+}
+
+// kill ends the server by SIGKILL, and waits until it is gone.
+func (s *server) kill() error {
+	pid, err := s.pid()
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return err
+	}
+	for end := time.Now().Add(gone); time.Now().Before(end); time.Sleep(goneLook) {
+		if ended(pid) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: process %d survives SIGKILL", s.script, pid)
+}
+
+// ended says whether a process is gone, or nobody has looked at its end yet.
+func ended(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
+}
+
+// stop ends the server if it was started.
+func (s *server) stop() {
+	pid, err := s.pid()
+	if err != nil {
+		return
+	}
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // setsid made its pid the group's; one that is gone needs nothing
+	_ = os.Remove(filepath.Join(s.dir, s.script+".pid"))
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"seckill/audit"
+)
+
+const (
+	crowdLimit = 5 * time.Minute  // of a crowd; who is still there then is sent home
+	toolLimit  = 30 * time.Second // of the tool beyond it
+	tries      = 3 * time.Minute  // a shopper's patience with a sale that does not answer, or an order that is not placed
+)
+
+// result is what a drill came to.
+type result struct {
+	name      string
+	landed    string
+	began     time.Time
+	crowdTook time.Duration
+	took      time.Duration
+	load      loadReport
+	audit     audit.Report
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// load runs `seckill load` until its last shopper is gone.
+func (s *shared) load(ctx context.Context, w *world, r *result) error {
+	ctx, cancel := context.WithTimeout(ctx, crowdLimit+toolLimit)
+	defer cancel()
+	report := filepath.Join(w.dir, "load.json")
+	if err := s.tool(ctx, filepath.Join(w.dir, "load.txt"), filepath.Join(w.dir, "load.log"), "load", "--url", w.host.URL, "--item", item,
+		"--shoppers", strconv.Itoa(s.shoppers), "--ramp", s.ramp.String(), "--lead", "0s", "--seed", strconv.FormatInt(s.seed, 10),
+		"--patience", tries.String(), "--for", crowdLimit.String(), "--journal", w.journal(), "--json", report); err != nil {
+		return fmt.Errorf("seckill load: %w", err)
+	}
+	return read(report, &r.load)
+}
+
+// tool runs bin/seckill; what it prints is in the file out, what it says beside it in log.
+func (s *shared) tool(ctx context.Context, out, log string, args ...string) error {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.root, "bin", "seckill"), args...)
+	for path, to := range map[string]*io.Writer{out: &cmd.Stdout, log: &cmd.Stderr} {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		*to = f
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return cmd.Run()
+}
+
+// read takes a report that a tool has written.
+func read(path string, to any) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, to)
+}

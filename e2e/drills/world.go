@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/redis/go-redis/v9"
+
+	"seckill/e2e/lambdahost"
+	"seckill/local"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/sqsqueue"
+	"seckill/shared/seckill"
+)
+
+const (
+	region   = "eu-west-1"
+	appID    = "2021000000000001"
+	sellerID = "2088000000000001"
+	item     = "2002"
+
+	hold       = 25 * time.Second       // the release follows a minute of grace later
+	patience   = 250 * time.Millisecond // of a request, for a free instance
+	every      = 5 * time.Second        // of schedules that run each minute on AWS
+	startLimit = time.Minute
+	restLook   = 2 * time.Second
+	restLimit  = 5 * time.Minute // from the crowd's end until no order is open
+)
+
+// shared is what all drills use: it is no part of any fault.
+type shared struct {
+	root, bin, dir string
+	ministack      *server // queues
+	proxies        *proxies
+	shop, gateway  fakegateway.KeyPair
+	instances      map[string]int
+	shoppers       int
+	stock, limit   int
+	ramp           time.Duration
+	seed           int64
+}
+
+// world is one drill's own Redis, database, queues and functions: what a later drill breaks is no part of it, so that its audit sees what its own faults left.
+type world struct {
+	*shared
+	name            string
+	dir             string
+	redis, dynamo   *server
+	client          *redis.Client
+	rows            *dynamodb.Client
+	sqs             *sqs.Client
+	host            *lambdahost.Host
+	orders, closing *lambdahost.Queue
+	ordersURL       string
+	environ         map[string]string
+	created         time.Time
+
+	accepted, refused, unavailable atomic.Int64 // answers of buy: 200, 4xx, 5xx
+	struck                         atomic.Bool  // all faults are over
+}
+
+func config(endpoint string) aws.Config {
+	return aws.Config{Region: region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+}
+
+// newWorld starts everything that a drill needs, and puts its item on sale. It closes what it started when it fails.
+func newWorld(ctx context.Context, s *shared, name string, proxied bool) (_ *world, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	w := &world{shared: s, name: name, dir: filepath.Join(s.dir, name)}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	w.redis = &server{script: "redis", dir: filepath.Join(w.dir, "redis")}
+	w.dynamo = &server{script: "dynamodb", dir: filepath.Join(w.dir, "dynamodb"), environ: []string{"DB=" + filepath.Join(w.dir, "dynamodb", "tables")}}
+	for _, server := range []*server{w.redis, w.dynamo} {
+		if err := server.start(ctx, s.root); err != nil {
+			return nil, err
+		}
+	}
+	w.client = redis.NewClient(&redis.Options{Addr: w.redis.addr, MaxRetries: -1, DialTimeout: time.Second, ReadTimeout: time.Second, PoolSize: 4})
+	rows := dynamoledger.New(config(w.dynamo.addr), dynamoledger.Options{Prefix: w.prefix(), Tables: []ledger.Table{gatewaytable.Table}})
+	if err := rows.CreateTables(ctx); err != nil {
+		return nil, err
+	}
+	w.rows = dynamodb.NewFromConfig(config(w.dynamo.addr))
+	w.sqs = sqs.NewFromConfig(config(s.ministack.addr))
+	if err := w.start(ctx, proxied); err != nil {
+		return nil, err
+	}
+	it := local.DemoItems(time.Now(), s.stock, s.limit)[1]
+	it.ID = item
+	if err := rows.Items().Put(ctx, it); err != nil {
+		return nil, err
+	}
+	for w.client.Exists(ctx, key("item")).Val() == 0 { // stage loads it
+		if ctx.Err() != nil {
+			return nil, errors.New("the item is not loaded for sale")
+		}
+		time.Sleep(restLook / 20)
+	}
+	w.created = time.Now()
+	return w, nil
+}
+
+func (w *world) prefix() string { return "drill-" + w.name + "-" }
+
+// journal is where the crowd writes what it asked and heard.
+func (w *world) journal() string { return filepath.Join(w.dir, "journal.jsonl") }
+
+// key is one of the item's keys in Redis.
+func key(part string) string { return "{" + item + "}:" + part }
+
+// start makes the queues and runs the functions.
+func (w *world) start(ctx context.Context, proxied bool) error {
+	orders, err := sqsqueue.CreateQueue(ctx, w.sqs, w.prefix()+"orders")
+	if err != nil {
+		return err
+	}
+	closings, err := sqsqueue.CreateQueue(ctx, w.sqs, w.prefix()+"closings")
+	if err != nil {
+		return err
+	}
+	w.ordersURL = orders.URL
+	logs := filepath.Join(w.dir, "logs")
+	if err := os.MkdirAll(logs, 0o700); err != nil {
+		return err
+	}
+	w.host, err = lambdahost.New(lambdahost.Options{Bin: w.bin, Logs: logs, Instances: w.instances, Patience: patience, Answered: w.count})
+	if err != nil {
+		return err
+	}
+	w.environ = map[string]string{
+		"AWS_REGION": region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": w.prefix(), "GOMAXPROCS": "1",
+		"AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr, "REDIS_ADDRS": w.redis.addr,
+		"ORDERS_QUEUE_URL": orders.URL, "ORDERS_DEAD_LETTER_QUEUE_URL": orders.DeadLetterURL,
+		"CLOSINGS_QUEUE_URL": closings.URL, "CLOSINGS_DEAD_LETTER_QUEUE_URL": closings.DeadLetterURL,
+		"JWT_SECRET": local.DefaultSecret, "HOLD": hold.String(), "ALIPAY_FAKE": "true", "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID,
+		"ALIPAY_GATEWAY": w.host.URL + "/gateway.do", "ALIPAY_NOTIFY_URL": w.host.URL + "/seckill/alipay/notify", "CASHIER_URL": w.host.URL + "/cashier",
+		"ALIPAY_PRIVATE_KEY": w.shop.Private, "ALIPAY_PUBLIC_KEY": w.gateway.Public,
+		"GATEWAY_PRIVATE_KEY": w.gateway.Private, "ALIPAY_SHOP_PUBLIC_KEY": w.shop.Public,
+	}
+	if proxied {
+		over, err := w.proxies.open(ctx, w.name, map[string]string{"REDIS_ADDRS": w.redis.addr, "AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr})
+		if err != nil {
+			return err
+		}
+		maps.Copy(w.environ, over)
+	}
+	if err := w.host.Start(ctx, w.environ); err != nil {
+		return err
+	}
+	w.orders = w.host.Poll(w.sqs, orders.URL, "consume")
+	w.closing = w.host.Poll(w.sqs, closings.URL, "expire")
+	for _, step := range []string{"stage", "repair", "expire", "gateway"} {
+		w.host.Schedule(step, every)
+	}
+	return nil
+}
+
+// count keeps what buy was answered.
+func (w *world) count(function string, status int) {
+	switch {
+	case function != "buy":
+	case status == http.StatusOK:
+		w.accepted.Add(1)
+	case status < http.StatusInternalServerError:
+		w.refused.Add(1)
+	default:
+		w.unavailable.Add(1)
+	}
+}
+
+// open is what of the sale is not at rest yet; "": all is.
+func (w *world) open(ctx context.Context) (string, error) {
+	if w.client.Exists(ctx, key("item")).Val() == 0 {
+		return "the item is not installed", nil
+	}
+	awaiting, err := w.client.ZCard(ctx, key("awaiting")).Result()
+	if err != nil {
+		return "", err
+	}
+	states, err := w.states(ctx)
+	if err != nil {
+		return "", err
+	}
+	returns, err := w.rows.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(w.prefix() + "returns"), Select: types.SelectCount, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return "", err
+	}
+	depth, err := sqsqueue.New(w.sqs, sqsqueue.Options{URL: w.ordersURL, DeadLetterURL: w.environ["ORDERS_DEAD_LETTER_QUEUE_URL"]}).Depth(ctx)
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{states[string(seckill.PendingPayment)], "orders wait for payment"}, {states[string(seckill.Closing)], "orders are closing"}, {int(awaiting), "reservations await their order"},
+		{int(returns.Count), "returns are under way"}, {depth.Visible + depth.InFlight + depth.Delayed, "messages are in the orders queue"},
+	} {
+		if part.n > 0 {
+			out = append(out, fmt.Sprint(part.n, " ", part.what))
+		}
+	}
+	return strings.Join(out, ", "), nil
+}
+
+// states counts the orders by state.
+func (w *world) states(ctx context.Context) (map[string]int, error) {
+	out := map[string]int{}
+	pages := dynamodb.NewScanPaginator(w.rows, &dynamodb.ScanInput{TableName: aws.String(w.prefix() + "orders"), ConsistentRead: aws.Bool(true),
+		ProjectionExpression: aws.String("#s"), ExpressionAttributeNames: map[string]string{"#s": "state"}})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range page.Items {
+			if s, ok := row["state"].(*types.AttributeValueMemberS); ok {
+				out[s.Value]++
+			}
+		}
+	}
+	return out, nil
+}
+
+// rest waits until nothing of the sale is open: orders are paid or have lapsed, and what they gave back is in the stock.
+func (w *world) rest(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, restLimit)
+	defer cancel()
+	for {
+		open, err := w.open(ctx)
+		if err == nil && open == "" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not at rest %v after the crowd: %s %w", restLimit, open, errors.Join(err, ctx.Err()))
+		case <-time.After(restLook):
+		}
+	}
+}
+
+// close ends everything that the world started.
+func (w *world) close() {
+	var both sync.WaitGroup
+	for _, s := range []*server{w.redis, w.dynamo} {
+		if s != nil {
+			both.Go(s.stop)
+		}
+	}
+	if w.host != nil {
+		w.host.Close()
+	}
+	if w.client != nil {
+		_ = w.client.Close()
+	}
+	both.Wait()
+}
