@@ -2,6 +2,7 @@ package crowd
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"net"
 	"net/url"
@@ -58,11 +59,11 @@ func (h *host) exchange(req *fasthttp.Request, resp *fasthttp.Response, timeout 
 		return err
 	}
 	if err := l.exchange(req, resp, deadline); err != nil {
-		l.Close()
+		_ = l.Close()
 		return err
 	}
 	if resp.ConnectionClose() {
-		l.Close()
+		_ = l.Close()
 		return nil
 	}
 	l.used = time.Now()
@@ -95,7 +96,7 @@ func (h *host) take(deadline time.Time) (*link, error) {
 			h.mu.Unlock()
 			return l, nil
 		}
-		l.Close()
+		_ = l.Close()
 	}
 	h.mu.Unlock()
 	dialer := net.Dialer{Deadline: deadline}
@@ -106,10 +107,10 @@ func (h *host) take(deadline time.Time) (*link, error) {
 	if h.secure != nil {
 		secure := tls.Client(conn, h.secure)
 		if err = secure.SetDeadline(deadline); err == nil {
-			err = secure.Handshake()
+			err = secure.HandshakeContext(context.Background()) // the deadline is set
 		}
 		if err != nil {
-			conn.Close()
+			_ = conn.Close()
 			return nil, err
 		}
 		conn = secure
@@ -122,7 +123,7 @@ func (h *host) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, l := range h.idle {
-		l.Close()
+		_ = l.Close()
 	}
 	h.idle = nil
 }

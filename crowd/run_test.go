@@ -1,0 +1,254 @@
+package crowd_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/crowd"
+	"seckill/crowd/journal"
+	"seckill/local"
+	"seckill/local/localtest"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// TestAWholeSale has a crowd at a whole system: the report, the journal and the ledger tell the same.
+func TestAWholeSale(t *testing.T) {
+	t.Parallel()
+	const shoppers, units = 300, 100
+	sys, err := local.New(local.Options{Addr: ":0", Items: local.DemoItems(time.Now(), units, 1), Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sys.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := sys.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	var told []crowd.Progress
+	var notes []string
+	o := options(sys.URL())
+	o.Shoppers, o.Ramp, o.Lead, o.Secret, o.Journal, o.Flood = shoppers, 300*time.Millisecond, 300*time.Millisecond, local.DefaultSecret, &file, 200*time.Millisecond
+	o.Pay, o.Cancel, o.Abandon, o.Repeat, o.Key, o.Think = 0.5, 0.1, 0.1, 0.2, 0.5, 10*time.Millisecond
+	o.Watch, o.Note = func(p crowd.Progress) { told = append(told, p) }, func(s string) { notes = append(notes, s) }
+	rep := visit(t, o)
+
+	if rep.Arrived != shoppers || rep.Count("failed") != 0 || rep.Count("placed") < units || rep.Count("placed")+rep.Count("sold_out") != shoppers {
+		t.Errorf("%d came: %+v", rep.Arrived, rep.Outcomes)
+	}
+	if buy := rep.Requests.Acts[1]; buy.Name != journal.ActBuy || buy.Later != 0 || rep.Requests.Lost != 0 { // polls may be told to come later
+		t.Errorf("%+v", rep.Requests)
+	}
+	if !rep.Server.Known || rep.Server.PeakRSS == 0 || rep.Rates.FirstOrders != units || rep.Rates.Placed <= 0 || rep.Rates.RunPlaced <= 0 || rep.Rates.SellOutSeconds <= 0 {
+		t.Errorf("%+v, %+v", rep.Server, rep.Rates)
+	}
+	if !rep.Settled.Known || rep.Settled.Open != 0 || rep.Settled.AdvancedSeconds == 0 {
+		t.Errorf("not settled: %+v", rep.Settled)
+	}
+	if u := rep.Units; !u.Known || u.Stock != units || u.Sold != rep.Orders.Paid || u.Held != 0 || u.Free != units-u.Sold || u.BackOnSale < u.Free {
+		t.Errorf("%+v; %d paid", u, rep.Orders.Paid)
+	}
+	if m := rep.Money; !m.Known || m.Kept != rep.Price*seckill.Fen(rep.Orders.Paid) || m.Captured != m.Kept || m.DueBack != 0 {
+		t.Errorf("%+v; %d paid at %v", m, rep.Orders.Paid, rep.Price)
+	}
+	if f := rep.Flood; f == nil || f.NotRun != "" || f.Answers["sold_out"] == 0 || f.Answered == 0 || f.PerSecond <= 0 {
+		t.Errorf("flood %+v", f)
+	}
+	if last := told[len(told)-1]; last.Decided != shoppers || last.Came != shoppers || len(notes) == 0 {
+		t.Errorf("told at last %+v; notes %q", last, notes)
+	}
+	localtest.Invariants(t, sys, true)
+	journalTells(t, &file, sys, rep)
+	shows(t, rep)
+}
+
+// journalTells reads the journal back, and holds it to the ledger and to the report.
+func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crowd.Report) {
+	t.Helper()
+	acts, orders := map[string]int{}, map[string]bool{}
+	sum, err := journal.Read(file, func(e *journal.Entry) error {
+		if e.Kind == journal.KindRequest {
+			acts[e.Act]++
+		}
+		if e.Kind == journal.KindAnswer && e.Act == journal.ActBuy && e.Status == http.StatusOK {
+			orders[e.Order] = true
+		}
+		if e.Kind == journal.KindAnswer && (e.User == "" || e.Shopper == 0 || e.Date == "" || e.Body == "") || e.Act == journal.ActBuy && e.Kind == journal.KindRequest && (e.Item != local.DemoLive || e.Count != 1 || len(e.Address) != 64) {
+			t.Errorf("not all is noted: %+v", e)
+		}
+		return nil
+	})
+	if err != nil || sum.End == nil || sum.End.Interrupted || sum.Last != rep.Journal.Last || sum.Requests != sum.Answers {
+		t.Errorf("%+v, %v; the report says %+v", sum, err, rep.Journal)
+	}
+	if sum.Start.Item != local.DemoLive || sum.Start.Shoppers != 300 || sum.Start.LastUser-sum.Start.FirstUser != 299 {
+		t.Errorf("start %+v", sum.Start)
+	}
+	for _, a := range rep.Requests.Acts {
+		if a.Name == journal.ActBuy {
+			flood := rep.Flood.Answered + rep.Flood.Answers["no_answer"]
+			if more := acts[a.Name] - a.Sent; more < flood { // and what was bought up before
+				t.Errorf("buy: %d in the journal, %d reported, and %d of the flood", acts[a.Name], a.Sent, flood)
+			}
+			continue
+		}
+		if acts[a.Name] != a.Sent {
+			t.Errorf("%s: %d in the journal, %d reported", a.Name, acts[a.Name], a.Sent)
+		}
+	}
+	if len(orders) < int(rep.Count("placed")) {
+		t.Errorf("%d orders acknowledged, %d shoppers had one placed", len(orders), rep.Count("placed"))
+	}
+	for id := range orders {
+		if _, found, err := sys.Rows.Get(t.Context(), ledger.Key{Table: ledger.TableOrders, PK: id}); !found || err != nil {
+			t.Errorf("order %s was acknowledged, and has no row (%v)", id, err)
+		}
+	}
+}
+
+// shows checks what the report looks like.
+func shows(t *testing.T, rep *crowd.Report) {
+	t.Helper()
+	var text, page bytes.Buffer
+	if err := rep.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"300 shoppers in 300ms", "  placed ", "  sold out ", "  failed ", "placed orders per second", "by the run's own count", "money", "kept", "open orders", "0, after the clock of the run was moved on",
+		"closed loop of 8 clients", "journal", rep.Journal.Last} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, &text)
+		}
+	}
+	if err := rep.HTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"uPlot", "Leon Sorokin", `id="sales"`, `id="latency"`, "const report = {", "step_ms", "Refusals by cause", rep.Title} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if found := regexp.MustCompile(`(?i)<(script|img|link|iframe)[^>]*\s(src|href)=`).FindString(page.String()); found != "" {
+		t.Errorf("the page needs something else: %s", found)
+	}
+	data, err := json.Marshal(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back map[string]any
+	if err := json.Unmarshal(data, &back); err != nil || back["price_yuan"] != 199.0 || back["arrived"] != 300.0 {
+		t.Errorf("%v: %s", err, data)
+	}
+}
+
+// TestATitleIsNoMarkup: what the page shows comes from a sale that may be anybody's.
+func TestATitleIsNoMarkup(t *testing.T) {
+	t.Parallel()
+	rep := visit(t, func() crowd.Options {
+		o := options(serve(t, &script{title: `</script><script>alert(1)</script>`, buy: answers{problem(409, "</script>", "")}}))
+		return o
+	}())
+	var page bytes.Buffer
+	if err := rep.HTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(page.String(), "</script>"); n != 3 {
+		t.Errorf("%d scripts end in the page, want 3", n)
+	}
+}
+
+// TestBrokenOff: everybody is sent home, and there is a report and a journal that says so.
+func TestBrokenOff(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	s := &script{buy: answers{problem(503, "unavailable", `,"retry_after_ms":60000`)}}
+	var file bytes.Buffer
+	o := options(serve(t, s))
+	o.Shoppers, o.Ramp, o.Journal, o.For = 1000, time.Hour, &file, 2*time.Hour
+	o.Watch = func(p crowd.Progress) {
+		if p.Requests > 0 {
+			stop()
+		}
+	}
+	rep, err := crowd.Run(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addsUp(t, rep)
+	if !rep.Interrupted || rep.Arrived == 0 || rep.Arrived > 900 || rep.Count("broken_off") != int64(rep.Arrived) {
+		t.Errorf("%d came: %+v", rep.Arrived, rep.Outcomes)
+	}
+	sum, err := journal.Read(&file, func(*journal.Entry) error { return nil })
+	if err != nil || sum.End == nil || !sum.End.Interrupted {
+		t.Errorf("%+v, %v", sum.End, err)
+	}
+	var text bytes.Buffer
+	if err := rep.Text(&text); err != nil || !strings.Contains(text.String(), "BROKEN OFF") || !strings.Contains(text.String(), "unknown: only a") {
+		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
+// TestTheTimeIsUp sends home whoever is still there.
+func TestTheTimeIsUp(t *testing.T) {
+	t.Parallel()
+	o := options(serve(t, &script{buy: answers{problem(503, "unavailable", `,"retry_after_ms":60000`)}}))
+	o.For = time.Second
+	if rep := visit(t, o); rep.Interrupted || ending(rep) != "broken off" {
+		t.Errorf("%s, %+v", ending(rep), rep)
+	}
+}
+
+// TestOrdersComeToRestElsewhere: where no clock can be moved, the orders that shoppers left open are asked after.
+func TestOrdersComeToRestElsewhere(t *testing.T) {
+	t.Parallel()
+	expired := say(200, `{"alipay_order":"","state":"expired","order_id":"o1"}`)
+	s := &script{buy: answers{ok}, order: answers{pending, pending, expired}}
+	o := options(serve(t, s))
+	o.Settle = 5 * time.Minute
+	if rep := visit(t, o); rep.Settled.Open != 0 || !rep.Settled.Known || len(s.of("/seckill/order/7")) != 3 {
+		t.Errorf("%+v after %d looks", rep.Settled, len(s.of("/seckill/order/7")))
+	}
+}
+
+func TestBadOptionsAreOneLine(t *testing.T) {
+	t.Parallel()
+	good := options("http://localhost:1")
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		want   string
+		change func(*crowd.Options)
+	}{
+		{"--url", func(o *crowd.Options) { o.URL = "localhost:8100" }},
+		{"--item", func(o *crowd.Options) { o.Item = "x" }},
+		{"--shoppers 0: want 1 to", func(o *crowd.Options) { o.Shoppers = 0 }},
+		{"--pay 0.7, --cancel 0.2 and --abandon 0.2 are 1.1 together", func(o *crowd.Options) { o.Pay, o.Cancel, o.Abandon = 0.7, 0.2, 0.2 }},
+		{"--key -0.1: want a share", func(o *crowd.Options) { o.Key = -0.1 }},
+		{"--repeat 70: want a share", func(o *crowd.Options) { o.Repeat = 70 }},
+		{"--count 51", func(o *crowd.Options) { o.Count = 51 }},
+		{"--connections 0", func(o *crowd.Options) { o.Connections = 0 }},
+		{"--timeout 0s", func(o *crowd.Options) { o.Timeout = 0 }},
+		{"--ramp -1s", func(o *crowd.Options) { o.Ramp = -time.Second }},
+		{"--for 5m0s: want at least the ramp", func(o *crowd.Options) { o.Ramp = time.Hour }},
+		{"--first-user -1", func(o *crowd.Options) { o.FirstUser = -1 }},
+		{"--fake-cashier \"x\"", func(o *crowd.Options) { o.Cashier = "x" }},
+		{"no secret", func(o *crowd.Options) { o.Secret = "" }},
+	} {
+		o := good
+		tt.change(&o)
+		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v; want %q in one line", err, tt.want)
+		}
+	}
+}
