@@ -50,6 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
   seckill plan --help      what a sale on AWS needs and costs
   seckill keys --help      make the secrets of a stack on AWS
   seckill doctor --help    look at a stack before a sale
+  seckill audit --help     judge a sale afterwards
   seckill sim --help       try what production will, and see that no unit is lost or sold twice`,
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},

@@ -1,0 +1,72 @@
+package audit_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"seckill/audit"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// ignored are attributes that no guarantee of an audit rests on: they serve lists, or words.
+var ignored = map[string][]string{
+	audit.PartItems:      {"covers", "detail", "commodity", "price", "commodity_created", "created"},
+	audit.PartTrades:     {},
+	ledger.TableOrders:   {"placed_by", "created_id", "item_shard"},
+	ledger.TableQuotas:   {"newest"},
+	ledger.TablePayments: {"cause"},
+}
+
+// TestEveryAttributeCounts: a row without one of its attributes does not pass, whichever it is.
+func TestEveryAttributeCounts(t *testing.T) {
+	t.Parallel()
+	good := atRest()
+	for _, table := range append([]string{audit.PartItems, audit.PartTrades}, audit.Tables...) {
+		kinds := map[string]bool{}
+		for i, row := range good.tables[table] {
+			if state, _ := row["state"].(string); kinds[state] {
+				continue // a row of each state is enough
+			} else {
+				kinds[state] = true
+			}
+			for attr := range row {
+				w := atRest()
+				delete(w.tables[table][i], attr)
+				r, err := audit.Run(t.Context(), w, audit.Options{Item: item})
+				seen := err != nil || len(verdicts(r, audit.Broken)) > 0
+				if want := !slices.Contains(ignored[table], attr); seen != want {
+					t.Errorf("%s of %s (%v) taken away: seen %v, want %v", attr, table, row["state"], seen, want)
+				}
+			}
+		}
+	}
+}
+
+// TestNothingBreaksTheAudit: whatever stands in rows and keys, an audit ends with a report, or says that there is no such item.
+func TestNothingBreaksTheAudit(t *testing.T) {
+	t.Parallel()
+	good := atRest()
+	value := rapid.OneOf(rapid.Map(rapid.String(), func(s string) any { return s }), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
+		rapid.Map(rapid.SliceOf(rapid.String()), func(l []string) any { return l }), rapid.Map(rapid.SliceOf(rapid.String()), func(l []string) any { return ledger.Set(l) }),
+		rapid.SampledFrom([]any{"", "0", "-1", "9999999", item + "#", item + "#x", "#", ",", "1,1", "q||||||||", "q|1|1|||x|y|z|", string(seckill.Rejected), string(seckill.Queued), nil}))
+	rapid.Check(t, func(t *rapid.T) {
+		w := good.clone()
+		for range rapid.IntRange(1, 5).Draw(t, "changes") {
+			if table := rapid.SampledFrom(append([]string{audit.PartItems, audit.PartTrades}, audit.Tables...)).Draw(t, "table"); len(w.tables[table]) > 0 {
+				row := rapid.SampledFrom(w.tables[table]).Draw(t, "row")
+				row[rapid.SampledFrom(slices.Sorted(maps.Keys(row))).Draw(t, "attribute")] = value.Draw(t, "value")
+			}
+			key := w.keys[rapid.SampledFrom(slices.Sorted(maps.Keys(w.keys))).Draw(t, "key")]
+			key[rapid.SampledFrom(append(slices.Sorted(maps.Keys(key)), "", "x")).Draw(t, "field")] = rapid.SampledFrom([]string{"", "x", "1", "-1", "a:1,b:x", "q|||||||", "q|1|1|||x|y|z|"}).Draw(t, "text")
+		}
+		if r, err := audit.Run(t.Context(), w, audit.Options{Item: item}); err == nil && len(r.Judgements) != len(names) {
+			t.Fatalf("%d judgements", len(r.Judgements))
+		}
+	})
+}
+
+var names = []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I11", "L1", "L2", "L3", "L4"}
