@@ -17,8 +17,8 @@ import (
 	"seckill/local"
 )
 
-// plainEvery is how often a crowd's progress is said where no line can be redrawn.
-const plainEvery = 5 * time.Second
+// How often a crowd's progress is said: in a line that is redrawn, and in plain lines elsewhere.
+const barEvery, plainEvery = 150 * time.Millisecond, 5 * time.Second
 
 // loadFlags are the flags of `seckill load` that are not the crowd's own.
 type loadFlags struct {
@@ -207,8 +207,8 @@ type loadProgress struct {
 func newLoadProgress(w io.Writer, shoppers int) *loadProgress {
 	p := &loadProgress{w: w, last: time.Now()}
 	if waitingOn(w).w != nil {
-		p.bar = progressbar.NewOptions(shoppers, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("answered"), progressbar.OptionShowCount(),
-			progressbar.OptionClearOnFinish())
+		p.bar = progressbar.NewOptions(shoppers, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(10), progressbar.OptionThrottle(barEvery),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish())
 	}
 	return p
 }
@@ -229,8 +229,7 @@ func progressLine(g crowd.Progress) string {
 	if g.Since < 0 {
 		return fmt.Sprintf("opens in %v", -g.Since.Round(time.Second))
 	}
-	return fmt.Sprintf("%v: %d of %d came, %d placed, %d paid, %d sold out, %d refused, %d failed, %d requests", g.Since.Round(time.Second/10), g.Came, g.Shoppers,
-		g.Placed, g.Paid, g.SoldOut, g.Refused, g.Failed, g.Requests)
+	return fmt.Sprintf("%.1fs: %d came, %d placed, %d paid, %d sold out, %d failed", g.Since.Seconds(), g.Came, g.Placed, g.Paid, g.SoldOut+g.Refused, g.Failed)
 }
 
 func (p *loadProgress) note(text string) {
