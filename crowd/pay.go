@@ -19,6 +19,15 @@ const payTries = 5 // at the cashier
 // rest then.
 func (s *shopper) payFor(ctx context.Context, a answer) bool {
 	order := a.order
+	for a.pay == "" && a.state == seckill.PendingPayment { // placed, and not signed yet
+		moment := time.Now().Add(max(a.retry, firstWait))
+		if !sleep(ctx, moment) {
+			return false
+		}
+		if b := s.look(ctx, order, moment); !b.later() {
+			a = b
+		}
+	}
 	switch page := s.atCashier(ctx, a.pay, order); {
 	case page.err != nil, page.later():
 		s.tally.change(func(t *tally) { t.unpaid++ })

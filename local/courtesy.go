@@ -78,13 +78,13 @@ type politePayments struct {
 	*courtesy
 }
 
-// Prepare is the payments' own. CodeUnavailable when there is something more urgent.
+// Prepare is the payments' own. ErrSignLater when there is something more urgent.
 func (p politePayments) Prepare(o seckill.Order) (string, error) {
 	select {
 	case p.line <- struct{}{}:
 		defer func() { <-p.line }()
 	default:
-		return "", errLater
+		return "", seckill.ErrSignLater
 	}
 	p.sign.Lock()
 	defer p.sign.Unlock()
@@ -92,7 +92,7 @@ func (p politePayments) Prepare(o seckill.Order) (string, error) {
 	last := p.last
 	p.mu.Unlock()
 	if p.urgent(last) {
-		return "", errLater
+		return "", seckill.ErrSignLater
 	}
 	text, err := p.Payments.Prepare(o)
 	p.mu.Lock()
@@ -100,5 +100,3 @@ func (p politePayments) Prepare(o seckill.Order) (string, error) {
 	p.mu.Unlock()
 	return text, err
 }
-
-var errLater = &seckill.Error{Code: seckill.CodeUnavailable, RetryAfter: seckill.RetryAfterFault}

@@ -29,8 +29,7 @@ func TestPaymentsGiveWay(t *testing.T) {
 	later := func(why string) {
 		t.Helper()
 		c.last = time.Now().Add(time.Hour) // however slow this machine is
-		var e *seckill.Error
-		if _, err := p.Prepare(seckill.Order{}); !errors.As(err, &e) || e.Code != seckill.CodeUnavailable || e.RetryAfter <= 0 {
+		if _, err := p.Prepare(seckill.Order{}); !errors.Is(err, seckill.ErrSignLater) {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
@@ -75,7 +74,7 @@ func TestPaymentsHaveALine(t *testing.T) {
 	for len(c.line) < signLine {
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := p.Prepare(seckill.Order{}); !errors.Is(err, errLater) {
+	if _, err := p.Prepare(seckill.Order{}); !errors.Is(err, seckill.ErrSignLater) {
 		t.Errorf("one more than the line holds: %v", err)
 	}
 	close(slow.leave)

@@ -152,12 +152,13 @@ func (w *world) status(user, item string) answer {
 	return w.call(w.token(user), "GET", "/seckill/order/"+item, nil)
 }
 
+// awaitState waits until the newest order is in a state; one that waits for its payment can be paid then.
 func (w *world) awaitState(user, item string, want seckill.State) answer {
 	w.t.Helper()
 	var a answer
 	w.eventually("order "+string(want), func() bool {
 		a = w.status(user, item)
-		return a.text("state") == string(want)
+		return a.text("state") == string(want) && (want != seckill.PendingPayment || a.text("alipay_order") != "")
 	}, func() any { return a })
 	return a
 }

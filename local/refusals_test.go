@@ -1,7 +1,9 @@
 package local_test
 
 import (
+	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"seckill/local"
@@ -53,4 +55,43 @@ func TestKnownButNotInTheStockIs503UntilRebuilt(t *testing.T) {
 	w.awaitState("1002", "11", seckill.PendingPayment)
 	w.drained()
 	w.soldOnce("11", 2)
+}
+
+// TestPayStringComesLater: while the payments sign for others, the shopper hears where the order is, and when to ask again.
+func TestPayStringComesLater(t *testing.T) {
+	t.Parallel()
+	var busy busyPayments
+	w := startChanged(t, local.Options{Items: []seckill.Item{live("5", 3, 3)}}, func(s *local.System) {
+		busy.Payments = s.Payments
+		s.Shop.Payments = &busy
+	})
+	busy.busy.Store(true)
+	if a := w.buy("1001", "5", 1, ""); a.status != 200 {
+		t.Fatal(a)
+	}
+	var a answer
+	w.eventually("a placed order", func() bool {
+		a = w.status("1001", "5")
+		return a.text("state") == string(seckill.PendingPayment)
+	}, func() any { return a })
+	if wait, err := a.json["retry_after_ms"].(json.Number).Int64(); a.text("alipay_order") != "" || err != nil || wait < 1 {
+		t.Error(a)
+	}
+	if list := w.call(w.token("1001"), "GET", "/order/list", nil); list.status != 200 {
+		t.Error(list)
+	}
+	busy.busy.Store(false)
+	w.awaitState("1001", "5", seckill.PendingPayment)
+}
+
+type busyPayments struct {
+	seckill.Payments
+	busy atomic.Bool
+}
+
+func (p *busyPayments) Prepare(o seckill.Order) (string, error) {
+	if p.busy.Load() {
+		return "", seckill.ErrSignLater
+	}
+	return p.Payments.Prepare(o)
 }

@@ -38,8 +38,7 @@ import (
 const (
 	DefaultPort    = 8100
 	DefaultSecret  = "helloworld" // of tokens; a local run holds nothing worth keeping from anybody
-	DefaultWorkers = 4            // per queue
-	ServerWorkers  = 16           // per queue with a real server: a worker waits for its answers most of the time
+	DefaultWorkers = 32           // per queue: in a crowd each gets its turn after hundreds of requests
 	MinHold        = 5 * time.Second
 	MaxClose       = 5 * time.Second // how long Close takes at most
 
@@ -60,7 +59,7 @@ type Options struct {
 	Items     []seckill.Item // the demo items when nil
 	Version   string         // shown by /healthz
 	Log       *slog.Logger   // nil: none
-	Workers   int            // per queue, 1 to 64; DefaultWorkers or ServerWorkers when 0
+	Workers   int            // per queue, 1 to 64; DefaultWorkers when 0
 
 	Servers Servers // real servers instead of embedded drivers
 
@@ -154,9 +153,6 @@ func (o *Options) complete() error {
 	}
 	if o.Workers == 0 {
 		o.Workers = DefaultWorkers
-		if o.Servers.Any() {
-			o.Workers = ServerWorkers
-		}
 	}
 	if o.Workers < 0 || o.Workers > maxWorkers {
 		return fmt.Errorf("%d workers: want 1 to %d", o.Workers, maxWorkers)

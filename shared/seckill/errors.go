@@ -163,6 +163,8 @@ var (
 	ErrNoReturn = errors.New("seckill: no such return row")
 	// ErrBuildBusy: another builder is at work; nothing was written.
 	ErrBuildBusy = errors.New("seckill: another build is under way")
+	// ErrSignLater: too many signatures are asked for; the order is as it was.
+	ErrSignLater = errors.New("seckill: too many signatures are asked for")
 	// ErrBuildLost: another builder took over, or the build is not whole; nothing was installed.
 	ErrBuildLost = errors.New("seckill: build lost")
 )

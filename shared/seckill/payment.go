@@ -45,7 +45,7 @@ type Notice struct {
 // Payments is the payment provider as the flows see it. Any error but those named is a fault: the effect is unknown.
 type Payments interface {
 	// Prepare signs what the shopper's client hands to the provider to pay the order: the same bytes each time for
-	// the same order. Its hold ends at o.PayBy. No network.
+	// the same order. Its hold ends at o.PayBy. No network. ErrSignLater.
 	Prepare(o Order) (string, error)
 	// Query asks for the order's trade.
 	Query(ctx context.Context, order string) (Trade, error)

@@ -7,6 +7,7 @@ type exception struct {
 	why  string
 }
 
+const signs = "payments of a world sign at once"
 const few = "a bound of memory, thousands of entries above what a world has"
 
 // unreachable is checked: an entry whose block is reached, or that no block has any more, makes the command fail.
@@ -16,6 +17,8 @@ var unreachable = []exception{
 	{flows + "consume/consume.go", `return m, true, fmt.Errorf("consume: redraw answered %q"`, "redraw.lua has no other answer"},
 	{flows + "itemcache/itemcache.go", "if len(c.entries) >= maxEntries { clear", few},
 	{flows + "shop/order.go", "if len(f.prepared) >= maxPrepared { clear", few},
+	{flows + "shop/order.go", "if errors.Is(err, seckill.ErrSignLater) { return", signs},
+	{flows + "shop/order.go", `if s.PayString == "" { s.RetryAfter`, signs},
 	{flows + "shop/order.go", "return Status{}, &seckill.Error{Code: seckill.CodeNotCancelable", "an order leaves pending_payment once: a cancel loses it once"},
 	{flows + "shop/shop.go", "if len(f.levels) >= maxLevels { clear", few},
 	{flows + "shop/shop.go", "if it.Buckets > countBuckets { return", "a world's items have two buckets"},

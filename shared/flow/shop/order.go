@@ -37,7 +37,7 @@ func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
 			return Status{}, seckill.AsError(err)
 		}
 		if queued.Order != "" {
-			return Status{Order: id, State: seckill.Queued, RetryAfter: pollQueued}, nil
+			return Status{Order: id, State: seckill.Queued, RetryAfter: again(queued.Created, f.Clock.Now())}, nil
 		}
 	}
 	switch {
@@ -64,12 +64,22 @@ func (f *Flow) status(o *seckill.Order) (Status, error) {
 		if s.PayString, err = f.prepare(*o); err != nil {
 			return s, seckill.AsError(err)
 		}
+		if s.PayString == "" {
+			s.RetryAfter = again(o.Placed, f.Clock.Now())
+		}
 	case seckill.Closing:
 		s.RetryAfter = pollClosing
 	}
 	return s, nil
 }
 
+// again is how soon to ask once more for what was begun then: as long as it has taken so far. Whoever waits long asks rarely, and twenty thousand who wait do not
+// keep the system from what they wait for.
+func again(begun, now time.Time) time.Duration {
+	return min(max(now.Sub(begun), pollSoonest), pollLatest)
+}
+
+// prepare gives an order's pay string, "" when the payments cannot sign it now.
 func (f *Flow) prepare(o seckill.Order) (string, error) {
 	f.mu.Lock()
 	known, ok := f.prepared[o.ID]
@@ -78,6 +88,9 @@ func (f *Flow) prepare(o seckill.Order) (string, error) {
 		return known, nil
 	}
 	fresh, err := f.Payments.Prepare(o)
+	if errors.Is(err, seckill.ErrSignLater) {
+		return "", nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("pay string of %s: %w", o.ID, err)
 	}
