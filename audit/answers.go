@@ -24,6 +24,7 @@ func (s *sale) judgeTold(t *told) {
 		s.judgeSold(nil, why)
 		return
 	}
+	s.moved = s.clockMoved(t)
 	if s.use(i4, ledger.TableOrders) {
 		s.judgeKeys(t)
 	}
@@ -40,6 +41,26 @@ func (s *sale) judgeTold(t *told) {
 			s.needs(g, "the journal's end: it was cut off after line %d", t.Lines)
 		}
 	}
+}
+
+// clockMoved compares when shoppers were answered with when their orders say that they were reserved. Nobody moves the clocks of servers, and
+// what theirs differ by is not explained away: it counts against I10.
+func (s *sale) clockMoved(t *told) int64 {
+	var apart []int64
+	for id, a := range t.acked {
+		if i, _ := s.orderOf(id); i >= 0 {
+			apart = append(apart, s.orders[i].created-a.at)
+		}
+	}
+	if len(apart) == 0 {
+		return 0
+	}
+	slices.Sort(apart)
+	by := min(apart[len(apart)/2], s.ahead)
+	if by <= skew {
+		return 0
+	}
+	return by
 }
 
 // judgeKeys: I4. Rows that stand there twice are found as they are read.
@@ -148,7 +169,7 @@ func (s *sale) judgeAcks(t *told) {
 		case s.mayWait(a):
 			unseen++
 		default:
-			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s at %s, and it has no row", id, a.user, dated(a.at))
+			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s at %s, and it has no row", id, a.user, dated(a.at+s.moved))
 		}
 	}
 	s.looked(i11, len(t.acked), "acknowledged orders")
@@ -174,7 +195,7 @@ func (s *sale) mayWait(a *acked) bool {
 	if known {
 		return q.Visible+q.InFlight+q.Delayed+q.Parked > 0
 	}
-	return s.now < a.at+unplaced+resend
+	return s.now < a.at+s.moved+unplaced+resend
 }
 
 // judgeEarly: I10, by when shoppers had their answers.
@@ -183,8 +204,8 @@ func (s *sale) judgeEarly(t *told) {
 		return
 	}
 	s.looked(i10, len(t.acked), "acknowledged orders")
-	if t.first < s.item.start-skew {
-		s.broken(i10, lineOf(t.firstN), "acknowledged a purchase at %s, the sale starts at %s", dated(t.first), dated(s.item.start))
+	if first := t.first + s.moved; first < s.item.start-skew {
+		s.broken(i10, lineOf(t.firstN), "acknowledged a purchase at %s, the sale starts at %s", dated(first), dated(s.item.start))
 	}
 }
 
@@ -216,14 +237,14 @@ func (s *sale) judgeSold(t *told, why string) {
 		return
 	}
 	// What was free when the last sold_out was said: what is left, without what came back since, and with what was drawn since.
-	back, drawn := 0, 0
+	back, drawn, soldOut := 0, 0, t.soldOut+s.moved
 	for i := range s.orders {
 		o := s.orders[i]
 		rejected := o.state == seckill.Rejected
-		if o.released != 0 && o.released >= t.soldOut-upkeep || rejected && o.changed >= t.soldOut-upkeep {
+		if o.released != 0 && o.released >= soldOut-upkeep || rejected && o.changed >= soldOut-upkeep {
 			back += int(o.count)
 		}
-		if o.created > t.soldOut+skew {
+		if o.created > soldOut+skew {
 			drawn += int(o.count)
 		}
 	}
@@ -233,6 +254,6 @@ func (s *sale) judgeSold(t *told, why string) {
 	case s.item.version > 1:
 		s.needs(l4, "when the stock grew: %d units are unsold, %d of which came back after somebody last heard sold_out", left, back)
 	default:
-		s.broken(l4, "items "+s.id, "%d units are unsold, yet somebody who asked at %s heard sold_out; of %d that came back then or later, %d were sold again. A Redis that forgot may keep units out of sale for some minutes", left, dated(t.soldOut), back, drawn)
+		s.broken(l4, "items "+s.id, "%d units are unsold, yet somebody who asked at %s heard sold_out; of %d that came back then or later, %d were sold again. A Redis that forgot may keep units out of sale for some minutes", left, dated(soldOut), back, drawn)
 	}
 }

@@ -49,7 +49,7 @@ func Run(ctx context.Context, src Source, o Options) (*Report, error) {
 		return nil, err
 	}
 	first, err := judge(ctx, src, o.Item, told)
-	if err != nil || o.Again == 0 || !first.Broken() {
+	if err != nil || o.Again == 0 || len(first.are(Broken)) == 0 {
 		return first, err
 	}
 	select {
@@ -260,32 +260,28 @@ type Report struct {
 
 // Broken says whether a guarantee is broken, or the journal cannot be believed.
 func (r *Report) Broken() bool {
+	return len(r.are(Broken)) > 0 || r.Journal != nil && r.Journal.Fault != ""
+}
+
+// are names the guarantees with a verdict.
+func (r *Report) are(v Verdict) (ids []string) {
 	for i := range r.Judgements {
-		if r.Judgements[i].Verdict == Broken {
-			return true
+		if r.Judgements[i].Verdict == v {
+			ids = append(ids, r.Judgements[i].ID)
 		}
 	}
-	return r.Journal != nil && r.Journal.Fault != ""
+	return ids
 }
 
 // Verdict is the report in a line.
 func (r *Report) Verdict() string {
-	var broken, unknown []string
-	for i := range r.Judgements {
-		switch j := &r.Judgements[i]; j.Verdict {
-		case Broken:
-			broken = append(broken, j.ID)
-		case Unknown:
-			unknown = append(unknown, j.ID)
-		}
-	}
 	list := func(ids []string, word string) string {
 		if len(ids) == 0 {
 			return "none is " + word
 		}
 		return strings.Join(ids, ", ") + " " + word
 	}
-	out := list(broken, "broken") + "; " + list(unknown, "unknown")
+	out := list(r.are(Broken), "broken") + "; " + list(r.are(Unknown), "unknown")
 	if r.Journal != nil && r.Journal.Fault != "" {
 		out += "; the journal cannot be believed"
 	}

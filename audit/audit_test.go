@@ -159,6 +159,28 @@ func TestMoneyThatIsNotHeardOf(t *testing.T) {
 	}
 }
 
+// TestAClockThatWasMoved: a seckill run sells early when its clock was moved before the crowd came; nobody moves the clock of servers.
+func TestAClockThatWasMoved(t *testing.T) {
+	t.Parallel()
+	const by = 2 * time.Hour // the sale began an hour before the crowd came
+	for _, tt := range []struct {
+		now    time.Time
+		broken []string
+	}{
+		{time.Now().Add(by), nil},
+		{time.Now(), []string{"I10"}},
+	} {
+		w := atRest()
+		start := *w.entries[0].Start
+		start.Time = start.Time.Add(-by)
+		w.entries[0].Start, w.now = &start, tt.now.UnixMilli()
+		r := w.audit(t)
+		if got := verdicts(r, audit.Broken); !slices.Equal(got, tt.broken) && !slices.Equal(got, append(tt.broken, "L4")) || len(verdicts(r, audit.Unknown)) > 0 {
+			t.Error(show(t, r))
+		}
+	}
+}
+
 // TestOpenOrders: before its unpaid orders lapse a sale is unknown where it is under way, and broken when they never do.
 func TestOpenOrders(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
@@ -18,6 +19,8 @@ type sale struct {
 	verdicts
 	id      string
 	now     int64 // Unix milliseconds, as are all times here
+	ahead   int64 // of this machine's clock: that of a seckill run can be moved
+	moved   int64 // how much of it was so already when the journal was kept
 	item    item
 	read    map[string]int    // lines, by part
 	whole   map[string]bool   // parts that were read to their end
@@ -129,6 +132,7 @@ func (s *sale) add(l *Line) error {
 		}
 	default:
 		s.now = l.Now
+		s.ahead = l.Now - time.Now().UnixMilli()
 	}
 	return nil
 }

@@ -235,7 +235,7 @@ type crowd struct {
 func play() (rest, before *world, err error) {
 	it := local.DemoItems(time.Now(), stock, limit)[1]
 	it.ID = item
-	sys, err := local.New(local.Options{Addr: ":0", Hold: local.MinHold, Items: []seckill.Item{it}})
+	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Item{it}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -268,7 +268,7 @@ func play() (rest, before *world, err error) {
 	if before, err = c.look(ctx, entries); err != nil {
 		return nil, nil, err
 	}
-	sys.Clock.Advance(5 * time.Minute)
+	sys.Clock.Advance(seckill.DefaultHold + 5*time.Minute)
 	rest, err = c.look(ctx, entries)
 	return rest, before, err
 }
@@ -325,12 +325,16 @@ func (c *crowd) shop(ctx context.Context, i int) error {
 	id := a.Text("order_id")
 	switch i % 4 {
 	case 0, 1:
-		a, err := c.client.Call(ctx, token, http.MethodGet, "/seckill/order/"+item, nil)
+		o, err := c.Ledger.Order(ctx, id)
 		if err != nil {
 			return err
 		}
-		if _, err := c.Gateway.Open(a.Text("alipay_order")); err != nil {
-			return fmt.Errorf("cashier of %v: %w", a, err)
+		pay, err := c.Payments.Prepare(o) // without the shop, which may ask to come again
+		if err != nil {
+			return err
+		}
+		if _, err := c.Gateway.Open(pay); err != nil {
+			return fmt.Errorf("cashier: %w", err)
 		}
 		return c.Gateway.Pay(id)
 	case 2:
