@@ -17,7 +17,6 @@ var ignored = map[string][]string{
 	audit.PartItems:      {"covers", "detail", "commodity", "price", "commodity_created", "created"},
 	audit.PartTrades:     {},
 	ledger.TableOrders:   {"placed_by", "created_id", "item_shard"},
-	ledger.TableQuotas:   {"newest"},
 	ledger.TablePayments: {"cause"},
 }
 

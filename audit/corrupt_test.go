@@ -80,6 +80,16 @@ var rowCorruptions = []corruption{
 		w.quota(b)["orders"] = ledger.Set{text(a, "id") + ":1"}
 		return "quotas " + text(b, "user")
 	}, "I2"},
+	{"a rejected order is gone", func(w *world) string {
+		o := w.order(seckill.Rejected, 0)
+		w.remove(ledger.TableOrders, o)
+		return "quotas " + text(o, "user")
+	}, "I2"},
+	{"a quota row's newest order is another's", func(w *world) string {
+		q := w.quota(w.order(seckill.Expired, 0))
+		q["newest"] = w.order(seckill.Paid, 0)["id"]
+		return "quotas " + text(q, "user")
+	}, "I2"},
 	{"a unit row is gone", func(w *world) string {
 		o := w.order(seckill.Paid, 0)
 		w.remove(ledger.TableUnits, w.unitRow(o))

@@ -62,16 +62,11 @@ func (s *sale) addOrder(d *decoder) {
 		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
 		created: d.number("created"), address: addressOf(d.text("address")),
 		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
-	if o.state != seckill.Rejected {
-		o.payBy = d.number("pay_by")
-	}
 	if price := d.number("price"); o.amount != price*int64(o.count) {
 		s.broken(i7, "orders "+o.id, "of %d at %d fen asks for %d fen", o.count, price, o.amount)
 	}
-	if n := d.number("buckets"); int(n) != s.item.buckets {
-		s.broken(i3, "orders "+o.id, "has its units in %d buckets, the item has %d", n, s.item.buckets)
-	}
-	if d.text("title"); d.number("placed") < 1 {
+	s.asSold(d, o)
+	if d.number("placed") < 1 {
 		d.fail("placed", "a time")
 	}
 	if o.count < 1 {
@@ -91,6 +86,25 @@ func (s *sale) addOrder(d *decoder) {
 	s.byID[o.id] = int32(len(s.orders) - 1)
 	if info[o.state].Holds {
 		s.lists(o, int32(len(s.orders)))
+	}
+}
+
+// asSold judges what an order has of its item. A rejected one has nothing of it: title "", price, amount and buckets 0.
+func (s *sale) asSold(d *decoder, o *order) {
+	title, ok := d.row["title"].(string)
+	buckets := int(d.number("buckets"))
+	if o.state == seckill.Rejected {
+		if d.text("reason"); !ok {
+			d.fail("title", "a text")
+		}
+		return
+	}
+	o.payBy = d.number("pay_by")
+	if title == "" {
+		d.fail("title", "a text")
+	}
+	if buckets != s.item.buckets {
+		s.broken(i3, "orders "+o.id, "has its units in %d buckets, the item has %d", buckets, s.item.buckets)
 	}
 }
 

@@ -94,6 +94,12 @@ func (s *sale) addQuota(d *decoder) {
 			s.orders[i].quota = int32(n)
 		}
 	}
+	newest := d.text("newest")
+	if i, _ := s.orderOf(newest); newest != "" && i < 0 {
+		s.broken(i2, row, "has for its newest %s", s.nameOf(newest))
+	} else if i >= 0 && s.users[s.orders[i].user].id != name {
+		s.broken(i2, row, "has for its newest order %s, which is user %s's", newest, s.users[s.orders[i].user].id)
+	}
 	d.done(i2, row)
 }
 

@@ -234,7 +234,7 @@ type crowd struct {
 
 func play() (rest, before *world, err error) {
 	it := local.DemoItems(time.Now(), stock, limit)[1]
-	it.ID = item
+	it.ID, it.Start = item, it.Start.Add(-time.Hour)
 	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Item{it}})
 	if err != nil {
 		return nil, nil, err
@@ -250,6 +250,9 @@ func play() (rest, before *world, err error) {
 	var log bytes.Buffer
 	c := &crowd{sys, contract.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: patience}},
 		journal.Create(&log, journal.Start{Item: item, Shoppers: shoppers, FirstUser: firstUser, LastUser: firstUser + shoppers - 1})}
+	if err := c.late(ctx, it.Start); err != nil {
+		return nil, nil, err
+	}
 	for i := range shoppers {
 		if err := c.shop(ctx, i); err != nil {
 			return nil, nil, fmt.Errorf("shopper %d: %w", i, err)
@@ -291,6 +294,18 @@ func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*world, erro
 		return nil, err
 	}
 	return w, c.Dump(ctx, &it, w.take)
+}
+
+// late has a message handled that was an hour on its way: its order is rejected.
+func (c *crowd) late(ctx context.Context, sent time.Time) error {
+	user := fmt.Sprint(firstUser + shoppers - 1)
+	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID(item, user, "late"), Item: item, User: user, Count: 1, Address: address, Created: sent}, Units: []int{stock}}
+	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: "late", Count: 1, Address: journal.Hash([]byte(address))})
+	c.log.Answer(journal.Entry{Request: n, User: user, Act: journal.ActBuy, Error: "the answer was lost"})
+	if err := c.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: r}, 0); err != nil {
+		return err
+	}
+	return c.Settle(ctx)
 }
 
 // shop buys 1 or 2, some with a key and twice; then some pay, some cancel, and the others walk away.
