@@ -25,8 +25,8 @@ const (
 	queueCalls   = 10  // to SQS for one order: send, receive and delete in batches, the same for its closing
 )
 
-// Bytes in Redis, by `MEMORY USAGE` of all keys and by the server's own count of its data set, whichever is more, for an address of 90 bytes: measured at
-// 10^3 to 10^5 units on redis-server 7.0, November 2026, and rounded up (shared/adapter/redisconn, TestRealGrowth, which holds them).
+// Bytes in Redis, as the server counts its data set: measured at 10^3 to 10^6 units on redis-server 7.0, November 2026, and rounded up (make growth, whose test
+// holds them).
 const (
 	BytesInstalled = 500 // an item whose units are all unsold: numbers that were never issued take no place
 	BytesAwaiting  = 700 // a unit held by an order on its way to the ledger; the request is kept whole

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"seckill/local"
+	"seckill/plan"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
 	"seckill/shared/adapter/redisconn"
@@ -129,11 +130,11 @@ func (w *world) place(r *seckill.Reservation) {
 		Amount: w.item.Price, Title: w.item.Commodity.Title, Created: r.Created, Placed: now, PayBy: now.Add(15 * time.Minute)}, w.item.Limit))
 }
 
-// TestGrowth sells each stock whole, and checks after drift pass and rebuild that stock and ledger agree.
+// TestGrowth sells each stock whole, checks after drift pass and rebuild that stock and ledger agree, and that a unit takes no more of Redis than seckill plan says.
 func TestGrowth(t *testing.T) {
 	var table strings.Builder
-	fmt.Fprintln(&table, "| stock = shoppers | stage ms | Redis bytes per unsold unit | per unit awaiting its order | per held unit | drift pass s | rebuild s | longest script ms |")
-	fmt.Fprintln(&table, "|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(&table, "| stock = shoppers | stage ms | Redis bytes, all unsold | per queued unit | per placed unit | per returned unit | drift pass s | rebuild s | longest script ms |")
+	fmt.Fprintln(&table, "|---|---|---|---|---|---|---|---|---|")
 	for size := range strings.SplitSeq(*sizes, ",") {
 		n, err := strconv.Atoi(size)
 		if err != nil || n < 1 || n > seckill.MaxStock {
@@ -147,8 +148,8 @@ func TestGrowth(t *testing.T) {
 func measure(t *testing.T, n int, table io.Writer) {
 	w := newWorld(t, n)
 	w.server.Do(t, "CONFIG", "SET", "slowlog-log-slower-than", 1000, "slowlog-max-len", 100_000)
-	empty := w.used()
 	staged := w.timed(w.stage.Run)
+	whole, _ := w.server.Do(t, "MEMORY", "USAGE", "{"+w.item.ID+"}:item").(int64)
 	unsold := w.used()
 	w.clock.Advance(2 * time.Minute)
 	reservations := w.sell()
@@ -167,9 +168,22 @@ func measure(t *testing.T, n int, table io.Writer) {
 	rebuild := w.timed(func(ctx context.Context) error { return w.repair.Wake(ctx, w.item.ID) })
 	longest = max(longest, w.slowest())
 	w.agrees(1)
-	per := func(bytes int) int { return bytes / n }
-	fmt.Fprintf(table, "| %d | %.1f | %d | %d | %d | %.2f | %.2f | %.1f |\n", n, staged.Seconds()*1e3, per(unsold-empty), per(awaiting-unsold), per(held-unsold),
-		drift.Seconds(), rebuild.Seconds(), longest.Seconds()*1e3)
+	for i := range reservations {
+		r := &reservations[i]
+		w.must(w.stock.Return(t.Context(), w.item.ID, r.Order, r.User, r.Units))
+	}
+	returned := w.used()
+	if whole < 1 || whole > plan.BytesInstalled {
+		t.Errorf("an item with all its units takes %d bytes in Redis: seckill plan reckons with %d", whole, plan.BytesInstalled)
+	}
+	per := func(what string, bytes, most int) int {
+		if bytes > n*most {
+			t.Errorf("%s takes %d bytes in Redis for %d units: seckill plan reckons with %d each", what, bytes, n, most)
+		}
+		return bytes / n
+	}
+	fmt.Fprintf(table, "| %d | %.1f | %d | %d | %d | %d | %.2f | %.2f | %.1f |\n", n, staged.Seconds()*1e3, whole, per("a queued order", awaiting-unsold, plan.BytesAwaiting),
+		per("a placed order", held-unsold, plan.BytesSettled), per("a returned unit", returned-unsold, plan.BytesReturned), drift.Seconds(), rebuild.Seconds(), longest.Seconds()*1e3)
 }
 
 // agrees fails the test when a unit is not held as it was sold, something had to be corrected, or other than so many rebuilds were made.
