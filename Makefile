@@ -151,7 +151,7 @@ coverage: ## what of the flows and the scripts the simulator reaches; ARGS="-see
 	CGO_ENABLED=0 $(GO) run ./sim/coverage $(ARGS)
 
 .PHONY: drills
-drills: ## break Redis, database, queues, processes and network while 10,000 shoppers buy, and audit each sale; ARGS="-only redis-flush,network"
+drills: build ## break Redis, database, queues, processes and network while 10,000 shoppers buy, and audit each sale; ARGS="-only redis-flush,network"
 	@e2e/drills/run.sh $(ARGS)
 
 .PHONY: mutants

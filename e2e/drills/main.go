@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command drills breaks the system while a crowd buys, and has each sale audited afterwards (`make drills`): real Redis servers, a real database that
 // outlives a kill, a real queue API, and the functions as they are deployed, several processes each, behind e2e/lambdahost. Each drill has servers, tables,
 // queues and functions of its own. Its faults strike by what is sold, and are counted: one that did not land fails its drill. A crowd's unpaid orders lapse
@@ -42,7 +44,7 @@ func main() {
 }
 
 func run(ctx context.Context) (failed bool, err error) {
-	s := &shared{instances: map[string]int{"buy": 10, "shop": 8, "consume": 4, "notify": 4, "expire": 2, "gateway": 8, "stage": 1, "repair": 1}}
+	s := &shared{instances: map[string]int{"buy": 16, "shop": 8, "consume": 4, "notify": 4, "expire": 2, "gateway": 8, "stage": 1, "repair": 1}}
 	flag.StringVar(&s.root, "root", ".", "the checkout")
 	flag.StringVar(&s.bin, "bin", "", "the folder of the functions' binaries")
 	flag.StringVar(&s.dir, "dir", "", "an empty folder for everything that is written")

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The drills: builds the functions, toxiproxy and the tool, lets e2e/drills run, and stops every server it started, whatever becomes of it.
+# The drills, after `make build`: builds the functions and toxiproxy, lets e2e/drills run, and stops every server that was started, whatever becomes of it.
 #   run.sh [flags of e2e/drills]
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../servers" && pwd)
 # shellcheck source=../servers/lib.sh
 . "$here/lib.sh"
+[ "$(uname)" = Linux ] || { echo "drills: Linux only: processes are looked at in /proc" >&2; exit 1; }
 need go curl python redis npm
 cd "$root"
 export CGO_ENABLED=0
-go build -trimpath -o bin/seckill ./cmd/seckill
 mkdir -p "$tools/drills/functions"
 go build -tags lambda.norpc -trimpath -ldflags=-s -o "$tools/drills/functions/" ./functions/...
 go build -trimpath -o "$tools/drills/drills" ./e2e/drills

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package lambdahost plays Lambda's control plane on this machine, for drills: of each function it runs several operating system processes of the binary
 // that is deployed, each behind a Lambda Runtime API of its own, and hands each one event at a time. Events come from an HTTP front that speaks as API
 // Gateway does, from queues that it polls as Lambda's event source mapping does, and from schedules. A process that ends is replaced and counted; an
