@@ -5,12 +5,13 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"seckill/shared/seckill"
 )
 
 const (
 	lookEvery   = 250 * time.Millisecond // at a `seckill run`
-	restWait    = 2 * time.Minute        // for what is queued or being closed there, before the clock is moved on
-	closeWait   = 15 * time.Second
+	restWait    = 2 * time.Minute        // in all, for what is queued or being closed there, before the clock is moved on
 	firstMove   = time.Minute
 	longestMove = 4 * time.Hour
 	mostMoved   = 26 * time.Hour // longer than any hold
@@ -31,7 +32,7 @@ func (r *run) settleLocal(ctx context.Context, d *desk) Settled {
 	began, out := time.Now(), Settled{Known: true}
 	move := firstMove
 	for {
-		st := d.calm(ctx)
+		st := d.calm(ctx, began.Add(restWait))
 		if st == nil {
 			return Settled{AdvancedSeconds: out.AdvancedSeconds, WaitedSeconds: time.Since(began).Seconds()}
 		}
@@ -50,16 +51,14 @@ func (r *run) settleLocal(ctx context.Context, d *desk) Settled {
 	}
 }
 
-// calm waits until nothing is queued, and nothing is being closed; it gives what it saw last.
-func (d *desk) calm(ctx context.Context) *localState {
-	began := time.Now()
+// calm waits until nothing is queued and nothing is being closed, or until a moment; it gives what it saw last.
+func (d *desk) calm(ctx context.Context, until time.Time) *localState {
 	for {
 		st := d.state(ctx)
 		if st == nil {
 			return nil
 		}
-		waits := st.Orders["queued"] > 0 && time.Since(began) < restWait || st.Orders["closing"] > 0 && time.Since(began) < closeWait
-		if !waits || !sleep(ctx, time.Now().Add(lookEvery)) {
+		if st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0 || time.Now().After(until) || !sleep(ctx, time.Now().Add(lookEvery)) {
 			return st
 		}
 	}

@@ -153,6 +153,8 @@ func (r *Report) things(p func(string, ...any)) {
 		p("open orders\tunknown")
 	case s.AdvancedSeconds > 0:
 		p("open orders\t%d, after the clock of the run was moved on by %v", s.Open, time.Duration(s.AdvancedSeconds)*time.Second)
+	case !r.Server.Known && s.WaitedSeconds == 0:
+		p("open orders\t%d when their shoppers left; --settle waits for them", s.Open)
 	default:
 		p("open orders\t%d", s.Open)
 	}

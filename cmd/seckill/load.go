@@ -132,15 +132,8 @@ func (f *loadFlags) secret(cmd *cobra.Command, getenv func(string) string) error
 	case set("path") && set("secret"):
 		return errors.New("--secret and --path both name the secret of tokens: want one")
 	case set("path"):
-		store, err := f.at.open(cmd)
-		if err != nil {
-			return err
-		}
-		have, err := store.read(cmd.Context(), jwtSecret)
-		if err == nil && have[jwtSecret] == "" {
-			err = fmt.Errorf("region %s has no parameter %s: seckill keys makes it", store.region, store.name(jwtSecret))
-		}
-		f.Secret = have[jwtSecret]
+		secret, err := f.at.tokenSecret(cmd)
+		f.Secret = secret
 		return err
 	case set("secret"):
 		return nil

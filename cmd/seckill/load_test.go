@@ -81,6 +81,23 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 	}
 }
 
+// TestLoadTakesAStacksSecret: the sale takes the tokens that were signed with what is kept in Systems Manager.
+func TestLoadTakesAStacksSecret(t *testing.T) {
+	m := newManager(t)
+	m.refused(t, exitUsage, "has no parameter /seckill/test/jwt-secret: seckill keys makes it", "load", "--path", testPath)
+	m.keys(t, "--sandbox")
+	secret := func(name string) string { return map[string]string{"JWT_SECRET": m.stored()[jwtSecret]}[name] }
+	started(t, secret, func(printed string) {
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		for args, want := range map[string]string{"--path " + testPath: "10 placed:", "--secret another": "0 placed:"} {
+			code, stdout, stderr := command(t, append([]string{"load", "--url", base, "--shoppers", "30", "--ramp", "0s", "--lead", "0s", "--item", "2002"}, strings.Fields(args)...)...)
+			if code != exitOK || !strings.Contains(stdout, want) {
+				t.Errorf("%s: exit %d\n%s%s\nwant %q", args, code, stdout, stderr, want)
+			}
+		}
+	})
+}
+
 func TestLoadHelp(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := command(t, "load", "--help")

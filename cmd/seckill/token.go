@@ -31,18 +31,11 @@ the issuer that knows the secret. The credentials have to allow ssm:GetParameter
 			if user == "" {
 				return errors.New("--user is missing: a user id, such as 1001")
 			}
-			store, err := at.open(cmd)
+			secret, err := at.tokenSecret(cmd)
 			if err != nil {
 				return err
 			}
-			have, err := store.read(cmd.Context(), jwtSecret)
-			if err != nil {
-				return err
-			}
-			if have[jwtSecret] == "" {
-				return fmt.Errorf("region %s has no parameter %s: seckill keys makes it", store.region, store.name(jwtSecret))
-			}
-			token, err := jwtauth.Sign(have[jwtSecret], user, time.Now().Add(valid))
+			token, err := jwtauth.Sign(secret, user, time.Now().Add(valid))
 			if err != nil {
 				return fmt.Errorf("--user %q: want a user id, 1 to 9223372036854775807", user)
 			}
@@ -53,4 +46,17 @@ the issuer that knows the secret. The credentials have to allow ssm:GetParameter
 	cmd.Flags().StringVar(&user, "user", "", "the user's id, such as 1001")
 	cmd.Flags().DurationVar(&valid, "valid", defaultValid, "how long the token is valid")
 	return cmd
+}
+
+// tokenSecret reads what a stack's tokens are signed with.
+func (a *secretsAt) tokenSecret(cmd *cobra.Command) (string, error) {
+	store, err := a.open(cmd)
+	if err != nil {
+		return "", err
+	}
+	have, err := store.read(cmd.Context(), jwtSecret)
+	if err == nil && have[jwtSecret] == "" {
+		err = fmt.Errorf("region %s has no parameter %s: seckill keys makes it", store.region, store.name(jwtSecret))
+	}
+	return have[jwtSecret], err
 }
