@@ -14,7 +14,7 @@ import (
 // Limits and waits.
 const (
 	pollSoonest = 500 * time.Millisecond // how soon to ask again while an order is queued, at first
-	pollLatest  = 5 * time.Second        // and after a while
+	pollLatest  = 10 * time.Second       // and after a while
 	pollClosing = time.Second
 	maxLevels   = 2 * seckill.MaxItems // levels remembered
 	maxPrepared = 10_000               // pay strings remembered
