@@ -16,14 +16,15 @@ const (
 	signLine  = 8                      // shoppers who wait for a signature, the one that is being made included
 	quietLook = 2 * time.Millisecond
 
-	crowdSlot  = 10 * time.Millisecond // so many purchases in it are a crowd,
-	crowdCount = 10
-	crowdStays = 3 * crowdSlot // which is there for so long
+	backlog    = 50                    // so many orders that wait to be placed are urgent
+	crowdSlot  = 100 * time.Millisecond // so many purchases in it are a crowd,
+	crowdCount = 200
+	crowdStays = 2 * crowdSlot // which is there for so long
 )
 
 // courtesy lets payments wait for what is more urgent.
 type courtesy struct {
-	queued func() bool   // orders wait to be placed
+	queued func() int    // orders that wait to be placed
 	line   chan struct{} // a place for each shopper who waits for a signature
 	sign   sync.Mutex    // one at a time
 
@@ -62,7 +63,7 @@ func (c *courtesy) crowded(now time.Time) bool {
 // urgent says whether payments have to wait, whose last signature was made then.
 func (c *courtesy) urgent(last time.Time) bool {
 	now := time.Now()
-	return now.Sub(last) < giveWay && (c.crowded(now) || c.queued())
+	return now.Sub(last) < giveWay && (c.crowded(now) || c.queued() >= backlog)
 }
 
 // pause waits until there is nothing more urgent.

@@ -23,8 +23,8 @@ func (p slowPayments) Prepare(seckill.Order) (string, error) {
 func TestPaymentsGiveWay(t *testing.T) {
 	slow := slowPayments{enter: make(chan struct{}, 1), leave: make(chan struct{})}
 	close(slow.leave)
-	waiting := true
-	c := &courtesy{line: make(chan struct{}, signLine), queued: func() bool { return waiting }}
+	waiting := backlog
+	c := &courtesy{line: make(chan struct{}, signLine), queued: func() int { return waiting }}
 	p := politePayments{slow, c}
 	later := func(why string) {
 		t.Helper()
@@ -41,7 +41,7 @@ func TestPaymentsGiveWay(t *testing.T) {
 		<-slow.enter
 	}
 	later("orders wait to be placed")
-	waiting = false
+	waiting = backlog - 1
 	signed("nothing is urgent")
 	now := time.Now().Add(time.Hour)
 	for range crowdCount - 1 {
@@ -62,7 +62,7 @@ func TestPaymentsGiveWay(t *testing.T) {
 // TestPaymentsHaveALine: only so many shoppers wait for a signature.
 func TestPaymentsHaveALine(t *testing.T) {
 	slow := slowPayments{enter: make(chan struct{}, signLine), leave: make(chan struct{})}
-	c := &courtesy{line: make(chan struct{}, signLine), queued: func() bool { return false }}
+	c := &courtesy{line: make(chan struct{}, signLine), queued: func() int { return 0 }}
 	p := politePayments{slow, c}
 	done := make(chan error, signLine)
 	for range signLine {

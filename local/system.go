@@ -183,7 +183,7 @@ func build(o Options, l net.Listener) (*System, error) {
 		return nil, err
 	}
 	s.courtesy.line = make(chan struct{}, signLine)
-	s.courtesy.queued = func() bool { return s.Orders != nil && dueBy(s.Orders.Next)(clock.Now()) }
+	s.courtesy.queued = s.unplaced
 	if err := s.buildPayments(); err != nil {
 		return nil, err
 	}
@@ -210,6 +210,18 @@ func build(o Options, l net.Listener) (*System, error) {
 		}
 	}
 	return s, nil
+}
+
+// unplaced is how many messages of an embedded orders queue can be received.
+func (s *System) unplaced() int {
+	if s.Orders == nil {
+		return 0
+	}
+	d, err := s.Orders.Depth(context.Background())
+	if err != nil {
+		return 0
+	}
+	return d.Visible
 }
 
 // buildPayments joins the payment client and the fake gateway, each with a key pair of its own.
