@@ -16,7 +16,7 @@ const (
 	signLine  = 8                      // shoppers who wait for a signature, the one that is being made included
 	quietLook = 2 * time.Millisecond
 
-	backlog    = 50                    // so many orders that wait to be placed are urgent
+	backlog    = 50                     // so many orders that wait to be placed are urgent
 	crowdSlot  = 100 * time.Millisecond // so many purchases in it are a crowd,
 	crowdCount = 200
 	crowdStays = 2 * crowdSlot // which is there for so long
