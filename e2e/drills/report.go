@@ -58,6 +58,9 @@ func (s *shared) audit(ctx context.Context, w *world, r *result) {
 		r.fail(fmt.Errorf("seckill audit: %w", errors.Join(err, unread)))
 		return
 	}
+	if len(r.audit.Judgements) == 0 {
+		r.fail(errors.New("seckill audit judged nothing"))
+	}
 	broken := false
 	for i := range r.audit.Judgements {
 		switch j := &r.audit.Judgements[i]; j.Verdict {
