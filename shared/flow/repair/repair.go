@@ -17,6 +17,7 @@ const (
 	maxResend     = 1000             // messages sent again per item
 	resendBatch   = 100              // reservations in one due script
 	longestResend = 15 * time.Minute // longest wait between two sends of a message
+	maxUnsent     = 3                // failed sends of an item, after which the run goes on with what needs no queue
 	maxReturns    = 500              // return rows per shard
 )
 
@@ -115,6 +116,9 @@ func (f *Flow) resend(ctx context.Context, item string) error {
 		for _, r := range due {
 			if err := f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: r}, 0); err != nil {
 				errs = append(errs, err)
+			}
+			if len(errs) == maxUnsent {
+				return errors.Join(errs...)
 			}
 		}
 		f.Meter.Count(seckill.EventResent, len(due))
