@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -38,6 +40,8 @@ const (
 	pollAgain    = time.Second      // after a receive that failed
 	serversName  = "seckill-"       // before the names of tables and queues
 	serverRegion = "us-east-1"      // stand-ins do not look at it
+
+	serverConnections = 512 // kept
 )
 
 // connect takes the drivers: real ones for the servers that are named, embedded ones for the rest.
@@ -86,9 +90,11 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	return nil
 }
 
-// serverConfig is that of a server on this machine: it wants credentials, and takes any.
+// serverConfig is that of a server on this machine: it wants credentials, and takes any. A crowd calls it from hundreds of goroutines; the SDK's own client keeps
+// ten connections and would open the others anew for each call.
 func serverConfig(endpoint string) aws.Config {
-	return aws.Config{Region: serverRegion, BaseEndpoint: aws.String(endpoint),
+	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.MaxIdleConns, t.MaxIdleConnsPerHost = serverConnections, serverConnections })
+	return aws.Config{Region: serverRegion, BaseEndpoint: aws.String(endpoint), HTTPClient: client,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 

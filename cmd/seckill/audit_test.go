@@ -103,7 +103,7 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 		want string
 	}{
 		{log.Bytes(), exitOK, "Journal: 4 lines, 1 requests, 1 answers"},
-		{bytes.Replace(log.Bytes(), []byte("422"), []byte("200"), 1), exitFault, "The journal cannot be believed: line 4"},
+		{bytes.Replace(log.Bytes(), []byte(`"status":422`), []byte(`"status":200`), 1), exitFault, "The journal cannot be believed: line 4"},
 	} {
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
 			t.Fatal(err)

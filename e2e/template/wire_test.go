@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +27,10 @@ import (
 )
 
 // wire hears what drivers call of AWS, and answers each call with next to nothing.
-type wire struct{ heard []right }
+type wire struct {
+	mu    sync.Mutex // a driver may make two calls at the same time
+	heard []right
+}
 
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -47,6 +51,8 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if service == "AmazonSQS" {
 		prefix = "sqs:"
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	hear := func(action, on string) {
 		if at := (right{prefix + action, on}); !slices.Contains(w.heard, at) {
 			w.heard = append(w.heard, at)

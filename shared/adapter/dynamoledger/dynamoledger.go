@@ -98,7 +98,7 @@ func httpClient(c aws.HTTPClient, timeout time.Duration) aws.HTTPClient {
 		return httpClient(awshttp.NewBuildableClient(), timeout)
 	case *awshttp.BuildableClient:
 		return c.WithTimeout(timeout).WithTransportOptions(func(t *http.Transport) {
-			t.MaxIdleConnsPerHost = idleConns
+			t.MaxIdleConnsPerHost = max(t.MaxIdleConnsPerHost, idleConns)
 		})
 	case *http.Client:
 		bounded := *c
