@@ -107,7 +107,12 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 	}
 	count := 0
 	for open > 0 {
-		p := <-pages
+		var p page
+		select {
+		case p = <-pages:
+		case <-ctx.Done(): // then those who read may have ended without a word
+			return fmt.Errorf("table %s: %w", prefix+table, ctx.Err())
+		}
 		var missing *types.ResourceNotFoundException
 		switch {
 		case table == audit.PartTrades && errors.As(p.err, &missing):
