@@ -22,18 +22,7 @@ import (
 func TestAWholeSale(t *testing.T) {
 	t.Parallel()
 	const shoppers, units = 300, 100
-	sys, err := local.New(local.Options{Addr: ":0", Items: local.DemoItems(time.Now(), units, 1), Version: "v1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sys.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := sys.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	sys := localtest.Start(t, local.Options{Items: local.DemoItems(time.Now(), units, 1), Version: "v1"})
 	var file bytes.Buffer
 	var told []crowd.Progress
 	var notes []string

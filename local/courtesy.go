@@ -26,10 +26,11 @@ const (
 type courtesy struct {
 	queued func() int    // orders that wait to be placed
 	line   chan struct{} // a place for each shopper who waits for a signature
-	sign   sync.Mutex    // one at a time
+
+	sign sync.Mutex // one at a time
+	last time.Time  // when the last was made
 
 	mu    sync.Mutex
-	last  time.Time // when a signature was made
 	slot  time.Time
 	count int       // of purchases in the slot
 	seen  time.Time // when there was a crowd
@@ -89,15 +90,10 @@ func (p politePayments) Prepare(o seckill.Order) (string, error) {
 	}
 	p.sign.Lock()
 	defer p.sign.Unlock()
-	p.mu.Lock()
-	last := p.last
-	p.mu.Unlock()
-	if p.urgent(last) {
+	if p.urgent(p.last) {
 		return "", seckill.ErrSignLater
 	}
 	text, err := p.Payments.Prepare(o)
-	p.mu.Lock()
 	p.last = time.Now()
-	p.mu.Unlock()
 	return text, err
 }

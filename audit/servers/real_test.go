@@ -20,6 +20,7 @@ import (
 	"seckill/audit/servers"
 	"seckill/e2e/contract"
 	"seckill/local"
+	"seckill/local/localtest"
 	"seckill/shared/adapter/dynamoledger/dynamotest"
 	"seckill/shared/adapter/redisconn/redistest"
 	"seckill/shared/seckill"
@@ -43,15 +44,7 @@ func start(t *testing.T) *sale {
 	cfg := dynamotest.Config(t, nil)
 	it := local.DemoItems(time.Now(), 100, 1)[1]
 	it.ID = strconv.FormatInt(time.Now().UnixNano(), 10) // the tables outlive the test
-	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Item{it},
-		Servers: local.Servers{Redis: []string{addr}, DynamoDB: aws.ToString(cfg.BaseEndpoint)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { sys.Close(context.Background()) }) // of one that broke off
-	if err := sys.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	sys := localtest.Start(t, local.Options{Items: []seckill.Item{it}, Servers: local.Servers{Redis: []string{addr}, DynamoDB: aws.ToString(cfg.BaseEndpoint)}})
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{addr}})
 	t.Cleanup(func() { client.Close() })
 	s := &sale{sys, it, &servers.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: "seckill-", Redis: client}}

@@ -3,16 +3,13 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -121,10 +118,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 		return faulty(err)
 	}
 	if f.json {
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		err = e.Encode(report)
+		err = writeJSON(cmd.OutOrStdout(), report)
 	} else {
 		err = report.WriteText(cmd.OutOrStdout())
 	}
@@ -254,34 +248,17 @@ func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
 // dump is what a running shop tells of an item.
 func (s *runningShop) dump(item string) audit.Source {
 	return audit.SourceFunc(func(ctx context.Context, each func(*audit.Line) error) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/_local/dump?item="+url.QueryEscape(item), nil)
-		if err != nil {
-			return err
-		}
-		req.Header.Set("Accept-Language", "en")
-		resp, err := http.DefaultClient.Do(req) // without a time limit: a million units take a while
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			return faultError{fmt.Errorf("nothing answers at %s: start the shop with \"seckill run\", or name another with --url", s.base)}
+		// Without a time limit: a million units take a while.
+		resp, err := s.send(ctx, http.DefaultClient, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), "", nil)
+		var refused *operator.Refusal
+		if errors.As(err, &refused) && refused.Code == seckill.CodeItemUnknown {
+			return fmt.Errorf("%s, item %s: %w", s.base, item, audit.ErrNoItem)
 		}
 		if err != nil {
 			return err
 		}
 		defer resp.Body.Close()
-		if resp.StatusCode == http.StatusOK {
-			return audit.Lines(resp.Body, each)
-		}
-		answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-		if err != nil {
-			return err
-		}
-		var r operator.Refusal
-		switch {
-		case json.Unmarshal(answer, &r) != nil || r.Code == "" || r.Code == seckill.CodeNotFound:
-			return fmt.Errorf("%s answers %s: is it a \"seckill run\" of this version?", s.base, resp.Status)
-		case r.Code == seckill.CodeItemUnknown:
-			return fmt.Errorf("%s, item %s: %w", s.base, item, audit.ErrNoItem)
-		}
-		return &r
+		return audit.Lines(resp.Body, each)
 	})
 }
 

@@ -16,24 +16,14 @@ import (
 	"seckill/crowd/journal"
 	"seckill/e2e/contract"
 	"seckill/local"
+	"seckill/local/localtest"
 	"seckill/shared/adapter/ledger"
 )
 
 // sold is a running shop, some units of whose live demo item are sold.
 func sold(t *testing.T) *local.System {
 	t.Helper()
-	sys, err := local.New(local.Options{Addr: ":0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sys.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := sys.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	sys := localtest.Start(t, local.Options{})
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	api := contract.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}

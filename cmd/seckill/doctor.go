@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -102,10 +101,7 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 	}
 	out.Healthy = out.Faults == 0 && (out.Unasked == 0 || standIn)
 	if d.json {
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		if err := e.Encode(out); err != nil {
+		if err := writeJSON(cmd.OutOrStdout(), out); err != nil {
 			return err
 		}
 	}

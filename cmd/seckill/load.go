@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -182,12 +181,6 @@ func (f *loadFiles) report(rep *crowd.Report) error {
 		}
 	}
 	return nil
-}
-
-func writeJSON(w io.Writer, rep *crowd.Report) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(rep)
 }
 
 // loadProgress says how the crowd gets on: on a terminal in a line that is redrawn, elsewhere in plain lines.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -80,10 +79,7 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 	case f.overrides:
 		return say(cmd, "%s", p.OverridesText())
 	case f.json:
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(p)
+		return writeJSON(cmd.OutOrStdout(), p)
 	}
 	return p.WriteText(cmd.OutOrStdout())
 }

@@ -80,7 +80,21 @@ func (s *runningShop) change(ctx context.Context, id, what string, body []byte) 
 
 // call makes one call under /_local/items. An *operator.Refusal when the shop refuses; a faultError when it does not answer, or fails.
 func (s *runningShop) call(ctx context.Context, method, path, kind string, body []byte) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, s.base+"/_local/items"+path, bytes.NewReader(body))
+	resp, err := s.send(ctx, s.http, method, "/_local/items"+path, kind, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, faultError{fmt.Errorf("%s: %w", s.base, err)}
+	}
+	return answer, nil
+}
+
+// send makes a request and gives the answer 200, whose body is the caller's to close. Errors as call.
+func (s *runningShop) send(ctx context.Context, client *http.Client, method, path, kind string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -88,20 +102,20 @@ func (s *runningShop) call(ctx context.Context, method, path, kind string, body 
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}
-	resp, err := s.http.Do(req)
+	resp, err := client.Do(req)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, faultError{fmt.Errorf("nothing answers at %s: start the shop with \"seckill run\", or name another with --url", s.base)}
 	}
 	if err != nil {
 		return nil, faultError{err}
 	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, faultError{fmt.Errorf("%s: %w", s.base, err)}
-	}
-	if resp.StatusCode == http.StatusOK {
-		return answer, nil
 	}
 	var r operator.Refusal
 	if json.Unmarshal(answer, &r) != nil || r.Code == "" || r.Code == seckill.CodeNotFound {

@@ -29,6 +29,25 @@ func Invariants(t testing.TB, s *local.System, drained bool) {
 	}
 }
 
+// Start runs a system on a free port until the test ends.
+func Start(t testing.TB, o local.Options) *local.System {
+	t.Helper()
+	o.Addr = ":0"
+	sys, err := local.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sys.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := sys.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return sys
+}
+
 // Units reads all unit rows, ascending by item and unit.
 func Units(s *local.System) []judge.Unit { return rows(s).Units() }
 
