@@ -165,6 +165,8 @@ var (
 	ErrBuildBusy = errors.New("seckill: another build is under way")
 	// ErrSignLater: too many signatures are asked for; the order is as it was.
 	ErrSignLater = errors.New("seckill: too many signatures are asked for")
+	// ErrNoBill: the payment provider has no bill of that day, yet or any more.
+	ErrNoBill = errors.New("seckill: no bill of that day")
 	// ErrBuildLost: another builder took over, or the build is not whole; nothing was installed.
 	ErrBuildLost = errors.New("seckill: build lost")
 )

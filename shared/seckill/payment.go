@@ -2,7 +2,9 @@ package seckill
 
 import (
 	"context"
+	"crypto/sha256"
 	"net/url"
+	"time"
 )
 
 // TradeState is what the payment provider says of an order's trade.
@@ -59,4 +61,62 @@ type Verifier interface {
 	// Verify checks a notify's authenticity and reads it. CodeForged when the signature or its form is wrong; CodeNotOurs for another
 	// app or seller. No network.
 	Verify(form url.Values) (Notice, error)
+}
+
+// Refund is the money of one trade on its way back, all of it.
+type Refund struct {
+	ID      string // RefundID: the provider makes one refund of a trade by an id, however often it is asked
+	Order   string
+	TradeNo string
+	Amount  Fen
+	Reason  string // for the shopper's account statement; 1 to 80 characters
+}
+
+// RefundID is the id of a trade's refund, a function of order and trade: whoever asks, it is the same refund. 27 characters that Alipay
+// takes as out_request_no.
+func RefundID(order, tradeNo string) string {
+	sum := sha256.Sum256([]byte(order + "\x00" + tradeNo))
+	return "r" + idEncoding.EncodeToString(sum[:])[:26]
+}
+
+// RefundState is what the payment provider says of a refund.
+type RefundState string
+
+// The states of a refund.
+const (
+	RefundMade    RefundState = "made"    // the money went back
+	RefundPending RefundState = "pending" // asked for; whether the money went back, only a later RefundStatus can tell
+	RefundMissing RefundState = "missing" // RefundStatus: the provider knows of no such refund
+	RefundRefused RefundState = "refused" // it will not be made as things are: a person has to act
+)
+
+// RefundAnswer is the provider's answer about a refund.
+type RefundAnswer struct {
+	State RefundState
+	Code  string // refused: the provider's word for why
+}
+
+// Refunds is the part of a payment provider that gives money back. Every error is a fault: the effect is unknown.
+type Refunds interface {
+	// Refund asks that a trade's money goes back. Repeated with the same ID it moves no money twice. Never RefundMissing.
+	Refund(ctx context.Context, r Refund) (RefundAnswer, error)
+	// RefundStatus asks what became of a refund. Never RefundRefused.
+	RefundStatus(ctx context.Context, r Refund) (RefundAnswer, error)
+}
+
+// BillLine is one movement of money that the provider booked.
+type BillLine struct {
+	Refund   bool // money that went back, else money that came
+	Order    string
+	TradeNo  string
+	RefundID string    // of a refund
+	Amount   Fen       // what moved, always positive
+	At       time.Time // when it moved, UTC, whole seconds
+}
+
+// Bills is the part of a payment provider that lists what it booked.
+type Bills interface {
+	// Bill lists a day's movements, in the provider's order. day is a date of the provider's time zone, 2006-01-02. ErrNoBill; every other
+	// error is a fault.
+	Bill(ctx context.Context, day string) ([]BillLine, error)
 }
