@@ -39,9 +39,14 @@ var Zone = time.FixedZone("UTC+8", 8*60*60)
 
 // Names of the calls.
 const (
-	MethodPay   = "alipay.trade.app.pay"
-	MethodQuery = "alipay.trade.query"
-	MethodClose = "alipay.trade.close"
+	MethodPay         = "alipay.trade.app.pay"
+	MethodPagePay     = "alipay.trade.page.pay"
+	MethodWapPay      = "alipay.trade.wap.pay"
+	MethodQuery       = "alipay.trade.query"
+	MethodClose       = "alipay.trade.close"
+	MethodRefund      = "alipay.trade.refund"
+	MethodRefundQuery = "alipay.trade.fastpay.refund.query"
+	MethodBill        = "alipay.data.dataservice.bill.downloadurl.query"
 )
 
 // Config is what a client has to know. HTTP may be nil; the rest is required.
