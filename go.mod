@@ -31,6 +31,7 @@ require (
 	github.com/yuin/gopher-lua v1.1.2
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.4
+	golang.org/x/text v0.34.0
 	pgregory.net/rapid v1.3.0
 )
 
