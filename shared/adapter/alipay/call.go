@@ -42,10 +42,26 @@ type orderContent struct {
 	OutTradeNo string `json:"out_trade_no"`
 }
 
-// answer is what the two calls answer, as far as it is read.
-type answer struct {
-	Code        string      `json:"code"`
-	SubCode     string      `json:"sub_code"`
+// result is what every answer has.
+type result struct {
+	Code    string `json:"code"`
+	SubCode string `json:"sub_code"`
+}
+
+// fault is the error for a result that decides nothing.
+func (r result) fault(method, about string) error {
+	return fmt.Errorf("alipay: %s %s: code %.20q, sub_code %.80q", method, about, r.Code, r.SubCode)
+}
+
+// final says that the trade's own state stands against the call: repeating it as it is changes nothing. "AQC." is how Alipay's pages
+// write one of its system errors.
+func (r result) final() bool {
+	return r.Code == codeBusiness && strings.HasPrefix(r.SubCode, "ACQ.") && !strings.HasSuffix(r.SubCode, "SYSTEM_ERROR")
+}
+
+// tradeAnswer is what query and close answer, as far as it is read.
+type tradeAnswer struct {
+	result
 	OutTradeNo  string      `json:"out_trade_no"`
 	TradeNo     string      `json:"trade_no"`
 	TradeStatus string      `json:"trade_status"`
@@ -54,7 +70,7 @@ type answer struct {
 
 // Query implements seckill.Payments with alipay.trade.query. Every error is a fault.
 func (c *Client) Query(ctx context.Context, order string) (seckill.Trade, error) {
-	a, err := c.call(ctx, MethodQuery, order)
+	a, err := c.trade(ctx, MethodQuery, order)
 	if err != nil {
 		return seckill.Trade{}, err
 	}
@@ -75,7 +91,7 @@ func (c *Client) Query(ctx context.Context, order string) (seckill.Trade, error)
 
 // Close implements seckill.Payments with alipay.trade.close. Every error is a fault.
 func (c *Client) Close(ctx context.Context, order string) (seckill.CloseResult, error) {
-	a, err := c.call(ctx, MethodClose, order)
+	a, err := c.trade(ctx, MethodClose, order)
 	switch {
 	case err != nil:
 		return "", err
@@ -83,29 +99,49 @@ func (c *Client) Close(ctx context.Context, order string) (seckill.CloseResult, 
 		return seckill.CloseDone, nil
 	case a.Code == codeBusiness && a.SubCode == subNotExist:
 		return seckill.CloseMissing, nil
-	case a.Code == codeBusiness && strings.HasPrefix(a.SubCode, "ACQ.") && !strings.HasSuffix(a.SubCode, "SYSTEM_ERROR"):
+	case a.final():
 		return seckill.CloseRefused, nil
 	}
 	return "", a.fault(MethodClose, order)
 }
 
-func (a *answer) fault(method, order string) error {
-	return fmt.Errorf("alipay: %s %s: code %.20q, sub_code %.80q", method, order, a.Code, a.SubCode)
+// trade makes a call about an order. The answer is about this order, or says no more than that the call failed.
+func (c *Client) trade(ctx context.Context, method, order string) (*tradeAnswer, error) {
+	var a tradeAnswer
+	if err := c.call(ctx, method, order, orderContent{OutTradeNo: order}, &a); err != nil {
+		return nil, err
+	}
+	if err := a.same(sameness{"out_trade_no", a.OutTradeNo, order}); err != nil {
+		return nil, fmt.Errorf("alipay: %s %s: %w", method, order, err)
+	}
+	return &a, nil
 }
 
-// call makes one signed call about an order and gives the answer that Alipay signed. The answer is about this order, or
-// says no more than that the call failed.
-func (c *Client) call(ctx context.Context, method, order string) (*answer, error) {
+// sameness is a number that an answer has, beside the one that was asked about.
+type sameness struct{ name, got, asked string }
+
+// same refuses an answer about something else: a genuine one could be replayed to us. A refusal may lack the number; success must have it.
+func (r result) same(numbers ...sameness) error {
+	for _, n := range numbers {
+		if n.got != n.asked && (n.got != "" || r.Code == codeSuccess) {
+			return fmt.Errorf("answer about another %s: %.70q", n.name, n.got)
+		}
+	}
+	return nil
+}
+
+// call makes one signed call and reads the answer that Alipay signed into out. about names, in errors, what it is about.
+func (c *Client) call(ctx context.Context, method, about string, content, out any) error {
 	if c.http.Timeout == 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, CallTimeout)
 		defer cancel()
 	}
-	form, err := SignedQuery(c.key, c.params(method, c.clock.Now(), orderContent{OutTradeNo: order}))
+	fail := func(err error) error { return fmt.Errorf("alipay: %s %s: %w", method, about, err) }
+	form, err := SignedQuery(c.key, c.params(method, c.clock.Now(), content))
 	if err != nil {
-		return nil, err
+		return fail(err)
 	}
-	fail := func(err error) (*answer, error) { return nil, fmt.Errorf("alipay: %s %s: %w", method, order, err) }
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.gateway, strings.NewReader(form))
 	if err != nil {
 		return fail(err)
@@ -123,35 +159,29 @@ func (c *Client) call(ctx context.Context, method, order string) (*answer, error
 	case resp.StatusCode != http.StatusOK:
 		return fail(fmt.Errorf("HTTP status %d", resp.StatusCode))
 	}
-	a, err := c.readAnswer(body, method)
-	if err != nil {
+	if err := c.readAnswer(body, method, out); err != nil {
 		return fail(err)
 	}
-	// A genuine answer about another order could be replayed to us. A refusal may lack the number; success must have it.
-	if a.OutTradeNo != order && (a.OutTradeNo != "" || a.Code == codeSuccess) {
-		return fail(fmt.Errorf("answer about another order: %.70q", a.OutTradeNo))
-	}
-	return a, nil
+	return nil
 }
 
-// readAnswer takes the method's node out of a body, checks Alipay's signature over its bytes and reads these very bytes.
-func (c *Client) readAnswer(body []byte, method string) (*answer, error) {
+// readAnswer takes the method's node out of a body, checks Alipay's signature over its bytes and reads these very bytes into out.
+func (c *Client) readAnswer(body []byte, method string, out any) error {
 	node, sign, err := splitAnswer(body, strings.ReplaceAll(method, ".", "_")+"_response")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := CheckSign(c.alipay, node, sign); err != nil {
 		// Alipay sometimes signs before it escapes slashes; its own SDK for Java (checkResponseSign) allows for that.
 		node = bytes.ReplaceAll(node, []byte(`\/`), []byte(`/`))
 		if err := CheckSign(c.alipay, node, sign); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	var a answer
-	if err := json.Unmarshal(node, &a); err != nil {
-		return nil, fmt.Errorf("unreadable answer: %w", err)
+	if err := json.Unmarshal(node, out); err != nil {
+		return fmt.Errorf("unreadable answer: %w", err)
 	}
-	return &a, nil
+	return nil
 }
 
 // splitAnswer gives the raw bytes of the named node, exactly as received, and the signature beside it. Exactly one of
@@ -190,9 +220,9 @@ func splitAnswer(body []byte, name string) (node []byte, sign string, err error)
 		return nil, "", errors.New("answer goes on after its end")
 	}
 	if node = seen[name]; node == nil {
-		var a answer
-		if json.Unmarshal(seen["error_response"], &a) == nil {
-			return nil, "", fmt.Errorf("error_response: code %.20q, sub_code %.80q", a.Code, a.SubCode)
+		var r result
+		if json.Unmarshal(seen["error_response"], &r) == nil {
+			return nil, "", fmt.Errorf("error_response: code %.20q, sub_code %.80q", r.Code, r.SubCode)
 		}
 		return nil, "", fmt.Errorf("answer without %s", name)
 	}

@@ -1,0 +1,123 @@
+package alipay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"seckill/shared/seckill"
+)
+
+var _ seckill.Refunds = (*Client)(nil)
+
+// What the calls for refunds say.
+const (
+	fundMoved     = "Y"              // fund_change: this very call moved the money
+	refundSuccess = "REFUND_SUCCESS" // refund_status
+	// Older pages of alipay.trade.fastpay.refund.query write the sub code for an unknown trade without its prefix.
+	subNotExistBare = "TRADE_NOT_EXIST"
+)
+
+// refundContent is the biz_content of alipay.trade.refund and, without amount and reason, of the refund query.
+type refundContent struct {
+	TradeNo      string `json:"trade_no"`
+	RefundAmount string `json:"refund_amount,omitempty"`
+	OutRequestNo string `json:"out_request_no"`
+	RefundReason string `json:"refund_reason,omitempty"`
+}
+
+// refundAnswer is what the two calls answer, as far as it is read. Only a refund has fund_change and refund_fee (all that went back of
+// the trade so far), only a query has out_request_no, refund_amount and refund_status.
+type refundAnswer struct {
+	result
+	OutTradeNo   string      `json:"out_trade_no"`
+	TradeNo      string      `json:"trade_no"`
+	FundChange   string      `json:"fund_change"`
+	RefundFee    json.Number `json:"refund_fee"`
+	OutRequestNo string      `json:"out_request_no"`
+	RefundAmount json.Number `json:"refund_amount"`
+	RefundStatus string      `json:"refund_status"`
+}
+
+// Refund implements seckill.Refunds with alipay.trade.refund. The page of the call: only fund_change=Y means that the money moved; N, or
+// none, is for a refund query to tell, be it that this refund was asked for before. Every sub code of the trade itself is a refusal: the
+// balance, the closed window, another amount under the same number. An answer of less than the whole amount is unreadable.
+func (c *Client) Refund(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
+	if err := checkRefund(r); err != nil {
+		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s: %w", MethodRefund, err)
+	}
+	about := r.Order + " " + r.TradeNo
+	var a refundAnswer
+	err := c.call(ctx, MethodRefund, about, refundContent{TradeNo: r.TradeNo, RefundAmount: r.Amount.Yuan(), OutRequestNo: r.ID,
+		RefundReason: r.Reason}, &a)
+	if err != nil {
+		return seckill.RefundAnswer{}, err
+	}
+	if err := a.same(sameness{"out_trade_no", a.OutTradeNo, r.Order}, sameness{"trade_no", a.TradeNo, r.TradeNo}); err != nil {
+		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s %s: %w", MethodRefund, about, err)
+	}
+	switch {
+	case a.final():
+		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: a.SubCode}, nil
+	case a.Code != codeSuccess:
+		return seckill.RefundAnswer{}, a.fault(MethodRefund, about)
+	case a.FundChange != fundMoved:
+		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
+	}
+	if returned, err := seckill.ParseYuan(a.RefundFee.String()); err != nil || returned < r.Amount {
+		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s %s: fund_change with refund_fee %.40q: want %s", MethodRefund, about, a.RefundFee,
+			r.Amount.Yuan())
+	}
+	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
+}
+
+// RefundStatus implements seckill.Refunds with alipay.trade.fastpay.refund.query. Alipay answers success without any number for a refund
+// that it does not know. A trade that it does not know is no fault here either: there is no such refund, and whoever asks for it is
+// told the refusal, which comes before a person; a fault would be repeated for ever.
+func (c *Client) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
+	if err := checkRefund(r); err != nil {
+		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s: %w", MethodRefundQuery, err)
+	}
+	about := r.Order + " " + r.TradeNo
+	var a refundAnswer
+	if err := c.call(ctx, MethodRefundQuery, about, refundContent{TradeNo: r.TradeNo, OutRequestNo: r.ID}, &a); err != nil {
+		return seckill.RefundAnswer{}, err
+	}
+	if a.Code == codeBusiness && (a.SubCode == subNotExist || a.SubCode == subNotExistBare) {
+		return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
+	}
+	if a.Code != codeSuccess {
+		return seckill.RefundAnswer{}, a.fault(MethodRefundQuery, about)
+	}
+	if a.OutRequestNo == "" && a.RefundAmount == "" && a.RefundStatus == "" {
+		return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
+	}
+	err := a.same(sameness{"out_trade_no", a.OutTradeNo, r.Order}, sameness{"trade_no", a.TradeNo, r.TradeNo},
+		sameness{"out_request_no", a.OutRequestNo, r.ID})
+	if err != nil {
+		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s %s: %w", MethodRefundQuery, about, err)
+	}
+	if a.RefundStatus == "" {
+		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
+	}
+	if amount, err := seckill.ParseYuan(a.RefundAmount.String()); a.RefundStatus != refundSuccess || err != nil || amount != r.Amount {
+		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s %s: unreadable answer: refund_status %.40q, refund_amount %.40q, want %s",
+			MethodRefundQuery, about, a.RefundStatus, a.RefundAmount, r.Amount.Yuan())
+	}
+	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
+}
+
+// checkRefund refuses what Alipay would not take for the refund of one trade.
+func checkRefund(r seckill.Refund) error {
+	switch {
+	case !seckill.ValidOrderID(r.Order):
+		return fmt.Errorf("not an order id: %.40q", r.Order)
+	case !validTradeNo(r.TradeNo):
+		return fmt.Errorf("order %s: not a trade number: %.70q", r.Order, r.TradeNo)
+	case r.ID != seckill.RefundID(r.Order, r.TradeNo):
+		return fmt.Errorf("order %s: %.40q is not the id of the refund of %s", r.Order, r.ID, r.TradeNo)
+	case r.Amount < 1 || r.Amount > seckill.MaxFen:
+		return fmt.Errorf("order %s: amount %s yuan: want 0.01 to %s", r.Order, r.Amount.Yuan(), seckill.MaxFen.Yuan())
+	}
+	return nil
+}
