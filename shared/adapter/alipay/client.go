@@ -66,7 +66,7 @@ type Client struct {
 	*Verifier
 	gateway, notifyURL string
 	key                *rsa.PrivateKey
-	http               *http.Client
+	http, download     *http.Client
 	clock              seckill.Clock
 }
 
@@ -97,12 +97,14 @@ func New(c Config) (*Client, error) {
 		return nil, errors.New("alipay: no clock")
 	}
 	if c.HTTP == nil {
-		c.HTTP = &http.Client{Timeout: CallTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // a signed call goes to the configured gateway or nowhere
-		}}
+		c.HTTP = &http.Client{Timeout: CallTimeout, CheckRedirect: noRedirect}
 	}
-	return &Client{Verifier: verifier, gateway: c.Gateway, notifyURL: c.NotifyURL, key: key, http: c.HTTP, clock: c.Clock}, nil
+	return &Client{Verifier: verifier, gateway: c.Gateway, notifyURL: c.NotifyURL, key: key, http: c.HTTP,
+		download: &http.Client{Transport: c.HTTP.Transport, CheckRedirect: noRedirect}, clock: c.Clock}, nil
 }
+
+// noRedirect: a signed call goes to the configured gateway or nowhere, a download to the address that Alipay signed.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // payContent is the biz_content of alipay.trade.app.pay.
 type payContent struct {
