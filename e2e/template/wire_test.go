@@ -134,9 +134,14 @@ func wires(t *testing.T) map[string][]right {
 		"Queue.Park":    {func(ctx context.Context) error { return q.Park(ctx, d, "r") }},
 		"Queue.Depth":   {func(ctx context.Context) error { _, err := q.Depth(ctx); return err }},
 
-		"Store.Load": {func(ctx context.Context) error { _, _, err := trades.Load(ctx, "o1"); return err }},
+		"Store.Load": {func(ctx context.Context) error {
+			_, _, err := trades.Load(ctx, fakegateway.Key{OutTradeNo: "o1", N: 1})
+			return err
+		}},
+		"Store.Find":  {func(ctx context.Context) error { _, _, err := trades.Find(ctx, "t"); return err }},
+		"Store.Moved": {func(ctx context.Context) error { _, err := trades.Moved(ctx, "2026-01-01"); return err }},
 		"Store.Save": {func(ctx context.Context) error {
-			return trades.Save(ctx, fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "o1", TradeNo: "t"}})
+			return trades.Save(ctx, fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "o1", TradeNo: "t"}, N: 1})
 		}},
 		"Store.Due": {func(ctx context.Context) error { _, err := trades.Due(ctx, now); return err }},
 	})

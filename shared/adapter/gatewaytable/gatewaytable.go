@@ -1,15 +1,21 @@
 // Package gatewaytable keeps the trades of the fake payment gateway in a table, so that any number of instances of a function are one
-// gateway. In: calls of fakegateway.Store. Out: conditional transactions of one row, consistent reads and reads of an index on ledger.Rows.
+// gateway. In: calls of fakegateway.Store. Out: conditional transactions of a few rows, consistent reads and reads of an index on ledger.Rows.
 // Only a sandbox has the table.
+//
+// A trade is a row: an order's first under the order's id, its second under the id with "#2" behind. Two more kinds of rows, whose keys begin with
+// "#", find trades by their number and by the days on which their money moved.
 package gatewaytable
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"seckill/shared/adapter/alipay"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
@@ -28,7 +34,7 @@ var Table = ledger.Table{Name: TableTrades, PK: "out_trade_no",
 const (
 	schemaVersion int64 = 1     // a row's attribute v. A row with another one is an error
 	notifyDue           = "due" // notify_state while an attempt is to come: the index has only those rows, all in one partition
-	maxDue              = 100   // names that Due gives
+	page                = 100   // names of a read of the index, and that Due gives
 )
 
 // Store is fakegateway.Store on rows. It is safe for use by several goroutines and keeps nothing itself.
@@ -39,98 +45,234 @@ var _ fakegateway.Store = (*Store)(nil)
 // New makes a store; rows have to know Table.
 func New(rows ledger.Rows) *Store { return &Store{rows} }
 
-func key(outTradeNo string) ledger.Key { return ledger.Key{Table: TableTrades, PK: outTradeNo} }
+func row(pk string) ledger.Key { return ledger.Key{Table: TableTrades, PK: pk} }
+
+// nameOf is a trade's key in the table. An out_trade_no has no "#".
+func nameOf(k fakegateway.Key) string {
+	if k.N == 1 {
+		return k.OutTradeNo
+	}
+	return k.OutTradeNo + "#" + strconv.Itoa(k.N)
+}
+
+func keyOf(name string) (fakegateway.Key, error) {
+	no, n, second := strings.Cut(name, "#")
+	k := fakegateway.Key{OutTradeNo: no, N: 1}
+	var err error
+	if second {
+		k.N, err = strconv.Atoi(n)
+	}
+	if err != nil || no == "" || nameOf(k) != name {
+		return fakegateway.Key{}, fmt.Errorf("gatewaytable: %q is no trade's key", name)
+	}
+	return k, nil
+}
+
+// numberRow is the key of the row that finds a trade by its number; moveRow that of the row that says that a trade's money moved on a day, in the
+// index under moveState.
+func numberRow(tradeNo string) string { return "#number#" + tradeNo }
+func moveRow(day, name string) string { return moveState(day) + "#" + name }
+func moveState(day string) string     { return "#moved#" + day }
+func dayOf(t time.Time) string        { return t.In(alipay.Zone).Format("2006-01-02") }
 
 // Load implements fakegateway.Store.
-func (s *Store) Load(ctx context.Context, outTradeNo string) (fakegateway.Record, bool, error) {
-	if outTradeNo == "" { // no key that a table can have
+func (s *Store) Load(ctx context.Context, k fakegateway.Key) (fakegateway.Record, bool, error) {
+	if k.OutTradeNo == "" { // no key that a table can have
 		return fakegateway.Record{}, false, nil
 	}
-	row, found, err := s.rows.Get(ctx, key(outTradeNo))
-	if err != nil || !found {
+	found, ok, err := s.rows.Get(ctx, row(nameOf(k)))
+	if err != nil || !ok {
 		return fakegateway.Record{}, false, err
 	}
-	r, err := decode(row)
+	r, err := decode(found)
 	return r, err == nil, err
 }
 
-// Save implements fakegateway.Store; there is always room. It is a transaction of one row, because a plain put whose answer is lost would
+// Find implements fakegateway.Store.
+func (s *Store) Find(ctx context.Context, tradeNo string) (fakegateway.Key, bool, error) {
+	found, ok, err := s.rows.Get(ctx, row(numberRow(tradeNo)))
+	if err != nil || !ok {
+		return fakegateway.Key{}, false, err
+	}
+	d := decoder{row: found}
+	k, err := keyOf(text(&d, "trade"))
+	return k, err == nil, err
+}
+
+// Save implements fakegateway.Store; there is always room. It is a transaction even for one row, because a plain put whose answer is lost would
 // find its own version at the repeat and call it another's.
 func (s *Store) Save(ctx context.Context, r fakegateway.Record) error {
-	cond := ledger.Eq("version", r.Version)
+	name, cond := nameOf(r.Key()), ledger.Eq("version", r.Version)
+	var beside []ledger.Write
 	if r.Version == 0 {
 		cond = ledger.Absent()
+		beside = append(beside, put(numberRow(r.TradeNo), ledger.Row{"v": schemaVersion, "trade": name}))
+	}
+	if at := r.Moved(); !at.IsZero() {
+		beside = append(beside, put(moveRow(dayOf(at), name), ledger.Row{"v": schemaVersion, "trade": name, "notify_state": moveState(dayOf(at)), "notify_at": sortable(at)}))
 	}
 	r.Version++
-	err := s.rows.Transact(ctx, []ledger.Write{{Key: key(r.OutTradeNo), Op: ledger.OpPut, Row: encode(&r), If: []ledger.Cond{cond}}})
+	writes := append([]ledger.Write{put(name, encode(&r), cond)}, beside...)
+	err := s.rows.Transact(ctx, writes)
 	if errors.As(err, new(*ledger.Canceled)) {
 		return fakegateway.ErrChanged
 	}
 	return err
 }
 
+func put(pk string, attrs ledger.Row, conds ...ledger.Cond) ledger.Write {
+	return ledger.Write{Key: row(pk), Op: ledger.OpPut, Row: attrs, If: conds}
+}
+
 // Due implements fakegateway.Store: at most 100 names, by an index that may lag.
-func (s *Store) Due(ctx context.Context, by time.Time) ([]string, error) {
-	rows, _, err := s.rows.Index(ctx, IndexNotifiesDue, notifyDue, "", maxDue, false)
+func (s *Store) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error) {
+	rows, _, err := s.rows.Index(ctx, IndexNotifiesDue, notifyDue, "", page, false)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, row := range rows {
-		d := decoder{row: row}
-		no, at := text(&d, Table.PK), text(&d, "notify_at")
-		if d.bad != "" {
-			return nil, fmt.Errorf("gatewaytable: index %s: attribute %s is missing or of another type", IndexNotifiesDue, d.bad)
-		}
+	var out []fakegateway.Key
+	for _, r := range rows {
+		d := decoder{row: r}
+		at := text(&d, "notify_at")
 		if at > sortable(by) {
 			break
 		}
-		out = append(out, no)
+		k, err := keyOf(text(&d, Table.PK))
+		if err != nil || d.bad != "" {
+			return nil, d.err("index "+IndexNotifiesDue, err)
+		}
+		out = append(out, k)
 	}
 	return out, nil
+}
+
+// Moved implements fakegateway.Store by an index that may lag.
+func (s *Store) Moved(ctx context.Context, day string) ([]fakegateway.Key, error) {
+	var out []fakegateway.Key
+	for after := ""; ; {
+		rows, next, err := s.rows.Index(ctx, IndexNotifiesDue, moveState(day), after, page, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			d := decoder{row: r}
+			name, ours := strings.CutPrefix(text(&d, Table.PK), moveRow(day, ""))
+			k, err := keyOf(name)
+			if err != nil || !ours || d.bad != "" {
+				return nil, d.err("index "+IndexNotifiesDue, err)
+			}
+			out = append(out, k)
+		}
+		if next == "" {
+			return out, nil
+		}
+		after = next
+	}
 }
 
 // sortable writes a time as an index sorts it.
 func sortable(t time.Time) string { return fmt.Sprintf("%015d", t.UnixMilli()) }
 
+// back is a refund, with how far the shop was told of it, as one entry of the attribute refunds.
+type back struct {
+	RequestNo string `json:"request_no"`
+	Amount    int64  `json:"amount"` // fen
+	At        int64  `json:"at"`     // ms, as the rest
+	NotifyID  string `json:"notify_id"`
+	Attempts  int    `json:"attempts"`
+	Next      int64  `json:"next,omitempty"`
+}
+
 func encode(r *fakegateway.Record) ledger.Row {
-	row := ledger.Row{"v": schemaVersion, "version": r.Version, "trade_no": r.TradeNo, "subject": r.Subject, "amount": int64(r.Amount), "status": string(r.Status),
+	out := ledger.Row{"v": schemaVersion, "version": r.Version, "trade_no": r.TradeNo, "subject": r.Subject, "amount": int64(r.Amount), "status": string(r.Status),
 		"created": r.Created.UnixMilli(), "expires": r.Expires.UnixMilli(), "lapses": r.Lapses.UnixMilli(), "notify_url": r.NotifyURL, "token": r.Token}
-	if !r.Paid.IsZero() {
-		row["paid"], row["notify_id"], row["notify_attempts"] = r.Paid.UnixMilli(), r.Notify.ID, int64(r.Notify.Attempts)
+	if next := r.Next(); !next.IsZero() {
+		out["notify_state"], out["notify_at"] = notifyDue, sortable(next)
 	}
-	if !r.Notify.Next.IsZero() {
-		row["notify_state"], row["notify_at"] = notifyDue, sortable(r.Notify.Next)
+	if r.Paid.IsZero() {
+		return out
 	}
-	return row
+	first := r.Notifies[0]
+	out["paid"], out["notify_id"], out["notify_attempts"] = r.Paid.UnixMilli(), first.ID, int64(first.Attempts)
+	if len(r.Refunds) == 0 {
+		return out // notify_at is the payment's
+	}
+	if !first.Next.IsZero() {
+		out["notify_next"] = first.Next.UnixMilli()
+	}
+	refunds := make([]string, len(r.Refunds))
+	for i, f := range r.Refunds {
+		n := r.Notifies[i+1]
+		b := back{f.RequestNo, int64(f.Amount), f.At.UnixMilli(), n.ID, n.Attempts, 0}
+		if !n.Next.IsZero() {
+			b.Next = n.Next.UnixMilli()
+		}
+		raw, err := json.Marshal(b)
+		if err != nil {
+			panic(err) // texts and numbers always marshal
+		}
+		refunds[i] = string(raw)
+	}
+	out["refunds"] = refunds
+	return out
 }
 
 // decode reads what encode wrote. An attribute that is missing or of another type is an error that names it.
-func decode(row ledger.Row) (fakegateway.Record, error) {
-	no, _ := row[Table.PK].(string)
-	if v, ok := row["v"].(int64); !ok || v != schemaVersion {
-		return fakegateway.Record{}, fmt.Errorf("gatewaytable: row %s has version v=%v, this code reads %d", no, row["v"], schemaVersion)
+func decode(found ledger.Row) (fakegateway.Record, error) {
+	name, _ := found[Table.PK].(string)
+	k, err := keyOf(name)
+	if err != nil {
+		return fakegateway.Record{}, err
 	}
-	d := decoder{row: row}
+	if v, ok := found["v"].(int64); !ok || v != schemaVersion {
+		return fakegateway.Record{}, fmt.Errorf("gatewaytable: row %s has version v=%v, this code reads %d", name, found["v"], schemaVersion)
+	}
+	d := decoder{row: found}
 	r := fakegateway.Record{
-		Trade: fakegateway.Trade{OutTradeNo: no, TradeNo: text(&d, "trade_no"), Subject: text(&d, "subject"), Amount: seckill.Fen(number(&d, "amount")),
+		Trade: fakegateway.Trade{OutTradeNo: k.OutTradeNo, TradeNo: text(&d, "trade_no"), Subject: text(&d, "subject"), Amount: seckill.Fen(number(&d, "amount")),
 			Status: fakegateway.Status(text(&d, "status")), Created: at(&d, "created"), Expires: at(&d, "expires")},
-		Lapses: at(&d, "lapses"), NotifyURL: text(&d, "notify_url"), Token: text(&d, "token"), Version: number(&d, "version"),
+		N: k.N, Lapses: at(&d, "lapses"), NotifyURL: text(&d, "notify_url"), Token: text(&d, "token"), Version: number(&d, "version"),
 	}
-	if row["paid"] != nil {
-		r.Paid, r.Notify.ID, r.Notify.Attempts = at(&d, "paid"), text(&d, "notify_id"), int(number(&d, "notify_attempts"))
+	if found["paid"] != nil {
+		r.Paid = at(&d, "paid")
+		r.Notifies = []fakegateway.Notify{{ID: text(&d, "notify_id"), Attempts: int(number(&d, "notify_attempts")), Next: d.first()}}
 	}
-	if row["notify_at"] != nil {
-		ms, err := strconv.ParseInt(text(&d, "notify_at"), 10, 64)
-		if err != nil && d.bad == "" {
-			d.bad = "notify_at"
+	if found["refunds"] != nil {
+		for _, raw := range field[[]string](&d, "refunds") {
+			var b back
+			if json.Unmarshal([]byte(raw), &b) != nil {
+				d.fail("refunds")
+			}
+			r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: b.RequestNo, Amount: seckill.Fen(b.Amount), At: time.UnixMilli(b.At).UTC()})
+			r.Notifies = append(r.Notifies, fakegateway.Notify{ID: b.NotifyID, Attempts: b.Attempts, Next: moment(b.Next)})
 		}
-		r.Notify.Next = time.UnixMilli(ms).UTC()
 	}
 	if d.bad != "" {
-		return fakegateway.Record{}, fmt.Errorf("gatewaytable: row %s: attribute %s is missing or of another type", no, d.bad)
+		return fakegateway.Record{}, d.err("row "+name, nil)
 	}
 	return r, nil
+}
+
+// first is when the next attempt of the payment's notify is due.
+func (d *decoder) first() time.Time {
+	switch {
+	case d.row["refunds"] != nil && d.row["notify_next"] != nil:
+		return at(d, "notify_next")
+	case d.row["refunds"] != nil || d.row["notify_at"] == nil:
+		return time.Time{}
+	}
+	ms, err := strconv.ParseInt(text(d, "notify_at"), 10, 64)
+	if err != nil {
+		d.fail("notify_at")
+	}
+	return moment(ms)
+}
+
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }
 
 // decoder reads attributes and remembers the first that is not as it should be.
@@ -139,10 +281,24 @@ type decoder struct {
 	bad string
 }
 
+func (d *decoder) fail(attr string) {
+	if d.bad == "" {
+		d.bad = attr
+	}
+}
+
+// err says what is wrong with a row, of which cause may say more.
+func (d *decoder) err(where string, cause error) error {
+	if d.bad == "" {
+		return cause
+	}
+	return fmt.Errorf("gatewaytable: %s: attribute %s is missing or of another type", where, d.bad)
+}
+
 func field[T any](d *decoder, attr string) T {
 	v, ok := d.row[attr].(T)
-	if !ok && d.bad == "" {
-		d.bad = attr
+	if !ok {
+		d.fail(attr)
 	}
 	return v
 }

@@ -1,6 +1,7 @@
 package gatewaytable_test
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -28,8 +29,8 @@ func TestStoreConforms(t *testing.T) {
 }
 
 func paid() fakegateway.Record {
-	return fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "a", Status: fakegateway.StatusSuccess, Created: start, Expires: start, Paid: start}, Lapses: start,
-		Notify: fakegateway.Notify{ID: "n", Next: start}}
+	return fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "a", Status: fakegateway.StatusSuccess, Created: start, Expires: start, Paid: start}, N: 1, Lapses: start,
+		Notifies: []fakegateway.Notify{{ID: "n", Next: start}}}
 }
 
 func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
@@ -40,6 +41,7 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 		"another version": {ledger.Row{"v": int64(2)}, "version v=2"},
 		"another type":    {ledger.Row{"amount": "1"}, "attribute amount"},
 		"no time":         {ledger.Row{"notify_at": "soon"}, "attribute notify_at"},
+		"no refund":       {ledger.Row{"refunds": []string{"{"}}, "attribute refunds"},
 	} {
 		rows := embedded()
 		s := gatewaytable.New(rows)
@@ -50,7 +52,7 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 		if err := rows.Transact(t.Context(), []ledger.Write{{Key: key, Op: ledger.OpUpdate, Set: c.set}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, found, err := s.Load(t.Context(), "a"); found || err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, found, err := s.Load(t.Context(), fakegateway.Key{OutTradeNo: "a", N: 1}); found || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: found %v, %v; want an error with %q", name, found, err, c.want)
 		}
 	}
@@ -71,7 +73,10 @@ func TestDataPageListsWhatIsWritten(t *testing.T) {
 		listed[m[1]] = m[2]
 	}
 	rows := embedded()
-	if err := gatewaytable.New(rows).Save(t.Context(), paid()); err != nil {
+	r := paid()
+	r.Refunds = []fakegateway.Refund{{RequestNo: "r", Amount: 1, At: start}}
+	r.Notifies = append(r.Notifies, fakegateway.Notify{ID: "m", Next: start})
+	if err := gatewaytable.New(rows).Save(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	row, _, err := rows.Get(t.Context(), ledger.Key{Table: gatewaytable.TableTrades, PK: "a"})
@@ -81,16 +86,40 @@ func TestDataPageListsWhatIsWritten(t *testing.T) {
 	written := map[string]string{}
 	for attr, v := range row {
 		written[attr] = "S"
-		if _, ok := v.(int64); ok {
+		switch v.(type) {
+		case int64:
 			written[attr] = "N"
+		case []string:
+			written[attr] = "L"
 		}
 	}
 	if diff := cmp.Diff(written, listed); diff != "" {
 		t.Errorf("docs/DATA.md (+) and what is written (-) differ:\n%s", diff)
 	}
+	for _, prefix := range []string{"#number#", "#moved#"} {
+		if !strings.Contains(section, "| `"+prefix+"`") {
+			t.Errorf("docs/DATA.md does not list the rows under %s", prefix)
+		}
+	}
 	for _, word := range []string{gatewaytable.TableTrades, gatewaytable.IndexNotifiesDue} {
 		if !strings.Contains(section, "`"+word+"`") {
 			t.Errorf("docs/DATA.md does not name %s", word)
 		}
+	}
+}
+
+// TestARowWithoutRefundsIsReadAsBefore: rows of before there were refunds have the payment's notify in notify_at alone.
+func TestARowWithoutRefundsIsReadAsBefore(t *testing.T) {
+	rows := embedded()
+	old := ledger.Row{"v": int64(1), "version": int64(3), "trade_no": "t", "subject": "s", "amount": int64(1), "status": "TRADE_SUCCESS", "created": start.UnixMilli(),
+		"expires": start.UnixMilli(), "lapses": start.UnixMilli(), "paid": start.UnixMilli(), "token": "x", "notify_url": "u", "notify_id": "n", "notify_attempts": int64(1),
+		"notify_state": "due", "notify_at": fmt.Sprintf("%015d", start.Add(time.Minute).UnixMilli())}
+	if err := rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: gatewaytable.TableTrades, PK: "a"}, Op: ledger.OpPut, Row: old}}); err != nil {
+		t.Fatal(err)
+	}
+	k := fakegateway.Key{OutTradeNo: "a", N: 1}
+	r, found, err := gatewaytable.New(rows).Load(t.Context(), k)
+	if want := []fakegateway.Notify{{ID: "n", Attempts: 1, Next: start.Add(time.Minute)}}; err != nil || !found || !cmp.Equal(want, r.Notifies) || r.Key() != k {
+		t.Errorf("%+v, found %v, %v; want notifies %+v", r, found, err, want)
 	}
 }

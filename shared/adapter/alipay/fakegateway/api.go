@@ -14,18 +14,44 @@ import (
 	"seckill/shared/seckill"
 )
 
-// node is the signed part of an answer of alipay.trade.query and alipay.trade.close.
+// node is the signed part of an answer.
 type node struct {
-	Code        string `json:"code"`
-	Message     string `json:"msg"`
-	SubCode     string `json:"sub_code,omitempty"`
-	SubMessage  string `json:"sub_msg,omitempty"`
-	BuyerID     string `json:"buyer_user_id,omitempty"`
-	OutTradeNo  string `json:"out_trade_no,omitempty"`
-	SendPayDate string `json:"send_pay_date,omitempty"`
-	TotalAmount string `json:"total_amount,omitempty"`
-	TradeNo     string `json:"trade_no,omitempty"`
-	TradeStatus Status `json:"trade_status,omitempty"`
+	Code         string `json:"code"`
+	Message      string `json:"msg"`
+	SubCode      string `json:"sub_code,omitempty"`
+	SubMessage   string `json:"sub_msg,omitempty"`
+	BillURL      string `json:"bill_download_url,omitempty"`
+	BuyerID      string `json:"buyer_user_id,omitempty"`
+	FundChange   string `json:"fund_change,omitempty"`
+	GmtRefundPay string `json:"gmt_refund_pay,omitempty"`
+	OutRequestNo string `json:"out_request_no,omitempty"`
+	OutTradeNo   string `json:"out_trade_no,omitempty"`
+	RefundAmount string `json:"refund_amount,omitempty"`
+	RefundFee    string `json:"refund_fee,omitempty"`
+	RefundStatus string `json:"refund_status,omitempty"`
+	SendPayDate  string `json:"send_pay_date,omitempty"`
+	TotalAmount  string `json:"total_amount,omitempty"`
+	TradeNo      string `json:"trade_no,omitempty"`
+	TradeStatus  Status `json:"trade_status,omitempty"`
+}
+
+func success() node { return node{Code: "10000", Message: "Success"} }
+
+// about is an answer about a trade.
+func (g *Gateway) about(r *Record) node {
+	n := success()
+	n.OutTradeNo, n.TradeNo, n.BuyerID = r.OutTradeNo, r.TradeNo, buyerID
+	return n
+}
+
+// content is what the calls' biz_content may have.
+type content struct {
+	OutTradeNo   string      `json:"out_trade_no"`
+	TradeNo      string      `json:"trade_no"`
+	RefundAmount json.Number `json:"refund_amount"` // "88.80" or 88.80, as Alipay's samples have it
+	OutRequestNo string      `json:"out_request_no"`
+	BillType     string      `json:"bill_type"`
+	BillDate     string      `json:"bill_date"`
 }
 
 // serveCall answers /gateway.do. Parameters may come in the address, in a form, or some in each, as Alipay takes them.
@@ -36,43 +62,97 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	method := r.Form.Get("method")
-	if method != alipay.MethodQuery && method != alipay.MethodClose {
+	carryOut := map[string]func(context.Context, *content) (node, error){
+		alipay.MethodQuery:       g.callQuery,
+		alipay.MethodClose:       g.callClose,
+		alipay.MethodRefund:      g.callRefund,
+		alipay.MethodRefundQuery: g.callRefundQuery,
+		alipay.MethodBill:        func(ctx context.Context, c *content) (node, error) { return g.callBill(ctx, c, base(r)) },
+	}[method]
+	switch {
+	case method == alipay.MethodPagePay, method == alipay.MethodWapPay:
+		want, err := g.readOrder(r.Form)
+		g.showCashier(w, r, want, err, "", "")
+		return
+	case carryOut == nil:
 		g.answer(w, "error_response", refusalNode(ErrMethod, ""))
 		return
 	}
-	g.answer(w, strings.ReplaceAll(method, ".", "_")+"_response", g.call(r.Context(), method, r.Form))
+	var c content
+	err := g.authentic(r.Form)
+	if err == nil {
+		err = c.read(r.Form.Get("biz_content"), method)
+	}
+	name := strings.ReplaceAll(method, ".", "_") + "_response"
+	if err != nil {
+		g.answer(w, name, refusalNode(err, ""))
+		return
+	}
+	if g.faults.hit(Call5xx) {
+		http.Error(w, "bad gateway", http.StatusBadGateway)
+		return
+	}
+	unknown := g.faults.hit(CallUnknown)
+	if unknown && g.faults.number(CallUnknown, 2) == 0 {
+		g.answer(w, name, refusalNode(g.faults.unknown(), c.OutTradeNo))
+		return
+	}
+	n, err := carryOut(r.Context(), &c)
+	if err != nil {
+		g.note(r.Context(), err)
+		n = refusalNode(err, c.OutTradeNo)
+	}
+	if g.faults.hit(CallCut) {
+		panic(http.ErrAbortHandler) // the server cuts the connection
+	}
+	if unknown {
+		n = refusalNode(g.faults.unknown(), c.OutTradeNo)
+	}
+	g.answer(w, name, n)
 }
 
-// call carries out a query or a close.
-func (g *Gateway) call(ctx context.Context, method string, form url.Values) node {
-	if err := g.authentic(form); err != nil {
-		return refusalNode(err, "")
+// read takes in a call's biz_content. ErrContent.
+func (c *content) read(biz, method string) error {
+	if json.Unmarshal([]byte(biz), c) != nil {
+		return ErrContent
 	}
-	var content struct {
-		OutTradeNo string `json:"out_trade_no"`
+	if method == alipay.MethodBill {
+		return nil
 	}
-	if json.Unmarshal([]byte(form.Get("biz_content")), &content) != nil || !validOutTradeNo(content.OutTradeNo) {
-		return refusalNode(ErrContent, "")
-	}
-	if method == alipay.MethodClose {
-		t, err := g.closeTrade(ctx, content.OutTradeNo)
-		if err != nil {
-			g.note(ctx, err)
-			return refusalNode(err, content.OutTradeNo)
+	for _, f := range []struct {
+		value string
+		must  bool
+	}{{c.TradeNo, false}, {c.OutTradeNo, c.TradeNo == ""}, {c.OutRequestNo, false}} {
+		if (f.must || f.value != "") && !validNo(f.value) {
+			return ErrContent
 		}
-		return node{Code: "10000", Message: "Success", OutTradeNo: t.OutTradeNo, TradeNo: t.TradeNo}
 	}
-	t, err := g.load(ctx, content.OutTradeNo)
+	return nil
+}
+
+// callQuery carries out alipay.trade.query.
+func (g *Gateway) callQuery(ctx context.Context, c *content) (node, error) {
+	r, err := g.find(ctx, c.TradeNo, c.OutTradeNo)
 	if err != nil {
-		g.note(ctx, err)
-		return refusalNode(err, content.OutTradeNo)
+		return node{}, err
 	}
-	n := node{Code: "10000", Message: "Success", OutTradeNo: t.OutTradeNo, TradeNo: t.TradeNo, TradeStatus: t.Status,
-		TotalAmount: t.Amount.Yuan(), BuyerID: buyerID}
-	if !t.Paid.IsZero() {
-		n.SendPayDate = t.Paid.In(alipay.Zone).Format(alipay.TimeLayout)
+	n := g.about(&r)
+	n.TradeStatus, n.TotalAmount = r.Status, r.Amount.Yuan()
+	if !r.Paid.IsZero() {
+		n.SendPayDate = stamp(r.Paid)
 	}
-	return n
+	return n, nil
+}
+
+// callClose carries out alipay.trade.close.
+func (g *Gateway) callClose(ctx context.Context, c *content) (node, error) {
+	r, err := g.closeTrades(ctx, c.TradeNo, c.OutTradeNo)
+	if err != nil {
+		return node{}, err
+	}
+	n := success()
+	n.OutTradeNo, n.TradeNo = r.OutTradeNo, r.TradeNo
+	return n, nil
 }
 
 // note logs a fault of the store; refusals are the shop's business.
@@ -131,6 +211,9 @@ func (g *Gateway) authentic(form url.Values) error {
 	return nil
 }
 
+// products has the product_code of each call that pays.
+var products = map[string]string{alipay.MethodPay: "QUICK_MSECURITY_PAY", alipay.MethodPagePay: "FAST_INSTANT_TRADE_PAY", alipay.MethodWapPay: "QUICK_WAP_WAY"}
+
 // readOrderString checks an order string of alipay.trade.app.pay and reads the trade that it asks for.
 func (g *Gateway) readOrderString(s string) (Record, error) {
 	if len(s) > maxOrderString {
@@ -140,10 +223,16 @@ func (g *Gateway) readOrderString(s string) (Record, error) {
 	if err != nil {
 		return Record{}, ErrForm
 	}
+	return g.readOrder(form)
+}
+
+// readOrder is readOrderString for parameters that are decoded, and for the calls that pay on the web.
+func (g *Gateway) readOrder(form url.Values) (Record, error) {
 	if err := g.authentic(form); err != nil {
 		return Record{}, err
 	}
-	if form.Get("method") != alipay.MethodPay {
+	product := products[form.Get("method")]
+	if product == "" {
 		return Record{}, ErrMethod
 	}
 	var content struct {
@@ -162,19 +251,19 @@ func (g *Gateway) readOrderString(s string) (Record, error) {
 	notifyURL, badURL := url.Parse(form.Get("notify_url"))
 	switch {
 	case badAmount != nil || amount < 1, badTime != nil, badURL != nil || notifyURL.Host == "",
-		!validOutTradeNo(content.OutTradeNo),
+		!validNo(content.OutTradeNo),
 		content.Subject == "" || strings.ContainsAny(content.Subject, "/=&"),
 		utf8.RuneCountInString(content.Subject) > alipay.MaxSubject,
-		content.ProductCode != "QUICK_MSECURITY_PAY",
-		content.SellerID != g.opt.SellerID:
+		content.ProductCode != product,
+		content.SellerID != "" && content.SellerID != g.opt.SellerID: // page.pay and wap.pay need none
 		return Record{}, ErrContent
 	}
 	return Record{Trade: Trade{OutTradeNo: content.OutTradeNo, Subject: content.Subject, Amount: amount, Expires: expires.UTC()},
 		NotifyURL: form.Get("notify_url")}, nil
 }
 
-// validOutTradeNo says whether Alipay would take s as out_trade_no: 1 to 64 ASCII letters, digits and underscores.
-func validOutTradeNo(s string) bool {
+// validNo says whether Alipay would take s as a number of ours: 1 to 64 ASCII letters, digits and underscores.
+func validNo(s string) bool {
 	if len(s) == 0 || len(s) > 64 {
 		return false
 	}

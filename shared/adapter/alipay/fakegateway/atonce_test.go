@@ -106,7 +106,7 @@ func TestASharedStoreListsNothing(t *testing.T) {
 	if _, due := g.Next(); due || len(g.Trades())+len(g.Pending()) != 0 {
 		t.Errorf("trades %v, pending %v, due %v; want none", g.Trades(), g.Pending(), due)
 	}
-	if r, found, err := store.Load(t.Context(), orderID); err != nil || !found || r.Status != fakegateway.StatusSuccess || r.Amount != seckill.Fen(88_80) {
+	if r, found, err := store.Load(t.Context(), fakegateway.Key{OutTradeNo: orderID, N: 1}); err != nil || !found || r.Status != fakegateway.StatusSuccess || r.Amount != seckill.Fen(88_80) {
 		t.Errorf("the store has %+v, %v, %v", r, found, err)
 	}
 }

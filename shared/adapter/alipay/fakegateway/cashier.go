@@ -2,6 +2,7 @@ package fakegateway
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	_ "embed"
@@ -22,7 +23,7 @@ var cashierPage = template.Must(template.New("cashier").Parse(cashierHTML))
 type view struct {
 	Lang, Nonce string
 	Words       words
-	Kind        string // wait, paid, expired, closed, busy, wrong
+	Kind        string // wait, paid, refunded, expired, closed, busy, wrong
 	Title, Note string
 	Known       bool // Trade is set
 	Trade       Trade
@@ -36,7 +37,7 @@ type view struct {
 // words are the page's texts in one language.
 type words struct {
 	Cashier, Label, Amount, Subject, OrderNo, TradeNo, TimeLeft, Pay, Cancel, Back, Other, TimeUp string
-	Wait, Paid, Expired, Closed, Busy, Wrong                                                      page
+	Wait, Paid, Refunded, Expired, Closed, Busy, Wrong                                            page
 }
 
 type page struct{ Title, Note string }
@@ -45,23 +46,25 @@ var languages = map[string]words{
 	"zh": {
 		Cashier: "测试收银台", Label: "仅供测试，不会产生真实扣款", Amount: "应付金额", Subject: "商品", OrderNo: "订单号", TradeNo: "交易号",
 		TimeLeft: "剩余支付时间", Pay: "确认付款", Cancel: "取消", Back: "返回商店", Other: "English", TimeUp: "支付时间已过",
-		Wait:    page{"请确认付款", "付款前请核对商品和金额。"},
-		Paid:    page{"支付成功", "商店会在几秒内收到通知。"},
-		Expired: page{"支付已过期", "付款时间已过，未扣款。该订单不能再支付，请返回商店重新下单。"},
-		Closed:  page{"交易已关闭", "商店已关闭这笔交易，未扣款，不能再支付。"},
-		Busy:    page{"收银台暂时无法应答", "请稍后重新打开收银台，查看是否已付款。"},
-		Wrong:   page{"无法打开收银台", "支付信息有误或不完整，未扣款。请返回商店重新打开。"},
+		Wait:     page{"请确认付款", "付款前请核对商品和金额。"},
+		Paid:     page{"支付成功", "商店会在几秒内收到通知。"},
+		Refunded: page{"已全额退款", "这笔付款已全部退回。"},
+		Expired:  page{"支付已过期", "付款时间已过，未扣款。该订单不能再支付，请返回商店重新下单。"},
+		Closed:   page{"交易已关闭", "商店已关闭这笔交易，未扣款，不能再支付。"},
+		Busy:     page{"收银台暂时无法应答", "请稍后重新打开收银台，查看是否已付款。"},
+		Wrong:    page{"无法打开收银台", "支付信息有误或不完整，未扣款。请返回商店重新打开。"},
 	},
 	"en": {
 		Cashier: "Test cashier", Label: "For testing only: no real money moves", Amount: "Amount due", Subject: "Item", OrderNo: "Order",
 		TradeNo: "Trade", TimeLeft: "Time left to pay", Pay: "Pay now", Cancel: "Cancel", Back: "Back to the shop", Other: "中文",
-		TimeUp:  "The time to pay is over",
-		Wait:    page{"Confirm your payment", "Check the item and the amount before you pay."},
-		Paid:    page{"Payment successful", "The shop will hear of it within seconds."},
-		Expired: page{"This payment has expired", "The time to pay is over and nothing was charged. This order can no longer be paid; go back to the shop to order again."},
-		Closed:  page{"This payment is closed", "The shop closed it. Nothing was charged, and it can no longer be paid."},
-		Busy:    page{"The cashier is busy", "Open it again in a moment to see whether this is paid."},
-		Wrong:   page{"The cashier cannot be opened", "The payment details are wrong or incomplete. Nothing was charged. Go back to the shop and try again."},
+		TimeUp:   "The time to pay is over",
+		Wait:     page{"Confirm your payment", "Check the item and the amount before you pay."},
+		Paid:     page{"Payment successful", "The shop will hear of it within seconds."},
+		Refunded: page{"Refunded in full", "All of this payment went back."},
+		Expired:  page{"This payment has expired", "The time to pay is over and nothing was charged. This order can no longer be paid; go back to the shop to order again."},
+		Closed:   page{"This payment is closed", "The shop closed it. Nothing was charged, and it can no longer be paid."},
+		Busy:     page{"The cashier is busy", "Open it again in a moment to see whether this is paid."},
+		Wrong:    page{"The cashier cannot be opened", "The payment details are wrong or incomplete. Nothing was charged. Go back to the shop and try again."},
 	},
 }
 
@@ -71,14 +74,26 @@ func (g *Gateway) serveCashier(w http.ResponseWriter, r *http.Request) {
 	if languages[lang].Cashier == "" {
 		lang = acceptedLang(r.Header.Get("Accept-Language"))
 	}
-	t, err := g.open(r.Context(), orderString)
+	want, err := g.readOrderString(orderString)
+	g.showCashier(w, r, want, err, lang, "?"+orderString+"&lang="+map[string]string{"zh": "en", "en": "zh"}[lang])
+}
+
+// showCashier opens the cashier for what an order asks for, unless it could not be read. otherLang is the same page in the other language.
+func (g *Gateway) showCashier(w http.ResponseWriter, r *http.Request, want Record, err error, lang, otherLang string) {
+	if lang == "" {
+		lang = acceptedLang(r.Header.Get("Accept-Language"))
+	}
+	t := Record{}
+	if err == nil {
+		t, err = g.open(r.Context(), want)
+	}
 	g.note(r.Context(), err)
 	v := g.view(t, err, lang)
-	v.OtherLang = "?" + orderString + "&lang=" + map[string]string{"zh": "en", "en": "zh"}[lang]
+	v.OtherLang = otherLang
 	render(w, v, err)
 }
 
-// servePay takes the click on "pay". The token shows that it comes from the cashier's page.
+// servePay takes the click on "pay". The token shows that it comes from the cashier's page, and which of an order's trades is meant.
 func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 	lang := r.PostFormValue("lang")
@@ -86,15 +101,12 @@ func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
 		lang = acceptedLang(r.Header.Get("Accept-Language"))
 	}
 	ctx := r.Context()
-	t, err := g.load(ctx, r.PostFormValue("out_trade_no"))
-	if err == nil && subtle.ConstantTimeCompare([]byte(t.Token), []byte(r.PostFormValue("token"))) != 1 {
-		t, err = Record{}, ErrForm
-	}
+	t, err := g.byToken(ctx, r.PostFormValue("out_trade_no"), r.PostFormValue("token"))
 	if err == nil {
-		err = g.pay(ctx, t.OutTradeNo)
+		err = g.pay(ctx, t.Key())
 		if err == nil {
 			if g.opt.AtOnce {
-				_, _, failed := g.attempt(ctx, t.OutTradeNo)
+				_, _, failed := g.attempt(ctx, t.Key())
 				g.note(ctx, failed)
 			}
 			err = ErrPaid // the page says that it is paid, for the first click as for a second
@@ -102,6 +114,23 @@ func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
 	}
 	g.note(ctx, err)
 	render(w, g.view(t, err, lang), err)
+}
+
+// byToken is the order's trade with that token. ErrForm, ErrUnavailable.
+func (g *Gateway) byToken(ctx context.Context, outTradeNo, token string) (Record, error) {
+	if !validNo(outTradeNo) {
+		return Record{}, ErrForm
+	}
+	trades, err := g.ofOrder(ctx, outTradeNo)
+	if err != nil {
+		return Record{}, err
+	}
+	for _, t := range trades {
+		if subtle.ConstantTimeCompare([]byte(t.Token), []byte(token)) == 1 {
+			return t, nil
+		}
+	}
+	return Record{}, ErrForm
 }
 
 // view chooses what to show for a trade that can be paid (err is nil) or cannot.
@@ -116,6 +145,8 @@ func (g *Gateway) view(t Record, err error, lang string) view {
 		v.Token = t.Token
 	case errors.Is(err, ErrPaid):
 		v.Kind, p = "paid", text.Paid
+	case errors.Is(err, ErrClosed) && !t.Paid.IsZero():
+		v.Kind, p = "refunded", text.Refunded
 	case errors.Is(err, ErrExpired):
 		v.Kind, p = "expired", text.Expired
 	case errors.Is(err, ErrClosed):
@@ -133,7 +164,7 @@ func (g *Gateway) view(t Record, err error, lang string) view {
 }
 
 // pageStatus has the HTTP status of each kind of page.
-var pageStatus = map[string]int{"wait": http.StatusOK, "paid": http.StatusOK, "expired": http.StatusGone,
+var pageStatus = map[string]int{"wait": http.StatusOK, "paid": http.StatusOK, "refunded": http.StatusOK, "expired": http.StatusGone,
 	"closed": http.StatusGone, "busy": http.StatusServiceUnavailable, "wrong": http.StatusBadRequest}
 
 func render(w http.ResponseWriter, v view, cause error) {

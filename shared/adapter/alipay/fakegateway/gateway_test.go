@@ -349,7 +349,7 @@ func TestCallsAreChecked(t *testing.T) {
 		"twice":         {func(url.Values) {}, func(s string) string { return s + "&app_id=" + appID }, "isv.invalid-parameter"},
 		"too large":     {func(url.Values) {}, func(s string) string { return s + "&x=" + strings.Repeat("x", 64<<10) }, "isv.invalid-parameter"},
 		"other app":     {func(f url.Values) { f.Set("app_id", "1") }, same, "isv.invalid-app-id"},
-		"refund":        {func(f url.Values) { f.Set("method", "alipay.trade.refund") }, same, "isv.invalid-method"},
+		"other method":  {func(f url.Values) { f.Set("method", "alipay.trade.cancel") }, same, "isv.invalid-method"},
 		"no content":    {func(f url.Values) { f.Del("biz_content") }, same, "ACQ.INVALID_PARAMETER"},
 		"unknown trade": {func(f url.Values) { f.Set("biz_content", `{"out_trade_no":"none"}`) }, same, "ACQ.TRADE_NOT_EXIST"},
 	} {

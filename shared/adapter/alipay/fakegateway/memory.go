@@ -7,36 +7,63 @@ import (
 	"sync"
 	"time"
 
+	"seckill/shared/adapter/alipay"
 	"seckill/shared/seckill"
 )
+
+// dayLayout is how a bill's day is written.
+const dayLayout = "2006-01-02"
+
+// day is the day of Alipay's time zone on which a moment falls.
+func day(t time.Time) string { return t.In(alipay.Zone).Format(dayLayout) }
 
 // Memory is the Store of one process. When it is full, old closed trades are dropped for new ones.
 type Memory struct {
 	clock seckill.Clock
 	most  int
 
-	mu    sync.Mutex
-	byNo  map[string]*Record
-	order []*Record // as created
+	mu      sync.Mutex
+	byKey   map[Key]*Record
+	byNo    map[string]Key
+	pending map[Key]bool // trades with an attempt to come
+	order   []*Record    // as created
 }
 
 // NewMemory makes an empty one that holds at most so many trades.
 func NewMemory(clock seckill.Clock, most int) *Memory {
-	return &Memory{clock: clock, most: most, byNo: map[string]*Record{}}
+	return &Memory{clock: clock, most: most, byKey: map[Key]*Record{}, byNo: map[string]Key{}, pending: map[Key]bool{}}
+}
+
+// clone is a copy that shares nothing.
+func (r *Record) clone() Record {
+	c := *r
+	c.Refunds, c.Notifies = slices.Clone(r.Refunds), slices.Clone(r.Notifies)
+	return c
 }
 
 // Load implements Store.
-func (m *Memory) Load(ctx context.Context, outTradeNo string) (Record, bool, error) {
+func (m *Memory) Load(ctx context.Context, k Key) (Record, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return Record{}, false, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.byNo[outTradeNo]
+	r := m.byKey[k]
 	if r == nil {
 		return Record{}, false, nil
 	}
-	return *r, true, nil
+	return r.clone(), true, nil
+}
+
+// Find implements Store.
+func (m *Memory) Find(ctx context.Context, tradeNo string) (Key, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return Key{}, false, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, found := m.byNo[tradeNo]
+	return k, found, nil
 }
 
 // Save implements Store.
@@ -46,35 +73,41 @@ func (m *Memory) Save(ctx context.Context, r Record) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	old := m.byNo[r.OutTradeNo]
-	switch {
-	case old == nil && r.Version != 0, old != nil && r.Version != old.Version:
+	k, old := r.Key(), m.byKey[r.Key()]
+	if old == nil && r.Version != 0 || old != nil && r.Version != old.Version {
 		return ErrChanged
-	case old != nil:
-		r.Version++
-		*old = r
-		return nil
 	}
-	if len(m.order) >= m.most {
-		m.dropClosed(m.clock.Now())
+	if old == nil {
+		if len(m.order) >= m.most {
+			m.dropClosed(m.clock.Now())
+		}
+		if len(m.order) >= m.most {
+			return ErrFull
+		}
+		old = &Record{}
+		m.byKey[k], m.byNo[r.TradeNo] = old, k
+		m.order = append(m.order, old)
 	}
-	if len(m.order) >= m.most {
-		return ErrFull
+	*old = r.clone()
+	old.Version++
+	if old.Next().IsZero() {
+		delete(m.pending, k)
+	} else {
+		m.pending[k] = true
 	}
-	r.Version++
-	m.byNo[r.OutTradeNo] = &r
-	m.order = append(m.order, &r)
 	return nil
 }
 
-// dropClosed forgets the oldest closed trades, a hundredth of the limit at once so that the walk is rarely made. Only those
-// past time_expire go: no order string can bring them back.
+// dropClosed forgets the oldest closed trades that were never paid, a hundredth of the limit at once so that the walk is rarely made. Only those
+// past time_expire go, which no order string can bring back, and no order's first of two, which keeps the count.
 func (m *Memory) dropClosed(now time.Time) {
 	left := m.most/100 + 1
 	kept := m.order[:0]
 	for _, r := range m.order {
-		if left > 0 && r.status(now) == StatusClosed && !now.Before(r.Expires) {
-			delete(m.byNo, r.OutTradeNo)
+		closed := r.Status == StatusClosed || r.Status == StatusWait && !now.Before(r.Lapses)
+		if left > 0 && closed && r.Paid.IsZero() && !now.Before(r.Expires) && m.byKey[Key{r.OutTradeNo, r.N + 1}] == nil {
+			delete(m.byKey, r.Key())
+			delete(m.byNo, r.TradeNo)
 			left--
 			continue
 		}
@@ -85,19 +118,61 @@ func (m *Memory) dropClosed(now time.Time) {
 }
 
 // Due implements Store; it has no limit and does not lag.
-func (m *Memory) Due(ctx context.Context, by time.Time) ([]string, error) {
+func (m *Memory) Due(ctx context.Context, by time.Time) ([]Key, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	all := m.records()
-	slices.SortStableFunc(all, func(a, b Record) int { return cmp.Or(a.Notify.Next.Compare(b.Notify.Next), a.Paid.Compare(b.Paid)) })
-	var out []string
-	for _, r := range all {
-		if !r.Notify.Next.IsZero() && !r.Notify.Next.After(by) {
-			out = append(out, r.OutTradeNo)
+	var out []Key
+	for _, r := range m.waiting() {
+		if !r.Next().After(by) {
+			out = append(out, r.Key())
 		}
 	}
 	return out, nil
+}
+
+// next is when the next attempt is due; false when there is none.
+func (m *Memory) next() (next time.Time, found bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k := range m.pending {
+		if at := m.byKey[k].Next(); !found || at.Before(next) {
+			next, found = at, true
+		}
+	}
+	return next, found
+}
+
+// waiting gives a copy of the trades with an attempt to come, the one that is due first at the front.
+func (m *Memory) waiting() []Record {
+	m.mu.Lock()
+	out := make([]Record, 0, len(m.pending))
+	for k := range m.pending {
+		out = append(out, m.byKey[k].clone())
+	}
+	m.mu.Unlock()
+	slices.SortFunc(out, func(a, b Record) int {
+		return cmp.Or(a.Next().Compare(b.Next()), a.Paid.Compare(b.Paid), cmp.Compare(a.OutTradeNo, b.OutTradeNo), a.N-b.N)
+	})
+	return out
+}
+
+// Moved implements Store; it does not lag.
+func (m *Memory) Moved(ctx context.Context, on string) ([]Key, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var out []Key
+	for _, r := range m.records() {
+		if movedOn(&r, on) {
+			out = append(out, r.Key())
+		}
+	}
+	return out, nil
+}
+
+func movedOn(r *Record, on string) bool {
+	return !r.Paid.IsZero() && day(r.Paid) == on || slices.ContainsFunc(r.Refunds, func(back Refund) bool { return day(back.At) == on })
 }
 
 // records gives a copy of all, as created.
@@ -106,7 +181,7 @@ func (m *Memory) records() []Record {
 	defer m.mu.Unlock()
 	out := make([]Record, len(m.order))
 	for i, r := range m.order {
-		out[i] = *r
+		out[i] = r.clone()
 	}
 	return out
 }

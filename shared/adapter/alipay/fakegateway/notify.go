@@ -16,6 +16,10 @@ import (
 // buyerID is who pays: there is one buyer in this world.
 const buyerID = "2088000000000002"
 
+// AlipayRetries is how long Alipay waits between the attempts of a notify ("异步通知说明": 4m, 10m, 10m, 1h, 2h, 6h, 15h).
+var AlipayRetries = []time.Duration{4 * time.Minute, 10 * time.Minute, 10 * time.Minute, time.Hour, 2 * time.Hour,
+	6 * time.Hour, 15 * time.Hour}
+
 // Limits of an attempt.
 const (
 	claimFor      = time.Minute // how long a started attempt keeps others from the next; one whose process died is made again then
@@ -29,7 +33,19 @@ type Pending struct {
 	Next       time.Time // of the next one
 }
 
-// Ready receives after a payment at this gateway. One value may stand for several.
+// newNotify is about a movement of money now.
+func (g *Gateway) newNotify(now time.Time) Notify {
+	at, first := now.In(alipay.Zone), now
+	if g.faults.hit(NotifyReordered) {
+		first = first.Add(heldBack)
+	}
+	if g.faults.hit(NotifyDelayed) {
+		first = first.Add(time.Millisecond * time.Duration(1+g.faults.number(NotifyDelayed, longestDelay.Milliseconds())))
+	}
+	return Notify{ID: at.Format("20060102") + "00222" + at.Format("150405") + digits(), Next: first}
+}
+
+// Ready receives after a payment or a refund at this gateway. One value may stand for several.
 func (g *Gateway) Ready() <-chan struct{} { return g.ready }
 
 // SetDropNotifies makes every attempt from now on fail as if it were lost on the way, or ends that.
@@ -37,26 +53,27 @@ func (g *Gateway) SetDropNotifies(drop bool) { g.drop.Store(drop) }
 
 // Next tells when the next attempt is due; false when there is none, and always with Options.Store.
 func (g *Gateway) Next() (time.Time, bool) {
-	var next time.Time
-	for _, p := range g.Pending() {
-		if next.IsZero() || p.Next.Before(next) {
-			next = p.Next
-		}
+	if g.own == nil {
+		return time.Time{}, false
 	}
-	return next, !next.IsZero()
+	return g.own.next()
 }
 
-// Pending lists the notifies that are not delivered, oldest first. One that failed as often as Alipay tries is given up
+// Pending lists the notifies that are not delivered, the one due first at the front. One that failed as often as Alipay tries is given up
 // and is not among them. With Options.Store it lists none.
 func (g *Gateway) Pending() []Pending {
-	all := g.owned()
-	slices.SortStableFunc(all, func(a, b Record) int { return a.Paid.Compare(b.Paid) })
 	out := []Pending{}
-	for _, r := range all {
-		if !r.Notify.Next.IsZero() {
-			out = append(out, Pending{OutTradeNo: r.OutTradeNo, Attempts: r.Notify.Attempts, Next: r.Notify.Next})
+	if g.own == nil {
+		return out
+	}
+	for _, r := range g.own.waiting() {
+		for _, n := range r.Notifies {
+			if !n.Next.IsZero() {
+				out = append(out, Pending{OutTradeNo: r.OutTradeNo, Attempts: n.Attempts, Next: n.Next})
+			}
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Pending) int { return a.Next.Compare(b.Next) })
 	return out
 }
 
@@ -86,8 +103,8 @@ func (g *Gateway) repeat(ctx context.Context) (delivered, failed int, err error)
 		if err != nil {
 			return delivered, failed, unavailable(err)
 		}
-		for _, no := range due {
-			made, ok, err := g.attempt(ctx, no)
+		for _, k := range due {
+			made, ok, err := g.attempt(ctx, k)
 			switch {
 			case err != nil:
 				return delivered, failed, err
@@ -101,15 +118,17 @@ func (g *Gateway) repeat(ctx context.Context) (delivered, failed int, err error)
 	return delivered, failed, nil
 }
 
-// attempt tells the shop of a payment, if that is due and nobody else is at it. One that the caller breaks off is not made.
-func (g *Gateway) attempt(ctx context.Context, outTradeNo string) (made, ok bool, err error) {
+// attempt tells the shop of the movement of money that is due longest, if one is and nobody else is at it. One that the caller breaks off is
+// not made.
+func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error) {
+	var which int
 	var due time.Time // as it was
-	r, err := g.change(ctx, outTradeNo, func(r *Record, now time.Time) error {
-		due = r.Notify.Next
-		if due.IsZero() || due.After(now) {
+	r, err := g.change(ctx, k, func(r *Record, now time.Time) error {
+		if which = r.next(); which < 0 || r.Notifies[which].Next.After(now) {
 			return errNothing
 		}
-		r.Notify.Next = now.Add(claimFor).Truncate(time.Millisecond) // as it will be loaded
+		due = r.Notifies[which].Next
+		r.Notifies[which].Next = now.Add(claimFor).Truncate(time.Millisecond) // as it will be loaded
 		return nil
 	})
 	if errors.Is(err, errNothing) || errors.Is(err, ErrNoTrade) {
@@ -118,16 +137,16 @@ func (g *Gateway) attempt(ctx context.Context, outTradeNo string) (made, ok bool
 	if err != nil {
 		return false, false, err
 	}
-	ok = !g.drop.Load() && g.send(ctx, &r)
+	ok = !g.drop.Load() && !g.faults.hit(NotifyLost) && g.deliver(ctx, &r, which)
 	broken := !ok && ctx.Err() != nil
-	claimed := r.Notify.Next
+	claimed := r.Notifies[which].Next
 	if ctx.Err() != nil { // what was found is recorded all the same
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 		defer cancel()
 	}
-	_, err = g.change(ctx, outTradeNo, func(r *Record, now time.Time) error {
-		switch n := &r.Notify; {
+	_, err = g.change(ctx, k, func(r *Record, now time.Time) error {
+		switch n := &r.Notifies[which]; {
 		case n.Next.IsZero(), !ok && !n.Next.Equal(claimed): // the claim ran out, and another one went on
 			return errNothing
 		case broken:
@@ -145,13 +164,61 @@ func (g *Gateway) attempt(ctx context.Context, outTradeNo string) (made, ok bool
 	return !broken, ok, err
 }
 
-// send makes one attempt and says whether the shop confirmed it.
-func (g *Gateway) send(ctx context.Context, r *Record) bool {
-	form, err := g.NotifyForm(r.Notify.ID, r.Trade, g.opt.Clock.Now())
-	if err != nil {
-		return false
+// deliver makes one attempt, with what goes wrong around it, and says whether the shop confirmed it.
+func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
+	at := g.opt.Clock.Now()
+	form := func(change func(url.Values)) url.Values {
+		f, err := g.NotifyForm(r.Notifies[which].ID, told(r, which), at)
+		if err != nil {
+			panic(err) // the key has signed before
+		}
+		if change != nil {
+			change(f)
+		}
+		return f
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.NotifyURL, strings.NewReader(form.Encode()))
+	for _, lie := range []struct {
+		fault  Fault
+		signed bool
+		change func(url.Values)
+	}{
+		{NotifyForged, false, func(f url.Values) { f.Set("total_amount", "0.01"); f.Set("notify_id", f.Get("notify_id")+"1") }},
+		{NotifyWrongAmount, true, func(f url.Values) { f.Set("total_amount", (r.Amount + 1).Yuan()) }},
+		{NotifyOtherApp, true, func(f url.Values) { f.Set("app_id", f.Get("app_id")+"1") }},
+	} {
+		if !g.faults.hit(lie.fault) {
+			continue
+		}
+		f := form(lie.change)
+		if lie.signed {
+			if err := g.SignForm(f); err != nil {
+				panic(err) // the key has signed before
+			}
+		}
+		if g.send(ctx, r.NotifyURL, f) {
+			g.faults.taken(lie.fault)
+		}
+	}
+	ok := g.send(ctx, r.NotifyURL, form(nil))
+	if g.faults.hit(NotifyDuplicated) {
+		ok = g.send(ctx, r.NotifyURL, form(nil)) || ok
+	}
+	return ok
+}
+
+// told is the trade as the movement of money that a notify tells of left it.
+func told(r *Record, which int) Trade {
+	t := r.Trade
+	t.Refunds, t.Status = r.Refunds[:which], StatusSuccess
+	if t.Kept() == 0 {
+		t.Status = StatusClosed
+	}
+	return t
+}
+
+// send posts a notify and says whether the shop confirmed it.
+func (g *Gateway) send(ctx context.Context, to string, form url.Values) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
 	if err != nil {
 		return false
 	}
@@ -166,13 +233,14 @@ func (g *Gateway) send(ctx context.Context, r *Record) bool {
 	return err == nil && resp.StatusCode == http.StatusOK && string(body) == want
 }
 
-// NotifyForm writes and signs the notify about a trade, as sent at that time. Tests change it to see it refused.
+// NotifyForm writes and signs the notify about a trade, as sent at that time: about its last refund, if it has one. Tests change it to see it
+// refused.
 func (g *Gateway) NotifyForm(id string, t Trade, at time.Time) (url.Values, error) {
 	amount := t.Amount.Yuan()
 	form := url.Values{
 		"notify_id":        {id},
 		"notify_type":      {"trade_status_sync"},
-		"notify_time":      {at.In(alipay.Zone).Format(alipay.TimeLayout)},
+		"notify_time":      {stamp(at)},
 		"app_id":           {g.opt.AppID},
 		"auth_app_id":      {g.opt.AppID},
 		"seller_id":        {g.opt.SellerID},
@@ -187,16 +255,28 @@ func (g *Gateway) NotifyForm(id string, t Trade, at time.Time) (url.Values, erro
 		"invoice_amount":   {amount},
 		"point_amount":     {"0.00"},
 		"fund_bill_list":   {`[{"amount":"` + amount + `","fundChannel":"ALIPAYACCOUNT"}]`},
-		"gmt_create":       {t.Created.In(alipay.Zone).Format(alipay.TimeLayout)},
+		"gmt_create":       {stamp(t.Created)},
 		"charset":          {"utf-8"},
 		"version":          {"1.0"},
 		"sign_type":        {"RSA2"},
 	}
 	if !t.Paid.IsZero() {
-		form.Set("gmt_payment", t.Paid.In(alipay.Zone).Format(alipay.TimeLayout))
+		form.Set("gmt_payment", stamp(t.Paid))
+	}
+	if n := len(t.Refunds); n > 0 {
+		last := t.Refunds[n-1]
+		form.Set("refund_fee", t.Refunded().Yuan()) // of all refunds
+		form.Set("gmt_refund", last.At.In(alipay.Zone).Format(alipay.TimeLayout+".000"))
+		form.Set("out_biz_no", last.RequestNo)
+		if t.Kept() == 0 {
+			form.Set("gmt_close", stamp(last.At))
+		}
 	}
 	return form, g.SignForm(form)
 }
+
+// stamp writes a moment as Alipay does.
+func stamp(t time.Time) string { return t.In(alipay.Zone).Format(alipay.TimeLayout) }
 
 // SignForm signs a notify's form as the gateway does, replacing the signature that it has.
 func (g *Gateway) SignForm(form url.Values) error {

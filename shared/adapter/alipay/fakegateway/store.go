@@ -3,25 +3,61 @@ package fakegateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
-// Record is a trade as a Store keeps it. Times are kept to the millisecond.
-type Record struct {
-	Trade
-	Lapses    time.Time // unpaid, it counts as closed from then on: time_expire and the grace
-	NotifyURL string
-	Token     string // proves that the cashier's page came first
-	Notify    Notify
-	Version   int64 // rises with every Save; 0: never saved
+// Key names a trade in a Store: the N-th trade of an order, from 1 without gaps.
+type Key struct {
+	OutTradeNo string
+	N          int
 }
 
-// Notify is how far the shop has been told of a payment; zero before it.
+// Record is a trade as a Store keeps it. Times are kept to the millisecond. Whoever gets one owns it.
+type Record struct {
+	Trade
+	N         int       // the trade is its order's N-th
+	Lapses    time.Time // unpaid, it counts as closed from then on: time_expire and the grace
+	NotifyURL string
+	Token     string   // proves that the cashier's page came first
+	Notifies  []Notify // none before the payment; the first tells of it, the one behind it of the first refund, and so on
+	Version   int64    // rises with every Save; 0: never saved
+}
+
+// Key names the record.
+func (r *Record) Key() Key { return Key{r.OutTradeNo, r.N} }
+
+// Notify is how far the shop has been told of one movement of money.
 type Notify struct {
 	ID       string    // the same for every attempt
 	Attempts int       // made so far
 	Next     time.Time // of the next one; zero when there is none: confirmed, or given up
+}
+
+// Next is when the trade's next attempt is due; zero when there is none.
+func (r *Record) Next() time.Time {
+	if i := r.next(); i >= 0 {
+		return r.Notifies[i].Next
+	}
+	return time.Time{}
+}
+
+// next is the notify whose attempt is due first; -1 when there is none.
+func (r *Record) next() int {
+	first := -1
+	for i := range r.Notifies {
+		if at := r.Notifies[i].Next; !at.IsZero() && (first < 0 || at.Before(r.Notifies[first].Next)) {
+			first = i
+		}
+	}
+	return first
+}
+
+// Moved is when the trade's money moved last; zero when it never did.
+func (r *Record) Moved() time.Time {
+	if n := len(r.Refunds); n > 0 {
+		return r.Refunds[n-1].At
+	}
+	return r.Paid
 }
 
 // ErrChanged says that a trade is not any more what was loaded, and that nothing was saved.
@@ -31,13 +67,18 @@ var ErrChanged = errors.New("fakegateway: the trade was changed by another")
 // but the two that Save names is a fault; after a Save its effect is unknown.
 type Store interface {
 	// Load reads a trade as it is now; found says whether there is one.
-	Load(ctx context.Context, outTradeNo string) (r Record, found bool, err error)
+	Load(ctx context.Context, k Key) (r Record, found bool, err error)
+	// Find gives the key of the trade with that number.
+	Find(ctx context.Context, tradeNo string) (k Key, found bool, err error)
 	// Save writes a trade, with the next version, on condition that its version is still the record's: for 0, that there is no such
 	// trade. ErrChanged when it is not; ErrFull when a new one has no room.
 	Save(ctx context.Context, r Record) error
-	// Due names trades whose notify has an attempt due by then, the one longest due first; those beyond a limit come at a later call. It may
+	// Due names trades that have an attempt due by then, the one longest due first; those beyond a limit come at a later call. It may
 	// lag behind Save: whoever acts on it loads the trade first.
-	Due(ctx context.Context, by time.Time) (outTradeNos []string, err error)
+	Due(ctx context.Context, by time.Time) ([]Key, error)
+	// Moved names every trade whose money moved on a day (2006-01-02 in alipay.Zone), once each, in any order. It may lag behind Save. Of what
+	// one Save adds, at most one movement is new: that at the record's Moved.
+	Moved(ctx context.Context, day string) ([]Key, error)
 }
 
 // saveTries is how often a change is tried when others change the same trade at the same time. Each time one of them got a step further, and a
@@ -48,25 +89,25 @@ const saveTries = 12
 var errNothing = errors.New("nothing to change")
 
 // load reads a trade as it stands now. ErrNoTrade, ErrUnavailable.
-func (g *Gateway) load(ctx context.Context, outTradeNo string) (Record, error) {
-	r, found, err := g.store.Load(ctx, outTradeNo)
+func (g *Gateway) load(ctx context.Context, k Key) (Record, error) {
+	r, found, err := g.store.Load(ctx, k)
 	switch {
 	case err != nil:
 		return Record{}, unavailable(err)
 	case !found:
 		return Record{}, ErrNoTrade
 	}
-	g.lapse(&r)
+	r.Status = g.status(&r, g.opt.Clock.Now())
 	return r, nil
 }
 
 // change loads a trade, has it changed and saves it, again while others change it in between. An error of f is returned with the trade, and
 // nothing is saved then. ErrNoTrade, ErrUnavailable, errNothing and f's.
-func (g *Gateway) change(ctx context.Context, outTradeNo string, f func(r *Record, now time.Time) error) (Record, error) {
+func (g *Gateway) change(ctx context.Context, k Key, f func(r *Record, now time.Time) error) (Record, error) {
 	err := ErrChanged
 	for try := 0; try < saveTries && errors.Is(err, ErrChanged); try++ {
 		var r Record
-		if r, err = g.load(ctx, outTradeNo); err != nil {
+		if r, err = g.load(ctx, k); err != nil {
 			return r, err
 		}
 		if err = f(&r, g.opt.Clock.Now()); err != nil {
@@ -79,6 +120,3 @@ func (g *Gateway) change(ctx context.Context, outTradeNo string, f func(r *Recor
 	}
 	return Record{}, unavailable(err)
 }
-
-// unavailable is ErrUnavailable with its cause.
-func unavailable(cause error) error { return fmt.Errorf("%w: %w", ErrUnavailable, cause) }

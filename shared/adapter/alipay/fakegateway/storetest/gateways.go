@@ -1,11 +1,15 @@
 package storetest
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -129,7 +133,7 @@ func testShared(t *testing.T, s fakegateway.Store) {
 		t.Errorf("paid %d times, want once", paid)
 	}
 	var delivered [shoppers]int
-	awaitDue(t, s, p.clock.Now(), orderID)
+	awaitDue(t, s, p.clock.Now(), trade(orderID))
 	for i := range shoppers {
 		wg.Go(func() {
 			d, failed, err := p.gateways[i%len(p.gateways)].Repeat(context.Background())
@@ -147,8 +151,8 @@ func testShared(t *testing.T, s fakegateway.Store) {
 	if sum != 1 || told.Load() != 1 {
 		t.Errorf("%d delivered, the shop was told %d times; want once", sum, told.Load())
 	}
-	r, _, err := s.Load(t.Context(), orderID)
-	if err != nil || r.Notify.Attempts != 1 || !r.Notify.Next.IsZero() || r.Status != fakegateway.StatusSuccess {
+	r, _, err := s.Load(t.Context(), trade(orderID))
+	if err != nil || len(r.Notifies) != 1 || r.Notifies[0].Attempts != 1 || !r.Next().IsZero() || r.Status != fakegateway.StatusSuccess {
 		t.Errorf("%+v, %v; want one attempt and no other to come", r, err)
 	}
 }
@@ -163,17 +167,17 @@ func testRhythm(t *testing.T, s fakegateway.Store) {
 		t.Fatal(err)
 	}
 	for i, wait := range fakegateway.AlipayRetries[:2] {
-		awaitDue(t, s, p.clock.Now(), orderID)
+		awaitDue(t, s, p.clock.Now(), trade(orderID))
 		if delivered, failed, err := p.gateways[0].Repeat(t.Context()); delivered != 0 || failed != 1 || err != nil {
 			t.Errorf("attempt %d: %d delivered, %d failed, %v; want 0, 1", i+1, delivered, failed, err)
 		}
-		r, _, err := s.Load(t.Context(), orderID)
-		if want := p.clock.Now().Add(wait); err != nil || r.Notify.Attempts != i+1 || r.Notify.Next.Sub(want).Abs() > time.Millisecond {
-			t.Errorf("after attempt %d: %+v, %v; want the next at %v", i+1, r.Notify, err, want)
+		r, _, err := s.Load(t.Context(), trade(orderID))
+		if want := p.clock.Now().Add(wait); err != nil || len(r.Notifies) != 1 || r.Notifies[0].Attempts != i+1 || r.Next().Sub(want).Abs() > time.Millisecond {
+			t.Errorf("after attempt %d: %+v, %v; want the next at %v", i+1, r.Notifies, err, want)
 		}
 		p.clock.Advance(wait)
 	}
-	awaitDue(t, s, p.clock.Now(), orderID)
+	awaitDue(t, s, p.clock.Now(), trade(orderID))
 	if delivered, failed, err := p.gateways[1].Repeat(t.Context()); delivered != 1 || failed != 0 || err != nil {
 		t.Errorf("the other gateway: %d delivered, %d failed, %v; want 1, 0", delivered, failed, err)
 	}
@@ -194,7 +198,7 @@ func testClaim(t *testing.T, s fakegateway.Store) {
 	if err := p.gateways[1].Pay(orderID); err != nil {
 		t.Fatal(err)
 	}
-	awaitDue(t, s, p.clock.Now(), orderID)
+	awaitDue(t, s, p.clock.Now(), trade(orderID))
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if delivered, failed, err := p.gateways[0].Repeat(context.Background()); delivered != 0 || failed != 1 || err != nil {
@@ -206,14 +210,14 @@ func testClaim(t *testing.T, s fakegateway.Store) {
 		t.Errorf("while the first one is at it: %d delivered, %d failed, %v; want none", delivered, failed, err)
 	}
 	p.clock.Advance(2 * time.Minute)
-	awaitDue(t, s, p.clock.Now(), orderID)
+	awaitDue(t, s, p.clock.Now(), trade(orderID))
 	if delivered, failed, err := p.gateways[1].Repeat(t.Context()); delivered != 1 || failed != 0 || err != nil {
 		t.Errorf("after the claim: %d delivered, %d failed, %v; want 1, 0", delivered, failed, err)
 	}
 	close(goOn)
 	wg.Wait()
-	if r, _, err := s.Load(t.Context(), orderID); err != nil || r.Notify.Attempts != 1 || !r.Notify.Next.IsZero() {
-		t.Errorf("%+v, %v; want it confirmed", r.Notify, err)
+	if r, _, err := s.Load(t.Context(), trade(orderID)); err != nil || len(r.Notifies) != 1 || r.Notifies[0].Attempts != 1 || !r.Next().IsZero() {
+		t.Errorf("%+v, %v; want it confirmed", r.Notifies, err)
 	}
 }
 
@@ -223,11 +227,11 @@ type broken struct {
 	fault error
 }
 
-func (b *broken) Load(ctx context.Context, no string) (fakegateway.Record, bool, error) {
+func (b *broken) Load(ctx context.Context, k fakegateway.Key) (fakegateway.Record, bool, error) {
 	if b.fault != nil {
 		return fakegateway.Record{}, false, b.fault
 	}
-	return b.Store.Load(ctx, no)
+	return b.Store.Load(ctx, k)
 }
 
 func (b *broken) Save(ctx context.Context, r fakegateway.Record) error {
@@ -237,7 +241,7 @@ func (b *broken) Save(ctx context.Context, r fakegateway.Record) error {
 	return b.Store.Save(ctx, r)
 }
 
-func (b *broken) Due(ctx context.Context, by time.Time) ([]string, error) {
+func (b *broken) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error) {
 	if b.fault != nil {
 		return nil, b.fault
 	}
@@ -265,4 +269,92 @@ func testFaults(t *testing.T, s fakegateway.Store) {
 	if err := p.gateways[1].Pay(orderID); err != nil {
 		t.Errorf("once it answers again: %v", err)
 	}
+}
+
+// call has a gateway carry out a call of the shop's and gives the answer's node.
+func (p *pair) call(t *testing.T, gateway int, method, biz string) map[string]any {
+	t.Helper()
+	key, err := alipay.ParsePrivateKey(keys()[0].Private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"}, "sign_type": {"RSA2"}, "version": {"1.0"},
+		"timestamp": {"2026-01-01 20:00:00"}, "biz_content": {biz}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	p.gateways[gateway].ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://gateway.example/gateway.do?"+query, nil))
+	var answer map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		t.Fatalf("%s: %v: %s", method, err, w.Body)
+	}
+	node, _ := answer[strings.ReplaceAll(method, ".", "_")+"_response"].(map[string]any)
+	return node
+}
+
+func testTwoTrades(t *testing.T, s fakegateway.Store) {
+	p := newPair(t, s, false)
+	if err := p.gateways[1].SetFaults(fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	var nos [2]string
+	for i, g := range p.gateways {
+		var err error
+		if nos[i], err = g.Open(p.orderString); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.gateways[1-i].PayTrade(nos[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	byOrder := `{"out_trade_no":"` + orderID + `"}`
+	if got := p.call(t, 1, alipay.MethodQuery, byOrder); got["trade_no"] != nos[0] || nos[0] == nos[1] {
+		t.Errorf("query by out_trade_no: %v, want the first of %q", got, nos)
+	}
+	refund := `{"trade_no":"` + nos[0] + `","refund_amount":"88.80","out_request_no":"r1"}`
+	for i, want := range []string{"Y", "N"} {
+		if got := p.call(t, i, alipay.MethodRefund, refund); got["code"] != "10000" || got["fund_change"] != want {
+			t.Errorf("refund at gateway %d: %v, want fund_change %s", i, got, want)
+		}
+	}
+	if got := p.call(t, 0, alipay.MethodQuery, byOrder); got["trade_no"] != nos[1] || got["trade_status"] != "TRADE_SUCCESS" {
+		t.Errorf("query by out_trade_no, the first refunded: %v, want the second", got)
+	}
+	bill := `{"bill_type":"trade","bill_date":"2026-01-01"}`
+	if got := p.call(t, 0, alipay.MethodBill, bill); got["sub_code"] != fakegateway.ErrNoBill.SubCode {
+		t.Errorf("bill on the same day: %v", got)
+	}
+	p.clock.Advance(4 * time.Hour) // midnight in China
+	var address string
+	for deadline := time.Now().Add(dueLag); address == "" && time.Now().Before(deadline); {
+		address, _ = p.call(t, 0, alipay.MethodBill, bill)["bill_download_url"].(string)
+	}
+	var lines int
+	for deadline := time.Now().Add(dueLag); lines != 3 && time.Now().Before(deadline); { // of an index that lags
+		lines = downloaded(t, p.gateways[1], address)
+	}
+	if lines != 3 {
+		t.Errorf("%d lines in the bill, want two payments and a refund", lines)
+	}
+}
+
+// downloaded counts the lines of a bill that are about the order.
+func downloaded(t *testing.T, g *fakegateway.Gateway, address string) int {
+	t.Helper()
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
+	z, err := zip.NewReader(bytes.NewReader(w.Body.Bytes()), int64(w.Body.Len()))
+	if err != nil {
+		t.Fatalf("%q: status %d: %v", address, w.Code, err)
+	}
+	details, err := z.File[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(details)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(text, []byte(orderID))
 }

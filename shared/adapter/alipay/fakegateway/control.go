@@ -1,0 +1,90 @@
+package fakegateway
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// serveFaults answers GET /faults with a FaultReport.
+func (g *Gateway) serveFaults(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, g.Faults())
+}
+
+// putFaults takes a Faults in the place of the plan that is. 400 with {"error": …}, which says what is known.
+func (g *Gateway) putFaults(w http.ResponseWriter, r *http.Request) {
+	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest))
+	dec.DisallowUnknownFields()
+	var plan Faults
+	err := dec.Decode(&plan)
+	if err == nil && dec.Decode(new(json.RawMessage)) != io.EOF { //nolint:errorlint // a decoder gives it bare
+		err = errors.New("more than one value")
+	}
+	if err != nil {
+		writeJSON(w, http.StatusBadRequest, map[string]string{"error": `want {"seed": 7, "shares": {"notify-lost": 0.2}}; known: ` + known() + ": " + err.Error()})
+		return
+	}
+	if err := g.SetFaults(plan); err != nil {
+		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+		return
+	}
+	writeJSON(w, http.StatusOK, g.Faults())
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client is gone if this fails
+}
+
+// line is a trade as /trades shows it: amounts in fen, times RFC 3339.
+type line struct {
+	OutTradeNo string      `json:"out_trade_no"`
+	TradeNo    string      `json:"trade_no"`
+	Subject    string      `json:"subject"`
+	Amount     seckill.Fen `json:"amount_fen"`
+	Status     Status      `json:"status"`
+	Created    time.Time   `json:"created"`
+	Expires    time.Time   `json:"expires"`
+	Paid       *time.Time  `json:"paid,omitempty"`
+	Refunded   seckill.Fen `json:"refunded_fen"`
+	Kept       seckill.Fen `json:"kept_fen"`
+	Refunds    []lineBack  `json:"refunds"`
+}
+
+type lineBack struct {
+	RequestNo string      `json:"out_request_no"`
+	Amount    seckill.Fen `json:"amount_fen"`
+	At        time.Time   `json:"at"`
+}
+
+// serveTrades answers with all trades, one JSON object a line, oldest first; with ?out_trade_no= those of one order. A store that others may share
+// cannot be listed: 501.
+func (g *Gateway) serveTrades(w http.ResponseWriter, r *http.Request) {
+	if g.own == nil {
+		writeJSON(w, http.StatusNotImplemented, map[string]string{"error": "the trades are in a store that cannot be listed"})
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	enc := json.NewEncoder(w)
+	only := r.URL.Query().Get("out_trade_no")
+	for _, t := range g.Trades() {
+		if only != "" && only != t.OutTradeNo {
+			continue
+		}
+		l := line{t.OutTradeNo, t.TradeNo, t.Subject, t.Amount, t.Status, t.Created, t.Expires, nil, t.Refunded(), t.Kept(), []lineBack{}}
+		if !t.Paid.IsZero() {
+			l.Paid = &t.Paid
+		}
+		for _, back := range t.Refunds {
+			l.Refunds = append(l.Refunds, lineBack(back))
+		}
+		if enc.Encode(l) != nil {
+			return // the client is gone
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package fakegateway
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Fault is one thing that can go wrong.
+type Fault string
+
+// The faults. The share of each is of the chances that it has.
+const (
+	NotifyLost        Fault = "notify-lost"         // an attempt never arrives; the next one follows after its wait
+	NotifyDuplicated  Fault = "notify-duplicated"   // an attempt arrives twice
+	NotifyDelayed     Fault = "notify-delayed"      // the first attempt is made up to 10 minutes late
+	NotifyReordered   Fault = "notify-reordered"    // the first attempt is held back for 5 s, so that later notifies overtake it
+	NotifyForged      Fault = "notify-forged"       // before an attempt another one arrives that says 0.01 yuan, with a signature that does not match
+	NotifyWrongAmount Fault = "notify-wrong-amount" // before an attempt another one arrives that says one fen more, rightly signed
+	NotifyOtherApp    Fault = "notify-other-app"    // before an attempt another one arrives for another app, rightly signed
+	ClosePaid         Fault = "close-paid"          // a close is answered with success, and the trade is paid all the same
+	CloseFailsPaid    Fault = "close-fails-paid"    // a close is answered like CallUnknown, and the trade is paid
+	CallCut           Fault = "call-cut"            // a call takes effect, then the connection is cut
+	Call5xx           Fault = "call-5xx"            // a call has no effect and is answered 502
+	CallUnknown       Fault = "unknown"             // a call is answered 20000 or SYSTEM_ERROR, with its effect or, as often, without
+	RefundPartial     Fault = "refund-partial"      // after a payment of 0.02 yuan or more, half of it goes back without the shop, as from the seller's console
+	TwoTrades         Fault = "two-trades"          // opening the cashier again makes a second trade of the order, while the first waits or is paid
+	BalanceShort      Fault = "balance-short"       // a refund is refused for want of balance
+)
+
+// FaultNames are all faults.
+var FaultNames = []Fault{NotifyLost, NotifyDuplicated, NotifyDelayed, NotifyReordered, NotifyForged, NotifyWrongAmount, NotifyOtherApp, ClosePaid,
+	CloseFailsPaid, CallCut, Call5xx, CallUnknown, RefundPartial, TwoTrades, BalanceShort}
+
+// Lengths of the faults of time.
+const (
+	longestDelay = 10 * time.Minute
+	heldBack     = 5 * time.Second
+)
+
+// Faults is a plan of what goes wrong. The zero value: nothing. It is JSON as
+//
+//	{"seed": 7, "shares": {"notify-lost": 0.2, "unknown": 0.1}}
+//
+// and, for a command's flag, text as ParseFaults reads it. Each fault draws from a stream of its own that depends on the seed alone: with the same
+// seed the same of its chances are hit, whatever other faults there are.
+type Faults struct {
+	Seed   uint64            `json:"seed"`
+	Shares map[Fault]float64 `json:"shares"` // 0 to 1; a fault that is not there has 0
+}
+
+// ParseFaults reads "notify-lost=0.2,unknown=0.1,seed=7". The error says what is known.
+func ParseFaults(s string) (Faults, error) {
+	f := Faults{Shares: map[Fault]float64{}}
+	if strings.TrimSpace(s) == "" {
+		return f, nil
+	}
+	seen := map[string]bool{}
+	for _, part := range strings.Split(s, ",") {
+		name, value, found := strings.Cut(strings.TrimSpace(part), "=")
+		if !found || seen[name] {
+			return Faults{}, fmt.Errorf("fault %q: want each name once, as in notify-lost=0.2,unknown=0.1,seed=7; known: %s", part, known())
+		}
+		seen[name] = true
+		var err error
+		if name == "seed" {
+			if f.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+				return Faults{}, fmt.Errorf("seed %q: want a whole number from 0", value)
+			}
+			continue
+		}
+		share, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return Faults{}, fmt.Errorf("fault %s: share %q: want 0 to 1", name, value)
+		}
+		f.Shares[Fault(name)] = share
+	}
+	return f, f.check()
+}
+
+func known() string {
+	names := make([]string, len(FaultNames))
+	for i, n := range FaultNames {
+		names[i] = string(n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// check refuses faults that are not known and shares out of range.
+func (f *Faults) check() error {
+	var errs []error
+	for name, share := range f.Shares {
+		switch {
+		case !strings.Contains(" "+known()+",", " "+string(name)+","):
+			errs = append(errs, fmt.Errorf("fault %q is not known; known: %s", name, known()))
+		case !(share >= 0 && share <= 1): //nolint:staticcheck // so that NaN is refused as well
+			errs = append(errs, fmt.Errorf("fault %s: share %v: want 0 to 1", name, share))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// FaultReport is a plan and how often each fault has landed since it was set.
+type FaultReport struct {
+	Faults
+	Landed map[Fault]int `json:"landed"`
+	Taken  map[Fault]int `json:"taken"` // false notifies that the shop answered with "success": each is a fault of the shop
+}
+
+// faults draws what goes wrong.
+type faults struct {
+	mu      sync.Mutex
+	report  FaultReport
+	streams map[Fault]*rand.Rand
+}
+
+func (f *faults) set(plan Faults) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.report = FaultReport{Faults: Faults{plan.Seed, maps.Clone(plan.Shares)}, Landed: map[Fault]int{}, Taken: map[Fault]int{}}
+	f.streams = map[Fault]*rand.Rand{}
+	for _, name := range FaultNames {
+		h := fnv.New64a()
+		h.Write([]byte(name))
+		f.streams[name] = rand.New(rand.NewPCG(plan.Seed, h.Sum64()))
+	}
+}
+
+// draw says whether a fault hits this chance. Whoever lets it land counts it.
+func (f *faults) draw(name Fault) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	share := f.report.Shares[name]
+	return share > 0 && f.streams[name].Float64() < share
+}
+
+// hit is draw for a fault that lands for certain.
+func (f *faults) hit(name Fault) bool {
+	if !f.draw(name) {
+		return false
+	}
+	f.count(name)
+	return true
+}
+
+func (f *faults) count(name Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.report.Landed[name]++
+}
+
+func (f *faults) taken(name Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.report.Taken[name]++
+}
+
+// number draws from a fault's stream: 0 to n-1.
+func (f *faults) number(name Fault, n int64) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.streams[name].Int64N(n)
+}
+
+// unknown is an answer that says nothing.
+func (f *faults) unknown() *Refusal { return unknowns[f.number(CallUnknown, int64(len(unknowns)))] }
+
+// SetFaults changes what goes wrong from now on; counts begin anew. The error says which fault or share is wrong, and nothing is changed then.
+func (g *Gateway) SetFaults(plan Faults) error {
+	if err := plan.check(); err != nil {
+		return err
+	}
+	g.faults.set(plan)
+	return nil
+}
+
+// Faults gives the plan and how often each fault has landed.
+func (g *Gateway) Faults() FaultReport {
+	f := &g.faults
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return FaultReport{Faults: Faults{f.report.Seed, maps.Clone(f.report.Shares)}, Landed: maps.Clone(f.report.Landed), Taken: maps.Clone(f.report.Taken)}
+}

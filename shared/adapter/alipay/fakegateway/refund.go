@@ -1,0 +1,112 @@
+package fakegateway
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// refund gives money of a trade back. A request number is used once: with the same amount again nothing moves, which is no error.
+// ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
+func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount seckill.Fen) (r Record, moved bool, err error) {
+	taken := seckill.Fen(0)
+	r, err = g.change(ctx, k, func(r *Record, now time.Time) error {
+		if i := refundOf(&r.Trade, requestNo); i >= 0 {
+			if r.Refunds[i].Amount != amount {
+				return ErrOtherRefund
+			}
+			return errNothing
+		}
+		switch {
+		case r.Status == StatusFinished:
+			return ErrFinished
+		case r.Status != StatusSuccess:
+			return ErrNotPaid
+		case amount > r.Amount:
+			return ErrRefundAmount
+		case amount > r.Kept():
+			return ErrRefundTotal
+		case taken == 0 && !g.account.take(amount): // once, however often the trade has to be saved
+			return ErrBalance
+		}
+		taken = amount
+		r.Refunds = append(r.Refunds, Refund{requestNo, amount, now})
+		r.Notifies = append(r.Notifies, g.newNotify(now))
+		if r.Kept() == 0 {
+			r.Status = StatusClosed
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		g.wake()
+		return r, true, nil
+	case taken > 0:
+		g.account.add(taken)
+	}
+	if errors.Is(err, errNothing) {
+		err = nil
+	}
+	return r, false, err
+}
+
+func refundOf(t *Trade, requestNo string) int {
+	return slices.IndexFunc(t.Refunds, func(r Refund) bool { return r.RequestNo == requestNo })
+}
+
+// callRefund carries out alipay.trade.refund.
+func (g *Gateway) callRefund(ctx context.Context, c *content) (node, error) {
+	amount, err := seckill.ParseYuan(c.RefundAmount.String())
+	if err != nil || amount < 1 {
+		return node{}, ErrContent
+	}
+	r, err := g.find(ctx, c.TradeNo, c.OutTradeNo)
+	if err != nil {
+		return node{}, err
+	}
+	if c.OutRequestNo == "" { // the refund is the whole trade's, and is called as the trade is
+		if amount != r.Amount {
+			return node{}, ErrRefundTotal
+		}
+		c.OutRequestNo = r.OutTradeNo
+	}
+	if refundOf(&r.Trade, c.OutRequestNo) < 0 && r.Status == StatusSuccess && g.faults.draw(BalanceShort) {
+		g.faults.count(BalanceShort)
+		return node{}, ErrBalance
+	}
+	r, moved, err := g.refund(ctx, r.Key(), c.OutRequestNo, amount)
+	if err != nil {
+		return node{}, err
+	}
+	n := g.about(&r)
+	n.FundChange, n.RefundFee = "N", r.Refunded().Yuan()
+	if moved {
+		n.FundChange = "Y"
+	}
+	n.GmtRefundPay = stamp(r.Refunds[refundOf(&r.Trade, c.OutRequestNo)].At)
+	return n, nil
+}
+
+// callRefundQuery carries out alipay.trade.fastpay.refund.query. Of a refund that was not made it says success and nothing more: only data mean
+// that money went back.
+func (g *Gateway) callRefundQuery(ctx context.Context, c *content) (node, error) {
+	if c.OutRequestNo == "" {
+		return node{}, ErrContent
+	}
+	r, err := g.find(ctx, c.TradeNo, c.OutTradeNo)
+	if err != nil {
+		return node{}, err
+	}
+	i := refundOf(&r.Trade, c.OutRequestNo)
+	if i < 0 {
+		return success(), nil
+	}
+	n := g.about(&r)
+	n.OutRequestNo, n.RefundStatus = c.OutRequestNo, "REFUND_SUCCESS"
+	n.RefundAmount, n.TotalAmount = r.Refunds[i].Amount.Yuan(), r.Amount.Yuan()
+	n.GmtRefundPay = stamp(r.Refunds[i].At)
+	return n, nil
+}

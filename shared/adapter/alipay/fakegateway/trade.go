@@ -1,0 +1,357 @@
+package fakegateway
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"sync"
+	"time"
+
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/seckill"
+)
+
+// Status is a trade's state by Alipay's name for it (trade_status).
+type Status string
+
+// The states of a trade.
+const (
+	StatusWait     Status = "WAIT_BUYER_PAY"
+	StatusSuccess  Status = "TRADE_SUCCESS"
+	StatusFinished Status = "TRADE_FINISHED" // paid, and too old for a refund
+	StatusClosed   Status = "TRADE_CLOSED"   // not paid and never will be, or refunded in full
+)
+
+// Trade is a trade as Trades shows it.
+type Trade struct {
+	TradeNo, OutTradeNo, Subject string
+	Amount                       seckill.Fen
+	Status                       Status
+	Created, Expires             time.Time
+	Paid                         time.Time // zero until paid
+	Refunds                      []Refund  // in the order in which they were made
+}
+
+// Refund is money of a trade that went back.
+type Refund struct {
+	RequestNo string // out_request_no
+	Amount    seckill.Fen
+	At        time.Time
+}
+
+// Refunded is what went back of a trade's money.
+func (t *Trade) Refunded() seckill.Fen {
+	sum := seckill.Fen(0)
+	for _, r := range t.Refunds {
+		sum += r.Amount
+	}
+	return sum
+}
+
+// Kept is what the seller has of a trade's money.
+func (t *Trade) Kept() seckill.Fen {
+	if t.Paid.IsZero() {
+		return 0
+	}
+	return t.Amount - t.Refunded()
+}
+
+// status is the trade's state at a time: one that waits is closed when its time is over, one that is paid is finished in the end.
+func (g *Gateway) status(r *Record, now time.Time) Status {
+	switch {
+	case r.Status == StatusWait && !now.Before(r.Lapses):
+		return StatusClosed
+	case r.Status == StatusSuccess && g.opt.FinishAfter > 0 && !now.Before(r.Paid.Add(g.opt.FinishAfter)):
+		return StatusFinished
+	}
+	return r.Status
+}
+
+// account is the seller's balance, when it is limited.
+type account struct {
+	mu      sync.Mutex
+	limited bool
+	balance seckill.Fen
+}
+
+func (a *account) add(f seckill.Fen) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.balance += f
+}
+
+// take takes f out if it is there.
+func (a *account) take(f seckill.Fen) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.limited && a.balance < f {
+		return false
+	}
+	a.balance -= f
+	return true
+}
+
+// SetBalance limits what the seller's account has from now on, as Options.Balance does at first: as if the rest had been withdrawn.
+func (g *Gateway) SetBalance(f seckill.Fen) {
+	g.account.mu.Lock()
+	defer g.account.mu.Unlock()
+	g.account.limited, g.account.balance = true, f
+}
+
+// ofOrder reads an order's trades as they stand now, the oldest first; there may be none. ErrUnavailable.
+func (g *Gateway) ofOrder(ctx context.Context, outTradeNo string) ([]Record, error) {
+	var out []Record
+	for n := 1; n <= MaxOrderTrades; n++ {
+		r, err := g.load(ctx, Key{outTradeNo, n})
+		if errors.Is(err, ErrNoTrade) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// pick is the trade that a call by out_trade_no means: the package's comment says which.
+func pick(trades []Record) Record {
+	best := trades[len(trades)-1]
+	for _, r := range trades {
+		if r.Kept() > 0 {
+			return r
+		}
+		if r.Status == StatusWait {
+			best = r
+		}
+	}
+	return best
+}
+
+// find is the trade that a call means; a trade number counts before an order's. ErrNoTrade, ErrUnavailable.
+func (g *Gateway) find(ctx context.Context, tradeNo, outTradeNo string) (Record, error) {
+	if tradeNo == "" {
+		trades, err := g.ofOrder(ctx, outTradeNo)
+		switch {
+		case err != nil:
+			return Record{}, err
+		case len(trades) == 0:
+			return Record{}, ErrNoTrade
+		}
+		return pick(trades), nil
+	}
+	k, found, err := g.store.Find(ctx, tradeNo)
+	switch {
+	case err != nil:
+		return Record{}, unavailable(err)
+	case !found:
+		return Record{}, ErrNoTrade
+	}
+	return g.load(ctx, k)
+}
+
+// Open does what opening the cashier with an order string does: it checks the string and makes the trade, or finds it.
+// ErrForm, ErrAppID, ErrMethod, ErrSignType, ErrSignature, ErrContent; ErrExpired, ErrClosed, ErrPaid, ErrInconsistent,
+// ErrFull, ErrUnavailable.
+func (g *Gateway) Open(orderString string) (tradeNo string, err error) {
+	want, err := g.readOrderString(orderString)
+	if err != nil {
+		return "", err
+	}
+	r, err := g.open(context.Background(), want)
+	return r.TradeNo, err
+}
+
+// open makes or finds the trade that an order string asks for, and gives it also when it is paid, expired or closed.
+func (g *Gateway) open(ctx context.Context, want Record) (Record, error) {
+	for range saveTries { // a second try finds the trade that another request has made
+		now := g.opt.Clock.Now()
+		trades, err := g.ofOrder(ctx, want.OutTradeNo)
+		if err != nil {
+			return Record{}, err
+		}
+		if len(trades) > 0 {
+			r := pick(trades)
+			if r.Amount != want.Amount || r.Subject != want.Subject || !r.Expires.Equal(want.Expires) {
+				return r, ErrInconsistent
+			}
+			open := r.Status == StatusWait || r.Status == StatusSuccess
+			if !open || len(trades) >= MaxOrderTrades || !now.Before(want.Expires) || !g.faults.draw(TwoTrades) {
+				return r, unpayable(&r, now)
+			}
+		} else if !now.Before(want.Expires) {
+			return want, ErrExpired
+		}
+		made := want
+		made.N = len(trades) + 1
+		made.TradeNo = now.In(alipay.Zone).Format("20060102") + "22001" + digits()
+		made.Created, made.Status, made.Lapses, made.Token = now, StatusWait, want.Expires.Add(g.opt.LateGrace), rand.Text()
+		switch err := g.store.Save(ctx, made); {
+		case err == nil:
+			if made.N > 1 {
+				g.faults.count(TwoTrades)
+			}
+			return made, nil
+		case errors.Is(err, ErrFull):
+			return want, err
+		case !errors.Is(err, ErrChanged):
+			return Record{}, unavailable(err)
+		}
+	}
+	return Record{}, unavailable(ErrChanged)
+}
+
+// digits are 15 random ones: gateways that share a store have no counter in common.
+func digits() string {
+	n, err := rand.Int(rand.Reader, big.NewInt(1e15))
+	if err != nil {
+		panic(err) // crypto/rand never fails
+	}
+	return fmt.Sprintf("%015d", n)
+}
+
+// unpayable says why a trade, as load gave it, cannot be paid now; nil when it can.
+func unpayable(r *Record, now time.Time) error {
+	switch {
+	case r.Status == StatusWait:
+		return nil
+	case r.Status != StatusClosed:
+		return ErrPaid
+	case r.Paid.IsZero() && !now.Before(r.Expires):
+		return ErrExpired
+	default:
+		return ErrClosed
+	}
+}
+
+// Pay captures an order's trade that waits and makes its notify due. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed, ErrUnavailable.
+func (g *Gateway) Pay(outTradeNo string) error {
+	trades, err := g.ofOrder(context.Background(), outTradeNo)
+	if err != nil {
+		return err
+	}
+	if len(trades) == 0 {
+		return ErrNoTrade
+	}
+	r := pick(trades)
+	for _, t := range trades {
+		if t.Status == StatusWait {
+			r = t
+		}
+	}
+	return g.pay(context.Background(), r.Key())
+}
+
+// PayTrade is Pay for the trade with that number: of an order that has two.
+func (g *Gateway) PayTrade(tradeNo string) error {
+	r, err := g.find(context.Background(), tradeNo, "")
+	if err != nil {
+		return err
+	}
+	return g.pay(context.Background(), r.Key())
+}
+
+func (g *Gateway) pay(ctx context.Context, k Key) error {
+	r, err := g.change(ctx, k, func(r *Record, now time.Time) error {
+		if err := unpayable(r, now); err != nil {
+			return err
+		}
+		g.capture(r, now)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	g.captured(&r)
+	if r.Amount > 1 && g.faults.draw(RefundPartial) {
+		if _, _, err := g.refund(ctx, k, "console"+digits(), r.Amount/2); err == nil {
+			g.faults.count(RefundPartial)
+		}
+	}
+	return nil
+}
+
+// capture takes the buyer's money; captured says so once that is saved.
+func (g *Gateway) capture(r *Record, now time.Time) {
+	r.Status, r.Paid = StatusSuccess, now
+	r.Notifies = []Notify{g.newNotify(now)}
+}
+
+func (g *Gateway) captured(r *Record) {
+	g.account.add(r.Amount)
+	g.wake()
+}
+
+// wake says that a notify may be due.
+func (g *Gateway) wake() {
+	select {
+	case g.ready <- struct{}{}:
+	default: // it has not been read yet and says the same
+	}
+}
+
+// closeTrades ends the trades that wait for payment: the one that was named, or all of the order. ErrNoTrade, ErrNotWaiting, ErrUnavailable; with
+// the fault CloseFailsPaid also an answer that says nothing.
+func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (Record, error) {
+	named, err := g.find(ctx, tradeNo, outTradeNo)
+	if err != nil {
+		return named, err
+	}
+	trades := []Record{named}
+	if tradeNo == "" {
+		if trades, err = g.ofOrder(ctx, outTradeNo); err != nil {
+			return named, err
+		}
+	}
+	if !slices.ContainsFunc(trades, func(r Record) bool { return r.Status == StatusWait }) {
+		return named, ErrNotWaiting
+	}
+	paid, failing := g.faults.draw(ClosePaid), g.faults.draw(CloseFailsPaid)
+	err = ErrNotWaiting
+	for i := range trades {
+		closed, closeErr := g.change(ctx, trades[i].Key(), func(r *Record, now time.Time) error {
+			switch {
+			case r.Status != StatusWait:
+				return ErrNotWaiting
+			case paid || failing:
+				g.capture(r, now)
+			default:
+				r.Status = StatusClosed
+			}
+			return nil
+		})
+		switch {
+		case errors.Is(closeErr, ErrNotWaiting):
+			continue
+		case closeErr != nil:
+			return named, closeErr
+		}
+		named, err = closed, nil
+		if paid || failing {
+			g.captured(&closed)
+			if failing {
+				g.faults.count(CloseFailsPaid)
+				return named, g.faults.unknown()
+			}
+			g.faults.count(ClosePaid)
+		}
+	}
+	return named, err
+}
+
+// Trades lists all trades, oldest first, of a gateway that keeps them in a Memory of its own; with Options.Store it lists none.
+func (g *Gateway) Trades() []Trade {
+	now := g.opt.Clock.Now()
+	out := []Trade{}
+	if g.own == nil {
+		return out
+	}
+	for _, r := range g.own.records() {
+		r.Status = g.status(&r, now)
+		out = append(out, r.Trade)
+	}
+	return out
+}
