@@ -1,0 +1,156 @@
+package alipay
+
+import (
+	"bytes"
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"seckill/shared/seckill"
+)
+
+// payContent is the biz_content of the three calls that pay.
+type payContent struct {
+	OutTradeNo  string `json:"out_trade_no"`
+	TotalAmount string `json:"total_amount"`
+	Subject     string `json:"subject"`
+	ProductCode string `json:"product_code"`
+	TimeExpire  string `json:"time_expire"`
+	SellerID    string `json:"seller_id,omitempty"` // the page for computers takes none: it is the app's own seller
+	QuitURL     string `json:"quit_url,omitempty"`
+}
+
+// Prepare signs the order string of alipay.trade.app.pay. It depends on the order and the settings only, so it is the
+// same bytes each time. An order that Alipay would refuse is an error: a wrong id, an amount outside 0.01..MaxFen, no
+// placing time, no end of the hold.
+func (c *Client) Prepare(o seckill.Order) (string, error) {
+	params, err := c.payment(MethodPay, o, payContent{ProductCode: "QUICK_MSECURITY_PAY", SellerID: c.sellerID})
+	if err != nil {
+		return "", err
+	}
+	return SignedQuery(c.key, params)
+}
+
+// Page is a way to Alipay's cashier for a browser. Both forms of it open the same trade.
+type Page struct {
+	URL  string // to go to
+	Form string // HTML of a form with one button, to be POSTed; for what is too long for an address
+}
+
+// PagePay signs what opens the cashier on a computer, alipay.trade.page.pay, under Prepare's rules. returnURL, absolute and at most 256
+// characters, is where Alipay sends the browser after payment; it may be empty. That it was opened proves nothing: only Query and
+// notifies do.
+func (c *Client) PagePay(o seckill.Order, returnURL string) (Page, error) {
+	return c.page(MethodPagePay, o, payContent{ProductCode: "FAST_INSTANT_TRADE_PAY"}, returnURL)
+}
+
+// WapPay signs what opens the cashier in a telephone's browser, alipay.trade.wap.pay, as PagePay does. quitURL, absolute and at most 400
+// characters, is where Alipay sends a shopper who gives up.
+func (c *Client) WapPay(o seckill.Order, quitURL, returnURL string) (Page, error) {
+	if err := checkURL("quit URL", quitURL, maxQuitURL); err != nil {
+		return Page{}, err
+	}
+	return c.page(MethodWapPay, o, payContent{ProductCode: "QUICK_WAP_WAY", SellerID: c.sellerID, QuitURL: quitURL}, returnURL)
+}
+
+// page signs a payment for a browser. The form has in its action what Alipay wants there, the charset above all.
+func (c *Client) page(method string, o seckill.Order, content payContent, returnURL string) (Page, error) {
+	params, err := c.payment(method, o, content)
+	if err != nil {
+		return Page{}, err
+	}
+	if returnURL != "" {
+		if err := checkURL("return URL", returnURL, maxURL); err != nil {
+			return Page{}, err
+		}
+		params.Set("return_url", returnURL)
+	}
+	sign, err := Sign(c.key, SignContent(params))
+	if err != nil {
+		return Page{}, err
+	}
+	params.Set("sign", sign)
+	address := c.gateway + "?"
+	if strings.Contains(c.gateway, "?") {
+		address = c.gateway + "&"
+	}
+	p := Page{URL: address + escaped(params)}
+	biz := params.Get("biz_content")
+	params.Del("biz_content")
+	p.Form = fmt.Sprintf(`<form method="post" action="%s" accept-charset="utf-8"><input type="hidden" name="biz_content" value="%s">`+
+		`<button type="submit">支付宝 Alipay</button></form>`, html.EscapeString(address+escaped(params)), html.EscapeString(biz))
+	return p, nil
+}
+
+// payment gives the parameters of a call that pays, not yet signed.
+func (c *Client) payment(method string, o seckill.Order, content payContent) (url.Values, error) {
+	switch {
+	case !seckill.ValidOrderID(o.ID):
+		return nil, fmt.Errorf("alipay: prepare: not an order id: %.40q", o.ID)
+	case o.Amount < 1 || o.Amount > seckill.MaxFen:
+		return nil, fmt.Errorf("alipay: prepare %s: amount %s yuan: want 0.01 to %s", o.ID, o.Amount.Yuan(), seckill.MaxFen.Yuan())
+	case o.Placed.IsZero() || !o.PayBy.After(o.Placed):
+		return nil, fmt.Errorf("alipay: prepare %s: placed %s, to be paid by %s", o.ID, o.Placed, o.PayBy)
+	}
+	content.OutTradeNo, content.TotalAmount, content.Subject = o.ID, o.Amount.Yuan(), Subject(o.Title)
+	if content.Subject == "" {
+		content.Subject = o.ID // mandatory, and the shopper recognises the order by it
+	}
+	content.TimeExpire = o.PayBy.In(Zone).Format(TimeLayout)
+	params := c.params(method, o.Placed, content)
+	params.Set("notify_url", c.notifyURL)
+	return params, nil
+}
+
+// SignedQuery signs a request's parameters and writes them URL-encoded, sorted, the signature last.
+func SignedQuery(key *rsa.PrivateKey, params url.Values) (string, error) {
+	sign, err := Sign(key, SignContent(params, "sign"))
+	if err != nil {
+		return "", err
+	}
+	return escaped(params) + "&" + escaped(url.Values{"sign": {sign}}), nil
+}
+
+// escaped writes parameters URL-encoded and sorted. Blanks become %20, which every decoder reads alike, where some leave a "+" as it is.
+func escaped(params url.Values) string { return strings.ReplaceAll(params.Encode(), "+", "%20") }
+
+// params gives the parameters that every call has.
+func (c *Client) params(method string, at time.Time, content any) url.Values {
+	var biz bytes.Buffer
+	enc := json.NewEncoder(&biz)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(content); err != nil {
+		panic(err) // structs of strings always marshal
+	}
+	return url.Values{
+		"app_id":      {c.appID},
+		"method":      {method},
+		"format":      {"JSON"},
+		"charset":     {"utf-8"},
+		"sign_type":   {"RSA2"},
+		"timestamp":   {at.In(Zone).Format(TimeLayout)},
+		"version":     {"1.0"},
+		"biz_content": {strings.TrimSuffix(biz.String(), "\n")},
+	}
+}
+
+// Subject makes a title fit for subject: without /, = and & (alipay.trade.app.pay forbids them) and control characters,
+// blanks trimmed, at most MaxSubject characters. It may become empty.
+func Subject(title string) string {
+	s := strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == '/' || r == '=' || r == '&' || r == utf8.RuneError || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, title))
+	if r := []rune(s); len(r) > MaxSubject {
+		s = string(r[:MaxSubject])
+	}
+	return s
+}
