@@ -167,10 +167,14 @@ func (c *Client) call(ctx context.Context, method, about string, content, out an
 
 // readAnswer takes the method's node out of a body, checks Alipay's signature over its bytes and reads these very bytes into out.
 func (c *Client) readAnswer(body []byte, method string, out any) error {
-	node, sign, err := splitAnswer(body, strings.ReplaceAll(method, ".", "_")+"_response")
+	node, beside, err := splitAnswer(body, strings.ReplaceAll(method, ".", "_")+"_response")
 	if err != nil {
 		return err
 	}
+	if err := c.sameCert(beside.CertSN); err != nil {
+		return err
+	}
+	sign := beside.Sign
 	if err := CheckSign(c.alipay, node, sign); err != nil {
 		// Alipay sometimes signs before it escapes slashes; its own SDK for Java (checkResponseSign) allows for that.
 		node = bytes.ReplaceAll(node, []byte(`\/`), []byte(`/`))
@@ -184,18 +188,24 @@ func (c *Client) readAnswer(body []byte, method string, out any) error {
 	return nil
 }
 
-// splitAnswer gives the raw bytes of the named node, exactly as received, and the signature beside it. Exactly one of
+// beside is what stands in an answer beside its node.
+type beside struct {
+	Sign   string
+	CertSN string // certificate mode: of the certificate whose key signed
+}
+
+// splitAnswer gives the raw bytes of the named node, exactly as received, and what is beside it. Exactly one of
 // each is wanted: with two, what was checked and what is read could differ.
-func splitAnswer(body []byte, name string) (node []byte, sign string, err error) {
+func splitAnswer(body []byte, name string) (node []byte, b beside, err error) {
 	if len(body) > MaxResponse {
-		return nil, "", fmt.Errorf("answer longer than %d bytes", MaxResponse)
+		return nil, b, fmt.Errorf("answer longer than %d bytes", MaxResponse)
 	}
 	if !utf8.Valid(body) {
-		return nil, "", errors.New("answer is not UTF-8")
+		return nil, b, errors.New("answer is not UTF-8")
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, "", errors.New("answer is not a JSON object")
+		return nil, b, errors.New("answer is not a JSON object")
 	}
 	seen := map[string]json.RawMessage{}
 	for dec.More() {
@@ -205,31 +215,34 @@ func splitAnswer(body []byte, name string) (node []byte, sign string, err error)
 			err = dec.Decode(&raw)
 		}
 		if err != nil {
-			return nil, "", errors.New("answer is not a JSON object")
+			return nil, b, errors.New("answer is not a JSON object")
 		}
 		k := key.(string) // a decoder yields no other key in an object
 		if _, twice := seen[k]; twice {
-			return nil, "", fmt.Errorf("answer with %.40q twice", k)
+			return nil, b, fmt.Errorf("answer with %.40q twice", k)
 		}
 		seen[k] = raw
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, "", errors.New("answer is cut off")
+		return nil, b, errors.New("answer is cut off")
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, "", errors.New("answer goes on after its end")
+		return nil, b, errors.New("answer goes on after its end")
 	}
 	if node = seen[name]; node == nil {
 		var r result
 		if json.Unmarshal(seen["error_response"], &r) == nil {
-			return nil, "", fmt.Errorf("error_response: code %.20q, sub_code %.80q", r.Code, r.SubCode)
+			return nil, b, fmt.Errorf("error_response: code %.20q, sub_code %.80q", r.Code, r.SubCode)
 		}
-		return nil, "", fmt.Errorf("answer without %s", name)
+		return nil, b, fmt.Errorf("answer without %s", name)
 	}
-	if json.Unmarshal(seen["sign"], &sign) != nil || sign == "" {
-		return nil, "", errors.New("answer without a signature")
+	if json.Unmarshal(seen["sign"], &b.Sign) != nil || b.Sign == "" {
+		return nil, b, errors.New("answer without a signature")
 	}
-	return node, sign, nil
+	if sn := seen["alipay_cert_sn"]; sn != nil && json.Unmarshal(sn, &b.CertSN) != nil {
+		return nil, b, errors.New("answer with an alipay_cert_sn that is no text")
+	}
+	return node, b, nil
 }
 
 // validTradeNo says whether s may be Alipay's trade number: 1 to 64 ASCII letters and digits.

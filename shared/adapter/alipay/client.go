@@ -1,9 +1,12 @@
-// Package alipay is the payment provider (seckill.Payments) in Alipay's open platform: it signs order strings, asks for
-// trades and closes them, and reads notifies. In: orders and notify forms. Out: signed strings, the state of a trade, an
-// authentic notice. It talks to Alipay's gateway and to nothing else, and repeats nothing: the caller does.
+// Package alipay is the payment provider (seckill.Payments, Refunds, Bills) in Alipay's open platform: it signs order strings and pages,
+// asks for trades, closes and refunds them, reads notifies and bills. In: orders, refunds, days and notify forms. Out: signed strings, the
+// state of a trade or a refund, an authentic notice, a day's movements. It talks to Alipay's gateway, to where that says a bill lies, and to
+// nothing else, and repeats nothing: the caller does.
 //
-// Rules are from Alipay's documentation: "app支付接口2.0" (alipay.trade.app.pay), "统一收单交易查询" (alipay.trade.query),
-// "统一收单交易关闭接口" (alipay.trade.close), "异步通知说明" and "自行实现签名/验签".
+// Rules are from Alipay's documentation: "app支付接口2.0" (alipay.trade.app.pay), "统一收单下单并支付页面接口" (alipay.trade.page.pay),
+// "手机网站支付接口2.0" (alipay.trade.wap.pay), "统一收单交易查询" (alipay.trade.query), "统一收单交易关闭接口" (alipay.trade.close),
+// "统一收单交易退款接口" (alipay.trade.refund), "统一收单交易退款查询" (alipay.trade.fastpay.refund.query), "查询对账单下载地址"
+// (alipay.data.dataservice.bill.downloadurl.query), "异步通知说明", "自行实现签名/验签" and "公钥证书签名方式".
 package alipay
 
 import (
@@ -45,53 +48,79 @@ const (
 	MethodBill        = "alipay.data.dataservice.bill.downloadurl.query"
 )
 
-// Config is what a client has to know. HTTP may be nil; the rest is required.
+// Config is what a client has to know. HTTP may be nil. Alipay's key comes in one of two ways: AlipayPublicKey, or, in certificate mode, the
+// three certificates, as PEM texts of the files that Alipay gives. The rest is required.
 type Config struct {
 	AppID           string
 	SellerID        string        // the seller's Alipay user id, 2088…
 	PrivateKey      string        // ours: PKCS #8 or PKCS #1, PEM or base64, 2048 bits or more
 	AlipayPublicKey string        // Alipay's, not our own: PKIX or PKCS #1, PEM or base64
+	AppCert         string        // appCertPublicKey_….crt
+	AlipayCert      string        // alipayCertPublicKey_RSA2.crt, whole: what is behind the first leads to the root
+	AlipayRootCert  string        // alipayRootCert.crt
 	Gateway         string        // absolute URL of gateway.do
 	NotifyURL       string        // absolute URL of our notify endpoint, at most 256 characters
 	HTTP            *http.Client  // nil: one that keeps to CallTimeout and follows no redirect
 	Clock           seckill.Clock // dates the calls
 }
 
-// Client implements seckill.Payments. It is safe for concurrent use.
+// Client implements seckill.Payments, Refunds and Bills. It is safe for concurrent use.
 type Client struct {
 	*Verifier
 	gateway, notifyURL string
 	key                *rsa.PrivateKey
+	appSN, rootSN      string // certificate mode: app_cert_sn, alipay_root_cert_sn
 	http, download     *http.Client
 	clock              seckill.Clock
 }
 
 var _ seckill.Payments = (*Client)(nil)
 
-// New checks the settings. The error names the setting that is wrong and never contains a key.
+// New checks the settings. The error names the setting that is wrong, says what to do, and never contains a key.
 func New(c Config) (*Client, error) {
-	verifier, err := NewVerifier(c.AppID, c.SellerID, c.AlipayPublicKey)
-	if err != nil {
-		return nil, err
+	if c.Clock == nil {
+		return nil, errors.New("alipay: no clock")
 	}
 	key, err := ParsePrivateKey(c.PrivateKey)
 	if err != nil {
 		return nil, fmt.Errorf("alipay: private key: %w", err)
 	}
-	if verifier.alipay.Equal(&key.PublicKey) {
-		return nil, errors.New("alipay: Alipay's public key: this is the app's own; copy Alipay's from the app's settings page")
+	client := &Client{gateway: c.Gateway, notifyURL: c.NotifyURL, key: key, http: c.HTTP, clock: c.Clock}
+	if c.AppCert+c.AlipayCert+c.AlipayRootCert == "" {
+		client.Verifier, err = NewVerifier(c.AppID, c.SellerID, c.AlipayPublicKey)
+	} else {
+		err = client.useCertificates(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if client.alipay.Equal(&key.PublicKey) {
+		return nil, errors.New("alipay: Alipay's public key: this is the app's own: " + adviceCopy)
 	}
 	if err := errors.Join(checkURL("gateway", c.Gateway, maxURL), checkURL("notify URL", c.NotifyURL, maxURL)); err != nil {
 		return nil, err
 	}
-	if c.Clock == nil {
-		return nil, errors.New("alipay: no clock")
+	if client.http == nil {
+		client.http = &http.Client{Timeout: CallTimeout, CheckRedirect: noRedirect}
 	}
-	if c.HTTP == nil {
-		c.HTTP = &http.Client{Timeout: CallTimeout, CheckRedirect: noRedirect}
+	client.download = &http.Client{Transport: client.http.Transport, CheckRedirect: noRedirect}
+	return client, nil
+}
+
+// useCertificates sets up certificate mode.
+func (c *Client) useCertificates(conf Config) error {
+	if conf.AlipayPublicKey != "" {
+		return errors.New("alipay: Alipay's public key: set beside certificates: Alipay's certificate has it; leave one of them out")
 	}
-	return &Client{Verifier: verifier, gateway: c.Gateway, notifyURL: c.NotifyURL, key: key, http: c.HTTP,
-		download: &http.Client{Transport: c.HTTP.Transport, CheckRedirect: noRedirect}, clock: c.Clock}, nil
+	var err error
+	if c.appSN, err = pairedCert(conf.AppCert, c.key); err != nil {
+		return err
+	}
+	if c.Verifier, err = NewCertVerifier(conf.AppID, conf.SellerID, conf.AlipayCert, conf.AlipayRootCert, c.clock.Now()); err != nil {
+		return err
+	}
+	c.rootSN, err = RootCertSN(conf.AlipayRootCert)
+	return err
 }
 
 // checkURL checks an address that a browser or Alipay is to open.

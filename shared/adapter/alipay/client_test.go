@@ -175,26 +175,52 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sec1, err := x509.MarshalECPrivateKey(curve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curvePublic, err := x509.MarshalPKIXPublicKey(&curve.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(kind string, der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
 	half := shopKeys().Private[:len(shopKeys().Private)/2]
 	for name, c := range map[string]struct {
 		change func(*alipay.Config)
 		want   string
 	}{
-		"no app id":         {func(c *alipay.Config) { c.AppID = "" }, "app id"},
-		"no seller id":      {func(c *alipay.Config) { c.SellerID = "" }, "seller id"},
-		"no private key":    {func(c *alipay.Config) { c.PrivateKey = " " }, "alipay: private key: empty"},
-		"half a PEM":        {func(c *alipay.Config) { c.PrivateKey = half }, "alipay: private key: not one whole PEM block"},
-		"two PEM blocks":    {func(c *alipay.Config) { c.PrivateKey += c.PrivateKey }, "alipay: private key: not one whole PEM block"},
-		"not base64":        {func(c *alipay.Config) { c.PrivateKey = "secret!" }, "alipay: private key: neither PEM nor base64"},
-		"public as private": {func(c *alipay.Config) { c.PrivateKey = shopKeys().Public }, "alipay: private key: not a private key"},
+		"no app id":      {func(c *alipay.Config) { c.AppID = "" }, "app id"},
+		"no seller id":   {func(c *alipay.Config) { c.SellerID = "" }, "seller id"},
+		"no private key": {func(c *alipay.Config) { c.PrivateKey = " " }, "alipay: private key: empty"},
+		"half a PEM":     {func(c *alipay.Config) { c.PrivateKey = half }, "alipay: private key: not one whole PEM block"},
+		"two PEM blocks": {func(c *alipay.Config) { c.PrivateKey += c.PrivateKey }, "alipay: private key: not one whole PEM block"},
+		"not base64":     {func(c *alipay.Config) { c.PrivateKey = "secret!" }, "alipay: private key: neither PEM nor base64"},
+		"public as private": {func(c *alipay.Config) { c.PrivateKey = shopKeys().Public },
+			"alipay: private key: not a private key but a public key: give the app's private key"},
+		"certificate as private": {func(c *alipay.Config) { c.PrivateKey = certs().app.pem() },
+			"alipay: private key: not a private key but a certificate: give the app's private key"},
+		"encrypted": {func(c *alipay.Config) { c.PrivateKey = block("ENCRYPTED PRIVATE KEY", []byte("secret")) },
+			"alipay: private key: encrypted: take the password off"},
+		"nonsense": {func(c *alipay.Config) { c.PrivateKey = block("PRIVATE KEY", []byte("secret")) },
+			"alipay: private key: not a private key in PKCS #8 or PKCS #1: copy the app's private key whole"},
+		"elliptic, SEC 1": {func(c *alipay.Config) { c.PrivateKey = block("EC PRIVATE KEY", sec1) }, "alipay: private key: not an RSA key"},
 		"elliptic": {func(c *alipay.Config) { c.PrivateKey = base64.StdEncoding.EncodeToString(curveDER) },
-			"alipay: private key: not an RSA key"},
+			"alipay: private key: not an RSA key: make an RSA key pair of 2048 bits"},
 		"short key": {func(c *alipay.Config) {
 			c.PrivateKey = base64.StdEncoding.EncodeToString(x509.MarshalPKCS1PrivateKey(short))
-		}, "alipay: private key: a key of 1024 bits"},
-		"no public key":     {func(c *alipay.Config) { c.AlipayPublicKey = "" }, "Alipay's public key: empty"},
-		"private as public": {func(c *alipay.Config) { c.AlipayPublicKey = gatewayKeys().Private }, "Alipay's public key: not a public key"},
-		"our own public":    {func(c *alipay.Config) { c.AlipayPublicKey = shopKeys().Public }, "Alipay's public key: this is the app's own"},
+		}, "alipay: private key: a key of 1024 bits: want at least 2048: make an RSA key pair"},
+		"no public key": {func(c *alipay.Config) { c.AlipayPublicKey = "" }, "Alipay's public key: empty"},
+		"private as public": {func(c *alipay.Config) { c.AlipayPublicKey = gatewayKeys().Private },
+			"Alipay's public key: not a public key but a private key: copy Alipay's from the app's settings page"},
+		"certificate as public": {func(c *alipay.Config) { c.AlipayPublicKey = certs().alipay.pem() },
+			"Alipay's public key: not a public key but a certificate: set it as Alipay's certificate"},
+		"nonsense as public": {func(c *alipay.Config) { c.AlipayPublicKey = "c2VjcmV0" },
+			"Alipay's public key: not a public key in PKIX or PKCS #1: copy Alipay's"},
+		"elliptic public": {func(c *alipay.Config) { c.AlipayPublicKey = block("PUBLIC KEY", curvePublic) }, "Alipay's public key: not an RSA key: copy Alipay's"},
+		"our own public": {func(c *alipay.Config) { c.AlipayPublicKey = shopKeys().Public },
+			"Alipay's public key: this is the app's own: copy Alipay's from the app's settings page"},
 		"short public": {func(c *alipay.Config) {
 			c.AlipayPublicKey = base64.StdEncoding.EncodeToString(x509.MarshalPKCS1PublicKey(&short.PublicKey))
 		}, "Alipay's public key: a key of 1024 bits"},
@@ -212,8 +238,10 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 			continue
 		}
 		for _, secret := range []string{conf.PrivateKey, conf.AlipayPublicKey} {
-			if s := strings.TrimSpace(secret); s != "" && strings.Contains(err.Error(), s[:min(6, len(s))]) {
-				t.Errorf("%s: the error holds key material: %v", name, err)
+			for line := range strings.Lines(secret) { // of a PEM each line is looked for, of bare base64 its beginning
+				if s := strings.TrimSpace(line); s != "" && strings.Contains(err.Error(), s[:min(12, len(s))]) {
+					t.Errorf("%s: the error holds key material: %v", name, err)
+				}
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"seckill/shared/seckill"
@@ -22,22 +23,51 @@ const (
 type Verifier struct {
 	appID, sellerID string
 	alipay          *rsa.PublicKey
+	alipaySN        string // certificate mode: alipay_cert_sn
 }
 
 var _ seckill.Verifier = (*Verifier)(nil)
 
 // NewVerifier checks the settings as New does, except that it cannot notice the app's own public key in the place of Alipay's.
 func NewVerifier(appID, sellerID, alipayPublicKey string) (*Verifier, error) {
-	for _, f := range []struct{ name, value string }{{"app id", appID}, {"seller id", sellerID}} {
-		if f.value == "" || len(f.value) > maxCredentials {
-			return nil, fmt.Errorf("alipay: %s: want 1 to %d characters", f.name, maxCredentials)
-		}
+	if err := checkIDs(appID, sellerID); err != nil {
+		return nil, err
 	}
 	public, err := ParsePublicKey(alipayPublicKey)
 	if err != nil {
 		return nil, fmt.Errorf("alipay: Alipay's public key: %w", err)
 	}
-	return &Verifier{appID, sellerID, public}, nil
+	return &Verifier{appID: appID, sellerID: sellerID, alipay: public}, nil
+}
+
+// NewCertVerifier is NewVerifier in certificate mode, with Config's AlipayCert and AlipayRootCert.
+func NewCertVerifier(appID, sellerID, alipayCert, alipayRootCert string, now time.Time) (*Verifier, error) {
+	if err := checkIDs(appID, sellerID); err != nil {
+		return nil, err
+	}
+	key, sn, err := trustAlipay(alipayCert, alipayRootCert, now)
+	if err != nil {
+		return nil, err
+	}
+	return &Verifier{appID: appID, sellerID: sellerID, alipay: key, alipaySN: sn}, nil
+}
+
+func checkIDs(appID, sellerID string) error {
+	for _, f := range []struct{ name, value string }{{"app id", appID}, {"seller id", sellerID}} {
+		if f.value == "" || len(f.value) > maxCredentials {
+			return fmt.Errorf("alipay: %s: want 1 to %d characters", f.name, maxCredentials)
+		}
+	}
+	return nil
+}
+
+// sameCert refuses what names another certificate of Alipay's than ours. One that names none is left to its signature.
+func (v *Verifier) sameCert(sn string) error {
+	if v.alipaySN != "" && sn != "" && sn != v.alipaySN {
+		return fmt.Errorf("alipay: signed under another certificate, alipay_cert_sn %.40q, ours is %s: download Alipay's certificate again", sn,
+			v.alipaySN)
+	}
+	return nil
 }
 
 // Verify implements seckill.Verifier for a form that was decoded once. CodeForged: the form or the signature is wrong, or
@@ -99,6 +129,9 @@ func (v *Verifier) authentic(form url.Values) error {
 	}
 	if cs := form.Get("charset"); cs != "" && !strings.EqualFold(cs, "utf-8") {
 		return fmt.Errorf("alipay: notify with charset %.20q", cs)
+	}
+	if err := v.sameCert(form.Get("alipay_cert_sn")); err != nil {
+		return err
 	}
 	sign := form.Get("sign")
 	if sign == "" {

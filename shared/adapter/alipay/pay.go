@@ -128,7 +128,7 @@ func (c *Client) params(method string, at time.Time, content any) url.Values {
 	if err := enc.Encode(content); err != nil {
 		panic(err) // structs of strings always marshal
 	}
-	return url.Values{
+	params := url.Values{
 		"app_id":      {c.appID},
 		"method":      {method},
 		"format":      {"JSON"},
@@ -138,6 +138,11 @@ func (c *Client) params(method string, at time.Time, content any) url.Values {
 		"version":     {"1.0"},
 		"biz_content": {strings.TrimSuffix(biz.String(), "\n")},
 	}
+	if c.appSN != "" {
+		params.Set("app_cert_sn", c.appSN)
+		params.Set("alipay_root_cert_sn", c.rootSN)
+	}
+	return params
 }
 
 // Subject makes a title fit for subject: without /, = and & (alipay.trade.app.pay forbids them) and control characters,
