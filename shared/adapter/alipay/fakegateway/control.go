@@ -41,24 +41,24 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client is gone if this fails
 }
 
-// line is a trade as /trades shows it: amounts in fen, times RFC 3339.
+// line is a trade as /trades shows it: amounts in yuan, times RFC 3339.
 type line struct {
 	OutTradeNo string      `json:"out_trade_no"`
 	TradeNo    string      `json:"trade_no"`
 	Subject    string      `json:"subject"`
-	Amount     seckill.Fen `json:"amount_fen"`
+	Amount     seckill.Fen `json:"amount"`
 	Status     Status      `json:"status"`
 	Created    time.Time   `json:"created"`
 	Expires    time.Time   `json:"expires"`
 	Paid       *time.Time  `json:"paid,omitempty"`
-	Refunded   seckill.Fen `json:"refunded_fen"`
-	Kept       seckill.Fen `json:"kept_fen"`
+	Refunded   seckill.Fen `json:"refunded"`
+	Kept       seckill.Fen `json:"kept"`
 	Refunds    []lineBack  `json:"refunds"`
 }
 
 type lineBack struct {
 	RequestNo string      `json:"out_request_no"`
-	Amount    seckill.Fen `json:"amount_fen"`
+	Amount    seckill.Fen `json:"amount"`
 	At        time.Time   `json:"at"`
 }
 

@@ -1,0 +1,179 @@
+package fakegateway_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/seckill"
+)
+
+// TestMoneyIsConserved: whatever goes wrong, what buyers paid is what went back and what the seller keeps, and the bill says the same.
+func TestMoneyIsConserved(t *testing.T) {
+	landed := map[fakegateway.Fault]int{}
+	for seed := range uint64(10) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			w := &market{t: t, rand: rand.New(rand.NewPCG(seed, 1))}
+			plan := fakegateway.Faults{Seed: seed, Shares: map[fakegateway.Fault]float64{}}
+			for _, f := range fakegateway.FaultNames {
+				plan.Shares[f] = w.rand.Float64() * 0.6
+			}
+			w.g, w.s, w.c = system(t, func(o *fakegateway.Options) { o.Faults, o.LateGrace = plan, time.Minute })
+			for range 60 {
+				w.step()
+			}
+			for f, n := range w.g.Faults().Landed {
+				landed[f] += n
+			}
+			w.judge()
+		})
+	}
+	for _, f := range fakegateway.FaultNames {
+		if landed[f] == 0 {
+			t.Errorf("%s never landed", f)
+		}
+	}
+}
+
+// market is a few orders, of which anything is done in any order.
+type market struct {
+	t    *testing.T
+	rand *rand.Rand
+	g    *fakegateway.Gateway
+	s    *shop
+	c    *clock
+
+	paid  seckill.Fen // by whom the test had click
+	asked int         // refunds
+}
+
+func (w *market) step() {
+	id := 1 + w.rand.IntN(5)
+	switch w.rand.IntN(8) {
+	case 0, 1:
+		o := order(id)
+		o.Placed, o.PayBy = start, start.Add(30*time.Hour)
+		_, err := w.g.Open(prepare(w.t, w.s, o))
+		w.expect(err, fakegateway.ErrPaid, fakegateway.ErrClosed, fakegateway.ErrExpired)
+	case 2, 3:
+		trades := w.g.Trades()
+		if len(trades) == 0 {
+			return
+		}
+		tr := trades[w.rand.IntN(len(trades))]
+		err := w.g.PayTrade(tr.TradeNo)
+		w.expect(err, fakegateway.ErrPaid, fakegateway.ErrClosed, fakegateway.ErrExpired)
+		if err == nil {
+			w.paid += tr.Amount
+		}
+	case 4:
+		call(w.t, w.g, alipay.MethodClose, map[string]any{"out_trade_no": order(id).ID})
+	case 5, 6:
+		if trades := w.g.Trades(); len(trades) > 0 {
+			w.refund(trades[w.rand.IntN(len(trades))])
+		}
+	case 7:
+		w.c.set(w.c.Now().Add(time.Duration(w.rand.IntN(240)) * time.Minute))
+		w.s.answer = []string{"success", "success", "fail"}[w.rand.IntN(3)]
+		w.g.Tick(w.t.Context())
+	}
+}
+
+// refund asks for a part or for all, and once more with the same number when the answer says nothing.
+func (w *market) refund(tr fakegateway.Trade) {
+	amount := tr.Amount
+	if w.rand.IntN(2) == 0 {
+		amount = seckill.Fen(1 + w.rand.Int64N(int64(tr.Amount)))
+	}
+	w.asked++
+	no := fmt.Sprintf("r%d", w.asked)
+	biz := map[string]any{"trade_no": tr.TradeNo, "refund_amount": amount.Yuan(), "out_request_no": no}
+	for range 3 {
+		got, _ := call(w.t, w.g, alipay.MethodRefund, biz)
+		made := seckill.Fen(0)
+		for _, now := range w.g.Trades() {
+			for _, b := range now.Refunds {
+				if now.TradeNo == tr.TradeNo && b.RequestNo == no {
+					made += b.Amount
+				}
+			}
+		}
+		if made != 0 && made != amount || code(got) == "Y" && made == 0 {
+			w.t.Errorf("refund of %s: %v, yet %s went back", amount.Yuan(), got, made.Yuan())
+		}
+	}
+}
+
+func (w *market) expect(err error, some ...error) {
+	w.t.Helper()
+	for _, e := range some {
+		if errors.Is(err, e) {
+			return
+		}
+	}
+	if err != nil {
+		w.t.Error(err)
+	}
+}
+
+// judge compares what was paid with the trades, the bills and the notifies.
+func (w *market) judge() {
+	paid, kept, back := w.paid, seckill.Fen(0), seckill.Fen(0)
+	for _, tr := range w.g.Trades() {
+		if tr.Refunded() > tr.Amount || len(tr.Refunds) > 0 && tr.Paid.IsZero() || (tr.Status == fakegateway.StatusSuccess) != (tr.Kept() > 0) {
+			w.t.Errorf("%+v", tr)
+		}
+		kept += tr.Kept()
+		back += tr.Refunded()
+	}
+	r := w.g.Faults()
+	paid += order(1).Amount * seckill.Fen(r.Landed[fakegateway.ClosePaid]+r.Landed[fakegateway.CloseFailsPaid])
+	if paid != back+kept {
+		w.t.Errorf("paid %s, went back %s, kept %s", paid.Yuan(), back.Yuan(), kept.Yuan())
+	}
+
+	if err := w.g.SetFaults(fakegateway.Faults{}); err != nil {
+		w.t.Fatal(err)
+	}
+	last := w.c.Now()
+	w.c.set(last.Add(24 * time.Hour))
+	client := w.s.clientOf(w.t, w.g, w.c)
+	billed, returned := seckill.Fen(0), seckill.Fen(0)
+	for day := start; !day.After(last.Add(24 * time.Hour)); day = day.Add(24 * time.Hour) {
+		lines, err := client.Bill(w.t.Context(), day.In(alipay.Zone).Format(time.DateOnly))
+		if err != nil && !errors.Is(err, seckill.ErrNoBill) {
+			w.t.Fatal(err)
+		}
+		for _, l := range lines {
+			if l.Refund {
+				returned += l.Amount
+			} else {
+				billed += l.Amount
+			}
+		}
+	}
+	if billed != paid || returned != back {
+		w.t.Errorf("the bills say %s paid and %s returned, want %s and %s", billed.Yuan(), returned.Yuan(), paid.Yuan(), back.Yuan())
+	}
+
+	w.s.answer = "success"
+	for next, due := w.g.Next(); due; next, due = w.g.Next() {
+		w.c.set(next)
+		w.g.Tick(w.t.Context())
+	}
+	told := map[string]bool{}
+	for _, form := range w.s.got {
+		if n, err := w.s.client.Verify(form); err == nil && n.Paid && n.Amount == order(1).Amount {
+			told[n.TradeNo] = true
+		}
+	}
+	for _, tr := range w.g.Trades() {
+		if tr.Kept() > 0 && !told[tr.TradeNo] {
+			w.t.Errorf("the shop never heard of %+v", tr)
+		}
+	}
+}
