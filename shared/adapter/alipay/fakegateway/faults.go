@@ -99,7 +99,7 @@ func (f *Faults) check() error {
 		switch {
 		case !strings.Contains(" "+known()+",", " "+string(name)+","):
 			errs = append(errs, fmt.Errorf("fault %q is not known; known: %s", name, known()))
-		case !(share >= 0 && share <= 1): //nolint:staticcheck // so that NaN is refused as well
+		case !(share >= 0 && share <= 1): // NaN is refused as well
 			errs = append(errs, fmt.Errorf("fault %s: share %v: want 0 to 1", name, share))
 		}
 	}
@@ -123,7 +123,8 @@ type faults struct {
 func (f *faults) set(plan Faults) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.report = FaultReport{Faults: Faults{plan.Seed, maps.Clone(plan.Shares)}, Landed: map[Fault]int{}, Taken: map[Fault]int{}}
+	f.report = FaultReport{Faults: Faults{plan.Seed, map[Fault]float64{}}, Landed: map[Fault]int{}, Taken: map[Fault]int{}}
+	maps.Copy(f.report.Shares, plan.Shares)
 	f.streams = map[Fault]*rand.Rand{}
 	for _, name := range FaultNames {
 		h := fnv.New64a()
@@ -168,8 +169,8 @@ func (f *faults) number(name Fault, n int64) int64 {
 	return f.streams[name].Int64N(n)
 }
 
-// unknown is an answer that says nothing.
-func (f *faults) unknown() *Refusal { return unknowns[f.number(CallUnknown, int64(len(unknowns)))] }
+// unknown is an answer that says nothing, drawn by the fault that has it.
+func (f *faults) unknown(name Fault) *Refusal { return unknowns[f.number(name, int64(len(unknowns)))] }
 
 // SetFaults changes what goes wrong from now on; counts begin anew. The error says which fault or share is wrong, and nothing is changed then.
 func (g *Gateway) SetFaults(plan Faults) error {

@@ -334,7 +334,7 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 			g.captured(&closed)
 			if failing {
 				g.faults.count(CloseFailsPaid)
-				return named, g.faults.unknown()
+				return named, g.faults.unknown(CloseFailsPaid)
 			}
 			g.faults.count(ClosePaid)
 		}
