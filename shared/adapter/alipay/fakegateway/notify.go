@@ -1,6 +1,7 @@
 package fakegateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -73,7 +74,7 @@ func (g *Gateway) Pending() []Pending {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Pending) int { return a.Next.Compare(b.Next) })
+	slices.SortFunc(out, func(a, b Pending) int { return cmp.Or(a.Next.Compare(b.Next), cmp.Compare(a.OutTradeNo, b.OutTradeNo)) })
 	return out
 }
 
