@@ -255,17 +255,18 @@ func (g *Gateway) PayTrade(tradeNo string) error {
 }
 
 func (g *Gateway) pay(ctx context.Context, k Key) error {
+	s := g.drawStart()
 	r, err := g.change(ctx, k, func(r *Record, now time.Time) error {
 		if err := unpayable(r, now); err != nil {
 			return err
 		}
-		g.capture(r, now)
+		capture(r, s, now)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	g.captured(&r)
+	g.captured(&r, s)
 	if r.Amount > 1 && g.faults.draw(RefundPartial) {
 		if _, _, err := g.refund(ctx, k, "console"+digits(), r.Amount/2); err == nil {
 			g.faults.count(RefundPartial)
@@ -275,22 +276,14 @@ func (g *Gateway) pay(ctx context.Context, k Key) error {
 }
 
 // capture takes the buyer's money; captured says so once that is saved.
-func (g *Gateway) capture(r *Record, now time.Time) {
+func capture(r *Record, s start, now time.Time) {
 	r.Status, r.Paid = StatusSuccess, now
-	r.Notifies = []Notify{g.newNotify(now)}
+	r.Notifies = []Notify{s.notify(now)}
 }
 
-func (g *Gateway) captured(r *Record) {
+func (g *Gateway) captured(r *Record, s start) {
 	g.account.add(r.Amount)
-	g.wake()
-}
-
-// wake says that a notify may be due.
-func (g *Gateway) wake() {
-	select {
-	case g.ready <- struct{}{}:
-	default: // it has not been read yet and says the same
-	}
+	g.moved(s)
 }
 
 // closeTrades ends the trades that wait for payment: the one that was named, or all of the order. ErrNoTrade, ErrNotWaiting, ErrUnavailable; with
@@ -311,13 +304,17 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 	}
 	paid, failing := g.faults.draw(ClosePaid), g.faults.draw(CloseFailsPaid)
 	err = ErrNotWaiting
+	var s start
+	if paid || failing {
+		s = g.drawStart()
+	}
 	for i := range trades {
 		closed, closeErr := g.change(ctx, trades[i].Key(), func(r *Record, now time.Time) error {
 			switch {
 			case r.Status != StatusWait:
 				return ErrNotWaiting
 			case paid || failing:
-				g.capture(r, now)
+				capture(r, s, now)
 			default:
 				r.Status = StatusClosed
 			}
@@ -331,7 +328,7 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 		}
 		named, err = closed, nil
 		if paid || failing {
-			g.captured(&closed)
+			g.captured(&closed, s)
 			if failing {
 				g.faults.count(CloseFailsPaid)
 				return named, g.faults.unknown(CloseFailsPaid)
