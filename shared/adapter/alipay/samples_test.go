@@ -1,6 +1,7 @@
 package alipay_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -45,7 +46,7 @@ func samples[T any](t testing.TB, name string, fewest int) (out []T) {
 // sdkClient has the keys of the samples.
 func sdkClient(t testing.TB, h http.Handler) *alipay.Client {
 	t.Helper()
-	c := config(h, &clock{start})
+	c := keyless(h, &clock{start})
 	c.PrivateKey, c.AlipayPublicKey = testdata(t, "test-only-app-private.pem"), testdata(t, "test-only-alipay-public.pem")
 	cl, err := alipay.New(c)
 	if err != nil {
@@ -249,42 +250,47 @@ type answerResult struct {
 	Bill       string              `json:"bill"` // where it is asked for
 }
 
-// ask makes the call that a body is to answer.
-func ask(t testing.TB, method, body string) (got answerResult, err error) {
-	t.Helper()
+// asker gives a function that makes the call which a body is to answer.
+func asker(t testing.TB) func(method, body string) (answerResult, error) {
+	var reply, bill string
 	cl := sdkClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Host != "gateway.example" {
-			got.Bill = r.URL.String()
-			body = "" // no ZIP
+			bill = r.URL.String() // and nothing there
+			return
 		}
-		_, _ = io.WriteString(w, body)
+		_, _ = io.WriteString(w, reply)
 	}))
-	var trade seckill.Trade
-	var refunded seckill.RefundAnswer
-	switch method {
-	case alipay.MethodQuery:
-		trade, err = cl.Query(t.Context(), orderID)
-	case alipay.MethodClose:
-		got.Close, err = cl.Close(t.Context(), orderID)
-	case alipay.MethodRefund:
-		refunded, err = cl.Refund(t.Context(), refund())
-	case alipay.MethodRefundQuery:
-		refunded, err = cl.RefundStatus(t.Context(), refund())
-	case alipay.MethodBill:
-		_, err = cl.Bill(t.Context(), billDay)
-		got.NoBill = errors.Is(err, seckill.ErrNoBill)
-	default:
-		t.Fatalf("no such call: %s", method)
+	return func(method, body string) (got answerResult, err error) {
+		reply, bill = body, ""
+		var trade seckill.Trade
+		var refunded seckill.RefundAnswer
+		ctx := context.Background()
+		switch method {
+		case alipay.MethodQuery:
+			trade, err = cl.Query(ctx, orderID)
+		case alipay.MethodClose:
+			got.Close, err = cl.Close(ctx, orderID)
+		case alipay.MethodRefund:
+			refunded, err = cl.Refund(ctx, refund())
+		case alipay.MethodRefundQuery:
+			refunded, err = cl.RefundStatus(ctx, refund())
+		case alipay.MethodBill:
+			_, err = cl.Bill(ctx, billDay)
+			got.NoBill = errors.Is(err, seckill.ErrNoBill)
+		default:
+			t.Fatalf("no such call: %s", method)
+		}
+		got.State, got.TradeNo, got.Fen, got.Bill = trade.State, trade.TradeNo, int64(trade.Amount), bill
+		got.Refund, got.RefundCode = refunded.State, refunded.Code
+		got.Fault = err != nil && !got.NoBill && bill == ""
+		return got, err
 	}
-	got.State, got.TradeNo, got.Fen = trade.State, trade.TradeNo, int64(trade.Amount)
-	got.Refund, got.RefundCode = refunded.State, refunded.Code
-	got.Fault = err != nil && !got.NoBill && got.Bill == ""
-	return got, err
 }
 
 func TestAnswersSignedByAlipaysSDK(t *testing.T) {
+	ask := asker(t)
 	for _, s := range samples[answerSample](t, "answers.json", 50) {
-		got, err := ask(t, s.Method, s.Body)
+		got, err := ask(s.Method, s.Body)
 		if got != s.Want {
 			t.Errorf("%s %s: got %+v, %v\nwant %+v", s.Method, s.Name, got, err, s.Want)
 		}
