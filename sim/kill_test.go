@@ -212,7 +212,10 @@ func refundedOrder(user string, restock bool) func(*World, *Instance) error {
 }
 
 func wantedAgain(user string) func(*World, *Instance) error {
-	return func(w *World, i *Instance) error { _, err := i.Refund.Again(ctx, w.id(user), "ann", "topped up"); return err }
+	return func(w *World, i *Instance) error {
+		_, err := i.Refund.Again(ctx, w.id(user), "ann", "topped up")
+		return err
+	}
 }
 
 func slowRefund(w *World, i *Instance) error { w.Provider.slow = true; return nil }

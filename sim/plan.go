@@ -152,7 +152,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	if on(25) {
 		p.Weights[actGrow] = 1
 	}
-	if on(40) && p.Weights[actRefund] == 0 {
+	if on(40) && p.Weights[actRefund] == 0 && p.Past == "" {
 		p.Weights[actRefund] = 1 + r.IntN(3)
 	}
 	if on(30) {

@@ -30,10 +30,11 @@ type Provider struct {
 type providerOrder struct {
 	order   seckill.Order // as prepared
 	trades  []seckill.Trade
-	back    map[string]bool // trades whose money went back
-	refunds map[string]bool // by id: made
-	missing bool            // a close was answered that there is no trade
-	kept    bool // one trade was paid when another was closed
+	back    map[string]bool   // trades whose money went back
+	refunds map[string]bool   // by id: made
+	askedBy map[string]string // by trade, the id by which its refund was first asked for
+	missing bool              // a close was answered that there is no trade
+	kept    bool              // one trade was paid when another was closed
 }
 
 // NewProvider makes a provider without trades; paid is told of every order that is paid.
@@ -44,7 +45,7 @@ func NewProvider(clock seckill.Clock, paid func(order string)) *Provider {
 // Prepare implements seckill.Payments.
 func (p *Provider) Prepare(o seckill.Order) (string, error) {
 	if p.orders[o.ID] == nil {
-		p.orders[o.ID] = &providerOrder{order: o, back: map[string]bool{}, refunds: map[string]bool{}}
+		p.orders[o.ID] = &providerOrder{order: o, back: map[string]bool{}, refunds: map[string]bool{}, askedBy: map[string]string{}}
 		p.list = append(p.list, o.ID)
 	}
 	return "pay=" + o.ID, nil

@@ -17,13 +17,17 @@ func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAn
 		p.wrong = append(p.wrong, fmt.Errorf("I6 a refund of %s yuan of trade %s of order %s, which is %+v", r.Amount.Yuan(), r.TradeNo, r.Order, t))
 		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "TRADE_STATUS_ERROR"}, nil
 	}
-	made, known := o.refunds[r.ID]
+	made := o.refunds[r.ID]
+	first := o.askedBy[r.TradeNo]
 	poor, slow, stuck := p.poor, p.slow, p.stuck
 	p.poor, p.slow, p.stuck = false, false, false
+	if first == "" {
+		o.askedBy[r.TradeNo] = r.ID
+	}
 	switch {
 	case made:
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
-	case o.back[r.TradeNo], !known && len(p.refundsOf(o, r.TradeNo)) > 0:
+	case first != "" && first != r.ID:
 		p.wrong = append(p.wrong, fmt.Errorf("I6 a second refund %s of trade %s of order %s", r.ID, r.TradeNo, r.Order))
 		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "REFUND_FEE_ERROR"}, nil
 	case poor:
@@ -38,16 +42,6 @@ func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAn
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
 	}
 	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
-}
-
-// refundsOf lists the ids by which a trade's refund was asked for.
-func (p *Provider) refundsOf(o *providerOrder, tradeNo string) (ids []string) {
-	if id := seckill.RefundID(o.order.ID, tradeNo); slices.ContainsFunc(o.trades, func(t seckill.Trade) bool { return t.TradeNo == tradeNo }) {
-		if _, ok := o.refunds[id]; ok {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // RefundStatus implements seckill.Refunds.

@@ -19,7 +19,7 @@ import (
 const leastPercent = 95
 
 func main() {
-	seeds := flag.Uint64("seeds", 6000, "how many seeds are played, from 1")
+	seeds := flag.Uint64("seeds", 20000, "how many seeds are played, from 1")
 	player := flag.Bool("play", false, "play them here, and print JSON: what the built binary is called with")
 	flag.Parse()
 	run := report

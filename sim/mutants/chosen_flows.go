@@ -8,6 +8,7 @@ const (
 	repairGo  = "shared/flow/repair/repair.go"
 	driftGo   = "shared/flow/repair/drift.go"
 	stageGo   = "shared/flow/stage/stage.go"
+	refundGo  = "shared/flow/refund/refund.go"
 	cacheGo   = "shared/flow/itemcache/itemcache.go"
 )
 
@@ -208,6 +209,25 @@ func (f *Flow) settleOf`},
 `, ``},
 	{"empty-install-any-time", "stage installs an empty stock also when units may be sold", stageGo,
 		`if !f.Clock.Now().Before(it.Start.Add(-EmptyLead)) {`, `if f.Clock.Now().IsZero() {`},
+	{"refund-unconfirmed", "a refund that was asked for counts as made", refundGo,
+		`	case a.State == seckill.RefundMade:
+		return f.made(ctx, p)`, `	case a.State == seckill.RefundMade || a.State == seckill.RefundPending:
+		return f.made(ctx, p)`},
+	{"refund-refused-is-made", "a refund that was refused counts as made", refundGo,
+		`	case a.State == seckill.RefundRefused:
+		return f.later(ctx, p, a.Code)`, `	case a.State == seckill.RefundRefused:
+		return f.made(ctx, p)`},
+	{"refund-refused-is-dropped", "a refund that was refused is tried again by nobody and told to nobody", refundGo,
+		`	case a.State == seckill.RefundRefused:
+		return f.later(ctx, p, a.Code)`, `	case a.State == seckill.RefundRefused:
+		return f.Ledger.DeferRefund(ctx, p, f.Clock.Now().Add(1e6*time.Hour), "")`},
+	{"refund-by-another-id", "each try of a refund is another refund", refundGo,
+		`	r := p.Refund()`, `	r := p.Refund()
+	r.ID += f.Clock.Now().Format("150405")`},
+	{"refund-status-unasked", "nobody asks what became of a refund that the provider does not say it made", refundGo,
+		`	if err == nil && a.State != seckill.RefundMade {`, `	if err == nil && a.State == "never" {`},
+	{"refund-ends-early", "an order is refunded while another payment of it is due", refundGo,
+		`			case q.TradeNo != p.TradeNo && q.State == seckill.RefundDue && o.State`, `			case q.TradeNo == "never" && o.State`},
 	{"item-fresh-forever", "an instance keeps an item in memory for ever", cacheGo,
 		`return age >= 0 && age < seckill.ItemFresh`, `return age >= 0`},
 	{"item-age-from-the-end", "an item's age counts from the end of its read", cacheGo,

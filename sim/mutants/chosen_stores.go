@@ -3,6 +3,7 @@ package main
 const (
 	ledgerGo = "shared/adapter/ledger/ledger.go"
 	encodeGo = "shared/adapter/ledger/encode.go"
+	owedGo   = "shared/adapter/ledger/refund.go"
 	stockDir = "shared/adapter/redisstock/"
 )
 
@@ -36,19 +37,34 @@ var chosenLedger = []choice{
 	{"closing-from-any-state", "closing begins whatever state the order is in", ledgerGo,
 		`		If:     []Cond{Eq("state", string(seckill.PendingPayment))},
 `, ``},
+	{"refund-of-kept-money", "an operator's refund leaves the payment captured: nobody gives it back", owedGo,
+		`		Set: Row{"state": string(seckill.RefundDue), "refund_shard"`, `		Set: Row{"refund_shard"`},
+	{"refund-in-no-index", "money that an operator refunds is in no list of what is due", owedGo,
+		`, "refund_shard": shardKey(orderShard(p.Order)), "refund_at": timeKey(at)},
+		If:  []Cond{Eq("state", string(seckill.Captured))}}`, `},
+		If:  []Cond{Eq("state", string(seckill.Captured))}}`},
+	{"restock-releases-nothing", "a refund with restock takes the units from the order and gives them to nobody", owedGo,
+		`		writes = append(writes, release(&o)...)
+	}
+	c, err`, `	}
+	c, err`},
+	{"refunds-end-apart", "two refunds of one order that end at once leave it owing", owedGo,
+		`Op: OpCheck, If: due})`, `Op: OpCheck, If: []Cond{Eq("order", p.Order)}})`},
+	{"refunded-stays-due", "a payment that was refunded stays in the list of what is due, and in its state", owedGo,
+		`		Set:    Row{"state": string(seckill.RefundDone), "back"`, `		Set:    Row{"back"`},
 	{"give-back-from-any-state", "units are given back whatever the order's row says: also twice", ledgerGo,
-		`			If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
-				Eq("units", units)}},`,
-		`		},`},
+		`		If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
+			Eq("units", encodeUnits(o.Units))}}},`,
+		`	}},`},
 	{"give-back-when-paid", "units are given back though the order was paid meanwhile", ledgerGo,
-		`			If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
-				Eq("units", units)}},`,
-		`			If: []Cond{Eq("units", units)}},`},
+		`		If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
+			Eq("units", encodeUnits(o.Units))}}},`,
+		`		If: []Cond{Eq("units", encodeUnits(o.Units))}}},`},
 	{"unit-row-kept", "an order that gives back keeps its last unit row", ledgerGo,
 		`	for _, n := range o.Units {
-		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpDelete`,
+		writes = append(writes, Write{Key: unitKey(o, n), Op: OpDelete`,
 		`	for _, n := range o.Units[1:] {
-		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpDelete`},
+		writes = append(writes, Write{Key: unitKey(o, n), Op: OpDelete`},
 	{"quota-not-lowered", "an order that gives back keeps its quota", ledgerGo,
 		`-int64(len(o.Units))`, `-int64(0*len(o.Units))`},
 	{"quota-entry-kept", "an order that gives back stays listed in the quota row", ledgerGo,
@@ -56,7 +72,7 @@ var chosenLedger = []choice{
 `, ``},
 	{"return-row-missing", "giving back leaves no return row: a lost message loses the units", ledgerGo,
 		`		Write{Key: returnKey(o.ID), Op: OpPut,
-			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": units}})
+			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}})
 `, `	)
 `},
 	{"payment-row-unconditional", "a notice that comes twice is recorded twice", ledgerGo,

@@ -36,6 +36,8 @@ var equivalent = map[string]string{
 	"redraw.lua:drop-call:2":                        driftHeals,
 	"settle.lua:swap-min-max:1":                     driftHeals,
 	"redraw.lua:drop-call:3":                        "the message itself stays until settle",
+	"refund/refund.go:made:return-no-error:1":      "only the error is not reported: the payment stays due, and the next minute's sweep asks again",
+	"refund/refund.go:made:return-no-error:2":      "only the error is not reported: the payment stays due, and the next minute's sweep asks again",
 	"repair/repair.go:rebuild:return-no-error:5":    "only the error is not reported: the next minute's run rebuilds",
 	"repair/drift.go:drift:return-no-error:4":       "only the error is not reported: the pass is not ended, so it does not count",
 	"repair/drift.go:drift:return-no-error:5":       "only the error is not reported: the pass is not ended, so it does not count",

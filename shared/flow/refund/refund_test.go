@@ -1,0 +1,58 @@
+package refund_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/flow/refund"
+	"seckill/shared/seckill"
+)
+
+type none struct{}
+
+func (none) Count(seckill.Event, int) {}
+
+// TestAnOperatorsWords: who and why stand in an order's history, so they are short and on one line; without them, of no order and of an unpaid one nothing
+// is refunded.
+func TestAnOperatorsWords(t *testing.T) {
+	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	clock := memory.NewClock(now)
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
+	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: none{}})
+	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1}, Price: 100, Amount: 100, Address: "a", Title: "t",
+		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
+	if err := l.Place(ctx, o, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []struct {
+		who, why, field string
+	}{
+		{"", "broken", "who"}, {" ", "broken", "who"}, {strings.Repeat("名", 65), "broken", "who"}, {"a\nb", "broken", "who"}, {"a\xff", "broken", "who"},
+		{"ann", "", "why"}, {"ann", strings.Repeat("因", 201), "why"}, {"ann", "a\x00b", "why"}, {"ann", "broken", "order"},
+	} {
+		var refused *seckill.Error
+		if err := f.Order(ctx, o.ID, w.who, w.why, true); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid || refused.Field != w.field {
+			t.Errorf("%q, %q: %v, want %s refused", w.who, w.why, err, w.field)
+		}
+		if w.field == "order" {
+			continue
+		}
+		if _, err := f.Again(ctx, o.ID, w.who, w.why); !errors.As(err, &refused) || refused.Field != w.field {
+			t.Errorf("again, %q, %q: %v, want %s refused", w.who, w.why, err, w.field)
+		}
+	}
+	if err := f.Order(ctx, seckill.KeyedOrderID("1", "7", "other"), "ann", "broken", true); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
+		t.Errorf("no order: %v", err)
+	}
+	if n, err := f.Again(ctx, o.ID, strings.Repeat("名", 64), strings.Repeat("因", 200)); n != 0 || err != nil {
+		t.Errorf("again, of an order that owes nothing: %d, %v", n, err)
+	}
+	if got, err := l.Order(ctx, o.ID); err != nil || got.State != seckill.PendingPayment || len(got.History) != 1 {
+		t.Errorf("the order: %+v, %v, want it as it was", got, err)
+	}
+}
