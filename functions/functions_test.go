@@ -32,6 +32,7 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"buy", []string{"CORS_ORIGIN", storefront + "/"}, "CORS_ORIGIN is"},
 		{"notify", []string{"ALIPAY_PUBLIC_KEY_PARAM", "/seckill/jwt"}, "public key"},
 		{"expire", []string{"ALIPAY_GATEWAY", ""}, "ALIPAY_GATEWAY is empty"},
+		{"refund", []string{"ALIPAY_PRIVATE_KEY_PARAM", "/seckill/alipay/public"}, "settings ALIPAY_…"},
 		{"stage", []string{"REDIS_ADDRS", "redis"}, "want host:port"},
 		{"repair", []string{"ORDERS_QUEUE_URL", "orders"}, "ORDERS_QUEUE_URL is"},
 		{"shop", []string{"ALIPAY_FAKE", "false"}, "want an absolute https URL"},
@@ -111,6 +112,7 @@ func TestRecordedEvents(t *testing.T) {
 		t.Errorf("closings queue after an early message: %q, want it again", again)
 	}
 	run(t, f["expire"], recorded(t, "schedule.json"), "null")
+	run(t, f["refund"], recorded(t, "schedule.json"), "null")
 
 	form := pay(t, w.gateway, order.text("alipay_order"))
 	if r := ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ import (
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/redisconn/redistest"
 	"seckill/shared/adapter/sqsqueue"
+	"seckill/shared/adapter/system"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/flow/refund"
 	"seckill/shared/seckill"
 )
 
@@ -164,8 +168,8 @@ func (w *realWorld) shop(method, path, user string) response {
 	return ask(w.t, w.f["shop"], call(w.t, method, path, "", user))
 }
 
-// TestASaleOnRealServers sells five units to eight shoppers through all seven functions: one pays, one cancels, and the unit that came
-// back is sold again.
+// TestASaleOnRealServers sells five units to eight shoppers through all eight functions: one pays, one cancels, one gets the money back, and the
+// two units that came back are sold again.
 func TestASaleOnRealServers(t *testing.T) {
 	const item, stock, crowd = "2002", 5, 8
 	w := newRealWorld(t)
@@ -212,19 +216,23 @@ func TestASaleOnRealServers(t *testing.T) {
 	}
 	w.paid(buyers[0], item)
 	w.cancelled(buyers[1], item)
+	w.paid(buyers[2], item)
+	w.refunded(buyers[2], item)
 
 	deadline := time.Now().Add(patience) // the instance remembers "sold out" for a second
-	for {
-		r := ask(t, w.f["buy"], purchase(t, item, "2001"))
-		if r.Status == 200 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the unit that came back is not for sale: %+v", r)
+	for _, user := range []string{"2001", "2002"} {
+		for {
+			r := ask(t, w.f["buy"], purchase(t, item, user))
+			if r.Status == 200 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("a unit that came back is not for sale: %+v", r)
+			}
 		}
 	}
 	w.pump(w.orders, "consume")
-	for _, step := range []string{"stage", "repair", "expire"} {
+	for _, step := range []string{"stage", "repair", "expire", "refund"} {
 		run(t, w.f[step], recorded(t, "schedule.json"), "null")
 	}
 	w.soldOnce(item, stock)
@@ -261,6 +269,33 @@ func (w *realWorld) cancelled(user, item string) {
 	}
 	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "cancelled" {
 		w.t.Errorf("after closing: %+v", r)
+	}
+	if n := w.pump(w.orders, "consume"); n != 1 {
+		w.t.Errorf("%d returns done, want 1", n)
+	}
+}
+
+// refunded has an operator refund an order with restock, and the function refund give its money back, twice: once there is nothing to do.
+func (w *realWorld) refunded(user, item string) {
+	w.t.Helper()
+	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
+	desk := refund.New(refund.Deps{Ledger: ledger.New(w.rows), Orders: w.orders, Clock: system.Clock{}, Meter: telemetry.NewMeter(io.Discard, system.Clock{}, "test", "test")})
+	if err := desk.Order(w.t.Context(), order, "ann", "broken", true); err != nil {
+		w.t.Fatal(err)
+	}
+	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refund_due" {
+		w.t.Errorf("after the operator: %+v", r)
+	}
+	for range 2 {
+		run(w.t, w.f["refund"], recorded(w.t, "schedule.json"), "null")
+	}
+	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refunded" {
+		w.t.Errorf("after the refund: %+v\n%s", r, w.f["refund"].Output())
+	}
+	for _, trade := range w.gateway.Trades() {
+		if trade.OutTradeNo == order && (len(trade.Refunds) != 1 || trade.Kept() != 0) {
+			w.t.Errorf("%+v, want its money back, once", trade)
+		}
 	}
 	if n := w.pump(w.orders, "consume"); n != 1 {
 		w.t.Errorf("%d returns done, want 1", n)

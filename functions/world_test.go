@@ -38,7 +38,7 @@ const (
 	address    = "浙江省杭州市西湖区文三路 1 号"
 )
 
-var steps = []string{"buy", "consume", "notify", "expire", "stage", "repair", "shop"}
+var steps = []string{"buy", "consume", "notify", "expire", "refund", "stage", "repair", "shop"}
 
 // bin is where the binaries are; they are built once for all tests.
 var bin = struct {
@@ -103,6 +103,7 @@ type world struct {
 	redis   *redistest.Fake
 	gateway *fakegateway.Gateway
 	environ map[string]string
+	rows    *dynamoledger.Rows
 	items   *dynamoledger.Items
 }
 
@@ -117,8 +118,9 @@ func newWorld(t *testing.T) *world {
 		"ORDERS_QUEUE_URL": w.aws.Queue("orders"), "ORDERS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("orders-dead"),
 		"CLOSINGS_QUEUE_URL": w.aws.Queue("closings"), "CLOSINGS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("closings-dead"),
 		"AWS_ENDPOINT_URL": w.aws.URL, "REDIS_PASSWORD_PARAM": "/seckill/redis"})
-	w.items = dynamoledger.New(aws.Config{Region: "eu-west-1", BaseEndpoint: &w.aws.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}, dynamoledger.Options{Prefix: w.aws.Prefix}).Items()
+	w.rows = dynamoledger.New(aws.Config{Region: "eu-west-1", BaseEndpoint: &w.aws.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}, dynamoledger.Options{Prefix: w.aws.Prefix})
+	w.items = w.rows.Items()
 	return w
 }
 

@@ -42,7 +42,7 @@ const (
 // consumeChoices are the values of ConsumeConcurrency in template.yaml.
 var consumeChoices = []float64{20, 50, 100, 200, 400, 700, 1000}
 
-// Background is how many concurrent executions are not for shoppers, beside consume's: expire 5, four schedules, the rest to spare.
+// Background is how many concurrent executions are not for shoppers, beside consume's: expire 5, five schedules, the rest to spare.
 const Background = 20
 
 // Today is a stack deployed with template.yaml's defaults in an account whose quotas nobody raised.

@@ -98,12 +98,12 @@ func newClinic(t *testing.T) *clinic {
 		c.outputs[q+"QueueUrl"] = c.url + "/123456789012/" + q
 		c.depths[q] = "0"
 	}
-	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Repair", "Shop", "Stage", "Gateway"} {
+	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Repair", "Shop", "Stage", "Gateway"} {
 		name := "sale-" + strings.ToLower(f)
 		c.outputs[f+"Function"] = name
 		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful"}
 	}
-	for _, f := range []string{"Expire", "Repair", "Stage", "Gateway"} {
+	for _, f := range []string{"Expire", "Refund", "Repair", "Stage", "Gateway"} {
 		c.resources[f+"FunctionMinute"] = [2]string{"AWS::Events::Rule", "rule-" + f}
 		c.rules["rule-"+f] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-" + strings.ToLower(f) + ":live"}
 	}

@@ -38,10 +38,10 @@ func TestDoctorFindsNothing(t *testing.T) {
 	c := newClinic(t)
 	account(t, c.url)
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 36 well, 0 could not be asked\n") {
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 38 well, 0 could not be asked\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	for line := range strings.Lines(strings.TrimSuffix(stdout, "stack sale: 0 faults, 36 well, 0 could not be asked\n")) {
+	for line := range strings.Lines(strings.TrimSuffix(stdout, "stack sale: 0 faults, 38 well, 0 could not be asked\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
@@ -225,7 +225,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
 	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 31 well, 1 could not be asked\n" {
+		stderr != "seckill: stack sale: 0 faults, 33 well, 1 could not be asked\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	c.backups["sale-orders"] = "DISABLED" // which only a stand-in may say

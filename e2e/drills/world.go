@@ -173,7 +173,7 @@ func (w *world) start(ctx context.Context, proxied bool) error {
 	}
 	w.orders = w.host.Poll(w.sqs, orders.URL, "consume")
 	w.closing = w.host.Poll(w.sqs, closings.URL, "expire")
-	for _, step := range []string{"stage", "repair", "expire", "gateway"} {
+	for _, step := range []string{"stage", "repair", "expire", "refund", "gateway"} {
 		w.host.Schedule(step, every)
 	}
 	return nil
@@ -218,7 +218,7 @@ func (w *world) open(ctx context.Context) (string, error) {
 		n    int
 		what string
 	}{
-		{states[string(seckill.PendingPayment)], "orders wait for payment"}, {states[string(seckill.Closing)], "orders are closing"}, {int(awaiting), "reservations await their order"},
+		{states[string(seckill.PendingPayment)], "orders wait for payment"}, {states[string(seckill.Closing)], "orders are closing"}, {states[string(seckill.RefundOwed)], "orders owe a refund"}, {int(awaiting), "reservations await their order"},
 		{int(returns.Count), "returns are under way"}, {depth.Visible + depth.InFlight + depth.Delayed, "messages are in the orders queue"},
 	} {
 		if part.n > 0 {

@@ -158,9 +158,14 @@ func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault st
 		}
 		return map[string]any{}, ""
 	case "Scan", "Query":
-		items := []json.RawMessage{}
+		items, pk := []json.RawMessage{}, table.PK
+		for _, x := range table.Indexes {
+			if x.Name == in.IndexName {
+				pk = x.PK
+			}
+		}
 		for _, item := range a.rows[in.TableName] {
-			if call == "Scan" || in.IndexName == "" && in.inPartition(table, item) {
+			if call == "Scan" || in.inPartition(pk, item) {
 				items = append(items, item)
 			}
 		}
@@ -185,9 +190,9 @@ func (a *AWS) transact(in *request) {
 }
 
 // inPartition says whether an item has the partition key that a query asks for.
-func (in *request) inPartition(t ledger.Table, item json.RawMessage) bool {
+func (in *request) inPartition(pk string, item json.RawMessage) bool {
 	var attrs map[string]any
-	return json.Unmarshal(item, &attrs) == nil && text(attrs[t.PK]) == text(in.ExpressionAttributeValues[":pk"])
+	return json.Unmarshal(item, &attrs) == nil && text(attrs[pk]) == text(in.ExpressionAttributeValues[":pk"])
 }
 
 func keyOf(t ledger.Table, attrs map[string]any) string {

@@ -1,7 +1,7 @@
 // Package doctor looks at a deployed stack before a sale: what is missing, switched off, full, late or too small. In: the stack as CloudFormation
 // describes it, AWS's answers about its parts, the API's own answer, and what the stage function sees of Redis. Out: findings, one sentence each,
 // as they come. It changes nothing: it reads, and has each function handle an empty event, so that one that cannot start says why
-// (stage and repair, which know no empty one, do once more what they do each minute).
+// (stage, repair and refund, which know no empty one, do once more what they do each minute).
 package doctor
 
 import (

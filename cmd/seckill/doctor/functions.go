@@ -28,7 +28,7 @@ const (
 
 // probes has an event for each function, by the stack's output that names it.
 var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest, "ExpireFunction": emptyBatch,
-	"RepairFunction": aMinute, "ShopFunction": anyRequest, "GatewayFunction": anyRequest, "StageFunction": aMinute}
+	"RefundFunction": aMinute, "RepairFunction": aMinute, "ShopFunction": anyRequest, "GatewayFunction": anyRequest, "StageFunction": aMinute}
 
 // functions has each function start and handle an empty event.
 func (d *Doctor) functions(ctx context.Context, c *check) {

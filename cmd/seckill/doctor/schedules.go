@@ -13,7 +13,7 @@ import (
 
 // Names that SAM gives to a function's triggers, after those of function and event.
 var (
-	minutes = []string{"ExpireFunction", "RepairFunction", "StageFunction"} // and the event Minute
+	minutes = []string{"ExpireFunction", "RefundFunction", "RepairFunction", "StageFunction"} // and the event Minute
 	polled  = []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"}
 )
 

@@ -155,8 +155,14 @@ type verifier struct {
 // Verify implements seckill.Verifier.
 func (v *verifier) Verify(form url.Values) (seckill.Notice, error) { return v.Load().Verify(form) }
 
+// Provider is all that functions want of a payment provider.
+type Provider interface {
+	seckill.Payments
+	seckill.Refunds
+}
+
 // Payments opens the payment provider.
-func (b *Boot) Payments(s config.Alipay) seckill.Payments {
+func (b *Boot) Payments(s config.Alipay) Provider {
 	p := &payments{}
 	b.Secret(func(secrets *config.Secrets) error {
 		next, err := alipay.New(alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: string(secrets.Of(s.Private())),
@@ -186,6 +192,16 @@ func (p *payments) Query(ctx context.Context, order string) (seckill.Trade, erro
 // Close implements seckill.Payments.
 func (p *payments) Close(ctx context.Context, order string) (seckill.CloseResult, error) {
 	return p.Load().Close(ctx, order)
+}
+
+// Refund implements seckill.Refunds.
+func (p *payments) Refund(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
+	return p.Load().Refund(ctx, r)
+}
+
+// RefundStatus implements seckill.Refunds.
+func (p *payments) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
+	return p.Load().RefundStatus(ctx, r)
 }
 
 // Verify implements seckill.Payments.

@@ -29,7 +29,7 @@ func read[T any](environ map[string]string) error {
 
 var functions = map[string]func(map[string]string) error{
 	"buy": read[config.Buy], "consume": read[config.Consume], "notify": read[config.Notify], "expire": read[config.Expire],
-	"stage": read[config.Stage], "repair": read[config.Repair], "shop": read[config.Shop], "gateway": read[config.Gateway],
+	"refund": read[config.Refund], "stage": read[config.Stage], "repair": read[config.Repair], "shop": read[config.Shop], "gateway": read[config.Gateway],
 }
 
 // needs are the settings that a function does not start without.
@@ -39,6 +39,8 @@ var needs = map[string][]string{
 	"notify":  {"TABLE_PREFIX", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_PUBLIC_KEY_PARAM"},
 	"expire": {"TABLE_PREFIX", "ORDERS_QUEUE_URL", "CLOSINGS_QUEUE_URL", "CLOSINGS_DEAD_LETTER_QUEUE_URL", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
 		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_PARAM", "ALIPAY_PUBLIC_KEY_PARAM"},
+	"refund": {"TABLE_PREFIX", "ORDERS_QUEUE_URL", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_PARAM",
+		"ALIPAY_PUBLIC_KEY_PARAM"},
 	"stage":  {"TABLE_PREFIX", "REDIS_ADDRS"},
 	"repair": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL"},
 	"shop": {"TABLE_PREFIX", "REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_PARAM", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
@@ -101,6 +103,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"plain gateway":         {"expire", map[string]string{"ALIPAY_GATEWAY": "http://gateway.example.com"}, "want an absolute https URL"},
 		"plain gateway, fake":   {"expire", map[string]string{"ALIPAY_GATEWAY": "http://gateway.example.com", "ALIPAY_FAKE": "true"}, ""},
 		"notify URL":            {"expire", map[string]string{"ALIPAY_NOTIFY_URL": "/notify"}, "ALIPAY_NOTIFY_URL"},
+		"plain gateway, refund": {"refund", map[string]string{"ALIPAY_GATEWAY": "http://gateway.example.com"}, "want an absolute https URL"},
 		"cashier":               {"shop", map[string]string{"CASHIER_URL": "https://fake.example.com/cashier"}, "contradicts ALIPAY_FAKE=false"},
 		"public key twice":      {"notify", map[string]string{"ALIPAY_PUBLIC_KEY": "x"}, "ALIPAY_PUBLIC_KEY and ALIPAY_PUBLIC_KEY_PARAM are both set"},
 		"private key twice":     {"expire", map[string]string{"ALIPAY_PRIVATE_KEY": "x"}, "ALIPAY_PRIVATE_KEY and ALIPAY_PRIVATE_KEY_PARAM are both set"},

@@ -36,6 +36,13 @@ type Expire struct {
 	Alipay   Alipay
 }
 
+// Refund is the settings of the function that gives money back.
+type Refund struct {
+	Base
+	Orders Orders
+	Alipay Alipay
+}
+
 // Stage is the settings of the function that brings items into the stock.
 type Stage struct {
 	Base

@@ -256,8 +256,12 @@ func (g *Gateway) PayTrade(tradeNo string) error {
 
 func (g *Gateway) pay(ctx context.Context, k Key) error {
 	s := g.drawStart()
+	late, err := g.late(ctx, k)
+	if err != nil {
+		return err
+	}
 	r, err := g.change(ctx, k, func(r *Record, now time.Time) error {
-		if err := unpayable(r, now); err != nil {
+		if err := unpayable(r, now); err != nil && (!late || !errors.Is(err, ErrExpired)) {
 			return err
 		}
 		capture(r, s, now)
@@ -267,12 +271,29 @@ func (g *Gateway) pay(ctx context.Context, k Key) error {
 		return err
 	}
 	g.captured(&r, s)
+	if late {
+		g.faults.count(PayLate)
+	}
 	if r.Amount > 1 && g.faults.draw(RefundPartial) {
 		if _, _, err := g.refund(ctx, k, "console"+digits(), r.Amount/2); err == nil {
 			g.faults.count(RefundPartial)
 		}
 	}
 	return nil
+}
+
+// late says whether a trade's time is over and it is paid all the same. The store has such a trade as one that waits, what the shop has closed as
+// closed. ErrUnavailable.
+func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
+	if !g.faults.planned(PayLate) {
+		return false, nil
+	}
+	r, _, err := g.store.Load(ctx, k)
+	if err != nil {
+		return false, unavailable(err)
+	}
+	now := g.opt.Clock.Now()
+	return r.Status == StatusWait && !now.Before(r.Lapses) && now.Before(r.Expires.Add(latest)) && g.faults.draw(PayLate), nil
 }
 
 // capture takes the buyer's money; captured says so once that is saved.
@@ -302,7 +323,8 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 	if !slices.ContainsFunc(trades, func(r Record) bool { return r.Status == StatusWait }) {
 		return named, ErrNotWaiting
 	}
-	paid, failing := g.faults.draw(ClosePaid), g.faults.draw(CloseFailsPaid)
+	paid := g.faults.draw(ClosePaid)
+	failing := !paid && g.faults.draw(CloseFailsPaid)
 	err = ErrNotWaiting
 	var s start
 	if paid || failing {

@@ -1,0 +1,62 @@
+package functions_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// TestRefundFunction: what is due goes back, all of it, and once, however often the function runs; what the provider refuses, or does not answer, is
+// counted and stays due.
+func TestRefundFunction(t *testing.T) {
+	w := newWorld(t)
+	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1, Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
+		Address: address, Created: time.Now(), Placed: time.Now(), PayBy: time.Now().Add(time.Hour), Buckets: 1}
+	client := shopOf(t, "http://shop.example/notify", nil)
+	payString, err := client.Prepare(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := client.Verify(pay(t, w.gateway, payString))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := ledger.New(w.rows)
+	if err := l.Place(t.Context(), o, 1); err != nil {
+		t.Fatal(err)
+	}
+	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(), Cause: "notify", Due: time.Now()}
+	if err := l.Settle(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
+		t.Fatal(err)
+	}
+	sweep := func(plan string, back seckill.Fen, metric, failure string) {
+		t.Helper()
+		faults, err := fakegateway.ParseFaults(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.gateway.SetFaults(faults); err != nil {
+			t.Fatal(err)
+		}
+		f := w.start(t, "refund")
+		_, err = f.Invoke(recorded(t, "schedule.json"))
+		if failure == "" && err != nil || failure != "" && (err == nil || !strings.Contains(err.Error(), failure)) {
+			t.Errorf("%q: %v, want an error with %q", plan, err, failure)
+		}
+		if !f.Says(metric) {
+			t.Errorf("%q: no metric %s:\n%s", plan, metric, f.Output())
+		}
+		if trades := w.gateway.Trades(); len(trades) != 1 || trades[0].Refunded() != back {
+			t.Errorf("%q: %+v, want %s yuan back of one trade", plan, trades, back.Yuan())
+		}
+	}
+	sweep("balance-short=1", 0, `"refunds_refused":1`, "")
+	sweep("call-5xx=1", 0, `"unknown_payments":1`, "refund of order "+o.ID)
+	for range 2 {
+		sweep("", n.Amount, `"refunds_made":1`, "")
+	}
+}
