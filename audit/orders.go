@@ -84,7 +84,7 @@ func (s *sale) addOrder(d *decoder) {
 	}
 	s.orders = append(s.orders, o)
 	s.byID[o.id] = int32(len(s.orders) - 1)
-	if info[o.state].Holds {
+	if info[o.state].Holds || len(o.units) > 0 && o.state.MayHold(len(o.units), int(o.count)) {
 		s.lists(o, int32(len(s.orders)))
 	}
 }
@@ -153,13 +153,14 @@ func (s *sale) history(d *decoder, o *order, row string) {
 			return
 		}
 		now := t.UnixMilli()
-		if !from.CanBecome(to) {
+		if from != to && !from.CanBecome(to) { // the same again is a note: a refund of one of its payments
 			s.broken(i5, row, "went from %s to %s, which no order does", from, to)
 		}
 		if now < last-skew {
 			s.broken(i5, row, "became %s at %s, before it became %s at %s", to, dated(now), from, dated(last))
 		}
-		if info[from].Holds && from != seckill.Queued && !info[to].Holds {
+		kept := to == seckill.RefundOwed && len(o.units) > 0 // out of sale, as the operator said
+		if info[from].Holds && from != seckill.Queued && !info[to].Holds && !kept {
 			released++
 			o.released = now
 		}

@@ -131,14 +131,15 @@ func (s *sale) judgeHolder(o *order, index int32) int {
 	if s.whole[ledger.TableQuotas] && o.quota != o.rows {
 		s.broken(i2, row, "has %d unit rows, its user's quota row counts %d for it", o.rows, o.quota)
 	}
-	if !info[o.state].Holds {
-		if len(o.units) > 0 {
-			s.broken(i3, row, "is %s and lists units %v", o.state, o.units)
-		}
-		return 0
-	}
-	if len(o.units) != int(o.count) {
+	may, holds := o.state.MayHold(len(o.units), int(o.count)), info[o.state].Holds
+	switch {
+	case !may && holds:
 		s.broken(i3, row, "of %d lists %d units", o.count, len(o.units))
+	case !may:
+		s.broken(i3, row, "is %s and lists units %v", o.state, o.units)
+	}
+	if !holds && (!may || len(o.units) == 0) {
+		return 0
 	}
 	for _, n := range o.units {
 		if int(n) <= s.item.stock && s.owner[n] != index {

@@ -156,7 +156,7 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 		out.Queues = append(out.Queues, queueState{q.name, d.Visible, d.InFlight, d.Delayed, d.Parked})
 	}
 	for shard := range seckill.DueShards {
-		due, err := s.Ledger.RefundsDue(ctx, shard, shownRefunds)
+		due, err := s.Ledger.RefundsDue(ctx, shard, s.Clock.Now().Add(seckill.MaxHold), shownRefunds)
 		errs = append(errs, err)
 		for _, p := range due {
 			out.Refunds = append(out.Refunds, refundDue{p.Order, p.TradeNo, p.Amount})

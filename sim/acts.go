@@ -49,6 +49,7 @@ const (
 	actForge
 	actLose
 	actKeep
+	actRefund
 	nActs
 )
 
@@ -124,6 +125,8 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 		s.importItems(t)
 	case actOpen, actCancel, actLook:
 		s.shop(t)
+	case actRefund:
+		s.refund(t)
 	case actPay:
 		s.pay(t.A)
 	case actNotify:
@@ -356,6 +359,7 @@ var schedules = []struct {
 	{"stage", func(ctx context.Context, i *Instance) error { return i.Stage.Run(ctx) }},
 	{"repair", func(ctx context.Context, i *Instance) error { return i.Repair.Run(ctx) }},
 	{"sweep", func(ctx context.Context, i *Instance) error { return i.Expire.Sweep(ctx) }},
+	{"refund", func(ctx context.Context, i *Instance) error { return i.Refund.Sweep(ctx) }},
 }
 
 func (s *Sim) schedule(id, k int, on uint64) {

@@ -56,7 +56,7 @@ func (w *World) checkOrder(id string) error {
 			return err
 		}
 	}
-	if holds := o.state.Info().Holds; holds && len(o.units) != o.count || !holds && len(o.units) != 0 {
+	if !o.state.MayHold(len(o.units), o.count) {
 		return fmt.Errorf("I3 order %s in %s lists %v for a count of %d", id, o.state, o.units, o.count)
 	}
 	if n := w.truth.named[id]; n != len(o.units) {
@@ -123,14 +123,12 @@ func (w *World) checkMoney(id string, o *orderRow) error {
 		return fmt.Errorf("I6 order %s in %q keeps %d payments", id, o.state, kept)
 	case o.state == seckill.Paid && kept != 1:
 		return fmt.Errorf("I6 order %s is paid by %d payments", id, kept)
-	case o.state == seckill.RefundOwed && len(w.truth.payments[id]) == 0:
-		return fmt.Errorf("I6 order %s owes a refund of no payment", id)
 	case o.state == seckill.Expired && len(w.Provider.captured(id)) > 0:
 		return fmt.Errorf("I6 order %s is expired, yet was paid in time", id)
 	case (o.state == seckill.Expired || o.state == seckill.Cancelled) && w.Provider.closedPaid(id):
 		return fmt.Errorf("I6 order %s is %s, yet one of its trades was paid when the other was closed", id, o.state)
 	}
-	return nil
+	return w.checkRefunds(id, o)
 }
 
 // checkHolder: I2.
@@ -314,6 +312,7 @@ func (w *World) quiet() error {
 			errs = append(errs, fmt.Errorf("L1 order %s stays %s", id, o.state))
 		}
 	}
+	errs = append(errs, w.truth.owed()...)
 	for id := range w.truth.returns {
 		errs = append(errs, fmt.Errorf("L2 the return row of order %s stays", id))
 	}

@@ -44,6 +44,7 @@ const (
 	ScheduleTwice
 	ScheduleGone
 	Timeout
+	RefundFault
 	nFaults
 )
 
@@ -82,6 +83,7 @@ var Faults = [nFaults]struct{ Name, Means string }{
 	ScheduleTwice: {"schedule-twice", "a schedule runs while its last run is under way"},
 	ScheduleGone:  {"schedule-gone", "schedules do not run for ten minutes"},
 	Timeout:       {"timeout", "a schedule's time is up between two of its calls"},
+	RefundFault:   {"refund-fault", "the provider does not answer a refund, made or not, refuses it, or does not say that it made it"},
 }
 
 func (f Fault) String() string { return Faults[f].Name }

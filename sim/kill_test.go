@@ -155,7 +155,17 @@ var scenarios = []scenario{
 	{flow: "notify", name: "twice", prepare: steps(placed("1", 1), paid("1"), notified), step: notified, atLeast: 3},
 	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1")), step: secondNotice, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closingNow("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
-	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.RefundOwed}},
+	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
+
+	{flow: "refund", name: "late money", prepare: lateMoney, step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1"), secondNotice), step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "refund", name: "a late trade and a second one", prepare: steps(lateMoney, paidOld("1"), secondNotice), step: refunded, atLeast: 22, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "made, and not said to be", prepare: steps(lateMoney, slowRefund), step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "refused for want of balance", prepare: steps(lateMoney, poor), step: refunded, atLeast: 19, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "wanted again after a refusal", prepare: steps(lateMoney, poor, refunded), step: wantedAgain("1"), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, with restock", prepare: steps(placed("1", 2), paid("1"), notified), step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, without restock", prepare: steps(placed("1", 2), paid("1"), notified), step: refundedOrder("1", false), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, of an order paid twice", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1"), secondNotice), step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Refunded}},
 
 	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
 	{flow: "expire", name: "a trade is open", prepare: steps(placed("1", 1), opened("1"), cancelled("1")), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Cancelled}},
@@ -188,6 +198,26 @@ var scenarios = []scenario{
 		return err
 	}, atLeast: 4},
 }
+
+// lateMoney is an order that was cancelled, and paid all the same by a cashier that was opened before.
+var lateMoney = steps(placed("1", 1), opened("1"), cancelled("1"), expired, paidOld("1"), notified)
+
+func refunded(w *World, i *Instance) error {
+	w.Clock.Advance(2 * time.Second) // the index catches up
+	return i.Refund.Sweep(ctx)
+}
+
+func refundedOrder(user string, restock bool) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { return i.Refund.Order(ctx, w.id(user), "ann", "broken", restock) }
+}
+
+func wantedAgain(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { _, err := i.Refund.Again(ctx, w.id(user), "ann", "topped up"); return err }
+}
+
+func slowRefund(w *World, i *Instance) error { w.Provider.slow = true; return nil }
+
+func poor(w *World, i *Instance) error { w.Provider.poor = true; return nil }
 
 // again puts a second message of the user's order on the queue.
 func again(user string) func(*World, *Instance) error {
@@ -391,7 +421,7 @@ func TestKillPoints(t *testing.T) {
 			})
 		}
 	})
-	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "shop"} {
+	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop"} {
 		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow], overtaken[flow])
 		if killed[flow] == 0 || overtaken[flow] == 0 {
 			t.Errorf("%s was never killed, or never overtaken", flow)

@@ -94,6 +94,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
 			p.Weights[a] *= 3
 		}
+		p.Weights[actRefund] = 6
 		p.Weights[actNotify], p.Weights[actRun] = max(1, p.Weights[actNotify]/9), 8
 		p.Pays, p.Cashier, p.Sticky = 95, true, 50*r.IntN(2)
 		if on(80) {
@@ -106,7 +107,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 			}
 			p.Length, p.Batch = 300, 1
 		}
-		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost}
+		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost, RefundFault}
 	case 1: // the stock forgets while it is being mended
 		p.Weights[actSchedule], p.Weights[actKeep], p.Sticky = 12, 6, 50*r.IntN(2)
 		focus = []Fault{[]Fault{Flush, Failover, Restore}[r.IntN(3)], ScheduleTwice, Fail, Throttle}
@@ -150,6 +151,9 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	}
 	if on(25) {
 		p.Weights[actGrow] = 1
+	}
+	if on(40) && p.Weights[actRefund] == 0 {
+		p.Weights[actRefund] = 1 + r.IntN(3)
 	}
 	if on(30) {
 		p.Weights[actJump] = 1

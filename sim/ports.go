@@ -192,8 +192,28 @@ func (l Ledger) DueOrders(ctx context.Context, shard int, now time.Time, limit i
 	return get(l.Hook, "ledger.DueOrders", func() ([]string, error) { return l.Next.DueOrders(ctx, shard, now, limit) })
 }
 
-func (l Ledger) RefundsDue(ctx context.Context, shard, limit int) ([]seckill.Payment, error) {
-	return get(l.Hook, "ledger.RefundsDue", func() ([]seckill.Payment, error) { return l.Next.RefundsDue(ctx, shard, limit) })
+func (l Ledger) OweRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time, cause string) error {
+	return l.Hook("ledger.OweRefund", func() error { return l.Next.OweRefund(ctx, o, p, restock, at, cause) })
+}
+
+func (l Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string, from, to seckill.State, at time.Time, cause string) error {
+	return l.Hook("ledger.Refunded", func() error { return l.Next.Refunded(ctx, p, besides, from, to, at, cause) })
+}
+
+func (l Ledger) DeferRefund(ctx context.Context, p seckill.Payment, due time.Time, refused string) error {
+	return l.Hook("ledger.DeferRefund", func() error { return l.Next.DeferRefund(ctx, p, due, refused) })
+}
+
+func (l Ledger) RetryRefund(ctx context.Context, p seckill.Payment, state seckill.State, at time.Time, cause string) error {
+	return l.Hook("ledger.RetryRefund", func() error { return l.Next.RetryRefund(ctx, p, state, at, cause) })
+}
+
+func (l Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, limit int) ([]seckill.Payment, error) {
+	return get(l.Hook, "ledger.RefundsDue", func() ([]seckill.Payment, error) { return l.Next.RefundsDue(ctx, shard, now, limit) })
+}
+
+func (l Ledger) RefundsRefused(ctx context.Context, limit int) ([]seckill.Payment, error) {
+	return get(l.Hook, "ledger.RefundsRefused", func() ([]seckill.Payment, error) { return l.Next.RefundsRefused(ctx, limit) })
 }
 
 func (l Ledger) OrdersByUser(ctx context.Context, user, after string, limit int) (seckill.OrderPage, error) {

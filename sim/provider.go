@@ -17,6 +17,10 @@ type Provider struct {
 	orders map[string]*providerOrder
 	list   []string // their ids, the oldest first
 	refuse bool     // the next close
+	poor   bool     // the next refund is refused for want of balance
+	slow   bool     // the next refund is made, and not said to be
+	stuck  bool     // the next refund is taken, and not made
+	wrong  []error  // what nobody may ask for
 	// Notices are the forms that wait to be delivered; deliver, then Answered(i).
 	Notices []url.Values
 	// Lost are those that the provider will send again only when nothing else happens any more.
@@ -26,7 +30,9 @@ type Provider struct {
 type providerOrder struct {
 	order   seckill.Order // as prepared
 	trades  []seckill.Trade
-	missing bool // a close was answered that there is no trade
+	back    map[string]bool // trades whose money went back
+	refunds map[string]bool // by id: made
+	missing bool            // a close was answered that there is no trade
 	kept    bool // one trade was paid when another was closed
 }
 
@@ -38,7 +44,7 @@ func NewProvider(clock seckill.Clock, paid func(order string)) *Provider {
 // Prepare implements seckill.Payments.
 func (p *Provider) Prepare(o seckill.Order) (string, error) {
 	if p.orders[o.ID] == nil {
-		p.orders[o.ID] = &providerOrder{order: o}
+		p.orders[o.ID] = &providerOrder{order: o, back: map[string]bool{}, refunds: map[string]bool{}}
 		p.list = append(p.list, o.ID)
 	}
 	return "pay=" + o.ID, nil
@@ -97,7 +103,13 @@ func (p *Provider) Query(_ context.Context, order string) (seckill.Trade, error)
 	}
 	p.age(o)
 	best := o.trades[len(o.trades)-1]
+	if o.back[best.TradeNo] {
+		best.State = seckill.TradeClosed
+	}
 	for _, t := range o.trades {
+		if o.back[t.TradeNo] {
+			continue // closed by its refund
+		}
 		if t.State == seckill.TradePaid {
 			return t, nil
 		}

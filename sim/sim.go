@@ -229,7 +229,7 @@ func (s *Sim) method(call string, do func() error) error {
 func (s *Sim) hookRows(call string, do func() error) error {
 	p := s.current
 	switch p.method {
-	case "ledger.Returns", "ledger.DueOrders", "ledger.RefundsDue":
+	case "ledger.Returns", "ledger.DueOrders", "ledger.RefundsDue", "ledger.RefundsRefused":
 		if strings.HasPrefix(call, "Index") {
 			s.indexed()
 		}
@@ -290,7 +290,7 @@ func (s *Sim) stand(p *process) {
 func bounded(call string) bool { return call == "ledger.Place/Transact" || call == "stock.Reserve" }
 
 // scale makes of a plan's rate, 1 to 100, how many of 10,000 calls a fault strikes: 5 % at most, more of calls that are rare.
-var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50, CloseFault: 50, Delay: 20}
+var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50, CloseFault: 50, RefundFault: 50, Delay: 20}
 
 // strike carries a call out as chance has it.
 func (s *Sim) strike(p *process, call string, do func() error) (how string, err error) {
@@ -346,6 +346,21 @@ func (s *Sim) strike(p *process, call string, do func() error) (how string, err 
 		case 1:
 			s.Provider.refuse = true
 			return " is refused", do()
+		}
+		return " gets no answer", errFault
+	case call == "payments.Refund" && hit(RefundFault):
+		switch s.draw >> 20 % 5 {
+		case 0:
+			return after(" is done, the answer is lost")
+		case 1:
+			s.Provider.poor = true
+			return " meets an empty account", do()
+		case 2:
+			s.Provider.slow = true
+			return " is done, the answer does not say so", do()
+		case 3:
+			s.Provider.stuck = true
+			return " is taken and not done", do()
 		}
 		return " gets no answer", errFault
 	case name == "Send" && hit(Delay):

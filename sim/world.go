@@ -21,6 +21,7 @@ import (
 	"seckill/shared/flow/consume"
 	"seckill/shared/flow/expire"
 	"seckill/shared/flow/notify"
+	"seckill/shared/flow/refund"
 	"seckill/shared/flow/repair"
 	"seckill/shared/flow/shop"
 	"seckill/shared/flow/stage"
@@ -296,6 +297,7 @@ type Instance struct {
 	Consume *consume.Flow
 	Notify  *notify.Flow
 	Expire  *expire.Flow
+	Refund  *refund.Flow
 	Stage   *stage.Flow
 	Repair  *repair.Flow
 	Shop    *shop.Flow
@@ -312,7 +314,7 @@ func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
 	return w.start(hook, clock, Ledger{w.ledger, hook}, w.Orders, w.Closings, w.Provider)
 }
 
-func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c seckill.Queue, p seckill.Payments) *Instance {
+func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c seckill.Queue, p *Provider) *Instance {
 	st, it := Stock{w.stock, hook}, Items{w.items, hook}
 	orders, closings := Queue{"orders", o, hook}, Queue{"closings", c, hook}
 	pay := Payments{p, hook}
@@ -323,6 +325,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 			Repair: rep, Hold: Hold}),
 		Notify: notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
 		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events}),
+		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Orders: orders, Clock: clock, Meter: w.Events}),
 		Stage:  stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
 		Repair: rep,
 		Shop:   shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock, Meter: w.Events}),
@@ -413,7 +416,7 @@ func (i *Instance) Deliver() {
 // Schedules runs what runs each minute.
 func (i *Instance) Schedules() error {
 	ctx := context.Background()
-	return errors.Join(i.Stage.Run(ctx), i.Repair.Run(ctx), i.Expire.Sweep(ctx))
+	return errors.Join(i.Stage.Run(ctx), i.Repair.Run(ctx), i.Expire.Sweep(ctx), i.Refund.Sweep(ctx))
 }
 
 // Drain lets the system run without faults, a minute at a time, until nothing is left to do, and says what never ends (L1, L2).
@@ -444,7 +447,7 @@ func (w *World) Drain() error {
 		}
 		if m := w.Clock.Now().Unix() / 60; m != minute {
 			minute = m
-			err = i.Schedules()
+			err = errors.Join(i.topUp(), i.Schedules())
 		}
 		if e := w.Check(); e != nil {
 			return e

@@ -118,11 +118,7 @@ func (j *judge) order(o Order, rows []int) {
 	if !slices.Equal(o.Units, rows) {
 		j.say("I3 Conservation: order %s (%s) lists %v, its rows are %v", o.ID, o.State, o.Units, rows)
 	}
-	want := 0
-	if o.State.Info().Holds {
-		want = o.Count
-	}
-	if len(o.Units) != want {
+	if !o.State.MayHold(len(o.Units), o.Count) {
 		j.say("I3 Conservation: order %s (%s) of %d holds %v", o.ID, o.State, o.Count, o.Units)
 	}
 	if o.Amount != o.Price*int64(o.Count) {
@@ -133,7 +129,7 @@ func (j *judge) order(o Order, rows []int) {
 	}
 	from, gaveBack := seckill.Queued, 0
 	for _, to := range o.History {
-		if !from.CanBecome(to) {
+		if from != to && !from.CanBecome(to) { // the same again is a note
 			j.say("I5 ForwardOnly: order %s went from %s to %s", o.ID, from, to)
 		}
 		if from == seckill.Closing && !to.Info().Holds {
@@ -176,7 +172,7 @@ func (j *judge) quotas() {
 // returns: only an order that holds nothing gives back.
 func (j *judge) returns() {
 	for _, row := range j.rows[ledger.TableReturns] {
-		if o, ok := j.orders[text(row, "order")]; !ok || o.State.Info().Holds {
+		if o, ok := j.orders[text(row, "order")]; !ok || len(o.Units) > 0 {
 			j.say("I8 ReleaseOnce: units %s are given back for order %s, which is %q", text(row, "units"), text(row, "order"), o.State)
 		}
 	}

@@ -117,7 +117,20 @@ func wires(t *testing.T) map[string][]right {
 			return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "o1", Units: []int{1}})
 		}},
 		"Ledger.DueOrders":    {func(ctx context.Context) error { _, err := l.DueOrders(ctx, 1, now, 1); return err }},
-		"Ledger.RefundsDue":   {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, 1); return err }},
+		"Ledger.OweRefund": { // with restock and without
+			func(ctx context.Context) error { return l.OweRefund(ctx, paid, pay, true, now, "c") },
+			func(ctx context.Context) error { return l.OweRefund(ctx, paid, pay, false, now, "c") }},
+		"Ledger.Refunded": {
+			func(ctx context.Context) error {
+				return l.Refunded(ctx, pay, "t2", seckill.RefundOwed, seckill.RefundOwed, now, "c")
+			},
+			func(ctx context.Context) error {
+				return l.Refunded(ctx, pay, "", seckill.RefundOwed, seckill.Refunded, now, "c")
+			}},
+		"Ledger.DeferRefund":    {func(ctx context.Context) error { return l.DeferRefund(ctx, pay, now, "") }},
+		"Ledger.RetryRefund":    {func(ctx context.Context) error { return l.RetryRefund(ctx, pay, seckill.RefundOwed, now, "c") }},
+		"Ledger.RefundsDue":     {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, now, 1); return err }},
+		"Ledger.RefundsRefused": {func(ctx context.Context) error { _, err := l.RefundsRefused(ctx, 1); return err }},
 		"Ledger.OrdersByUser": {func(ctx context.Context) error { _, err := l.OrdersByUser(ctx, "u", "", 1); return err }},
 		"Ledger.OrdersByItem": {func(ctx context.Context) error { _, err := l.OrdersByItem(ctx, "1", "", 1); return err }},
 

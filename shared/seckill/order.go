@@ -84,7 +84,20 @@ type Payment struct {
 	State   PaymentState
 	At      time.Time // when the ledger learnt of it
 	Cause   string    // "notify", "query"
+
+	Tries   int       // refund_due: how often the provider was asked in vain
+	Due     time.Time // refund_due: when it is asked next
+	Refused string    // refund_due: the provider's word for why it never will; a person has to act. Else ""
+	Back    time.Time // refunded: when the ledger learnt of it
 }
+
+// Refund is the refund of the payment's money.
+func (p *Payment) Refund() Refund {
+	return Refund{ID: RefundID(p.Order, p.TradeNo), Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount, Reason: refundReason}
+}
+
+// refundReason is what the shopper reads beside the money. The same for all: a provider may take a repeat with another text for another refund.
+const refundReason = "订单退款 / order refunded"
 
 // OrderPage is a page of a listing; Next is "" at the end.
 type OrderPage struct {
@@ -112,6 +125,19 @@ type Ledger interface {
 	// Settle records a trade's money once and moves the order from one state to another (the same when it stays), all or
 	// nothing. ErrPaymentExists before anything else; ErrStateChanged when the order is not in from.
 	Settle(ctx context.Context, p Payment, from, to State) error
+	// OweRefund begins the refund of a paid order, as read: order and payment, which is the captured one, become refund_due. restock: its units are
+	// given back as GiveBack does; else it keeps them, and nobody gets them. ErrStateChanged.
+	OweRefund(ctx context.Context, o Order, p Payment, restock bool, at time.Time, cause string) error
+	// Refunded records that a payment's money went back, and moves the order from one state to another (the same when it stays). besides is another
+	// payment of the order that is still refund_due, for which the order waits; "" when there is none. ErrStateChanged when any of the three is not as it
+	// is said to be.
+	Refunded(ctx context.Context, p Payment, besides string, from, to State, at time.Time, cause string) error
+	// DeferRefund counts a try in vain of a payment that is still refund_due, and has it tried again when it is due; never, when it was refused and
+	// refused says why. ErrStateChanged.
+	DeferRefund(ctx context.Context, p Payment, due time.Time, refused string) error
+	// RetryRefund makes a payment that is still refund_due due at once, refused or not, and says in the history of its order, which is in state, who
+	// wanted it. ErrStateChanged.
+	RetryRefund(ctx context.Context, p Payment, state State, at time.Time, cause string) error
 	// Postpone makes an order that is still in closing due again at a later time. ErrStateChanged.
 	Postpone(ctx context.Context, id string, due time.Time) error
 	// Quota reads what a user has of an item; zero when nothing.
@@ -131,8 +157,10 @@ type Ledger interface {
 
 	// DueOrders gives at most limit ids of open orders due by now, oldest first. Index read.
 	DueOrders(ctx context.Context, shard int, now time.Time, limit int) ([]string, error)
-	// RefundsDue gives at most limit payments that have to go back. Index read.
-	RefundsDue(ctx context.Context, shard, limit int) ([]Payment, error)
+	// RefundsDue gives at most limit payments whose money has to go back and that are due by now, oldest first. Index read.
+	RefundsDue(ctx context.Context, shard int, now time.Time, limit int) ([]Payment, error)
+	// RefundsRefused gives at most limit payments that are still refund_due and whose refund was refused, oldest first. Index read.
+	RefundsRefused(ctx context.Context, limit int) ([]Payment, error)
 	// OrdersByUser pages through a user's placed orders, newest first. Index read.
 	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)
 	// OrdersByItem pages through an item's orders, rejected ones included. Index read.

@@ -50,8 +50,8 @@ var States = []StateInfo{
 	{Expired, 8, false, false, "not paid in time; units given back"},
 	{Cancelled, 9, false, false, "cancelled by the shopper; units given back"},
 	{Rejected, 10, false, true, "could not be placed"},
-	{RefundOwed, 5, false, false, "money has to go back"},
-	{Refunded, 6, false, true, "money went back"},
+	{RefundOwed, 5, false, false, "money has to go back; units kept out of sale when the operator said so"},
+	{Refunded, 6, false, true, "money went back; units as before"},
 }
 
 // Transitions is the whole table: a change that is not here is not made (I5). docs/state_machine.md is generated from it.
@@ -69,9 +69,9 @@ var Transitions = []Transition{
 	{Received, Completed, "schedule", "7 days passed", "stay"},
 	{Expired, RefundOwed, "notify, expire", "late money", "none held"},
 	{Cancelled, RefundOwed, "notify, expire", "late money", "none held"},
-	{Paid, RefundOwed, "back office", "the operator refunds", "given back"},
-	{Confirmed, RefundOwed, "back office", "the operator refunds", "given back"},
-	{RefundOwed, Refunded, "refund", "the provider confirmed the refund", "none held"},
+	{Paid, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale"},
+	{Confirmed, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale"},
+	{RefundOwed, Refunded, "refund", "the provider confirmed the last refund", "as before"},
 }
 
 // Info gives what is known of a state; the zero StateInfo for an unknown one.
@@ -82,6 +82,17 @@ func (s State) Info() StateInfo {
 		}
 	}
 	return StateInfo{}
+}
+
+// MayHold says whether an order in the state may hold n of its count units: all or none, and by the state which.
+func (s State) MayHold(n, count int) bool {
+	switch {
+	case s == RefundOwed || s == Refunded: // the operator decided whether they are given back
+		return n == 0 || n == count
+	case s.Info().Holds:
+		return n == count
+	}
+	return n == 0
 }
 
 // Status is the HTTP contract's number for the state.

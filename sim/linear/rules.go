@@ -159,8 +159,10 @@ func (p *partition) factRows(*Options) *Contradiction {
 	return nil
 }
 
-// placed says that the ledger holds units for the order in this state.
-func (s *Seen) placed() bool { return s.State != seckill.Queued && s.State.Info().Holds }
+// placed says that the ledger holds units for the order: as its state says, or, where an operator decided it, as it shows.
+func (s *Seen) placed() bool {
+	return s.State != seckill.Queued && (s.State.Info().Holds || len(s.Units) > 0 && s.State.MayHold(len(s.Units), s.Count))
+}
 
 // asked says whether a purchase with the order's count may have made it.
 func (p *partition) asked(s *Seen) bool {

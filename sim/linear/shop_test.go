@@ -265,6 +265,12 @@ func (s *shop) background() {
 		if s.pick(3) == 0 {
 			o.state = seckill.RefundOwed
 		}
+	case seckill.Paid: // an operator refunds it
+		if s.pick(4) == 0 {
+			if o.state = seckill.RefundOwed; s.pick(2) == 0 {
+				o.units = nil
+			}
+		}
 	case seckill.RefundOwed:
 		o.state = seckill.Refunded
 	}
@@ -273,7 +279,7 @@ func (s *shop) background() {
 		if o.record != 0 {
 			o.record = 's'
 		}
-		o.charged = o.charged && o.state.Info().Holds
+		o.charged = o.charged && (o.state.Info().Holds || len(o.units) > 0)
 	}
 }
 

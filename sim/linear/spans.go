@@ -35,7 +35,7 @@ func (p *partition) spans(reserved bool) []span {
 		s := span{part: p, order: e.op.made(), from: e.op.Return, to: math.MinInt64, first: e.op, last: e.op}
 		placed := false
 		if e.seen != nil {
-			if !e.seen.State.Info().Holds {
+			if !e.seen.State.Info().Holds && !e.seen.placed() {
 				continue
 			}
 			s.order, s.units, placed = e.seen.Order, e.seen.Units, e.seen.placed()

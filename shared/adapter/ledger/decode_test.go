@@ -20,7 +20,7 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 	quotas := func(l seckill.Ledger) error { return second(l.Quotas(ctx, "1", []string{"7"})) }
 	units := func(l seckill.Ledger) error { return second(l.Units(ctx, "1", 0)) }
 	payments := func(l seckill.Ledger) error { return second(l.Payments(ctx, "b")) }
-	refunds := func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 5, 9)) }
+	refunds := func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 5, start, 9)) }
 	returned := func(l seckill.Ledger) error { return second(l.Return(ctx, "a")) }
 	returns := func(l seckill.Ledger) error { return second(l.Returns(ctx, 12, 9)) }
 	collide := func(l seckill.Ledger) error {

@@ -151,10 +151,26 @@ func encodePayment(p *seckill.Payment) Row {
 	return row
 }
 
+// refusedShard is the partition of the refunds that wait for a person.
+const refusedShard = "refused"
+
 func decodePayment(row Row) (seckill.Payment, error) {
 	d := decode(TablePayments, row)
 	p := seckill.Payment{Order: d.text("order"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
-		State: seckill.PaymentState(d.text("state")), At: d.time("at"), Cause: d.text("cause")}
+		State: seckill.PaymentState(d.text("state")), At: d.time("at"), Cause: d.text("cause"), Refused: d.optional("refused")}
+	if _, ok := row["tries"]; ok {
+		p.Tries = int(d.number("tries"))
+	}
+	if due := d.optional("refund_at"); due != "" {
+		ms, err := strconv.ParseInt(due, 10, 64)
+		if err != nil {
+			d.fail("refund_at", "a time")
+		}
+		p.Due = time.UnixMilli(ms).UTC()
+	}
+	if _, ok := row["back"]; ok {
+		p.Back = d.time("back")
+	}
 	return p, d.err
 }
 

@@ -178,26 +178,13 @@ func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, ca
 	if !closes(o.CloseTo) || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
 		return fmt.Errorf("ledger: give back %s: towards %q, %d units, %d buckets", o.ID, o.CloseTo, len(o.Units), o.Buckets)
 	}
-	units := encodeUnits(o.Units)
-	entry := quotaEntry(o.ID, len(o.Units))
-	writes := make([]Write, 0, len(o.Units)+3)
-	writes = append(writes,
-		Write{Key: orderKey(o.ID), Op: OpUpdate,
-			Set:    Row{"state": string(o.CloseTo)},
-			Append: appendChange(o.CloseTo, at, cause),
-			Remove: []string{"units", "close_to", "due_shard", "due_at"},
-			If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
-				Eq("units", units)}},
-		Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate,
-			Add:    map[string]int64{"units": -int64(len(o.Units))},
-			DelSet: map[string]Set{"orders": {entry}},
-			If:     []Cond{Has("orders", entry)}},
-		// An order gives back once, so there is no row to meet; a condition could only keep units from coming back.
-		Write{Key: returnKey(o.ID), Op: OpPut,
-			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": units}})
-	for _, n := range o.Units {
-		writes = append(writes, Write{Key: unitKey(&o, n), Op: OpDelete, If: []Cond{Eq("order", o.ID)}})
-	}
+	writes := append([]Write{{Key: orderKey(o.ID), Op: OpUpdate,
+		Set:    Row{"state": string(o.CloseTo)},
+		Append: appendChange(o.CloseTo, at, cause),
+		Remove: []string{"units", "close_to", "due_shard", "due_at"},
+		If: []Cond{Eq("state", string(seckill.Closing)), Eq("close_to", string(o.CloseTo)),
+			Eq("units", encodeUnits(o.Units))}}},
+		release(&o)...)
 	c, err := l.transact(ctx, writes)
 	switch {
 	case err != nil:
@@ -206,11 +193,35 @@ func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, ca
 		return nil
 	case c.failed(0):
 		return seckill.ErrStateChanged
-	case c.failed(1):
-		return fmt.Errorf("ledger: give back %s: the quota of user %s does not list it: %w", o.ID, o.User, c)
 	default:
-		return fmt.Errorf("ledger: give back %s: a unit of %v is not its own: %w", o.ID, o.Units, c)
+		return released(&o, "give back", c, 1)
 	}
+}
+
+// release are the writes that give an order's units back: the quota first, then the return row and the unit rows.
+func release(o *seckill.Order) []Write {
+	entry := quotaEntry(o.ID, len(o.Units))
+	writes := make([]Write, 0, len(o.Units)+2)
+	writes = append(writes,
+		Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate,
+			Add:    map[string]int64{"units": -int64(len(o.Units))},
+			DelSet: map[string]Set{"orders": {entry}},
+			If:     []Cond{Has("orders", entry)}},
+		// An order gives back once, so there is no row to meet; a condition could only keep units from coming back.
+		Write{Key: returnKey(o.ID), Op: OpPut,
+			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}})
+	for _, n := range o.Units {
+		writes = append(writes, Write{Key: unitKey(o, n), Op: OpDelete, If: []Cond{Eq("order", o.ID)}})
+	}
+	return writes
+}
+
+// released names what of the writes of release did not hold, of which the first is the transaction's.
+func released(o *seckill.Order, doing string, c *Canceled, first int) error {
+	if c.failed(first) {
+		return fmt.Errorf("ledger: %s %s: the quota of user %s does not list it: %w", doing, o.ID, o.User, c)
+	}
+	return fmt.Errorf("ledger: %s %s: a unit of %v is not its own: %w", doing, o.ID, o.Units, c)
 }
 
 // Settle implements seckill.Ledger in two writes. to is from, or where State.OnMoney leads from there; anything else

@@ -89,7 +89,8 @@ var lifeSteps = []struct {
 	{"Payments", "Query", func(l seckill.Ledger) error { return second(l.Payments(ctx, "b")) }},
 	{"Returns", "Query", func(l seckill.Ledger) error { return second(l.Returns(ctx, 0, 9)) }},
 	{"Return", "Get", func(l seckill.Ledger) error { return second(l.Return(ctx, "a")) }},
-	{"RefundsDue", "Index", func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 0, 9)) }},
+	{"RefundsDue", "Index", func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 0, start, 9)) }},
+	{"RefundsRefused", "Index", func(l seckill.Ledger) error { return second(l.RefundsRefused(ctx, 9)) }},
 	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
 	{"DeleteReturn", "Transact 1", func(l seckill.Ledger) error {

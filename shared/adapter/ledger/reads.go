@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,11 +143,24 @@ func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, limit 
 	return ids, nil
 }
 
-// RefundsDue implements seckill.Ledger, oldest first.
-func (l *Ledger) RefundsDue(ctx context.Context, shard, limit int) ([]seckill.Payment, error) {
-	rows, _, err := l.rows.Index(ctx, IndexRefundsDue, shardKey(shard), "", limit, false)
+// RefundsDue implements seckill.Ledger.
+func (l *Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, limit int) ([]seckill.Payment, error) {
+	due, err := l.refunds(ctx, shardKey(shard), limit)
+	if i := slices.IndexFunc(due, func(p seckill.Payment) bool { return p.Due.After(now) }); i >= 0 {
+		due = due[:i]
+	}
+	return due, err
+}
+
+// RefundsRefused implements seckill.Ledger.
+func (l *Ledger) RefundsRefused(ctx context.Context, limit int) ([]seckill.Payment, error) {
+	return l.refunds(ctx, refusedShard, limit)
+}
+
+func (l *Ledger) refunds(ctx context.Context, shard string, limit int) ([]seckill.Payment, error) {
+	rows, _, err := l.rows.Index(ctx, IndexRefundsDue, shard, "", limit, false)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: refunds due %d: %w", shard, err)
+		return nil, fmt.Errorf("ledger: refunds due %s: %w", shard, err)
 	}
 	return decodeAll(rows, decodePayment)
 }

@@ -221,7 +221,7 @@ func (m *model) check(t *rapid.T) {
 		for _, n := range o.Units {
 			listed[n] = id
 		}
-		if o.State.Info().Holds != (len(o.Units) == o.Count && o.Count > 0) {
+		if !o.State.MayHold(len(o.Units), o.Count) {
 			t.Fatalf("I3: order %s in %s lists units %v of %d", id, o.State, o.Units, o.Count)
 		}
 		r, err := m.s.Ledger.Return(m.s.ctx, id)

@@ -30,7 +30,7 @@ func (s *suite) refunds() []seckill.Payment {
 	s.Settle()
 	var all []seckill.Payment
 	shards(func(shard int) {
-		some, err := s.Ledger.RefundsDue(s.ctx, shard, 100)
+		some, err := s.Ledger.RefundsDue(s.ctx, shard, epoch.Add(time.Hour), 100)
 		s.ok(err)
 		all = append(all, some...)
 	})

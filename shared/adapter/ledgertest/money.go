@@ -16,7 +16,7 @@ func payment(o seckill.Order, trade string) seckill.Payment {
 // late is a trade whose money has to go back.
 func late(o seckill.Order, trade string) seckill.Payment {
 	p := payment(o, trade)
-	p.State, p.Cause = seckill.RefundDue, "query after close"
+	p.State, p.Cause, p.Due = seckill.RefundDue, "query after close", p.At
 	return p
 }
 

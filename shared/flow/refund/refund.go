@@ -1,0 +1,223 @@
+// Package refund gives money back: late money, a second trade's, and what an operator refunds. In: a schedule (each minute), or an operator.
+// Out: payments that are refunded, or refused and waiting for a person. It asks the payment provider and writes the ledger; it never touches the stock:
+// a return row and a message tell consume.
+package refund
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"seckill/shared/seckill"
+)
+
+// Limits.
+const (
+	maxSweep   = 100 // payments per shard and sweep
+	maxTries   = 6   // how often a record is tried when the order changes under it
+	firstRetry = time.Minute
+	lastRetry  = time.Hour
+	maxName    = 64  // characters of an operator's name
+	maxWhy     = 200 // characters of their reason
+)
+
+// Deps is what the step works with.
+type Deps struct {
+	Ledger  seckill.Ledger
+	Refunds seckill.Refunds
+	Orders  seckill.Queue
+	Clock   seckill.Clock
+	Meter   seckill.Meter
+}
+
+// Flow is one instance of the step. It remembers nothing.
+type Flow struct{ Deps }
+
+// New makes an instance.
+func New(d Deps) *Flow { return &Flow{d} }
+
+// Sweep asks for every refund that is due. Each minute's begins with another shard: a provider that is slow to answer for a few must not keep a
+// sweep whose time is up from the rest for ever.
+func (f *Flow) Sweep(ctx context.Context) error {
+	var errs []error
+	first := int(f.Clock.Now().Unix() / 60)
+	for i := range seckill.DueShards {
+		due, err := f.Ledger.RefundsDue(ctx, (first+i)%seckill.DueShards, f.Clock.Now(), maxSweep)
+		errs = append(errs, err)
+		for _, p := range due {
+			if ctx.Err() != nil {
+				return errors.Join(append(errs, ctx.Err())...)
+			}
+			if err := f.giveBack(ctx, p); err != nil {
+				errs = append(errs, fmt.Errorf("refund of order %s, trade %s: %w", p.Order, p.TradeNo, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// giveBack takes one payment a step further. p is as an index had it, so it may be refunded already: the provider makes a refund once, and the
+// ledger records it once.
+func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
+	r := p.Refund()
+	a, err := f.Refunds.Refund(ctx, r)
+	if err == nil && a.State != seckill.RefundMade {
+		// A refusal may be about a refund that was made: an answer was lost, and the trade has ended by it.
+		var s seckill.RefundAnswer
+		if s, err = f.Refunds.RefundStatus(ctx, r); err == nil && s.State == seckill.RefundMade {
+			a = s
+		}
+	}
+	switch {
+	case err != nil:
+		f.Meter.Count(seckill.EventUnknown, 1)
+		return errors.Join(err, f.later(ctx, p, ""))
+	case a.State == seckill.RefundMade:
+		return f.made(ctx, p)
+	case a.State == seckill.RefundRefused:
+		return f.later(ctx, p, a.Code)
+	}
+	return f.later(ctx, p, "")
+}
+
+// later has a payment tried again after a while, or when a person has acted.
+func (f *Flow) later(ctx context.Context, p seckill.Payment, refused string) error {
+	wait := min(firstRetry<<min(p.Tries, 6), lastRetry)
+	err := f.Ledger.DeferRefund(ctx, p, f.Clock.Now().Add(wait), refused)
+	if errors.Is(err, seckill.ErrStateChanged) {
+		return nil // refunded meanwhile
+	}
+	if err == nil && refused != "" {
+		f.Meter.Count(seckill.EventRefundRefused, 1)
+	}
+	return err
+}
+
+// made records that a payment's money went back. The order is refunded with the last of them.
+func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
+	for range maxTries {
+		all, err := f.Ledger.Payments(ctx, p.Order)
+		if err != nil {
+			return err
+		}
+		o, err := f.Ledger.Order(ctx, p.Order)
+		if err != nil {
+			return err
+		}
+		besides, to := "", o.State
+		for i := range all {
+			switch q := &all[i]; {
+			case q.TradeNo == p.TradeNo && q.State != seckill.RefundDue:
+				return nil
+			case q.TradeNo != p.TradeNo && q.State == seckill.RefundDue && o.State == seckill.RefundOwed:
+				besides = q.TradeNo
+			}
+		}
+		if o.State == seckill.RefundOwed && besides == "" {
+			to = seckill.Refunded
+		}
+		cause := fmt.Sprintf("%s yuan of trade %s went back, refund %s", p.Amount.Yuan(), p.TradeNo, seckill.RefundID(p.Order, p.TradeNo))
+		err = f.Ledger.Refunded(ctx, p, besides, o.State, to, f.Clock.Now(), cause)
+		if err == nil {
+			f.Meter.Count(seckill.EventRefunded, 1)
+		}
+		if !errors.Is(err, seckill.ErrStateChanged) {
+			return err
+		}
+	}
+	return fmt.Errorf("order %s changed %d times", p.Order, maxTries)
+}
+
+// Order refunds a paid order because an operator says so: who, and why. With restock its units are sold again, else nobody gets them. An order
+// whose refund is owed already stays as it is. CodeOrderUnknown; CodeNotRefundable; CodeInvalid.
+func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) error {
+	if err := checkWords(who, why); err != nil {
+		return err
+	}
+	for range maxTries {
+		o, err := f.Ledger.Order(ctx, id)
+		switch {
+		case errors.Is(err, seckill.ErrNoOrder):
+			return seckill.Refuse(seckill.CodeOrderUnknown)
+		case err != nil:
+			return seckill.AsError(err)
+		case o.State == seckill.RefundOwed || o.State == seckill.Refunded:
+			return nil
+		case !o.State.CanBecome(seckill.RefundOwed) || !o.State.Info().Holds:
+			return &seckill.Error{Code: seckill.CodeNotRefundable, Order: id}
+		}
+		all, err := f.Ledger.Payments(ctx, id)
+		if err != nil {
+			return seckill.AsError(err)
+		}
+		kept := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
+		if kept < 0 {
+			return seckill.AsError(fmt.Errorf("order %s is %s without a payment", id, o.State))
+		}
+		err = f.Ledger.OweRefund(ctx, o, all[kept], restock, f.Clock.Now(), "refund by "+who+": "+why)
+		if errors.Is(err, seckill.ErrStateChanged) {
+			continue
+		}
+		if err != nil {
+			return seckill.AsError(err)
+		}
+		f.Meter.Count(seckill.EventRefundDue, 1)
+		if restock {
+			// The return row is the promise; the message only makes it quick. Without it repair finishes the return within a minute.
+			_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: id, Trace: seckill.Trace(ctx)}, 0)
+		}
+		return nil
+	}
+	return seckill.AsError(fmt.Errorf("order %s changed %d times", id, maxTries))
+}
+
+// Again has an order's refunds that are owed asked for at once, also those that were refused, because an operator says so: who, and why. It gives how
+// many: none of an order that owes nothing. CodeInvalid.
+func (f *Flow) Again(ctx context.Context, id, who, why string) (int, error) {
+	if err := checkWords(who, why); err != nil {
+		return 0, err
+	}
+	all, err := f.Ledger.Payments(ctx, id)
+	if err != nil {
+		return 0, seckill.AsError(err)
+	}
+	n := 0
+	for _, p := range all {
+		if p.State != seckill.RefundDue {
+			continue
+		}
+		switch err := f.again(ctx, p, "refund of trade "+p.TradeNo+" wanted again by "+who+": "+why); {
+		case err == nil:
+			n++
+		case !errors.Is(err, seckill.ErrStateChanged):
+			return n, seckill.AsError(err)
+		}
+	}
+	return n, nil
+}
+
+func (f *Flow) again(ctx context.Context, p seckill.Payment, cause string) error {
+	o, err := f.Ledger.Order(ctx, p.Order)
+	if err != nil {
+		return err
+	}
+	return f.Ledger.RetryRefund(ctx, p, o.State, f.Clock.Now(), cause)
+}
+
+// checkWords says whether an operator's name and reason may stand in an order's history.
+func checkWords(who, why string) error {
+	for _, w := range []struct {
+		name, text string
+		most       int
+	}{{"who", who, maxName}, {"why", why, maxWhy}} {
+		if strings.TrimSpace(w.text) == "" || !utf8.ValidString(w.text) || utf8.RuneCountInString(w.text) > w.most || strings.ContainsFunc(w.text, unicode.IsControl) {
+			return seckill.Invalid(w.name, fmt.Sprintf("1..%d characters, no line breaks", w.most))
+		}
+	}
+	return nil
+}

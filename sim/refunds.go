@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"seckill/shared/seckill"
+)
+
+// Refund implements seckill.Refunds: one refund of a trade by an id, of the whole amount.
+func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
+	o := p.orders[r.Order]
+	t, ok := p.trade(r.Order, r.TradeNo)
+	if !ok || t.State != seckill.TradePaid || t.Amount != r.Amount {
+		p.wrong = append(p.wrong, fmt.Errorf("I6 a refund of %s yuan of trade %s of order %s, which is %+v", r.Amount.Yuan(), r.TradeNo, r.Order, t))
+		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "TRADE_STATUS_ERROR"}, nil
+	}
+	made, known := o.refunds[r.ID]
+	poor, slow, stuck := p.poor, p.slow, p.stuck
+	p.poor, p.slow, p.stuck = false, false, false
+	switch {
+	case made:
+		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
+	case o.back[r.TradeNo], !known && len(p.refundsOf(o, r.TradeNo)) > 0:
+		p.wrong = append(p.wrong, fmt.Errorf("I6 a second refund %s of trade %s of order %s", r.ID, r.TradeNo, r.Order))
+		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "REFUND_FEE_ERROR"}, nil
+	case poor:
+		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "SELLER_BALANCE_NOT_ENOUGH"}, nil
+	case stuck:
+		o.refunds[r.ID] = false
+		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
+	}
+	o.refunds[r.ID], o.back[r.TradeNo] = true, true
+	p.paid(r.Order)
+	if slow {
+		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
+	}
+	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
+}
+
+// refundsOf lists the ids by which a trade's refund was asked for.
+func (p *Provider) refundsOf(o *providerOrder, tradeNo string) (ids []string) {
+	if id := seckill.RefundID(o.order.ID, tradeNo); slices.ContainsFunc(o.trades, func(t seckill.Trade) bool { return t.TradeNo == tradeNo }) {
+		if _, ok := o.refunds[id]; ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// RefundStatus implements seckill.Refunds.
+func (p *Provider) RefundStatus(_ context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
+	o := p.orders[r.Order]
+	if o == nil {
+		return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
+	}
+	switch made, known := o.refunds[r.ID]; {
+	case made:
+		return seckill.RefundAnswer{State: seckill.RefundMade}, nil
+	case known:
+		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
+	}
+	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
+}
+
+// Refunds is the port whose every call goes through a Hook.
+type Refunds struct {
+	Next seckill.Refunds
+	Hook Hook
+}
+
+// Refund implements seckill.Refunds.
+func (r Refunds) Refund(ctx context.Context, f seckill.Refund) (seckill.RefundAnswer, error) {
+	return get(r.Hook, "payments.Refund", func() (seckill.RefundAnswer, error) { return r.Next.Refund(ctx, f) })
+}
+
+// RefundStatus implements seckill.Refunds.
+func (r Refunds) RefundStatus(ctx context.Context, f seckill.Refund) (seckill.RefundAnswer, error) {
+	return get(r.Hook, "payments.RefundStatus", func() (seckill.RefundAnswer, error) { return r.Next.RefundStatus(ctx, f) })
+}
+
+// refund has an operator refund an order that somebody placed, with restock or without, or ask again for what an order owes.
+func (s *Sim) refund(t Act) {
+	if len(s.truth.list) == 0 {
+		return
+	}
+	id := s.truth.list[pick(t.A, 8, len(s.truth.list))]
+	switch pick(t.A, 40, 5) {
+	case 0:
+		s.spawn(t.ID, t.Kind, "operator wants the refunds of "+id+" again", t.A, func(i *Instance) { _, _ = i.Refund.Again(context.Background(), id, "ann", "topped up") })
+	default:
+		restock := pick(t.A, 44, 3) > 0
+		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator refunds %s, restock %t", id, restock), t.A, func(i *Instance) {
+			_ = i.Refund.Order(context.Background(), id, "ann", "broken", restock)
+		})
+	}
+}
+
+// topUp has an operator want again what was refused, when nothing goes wrong any more.
+func (i *Instance) topUp() error {
+	ctx := context.Background()
+	refused, err := i.world.ledger.RefundsRefused(ctx, 100)
+	for _, p := range refused {
+		if _, e := i.Refund.Again(ctx, p.Order, "ann", "topped up"); e != nil {
+			return e
+		}
+	}
+	return err
+}
+
+// checkRefunds: I6 of an order's payments against what the provider gave back.
+func (w *World) checkRefunds(id string, o *orderRow) error {
+	due, done := 0, 0
+	for _, p := range w.truth.payments[id] {
+		back := w.Provider.wentBack(id, p.tradeNo)
+		switch {
+		case p.state == seckill.Captured && back:
+			return fmt.Errorf("I6 payment %s of order %s is kept, and went back", p.tradeNo, id)
+		case p.state == seckill.RefundDone && !back:
+			return fmt.Errorf("I6 payment %s of order %s counts as refunded, and the provider has it", p.tradeNo, id)
+		case p.state == seckill.RefundDone:
+			done++
+		case p.state == seckill.RefundDue:
+			due++
+		}
+	}
+	switch {
+	case o.state == seckill.RefundOwed && due == 0:
+		return fmt.Errorf("I6 order %s owes a refund of no payment", id)
+	case o.state == seckill.Refunded && done == 0:
+		return fmt.Errorf("I6 order %s is refunded, no payment of it is", id)
+	}
+	if len(w.Provider.wrong) > 0 {
+		return w.Provider.wrong[0]
+	}
+	return nil
+}
+
+func (p *Provider) wentBack(order, tradeNo string) bool {
+	o := p.orders[order]
+	return o != nil && o.back[tradeNo]
+}
+
+// owed names every payment that has to go back and did not.
+func (t *truth) owed() (errs []error) {
+	for id, rows := range t.payments {
+		for _, p := range rows {
+			if p.state == seckill.RefundDue {
+				errs = append(errs, fmt.Errorf("L1 the refund of trade %s of order %s stays due", p.tradeNo, id))
+			}
+		}
+	}
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
+}
