@@ -28,6 +28,7 @@ import (
 	"seckill/shared/flow/consume"
 	"seckill/shared/flow/expire"
 	"seckill/shared/flow/notify"
+	"seckill/shared/flow/refund"
 	"seckill/shared/flow/repair"
 	"seckill/shared/flow/shop"
 	"seckill/shared/flow/stage"
@@ -85,6 +86,7 @@ type System struct {
 	Consume *consume.Flow
 	Notify  *notify.Flow
 	Expire  *expire.Flow
+	Refund  *refund.Flow
 	Stage   *stage.Flow
 	Repair  *repair.Flow
 	Shop    *shop.Flow
@@ -198,6 +200,7 @@ func build(o Options, l net.Listener) (*System, error) {
 		{s.schedule("stage", s.Stage.Run), 1},
 		{s.schedule("repair", s.Repair.Run), 1},
 		{s.schedule("expire", s.Expire.Sweep), 1},
+		{s.schedule("refund", s.Refund.Sweep), 1},
 		{s.notifier(), 1},
 	} {
 		for range w.copies {
@@ -260,6 +263,7 @@ func (s *System) buildFlows() {
 		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})
 	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
+	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Orders: s.orders, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.desk = operator.NewDesk(s.Stage)
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.courtesy},

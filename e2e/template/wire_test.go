@@ -96,6 +96,8 @@ func wires(t *testing.T) map[string][]right {
 	o := seckill.Order{ID: "o1", Item: it.ID, User: "u", Count: 1, Units: []int{1}, Price: 1, Amount: 1, Address: "a", State: seckill.Closing,
 		CloseTo: seckill.Expired, Created: now, Placed: now, PayBy: now, Buckets: it.Buckets}
 	pay := seckill.Payment{Order: "o1", TradeNo: "t", Amount: 1, State: seckill.Captured, At: now, Cause: "notify"}
+	paid := o
+	paid.State = seckill.Paid
 	d := seckill.Delivery{ID: "m", Receipt: "r", Body: []byte("{}"), Receives: 1}
 	return hearEach(t, w, map[string][]func(context.Context) error{
 		"Ledger.Place":        {func(ctx context.Context) error { return l.Place(ctx, o, 5) }},
@@ -116,7 +118,7 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.DeleteReturn": {func(ctx context.Context) error {
 			return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "o1", Units: []int{1}})
 		}},
-		"Ledger.DueOrders":    {func(ctx context.Context) error { _, err := l.DueOrders(ctx, 1, now, 1); return err }},
+		"Ledger.DueOrders": {func(ctx context.Context) error { _, err := l.DueOrders(ctx, 1, now, 1); return err }},
 		"Ledger.OweRefund": { // with restock and without
 			func(ctx context.Context) error { return l.OweRefund(ctx, paid, pay, true, now, "c") },
 			func(ctx context.Context) error { return l.OweRefund(ctx, paid, pay, false, now, "c") }},
@@ -131,8 +133,8 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.RetryRefund":    {func(ctx context.Context) error { return l.RetryRefund(ctx, pay, seckill.RefundOwed, now, "c") }},
 		"Ledger.RefundsDue":     {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, now, 1); return err }},
 		"Ledger.RefundsRefused": {func(ctx context.Context) error { _, err := l.RefundsRefused(ctx, 1); return err }},
-		"Ledger.OrdersByUser": {func(ctx context.Context) error { _, err := l.OrdersByUser(ctx, "u", "", 1); return err }},
-		"Ledger.OrdersByItem": {func(ctx context.Context) error { _, err := l.OrdersByItem(ctx, "1", "", 1); return err }},
+		"Ledger.OrdersByUser":   {func(ctx context.Context) error { _, err := l.OrdersByUser(ctx, "u", "", 1); return err }},
+		"Ledger.OrdersByItem":   {func(ctx context.Context) error { _, err := l.OrdersByItem(ctx, "1", "", 1); return err }},
 
 		"Items.Get":  {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List": {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},

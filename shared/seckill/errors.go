@@ -28,7 +28,6 @@ const (
 	CodeKeyReused     Code = "key_reused"      // Idempotency-Key seen with another body
 	CodeStillQueued   Code = "still_queued"    // the order waits to be placed; it cannot be cancelled yet
 	CodeNotCancelable Code = "not_cancellable" // the order is past cancelling
-	CodeNotRefundable Code = "not_refundable"  // the order is not paid, or its goods are on their way
 	CodeForged        Code = "notify_forged"   // a payment notice that is not authentic
 	CodeNotOurs       Code = "notify_not_ours" // authentic, yet another app, seller, order or amount
 	CodeNotReady      Code = "not_ready"       // known item, its stock is being loaded or rebuilt
@@ -55,7 +54,6 @@ var statuses = map[Code]int{
 	CodeKeyReused:     http.StatusUnprocessableEntity,
 	CodeStillQueued:   http.StatusConflict,
 	CodeNotCancelable: http.StatusConflict,
-	CodeNotRefundable: http.StatusConflict,
 	CodeForged:        http.StatusBadRequest,
 	CodeNotOurs:       http.StatusBadRequest,
 	CodeNotReady:      http.StatusServiceUnavailable,

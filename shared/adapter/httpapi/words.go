@@ -111,9 +111,6 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeNotCancelable: {
 		{"订单不能取消", "这个订单当前的状态不能取消。"},
 		{"Cannot be cancelled", "This order can no longer be cancelled."}},
-	seckill.CodeNotRefundable: {
-		{"订单不能退款", "这个订单没有付款，或商品已经发出。"},
-		{"Cannot be refunded", "This order is not paid, or its goods are on their way."}},
 	seckill.CodeForged: {
 		{"通知验签失败", "支付通知的签名无效。"},
 		{"Payment notice not authentic", "The signature of the payment notice is not valid."}},

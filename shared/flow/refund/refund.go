@@ -134,7 +134,8 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 }
 
 // Order refunds a paid order because an operator says so: who, and why. With restock its units are sold again, else nobody gets them. An order
-// whose refund is owed already stays as it is. CodeOrderUnknown; CodeNotRefundable; CodeInvalid.
+// whose refund is owed already stays as it is. CodeOrderUnknown; CodeInvalid, also for one that is not paid or whose goods are on
+// their way.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) error {
 	if err := checkWords(who, why); err != nil {
 		return err
@@ -149,7 +150,7 @@ func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) err
 		case o.State == seckill.RefundOwed || o.State == seckill.Refunded:
 			return nil
 		case !o.State.CanBecome(seckill.RefundOwed) || !o.State.Info().Holds:
-			return &seckill.Error{Code: seckill.CodeNotRefundable, Order: id}
+			return seckill.Invalid("order", "paid, and its goods not on their way; it is "+string(o.State))
 		}
 		all, err := f.Ledger.Payments(ctx, id)
 		if err != nil {
