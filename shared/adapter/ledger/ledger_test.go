@@ -91,6 +91,21 @@ var lifeSteps = []struct {
 	{"Return", "Get", func(l seckill.Ledger) error { return second(l.Return(ctx, "a")) }},
 	{"RefundsDue", "Index", func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 0, start, 9)) }},
 	{"RefundsRefused", "Index", func(l seckill.Ledger) error { return second(l.RefundsRefused(ctx, 9)) }},
+	{"DeferRefund", "Transact 1", func(l seckill.Ledger) error { return l.DeferRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, start, "poor") }},
+	{"RetryRefund", "Transact 2", func(l seckill.Ledger) error {
+		return l.RetryRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, seckill.Paid, start, "c")
+	}},
+	{"OweRefund", "Transact 5", func(l seckill.Ledger) error {
+		o := order("b", 3)
+		o.State = seckill.Paid
+		return l.OweRefund(ctx, o, seckill.Payment{Order: "b", TradeNo: "t1"}, true, start, "c")
+	}},
+	{"Refunded and stay", "Transact 3", func(l seckill.Ledger) error {
+		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t1"}, "t2", seckill.RefundOwed, seckill.RefundOwed, start, "c")
+	}},
+	{"Refunded and move", "Transact 2", func(l seckill.Ledger) error {
+		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, "", seckill.RefundOwed, seckill.Refunded, start, "c")
+	}},
 	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
 	{"DeleteReturn", "Transact 1", func(l seckill.Ledger) error {
