@@ -136,7 +136,7 @@ func TestSameKeyTwiceIsOneOrder(t *testing.T) {
 	}
 }
 
-func TestCancelGivesTheUnitBackAndLateMoneyIsListed(t *testing.T) {
+func TestCancelGivesTheUnitBackAndLateMoneyGoesBack(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
 	order, pay := w.bought("1001", "5")
@@ -162,6 +162,21 @@ func TestCancelGivesTheUnitBackAndLateMoneyIsListed(t *testing.T) {
 	}
 	if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.status != 409 || a.text("code") != "not_cancellable" {
 		t.Errorf("cancel once more: %v", a)
+	}
+
+	w.pass(time.Minute)
+	w.awaitState("1001", "5", seckill.Refunded)
+	a := w.call(w.token("1001"), "GET", "/order/"+order, nil)
+	payments, _ := a.json["payments"].([]any)
+	if len(payments) != 1 || payments[0].(map[string]any)["state"] != "refunded" {
+		t.Errorf("order: %v, want one payment, refunded", a)
+	}
+	trade := w.Gateway.Trades()[0]
+	if trade.Refunded() != trade.Amount || trade.Status != fakegateway.StatusClosed {
+		t.Errorf("the gateway's trade: %+v, want all of it refunded", trade)
+	}
+	if due, _ := w.call("", "GET", "/_local/state", nil).json["refunds_due"].([]any); len(due) != 0 {
+		t.Errorf("refunds due: %v, want none", due)
 	}
 }
 
