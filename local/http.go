@@ -3,6 +3,7 @@ package local
 import (
 	"net/http"
 
+	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/httpapi"
 	"seckill/shared/adapter/operator"
 	"seckill/shared/seckill"
@@ -18,7 +19,7 @@ func (s *System) handler() http.Handler {
 	for _, path := range []string{"/seckill/", "/order/", "/healthz"} {
 		mux.Handle(path, api)
 	}
-	for _, path := range []string{"/gateway.do", "/cashier", "/cashier/"} {
+	for _, path := range fakegateway.Paths {
 		mux.Handle(path, s.Gateway)
 	}
 	mux.Handle("/seckill/buy", s.courtesy.purchases(api))

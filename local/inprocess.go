@@ -13,8 +13,8 @@ type inProcess struct {
 	before  func() // each call; nil: nothing
 }
 
-// RoundTrip implements http.RoundTripper.
-func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip implements http.RoundTripper. A handler that panics with http.ErrAbortHandler cuts the connection, as with a server.
+func (t inProcess) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -27,6 +27,15 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		in.Body = http.NoBody
 	}
 	defer in.Body.Close()
+	defer func() {
+		switch cut := recover(); cut {
+		case nil:
+		case http.ErrAbortHandler:
+			resp, err = nil, io.ErrUnexpectedEOF
+		default:
+			panic(cut)
+		}
+	}()
 	a := &answer{header: http.Header{}, status: http.StatusOK}
 	t.handler.ServeHTTP(a, in)
 	return &http.Response{

@@ -64,6 +64,8 @@ type Options struct {
 
 	Servers Servers // real servers instead of embedded drivers
 
+	GatewayFaults fakegateway.Faults // what goes wrong with payments; /faults changes it
+
 	ShopKeys, GatewayKeys fakegateway.KeyPair // of payments; made anew when empty, which takes up to a second
 }
 
@@ -242,7 +244,7 @@ func (s *System) buildPayments() error {
 	toShop := inProcess{before: s.courtesy.pause}
 	toShop.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.server.Handler.ServeHTTP(w, r) })
 	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: appID, SellerID: sellerID,
-		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/",
+		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/", Faults: s.opt.GatewayFaults, Control: true,
 		HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout}})
 	if err != nil {
 		return err

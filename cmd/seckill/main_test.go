@@ -58,6 +58,8 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		{"stock zero", []string{"run", "--stock", "0"}, "--stock 0: want 1 to 1000000"},
 		{"stock too large", []string{"run", "--stock", "1000001"}, "--stock 1000001"},
 		{"limit zero", []string{"run", "--limit", "0"}, "--limit 0: want 1 to 1000"},
+		{"fault unknown", []string{"run", "--gateway-faults", "lost=1"}, `--gateway-faults: fault "lost" is not known; known: notify-lost, `},
+		{"fault's share", []string{"run", "--gateway-faults", "notify-lost=2"}, "--gateway-faults: fault notify-lost: share 2: want 0 to 1"},
 		{"unknown flag", []string{"run", "--ports", "1"}, "unknown flag: --ports"},
 		{"unknown command", []string{"start"}, `unknown command "start"`},
 		{"argument too many", []string{"run", "8100"}, `"8100"`},

@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net/url"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"seckill/local"
+	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/itemfile"
 	"seckill/shared/adapter/system"
 	"seckill/shared/adapter/telemetry"
@@ -31,6 +33,8 @@ type settings struct {
 	redisCluster bool
 	dynamoDB     string
 	sqs          string
+
+	gatewayFaults string
 }
 
 func runCommand(getenv func(string) string) *cobra.Command {
@@ -47,12 +51,16 @@ missing; a run goes on with what is there, also after it was killed.
 An items file is a JSON array of objects, or CSV with a header, with the columns id, title, price, sk_price, start_time, end_time,
 stock, limit, and if wanted covers, detail, commodity_id. Prices are yuan, times RFC 3339, covers in CSV are separated by blanks.
 
+--gateway-faults has payments go wrong: a share from 0 to 1 for each fault, and a seed, separated by commas; GET /faults tells how often each
+landed, PUT /faults changes them, GET /trades lists the gateway's trades. The faults: ` + faultNames() + `.
+
 The environment variable JWT_SECRET sets the secret of tokens (` + local.DefaultSecret + `), REDIS_PASSWORD the password of --redis.`,
 		Example: `  seckill run
   seckill run --port 9000 --hold 30s           orders lapse quickly
   seckill run --stock 100 --limit 2            more of the live demo item
   seckill run --items my-items.csv
   seckill run --redis localhost:6379           with a real Redis
+  seckill run --gateway-faults notify-lost=0.2,unknown=0.1,two-trades=0.02,seed=7
   JWT_SECRET=my-secret seckill run             tokens of your own issuer`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -75,6 +83,7 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
 	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
 	f.StringVar(&set.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
+	f.StringVar(&set.gatewayFaults, "gateway-faults", "", "what goes wrong with payments, such as notify-lost=0.2,unknown=0.1")
 	return cmd
 }
 
@@ -82,6 +91,10 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Version: currentVersion(),
 		Log: telemetry.Calm(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
+	var err error
+	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
+		return opt, fmt.Errorf("--gateway-faults: %w", err)
+	}
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
 	switch {
 	case s.redisCluster && len(s.redis) == 0:
@@ -106,9 +119,17 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		opt.Items = local.DemoItems(time.Now(), s.stock, s.limit)
 		return opt, nil
 	}
-	var err error
 	opt.Items, err = itemfile.Read(s.items, time.Now())
 	return opt, err
+}
+
+// faultNames lists the faults of the gateway.
+func faultNames() string {
+	var names []string
+	for _, f := range fakegateway.FaultNames {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
 }
 
 // endpoint says whether a flag names a server by its URL, or none.

@@ -1,0 +1,76 @@
+package local_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/seckill"
+)
+
+// landed is how often a fault landed by the gateway's own count, as a tester sees it.
+func (w *world) landed(f fakegateway.Fault) int {
+	w.t.Helper()
+	var report fakegateway.FaultReport
+	if err := json.Unmarshal([]byte(w.call("", "GET", "/faults", nil).raw), &report); err != nil {
+		w.t.Fatal(err)
+	}
+	return report.Landed[f]
+}
+
+func TestFalseNoticesOfTheGatewayAreNotTaken(t *testing.T) {
+	t.Parallel()
+	lies := []fakegateway.Fault{fakegateway.NotifyForged, fakegateway.NotifyWrongAmount, fakegateway.NotifyOtherApp}
+	plan := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotifyDuplicated: 1}}
+	for _, f := range lies {
+		plan.Shares[f] = 1
+	}
+	w := start(t, local.Options{Items: []seckill.Item{live("5", 2, 1)}, GatewayFaults: plan})
+	_, pay := w.bought("1001", "5")
+	w.payAtCashier(pay)
+	w.awaitState("1001", "5", seckill.Paid)
+	w.drained()
+	for _, f := range append(lies, fakegateway.NotifyDuplicated) {
+		if n := w.landed(f); n != 1 {
+			t.Errorf("%s landed %d times, want once", f, n)
+		}
+	}
+	if taken := w.Gateway.Faults().Taken; len(taken) != 0 {
+		t.Errorf("the shop said success to %v", taken)
+	}
+	if a := w.call("", "GET", "/trades", nil); a.status != 200 || strings.Count(a.raw, `"status":"TRADE_SUCCESS"`) != 1 {
+		t.Errorf("trades: %v", a)
+	}
+}
+
+// TestAnOrderIsClosedOnceTheGatewayAnswers: while connections are cut nothing settles; afterwards the order ends.
+func TestAnOrderIsClosedOnceTheGatewayAnswers(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Item{live("5", 1, 1)}})
+	_, pay := w.bought("1001", "5")
+	if a := w.call("", "GET", "/cashier?"+pay, nil); a.status != 200 {
+		t.Fatal(a)
+	}
+	if a := w.call("", "PUT", "/faults", `{"shares":{"call-cut":1}}`); a.status != 200 {
+		t.Fatal(a)
+	}
+	w.pass(30*time.Second + seckill.Grace + time.Second)
+	w.eventually("cut connection", func() bool { return w.landed(fakegateway.CallCut) > 0 }, func() any { return w.status("1001", "5") })
+	if s := w.status("1001", "5"); s.text("state") != string(seckill.Closing) {
+		t.Errorf("while connections are cut: %v", s)
+	}
+	if a := w.call("", "PUT", "/faults", `{"shares":{"none":1}}`); a.status != 400 || !strings.Contains(a.raw, "known: notify-lost") {
+		t.Errorf("an unknown fault: %v", a)
+	}
+	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
+		t.Fatal(a)
+	}
+	for range 3 { // the sweep comes each minute
+		w.pass(time.Minute)
+	}
+	w.awaitState("1001", "5", seckill.Expired)
+	w.drained()
+}
