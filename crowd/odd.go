@@ -75,8 +75,8 @@ func (s *shopper) onceMore(ctx context.Context, f *form, pay, order string) {
 	}
 }
 
-// payLate moves the clock of a `seckill run` past the hold, and has those press "pay" whose cashiers are open: half of them while a payment that was
-// begun in time may end, the others as the orders are closed. It gives how far the clock was moved.
+// payLate moves the clock of a `seckill run` past the hold, and has those press "pay" whose cashiers are open: a third of them while a payment that was
+// begun in time may end, a third as the orders are closed, the others when they are. It gives how far the clock was moved.
 func (r *run) payLate(ctx context.Context, d *desk) (moved time.Duration) {
 	st := d.state(ctx)
 	if len(r.late) == 0 || st == nil {
@@ -93,12 +93,14 @@ func (r *run) payLate(ctx context.Context, d *desk) (moved time.Duration) {
 	if by := r.late[0].payBy.Sub(st.Now); by > 0 {
 		move(by)
 	}
-	half := (len(r.late) + 1) / 2
-	r.pressLate(ctx, r.late[:half])
+	third := (len(r.late) + 2) / 3
+	r.pressLate(ctx, r.late[:third])
 	var closing sync.WaitGroup
 	closing.Go(func() { move(seckill.Grace) })
-	r.pressLate(ctx, r.late[half:])
+	r.pressLate(ctx, r.late[third:min(2*third, len(r.late))])
 	closing.Wait()
+	d.await(ctx, time.Now().Add(restWait), func(st *localState) bool { return st.openOrders() == 0 })
+	r.pressLate(ctx, r.late[min(2*third, len(r.late)):])
 	return moved
 }
 

@@ -33,7 +33,7 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 	rep := visit(t, o)
 
 	x, m := rep.Odd, rep.Money
-	if x.Late == 0 || x.LateTaken == 0 || x.LateTaken+x.LateRefused != x.Late || rep.Orders.Late != x.Late {
+	if x.Late == 0 || x.LateTaken == 0 || x.LateRefused == 0 || x.LateTaken+x.LateRefused != x.Late || rep.Orders.Late != x.Late {
 		t.Errorf("late: %+v", x)
 	}
 	if x.Twice == 0 || x.ToldPaid != x.Twice || x.BothPaid == 0 {

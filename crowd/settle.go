@@ -46,7 +46,7 @@ func (r *run) settleLocal(ctx context.Context, d *desk) Settled {
 		}
 		if !told {
 			told = true
-			r.opt.note("%d orders are open, %d refunds are due: moving the clock of the run until none is", out.Open, out.RefundsDue)
+			r.opt.note("%d orders are open, %d refunds are due: moving the clock of the run until none is and the shop has heard of every payment", out.Open, out.RefundsDue)
 		}
 		if d.advance(ctx, move) != nil {
 			return out
@@ -73,12 +73,17 @@ func (r *run) settled(ctx context.Context, d *desk, s *Settled) bool {
 
 // calm waits until nothing is queued and nothing is being closed, or until a moment; it gives what it saw last.
 func (d *desk) calm(ctx context.Context, until time.Time) *localState {
+	return d.await(ctx, until, func(st *localState) bool { return st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0 })
+}
+
+// await looks until what it sees is enough, or until a moment; it gives what it saw last.
+func (d *desk) await(ctx context.Context, until time.Time, enough func(*localState) bool) *localState {
 	for {
 		st := d.state(ctx)
 		if st == nil {
 			return nil
 		}
-		if st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0 || time.Now().After(until) || !sleep(ctx, time.Now().Add(lookEvery)) {
+		if enough(st) || time.Now().After(until) || !sleep(ctx, time.Now().Add(lookEvery)) {
 			return st
 		}
 	}
