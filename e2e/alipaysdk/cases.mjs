@@ -4,6 +4,7 @@
 export const appId = '2021000000000001';
 export const sellerId = '2088000000000001';
 export const notifyUrl = 'https://shop.example/seckill/alipay/notify';
+export const quitUrl = 'https://shop.example/quit?a=1&b=2';
 
 const orderId = 'oabcdefghijklmnopqrstuvwxyz';
 const tradeNo = '2026010122001000000000000001';
@@ -50,6 +51,24 @@ const notOurs = { code: 'notify_not_ours' };
 const without = name => form => Object.fromEntries(Object.entries(form).filter(([k]) => k !== name));
 const changed = change => form => ({ ...form, ...change });
 
+// page is a way to the cashier in a browser.
+const page = (name, method, content, title = '红色外套，限量 100 件', returnUrl) => ({ ...order(name, { title }), method, returnUrl,
+  content: { outTradeNo: orderId, totalAmount: '88.80', subject: title, ...content } });
+const timeExpire = '2026-01-01 20:15:00';
+const pagePay = (name, ...rest) => page(name, 'alipay.trade.page.pay', { productCode: 'FAST_INSTANT_TRADE_PAY', timeExpire }, ...rest);
+const wapPay = (name, ...rest) => page(name, 'alipay.trade.wap.pay', { productCode: 'QUICK_WAP_WAY', timeExpire, sellerId, quitUrl }, ...rest);
+const oddTitle = '50% off + 1 "free" <b>? #1; a:b@c!*()~\'龍井茶 🎧';
+const back = 'https://shop.example/back?order=x&y=%E7%BA%A2#top';
+
+export const pages = [
+  pagePay('on a computer'),
+  pagePay('on a computer, back to the shop', undefined, back),
+  pagePay('on a computer, odd characters', oddTitle, back),
+  wapPay('on a telephone'),
+  wapPay('on a telephone, back to the shop', undefined, back),
+  wapPay('on a telephone, odd characters', oddTitle, back),
+];
+
 export const notifies = [
   { name: 'paid', form: paid, want: notice },
   { name: 'Chinese subject', form: { ...paid, subject: '红色外套，限量 100 件', body: '商品描述：红色' }, want: notice },
@@ -89,6 +108,9 @@ export const notifies = [
 
 const query = 'alipay.trade.query';
 const close = 'alipay.trade.close';
+const refund = 'alipay.trade.refund';
+const refundQuery = 'alipay.trade.fastpay.refund.query';
+const bill = 'alipay.data.dataservice.bill.downloadurl.query';
 const answer = (method, node, before = '') => `{${before}"${method.replaceAll('.', '_')}_response":${typeof node === 'string' ? node : JSON.stringify(node)}}`;
 const ok = { code: '10000', msg: 'Success', buyer_logon_id: '138****0000', buyer_pay_amount: '88.80', buyer_user_id: '2088000000000002',
   invoice_amount: '88.80', out_trade_no: orderId, point_amount: '0.00', receipt_amount: '88.80', send_pay_date: '2026-01-01 20:00:12',
@@ -97,6 +119,12 @@ const refusal = (code, sub_code, sub_msg, more) => ({ code, msg: code === '40004
   sub_msg, ...more });
 const trade = { state: 'paid', trade_no: tradeNo, fen: 8880 };
 const closed = { code: '10000', msg: 'Success', out_trade_no: orderId, trade_no: tradeNo };
+const refunded = { code: '10000', msg: 'Success', buyer_logon_id: '138****0000', buyer_user_id: '2088000000000002', fund_change: 'Y',
+  gmt_refund_pay: '2026-01-01 20:30:00', out_trade_no: orderId, refund_fee: '88.80', send_back_fee: '88.80', trade_no: tradeNo };
+const known = { code: '10000', msg: 'Success', out_request_no: 'rtpfspnv5xhurwlnk47cpeik32e', out_trade_no: orderId, refund_amount: '88.80',
+  refund_status: 'REFUND_SUCCESS', total_amount: '88.80', trade_no: tradeNo };
+const billUrl = 'https://dwbillcenter.alipay.com/downloadBillFile.resource?bizType=trade&userId=20880000000000010156&fileType=csv.zip&' +
+  'bizDates=20260101&downloadFileName=20880000000000010156_20260101.csv.zip&fileId=%2Ftrade%2F20880000000000010156%2F20260101.csv.zip&token=0123456789abcdef';
 const fault = { fault: true };
 const replaced = (from, to) => body => body.replace(from, () => to);
 
@@ -135,5 +163,41 @@ export const answers = [
   { name: 'paid already', method: close, body: answer(close, refusal('40004', 'ACQ.REASON_TRADE_STATUS_INVALID', '交易状态异常',
     { out_trade_no: orderId })), want: { close: 'refused' } },
   { name: 'close fails', method: close, body: answer(close, refusal('40004', 'ACQ.SYSTEM_ERROR', '系统异常')), want: fault },
+  { name: 'refunded', method: refund, body: answer(refund, refunded), want: { refund: 'made' } },
+  { name: 'refunded, Chinese, nested lists', method: refund, body: answer(refund, { ...refunded, store_name: '望湘园联洋店',
+    refund_detail_item_list: [{ amount: '88.80', fund_channel: 'ALIPAYACCOUNT' }] }), want: { refund: 'made' } },
+  { name: 'refund asked before', method: refund, body: answer(refund, { ...refunded, fund_change: 'N' }), want: { refund: 'pending' } },
+  { name: 'refund that does not say', method: refund, body: answer(refund, without('fund_change')(refunded)), want: { refund: 'pending' } },
+  { name: 'refund of less', method: refund, body: answer(refund, { ...refunded, refund_fee: '8.88' }), want: fault },
+  ...['ACQ.SELLER_BALANCE_NOT_ENOUGH', 'ACQ.TRADE_HAS_FINISHED', 'ACQ.DISCORDANT_REPEAT_REQUEST', 'ACQ.TRADE_NOT_EXIST'].map(code => (
+    { name: `refund refused, ${code}`, method: refund, body: answer(refund, refusal('40004', code, '退款失败', { out_trade_no: orderId,
+      refund_fee: '0.00', send_back_fee: '0.00' })), want: { refund: 'refused', refund_code: code } })),
+  { name: 'refund fails', method: refund, body: answer(refund, refusal('40004', 'ACQ.SYSTEM_ERROR', '系统错误')), want: fault },
+  { name: 'refund, gateway busy', method: refund, body: answer(refund, refusal('20000', 'aop.ACQ.SYSTEM_ERROR', '系统异常')), want: fault },
+  { name: 'refund of another trade', method: refund, body: answer(refund, { ...refunded, trade_no: `${tradeNo}2` }), want: fault,
+    differs: 'the SDK checks the signature only; a genuine answer about another trade could be replayed' },
+  { name: 'refund changed', method: refund, body: answer(refund, { ...refunded, fund_change: 'N' }),
+    signed: { then: replaced('"fund_change":"N"', '"fund_change":"Y"') }, want: fault },
+  { name: 'refund signed by a stranger', method: refund, body: answer(refund, refunded), signed: { by: 'stranger' }, want: fault },
+  { name: 'refund known', method: refundQuery, body: answer(refundQuery, known), want: { refund: 'made' } },
+  { name: 'refund not known', method: refundQuery, body: answer(refundQuery, { code: '10000', msg: 'Success' }), want: { refund: 'missing' } },
+  { name: 'refund not yet told', method: refundQuery, body: answer(refundQuery, without('refund_status')(known)), want: { refund: 'pending' } },
+  { name: 'refund of no trade', method: refundQuery, body: answer(refundQuery, refusal('40004', 'ACQ.TRADE_NOT_EXIST', '交易不存在')),
+    want: { refund: 'missing' } },
+  { name: 'refund query fails', method: refundQuery, body: answer(refundQuery, refusal('40004', 'ACQ.SYSTEM_ERROR', '系统错误')), want: fault },
+  { name: 'another refund', method: refundQuery, body: answer(refundQuery, { ...known, out_request_no: 'r2' }), want: fault,
+    differs: 'the SDK checks the signature only; a genuine answer about another refund could be replayed' },
+  { name: 'refund query changed', method: refundQuery, body: answer(refundQuery, without('refund_status')(known)),
+    signed: { then: replaced('"refund_amount"', '"refund_status":"REFUND_SUCCESS","refund_amount"') }, want: fault },
+  { name: 'refund query signed by a stranger', method: refundQuery, body: answer(refundQuery, known), signed: { by: 'stranger' }, want: fault },
+  { name: 'bill', method: bill, body: answer(bill, { code: '10000', msg: 'Success', bill_download_url: billUrl }), want: { bill: billUrl } },
+  { name: 'bill, slashes escaped', method: bill, body: answer(bill, JSON.stringify({ code: '10000', msg: 'Success',
+    bill_download_url: billUrl }).replaceAll('/', '\\/')), want: { bill: billUrl } },
+  { name: 'no bill', method: bill, body: answer(bill, refusal('40004', 'isp.bill_not_exist', '账单不存在')), want: { no_bill: true } },
+  { name: 'bill of a day to come', method: bill, body: answer(bill, refusal('40004', 'invalid_arguments', '入参不合法')), want: fault },
+  { name: 'bill elsewhere', method: bill, body: answer(bill, { code: '10000', msg: 'Success', bill_download_url: billUrl }),
+    signed: { then: replaced('dwbillcenter', 'elsewhere') }, want: fault },
+  { name: 'bill signed by a stranger', method: bill, body: answer(bill, { code: '10000', msg: 'Success', bill_download_url: billUrl }),
+    signed: { by: 'stranger' }, want: fault },
   { name: 'close signed by a stranger', method: close, body: answer(close, closed), signed: { by: 'stranger' }, want: fault },
 ];

@@ -272,7 +272,7 @@ func TestSamplesAreWhatTheSDKMakes(t *testing.T) {
 	if err != nil {
 		t.Fatalf("samples.mjs: %v\n%s", err, out)
 	}
-	for _, name := range []string{"order_strings.json", "notifies.json", "answers.json"} {
+	for _, name := range []string{"order_strings.json", "pages.json", "notifies.json", "answers.json"} {
 		want, err := os.ReadFile(filepath.Join(made, name))
 		got, err2 := os.ReadFile(filepath.Join(kept, name))
 		if err := errors.Join(err, err2); err != nil || string(got) != string(want) {

@@ -3,8 +3,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { alipay, answerAccepted, app, orderString, signAnswer, signNotify, verdicts } from './sdk.mjs';
-import { answers, appId, notifies, notifyUrl, orders } from './cases.mjs';
+import { alipay, answerAccepted, app, orderString, pageAddress, signAnswer, signNotify, verdicts } from './sdk.mjs';
+import { answers, appId, notifies, notifyUrl, orders, pages, quitUrl } from './cases.mjs';
 
 const folder = process.argv[2];
 if (!folder) {
@@ -37,6 +37,9 @@ const provider = alipay(keys, appId);
 
 write('order_strings.json', orders.map(({ name, order, ...call }) => ({ name, order,
   order_string: orderString(shop, { notifyUrl, ...call }) })));
+
+write('pages.json', pages.map(({ name, order, method, returnUrl, ...call }) => ({ name, order, method, quit_url: quitUrl, return_url: returnUrl,
+  address: pageAddress(shop, { method, notifyUrl, returnUrl, ...call }) })));
 
 write('notifies.json', notifies.map(({ name, form, signed, want, differs }) => {
   let sent = signNotify(provider, signed?.by === 'stranger' ? strangerPrivate : alipayPrivate, form, signed?.withType);

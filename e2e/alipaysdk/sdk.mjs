@@ -10,6 +10,12 @@ export function app(keys, appId, gateway) {
     camelcase: false, ...(gateway && { gateway }) });
 }
 
+// certApp makes one in certificate mode.
+export function certApp(keys, certs, appId) {
+  return new AlipaySdk({ appId, privateKey: keys.appPrivate.trim(), keyType: 'PKCS8', appCertContent: certs.app,
+    alipayPublicCertContent: certs.alipay, alipayRootCertContent: certs.root, camelcase: false });
+}
+
 // alipay makes an SDK that checks what the app signed.
 export function alipay(keys, appId) {
   return new AlipaySdk({ appId, privateKey: keys.alipayPrivate.trim(), keyType: 'PKCS8', alipayPublicKey: keys.appPublic.trim() });
@@ -19,6 +25,12 @@ export function alipay(keys, appId) {
 export function orderString(sdk, { notifyUrl, timestamp, content }) {
   return sdk.sdkExecute('alipay.trade.app.pay', { format: 'JSON', timestamp, notifyUrl, bizContent: content });
 }
+
+// pageAddress and pageForm are what a shop's server hands to a browser: an address to go to, and a form to be posted.
+const pageParams = ({ notifyUrl, returnUrl, timestamp, content }) => ({ format: 'JSON', timestamp, notifyUrl,
+  ...(returnUrl && { returnUrl }), bizContent: content });
+export const pageAddress = (sdk, page) => sdk.pageExecute(page.method, 'GET', pageParams(page));
+export const pageForm = (sdk, page) => sdk.pageExecute(page.method, 'POST', pageParams(page));
 
 // signedText is the text that the SDK checks a notify's signature against.
 function signedText(sdk, form) {

@@ -6,6 +6,7 @@
 //	          CASHIER_RETURN_URL and what every function has may be left out
 //	table     <TABLE_PREFIX>gateway_trades: out_trade_no S; index notifies_due: notify_state S, notify_at S, keys only (gatewaytable.Table)
 //	rights    GetItem, PutItem, DescribeTable on the table, Query on its index, ssm:GetParameters on the two keys; no queue, no Redis, no VPC
+//	bills     are answered for, but not downloaded: no route leads to /bill, and API Gateway would have to be told that a ZIP is binary
 //	timeout   15 s or more: a payment's first notify is sent within its request, and waits at most 5 s for the shop
 package main
 

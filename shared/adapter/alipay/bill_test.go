@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -303,20 +304,28 @@ func TestBillDownloadTrouble(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want an error without the address", name, got, err)
 		}
 	}
-	cut := transportFunc(func(r *http.Request) (*http.Response, error) {
-		if r.URL.Host == "gateway.example" {
-			return transport{provider(t, billNode(billAddress), nil)}.RoundTrip(r)
+	for name, reply := range map[string]func() (*http.Response, error){
+		"connection refused": func() (*http.Response, error) { return nil, errors.New("connection refused") },
+		"connection cut": func() (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(io.MultiReader(bytes.NewReader(good[:50]),
+				iotest.ErrReader(errors.New("connection reset"))))}, nil
+		},
+	} {
+		conf := config(nil, &clock{start})
+		conf.HTTP = &http.Client{Transport: transportFunc(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Host == "gateway.example" {
+				return transport{provider(t, billNode(billAddress), nil)}.RoundTrip(r)
+			}
+			return reply()
+		})}
+		c, err := alipay.New(conf)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil, fmt.Errorf("connection reset")
-	})
-	conf := config(nil, &clock{start})
-	conf.HTTP = &http.Client{Transport: cut}
-	c, err := alipay.New(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Bill(context.Background(), billDay); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "bills.example") {
-		t.Errorf("connection reset: %v, want the host and not the address", err)
+		got, err := c.Bill(context.Background(), billDay)
+		if err == nil || got != nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "download from bills.example: connection") {
+			t.Errorf("%s: got %v, %v, want the host and not the address", name, got, err)
+		}
 	}
 }
 

@@ -281,32 +281,3 @@ func TestCallsHaveADeadline(t *testing.T) {
 		t.Errorf("query: %v with %s left, want at most %s", err, left, alipay.CallTimeout)
 	}
 }
-
-func FuzzResponse(f *testing.F) {
-	good := envelope(f, paidNode)
-	f.Add([]byte(good), false)
-	f.Add([]byte(strings.Replace(good, "88.80", "8.80", 1)), false)
-	f.Add([]byte(`{"alipay_trade_query_response":{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}}`), false)
-	f.Add([]byte(`{"alipay_trade_query_response":null,"sign":"","error_response":[]}`), false)
-	f.Add([]byte(paidNode), true)
-	f.Add([]byte(`{"code":"10000","total_amount":1e999,"out_trade_no":"`+orderID+`"}`), true)
-	f.Add([]byte(`{"a":"\\/\/","code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`), true)
-	var body []byte
-	c := client(f, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(body) }), &clock{start})
-	f.Fuzz(func(t *testing.T, input []byte, signed bool) {
-		if body = input; signed {
-			body = []byte(envelope(t, string(input)))
-		}
-		got, err := c.Query(context.Background(), orderID)
-		switch {
-		case err != nil:
-			if got != (seckill.Trade{}) {
-				t.Errorf("%q: %+v beside %v", body, got, err)
-			}
-		case !signed && got != paidTrade: // nobody but the gateway can sign, and it signed this one only
-			t.Errorf("%q: got %+v, want an error or %+v", body, got, paidTrade)
-		case signed && got.State != seckill.TradeUnknown && (got.TradeNo == "" || got.Amount < 0 || got.Amount > seckill.MaxFen):
-			t.Errorf("%q: got %+v", body, got)
-		}
-	})
-}

@@ -55,10 +55,16 @@ func answering(body []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, bytes.NewReader(body)) })
 }
 
-func config(h http.Handler, c *clock) alipay.Config {
-	return alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: shopKeys().Private,
-		AlipayPublicKey: gatewayKeys().Public, Gateway: "https://gateway.example/gateway.do", NotifyURL: notifyURL,
+// keyless is what every client here has, but for keys.
+func keyless(h http.Handler, c *clock) alipay.Config {
+	return alipay.Config{AppID: appID, SellerID: sellerID, Gateway: "https://gateway.example/gateway.do", NotifyURL: notifyURL,
 		HTTP: &http.Client{Transport: transport{h}}, Clock: c}
+}
+
+func config(h http.Handler, c *clock) alipay.Config {
+	conf := keyless(h, c)
+	conf.PrivateKey, conf.AlipayPublicKey = shopKeys().Private, gatewayKeys().Public
+	return conf
 }
 
 func client(t testing.TB, h http.Handler, c *clock) *alipay.Client {

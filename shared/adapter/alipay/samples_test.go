@@ -1,7 +1,11 @@
 package alipay_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,10 +20,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-// fewest is how many samples each file has at least: an emptied file must not pass.
-const fewest = 15
-
-func testdata(t *testing.T, name string) string {
+func testdata(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
@@ -28,7 +29,8 @@ func testdata(t *testing.T, name string) string {
 	return string(b)
 }
 
-func samples[T any](t *testing.T, name string) (out []T) {
+// samples reads a file that has at least so many: an emptied one must not pass.
+func samples[T any](t testing.TB, name string, fewest int) (out []T) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(testdata(t, name)))
 	d.DisallowUnknownFields()
@@ -42,9 +44,9 @@ func samples[T any](t *testing.T, name string) (out []T) {
 }
 
 // sdkClient has the keys of the samples.
-func sdkClient(t *testing.T, answer string) *alipay.Client {
+func sdkClient(t testing.TB, h http.Handler) *alipay.Client {
 	t.Helper()
-	c := config(answering([]byte(answer)), &clock{start})
+	c := keyless(h, &clock{start})
 	c.PrivateKey, c.AlipayPublicKey = testdata(t, "test-only-app-private.pem"), testdata(t, "test-only-alipay-public.pem")
 	cl, err := alipay.New(c)
 	if err != nil {
@@ -53,16 +55,22 @@ func sdkClient(t *testing.T, answer string) *alipay.Client {
 	return cl
 }
 
+type sampleOrder struct {
+	ID     string    `json:"id"`
+	Fen    int64     `json:"fen"`
+	Title  string    `json:"title"`
+	Placed time.Time `json:"placed"`
+	PayBy  time.Time `json:"pay_by"`
+}
+
+func (o sampleOrder) order() seckill.Order {
+	return seckill.Order{ID: o.ID, Amount: seckill.Fen(o.Fen), Title: o.Title, Placed: o.Placed, PayBy: o.PayBy}
+}
+
 type orderSample struct {
-	Name  string `json:"name"`
-	Order struct {
-		ID     string    `json:"id"`
-		Fen    int64     `json:"fen"`
-		Title  string    `json:"title"`
-		Placed time.Time `json:"placed"`
-		PayBy  time.Time `json:"pay_by"`
-	} `json:"order"`
-	OrderString string `json:"order_string"`
+	Name        string      `json:"name"`
+	Order       sampleOrder `json:"order"`
+	OrderString string      `json:"order_string"`
 }
 
 // params reads an order string. biz_content becomes canonical JSON: two writers may escape a character differently.
@@ -93,12 +101,11 @@ func TestOrderStringsAreThoseOfAlipaysSDK(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cl := sdkClient(t, "")
+	cl := sdkClient(t, nil)
 	sameSign := 0
-	list := samples[orderSample](t, "order_strings.json")
+	list := samples[orderSample](t, "order_strings.json", 15)
 	for _, s := range list {
-		got, err := cl.Prepare(seckill.Order{ID: s.Order.ID, Amount: seckill.Fen(s.Order.Fen), Title: s.Order.Title, Placed: s.Order.Placed,
-			PayBy: s.Order.PayBy})
+		got, err := cl.Prepare(s.Order.order())
 		if err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 			continue
@@ -151,8 +158,8 @@ type notifySample struct {
 }
 
 func TestNotifiesSignedByAlipaysSDK(t *testing.T) {
-	cl := sdkClient(t, "")
-	for _, s := range samples[notifySample](t, "notifies.json") {
+	cl := sdkClient(t, nil)
+	for _, s := range samples[notifySample](t, "notifies.json", 28) {
 		form, err := url.ParseQuery(s.Body)
 		if err != nil {
 			t.Fatal(err)
@@ -172,35 +179,120 @@ func TestNotifiesSignedByAlipaysSDK(t *testing.T) {
 	}
 }
 
+type pageSample struct {
+	Name      string      `json:"name"`
+	Order     sampleOrder `json:"order"`
+	Method    string      `json:"method"`
+	QuitURL   string      `json:"quit_url"`
+	ReturnURL string      `json:"return_url"`
+	Address   string      `json:"address"`
+}
+
+// TestPagesAreThoseOfAlipaysSDK: but for alipay_sdk, in which the SDK names itself.
+func TestPagesAreThoseOfAlipaysSDK(t *testing.T) {
+	key, err := alipay.ParsePublicKey(testdata(t, "test-only-app-public.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl := sdkClient(t, nil)
+	for _, s := range samples[pageSample](t, "pages.json", 6) {
+		var p alipay.Page
+		if s.Method == alipay.MethodPagePay {
+			p, err = cl.PagePay(s.Order.order(), s.ReturnURL)
+		} else {
+			p, err = cl.WapPay(s.Order.order(), s.QuitURL, s.ReturnURL)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		_, query, _ := strings.Cut(s.Address, "?")
+		theirs, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := alipay.CheckSign(key, []byte(alipay.SignContent(theirs, "sign")), theirs.Get("sign")); err != nil {
+			t.Errorf("%s: the SDK's address: %v", s.Name, err)
+		}
+		byURL, byForm := sent(t, p)
+		for _, form := range []url.Values{theirs, byURL, byForm} {
+			form.Del("sign")
+			form.Del("alipay_sdk")
+		}
+		if diff := cmp.Diff(theirs, byURL); diff != "" {
+			t.Errorf("%s: -SDK +our address\n%s", s.Name, diff)
+		}
+		if diff := cmp.Diff(theirs, byForm); diff != "" {
+			t.Errorf("%s: -SDK +our form\n%s", s.Name, diff)
+		}
+	}
+}
+
 type answerSample struct {
-	Name   string `json:"name"`
-	Method string `json:"method"`
-	Body   string `json:"body"`
-	SDK    bool   `json:"sdk"` // the SDK takes it for authentic
-	Want   struct {
-		Fault   bool                `json:"fault"`
-		State   seckill.TradeState  `json:"state"`
-		TradeNo string              `json:"trade_no"`
-		Fen     int64               `json:"fen"`
-		Close   seckill.CloseResult `json:"close"`
-	} `json:"want"`
-	Differs string `json:"differs"`
+	Name    string       `json:"name"`
+	Method  string       `json:"method"`
+	Body    string       `json:"body"`
+	SDK     bool         `json:"sdk"` // the SDK takes it for authentic
+	Want    answerResult `json:"want"`
+	Differs string       `json:"differs"`
+}
+
+// answerResult is what a client makes of an answer.
+type answerResult struct {
+	Fault      bool                `json:"fault"`
+	State      seckill.TradeState  `json:"state"`
+	TradeNo    string              `json:"trade_no"`
+	Fen        int64               `json:"fen"`
+	Close      seckill.CloseResult `json:"close"`
+	Refund     seckill.RefundState `json:"refund"`
+	RefundCode string              `json:"refund_code"`
+	NoBill     bool                `json:"no_bill"`
+	Bill       string              `json:"bill"` // where it is asked for
+}
+
+// asker gives a function that makes the call which a body is to answer.
+func asker(t testing.TB) func(method, body string) (answerResult, error) {
+	var reply, bill string
+	cl := sdkClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Host != "gateway.example" {
+			bill = r.URL.String() // and nothing there
+			return
+		}
+		_, _ = io.WriteString(w, reply)
+	}))
+	return func(method, body string) (got answerResult, err error) {
+		reply, bill = body, ""
+		var trade seckill.Trade
+		var refunded seckill.RefundAnswer
+		ctx := context.Background()
+		switch method {
+		case alipay.MethodQuery:
+			trade, err = cl.Query(ctx, orderID)
+		case alipay.MethodClose:
+			got.Close, err = cl.Close(ctx, orderID)
+		case alipay.MethodRefund:
+			refunded, err = cl.Refund(ctx, refund())
+		case alipay.MethodRefundQuery:
+			refunded, err = cl.RefundStatus(ctx, refund())
+		case alipay.MethodBill:
+			_, err = cl.Bill(ctx, billDay)
+			got.NoBill = errors.Is(err, seckill.ErrNoBill)
+		default:
+			t.Fatalf("no such call: %s", method)
+		}
+		got.State, got.TradeNo, got.Fen, got.Bill = trade.State, trade.TradeNo, int64(trade.Amount), bill
+		got.Refund, got.RefundCode = refunded.State, refunded.Code
+		got.Fault = err != nil && !got.NoBill && bill == ""
+		return got, err
+	}
 }
 
 func TestAnswersSignedByAlipaysSDK(t *testing.T) {
-	for _, s := range samples[answerSample](t, "answers.json") {
-		cl := sdkClient(t, s.Body)
-		var trade seckill.Trade
-		var closed seckill.CloseResult
-		var err error
-		if s.Method == alipay.MethodQuery {
-			trade, err = cl.Query(t.Context(), orderID)
-		} else {
-			closed, err = cl.Close(t.Context(), orderID)
-		}
-		want := seckill.Trade{State: s.Want.State, TradeNo: s.Want.TradeNo, Amount: seckill.Fen(s.Want.Fen)}
-		if trade != want || closed != s.Want.Close || (err != nil) != s.Want.Fault {
-			t.Errorf("%s %s: got %+v %q, %v\nwant %+v %q, fault %t", s.Method, s.Name, trade, closed, err, want, s.Want.Close, s.Want.Fault)
+	ask := asker(t)
+	for _, s := range samples[answerSample](t, "answers.json", 50) {
+		got, err := ask(s.Method, s.Body)
+		if got != s.Want {
+			t.Errorf("%s %s: got %+v, %v\nwant %+v", s.Method, s.Name, got, err, s.Want)
 		}
 		// A fault does not say by itself whether the signature was at fault; the reason does.
 		authentic := err == nil || !strings.Contains(err.Error(), "signature") && !strings.Contains(err.Error(), "about another")

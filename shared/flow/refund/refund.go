@@ -158,7 +158,7 @@ func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) err
 		}
 		kept := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
 		if kept < 0 {
-			return seckill.AsError(fmt.Errorf("order %s is %s without a payment", id, o.State))
+			continue // another operator has just refunded it
 		}
 		err = f.Ledger.OweRefund(ctx, o, all[kept], restock, f.Clock.Now(), "refund by "+who+": "+why)
 		if errors.Is(err, seckill.ErrStateChanged) {

@@ -94,7 +94,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 	}
 	unknown := g.faults.hit(CallUnknown)
 	if unknown && g.faults.number(CallUnknown, 2) == 0 {
-		g.answer(w, name, refusalNode(g.faults.unknown(), c.OutTradeNo))
+		g.answer(w, name, refusalNode(g.faults.unknown(CallUnknown), c.OutTradeNo))
 		return
 	}
 	n, err := carryOut(r.Context(), &c)
@@ -106,7 +106,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // the server cuts the connection
 	}
 	if unknown {
-		n = refusalNode(g.faults.unknown(), c.OutTradeNo)
+		n = refusalNode(g.faults.unknown(CallUnknown), c.OutTradeNo)
 	}
 	g.answer(w, name, n)
 }

@@ -21,7 +21,7 @@ func (g *Gateway) putFaults(w http.ResponseWriter, r *http.Request) {
 	dec.DisallowUnknownFields()
 	var plan Faults
 	err := dec.Decode(&plan)
-	if err == nil && dec.Decode(new(json.RawMessage)) != io.EOF { //nolint:errorlint // a decoder gives it bare
+	if err == nil && !errors.Is(dec.Decode(new(json.RawMessage)), io.EOF) {
 		err = errors.New("more than one value")
 	}
 	if err != nil {

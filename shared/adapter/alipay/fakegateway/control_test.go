@@ -31,7 +31,7 @@ func controlled(t *testing.T) (*fakegateway.Gateway, *shop) {
 
 func TestFaultsOverHTTP(t *testing.T) {
 	g, _ := controlled(t)
-	if w := ask(g, http.MethodGet, "/faults", ""); w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != `{"seed":0,"shares":null,"landed":{},"taken":{}}` {
+	if w := ask(g, http.MethodGet, "/faults", ""); w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != `{"seed":0,"shares":{},"landed":{},"taken":{}}` {
 		t.Errorf("at first: status %d, %s", w.Code, w.Body)
 	}
 	if w := ask(g, http.MethodPut, "/faults", `{"seed": 7, "shares": {"call-5xx": 1}}`); w.Code != http.StatusOK {

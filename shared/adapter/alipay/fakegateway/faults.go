@@ -24,6 +24,7 @@ const (
 	NotifyForged      Fault = "notify-forged"       // before an attempt another one arrives that says 0.01 yuan, with a signature that does not match
 	NotifyWrongAmount Fault = "notify-wrong-amount" // before an attempt another one arrives that says one fen more, rightly signed
 	NotifyOtherApp    Fault = "notify-other-app"    // before an attempt another one arrives for another app, rightly signed
+	PayLate           Fault = "pay-late"            // a trade whose time is over, and which the shop has not closed, is paid within an hour from then
 	ClosePaid         Fault = "close-paid"          // a close is answered with success, and the trade is paid all the same
 	CloseFailsPaid    Fault = "close-fails-paid"    // a close is answered like CallUnknown, and the trade is paid
 	CallCut           Fault = "call-cut"            // a call takes effect, then the connection is cut
@@ -35,13 +36,14 @@ const (
 )
 
 // FaultNames are all faults.
-var FaultNames = []Fault{NotifyLost, NotifyDuplicated, NotifyDelayed, NotifyReordered, NotifyForged, NotifyWrongAmount, NotifyOtherApp, ClosePaid,
-	CloseFailsPaid, CallCut, Call5xx, CallUnknown, RefundPartial, TwoTrades, BalanceShort}
+var FaultNames = []Fault{NotifyLost, NotifyDuplicated, NotifyDelayed, NotifyReordered, NotifyForged, NotifyWrongAmount, NotifyOtherApp, PayLate,
+	ClosePaid, CloseFailsPaid, CallCut, Call5xx, CallUnknown, RefundPartial, TwoTrades, BalanceShort}
 
 // Lengths of the faults of time.
 const (
 	longestDelay = 10 * time.Minute
 	heldBack     = 5 * time.Second
+	latest       = time.Hour
 )
 
 // Faults is a plan of what goes wrong. The zero value: nothing. It is JSON as
@@ -99,7 +101,7 @@ func (f *Faults) check() error {
 		switch {
 		case !strings.Contains(" "+known()+",", " "+string(name)+","):
 			errs = append(errs, fmt.Errorf("fault %q is not known; known: %s", name, known()))
-		case !(share >= 0 && share <= 1): //nolint:staticcheck // so that NaN is refused as well
+		case !(share >= 0 && share <= 1): // NaN is refused as well
 			errs = append(errs, fmt.Errorf("fault %s: share %v: want 0 to 1", name, share))
 		}
 	}
@@ -123,7 +125,8 @@ type faults struct {
 func (f *faults) set(plan Faults) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.report = FaultReport{Faults: Faults{plan.Seed, maps.Clone(plan.Shares)}, Landed: map[Fault]int{}, Taken: map[Fault]int{}}
+	f.report = FaultReport{Faults: Faults{plan.Seed, map[Fault]float64{}}, Landed: map[Fault]int{}, Taken: map[Fault]int{}}
+	maps.Copy(f.report.Shares, plan.Shares)
 	f.streams = map[Fault]*rand.Rand{}
 	for _, name := range FaultNames {
 		h := fnv.New64a()
@@ -138,6 +141,13 @@ func (f *faults) draw(name Fault) bool {
 	defer f.mu.Unlock()
 	share := f.report.Shares[name]
 	return share > 0 && f.streams[name].Float64() < share
+}
+
+// planned says whether a fault can hit at all.
+func (f *faults) planned(name Fault) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.report.Shares[name] > 0
 }
 
 // hit is draw for a fault that lands for certain.
@@ -168,8 +178,8 @@ func (f *faults) number(name Fault, n int64) int64 {
 	return f.streams[name].Int64N(n)
 }
 
-// unknown is an answer that says nothing.
-func (f *faults) unknown() *Refusal { return unknowns[f.number(CallUnknown, int64(len(unknowns)))] }
+// unknown is an answer that says nothing, drawn by the fault that has it.
+func (f *faults) unknown(name Fault) *Refusal { return unknowns[f.number(name, int64(len(unknowns)))] }
 
 // SetFaults changes what goes wrong from now on; counts begin anew. The error says which fault or share is wrong, and nothing is changed then.
 func (g *Gateway) SetFaults(plan Faults) error {

@@ -1,6 +1,7 @@
 package fakegateway_test
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"strings"
@@ -152,6 +153,41 @@ func TestFalseNotifies(t *testing.T) {
 				t.Errorf("taken: %v, want 1: this shop says success to everything", g.Faults().Taken)
 			}
 		})
+	}
+}
+
+func TestPayLate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		after time.Duration // the end of its time
+		close bool
+		want  error
+	}{
+		"at the end":             {0, false, nil},
+		"nearly an hour later":   {time.Hour - 1, false, nil},
+		"an hour later":          {time.Hour, false, fakegateway.ErrExpired},
+		"closed by the shop":     {time.Minute, true, fakegateway.ErrExpired},
+		"closed, its time to go": {-time.Minute, true, fakegateway.ErrClosed},
+	} {
+		g, s, c := faulty(t, fakegateway.PayLate)
+		if tc.close {
+			closeTrade(t, g, s, orderID)
+		}
+		c.set(start.Add(15*time.Minute + tc.after))
+		if got, _ := call(t, g, alipay.MethodQuery, map[string]any{"out_trade_no": orderID}); got["trade_status"] != "TRADE_CLOSED" {
+			t.Errorf("%s: query: %v, want TRADE_CLOSED", name, got)
+		}
+		if err := g.Pay(orderID); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v, want %v", name, err, tc.want)
+		}
+		want := 0
+		if tc.want == nil {
+			want = 1
+		}
+		landed(t, g, fakegateway.PayLate, want)
+		ticks(t, g, want, 0)
+		if tr := g.Trades()[0]; (tr.Kept() > 0) != (tc.want == nil) {
+			t.Errorf("%s: %+v", name, tr)
+		}
 	}
 }
 

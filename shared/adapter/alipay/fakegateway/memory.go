@@ -122,11 +122,24 @@ func (m *Memory) Due(ctx context.Context, by time.Time) ([]Key, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var out []Key
-	for _, r := range m.waiting() {
-		if !r.Next().After(by) {
-			out = append(out, r.Key())
+	type item struct {
+		Key
+		next, paid time.Time
+	}
+	var due []item
+	m.mu.Lock()
+	for k := range m.pending {
+		if r := m.byKey[k]; !r.Next().After(by) {
+			due = append(due, item{k, r.Next(), r.Paid})
 		}
+	}
+	m.mu.Unlock()
+	slices.SortFunc(due, func(a, b item) int {
+		return cmp.Or(a.next.Compare(b.next), a.paid.Compare(b.paid), cmp.Compare(a.OutTradeNo, b.OutTradeNo), a.N-b.N)
+	})
+	var out []Key
+	for _, d := range due {
+		out = append(out, d.Key)
 	}
 	return out, nil
 }
@@ -143,17 +156,14 @@ func (m *Memory) next() (next time.Time, found bool) {
 	return next, found
 }
 
-// waiting gives a copy of the trades with an attempt to come, the one that is due first at the front.
+// waiting gives a copy of the trades with an attempt to come, in any order.
 func (m *Memory) waiting() []Record {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	out := make([]Record, 0, len(m.pending))
 	for k := range m.pending {
 		out = append(out, m.byKey[k].clone())
 	}
-	m.mu.Unlock()
-	slices.SortFunc(out, func(a, b Record) int {
-		return cmp.Or(a.Next().Compare(b.Next()), a.Paid.Compare(b.Paid), cmp.Compare(a.OutTradeNo, b.OutTradeNo), a.N-b.N)
-	})
 	return out
 }
 

@@ -15,15 +15,15 @@ import (
 // TestMoneyIsConserved: whatever goes wrong, what buyers paid is what went back and what the seller keeps, and the bill says the same.
 func TestMoneyIsConserved(t *testing.T) {
 	landed := map[fakegateway.Fault]int{}
-	for seed := range uint64(10) {
+	for seed := range uint64(16) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := &market{t: t, rand: rand.New(rand.NewPCG(seed, 1))}
 			plan := fakegateway.Faults{Seed: seed, Shares: map[fakegateway.Fault]float64{}}
 			for _, f := range fakegateway.FaultNames {
-				plan.Shares[f] = w.rand.Float64() * 0.6
+				plan.Shares[f] = w.rand.Float64() * 0.5
 			}
 			w.g, w.s, w.c = system(t, func(o *fakegateway.Options) { o.Faults, o.LateGrace = plan, time.Minute })
-			for range 60 {
+			for range 70 {
 				w.step()
 			}
 			for f, n := range w.g.Faults().Landed {
@@ -39,7 +39,7 @@ func TestMoneyIsConserved(t *testing.T) {
 	}
 }
 
-// market is a few orders, of which anything is done in any order.
+// market is a dozen orders, of which anything is done in any order.
 type market struct {
 	t    *testing.T
 	rand *rand.Rand
@@ -52,32 +52,32 @@ type market struct {
 }
 
 func (w *market) step() {
-	id := 1 + w.rand.IntN(5)
-	switch w.rand.IntN(8) {
-	case 0, 1:
+	trades := w.g.Trades()
+	what := w.rand.IntN(10)
+	if len(trades) == 0 {
+		what = 0
+	}
+	some := func() fakegateway.Trade { return trades[w.rand.IntN(len(trades))] }
+	switch what {
+	case 0, 1, 2:
+		id := 1 + w.rand.IntN(16)
 		o := order(id)
-		o.Placed, o.PayBy = start, start.Add(30*time.Hour)
+		o.Placed, o.PayBy = start, start.Add(time.Duration(id)*20*time.Minute)
 		_, err := w.g.Open(prepare(w.t, w.s, o))
 		w.expect(err, fakegateway.ErrPaid, fakegateway.ErrClosed, fakegateway.ErrExpired)
-	case 2, 3:
-		trades := w.g.Trades()
-		if len(trades) == 0 {
-			return
-		}
-		tr := trades[w.rand.IntN(len(trades))]
+	case 3, 4:
+		tr := some()
 		err := w.g.PayTrade(tr.TradeNo)
 		w.expect(err, fakegateway.ErrPaid, fakegateway.ErrClosed, fakegateway.ErrExpired)
 		if err == nil {
 			w.paid += tr.Amount
 		}
-	case 4:
-		call(w.t, w.g, alipay.MethodClose, map[string]any{"out_trade_no": order(id).ID})
 	case 5, 6:
-		if trades := w.g.Trades(); len(trades) > 0 {
-			w.refund(trades[w.rand.IntN(len(trades))])
-		}
-	case 7:
-		w.c.set(w.c.Now().Add(time.Duration(w.rand.IntN(240)) * time.Minute))
+		call(w.t, w.g, alipay.MethodClose, map[string]any{"out_trade_no": some().OutTradeNo})
+	case 7, 8:
+		w.refund(some())
+	case 9:
+		w.c.set(w.c.Now().Add(time.Duration(w.rand.IntN(90)) * time.Minute))
 		w.s.answer = []string{"success", "success", "fail"}[w.rand.IntN(3)]
 		w.g.Tick(w.t.Context())
 	}

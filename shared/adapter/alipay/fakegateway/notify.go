@@ -1,6 +1,7 @@
 package fakegateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -33,16 +34,40 @@ type Pending struct {
 	Next       time.Time // of the next one
 }
 
-// newNotify is about a movement of money now.
-func (g *Gateway) newNotify(now time.Time) Notify {
-	at, first := now.In(alipay.Zone), now
-	if g.faults.hit(NotifyReordered) {
-		first = first.Add(heldBack)
+// start is when a notify's first attempt is made, as drawn before it is known whether there will be one.
+type start struct {
+	reordered, delayed bool
+	wait               time.Duration
+}
+
+func (g *Gateway) drawStart() (s start) {
+	if s.reordered = g.faults.draw(NotifyReordered); s.reordered {
+		s.wait = heldBack
 	}
-	if g.faults.hit(NotifyDelayed) {
-		first = first.Add(time.Millisecond * time.Duration(1+g.faults.number(NotifyDelayed, longestDelay.Milliseconds())))
+	if s.delayed = g.faults.draw(NotifyDelayed); s.delayed {
+		s.wait += time.Millisecond * time.Duration(1+g.faults.number(NotifyDelayed, longestDelay.Milliseconds()))
 	}
-	return Notify{ID: at.Format("20060102") + "00222" + at.Format("150405") + digits(), Next: first}
+	return s
+}
+
+// notify is a new one about a movement of money now.
+func (s start) notify(now time.Time) Notify {
+	at := now.In(alipay.Zone)
+	return Notify{ID: at.Format("20060102") + "00222" + at.Format("150405") + digits(), Next: now.Add(s.wait)}
+}
+
+// moved says that money has moved, and a notify begins so.
+func (g *Gateway) moved(s start) {
+	if s.reordered {
+		g.faults.count(NotifyReordered)
+	}
+	if s.delayed {
+		g.faults.count(NotifyDelayed)
+	}
+	select {
+	case g.ready <- struct{}{}:
+	default: // it has not been read yet and says the same
+	}
 }
 
 // Ready receives after a payment or a refund at this gateway. One value may stand for several.
@@ -73,7 +98,7 @@ func (g *Gateway) Pending() []Pending {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Pending) int { return a.Next.Compare(b.Next) })
+	slices.SortFunc(out, func(a, b Pending) int { return cmp.Or(a.Next.Compare(b.Next), cmp.Compare(a.OutTradeNo, b.OutTradeNo)) })
 	return out
 }
 

@@ -12,7 +12,7 @@ import (
 // refund gives money of a trade back. A request number is used once: with the same amount again nothing moves, which is no error.
 // ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
 func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount seckill.Fen) (r Record, moved bool, err error) {
-	taken := seckill.Fen(0)
+	taken, s := seckill.Fen(0), g.drawStart()
 	r, err = g.change(ctx, k, func(r *Record, now time.Time) error {
 		if i := refundOf(&r.Trade, requestNo); i >= 0 {
 			if r.Refunds[i].Amount != amount {
@@ -34,7 +34,7 @@ func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount se
 		}
 		taken = amount
 		r.Refunds = append(r.Refunds, Refund{requestNo, amount, now})
-		r.Notifies = append(r.Notifies, g.newNotify(now))
+		r.Notifies = append(r.Notifies, s.notify(now))
 		if r.Kept() == 0 {
 			r.Status = StatusClosed
 		}
@@ -42,7 +42,7 @@ func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount se
 	})
 	switch {
 	case err == nil:
-		g.wake()
+		g.moved(s)
 		return r, true, nil
 	case taken > 0:
 		g.account.add(taken)

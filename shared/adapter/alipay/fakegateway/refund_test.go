@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -207,6 +208,47 @@ func TestRefundsNeedABalance(t *testing.T) {
 	g.SetBalance(100_00)
 	if got, _ := call(t, g, alipay.MethodRefund, back("10.00", "r2")); code(got) != "Y" {
 		t.Errorf("when there is money again: %v, want Y", got)
+	}
+}
+
+// TestRefundsAtOnce: of many that are asked for at the same time, as many are made as there is money for, each once.
+func TestRefundsAtOnce(t *testing.T) {
+	const shops = 6
+	for name, tc := range map[string]struct {
+		balance seckill.Fen
+		want    int
+	}{"all that was paid": {88_80, 4}, "the seller has less": {50_00, 2}} {
+		g, _, _ := paid(t)
+		g.SetBalance(tc.balance)
+		var answers [shops][2]string
+		var wg sync.WaitGroup
+		for i := range shops {
+			wg.Go(func() {
+				for j := range answers[i] {
+					got, _ := call(t, g, alipay.MethodRefund, back("20.00", fmt.Sprintf("r%d", i)))
+					answers[i][j] = code(got)
+				}
+			})
+		}
+		wg.Wait()
+		made := 0
+		for _, a := range answers {
+			refused := func(s string) bool {
+				return s == "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL" || s == "ACQ.SELLER_BALANCE_NOT_ENOUGH"
+			}
+			switch {
+			case a == [2]string{"Y", "N"}:
+				made++
+			case !refused(a[0]), !refused(a[1]):
+				t.Errorf("%s: answers %v", name, a)
+			}
+		}
+		if tr := g.Trades()[0]; made != tc.want || len(tr.Refunds) != tc.want || tr.Refunded() != seckill.Fen(tc.want)*20_00 {
+			t.Errorf("%s: %d made, %+v; want %d", name, made, tr, tc.want)
+		}
+		if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "rest")); code(got) != "Y" {
+			t.Errorf("%s: the rest: %v", name, got) // a refund that was refused has taken nothing out of the balance
+		}
 	}
 }
 

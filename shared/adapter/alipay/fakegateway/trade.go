@@ -255,17 +255,25 @@ func (g *Gateway) PayTrade(tradeNo string) error {
 }
 
 func (g *Gateway) pay(ctx context.Context, k Key) error {
+	s := g.drawStart()
+	late, err := g.late(ctx, k)
+	if err != nil {
+		return err
+	}
 	r, err := g.change(ctx, k, func(r *Record, now time.Time) error {
-		if err := unpayable(r, now); err != nil {
+		if err := unpayable(r, now); err != nil && (!late || !errors.Is(err, ErrExpired)) {
 			return err
 		}
-		g.capture(r, now)
+		capture(r, s, now)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	g.captured(&r)
+	g.captured(&r, s)
+	if late {
+		g.faults.count(PayLate)
+	}
 	if r.Amount > 1 && g.faults.draw(RefundPartial) {
 		if _, _, err := g.refund(ctx, k, "console"+digits(), r.Amount/2); err == nil {
 			g.faults.count(RefundPartial)
@@ -274,23 +282,29 @@ func (g *Gateway) pay(ctx context.Context, k Key) error {
 	return nil
 }
 
-// capture takes the buyer's money; captured says so once that is saved.
-func (g *Gateway) capture(r *Record, now time.Time) {
-	r.Status, r.Paid = StatusSuccess, now
-	r.Notifies = []Notify{g.newNotify(now)}
-}
-
-func (g *Gateway) captured(r *Record) {
-	g.account.add(r.Amount)
-	g.wake()
-}
-
-// wake says that a notify may be due.
-func (g *Gateway) wake() {
-	select {
-	case g.ready <- struct{}{}:
-	default: // it has not been read yet and says the same
+// late says whether a trade's time is over and it is paid all the same. The store has such a trade as one that waits, what the shop has closed as
+// closed. ErrUnavailable.
+func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
+	if !g.faults.planned(PayLate) {
+		return false, nil
 	}
+	r, _, err := g.store.Load(ctx, k)
+	if err != nil {
+		return false, unavailable(err)
+	}
+	now := g.opt.Clock.Now()
+	return r.Status == StatusWait && !now.Before(r.Lapses) && now.Before(r.Expires.Add(latest)) && g.faults.draw(PayLate), nil
+}
+
+// capture takes the buyer's money; captured says so once that is saved.
+func capture(r *Record, s start, now time.Time) {
+	r.Status, r.Paid = StatusSuccess, now
+	r.Notifies = []Notify{s.notify(now)}
+}
+
+func (g *Gateway) captured(r *Record, s start) {
+	g.account.add(r.Amount)
+	g.moved(s)
 }
 
 // closeTrades ends the trades that wait for payment: the one that was named, or all of the order. ErrNoTrade, ErrNotWaiting, ErrUnavailable; with
@@ -309,15 +323,20 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 	if !slices.ContainsFunc(trades, func(r Record) bool { return r.Status == StatusWait }) {
 		return named, ErrNotWaiting
 	}
-	paid, failing := g.faults.draw(ClosePaid), g.faults.draw(CloseFailsPaid)
+	paid := g.faults.draw(ClosePaid)
+	failing := !paid && g.faults.draw(CloseFailsPaid)
 	err = ErrNotWaiting
+	var s start
+	if paid || failing {
+		s = g.drawStart()
+	}
 	for i := range trades {
 		closed, closeErr := g.change(ctx, trades[i].Key(), func(r *Record, now time.Time) error {
 			switch {
 			case r.Status != StatusWait:
 				return ErrNotWaiting
 			case paid || failing:
-				g.capture(r, now)
+				capture(r, s, now)
 			default:
 				r.Status = StatusClosed
 			}
@@ -331,10 +350,10 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 		}
 		named, err = closed, nil
 		if paid || failing {
-			g.captured(&closed)
+			g.captured(&closed, s)
 			if failing {
 				g.faults.count(CloseFailsPaid)
-				return named, g.faults.unknown()
+				return named, g.faults.unknown(CloseFailsPaid)
 			}
 			g.faults.count(ClosePaid)
 		}

@@ -1,0 +1,259 @@
+package sim
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"strings"
+	"testing"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// An actor does something to one order while others do: its port calls, and what a shopper does at the cashier, are its steps.
+type actor struct {
+	name string
+	act  func(w *World, i *Instance, stop func(call string)) error
+}
+
+// orderOne is the order of every world here.
+func orderOne(w *World) string { return w.id("1") }
+
+func pays(trade int) func(*World, *Instance, func(string)) error {
+	return func(w *World, i *Instance, stop func(string)) error {
+		stop("the shopper pays")
+		o := w.Provider.orders[orderOne(w)]
+		if w.Provider.Pay(orderOne(w), o.trades[trade].TradeNo) != nil {
+			return nil // closed, or paid
+		}
+		n := w.Provider.Notices[len(w.Provider.Notices)-1]
+		w.Provider.Notices = w.Provider.Notices[:len(w.Provider.Notices)-1]
+		if err := i.Notify.Notify(ctx, n); err != nil {
+			return err
+		}
+		return i.Notify.Notify(ctx, n) // and the provider repeats itself
+	}
+}
+
+func refunds(restock bool) func(*World, *Instance, func(string)) error {
+	return func(w *World, i *Instance, _ func(string)) error {
+		err := i.Refund.Order(ctx, orderOne(w), "ann", "broken", restock)
+		if seckill.CodeOf(err) == seckill.CodeInvalid {
+			return nil // it is not paid
+		}
+		return err
+	}
+}
+
+var actors = []actor{
+	{"pay", pays(0)},
+	{"pay by a second trade", pays(1)},
+	{"cancel", func(w *World, i *Instance, _ func(string)) error {
+		_, err := i.Shop.Cancel(ctx, "1", orderOne(w))
+		if seckill.CodeOf(err) == seckill.CodeNotCancelable {
+			return nil
+		}
+		return err
+	}},
+	{"expire", func(w *World, i *Instance, _ func(string)) error {
+		m := seckill.Message{Kind: seckill.MessageClose, Order: orderOne(w)}
+		return i.Expire.Handle(ctx, seckill.Delivery{Body: m.Encode(), Receives: 1})
+	}},
+	{"refund with restock", refunds(true)},
+	{"refund without restock", refunds(false)},
+	{"refund what is due", func(_ *World, i *Instance, _ func(string)) error { return i.Refund.Sweep(ctx) }},
+	{"return", func(w *World, i *Instance, _ func(string)) error {
+		m := seckill.Message{Kind: seckill.MessageReturn, Order: orderOne(w)}
+		return i.Consume.Handle(ctx, seckill.Delivery{Body: m.Encode(), Receives: 1})
+	}},
+}
+
+// situations are what the actors find.
+var situations = []struct {
+	name    string
+	prepare func(*World, *Instance) error
+}{
+	{"the cashier is open twice", steps(placed("1", 2), opened("1"), opened("1"))},
+	{"the hold has ended", steps(placed("1", 2), opened("1"), opened("1"), due)},
+	{"it is closing, cancelled", steps(placed("1", 2), opened("1"), opened("1"), cancelled("1"))},
+	{"it is paid, and a second cashier open", steps(placed("1", 2), opened("1"), opened("1"), secondTrade("1"), notified, lost)},
+}
+
+// part is one actor at work.
+type part struct {
+	next func() (string, bool)
+	stop func()
+	call string // that it stands before
+	done bool
+	seen uint64 // what it has read so far: the worlds in which it made its calls
+	err  error
+}
+
+// silent calls are no steps: sweeps over sixteen partitions, of which fifteen are empty.
+var silent = map[string]bool{"ledger.RefundsDue": true, "ledger.DueOrders": true, "ledger.Returns": true}
+
+func begin(w *World, a actor) *part {
+	p := &part{}
+	p.next, p.stop = iter.Pull(func(yield func(string) bool) {
+		defer func() {
+			if thrown := recover(); thrown != nil && thrown != (death{}) {
+				panic(thrown)
+			}
+		}()
+		stop := func(call string) {
+			if !yield(call) {
+				panic(death{})
+			}
+		}
+		i := w.Start(func(call string, do func() error) error {
+			if !silent[call] {
+				stop(call)
+			}
+			return do()
+		})
+		p.err = a.act(w, i, stop)
+	})
+	p.step()
+	return p
+}
+
+// step lets an actor make the call that it stands before.
+func (p *part) step() {
+	call, more := p.next()
+	p.call, p.done = call, !more
+}
+
+// digest is the world as far as an actor of one order can read it.
+func (w *World) digest() uint64 {
+	h := fnv.New64a()
+	for _, table := range []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments, ledger.TableReturns} {
+		fmt.Fprintln(h, w.Rows.Dump(table))
+	}
+	o := w.Provider.orders[orderOne(w)]
+	s, err := w.numbers()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(h, o.trades, o.back, o.refunds, o.missing, o.kept, len(w.Provider.Notices), s.held, s.free, s.users)
+	return h.Sum64()
+}
+
+// played is a world in which these actors have made so many of their calls, in this order.
+func played(prepare func(*World, *Instance) error, cast []actor, schedule []byte) (*World, []*part, error) {
+	w, err := NewWorld(3, 2)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := prepare(w, w.Start(none)); err != nil {
+		return nil, nil, err
+	}
+	parts := make([]*part, len(cast))
+	for i, a := range cast {
+		parts[i] = begin(w, a)
+	}
+	for _, who := range schedule {
+		p := parts[who]
+		p.seen = p.seen*0x9e3779b97f4a7c15 + w.digest()
+		p.step()
+		if err := w.Check(); err != nil {
+			return w, parts, err
+		}
+	}
+	return w, parts, nil
+}
+
+// interleave tries every order in which the actors' calls can follow each other. Two that lead to the same world, in which every actor has read the same,
+// go on alike, so that one of them is followed.
+func interleave(prepare func(*World, *Instance) error, cast []actor) (states, ends int, err error) {
+	known := map[string]bool{}
+	todo := [][]byte{{}}
+	for len(todo) > 0 {
+		schedule := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		w, parts, err := played(prepare, cast, schedule)
+		told := func(err error) error { return fmt.Errorf("%s: %w", tell(prepare, cast, schedule), err) }
+		if err != nil {
+			return states, ends, told(err)
+		}
+		key := fmt.Sprint(w.digest())
+		for _, p := range parts {
+			key += fmt.Sprint(" ", p.call, p.done, p.seen)
+		}
+		if !known[key] {
+			known[key] = true
+			states++
+			all := true
+			for n, p := range parts {
+				if p.err != nil {
+					err = errors.Join(err, fmt.Errorf("%s: %w", cast[n].name, p.err))
+				}
+				if !p.done {
+					all = false
+					todo = append(todo, append(schedule[:len(schedule):len(schedule)], byte(n)))
+				}
+			}
+			if all && err == nil {
+				ends++
+				err = w.Drain()
+			}
+		}
+		for _, p := range parts {
+			p.stop()
+		}
+		w.over()
+		if err != nil {
+			return states, ends, told(err)
+		}
+	}
+	return states, ends, nil
+}
+
+// tell names the calls of a schedule.
+func tell(prepare func(*World, *Instance) error, cast []actor, schedule []byte) string {
+	w, parts, _ := played(prepare, cast, nil)
+	defer w.over()
+	var b strings.Builder
+	for _, who := range schedule {
+		fmt.Fprintf(&b, "%s: %s\n", cast[who].name, parts[who].call)
+		parts[who].step()
+	}
+	for _, p := range parts {
+		p.stop()
+	}
+	return b.String()
+}
+
+// three is for `make nightly`: it takes minutes.
+var three = flag.Bool("three", false, "interleave three actors, not only two")
+
+// TestMoneyInterleaved: whatever two or three do to one order at the same time, and in whatever order their port calls come, the money that was captured is
+// kept or went back, each fen once, and units are conserved.
+func TestMoneyInterleaved(t *testing.T) {
+	for _, s := range situations {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			total, finished, casts := 0, 0, 0
+			try := func(cast ...actor) {
+				states, ends, err := interleave(s.prepare, cast)
+				if err != nil {
+					t.Fatalf("%v", err)
+				}
+				total, finished, casts = total+states, finished+ends, casts+1
+			}
+			for i, a := range actors {
+				for j, b := range actors[:i] {
+					try(a, b)
+					for k := range j {
+						if *three {
+							try(a, b, actors[k])
+						}
+					}
+				}
+			}
+			t.Logf("%d casts, %d states, %d ends", casts, total, finished)
+		})
+	}
+}
