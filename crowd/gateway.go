@@ -13,6 +13,9 @@ import (
 // plan is what goes wrong with payments for this crowd.
 func (o *Options) plan() map[fakegateway.Fault]float64 {
 	out := map[fakegateway.Fault]float64{}
+	if o.Late > 0 {
+		out[fakegateway.PayLate] = 1 // nobody pays late but those who mean to
+	}
 	if o.LostNotify > 0 {
 		out[fakegateway.NotifyLost] = o.LostNotify
 	}
@@ -65,7 +68,7 @@ func (d *desk) setFaults(ctx context.Context, o *Options) (*faults, error) {
 		err = fmt.Errorf("%s/faults answers something else", d.base)
 	}
 	if err != nil {
-		return nil, UsageError{fmt.Errorf("--two-trades, --lost-notify, --unknown: %s has no test gateway whose faults can be set, as a \"seckill run\" has: %w", d.base, err)}
+		return nil, UsageError{fmt.Errorf("--late, --two-trades, --lost-notify, --unknown: %s has no test gateway whose faults can be set, as a \"seckill run\" has: %w", d.base, err)}
 	}
 	all := fakegateway.Faults{Seed: was.Seed, Shares: maps.Clone(was.Shares)}
 	if len(all.Shares) == 0 {

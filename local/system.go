@@ -47,8 +47,6 @@ const (
 	httpDrain  = 2 * time.Second // for requests under way; a browser's unused connection would wait for more
 	workDrain  = 2 * time.Second // for messages that can be received
 
-	lateGrace = 2 * seckill.Grace // how long after the hold the gateway takes a payment that was begun: longer than the shop waits for it
-
 	appID    = "2021000000000001"
 	sellerID = "2088000000000001"
 	host     = "seckill.local" // of calls that never leave the process
@@ -247,8 +245,7 @@ func (s *System) buildPayments() error {
 	toShop.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.server.Handler.ServeHTTP(w, r) })
 	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/", Faults: s.opt.GatewayFaults, Control: true,
-		LateGrace: lateGrace,
-		HTTP:      &http.Client{Transport: toShop, Timeout: alipay.CallTimeout}})
+		HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout}})
 	if err != nil {
 		return err
 	}

@@ -141,11 +141,7 @@ func (g *Gateway) view(t Record, err error, lang string) view {
 	switch {
 	case err == nil:
 		v.Kind, p = "wait", text.Wait
-		end, now := t.Expires, g.opt.Clock.Now()
-		if !now.Before(end) {
-			end = t.Lapses
-		}
-		v.LeftSeconds = int64(end.Sub(now) / time.Second)
+		v.LeftSeconds = int64(t.Lapses.Sub(g.opt.Clock.Now()) / time.Second)
 		v.Token = t.Token
 	case errors.Is(err, ErrPaid):
 		v.Kind, p = "paid", text.Paid
