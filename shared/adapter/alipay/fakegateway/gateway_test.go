@@ -364,12 +364,16 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 		change func(*fakegateway.Options)
 		want   string
 	}{
-		"no clock":     {func(o *fakegateway.Options) { o.Clock = nil }, "clock"},
-		"no seller":    {func(o *fakegateway.Options) { o.SellerID = "" }, "seller id"},
-		"no key":       {func(o *fakegateway.Options) { o.MerchantPublicKey = "" }, "merchant's public key: empty"},
-		"bad own key":  {func(o *fakegateway.Options) { o.PrivateKey = "x" }, "fakegateway: private key"},
-		"return URL":   {func(o *fakegateway.Options) { o.ReturnURL = "javascript:alert(1)" }, "return URL"},
-		"negative max": {func(o *fakegateway.Options) { o.MaxTrades = -1 }, "negative"},
+		"no clock":                   {func(o *fakegateway.Options) { o.Clock = nil }, "clock"},
+		"no seller":                  {func(o *fakegateway.Options) { o.SellerID = "" }, "seller id"},
+		"no key":                     {func(o *fakegateway.Options) { o.MerchantPublicKey = "" }, "merchant's public key: empty"},
+		"bad own key":                {func(o *fakegateway.Options) { o.PrivateKey = "x" }, "fakegateway: private key"},
+		"return URL":                 {func(o *fakegateway.Options) { o.ReturnURL = "javascript:alert(1)" }, "return URL"},
+		"negative max":               {func(o *fakegateway.Options) { o.MaxTrades = -1 }, "negative"},
+		"finished before it is paid": {func(o *fakegateway.Options) { o.FinishAfter = -1 }, "negative"},
+		"a balance beside a store that others share": {func(o *fakegateway.Options) {
+			o.Balance, o.Store = new(seckill.Fen), fakegateway.NewMemory(o.Clock, 1)
+		}, "balance"},
 	} {
 		o := fakegateway.Options{Clock: &clock{now: start}, AppID: appID, SellerID: sellerID, MerchantPublicKey: shopKeys().Public}
 		tc.change(&o)
