@@ -232,6 +232,12 @@ func TestUnderWayIsUnknown(t *testing.T) {
 			p := w.of(ledger.TablePayments, w.owed())
 			p["state"], p["refund_shard"], p["refund_at"] = string(seckill.RefundDue), "01", "1"
 		}, "I6"},
+		{"a refund of what went back in part", func(w *world) {
+			o := w.owed()
+			p, tr := w.of(ledger.TablePayments, o), w.trade(o)
+			p["state"], p["refund_shard"], p["refund_at"] = string(seckill.RefundDue), "refused", "1"
+			tr["status"], tr["refunds"] = "TRADE_SUCCESS", []string{refund(1)}
+		}, "I6"},
 		{"a reservation on its way", func(w *world) {
 			w.await("onew", time.Minute, -time.Second)
 			n := slices.Sorted(maps.Keys(w.keys[key("free")]))[0]

@@ -1,12 +1,19 @@
 package audit_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"seckill/audit"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/gatewaytable"
 	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
 	"seckill/shared/seckill"
 )
 
@@ -131,4 +138,58 @@ func TestASecondTradeMayGoBack(t *testing.T) {
 	if r := w.audit(t); r.Statement.Money.Provider.Balanced {
 		t.Error(show(t, r))
 	}
+}
+
+// TestTheGatewaysTable: trades as the table of a sandbox has them are judged as those of a `seckill run` are.
+func TestTheGatewaysTable(t *testing.T) {
+	t.Parallel()
+	w := atRest()
+	rows := memory.NewRows(memory.RowsOptions{Clock: memory.NewRealClock(), Tables: []ledger.Table{gatewaytable.Table}})
+	store := gatewaytable.New(rows)
+	w.second(w.order(seckill.Paid, 0))
+	before := w.audit(t)
+	for _, row := range w.tables[audit.PartTrades] {
+		if err := store.Save(t.Context(), record(t, row)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.tables[audit.PartTrades] = rows.Dump(gatewaytable.TableTrades)
+	if len(w.tables[audit.PartTrades]) < 3*before.Read[audit.PartTrades] {
+		t.Fatalf("%d rows of %d trades: want those that find them as well", len(w.tables[audit.PartTrades]), before.Read[audit.PartTrades])
+	}
+	r := w.audit(t)
+	if len(verdicts(r, audit.Holds)) != len(r.Judgements) || *r.Statement.Money.Provider != *before.Statement.Money.Provider ||
+		r.Read[audit.PartTrades] != before.Read[audit.PartTrades] {
+		t.Errorf("%s\nbefore\n%s", show(t, r), show(t, before))
+	}
+}
+
+// record is a trade of which a row tells.
+func record(t *testing.T, row ledger.Row) fakegateway.Record {
+	t.Helper()
+	order, number, second := strings.Cut(text(row, "out_trade_no"), "#")
+	r := fakegateway.Record{N: 1, Notifies: []fakegateway.Notify{{ID: "n"}},
+		Trade: fakegateway.Trade{TradeNo: text(row, "trade_no"), OutTradeNo: order, Amount: seckill.Fen(row["amount"].(int64)), Status: fakegateway.Status(text(row, "status")),
+			Paid: time.UnixMilli(row["paid"].(int64)).UTC()}}
+	if second {
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.N = n
+	}
+	refunds, _ := row["refunds"].([]string)
+	for _, entry := range refunds {
+		var back struct {
+			Request string `json:"request_no"`
+			Amount  int64  `json:"amount"`
+			At      int64  `json:"at"`
+		}
+		if err := json.Unmarshal([]byte(entry), &back); err != nil {
+			t.Fatal(err)
+		}
+		r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: back.Request, Amount: seckill.Fen(back.Amount), At: time.UnixMilli(back.At).UTC()})
+		r.Notifies = append(r.Notifies, fakegateway.Notify{ID: "n"})
+	}
+	return r
 }

@@ -148,8 +148,10 @@ func (s *sale) judgeBack(t *trade, state seckill.PaymentState, row string) {
 		s.broken(i6, row, "is refunded, and of %d fen the provider gave %d back", t.amount, t.refunded)
 	case state == seckill.Captured && t.refunded > 0:
 		s.broken(i6, row, "is kept, and of %d fen the provider gave %d back", t.amount, t.refunded)
-	case state == seckill.RefundDue && t.refunded > 0:
+	case state == seckill.RefundDue && t.refunded >= t.amount:
 		s.money.coming++
+	case state == seckill.RefundDue && t.refunded > 0:
+		s.needs(i6, "a person: %s is due back, and of %d fen the provider gave %d back", row, t.amount, t.refunded)
 	}
 }
 
