@@ -228,6 +228,16 @@ type Money struct {
 	DueBack  Amount `json:"due_back"`
 	Refunded Amount `json:"refunded"`
 	Payments int    `json:"payments"`
+
+	Provider *Provider `json:"provider"` // nil: its trades are not known
+}
+
+// Provider is what the payment provider's trades say of the same money.
+type Provider struct {
+	Captured Amount `json:"captured"`
+	Kept     Amount `json:"kept"` // not given back
+	Refunded Amount `json:"refunded"`
+	Balanced bool   `json:"balanced"` // captured and refunded are the same to the fen as by the payment rows
 }
 
 // Amount is money, both ways.

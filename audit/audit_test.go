@@ -61,10 +61,17 @@ func TestAGoodSaleHoldsEverywhere(t *testing.T) {
 	if u.Sold+u.Held+u.Unsold != stock || u.Held != 0 || u.Sold == 0 || *u.Free+*u.NeverIssued != u.Unsold || *u.Reserved != 0 || u.Returned == 0 {
 		t.Errorf("units %+v", u)
 	}
-	if m.Kept.Fen != int64(u.Sold)*199_00 || m.Captured != m.Kept || m.Kept.Yuan != seckill.Fen(m.Kept.Fen).Yuan() || m.DueBack.Fen+m.Refunded.Fen != 0 {
+	if m.Kept.Fen != int64(u.Sold)*199_00 || m.Captured.Fen != m.Kept.Fen+m.Refunded.Fen || m.Kept.Yuan != seckill.Fen(m.Kept.Fen).Yuan() || m.DueBack.Fen != 0 ||
+		m.Refunded.Fen != int64(r.Statement.Orders[seckill.Refunded])*199_00 {
 		t.Errorf("money %+v, %d units sold", m, u.Sold)
 	}
-	for _, state := range []seckill.State{seckill.Paid, seckill.Expired, seckill.Cancelled, seckill.Rejected} {
+	if p := m.Provider; p == nil || !p.Balanced || p.Captured != m.Captured || p.Kept != m.Kept || p.Refunded != m.Refunded {
+		t.Errorf("the provider's %+v, the ledger's %+v", p, m)
+	}
+	if text := show(t, r); !strings.Contains(text, " went back: they balance\n") {
+		t.Error(text)
+	}
+	for _, state := range []seckill.State{seckill.Paid, seckill.Expired, seckill.Cancelled, seckill.Rejected, seckill.Refunded} {
 		if r.Statement.Orders[state] == 0 {
 			t.Errorf("no order is %s", state)
 		}
@@ -221,6 +228,16 @@ func TestUnderWayIsUnknown(t *testing.T) {
 		change  func(w *world)
 		unknown string
 	}{
+		{"a refund that is not recorded yet", func(w *world) {
+			p := w.of(ledger.TablePayments, w.owed())
+			p["state"], p["refund_shard"], p["refund_at"] = string(seckill.RefundDue), "01", "1"
+		}, "I6"},
+		{"a refund of what went back in part", func(w *world) {
+			o := w.owed()
+			p, tr := w.of(ledger.TablePayments, o), w.trade(o)
+			p["state"], p["refund_shard"], p["refund_at"] = string(seckill.RefundDue), "refused", "1"
+			tr["status"], tr["refunds"] = "TRADE_SUCCESS", []string{refund(1)}
+		}, "I6"},
 		{"a reservation on its way", func(w *world) {
 			w.await("onew", time.Minute, -time.Second)
 			n := slices.Sorted(maps.Keys(w.keys[key("free")]))[0]
@@ -278,7 +295,7 @@ func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
 		{ledger.TableQuotas, ledger.Row{"user": "5", "item": "8", "units": int64(9)}},
 		{ledger.TablePayments, ledger.Row{"order": "oother", "trade_no": "1"}},
 		{ledger.TableReturns, ledger.Row{"shard": "01", "order": "oother", "item": "8"}},
-		{audit.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1), "status": "TRADE_SUCCESS"}},
+		{audit.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1), "status": "TRADE_SUCCESS", "paid": int64(1)}},
 	} {
 		w.tables[row.table] = append(w.tables[row.table], row.row)
 	}

@@ -1,30 +1,83 @@
 package audit
 
 import (
+	"encoding/json"
 	"strings"
 
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
 
-// addTrade takes in a trade of the fake gateway. Trades come before orders, so it is not yet known whose order it is.
+// addTrade takes in a trade of the fake gateway. Trades come before orders, so it is not yet known whose order it is. Rows whose key begins with "#"
+// only find trades.
 func (s *sale) addTrade(d *decoder) {
+	key := d.text("out_trade_no")
+	if strings.HasPrefix(key, "#") {
+		return
+	}
 	d.ours = true
-	id := d.text("out_trade_no")
-	t := trade{order: strings.Clone(id), no: hashOf(d.text("trade_no")), amount: d.number("amount"), captured: d.text("status") == "TRADE_SUCCESS", due: d.row["notify_state"] != nil}
-	row := "gateway_trades " + id
-	if _, twice := s.tradeOf[id]; twice {
+	id, _, _ := strings.Cut(key, "#") // an order's second trade has "#2" behind
+	no := d.text("trade_no")
+	row := "gateway_trades " + key
+	t := trade{order: strings.Clone(id), no: hashOf(no), amount: d.number("amount"), captured: d.row["paid"] != nil, due: d.row["notify_state"] != nil, next: -1}
+	status := d.text("status")
+	switch {
+	case t.captured:
+		d.number("paid")
+	case status == "TRADE_SUCCESS" || status == "TRADE_FINISHED":
+		d.fail("paid", "there, though the trade is "+status)
+	}
+	t.refunded = d.refunds("refunds")
+	if s.tradeBy(id, no) != nil {
 		s.broken(i7, row, "stands there twice")
+		return
+	}
+	if first, ok := s.tradeOf[id]; ok {
+		t.order, t.next = s.trades[first].order, s.trades[first].next
+		s.trades[first].next = int32(len(s.trades))
+	} else {
+		s.tradeOf[t.order] = int32(len(s.trades))
 	}
 	s.trades = append(s.trades, t)
-	s.tradeOf[t.order] = int32(len(s.trades) - 1)
 	d.done(i7, row, i6)
 }
 
-// trade gives an order's trade, nil when none is known.
+// refunds adds up what went back of a trade: a list of JSON.
+func (d *decoder) refunds(attr string) (sum int64) {
+	list, ok := d.row[attr].([]string)
+	if !ok && d.row[attr] != nil {
+		d.fail(attr, "a list of texts")
+	}
+	for _, entry := range list {
+		var back struct {
+			Amount int64 `json:"amount"`
+		}
+		if json.Unmarshal([]byte(entry), &back) != nil || back.Amount < 1 {
+			d.fail(attr, "a list of refunds, each with an amount")
+		}
+		sum += back.Amount
+	}
+	return sum
+}
+
+// trade gives an order's first trade, nil when none is known.
 func (s *sale) trade(order string) *trade {
 	if i, ok := s.tradeOf[order]; ok {
 		return &s.trades[i]
+	}
+	return nil
+}
+
+// tradeBy gives the order's trade with that number, nil when it has no such trade.
+func (s *sale) tradeBy(order, no string) *trade {
+	hash := hashOf(no)
+	for t := s.trade(order); t != nil; t = &s.trades[t.next] {
+		if t.no == hash {
+			return t
+		}
+		if t.next < 0 {
+			break
+		}
 	}
 	return nil
 }
@@ -46,7 +99,8 @@ func (s *sale) addPayment(d *decoder) {
 	}
 	m.count++
 	m.captured += amount
-	switch seckill.PaymentState(d.text("state")) {
+	state := seckill.PaymentState(d.text("state"))
+	switch state {
 	case seckill.Captured:
 		into.kept++
 		m.kept += amount
@@ -59,29 +113,45 @@ func (s *sale) addPayment(d *decoder) {
 	case seckill.RefundDone:
 		into.refunded++
 		m.refunded += amount
+		d.number("back")
 	default:
 		d.fail("state", "captured, refund_due or refunded")
 	}
 	d.number("at")
 	d.done(i6, row, i7)
 	if s.whole[PartTrades] {
-		switch t := s.trade(id); {
+		switch t := s.tradeBy(id, no); {
+		case t == nil && s.trade(id) != nil:
+			s.broken(i7, row, "is no trade that the provider has for this order")
 		case t == nil:
 			s.broken(i7, row, "is of a trade that the provider does not have")
-		case t.no != hashOf(no):
-			s.broken(i7, row, "is not the trade that the provider has for this order")
 		case !t.captured:
 			s.broken(i7, row, "is of a trade that nobody has paid")
 		case t.amount != amount:
 			s.broken(i7, row, "over %d fen, the provider captured %d", amount, t.amount)
 		default:
 			t.met = true
+			s.judgeBack(t, state, row)
 		}
 	}
 	if i < 0 {
 		s.broken(i7, row, "names %s", s.nameOf(id))
 	} else if amount != into.amount {
 		s.broken(i7, row, "over %d fen, its order asks for %d", amount, into.amount)
+	}
+}
+
+// judgeBack holds a payment row to what the provider gave back of its trade.
+func (s *sale) judgeBack(t *trade, state seckill.PaymentState, row string) {
+	switch {
+	case state == seckill.RefundDone && t.refunded < t.amount:
+		s.broken(i6, row, "is refunded, and of %d fen the provider gave %d back", t.amount, t.refunded)
+	case state == seckill.Captured && t.refunded > 0:
+		s.broken(i6, row, "is kept, and of %d fen the provider gave %d back", t.amount, t.refunded)
+	case state == seckill.RefundDue && t.refunded >= t.amount:
+		s.money.coming++
+	case state == seckill.RefundDue && t.refunded > 0:
+		s.needs(i6, "a person: %s is due back, and of %d fen the provider gave %d back", row, t.amount, t.refunded)
 	}
 }
 
@@ -145,7 +215,7 @@ func (s *sale) judgeKept(o *order) {
 		s.broken(i6, row, "is %s and keeps the money of %d trades", o.state, o.kept)
 	case !keeps(o.state) && o.kept > 0:
 		s.broken(i6, row, "is %s, yet the money of %d trades is kept", o.state, o.kept)
-	case o.state == seckill.RefundOwed && o.back+o.refunded == 0:
+	case o.state == seckill.RefundOwed && o.back == 0:
 		s.broken(i6, row, "is %s and no payment of it is", o.state)
 	case o.state == seckill.Refunded && o.refunded == 0:
 		s.broken(i6, row, "is %s and no payment of it is", o.state)
@@ -157,14 +227,25 @@ func (s *sale) judgeKept(o *order) {
 
 // judgeTrades: what the provider captured is in the ledger.
 func (s *sale) judgeTrades() {
-	captured, coming := 0, 0
+	captured, coming, m := 0, 0, &s.money
 	for n := range s.trades {
 		t := &s.trades[n]
 		i, other := s.orderOf(t.order)
-		if other || !t.captured {
+		if other {
+			continue
+		}
+		if !t.captured {
+			if t.refunded > 0 {
+				s.broken(i6, "gateway_trades "+t.order, "nothing was captured, and %d fen went back", t.refunded)
+			}
 			continue
 		}
 		captured++
+		m.taken += t.amount
+		m.givenBack += t.refunded
+		if t.refunded > t.amount {
+			s.broken(i6, "gateway_trades "+t.order, "%d fen were captured, and %d went back", t.amount, t.refunded)
+		}
 		switch {
 		case t.met:
 		case i >= 0 && (t.due || open(s.orders[i].state)): // what a notify does not bring, the query before closing does
@@ -175,6 +256,9 @@ func (s *sale) judgeTrades() {
 	}
 	s.looked(i6, captured, "captured trades")
 	s.looked(i7, captured, "captured trades")
+	if m.coming > 0 {
+		s.needs(i6, "the record of %d refunds, which the provider made and the shop still has as due", m.coming)
+	}
 	if coming > 0 {
 		s.needs(i6, "the payment rows of %d captured trades, of which the shop is still to hear", coming)
 	}

@@ -55,6 +55,10 @@ func (s *sale) statement() Statement {
 		}
 	}
 	amount := func(fen int64) Amount { return Amount{fen, seckill.Fen(fen).Yuan()} }
-	out.Money = Money{amount(s.money.captured), amount(s.money.kept), amount(s.money.back), amount(s.money.refunded), s.money.count}
+	m := &s.money
+	out.Money = Money{Captured: amount(m.captured), Kept: amount(m.kept), DueBack: amount(m.back), Refunded: amount(m.refunded), Payments: m.count}
+	if s.whole[PartTrades] && s.whole[ledger.TablePayments] {
+		out.Money.Provider = &Provider{amount(m.taken), amount(m.taken - m.givenBack), amount(m.givenBack), m.taken == m.captured && m.givenBack == m.refunded}
+	}
 	return out
 }

@@ -37,7 +37,7 @@ type sale struct {
 	odd     int     // unit rows that name no order of this item
 	money   money
 	trades  []trade
-	tradeOf map[string]int32 // by order
+	tradeOf map[string]int32 // an order's first
 	returns []returned
 	stock   stock
 	queues  map[string]Depth
@@ -89,15 +89,19 @@ type user struct {
 type money struct {
 	count                          int
 	captured, kept, back, refunded int64
+	taken, givenBack               int64 // by the provider's trades
+	coming                         int   // refunds that the provider made and the ledger has as due
 }
 
 type trade struct {
 	order    string
 	no       uint64 // hash of its number
 	amount   int64
-	captured bool
-	due      bool // a notify is to come
-	met      bool // a payment row names it
+	refunded int64
+	next     int32 // another trade of the order, -1 none
+	captured bool  // it was ever paid
+	due      bool  // a notify is to come
+	met      bool  // a payment row names it
 }
 
 type returned struct {

@@ -54,6 +54,13 @@ func (s *Statement) write(b *strings.Builder) {
 	m := &s.Money
 	fmt.Fprintf(b, "\nMoney   captured %s yuan in %s payments = kept %s + due back %s + refunded %s (%d fen = %d + %d + %d)\n", m.Captured.Yuan, grouped(m.Payments),
 		m.Kept.Yuan, m.DueBack.Yuan, m.Refunded.Yuan, m.Captured.Fen, m.Kept.Fen, m.DueBack.Fen, m.Refunded.Fen)
+	if p := m.Provider; p != nil {
+		verdict := "they balance"
+		if !p.Balanced {
+			verdict = "they do not balance"
+		}
+		fmt.Fprintf(b, "        by the provider's trades captured %s yuan, of which %s are left and %s went back: %s\n", p.Captured.Yuan, p.Kept.Yuan, p.Refunded.Yuan, verdict)
+	}
 }
 
 func (j *Judgement) write(b *strings.Builder) {

@@ -43,6 +43,7 @@ type answer struct {
 	state  seckill.State
 	reason string
 	pay    string // what the cashier takes
+	payBy  string // until when, of an order that can be paid
 	body   []byte // of the time and of a page
 }
 
@@ -163,6 +164,9 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 		if act != journal.ActBuy {
 			a.state, a.reason, a.pay = seckill.State(field(body, `"state"`)), field(body, `"reason"`), field(body, `"alipay_order"`)
 			a.retry = time.Duration(number(body, `"retry_after_ms"`)) * time.Millisecond
+		}
+		if a.pay != "" {
+			a.payBy = field(body, `"pay_by"`)
 		}
 		return
 	}

@@ -183,10 +183,9 @@ func (a *itemAnswer) item() (item, error) {
 
 // localState is what of GET /_local/state counts here.
 type localState struct {
-	Now     time.Time                     `json:"now"`
-	Orders  map[seckill.State]int         `json:"orders"`
-	Amounts map[seckill.State]json.Number `json:"amounts"`
-	Items   []struct {
+	Now    time.Time             `json:"now"`
+	Orders map[seckill.State]int `json:"orders"`
+	Items  []struct {
 		ID       string `json:"id"`
 		Stock    int    `json:"stock"`
 		Left     int    `json:"left"`
@@ -198,6 +197,7 @@ type localState struct {
 		Name   string `json:"name"`
 		Parked int    `json:"parked"`
 	} `json:"queues"`
+	Refunds []json.RawMessage `json:"refunds_due"` // that will be asked for without a person
 }
 
 // openOrders are those that only time, or the queue, brings to rest.

@@ -46,6 +46,11 @@ type Options struct {
 	Pay         float64       // share of orders that are paid
 	Cancel      float64       // that are cancelled
 	Abandon     float64       // whose page is closed; of the rest the page stays open, and nobody pays
+	Late        float64       // share of those who pay: they open the cashier in time, and pay when the hold has ended. Only where the clock can be moved
+	Twice       float64       // of those who pay: they press "pay" twice
+	TwoTrades   float64       // of those who pay: they pay at two cashiers of the order. This and the next two only where the gateway's faults can be set
+	LostNotify  float64       // share of the gateway's notifies that never arrive, until no order is open
+	Unknown     float64       // share of the calls to the gateway whose answer says nothing, until no order is open
 	Repeat      float64       // share of shoppers who press twice
 	Key         float64       // who send an Idempotency-Key
 	Think       time.Duration // how long a person takes before paying or cancelling, on average
@@ -85,7 +90,8 @@ func (o *Options) Validate() error {
 	for _, s := range []struct {
 		name  string
 		share float64
-	}{{"pay", o.Pay}, {"cancel", o.Cancel}, {"abandon", o.Abandon}, {"repeat", o.Repeat}, {"key", o.Key}} {
+	}{{"pay", o.Pay}, {"cancel", o.Cancel}, {"abandon", o.Abandon}, {"repeat", o.Repeat}, {"key", o.Key},
+		{"late", o.Late}, {"twice", o.Twice}, {"two-trades", o.TwoTrades}, {"lost-notify", o.LostNotify}, {"unknown", o.Unknown}} {
 		if !(s.share >= 0 && s.share <= 1) {
 			return fmt.Errorf("--%s %v: want a share, 0 to 1", s.name, s.share)
 		}
@@ -113,6 +119,8 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("--connections %d: want 1 to %d", o.Connections, MaxConnections)
 	case o.Pay+o.Cancel+o.Abandon > 1+1e-9:
 		return fmt.Errorf("--pay %v, --cancel %v and --abandon %v are %.4g together: want at most 1, an order has one fate", o.Pay, o.Cancel, o.Abandon, o.Pay+o.Cancel+o.Abandon)
+	case o.Late+o.Twice+o.TwoTrades > 1+1e-9:
+		return fmt.Errorf("--late %v, --twice %v and --two-trades %v are %.4g together: want at most 1, a shopper pays in one way", o.Late, o.Twice, o.TwoTrades, o.Late+o.Twice+o.TwoTrades)
 	case o.FirstUser < 0 || o.FirstUser > maxUser:
 		return fmt.Errorf("--first-user %d: want a user id, 1 to %d", o.FirstUser, int64(maxUser))
 	case o.For < o.Ramp:
@@ -139,5 +147,6 @@ func (o *Options) base() string { return strings.TrimRight(o.URL, "/") }
 func (o *Options) start() journal.Start {
 	return journal.Start{Version: o.Version, URL: o.base(), Item: o.Item, Shoppers: o.Shoppers, FirstUser: o.firstUser(), LastUser: o.firstUser() + int64(o.Shoppers) - 1,
 		Seed: o.Seed, Ramp: o.Ramp.String(), Lead: o.Lead.String(), Think: o.Think.String(), Timeout: o.Timeout.String(), Patience: o.Patience.String(),
-		Flood: o.Flood.String(), Count: o.Count, Pay: o.Pay, Cancel: o.Cancel, Abandon: o.Abandon, Repeat: o.Repeat, Key: o.Key, Connections: o.Connections}
+		Flood: o.Flood.String(), Count: o.Count, Pay: o.Pay, Cancel: o.Cancel, Abandon: o.Abandon, Late: o.Late, Twice: o.Twice, TwoTrades: o.TwoTrades, LostNotify: o.LostNotify, Unknown: o.Unknown,
+		Repeat: o.Repeat, Key: o.Key, Connections: o.Connections}
 }

@@ -15,7 +15,10 @@ import (
 
 const payTries = 5 // at the cashier
 
-// payFor opens the cashier with the order's pay string, sends its form, and goes back to the page until the shop knows of the money. It says whether the order is at
+// heardSoon is how long a shopper who has paid waits for the shop to know it, where notifies are lost: then it may take until the hold ends.
+const heardSoon = 5 * time.Second
+
+// payFor pays at the cashier with the order's pay string, and goes back to the page until the shop knows of the money. It says whether the order is at
 // rest then.
 func (s *shopper) payFor(ctx context.Context, a answer) bool {
 	order := a.order
@@ -28,7 +31,24 @@ func (s *shopper) payFor(ctx context.Context, a answer) bool {
 			a = b
 		}
 	}
-	switch page := s.atCashier(ctx, a.pay, order); {
+	if s.manner == late {
+		s.openOnly(ctx, &a, order)
+		return false
+	}
+	f, page := s.atCashier(ctx, a.pay, order)
+	if !s.took(&page) {
+		return false
+	}
+	s.onceMore(ctx, f, a.pay, order)
+	if !sleep(ctx, time.Now().Add(backIn)) {
+		return false
+	}
+	return s.seesPaid(ctx, order)
+}
+
+// took says whether the cashier took the money, and counts it when not.
+func (s *shopper) took(page *answer) bool {
+	switch {
 	case page.err != nil, page.later():
 		s.tally.change(func(t *tally) { t.unpaid++ })
 		return false
@@ -36,11 +56,23 @@ func (s *shopper) payFor(ctx context.Context, a answer) bool {
 		s.tally.change(func(t *tally) { t.tooLate++ })
 		return false
 	}
-	if !sleep(ctx, time.Now().Add(backIn)) {
-		return false
+	return true
+}
+
+// seesPaid follows a paid order until the shop knows of the money.
+func (s *shopper) seesPaid(ctx context.Context, order string) bool {
+	patience := ctx
+	if s.opt.LostNotify+s.opt.Unknown > 0 {
+		var stop context.CancelFunc
+		patience, stop = context.WithTimeout(ctx, heardSoon)
+		defer stop()
 	}
-	b, err := s.follow(ctx, order, atRest)
-	if err != nil {
+	b, err := s.follow(patience, order, atRest)
+	switch {
+	case err != nil && ctx.Err() == nil && patience.Err() != nil:
+		s.tally.change(func(t *tally) { t.unseen++ })
+		return false
+	case err != nil:
 		return false
 	}
 	now := time.Now()
@@ -56,28 +88,44 @@ func (s *shopper) payFor(ctx context.Context, a answer) bool {
 	return true
 }
 
-// atCashier pays. 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late.
-func (s *shopper) atCashier(ctx context.Context, pay, order string) (a answer) {
-	if pay == "" {
-		return answer{status: http.StatusGone, at: time.Now()}
-	}
+// form is what the cashier's page sends, and where to.
+type form struct {
+	url    string
+	fields url.Values
+}
+
+// openCashier opens the cashier. nil: it has no form, and the answer says why.
+func (s *shopper) openCashier(ctx context.Context, pay, order string, moment time.Time) (*form, answer) {
 	separator := "?"
 	if strings.Contains(s.cashier, "?") {
 		separator = "&"
 	}
-	known := journal.Entry{Shopper: s.n, User: s.user, Order: order}
+	a := s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodGet, url: s.cashier + separator + pay, entry: s.about(order)})
+	if a.status != http.StatusOK {
+		return nil, a
+	}
+	action, fields := cashierForm(a.body)
+	if fields == nil {
+		return nil, a // paid already
+	}
+	return &form{relative(s.cashier, action), fields}, a
+}
+
+// pressPay sends the cashier's form.
+func (s *shopper) pressPay(ctx context.Context, f *form, order string, moment time.Time) answer {
+	return s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodPost, url: f.url, kind: "application/x-www-form-urlencoded",
+		body: []byte(f.fields.Encode()), entry: s.about(order)})
+}
+
+func (s *shopper) about(order string) journal.Entry {
+	return journal.Entry{Shopper: s.n, User: s.user, Order: order}
+}
+
+// insist asks until an answer means something, but not for ever.
+func (s *shopper) insist(ctx context.Context, send func(moment time.Time) answer) (a answer) {
 	moment := time.Now()
 	for try := range payTries {
-		a = s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodGet, url: s.cashier + separator + pay, entry: known})
-		if a.status == http.StatusOK {
-			action, form := cashierForm(a.body)
-			if form == nil {
-				return a // paid already
-			}
-			a = s.client.do(ctx, &ask{act: journal.ActPay, moment: a.at, method: http.MethodPost, url: relative(s.cashier, action), kind: "application/x-www-form-urlencoded",
-				body: []byte(form.Encode()), entry: known})
-		}
-		if a.err == nil && !a.later() {
+		if a = send(moment); a.err == nil && !a.later() {
 			return a
 		}
 		moment = time.Now().Add(s.retryWait(try, a.retry))
@@ -86,6 +134,20 @@ func (s *shopper) atCashier(ctx context.Context, pay, order string) (a answer) {
 		}
 	}
 	return a
+}
+
+// atCashier pays. 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late. The form is nil when none was sent at last.
+func (s *shopper) atCashier(ctx context.Context, pay, order string) (f *form, a answer) {
+	if pay == "" {
+		return nil, answer{status: http.StatusGone, at: time.Now()}
+	}
+	a = s.insist(ctx, func(moment time.Time) (a answer) {
+		if f, a = s.openCashier(ctx, pay, order, moment); f != nil {
+			a = s.pressPay(ctx, f, order, a.at)
+		}
+		return a
+	})
+	return f, a
 }
 
 // cashierForm reads the form of the test cashier: where it goes, relative to the page, and its hidden fields; nil when the page has none.

@@ -29,6 +29,7 @@ type Report struct {
 	Requests Requests `json:"requests"`
 	Rates    Rates    `json:"rates"`
 	Orders   Orders   `json:"orders"`
+	Odd      Odd      `json:"odd_payments"`
 	Units    Units    `json:"units"`
 	Money    Money    `json:"money"`
 	Settled  Settled  `json:"settled"`
@@ -103,6 +104,8 @@ type Rates struct {
 type Orders struct {
 	Placed      int `json:"placed"`
 	Paid        int `json:"paid"`
+	Unseen      int `json:"paid_unseen"` // the cashier took the money, and the shop had not said so before the shopper left
+	Late        int `json:"late"`        // opened the cashier, to pay when it is too late
 	TooLate     int `json:"too_late_to_pay"`
 	Unpaid      int `json:"payment_failed"`
 	Cancelled   int `json:"cancelled"`
@@ -120,15 +123,6 @@ type Units struct {
 	Held       int  `json:"held"` // of orders that are open
 	Free       int  `json:"free"`
 	BackOnSale int  `json:"back_on_sale"` // came back from orders that lapsed or were cancelled, and may have been sold again
-}
-
-// Money is what the orders of a `seckill run` amount to, all of its items and earlier crowds included; known only there.
-type Money struct {
-	Known    bool        `json:"known"`
-	Captured seckill.Fen `json:"captured_yuan"`
-	Kept     seckill.Fen `json:"kept_yuan"`
-	DueBack  seckill.Fen `json:"due_back_yuan"`
-	Refunded seckill.Fen `json:"refunded_yuan"`
 }
 
 // Usage is what a process used.
@@ -213,7 +207,7 @@ func (r *Report) settle(ctx context.Context, run *run, d *desk) {
 	if st == nil {
 		return
 	}
-	r.Settled.Known, r.Settled.Open = true, st.openOrders()
+	r.Settled.Known, r.Settled.Open, r.Settled.RefundsDue = true, st.openOrders(), len(st.Refunds)
 	for _, it := range st.Items {
 		if it.ID == run.item.id && it.Loaded {
 			r.Units = Units{Known: true, Stock: it.Stock, Sold: it.Held, Free: it.Left}
@@ -221,35 +215,16 @@ func (r *Report) settle(ctx context.Context, run *run, d *desk) {
 	}
 	if r.Units.Known {
 		back := 0
-		for _, s := range []seckill.State{seckill.Expired, seckill.Cancelled} {
+		for _, s := range []seckill.State{seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded} { // the last two: late money
 			back += st.Orders[s] - r.before.Orders[s]
 		}
 		r.Units.BackOnSale = back * r.Options.Count
 		r.Units.Held = min(r.Units.Sold, r.Settled.Open*r.Options.Count)
 		r.Units.Sold -= r.Units.Held
 	}
-	r.Money = st.money()
-}
-
-// money adds up the amounts of orders by where their money is.
-func (s *localState) money() Money {
-	m := Money{Known: s.Amounts != nil}
-	for state, yuan := range s.Amounts {
-		fen, err := seckill.ParseYuan(yuan.String())
-		if err != nil {
-			return Money{}
-		}
-		switch state {
-		case seckill.Paid, seckill.Confirmed, seckill.Shipped, seckill.Received, seckill.Completed:
-			m.Kept += fen
-		case seckill.RefundOwed:
-			m.DueBack += fen
-		case seckill.Refunded:
-			m.Refunded += fen
-		}
+	if r.Money = run.money; !r.Money.Known {
+		r.Money = d.money(context.WithoutCancel(ctx), run.item.id)
 	}
-	m.Captured = m.Kept + m.DueBack + m.Refunded
-	return m
 }
 
 // count fills in what the tally has.
@@ -270,9 +245,13 @@ func (r *Report) count(run *run) {
 			all += int(s.TotalCount())
 		}
 	}
-	r.Orders = Orders{Placed: all, Paid: t.paid, TooLate: t.tooLate, Unpaid: t.unpaid, Cancelled: t.cancelled, Uncancelled: t.uncancelled,
+	r.Orders = Orders{Placed: all, Paid: t.paid, Unseen: t.unseen, Late: t.odd.Late, TooLate: t.tooLate, Unpaid: t.unpaid, Cancelled: t.cancelled, Uncancelled: t.uncancelled,
 		Abandoned: t.abandoned, Looked: t.looked}
-	r.Orders.SentHome = all - t.paid - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned - t.looked
+	r.Orders.SentHome = all - t.paid - t.unseen - t.odd.Late - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned - t.looked
+	r.Odd = t.odd
+	if run.faults != nil {
+		r.Odd.Landed = run.faults.landed
+	}
 	r.countRates(t)
 	r.Rates.RunPlaced = sampled(run.samples, r.Rates.FirstOrders, func(s sample) int { return s.placed })
 	r.Rates.RunPaid = sampled(run.samples, r.Orders.Paid, func(s sample) int { return s.paid })

@@ -37,6 +37,10 @@ type run struct {
 	watched int // shoppers who are waited for
 	last    func()
 	open    []left
+	late    []opened
+
+	faults *faults // nil: none were set
+	money  Money   // as it was at rest
 
 	samples []sample // of a `seckill run`
 }
@@ -64,6 +68,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := r.sign(ctx, scene.now); err != nil {
 		return nil, err
 	}
+	if err := o.possible(&scene); err != nil {
+		return nil, err
+	}
 	rep := newReport(&o, &scene)
 	var j *journal.Writer
 	if o.Journal != nil {
@@ -77,15 +84,21 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer r.client.close()
+	after := context.WithoutCancel(ctx)
+	if r.faults, err = desk.setFaults(ctx, &o); err != nil {
+		return nil, err
+	}
 	r.shop(ctx, desk, &scene)
 	r.client.tally = newTally() // what follows is not the crowd's
 	rep.Interrupted = ctx.Err() != nil
-	after := context.WithoutCancel(ctx)
 	rep.used(desk.process(after), system.Used())
 	if o.Flood > 0 {
 		rep.Flood = r.flood(ctx, desk)
 	}
 	rep.settle(ctx, r, desk)
+	if err := r.faults.end(after); err != nil {
+		o.note("the faults of the test gateway are still set: %v", err)
+	}
 	if j != nil {
 		if err := j.Close(journal.End{Interrupted: rep.Interrupted}); err != nil {
 			return nil, fmt.Errorf("the journal could not be written: %w", err)

@@ -47,7 +47,7 @@ func TestAWholeSale(t *testing.T) {
 	if u := rep.Units; !u.Known || u.Stock != units || u.Sold != rep.Orders.Paid || u.Held != 0 || u.Free != units-u.Sold || u.BackOnSale < u.Free {
 		t.Errorf("%+v; %d paid", u, rep.Orders.Paid)
 	}
-	if m := rep.Money; !m.Known || m.Kept != rep.Price*seckill.Fen(rep.Orders.Paid) || m.Captured != m.Kept || m.DueBack != 0 {
+	if m := rep.Money; !m.Known || m.Kept != rep.Price*seckill.Fen(rep.Orders.Paid) || m.Captured != m.Kept || m.DueBack != 0 || !m.Balanced || m.Gateway != (crowd.GatewayMoney{Captured: m.Captured, Left: m.Kept}) {
 		t.Errorf("%+v; %d paid at %v", m, rep.Orders.Paid, rep.Price)
 	}
 	if f := rep.Flood; f == nil || f.NotRun != "" || f.Answers["sold_out"] == 0 || f.Answered == 0 || f.PerSecond <= 0 {
@@ -112,7 +112,7 @@ func shows(t *testing.T, rep *crowd.Report) {
 	if err := rep.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"300 shoppers in 300ms", "  placed ", "  sold out ", "  failed ", "placed orders per second", "by the run's own count", "money", "kept", "open orders", "0, after the clock of the run was moved on",
+	for _, want := range []string{"300 shoppers in 300ms", "  placed ", "  sold out ", "  failed ", "placed orders per second", "by the run's own count", "money", "kept", "open orders", "0, and 0 refunds due, after the clock of the run was moved on", "they balance to the fen",
 		"closed loop of 8 clients", "journal", rep.Journal.Last} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
@@ -121,7 +121,7 @@ func shows(t *testing.T, rep *crowd.Report) {
 	if err := rep.HTML(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"uPlot", "Leon Sorokin", `id="sales"`, `id="latency"`, "const report = {", "step_ms", "Refusals by cause", rep.Title} {
+	for _, want := range []string{"uPlot", "Leon Sorokin", `id="sales"`, `id="latency"`, "const report = {", "step_ms", "Refusals by cause", "<h2>Money</h2>", rep.Title} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -223,6 +223,9 @@ func TestBadOptionsAreOneLine(t *testing.T) {
 		{"--item", func(o *crowd.Options) { o.Item = "x" }},
 		{"--shoppers 0: want 1 to", func(o *crowd.Options) { o.Shoppers = 0 }},
 		{"--pay 0.7, --cancel 0.2 and --abandon 0.2 are 1.1 together", func(o *crowd.Options) { o.Pay, o.Cancel, o.Abandon = 0.7, 0.2, 0.2 }},
+		{"--late 1.5: want a share", func(o *crowd.Options) { o.Late = 1.5 }},
+		{"--late 0.5, --twice 0.5 and --two-trades 0.1 are 1.1 together", func(o *crowd.Options) { o.Late, o.Twice, o.TwoTrades = 0.5, 0.5, 0.1 }},
+		{"--lost-notify -1: want a share", func(o *crowd.Options) { o.LostNotify = -1 }},
 		{"--key -0.1: want a share", func(o *crowd.Options) { o.Key = -0.1 }},
 		{"--repeat 70: want a share", func(o *crowd.Options) { o.Repeat = 70 }},
 		{"--count 51", func(o *crowd.Options) { o.Count = 51 }},

@@ -16,6 +16,16 @@ const (
 	abandons             // closes the page
 )
 
+// manner is how a shopper who pays does so.
+type manner uint8
+
+const (
+	once  manner = iota
+	late         // opens the cashier in time, and pays when the hold has ended
+	twice        // presses "pay" once more
+	both         // pays at two cashiers of the order
+)
+
 // visit is what one shopper is going to do; times are relative to the opening.
 type visit struct {
 	opens  time.Duration // the page; before the opening
@@ -23,6 +33,7 @@ type visit struct {
 	second time.Duration // after the first press, the impatient one; 0: none
 	keyed  bool
 	fate   fate
+	manner manner
 	random *rand.Rand // for what depends on answers
 }
 
@@ -47,6 +58,17 @@ func visitOf(o *Options, n int) visit {
 		v.fate = cancels
 	case x < o.Pay+o.Cancel+o.Abandon:
 		v.fate = abandons
+	}
+	if o.Late+o.Twice+o.TwoTrades == 0 {
+		return v // and with the same seed what depends on answers is as ever
+	}
+	switch x := r.Float64(); {
+	case x < o.Late:
+		v.manner = late
+	case x < o.Late+o.Twice:
+		v.manner = twice
+	case x < o.Late+o.Twice+o.TwoTrades:
+		v.manner = both
 	}
 	return v
 }

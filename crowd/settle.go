@@ -21,27 +21,32 @@ const (
 
 // Settled says how the orders came to rest.
 type Settled struct {
-	Open            int     `json:"open"` // orders still open
+	Open            int     `json:"open"`        // orders still open
+	RefundsDue      int     `json:"refunds_due"` // that will be asked for without a person; known of a `seckill run`
 	Known           bool    `json:"known"`
 	AdvancedSeconds int64   `json:"advanced_seconds"` // the clock of a `seckill run` was moved on by so much
 	WaitedSeconds   float64 `json:"waited_seconds"`
 }
 
-// settleLocal moves the clock of a `seckill run` until no order is open. What is queued is waited for first: an hour later it would be rejected.
+// settleLocal has those pay who are late, and moves the clock of a `seckill run` until no order is open, no refund is due, and the ledger knows all the
+// money that the gateway has. What is queued is waited for first: an hour later it would be rejected. Faults of the gateway end with the last open order.
 func (r *run) settleLocal(ctx context.Context, d *desk) Settled {
 	began, out := time.Now(), Settled{Known: true}
-	move := firstMove
+	d.calm(ctx, began.Add(restWait))
+	out.AdvancedSeconds = int64(r.payLate(ctx, d) / time.Second)
+	move, told := firstMove, false
 	for {
 		st := d.calm(ctx, began.Add(restWait))
 		if st == nil {
 			return Settled{AdvancedSeconds: out.AdvancedSeconds, WaitedSeconds: time.Since(began).Seconds()}
 		}
-		out.Open, out.WaitedSeconds = st.openOrders(), time.Since(began).Seconds()
-		if out.Open == 0 || ctx.Err() != nil || out.AdvancedSeconds > int64(mostMoved/time.Second) {
+		out.Open, out.RefundsDue, out.WaitedSeconds = st.openOrders(), len(st.Refunds), time.Since(began).Seconds()
+		if r.settled(ctx, d, &out) || ctx.Err() != nil || out.AdvancedSeconds > int64(mostMoved/time.Second) {
 			return out
 		}
-		if out.AdvancedSeconds == 0 {
-			r.opt.note("%d orders are open: moving the clock of the run until none is", out.Open)
+		if !told {
+			told = true
+			r.opt.note("%d orders are open, %d refunds are due: moving the clock of the run until none is and the shop has heard of every payment", out.Open, out.RefundsDue)
 		}
 		if d.advance(ctx, move) != nil {
 			return out
@@ -51,14 +56,34 @@ func (r *run) settleLocal(ctx context.Context, d *desk) Settled {
 	}
 }
 
+// settled says whether nothing is left to come. It looks at the money only when orders and refunds say so.
+func (r *run) settled(ctx context.Context, d *desk, s *Settled) bool {
+	if s.Open > 0 {
+		return false
+	}
+	if err := r.faults.end(ctx); err != nil {
+		return false // a later round tries again
+	}
+	if s.RefundsDue > 0 {
+		return false
+	}
+	r.money = d.money(ctx, r.item.id)
+	return !r.money.Known || r.money.Differ == 0
+}
+
 // calm waits until nothing is queued and nothing is being closed, or until a moment; it gives what it saw last.
 func (d *desk) calm(ctx context.Context, until time.Time) *localState {
+	return d.await(ctx, until, func(st *localState) bool { return st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0 })
+}
+
+// await looks until what it sees is enough, or until a moment; it gives what it saw last.
+func (d *desk) await(ctx context.Context, until time.Time, enough func(*localState) bool) *localState {
 	for {
 		st := d.state(ctx)
 		if st == nil {
 			return nil
 		}
-		if st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0 || time.Now().After(until) || !sleep(ctx, time.Now().Add(lookEvery)) {
+		if enough(st) || time.Now().After(until) || !sleep(ctx, time.Now().Add(lookEvery)) {
 			return st
 		}
 	}

@@ -281,6 +281,7 @@ func (s *shopper) look(ctx context.Context, order string, moment time.Time) answ
 		State  seckill.State `json:"state"`
 		Reason string        `json:"reason"`
 		Pay    string        `json:"alipay_order"`
+		PayBy  string        `json:"pay_by"`
 	}
 	switch b.status {
 	case http.StatusNotFound:
@@ -289,7 +290,7 @@ func (s *shopper) look(ctx context.Context, order string, moment time.Time) answ
 		if err := json.Unmarshal(b.body, &whole); err != nil {
 			b.status, b.err = 0, err
 		}
-		b.state, b.reason, b.pay = whole.State, whole.Reason, whole.Pay
+		b.state, b.reason, b.pay, b.payBy = whole.State, whole.Reason, whole.Pay, whole.PayBy
 	}
 	b.order = order
 	return b

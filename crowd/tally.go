@@ -90,7 +90,9 @@ type tally struct {
 	arrivals, sales, placings, paying, refusals, soldOuts, troubles, answers series
 
 	paid, tooLate, unpaid, cancelled, uncancelled, abandoned, looked int
+	unseen                                                           int            // paid at the cashier, and not seen paid
 	repeats                                                          map[string]int // what a second press got
+	odd                                                              Odd
 }
 
 // actTally counts the requests of one act.

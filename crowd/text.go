@@ -129,11 +129,12 @@ func counts(m map[string]int) string {
 // things are orders, units, money.
 func (r *Report) things(p func(string, ...any)) {
 	o := &r.Orders
-	p("orders\t%d placed: %d paid, %d cancelled, %d abandoned, %d left unpaid, %d too late to pay, %d not paid for trouble, %d not cancelled, %d whose shopper was sent home",
-		o.Placed, o.Paid, o.Cancelled, o.Abandoned, o.Looked, o.TooLate, o.Unpaid, o.Uncancelled, o.SentHome)
+	p("orders\t%d placed: %d paid, %d paid and not told so, %d to pay late, %d cancelled, %d abandoned, %d left unpaid, %d too late to pay, %d not paid for trouble, %d not cancelled, %d whose shopper was sent home",
+		o.Placed, o.Paid, o.Unseen, o.Late, o.Cancelled, o.Abandoned, o.Looked, o.TooLate, o.Unpaid, o.Uncancelled, o.SentHome)
 	if len(r.Requests.Repeats) > 0 {
 		p("second presses\t%s", counts(r.Requests.Repeats))
 	}
+	r.odd(p)
 	if r.Pay == "" {
 		p("\tno cashier is named by the sale: nobody could pay (--fake-cashier names one)")
 	}
@@ -143,7 +144,8 @@ func (r *Report) things(p func(string, ...any)) {
 		p("units\tunknown: only a \"seckill run\" tells")
 	}
 	if m := &r.Money; m.Known {
-		p("money\t%s yuan captured: %s kept, %s due back, %s refunded (by the orders of the whole run)", m.Captured.Yuan(), m.Kept.Yuan(), m.DueBack.Yuan(), m.Refunded.Yuan())
+		p("money\t%s yuan captured: %s kept, %s due back, %s refunded (by the ledger's rows, of the whole run)", m.Captured.Yuan(), m.Kept.Yuan(), m.DueBack.Yuan(), m.Refunded.Yuan())
+		p("\t%s yuan captured: %s left, %s refunded (by the gateway's trades): %s", m.Gateway.Captured.Yuan(), m.Gateway.Left.Yuan(), m.Gateway.Refunded.Yuan(), m.Verdict())
 	} else {
 		p("money\tunknown: only a \"seckill run\" tells")
 	}
@@ -152,12 +154,40 @@ func (r *Report) things(p func(string, ...any)) {
 	case !s.Known:
 		p("open orders\tunknown")
 	case s.AdvancedSeconds > 0:
-		p("open orders\t%d, after the clock of the run was moved on by %v", s.Open, time.Duration(s.AdvancedSeconds)*time.Second)
+		p("open orders\t%d, and %d refunds due, after the clock of the run was moved on by %v", s.Open, s.RefundsDue, time.Duration(s.AdvancedSeconds)*time.Second)
 	case !r.Server.Known && s.WaitedSeconds == 0:
 		p("open orders\t%d when their shoppers left; --settle waits for them", s.Open)
 	default:
 		p("open orders\t%d", s.Open)
 	}
+}
+
+// odd are those who did not just pay, and what the gateway did.
+func (r *Report) odd(p func(string, ...any)) {
+	x, o := &r.Odd, &r.Options
+	if o.Late > 0 {
+		p("paid late\t%d: the cashier took the money of %d, refused %d, gave %d no answer", x.Late, x.LateTaken, x.LateRefused, x.LateFailed)
+	}
+	if o.Twice > 0 {
+		p("pressed \"pay\" twice\t%d: %d were told that it is paid", x.Twice, x.ToldPaid)
+	}
+	if o.TwoTrades > 0 {
+		p("paid at two cashiers\t%d", x.BothPaid)
+	}
+	if len(x.Landed) > 0 {
+		p("faults of the gateway\t%s", counts(x.Landed))
+	}
+}
+
+// Verdict says whether the two sides of the money are the same.
+func (m *Money) Verdict() string {
+	switch {
+	case m.Balanced:
+		return "they balance to the fen"
+	case m.Differ == 1:
+		return "they do NOT balance: 1 trade differs"
+	}
+	return fmt.Sprintf("they do NOT balance: %d trades differ", m.Differ)
 }
 
 func (r *Report) machines(p func(string, ...any)) {

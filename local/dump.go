@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -87,14 +88,31 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*audi
 		"version": it.Version, "stopped": stopped}})
 }
 
-// dumpTrades hands over the gateway's trades. It does not say which notifies are to come: while there are any, those of all paid trades may be.
+// dumpTrades hands over the gateway's trades as package gatewaytable writes them, without what an audit does not need. It does not say which notifies
+// are to come: while there are any, those of all paid trades may be.
 func (s *System) dumpTrades(_ context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
 	_, coming := s.Gateway.Next()
 	trades := s.Gateway.Trades()
+	of := map[string]int{}
 	for _, t := range trades {
-		row := ledger.Row{"v": int64(1), "out_trade_no": t.OutTradeNo, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
-		if coming && !t.Paid.IsZero() {
-			row["notify_state"] = "due"
+		of[t.OutTradeNo]++
+		key := t.OutTradeNo
+		if n := of[key]; n > 1 {
+			key += "#" + strconv.Itoa(n)
+		}
+		row := ledger.Row{"v": int64(1), "out_trade_no": key, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
+		if !t.Paid.IsZero() {
+			row["paid"] = t.Paid.UnixMilli()
+			if coming {
+				row["notify_state"] = "due"
+			}
+		}
+		refunds := make([]string, len(t.Refunds))
+		for i, r := range t.Refunds {
+			refunds[i] = fmt.Sprintf(`{"request_no":%q,"amount":%d,"at":%d}`, r.RequestNo, r.Amount, r.At.UnixMilli())
+		}
+		if len(refunds) > 0 {
+			row["refunds"] = refunds
 		}
 		if err := each(&audit.Line{Table: gatewaytable.TableTrades, Row: row}); err != nil {
 			return err

@@ -36,8 +36,11 @@ the ramp, honours Retry-After, asks again when an answer is lost, follows the or
 schedule that the seed decides; no answer delays it, and latencies count from the moment at which something was meant to be sent.
 
 The report says how each shopper's purchase ended, with latencies; placed and paid orders per second; what was refused, and why. Refusals are never counted as
-throughput. Of a "seckill run" it also says units, money, processor time and memory, and afterwards moves the clock until no order is open. --journal keeps every
-request and answer, for "seckill audit".
+throughput. Of a "seckill run" it also says units, money, processor time and memory, and afterwards moves the clock until no order is open and no refund is due: the
+money that was captured, kept, is due back and went back is then stated by the ledger's rows and by the gateway's trades. --journal keeps every request and answer,
+for "seckill audit".
+
+Not everybody pays as they should: --late, --twice and --two-trades are shares of those who pay, --lost-notify and --unknown have the gateway fail them.
 
 Orders are paid at the test cashier that the sale names, if it has one: no money moves. Ctrl-C sends everybody home and reports; a second Ctrl-C ends at once.
 The environment variable JWT_SECRET sets --secret.`,
@@ -45,6 +48,7 @@ The environment variable JWT_SECRET sets --secret.`,
   seckill load                                      in another: 20,000 shoppers within a second
   seckill load --html report.html --journal sale.jsonl
   seckill load --shoppers 5000 --ramp 10s --pay 1   everybody who gets one pays
+  seckill load --late 0.1 --twice 0.05 --two-trades 0.02 --lost-notify 0.2 --unknown 0.1   payments go wrong in every way
   seckill load --flood 10s                          and then how many refusals a second
   seckill load --url "$URL" --item 2002 --path /seckill/test --settle 20m   a stack on AWS`,
 		Args: exactly(),
@@ -63,6 +67,11 @@ The environment variable JWT_SECRET sets --secret.`,
 	p.Float64Var(&f.Pay, "pay", 0.7, "share of orders that are paid")
 	p.Float64Var(&f.Cancel, "cancel", 0.05, "share of orders that are cancelled")
 	p.Float64Var(&f.Abandon, "abandon", 0.1, "share of orders whose page is closed; that of the others stays open, and nobody pays")
+	p.Float64Var(&f.Late, "late", 0, "share of those who pay: they open the cashier in time and pay when the hold has ended (only a \"seckill run\")")
+	p.Float64Var(&f.Twice, "twice", 0, "share of those who pay: they press \"pay\" twice")
+	p.Float64Var(&f.TwoTrades, "two-trades", 0, "share of those who pay: they pay at two cashiers of the order (only a \"seckill run\", as the next two)")
+	p.Float64Var(&f.LostNotify, "lost-notify", 0, "share of the gateway's notifies that never arrive, until no order is open")
+	p.Float64Var(&f.Unknown, "unknown", 0, "share of the calls to the gateway whose answer says nothing, until no order is open")
 	p.Float64Var(&f.Repeat, "repeat", 0.2, "share of shoppers who press twice")
 	p.Float64Var(&f.Key, "key", 0.5, "share of shoppers who send an Idempotency-Key")
 	p.DurationVar(&f.Think, "think", time.Second, "how long a shopper takes before paying or cancelling, on average")

@@ -77,6 +77,11 @@ type Start struct {
 	Pay         float64   `json:"pay"` // shares, 0 to 1
 	Cancel      float64   `json:"cancel"`
 	Abandon     float64   `json:"abandon"`
+	Late        float64   `json:"late,omitempty"`
+	Twice       float64   `json:"twice,omitempty"`
+	TwoTrades   float64   `json:"two_trades,omitempty"`
+	LostNotify  float64   `json:"lost_notify,omitempty"`
+	Unknown     float64   `json:"unknown,omitempty"`
 	Repeat      float64   `json:"repeat"`
 	Key         float64   `json:"key"`
 	Connections int       `json:"connections"`

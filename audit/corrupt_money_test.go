@@ -1,0 +1,195 @@
+package audit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/audit"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/seckill"
+)
+
+// refund is an entry of a trade's refunds.
+func refund(fen int64) string {
+	return fmt.Sprintf(`{"request_no":"r%d","amount":%d,"at":1,"notify_id":"n","attempts":1}`, fen, fen)
+}
+
+// owed makes of an order whose money went back one that still owes it, as far as its own row says.
+func (w *world) owed() ledger.Row {
+	o := w.order(seckill.Refunded, 0)
+	h := o["history"].([]string)
+	o["state"], o["history"] = string(seckill.RefundOwed), h[:len(h)-1]
+	return o
+}
+
+// second gives a paid order a second trade, whose money went back.
+func (w *world) second(o ledger.Row) (trade, payment ledger.Row) {
+	first, row := w.trade(o), w.of(ledger.TablePayments, o)
+	trade, payment = maps.Clone(first), maps.Clone(row)
+	trade["out_trade_no"], trade["trade_no"], trade["status"] = text(o, "id")+"#2", text(first, "trade_no")+"2", "TRADE_CLOSED"
+	trade["refunds"] = []string{refund(o["amount"].(int64))}
+	payment["trade_no"], payment["state"], payment["back"] = trade["trade_no"], string(seckill.RefundDone), w.now
+	w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], trade)
+	w.tables[ledger.TablePayments] = append(w.tables[ledger.TablePayments], payment)
+	return trade, payment
+}
+
+var moneyCorruptions = []corruption{
+	{"a refund that the provider did not make", func(w *world) string {
+		o := w.order(seckill.Refunded, 0)
+		tr := w.trade(o)
+		tr["status"] = "TRADE_SUCCESS"
+		delete(tr, "refunds")
+		return "payments " + text(o, "id")
+	}, "I6"},
+	{"a refund that the provider made in part", func(w *world) string {
+		o := w.order(seckill.Refunded, 0)
+		tr := w.trade(o)
+		tr["status"], tr["refunds"] = "TRADE_SUCCESS", []string{refund(5000), refund(1)}
+		return "payments " + text(o, "id")
+	}, "I6"},
+	{"money that is kept went back", func(w *world) string {
+		o := w.order(seckill.Paid, 0)
+		tr := w.trade(o)
+		tr["status"], tr["refunds"] = "TRADE_CLOSED", []string{refund(tr["amount"].(int64))}
+		return "payments " + text(o, "id")
+	}, "I6"},
+	{"money that is kept went back in part", func(w *world) string {
+		o := w.order(seckill.Paid, 0)
+		w.trade(o)["refunds"] = []string{refund(1)}
+		return "payments " + text(o, "id")
+	}, "I6"},
+	{"more went back than came", func(w *world) string {
+		o := w.order(seckill.Refunded, 0)
+		tr := w.trade(o)
+		tr["refunds"] = append(tr["refunds"].([]string), refund(1))
+		return "gateway_trades " + text(o, "id")
+	}, "I6"},
+	{"money went back that never came", func(w *world) string {
+		o := w.order(seckill.Expired, 0)
+		tr := copyRow(w.trade(w.order(seckill.Refunded, 0)))
+		delete(tr, "paid")
+		tr["out_trade_no"] = o["id"]
+		w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], tr)
+		return "gateway_trades " + text(o, "id")
+	}, "I6"},
+	{"a refund of nothing that can be read", func(w *world) string {
+		o := w.order(seckill.Refunded, 0)
+		w.trade(o)["refunds"] = []string{"all"}
+		return "gateway_trades " + text(o, "id")
+	}, "I7 I6"},
+	{"an order owes a refund that was made", func(w *world) string {
+		return id(w.owed())
+	}, "I6"},
+	{"a trade that was captured and never paid", func(w *world) string {
+		o := w.order(seckill.Paid, 0)
+		delete(w.trade(o), "paid")
+		return "gateway_trades " + text(o, "id")
+	}, "I7"},
+	{"a trade stands there twice", func(w *world) string {
+		tr := w.trade(w.order(seckill.Paid, 0))
+		w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], copyRow(tr))
+		return "gateway_trades " + text(tr, "out_trade_no")
+	}, "I7"},
+	{"a second trade that the ledger does not know", func(w *world) string {
+		o := w.order(seckill.Paid, 0)
+		_, payment := w.second(o)
+		w.remove(ledger.TablePayments, payment)
+		return "gateway_trades " + text(o, "id")
+	}, "I6"},
+	{"the money of two trades is kept", func(w *world) string {
+		o := w.order(seckill.Paid, 0)
+		trade, payment := w.second(o)
+		trade["status"], payment["state"] = "TRADE_SUCCESS", string(seckill.Captured)
+		delete(trade, "refunds")
+		return id(o)
+	}, "I6"},
+	{"a second trade over another amount", func(w *world) string {
+		trade, payment := w.second(w.order(seckill.Paid, 0))
+		trade["amount"] = trade["amount"].(int64) - 1
+		return "payments " + text(payment, "order") + "/" + text(payment, "trade_no")
+	}, "I7 I6"},
+}
+
+// TestASecondTradeMayGoBack: an order that was paid by two trades keeps one's money; rows that only find trades are none.
+func TestASecondTradeMayGoBack(t *testing.T) {
+	t.Parallel()
+	w := atRest()
+	before := w.audit(t).Statement.Money
+	trade, payment := w.second(w.order(seckill.Paid, 0))
+	for _, key := range []string{"#number#" + text(trade, "trade_no"), "#moved#2026-11-21#" + text(trade, "out_trade_no")} {
+		w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], ledger.Row{"v": int64(1), "out_trade_no": key, "trade": trade["out_trade_no"],
+			"notify_state": "#moved#2026-11-21", "notify_at": "1"})
+	}
+	r := w.audit(t)
+	if m, more := r.Statement.Money, payment["amount"].(int64); len(verdicts(r, audit.Holds)) != len(r.Judgements) || m.Captured.Fen != before.Captured.Fen+more ||
+		m.Refunded.Fen != before.Refunded.Fen+more || m.Kept != before.Kept || !m.Provider.Balanced {
+		t.Errorf("%+v, before %+v\n%s", m, before, show(t, r))
+	}
+	payment["amount"] = int64(1)
+	if r := w.audit(t); r.Statement.Money.Provider.Balanced {
+		t.Error(show(t, r))
+	}
+}
+
+// TestTheGatewaysTable: trades as the table of a sandbox has them are judged as those of a `seckill run` are.
+func TestTheGatewaysTable(t *testing.T) {
+	t.Parallel()
+	w := atRest()
+	rows := memory.NewRows(memory.RowsOptions{Clock: memory.NewRealClock(), Tables: []ledger.Table{gatewaytable.Table}})
+	store := gatewaytable.New(rows)
+	w.second(w.order(seckill.Paid, 0))
+	before := w.audit(t)
+	for _, row := range w.tables[audit.PartTrades] {
+		if err := store.Save(t.Context(), record(t, row)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.tables[audit.PartTrades] = rows.Dump(gatewaytable.TableTrades)
+	if len(w.tables[audit.PartTrades]) < 3*before.Read[audit.PartTrades] {
+		t.Fatalf("%d rows of %d trades: want those that find them as well", len(w.tables[audit.PartTrades]), before.Read[audit.PartTrades])
+	}
+	r := w.audit(t)
+	if len(verdicts(r, audit.Holds)) != len(r.Judgements) || *r.Statement.Money.Provider != *before.Statement.Money.Provider ||
+		r.Read[audit.PartTrades] != before.Read[audit.PartTrades] {
+		t.Errorf("%s\nbefore\n%s", show(t, r), show(t, before))
+	}
+}
+
+// record is a trade of which a row tells.
+func record(t *testing.T, row ledger.Row) fakegateway.Record {
+	t.Helper()
+	order, number, second := strings.Cut(text(row, "out_trade_no"), "#")
+	r := fakegateway.Record{N: 1, Notifies: []fakegateway.Notify{{ID: "n"}},
+		Trade: fakegateway.Trade{TradeNo: text(row, "trade_no"), OutTradeNo: order, Amount: seckill.Fen(row["amount"].(int64)), Status: fakegateway.Status(text(row, "status")),
+			Paid: time.UnixMilli(row["paid"].(int64)).UTC()}}
+	if second {
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.N = n
+	}
+	refunds, _ := row["refunds"].([]string)
+	for _, entry := range refunds {
+		var back struct {
+			Request string `json:"request_no"`
+			Amount  int64  `json:"amount"`
+			At      int64  `json:"at"`
+		}
+		if err := json.Unmarshal([]byte(entry), &back); err != nil {
+			t.Fatal(err)
+		}
+		r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: back.Request, Amount: seckill.Fen(back.Amount), At: time.UnixMilli(back.At).UTC()})
+		r.Notifies = append(r.Notifies, fakegateway.Notify{ID: "n"})
+	}
+	return r
+}
