@@ -91,7 +91,9 @@ var lifeSteps = []struct {
 	{"Return", "Get", func(l seckill.Ledger) error { return second(l.Return(ctx, "a")) }},
 	{"RefundsDue", "Index", func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 0, start, 9)) }},
 	{"RefundsRefused", "Index", func(l seckill.Ledger) error { return second(l.RefundsRefused(ctx, 9)) }},
-	{"DeferRefund", "Transact 1", func(l seckill.Ledger) error { return l.DeferRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, start, "poor") }},
+	{"DeferRefund", "Transact 1", func(l seckill.Ledger) error {
+		return l.DeferRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, start, "poor")
+	}},
 	{"RetryRefund", "Transact 2", func(l seckill.Ledger) error {
 		return l.RetryRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, seckill.Paid, start, "c")
 	}},
