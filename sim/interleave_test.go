@@ -27,7 +27,7 @@ func pays(trade int) func(*World, *Instance, func(string)) error {
 		stop("the shopper pays")
 		o := w.Provider.orders[orderOne(w)]
 		if w.Provider.Pay(orderOne(w), o.trades[trade].TradeNo) != nil {
-			return nil // closed, or paid
+			return nil //nolint:nilerr // closed, or paid: the shopper reads so
 		}
 		n := w.Provider.Notices[len(w.Provider.Notices)-1]
 		w.Provider.Notices = w.Provider.Notices[:len(w.Provider.Notices)-1]
