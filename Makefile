@@ -167,3 +167,4 @@ fuzz: ## each fuzz target for 30 s
 .PHONY: generate
 generate: ## write the pages that are made from code
 	$(GO) test ./shared/seckill -run TestStateMachineDoc -update
+	$(GO) test ./sim -run TestPaymentPage -update-payment
