@@ -183,7 +183,7 @@ function timeline(order) {
 
 function money(order) {
   const rows = order.payments.map((p) =>
-    el('li', {}, el('b', {}, tOr(`payment_${p.state}`, `¥${yuan(p.amount)}`, { amount: yuan(p.amount) })), el('small', { class: 'soft' }, `${t('trade_no')} ${p.trade_no}`)),
+    el('li', {}, el('b', {}, tOr(`payment_${p.state}`, `¥${yuan(p.amount)}`, { amount: yuan(p.amount), refund: p.refund_id || '', at: p.refunded_at ? when(p.refunded_at) : '' })), el('small', { class: 'soft' }, `${t('trade_no')} ${p.trade_no}`)),
   );
   return el('section', { class: 'panel' }, el('h2', {}, t('money')), rows.length ? el('ul', { class: 'moneys' }, rows) : el('p', { class: 'soft' }, t(moneyText(order))));
 }

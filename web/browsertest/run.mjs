@@ -303,6 +303,39 @@ await check('an order that waits can be cancelled, and its unit is back', async 
   await close(page);
 });
 
+// The cashier was open in time; its provider takes money when the order has long expired.
+await check('who pays after the order expired reads that the money goes back, and later that it went', async () => {
+  const put = (faults) => ask('faults', { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(faults) });
+  const page = await open({ size: 'phone', lang: 'zh', shopper: second });
+  await startPurchase(page, item);
+  await page.locator('dialog button[type=submit]').click();
+  await says(page, '请在');
+  await put({ shares: { 'pay-late': 1 } });
+  const { pay_by: payBy, order_id: order } = await ask(`seckill/order/${item.id}`, mine(second));
+  await payAt(page, '去付款', '支付成功', async () => {
+    const { now_ms: now } = await ask('seckill/time');
+    await advance(Math.ceil((Date.parse(payBy) - now) / 1000) + GRACE + 1);
+    await says(page, '订单已过期');
+  });
+  await put({ shares: {} });
+  await until('order', async () => (await ask(`order/${order}`, mine(second))).state, 'refund_due');
+  await page.goto(new URL(`?lang=zh#/order/${order}`, base).href);
+  await page.getByText('您的付款在订单关闭之后才到').first().waitFor();
+  const due = await ask(`order/${order}`, { headers: { ...mine(second).headers, 'Accept-Language': 'en' } });
+  const [{ refund_id: number }] = due.payments;
+  same(due.money, `Your payment of ${due.amount.toFixed(2)} yuan arrived after the order closed; it goes back to you, refund number ${number}.`, 'money');
+  has(await page.locator('main').innerText(), ['退款中，原路退回', number]);
+  await picture(page, 'late');
+  await advance(60);
+  await until('order', async () => (await ask(`order/${order}`, mine(second))).state, 'refunded');
+  await page.reload();
+  await page.getByText('已原路退回').first().waitFor();
+  has(await page.locator('main').innerText(), ['退回，退款编号', number]);
+  await picture(page, 'late-refunded');
+  await until('stock', () => stockOf(item), stock - 1);
+  await close(page);
+});
+
 await check('another shopper buys that unit, in English', async () => {
   const page = await open({ size: 'desktop', lang: 'en', shopper: third });
   await startPurchase(page, item);

@@ -64,6 +64,7 @@ type orderJSON struct {
 	Reason     seckill.Code  `json:"reason,omitempty"`
 	History    []changeJSON  `json:"history"`
 	Payments   []paymentJSON `json:"payments,omitzero"` // nil, absent: not asked for; empty: there is none
+	Money      string        `json:"money,omitempty"`   // where the shopper's money is, in words; with Payments
 }
 
 type changeJSON struct {
@@ -75,6 +76,9 @@ type paymentJSON struct {
 	TradeNo string               `json:"trade_no"`
 	Amount  seckill.Fen          `json:"amount"`
 	State   seckill.PaymentState `json:"state"`
+
+	RefundID   string `json:"refund_id,omitempty"` // of money that has to go back, or went
+	RefundedAt string `json:"refunded_at,omitempty"`
 }
 
 func newOrder(v *shop.OrderView, now time.Time) orderJSON {
@@ -83,9 +87,12 @@ func newOrder(v *shop.OrderView, now time.Time) orderJSON {
 	if created.IsZero() { // still queued
 		created = o.Created
 	}
-	history := make([]changeJSON, len(o.History))
+	history := make([]changeJSON, 0, len(o.History))
 	for i, c := range o.History {
-		history[i] = changeJSON{c.State, rfc3339(c.At)}
+		if i > 0 && c.State == o.History[i-1].State {
+			continue // a note, for operators
+		}
+		history = append(history, changeJSON{c.State, rfc3339(c.At)})
 	}
 	return orderJSON{
 		ID: o.ID, CreateTime: rfc3339(created), Status: o.State.Status(), State: o.State, Count: o.Count, Amount: o.Amount,
@@ -97,7 +104,10 @@ func newOrder(v *shop.OrderView, now time.Time) orderJSON {
 func newPayments(payments []seckill.Payment) []paymentJSON {
 	out := make([]paymentJSON, len(payments))
 	for i, p := range payments {
-		out[i] = paymentJSON{p.TradeNo, p.Amount, p.State}
+		out[i] = paymentJSON{TradeNo: p.TradeNo, Amount: p.Amount, State: p.State, RefundedAt: optional(p.Back)}
+		if p.State != seckill.Captured {
+			out[i].RefundID = seckill.RefundID(p.Order, p.TradeNo)
+		}
 	}
 	return out
 }

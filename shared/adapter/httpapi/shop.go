@@ -143,6 +143,7 @@ func (s *shopper) order(r *http.Request, id string) (answer, error) {
 	}
 	out := newOrder(&v, s.flow.Now())
 	out.Payments = newPayments(v.Payments)
+	out.Money = money(&v.Order, v.Payments, preferred(r.Header["Accept-Language"]))
 	return encode(cacheNever, out)
 }
 

@@ -75,17 +75,17 @@ func TestAnswersAreTheContracts(t *testing.T) {
 		{"cancel", "POST", "/order/" + orderID + "/cancel", stubs{status: status}, statusText, "no-store"},
 		{"orders", "GET", "/order/list", stubs{orders: []shop.OrderView{orderView()}}, `{"orders":[` + orderHead + `}]}`, "no-store"},
 		{"orders, none", "GET", "/order/list", stubs{}, `{"orders":[]}`, "no-store"},
-		{"order, not paid", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{orderView()}}, orderHead + `,"payments":[]}`, "no-store"},
+		{"order, not paid", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{orderView()}}, orderHead + `,"payments":[],"money":"没有扣款。"}`, "no-store"},
 		{"order, paid", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{paid}},
-			orderHead + `,"payments":[{"trade_no":"2026","amount":177.60,"state":"captured"}]}`, "no-store"},
+			orderHead + `,"payments":[{"trade_no":"2026","amount":177.60,"state":"captured"}],"money":"已付款 177.60 元。"}`, "no-store"},
 		{"order, queued", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{queued}}, strings.NewReplacer(
 			`"create_time":"2026-11-11T00:00:01Z","status":1,"state":"pending_payment"`, `"create_time":"2026-11-11T00:00:00Z","status":7,"state":"queued"`,
 			payString, "", `"pay_by":"2026-11-11T00:01:00Z",`, "", `{"state":"pending_payment","at":"2026-11-11T00:00:01Z"}`, "",
-		).Replace(orderHead) + `,"payments":[]}`, "no-store"},
+		).Replace(orderHead) + `,"payments":[],"money":"没有扣款。"}`, "no-store"},
 		{"order, rejected", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{rejected}}, strings.NewReplacer(
 			`"create_time":"2026-11-11T00:00:01Z","status":1,"state":"pending_payment"`, `"create_time":"2026-11-11T00:00:00Z","status":10,"state":"rejected"`,
 			payString, "", `"pay_by":"2026-11-11T00:01:00Z",`, `"reason":"sold_out",`, `{"state":"pending_payment","at":"2026-11-11T00:00:01Z"}`, "",
-		).Replace(orderHead) + `,"payments":[]}`, "no-store"},
+		).Replace(orderHead) + `,"payments":[],"money":"没有扣款。"}`, "no-store"},
 		{"time", "GET", "/seckill/time", stubs{}, `{"now":"2026-11-11T00:00:00Z","now_ms":1794355200500}`, "no-store"},
 		{"healthz", "GET", "/healthz", stubs{}, `{"status":"ok","version":"1.2.3"}`, "no-store"},
 	}

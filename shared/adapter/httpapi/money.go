@@ -1,0 +1,47 @@
+package httpapi
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// moneyWords are what a shopper is told of an order's money. Amounts are yuan; late is for money that came when the order had closed.
+var moneyWords = map[string][languages]string{
+	"none":     {"没有扣款。", "You have not been charged."},
+	"captured": {"已付款 %s 元。", "Paid: %s yuan."},
+	"late":     {"您的付款 %s 元在订单关闭之后才到，将原路退回，退款编号 %s。", "Your payment of %s yuan arrived after the order closed; it goes back to you, refund number %s."},
+	"due":      {"%s 元将原路退回给您，退款编号 %s。", "%s yuan go back to you, refund number %s."},
+	"refunded": {"%s 元已于 %s 原路退回，退款编号 %s。", "%s yuan were returned on %s, refund number %s."},
+}
+
+// zone is in which shoppers read dates: the payment provider's.
+var zone = time.FixedZone("UTC+8", 8*60*60)
+
+// money says in words where an order's money is, each payment with a sentence of its own.
+func money(o *seckill.Order, payments []seckill.Payment, l language) string {
+	if len(payments) == 0 {
+		return moneyWords["none"][l]
+	}
+	late := false
+	for _, c := range o.History {
+		late = late || c.State == seckill.Expired || c.State == seckill.Cancelled
+	}
+	sentences := make([]string, len(payments))
+	for i, p := range payments {
+		id := seckill.RefundID(p.Order, p.TradeNo)
+		switch {
+		case p.State == seckill.Captured:
+			sentences[i] = fmt.Sprintf(moneyWords["captured"][l], p.Amount.Yuan())
+		case p.State == seckill.RefundDone:
+			sentences[i] = fmt.Sprintf(moneyWords["refunded"][l], p.Amount.Yuan(), p.Back.In(zone).Format(time.DateOnly), id)
+		case late:
+			sentences[i] = fmt.Sprintf(moneyWords["late"][l], p.Amount.Yuan(), id)
+		default:
+			sentences[i] = fmt.Sprintf(moneyWords["due"][l], p.Amount.Yuan(), id)
+		}
+	}
+	return strings.Join(sentences, [languages]string{chinese: "", english: " "}[l])
+}
