@@ -2,4 +2,7 @@
 
 package sim
 
-const seedsOfTest = 2000
+const (
+	seedsOfTest      = 2000
+	situationsOfTest = 4
+)
