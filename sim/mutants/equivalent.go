@@ -36,7 +36,7 @@ var equivalent = map[string]string{
 	"redraw.lua:drop-call:2":                        driftHeals,
 	"settle.lua:swap-min-max:1":                     driftHeals,
 	"redraw.lua:drop-call:3":                        "the message itself stays until settle",
-	"shop/order.go:prepare:negate-condition:3":     "pay strings are forgotten too early, and signed again: the same bytes",
+	"shop/order.go:prepare:negate-condition:3":      "pay strings are forgotten too early, and signed again: the same bytes",
 	"refund/refund.go:made:return-no-error:1":       "only the error is not reported: the payment stays due, and the next minute's sweep asks again",
 	"refund/refund.go:made:return-no-error:2":       "only the error is not reported: the payment stays due, and the next minute's sweep asks again",
 	"repair/repair.go:rebuild:return-no-error:5":    "only the error is not reported: the next minute's run rebuilds",

@@ -101,11 +101,11 @@ func (f *Flow) later(ctx context.Context, p seckill.Payment, refused string) err
 // made records that a payment's money went back. The order is refunded with the last of them.
 func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 	for range maxTries {
-		all, err := f.Ledger.Payments(ctx, p.Order)
+		o, err := f.Ledger.Order(ctx, p.Order) // before its payments: what makes another of them due changes it, or finds it refunded
 		if err != nil {
 			return err
 		}
-		o, err := f.Ledger.Order(ctx, p.Order)
+		all, err := f.Ledger.Payments(ctx, p.Order)
 		if err != nil {
 			return err
 		}
