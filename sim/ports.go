@@ -160,6 +160,34 @@ func (l Ledger) Postpone(ctx context.Context, id string, due time.Time) error {
 	return l.Hook("ledger.Postpone", func() error { return l.Next.Postpone(ctx, id, due) })
 }
 
+func (l Ledger) Hasten(ctx context.Context, id string, at time.Time, cause string) error {
+	return l.Hook("ledger.Hasten", func() error { return l.Next.Hasten(ctx, id, at, cause) })
+}
+
+func (l Ledger) KeepNotice(ctx context.Context, n seckill.KeptNotice) error {
+	return l.Hook("ledger.KeepNotice", func() error { return l.Next.KeepNotice(ctx, n) })
+}
+
+func (l Ledger) Notices(ctx context.Context, order string) ([]seckill.KeptNotice, error) {
+	return get(l.Hook, "ledger.Notices", func() ([]seckill.KeptNotice, error) { return l.Next.Notices(ctx, order) })
+}
+
+func (l Ledger) KeepReconciliation(ctx context.Context, r seckill.Reconciliation) error {
+	return l.Hook("ledger.KeepReconciliation", func() error { return l.Next.KeepReconciliation(ctx, r) })
+}
+
+func (l Ledger) Reconciliations(ctx context.Context, day string) ([]seckill.Reconciliation, error) {
+	return get(l.Hook, "ledger.Reconciliations", func() ([]seckill.Reconciliation, error) { return l.Next.Reconciliations(ctx, day) })
+}
+
+func (l Ledger) PaymentsOn(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error) {
+	return get(l.Hook, "ledger.PaymentsOn", func() (seckill.PaymentPage, error) { return l.Next.PaymentsOn(ctx, day, after, limit) })
+}
+
+func (l Ledger) RefundsOn(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error) {
+	return get(l.Hook, "ledger.RefundsOn", func() (seckill.PaymentPage, error) { return l.Next.RefundsOn(ctx, day, after, limit) })
+}
+
 func (l Ledger) Quota(ctx context.Context, user, item string) (seckill.Quota, error) {
 	return get(l.Hook, "ledger.Quota", func() (seckill.Quota, error) { return l.Next.Quota(ctx, user, item) })
 }

@@ -129,6 +129,17 @@ func wires(t *testing.T) map[string][]right {
 			func(ctx context.Context) error {
 				return l.Refunded(ctx, pay, "", seckill.RefundOwed, seckill.Refunded, now, "c")
 			}},
+		"Ledger.Hasten":         {func(ctx context.Context) error { return l.Hasten(ctx, "o1", now, "c") }},
+		"Ledger.KeepNotice": {func(ctx context.Context) error {
+			return l.KeepNotice(ctx, seckill.KeptNotice{Order: "o1", ID: "n", At: now})
+		}},
+		"Ledger.Notices": {func(ctx context.Context) error { _, err := l.Notices(ctx, "o1"); return err }},
+		"Ledger.KeepReconciliation": {func(ctx context.Context) error {
+			return l.KeepReconciliation(ctx, seckill.Reconciliation{Day: seckill.Day(now), At: now})
+		}},
+		"Ledger.Reconciliations": {func(ctx context.Context) error { _, err := l.Reconciliations(ctx, "2026-11-11"); return err }},
+		"Ledger.PaymentsOn":      {func(ctx context.Context) error { _, err := l.PaymentsOn(ctx, "2026-11-11", "", 1); return err }},
+		"Ledger.RefundsOn":       {func(ctx context.Context) error { _, err := l.RefundsOn(ctx, "2026-11-11", "", 1); return err }},
 		"Ledger.DeferRefund":    {func(ctx context.Context) error { return l.DeferRefund(ctx, pay, now, "") }},
 		"Ledger.RetryRefund":    {func(ctx context.Context) error { return l.RetryRefund(ctx, pay, seckill.RefundOwed, now, "c") }},
 		"Ledger.RefundsDue":     {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, now, 1); return err }},

@@ -140,6 +140,12 @@ type Ledger interface {
 	RetryRefund(ctx context.Context, p Payment, state State, at time.Time, cause string) error
 	// Postpone makes an order that is still in closing due again at a later time. ErrStateChanged.
 	Postpone(ctx context.Context, id string, due time.Time) error
+	// Hasten makes an order that is still in closing due at once, and says in its history who wanted it. ErrStateChanged.
+	Hasten(ctx context.Context, id string, at time.Time, cause string) error
+	// KeepNotice keeps a notify, of which another with its order and id is not kept yet.
+	KeepNotice(ctx context.Context, n KeptNotice) error
+	// KeepReconciliation keeps what came of a reconciliation beside those of the same day before it.
+	KeepReconciliation(ctx context.Context, r Reconciliation) error
 	// Quota reads what a user has of an item; zero when nothing.
 	Quota(ctx context.Context, user, item string) (Quota, error)
 	// Quotas reads the quotas of at most MaxQuotas users, each consistently, not together; users without one are missing.
@@ -148,6 +154,10 @@ type Ledger interface {
 	Units(ctx context.Context, item string, bucket int) ([]UnitRow, error)
 	// Payments reads an order's trades.
 	Payments(ctx context.Context, order string) ([]Payment, error)
+	// Notices reads the notifies that were kept of an order, by their ids.
+	Notices(ctx context.Context, order string) ([]KeptNotice, error)
+	// Reconciliations reads what came of a day's reconciliations, the oldest first.
+	Reconciliations(ctx context.Context, day string) ([]Reconciliation, error)
 	// Returns reads at most limit return rows of a shard.
 	Returns(ctx context.Context, shard, limit int) ([]ReturnRow, error)
 	// Return reads an order's return row. ErrNoReturn.
@@ -161,6 +171,10 @@ type Ledger interface {
 	RefundsDue(ctx context.Context, shard int, now time.Time, limit int) ([]Payment, error)
 	// RefundsRefused gives at most limit payments that are still refund_due and whose refund was refused, oldest first. Index read.
 	RefundsRefused(ctx context.Context, limit int) ([]Payment, error)
+	// PaymentsOn pages through the payments that the ledger learnt of on a Day. Index read.
+	PaymentsOn(ctx context.Context, day, after string, limit int) (PaymentPage, error)
+	// RefundsOn pages through the payments whose refund the ledger learnt of on a Day. Index read.
+	RefundsOn(ctx context.Context, day, after string, limit int) (PaymentPage, error)
 	// OrdersByUser pages through a user's placed orders, newest first. Index read.
 	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)
 	// OrdersByItem pages through an item's orders, rejected ones included. Index read.

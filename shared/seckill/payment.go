@@ -37,12 +37,32 @@ const (
 
 // Notice is what an authentic notify says.
 type Notice struct {
-	ID      string // the provider's id of this notify
+	ID      string // the provider's id of this notify, the same each time it is sent; 1 to MaxNoticeID printable ASCII characters
 	Order   string
 	TradeNo string
 	Amount  Fen
 	Paid    bool // the trade is paid (a partial refund leaves it so)
 }
+
+// MaxNoticeID is how long the provider's id of a notify may be, in bytes.
+const MaxNoticeID = 128
+
+// KeptNotice is an authentic notify as it came, kept for whoever asks later what the provider said and when.
+type KeptNotice struct {
+	Order   string
+	ID      string // the provider's: a repetition is not kept again
+	TradeNo string
+	Amount  Fen
+	At      time.Time // when it came first
+	Outcome string    // NoticeRecorded, NoticeNothing, or the code by which it was refused
+	Raw     string    // all its parameters, signature included, sorted by name, as application/x-www-form-urlencoded
+}
+
+// Outcomes of a notify that was not refused.
+const (
+	NoticeRecorded = "recorded" // its money is in the ledger
+	NoticeNothing  = "nothing"  // it says nothing of new money
+)
 
 // Payments is the payment provider as the flows see it. Any error but those named is a fault: the effect is unknown.
 type Payments interface {
@@ -102,21 +122,4 @@ type Refunds interface {
 	Refund(ctx context.Context, r Refund) (RefundAnswer, error)
 	// RefundStatus asks what became of a refund. Never RefundRefused.
 	RefundStatus(ctx context.Context, r Refund) (RefundAnswer, error)
-}
-
-// BillLine is one movement of money that the provider booked.
-type BillLine struct {
-	Refund   bool // money that went back, else money that came
-	Order    string
-	TradeNo  string
-	RefundID string    // of a refund
-	Amount   Fen       // what moved, always positive
-	At       time.Time // when it moved, UTC, whole seconds
-}
-
-// Bills is the part of a payment provider that lists what it booked.
-type Bills interface {
-	// Bill lists a day's movements, in the provider's order. day is a date of the provider's time zone, 2006-01-02. ErrNoBill; every other
-	// error is a fault.
-	Bill(ctx context.Context, day string) ([]BillLine, error)
 }

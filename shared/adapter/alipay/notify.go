@@ -93,12 +93,13 @@ func (v *Verifier) Verify(form url.Values) (seckill.Notice, error) {
 	}
 	amount, err := seckill.ParseYuan(form.Get("total_amount"))
 	state, known := tradeStates[form.Get("trade_status")]
-	if err != nil || !known || !validTradeNo(form.Get("trade_no")) {
+	id := form.Get("notify_id")
+	if err != nil || !known || !validTradeNo(form.Get("trade_no")) || !validNoticeID(id) {
 		return seckill.Notice{}, &seckill.Error{Code: seckill.CodeForged,
-			Err: fmt.Errorf("alipay: notify for %s with total_amount %.40q, trade_status %.40q, trade_no %.70q", order,
-				form.Get("total_amount"), form.Get("trade_status"), form.Get("trade_no"))}
+			Err: fmt.Errorf("alipay: notify for %s with total_amount %.40q, trade_status %.40q, trade_no %.70q, notify_id %.140q", order,
+				form.Get("total_amount"), form.Get("trade_status"), form.Get("trade_no"), id)}
 	}
-	return seckill.Notice{ID: form.Get("notify_id"), Order: order, TradeNo: form.Get("trade_no"), Amount: amount,
+	return seckill.Notice{ID: id, Order: order, TradeNo: form.Get("trade_no"), Amount: amount,
 		Paid: state == seckill.TradePaid}, nil
 }
 
@@ -149,4 +150,9 @@ func validParamName(s string) bool {
 		}
 	}
 	return len(s) > 0 && len(s) <= maxParamName
+}
+
+// validNoticeID says whether s may be the id of a notify: Alipay's are hexadecimal digits, and some letters.
+func validNoticeID(s string) bool {
+	return s != "" && len(s) <= seckill.MaxNoticeID && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

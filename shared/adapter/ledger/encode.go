@@ -49,6 +49,11 @@ func itemShardKey(item string, shard int) string { return item + "#" + shardKey(
 // timeKey writes a time so that text order is time order: Unix milliseconds, 15 digits.
 func timeKey(t time.Time) string { return padded(t.UnixMilli(), 15) }
 
+// dayKey is the partition of a payment in an index by day: a Day, and the order's shard.
+func dayKey(t time.Time, order string) string { return dayShardKey(seckill.Day(t), orderShard(order)) }
+
+func dayShardKey(day string, shard int) string { return day + "#" + shardKey(shard) }
+
 // padded writes n ≥ 0 with leading zeros, so that text order is the order of numbers.
 func padded(n int64, digits int) string {
 	s := strconv.FormatInt(n, 10)
@@ -143,7 +148,7 @@ func decodeOrder(row Row) (seckill.Order, error) {
 }
 
 func encodePayment(p *seckill.Payment) Row {
-	row := Row{"v": Version, "amount": int64(p.Amount), "state": string(p.State), "at": p.At.UnixMilli(), "cause": p.Cause}
+	row := Row{"v": Version, "amount": int64(p.Amount), "state": string(p.State), "at": p.At.UnixMilli(), "cause": p.Cause, "paid_day": dayKey(p.At, p.Order)}
 	if p.State == seckill.RefundDue {
 		row["refund_shard"] = shardKey(orderShard(p.Order))
 		row["refund_at"] = timeKey(p.At)

@@ -156,6 +156,16 @@ func (l *Ledger) Postpone(ctx context.Context, id string, due time.Time) error {
 	return changed(c, err, "postpone", id)
 }
 
+// Hasten implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
+func (l *Ledger) Hasten(ctx context.Context, id string, at time.Time, cause string) error {
+	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+		Set:    Row{"due_at": timeKey(at)},
+		Append: appendChange(seckill.Closing, at, cause),
+		If:     []Cond{Eq("state", string(seckill.Closing))},
+	}})
+	return changed(c, err, "hasten", id)
+}
+
 // changed names the outcome of a change of one order row.
 func changed(c *Canceled, err error, doing, id string) error {
 	if err != nil {

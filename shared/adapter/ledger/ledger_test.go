@@ -74,6 +74,7 @@ var lifeSteps = []struct {
 	}},
 	{"BeginClosing", "Transact 1", func(l seckill.Ledger) error { return l.BeginClosing(ctx, "a", seckill.Expired, start, "c") }},
 	{"Postpone", "Transact 1", func(l seckill.Ledger) error { return l.Postpone(ctx, "a", start.Add(time.Minute)) }},
+	{"Hasten", "Transact 1", func(l seckill.Ledger) error { return l.Hasten(ctx, "a", start.Add(time.Minute), "c") }},
 	{"DueOrders", "Index", func(l seckill.Ledger) error { return second(l.DueOrders(ctx, 0, start, 9)) }},
 	{"GiveBack", "Transact 5", func(l seckill.Ledger) error { return l.GiveBack(ctx, order("a", 1, 2), start, "c") }},
 	{"Settle and move", "Transact 2", func(l seckill.Ledger) error {
@@ -110,6 +111,16 @@ var lifeSteps = []struct {
 	}},
 	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
+	{"PaymentsOn", "16 × Index", func(l seckill.Ledger) error { return second(l.PaymentsOn(ctx, "2026-07-01", "", 9)) }},
+	{"RefundsOn", "16 × Index", func(l seckill.Ledger) error { return second(l.RefundsOn(ctx, "2026-07-01", "", 9)) }},
+	{"KeepNotice", "Transact 1", func(l seckill.Ledger) error {
+		return l.KeepNotice(ctx, seckill.KeptNotice{Order: "b", ID: "n", TradeNo: "t1", At: start, Outcome: seckill.NoticeRecorded, Raw: "sign=s"})
+	}},
+	{"Notices", "Query", func(l seckill.Ledger) error { return second(l.Notices(ctx, "b")) }},
+	{"KeepReconciliation", "Transact 1", func(l seckill.Ledger) error {
+		return l.KeepReconciliation(ctx, seckill.Reconciliation{Day: "2026-07-01", At: start, Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere}}})
+	}},
+	{"Reconciliations", "Query", func(l seckill.Ledger) error { return second(l.Reconciliations(ctx, "2026-07-01")) }},
 	{"DeleteReturn", "Transact 1", func(l seckill.Ledger) error {
 		return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "a", Item: "1", User: "7", Units: []int{1, 2}})
 	}},
@@ -121,7 +132,7 @@ func written(t *testing.T) (*ledger.Ledger, *memory.Rows) {
 	t.Helper()
 	rows := newRows()
 	l := ledger.New(rows)
-	for _, step := range lifeSteps[:9] {
+	for _, step := range lifeSteps[:10] {
 		if err := step.run(l); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}

@@ -173,25 +173,61 @@ func (l *Ledger) OrdersByUser(ctx context.Context, user, after string, limit int
 // OrdersByItem implements seckill.Ledger, shard by shard and oldest first in each. A page is full unless it is the
 // last, so it may take as many reads as there are shards.
 func (l *Ledger) OrdersByItem(ctx context.Context, item, after string, limit int) (seckill.OrderPage, error) {
-	shard, after, err := decodeShardCursor(after)
+	all, next, err := shards(after, limit, func(shard int, after string, limit int) ([]seckill.Order, string, error) {
+		page, err := l.orders(ctx, IndexOrdersByItem, itemShardKey(item, shard), after, limit, false)
+		return page.Orders, page.Next, err
+	})
 	if err != nil {
 		return seckill.OrderPage{}, fmt.Errorf("ledger: orders of item %s: %w", item, err)
 	}
-	var all []seckill.Order
-	for ; shard < itemShards; shard, after = shard+1, "" {
-		page, err := l.orders(ctx, IndexOrdersByItem, itemShardKey(item, shard), after, limit-len(all), false)
+	return seckill.OrderPage{Orders: all, Next: next}, nil
+}
+
+// PaymentsOn implements seckill.Ledger, shard by shard.
+func (l *Ledger) PaymentsOn(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error) {
+	return l.paymentsBy(ctx, IndexPaymentsOn, day, after, limit)
+}
+
+// RefundsOn implements seckill.Ledger, shard by shard.
+func (l *Ledger) RefundsOn(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error) {
+	return l.paymentsBy(ctx, IndexRefundsOn, day, after, limit)
+}
+
+func (l *Ledger) paymentsBy(ctx context.Context, index, day, after string, limit int) (seckill.PaymentPage, error) {
+	all, next, err := shards(after, limit, func(shard int, after string, limit int) ([]seckill.Payment, string, error) {
+		rows, next, err := l.rows.Index(ctx, index, dayShardKey(day, shard), after, limit, false)
 		if err != nil {
-			return seckill.OrderPage{}, err
+			return nil, "", err
 		}
-		all = append(all, page.Orders...)
+		payments, err := decodeAll(rows, decodePayment)
+		return payments, next, err
+	})
+	if err != nil {
+		return seckill.PaymentPage{}, fmt.Errorf("ledger: %s %s: %w", index, day, err)
+	}
+	return seckill.PaymentPage{Payments: all, Next: next}, nil
+}
+
+// shards reads a page of a listing that is spread over shards. It is full unless it is the last.
+func shards[T any](cursor string, limit int, read func(shard int, after string, limit int) ([]T, string, error)) (all []T, next string, err error) {
+	shard, after, err := decodeShardCursor(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	for ; shard < itemShards; shard, after = shard+1, "" {
+		page, more, err := read(shard, after, limit-len(all))
+		if err != nil {
+			return nil, "", err
+		}
+		all = append(all, page...)
 		switch {
-		case page.Next != "":
-			return seckill.OrderPage{Orders: all, Next: encodeShardCursor(shard, page.Next)}, nil
+		case more != "":
+			return all, encodeShardCursor(shard, more), nil
 		case len(all) >= limit && shard+1 < itemShards:
-			return seckill.OrderPage{Orders: all, Next: encodeShardCursor(shard+1, "")}, nil
+			return all, encodeShardCursor(shard+1, ""), nil
 		}
 	}
-	return seckill.OrderPage{Orders: all}, nil
+	return all, "", nil
 }
 
 // encodeShardCursor writes where a listing goes on: the shard, and a place in it or "" for its beginning.

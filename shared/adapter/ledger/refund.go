@@ -51,7 +51,7 @@ func (l *Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string
 		order.Set = Row{"state": string(to)}
 	}
 	writes := []Write{{Key: paymentKey(p.Order, p.TradeNo), Op: OpUpdate,
-		Set:    Row{"state": string(seckill.RefundDone), "back": at.UnixMilli()},
+		Set:    Row{"state": string(seckill.RefundDone), "back": at.UnixMilli(), "back_day": dayKey(at, p.Order)},
 		Remove: []string{"refund_shard", "refund_at", "refused"},
 		If:     due}, order}
 	if besides != "" {

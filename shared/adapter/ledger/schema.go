@@ -2,16 +2,20 @@ package ledger
 
 // Names of the ledger's tables and indexes.
 const (
-	TableUnits    = "units"
-	TableOrders   = "orders"
-	TableQuotas   = "quotas"
-	TablePayments = "payments"
-	TableReturns  = "returns"
+	TableUnits           = "units"
+	TableOrders          = "orders"
+	TableQuotas          = "quotas"
+	TablePayments        = "payments"
+	TableReturns         = "returns"
+	TableNotices         = "notices"
+	TableReconciliations = "reconciliations"
 
 	IndexOrdersByUser = "orders_by_user"
 	IndexOrdersByItem = "orders_by_item"
 	IndexOrdersDue    = "orders_due"
 	IndexRefundsDue   = "refunds_due"
+	IndexPaymentsOn   = "payments_by_day"
+	IndexRefundsOn    = "refunds_by_day"
 )
 
 // Table declares a table: its name and the names of its key attributes (strings).
@@ -40,6 +44,10 @@ var Schema = []Table{
 	{Name: TableQuotas, PK: "user", SK: "item"},
 	{Name: TablePayments, PK: "order", SK: "trade_no", Indexes: []Index{
 		{Name: IndexRefundsDue, PK: "refund_shard", SK: "refund_at"},
+		{Name: IndexPaymentsOn, PK: "paid_day", SK: "trade_no"},
+		{Name: IndexRefundsOn, PK: "back_day", SK: "trade_no"},
 	}},
 	{Name: TableReturns, PK: "shard", SK: "order"},
+	{Name: TableNotices, PK: "order", SK: "id"},
+	{Name: TableReconciliations, PK: "day", SK: "at"},
 }

@@ -30,12 +30,12 @@ func New(d Deps) *Flow {
 	return &Flow{d, capture.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
 }
 
-// Notify verifies a notice and records its money. The error is an *seckill.Error: CodeForged, CodeNotOurs; CodeUnavailable when it
+// Notify verifies a notice, records its money, and keeps it as it came. The error is an *seckill.Error: CodeForged, CodeNotOurs; CodeUnavailable when it
 // should be sent again.
 func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 	n, err := f.Verifier.Verify(form)
-	if err == nil && n.Paid {
-		err = f.capture.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
+	if err == nil {
+		err = f.settle(ctx, &n, form)
 	}
 	if err == nil {
 		return nil
@@ -45,4 +45,25 @@ func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 		f.Meter.Count(seckill.EventForged, 1)
 	}
 	return seckill.AsError(err)
+}
+
+// settle does what an authentic notice says. It is kept after its effect: a fault of keeping it has it sent again, when its money is safe already.
+func (f *Flow) settle(ctx context.Context, n *seckill.Notice, form url.Values) error {
+	outcome := seckill.NoticeNothing
+	var refusal *seckill.Error
+	if n.Paid {
+		err := f.capture.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
+		if err != nil && !errors.As(err, &refusal) {
+			return err
+		}
+		outcome = seckill.NoticeRecorded
+	}
+	if refusal != nil {
+		outcome = string(refusal.Code)
+	}
+	err := f.Ledger.KeepNotice(ctx, seckill.KeptNotice{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(), Outcome: outcome, Raw: form.Encode()})
+	if err == nil && refusal != nil {
+		return refusal
+	}
+	return err
 }

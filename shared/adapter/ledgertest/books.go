@@ -1,0 +1,125 @@
+package ledgertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+var bookCases = []testCase{
+	{"a notify is kept as it came first", func(s *suite) {
+		o, other := s.order("1", "7", 1), s.order("1", "8", 2)
+		n := seckill.KeptNotice{Order: o.ID, ID: "n2", TradeNo: "t1", Amount: 8_80, At: now, Outcome: seckill.NoticeRecorded, Raw: "sign=a%2B&subject=%E8%8C%85"}
+		s.ok(s.Ledger.KeepNotice(s.ctx, n))
+		again := n
+		again.At, again.Outcome, again.Raw = now.Add(time.Minute), seckill.NoticeNothing, "other"
+		s.ok(s.Ledger.KeepNotice(s.ctx, again))
+		first := n
+		first.ID, first.Outcome, first.Raw = "n1", string(seckill.CodeNotOurs), strings.Repeat("a", 200<<10)
+		s.ok(s.Ledger.KeepNotice(s.ctx, first))
+		got, err := s.Ledger.Notices(s.ctx, o.ID)
+		s.ok(err)
+		s.same("notices", got, []seckill.KeptNotice{first, n})
+		got, err = s.Ledger.Notices(s.ctx, other.ID)
+		s.ok(err)
+		s.same("another order's", got, []seckill.KeptNotice{})
+	}},
+	{"every reconciliation of a day is kept", func(s *suite) {
+		full := seckill.Reconciliation{Day: "2026-07-01", At: now, Payments: 3, Captured: 26_40, Refunds: 1, Returned: 8_80, Others: 2, Count: seckill.MaxDifferences + 1}
+		for i := range seckill.MaxDifferences {
+			full.Differences = append(full.Differences, seckill.Difference{Kind: seckill.RefundForeign, Order: s.order("1", "7", 1).ID,
+				TradeNo: strings.Repeat("9", 64), RefundID: strings.Repeat("款", 64), Here: seckill.Fen(i), There: 8_80})
+		}
+		s.ok(s.Ledger.KeepReconciliation(s.ctx, full))
+		empty := seckill.Reconciliation{Day: full.Day, At: now.Add(-time.Hour), Differences: []seckill.Difference{}}
+		s.ok(s.Ledger.KeepReconciliation(s.ctx, empty))
+		got, err := s.Ledger.Reconciliations(s.ctx, full.Day)
+		s.ok(err)
+		s.same("reconciliations", got, []seckill.Reconciliation{empty, full})
+		got, err = s.Ledger.Reconciliations(s.ctx, "2026-07-02")
+		s.ok(err)
+		s.same("of another day", got, []seckill.Reconciliation{})
+		full.Differences = append(full.Differences, full.Differences[0])
+		s.refused("too many differences", isPlain, func() error { return s.Ledger.KeepReconciliation(s.ctx, full) })
+	}},
+	{"a day's payments and refunds are found by their days in UTC+8", func(s *suite) {
+		midnight := time.Date(2026, 7, 1, 16, 0, 0, 0, time.UTC)
+		var ids []string
+		want := map[string][]string{}
+		for i := range 40 {
+			o := s.placed("1", fmt.Sprint(7+i), i+1)
+			p := payment(o, fmt.Sprintf("t%02d", i))
+			p.At = midnight.Add(time.Duration(i-20) * time.Millisecond)
+			day := map[bool]string{true: "2026-07-01", false: "2026-07-02"}[i < 20]
+			s.ok(s.Ledger.Settle(s.ctx, p, seckill.PendingPayment, seckill.Paid))
+			want["paid "+day] = append(want["paid "+day], p.TradeNo)
+			ids = append(ids, o.ID)
+			if i%2 == 0 {
+				continue
+			}
+			s.ok(s.Ledger.OweRefund(s.ctx, s.read(o.ID), p, true, midnight, "c"))
+			back := midnight.Add(time.Duration(20-i) * time.Millisecond)
+			s.ok(s.Ledger.Refunded(s.ctx, p, "", seckill.RefundOwed, seckill.Refunded, back, "c"))
+			day = map[bool]string{true: "2026-07-01", false: "2026-07-02"}[i > 20]
+			want["back "+day] = append(want["back "+day], p.TradeNo)
+		}
+		s.Settle()
+		for _, limit := range []int{1, 3, 100} {
+			for _, day := range []string{"2026-06-30", "2026-07-01", "2026-07-02"} {
+				s.same("paid on "+day, s.trades(limit, func(after string) (seckill.PaymentPage, error) { return s.Ledger.PaymentsOn(s.ctx, day, after, limit) }), want["paid "+day])
+				s.same("refunded on "+day, s.trades(limit, func(after string) (seckill.PaymentPage, error) { return s.Ledger.RefundsOn(s.ctx, day, after, limit) }), want["back "+day])
+			}
+		}
+		page, err := s.Ledger.RefundsOn(s.ctx, "2026-07-01", "", 1)
+		s.ok(err)
+		all := s.payments(page.Payments[0].Order)
+		s.same("a row of the index", page.Payments, all)
+		if _, err := s.Ledger.PaymentsOn(s.ctx, "2026-07-01", "no cursor", 1); !isPlain(err) {
+			s.Errorf("a page after nothing: %v", err)
+		}
+	}},
+	{"a closing order is due at once when somebody wants it, and its history says so", func(s *suite) {
+		o := s.closing(s.placed("1", "7", 1), seckill.Expired)
+		s.ok(s.Ledger.Postpone(s.ctx, o.ID, now.Add(time.Hour)))
+		due := func() (all []string) {
+			s.Settle()
+			shards(func(shard int) {
+				ids, err := s.Ledger.DueOrders(s.ctx, shard, now, 10)
+				s.ok(err)
+				all = append(all, ids...)
+			})
+			return all
+		}
+		s.same("due before", due(), []string(nil))
+		s.ok(s.Ledger.Hasten(s.ctx, o.ID, now, "asked again by ann: late"))
+		s.same("due after", due(), []string{o.ID})
+		s.same("order", s.read(o.ID), moved(o, seckill.Closing, now, "asked again by ann: late"))
+		s.ok(s.Ledger.GiveBack(s.ctx, s.read(o.ID), now, "c"))
+		open := s.placed("1", "8", 2)
+		for _, id := range []string{o.ID, open.ID, s.order("1", "9", 3).ID} {
+			s.refused("one that is not closing", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Hasten(s.ctx, id, now, "c") })
+		}
+	}},
+}
+
+// trades reads a listing of payments page by page and gives their trades in order.
+func (s *suite) trades(limit int, read func(after string) (seckill.PaymentPage, error)) (nos []string) {
+	s.Helper()
+	for after := ""; ; {
+		page, err := read(after)
+		s.ok(err)
+		if len(page.Payments) > limit || page.Next != "" && len(page.Payments) < limit {
+			s.Fatalf("a page of %d with %d, next %q", limit, len(page.Payments), page.Next)
+		}
+		for _, p := range page.Payments {
+			nos = append(nos, p.TradeNo)
+		}
+		if after = page.Next; after == "" {
+			slices.Sort(nos)
+			return nos
+		}
+	}
+}
