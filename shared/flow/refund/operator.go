@@ -1,0 +1,126 @@
+package refund
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// Limits of what an operator is shown.
+const (
+	maxListed    = 1000            // of each list; orders and payments that are due: per shard
+	unknownAfter = 2 * time.Minute // how long the provider may take to say whether a closing order is paid
+)
+
+// Open is the money that is not where it has to be yet. Each list is complete up to its limit, and may lag.
+type Open struct {
+	Due     []seckill.Payment // goes back with a next sweep, by order
+	Refused []seckill.Payment // the provider refused: a person has to act
+	Unknown []seckill.Order   // closing, and for minutes the provider has not said whether they are paid
+}
+
+// Open lists the money that an operator may have to care for. The error is an *seckill.Error.
+func (f *Flow) Open(ctx context.Context) (Open, error) {
+	var out Open
+	now := f.Clock.Now()
+	var err error
+	if out.Refused, err = f.Ledger.RefundsRefused(ctx, maxListed); err != nil {
+		return Open{}, seckill.AsError(err)
+	}
+	for shard := range seckill.DueShards {
+		due, err := f.Ledger.RefundsDue(ctx, shard, now.Add(2*lastRetry), maxListed)
+		if err != nil {
+			return Open{}, seckill.AsError(err)
+		}
+		out.Due = append(out.Due, due...)
+		// Each minute without an answer has them due a minute later.
+		ids, err := f.Ledger.DueOrders(ctx, shard, now.Add(unknownAfter), maxListed)
+		if err != nil {
+			return Open{}, seckill.AsError(err)
+		}
+		for _, id := range ids {
+			o, err := f.Ledger.Order(ctx, id)
+			if err != nil {
+				return Open{}, seckill.AsError(err)
+			}
+			if since, closing := closingSince(&o); closing && now.Sub(since) >= unknownAfter {
+				out.Unknown = append(out.Unknown, o)
+			}
+		}
+	}
+	return out, nil
+}
+
+// closingSince says when an order began to close, if that is what it does.
+func closingSince(o *seckill.Order) (time.Time, bool) {
+	i := slices.IndexFunc(o.History, func(c seckill.Change) bool { return c.State == seckill.Closing })
+	if o.State != seckill.Closing || i < 0 {
+		return time.Time{}, false
+	}
+	return o.History[i].At, true
+}
+
+// Case is all that the ledger knows of one order's money.
+type Case struct {
+	Order    seckill.Order
+	Payments []seckill.Payment
+	Notices  []seckill.KeptNotice
+}
+
+// Case reads one order's money. The error is an *seckill.Error: CodeOrderUnknown.
+func (f *Flow) Case(ctx context.Context, id string) (Case, error) {
+	o, err := f.order(ctx, id)
+	if err != nil {
+		return Case{}, err
+	}
+	out := Case{Order: o}
+	out.Payments, err = f.Ledger.Payments(ctx, id)
+	if err == nil {
+		out.Notices, err = f.Ledger.Notices(ctx, id)
+	}
+	if err != nil {
+		return Case{}, seckill.AsError(err)
+	}
+	return out, nil
+}
+
+// Ask has the provider asked at once about an order that is closing, because an operator says so: who, and why. The error is an *seckill.Error:
+// CodeOrderUnknown; CodeInvalid, also for one that is not closing.
+func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
+	if err := checkWords(who, why); err != nil {
+		return err
+	}
+	o, err := f.order(ctx, id)
+	if err != nil {
+		return err
+	}
+	if o.State != seckill.Closing {
+		return seckill.Invalid("order", "closing; it is "+string(o.State))
+	}
+	err = f.Ledger.Hasten(ctx, id, f.Clock.Now(), "asked again by "+who+": "+why)
+	if errors.Is(err, seckill.ErrStateChanged) {
+		return nil // it has just been answered for, which is what was wanted
+	}
+	if err != nil {
+		return seckill.AsError(err)
+	}
+	return nil
+}
+
+// order reads an order for an operator. The error is an *seckill.Error: CodeOrderUnknown.
+func (f *Flow) order(ctx context.Context, id string) (seckill.Order, error) {
+	if !seckill.ValidOrderID(id) {
+		return seckill.Order{}, seckill.Refuse(seckill.CodeOrderUnknown)
+	}
+	o, err := f.Ledger.Order(ctx, id)
+	if errors.Is(err, seckill.ErrNoOrder) {
+		return seckill.Order{}, seckill.Refuse(seckill.CodeOrderUnknown)
+	}
+	if err != nil {
+		return seckill.Order{}, seckill.AsError(err)
+	}
+	return o, nil
+}
