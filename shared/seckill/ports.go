@@ -36,6 +36,7 @@ const (
 	EventRefunded      Event = "refunds_made"
 	EventRefundRefused Event = "refunds_refused"
 	EventForged        Event = "notifies_refused"
+	EventDifferences   Event = "bill_differences"
 	EventClosing       Event = "closing"
 	EventExpired       Event = "expired"
 	EventCancelled     Event = "cancelled"

@@ -1,0 +1,249 @@
+// Package reconcile matches the payment provider's bill of a day against the ledger, both ways. In: a schedule (daily), or an operator. Out: what
+// came of it, kept in the ledger, and its differences counted. It changes no money and no order: what a difference means, a person has to say.
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// pageRows is how many payments one read of the ledger asks for.
+const pageRows = 1000
+
+// Deps is what the step works with.
+type Deps struct {
+	Ledger seckill.Ledger
+	Bills  seckill.Bills
+	Clock  seckill.Clock
+	Meter  seckill.Meter
+}
+
+// Flow is one instance of the step. It remembers nothing.
+type Flow struct{ Deps }
+
+// New makes an instance.
+func New(d Deps) *Flow { return &Flow{d} }
+
+// Yesterday matches the day before, unless that was done. It may run as often as one likes: a bill that is late is there at another time.
+func (f *Flow) Yesterday(ctx context.Context) error {
+	day := seckill.Day(f.Clock.Now().Add(-24 * time.Hour))
+	done, err := f.Ledger.Reconciliations(ctx, day)
+	if err != nil || len(done) > 0 {
+		return err
+	}
+	_, err = f.Day(ctx, day)
+	return err
+}
+
+// Day matches a seckill.Day, which may have been done before. The error is an *seckill.Error: CodeInvalid for what is no day that is over, and when money
+// moved by the ledger and there is no bill yet.
+func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, error) {
+	date, err := time.Parse(time.DateOnly, day)
+	if err != nil || day >= seckill.Day(f.Clock.Now()) {
+		return seckill.Reconciliation{}, seckill.Invalid("day", "2006-01-02, over in UTC+8: the bill of a day comes the next morning")
+	}
+	m := match{Flow: f, before: date.AddDate(0, 0, -1).Format(time.DateOnly), known: map[trade]seckill.Payment{}, billed: map[movement]bool{}}
+	m.out = seckill.Reconciliation{Day: day, At: f.Clock.Now(), Differences: []seckill.Difference{}}
+	if err := m.run(ctx); err != nil {
+		return seckill.Reconciliation{}, seckill.AsError(err)
+	}
+	if err := f.Ledger.KeepReconciliation(ctx, m.out); err != nil {
+		return seckill.Reconciliation{}, seckill.AsError(err)
+	}
+	if m.out.Count > 0 {
+		f.Meter.Count(seckill.EventDifferences, m.out.Count)
+	}
+	return m.out, nil
+}
+
+// trade is a payment's key; movement is what a bill has a line for.
+type (
+	trade    struct{ order, no string }
+	movement struct {
+		trade
+		refund string // its id; "": the payment
+	}
+)
+
+// key says which movement a line is about.
+func key(l *seckill.BillLine) movement {
+	if l.Refund {
+		return movement{trade{l.Order, l.TradeNo}, l.RefundID}
+	}
+	return movement{trade{l.Order, l.TradeNo}, ""}
+}
+
+// match is one day's.
+type match struct {
+	*Flow
+	out    seckill.Reconciliation
+	before string // the day before
+	known  map[trade]seckill.Payment
+	billed map[movement]bool
+}
+
+func (m *match) run(ctx context.Context) error {
+	bill, none, err := m.bill(ctx, m.out.Day)
+	if err != nil {
+		return err
+	}
+	paid, err := m.all(ctx, m.Ledger.PaymentsOn)
+	if err != nil {
+		return err
+	}
+	back, err := m.all(ctx, m.Ledger.RefundsOn)
+	if err != nil {
+		return err
+	}
+	for i := range bill {
+		if err := m.line(ctx, &bill[i]); err != nil {
+			return err
+		}
+	}
+	if err := m.missing(ctx, paid, back); err != nil {
+		return err
+	}
+	if none && len(m.out.Differences) > 0 {
+		return seckill.Invalid("day", "a day that has a bill: the ledger has money of it, and the provider no bill yet")
+	}
+	slices.SortStableFunc(m.out.Differences, func(a, b seckill.Difference) int {
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.TradeNo, b.TradeNo), cmp.Compare(a.Kind, b.Kind))
+	})
+	m.out.Count = len(m.out.Differences)
+	m.out.Differences = m.out.Differences[:min(m.out.Count, seckill.MaxDifferences)]
+	return nil
+}
+
+// bill reads a day's bill. none: there is none, as when nothing moved.
+func (f *Flow) bill(ctx context.Context, day string) (lines []seckill.BillLine, none bool, err error) {
+	lines, err = f.Bills.Bill(ctx, day)
+	if errors.Is(err, seckill.ErrNoBill) {
+		return nil, true, nil
+	}
+	return lines, false, err
+}
+
+// all reads a listing of the day to its end.
+func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error)) (all []seckill.Payment, err error) {
+	for after := ""; ; {
+		page, err := list(ctx, m.out.Day, after, pageRows)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range page.Payments {
+			m.known[trade{p.Order, p.TradeNo}] = p
+		}
+		all = append(all, page.Payments...)
+		if after = page.Next; after == "" {
+			return all, nil
+		}
+	}
+}
+
+func (m *match) differ(kind seckill.DifferenceKind, l *seckill.BillLine, here seckill.Fen) {
+	m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: l.Order, TradeNo: l.TradeNo, RefundID: l.RefundID, Here: here, There: l.Amount})
+}
+
+// line matches a line of the bill.
+func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
+	if !seckill.ValidOrderID(l.Order) {
+		m.out.Others++
+		return nil
+	}
+	moved, twice := key(l), seckill.PaymentTwice
+	if l.Refund {
+		twice = seckill.RefundTwice
+		m.out.Refunds++
+		m.out.Returned += l.Amount
+	} else {
+		m.out.Payments++
+		m.out.Captured += l.Amount
+	}
+	if m.billed[moved] {
+		m.differ(twice, l, 0)
+		return nil
+	}
+	m.billed[moved] = true
+	p, found := m.known[moved.trade]
+	if kind, _ := compare(l, p, found); kind == "" {
+		return nil
+	}
+	// What the index does not have, or not yet, the table may.
+	all, err := m.Ledger.Payments(ctx, l.Order)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.TradeNo == l.TradeNo })
+	if found = i >= 0; found {
+		p = all[i]
+	}
+	if kind, here := compare(l, p, found); kind != "" {
+		m.differ(kind, l, here)
+	}
+	return nil
+}
+
+// compare says in what a line differs from the ledger's payment, and what that has: "" when in nothing.
+func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.DifferenceKind, here seckill.Fen) {
+	switch {
+	case !found && l.Refund:
+		return seckill.RefundNotHere, 0
+	case !found:
+		return seckill.PaymentNotHere, 0
+	case !l.Refund && l.Amount != p.Amount:
+		return seckill.PaymentAmount, p.Amount
+	case !l.Refund:
+		return "", 0
+	case l.RefundID != p.Refund().ID:
+		return seckill.RefundForeign, 0
+	case p.State != seckill.RefundDone:
+		return seckill.RefundNotHere, 0
+	case l.Amount != p.Amount:
+		return seckill.RefundAmount, p.Amount
+	}
+	return "", 0
+}
+
+// missing finds what the ledger learnt of on the day and no bill has. What moved before midnight may have been learnt of after it: so the bill of the day
+// before is looked at, too, if there is need.
+func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error {
+	var absent []seckill.BillLine
+	look := func(l seckill.BillLine) {
+		if !m.billed[key(&l)] {
+			absent = append(absent, l)
+		}
+	}
+	for _, p := range paid {
+		look(seckill.BillLine{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount})
+	}
+	for _, p := range back {
+		look(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: p.Amount})
+	}
+	if len(absent) == 0 {
+		return nil
+	}
+	before, _, err := m.bill(ctx, m.before)
+	if err != nil {
+		return fmt.Errorf("the day before: %w", err)
+	}
+	for i := range before {
+		m.billed[key(&before[i])] = true
+	}
+	for _, l := range absent {
+		if m.billed[key(&l)] {
+			continue
+		}
+		kind := seckill.PaymentNotThere
+		if l.Refund {
+			kind = seckill.RefundNotThere
+		}
+		m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: l.Order, TradeNo: l.TradeNo, RefundID: l.RefundID, Here: l.Amount})
+	}
+	return nil
+}
