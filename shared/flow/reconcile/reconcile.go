@@ -13,8 +13,11 @@ import (
 	"seckill/shared/seckill"
 )
 
-// pageRows is how many payments one read of the ledger asks for.
-const pageRows = 1000
+const (
+	pageRows = 1000           // payments in one read of the ledger
+	billed   = 10 * time.Hour // after a day's end; Alipay makes its bill by 9:00 the next day ("下载对账单")
+	maxDays  = 7              // how far back Run looks
+)
 
 // Deps is what the step works with.
 type Deps struct {
@@ -30,15 +33,22 @@ type Flow struct{ Deps }
 // New makes an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Yesterday matches the day before, unless that was done. It may run as often as one likes: a bill that is late is there at another time.
-func (f *Flow) Yesterday(ctx context.Context) error {
-	day := seckill.Day(f.Clock.Now().Add(-24 * time.Hour))
-	done, err := f.Ledger.Reconciliations(ctx, day)
-	if err != nil || len(done) > 0 {
-		return err
+// Run matches each of the last days that has not been matched, when its bill should be there. It may run as often as one likes: a bill that was late, or
+// could not be read, is there another time.
+func (f *Flow) Run(ctx context.Context) error {
+	var errs []error
+	ready := f.Clock.Now().Add(-billed)
+	for back := maxDays; back >= 1; back-- {
+		day := seckill.Day(ready.AddDate(0, 0, -back))
+		done, err := f.Ledger.Reconciliations(ctx, day)
+		if err == nil && len(done) == 0 {
+			_, err = f.Day(ctx, day)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("bill of %s: %w", day, err))
+		}
 	}
-	_, err = f.Day(ctx, day)
-	return err
+	return errors.Join(errs...)
 }
 
 // Day matches a seckill.Day, which may have been done before. The error is an *seckill.Error: CodeInvalid for what is no day that is over, and when money

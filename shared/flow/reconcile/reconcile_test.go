@@ -48,8 +48,10 @@ type world struct {
 	n      int
 }
 
-func newWorld() *world {
-	w := &world{clock: memory.NewClock(midnight.Add(35 * time.Hour)), bills: bills{}, meter: meter{}}
+func newWorld() *world { return newWorldAt(midnight.Add(35 * time.Hour)) } // the next day, 11:00
+
+func newWorldAt(now time.Time) *world {
+	w := &world{clock: memory.NewClock(now), bills: bills{}, meter: meter{}}
 	w.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: w.clock}))
 	w.flow = reconcile.New(reconcile.Deps{Ledger: w.ledger, Bills: w.bills, Clock: w.clock, Meter: w.meter})
 	return w
@@ -186,7 +188,9 @@ func TestWhatDiffersIsListed(t *testing.T) {
 		}
 		got, err := w.flow.Day(ctx, day)
 		must(t, err)
-		order := func(a, b seckill.Difference) int { return cmpText(a.Order+a.TradeNo+string(a.Kind), b.Order+b.TradeNo+string(b.Kind)) }
+		order := func(a, b seckill.Difference) int {
+			return cmpText(a.Order+a.TradeNo+string(a.Kind), b.Order+b.TradeNo+string(b.Kind))
+		}
 		slices.SortFunc(want, order)
 		sum.Count, sum.Differences = len(want), want
 		slices.SortFunc(got.Differences, order)
@@ -241,7 +245,7 @@ func TestADayIsMatchedOnce(t *testing.T) {
 	w.paid(t, midnight.Add(time.Hour), 0)
 	whole := w.bills[day]
 	delete(w.bills, day)
-	if err := w.flow.Yesterday(ctx); seckill.CodeOf(err) != seckill.CodeInvalid {
+	if err := w.flow.Run(ctx); seckill.CodeOf(err) != seckill.CodeInvalid {
 		t.Errorf("without a bill: %v", err)
 	}
 	done := func() int {
@@ -255,7 +259,10 @@ func TestADayIsMatchedOnce(t *testing.T) {
 	w.bills[day] = whole
 	for range 3 {
 		w.clock.Advance(time.Hour)
-		must(t, w.flow.Yesterday(ctx))
+		must(t, w.flow.Run(ctx))
+	}
+	if all, err := w.ledger.Reconciliations(ctx, "2026-11-12"); err != nil || len(all) != 0 {
+		t.Errorf("the day under way: %d, %v", len(all), err)
 	}
 	if n := done(); n != 1 {
 		t.Errorf("%d reconciliations by schedule, want 1", n)
@@ -264,9 +271,19 @@ func TestADayIsMatchedOnce(t *testing.T) {
 	if _, err := w.flow.Day(ctx, day); err != nil || done() != 2 {
 		t.Errorf("by an operator: %v, %d kept", err, done())
 	}
-	quiet := newWorld()
-	if err := quiet.flow.Yesterday(ctx); err != nil {
-		t.Errorf("a day on which nothing moved has no bill: %v", err)
+	quiet := newWorldAt(midnight.Add(34*time.Hour - time.Minute))
+	for _, want := range []int{0, 1} { // not before 10:00
+		if err := quiet.flow.Run(ctx); err != nil {
+			t.Errorf("a day on which nothing moved has no bill: %v", err)
+		}
+		for _, d := range []string{day, "2026-11-05"} {
+			all, err := quiet.ledger.Reconciliations(ctx, d)
+			must(t, err)
+			if d == day && len(all) != want || d != day && len(all) != 1 {
+				t.Errorf("%s matched %d times at %s", d, len(all), quiet.clock.Now())
+			}
+		}
+		quiet.clock.Advance(time.Minute)
 	}
 }
 
@@ -290,4 +307,6 @@ func TestDaysThatCannotBeMatched(t *testing.T) {
 
 type fails struct{}
 
-func (fails) Bill(context.Context, string) ([]seckill.BillLine, error) { return nil, errors.New("no answer") }
+func (fails) Bill(context.Context, string) ([]seckill.BillLine, error) {
+	return nil, errors.New("no answer")
+}
