@@ -21,7 +21,7 @@ func get[T any](h Hook, call string, f func() (T, error)) (T, error) {
 	return v, err
 }
 
-// Stock, Ledger, Items, Queue and Payments are ports whose every call goes through a Hook.
+// Stock, Ledger, Items, Queue, Payments and Refunds are ports whose every call goes through a Hook.
 type (
 	Stock struct {
 		Next seckill.Stock
@@ -44,6 +44,10 @@ type (
 		Next seckill.Payments
 		Hook Hook
 	}
+	Refunds struct {
+		Next seckill.Refunds
+		Hook Hook
+	}
 )
 
 var (
@@ -52,6 +56,7 @@ var (
 	_ seckill.Items    = Items{}
 	_ seckill.Queue    = Queue{}
 	_ seckill.Payments = Payments{}
+	_ seckill.Refunds  = Refunds{}
 )
 
 func (s Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
@@ -302,6 +307,14 @@ func (p Payments) Close(ctx context.Context, order string) (seckill.CloseResult,
 
 func (p Payments) Verify(form url.Values) (seckill.Notice, error) {
 	return get(p.Hook, "payments.Verify", func() (seckill.Notice, error) { return p.Next.Verify(form) })
+}
+
+func (r Refunds) Refund(ctx context.Context, f seckill.Refund) (seckill.RefundAnswer, error) {
+	return get(r.Hook, "payments.Refund", func() (seckill.RefundAnswer, error) { return r.Next.Refund(ctx, f) })
+}
+
+func (r Refunds) RefundStatus(ctx context.Context, f seckill.Refund) (seckill.RefundAnswer, error) {
+	return get(r.Hook, "payments.RefundStatus", func() (seckill.RefundAnswer, error) { return r.Next.RefundStatus(ctx, f) })
 }
 
 // Rows are a ledger's rows whose every call goes through a Hook.

@@ -59,22 +59,6 @@ func (p *Provider) RefundStatus(_ context.Context, r seckill.Refund) (seckill.Re
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
-// Refunds is the port whose every call goes through a Hook.
-type Refunds struct {
-	Next seckill.Refunds
-	Hook Hook
-}
-
-// Refund implements seckill.Refunds.
-func (r Refunds) Refund(ctx context.Context, f seckill.Refund) (seckill.RefundAnswer, error) {
-	return get(r.Hook, "payments.Refund", func() (seckill.RefundAnswer, error) { return r.Next.Refund(ctx, f) })
-}
-
-// RefundStatus implements seckill.Refunds.
-func (r Refunds) RefundStatus(ctx context.Context, f seckill.Refund) (seckill.RefundAnswer, error) {
-	return get(r.Hook, "payments.RefundStatus", func() (seckill.RefundAnswer, error) { return r.Next.RefundStatus(ctx, f) })
-}
-
 // refund has an operator refund an order that somebody placed, with restock or without, or ask again for what an order owes.
 func (s *Sim) refund(t Act) {
 	if len(s.truth.list) == 0 {
