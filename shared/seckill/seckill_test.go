@@ -48,6 +48,17 @@ func TestFenJSON(t *testing.T) {
 	}
 }
 
+func TestDay(t *testing.T) {
+	for in, want := range map[string]string{
+		"2026-01-01T15:59:59.999Z": "2026-01-01", "2026-01-01T16:00:00Z": "2026-01-02", "2026-01-02T00:00:00+08:00": "2026-01-02", "2025-12-31T16:00:00Z": "2026-01-01",
+	} {
+		at, err := time.Parse(time.RFC3339, in)
+		if got := Day(at); err != nil || got != want {
+			t.Errorf("%s falls on %s, %v; want %s", in, got, err, want)
+		}
+	}
+}
+
 func item() Item {
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	return Item{ID: "1001", Commodity: Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888, Start: start, End: start.Add(time.Hour),

@@ -169,7 +169,7 @@ func (p *billParser) movement() (seckill.BillLine, error) {
 		return seckill.BillLine{}, p.odd(colAmount)
 	}
 	done := get(colDone)
-	if l.At, err = time.ParseInLocation(TimeLayout, done, Zone); err != nil || len(done) != len(TimeLayout) {
+	if l.At, err = time.ParseInLocation(TimeLayout, done, seckill.Zone); err != nil || len(done) != len(TimeLayout) {
 		return seckill.BillLine{}, p.odd(colDone)
 	}
 	l.At = l.At.UTC()

@@ -30,11 +30,8 @@ const (
 	maxCredentials = 32              // characters of app_id and of seller_id
 )
 
-// TimeLayout is how Alipay writes times, all of them in Zone.
+// TimeLayout is how Alipay writes times, all of them in seckill.Zone.
 const TimeLayout = "2006-01-02 15:04:05"
-
-// Zone is Alipay's time zone: fixed, so that no time zone database is needed.
-var Zone = time.FixedZone("UTC+8", 8*60*60)
 
 // Names of the calls.
 const (

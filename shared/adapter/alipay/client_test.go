@@ -65,7 +65,7 @@ func TestPrepareGivesTheSameBytesEachTime(t *testing.T) {
 	}
 	now.now = start.Add(9 * time.Minute)
 	o := order()
-	o.State, o.PayBy, o.Placed = seckill.Closing, o.PayBy.In(alipay.Zone), o.Placed.Local()
+	o.State, o.PayBy, o.Placed = seckill.Closing, o.PayBy.In(seckill.Zone), o.Placed.Local()
 	second, err := client(t, nil, now).Prepare(o)
 	if err != nil || first != second {
 		t.Errorf("later: %v\n%s, want\n%s", err, second, first)

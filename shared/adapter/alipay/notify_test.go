@@ -363,7 +363,7 @@ func TestSignContent(t *testing.T) {
 	if want := "B=中&a=&b=2&3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if alipay.Zone.String() != "UTC+8" || start.In(alipay.Zone).Format(alipay.TimeLayout) != "2026-01-01 20:00:00" {
-		t.Errorf("%s is written %s", start.Format(time.RFC3339), start.In(alipay.Zone).Format(alipay.TimeLayout))
+	if seckill.Zone.String() != "UTC+8" || start.In(seckill.Zone).Format(alipay.TimeLayout) != "2026-01-01 20:00:00" {
+		t.Errorf("%s is written %s", start.Format(time.RFC3339), start.In(seckill.Zone).Format(alipay.TimeLayout))
 	}
 }

@@ -102,7 +102,7 @@ func (c *Client) payment(method string, o seckill.Order, content payContent) (ur
 	if content.Subject == "" {
 		content.Subject = o.ID // mandatory, and the shopper recognises the order by it
 	}
-	content.TimeExpire = o.PayBy.In(Zone).Format(TimeLayout)
+	content.TimeExpire = o.PayBy.In(seckill.Zone).Format(TimeLayout)
 	params := c.params(method, o.Placed, content)
 	params.Set("notify_url", c.notifyURL)
 	return params, nil
@@ -134,7 +134,7 @@ func (c *Client) params(method string, at time.Time, content any) url.Values {
 		"format":      {"JSON"},
 		"charset":     {"utf-8"},
 		"sign_type":   {"RSA2"},
-		"timestamp":   {at.In(Zone).Format(TimeLayout)},
+		"timestamp":   {at.In(seckill.Zone).Format(TimeLayout)},
 		"version":     {"1.0"},
 		"biz_content": {strings.TrimSuffix(biz.String(), "\n")},
 	}

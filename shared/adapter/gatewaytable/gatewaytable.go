@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/alipay"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
@@ -73,7 +72,6 @@ func keyOf(name string) (fakegateway.Key, error) {
 func numberRow(tradeNo string) string { return "#number#" + tradeNo }
 func moveRow(day, name string) string { return moveState(day) + "#" + name }
 func moveState(day string) string     { return "#moved#" + day }
-func dayOf(t time.Time) string        { return t.In(alipay.Zone).Format("2006-01-02") }
 
 // Load implements fakegateway.Store.
 func (s *Store) Load(ctx context.Context, k fakegateway.Key) (fakegateway.Record, bool, error) {
@@ -109,7 +107,7 @@ func (s *Store) Save(ctx context.Context, r fakegateway.Record) error {
 		beside = append(beside, put(numberRow(r.TradeNo), ledger.Row{"v": schemaVersion, "trade": name}))
 	}
 	if at := r.Moved(); !at.IsZero() {
-		beside = append(beside, put(moveRow(dayOf(at), name), ledger.Row{"v": schemaVersion, "trade": name, "notify_state": moveState(dayOf(at)), "notify_at": sortable(at)}))
+		beside = append(beside, put(moveRow(seckill.Day(at), name), ledger.Row{"v": schemaVersion, "trade": name, "notify_state": moveState(seckill.Day(at)), "notify_at": sortable(at)}))
 	}
 	r.Version++
 	writes := append([]ledger.Write{put(name, encode(&r), cond)}, beside...)

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"seckill/shared/seckill"
 )
@@ -16,9 +15,6 @@ var moneyWords = map[string][languages]string{
 	"due":      {"%s 元将原路退回给您，退款编号 %s。", "%s yuan go back to you, refund number %s."},
 	"refunded": {"%s 元已于 %s 原路退回，退款编号 %s。", "%s yuan were returned on %s, refund number %s."},
 }
-
-// zone is in which shoppers read dates: the payment provider's.
-var zone = time.FixedZone("UTC+8", 8*60*60)
 
 // money says in words where an order's money is, each payment with a sentence of its own.
 func money(o *seckill.Order, payments []seckill.Payment, l language) string {
@@ -36,7 +32,7 @@ func money(o *seckill.Order, payments []seckill.Payment, l language) string {
 		case p.State == seckill.Captured:
 			sentences[i] = fmt.Sprintf(moneyWords["captured"][l], p.Amount.Yuan())
 		case p.State == seckill.RefundDone:
-			sentences[i] = fmt.Sprintf(moneyWords["refunded"][l], p.Amount.Yuan(), p.Back.In(zone).Format(time.DateOnly), id)
+			sentences[i] = fmt.Sprintf(moneyWords["refunded"][l], p.Amount.Yuan(), seckill.Day(p.Back), id)
 		case late:
 			sentences[i] = fmt.Sprintf(moneyWords["late"][l], p.Amount.Yuan(), id)
 		default:

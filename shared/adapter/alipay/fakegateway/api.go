@@ -202,7 +202,7 @@ func (g *Gateway) authentic(form url.Values) error {
 	case !strings.EqualFold(form.Get("charset"), "utf-8"), form.Get("version") != "1.0":
 		return ErrForm
 	}
-	if _, err := time.ParseInLocation(alipay.TimeLayout, form.Get("timestamp"), alipay.Zone); err != nil {
+	if _, err := time.ParseInLocation(alipay.TimeLayout, form.Get("timestamp"), seckill.Zone); err != nil {
 		return ErrForm
 	}
 	if alipay.CheckSign(g.merchant, []byte(alipay.SignContent(form, "sign")), form.Get("sign")) != nil {
@@ -247,7 +247,7 @@ func (g *Gateway) readOrder(form url.Values) (Record, error) {
 		return Record{}, ErrContent
 	}
 	amount, badAmount := seckill.ParseYuan(content.TotalAmount)
-	expires, badTime := time.ParseInLocation(alipay.TimeLayout, content.TimeExpire, alipay.Zone)
+	expires, badTime := time.ParseInLocation(alipay.TimeLayout, content.TimeExpire, seckill.Zone)
 	notifyURL, badURL := url.Parse(form.Get("notify_url"))
 	switch {
 	case badAmount != nil || amount < 1, badTime != nil, badURL != nil || notifyURL.Host == "",

@@ -19,7 +19,6 @@ import (
 
 	"golang.org/x/text/encoding/simplifiedchinese"
 
-	"seckill/shared/adapter/alipay"
 	"seckill/shared/seckill"
 )
 
@@ -55,7 +54,7 @@ func (g *Gateway) movements(ctx context.Context, on string) ([]movement, error) 
 			all = append(all, movement{r.Trade, back.RequestNo, -back.Amount, back.At})
 		}
 		for _, m := range all {
-			if day(m.at) == on {
+			if seckill.Day(m.at) == on {
 				out = append(out, m)
 			}
 		}
@@ -76,10 +75,10 @@ func base(r *http.Request) string {
 // callBill carries out alipay.data.dataservice.bill.downloadurl.query, for the trade bill of a day that is over.
 func (g *Gateway) callBill(ctx context.Context, c *content, base string) (node, error) {
 	now := g.opt.Clock.Now()
-	if d, err := time.Parse(dayLayout, c.BillDate); err != nil || d.Format(dayLayout) != c.BillDate || c.BillType != "trade" {
+	if d, err := time.Parse(time.DateOnly, c.BillDate); err != nil || d.Format(time.DateOnly) != c.BillDate || c.BillType != "trade" {
 		return node{}, ErrContent
 	}
-	if c.BillDate >= day(now) {
+	if c.BillDate >= seckill.Day(now) {
 		return node{}, ErrNoBill
 	}
 	moved, err := g.movements(ctx, c.BillDate)
@@ -129,7 +128,7 @@ func (g *Gateway) serveBill(w http.ResponseWriter, r *http.Request) {
 func writeBill(w io.Writer, seller, on string, made time.Time, moved []movement) error {
 	z := zip.NewWriter(w)
 	account := seller + "0156" // the account's number is the seller's id with four digits behind
-	from, err := time.ParseInLocation(dayLayout, on, alipay.Zone)
+	from, err := time.ParseInLocation(time.DateOnly, on, seckill.Zone)
 	if err != nil {
 		return err
 	}
@@ -153,7 +152,7 @@ func writeBill(w io.Writer, seller, on string, made time.Time, moved []movement)
 		fmt.Fprintf(out, "#-----------------------------------------%s结束------------------------------------\r\n", f.list)
 		t := sum(moved)
 		fmt.Fprintf(out, "#交易合计：%d笔，商家实收共%s元，商家优惠共0.00元\r\n#退款合计：%d笔，商家实收退款共%s元，商家优惠退款共0.00元\r\n#导出时间：%s\r\n",
-			t.payments, yuan(t.paid), t.refunds, yuan(t.returned), made.In(alipay.Zone).Format(layout))
+			t.payments, yuan(t.paid), t.refunds, yuan(t.returned), made.In(seckill.Zone).Format(layout))
 		if err := out.Flush(); err != nil {
 			return err
 		}

@@ -7,15 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/adapter/alipay"
 	"seckill/shared/seckill"
 )
-
-// dayLayout is how a bill's day is written.
-const dayLayout = "2006-01-02"
-
-// day is the day of Alipay's time zone on which a moment falls.
-func day(t time.Time) string { return t.In(alipay.Zone).Format(dayLayout) }
 
 // Memory is the Store of one process. When it is full, old closed trades are dropped for new ones.
 type Memory struct {
@@ -182,7 +175,7 @@ func (m *Memory) Moved(ctx context.Context, on string) ([]Key, error) {
 }
 
 func movedOn(r *Record, on string) bool {
-	return !r.Paid.IsZero() && day(r.Paid) == on || slices.ContainsFunc(r.Refunds, func(back Refund) bool { return day(back.At) == on })
+	return !r.Paid.IsZero() && seckill.Day(r.Paid) == on || slices.ContainsFunc(r.Refunds, func(back Refund) bool { return seckill.Day(back.At) == on })
 }
 
 // records gives a copy of all, as created.

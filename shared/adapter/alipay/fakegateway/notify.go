@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"seckill/shared/adapter/alipay"
+	"seckill/shared/seckill"
 )
 
 // buyerID is who pays: there is one buyer in this world.
@@ -52,7 +53,7 @@ func (g *Gateway) drawStart() (s start) {
 
 // notify is a new one about a movement of money now.
 func (s start) notify(now time.Time) Notify {
-	at := now.In(alipay.Zone)
+	at := now.In(seckill.Zone)
 	return Notify{ID: at.Format("20060102") + "00222" + at.Format("150405") + digits(), Next: now.Add(s.wait)}
 }
 
@@ -291,7 +292,7 @@ func (g *Gateway) NotifyForm(id string, t Trade, at time.Time) (url.Values, erro
 	if n := len(t.Refunds); n > 0 {
 		last := t.Refunds[n-1]
 		form.Set("refund_fee", t.Refunded().Yuan()) // of all refunds
-		form.Set("gmt_refund", last.At.In(alipay.Zone).Format(alipay.TimeLayout+".000"))
+		form.Set("gmt_refund", last.At.In(seckill.Zone).Format(alipay.TimeLayout+".000"))
 		form.Set("out_biz_no", last.RequestNo)
 		if t.Kept() == 0 {
 			form.Set("gmt_close", stamp(last.At))
@@ -301,7 +302,7 @@ func (g *Gateway) NotifyForm(id string, t Trade, at time.Time) (url.Values, erro
 }
 
 // stamp writes a moment as Alipay does.
-func stamp(t time.Time) string { return t.In(alipay.Zone).Format(alipay.TimeLayout) }
+func stamp(t time.Time) string { return t.In(seckill.Zone).Format(alipay.TimeLayout) }
 
 // SignForm signs a notify's form as the gateway does, replacing the signature that it has.
 func (g *Gateway) SignForm(form url.Values) error {

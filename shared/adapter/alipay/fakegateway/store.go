@@ -76,7 +76,7 @@ type Store interface {
 	// Due names trades that have an attempt due by then, the one longest due first; those beyond a limit come at a later call. It may
 	// lag behind Save: whoever acts on it loads the trade first.
 	Due(ctx context.Context, by time.Time) ([]Key, error)
-	// Moved names every trade whose money moved on a day (2006-01-02 in alipay.Zone), once each, in any order. It may lag behind Save. Of what
+	// Moved names every trade whose money moved on a day (as seckill.Day gives it), once each, in any order. It may lag behind Save. Of what
 	// one Save adds, at most one movement is new: that at the record's Moved.
 	Moved(ctx context.Context, day string) ([]Key, error)
 }

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/adapter/alipay"
 	"seckill/shared/seckill"
 )
 
@@ -187,7 +186,7 @@ func (g *Gateway) open(ctx context.Context, want Record) (Record, error) {
 		}
 		made := want
 		made.N = len(trades) + 1
-		made.TradeNo = now.In(alipay.Zone).Format("20060102") + "22001" + digits()
+		made.TradeNo = now.In(seckill.Zone).Format("20060102") + "22001" + digits()
 		made.Created, made.Status, made.Lapses, made.Token = now, StatusWait, want.Expires.Add(g.opt.LateGrace), rand.Text()
 		switch err := g.store.Save(ctx, made); {
 		case err == nil:
