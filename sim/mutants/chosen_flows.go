@@ -137,7 +137,7 @@ func (f *Flow) settleOf`},
 	{"closing-at-pay-by", "expire begins closing without the grace", expireGo,
 		`		if now.Before(o.Due()) {`, `		if now.Before(o.PayBy) {`},
 	{"sweep-finds-nothing", "no sweep looks at due orders: a lost message closes nothing", expireGo,
-		`ids, err := f.Ledger.DueOrders(ctx, shard, f.Clock.Now(), maxSweep)`, `ids, err := f.Ledger.DueOrders(ctx, shard, f.Clock.Now().AddDate(-1, 0, 0), maxSweep)`},
+		`return f.Ledger.DueOrders(ctx, shard, f.Clock.Now(), maxSweep)`, `return f.Ledger.DueOrders(ctx, shard, f.Clock.Now().AddDate(-1, 0, 0), maxSweep)`},
 	{"early-closing-forgotten", "a closing message that comes early is not sent again, nor does a sweep look", expireGo,
 		`	if o.State == seckill.PendingPayment {
 		now := f.Clock.Now()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seckill/shared/flow/capture"
+	"seckill/shared/flow/sweep"
 	"seckill/shared/seckill"
 )
 
@@ -57,27 +58,19 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	return err
 }
 
-// Sweep looks at every order that is due, so that one whose message was lost is closed all the same. Each minute's begins with another
-// shard: a provider that is slow to answer for a few orders must not keep a sweep whose time is up from the rest for ever.
+// Sweep looks at every order that is due, so that one whose message was lost is closed all the same.
 func (f *Flow) Sweep(ctx context.Context) error {
-	var errs []error
-	first := int(f.Clock.Now().Unix() / 60)
-	for i := range seckill.DueShards {
-		shard := (first + i) % seckill.DueShards
-		ids, err := f.Ledger.DueOrders(ctx, shard, f.Clock.Now(), maxSweep)
-		errs = append(errs, err)
-		for _, id := range ids {
-			if ctx.Err() != nil {
-				return errors.Join(append(errs, ctx.Err())...)
-			}
-			if err := f.look(ctx, id, false); err != nil {
-				// Later, or a hundred orders that the provider does not answer for would hide the rest for ever.
-				_ = f.Ledger.Postpone(ctx, id, f.Clock.Now().Add(postponed))
-				errs = append(errs, fmt.Errorf("order %s: %w", id, err))
-			}
-		}
+	due := func(ctx context.Context, shard int) ([]string, error) {
+		return f.Ledger.DueOrders(ctx, shard, f.Clock.Now(), maxSweep)
 	}
-	return errors.Join(errs...)
+	return sweep.Shards(ctx, f.Clock.Now(), due, func(ctx context.Context, id string) error {
+		if err := f.look(ctx, id, false); err != nil {
+			// Later, or a hundred orders that the provider does not answer for would hide the rest for ever.
+			_ = f.Ledger.Postpone(ctx, id, f.Clock.Now().Add(postponed))
+			return fmt.Errorf("order %s: %w", id, err)
+		}
+		return nil
+	})
 }
 
 // look does what the order needs now. again: there is a message about it, to be sent again when it is early.

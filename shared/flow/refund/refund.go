@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"seckill/shared/flow/sweep"
 	"seckill/shared/seckill"
 )
 
@@ -41,24 +42,17 @@ type Flow struct{ Deps }
 // New makes an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Sweep asks for every refund that is due. Each minute's begins with another shard: a provider that is slow to answer for a few must not keep a
-// sweep whose time is up from the rest for ever.
+// Sweep asks for every refund that is due.
 func (f *Flow) Sweep(ctx context.Context) error {
-	var errs []error
-	first := int(f.Clock.Now().Unix() / 60)
-	for i := range seckill.DueShards {
-		due, err := f.Ledger.RefundsDue(ctx, (first+i)%seckill.DueShards, f.Clock.Now(), maxSweep)
-		errs = append(errs, err)
-		for _, p := range due {
-			if ctx.Err() != nil {
-				return errors.Join(append(errs, ctx.Err())...)
-			}
-			if err := f.giveBack(ctx, p); err != nil {
-				errs = append(errs, fmt.Errorf("refund of order %s, trade %s: %w", p.Order, p.TradeNo, err))
-			}
-		}
+	due := func(ctx context.Context, shard int) ([]seckill.Payment, error) {
+		return f.Ledger.RefundsDue(ctx, shard, f.Clock.Now(), maxSweep)
 	}
-	return errors.Join(errs...)
+	return sweep.Shards(ctx, f.Clock.Now(), due, func(ctx context.Context, p seckill.Payment) error {
+		if err := f.giveBack(ctx, p); err != nil {
+			return fmt.Errorf("refund of order %s, trade %s: %w", p.Order, p.TradeNo, err)
+		}
+		return nil
+	})
 }
 
 // giveBack takes one payment a step further. p is as an index had it, so it may be refunded already: the provider makes a refund once, and the
