@@ -56,7 +56,10 @@ func (a *answers) Refund(context.Context, seckill.Refund) (seckill.RefundAnswer,
 	if a.refund == "" {
 		return seckill.RefundAnswer{}, errSilent
 	}
-	return seckill.RefundAnswer{State: a.refund, Code: "BALANCE"}, nil
+	if a.refund == seckill.RefundRefused {
+		return seckill.RefundAnswer{State: a.refund, Code: "BALANCE"}, nil
+	}
+	return seckill.RefundAnswer{State: a.refund}, nil
 }
 
 func (a *answers) RefundStatus(context.Context, seckill.Refund) (seckill.RefundAnswer, error) {

@@ -113,7 +113,7 @@ const (
 // RefundAnswer is the provider's answer about a refund.
 type RefundAnswer struct {
 	State RefundState
-	Code  string // refused: the provider's word for why
+	Code  string // refused: the provider's word for why. Else ""
 }
 
 // Refunds is the part of a payment provider that gives money back. Every error is a fault: the effect is unknown.

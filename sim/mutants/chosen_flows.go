@@ -214,13 +214,15 @@ func (f *Flow) settleOf`},
 		return f.made(ctx, p)`, `	case a.State == seckill.RefundMade || a.State == seckill.RefundPending:
 		return f.made(ctx, p)`},
 	{"refund-refused-is-made", "a refund that was refused counts as made", refundGo,
-		`	case a.State == seckill.RefundRefused:
-		return f.later(ctx, p, a.Code)`, `	case a.State == seckill.RefundRefused:
-		return f.made(ctx, p)`},
+		`	return f.later(ctx, p, a.Code)`, `	if a.State == seckill.RefundRefused {
+		return f.made(ctx, p)
+	}
+	return f.later(ctx, p, a.Code)`},
 	{"refund-refused-is-dropped", "a refund that was refused is tried again by nobody and told to nobody", refundGo,
-		`	case a.State == seckill.RefundRefused:
-		return f.later(ctx, p, a.Code)`, `	case a.State == seckill.RefundRefused:
-		return f.Ledger.DeferRefund(ctx, p, f.Clock.Now().Add(1e6*time.Hour), "")`},
+		`	return f.later(ctx, p, a.Code)`, `	if a.State == seckill.RefundRefused {
+		return f.Ledger.DeferRefund(ctx, p, f.Clock.Now().Add(1e6*time.Hour), "")
+	}
+	return f.later(ctx, p, a.Code)`},
 	{"refund-by-another-id", "each try of a refund is another refund", refundGo,
 		`	r := p.Refund()`, `	r := p.Refund()
 	r.ID += f.Clock.Now().Format("150405")`},

@@ -27,7 +27,7 @@ func money(o *seckill.Order, payments []seckill.Payment, l language) string {
 	}
 	sentences := make([]string, len(payments))
 	for i, p := range payments {
-		id := seckill.RefundID(p.Order, p.TradeNo)
+		id := p.Refund().ID
 		switch {
 		case p.State == seckill.Captured:
 			sentences[i] = fmt.Sprintf(moneyWords["captured"][l], p.Amount.Yuan())

@@ -106,7 +106,7 @@ func newPayments(payments []seckill.Payment) []paymentJSON {
 	for i, p := range payments {
 		out[i] = paymentJSON{TradeNo: p.TradeNo, Amount: p.Amount, State: p.State, RefundedAt: optional(p.Back)}
 		if p.State != seckill.Captured {
-			out[i].RefundID = seckill.RefundID(p.Order, p.TradeNo)
+			out[i].RefundID = p.Refund().ID
 		}
 	}
 	return out

@@ -73,10 +73,8 @@ func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 		return errors.Join(err, f.later(ctx, p, ""))
 	case a.State == seckill.RefundMade:
 		return f.made(ctx, p)
-	case a.State == seckill.RefundRefused:
-		return f.later(ctx, p, a.Code)
 	}
-	return f.later(ctx, p, "")
+	return f.later(ctx, p, a.Code)
 }
 
 // later has a payment tried again after a while, or when a person has acted.
@@ -115,7 +113,7 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 		if o.State == seckill.RefundOwed && besides == "" {
 			to = seckill.Refunded
 		}
-		cause := fmt.Sprintf("%s yuan of trade %s went back, refund %s", p.Amount.Yuan(), p.TradeNo, seckill.RefundID(p.Order, p.TradeNo))
+		cause := fmt.Sprintf("%s yuan of trade %s went back, refund %s", p.Amount.Yuan(), p.TradeNo, p.Refund().ID)
 		err = f.Ledger.Refunded(ctx, p, besides, o.State, to, f.Clock.Now(), cause)
 		if err == nil {
 			f.Meter.Count(seckill.EventRefunded, 1)
