@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,6 +14,7 @@ import (
 
 	"seckill/audit"
 	"seckill/audit/servers"
+	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/gatewaytable"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
@@ -94,25 +94,13 @@ func (s *System) dumpTrades(_ context.Context, _ *seckill.Item, each func(*audit
 	_, coming := s.Gateway.Next()
 	trades := s.Gateway.Trades()
 	of := map[string]int{}
-	for _, t := range trades {
+	for i := range trades {
+		t := &trades[i]
 		of[t.OutTradeNo]++
-		key := t.OutTradeNo
-		if n := of[key]; n > 1 {
-			key += "#" + strconv.Itoa(n)
-		}
-		row := ledger.Row{"v": int64(1), "out_trade_no": key, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
-		if !t.Paid.IsZero() {
-			row["paid"] = t.Paid.UnixMilli()
-			if coming {
-				row["notify_state"] = "due"
-			}
-		}
-		refunds := make([]string, len(t.Refunds))
-		for i, r := range t.Refunds {
-			refunds[i] = fmt.Sprintf(`{"request_no":%q,"amount":%d,"at":%d}`, r.RequestNo, r.Amount, r.At.UnixMilli())
-		}
-		if len(refunds) > 0 {
-			row["refunds"] = refunds
+		row := gatewaytable.Row(t)
+		row[gatewaytable.Table.PK] = gatewaytable.Name(fakegateway.Key{OutTradeNo: t.OutTradeNo, N: of[t.OutTradeNo]})
+		if coming && !t.Paid.IsZero() {
+			row["notify_state"] = gatewaytable.NotifyDue
 		}
 		if err := each(&audit.Line{Table: gatewaytable.TableTrades, Row: row}); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -30,10 +31,12 @@ const (
 var Table = ledger.Table{Name: TableTrades, PK: "out_trade_no",
 	Indexes: []ledger.Index{{Name: IndexNotifiesDue, PK: "notify_state", SK: "notify_at", KeysOnly: true}}}
 
+// NotifyDue is a trade's notify_state while an attempt is to come: the index has only those trades, all in one partition.
+const NotifyDue = "due"
+
 const (
-	schemaVersion int64 = 1     // a row's attribute v. A row with another one is an error
-	notifyDue           = "due" // notify_state while an attempt is to come: the index has only those rows, all in one partition
-	page                = 100   // names of a read of the index, and that Due gives
+	schemaVersion int64 = 1   // a row's attribute v. A row with another one is an error
+	page                = 100 // names of a read of the index, and that Due gives
 )
 
 // Store is fakegateway.Store on rows. It is safe for use by several goroutines and keeps nothing itself.
@@ -46,8 +49,8 @@ func New(rows ledger.Rows) *Store { return &Store{rows} }
 
 func row(pk string) ledger.Key { return ledger.Key{Table: TableTrades, PK: pk} }
 
-// nameOf is a trade's key in the table. An out_trade_no has no "#".
-func nameOf(k fakegateway.Key) string {
+// Name is a trade's key in the table. An out_trade_no has no "#".
+func Name(k fakegateway.Key) string {
 	if k.N == 1 {
 		return k.OutTradeNo
 	}
@@ -61,7 +64,7 @@ func keyOf(name string) (fakegateway.Key, error) {
 	if second {
 		k.N, err = strconv.Atoi(n)
 	}
-	if err != nil || no == "" || nameOf(k) != name {
+	if err != nil || no == "" || Name(k) != name {
 		return fakegateway.Key{}, fmt.Errorf("gatewaytable: %q is no trade's key", name)
 	}
 	return k, nil
@@ -78,7 +81,7 @@ func (s *Store) Load(ctx context.Context, k fakegateway.Key) (fakegateway.Record
 	if k.OutTradeNo == "" { // no key that a table can have
 		return fakegateway.Record{}, false, nil
 	}
-	found, ok, err := s.rows.Get(ctx, row(nameOf(k)))
+	found, ok, err := s.rows.Get(ctx, row(Name(k)))
 	if err != nil || !ok {
 		return fakegateway.Record{}, false, err
 	}
@@ -100,7 +103,7 @@ func (s *Store) Find(ctx context.Context, tradeNo string) (fakegateway.Key, bool
 // Save implements fakegateway.Store; there is always room. It is a transaction even for one row, because a plain put whose answer is lost would
 // find its own version at the repeat and call it another's.
 func (s *Store) Save(ctx context.Context, r fakegateway.Record) error {
-	name, cond := nameOf(r.Key()), ledger.Eq("version", r.Version)
+	name, cond := Name(r.Key()), ledger.Eq("version", r.Version)
 	var beside []ledger.Write
 	if r.Version == 0 {
 		cond = ledger.Absent()
@@ -124,7 +127,7 @@ func put(pk string, attrs ledger.Row, conds ...ledger.Cond) ledger.Write {
 
 // Due implements fakegateway.Store: at most 100 names, by an index that may lag.
 func (s *Store) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error) {
-	rows, _, err := s.rows.Index(ctx, IndexNotifiesDue, notifyDue, "", page, false)
+	rows, _, err := s.rows.Index(ctx, IndexNotifiesDue, NotifyDue, "", page, false)
 	if err != nil {
 		return nil, err
 	}
@@ -171,27 +174,63 @@ func (s *Store) Moved(ctx context.Context, day string) ([]fakegateway.Key, error
 // sortable writes a time as an index sorts it.
 func sortable(t time.Time) string { return fmt.Sprintf("%015d", t.UnixMilli()) }
 
-// back is a refund, with how far the shop was told of it, as one entry of the attribute refunds.
-type back struct {
-	RequestNo string `json:"request_no"`
-	Amount    int64  `json:"amount"` // fen
-	At        int64  `json:"at"`     // ms, as the rest
-	NotifyID  string `json:"notify_id"`
-	Attempts  int    `json:"attempts"`
-	Next      int64  `json:"next,omitempty"`
+// moved is a refund as one entry of the attribute refunds, back is it with how far the shop was told of it.
+type (
+	moved struct {
+		RequestNo string `json:"request_no"`
+		Amount    int64  `json:"amount"` // fen
+		At        int64  `json:"at"`     // ms, as the rest
+	}
+	back struct {
+		moved
+		NotifyID string `json:"notify_id"`
+		Attempts int    `json:"attempts"`
+		Next     int64  `json:"next,omitempty"`
+	}
+)
+
+func movedOf(f *fakegateway.Refund) moved {
+	return moved{f.RequestNo, int64(f.Amount), f.At.UnixMilli()}
+}
+
+// entry writes a moved or a back.
+func entry(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // texts and numbers always marshal
+	}
+	return string(raw)
+}
+
+// Row gives the attributes that say what money a trade moved, without the key (Name) and without what the gateway alone needs: what it shows, when
+// the trade ends, and its notifies.
+func Row(t *fakegateway.Trade) ledger.Row {
+	out := ledger.Row{"v": schemaVersion, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
+	if !t.Paid.IsZero() {
+		out["paid"] = t.Paid.UnixMilli()
+	}
+	if len(t.Refunds) > 0 {
+		refunds := make([]string, len(t.Refunds))
+		for i := range t.Refunds {
+			refunds[i] = entry(movedOf(&t.Refunds[i]))
+		}
+		out["refunds"] = refunds
+	}
+	return out
 }
 
 func encode(r *fakegateway.Record) ledger.Row {
-	out := ledger.Row{"v": schemaVersion, "version": r.Version, "trade_no": r.TradeNo, "subject": r.Subject, "amount": int64(r.Amount), "status": string(r.Status),
-		"created": r.Created.UnixMilli(), "expires": r.Expires.UnixMilli(), "lapses": r.Lapses.UnixMilli(), "notify_url": r.NotifyURL, "token": r.Token}
+	out := Row(&r.Trade)
+	maps.Copy(out, ledger.Row{"version": r.Version, "subject": r.Subject, "created": r.Created.UnixMilli(), "expires": r.Expires.UnixMilli(),
+		"lapses": r.Lapses.UnixMilli(), "notify_url": r.NotifyURL, "token": r.Token})
 	if next := r.Next(); !next.IsZero() {
-		out["notify_state"], out["notify_at"] = notifyDue, sortable(next)
+		out["notify_state"], out["notify_at"] = NotifyDue, sortable(next)
 	}
 	if r.Paid.IsZero() {
 		return out
 	}
 	first := r.Notifies[0]
-	out["paid"], out["notify_id"], out["notify_attempts"] = r.Paid.UnixMilli(), first.ID, int64(first.Attempts)
+	out["notify_id"], out["notify_attempts"] = first.ID, int64(first.Attempts)
 	if len(r.Refunds) == 0 {
 		return out // notify_at is the payment's
 	}
@@ -199,17 +238,13 @@ func encode(r *fakegateway.Record) ledger.Row {
 		out["notify_next"] = first.Next.UnixMilli()
 	}
 	refunds := make([]string, len(r.Refunds))
-	for i, f := range r.Refunds {
+	for i := range r.Refunds {
 		n := r.Notifies[i+1]
-		b := back{f.RequestNo, int64(f.Amount), f.At.UnixMilli(), n.ID, n.Attempts, 0}
+		b := back{movedOf(&r.Refunds[i]), n.ID, n.Attempts, 0}
 		if !n.Next.IsZero() {
 			b.Next = n.Next.UnixMilli()
 		}
-		raw, err := json.Marshal(b)
-		if err != nil {
-			panic(err) // texts and numbers always marshal
-		}
-		refunds[i] = string(raw)
+		refunds[i] = entry(b)
 	}
 	out["refunds"] = refunds
 	return out

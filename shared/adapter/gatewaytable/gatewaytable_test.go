@@ -58,6 +58,46 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 	}
 }
 
+// TestRowIsPartOfWhatIsWritten: what Row says of a trade, at each point of its life, is what Save writes of it; only a refund's entry has its notify
+// behind.
+func TestRowIsPartOfWhatIsWritten(t *testing.T) {
+	waits, refunded := paid(), paid()
+	waits.OutTradeNo, waits.Status, waits.Paid, waits.Notifies = "b", fakegateway.StatusWait, time.Time{}, nil
+	refunded.N, refunded.TradeNo, refunded.Amount = 2, "2", 8880
+	refunded.Refunds = []fakegateway.Refund{{RequestNo: "r\"1", Amount: 80, At: start.Add(time.Second)}, {RequestNo: "r2", Amount: 8800, At: start.Add(time.Minute)}}
+	refunded.Notifies = append(refunded.Notifies, fakegateway.Notify{ID: "m1"}, fakegateway.Notify{ID: "m2", Attempts: 3, Next: start})
+	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paid(), "a#2": refunded} {
+		rows := embedded()
+		if err := gatewaytable.New(rows).Save(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		written, found, err := rows.Get(t.Context(), ledger.Key{Table: gatewaytable.TableTrades, PK: gatewaytable.Name(r.Key())})
+		if err != nil || !found || written[gatewaytable.Table.PK] != name {
+			t.Fatalf("%s: written %v, %v", name, written, err)
+		}
+		row := gatewaytable.Row(&r.Trade)
+		short, _ := row["refunds"].([]string)
+		long, _ := written["refunds"].([]string)
+		if len(short) != len(r.Refunds) || len(long) != len(short) {
+			t.Errorf("%s: refunds %q, written %q, want %d", name, short, long, len(r.Refunds))
+			continue
+		}
+		for i := range short {
+			if !strings.HasPrefix(long[i], strings.TrimSuffix(short[i], "}")+`,"notify_id":`) {
+				t.Errorf("%s: refund %s, written %s", name, short[i], long[i])
+			}
+		}
+		for attr, v := range row {
+			if attr != "refunds" && written[attr] != v {
+				t.Errorf("%s: %s is %v, written %v", name, attr, v, written[attr])
+			}
+		}
+		if (row["paid"] != nil) == r.Paid.IsZero() {
+			t.Errorf("%s: paid %v", name, row["paid"])
+		}
+	}
+}
+
 // attributeRow matches a row of docs/DATA.md's list of attributes.
 var attributeRow = regexp.MustCompile(`(?m)^\| (\w+) \| (S|N|L|SS) \|`)
 
