@@ -21,6 +21,7 @@ type Provider struct {
 	slow   bool     // the next refund is made, and not said to be
 	stuck  bool     // the next refund is taken, and not made
 	wrong  []error  // what nobody may ask for
+	book   []seckill.BillLine
 	// Notices are the forms that wait to be delivered; deliver, then Answered(i).
 	Notices []url.Values
 	// Lost are those that the provider will send again only when nothing else happens any more.
@@ -73,6 +74,7 @@ func (p *Provider) Pay(order, tradeNo string) error {
 		if t := &o.trades[i]; t.TradeNo == tradeNo && t.State == seckill.TradeWaiting {
 			t.State = seckill.TradePaid
 			p.paid(order)
+			p.book = append(p.book, seckill.BillLine{Order: order, TradeNo: tradeNo, Amount: t.Amount, At: p.Clock.Now()})
 			p.Notices = append(p.Notices, url.Values{"sign": {"ok"}, "order": {order}, "trade_no": {tradeNo}, "amount": {t.Amount.Yuan()}})
 			return nil
 		}
@@ -154,4 +156,17 @@ func (p *Provider) Verify(form url.Values) (seckill.Notice, error) {
 		return seckill.Notice{}, seckill.Refuse(seckill.CodeForged)
 	}
 	return seckill.Notice{ID: form.Get("trade_no"), Order: form.Get("order"), TradeNo: form.Get("trade_no"), Amount: amount, Paid: true}, nil
+}
+
+// Bill implements seckill.Bills.
+func (p *Provider) Bill(_ context.Context, day string) (lines []seckill.BillLine, err error) {
+	for _, l := range p.book {
+		if seckill.Day(l.At) == day {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) == 0 {
+		return nil, seckill.ErrNoBill
+	}
+	return lines, nil
 }

@@ -37,6 +37,7 @@ func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAn
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
 	}
 	o.refunds[r.ID], o.back[r.TradeNo] = true, true
+	p.book = append(p.book, seckill.BillLine{Refund: true, Order: r.Order, TradeNo: r.TradeNo, RefundID: r.ID, Amount: r.Amount, At: p.Clock.Now()})
 	p.paid(r.Order)
 	if slow {
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
@@ -59,15 +60,22 @@ func (p *Provider) RefundStatus(_ context.Context, r seckill.Refund) (seckill.Re
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
-// refund has an operator refund an order that somebody placed, with restock or without, or ask again for what an order owes.
+// refund has an operator refund an order that somebody placed, with restock or without, ask again for what an order owes, or whether it is paid.
 func (s *Sim) refund(t Act) {
 	if len(s.truth.list) == 0 {
 		return
 	}
 	id := s.truth.list[pick(t.A, 8, len(s.truth.list))]
-	switch pick(t.A, 40, 5) {
+	switch pick(t.A, 40, 7) {
 	case 0:
 		s.spawn(t.ID, t.Kind, "operator wants the refunds of "+id+" again", t.A, func(i *Instance) { _, _ = i.Refund.Again(context.Background(), id, "ann", "topped up") })
+	case 1:
+		s.spawn(t.ID, t.Kind, "operator wants to know whether "+id+" is paid", t.A, func(i *Instance) { _ = i.Refund.Ask(context.Background(), id, "ann", "she waits") })
+	case 2:
+		s.spawn(t.ID, t.Kind, "operator looks at the money of "+id, t.A, func(i *Instance) {
+			_, _ = i.Refund.Open(context.Background())
+			_, _ = i.Refund.Case(context.Background(), id)
+		})
 	default:
 		restock := pick(t.A, 44, 3) > 0
 		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator refunds %s, restock %t", id, restock), t.A, func(i *Instance) {

@@ -249,6 +249,7 @@ func (s *Sim) notify(t Act) {
 		if i.Notify.Notify(context.Background(), form) != nil {
 			return
 		}
+		s.truth.answered(form)
 		if s.plan.Faults[NotifyTwice] && s.strikes && pick(t.A, 40, 100) < s.plan.Rates[NotifyTwice] {
 			s.fire(NotifyTwice)
 			return

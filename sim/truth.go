@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type truth struct {
 	quotas   map[holder]quotaRow
 	payments map[string][]paymentRow // by order
 	returns  map[string]returnRow    // by order
+	notices  map[string]bool         // by order/id
 	named    map[string]int          // by order, how many unit rows name it
 	held     map[holder]int          // units, by what orders list
 
@@ -66,7 +68,7 @@ type returnRow struct {
 
 func newTruth() *truth {
 	return &truth{orders: map[string]*orderRow{}, units: map[unitKey]string{}, quotas: map[holder]quotaRow{}, payments: map[string][]paymentRow{},
-		returns: map[string]returnRow{}, named: map[string]int{}, held: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}, say: func(string, ...any) {}}
+		returns: map[string]returnRow{}, notices: map[string]bool{}, named: map[string]int{}, held: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}, say: func(string, ...any) {}}
 }
 
 func text(r ledger.Row, attr string) string {
@@ -124,6 +126,15 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 			return
 		}
 		t.returns[text(is, "order")] = returnRow{text(is, "item"), unitsOf(is)}
+	case ledger.TableNotices:
+		t.notices[text(is, "order")+"/"+text(is, "id")] = true
+	}
+}
+
+// answered judges a notify that was answered with success: I7, it is kept.
+func (t *truth) answered(form url.Values) {
+	if order, id := form.Get("order"), form.Get("trade_no"); !t.notices[order+"/"+id] { // the id is the trade's number
+		t.fail("I7 notify %s of order %s is answered with success, and not kept", id, order)
 	}
 }
 

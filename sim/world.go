@@ -407,6 +407,8 @@ func (i *Instance) Deliver() {
 	for _, n := range p.Notices {
 		if i.Notify.Notify(context.Background(), n) != nil {
 			left = append(left, n)
+		} else {
+			i.world.truth.answered(n)
 		}
 	}
 	p.Notices = left

@@ -9,6 +9,7 @@ const (
 	driftGo   = "shared/flow/repair/drift.go"
 	stageGo   = "shared/flow/stage/stage.go"
 	refundGo  = "shared/flow/refund/refund.go"
+	notifyGo  = "shared/flow/notify/notify.go"
 	cacheGo   = "shared/flow/itemcache/itemcache.go"
 )
 
@@ -209,6 +210,8 @@ func (f *Flow) settleOf`},
 `, ``},
 	{"empty-install-any-time", "stage installs an empty stock also when units may be sold", stageGo,
 		`if !f.Clock.Now().Before(it.Start.Add(-EmptyLead)) {`, `if f.Clock.Now().IsZero() {`},
+	{"notify-keeps-nothing", "a notify is answered with success, and not kept as it came", notifyGo,
+		`	err := f.Ledger.KeepNotice(ctx,`, `	err := func(context.Context, seckill.KeptNotice) error { return nil }(ctx,`},
 	{"refund-unconfirmed", "a refund that was asked for counts as made", refundGo,
 		`	case a.State == seckill.RefundMade:
 		return f.made(ctx, p)`, `	case a.State == seckill.RefundMade || a.State == seckill.RefundPending:

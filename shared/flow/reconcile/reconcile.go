@@ -17,6 +17,7 @@ const (
 	pageRows = 1000           // payments in one read of the ledger
 	billed   = 10 * time.Hour // after a day's end; Alipay makes its bill by 9:00 the next day ("下载对账单")
 	maxDays  = 7              // how far back Run looks
+	maxBack  = 30             // earlier bills in which what a day's lacks is looked for
 )
 
 // Deps is what the step works with.
@@ -58,7 +59,7 @@ func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, err
 	if err != nil || day >= seckill.Day(f.Clock.Now()) {
 		return seckill.Reconciliation{}, seckill.Invalid("day", "2006-01-02, over in UTC+8: the bill of a day comes the next morning")
 	}
-	m := match{Flow: f, before: date.AddDate(0, 0, -1).Format(time.DateOnly), known: map[trade]seckill.Payment{}, billed: map[movement]bool{}}
+	m := match{Flow: f, date: date, known: map[trade]seckill.Payment{}, billed: map[movement]bool{}}
 	m.out = seckill.Reconciliation{Day: day, At: f.Clock.Now(), Differences: []seckill.Difference{}}
 	if err := m.run(ctx); err != nil {
 		return seckill.Reconciliation{}, seckill.AsError(err)
@@ -93,7 +94,7 @@ func key(l *seckill.BillLine) movement {
 type match struct {
 	*Flow
 	out    seckill.Reconciliation
-	before string // the day before
+	date   time.Time
 	known  map[trade]seckill.Payment
 	billed map[movement]bool
 }
@@ -220,40 +221,53 @@ func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.D
 	return "", 0
 }
 
-// missing finds what the ledger learnt of on the day and no bill has. What moved before midnight may have been learnt of after it: so the bill of the day
-// before is looked at, too, if there is need.
+// absence is a movement that the ledger knows, as its line should be, and no bill so far.
+type absence struct {
+	seckill.BillLine
+	since string // the first Day on which it can have been booked
+}
+
+// missing finds what the ledger learnt of on the day and no bill has. It may have been booked on an earlier day, before midnight, or before a time in which
+// nothing ran: so those bills are looked at, too, if there is need.
 func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error {
-	var absent []seckill.BillLine
-	look := func(l seckill.BillLine) {
-		if !m.billed[key(&l)] {
-			absent = append(absent, l)
-		}
-	}
+	var absent []absence
 	for _, p := range paid {
-		look(seckill.BillLine{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount})
-	}
-	for _, p := range back {
-		look(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: p.Amount})
-	}
-	if len(absent) == 0 {
-		return nil
-	}
-	before, _, err := m.bill(ctx, m.before)
-	if err != nil {
-		return fmt.Errorf("the day before: %w", err)
-	}
-	for i := range before {
-		m.billed[key(&before[i])] = true
-	}
-	for _, l := range absent {
+		l := seckill.BillLine{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount}
 		if m.billed[key(&l)] {
 			continue
 		}
+		o, err := m.Ledger.Order(ctx, p.Order)
+		if err != nil {
+			return err
+		}
+		absent = append(absent, absence{l, seckill.Day(o.Placed)})
+	}
+	for _, p := range back {
+		l := seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: p.Amount}
+		if !m.billed[key(&l)] {
+			absent = append(absent, absence{l, seckill.Day(p.At)})
+		}
+	}
+	for back := 1; back <= maxBack; back++ {
+		day := m.date.AddDate(0, 0, -back).Format(time.DateOnly)
+		if !slices.ContainsFunc(absent, func(a absence) bool { return a.since <= day }) {
+			break
+		}
+		lines, _, err := m.bill(ctx, day)
+		if err != nil {
+			return fmt.Errorf("bill of %s: %w", day, err)
+		}
+		for i := range lines {
+			m.billed[key(&lines[i])] = true
+		}
+		absent = slices.DeleteFunc(absent, func(a absence) bool { return m.billed[key(&a.BillLine)] })
+	}
+	for _, a := range absent {
 		kind := seckill.PaymentNotThere
-		if l.Refund {
+		if a.Refund {
 			kind = seckill.RefundNotThere
 		}
-		m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: l.Order, TradeNo: l.TradeNo, RefundID: l.RefundID, Here: l.Amount})
+		m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: a.Order, TradeNo: a.TradeNo, RefundID: a.RefundID, Here: a.Amount})
 	}
 	return nil
 }

@@ -238,6 +238,29 @@ func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	}
 }
 
+// TestWhatWasLearntDaysLater is on a bill of the day on which it was booked, not before its order, and not longer ago than anybody looks.
+func TestWhatWasLearntDaysLater(t *testing.T) {
+	t.Parallel()
+	for days, want := range map[int][]seckill.DifferenceKind{0: nil, 5: nil, 30: nil, 31: {seckill.PaymentNotThere, seckill.RefundNotThere}} {
+		w := newWorld()
+		late := time.Duration(days) * 24 * time.Hour
+		at := midnight.Add(time.Hour - late)
+		w.paid(t, midnight.Add(time.Hour), 0)
+		w.paid(t, at, late)
+		w.back(t, w.paid(t, at, 0), at, late)
+		got, err := w.flow.Day(ctx, day)
+		must(t, err)
+		var kinds []seckill.DifferenceKind
+		for _, d := range got.Differences {
+			kinds = append(kinds, d.Kind)
+		}
+		slices.Sort(kinds)
+		if !slices.Equal(kinds, want) {
+			t.Errorf("%d days: %v, want %v", days, kinds, want)
+		}
+	}
+}
+
 // TestADayIsMatchedOnce by its schedule, when its bill is there; an operator may match it again, and each is kept.
 func TestADayIsMatchedOnce(t *testing.T) {
 	t.Parallel()
