@@ -35,8 +35,8 @@ var Table = ledger.Table{Name: TableTrades, PK: "out_trade_no",
 const NotifyDue = "due"
 
 const (
-	schemaVersion int64 = 1   // a row's attribute v. A row with another one is an error
-	page                = 100 // names of a read of the index, and that Due gives
+	schemaVersion = int64(1) // a row's attribute v. A row with another one is an error
+	page          = 100      // names of a read of the index, and that Due gives
 )
 
 // Store is fakegateway.Store on rows. It is safe for use by several goroutines and keeps nothing itself.
