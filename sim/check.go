@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/flow/reconcile"
 	"seckill/shared/seckill"
 )
 
@@ -384,37 +382,6 @@ func (w *World) Converged() error {
 		}
 	}
 	return w.reconciled()
-}
-
-// reconciled: I6 once more, by the step that an operator would trust: each day's bill agrees with the ledger, to the fen.
-func (w *World) reconciled() error {
-	days := map[string]*seckill.Reconciliation{seckill.Day(w.Clock.Now()): {}}
-	for _, l := range w.Provider.book {
-		d := days[seckill.Day(l.At)]
-		if d == nil {
-			d = &seckill.Reconciliation{}
-			days[seckill.Day(l.At)] = d
-		}
-		if l.Refund {
-			d.Refunds++
-			d.Returned += l.Amount
-		} else {
-			d.Payments++
-			d.Captured += l.Amount
-		}
-	}
-	later := memory.NewClock(w.Clock.Now().Add(24 * time.Hour))
-	flow := reconcile.New(reconcile.Deps{Ledger: w.ledger, Bills: w.Provider, Clock: later, Meter: Events{}})
-	for _, day := range slices.Sorted(maps.Keys(days)) {
-		r, err := flow.Day(context.Background(), day)
-		if err != nil {
-			return fmt.Errorf("I6 the bill of %s: %w", day, err)
-		}
-		if d := days[day]; r.Count > 0 || r.Payments != d.Payments || r.Captured != d.Captured || r.Refunds != d.Refunds || r.Returned != d.Returned {
-			return fmt.Errorf("I6 the bill of %s differs from the ledger: %+v, booked %+v", day, r, d)
-		}
-	}
-	return nil
 }
 
 // converged: L3 of one item.

@@ -358,3 +358,14 @@ func (r Rows) Index(ctx context.Context, index, pk, after string, limit int, des
 	})
 	return rows, next, err
 }
+
+// Bills is the port whose every call goes through a Hook.
+type Bills struct {
+	Next seckill.Bills
+	Hook Hook
+}
+
+// Bill implements seckill.Bills.
+func (b Bills) Bill(ctx context.Context, day string) ([]seckill.BillLine, error) {
+	return get(b.Hook, "payments.Bill", func() ([]seckill.BillLine, error) { return b.Next.Bill(ctx, day) })
+}

@@ -157,16 +157,3 @@ func (p *Provider) Verify(form url.Values) (seckill.Notice, error) {
 	}
 	return seckill.Notice{ID: form.Get("trade_no"), Order: form.Get("order"), TradeNo: form.Get("trade_no"), Amount: amount, Paid: true}, nil
 }
-
-// Bill implements seckill.Bills.
-func (p *Provider) Bill(_ context.Context, day string) (lines []seckill.BillLine, err error) {
-	for _, l := range p.book {
-		if seckill.Day(l.At) == day {
-			lines = append(lines, l)
-		}
-	}
-	if len(lines) == 0 {
-		return nil, seckill.ErrNoBill
-	}
-	return lines, nil
-}

@@ -60,13 +60,14 @@ func (p *Provider) RefundStatus(_ context.Context, r seckill.Refund) (seckill.Re
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
-// refund has an operator refund an order that somebody placed, with restock or without, ask again for what an order owes, or whether it is paid.
+// refund has an operator refund an order that somebody placed, with restock or without, ask again for what an order owes, or whether it is
+// paid, look at its money, or at the bills of the last days.
 func (s *Sim) refund(t Act) {
 	if len(s.truth.list) == 0 {
 		return
 	}
 	id := s.truth.list[pick(t.A, 8, len(s.truth.list))]
-	switch pick(t.A, 40, 7) {
+	switch pick(t.A, 40, 8) {
 	case 0:
 		s.spawn(t.ID, t.Kind, "operator wants the refunds of "+id+" again", t.A, func(i *Instance) { _, _ = i.Refund.Again(context.Background(), id, "ann", "topped up") })
 	case 1:
@@ -76,6 +77,8 @@ func (s *Sim) refund(t Act) {
 			_, _ = i.Refund.Open(context.Background())
 			_, _ = i.Refund.Case(context.Background(), id)
 		})
+	case 3:
+		s.spawn(t.ID, t.Kind, "bills are matched", t.A, func(i *Instance) { _ = i.Reconcile.Run(context.Background()) })
 	default:
 		restock := pick(t.A, 44, 3) > 0
 		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator refunds %s, restock %t", id, restock), t.A, func(i *Instance) {

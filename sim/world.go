@@ -20,6 +20,7 @@ import (
 	"seckill/shared/flow/consume"
 	"seckill/shared/flow/expire"
 	"seckill/shared/flow/notify"
+	"seckill/shared/flow/reconcile"
 	"seckill/shared/flow/refund"
 	"seckill/shared/flow/repair"
 	"seckill/shared/flow/shop"
@@ -42,6 +43,7 @@ type World struct {
 	Item     seckill.Item   // the first
 	More     []seckill.Item // the others
 	Events   Events
+	lag      time.Duration // of indexes
 
 	items  *memory.Items
 	stock  seckill.Stock
@@ -111,7 +113,7 @@ func NewWorldOf(s Setting) (*World, error) {
 	clock := memory.NewClock(epoch.Add(time.Second))
 	w := &World{
 		Clock: clock, Redis: redises.Get().(*memory.Redis), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
-		Item: s.Items[0], More: s.Items[1:], Events: Events{}, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
+		Item: s.Items[0], More: s.Items[1:], Events: Events{}, lag: s.IndexLag, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
 		forgetting: func() {}, redrove: func() {}, obeyed: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, losses: 1, settled: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
@@ -292,14 +294,15 @@ func (e Events) Count(what seckill.Event, n int) { e[what] += n }
 
 // Instance is one process with all steps, and nothing in its memory yet.
 type Instance struct {
-	Buy     *buy.Flow
-	Consume *consume.Flow
-	Notify  *notify.Flow
-	Expire  *expire.Flow
-	Refund  *refund.Flow
-	Stage   *stage.Flow
-	Repair  *repair.Flow
-	Shop    *shop.Flow
+	Buy       *buy.Flow
+	Consume   *consume.Flow
+	Notify    *notify.Flow
+	Expire    *expire.Flow
+	Refund    *refund.Flow
+	Reconcile *reconcile.Flow
+	Stage     *stage.Flow
+	Repair    *repair.Flow
+	Shop      *shop.Flow
 
 	orders, closings seckill.Queue
 	world            *World
@@ -322,13 +325,14 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
 		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events,
 			Repair: rep, Hold: Hold}),
-		Notify: notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
-		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events}),
-		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Orders: orders, Clock: clock, Meter: w.Events}),
-		Stage:  stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
-		Repair: rep,
-		Shop:   shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock, Meter: w.Events}),
-		orders: orders, closings: closings, world: w,
+		Notify:    notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
+		Expire:    expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events}),
+		Refund:    refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Orders: orders, Clock: clock, Meter: w.Events}),
+		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
+		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
+		Repair:    rep,
+		Shop:      shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock, Meter: w.Events}),
+		orders:    orders, closings: closings, world: w,
 	}
 }
 

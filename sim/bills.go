@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"seckill/shared/adapter/memory"
+	"seckill/shared/flow/reconcile"
+	"seckill/shared/seckill"
+)
+
+// Bill implements seckill.Bills.
+func (p *Provider) Bill(_ context.Context, day string) (lines []seckill.BillLine, err error) {
+	for _, l := range p.book {
+		if seckill.Day(l.At) == day {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) == 0 {
+		return nil, seckill.ErrNoBill
+	}
+	return lines, nil
+}
+
+// oddBills are a provider's with another shop's line in each, and one line that is otherwise.
+type oddBills struct {
+	*Provider
+	line   int
+	become func(l seckill.BillLine) []seckill.BillLine
+}
+
+// Bill implements seckill.Bills.
+func (b oddBills) Bill(_ context.Context, day string) ([]seckill.BillLine, error) {
+	lines := []seckill.BillLine{{Order: "another-shop's-1", TradeNo: "1", Amount: 1}}
+	for i, l := range b.book {
+		switch {
+		case seckill.Day(l.At) != day:
+		case i == b.line:
+			lines = append(lines, b.become(l)...)
+		default:
+			lines = append(lines, l)
+		}
+	}
+	return lines, nil
+}
+
+// reconciled: I6 once more, by the step that an operator trusts: each day's bill agrees with the ledger, to the fen; and of one line that is otherwise, in
+// whichever way, it says so.
+func (w *World) reconciled() error {
+	days := map[string]*seckill.Reconciliation{seckill.Day(w.Clock.Now()): {}}
+	for _, l := range w.Provider.book {
+		d := days[seckill.Day(l.At)]
+		if d == nil {
+			d = &seckill.Reconciliation{}
+			days[seckill.Day(l.At)] = d
+		}
+		if l.Refund {
+			d.Refunds++
+			d.Returned += l.Amount
+		} else {
+			d.Payments++
+			d.Captured += l.Amount
+		}
+	}
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		r, err := w.match(w.Provider, day)
+		if err != nil {
+			return fmt.Errorf("I6 the bill of %s: %w", day, err)
+		}
+		if d := days[day]; r.Count > 0 || r.Payments != d.Payments || r.Captured != d.Captured || r.Refunds != d.Refunds || r.Returned != d.Returned {
+			return fmt.Errorf("I6 the bill of %s differs from the ledger: %+v, booked %+v", day, r, d)
+		}
+	}
+	if len(w.Provider.book) == 0 {
+		return nil
+	}
+	w.Clock.Advance(w.lag + 1) // a bill comes hours later: the index has everything then
+	return w.oddLine(len(w.truth.list) * 7919 % len(w.Provider.book))
+}
+
+// match has the reconcile step match a day, when it is over.
+func (w *World) match(bills seckill.Bills, day string) (seckill.Reconciliation, error) {
+	later := memory.NewClock(w.Clock.Now().Add(24 * time.Hour))
+	flow := reconcile.New(reconcile.Deps{Ledger: w.ledger, Bills: bills, Clock: later, Meter: Events{}})
+	return flow.Day(context.Background(), day)
+}
+
+// oddLine alters a line of the provider's book in every way, one at a time, and wants each to be found, on the day of its bill or on that on which the ledger
+// learnt of it.
+func (w *World) oddLine(line int) error {
+	l := w.Provider.book[line]
+	all, err := w.ledger.Payments(context.Background(), l.Order)
+	i := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.TradeNo == l.TradeNo })
+	if err != nil || i < 0 {
+		return fmt.Errorf("I6 the payment of %+v: %w", l, err)
+	}
+	learnt := all[i].At
+	if l.Refund {
+		learnt = all[i].Back
+	}
+	of := func(payment, refund seckill.DifferenceKind) seckill.DifferenceKind {
+		return map[bool]seckill.DifferenceKind{false: payment, true: refund}[l.Refund]
+	}
+	for _, odd := range []struct {
+		day    time.Time
+		kind   seckill.DifferenceKind
+		become func(l seckill.BillLine) []seckill.BillLine
+	}{
+		{learnt, of(seckill.PaymentNotThere, seckill.RefundNotThere), func(seckill.BillLine) []seckill.BillLine { return nil }},
+		{l.At, of(seckill.PaymentTwice, seckill.RefundTwice), func(l seckill.BillLine) []seckill.BillLine { return []seckill.BillLine{l, l} }},
+		{l.At, of(seckill.PaymentAmount, seckill.RefundAmount), func(l seckill.BillLine) []seckill.BillLine { l.Amount++; return []seckill.BillLine{l} }},
+		{l.At, of(seckill.PaymentNotHere, seckill.RefundNotHere), func(l seckill.BillLine) []seckill.BillLine { l.TradeNo = "nobody's"; return []seckill.BillLine{l} }},
+		{l.At, of("", seckill.RefundForeign), func(l seckill.BillLine) []seckill.BillLine { l.RefundID = "by hand"; return []seckill.BillLine{l} }},
+	} {
+		if odd.kind == "" {
+			continue
+		}
+		day := seckill.Day(odd.day)
+		r, err := w.match(oddBills{w.Provider, line, odd.become}, day)
+		if found := slices.ContainsFunc(r.Differences, func(d seckill.Difference) bool { return d.Kind == odd.kind && d.Order == l.Order }); err != nil || !found || r.Others != 1 {
+			return fmt.Errorf("I6 the bill of %s with a line that is %s: found %+v (%w)", day, odd.kind, r, err)
+		}
+	}
+	return nil
+}
