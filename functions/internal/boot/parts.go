@@ -159,6 +159,7 @@ func (v *verifier) Verify(form url.Values) (seckill.Notice, error) { return v.Lo
 type Provider interface {
 	seckill.Payments
 	seckill.Refunds
+	seckill.Bills
 }
 
 // Payments opens the payment provider.
@@ -202,6 +203,11 @@ func (p *payments) Refund(ctx context.Context, r seckill.Refund) (seckill.Refund
 // RefundStatus implements seckill.Refunds.
 func (p *payments) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
 	return p.Load().RefundStatus(ctx, r)
+}
+
+// Bill implements seckill.Bills.
+func (p *payments) Bill(ctx context.Context, day string) ([]seckill.BillLine, error) {
+	return p.Load().Bill(ctx, day)
 }
 
 // Verify implements seckill.Payments.
