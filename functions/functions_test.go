@@ -33,6 +33,8 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"notify", []string{"ALIPAY_PUBLIC_KEY_PARAM", "/seckill/jwt"}, "public key"},
 		{"expire", []string{"ALIPAY_GATEWAY", ""}, "ALIPAY_GATEWAY is empty"},
 		{"refund", []string{"ALIPAY_PRIVATE_KEY_PARAM", "/seckill/alipay/public"}, "settings ALIPAY_…"},
+		{"notify", []string{"ALIPAY_ROOT_CERT_PARAM", "/seckill/jwt"}, "ALIPAY_CERT_PARAM is missing"},
+		{"notify", []string{"ALIPAY_PUBLIC_KEY_PARAM", "", "ALIPAY_CERT_PARAM", "/seckill/jwt", "ALIPAY_ROOT_CERT_PARAM", "/seckill/jwt"}, "Alipay's root certificate: not whole certificates"},
 		{"stage", []string{"REDIS_ADDRS", "redis"}, "want host:port"},
 		{"repair", []string{"ORDERS_QUEUE_URL", "orders"}, "ORDERS_QUEUE_URL is"},
 		{"shop", []string{"ALIPAY_FAKE", "false"}, "want an absolute https URL"},
@@ -118,9 +120,19 @@ func TestRecordedEvents(t *testing.T) {
 	if r := ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {
 		t.Errorf("notify: %+v", r)
 	}
+	certified := w.certificates(t)
+	if r := ask(t, w.start(t, "shop", certified...), call(t, "GET", "/order/"+bought.text("order_id"), "", "1001")); r.Status != 200 {
+		t.Errorf("order, in certificate mode: %+v", r)
+	}
+	certifiedNotify := w.start(t, "notify", certified...)
+	if r := ask(t, certifiedNotify, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {
+		t.Errorf("notify, in certificate mode: %+v", r)
+	}
 	form.Set("total_amount", "0.01")
-	if r := ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 400 || r.text("code") != "notify_forged" {
-		t.Errorf("forged notify: %+v", r)
+	for mode, notify := range map[string]*lambdatest.Function{"key": f["notify"], "certificate": certifiedNotify} {
+		if r := ask(t, notify, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 400 || r.text("code") != "notify_forged" {
+			t.Errorf("forged notify, in %s mode: %+v", mode, r)
+		}
 	}
 	const allow = "Access-Control-Allow-Origin"
 	for name, c := range map[string]struct {

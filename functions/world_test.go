@@ -19,6 +19,7 @@ import (
 	_ "seckill/functions/internal/boot" // what the binaries are made of, see binary
 	"seckill/functions/lambdatest"
 	"seckill/local"
+	"seckill/shared/adapter/alipay/alipaytest"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/dynamoledger"
 	"seckill/shared/adapter/jwtauth"
@@ -143,6 +144,19 @@ func (w *world) start(t *testing.T, step string, changes ...string) *lambdatest.
 		env[changes[i]] = changes[i+1]
 	}
 	return lambdatest.Start(t, binary(t, step), env)
+}
+
+// certificates gives the settings of certificate mode, whose parameters are there from now on.
+func (w *world) certificates(t *testing.T) (changes []string) {
+	t.Helper()
+	now := time.Now()
+	files := alipaytest.Make(t, keys()[0], keys()[1], now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
+	changes = []string{"ALIPAY_PUBLIC_KEY_PARAM", ""}
+	for setting, file := range map[string]string{"ALIPAY_APP_CERT_PARAM": files.App, "ALIPAY_CERT_PARAM": files.Alipay, "ALIPAY_ROOT_CERT_PARAM": files.Root} {
+		w.aws.SetParam("/seckill/"+setting, file)
+		changes = append(changes, setting, "/seckill/"+setting)
+	}
+	return changes
 }
 
 // live is an item that has been on sale for an hour.

@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/smithy-go"
 
 	"seckill/functions/lambdatest"
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/alipaytest"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/config"
 	"seckill/shared/adapter/jwtauth"
@@ -99,47 +102,118 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 func TestRotatedPublicKeyIsTaken(t *testing.T) {
 	t.Parallel()
 	const app, seller, order = "2021000000000001", "2088000000000001", "oabcdefghijklmnopqrstuvwxyz"
-	var public [2]string
+	var public, certs [2]string
+	var root string
 	var notices [2]url.Values // each signed with the key beside it
-	for i := range notices {
-		pair, err := fakegateway.GenerateKeys()
-		if err != nil {
-			t.Fatal(err)
-		}
+	for i, pair := range pairs() {
 		g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(begin), AppID: app, SellerID: seller, MerchantPublicKey: pair.Public, PrivateKey: pair.Private})
 		if err != nil {
 			t.Fatal(err)
 		}
-		public[i] = pair.Public
+		files := alipaytest.Make(t, pair, pair, begin.AddDate(-1, 0, 0), begin.AddDate(1, 0, 0))
+		public[i], certs[i], root = pair.Public, files.Alipay, files.Root
 		if notices[i], err = g.NotifyForm("1", fakegateway.Trade{TradeNo: "1", OutTradeNo: order, Amount: 1, Status: fakegateway.StatusSuccess, Created: begin, Paid: begin}, begin); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b, clock, fake, _ := newBoot(t, map[string]string{"/public": public[0]})
-	v := b.Verifier(config.Verifier{AppID: app, SellerID: seller, PublicKeyParam: "/public"})
-	if err := b.init(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	check := func(when string, want, other url.Values) {
-		t.Helper()
-		if n, err := v.Verify(want); err != nil || n.Order != order {
-			t.Errorf("%s: %+v, %v", when, n, err)
+	for mode, c := range map[string]struct {
+		settings config.Verifier
+		theirs   [2]string // the values of the parameter /theirs
+	}{
+		"public key":   {config.Verifier{PublicKeyParam: "/theirs"}, public},
+		"certificates": {config.Verifier{CertParam: "/theirs", RootCertParam: "/root"}, certs},
+	} {
+		b, clock, fake, _ := newBoot(t, map[string]string{"/theirs": c.theirs[0], "/root": root})
+		c.settings.AppID, c.settings.SellerID = app, seller
+		v := b.Verifier(c.settings)
+		if err := b.init(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		if _, err := v.Verify(other); !errors.Is(err, seckill.Refuse(seckill.CodeForged)) {
-			t.Errorf("%s: the other key's notice: %v, want %s", when, err, seckill.CodeForged)
+		check := func(when string, want, other url.Values) {
+			t.Helper()
+			if n, err := v.Verify(want); err != nil || n.Order != order {
+				t.Errorf("%s, %s: %+v, %v", mode, when, n, err)
+			}
+			if _, err := v.Verify(other); !errors.Is(err, seckill.Refuse(seckill.CodeForged)) {
+				t.Errorf("%s, %s: the other key's notice: %v, want %s", mode, when, err, seckill.CodeForged)
+			}
+		}
+		check("at first", notices[0], notices[1])
+		fake.SetParam("/theirs", c.theirs[1])
+		taken := func() bool {
+			_, err := v.Verify(notices[1])
+			return err == nil
+		}
+		refreshUntil(t, b, clock, taken)
+		check("changed", notices[1], notices[0])
+	}
+}
+
+// pairs are two key pairs; one takes a tenth of a second and more.
+var pairs = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
+	for i := range out {
+		var err error
+		if out[i], err = fakegateway.GenerateKeys(); err != nil {
+			panic(err)
 		}
 	}
-	check("at first", notices[0], notices[1])
-	fake.SetParam("/public", public[1])
-	taken := func() bool {
-		_, err := v.Verify(notices[1])
-		return err == nil
-	}
-	for end := time.Now().Add(time.Minute); !taken() && time.Now().Before(end); { // a reading that takes a second, on a busy machine, is given up
+	return out
+})
+
+// refreshUntil lets time pass, and reads the secrets again, until what is changed is taken: a reading that takes a second, on a busy machine, is given up.
+func refreshUntil(t *testing.T, b *Boot, clock *memory.Clock, taken func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !taken() && time.Now().Before(end); {
 		clock.Advance(config.RefreshEvery)
 		b.refresh(t.Context())
 	}
-	check("changed", notices[1], notices[0])
+}
+
+// In certificate mode a key of ours comes with a certificate. Between the one and the other, which are two parameters, the client stays as it was.
+func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
+	t.Parallel()
+	var certs [2]alipaytest.Certificates
+	for i, pair := range pairs() {
+		certs[i] = alipaytest.Make(t, pair, pairs()[1-i], begin.AddDate(-1, 0, 0), begin.AddDate(1, 0, 0))
+	}
+	b, clock, fake, log := newBoot(t, map[string]string{"/private": pairs()[0].Private, "/app": certs[0].App, "/alipay": certs[0].Alipay, "/root": certs[0].Root})
+	p := b.Payments(config.Alipay{Verifier: config.Verifier{AppID: "2021000000000001", SellerID: "2088000000000001", CertParam: "/alipay", RootCertParam: "/root"},
+		PrivateKeyParam: "/private", AppCertParam: "/app", Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify"})
+	if err := b.init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	signed := func() string { // with the number of the certificate
+		text, err := p.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t", Placed: begin, PayBy: begin.Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		form, err := url.ParseQuery(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return form.Get("app_cert_sn")
+	}
+	var numbers [2]string
+	for i, c := range certs {
+		var err error
+		if numbers[i], err = alipay.AppCertSN(c.App); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := signed(); got != numbers[0] {
+		t.Errorf("at first: app_cert_sn %q, want %q", got, numbers[0])
+	}
+	fake.SetParam("/private", pairs()[1].Private)
+	refreshUntil(t, b, clock, func() bool { return strings.Contains(log.String(), "it is not the private key's") })
+	if got := signed(); got != numbers[0] || !strings.Contains(log.String(), "secrets stay as they were") {
+		t.Errorf("key without its certificate: app_cert_sn %q, want %q; log %s", got, numbers[0], log)
+	}
+	fake.SetParam("/app", certs[1].App)
+	fake.SetParam("/alipay", certs[1].Alipay)
+	refreshUntil(t, b, clock, func() bool { return signed() == numbers[1] })
+	if got := signed(); got != numbers[1] {
+		t.Errorf("changed: app_cert_sn %q, want %q", got, numbers[1])
+	}
 }
 
 func TestOnlyWhatIsCertainlyWrongEndsInit(t *testing.T) {

@@ -137,17 +137,23 @@ func (t *tokens) User(token string) (string, error) { return t.Load().User(token
 func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
 	v := &verifier{}
 	b.Secret(func(secrets *config.Secrets) error {
-		next, err := alipay.NewVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Public())))
+		var next *alipay.Verifier
+		var err error
+		if s.Certificates() {
+			next, err = alipay.NewCertVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Own())), string(secrets.Of(s.Root())), b.Clock.Now())
+		} else {
+			next, err = alipay.NewVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Public())))
+		}
 		if err != nil {
 			return fmt.Errorf("settings ALIPAY_…: %w", err)
 		}
 		v.Store(next)
 		return nil
-	}, s.Public())
+	}, s.Public(), s.Own(), s.Root())
 	return v
 }
 
-// verifier is one whose key may change.
+// verifier is one whose key, or certificate, may change.
 type verifier struct {
 	atomic.Pointer[alipay.Verifier]
 }
@@ -167,13 +173,14 @@ func (b *Boot) Payments(s config.Alipay) Provider {
 	p := &payments{}
 	b.Secret(func(secrets *config.Secrets) error {
 		next, err := alipay.New(alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: string(secrets.Of(s.Private())),
-			AlipayPublicKey: string(secrets.Of(s.Public())), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: b.Clock})
+			AlipayPublicKey: string(secrets.Of(s.Public())), AppCert: string(secrets.Of(s.App())), AlipayCert: string(secrets.Of(s.Own())),
+			AlipayRootCert: string(secrets.Of(s.Root())), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: b.Clock})
 		if err != nil {
 			return fmt.Errorf("settings ALIPAY_…: %w", err)
 		}
 		p.Store(next)
 		return nil
-	}, s.Private(), s.Public())
+	}, s.Private(), s.Public(), s.App(), s.Own(), s.Root())
 	return p
 }
 

@@ -22,7 +22,7 @@ import (
 const (
 	MinFakeHold = 5 * time.Second // shortest hold when payments are fake: what waits a quarter of an hour in tests is not tested
 	MaxAddrs    = 16              // Redis addresses
-	MaxKids     = 6               // keys of tokens with a kid; with the others they fit one GetParameters call, which takes 10
+	MaxKids     = 6               // keys of tokens with a kid; with the others they fit one GetParameters call, except beside Alipay's certificates
 
 	maxPrefix    = 64  // characters of TABLE_PREFIX
 	maxNamespace = 128 // characters of METRICS_NAMESPACE
@@ -170,18 +170,32 @@ func (c *CORS) problems() []string {
 	return []string{fmt.Sprintf(`CORS_ORIGIN is %q, want "*", or an origin as browsers write it: https://shop.example.com (no path, no capitals, no usual port)`, c.Origin)}
 }
 
-// Verifier is what the payment provider's notices are checked with; no key of ours.
+// Verifier is what the payment provider's notices are checked with; no key of ours. Alipay's key comes as such, or in certificate mode, as PEM
+// texts of the files that Alipay gives. None of these is a secret; they are handled as secrets for simplicity.
 type Verifier struct {
 	AppID          string `env:"ALIPAY_APP_ID,required,notEmpty"`
 	SellerID       string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
-	PublicKey      Secret `env:"ALIPAY_PUBLIC_KEY"` // Alipay's; no secret, and handled as one for simplicity
+	PublicKey      Secret `env:"ALIPAY_PUBLIC_KEY"` // Alipay's
 	PublicKeyParam string `env:"ALIPAY_PUBLIC_KEY_PARAM"`
+	Cert           Secret `env:"ALIPAY_CERT"` // alipayCertPublicKey_RSA2.crt
+	CertParam      string `env:"ALIPAY_CERT_PARAM"`
+	RootCert       Secret `env:"ALIPAY_ROOT_CERT"` // alipayRootCert.crt
+	RootCertParam  string `env:"ALIPAY_ROOT_CERT_PARAM"`
 }
 
-// Public is Alipay's public key.
+// Public is Alipay's public key; empty in certificate mode.
 func (v *Verifier) Public() Source { return Source{"ALIPAY_PUBLIC_KEY", v.PublicKey, v.PublicKeyParam} }
 
-func (v *Verifier) problems() []string { return keyProblems(v.Public()) }
+// Own is Alipay's certificate; empty without certificate mode.
+func (v *Verifier) Own() Source { return Source{"ALIPAY_CERT", v.Cert, v.CertParam} }
+
+// Root is Alipay's root certificates; empty without certificate mode.
+func (v *Verifier) Root() Source { return Source{"ALIPAY_ROOT_CERT", v.RootCert, v.RootCertParam} }
+
+// Certificates says whether these are the settings of certificate mode.
+func (v *Verifier) Certificates() bool { return v.Own().given() }
+
+func (v *Verifier) problems() []string { return trustProblems(v.Public(), v.Own(), v.Root()) }
 
 // Alipay is the payment provider.
 type Alipay struct {
@@ -190,6 +204,8 @@ type Alipay struct {
 	NotifyURL       string `env:"ALIPAY_NOTIFY_URL,required,notEmpty"` // https, unless Fake
 	PrivateKey      Secret `env:"ALIPAY_PRIVATE_KEY"`
 	PrivateKeyParam string `env:"ALIPAY_PRIVATE_KEY_PARAM"`
+	AppCert         Secret `env:"ALIPAY_APP_CERT"` // appCertPublicKey_….crt: of our public key, in certificate mode
+	AppCertParam    string `env:"ALIPAY_APP_CERT_PARAM"`
 	Fake            bool   `env:"ALIPAY_FAKE"` // the gateway is the fake one: it may be reached over http
 	CashierURL      string `env:"CASHIER_URL"` // of a fake gateway: where a pay string can be paid in a browser
 }
@@ -199,8 +215,11 @@ func (a *Alipay) Private() Source {
 	return Source{"ALIPAY_PRIVATE_KEY", a.PrivateKey, a.PrivateKeyParam}
 }
 
+// App is the app's certificate; empty without certificate mode.
+func (a *Alipay) App() Source { return Source{"ALIPAY_APP_CERT", a.AppCert, a.AppCertParam} }
+
 func (a *Alipay) problems() (out []string) {
-	out = keyProblems(a.Private(), a.Public())
+	out = append(keyProblems(a.Private()), trustProblems(a.Public(), a.App(), a.Own(), a.Root())...)
 	schemes := []string{"https"}
 	if a.Fake {
 		schemes = append(schemes, "http")
@@ -254,6 +273,18 @@ func keyProblems(keys ...Source) (out []string) {
 		}
 	}
 	return out
+}
+
+// trustProblems wants Alipay's public key, or else all the certificates.
+func trustProblems(public Source, certs ...Source) (out []string) {
+	i := slices.IndexFunc(certs, Source.given)
+	if i < 0 {
+		return keyProblems(public)
+	}
+	if public.given() {
+		out = append(out, fmt.Sprintf("%s and %s are both set, want either the key or certificates", public.Setting, certs[i].Setting))
+	}
+	return append(out, keyProblems(certs...)...)
 }
 
 // Hold is how long an unpaid order keeps its units.

@@ -106,6 +106,12 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"plain gateway, refund": {"refund", map[string]string{"ALIPAY_GATEWAY": "http://gateway.example.com"}, "want an absolute https URL"},
 		"cashier":               {"shop", map[string]string{"CASHIER_URL": "https://fake.example.com/cashier"}, "contradicts ALIPAY_FAKE=false"},
 		"public key twice":      {"notify", map[string]string{"ALIPAY_PUBLIC_KEY": "x"}, "ALIPAY_PUBLIC_KEY and ALIPAY_PUBLIC_KEY_PARAM are both set"},
+		"root, no certificate":  {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_PARAM": "", "ALIPAY_ROOT_CERT_PARAM": "/root"}, "settings: ALIPAY_CERT_PARAM is missing (ALIPAY_CERT will do)"},
+		"certificate, no root":  {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_PARAM": "", "ALIPAY_CERT": "x"}, "settings: ALIPAY_ROOT_CERT_PARAM is missing (ALIPAY_ROOT_CERT will do)"},
+		"certificate, app's":    {"notify", map[string]string{"ALIPAY_APP_CERT_PARAM": "/app"}, ""}, // which notify does not know
+		"key and certificates":  {"notify", map[string]string{"ALIPAY_CERT_PARAM": "/c", "ALIPAY_ROOT_CERT_PARAM": "/root"}, "settings: ALIPAY_PUBLIC_KEY and ALIPAY_CERT are both set, want either"},
+		"key and root":          {"notify", map[string]string{"ALIPAY_ROOT_CERT": "x"}, "settings: ALIPAY_CERT_PARAM is missing (ALIPAY_CERT will do); ALIPAY_PUBLIC_KEY and ALIPAY_ROOT_CERT are both set"},
+		"certificate twice":     {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_PARAM": "", "ALIPAY_CERT": "x", "ALIPAY_CERT_PARAM": "/c", "ALIPAY_ROOT_CERT": "x"}, "settings: ALIPAY_CERT and ALIPAY_CERT_PARAM are both set"},
 		"private key twice":     {"expire", map[string]string{"ALIPAY_PRIVATE_KEY": "x"}, "ALIPAY_PRIVATE_KEY and ALIPAY_PRIVATE_KEY_PARAM are both set"},
 		"origin":                {"buy", map[string]string{"CORS_ORIGIN": "https://shop.example.com"}, ""},
 		"origin, any":           {"shop", map[string]string{"CORS_ORIGIN": "*"}, ""},
@@ -138,6 +144,44 @@ func TestOriginsThatNoBrowserSends(t *testing.T) {
 			environ["CORS_ORIGIN"] = origin
 			if err := functions[name](environ); err == nil || !strings.Contains(err.Error(), "CORS_ORIGIN is ") || strings.ContainsAny(err.Error(), "\r\n") {
 				t.Errorf("%s with the origin %q: %v, want one line with the setting's name", name, origin, err)
+			}
+		}
+	}
+}
+
+// Of the three certificates each is needed, and none beside the public key.
+func TestAlipaysKeyComesInOneOfTwoWays(t *testing.T) {
+	names := []string{"ALIPAY_APP_CERT_PARAM", "ALIPAY_CERT_PARAM", "ALIPAY_ROOT_CERT_PARAM"}
+	for _, function := range []string{"expire", "refund", "shop"} {
+		for mask := range 1 << len(names) {
+			for _, key := range []bool{false, true} {
+				environ := maps.Clone(full)
+				var want []string
+				if !key {
+					delete(environ, "ALIPAY_PUBLIC_KEY_PARAM")
+				}
+				for i, name := range names {
+					if mask&(1<<i) != 0 {
+						environ[name] = "/certificate"
+					} else if mask != 0 {
+						want = append(want, name+" is missing")
+					}
+				}
+				switch {
+				case mask == 0 && !key:
+					want = append(want, "ALIPAY_PUBLIC_KEY_PARAM is missing")
+				case mask != 0 && key:
+					want = append(want, "are both set, want either the key or certificates")
+				}
+				err := functions[function](environ)
+				if (err != nil) != (len(want) > 0) || err != nil && strings.Count(err.Error(), "; ") != len(want)-1 {
+					t.Errorf("%s, certificates %03b, key %v: %v, want %q", function, mask, key, err, want)
+				}
+				for _, w := range want {
+					if err != nil && !strings.Contains(err.Error(), w) {
+						t.Errorf("%s, certificates %03b, key %v: %v, want %q", function, mask, key, err, w)
+					}
+				}
 			}
 		}
 	}

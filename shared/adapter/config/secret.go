@@ -20,6 +20,7 @@ const (
 	RefreshEvery = 5 * time.Minute // at most so often are the parameters read again, whether that worked or not
 	ReadTimeout  = 2 * time.Second // of one reading, at init
 	againTimeout = time.Second     // of a later one: a shopper may be waiting for it
+	maxAtATime   = 10              // parameters that one call reads
 )
 
 // Secret is a text that no log, error or JSON shows. string(s) reveals it.
@@ -77,7 +78,7 @@ type Secrets struct {
 	asked   time.Time
 }
 
-// Load reads the parameters of all sources in one call, or makes none when no source has one. The error names the parameter that does not
+// Load reads the parameters of all sources in one call, more than ten in several, and makes none when no source has one. The error names the parameter that does not
 // exist, and its setting.
 func Load(ctx context.Context, client Parameters, clock seckill.Clock, sources ...Source) (*Secrets, error) {
 	s := &Secrets{client: client, clock: clock, asked: clock.Now()}
@@ -134,13 +135,15 @@ func (s *Secrets) read(ctx context.Context, timeout time.Duration) (map[string]S
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	out, err := s.client.GetParameters(ctx, &ssm.GetParametersInput{Names: s.names, WithDecryption: aws.Bool(true)})
-	if err != nil {
-		return nil, fmt.Errorf("settings: cannot read the parameters %s: %w", strings.Join(s.names, ", "), err)
-	}
-	values := make(map[string]Secret, len(out.Parameters))
-	for _, p := range out.Parameters {
-		values[aws.ToString(p.Name)] = Secret(aws.ToString(p.Value))
+	values := make(map[string]Secret, len(s.names))
+	for names := range slices.Chunk(s.names, maxAtATime) {
+		out, err := s.client.GetParameters(ctx, &ssm.GetParametersInput{Names: names, WithDecryption: aws.Bool(true)})
+		if err != nil {
+			return nil, fmt.Errorf("settings: cannot read the parameters %s: %w", strings.Join(names, ", "), err)
+		}
+		for _, p := range out.Parameters {
+			values[aws.ToString(p.Name)] = Secret(aws.ToString(p.Value))
+		}
 	}
 	for _, src := range s.sources {
 		if values[src.Param] == "" {

@@ -131,6 +131,39 @@ func TestMissingParameterIsNamed(t *testing.T) {
 	}
 }
 
+// Systems Manager takes ten names at once. Shop in certificate mode with every kid has twelve.
+func TestManyParametersAreReadTenAtATime(t *testing.T) {
+	api := &store{values: map[string]string{}}
+	var sources []config.Source
+	for i := range 12 {
+		name := fmt.Sprintf("/%02d", i)
+		api.values[name] = "value of " + name
+		sources = append(sources, config.Source{Setting: "S", Param: name})
+	}
+	clock := memory.NewClock(time.Unix(0, 0))
+	s, err := config.Load(context.Background(), api, clock, sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(api.calls) != 2 || len(api.calls[0]) != 10 || len(api.calls[1]) != 2 {
+		t.Errorf("calls %q", api.calls)
+	}
+	for _, src := range sources {
+		if got := string(s.Of(src)); got != "value of "+src.Param {
+			t.Errorf("%s is %q", src.Param, got)
+		}
+	}
+	api.values["/11"] = "another"
+	clock.Advance(config.RefreshEvery)
+	if changed, err := s.Refresh(context.Background()); err != nil || !changed || s.Of(sources[11]) != "another" {
+		t.Errorf("changed %v, %v, %q", changed, err, string(s.Of(sources[11])))
+	}
+	delete(api.values, "/10")
+	if _, err := config.Load(context.Background(), api, clock, sources...); err == nil || !strings.Contains(err.Error(), `"/10", which does not exist`) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestNoParameterNoCall(t *testing.T) {
 	clock := memory.NewClock(time.Unix(0, 0))
 	api := &store{}
