@@ -101,8 +101,11 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 		if !strings.HasSuffix(name, "_PARAM") {
 			continue
 		}
-		if l := list(v, "Fn::If"); l != nil {
+		if l := list(v, "Fn::If"); l != nil { // told in some stacks, not in others; all have the right
 			v = l[1]
+			if str(v, "Ref") == "AWS::NoValue" {
+				v = l[2]
+			}
 		}
 		param, ok := strings.CutPrefix(str(v, "Fn::Sub"), "${SecretsPath}/")
 		if !ok {
@@ -222,7 +225,8 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		t.Errorf("notify has queues %v", q)
 	}
 	for step := range may {
-		for secret, readers := range map[string][]string{"alipay-private-key": {"expire", "refund", "shop"}, "alipay-public-key": {"notify", "expire", "refund", "shop"}, "gateway-private-key": {"gateway"}, "jwt-*": {"buy", "shop"}} {
+		for secret, readers := range map[string][]string{"alipay-private-key": {"expire", "refund", "shop"}, "alipay-public-key": {"notify", "expire", "refund", "shop"},
+			"alipay-app-cert": {"expire", "refund", "shop"}, "alipay-cert": {"notify", "expire", "refund", "shop"}, "alipay-root-cert": {"notify", "expire", "refund", "shop"}, "gateway-private-key": {"gateway"}, "jwt-*": {"buy", "shop"}} {
 			if got := slices.Contains(may[step]["ssm"], "SecretsPath/"+secret); got != slices.Contains(readers, step) {
 				t.Errorf("%s reads %s: %v", step, secret, got)
 			}

@@ -245,6 +245,8 @@ var (
 		"RedisEndpoint": "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app", "RedisPassword": "true", "JwtKids": "2026=/seckill/default/jwt-2026"}
 	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
 		"CreateCache": "true", "CreateNetwork": "true", "CreateApiLogRole": "true", "PublicUrl": "https://api.example.com", "AlarmEmail": "a@example.com"}
+	certified = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
+		"RedisEndpoint": "redis:6379", "AlipayCertificates": "true"}
 	elsewhere = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379", "StorefrontOrigin": "http://localhost:8100",
 		"PublicUrl": "http://127.0.0.1:4566/_aws/execute-api/x/live", "GatewayEndpoint": "http://172.17.0.1:4566/_aws/execute-api/x/live"}
 )
@@ -258,7 +260,7 @@ func TestSettings(t *testing.T) {
 	}
 	for step, s := range settings {
 		told := map[string]bool{}
-		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole, "elsewhere": elsewhere} {
+		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole, "certified": certified, "elsewhere": elsewhere} {
 			if step == "gateway" && params["Sandbox"] != "true" {
 				continue
 			}
@@ -331,6 +333,36 @@ func TestAddresses(t *testing.T) {
 		for setting, want := range c.want {
 			if env[setting] != want {
 				t.Errorf("%s: %s is %q, want %q", name, setting, env[setting], want)
+			}
+		}
+	}
+}
+
+// TestWhatAlipayIsTrustedBy: the public key, or the certificates, never both; a sandbox has a key.
+func TestWhatAlipayIsTrustedBy(t *testing.T) {
+	tpl := open(t)
+	const path = "/seckill/default/"
+	key := map[string]string{"ALIPAY_PUBLIC_KEY_PARAM": path + "alipay-public-key"}
+	certificates := map[string]string{"ALIPAY_APP_CERT_PARAM": path + "alipay-app-cert", "ALIPAY_CERT_PARAM": path + "alipay-cert", "ALIPAY_ROOT_CERT_PARAM": path + "alipay-root-cert"}
+	trusting := maps.Clone(elsewhere)
+	trusting["AlipayCertificates"] = "true"
+	for name, c := range map[string]struct{ params, want map[string]string }{"a shop": {whole, key}, "certificate mode": {certified, certificates}, "a sandbox": {trusting, key}} {
+		for _, step := range []string{"notify", "expire", "refund", "shop"} {
+			env, err := environ(tpl.deploy(c.params), tpl.functions()[step])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := map[string]string{}, maps.Clone(c.want)
+			if step == "notify" {
+				delete(want, "ALIPAY_APP_CERT_PARAM") // it signs nothing
+			}
+			for setting, v := range env {
+				if strings.HasSuffix(setting, "_CERT_PARAM") || setting == "ALIPAY_PUBLIC_KEY_PARAM" {
+					got[setting] = v
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, %s: want (-), told (+):\n%s", name, step, diff)
 			}
 		}
 	}
