@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seckill/cmd/seckill/doctor"
+	"seckill/shared/adapter/alipay/alipaytest"
 	"seckill/shared/adapter/redisconn"
 )
 
@@ -74,6 +75,58 @@ func TestDoctorOnAShop(t *testing.T) {
 	got := strings.Join(sentences(out.Findings, doctor.Fault), "\n")
 	if code != exitFault || out.Faults != 2 || !strings.Contains(got, "alipay-public-key is the shop's own public key") || !strings.Contains(got, "nobody hears of alarms: deploy with AlarmEmail") {
 		t.Errorf("exit %d: %s", code, got)
+	}
+}
+
+// TestDoctorOnCertificates: a shop in certificate mode has three of them, which fit and are in time.
+func TestDoctorOnCertificates(t *testing.T) {
+	shop, theirs, now := pairs()[0], pairs()[1], time.Now()
+	healthy := func() *clinic {
+		c := newClinic(t)
+		c.outputs["Sandbox"], c.parameters["AlipayCertificates"] = "false", "true"
+		delete(c.outputs, "GatewayFunction")
+		delete(c.tables, "sale-gateway_trades")
+		delete(c.resources, "GatewayFunctionMinute")
+		delete(c.secrets, "alipay-public-key") // nobody reads it
+		return c
+	}
+	certify := func(c *clinic, days int) {
+		files := alipaytest.Make(t, shop, theirs, now.AddDate(-1, 0, 0), now.AddDate(0, 0, days))
+		c.secrets["alipay-app-cert"] = [2]string{"SecureString", files.App}
+		c.secrets["alipay-cert"] = [2]string{"SecureString", files.Alipay}
+		c.secrets["alipay-root-cert"] = [2]string{"SecureString", files.Root}
+	}
+	for name, tt := range map[string]struct {
+		spoil func(c *clinic)
+		want  []string // of each fault a part
+	}{
+		"well":        {func(*clinic) {}, nil},
+		"no root":     {func(c *clinic) { delete(c.secrets, "alipay-root-cert") }, []string{"/seckill/sale/alipay-root-cert is missing: seckill keys --path /seckill/sale --alipay-certificates FOLDER"}},
+		"another key": {func(c *clinic) { c.secrets["alipay-private-key"] = [2]string{"SecureString", pairs()[2].Private} }, []string{"alipay: app certificate: it is not the private key's"}},
+		"no key":      {func(c *clinic) { delete(c.secrets, "alipay-private-key") }, []string{"/seckill/sale/alipay-private-key is missing"}},
+		"nonsense":    {func(c *clinic) { c.secrets["alipay-cert"] = [2]string{"SecureString", "x"} }, []string{"the certificates below /seckill/sale cannot be used: alipay: Alipay's certificate: not whole"}},
+		"ended":       {func(c *clinic) { certify(c, -1) }, []string{"alipay: app certificate: it ended on"}},
+		"ends soon": {func(c *clinic) { certify(c, 29) }, []string{"alipay-app-cert is good until " + now.AddDate(0, 0, 29).UTC().Format(time.DateOnly) + " only: get new ones in Alipay's console, then seckill keys",
+			"alipay-cert is good until"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := healthy()
+			certify(c, 40)
+			tt.spoil(c)
+			_, out := examine(t, c)
+			got := sentences(out.Findings, doctor.Fault)
+			if len(got) != len(tt.want) || out.Unasked > 0 {
+				t.Fatalf("faults\n%s\nwant %q", strings.Join(got, "\n"), tt.want)
+			}
+			for i, want := range tt.want {
+				if !strings.Contains(got[i], want) {
+					t.Errorf("fault %q, want %q", got[i], want)
+				}
+			}
+			if ok := strings.Join(sentences(out.Findings, doctor.OK), "\n"); tt.want == nil && !strings.Contains(ok, "alipay-cert is good until "+now.AddDate(0, 0, 40).UTC().Format(time.DateOnly)) {
+				t.Errorf("well:\n%s", ok)
+			}
+		})
 	}
 }
 

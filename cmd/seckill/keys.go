@@ -8,7 +8,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -23,15 +25,27 @@ import (
 const (
 	tokenKeyBytes = 32       // of jwt-secret: as many as HS256 has (RFC 7518 section 3.2)
 	maxKeyFile    = 64 << 10 // bytes
+	maxCertFile   = 8 << 10  // bytes: as many as a parameter can have
 	everything    = "all"    // what --rotate without a name means
+	certificates  = "alipay-certificates"
 )
+
+// certFiles are the names that Alipay's console gives the certificates, by the names of their parameters.
+var certFiles = map[string]string{appCert: "appCertPublicKey_*.crt", alipayCert: "alipayCertPublicKey_RSA2.crt", rootCert: "alipayRootCert.crt"}
 
 // keysFlags are what `seckill keys` is told.
 type keysFlags struct {
 	secretsAt
 	sandbox    bool
 	alipayFile string
+	certFolder string
 	rotate     []string
+}
+
+// given is what was read of Alipay's; nil when there is none.
+type given struct {
+	key   *rsa.PublicKey
+	certs map[string]string // by the names of their parameters
 }
 
 func keysCommand() *cobra.Command {
@@ -43,17 +57,20 @@ func keysCommand() *cobra.Command {
 What is there stays, unless --rotate names it; so the command may be repeated. It prints which parameters it made and no secret.
 
 Of a shop it makes the secret of shoppers' tokens and the shop's RSA key pair, prints the public key to paste into Alipay's console, and stores Alipay's
-public key, which the console shows in exchange (--alipay-public-key FILE, in the same run or a later one). With --sandbox it makes both sides' pairs: the
-stack has a fake payment gateway.
+public key, which the console shows in exchange (--alipay-public-key FILE, in the same run or a later one). For an app in certificate mode
+(AlipayCertificates=true) it stores the three certificates that the console gives for a request signed with the private key: appCertPublicKey_….crt,
+alipayCertPublicKey_RSA2.crt and alipayRootCert.crt, all in one folder (--alipay-certificates FOLDER). With --sandbox it makes both sides' pairs: the stack
+has a fake payment gateway.
 
 ` + fmt.Sprintf("Running functions take a changed secret within about %d minutes. Then", config.RefreshEvery/time.Minute) + ` a changed jwt-secret ends all tokens that were signed before, and a changed alipay-private-key
-has Alipay refuse the shop's calls until its console has the new public key.
+has Alipay refuse the shop's calls until its console has the new public key; in certificate mode it is not made anew here, since its certificate comes first.
 
 The password of a Redis that somebody else made (redis-password) is stored by AWS's own tools. The credentials have to allow ssm:GetParameters and
 ssm:PutParameter on the path.`,
 		Example: `  seckill keys --path /seckill/test --sandbox
   seckill keys --path /seckill/prod --region eu-central-1 --profile shop
   seckill keys --path /seckill/prod --alipay-public-key alipay.pem
+  seckill keys --path /seckill/prod --alipay-certificates ~/alipay
   seckill keys --path /seckill/prod --rotate=jwt-secret`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return set.run(cmd) },
@@ -62,6 +79,7 @@ ssm:PutParameter on the path.`,
 	f := cmd.Flags()
 	f.BoolVar(&set.sandbox, "sandbox", false, "for a stack with the fake payment gateway (Sandbox=true)")
 	f.StringVar(&set.alipayFile, "alipay-public-key", "", "file with Alipay's public key, PEM or base64")
+	f.StringVar(&set.certFolder, certificates, "", "folder with the three certificates of certificate mode, named as Alipay gives them")
 	f.StringSliceVar(&set.rotate, "rotate", nil, "make these anew though they are there: --rotate=jwt-secret, or all of them; of a key pair both parts")
 	f.Lookup("rotate").NoOptDefVal = everything
 	return cmd
@@ -76,7 +94,7 @@ func (k *keysFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	have, err := store.read(cmd.Context(), jwtSecret, shopPrivate, shopPublic, gatewayPrivate, alipayPublic)
+	have, err := store.read(cmd.Context(), append([]string{jwtSecret, shopPrivate, shopPublic, gatewayPrivate, alipayPublic}, certNames...)...)
 	if err != nil {
 		return err
 	}
@@ -94,47 +112,82 @@ func (k *keysFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if k.sandbox {
+	if k.sandbox || p.certified() {
 		return nil
 	}
 	return say(cmd, "\nThe shop's public key, for Alipay's console:\n%s", publicText(p.shop))
 }
 
-// check finds what is wrong with the flags, and reads Alipay's public key; nil when there is none.
-func (k *keysFlags) check() (*rsa.PublicKey, error) {
+// check finds what is wrong with the flags, and reads what they name of Alipay's.
+func (k *keysFlags) check() (g given, err error) {
 	names := []string{everything, jwtSecret, shopPrivate, alipayPublic}
 	if k.sandbox {
 		names = append(names, shopPublic, gatewayPrivate)
+	} else {
+		names = append(names, certificates)
 	}
 	for _, r := range k.rotate {
 		if !slices.Contains(names, r) {
-			return nil, fmt.Errorf("--rotate=%s: want one of %s", r, strings.Join(names, ", "))
+			return g, fmt.Errorf("--rotate=%s: want one of %s", r, strings.Join(names, ", "))
 		}
 	}
 	switch {
 	case k.sandbox && k.alipayFile != "":
-		return nil, errors.New("--alipay-public-key and --sandbox contradict each other: a sandbox has a payment gateway of its own")
+		return g, errors.New("--alipay-public-key and --sandbox contradict each other: a sandbox has a payment gateway of its own")
+	case k.sandbox && k.certFolder != "":
+		return g, errors.New("--alipay-certificates and --sandbox contradict each other: a sandbox has a payment gateway of its own")
 	case !k.sandbox && k.alipayFile == "" && slices.Contains(k.rotate, alipayPublic):
-		return nil, errors.New("--rotate=alipay-public-key: want the new one as well, --alipay-public-key FILE")
-	case k.alipayFile == "":
-		return nil, nil
+		return g, errors.New("--rotate=alipay-public-key: want the new one as well, --alipay-public-key FILE")
+	case k.certFolder == "" && slices.Contains(k.rotate, certificates):
+		return g, errors.New("--rotate=alipay-certificates: want the new ones as well, --alipay-certificates FOLDER")
 	}
-	info, err := os.Stat(k.alipayFile)
+	if k.alipayFile != "" {
+		text, err := readSmall(k.alipayFile, maxKeyFile)
+		if err != nil {
+			return g, err
+		}
+		if g.key, err = alipay.ParsePublicKey(text); err != nil {
+			return g, fmt.Errorf("%s: %w", k.alipayFile, err)
+		}
+	}
+	if k.certFolder != "" {
+		g.certs, err = readCertificates(k.certFolder)
+	}
+	return g, err
+}
+
+// readSmall reads a file of at most so many bytes.
+func readSmall(name string, most int64) (string, error) {
+	info, err := os.Stat(name)
 	if err != nil {
+		return "", err
+	}
+	if info.Size() > most {
+		return "", fmt.Errorf("%s: larger than %d KiB", name, most>>10)
+	}
+	b, err := os.ReadFile(name)
+	return string(b), err
+}
+
+// readCertificates finds Alipay's files in a folder.
+func readCertificates(folder string) (map[string]string, error) {
+	if _, err := os.Stat(folder); err != nil {
 		return nil, err
 	}
-	if info.Size() > maxKeyFile {
-		return nil, fmt.Errorf("%s: larger than %d KiB", k.alipayFile, maxKeyFile>>10)
+	out := map[string]string{}
+	for _, name := range certNames {
+		found, err := fs.Glob(os.DirFS(folder), certFiles[name])
+		if err != nil {
+			return nil, err
+		}
+		if len(found) != 1 {
+			return nil, fmt.Errorf("--alipay-certificates %s: there are %d files %s, want 1", folder, len(found), certFiles[name])
+		}
+		if out[name], err = readSmall(filepath.Join(folder, found[0]), maxCertFile); err != nil {
+			return nil, err
+		}
 	}
-	b, err := os.ReadFile(k.alipayFile)
-	if err != nil {
-		return nil, err
-	}
-	key, err := alipay.ParsePublicKey(string(b))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", k.alipayFile, err)
-	}
-	return key, nil
+	return out, nil
 }
 
 // keyStep is what becomes of one parameter; without a value it is only said.
@@ -144,9 +197,14 @@ type keyStep struct{ name, value, said string }
 type keyPlan struct {
 	flags  *keysFlags
 	have   map[string]string
-	theirs *rsa.PublicKey // Alipay's, from the file
+	theirs given // Alipay's, from files
 	steps  []keyStep
 	shop   *rsa.PublicKey // of the shop's pair, as it will be
+}
+
+// certified says whether there are certificates, or will be.
+func (p *keyPlan) certified() bool {
+	return p.theirs.certs != nil || slices.ContainsFunc(certNames, func(name string) bool { return p.have[name] != "" })
 }
 
 func (p *keyPlan) make() (err error) {
@@ -155,6 +213,10 @@ func (p *keyPlan) make() (err error) {
 		return fmt.Errorf("%s/%s is there, so %s is a sandbox's: give --sandbox, or another path", path, gatewayPrivate, path)
 	case p.flags.sandbox && p.have[gatewayPrivate] == "" && p.have[alipayPublic] != "":
 		return fmt.Errorf("%s/%s is there and no %s, so %s is a real shop's: a sandbox needs another path", path, alipayPublic, gatewayPrivate, path)
+	case p.flags.sandbox && p.certified():
+		return fmt.Errorf("certificates of Alipay are there, so %s is a real shop's: a sandbox needs another path", path)
+	case p.have[appCert] != "" && p.rotates(shopPrivate):
+		return fmt.Errorf("%s/%s is there, and is of the private key that is: a new key has to have its certificate first, docs/DEPLOY.md says how (other secrets: --rotate=NAME)", path, appCert)
 	}
 	p.tokens()
 	if p.shop, err = p.pair(shopPrivate, shopPublic, p.flags.sandbox); err != nil {
@@ -164,7 +226,15 @@ func (p *keyPlan) make() (err error) {
 		_, err = p.pair(gatewayPrivate, alipayPublic, true)
 		return err
 	}
-	return p.alipay()
+	if p.theirs.key != nil || p.have[alipayPublic] != "" || !p.certified() {
+		if err := p.alipay(); err != nil {
+			return err
+		}
+	}
+	if p.certified() {
+		return p.certificates()
+	}
+	return nil
 }
 
 func (p *keyPlan) rotates(names ...string) bool {
@@ -234,18 +304,52 @@ func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey
 func (p *keyPlan) alipay() error {
 	have, err := alipay.ParsePublicKey(p.have[alipayPublic])
 	switch {
-	case p.theirs == nil && p.have[alipayPublic] != "":
+	case p.theirs.key == nil && p.have[alipayPublic] != "":
 		p.steps = append(p.steps, keyStep{name: alipayPublic, said: "is there, and stays (--rotate=" + alipayPublic + " --alipay-public-key FILE replaces it)"})
-	case p.theirs == nil:
+	case p.theirs.key == nil:
 		p.steps = append(p.steps, keyStep{name: alipayPublic, said: "is missing: Alipay's console shows it once it has the key below; then repeat the command with --alipay-public-key FILE"})
-	case p.theirs.Equal(p.shop):
+	case p.theirs.key.Equal(p.shop):
 		return fmt.Errorf("--alipay-public-key %s: this is the shop's own public key; Alipay's is the one that its console shows in exchange", p.flags.alipayFile)
-	case err == nil && p.theirs.Equal(have):
+	case err == nil && p.theirs.key.Equal(have):
 		p.steps = append(p.steps, keyStep{name: alipayPublic, said: "is there already, just so"})
 	case p.have[alipayPublic] != "" && !p.rotates(alipayPublic):
 		return fmt.Errorf("%s/%s is there, with another key: --rotate=%s replaces it", p.flags.path, alipayPublic, alipayPublic)
 	default:
-		p.put(alipayPublic, pemText(p.theirs), "Alipay's public key, from "+p.flags.alipayFile)
+		p.put(alipayPublic, pemText(p.theirs.key), "Alipay's public key, from "+p.flags.alipayFile)
+	}
+	return nil
+}
+
+// certificates stores those of certificate mode, if they were given.
+func (p *keyPlan) certificates() error {
+	path, folder := p.flags.path, p.flags.certFolder
+	if p.theirs.certs == nil {
+		for _, name := range certNames {
+			said := "is there, and stays (--rotate=" + certificates + " --alipay-certificates FOLDER replaces it)"
+			if p.have[name] == "" {
+				said = "is missing: repeat the command with --alipay-certificates FOLDER"
+			}
+			p.steps = append(p.steps, keyStep{name: name, said: said})
+		}
+		return nil
+	}
+	private := p.have[shopPrivate]
+	if private == "" {
+		return fmt.Errorf("--alipay-certificates %s: %s/%s is missing, the private key that they were requested with: store it first", folder, path, shopPrivate)
+	}
+	files := p.theirs.certs
+	if _, _, err := alipay.CheckCertificates(private, files[appCert], files[alipayCert], files[rootCert], time.Now()); err != nil {
+		return fmt.Errorf("--alipay-certificates %s: %w", folder, err)
+	}
+	for _, name := range certNames {
+		switch {
+		case p.have[name] == files[name]:
+			p.steps = append(p.steps, keyStep{name: name, said: "is there already, just so"})
+		case p.have[name] != "" && !p.rotates(certificates):
+			return fmt.Errorf("%s/%s is there, with another certificate: --rotate=%s replaces it", path, name, certificates)
+		default:
+			p.put(name, files[name], "the certificate "+certFiles[name]+" from "+folder)
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/alipaytest"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/jwtauth"
 	"seckill/shared/adapter/system"
@@ -36,6 +38,7 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Names             []string
 		WithDecryption    bool
 		Name, Value, Type string
+		Tier              string
 		Overwrite         bool
 	}
 	_ = json.NewDecoder(r.Body).Decode(&in)
@@ -62,6 +65,8 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		out["Parameters"] = found
 	case call == "PutParameter" && in.Type == "SecureString" && exists && !in.Overwrite:
 		no, refused = refusal{400, "ParameterAlreadyExists", "The parameter already exists."}, true
+	case call == "PutParameter" && len(in.Value) > 4096 && in.Tier != "Intelligent-Tiering":
+		no, refused = refusal{400, "ValidationException", "Standard tier parameters support a maximum parameter value of 4096 characters."}, true
 	case call == "PutParameter" && in.Type == "SecureString":
 		m.values[in.Name] = in.Value
 		out["Version"] = 1
@@ -278,6 +283,80 @@ func TestKeysOfAShop(t *testing.T) {
 	}
 }
 
+// folder writes files as Alipay's console gives them.
+func folder(t *testing.T, files alipaytest.Certificates) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"appCertPublicKey_2021000000000001.crt": files.App, "alipayCertPublicKey_RSA2.crt": files.Alipay, "alipayRootCert.crt": files.Root} {
+		if text == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestKeysOfAShopWithCertificates(t *testing.T) {
+	m := newManager(t)
+	shop, theirs, now := pairs()[0], pairs()[1], time.Now()
+	made := func(key fakegateway.KeyPair) alipaytest.Certificates {
+		files := alipaytest.Make(t, key, theirs, now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
+		files.Root = strings.Repeat(files.Root, 4) // Alipay's is longer than a standard parameter as well
+		return files
+	}
+	first, second, others := made(shop), made(shop), made(theirs)
+	if len(first.Root) <= 4096 {
+		t.Fatalf("the root file has %d bytes, which prove nothing", len(first.Root))
+	}
+	args := []string{"keys", "--path", testPath, "--alipay-certificates"}
+	m.refused(t, exitUsage, "/seckill/test/alipay-private-key is missing, the private key that they were requested with", append(args, folder(t, first))...)
+	m.set(jwtSecret, strings.Repeat("x", 43))
+	m.set(shopPrivate, shop.Private)
+
+	m.refused(t, exitUsage, "alipay: app certificate: it is not the private key's", append(args, folder(t, others))...)
+	ended := alipaytest.Make(t, shop, theirs, now.AddDate(-1, 0, 0), now.AddDate(0, 0, -1))
+	m.refused(t, exitUsage, "alipay: app certificate: it ended on", append(args, folder(t, ended))...)
+	m.refused(t, exitUsage, "there are 0 files alipayRootCert.crt, want 1", append(args, folder(t, alipaytest.Certificates{App: first.App, Alipay: first.Alipay}))...)
+	m.refused(t, exitUsage, "no such file", append(args, filepath.Join(t.TempDir(), "none"))...)
+	large := first
+	large.Root = strings.Repeat(first.Root, 2)
+	m.refused(t, exitUsage, "alipayRootCert.crt: larger than 8 KiB", append(args, folder(t, large))...)
+
+	certs := []string{appCert, alipayCert, rootCert}
+	stdout := m.keys(t, "--alipay-certificates", folder(t, first))
+	s := m.stored()
+	if names := m.written(); !slices.Equal(names, certs) || s[appCert] != first.App || s[alipayCert] != first.Alipay || s[rootCert] != first.Root ||
+		strings.Contains(stdout, alipayPublic) || strings.Contains(stdout, "The shop's public key") {
+		t.Errorf("wrote %v, said\n%s", names, stdout)
+	}
+	if stdout = m.keys(t); strings.Count(stdout, "is there, and stays") != 5 || len(m.written()) != 0 {
+		t.Errorf("the second time said\n%s", stdout)
+	}
+	if stdout = m.keys(t, "--alipay-certificates", folder(t, first)); strings.Count(stdout, "is there already, just so") != 3 || len(m.written()) != 0 {
+		t.Errorf("the same again said\n%s", stdout)
+	}
+	m.set(rootCert, "")
+	if stdout = m.keys(t); !strings.Contains(stdout, "/seckill/test/alipay-root-cert: is missing: repeat the command with --alipay-certificates FOLDER") {
+		t.Errorf("one is missing, said\n%s", stdout)
+	}
+	m.written()
+	m.refused(t, exitUsage, "/seckill/test/alipay-app-cert is there, with another certificate: --rotate=alipay-certificates replaces it", append(args, folder(t, second))...)
+	m.keys(t, "--alipay-certificates", folder(t, second), "--rotate=alipay-certificates")
+	if names := m.written(); !slices.Equal(names, certs) || m.stored()[appCert] != second.App {
+		t.Errorf("replaced %v", names)
+	}
+	for _, rotate := range []string{"--rotate", "--rotate=alipay-private-key"} {
+		m.refused(t, exitUsage, "a new key has to have its certificate first", "keys", "--path", testPath, rotate)
+	}
+	m.keys(t, "--rotate=jwt-secret")
+	if names := m.written(); !slices.Equal(names, []string{jwtSecret}) {
+		t.Errorf("rotated %v", names)
+	}
+	m.refused(t, exitUsage, "so /seckill/test is a real shop's: a sandbox needs another path", "keys", "--path", testPath, "--sandbox")
+}
+
 func TestKeysThatDoNotFitAreRefused(t *testing.T) {
 	m := newManager(t)
 	m.keys(t, "--sandbox")
@@ -317,6 +396,9 @@ func TestFlagsOfKeys(t *testing.T) {
 		{`--path "seckill": want the path`, []string{"keys", "--path", "seckill"}},
 		{`--path "/seckill/": want the path`, []string{"keys", "--path", "/seckill/"}},
 		{"contradict each other", []string{"keys", "--path", testPath, "--sandbox", "--alipay-public-key", "x"}},
+		{"contradict each other", []string{"keys", "--path", testPath, "--sandbox", "--alipay-certificates", "x"}},
+		{"want the new ones as well, --alipay-certificates FOLDER", []string{"keys", "--path", testPath, "--rotate=alipay-certificates"}},
+		{"--rotate=alipay-certificates: want one of", []string{"keys", "--path", testPath, "--sandbox", "--rotate=alipay-certificates"}},
 		{"--rotate=redis-password: want one of all, jwt-secret,", []string{"keys", "--path", testPath, "--rotate=redis-password"}},
 		{"--rotate=gateway-private-key: want one of", []string{"keys", "--path", testPath, "--rotate=gateway-private-key"}},
 		{"want the new one as well", []string{"keys", "--path", testPath, "--rotate=alipay-public-key"}},

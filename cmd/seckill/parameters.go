@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
@@ -19,7 +20,13 @@ const (
 	shopPublic     = "alipay-shop-public-key" // only a sandbox stores it
 	gatewayPrivate = "gateway-private-key"    // only a sandbox has it
 	alipayPublic   = "alipay-public-key"      // Alipay's, or the fake gateway's
+	appCert        = "alipay-app-cert"        // this and the next two only in certificate mode, in the place of Alipay's public key
+	alipayCert     = "alipay-cert"
+	rootCert       = "alipay-root-cert"
 )
+
+// certNames are those of certificate mode.
+var certNames = []string{appCert, alipayCert, rootCert}
 
 // parameterPath is what Systems Manager allows as the names above a parameter, less a few of its own.
 var parameterPath = regexp.MustCompile(`^(/[A-Za-z0-9_.-]{1,100}){1,10}$`)
@@ -92,11 +99,16 @@ func (p *parameters) read(ctx context.Context, names ...string) (map[string]stri
 	return values, err
 }
 
-// write stores a parameter. Without replace one that is there by now is an error.
+// write stores a parameter. Without replace one that is there by now is an error. A certificate may be longer than a standard parameter, 4 KB: then it
+// becomes an advanced one, 8 KB, which costs some cents a month.
 func (p *parameters) write(ctx context.Context, name, value string, replace bool) error {
 	err := p.call(ctx, func(ctx context.Context) error {
 		full := p.name(name)
-		_, err := p.client.PutParameter(ctx, &ssm.PutParameterInput{Name: &full, Value: &value, Type: types.ParameterTypeSecureString, Overwrite: &replace})
+		in := &ssm.PutParameterInput{Name: &full, Value: &value, Type: types.ParameterTypeSecureString, Overwrite: &replace}
+		if slices.Contains(certNames, name) {
+			in.Tier = types.ParameterTierIntelligentTiering
+		}
+		_, err := p.client.PutParameter(ctx, in)
 		return err
 	})
 	if errors.As(err, new(*types.ParameterAlreadyExists)) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
@@ -22,14 +23,26 @@ const (
 	shopPublic   = "alipay-shop-public-key"
 	gateway      = "gateway-private-key"
 	alipayPublic = "alipay-public-key"
+	appCert      = "alipay-app-cert"
+	alipayCert   = "alipay-cert"
+	rootCert     = "alipay-root-cert"
 	password     = "redis-password"
 )
+
+// soon is how long before its end a certificate is to be replaced.
+const soon = 30 * 24 * time.Hour
 
 // secrets reads the stack's secrets, and says of each whether it can be used. It never shows one.
 func (d *Doctor) secrets(ctx context.Context, c *check) {
 	path := d.outputs["SecretsPath"]
 	s := &secrets{c, path, map[string]types.Parameter{}}
-	names := []string{jwtSecret, shopPrivate, alipayPublic}
+	certified := !d.sandbox() && d.parameters["AlipayCertificates"] == "true"
+	names := []string{jwtSecret, shopPrivate}
+	if certified {
+		names = append(names, appCert, alipayCert, rootCert)
+	} else {
+		names = append(names, alipayPublic)
+	}
 	if d.sandbox() {
 		names = append(names, gateway, shopPublic)
 	}
@@ -67,6 +80,10 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 	if d.sandbox() {
 		s.pair(shopPublic, shopPrivate, shop)
 		s.pair(alipayPublic, gateway, s.private(gateway))
+		return
+	}
+	if certified {
+		s.certificates(shop != nil, time.Now())
 		return
 	}
 	if theirs := s.public(alipayPublic); theirs != nil && shop != nil && theirs.Equal(&shop.PublicKey) {
@@ -108,6 +125,8 @@ func (s *secrets) makes(name string) string {
 		return fmt.Sprintf("aws ssm put-parameter --type SecureString --name %s --value …", name)
 	case name == s.path+"/"+alipayPublic && !s.sandbox():
 		return fmt.Sprintf("seckill keys --path %s --alipay-public-key FILE", s.path)
+	case slices.Contains([]string{appCert, alipayCert, rootCert}, strings.TrimPrefix(name, s.path+"/")):
+		return fmt.Sprintf("seckill keys --path %s --alipay-certificates FOLDER", s.path)
 	}
 	return fmt.Sprintf("seckill keys --path %s%s", s.path, sandbox)
 }
@@ -146,6 +165,33 @@ func (s *secrets) public(short string) *rsa.PublicKey {
 		return nil
 	}
 	return key
+}
+
+// certificates says whether those of certificate mode fit the private key and each other, and for how long; nothing of the key when it is bad itself.
+func (s *secrets) certificates(key bool, now time.Time) {
+	text := map[string]string{shopPrivate: aws.ToString(s.have[s.path+"/"+shopPrivate].Value)}
+	for _, name := range []string{appCert, alipayCert, rootCert} {
+		text[name] = s.stored(s.path + "/" + name)
+		key = key && text[name] != ""
+	}
+	if !key {
+		return
+	}
+	app, theirs, err := alipay.CheckCertificates(text[shopPrivate], text[appCert], text[alipayCert], text[rootCert], now)
+	if err != nil {
+		s.fault("the certificates below %s cannot be used: %v", s.path, err)
+		return
+	}
+	for _, c := range []struct {
+		name string
+		ends time.Time
+	}{{appCert, app}, {alipayCert, theirs}} {
+		if c.ends.Sub(now) < soon {
+			s.fault("%s/%s is good until %s only: get new ones in Alipay's console, then %s --rotate=alipay-certificates", s.path, c.name, c.ends.Format(time.DateOnly), s.makes(s.path+"/"+c.name))
+		} else {
+			s.ok("%s/%s is good until %s", s.path, c.name, c.ends.Format(time.DateOnly))
+		}
+	}
 }
 
 // pair says whether a public key is that of a private one, which may be nil.

@@ -50,6 +50,34 @@ func RootCertSN(roots string) (string, error) {
 	return strings.Join(numbers, "_"), nil
 }
 
+// CheckCertificates says what is wrong with the private key and the certificates of certificate mode, as New does, and besides whether the app's
+// certificate is in time. When nothing is: until when the app's is, and until when Alipay's, with those above it.
+func CheckCertificates(privateKey, appCert, alipayCert, alipayRootCert string, now time.Time) (app, alipay time.Time, err error) {
+	fail := func(err error) (time.Time, time.Time, error) { return time.Time{}, time.Time{}, err }
+	key, err := ParsePrivateKey(privateKey)
+	if err != nil {
+		return fail(fmt.Errorf("alipay: private key: %w", err))
+	}
+	own, err := pairedCert(appCert, key)
+	if err != nil {
+		return fail(err)
+	}
+	if now.After(own.NotAfter) {
+		return fail(fmt.Errorf("alipay: app certificate: it ended on %s: have Alipay's console issue a new one", own.NotAfter.Format(time.DateOnly)))
+	}
+	if now.Before(own.NotBefore) {
+		return fail(fmt.Errorf("alipay: app certificate: it begins on %s", own.NotBefore.Format(time.DateOnly)))
+	}
+	theirs, err := trustAlipay(alipayCert, alipayRootCert, now)
+	if err != nil {
+		return fail(err)
+	}
+	if theirs.key.Equal(&key.PublicKey) {
+		return fail(errors.New("alipay: Alipay's certificate: this is the app's own: give the one named alipayCertPublicKey_RSA2.crt"))
+	}
+	return own.NotAfter, theirs.ends, nil
+}
+
 // certSN hashes the issuer's name, as RFC 2253 writes it, and the serial number in decimal digits. MD5 is Alipay's choice; nothing is
 // trusted for it.
 func certSN(c *x509.Certificate) (string, error) {
@@ -121,12 +149,17 @@ func parseCerts(text string) ([][]byte, error) {
 	return out, nil
 }
 
-// trustAlipay gives the key of Alipay's certificate, and its number. The certificates between it and the root are behind it; the chain is
-// checked, revocation is not looked up.
-func trustAlipay(certificate, roots string, now time.Time) (*rsa.PublicKey, string, error) {
-	fail := func(setting string, err error) (*rsa.PublicKey, string, error) {
-		return nil, "", fmt.Errorf("alipay: %s: %w", setting, err)
-	}
+// trust is what a certificate of Alipay's says.
+type trust struct {
+	key  *rsa.PublicKey
+	sn   string
+	ends time.Time // of it and those above it, the first to end
+}
+
+// trustAlipay reads Alipay's certificate. The certificates between it and the root are behind it; the chain is checked, revocation is not
+// looked up.
+func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
+	fail := func(setting string, err error) (trust, error) { return trust{}, fmt.Errorf("alipay: %s: %w", setting, err) }
 	const own, root = "Alipay's certificate", "Alipay's root certificate"
 	trusted, err := rsaCerts(roots)
 	if err != nil {
@@ -155,19 +188,27 @@ func trustAlipay(certificate, roots string, now time.Time) (*rsa.PublicKey, stri
 	if now.After(leaf.NotAfter) {
 		return fail(own, fmt.Errorf("it ended on %s: download Alipay's new one", leaf.NotAfter.Format(time.DateOnly)))
 	}
-	if _, err := leaf.Verify(options); err != nil {
+	above, err := leaf.Verify(options)
+	if err != nil {
 		return fail(own, fmt.Errorf("not under Alipay's root certificate: download both again and give the files whole: %w", err))
 	}
 	sn, err := certSN(leaf)
 	if err != nil {
 		return fail(own, err)
 	}
-	return key, sn, nil
+	t := trust{key: key, sn: sn}
+	for _, path := range above {
+		first := slices.MinFunc(path, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+		if first.NotAfter.After(t.ends) {
+			t.ends = first.NotAfter
+		}
+	}
+	return t, nil
 }
 
-// pairedCert gives app_cert_sn of the app's certificate, which must be the private key's.
-func pairedCert(certificate string, private *rsa.PrivateKey) (string, error) {
-	fail := func(err error) (string, error) { return "", fmt.Errorf("alipay: app certificate: %w", err) }
+// pairedCert reads the app's certificate, which must be the private key's.
+func pairedCert(certificate string, private *rsa.PrivateKey) (*x509.Certificate, error) {
+	fail := func(err error) (*x509.Certificate, error) { return nil, fmt.Errorf("alipay: app certificate: %w", err) }
 	certs, err := parseCerts(certificate)
 	if err != nil {
 		return fail(err)
@@ -179,9 +220,5 @@ func pairedCert(certificate string, private *rsa.PrivateKey) (string, error) {
 	if !private.PublicKey.Equal(leaf.PublicKey) {
 		return fail(errors.New("it is not the private key's: give the one named appCertPublicKey_….crt and the key it was requested with"))
 	}
-	sn, err := certSN(leaf)
-	if err != nil {
-		return fail(err)
-	}
-	return sn, nil
+	return leaf, nil
 }

@@ -292,3 +292,43 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckCertificates(t *testing.T) {
+	c, conf := certs(), certConfig(nil)
+	now, until := start.Add(time.Hour), start.AddDate(1, 0, 0)
+	app, theirs, err := alipay.CheckCertificates(conf.PrivateKey, conf.AppCert, conf.AlipayCert, conf.AlipayRootCert, now)
+	if err != nil || !app.Equal(until) || !theirs.Equal(until) {
+		t.Errorf("good until %v and %v, %v; want %v", app, theirs, err, until)
+	}
+	soon := start.AddDate(0, 1, 0)
+	short := issue(c.root, "Test CA Class 2 R1", 7, rsaKey(middleKeys()), start, soon, true)
+	long := issue(short, "Alipay", 8, rsaKey(gatewayKeys()), start, until, false)
+	if _, theirs, err = alipay.CheckCertificates(conf.PrivateKey, conf.AppCert, long.pem()+short.pem(), c.root.pem(), now); err != nil || !theirs.Equal(soon) {
+		t.Errorf("the one above ends sooner: good until %v, %v; want %v", theirs, err, soon)
+	}
+	for name, tc := range map[string]struct {
+		change func(*alipay.Config)
+		now    time.Time
+		want   string
+	}{
+		"no private key": {func(c *alipay.Config) { c.PrivateKey = "" }, now, "alipay: private key: empty"},
+		"not the key's":  {func(c *alipay.Config) { c.PrivateKey = strangerKeys().Private }, now, "alipay: app certificate: it is not the private key's"},
+		"app's ended": {func(conf *alipay.Config) {
+			conf.AppCert = issue(c.root, "app", 9, rsaKey(shopKeys()), start, soon, false).pem()
+		}, soon.Add(time.Second), "alipay: app certificate: it ended on 2026-02-01: have"},
+		"app's not begun": {func(conf *alipay.Config) {
+			conf.AppCert = issue(c.root, "app", 9, rsaKey(shopKeys()), soon, until, false).pem()
+		}, now, "alipay: app certificate: it begins on 2026-02-01"},
+		"Alipay's ended": {func(conf *alipay.Config) {
+			conf.AlipayCert = issue(c.root, "Alipay", 9, rsaKey(gatewayKeys()), start, soon, false).pem()
+		}, soon.Add(time.Second), "alipay: Alipay's certificate: it ended on 2026-02-01"},
+		"the app's as Alipay's": {func(c *alipay.Config) { c.AlipayCert = c.AppCert }, now, "alipay: Alipay's certificate: this is the app's own"},
+	} {
+		conf := certConfig(nil)
+		tc.change(&conf)
+		_, _, err := alipay.CheckCertificates(conf.PrivateKey, conf.AppCert, conf.AlipayCert, conf.AlipayRootCert, tc.now)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want it to say %q", name, err, tc.want)
+		}
+	}
+}

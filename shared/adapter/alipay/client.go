@@ -109,8 +109,11 @@ func (c *Client) useCertificates(conf Config) error {
 	if conf.AlipayPublicKey != "" {
 		return errors.New("alipay: Alipay's public key: set beside certificates: Alipay's certificate has it; leave one of them out")
 	}
-	var err error
-	if c.appSN, err = pairedCert(conf.AppCert, c.key); err != nil {
+	own, err := pairedCert(conf.AppCert, c.key)
+	if err != nil {
+		return err
+	}
+	if c.appSN, err = certSN(own); err != nil {
 		return err
 	}
 	if c.Verifier, err = NewCertVerifier(conf.AppID, conf.SellerID, conf.AlipayCert, conf.AlipayRootCert, c.clock.Now()); err != nil {

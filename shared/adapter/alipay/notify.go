@@ -45,11 +45,11 @@ func NewCertVerifier(appID, sellerID, alipayCert, alipayRootCert string, now tim
 	if err := checkIDs(appID, sellerID); err != nil {
 		return nil, err
 	}
-	key, sn, err := trustAlipay(alipayCert, alipayRootCert, now)
+	theirs, err := trustAlipay(alipayCert, alipayRootCert, now)
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{appID: appID, sellerID: sellerID, alipay: key, alipaySN: sn}, nil
+	return &Verifier{appID: appID, sellerID: sellerID, alipay: theirs.key, alipaySN: theirs.sn}, nil
 }
 
 func checkIDs(appID, sellerID string) error {
