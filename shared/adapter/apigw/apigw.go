@@ -114,4 +114,7 @@ func notAnEvent(kind string, err error) error {
 	return fmt.Errorf("apigw: not an event of %s: %w", kind, err)
 }
 
-var errShape = errors.New("a part is missing")
+var (
+	errShape   = errors.New("a part is missing")
+	errAborted = errors.New("apigw: the answer was broken off")
+)

@@ -24,9 +24,10 @@ const (
 )
 
 // HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, from X-Amzn-Trace-Id or else
-// requestContext.requestId, is for logs only: local gateways repeat it. The request's context ends 250 ms before Lambda's deadline.
+// requestContext.requestId, is for logs only: local gateways repeat it. The request's context ends 250 ms before Lambda's deadline. A handler that
+// breaks its answer off (http.ErrAbortHandler) fails the call, and API Gateway answers 5xx.
 func HTTP(h http.Handler) Handler {
-	return func(ctx context.Context, event []byte) ([]byte, error) {
+	return func(ctx context.Context, event []byte) (out []byte, err error) {
 		var e events.APIGatewayProxyRequest
 		if err := json.Unmarshal(event, &e); err != nil {
 			return nil, notAnEvent("API Gateway", err)
@@ -41,6 +42,15 @@ func HTTP(h http.Handler) Handler {
 			return nil, err
 		}
 		w := response{header: http.Header{}}
+		defer func() {
+			switch v := recover(); v {
+			case nil:
+			case http.ErrAbortHandler: //nolint:errorlint // a recovered value
+				out, err = nil, errAborted
+			default:
+				panic(v)
+			}
+		}()
 		h.ServeHTTP(&w, r)
 		return json.Marshal(w.event())
 	}

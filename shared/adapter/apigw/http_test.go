@@ -174,6 +174,28 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// An answer that is broken off is a failed call; any other panic is the runtime's to report.
+func TestAnswerBrokenOff(t *testing.T) {
+	t.Parallel()
+	event := recorded(t, "apigateway.json")
+	panicking := func(v any) apigw.Handler {
+		return apigw.HTTP(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "half")
+			panic(v)
+		}))
+	}
+	if out, err := panicking(http.ErrAbortHandler)(context.Background(), event); out != nil || err == nil || err.Error() != "apigw: the answer was broken off" {
+		t.Errorf("%s, %v; want an error", out, err)
+	}
+	defer func() {
+		if v := recover(); v != "a bug" {
+			t.Errorf("recovered %v, want the handler's own panic", v)
+		}
+	}()
+	out, err := panicking("a bug")(context.Background(), event)
+	t.Errorf("%s, %v; want a panic", out, err)
+}
+
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	at := time.Now().Add(time.Hour)
