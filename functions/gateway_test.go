@@ -1,7 +1,9 @@
 package functions_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"seckill/functions/lambdatest"
 	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/system"
 	"seckill/shared/seckill"
 )
@@ -27,9 +35,16 @@ type behind struct {
 	f *lambdatest.Function
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. What is in base64 becomes bytes, as a REST API does it, for who names first a type that template.yaml calls binary.
 func (b behind) RoundTrip(r *http.Request) (*http.Response, error) {
 	a := ask(b.t, b.f, formCall(b.t, r))
+	if first, _, _ := strings.Cut(r.Header.Get("Accept"), ","); a.Base64 && first == "application/zip" {
+		body, err := base64.StdEncoding.DecodeString(a.Body)
+		if err != nil {
+			return nil, err
+		}
+		a.Body = string(body)
+	}
 	header := http.Header{}
 	for name, value := range a.Headers {
 		header.Set(name, value)
@@ -83,8 +98,13 @@ func newNotified(t *testing.T) *notified {
 // shopOf is a shop's payment client at a gateway.
 func shopOf(t *testing.T, notifyURL string, transport http.RoundTripper) *alipay.Client {
 	t.Helper()
+	return shopAt(t, "http://api.example/gateway.do", notifyURL, transport)
+}
+
+func shopAt(t *testing.T, address, notifyURL string, transport http.RoundTripper) *alipay.Client {
+	t.Helper()
 	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private, AlipayPublicKey: keys()[1].Public,
-		Gateway: "http://api.example/gateway.do", NotifyURL: notifyURL, Clock: system.Clock{}, HTTP: &http.Client{Transport: transport}})
+		Gateway: address, NotifyURL: notifyURL, Clock: system.Clock{}, HTTP: &http.Client{Transport: transport}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,19 +200,116 @@ func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	}
 }
 
+func (w *world) startGateway(t *testing.T, changes ...string) *lambdatest.Function {
+	t.Helper()
+	for name, value := range gatewayFields {
+		changes = append([]string{name, value}, changes...)
+	}
+	return w.start(t, "gateway", changes...)
+}
+
+// inStage is an API whose paths begin with a stage, which functions do not see.
+type inStage struct {
+	t    *testing.T
+	next http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s inStage) RoundTrip(r *http.Request) (*http.Response, error) {
+	path, ok := strings.CutPrefix(r.URL.Path, "/live")
+	if !ok {
+		s.t.Errorf("%s is outside the stage", r.URL.Path)
+	}
+	r = r.Clone(r.Context())
+	r.URL.Path = path
+	return s.next.RoundTrip(r)
+}
+
+// TestGatewayFunctionHasBills: yesterday's, asked for at one instance, downloaded from another.
+func TestGatewayFunctionHasBills(t *testing.T) {
+	w := newWorld(t)
+	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix, Tables: []ledger.Table{gatewaytable.Table}}))
+	now := time.Now().Truncate(time.Millisecond)
+	paid, order := now.Add(-24*time.Hour), seckill.KeyedOrderID("2002", "1001", "k")
+	day := paid.In(alipay.Zone).Format(time.DateOnly)
+	record := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour), Notifies: []fakegateway.Notify{{ID: "n", Attempts: 1}},
+		Trade: fakegateway.Trade{OutTradeNo: order, TradeNo: "2026010122001000000000000001", Subject: "红色外套", Amount: 88_80, Status: fakegateway.StatusSuccess,
+			Created: paid.Add(-time.Minute), Expires: paid.Add(time.Hour), Paid: paid}}
+	if err := trades.Save(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	const address = "http://api.example/live/gateway.do"
+	calls, downloads := w.startGateway(t, "ALIPAY_GATEWAY", address), w.startGateway(t, "ALIPAY_GATEWAY", address)
+	client := shopAt(t, address, "https://shop.example/notify", inStage{t, either{behind{t, calls}, behind{t, downloads}}})
+	lines, err := client.Bill(t.Context(), day)
+	want := []seckill.BillLine{{Order: order, TradeNo: record.TradeNo, Amount: 88_80, At: paid.Truncate(time.Second).UTC()}}
+	if diff := cmp.Diff(want, lines); err != nil || diff != "" {
+		t.Errorf("bill of %s: %v\n%s", day, err, diff)
+	}
+	if _, err := client.Bill(t.Context(), paid.Add(-24*time.Hour).In(alipay.Zone).Format(time.DateOnly)); !errors.Is(err, seckill.ErrNoBill) {
+		t.Errorf("a day without payments: %v, want %v", err, seckill.ErrNoBill)
+	}
+	if r := ask(t, downloads, call(t, "GET", "/bill", "", "")); r.Status != http.StatusForbidden {
+		t.Errorf("a bill's address that nobody gave: %+v", r)
+	}
+}
+
+// either sends downloads elsewhere than calls.
+type either struct{ calls, downloads http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (e either) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		return e.downloads.RoundTrip(r)
+	}
+	return e.calls.RoundTrip(r)
+}
+
+// TestGatewayFunctionGoesWrong: as its setting says, in answers and in calls that fail, and the instance lives on.
+func TestGatewayFunctionGoesWrong(t *testing.T) {
+	w := newWorld(t)
+	if msg := w.startGateway(t, "GATEWAY_FAULTS", "none=1").InitError(); !strings.Contains(msg, "GATEWAY_FAULTS") || !strings.Contains(msg, "known: notify-lost") {
+		t.Errorf("an unknown fault: %s", msg)
+	}
+	order := seckill.KeyedOrderID("2002", "1001", "k")
+	busy := w.startGateway(t, "GATEWAY_FAULTS", "call-5xx=1")
+	if _, err := shopOf(t, "https://shop.example/notify", behind{t, busy}).Query(t.Context(), order); err == nil || !strings.Contains(err.Error(), "502") {
+		t.Errorf("call-5xx: %v, want the status 502", err)
+	}
+	cut := w.startGateway(t, "GATEWAY_FAULTS", "call-cut=1")
+	var event []byte
+	_, _ = shopOf(t, "https://shop.example/notify", recording{t, &event}).Query(t.Context(), order) // it has no answer
+	for range 2 {
+		if out, err := cut.Invoke(event); err == nil || !strings.Contains(err.Error(), "broken off") {
+			t.Errorf("call-cut: %s, %v, want a call that fails", out, err)
+		}
+	}
+	if r := ask(t, cut, call(t, "GET", "/nowhere", "", "")); r.Status != http.StatusNotFound {
+		t.Errorf("after it: %+v", r)
+	}
+}
+
+// recording keeps the event of a request that nobody answers.
+type recording struct {
+	t  *testing.T
+	to *[]byte
+}
+
+// RoundTrip implements http.RoundTripper.
+func (e recording) RoundTrip(r *http.Request) (*http.Response, error) {
+	*e.to = formCall(e.t, r)
+	return nil, errors.New("recorded")
+}
+
 func TestGatewayFunction(t *testing.T) {
 	w := newWorld(t)
-	start := func(changes ...string) *lambdatest.Function {
-		for name, value := range gatewayFields {
-			changes = append([]string{name, value}, changes...)
-		}
-		return w.start(t, "gateway", changes...)
-	}
+	start := func(changes ...string) *lambdatest.Function { return w.startGateway(t, changes...) }
 	for name, c := range map[string]struct{ setting, value, want string }{
 		"no key":         {"GATEWAY_PRIVATE_KEY_PARAM", "", "GATEWAY_PRIVATE_KEY_PARAM is missing"},
 		"another's key":  {"GATEWAY_PRIVATE_KEY_PARAM", "/seckill/alipay/public", "private key"},
 		"no table":       {"TABLE_PREFIX", "other-", "table other-gateway_trades is missing"},
 		"bad return URL": {"CASHIER_RETURN_URL", "/", "CASHIER_RETURN_URL"},
+		"bad own URL":    {"ALIPAY_GATEWAY", "http://api.example/", "want an http or https URL that ends in /gateway.do"},
 	} {
 		if msg := start(c.setting, c.value).InitError(); !strings.Contains(msg, c.want) {
 			t.Errorf("%s: %s, want %q", name, msg, c.want)

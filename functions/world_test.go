@@ -119,10 +119,14 @@ func newWorld(t *testing.T) *world {
 		"ORDERS_QUEUE_URL": w.aws.Queue("orders"), "ORDERS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("orders-dead"),
 		"CLOSINGS_QUEUE_URL": w.aws.Queue("closings"), "CLOSINGS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("closings-dead"),
 		"AWS_ENDPOINT_URL": w.aws.URL, "REDIS_PASSWORD_PARAM": "/seckill/redis"})
-	w.rows = dynamoledger.New(aws.Config{Region: "eu-west-1", BaseEndpoint: &w.aws.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}, dynamoledger.Options{Prefix: w.aws.Prefix})
+	w.rows = dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix})
 	w.items = w.rows.Items()
 	return w
+}
+
+// config is that of a client of the faked AWS.
+func (w *world) config() aws.Config {
+	return aws.Config{Region: "eu-west-1", BaseEndpoint: &w.aws.URL, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
 // gateway is a fake payment gateway on a port of its own.
@@ -234,6 +238,7 @@ type response struct {
 	Status  int               `json:"statusCode"`
 	Headers map[string]string `json:"headers"`
 	Body    string            `json:"body"`
+	Base64  bool              `json:"isBase64Encoded"`
 	Fields  map[string]any    // of a body that is a JSON object
 }
 

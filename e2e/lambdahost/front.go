@@ -20,7 +20,7 @@ import (
 
 // Routes of the API, and the function behind each, as in template.yaml.
 var Routes = map[string]string{
-	"/seckill/buy": "buy", "/seckill/alipay/notify": "notify", "/gateway.do": "gateway", "/cashier": "gateway", "/cashier/pay": "gateway",
+	"/seckill/buy": "buy", "/seckill/alipay/notify": "notify", "/gateway.do": "gateway", "/cashier": "gateway", "/cashier/pay": "gateway", "/bill": "gateway",
 	"/seckill/ing": "shop", "/seckill/will": "shop", "/seckill/detail/{seckill_id}": "shop", "/seckill/order/{seckill_id}": "shop", "/seckill/time": "shop",
 	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
 }

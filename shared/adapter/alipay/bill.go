@@ -83,6 +83,7 @@ func (c *Client) archive(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("download: no request can be made of its address")
 	}
+	req.Header.Set("Accept", "application/zip, */*") // API Gateway, before a fake gateway, gives bytes only to who asks for them first
 	resp, err := c.download.Do(req)
 	if err != nil {
 		var named *url.Error

@@ -159,7 +159,9 @@ type trust struct {
 // trustAlipay reads Alipay's certificate. The certificates between it and the root are behind it; the chain is checked, revocation is not
 // looked up.
 func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
-	fail := func(setting string, err error) (trust, error) { return trust{}, fmt.Errorf("alipay: %s: %w", setting, err) }
+	fail := func(setting string, err error) (trust, error) {
+		return trust{}, fmt.Errorf("alipay: %s: %w", setting, err)
+	}
 	const own, root = "Alipay's certificate", "Alipay's root certificate"
 	trusted, err := rsaCerts(roots)
 	if err != nil {

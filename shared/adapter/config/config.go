@@ -243,7 +243,9 @@ type FakeGateway struct {
 	PrivateKeyParam    string `env:"GATEWAY_PRIVATE_KEY_PARAM"`
 	ShopPublicKey      Secret `env:"ALIPAY_SHOP_PUBLIC_KEY"` // no secret, and handled as one for simplicity
 	ShopPublicKeyParam string `env:"ALIPAY_SHOP_PUBLIC_KEY_PARAM"`
+	URL                string `env:"ALIPAY_GATEWAY"`     // of its /gateway.do as the shop's functions reach it, since bills lie beside it; "": where a call came to
 	ReturnURL          string `env:"CASHIER_RETURN_URL"` // where the cashier's links lead back to; "": the page before
+	Faults             string `env:"GATEWAY_FAULTS"`     // what goes wrong, as package fakegateway reads it; "": nothing
 }
 
 // Private is the gateway's private key.
@@ -258,6 +260,9 @@ func (g *FakeGateway) ShopPublic() Source {
 
 func (g *FakeGateway) problems() (out []string) {
 	out = keyProblems(g.Private(), g.ShopPublic())
+	if g.URL != "" {
+		out = wantURL(out, "ALIPAY_GATEWAY", g.URL, "http", "https")
+	}
 	if g.ReturnURL != "" {
 		out = wantURL(out, "CASHIER_RETURN_URL", g.ReturnURL, "http", "https")
 	}

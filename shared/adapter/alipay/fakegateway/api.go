@@ -67,7 +67,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 		alipay.MethodClose:       g.callClose,
 		alipay.MethodRefund:      g.callRefund,
 		alipay.MethodRefundQuery: g.callRefundQuery,
-		alipay.MethodBill:        func(ctx context.Context, c *content) (node, error) { return g.callBill(ctx, c, base(r)) },
+		alipay.MethodBill:        func(ctx context.Context, c *content) (node, error) { return g.callBill(ctx, c, g.base(r)) },
 	}[method]
 	switch {
 	case method == alipay.MethodPagePay, method == alipay.MethodWapPay:

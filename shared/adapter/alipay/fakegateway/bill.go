@@ -63,8 +63,11 @@ func (g *Gateway) movements(ctx context.Context, on string) ([]movement, error) 
 	return out, nil
 }
 
-// base is where a request came to, scheme and host.
-func base(r *http.Request) string {
+// base is where a gateway's paths begin: as it was told, or else where a request came to, scheme and host.
+func (g *Gateway) base(r *http.Request) string {
+	if g.opt.URL != "" {
+		return strings.TrimSuffix(g.opt.URL, callPath)
+	}
 	scheme := "http"
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
@@ -81,9 +84,9 @@ func (g *Gateway) callBill(ctx context.Context, c *content, base string) (node, 
 	if c.BillDate >= seckill.Day(now) {
 		return node{}, ErrNoBill
 	}
-	moved, err := g.movements(ctx, c.BillDate)
+	moved, err := g.store.Moved(ctx, c.BillDate) // names alone: who calls waits a few seconds, who downloads longer
 	if err != nil {
-		return node{}, err
+		return node{}, unavailable(err)
 	}
 	if len(moved) == 0 {
 		return node{}, ErrNoBill

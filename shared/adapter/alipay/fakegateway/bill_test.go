@@ -99,6 +99,23 @@ func TestABillAsAlipayWritesIt(t *testing.T) {
 	}
 }
 
+// Before an API with a stage, or a proxy, a request does not say where it came to.
+func TestABillLiesBesideTheGatewaysURL(t *testing.T) {
+	g, s, c := system(t, func(o *fakegateway.Options) { o.URL = "https://api.example/live/gateway.do" })
+	if _, err := g.Open(prepare(t, s, order(0))); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Pay(orderID); err != nil {
+		t.Fatal(err)
+	}
+	day := c.Now().In(alipay.Zone).Format(time.DateOnly)
+	c.set(c.Now().Add(24 * time.Hour))
+	got, _ := call(t, g, alipay.MethodBill, billOf(day))
+	if !strings.HasPrefix(got["bill_download_url"], "https://api.example/live/bill?") {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestABillIsReadByTheShop(t *testing.T) {
 	g, s, c := sold(t, "红色外套")
 	client := s.clientOf(t, g, c)

@@ -10,7 +10,7 @@
 //	                  alipay.trade.page.pay and .wap.pay open the cashier
 //	/cashier          the cashier's page: the query is an order string of alipay.trade.app.pay
 //	/cashier/pay      the click on "pay"
-//	/bill             a bill's ZIP; its address comes from the bill call and is good for 30 s
+//	/bill             a bill's ZIP; its address comes from the bill call, is beside Options.URL, and is good for 30 s
 //	/faults /trades   only with Options.Control: GET and PUT of the fault plan, all trades as lines of JSON
 //
 // # Life of a trade

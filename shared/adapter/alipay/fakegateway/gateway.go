@@ -39,6 +39,7 @@ type Options struct {
 	Log               *slog.Logger    // of what went wrong with the store; nil: nobody is told
 	HTTP              *http.Client    // sends notifies; nil: one that gives up after 5 s and follows no redirect
 	Retries           []time.Duration // waits between the attempts of a notify; nil: AlipayRetries
+	URL               string          // of /gateway.do as shops reach it: bills lie beside it. "": where a call came to
 	ReturnURL         string          // where the cashier's links lead back to, with out_trade_no added; "" for the page before
 	LateGrace         time.Duration   // how long after time_expire an opened trade can still be paid
 	FinishAfter       time.Duration   // how long after its payment a trade is finished (Alipay: 3 to 12 months); 0: never
@@ -62,8 +63,11 @@ type Gateway struct {
 	account  account
 }
 
+// callPath is where calls come to.
+const callPath = "/gateway.do"
+
 // Paths are the patterns of what a gateway serves: for whoever mounts it beside other things.
-var Paths = []string{"/gateway.do", "/cashier", "/cashier/", "/bill", "/faults", "/trades"}
+var Paths = []string{callPath, "/cashier", "/cashier/", "/bill", "/faults", "/trades"}
 
 // New checks the settings; the error names the one that is wrong.
 func New(o Options) (*Gateway, error) {
@@ -82,6 +86,9 @@ func New(o Options) (*Gateway, error) {
 	}
 	if u, err := url.Parse(o.ReturnURL); err != nil || o.ReturnURL != "" && u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("fakegateway: return URL: want an http or https URL")
+	}
+	if u, err := url.Parse(o.URL); err != nil || o.URL != "" && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !strings.HasSuffix(o.URL, callPath)) {
+		return nil, errors.New("fakegateway: URL: want an http or https URL that ends in " + callPath)
 	}
 	merchant, err := alipay.ParsePublicKey(o.MerchantPublicKey)
 	if err != nil {
@@ -121,7 +128,7 @@ func New(o Options) (*Gateway, error) {
 		g.store = g.own
 	}
 	g.mux = http.NewServeMux()
-	g.mux.HandleFunc("/gateway.do", g.serveCall)
+	g.mux.HandleFunc(callPath, g.serveCall)
 	g.mux.HandleFunc("GET /cashier", g.serveCashier)
 	g.mux.HandleFunc("POST /cashier/pay", g.servePay)
 	g.mux.HandleFunc("GET /bill", g.serveBill)

@@ -368,6 +368,8 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 		"no seller":                  {func(o *fakegateway.Options) { o.SellerID = "" }, "seller id"},
 		"no key":                     {func(o *fakegateway.Options) { o.MerchantPublicKey = "" }, "merchant's public key: empty"},
 		"bad own key":                {func(o *fakegateway.Options) { o.PrivateKey = "x" }, "fakegateway: private key"},
+		"URL":                        {func(o *fakegateway.Options) { o.URL = "https://api.example/" }, "URL that ends in /gateway.do"},
+		"URL without a host":         {func(o *fakegateway.Options) { o.URL = "https:/gateway.do" }, "URL that ends in /gateway.do"},
 		"return URL":                 {func(o *fakegateway.Options) { o.ReturnURL = "javascript:alert(1)" }, "return URL"},
 		"negative max":               {func(o *fakegateway.Options) { o.MaxTrades = -1 }, "negative"},
 		"finished before it is paid": {func(o *fakegateway.Options) { o.FinishAfter = -1 }, "negative"},
