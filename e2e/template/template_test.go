@@ -249,7 +249,7 @@ var (
 	certified = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
 		"RedisEndpoint": "redis:6379", "AlipayCertificates": "true"}
 	elsewhere = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379", "StorefrontOrigin": "http://localhost:8100",
-		"PublicUrl": "http://127.0.0.1:4566/_aws/execute-api/x/live", "GatewayEndpoint": "http://172.17.0.1:4566/_aws/execute-api/x/live"}
+		"PublicUrl": "http://127.0.0.1:4566/_aws/execute-api/x/live", "GatewayEndpoint": "http://172.17.0.1:4566/_aws/execute-api/x/live", "GatewayFaults": "unknown=0.1"}
 )
 
 // TestSettings: every function is told all that it needs, nothing that it does not know, and each setting that it has in some deploy.
