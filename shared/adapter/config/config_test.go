@@ -118,6 +118,8 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"origin with a port":    {"shop", map[string]string{"CORS_ORIGIN": "http://localhost:8100"}, ""},
 		"origin of numbers":     {"shop", map[string]string{"CORS_ORIGIN": "http://[::1]:8100"}, ""},
 		"gateway's key twice":   {"gateway", map[string]string{"GATEWAY_PRIVATE_KEY": "x"}, "GATEWAY_PRIVATE_KEY and GATEWAY_PRIVATE_KEY_PARAM are both set"},
+		"gateway's own URL":     {"gateway", map[string]string{"ALIPAY_GATEWAY": "/gateway.do"}, `ALIPAY_GATEWAY is "/gateway.do", want an absolute http or https URL`},
+		"gateway over http":     {"gateway", map[string]string{"ALIPAY_GATEWAY": "http://127.0.0.1/gateway.do"}, ""},
 		"way back":              {"gateway", map[string]string{"CASHIER_RETURN_URL": "javascript:alert(1)"}, "CASHIER_RETURN_URL"},
 		"no way back":           {"gateway", map[string]string{"CASHIER_RETURN_URL": ""}, ""},
 		"empty optional":        {"buy", map[string]string{"JWT_KID_PARAMS": "", "REDIS_TLS": "", "METRICS_NAMESPACE": "", "REDIS_CLUSTER": ""}, ""},
