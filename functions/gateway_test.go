@@ -231,7 +231,7 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix, Tables: []ledger.Table{gatewaytable.Table}}))
 	now := time.Now().Truncate(time.Millisecond)
 	paid, order := now.Add(-24*time.Hour), seckill.KeyedOrderID("2002", "1001", "k")
-	day := paid.In(alipay.Zone).Format(time.DateOnly)
+	day := seckill.Day(paid)
 	record := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour), Notifies: []fakegateway.Notify{{ID: "n", Attempts: 1}},
 		Trade: fakegateway.Trade{OutTradeNo: order, TradeNo: "2026010122001000000000000001", Subject: "红色外套", Amount: 88_80, Status: fakegateway.StatusSuccess,
 			Created: paid.Add(-time.Minute), Expires: paid.Add(time.Hour), Paid: paid}}
@@ -246,7 +246,7 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	if diff := cmp.Diff(want, lines); err != nil || diff != "" {
 		t.Errorf("bill of %s: %v\n%s", day, err, diff)
 	}
-	if _, err := client.Bill(t.Context(), paid.Add(-24*time.Hour).In(alipay.Zone).Format(time.DateOnly)); !errors.Is(err, seckill.ErrNoBill) {
+	if _, err := client.Bill(t.Context(), seckill.Day(paid.Add(-24*time.Hour))); !errors.Is(err, seckill.ErrNoBill) {
 		t.Errorf("a day without payments: %v, want %v", err, seckill.ErrNoBill)
 	}
 	if r := ask(t, downloads, call(t, "GET", "/bill", "", "")); r.Status != http.StatusForbidden {

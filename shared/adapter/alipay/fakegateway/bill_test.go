@@ -108,7 +108,7 @@ func TestABillLiesBesideTheGatewaysURL(t *testing.T) {
 	if err := g.Pay(orderID); err != nil {
 		t.Fatal(err)
 	}
-	day := c.Now().In(alipay.Zone).Format(time.DateOnly)
+	day := seckill.Day(c.Now())
 	c.set(c.Now().Add(24 * time.Hour))
 	got, _ := call(t, g, alipay.MethodBill, billOf(day))
 	if !strings.HasPrefix(got["bill_download_url"], "https://api.example/live/bill?") {
