@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -202,6 +203,9 @@ func TestMoneyThatArrivesAfterExpiryGoesBack(t *testing.T) {
 			t.Fatalf("late notice: %v", a)
 		}
 	}
+	if kept := w.Rows.Dump(ledger.TableNotices); len(kept) != 1 || kept[0]["id"] != form.Get("notify_id") || kept[0]["outcome"] != seckill.NoticeRecorded || kept[0]["raw"] != form.Encode() {
+		t.Errorf("kept: %v, want the notice once, as it came", kept)
+	}
 	w.drained()
 	a := w.call(w.token("1001"), "GET", "/order/"+order, nil)
 	payments, _ := a.json["payments"].([]any)
@@ -215,7 +219,8 @@ func (w *world) notify(form url.Values) answer {
 	return w.call("", "POST", "/seckill/alipay/notify", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-func TestForgedNoticesChangeNothing(t *testing.T) {
+// TestBadNotifiesChangeNothing: whatever is wrong with a notify, it is a 4xx, it is counted, and order, payments and kept notifies are as they were.
+func TestBadNotifiesChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Item{live("5", 2, 1)}})
 	order, pay := w.bought("1001", "5")
@@ -225,6 +230,25 @@ func TestForgedNoticesChangeNothing(t *testing.T) {
 	trade := w.Gateway.Trades()[0]
 	trade.Status, trade.Paid = fakegateway.StatusSuccess, w.Clock.Now()
 	before := w.call(w.token("1001"), "GET", "/order/"+order, nil)
+	form := func() url.Values {
+		f, err := w.Gateway.NotifyForm("n1", trade, w.Clock.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	refused := 0
+	bad := func(behaviour, body, kind, code string) {
+		t.Helper()
+		a := w.call("", "POST", "/seckill/alipay/notify", body, "Content-Type", kind)
+		refused++
+		if n := w.Meter.Counts()[seckill.EventForged]; a.status < 400 || a.status > 499 || a.text("code") != code || n != refused {
+			t.Errorf("%s: got %v, %d refused; want 4xx %s, %d refused", behaviour, a, n, code, refused)
+		}
+	}
+	const kind = "application/x-www-form-urlencoded"
+	set := func(name, value string) func(url.Values) { return func(f url.Values) { f.Set(name, value) } }
+	other := "o" + strings.Repeat("a", 26)
 	for _, tt := range []struct {
 		behaviour string
 		change    func(form url.Values)
@@ -232,37 +256,66 @@ func TestForgedNoticesChangeNothing(t *testing.T) {
 		code      string
 	}{
 		{"no signature", func(f url.Values) { f.Del("sign") }, false, "notify_forged"},
-		{"amount changed", func(f url.Values) { f.Set("total_amount", "0.01") }, false, "notify_forged"},
-		{"order changed", func(f url.Values) { f.Set("out_trade_no", "o"+strings.Repeat("a", 26)) }, false, "notify_forged"},
-		{"parameter added", func(f url.Values) { f.Set("refund_fee", "1.00") }, false, "notify_forged"},
-		{"another app", func(f url.Values) { f.Set("app_id", "2021000000000009") }, true, "notify_not_ours"},
-		{"another seller", func(f url.Values) { f.Set("seller_id", "2088000000000009") }, true, "notify_not_ours"},
-		{"unknown order", func(f url.Values) { f.Set("out_trade_no", "o"+strings.Repeat("a", 26)) }, true, "notify_not_ours"},
-		{"a fen too little", func(f url.Values) { f.Set("total_amount", "198.99") }, true, "notify_not_ours"},
-		{"a fen too much", func(f url.Values) { f.Set("total_amount", "199.01") }, true, "notify_not_ours"},
+		{"amount changed", set("total_amount", "0.01"), false, "notify_forged"},
+		{"order changed", set("out_trade_no", other), false, "notify_forged"},
+		{"parameter added", set("refund_fee", "1.00"), false, "notify_forged"},
+		{"id changed, to be kept twice", set("notify_id", "n2"), false, "notify_forged"},
+		{"another sign_type", set("sign_type", "RSA"), true, "notify_forged"},
+		{"another charset", set("charset", "gbk"), true, "notify_forged"},
+		{"a NUL byte", set("subject", "a\x00b"), true, "notify_forged"},
+		{"no id", func(f url.Values) { f.Del("notify_id") }, true, "notify_forged"},
+		{"an endless id", set("notify_id", strings.Repeat("n", 129)), true, "notify_forged"},
+		{"amount 1e2", set("total_amount", "1e2"), true, "notify_forged"},
+		{"amount 199.000", set("total_amount", "199.000"), true, "notify_forged"},
+		{"amount -1", set("total_amount", "-1"), true, "notify_forged"},
+		{"amount with a blank", set("total_amount", " 199.00"), true, "notify_forged"},
+		{"amount in full-width digits", set("total_amount", "１９９.００"), true, "notify_forged"},
+		{"another app", set("app_id", "2021000000000009"), true, "notify_not_ours"},
+		{"another seller", set("seller_id", "2088000000000009"), true, "notify_not_ours"},
 	} {
-		form, err := w.Gateway.NotifyForm("n1", trade, w.Clock.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		tt.change(form)
+		f := form()
+		tt.change(f)
 		if tt.signed {
-			if err := w.Gateway.SignForm(form); err != nil {
+			if err := w.Gateway.SignForm(f); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if a := w.notify(form); a.status < 400 || a.status > 499 || a.text("code") != tt.code {
-			t.Errorf("%s: got %v, want 4xx %s", tt.behaviour, a, tt.code)
-		}
+		bad(tt.behaviour, f.Encode(), kind, tt.code)
 	}
-	if a := w.call("", "POST", "/seckill/alipay/notify", "{}"); a.status < 400 || a.status > 499 {
-		t.Errorf("JSON instead of a form: %v", a)
+	good := form().Encode()
+	bad("cut off within a parameter", good[:len(good)-30], kind, "notify_forged")
+	bad("cut off within an escape", "sign=%E", kind, "invalid_request")
+	bad("encoded twice", strings.ReplaceAll(good, "%", "%25"), kind, "notify_forged")
+	bad("a parameter twice", good+"&total_amount=199.00", kind, "notify_forged")
+	bad("a parameter twice, once empty", good+"&trade_status", kind, "notify_forged")
+	bad("a separator of old", strings.Replace(good, "&", ";", 1), kind, "invalid_request")
+	bad("1 MiB", good+"&a="+strings.Repeat("x", 1<<20), kind, "body_too_large")
+	bad("many parameters", good+strings.Repeat("&a", 101), kind, "notify_forged")
+	bad("JSON", "{}", "application/json", "invalid_request")
+	bad("nothing", "", kind, "notify_forged")
+	if n := len(w.Rows.Dump(ledger.TableNotices)); n != 0 {
+		t.Errorf("%d notifies kept, want none", n)
+	}
+	// Authentic, and not of an order as it is: kept for whoever has to find out.
+	for i, change := range []func(url.Values){set("out_trade_no", other), set("total_amount", "198.99"), set("total_amount", "199.01")} {
+		f := form()
+		f.Set("notify_id", fmt.Sprint("odd", i))
+		change(f)
+		if err := w.Gateway.SignForm(f); err != nil {
+			t.Fatal(err)
+		}
+		bad("not this order's", f.Encode(), kind, "notify_not_ours")
+	}
+	for _, row := range w.Rows.Dump(ledger.TableNotices) {
+		if row["outcome"] != "notify_not_ours" {
+			t.Errorf("kept: %v", row)
+		}
 	}
 	if after := w.call(w.token("1001"), "GET", "/order/"+order, nil); after.raw != before.raw {
 		t.Errorf("the order was\n%s\nand is\n%s", before.raw, after.raw)
 	}
-	if n := len(w.Rows.Dump(ledger.TablePayments)); n != 0 {
-		t.Errorf("%d payments, want none", n)
+	if p, n := len(w.Rows.Dump(ledger.TablePayments)), len(w.Rows.Dump(ledger.TableNotices)); p != 0 || n != 3 {
+		t.Errorf("%d payments and %d notifies, want none and 3", p, n)
 	}
 }
 

@@ -16,6 +16,8 @@ const maxNotify = 64 << 10
 // durable; the error is a *seckill.Error.
 type Notifier interface {
 	Notify(ctx context.Context, form url.Values) error
+	// Unreadable is told of each that is no form, which Notify never sees.
+	Unreadable()
 }
 
 // NewNotify serves POST /seckill/alipay/notify. The provider sends a notice again until it reads "success", so a fault is
@@ -28,20 +30,30 @@ func NewNotify(flow Notifier, o Options) *Handler {
 type notifier struct{ flow Notifier }
 
 func (n *notifier) notify(r *http.Request, _ string) (answer, error) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		return answer{}, seckill.Invalid("Content-Type", "application/x-www-form-urlencoded")
-	}
-	body, err := readBody(r, make([]byte, maxNotify+1))
+	form, err := formOf(r)
 	if err != nil {
+		n.flow.Unreadable()
 		return answer{}, err
-	}
-	// The body alone: a parameter of the address was not part of what the provider signed.
-	form, err := url.ParseQuery(string(body))
-	if err != nil {
-		return answer{}, seckill.Invalid("body", "application/x-www-form-urlencoded")
 	}
 	if err := n.flow.Notify(r.Context(), form); err != nil {
 		return answer{}, err
 	}
 	return answer{kindText, cacheNever, []byte("success")}, nil
+}
+
+// formOf reads the body alone: a parameter of the address was not part of what the provider signed.
+func formOf(r *http.Request) (url.Values, error) {
+	const kind = "application/x-www-form-urlencoded"
+	if got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || got != kind {
+		return nil, seckill.Invalid("Content-Type", kind)
+	}
+	body, err := readBody(r, make([]byte, maxNotify+1))
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, seckill.Invalid("body", kind)
+	}
+	return form, nil
 }

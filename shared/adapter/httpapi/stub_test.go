@@ -60,6 +60,8 @@ func (s *stubs) Buy(ctx context.Context, p buy.Purchase) (string, error) {
 	return orderID, nil
 }
 
+func (s *stubs) Unreadable() {}
+
 func (s *stubs) Notify(_ context.Context, form url.Values) error {
 	s.form = form
 	return s.called()
