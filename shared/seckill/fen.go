@@ -3,6 +3,7 @@ package seckill
 import (
 	"errors"
 	"strconv"
+	"strings"
 )
 
 // Fen is money in integer fen (1 yuan = 100 fen). No amount in the system is a float.
@@ -27,6 +28,20 @@ func (f Fen) Yuan() string {
 
 // MarshalJSON writes yuan as a JSON number, as the HTTP contract's sk_price and amount.
 func (f Fen) MarshalJSON() ([]byte, error) { return []byte(f.Yuan()), nil }
+
+// UnmarshalJSON reads what MarshalJSON writes, of whatever size: sums too. ErrAmount.
+func (f *Fen) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil // as json.Unmarshaler wants it
+	}
+	whole, cents, _ := strings.Cut(string(b), ".")
+	n, err := strconv.ParseInt(whole+cents, 10, 64)
+	if err != nil || len(cents) != 2 {
+		return ErrAmount
+	}
+	*f = Fen(n)
+	return nil
+}
 
 // ErrAmount says that a text is not an amount of money in yuan.
 var ErrAmount = errors.New("seckill: not an amount in yuan")

@@ -41,9 +41,20 @@ func FuzzParseYuan(f *testing.F) {
 }
 
 func TestFenJSON(t *testing.T) {
-	for in, want := range map[Fen]string{0: "0.00", 5: "0.05", 8880: "88.80", -105: "-1.05"} {
-		if got, err := json.Marshal(in); err != nil || string(got) != want {
+	for in, want := range map[Fen]string{0: "0.00", 5: "0.05", 8880: "88.80", -5: "-0.05", -105: "-1.05", 7 * MaxFen: "700000000.00"} {
+		got, err := json.Marshal(in)
+		if err != nil || string(got) != want {
 			t.Errorf("%d fen as JSON: %s, %v; want %s", int64(in), got, err, want)
+		}
+		again := Fen(1)
+		if err := json.Unmarshal(got, &again); err != nil || again != in {
+			t.Errorf("%s read again: %d, %v; want %d", got, int64(again), err, int64(in))
+		}
+	}
+	for _, in := range []string{"88", "88.8", "88.805", "8e1", "1.5e3", `"88.80"`, "true", "99999999999999999.00"} {
+		got := Fen(1)
+		if err := json.Unmarshal([]byte(in), &got); err == nil || got != 1 {
+			t.Errorf("%s is read as %d fen, %v; want it refused", in, int64(got), err)
 		}
 	}
 }
