@@ -1,13 +1,11 @@
-// Package operator is the operator's face of a system: import and export of items, stop, resume, more stock, and a look at clock and Redis. An operator's machine reaches no
-// Redis, so a deployed system's stage function does it: Client makes an event of a command, Desk.Handler carries it out and answers. Both halves
-// and their limits are here, so that they cannot drift apart; the routes of a local system use the same Desk. In: commands. Out:
-// results, or refusals in the words of package httpapi. It touches what the flow of package stage touches: items and stock.
-//
-// Every command may be repeated: the second time there is nothing left to do. ADR 9 says why it is done so.
 package operator
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +15,32 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Desk carries out commands. It is safe for concurrent use.
+// The commands about items.
+const (
+	cmdImport   = "import"
+	cmdExport   = "export"
+	cmdStop     = "stop"
+	cmdResume   = "resume"
+	cmdAddStock = "add-stock"
+	cmdHealth   = "health"
+)
+
+var itemCommands = []command{
+	{name: cmdImport, has: []string{"items"}},
+	{name: cmdExport, may: []string{"after"}},
+	{name: cmdStop, has: []string{"item"}},
+	{name: cmdResume, has: []string{"item"}},
+	{name: cmdAddStock, has: []string{"item", "stock"}},
+	{name: cmdHealth},
+}
+
+// page is the result of an export: items beyond After in the order of their ids, and the last id when there are more.
+type page struct {
+	Items json.RawMessage `json:"items"`
+	Next  string          `json:"next,omitempty"`
+}
+
+// Desk carries out commands about items. It is safe for concurrent use.
 type Desk struct {
 	// Look asks the stock's servers about themselves; nil: there are none.
 	Look func(context.Context) []redisconn.Node
@@ -116,3 +139,53 @@ func (d *Desk) State(ctx context.Context, it *seckill.Item) ItemState {
 	}
 	return out
 }
+
+// Handler serves the operator events of the stage function.
+func (d *Desk) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
+	return handler(audit, itemCommands, d.do)
+}
+
+// do carries out a command.
+func (d *Desk) do(ctx context.Context, r *request) (done, error) {
+	switch r.Command {
+	case cmdImport:
+		in, err := d.Import(ctx, "items.json", r.Items)
+		return done{in, changedIf(len(in.Made)+len(in.Changed) > 0), []slog.Attr{slog.Any("made", in.Made), slog.Any("changed", in.Changed)}}, err
+	case cmdExport:
+		p, err := d.export(ctx, r.After)
+		return done{result: p, outcome: read}, err
+	case cmdHealth:
+		return done{result: d.Health(ctx), outcome: read}, nil
+	case cmdAddStock:
+		it, err := d.AddStock(ctx, r.Item, r.Stock)
+		return done{result: it, outcome: changedIf(it.Changed)}, err
+	default: // check let no other pass
+		it, err := d.SetStopped(ctx, r.Item, r.Command == cmdStop)
+		return done{result: it, outcome: changedIf(it.Changed)}, err
+	}
+}
+
+// export gives the items beyond an id, as many as fit into an answer.
+func (d *Desk) export(ctx context.Context, after string) (page, error) {
+	items, err := d.stage.Items.List(ctx, time.Time{})
+	if err != nil {
+		return page{}, err
+	}
+	items = slices.DeleteFunc(items, func(it seckill.Item) bool { return after != "" && compareIDs(it.ID, after) <= 0 })
+	slices.SortFunc(items, func(a, b seckill.Item) int { return compareIDs(a.ID, b.ID) })
+	size, n := 0, 0
+	for ; n < len(items); n++ {
+		size += len(itemfile.Format(items[n : n+1]))
+		if size > maxPage && n > 0 {
+			break
+		}
+	}
+	out := page{Items: itemfile.Format(items[:n])}
+	if n < len(items) {
+		out.Next = items[n-1].ID
+	}
+	return out, nil
+}
+
+// compareIDs orders ids by number; they have no leading zeros.
+func compareIDs(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }

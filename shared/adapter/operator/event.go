@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,18 +18,14 @@ import (
 const (
 	MaxEvent = itemfile.MaxSize + 4<<10 // bytes: the largest items file, and what is around it
 	maxWho   = 256                      // bytes; an ARN of a session is shorter
-	maxPage  = 4 << 20                  // bytes of items in one answer to an export
+	maxPage  = 4 << 20                  // bytes of items, or of notices, in one answer
 )
 
-// The commands.
-const (
-	cmdImport   = "import"
-	cmdExport   = "export"
-	cmdStop     = "stop"
-	cmdResume   = "resume"
-	cmdAddStock = "add-stock"
-	cmdHealth   = "health"
-)
+// command is one that a desk carries out: its name, the arguments that it has to have, and those that it may have.
+type command struct {
+	name     string
+	has, may []string
+}
 
 // request is a command as an event has it.
 type request struct {
@@ -38,6 +35,30 @@ type request struct {
 	Stock   int             `json:"stock,omitempty"` // units in all
 	After   string          `json:"after,omitempty"` // export: the last item of the page before
 	Items   json.RawMessage `json:"items,omitempty"` // import: a JSON items file
+	Order   string          `json:"order,omitempty"`
+	Why     string          `json:"why,omitempty"`     // an operator's reason
+	Restock bool            `json:"restock,omitempty"` // refund: the units are sold again
+	Raw     bool            `json:"raw,omitempty"`     // case: with each notify as it came
+}
+
+// argument is one that a request can have: whether it has it, whether it is right then, and what is wanted.
+type argument struct {
+	name         string
+	given, right bool
+	want         string
+}
+
+func (r *request) arguments() []argument {
+	return []argument{
+		{"item", r.Item != "", seckill.ValidItemID(r.Item), ""},
+		{"stock", r.Stock != 0, r.Stock > 0 && r.Stock <= seckill.MaxStock, fmt.Sprintf("1..%d", seckill.MaxStock)},
+		{"after", r.After != "", seckill.ValidItemID(r.After), ""},
+		{"items", len(r.Items) > 0, true, ""},
+		{"order", r.Order != "", seckill.ValidOrderID(r.Order), ""},
+		{"why", r.Why != "", true, ""}, // the flow knows its limits
+		{"restock", r.Restock, true, ""},
+		{"raw", r.Raw, true, ""},
+	}
 }
 
 // envelope tells an operator's event from others.
@@ -51,38 +72,37 @@ type answer struct {
 	Problem json.RawMessage `json:"problem,omitempty"` // a problem document (RFC 9457)
 }
 
-// page is the result of an export: items beyond After in the order of their ids, and the last id when there are more.
-type page struct {
-	Items json.RawMessage `json:"items"`
-	Next  string          `json:"next,omitempty"`
-}
-
 // errNotOurs: an event that is no operator's.
 var errNotOurs = errors.New("operator: an event of no known kind: nothing was done")
 
-// check says which part of a request is wrong: CodeInvalid.
-func (r *request) check() error {
-	wantsItem := r.Command == cmdStop || r.Command == cmdResume || r.Command == cmdAddStock
+// check says which part of a request to a desk of these commands is wrong: CodeInvalid.
+func (r *request) check(commands []command) error {
+	var names []string
+	var cmd *command
+	for i := range commands {
+		names = append(names, commands[i].name)
+		if commands[i].name == r.Command {
+			cmd = &commands[i]
+		}
+	}
 	switch {
-	case r.Command != cmdImport && r.Command != cmdExport && r.Command != cmdHealth && !wantsItem:
-		return seckill.Invalid("command", strings.Join([]string{cmdImport, cmdExport, cmdStop, cmdResume, cmdAddStock, cmdHealth}, ", "))
+	case cmd == nil:
+		return seckill.Invalid("command", strings.Join(names, ", "))
 	case r.Who == "" || len(r.Who) > maxWho || !utf8.ValidString(r.Who) || strings.ContainsFunc(r.Who, func(c rune) bool { return !unicode.IsPrint(c) }):
 		return seckill.Invalid("who", fmt.Sprintf("1..%d", maxWho))
-	case wantsItem != (r.Item != "") || wantsItem && !seckill.ValidItemID(r.Item):
-		return seckill.Invalid("item", "")
-	case (r.Command == cmdAddStock) != (r.Stock != 0) || r.Stock < 0 || r.Stock > seckill.MaxStock:
-		return seckill.Invalid("stock", fmt.Sprintf("1..%d", seckill.MaxStock))
-	case r.After != "" && (r.Command != cmdExport || !seckill.ValidItemID(r.After)):
-		return seckill.Invalid("after", "")
-	case (r.Command == cmdImport) != (len(r.Items) > 0):
-		return seckill.Invalid("items", "")
+	}
+	for _, a := range r.arguments() {
+		has := slices.Contains(cmd.has, a.name)
+		if has && !a.given || a.given && (!a.right || !has && !slices.Contains(cmd.may, a.name)) {
+			return seckill.Invalid(a.name, a.want)
+		}
 	}
 	return nil
 }
 
-// encode makes a command's event. CodeInvalid; CodeTooLarge over MaxEvent.
-func encode(r *request) ([]byte, error) {
-	if err := r.check(); err != nil {
+// encode makes the event of a command to a desk. CodeInvalid; CodeTooLarge over MaxEvent.
+func encode(commands []command, r *request) ([]byte, error) {
+	if err := r.check(commands); err != nil {
 		return nil, err
 	}
 	event, err := marshal(envelope{r})
@@ -93,7 +113,7 @@ func encode(r *request) ([]byte, error) {
 }
 
 // decode is the other half of encode: CodeInvalid, CodeTooLarge; errNotOurs for an event of another kind.
-func decode(event []byte) (*request, error) {
+func decode(commands []command, event []byte) (*request, error) {
 	if len(event) > MaxEvent {
 		return nil, seckill.Refuse(seckill.CodeTooLarge)
 	}
@@ -107,7 +127,7 @@ func decode(event []byte) (*request, error) {
 	if err := d.Decode(&e); err != nil || e.Operator == nil {
 		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err}
 	}
-	return e.Operator, e.Operator.check()
+	return e.Operator, e.Operator.check(commands)
 }
 
 // marshal is json.Marshal that leaves the HTML of items' descriptions as it is: escaped, it would be up to six times as long.

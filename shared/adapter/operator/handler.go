@@ -1,23 +1,38 @@
 package operator
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
-	"slices"
-	"time"
-
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
 )
 
-// Handler serves a function's operator events. A command that is refused or fails is answered by a problem document; an event that
-// is no operator's is an error, and nothing is done. Each gets one line of the audit log: who, which command, which item, what came of it.
-// Of items it holds ids and numbers only.
-func (d *Desk) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
+// What came of a command that was carried out, in the words of the audit log.
+const (
+	read      = "read"
+	changed   = "changed"
+	unchanged = "unchanged"
+)
+
+// done is what came of a command.
+type done struct {
+	result  any
+	outcome string      // read, changed or unchanged
+	more    []slog.Attr // what else the audit log says; also of a command that failed half-way
+}
+
+// changedIf is the outcome of a command that may have found nothing to do.
+func changedIf(is bool) string {
+	if is {
+		return changed
+	}
+	return unchanged
+}
+
+// handler serves a function's operator events. A command that is refused or fails is answered by a problem document; an event that
+// is no operator's is an error, and nothing is done. Each gets one line of the audit log: who, which command, which item or order, what came of it.
+// Of items and orders it holds ids and numbers only.
+func handler(audit *slog.Logger, commands []command, do func(context.Context, *request) (done, error)) func(ctx context.Context, event []byte) ([]byte, error) {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
-		r, err := decode(event)
+		r, err := decode(commands, event)
 		if err == errNotOurs { //nolint:errorlint // decode wraps nothing
 			audit.WarnContext(ctx, "event refused", "err", err)
 			return nil, err
@@ -26,19 +41,17 @@ func (d *Desk) Handler(audit *slog.Logger) func(ctx context.Context, event []byt
 		if r != nil {
 			what = r.attrs()
 		}
-		var result any
+		var d done
 		if err == nil {
-			result, err = d.do(ctx, r)
+			d, err = do(ctx, r)
 		}
-		if done, ok := result.(stage.Imported); ok { // also after a fault: these were written
-			what = append(what, slog.Any("made", done.Made), slog.Any("changed", done.Changed))
-		}
+		what = append(what, d.more...)
 		if err != nil {
 			audit.LogAttrs(ctx, slog.LevelWarn, "operator", append(what, slog.String("result", string(CodeOf(err))), slog.Any("err", err))...)
 			return marshal(answer{Problem: document(err)})
 		}
-		audit.LogAttrs(ctx, slog.LevelInfo, "operator", append(what, slog.String("result", outcome(result)))...)
-		b, err := marshal(result)
+		audit.LogAttrs(ctx, slog.LevelInfo, "operator", append(what, slog.String("result", d.outcome))...)
+		b, err := marshal(d.result)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +59,8 @@ func (d *Desk) Handler(audit *slog.Logger) func(ctx context.Context, event []byt
 	}
 }
 
-// attrs says what is asked for, and by whom. A request that is refused for what it says is logged all the same: so its texts are cut.
+// attrs says what is asked for, and by whom. A request that is refused for what it says is logged all the same: so its texts are cut. A reason is
+// not among it: it is the operator's own text, and stands in the order's history.
 func (r *request) attrs() []slog.Attr {
 	what := []slog.Attr{slog.String("who", short(r.Who)), slog.String("command", short(r.Command))}
 	if r.Item != "" {
@@ -55,65 +69,13 @@ func (r *request) attrs() []slog.Attr {
 	if r.Stock != 0 {
 		what = append(what, slog.Int("stock", r.Stock))
 	}
+	if r.Order != "" {
+		what = append(what, slog.String("order", short(r.Order)))
+	}
+	if r.Restock {
+		what = append(what, slog.Bool("restock", true))
+	}
 	return what
 }
 
 func short(s string) string { return s[:min(len(s), maxWho)] }
-
-// do carries out a command.
-func (d *Desk) do(ctx context.Context, r *request) (any, error) {
-	switch r.Command {
-	case cmdImport:
-		return d.Import(ctx, "items.json", r.Items)
-	case cmdExport:
-		return d.export(ctx, r.After)
-	case cmdHealth:
-		return d.Health(ctx), nil
-	case cmdAddStock:
-		return d.AddStock(ctx, r.Item, r.Stock)
-	default: // check let no other pass
-		return d.SetStopped(ctx, r.Item, r.Command == cmdStop)
-	}
-}
-
-// outcome is what the audit log says of a command that was carried out.
-func outcome(result any) string {
-	changed := false
-	switch r := result.(type) {
-	case page, Health:
-		return "read"
-	case stage.Imported:
-		changed = len(r.Made)+len(r.Changed) > 0
-	case ItemChange:
-		changed = r.Changed
-	}
-	if changed {
-		return "changed"
-	}
-	return "unchanged"
-}
-
-// export gives the items beyond an id, as many as fit into an answer.
-func (d *Desk) export(ctx context.Context, after string) (page, error) {
-	items, err := d.stage.Items.List(ctx, time.Time{})
-	if err != nil {
-		return page{}, err
-	}
-	items = slices.DeleteFunc(items, func(it seckill.Item) bool { return after != "" && compareIDs(it.ID, after) <= 0 })
-	slices.SortFunc(items, func(a, b seckill.Item) int { return compareIDs(a.ID, b.ID) })
-	size, n := 0, 0
-	for ; n < len(items); n++ {
-		size += len(itemfile.Format(items[n : n+1]))
-		if size > maxPage && n > 0 {
-			break
-		}
-	}
-	out := page{Items: itemfile.Format(items[:n])}
-	if n < len(items) {
-		out.Next = items[n-1].ID
-	}
-	return out, nil
-}
-
-// compareIDs orders ids by number; they have no leading zeros.
-func compareIDs(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }

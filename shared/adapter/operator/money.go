@@ -1,0 +1,322 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/shared/flow/refund"
+	"seckill/shared/seckill"
+)
+
+// The commands about money.
+const (
+	cmdOpen   = "open"
+	cmdCase   = "case"
+	cmdRefund = "refund"
+	cmdAgain  = "again"
+	cmdAsk    = "ask"
+)
+
+var moneyCommands = []command{
+	{name: cmdOpen},
+	{name: cmdCase, has: []string{"order"}, may: []string{"raw"}},
+	{name: cmdRefund, has: []string{"order", "why"}, may: []string{"restock"}},
+	{name: cmdAgain, has: []string{"order", "why"}},
+	{name: cmdAsk, has: []string{"order", "why"}},
+}
+
+// Limits of a desk about money.
+const (
+	maxShown  = 1000 // entries of each list in an answer
+	maxSigned = 64   // characters of a name in an order's history; the flow refuses longer ones
+)
+
+// MoneyDesk carries out commands about money. It is safe for concurrent use. No answer has an address.
+type MoneyDesk struct{ refund *refund.Flow }
+
+// NewMoneyDesk makes a desk that works by a flow.
+func NewMoneyDesk(flow *refund.Flow) *MoneyDesk { return &MoneyDesk{flow} }
+
+// Payment is one trade's money.
+type Payment struct {
+	Order   string               `json:"order_id"`
+	TradeNo string               `json:"trade_no"`
+	Amount  seckill.Fen          `json:"amount"`
+	State   seckill.PaymentState `json:"state"`
+	At      time.Time            `json:"at"` // when the ledger learnt of it
+	Cause   string               `json:"cause"`
+	Refund  string               `json:"refund_id,omitempty"`    // the provider's name for its way back; "" of money that is kept
+	Tries   int                  `json:"tries,omitempty"`        // due back: how often the provider was asked in vain
+	Next    time.Time            `json:"next,omitzero"`          // due back and not refused: when it is asked next, or with the sweep after it
+	Refused string               `json:"refused,omitempty"`      // due back: the provider's word for why it never will
+	Back    time.Time            `json:"refunded_time,omitzero"` // when the ledger learnt that it went back
+}
+
+// PaymentList is payments, the oldest first: at most 1,000 of Count.
+type PaymentList struct {
+	Count    int         `json:"count"`
+	Amount   seckill.Fen `json:"amount"` // of all
+	Payments []Payment   `json:"payments"`
+}
+
+// UnknownOrder is an order of which the payment provider does not say whether it is paid.
+type UnknownOrder struct {
+	Order  string        `json:"order_id"`
+	Item   string        `json:"item"`
+	Amount seckill.Fen   `json:"amount"`
+	Since  time.Time     `json:"since"` // when it began to close
+	Cause  string        `json:"cause"` // of that
+	End    seckill.State `json:"closes_to"`
+}
+
+// UnknownList is orders, the oldest first: at most 1,000 of Count.
+type UnknownList struct {
+	Count  int            `json:"count"`
+	Amount seckill.Fen    `json:"amount"` // of all
+	Orders []UnknownOrder `json:"orders"`
+}
+
+// OpenMoney is the money that is not where it has to be yet. The flow's own limits are above those of the lists.
+type OpenMoney struct {
+	Now     time.Time   `json:"now"`
+	Due     PaymentList `json:"due"`     // goes back with a next sweep
+	Refused PaymentList `json:"refused"` // the provider refused: a person has to act
+	Unknown UnknownList `json:"unknown"`
+}
+
+// Notice is an authentic notify of the provider.
+type Notice struct {
+	ID      string      `json:"id"`
+	TradeNo string      `json:"trade_no"`
+	Amount  seckill.Fen `json:"amount"`
+	At      time.Time   `json:"at"` // when it came first
+	Outcome string      `json:"outcome"`
+	Raw     string      `json:"raw,omitempty"` // as it came; only on demand, and of the first 4 MiB
+}
+
+// MoneyCase is all that is known of one order's money.
+type MoneyCase struct {
+	Order    string           `json:"order_id"`
+	Item     string           `json:"item"`
+	Title    string           `json:"title"`
+	User     string           `json:"user"`
+	Count    int              `json:"count"`
+	Held     int              `json:"held"` // units that nobody else can have
+	Amount   seckill.Fen      `json:"amount"`
+	State    seckill.State    `json:"state"`
+	Created  time.Time        `json:"create_time"`
+	PayBy    time.Time        `json:"pay_by,omitzero"`
+	Payments []Payment        `json:"payments"`
+	Notices  []Notice         `json:"notices"`
+	History  []seckill.Change `json:"history"`
+}
+
+// MoneyChange is an order after a command. Changed: there was something to do.
+type MoneyChange struct {
+	Order   string        `json:"order_id"`
+	State   seckill.State `json:"state"`
+	Due     seckill.Fen   `json:"due"`             // that goes back
+	Asked   int           `json:"asked,omitempty"` // again: refunds that are asked for
+	Changed bool          `json:"changed"`
+}
+
+// Open lists the money that an operator may have to care for.
+func (d *MoneyDesk) Open(ctx context.Context) (OpenMoney, error) {
+	open, err := d.refund.Open(ctx)
+	if err != nil {
+		return OpenMoney{}, err
+	}
+	out := OpenMoney{Now: d.refund.Clock.Now(), Due: payments(open.Due), Refused: payments(open.Refused), Unknown: UnknownList{Count: len(open.Unknown), Orders: []UnknownOrder{}}}
+	for i := range open.Unknown {
+		o := &open.Unknown[i]
+		u := UnknownOrder{Order: o.ID, Item: o.Item, Amount: o.Amount, End: o.CloseTo}
+		if n := slices.IndexFunc(o.History, func(c seckill.Change) bool { return c.State == seckill.Closing }); n >= 0 {
+			u.Since, u.Cause = o.History[n].At, o.History[n].Cause
+		}
+		out.Unknown.Amount += o.Amount
+		out.Unknown.Orders = append(out.Unknown.Orders, u)
+	}
+	slices.SortStableFunc(out.Unknown.Orders, func(a, b UnknownOrder) int { return a.Since.Compare(b.Since) })
+	out.Unknown.Orders = out.Unknown.Orders[:min(len(out.Unknown.Orders), maxShown)]
+	return out, nil
+}
+
+// Case reads one order's money; raw: with its notifies as they came. CodeOrderUnknown.
+func (d *MoneyDesk) Case(ctx context.Context, id string, raw bool) (MoneyCase, error) {
+	c, err := d.refund.Case(ctx, id)
+	if err != nil {
+		return MoneyCase{}, err
+	}
+	o := &c.Order
+	out := MoneyCase{Order: o.ID, Item: o.Item, Title: o.Title, User: o.User, Count: o.Count, Held: len(o.Units), Amount: o.Amount, State: o.State, Created: o.Created,
+		PayBy: o.PayBy, Payments: payments(c.Payments).Payments, Notices: []Notice{}, History: o.History}
+	size := 0
+	for i := range c.Notices {
+		n := &c.Notices[i]
+		shown := Notice{ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: n.At, Outcome: n.Outcome}
+		if size += len(n.Raw); raw && size <= maxPage {
+			shown.Raw = n.Raw
+		}
+		out.Notices = append(out.Notices, shown)
+	}
+	slices.SortStableFunc(out.Notices, func(a, b Notice) int { return a.At.Compare(b.At) })
+	out.Notices = out.Notices[:min(len(out.Notices), maxShown)]
+	return out, nil
+}
+
+// Refund has a paid order's money go back. Errors as refund.Flow.Order.
+func (d *MoneyDesk) Refund(ctx context.Context, id, who, why string, restock bool) (MoneyChange, error) {
+	before, err := d.refund.Case(ctx, id)
+	if err == nil {
+		err = d.refund.Order(ctx, id, signature(who), why, restock)
+	}
+	if err != nil {
+		return MoneyChange{}, err
+	}
+	return d.after(ctx, id, before.Order.State != seckill.RefundOwed && before.Order.State != seckill.Refunded)
+}
+
+// Again has an order's refunds that are owed asked for at once, also those that were refused. CodeOrderUnknown; else errors as refund.Flow.Again.
+func (d *MoneyDesk) Again(ctx context.Context, id, who, why string) (MoneyChange, error) {
+	if _, err := d.refund.Case(ctx, id); err != nil {
+		return MoneyChange{}, err
+	}
+	n, err := d.refund.Again(ctx, id, signature(who), why)
+	if err != nil {
+		return MoneyChange{}, err
+	}
+	out, err := d.after(ctx, id, n > 0)
+	out.Asked = n
+	return out, err
+}
+
+// Ask has the provider asked at once whether an order that is closing is paid. Errors as refund.Flow.Ask.
+func (d *MoneyDesk) Ask(ctx context.Context, id, who, why string) (MoneyChange, error) {
+	if err := d.refund.Ask(ctx, id, signature(who), why); err != nil {
+		return MoneyChange{}, err
+	}
+	return d.after(ctx, id, true)
+}
+
+// after says how an order is once a command was carried out.
+func (d *MoneyDesk) after(ctx context.Context, id string, is bool) (MoneyChange, error) {
+	c, err := d.refund.Case(ctx, id)
+	if err != nil {
+		return MoneyChange{}, err
+	}
+	out := MoneyChange{Order: id, State: c.Order.State, Changed: is}
+	for _, p := range c.Payments {
+		if p.State == seckill.RefundDue {
+			out.Due += p.Amount
+		}
+	}
+	return out, nil
+}
+
+// payments is payments as an answer has them.
+func payments(all []seckill.Payment) PaymentList {
+	out := PaymentList{Count: len(all), Payments: []Payment{}}
+	for i := range all {
+		p := &all[i]
+		shown := Payment{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount, State: p.State, At: p.At, Cause: p.Cause}
+		if p.State != seckill.Captured {
+			shown.Refund = seckill.RefundID(p.Order, p.TradeNo)
+		}
+		switch p.State {
+		case seckill.RefundDue:
+			shown.Tries, shown.Refused = p.Tries, p.Refused
+			if p.Refused == "" {
+				shown.Next = p.Due
+			}
+		case seckill.RefundDone:
+			shown.Back = p.Back
+		}
+		out.Amount += p.Amount
+		out.Payments = append(out.Payments, shown)
+	}
+	slices.SortStableFunc(out.Payments, func(a, b Payment) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Order, b.Order), cmp.Compare(a.TradeNo, b.TradeNo))
+	})
+	out.Payments = out.Payments[:min(len(out.Payments), maxShown)]
+	return out
+}
+
+// signature is how an operator's name stands in an order's history, which takes 64 characters: of an ARN the part behind the account, or
+// when that is too long, the name at its end. The audit log has the whole.
+func signature(who string) string {
+	if !strings.HasPrefix(who, "arn:") {
+		return who
+	}
+	who = who[strings.LastIndex(who, ":")+1:]
+	if len(who) > maxSigned {
+		who = who[strings.LastIndex(who, "/")+1:]
+	}
+	return who
+}
+
+// Handler serves the operator events of the refund function.
+func (d *MoneyDesk) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
+	return handler(audit, moneyCommands, d.do)
+}
+
+// do carries out a command.
+func (d *MoneyDesk) do(ctx context.Context, r *request) (done, error) {
+	var out MoneyChange
+	var err error
+	switch r.Command {
+	case cmdOpen:
+		open, err := d.Open(ctx)
+		return done{result: open, outcome: read}, err
+	case cmdCase:
+		c, err := d.Case(ctx, r.Order, r.Raw)
+		return done{result: c, outcome: read}, err
+	case cmdRefund:
+		out, err = d.Refund(ctx, r.Order, r.Who, r.Why, r.Restock)
+	case cmdAgain:
+		out, err = d.Again(ctx, r.Order, r.Who, r.Why)
+	default: // check let no other pass
+		out, err = d.Ask(ctx, r.Order, r.Who, r.Why)
+	}
+	return done{result: out, outcome: changedIf(out.Changed)}, err
+}
+
+// MoneyClient gives commands to a MoneyDesk that is behind a Lambda function. Errors as those of Client.
+type MoneyClient Client
+
+// Open lists the money that an operator may have to care for.
+func (c *MoneyClient) Open(ctx context.Context) (out OpenMoney, err error) {
+	err = c.give(ctx, &request{Command: cmdOpen}, &out)
+	return out, err
+}
+
+// Case reads one order's money; raw: with its notifies as they came.
+func (c *MoneyClient) Case(ctx context.Context, id string, raw bool) (out MoneyCase, err error) {
+	err = c.give(ctx, &request{Command: cmdCase, Order: id, Raw: raw}, &out)
+	return out, err
+}
+
+// Refund has a paid order's money go back; restock: its units are sold again, else nobody gets them.
+func (c *MoneyClient) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
+	err = c.give(ctx, &request{Command: cmdRefund, Order: id, Why: why, Restock: restock}, &out)
+	return out, err
+}
+
+// Again has an order's refunds that are owed asked for at once, also those that were refused.
+func (c *MoneyClient) Again(ctx context.Context, id, why string) (out MoneyChange, err error) {
+	err = c.give(ctx, &request{Command: cmdAgain, Order: id, Why: why}, &out)
+	return out, err
+}
+
+// Ask has the provider asked at once whether an order that is closing is paid.
+func (c *MoneyClient) Ask(ctx context.Context, id, why string) (out MoneyChange, err error) {
+	err = c.give(ctx, &request{Command: cmdAsk, Order: id, Why: why}, &out)
+	return out, err
+}
+
+func (c *MoneyClient) give(ctx context.Context, r *request, result any) error {
+	return (*Client)(c).send(ctx, moneyCommands, r, result)
+}
