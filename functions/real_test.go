@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -24,11 +23,9 @@ import (
 	"seckill/shared/adapter/dynamoledger"
 	"seckill/shared/adapter/dynamoledger/dynamotest"
 	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/operator"
 	"seckill/shared/adapter/redisconn/redistest"
 	"seckill/shared/adapter/sqsqueue"
-	"seckill/shared/adapter/system"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/flow/refund"
 	"seckill/shared/seckill"
 )
 
@@ -279,9 +276,12 @@ func (w *realWorld) cancelled(user, item string) {
 func (w *realWorld) refunded(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
-	desk := refund.New(refund.Deps{Ledger: ledger.New(w.rows), Orders: w.orders, Clock: system.Clock{}, Meter: telemetry.NewMeter(io.Discard, system.Clock{}, "test", "test")})
-	if err := desk.Order(w.t.Context(), order, "ann", "broken", true); err != nil {
-		w.t.Fatal(err)
+	desk := operator.MoneyClient{Who: "ann", Call: func(_ context.Context, event []byte) ([]byte, error) { return w.f["refund"].Invoke(event) }}
+	if done, err := desk.Refund(w.t.Context(), order, "broken", true); err != nil || !done.Changed {
+		w.t.Fatalf("%+v, %v", done, err)
+	}
+	if open, err := desk.Open(w.t.Context()); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != order || open.Refused.Count+open.Unknown.Count != 0 {
+		w.t.Errorf("open: %+v, %v", open, err)
 	}
 	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refund_due" {
 		w.t.Errorf("after the operator: %+v", r)
@@ -291,6 +291,10 @@ func (w *realWorld) refunded(user, item string) {
 	}
 	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refunded" {
 		w.t.Errorf("after the refund: %+v\n%s", r, w.f["refund"].Output())
+	}
+	c, err := desk.Case(w.t.Context(), order, true)
+	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notices) != 1 || c.Notices[0].Raw == "" {
+		w.t.Errorf("case: %+v, %v", c, err)
 	}
 	for _, trade := range w.gateway.Trades() {
 		if trade.OutTradeNo == order && (len(trade.Refunds) != 1 || trade.Kept() != 0) {

@@ -1,19 +1,21 @@
 package functions_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/operator"
 	"seckill/shared/seckill"
 )
 
-// TestRefundFunction: what is due goes back, all of it, and once, however often the function runs; what the provider refuses, or does not answer, is
-// counted and stays due.
-func TestRefundFunction(t *testing.T) {
-	w := newWorld(t)
+// paidTrade places an order whose trade is paid at the gateway, and the ledger does not know it yet.
+func paidTrade(t *testing.T, w *world) (*ledger.Ledger, seckill.Order, seckill.Notice) {
+	t.Helper()
 	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1, Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
 		Address: address, Created: time.Now(), Placed: time.Now(), PayBy: time.Now().Add(time.Hour), Buckets: 1}
 	client := shopOf(t, "http://shop.example/notify", nil)
@@ -29,6 +31,14 @@ func TestRefundFunction(t *testing.T) {
 	if err := l.Place(t.Context(), o, 1); err != nil {
 		t.Fatal(err)
 	}
+	return l, o, n
+}
+
+// TestRefundFunction: what is due goes back, all of it, and once, however often the function runs; what the provider refuses, or does not answer, is
+// counted and stays due.
+func TestRefundFunction(t *testing.T) {
+	w := newWorld(t)
+	l, o, n := paidTrade(t, w)
 	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(), Cause: "notify", Due: time.Now()}
 	if err := l.Settle(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
 		t.Fatal(err)
@@ -58,5 +68,54 @@ func TestRefundFunction(t *testing.T) {
 	sweep("call-5xx=1", 0, `"unknown_payments":1`, "refund of order "+o.ID)
 	for range 2 {
 		sweep("", n.Amount, `"refunds_made":1`, "")
+	}
+}
+
+// TestRefundFunctionOfAnOperator: it takes the commands about money, says in its log who gave which, whatever LOG_LEVEL says, and refuses every other event.
+func TestRefundFunctionOfAnOperator(t *testing.T) {
+	w := newWorld(t)
+	l, o, n := paidTrade(t, w)
+	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(), Cause: "notify", Due: time.Now()}
+	if err := l.Settle(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
+		t.Fatal(err)
+	}
+	kept := seckill.KeptNotice{Order: o.ID, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: time.Now(), Outcome: seckill.NoticeRecorded, Raw: "trade_no=" + n.TradeNo}
+	if err := l.KeepNotice(t.Context(), kept); err != nil {
+		t.Fatal(err)
+	}
+	f := w.start(t, "refund", "LOG_LEVEL", "error")
+	desk := operator.MoneyClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
+	ctx := t.Context()
+	var refused *operator.Refusal
+	// The fake table has the order as it was put: not paid.
+	if _, err := desk.Refund(ctx, o.ID, "broken", true); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
+		t.Errorf("a refund of an unpaid order: %v, want %s", err, seckill.CodeInvalid)
+	}
+	if open, err := desk.Open(ctx); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != o.ID || open.Refused.Count+open.Unknown.Count != 0 {
+		t.Errorf("open: %+v, %v", open, err)
+	}
+	c, err := desk.Case(ctx, o.ID, true)
+	if err != nil || len(c.Payments) != 1 || c.Payments[0].TradeNo != n.TradeNo || len(c.Notices) != 1 || c.Notices[0].Raw != kept.Raw {
+		t.Errorf("case: %+v, %v", c, err)
+	}
+	if done, err := desk.Again(ctx, o.ID, "at once"); err != nil || done.Asked != 1 || done.Due != o.Amount {
+		t.Errorf("again: %+v, %v", done, err)
+	}
+	run(t, f, recorded(t, "schedule.json"), "null")
+	if trades := w.gateway.Trades(); len(trades) != 1 || trades[0].Refunded() != n.Amount {
+		t.Errorf("%+v, want its money back", trades)
+	}
+	if out, err := f.Invoke([]byte(`{"operate":{"command":"refund","who":"a","order":"` + o.ID + `","why":"x"}}`)); err == nil || out != nil {
+		t.Errorf("an event of another kind: %s, want an error", out)
+	}
+	for _, want := range []string{`"command":"open","result":"read"`, `"command":"case","order":"` + o.ID + `","result":"read"`, `"msg":"event refused"`,
+		`"command":"refund","order":"` + o.ID + `","restock":true,"result":"invalid_request"`,
+		`"level":"INFO","msg":"operator","who":"` + desk.Who + `","command":"again","order":"` + o.ID + `","result":"changed"`} {
+		if !f.Says(want) {
+			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
+		}
+	}
+	if log := f.Output(); strings.Contains(log, address) || strings.Contains(log, "broken") {
+		t.Errorf("the log has an address, or a reason:\n%s", log)
 	}
 }

@@ -1,10 +1,15 @@
-// Command refund gives back, each minute, the money that is due back, as a Lambda function.
+// Command refund gives back, each minute, the money that is due back, as a Lambda function, and carries out the operator's commands about money.
 package main
 
 import (
+	"log/slog"
+	"os"
+
 	"seckill/functions/internal/boot"
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/operator"
+	"seckill/shared/adapter/telemetry"
 	"seckill/shared/flow/refund"
 )
 
@@ -17,6 +22,7 @@ func main() {
 			Orders:  b.Queue(s.Orders.URL, ""),
 			Clock:   b.Clock, Meter: b.Meter,
 		})
-		return apigw.Schedule(flow.Sweep)
+		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
+		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep), operator.NewMoneyDesk(flow).Handler(audit))
 	})
 }
