@@ -16,7 +16,7 @@ import (
 const (
 	MaxAdvance = 7 * 24 * time.Hour // of the clock, in one call
 
-	maxAdminBody = 1 << 10 // bytes
+	maxAdminBody = 4 << 10 // bytes
 	settleWait   = 5 * time.Second
 	tokenValid   = 7 * 24 * time.Hour
 	shownRefunds = 100 // per shard
@@ -41,6 +41,7 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("POST /_local/items/{id}/stop", s.postStopped(true))
 	mux.HandleFunc("POST /_local/items/{id}/resume", s.postStopped(false))
 	mux.HandleFunc("POST /_local/items/{id}/stock", s.postStock)
+	s.money(mux)
 	mux.HandleFunc("/_local/", s.unknown)
 	return http.NewCrossOriginProtection().Handler(mux)
 }
@@ -93,7 +94,7 @@ func (s *System) postFlush(w http.ResponseWriter, _ *http.Request) {
 func (s *System) postStopped(stopped bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		it, err := s.desk.SetStopped(r.Context(), r.PathValue("id"), stopped)
-		s.changed(w, r, it, err)
+		s.answer(w, r, it, err)
 	}
 }
 
@@ -106,7 +107,7 @@ func (s *System) postStock(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	it, err := s.desk.AddStock(r.Context(), r.PathValue("id"), *body.Stock)
-	s.changed(w, r, it, err)
+	s.answer(w, r, it, err)
 }
 
 type queueState struct {
@@ -130,14 +131,15 @@ type state struct {
 	Orders  map[seckill.State]int         `json:"orders"`
 	Amounts map[seckill.State]seckill.Fen `json:"amounts"` // of those orders
 	Queues  []queueState                  `json:"queues"`
-	Refunds []refundDue                   `json:"refunds_due"`
+	Refunds []refundDue                   `json:"refunds_due"`     // that will be asked for without a person
+	Refused []refundDue                   `json:"refunds_refused"` // that wait for one
 	Events  map[seckill.Event]int         `json:"events"`
 }
 
 func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	out := state{Now: s.Clock.Now(), Version: s.opt.Version, Orders: map[seckill.State]int{}, Amounts: map[seckill.State]seckill.Fen{},
-		Items: []operator.ItemState{}, Refunds: []refundDue{}, Events: s.Meter.Counts()}
+		Items: []operator.ItemState{}, Refunds: []refundDue{}, Refused: []refundDue{}, Events: s.Meter.Counts()}
 	items, err := s.Items.List(ctx, time.Time{})
 	for i := range items {
 		st := s.desk.State(ctx, &items[i])
@@ -162,11 +164,11 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 			out.Refunds = append(out.Refunds, refundDue{p.Order, p.TradeNo, p.Amount})
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		s.refuse(w, r, err)
-		return
+	refused, err := s.Ledger.RefundsRefused(ctx, shownRefunds)
+	for _, p := range refused {
+		out.Refused = append(out.Refused, refundDue{p.Order, p.TradeNo, p.Amount})
 	}
-	s.reply(w, out)
+	s.answer(w, r, out, errors.Join(append(errs, err)...))
 }
 
 // countOrders adds up the orders of these items, and what they cost, by state.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"seckill/shared/adapter/itemfile"
-	"seckill/shared/adapter/operator"
 	"seckill/shared/seckill"
 )
 
@@ -55,13 +54,4 @@ func (s *System) postItems(w http.ResponseWriter, r *http.Request) {
 		s.log.Warn("the schedule has to load what was imported", "err", err)
 	}
 	s.reply(w, done)
-}
-
-// changed answers an operator's change with the item as it is now.
-func (s *System) changed(w http.ResponseWriter, r *http.Request, it operator.ItemChange, err error) {
-	if err != nil {
-		s.refuse(w, r, err)
-		return
-	}
-	s.reply(w, it)
 }

@@ -97,6 +97,7 @@ type System struct {
 	log      *slog.Logger
 	auth     *jwtauth.Verifier
 	desk     *operator.Desk
+	till     *operator.MoneyDesk
 	listener net.Listener
 	server   *http.Server
 
@@ -266,6 +267,7 @@ func (s *System) buildFlows() {
 	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Orders: s.orders, Clock: s.Clock, Meter: s.Meter})
+	s.till = operator.NewMoneyDesk(s.Refund)
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.desk = operator.NewDesk(s.Stage)
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.courtesy},
