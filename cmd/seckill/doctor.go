@@ -73,7 +73,7 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 		return fmt.Errorf("--within %v: want 1s to %v", d.within, maxWithin)
 	}
 	wait := waitingOn(cmd.ErrOrStderr())
-	s, err := openStack(cmd.Context(), &d.target, wait)
+	s, err := openStack(cmd.Context(), &d.target, stageOutput, wait)
 	if err != nil {
 		return err
 	}

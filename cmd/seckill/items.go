@@ -38,18 +38,39 @@ type itemsFile struct {
 	items []seckill.Item
 }
 
-// target holds the flags that say which shop is meant.
+// target is the flags that say which shop is meant.
 type target struct{ url, stack, region, profile string }
 
-func (t *target) shop(cmd *cobra.Command) (shop, error) {
+// on adds the flags to a command and to those below it.
+func (t *target) on(cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&t.url, "url", defaultURL, "address of the running shop")
+	flags.StringVar(&t.stack, "stack", "", "name of a deployed stack, instead of an address")
+	flags.StringVar(&t.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
+	flags.StringVar(&t.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
+}
+
+// deployed says whether a stack is meant, and not an address.
+func (t *target) deployed(cmd *cobra.Command) (bool, error) {
 	given := cmd.Flags().Changed
 	switch {
 	case given("stack") && given("url"):
-		return nil, errors.New("--stack and --url contradict each other: the items are those of a deployed stack, or of a shop at an address")
+		return false, errors.New("--stack and --url contradict each other: it is a deployed stack, or a shop at an address")
 	case given("stack"):
-		return openStack(cmd.Context(), t, waitingOn(cmd.ErrOrStderr()))
+		return true, nil
 	case given("region"), given("profile"):
-		return nil, errors.New("--region and --profile say where a deployed stack is: name it with --stack")
+		return false, errors.New("--region and --profile say where a deployed stack is: name it with --stack")
+	}
+	return false, nil
+}
+
+func (t *target) shop(cmd *cobra.Command) (shop, error) {
+	deployed, err := t.deployed(cmd)
+	switch {
+	case err != nil:
+		return nil, err
+	case deployed:
+		return openStack(cmd.Context(), t, stageOutput, waitingOn(cmd.ErrOrStderr()))
 	}
 	return newRunningShop(t.url)
 }
@@ -73,11 +94,7 @@ lambda:InvokeFunction. Who gave which command is in the function's log.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	flags := cmd.PersistentFlags()
-	flags.StringVar(&to.url, "url", defaultURL, "address of the running shop")
-	flags.StringVar(&to.stack, "stack", "", "name of a deployed stack, instead of an address")
-	flags.StringVar(&to.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
-	flags.StringVar(&to.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
+	to.on(cmd)
 	cmd.AddCommand(importCommand(&to), exportCommand(&to), stopCommand(&to, true), stopCommand(&to, false), addStockCommand(&to))
 	return cmd
 }

@@ -1,5 +1,5 @@
 // Command seckill is the operator's and tester's tool. `seckill run` serves a whole flash sale on this machine; `seckill items`
-// works on the items of one that runs, and `seckill load` has a crowd come to it; `seckill keys` makes the secrets that a deployed one needs, and `seckill doctor` looks at it before a sale.
+// works on the items of one that runs, `seckill payments`, `refund` and `unknown` on its money, and `seckill load` has a crowd come to it; `seckill keys` makes the secrets that a deployed one needs, and `seckill doctor` looks at it before a sale.
 package main
 
 import (
@@ -47,6 +47,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		Example: `  seckill run              the whole sale on http://localhost:8100
   seckill run --help       its flags
   seckill items --help     import, export, stop, resume, add stock
+  seckill payments --help  money that is due back, refused or unknown; an order's case
+  seckill refund --help    refund a paid order, or have refused refunds asked for again
+  seckill unknown --help   orders of which the payment provider does not say whether they are paid
   seckill load --help      have a crowd come at once, and see what it does
   seckill plan --help      what a sale on AWS needs and costs
   seckill keys --help      make the secrets of a stack on AWS
@@ -56,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(getenv), itemsCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
+	root.AddCommand(runCommand(getenv), itemsCommand(), paymentsCommand(), refundCommand(), unknownCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -27,6 +27,9 @@ const (
 	maxAnswer   = 128 << 20        // bytes; MaxItems items of the longest details
 )
 
+// itemsPath is where a running shop's items are.
+const itemsPath = "/_local/items"
+
 var defaultURL = "http://localhost:" + strconv.Itoa(local.DefaultPort)
 
 // runningShop is a `seckill run`, reached by its routes under /_local.
@@ -44,7 +47,7 @@ func newRunningShop(address string) (*runningShop, error) {
 }
 
 func (s *runningShop) Export(ctx context.Context) ([]byte, error) {
-	return s.call(ctx, http.MethodGet, "", "", nil)
+	return s.call(ctx, http.MethodGet, itemsPath, "", nil)
 }
 
 func (s *runningShop) Import(ctx context.Context, f itemsFile) (done stage.Imported, err error) {
@@ -52,7 +55,7 @@ func (s *runningShop) Import(ctx context.Context, f itemsFile) (done stage.Impor
 	if strings.EqualFold(filepath.Ext(f.name), ".csv") {
 		kind = "text/csv"
 	}
-	answer, err := s.call(ctx, http.MethodPost, "", kind, f.data)
+	answer, err := s.call(ctx, http.MethodPost, itemsPath, kind, f.data)
 	if err == nil {
 		err = s.read(answer, &done)
 	}
@@ -71,16 +74,21 @@ func (s *runningShop) AddStock(ctx context.Context, id string, n int) (operator.
 }
 
 func (s *runningShop) change(ctx context.Context, id, what string, body []byte) (it operator.ItemChange, err error) {
-	answer, err := s.call(ctx, http.MethodPost, "/"+id+"/"+what, "application/json", body)
-	if err == nil {
-		err = s.read(answer, &it)
-	}
-	return it, said(err, id, s.base)
+	return it, said(s.get(ctx, http.MethodPost, itemsPath+"/"+id+"/"+what, body, &it), id, s.base)
 }
 
-// call makes one call under /_local/items. An *operator.Refusal when the shop refuses; a faultError when it does not answer, or fails.
+// get makes a call with a JSON body or none, and reads its JSON answer. Errors as call.
+func (s *runningShop) get(ctx context.Context, method, path string, body []byte, into any) error {
+	answer, err := s.call(ctx, method, path, "application/json", body)
+	if err != nil {
+		return err
+	}
+	return s.read(answer, into)
+}
+
+// call makes one call under /_local. An *operator.Refusal when the shop refuses; a faultError when it does not answer, or fails.
 func (s *runningShop) call(ctx context.Context, method, path, kind string, body []byte) ([]byte, error) {
-	resp, err := s.send(ctx, s.http, method, "/_local/items"+path, kind, body)
+	resp, err := s.send(ctx, s.http, method, path, kind, body)
 	if err != nil {
 		return nil, err
 	}

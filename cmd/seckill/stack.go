@@ -23,8 +23,11 @@ import (
 	"seckill/shared/flow/stage"
 )
 
-// stageOutput is the stack's output that names the function which carries out an operator's commands.
-const stageOutput = "StageFunction"
+// The stack's outputs that name the functions which carry out an operator's commands.
+const (
+	stageOutput  = "StageFunction"  // about items
+	refundOutput = "RefundFunction" // about money
+)
 
 // Limits of calls to AWS.
 const (
@@ -35,12 +38,13 @@ const (
 // stackName is what CloudFormation allows (CreateStack), or a stack's id.
 var stackName = regexp.MustCompile(`^([A-Za-z][-A-Za-z0-9]{0,127}|arn:[-A-Za-z0-9:/]{1,1000})$`)
 
-// deployedShop is a stack on AWS, reached by its stage function.
+// deployedShop is a stack on AWS, reached by one of its functions.
 type deployedShop struct {
 	client  operator.Client
 	lambda  *lambda.Client
 	wait    waiting
 	stack   string
+	output  string // that names the function
 	region  string
 	account string
 	name    string // of the function, or its ARN
@@ -48,12 +52,12 @@ type deployedShop struct {
 	found   types.Stack
 }
 
-// openStack finds the caller, the stack and its stage function.
-func openStack(ctx context.Context, t *target, wait waiting) (*deployedShop, error) {
+// openStack finds the caller, the stack, and the function that an output names.
+func openStack(ctx context.Context, t *target, output string, wait waiting) (*deployedShop, error) {
 	if !stackName.MatchString(t.stack) {
 		return nil, fmt.Errorf("--stack %q: want the name of a stack, letters, digits and hyphens", t.stack)
 	}
-	s := &deployedShop{stack: t.stack, wait: wait}
+	s := &deployedShop{stack: t.stack, output: output, wait: wait}
 	err := wait.during("AWS", func() error {
 		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 		defer cancel()
@@ -118,13 +122,13 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 	}
 	s.found = out.Stacks[0]
 	for _, o := range s.found.Outputs {
-		if aws.ToString(o.OutputKey) == stageOutput {
+		if aws.ToString(o.OutputKey) == s.output {
 			s.name = aws.ToString(o.OutputValue)
 		}
 	}
 	if s.name == "" {
 		return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never deployed whole", s.stack,
-			s.found.StackStatus, stageOutput)
+			s.found.StackStatus, s.output)
 	}
 	// One try: a repetition is the operator's to decide, who is told that it does no harm.
 	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })
@@ -167,7 +171,7 @@ func (s *deployedShop) judge(err error) error {
 	return err
 }
 
-// invoke has the stage function handle an event.
+// invoke has the function handle an event.
 func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, invokeTimeout)
 	defer cancel()

@@ -1,0 +1,339 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/user"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"seckill/shared/adapter/operator"
+	"seckill/shared/seckill"
+)
+
+// paymentsPath is where a running shop's money is.
+const paymentsPath = "/_local/payments"
+
+// till is where an operator's money is: a running `seckill run`, or a deployed stack. Errors as those of shop.
+type till interface {
+	// Open lists the money that is not where it has to be yet.
+	Open(ctx context.Context) (operator.OpenMoney, error)
+	// Case reads one order's money; raw: with its notifies as they came.
+	Case(ctx context.Context, id string, raw bool) (operator.MoneyCase, error)
+	// Refund has a paid order's money go back; restock: its units are sold again.
+	Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error)
+	// Again has an order's refunds that are owed asked for at once.
+	Again(ctx context.Context, id, why string) (operator.MoneyChange, error)
+	// Ask has the provider asked at once about an order that is closing.
+	Ask(ctx context.Context, id, why string) (operator.MoneyChange, error)
+}
+
+// runningTill is that of a `seckill run`.
+type runningTill struct {
+	*runningShop
+	who string
+}
+
+func (t *runningTill) Open(ctx context.Context) (out operator.OpenMoney, err error) {
+	return out, t.get(ctx, http.MethodGet, paymentsPath, nil, &out)
+}
+
+func (t *runningTill) Case(ctx context.Context, id string, raw bool) (out operator.MoneyCase, err error) {
+	path := paymentsPath + "/" + id
+	if raw {
+		path += "?raw=1"
+	}
+	err = t.get(ctx, http.MethodGet, path, nil, &out)
+	return out, ofOrder(err, id, t.base)
+}
+
+func (t *runningTill) Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error) {
+	return t.change(ctx, id, "refund", map[string]any{"who": t.who, "why": why, "restock": restock})
+}
+
+func (t *runningTill) Again(ctx context.Context, id, why string) (operator.MoneyChange, error) {
+	return t.change(ctx, id, "again", map[string]any{"who": t.who, "why": why})
+}
+
+func (t *runningTill) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
+	return t.change(ctx, id, "ask", map[string]any{"who": t.who, "why": why})
+}
+
+func (t *runningTill) change(ctx context.Context, id, what string, fields map[string]any) (out operator.MoneyChange, err error) {
+	body, err := json.Marshal(fields)
+	if err == nil {
+		err = t.get(ctx, http.MethodPost, paymentsPath+"/"+id+"/"+what, body, &out)
+	}
+	return out, ofOrder(err, id, t.base)
+}
+
+// deployedTill is that of a stack, whose refund function has it.
+type deployedTill struct {
+	*deployedShop
+	money *operator.MoneyClient
+}
+
+func (t *deployedTill) Open(ctx context.Context) (operator.OpenMoney, error) {
+	out, err := t.money.Open(ctx)
+	return out, t.judge(err)
+}
+
+func (t *deployedTill) Case(ctx context.Context, id string, raw bool) (operator.MoneyCase, error) {
+	out, err := t.money.Case(ctx, id, raw)
+	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+}
+
+func (t *deployedTill) Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error) {
+	out, err := t.money.Refund(ctx, id, why, restock)
+	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+}
+
+func (t *deployedTill) Again(ctx context.Context, id, why string) (operator.MoneyChange, error) {
+	out, err := t.money.Again(ctx, id, why)
+	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+}
+
+func (t *deployedTill) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
+	out, err := t.money.Ask(ctx, id, why)
+	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+}
+
+// ofOrder puts a refusal about an order into words. where names the shop.
+func ofOrder(err error, id, where string) error {
+	refused := &operator.Refusal{}
+	switch {
+	case !errors.As(err, &refused):
+		return err
+	case refused.Code == seckill.CodeOrderUnknown:
+		return fmt.Errorf("order %s: %s has no such order", id, where)
+	case refused.Code == seckill.CodeInvalid:
+		return fmt.Errorf("order %s: %w", id, refused)
+	}
+	return err
+}
+
+// moneyFlags are what the commands about money are told.
+type moneyFlags struct {
+	target
+	why, who string
+	json     bool
+}
+
+// add adds the flags to a command.
+func (f *moneyFlags) add(cmd *cobra.Command) {
+	f.on(cmd)
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
+}
+
+// addWords adds the flags of a command that stands in an order's history.
+func (f *moneyFlags) addWords(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 200 characters; it stands in the order's history")
+	cmd.Flags().StringVar(&f.who, "who", "", "your name (else your login name); with --stack it is what AWS calls you")
+}
+
+// till finds the shop. words: the command has to say who, and why.
+func (f *moneyFlags) till(cmd *cobra.Command, words bool) (till, error) {
+	deployed, err := f.deployed(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if words && strings.TrimSpace(f.why) == "" {
+		return nil, errors.New("--why is missing: your reason, in a few words, for the order's history")
+	}
+	if deployed {
+		if cmd.Flags().Changed("who") {
+			return nil, errors.New("--who is for a shop at an address: with --stack it is what AWS calls you")
+		}
+		s, err := openStack(cmd.Context(), &f.target, refundOutput, waitingOn(cmd.ErrOrStderr()))
+		if err != nil {
+			return nil, err
+		}
+		return &deployedTill{s, (*operator.MoneyClient)(&s.client)}, nil
+	}
+	s, err := newRunningShop(f.url)
+	if err != nil {
+		return nil, err
+	}
+	who := f.who
+	if words && !cmd.Flags().Changed("who") {
+		u, err := user.Current()
+		if err != nil || u.Username == "" {
+			return nil, errors.New("--who is missing, and this machine does not know your login name")
+		}
+		who = u.Username
+	}
+	return &runningTill{s, who}, nil
+}
+
+// checkOrder refuses what is no order's id.
+func checkOrder(id string) error {
+	if !seckill.ValidOrderID(id) {
+		return fmt.Errorf("ORDER %q: want an order's id, which is 27 letters and digits and begins with o", id)
+	}
+	return nil
+}
+
+// orderArg wants an order's id, or nothing when the command can do without.
+func orderArg(optional bool) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if optional && len(args) == 0 {
+			return nil
+		}
+		if err := exactly("ORDER")(cmd, args); err != nil {
+			return err
+		}
+		return checkOrder(args[0])
+	}
+}
+
+func paymentsCommand() *cobra.Command {
+	var f moneyFlags
+	var raw bool
+	cmd := &cobra.Command{
+		Use:   "payments [ORDER]",
+		Short: "Show money that is due back, refused or unknown, or all that is known of one order's",
+		Long: `Show the money that is not where it has to be yet: what goes back with one of the next sweeps, what the payment provider refuses to give back, so that a
+person has to act, and how many orders it does not tell about (seckill unknown). With ORDER, show all that is known of one order's money: its payments,
+the provider's notifies, and its history.
+
+It is that of a shop that runs by "seckill run" (--url), or of a stack on AWS (--stack), whose refund function looks. It changes nothing. Times are UTC.
+With --stack the AWS credentials have to allow sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
+		Example: `  seckill payments
+  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb
+  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw      with each notify as it came, signature included
+  seckill payments --stack seckill-prod --region eu-central-1 --json`,
+		Args: orderArg(true),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if raw && len(args) == 0 {
+				return errors.New("--raw is about one order: name it")
+			}
+			t, err := f.till(cmd, false)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				c, err := t.Case(cmd.Context(), args[0], raw)
+				return f.print(cmd, err, &c, func(p *page) { p.moneyCase(&c, raw) })
+			}
+			open, err := t.Open(cmd.Context())
+			return f.print(cmd, err, &open, func(p *page) { p.open(&open) })
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&raw, "raw", false, "with ORDER: each notify as it came")
+	return cmd
+}
+
+func refundCommand() *cobra.Command {
+	var f moneyFlags
+	var again, restock bool
+	cmd := &cobra.Command{
+		Use:   "refund ORDER --why TEXT",
+		Short: "Refund a paid order, or have an order's refunds asked for again",
+		Long: `Refund a paid order whose goods are not on their way: all of its money goes back to the shopper. With --restock its units are sold again; else nobody
+gets them, as for goods that broke. There is no way back.
+
+With --again, have the refunds that an order owes asked for at once, those that the payment provider refused as well: after its cause was mended.
+
+Who and why stand in the order's history, which seckill payments ORDER shows. The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose
+refund function does it. A repetition refunds nothing twice.`,
+		Example: `  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "arrived broken"
+  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "ordered by mistake" --restock
+  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --again --why "paid into the account" --stack seckill-prod`,
+		Args: orderArg(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if again && restock {
+				return errors.New("--restock and --again contradict each other: what becomes of the units was decided with the refund")
+			}
+			t, err := f.till(cmd, true)
+			if err != nil {
+				return err
+			}
+			var done operator.MoneyChange
+			if again {
+				done, err = t.Again(cmd.Context(), args[0], f.why)
+				return f.print(cmd, err, &done, func(p *page) { p.line("%s", saidAgain(&done)) })
+			}
+			done, err = t.Refund(cmd.Context(), args[0], f.why, restock)
+			return f.print(cmd, err, &done, func(p *page) { p.line("%s", saidRefund(&done, restock)) })
+		},
+	}
+	f.add(cmd)
+	f.addWords(cmd)
+	cmd.Flags().BoolVar(&restock, "restock", false, "its units are sold again; else nobody gets them")
+	cmd.Flags().BoolVar(&again, "again", false, "have the refunds that it owes asked for at once, also those that were refused")
+	return cmd
+}
+
+func unknownCommand() *cobra.Command {
+	var f moneyFlags
+	cmd := &cobra.Command{
+		Use:   "unknown [ORDER --why TEXT]",
+		Short: "Show orders of which the payment provider does not say whether they are paid, or ask again",
+		Long: `Show the orders that are over their time, or cancelled, and of which the payment provider has not said for minutes whether they are paid. Each minute
+it is asked again, and until it answers their units are neither sold nor free. With ORDER, have it asked at once about that one.
+
+The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose refund function looks. Times are UTC.`,
+		Example: `  seckill unknown
+  seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --why "Alipay is back"
+  seckill unknown --stack seckill-prod --json`,
+		Args: orderArg(true),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && (cmd.Flags().Changed("why") || cmd.Flags().Changed("who")) {
+				return errors.New("--why and --who are about one order: name it")
+			}
+			t, err := f.till(cmd, len(args) == 1)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				done, err := t.Ask(cmd.Context(), args[0], f.why)
+				return f.print(cmd, err, &done, func(p *page) { p.line("%s", saidAsk(&done)) })
+			}
+			open, err := t.Open(cmd.Context())
+			return f.print(cmd, err, &open.Unknown, func(p *page) { p.unknown(&open) })
+		},
+	}
+	f.add(cmd)
+	f.addWords(cmd)
+	return cmd
+}
+
+// saidRefund says what a refund does now.
+func saidRefund(c *operator.MoneyChange, restock bool) string {
+	switch {
+	case c.State == seckill.Refunded && c.Changed:
+		return fmt.Sprintf("Order %s: its money went back. %s", c.Order, lookAt(c))
+	case c.State == seckill.Refunded:
+		return fmt.Sprintf("Nothing to do: order %s was refunded already. %s", c.Order, lookAt(c))
+	case !c.Changed:
+		return fmt.Sprintf("Nothing to do: order %s is being refunded already, %s yuan. %s", c.Order, c.Due.Yuan(), lookAt(c))
+	}
+	units := "nobody gets its units"
+	if restock {
+		units = "its units are sold again"
+	}
+	return fmt.Sprintf("Order %s: %s yuan go back within a minute or two, and %s. %s", c.Order, c.Due.Yuan(), units, lookAt(c))
+}
+
+// saidAgain says what asking again does now.
+func saidAgain(c *operator.MoneyChange) string {
+	if c.Asked == 0 {
+		return fmt.Sprintf("Nothing to do: order %s is %s, and no money of it is due back. %s", c.Order, c.State, lookAt(c))
+	}
+	return fmt.Sprintf("Order %s: the payment provider is asked again for %s within a minute. %s", c.Order, counted(c.Asked, "refund", "refunds"), lookAt(c))
+}
+
+// saidAsk says what asking about an order does now.
+func saidAsk(c *operator.MoneyChange) string {
+	if c.State != seckill.Closing {
+		return fmt.Sprintf("Nothing to do: order %s is %s by now. %s", c.Order, c.State, lookAt(c))
+	}
+	return fmt.Sprintf("Order %s: the payment provider is asked again within a minute whether it is paid. %s", c.Order, lookAt(c))
+}
+
+func lookAt(c *operator.MoneyChange) string { return "See: seckill payments " + c.Order }

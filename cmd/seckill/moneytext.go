@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"seckill/shared/adapter/operator"
+	"seckill/shared/seckill"
+)
+
+// page is what is printed about money: lines, of which those with tabs are tables.
+type page struct{ w *tabwriter.Writer }
+
+// print prints a result for people, or as JSON when that was asked for.
+func (f *moneyFlags) print(cmd *cobra.Command, err error, result any, text func(*page)) error {
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), result)
+	}
+	var b bytes.Buffer
+	p := &page{tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)}
+	text(p)
+	_ = p.w.Flush() // a buffer takes everything
+	return say(cmd, "%s", strings.TrimSuffix(b.String(), "\n"))
+}
+
+func (p *page) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+
+// row prints the cells of a table's line. What others wrote is made fit for a terminal.
+func (p *page) row(cells ...string) {
+	for i, c := range cells {
+		cells[i] = printable(c)
+	}
+	p.line("  %s", strings.Join(cells, "\t"))
+}
+
+// open prints the money that an operator may have to care for.
+func (p *page) open(o *operator.OpenMoney) {
+	if o.Due.Count+o.Refused.Count+o.Unknown.Count == 0 {
+		p.line("No money is due back, refused or unknown.")
+		return
+	}
+	if o.Due.Count > 0 {
+		p.line("Due back: %s, %s yuan. The payment provider is asked each minute for those whose time has come.", counted(o.Due.Count, "payment", "payments"), o.Due.Amount.Yuan())
+		p.row("ORDER", "TRADE", "YUAN", "SINCE", "TRIES", "NEXT")
+		for _, m := range o.Due.Payments {
+			p.row(m.Order, m.TradeNo, m.Amount.Yuan(), at(m.At), fmt.Sprint(m.Tries), next(m.Next, o.Now))
+		}
+		p.more(o.Due.Count - len(o.Due.Payments))
+	}
+	if o.Refused.Count > 0 {
+		p.line("Refused: %s, %s yuan. The payment provider does not give it back, and a person has to act.", counted(o.Refused.Count, "payment", "payments"), o.Refused.Amount.Yuan())
+		p.row("ORDER", "TRADE", "YUAN", "SINCE", "TRIES", "REFUSED")
+		for _, m := range o.Refused.Payments {
+			p.row(m.Order, m.TradeNo, m.Amount.Yuan(), at(m.At), fmt.Sprint(m.Tries), m.Refused)
+		}
+		p.more(o.Refused.Count - len(o.Refused.Payments))
+		p.line("Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT")
+	}
+	if o.Unknown.Count > 0 {
+		p.line("Unknown: %s, %s yuan. See: seckill unknown", counted(o.Unknown.Count, "order", "orders"), o.Unknown.Amount.Yuan())
+	}
+}
+
+// unknown prints the orders that the provider does not tell about.
+func (p *page) unknown(o *operator.OpenMoney) {
+	u := &o.Unknown
+	if u.Count == 0 {
+		p.line("The payment provider has told of every order whether it is paid.")
+		return
+	}
+	p.line("Unknown: %s, %s yuan. The payment provider is asked again each minute.", counted(u.Count, "order", "orders"), u.Amount.Yuan())
+	p.row("ORDER", "ITEM", "YUAN", "CLOSING SINCE", "BECAUSE", "UNPAID IT IS")
+	for _, m := range u.Orders {
+		p.row(m.Order, m.Item, m.Amount.Yuan(), at(m.Since), m.Cause, string(m.End))
+	}
+	p.more(u.Count - len(u.Orders))
+	p.line("At once: seckill unknown ORDER --why TEXT. What it means: docs/runbooks/unknown-payments.md")
+}
+
+func (p *page) more(n int) {
+	if n > 0 {
+		p.line("  … and %d more", n)
+	}
+}
+
+// moneyCase prints all that is known of one order's money.
+func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
+	p.line("Order %s is %s: %s yuan for %s of item %s (%s), by user %s. %s held for it.", c.Order, c.State, c.Amount.Yuan(), counted(c.Count, "unit", "units"),
+		printable(c.Item), printable(c.Title), printable(c.User), counted(c.Held, "unit is", "units are"))
+	if len(c.Payments) == 0 {
+		p.line("No payment is known.")
+	} else {
+		p.line("Payments:")
+		p.row("TRADE", "YUAN", "SINCE", "LEARNT BY", "STATE")
+		for i := range c.Payments {
+			m := &c.Payments[i]
+			p.row(m.TradeNo, m.Amount.Yuan(), at(m.At), m.Cause, where(m))
+		}
+	}
+	if len(c.Notices) > 0 {
+		p.line("Notifies:")
+		p.row("TIME", "ID", "TRADE", "YUAN", "OUTCOME")
+		for i := range c.Notices {
+			n := &c.Notices[i]
+			p.row(at(n.At), n.ID, n.TradeNo, n.Amount.Yuan(), n.Outcome)
+		}
+		if raw {
+			p.line("As they came:")
+			for i := range c.Notices {
+				p.line("  %s  %s", printable(c.Notices[i].ID), printable(c.Notices[i].Raw))
+			}
+		}
+	}
+	p.line("History:")
+	p.row("TIME", "STATE", "CAUSE")
+	for _, h := range c.History {
+		p.row(at(h.At), string(h.State), h.Cause)
+	}
+}
+
+// where says where a payment's money is.
+func where(m *operator.Payment) string {
+	switch {
+	case m.State == seckill.RefundDone:
+		return fmt.Sprintf("went back %s, refund %s", at(m.Back), m.Refund)
+	case m.Refused != "":
+		return fmt.Sprintf("its refund %s was refused: %s", m.Refund, m.Refused)
+	case m.State == seckill.RefundDue:
+		return fmt.Sprintf("goes back by refund %s, asked for in vain %d times, next %s", m.Refund, m.Tries, at(m.Next))
+	}
+	return "kept"
+}
+
+// at writes a time in UTC, to the second.
+func at(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// next is when something is done: now, or later.
+func next(t, now time.Time) string {
+	if !t.After(now) {
+		return "now"
+	}
+	return at(t)
+}
+
+// printable is a text without what would move a terminal's cursor; "-" for none.
+func printable(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, s)
+}
