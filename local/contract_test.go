@@ -86,7 +86,7 @@ func TestStateShowsTheWholeSystem(t *testing.T) {
 	w.drained()
 	a := w.call("", "GET", "/_local/state", nil)
 	s := contract.Fields(t, "state", a.json, map[string]string{"now": "time", "version": "string", "items": "array", "orders": "object", "queues": "array",
-		"refunds_due": "array", "events": "object"})
+		"refunds_due": "array", "refunds_refused": "array", "events": "object"})
 	item := s["items"].([]any)[1].(map[string]any)
 	for field, want := range map[string]any{"id": local.DemoLive, "state": "online", "stock": json.Number("10"), "left": json.Number("9"),
 		"held": json.Number("1"), "awaiting": json.Number("0"), "installed": true} {

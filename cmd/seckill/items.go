@@ -64,6 +64,17 @@ func (t *target) deployed(cmd *cobra.Command) (bool, error) {
 	return false, nil
 }
 
+// again is the flags that lead another command to the same shop, each with a blank before it.
+func (t *target) again() string {
+	out := ""
+	for _, flag := range []struct{ name, value, not string }{{"url", t.url, defaultURL}, {"stack", t.stack, ""}, {"region", t.region, ""}, {"profile", t.profile, ""}} {
+		if flag.value != flag.not {
+			out += " --" + flag.name + " " + flag.value
+		}
+	}
+	return out
+}
+
 func (t *target) shop(cmd *cobra.Command) (shop, error) {
 	deployed, err := t.deployed(cmd)
 	switch {

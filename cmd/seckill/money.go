@@ -204,7 +204,7 @@ It is that of a shop that runs by "seckill run" (--url), or of a stack on AWS (-
 With --stack the AWS credentials have to allow sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
 		Example: `  seckill payments
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb
-  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw      with each notify as it came, signature included
+  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw      with each notify as it came, the buyer's account included
   seckill payments --stack seckill-prod --region eu-central-1 --json`,
 		Args: orderArg(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -220,7 +220,7 @@ With --stack the AWS credentials have to allow sts:GetCallerIdentity, cloudforma
 				return f.print(cmd, err, &c, func(p *page) { p.moneyCase(&c, raw) })
 			}
 			open, err := t.Open(cmd.Context())
-			return f.print(cmd, err, &open, func(p *page) { p.open(&open) })
+			return f.print(cmd, err, &open, func(p *page) { p.open(&open, f.target.again()) })
 		},
 	}
 	f.add(cmd)
@@ -256,10 +256,10 @@ refund function does it. A repetition refunds nothing twice.`,
 			var done operator.MoneyChange
 			if again {
 				done, err = t.Again(cmd.Context(), args[0], f.why)
-				return f.print(cmd, err, &done, func(p *page) { p.line("%s", saidAgain(&done)) })
+				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidAgain(&done)) })
 			}
 			done, err = t.Refund(cmd.Context(), args[0], f.why, restock)
-			return f.print(cmd, err, &done, func(p *page) { p.line("%s", saidRefund(&done, restock)) })
+			return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidRefund(&done, restock)) })
 		},
 	}
 	f.add(cmd)
@@ -292,10 +292,10 @@ The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack),
 			}
 			if len(args) == 1 {
 				done, err := t.Ask(cmd.Context(), args[0], f.why)
-				return f.print(cmd, err, &done, func(p *page) { p.line("%s", saidAsk(&done)) })
+				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidAsk(&done)) })
 			}
 			open, err := t.Open(cmd.Context())
-			return f.print(cmd, err, &open.Unknown, func(p *page) { p.unknown(&open) })
+			return f.print(cmd, err, &open.Unknown, func(p *page) { p.unknown(&open.Unknown, f.target.again()) })
 		},
 	}
 	f.add(cmd)
@@ -304,36 +304,39 @@ The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack),
 }
 
 // saidRefund says what a refund does now.
-func saidRefund(c *operator.MoneyChange, restock bool) string {
+func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 	switch {
 	case c.State == seckill.Refunded && c.Changed:
-		return fmt.Sprintf("Order %s: its money went back. %s", c.Order, lookAt(c))
+		return fmt.Sprintf("Order %s: its money went back. %s", c.Order, f.lookAt(c))
 	case c.State == seckill.Refunded:
-		return fmt.Sprintf("Nothing to do: order %s was refunded already. %s", c.Order, lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s was refunded already. %s", c.Order, f.lookAt(c))
 	case !c.Changed:
-		return fmt.Sprintf("Nothing to do: order %s is being refunded already, %s yuan. %s", c.Order, c.Due.Yuan(), lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s is being refunded already, %s yuan. %s", c.Order, c.Due.Yuan(), f.lookAt(c))
 	}
 	units := "nobody gets its units"
 	if restock {
 		units = "its units are sold again"
 	}
-	return fmt.Sprintf("Order %s: %s yuan go back within a minute or two, and %s. %s", c.Order, c.Due.Yuan(), units, lookAt(c))
+	return fmt.Sprintf("Order %s: %s yuan go back within a minute or two, and %s. %s", c.Order, c.Due.Yuan(), units, f.lookAt(c))
 }
 
 // saidAgain says what asking again does now.
-func saidAgain(c *operator.MoneyChange) string {
+func (f *moneyFlags) saidAgain(c *operator.MoneyChange) string {
 	if c.Asked == 0 {
-		return fmt.Sprintf("Nothing to do: order %s is %s, and no money of it is due back. %s", c.Order, c.State, lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s is %s, and no money of it is due back. %s", c.Order, c.State, f.lookAt(c))
 	}
-	return fmt.Sprintf("Order %s: the payment provider is asked again for %s within a minute. %s", c.Order, counted(c.Asked, "refund", "refunds"), lookAt(c))
+	return fmt.Sprintf("Order %s: the payment provider is asked again for %s within a minute. %s", c.Order, counted(c.Asked, "refund", "refunds"), f.lookAt(c))
 }
 
 // saidAsk says what asking about an order does now.
-func saidAsk(c *operator.MoneyChange) string {
+func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
 	if c.State != seckill.Closing {
-		return fmt.Sprintf("Nothing to do: order %s is %s by now. %s", c.Order, c.State, lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s is %s by now. %s", c.Order, c.State, f.lookAt(c))
 	}
-	return fmt.Sprintf("Order %s: the payment provider is asked again within a minute whether it is paid. %s", c.Order, lookAt(c))
+	return fmt.Sprintf("Order %s: the payment provider is asked again within a minute whether it is paid. %s", c.Order, f.lookAt(c))
 }
 
-func lookAt(c *operator.MoneyChange) string { return "See: seckill payments " + c.Order }
+// lookAt says how to see what becomes of it.
+func (f *moneyFlags) lookAt(c *operator.MoneyChange) string {
+	return "See: seckill payments " + c.Order + f.target.again()
+}

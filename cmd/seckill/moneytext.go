@@ -43,7 +43,7 @@ func (p *page) row(cells ...string) {
 }
 
 // open prints the money that an operator may have to care for.
-func (p *page) open(o *operator.OpenMoney) {
+func (p *page) open(o *operator.OpenMoney, again string) {
 	if o.Due.Count+o.Refused.Count+o.Unknown.Count == 0 {
 		p.line("No money is due back, refused or unknown.")
 		return
@@ -63,16 +63,15 @@ func (p *page) open(o *operator.OpenMoney) {
 			p.row(m.Order, m.TradeNo, m.Amount.Yuan(), at(m.At), fmt.Sprint(m.Tries), m.Refused)
 		}
 		p.more(o.Refused.Count - len(o.Refused.Payments))
-		p.line("Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT")
+		p.line("Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT%s", again)
 	}
 	if o.Unknown.Count > 0 {
-		p.line("Unknown: %s, %s yuan. See: seckill unknown", counted(o.Unknown.Count, "order", "orders"), o.Unknown.Amount.Yuan())
+		p.line("Unknown: %s, %s yuan. See: seckill unknown%s", counted(o.Unknown.Count, "order", "orders"), o.Unknown.Amount.Yuan(), again)
 	}
 }
 
 // unknown prints the orders that the provider does not tell about.
-func (p *page) unknown(o *operator.OpenMoney) {
-	u := &o.Unknown
+func (p *page) unknown(u *operator.UnknownList, again string) {
 	if u.Count == 0 {
 		p.line("The payment provider has told of every order whether it is paid.")
 		return
@@ -83,7 +82,7 @@ func (p *page) unknown(o *operator.OpenMoney) {
 		p.row(m.Order, m.Item, m.Amount.Yuan(), at(m.Since), m.Cause, string(m.End))
 	}
 	p.more(u.Count - len(u.Orders))
-	p.line("At once: seckill unknown ORDER --why TEXT. What it means: docs/runbooks/unknown-payments.md")
+	p.line("At once: seckill unknown ORDER --why TEXT%s. What it means: docs/runbooks/unknown-payments.md", again)
 }
 
 func (p *page) more(n int) {
@@ -134,8 +133,10 @@ func where(m *operator.Payment) string {
 		return fmt.Sprintf("went back %s, refund %s", at(m.Back), m.Refund)
 	case m.Refused != "":
 		return fmt.Sprintf("its refund %s was refused: %s", m.Refund, m.Refused)
+	case m.State == seckill.RefundDue && m.Tries == 0:
+		return fmt.Sprintf("goes back by refund %s with the next sweep", m.Refund)
 	case m.State == seckill.RefundDue:
-		return fmt.Sprintf("goes back by refund %s, asked for in vain %d times, next %s", m.Refund, m.Tries, at(m.Next))
+		return fmt.Sprintf("goes back by refund %s, asked for in vain %s, next %s", m.Refund, counted(m.Tries, "time", "times"), at(m.Next))
 	}
 	return "kept"
 }
