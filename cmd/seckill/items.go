@@ -64,8 +64,8 @@ func (t *target) deployed(cmd *cobra.Command) (bool, error) {
 	return false, nil
 }
 
-// again is the flags that lead another command to the same shop, each with a blank before it.
-func (t *target) again() string {
+// sameShop is the flags that lead another command to the same shop, each with a blank before it.
+func (t *target) sameShop() string {
 	out := ""
 	for _, flag := range []struct{ name, value, not string }{{"url", t.url, defaultURL}, {"stack", t.stack, ""}, {"region", t.region, ""}, {"profile", t.profile, ""}} {
 		if flag.value != flag.not {

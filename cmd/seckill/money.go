@@ -220,7 +220,7 @@ With --stack the AWS credentials have to allow sts:GetCallerIdentity, cloudforma
 				return f.print(cmd, err, &c, func(p *page) { p.moneyCase(&c, raw) })
 			}
 			open, err := t.Open(cmd.Context())
-			return f.print(cmd, err, &open, func(p *page) { p.open(&open, f.target.again()) })
+			return f.print(cmd, err, &open, func(p *page) { p.open(&open, f.sameShop()) })
 		},
 	}
 	f.add(cmd)
@@ -295,7 +295,7 @@ The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack),
 				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidAsk(&done)) })
 			}
 			open, err := t.Open(cmd.Context())
-			return f.print(cmd, err, &open.Unknown, func(p *page) { p.unknown(&open.Unknown, f.target.again()) })
+			return f.print(cmd, err, &open.Unknown, func(p *page) { p.unknown(&open.Unknown, f.sameShop()) })
 		},
 	}
 	f.add(cmd)
@@ -338,5 +338,5 @@ func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
 
 // lookAt says how to see what becomes of it.
 func (f *moneyFlags) lookAt(c *operator.MoneyChange) string {
-	return "See: seckill payments " + c.Order + f.target.again()
+	return "See: seckill payments " + c.Order + f.sameShop()
 }

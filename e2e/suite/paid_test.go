@@ -36,3 +36,39 @@ func testBuyPayPaid(t *testing.T, s *stack) {
 		t.Errorf("the ledger learnt of the payment by %q, want the notice", cause)
 	}
 }
+
+// An operator refunds a paid order with restock: its money goes back with the next sweep, and its unit is sold again. Somebody else may be refunding at
+// the same time, so what is open is looked at for this order alone.
+func testRefund(t *testing.T, s *stack) {
+	report.timed(t, nil)
+	sale := s.sell(t, 1, 1)
+	p := sale.shopper(t, newShoppers(1))
+	order, pay := p.bought(t, 1, "cart")
+	if a, err := s.pay(t.Context(), pay); err != nil || a.Status != 200 {
+		t.Fatalf("paying: %v, %v", a, err)
+	}
+	p.await(t, seckill.Paid)
+	done, err := s.money.Refund(t.Context(), order, "tried by the suite", true)
+	if err != nil || !done.Changed || done.Due != sale.item.Price {
+		t.Fatalf("refund: %+v, %v", done, err)
+	}
+	if done, err := s.money.Refund(t.Context(), order, "tried by the suite", true); err != nil || done.Changed {
+		t.Errorf("the same again: %+v, %v", done, err)
+	}
+	if _, err := s.money.Open(t.Context()); err != nil {
+		t.Errorf("open: %v", err)
+	}
+	s.minute(t, "RefundFunction")
+	p.await(t, seckill.Refunded)
+	eventually(t, "unit back on sale", func() string {
+		if left := sale.left(t); left != "1" {
+			return left + " units left"
+		}
+		return ""
+	})
+	c, err := s.money.Case(t.Context(), order, false)
+	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notices) == 0 || c.Notices[0].Outcome != seckill.NoticeRecorded {
+		t.Errorf("case: %+v, %v", c, err)
+	}
+	sale.converged(t)
+}

@@ -62,6 +62,7 @@ type stack struct {
 	rules     *eventbridge.Client
 	secrets   *ssm.Client
 	desk      operator.Client
+	money     operator.MoneyClient
 	alone     sync.Mutex // see undisturbed
 }
 
@@ -139,6 +140,9 @@ func open(ctx context.Context, name string) (*stack, error) {
 		Transport: bounded{s.busy, &http.Transport{MaxIdleConnsPerHost: s.clients()}}}}
 	s.desk = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		return s.invoke(ctx, "StageFunction", event)
+	}}
+	s.money = operator.MoneyClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		return s.invoke(ctx, "RefundFunction", event)
 	}}
 	s.secret, err = s.read(ctx, "jwt-secret")
 	return s, err
