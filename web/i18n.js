@@ -195,6 +195,7 @@ export const TEXTS = {
   status_orders: ['订单状态', 'Orders by state'],
   status_queues: ['队列', 'Queues'],
   status_refunds: ['待退款', 'Refunds due'],
+  status_refused: ['被拒绝的退款', 'Refunds refused'],
   status_none: ['无', 'None'],
   st_id: ['编号', 'Id'],
   st_title: ['商品', 'Title'],

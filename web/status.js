@@ -10,6 +10,7 @@ const TABLES = [
   ['items', 'status_items', ['id', 'title', 'state', 'stock', 'left', 'held', 'awaiting', 'installed']],
   ['queues', 'status_queues', ['queue', 'visible', 'in_flight', 'delayed', 'parked']],
   ['refunds_due', 'status_refunds', ['order', 'trade', 'amount']],
+  ['refunds_refused', 'status_refused', ['order', 'trade', 'amount']],
 ];
 
 // Columns that are not simply the field of their name.
@@ -55,8 +56,8 @@ function show() {
   document.title = `${t('status')} · ${t('brand')}`;
   const facts = [last.now && `${t('server_time')} ${when(last.now, true)}`, last.version && `${t('status_version')} ${last.version}`];
   setText(document.getElementById('facts'), facts.filter(Boolean).join(' · '));
-  const [items, queues, refunds] = TABLES.map(table);
-  put(document.getElementById('state'), items, orders(), queues, refunds);
+  const [items, queues, ...refunds] = TABLES.map(table);
+  put(document.getElementById('state'), items, orders(), queues, ...refunds);
 }
 
 async function look() {

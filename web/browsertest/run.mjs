@@ -388,7 +388,7 @@ await check('who am I: demo shoppers and a token', async () => {
 });
 
 await check('status page, both languages', async () => {
-  for (const [lang, size, words] of [['zh', 'desktop', ['运行状态', '待退款', '已付款']], ['en', 'phone', ['System status', 'Refunds due', 'Paid']]]) {
+  for (const [lang, size, words] of [['zh', 'desktop', ['运行状态', '待退款', '被拒绝的退款', '已付款']], ['en', 'phone', ['System status', 'Refunds due', 'Refunds refused', 'Paid']]]) {
     const page = await open({ size, lang });
     await page.goto(new URL(`status?lang=${lang}`, base).href);
     await page.locator('[data-table="items"] tbody tr').first().waitFor();
