@@ -29,14 +29,17 @@ func (f Fen) Yuan() string {
 // MarshalJSON writes yuan as a JSON number, as the HTTP contract's sk_price and amount.
 func (f Fen) MarshalJSON() ([]byte, error) { return []byte(f.Yuan()), nil }
 
-// UnmarshalJSON reads what MarshalJSON writes, of whatever size: sums too. ErrAmount.
+// UnmarshalJSON reads what MarshalJSON writes, of whatever size: sums too. Who passed it on may have left out zeros at its end. ErrAmount.
 func (f *Fen) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil // as json.Unmarshaler wants it
 	}
 	whole, cents, _ := strings.Cut(string(b), ".")
-	n, err := strconv.ParseInt(whole+cents, 10, 64)
-	if err != nil || len(cents) != 2 {
+	if len(cents) > 2 {
+		return ErrAmount
+	}
+	n, err := strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
+	if err != nil {
 		return ErrAmount
 	}
 	*f = Fen(n)

@@ -51,7 +51,13 @@ func TestFenJSON(t *testing.T) {
 			t.Errorf("%s read again: %d, %v; want %d", got, int64(again), err, int64(in))
 		}
 	}
-	for _, in := range []string{"88", "88.8", "88.805", "8e1", "1.5e3", `"88.80"`, "true", "99999999999999999.00"} {
+	for in, want := range map[string]Fen{"88": 88_00, "88.8": 88_80, "0.0": 0, "-0.5": -50} {
+		got := Fen(1)
+		if err := json.Unmarshal([]byte(in), &got); err != nil || got != want {
+			t.Errorf("%s is read as %d fen, %v; want %d", in, int64(got), err, int64(want))
+		}
+	}
+	for _, in := range []string{"88.805", "88.800", "8e1", "1.5e3", `"88.80"`, "true", "99999999999999999.00"} {
 		got := Fen(1)
 		if err := json.Unmarshal([]byte(in), &got); err == nil || got != 1 {
 			t.Errorf("%s is read as %d fen, %v; want it refused", in, int64(got), err)
