@@ -305,13 +305,17 @@ The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack),
 
 // saidRefund says what a refund does now.
 func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
+	decided := ""
+	if restock {
+		decided = "; what becomes of its units was decided then"
+	}
 	switch {
 	case c.State == seckill.Refunded && c.Changed:
 		return fmt.Sprintf("Order %s: its money went back. %s", c.Order, f.lookAt(c))
 	case c.State == seckill.Refunded:
-		return fmt.Sprintf("Nothing to do: order %s was refunded already. %s", c.Order, f.lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s was refunded already%s. %s", c.Order, decided, f.lookAt(c))
 	case !c.Changed:
-		return fmt.Sprintf("Nothing to do: order %s is being refunded already, %s yuan. %s", c.Order, c.Due.Yuan(), f.lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s is being refunded already, %s yuan%s. %s", c.Order, c.Due.Yuan(), decided, f.lookAt(c))
 	}
 	units := "nobody gets its units"
 	if restock {
