@@ -333,7 +333,7 @@ func TestMoneyCommandsAgainstAStack(t *testing.T) {
 		{[]string{"refund", order, "--why", "arrived broken"}, exitOK, "Order ORDER: 88.80 yuan go back within a minute or two, and nobody gets its units." + see, ""},
 		{[]string{"refund", order, "--why", "arrived broken", "--restock"}, exitOK, "Nothing to do: order ORDER is being refunded already, 88.80 yuan; what becomes of its units was decided then." + see, ""},
 		{[]string{"refund", order, "--why", "at once", "--again"}, exitOK, "Order ORDER: the payment provider is asked again for 1 refund within a minute." + see, ""},
-		{[]string{"payments", order}, exitOK, "Order ORDER is refund_due: 88.80 yuan for 2 units of item 7 (表?[2J), by user 1001. 2 units are held for it.\n" +
+		{[]string{"payments", order}, exitOK, "Order ORDER is refund_due: 88.80 yuan for 2 units of item 7 (表?[2J), by user 1001. 2 units are kept out of sale.\n" +
 			"Payments:\n  TRADE  YUAN  SINCE  LEARNT BY  STATE\n  t1  88.80  TIME  notify  goes back by refund REFUND with the next sweep\n" +
 			"History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n  TIME  refund_due  refund by assumed-role/Operators/liu: arrived broken\n" +
 			"  TIME  refund_due  refund of trade t1 wanted again by assumed-role/Operators/liu: at once\n", ""},

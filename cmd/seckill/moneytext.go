@@ -93,8 +93,12 @@ func (p *page) more(n int) {
 
 // moneyCase prints all that is known of one order's money.
 func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
-	p.line("Order %s is %s: %s yuan for %s of item %s (%s), by user %s. %s held for it.", c.Order, c.State, c.Amount.Yuan(), counted(c.Count, "unit", "units"),
-		printable(c.Item), printable(c.Title), printable(c.User), counted(c.Held, "unit is", "units are"))
+	kept := "held for it"
+	if c.Held > 0 && (c.State == seckill.RefundOwed || c.State == seckill.Refunded) {
+		kept = "kept out of sale"
+	}
+	p.line("Order %s is %s: %s yuan for %s of item %s (%s), by user %s. %s %s.", c.Order, c.State, c.Amount.Yuan(), counted(c.Count, "unit", "units"),
+		printable(c.Item), printable(c.Title), printable(c.User), counted(c.Held, "unit is", "units are"), kept)
 	if len(c.Payments) == 0 {
 		p.line("No payment is known.")
 	} else {
