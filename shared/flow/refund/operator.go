@@ -11,11 +11,13 @@ import (
 
 // Limits of what an operator is shown.
 const (
-	maxListed    = 1000            // of each list; orders and payments that are due: per shard
+	maxListed    = 1000            // refunds; those that are due: per shard
+	maxLooked    = 64              // orders per shard: each is read by itself
 	unknownAfter = 2 * time.Minute // how long the provider may take to say whether a closing order is paid
 )
 
-// Open is the money that is not where it has to be yet. Each list is complete up to its limit, and may lag.
+// Open is the money that is not where it has to be yet. Each list is complete up to its limit, and may lag. While the holds of a whole sale end, more orders
+// are due than are looked at, and few are shown as unknown: look again some minutes later.
 type Open struct {
 	Due     []seckill.Payment // goes back with a next sweep, by order
 	Refused []seckill.Payment // the provider refused: a person has to act
@@ -37,7 +39,7 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 		}
 		out.Due = append(out.Due, due...)
 		// Each minute without an answer has them due a minute later.
-		ids, err := f.Ledger.DueOrders(ctx, shard, now.Add(unknownAfter), maxListed)
+		ids, err := f.Ledger.DueOrders(ctx, shard, now.Add(unknownAfter), maxLooked)
 		if err != nil {
 			return Open{}, seckill.AsError(err)
 		}
