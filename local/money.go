@@ -11,7 +11,7 @@ import (
 func (s *System) money(mux *http.ServeMux) {
 	mux.HandleFunc("GET /_local/payments", s.getPayments)
 	mux.HandleFunc("GET /_local/payments/{order}", s.getCase)
-	for _, what := range []string{"refund", "again", "ask"} {
+	for _, what := range []string{"refund", "again", "ask", "learn"} {
 		mux.HandleFunc("POST /_local/payments/{order}/"+what, s.postMoney(what))
 	}
 }
@@ -34,6 +34,7 @@ func (s *System) postMoney(what string) http.HandlerFunc {
 			Who     string `json:"who"`
 			Why     string `json:"why"`
 			Restock bool   `json:"restock"`
+			TradeNo string `json:"trade_no"`
 		}
 		if err := decode(r, &body); err != nil {
 			s.refuse(w, r, seckill.Invalid("body", ""))
@@ -43,6 +44,10 @@ func (s *System) postMoney(what string) http.HandlerFunc {
 			s.refuse(w, r, seckill.Invalid("restock", ""))
 			return
 		}
+		if (body.TradeNo != "") != (what == "learn") {
+			s.refuse(w, r, seckill.Invalid("trade_no", ""))
+			return
+		}
 		var out operator.MoneyChange
 		var err error
 		switch id := r.PathValue("order"); what {
@@ -50,6 +55,8 @@ func (s *System) postMoney(what string) http.HandlerFunc {
 			out, err = s.till.Refund(r.Context(), id, body.Who, body.Why, body.Restock)
 		case "again":
 			out, err = s.till.Again(r.Context(), id, body.Who, body.Why)
+		case "learn":
+			out, err = s.till.Learn(r.Context(), id, body.TradeNo, body.Who, body.Why)
 		default:
 			out, err = s.till.Ask(r.Context(), id, body.Who, body.Why)
 		}

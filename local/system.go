@@ -266,7 +266,7 @@ func (s *System) buildFlows() {
 		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})
 	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
-	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Orders: s.orders, Clock: s.Clock, Meter: s.Meter})
+	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders, Clock: s.Clock, Meter: s.Meter})
 	s.till = operator.NewMoneyDesk(s.Refund)
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.desk = operator.NewDesk(s.Stage)

@@ -81,6 +81,31 @@ func (w *World) reconciled() error {
 	return w.oddLine(len(w.truth.list) * 7919 % len(w.Provider.book))
 }
 
+// learn has an operator match the bills, and have the provider asked about each payment that the ledger does not know: notifies were lost for ever.
+func (i *Instance) learn() error {
+	w := i.world
+	w.Clock.Advance(w.lag + 1)
+	days := map[string]bool{}
+	for _, l := range w.Provider.book {
+		days[seckill.Day(l.At)] = true
+	}
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		r, err := w.match(w.Provider, day)
+		if err != nil {
+			return fmt.Errorf("I6 the bill of %s: %w", day, err)
+		}
+		for _, d := range r.Differences {
+			if d.Kind != seckill.PaymentNotHere {
+				return fmt.Errorf("I6 notifies were lost, and the bill of %s has %+v", day, d)
+			}
+			if _, err := i.Refund.Learn(context.Background(), d.Order, d.TradeNo, "ann", "it is on the bill"); err != nil {
+				return fmt.Errorf("I6 the payment %+v cannot be recorded: %w", d, err)
+			}
+		}
+	}
+	return nil
+}
+
 // match has the reconcile step match a day, when it is over.
 func (w *World) match(bills seckill.Bills, day string) (seckill.Reconciliation, error) {
 	later := memory.NewClock(w.Clock.Now().Add(24 * time.Hour))

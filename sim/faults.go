@@ -72,7 +72,7 @@ var Faults = [nFaults]struct{ Name, Means string }{
 	PayLate:       {"pay-late", "the shopper pays after the hold has ended"},
 	TwoTrades:     {"two-trades", "an order is paid by two trades"},
 	NotifyTwice:   {"notify-twice", "a notify is delivered again"},
-	NotifyLost:    {"notify-lost", "a notify comes only when nothing else happens any more"},
+	NotifyLost:    {"notify-lost", "a notify comes only when nothing else happens any more, or never: then an operator finds its money on the bill"},
 	NotifyReorder: {"notify-reorder", "a notify comes before an older one"},
 	NotifyForged:  {"notify-forged", "a notify with a wrong signature, order or amount"},
 	QueryFault:    {"query-fault", "the provider does not answer a query"},

@@ -369,3 +369,14 @@ type Bills struct {
 func (b Bills) Bill(ctx context.Context, day string) ([]seckill.BillLine, error) {
 	return get(b.Hook, "payments.Bill", func() ([]seckill.BillLine, error) { return b.Next.Bill(ctx, day) })
 }
+
+// Trades is the port whose every call goes through a Hook.
+type Trades struct {
+	Next seckill.Trades
+	Hook Hook
+}
+
+// Trade implements seckill.Trades.
+func (t Trades) Trade(ctx context.Context, order, tradeNo string) (seckill.Trade, error) {
+	return get(t.Hook, "payments.Trade", func() (seckill.Trade, error) { return t.Next.Trade(ctx, order, tradeNo) })
+}

@@ -123,6 +123,18 @@ func (p *Provider) Query(_ context.Context, order string) (seckill.Trade, error)
 	return best, nil
 }
 
+// Trade implements seckill.Trades.
+func (p *Provider) Trade(_ context.Context, order, tradeNo string) (seckill.Trade, error) {
+	t, ok := p.trade(order, tradeNo)
+	if !ok {
+		return seckill.Trade{State: seckill.TradeUnknown}, nil
+	}
+	if p.wentBack(order, tradeNo) {
+		t.State = seckill.TradeClosed
+	}
+	return t, nil
+}
+
 // Close implements seckill.Payments.
 func (p *Provider) Close(_ context.Context, order string) (seckill.CloseResult, error) {
 	o := p.orders[order]

@@ -116,6 +116,7 @@ func New(p Plan) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.gone = p.Seed%2 == 1
 	s := of(w, p)
 	w.Clock.Advance(5 * time.Second) // the window is open by every clock
 	if p.Installed {

@@ -44,6 +44,7 @@ type World struct {
 	More     []seckill.Item // the others
 	Events   Events
 	lag      time.Duration // of indexes
+	gone     bool          // the provider never sends a lost notify again
 
 	items  *memory.Items
 	stock  seckill.Stock
@@ -327,7 +328,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 			Repair: rep, Hold: Hold}),
 		Notify:    notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
 		Expire:    expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events}),
-		Refund:    refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Orders: orders, Clock: clock, Meter: w.Events}),
+		Refund:    refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook}, Orders: orders, Clock: clock, Meter: w.Events}),
 		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
 		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
 		Repair:    rep,
@@ -461,6 +462,13 @@ func (w *World) Drain() error {
 		if err == nil && w.quiet() == nil {
 			if len(w.Provider.Lost) == 0 {
 				return w.Converged()
+			}
+			if w.gone {
+				if e := i.learn(); e != nil {
+					return e
+				}
+				w.Provider.Lost = nil
+				continue
 			}
 			w.Provider.Notices, w.Provider.Lost = w.Provider.Lost, nil
 		}

@@ -30,6 +30,8 @@ type till interface {
 	Again(ctx context.Context, id, why string) (operator.MoneyChange, error)
 	// Ask has the provider asked at once about an order that is closing.
 	Ask(ctx context.Context, id, why string) (operator.MoneyChange, error)
+	// Learn has the provider asked about one trade of an order, and its money recorded.
+	Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error)
 }
 
 // runningTill is that of a `seckill run`.
@@ -61,6 +63,10 @@ func (t *runningTill) Again(ctx context.Context, id, why string) (operator.Money
 
 func (t *runningTill) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
 	return t.change(ctx, id, "ask", map[string]any{"who": t.who, "why": why})
+}
+
+func (t *runningTill) Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
+	return t.change(ctx, id, "learn", map[string]any{"who": t.who, "why": why, "trade_no": tradeNo})
 }
 
 func (t *runningTill) change(ctx context.Context, id, what string, fields map[string]any) (out operator.MoneyChange, err error) {
@@ -99,6 +105,11 @@ func (t *deployedTill) Again(ctx context.Context, id, why string) (operator.Mone
 
 func (t *deployedTill) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
 	out, err := t.money.Ask(ctx, id, why)
+	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+}
+
+func (t *deployedTill) Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
+	out, err := t.money.Learn(ctx, id, tradeNo, why)
 	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
 }
 
@@ -271,24 +282,33 @@ refund function does it. A repetition refunds nothing twice.`,
 
 func unknownCommand() *cobra.Command {
 	var f moneyFlags
+	var trade string
 	cmd := &cobra.Command{
-		Use:   "unknown [ORDER --why TEXT]",
+		Use:   "unknown [ORDER --why TEXT [--trade NUMBER]]",
 		Short: "Show orders of which the payment provider does not say whether they are paid, or ask again",
 		Long: `Show the orders that are over their time, or cancelled, and of which the payment provider has not said for minutes whether they are paid. Each minute
 it is asked again, and until it answers their units are neither sold nor free. With ORDER, have it asked at once about that one.
 
+With --trade, have the payment provider asked about that trade of the order, in whatever state the order is, and record its money if it is paid, as its notify
+would have done: the order becomes paid, or the money goes back. That is for a payment that "seckill reconcile" finds on the bill and not here.
+
 The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose refund function looks. Times are UTC.`,
 		Example: `  seckill unknown
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --why "Alipay is back"
+  seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --trade 2026112222001400000000000001 --why "on the bill of the 21st"
   seckill unknown --stack seckill-prod --json`,
 		Args: orderArg(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && (cmd.Flags().Changed("why") || cmd.Flags().Changed("who")) {
-				return errors.New("--why and --who are about one order: name it")
+			if len(args) == 0 && (cmd.Flags().Changed("why") || cmd.Flags().Changed("who") || cmd.Flags().Changed("trade")) {
+				return errors.New("--why, --who and --trade are about one order: name it")
 			}
 			t, err := f.till(cmd, len(args) == 1)
 			if err != nil {
 				return err
+			}
+			if trade != "" {
+				done, err := t.Learn(cmd.Context(), args[0], trade, f.why)
+				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidLearn(&done, trade)) })
 			}
 			if len(args) == 1 {
 				done, err := t.Ask(cmd.Context(), args[0], f.why)
@@ -300,6 +320,7 @@ The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack),
 	}
 	f.add(cmd)
 	f.addWords(cmd)
+	cmd.Flags().StringVar(&trade, "trade", "", "the payment provider's number of a trade whose money is to be recorded")
 	return cmd
 }
 
@@ -338,6 +359,17 @@ func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
 		return fmt.Sprintf("Nothing to do: order %s is %s by now. %s", c.Order, c.State, f.lookAt(c))
 	}
 	return fmt.Sprintf("Order %s: the payment provider is asked again within a minute whether it is paid. %s", c.Order, f.lookAt(c))
+}
+
+// saidLearn says what became of a trade's money.
+func (f *moneyFlags) saidLearn(c *operator.MoneyChange, trade string) string {
+	switch {
+	case !c.Changed:
+		return fmt.Sprintf("Nothing to do: the payment by trade %s was recorded already. %s", trade, f.lookAt(c))
+	case c.Due > 0:
+		return fmt.Sprintf("Order %s: trade %s is paid, and was not wanted: %s yuan go back within a minute or two. %s", c.Order, trade, c.Due.Yuan(), f.lookAt(c))
+	}
+	return fmt.Sprintf("Order %s: trade %s is paid, and recorded: the order is %s. %s", c.Order, trade, c.State, f.lookAt(c))
 }
 
 // lookAt says how to see what becomes of it.

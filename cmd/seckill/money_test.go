@@ -216,6 +216,8 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		try(
 			step{[]string{"refund", order, "--why", "x", "--json"}, exitUsage, "",
 				"seckill: order ORDER: The order must be paid, and its goods not on their way; it is expired. (see: seckill refund --help)\n"},
+			step{[]string{"unknown", order, "--trade", "1", "--why", "x"}, exitUsage, "",
+				"seckill: order ORDER: The value of trade_no must be a paid trade of the order; the provider says unknown. (see: seckill unknown --help)\n"},
 			step{[]string{"refund", someOrder, "--why", "x"}, exitUsage, "", "seckill: order ORDER: URL has no such order (see: seckill refund --help)\n"},
 			step{[]string{"payments", someOrder}, exitUsage, "", "seckill: order ORDER: URL has no such order (see: seckill payments --help)\n"},
 			step{[]string{"refund", someOrder, "--why", "x", "--who", ""}, exitUsage, "", "seckill: order ORDER: URL has no such order (see: seckill refund --help)\n"},
@@ -258,7 +260,7 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 		{"no reason", []string{"refund", someOrder}, exitUsage, "--why is missing: your reason"},
 		{"a blank reason", []string{"refund", someOrder, "--again", "--why", " "}, exitUsage, "--why is missing"},
 		{"no reason to ask", []string{"unknown", someOrder}, exitUsage, "--why is missing"},
-		{"a reason for a list", []string{"unknown", "--why", "x"}, exitUsage, "--why and --who are about one order: name it"},
+		{"a reason for a list", []string{"unknown", "--why", "x"}, exitUsage, "--why, --who and --trade are about one order: name it"},
 		{"again with restock", []string{"refund", someOrder, "--again", "--restock", "--why", "x"}, exitUsage, "--restock and --again contradict each other"},
 		{"raw without an order", []string{"payments", "--raw"}, exitUsage, "--raw is about one order: name it"},
 		{"an amount", []string{"refund", someOrder, "--why", "x", "--amount", "1"}, exitUsage, "unknown flag: --amount"},

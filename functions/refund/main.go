@@ -16,9 +16,10 @@ import (
 func main() {
 	boot.Run("refund", func(s config.Refund, b *boot.Boot) apigw.Handler {
 		ledger, _ := b.Ledger()
+		provider := b.Payments(s.Alipay)
 		flow := refund.New(refund.Deps{
 			Ledger:  ledger,
-			Refunds: b.Payments(s.Alipay),
+			Refunds: provider, Trades: provider,
 			Orders:  b.Queue(s.Orders.URL, ""),
 			Clock:   b.Clock, Meter: b.Meter,
 		})

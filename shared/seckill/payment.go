@@ -76,6 +76,12 @@ type Payments interface {
 	Verifier
 }
 
+// Trades is the part of a payment provider that tells of a trade by its number.
+type Trades interface {
+	// Trade asks for one trade. TradeUnknown when there is none of this number, or it is another order's. Every error is a fault.
+	Trade(ctx context.Context, order, tradeNo string) (Trade, error)
+}
+
 // Verifier is the part of Payments that needs no key of ours.
 type Verifier interface {
 	// Verify checks a notify's authenticity and reads it. CodeForged when the signature or its form is wrong; CodeNotOurs for another

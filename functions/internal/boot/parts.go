@@ -165,6 +165,7 @@ func (v *verifier) Verify(form url.Values) (seckill.Notice, error) { return v.Lo
 type Provider interface {
 	seckill.Payments
 	seckill.Refunds
+	seckill.Trades
 	seckill.Bills
 }
 
@@ -200,6 +201,11 @@ func (p *payments) Query(ctx context.Context, order string) (seckill.Trade, erro
 // Close implements seckill.Payments.
 func (p *payments) Close(ctx context.Context, order string) (seckill.CloseResult, error) {
 	return p.Load().Close(ctx, order)
+}
+
+// Trade implements seckill.Trades.
+func (p *payments) Trade(ctx context.Context, order, tradeNo string) (seckill.Trade, error) {
+	return p.Load().Trade(ctx, order, tradeNo)
 }
 
 // Refund implements seckill.Refunds.

@@ -37,9 +37,10 @@ var tradeStates = map[string]seckill.TradeState{
 	statusClosed:   seckill.TradeClosed,
 }
 
-// orderContent is the biz_content of query and close.
+// orderContent is the biz_content of query and close: one of the two.
 type orderContent struct {
-	OutTradeNo string `json:"out_trade_no"`
+	OutTradeNo string `json:"out_trade_no,omitempty"`
+	TradeNo    string `json:"trade_no,omitempty"`
 }
 
 // result is what every answer has.
@@ -74,6 +75,29 @@ func (c *Client) Query(ctx context.Context, order string) (seckill.Trade, error)
 	if err != nil {
 		return seckill.Trade{}, err
 	}
+	return a.read(order)
+}
+
+// Trade implements seckill.Trades with alipay.trade.query by trade_no. Every error is a fault.
+func (c *Client) Trade(ctx context.Context, order, tradeNo string) (seckill.Trade, error) {
+	if !validTradeNo(tradeNo) {
+		return seckill.Trade{State: seckill.TradeUnknown}, nil
+	}
+	var a tradeAnswer
+	if err := c.call(ctx, MethodQuery, order, orderContent{TradeNo: tradeNo}, &a); err != nil {
+		return seckill.Trade{}, err
+	}
+	if err := a.same(sameness{"trade_no", a.TradeNo, tradeNo}); err != nil {
+		return seckill.Trade{}, fmt.Errorf("alipay: %s %s: %w", MethodQuery, order, err)
+	}
+	if a.Code == codeSuccess && a.OutTradeNo != order {
+		return seckill.Trade{State: seckill.TradeUnknown}, nil
+	}
+	return a.read(order)
+}
+
+// read gives the trade that a query answers.
+func (a *tradeAnswer) read(order string) (seckill.Trade, error) {
 	if a.Code == codeBusiness && a.SubCode == subNotExist {
 		return seckill.Trade{State: seckill.TradeUnknown}, nil
 	}

@@ -112,6 +112,44 @@ func TestQueryReadsEveryState(t *testing.T) {
 	}
 }
 
+// TestTradeByItsNumber: the trade of that number, if it is the order's; an answer about another trade is none.
+func TestTradeByItsNumber(t *testing.T) {
+	for name, tc := range map[string]struct {
+		node, order, no string
+		want            seckill.Trade
+		err             bool
+	}{
+		"paid":            {paidNode, orderID, paidTrade.TradeNo, paidTrade, false},
+		"another order's": {paidNode, otherID, paidTrade.TradeNo, seckill.Trade{State: seckill.TradeUnknown}, false},
+		"missing":         {`{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`, orderID, paidTrade.TradeNo, seckill.Trade{State: seckill.TradeUnknown}, false},
+		"no number":       {paidNode, orderID, "2026 1", seckill.Trade{State: seckill.TradeUnknown}, false},
+		"another trade":   {paidNode, orderID, "2026010122001000000000000002", seckill.Trade{}, true},
+		"a fault":         {`{"code":"20000","sub_code":"ACQ.SYSTEM_ERROR"}`, orderID, paidTrade.TradeNo, seckill.Trade{}, true},
+	} {
+		got, err := client(t, answering([]byte(envelope(t, tc.node))), &clock{start}).Trade(context.Background(), tc.order, tc.no)
+		if (err != nil) != tc.err || got != tc.want {
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, tc.want)
+		}
+	}
+	now := &clock{start}
+	g := gateway(t, now)
+	c := client(t, g, now)
+	prepared, err := c.Prepare(order())
+	if err != nil {
+		t.Fatal(err)
+	}
+	no, err := g.Open(prepared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Pay(orderID); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Trade(t.Context(), orderID, no); err != nil || got != (seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80}) {
+		t.Errorf("by the gateway: %+v, %v", got, err)
+	}
+}
+
 // TestAnswerIsCheckedAsReceived has answers whose bytes a JSON library would write otherwise.
 func TestAnswerIsCheckedAsReceived(t *testing.T) {
 	odd := "{ \"msg\" :\t\"Success\",\r\n  \"store_name\":\"\\u4e2d\\u6587 \\\"}\\\" \\/ <&>\" , \"code\":\"10000\",\n\"sign\":\"inner\", \"out_trade_no\":\"" +

@@ -16,9 +16,10 @@ import (
 
 // Limits of events and answers. Lambda takes and gives 6 MB in a synchronous call ("Lambda quotas", AWS Lambda Developer Guide).
 const (
-	MaxEvent = itemfile.MaxSize + 4<<10 // bytes: the largest items file, and what is around it
-	maxWho   = 256                      // bytes; an ARN of a session is shorter
-	maxPage  = 4 << 20                  // bytes of items, or of notices, in one answer
+	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file, and what is around it
+	maxTradeNo = 64                       // bytes
+	maxWho     = 256                      // bytes; an ARN of a session is shorter
+	maxPage    = 4 << 20                  // bytes of items, or of notices, in one answer
 )
 
 // command is one that a desk carries out: its name, the arguments that it has to have, and those that it may have.
@@ -36,9 +37,10 @@ type request struct {
 	After   string          `json:"after,omitempty"` // export: the last item of the page before
 	Items   json.RawMessage `json:"items,omitempty"` // import: a JSON items file
 	Order   string          `json:"order,omitempty"`
-	Why     string          `json:"why,omitempty"`     // an operator's reason
-	Restock bool            `json:"restock,omitempty"` // refund: the units are sold again
-	Raw     bool            `json:"raw,omitempty"`     // case: with each notify as it came
+	Why     string          `json:"why,omitempty"`      // an operator's reason
+	Restock bool            `json:"restock,omitempty"`  // refund: the units are sold again
+	TradeNo string          `json:"trade_no,omitempty"` // learn: the provider's number
+	Raw     bool            `json:"raw,omitempty"`      // case: with each notify as it came
 }
 
 // argument is one that a request can have: whether it has it, whether it is right then, and what is wanted.
@@ -55,6 +57,7 @@ func (r *request) arguments() []argument {
 		{"after", r.After != "", seckill.ValidItemID(r.After), ""},
 		{"items", len(r.Items) > 0, true, ""},
 		{"order", r.Order != "", seckill.ValidOrderID(r.Order), ""},
+		{"trade_no", r.TradeNo != "", len(r.TradeNo) <= maxTradeNo, fmt.Sprintf("1..%d", maxTradeNo)},
 		{"why", r.Why != "", true, ""}, // the flow knows its limits
 		{"restock", r.Restock, true, ""},
 		{"raw", r.Raw, true, ""},

@@ -19,6 +19,7 @@ const (
 	cmdRefund = "refund"
 	cmdAgain  = "again"
 	cmdAsk    = "ask"
+	cmdLearn  = "learn"
 )
 
 var moneyCommands = []command{
@@ -27,6 +28,7 @@ var moneyCommands = []command{
 	{name: cmdRefund, has: []string{"order", "why"}, may: []string{"restock"}},
 	{name: cmdAgain, has: []string{"order", "why"}},
 	{name: cmdAsk, has: []string{"order", "why"}},
+	{name: cmdLearn, has: []string{"order", "trade_no", "why"}},
 }
 
 // Limits of a desk about money.
@@ -202,6 +204,15 @@ func (d *MoneyDesk) Ask(ctx context.Context, id, who, why string) (MoneyChange, 
 	return d.after(ctx, id, true)
 }
 
+// Learn asks the provider about one trade of an order, and records its money. Errors as refund.Flow.Learn.
+func (d *MoneyDesk) Learn(ctx context.Context, id, tradeNo, who, why string) (MoneyChange, error) {
+	is, err := d.refund.Learn(ctx, id, tradeNo, signature(who), why)
+	if err != nil {
+		return MoneyChange{}, err
+	}
+	return d.after(ctx, id, is)
+}
+
 // after says how an order is once a command was carried out.
 func (d *MoneyDesk) after(ctx context.Context, id string, is bool) (MoneyChange, error) {
 	c, err := d.refund.Case(ctx, id)
@@ -278,6 +289,8 @@ func (d *MoneyDesk) do(ctx context.Context, r *request) (done, error) {
 		out, err = d.Refund(ctx, r.Order, r.Who, r.Why, r.Restock)
 	case cmdAgain:
 		out, err = d.Again(ctx, r.Order, r.Who, r.Why)
+	case cmdLearn:
+		out, err = d.Learn(ctx, r.Order, r.TradeNo, r.Who, r.Why)
 	default: // check let no other pass
 		out, err = d.Ask(ctx, r.Order, r.Who, r.Why)
 	}
@@ -314,6 +327,12 @@ func (c *MoneyClient) Again(ctx context.Context, id, why string) (out MoneyChang
 // Ask has the provider asked at once whether an order that is closing is paid.
 func (c *MoneyClient) Ask(ctx context.Context, id, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdAsk, Order: id, Why: why}, &out)
+	return out, err
+}
+
+// Learn has the provider asked about one trade of an order, and its money recorded when it is paid.
+func (c *MoneyClient) Learn(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
+	err = c.give(ctx, &request{Command: cmdLearn, Order: id, TradeNo: tradeNo, Why: why}, &out)
 	return out, err
 }
 

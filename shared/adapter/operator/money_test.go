@@ -37,6 +37,14 @@ func (b *bank) RefundStatus(context.Context, seckill.Refund) (seckill.RefundAnsw
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, b.err
 }
 
+// Trade knows one paid trade.
+func (b *bank) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
+	if no != "t-billed" {
+		return seckill.Trade{State: seckill.TradeUnknown}, b.err
+	}
+	return seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80}, b.err
+}
+
 type uncounted struct{}
 
 func (uncounted) Count(seckill.Event, int) {}
@@ -59,7 +67,7 @@ func newTill(t *testing.T) *till {
 	t.Helper()
 	w := &till{t: t, clock: memory.NewClock(now)}
 	w.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: w.clock}))
-	w.flow = refund.New(refund.Deps{Ledger: w.ledger, Refunds: &w.bank, Orders: memory.NewQueue(w.clock, memory.QueueOptions{}), Clock: w.clock, Meter: uncounted{}})
+	w.flow = refund.New(refund.Deps{Ledger: w.ledger, Refunds: &w.bank, Trades: &w.bank, Orders: memory.NewQueue(w.clock, memory.QueueOptions{}), Clock: w.clock, Meter: uncounted{}})
 	w.handle = operator.NewMoneyDesk(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
 	w.client = operator.MoneyClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		out, err := w.handle(ctx, event)
@@ -172,7 +180,14 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 	if got := change(w.client.Ask(ctx, closing, "the provider is back")); got != "closing 0.00 0 true <nil>" {
 		t.Errorf("ask: %s", got)
 	}
+	billed := w.order("ddd", "")
+	for _, want := range []string{"paid 0.00 0 true <nil>", "paid 0.00 0 false <nil>"} {
+		if got := change(w.client.Learn(ctx, billed, "t-billed", "on the bill")); got != want {
+			t.Errorf("learn: %s, want %s", got, want)
+		}
+	}
 	for id, want := range map[string]string{
+		billed:  "query by assumed-role/Operators/liu: on the bill",
 		paid:    "refund by assumed-role/Operators/liu: broken",
 		late:    "refund of trade t-bb wanted again by assumed-role/Operators/liu: paid in",
 		closing: "asked again by assumed-role/Operators/liu: the provider is back",
@@ -297,8 +312,11 @@ func TestMoneyRefusals(t *testing.T) {
 		"refund of an unpaid order": {func() error { return of(w.client.Refund(ctx, waiting, "x", false)) }, seckill.CodeInvalid,
 			"The order must be paid, and its goods not on their way; it is pending_payment."},
 		"asking for a paid order": {func() error { return of(w.client.Ask(ctx, paid, "x")) }, seckill.CodeInvalid, "The order must be closing; it is paid."},
-		"a long reason":           {func() error { return of(w.client.Refund(ctx, paid, strings.Repeat("因", 201), false)) }, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
-		"a blank reason":          {func() error { return of(w.client.Again(ctx, paid, " ")) }, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
+		"a trade that is none": {func() error { return of(w.client.Learn(ctx, paid, "t9", "x")) }, seckill.CodeInvalid,
+			"The value of trade_no must be a paid trade of the order; the provider says unknown."},
+		"a trade of no order": {func() error { return of(w.client.Learn(ctx, nobody, "t-billed", "x")) }, seckill.CodeOrderUnknown, ""},
+		"a long reason":       {func() error { return of(w.client.Refund(ctx, paid, strings.Repeat("因", 201), false)) }, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
+		"a blank reason":      {func() error { return of(w.client.Again(ctx, paid, " ")) }, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
 	} {
 		err := c.do()
 		var refused *operator.Refusal

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"seckill/shared/flow/capture"
 	"seckill/shared/seckill"
 )
 
@@ -110,6 +111,39 @@ func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 		return seckill.AsError(err)
 	}
 	return nil
+}
+
+// Learn asks the provider about one trade of an order, and records its money as a notify would, because an operator says so: who, and why. It is for money that
+// a bill has and the ledger does not: of a notify that never came. It gives whether there was anything to record. The error is an *seckill.Error:
+// CodeOrderUnknown; CodeInvalid, also for a trade that is not the order's, not paid, or over another amount.
+func (f *Flow) Learn(ctx context.Context, id, tradeNo, who, why string) (bool, error) {
+	if err := checkWords(who, why); err != nil {
+		return false, err
+	}
+	if _, err := f.order(ctx, id); err != nil {
+		return false, err
+	}
+	t, err := f.Trades.Trade(ctx, id, tradeNo)
+	if err != nil {
+		f.Meter.Count(seckill.EventUnknown, 1)
+		return false, seckill.AsError(err)
+	}
+	if t.State != seckill.TradePaid {
+		return false, seckill.Invalid("trade_no", "a paid trade of the order; the provider says "+string(t.State))
+	}
+	before, err := f.Ledger.Payments(ctx, id)
+	if err != nil {
+		return false, seckill.AsError(err)
+	}
+	recorder := capture.Recorder{Ledger: f.Ledger, Clock: f.Clock, Meter: f.Meter}
+	err = recorder.Record(ctx, id, t.TradeNo, t.Amount, "query by "+who+": "+why)
+	if seckill.CodeOf(err) == seckill.CodeNotOurs {
+		return false, seckill.Invalid("trade_no", "a trade over the order's amount; the provider says "+t.Amount.Yuan()+" yuan")
+	}
+	if err != nil {
+		return false, seckill.AsError(err)
+	}
+	return !slices.ContainsFunc(before, func(p seckill.Payment) bool { return p.TradeNo == t.TradeNo }), nil
 }
 
 // order reads an order for an operator. The error is an *seckill.Error: CodeOrderUnknown.

@@ -31,6 +31,7 @@ const (
 type Deps struct {
 	Ledger  seckill.Ledger
 	Refunds seckill.Refunds
+	Trades  seckill.Trades
 	Orders  seckill.Queue
 	Clock   seckill.Clock
 	Meter   seckill.Meter

@@ -1,0 +1,93 @@
+package refund_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/flow/refund"
+	"seckill/shared/seckill"
+)
+
+// trades are by number; without one the provider does not answer.
+type trades map[string]seckill.Trade
+
+func (t trades) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
+	if tr, ok := t[no]; ok {
+		return tr, nil
+	}
+	return seckill.Trade{}, errors.New("no answer")
+}
+
+// TestMoneyThatAnOperatorHasRecorded: a trade's money is recorded as its notify would have done it, once, whatever state the order is in; of one that is not paid, or
+// over another amount, nothing is.
+func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
+	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	clock := memory.NewClock(now)
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
+	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: none{}, Trades: trades{
+		"t1": {State: seckill.TradePaid, TradeNo: "t1", Amount: 100}, "t2": {State: seckill.TradePaid, TradeNo: "t2", Amount: 100},
+		"waits": {State: seckill.TradeWaiting, TradeNo: "waits", Amount: 100}, "none": {State: seckill.TradeUnknown},
+		"back": {State: seckill.TradeClosed, TradeNo: "back", Amount: 100}, "cheap": {State: seckill.TradePaid, TradeNo: "cheap", Amount: 99},
+	}})
+	for i, tt := range []struct {
+		name        string
+		end         seckill.State // to which the order was closed; "": it is open
+		first, then seckill.State // after each of two trades
+		due         int
+	}{
+		{"open", "", seckill.Paid, seckill.Paid, 1},
+		{"expired", seckill.Expired, seckill.RefundOwed, seckill.RefundOwed, 2},
+		{"cancelled", seckill.Cancelled, seckill.RefundOwed, seckill.RefundOwed, 2},
+	} {
+		o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(i)), Item: "1", User: "7", Count: 1, Units: []int{i + 1}, Price: 100, Amount: 100, Address: "a", Title: "t",
+			Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
+		err := l.Place(ctx, o, 10)
+		if tt.end != "" {
+			o.CloseTo = tt.end
+			err = errors.Join(err, l.BeginClosing(ctx, o.ID, tt.end, now, "c"), l.GiveBack(ctx, o, now, "c"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for no, want := range map[string]seckill.Code{"waits": seckill.CodeInvalid, "none": seckill.CodeInvalid, "back": seckill.CodeInvalid, "cheap": seckill.CodeInvalid, "silent": seckill.CodeUnavailable} {
+			if _, err := f.Learn(ctx, o.ID, no, "ann", "on the bill"); seckill.CodeOf(err) != want {
+				t.Errorf("%s, %s: %v, want %s", tt.name, no, err, want)
+			}
+		}
+		for _, step := range []struct {
+			no    string
+			fresh bool
+			want  seckill.State
+		}{{"t1", true, tt.first}, {"t1", false, tt.first}, {"t2", true, tt.then}, {"t2", false, tt.then}} {
+			fresh, err := f.Learn(ctx, o.ID, step.no, "ann", "on the bill")
+			got, e := l.Order(ctx, o.ID)
+			if err != nil || e != nil || fresh != step.fresh || got.State != step.want {
+				t.Errorf("%s, %s: fresh %t, %s, %v, %v; want %t, %s", tt.name, step.no, fresh, got.State, err, e, step.fresh, step.want)
+			}
+		}
+		c, err := f.Case(ctx, o.ID)
+		due := 0
+		for _, p := range c.Payments {
+			if p.State == seckill.RefundDue {
+				due++
+			}
+			if p.Cause != "query by ann: on the bill" {
+				t.Errorf("%s: cause %q", tt.name, p.Cause)
+			}
+		}
+		if last := c.Order.History[len(c.Order.History)-1]; err != nil || len(c.Payments) != 2 || due != tt.due || last.Cause != "query by ann: on the bill" {
+			t.Errorf("%s: %+v, %d due, %v", tt.name, c, due, err)
+		}
+	}
+	if _, err := f.Learn(ctx, seckill.KeyedOrderID("1", "7", "none"), "t1", "ann", "x"); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
+		t.Errorf("no order: %v", err)
+	}
+	if _, err := f.Learn(ctx, seckill.KeyedOrderID("1", "7", "0"), "t1", "", "x"); seckill.CodeOf(err) != seckill.CodeInvalid {
+		t.Errorf("nobody: %v", err)
+	}
+}
