@@ -108,6 +108,11 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 			p.Length, p.Batch = 300, 1
 		}
 		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost, RefundFault}
+		if on(30) { // refunds of one order end at once
+			p.Spots, p.Sticky = []string{"ledger.Refunded/Transact"}, 0
+			p.Weights[actSchedule], p.Weights[actNotify], p.Weights[actPay], p.Weights[actRefund], p.Weights[actNoSchedule] = 12, 12, 12, 12, 1
+			focus = []Fault{TwoTrades, ScheduleTwice, RefundFault, ScheduleGone}
+		}
 	case 1: // the stock forgets while it is being mended
 		p.Weights[actSchedule], p.Weights[actKeep], p.Sticky = 12, 6, 50*r.IntN(2)
 		focus = []Fault{[]Fault{Flush, Failover, Restore}[r.IntN(3)], ScheduleTwice, Fail, Throttle}

@@ -67,7 +67,7 @@ func (s *Sim) refund(t Act) {
 		return
 	}
 	id := s.truth.list[pick(t.A, 8, len(s.truth.list))]
-	switch pick(t.A, 40, 8) {
+	switch pick(t.A, 40, 12) {
 	case 0:
 		s.spawn(t.ID, t.Kind, "operator wants the refunds of "+id+" again", t.A, func(i *Instance) { _, _ = i.Refund.Again(context.Background(), id, "ann", "topped up") })
 	case 1:
@@ -80,11 +80,26 @@ func (s *Sim) refund(t Act) {
 	case 3:
 		s.spawn(t.ID, t.Kind, "bills are matched", t.A, func(i *Instance) { _ = i.Reconcile.Run(context.Background()) })
 	default:
+		if s.plan.Faults[TwoTrades] && pick(t.A, 52, 2) == 0 && len(s.Provider.captured(id)) == 1 { // who is refunded has just paid again
+			s.payAgain(id)
+		}
 		restock := pick(t.A, 44, 3) > 0
 		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator refunds %s, restock %t", id, restock), t.A, func(i *Instance) {
 			_ = i.Refund.Order(context.Background(), id, "ann", "broken", restock)
 		})
 	}
+}
+
+// payAgain has a shopper who has paid open the cashier once more and pay there, too; the notice comes at once.
+func (s *Sim) payAgain(id string) {
+	s.open(id)
+	trades := s.Provider.orders[id].trades
+	if s.Provider.Pay(id, trades[len(trades)-1].TradeNo) != nil {
+		return
+	}
+	s.trace.say(s.Clock.Now(), "%s is paid a second time", id)
+	s.fire(TwoTrades)
+	s.Start(s.plain).Deliver()
 }
 
 // topUp has an operator want again what was refused, when nothing goes wrong any more.
