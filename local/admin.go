@@ -42,6 +42,8 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("POST /_local/items/{id}/resume", s.postStopped(false))
 	mux.HandleFunc("POST /_local/items/{id}/stock", s.postStock)
 	s.money(mux)
+	mux.HandleFunc("GET /_local/reconcile/{day}", s.getReconciled)
+	mux.HandleFunc("POST /_local/reconcile/{day}", s.postReconcile)
 	mux.HandleFunc("/_local/", s.unknown)
 	return http.NewCrossOriginProtection().Handler(mux)
 }

@@ -28,6 +28,7 @@ import (
 	"seckill/shared/flow/consume"
 	"seckill/shared/flow/expire"
 	"seckill/shared/flow/notify"
+	"seckill/shared/flow/reconcile"
 	"seckill/shared/flow/refund"
 	"seckill/shared/flow/repair"
 	"seckill/shared/flow/shop"
@@ -92,6 +93,8 @@ type System struct {
 	Stage   *stage.Flow
 	Repair  *repair.Flow
 	Shop    *shop.Flow
+
+	Reconcile *reconcile.Flow
 
 	opt      Options
 	log      *slog.Logger
@@ -204,6 +207,7 @@ func build(o Options, l net.Listener) (*System, error) {
 		{s.schedule("repair", s.Repair.Run), 1},
 		{s.schedule("expire", s.Expire.Sweep), 1},
 		{s.schedule("refund", s.Refund.Sweep), 1},
+		{s.schedule("reconcile", s.Reconcile.Run), 1},
 		{s.notifier(), 1},
 	} {
 		for range w.copies {
@@ -268,6 +272,7 @@ func (s *System) buildFlows() {
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders, Clock: s.Clock, Meter: s.Meter})
 	s.till = operator.NewMoneyDesk(s.Refund)
+	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.desk = operator.NewDesk(s.Stage)
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.courtesy},

@@ -18,6 +18,9 @@ const (
 	billed   = 10 * time.Hour // after a day's end; Alipay makes its bill by 9:00 the next day ("下载对账单")
 	maxDays  = 7              // how far back Run looks
 	maxBack  = 30             // earlier bills in which what a day's lacks is looked for
+
+	// MaxKept is how many reconciliations of a day Kept gives.
+	MaxKept = 10
 )
 
 // Deps is what the step works with.
@@ -71,6 +74,18 @@ func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, err
 		f.Meter.Count(seckill.EventDifferences, m.out.Count)
 	}
 	return m.out, nil
+}
+
+// Kept lists what came of a seckill.Day's reconciliations before, the oldest first: the newest MaxKept. Nothing is matched. CodeInvalid for what is no day.
+func (f *Flow) Kept(ctx context.Context, day string) ([]seckill.Reconciliation, error) {
+	if _, err := time.Parse(time.DateOnly, day); err != nil {
+		return nil, seckill.Invalid("day", "2006-01-02")
+	}
+	all, err := f.Ledger.Reconciliations(ctx, day)
+	if err != nil {
+		return nil, seckill.AsError(err)
+	}
+	return all[max(0, len(all)-MaxKept):], nil
 }
 
 // trade is a payment's key; movement is what a bill has a line for.

@@ -333,3 +333,29 @@ type fails struct{}
 func (fails) Bill(context.Context, string) ([]seckill.BillLine, error) {
 	return nil, errors.New("no answer")
 }
+
+// TestWhatWasKeptIsListed: the newest, the oldest of them first.
+func TestWhatWasKeptIsListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	if all, err := w.flow.Kept(ctx, day); err != nil || len(all) != 0 {
+		t.Errorf("before any: %v, %v", all, err)
+	}
+	var want []seckill.Reconciliation
+	for range reconcile.MaxKept + 2 {
+		w.clock.Advance(time.Minute)
+		r, err := w.flow.Day(ctx, day)
+		must(t, err)
+		want = append(want, r)
+	}
+	got, err := w.flow.Kept(ctx, day)
+	must(t, err)
+	if diff := cmp.Diff(want[2:], got); diff != "" {
+		t.Errorf("want (-), got (+):\n%s", diff)
+	}
+	for _, d := range []string{"", "2026-02-30", "today"} {
+		if _, err := w.flow.Kept(ctx, d); seckill.CodeOf(err) != seckill.CodeInvalid {
+			t.Errorf("%q: %v, want it refused", d, err)
+		}
+	}
+}
