@@ -2,15 +2,14 @@ package local
 
 import "net/http"
 
-// getReconciled lists what was kept of a day's reconciliations; nothing is matched.
+// getReconciled lists what came of matching a day's bill before; nothing is matched.
 func (s *System) getReconciled(w http.ResponseWriter, r *http.Request) {
-	day := r.PathValue("day")
-	kept, err := s.Reconcile.Kept(r.Context(), day)
-	s.answer(w, r, map[string]any{"day": day, "reconciliations": kept}, err)
+	all, err := s.bills.Reconciled(r.Context(), r.PathValue("day"))
+	s.answer(w, r, all, err)
 }
 
-// postReconcile matches a day's bill against the ledger now, whether it was matched before or not.
+// postReconcile matches a day's bill against the ledger now, whether that was done before or not.
 func (s *System) postReconcile(w http.ResponseWriter, r *http.Request) {
-	out, err := s.Reconcile.Day(r.Context(), r.PathValue("day"))
+	out, err := s.bills.Reconcile(r.Context(), r.PathValue("day"))
 	s.answer(w, r, out, err)
 }

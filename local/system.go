@@ -101,6 +101,7 @@ type System struct {
 	auth     *jwtauth.Verifier
 	desk     *operator.Desk
 	till     *operator.MoneyDesk
+	bills    *operator.BillDesk
 	listener net.Listener
 	server   *http.Server
 
@@ -273,6 +274,7 @@ func (s *System) buildFlows() {
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders, Clock: s.Clock, Meter: s.Meter})
 	s.till = operator.NewMoneyDesk(s.Refund)
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
+	s.bills = operator.NewBillDesk(s.Reconcile)
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.desk = operator.NewDesk(s.Stage)
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.courtesy},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -41,6 +42,7 @@ type request struct {
 	Restock bool            `json:"restock,omitempty"`  // refund: the units are sold again
 	TradeNo string          `json:"trade_no,omitempty"` // learn: the provider's number
 	Raw     bool            `json:"raw,omitempty"`      // case: with each notify as it came
+	Day     string          `json:"day,omitempty"`      // of a bill
 }
 
 // argument is one that a request can have: whether it has it, whether it is right then, and what is wanted.
@@ -61,7 +63,13 @@ func (r *request) arguments() []argument {
 		{"why", r.Why != "", true, ""}, // the flow knows its limits
 		{"restock", r.Restock, true, ""},
 		{"raw", r.Raw, true, ""},
+		{"day", r.Day != "", isDate(r.Day), "2006-01-02"},
 	}
+}
+
+func isDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
 }
 
 // envelope tells an operator's event from others.

@@ -28,7 +28,7 @@ func changedIf(is bool) string {
 }
 
 // handler serves a function's operator events. A command that is refused or fails is answered by a problem document; an event that
-// is no operator's is an error, and nothing is done. Each gets one line of the audit log: who, which command, which item or order, what came of it.
+// is no operator's is an error, and nothing is done. Each gets one line of the audit log: who, which command, which item, order or day, what came of it.
 // Of items and orders it holds ids and numbers only.
 func handler(audit *slog.Logger, commands []command, do func(context.Context, *request) (done, error)) func(ctx context.Context, event []byte) ([]byte, error) {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
@@ -71,6 +71,9 @@ func (r *request) attrs() []slog.Attr {
 	}
 	if r.Order != "" {
 		what = append(what, slog.String("order", short(r.Order)))
+	}
+	if r.Day != "" {
+		what = append(what, slog.String("day", short(r.Day)))
 	}
 	if r.Restock {
 		what = append(what, slog.Bool("restock", true))

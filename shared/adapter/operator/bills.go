@@ -1,0 +1,79 @@
+package operator
+
+import (
+	"context"
+	"log/slog"
+
+	"seckill/shared/flow/reconcile"
+	"seckill/shared/seckill"
+)
+
+// The commands about bills.
+const (
+	cmdReconcile  = "reconcile"
+	cmdReconciled = "reconciled"
+)
+
+var billCommands = []command{
+	{name: cmdReconcile, has: []string{"day"}},
+	{name: cmdReconciled, has: []string{"day"}},
+}
+
+// BillDesk carries out commands about the payment provider's bills. It is safe for concurrent use. An answer is below 4 MiB.
+type BillDesk struct{ reconcile *reconcile.Flow }
+
+// NewBillDesk makes a desk that works by a flow.
+func NewBillDesk(flow *reconcile.Flow) *BillDesk { return &BillDesk{flow} }
+
+// Reconciled is what came of matching a day's bill before: the newest reconcile.MaxKept times, the oldest of them first.
+type Reconciled struct {
+	Day             string                   `json:"day"` // a seckill.Day
+	Reconciliations []seckill.Reconciliation `json:"reconciliations"`
+}
+
+// Reconcile matches a day's bill against the ledger now, whether that was done before or not, and keeps what came of it. Errors as reconcile.Flow.Day.
+func (d *BillDesk) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
+	return d.reconcile.Day(ctx, day)
+}
+
+// Reconciled lists what came of a day's before. It matches nothing. CodeInvalid.
+func (d *BillDesk) Reconciled(ctx context.Context, day string) (Reconciled, error) {
+	all, err := d.reconcile.Kept(ctx, day)
+	return Reconciled{Day: day, Reconciliations: append([]seckill.Reconciliation{}, all...)}, err
+}
+
+// Handler serves the operator events of the reconcile function.
+func (d *BillDesk) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
+	return handler(audit, billCommands, d.do)
+}
+
+// do carries out a command.
+func (d *BillDesk) do(ctx context.Context, r *request) (done, error) {
+	switch r.Command {
+	case cmdReconciled:
+		all, err := d.Reconciled(ctx, r.Day)
+		return done{result: all, outcome: read}, err
+	default: // check let no other pass
+		out, err := d.Reconcile(ctx, r.Day)
+		return done{out, changed, []slog.Attr{slog.Int("differences", out.Count)}}, err
+	}
+}
+
+// BillClient gives commands to a BillDesk that is behind a Lambda function. Errors as those of Client.
+type BillClient Client
+
+// Reconcile matches a day's bill against the ledger now.
+func (c *BillClient) Reconcile(ctx context.Context, day string) (out seckill.Reconciliation, err error) {
+	err = c.give(ctx, &request{Command: cmdReconcile, Day: day}, &out)
+	return out, err
+}
+
+// Reconciled lists what came of a day's before.
+func (c *BillClient) Reconciled(ctx context.Context, day string) (out Reconciled, err error) {
+	err = c.give(ctx, &request{Command: cmdReconciled, Day: day}, &out)
+	return out, err
+}
+
+func (c *BillClient) give(ctx context.Context, r *request, result any) error {
+	return (*Client)(c).send(ctx, billCommands, r, result)
+}
