@@ -229,7 +229,7 @@ func TestASaleOnRealServers(t *testing.T) {
 		}
 	}
 	w.pump(w.orders, "consume")
-	for _, step := range []string{"stage", "repair", "expire", "refund"} {
+	for _, step := range []string{"stage", "repair", "expire", "refund", "reconcile"} {
 		run(t, w.f[step], recorded(t, "schedule.json"), "null")
 	}
 	w.soldOnce(item, stock)

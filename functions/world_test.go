@@ -39,7 +39,7 @@ const (
 	address    = "浙江省杭州市西湖区文三路 1 号"
 )
 
-var steps = []string{"buy", "consume", "notify", "expire", "refund", "stage", "repair", "shop"}
+var steps = []string{"buy", "consume", "notify", "expire", "refund", "reconcile", "stage", "repair", "shop"}
 
 // bin is where the binaries are; they are built once for all tests.
 var bin = struct {

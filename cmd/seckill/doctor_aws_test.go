@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -98,13 +99,14 @@ func newClinic(t *testing.T) *clinic {
 		c.outputs[q+"QueueUrl"] = c.url + "/123456789012/" + q
 		c.depths[q] = "0"
 	}
-	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Repair", "Shop", "Stage", "Gateway"} {
+	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Reconcile", "Repair", "Shop", "Stage", "Gateway"} {
 		name := "sale-" + strings.ToLower(f)
 		c.outputs[f+"Function"] = name
 		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful"}
 	}
-	for _, f := range []string{"Expire", "Refund", "Repair", "Stage", "Gateway"} {
-		c.resources[f+"FunctionMinute"] = [2]string{"AWS::Events::Rule", "rule-" + f}
+	for _, f := range []string{"Expire", "Refund", "Reconcile", "Repair", "Stage", "Gateway"} {
+		every := map[string]string{"Reconcile": "Hour"}[f]
+		c.resources[f+"Function"+cmp.Or(every, "Minute")] = [2]string{"AWS::Events::Rule", "rule-" + f}
 		c.rules["rule-"+f] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-" + strings.ToLower(f) + ":live"}
 	}
 	for _, id := range []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"} {

@@ -39,10 +39,10 @@ func TestDoctorFindsNothing(t *testing.T) {
 	c := newClinic(t)
 	account(t, c.url)
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 38 well, 0 could not be asked\n") {
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 40 well, 0 could not be asked\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	for line := range strings.Lines(strings.TrimSuffix(stdout, "stack sale: 0 faults, 38 well, 0 could not be asked\n")) {
+	for line := range strings.Lines(strings.TrimSuffix(stdout, "stack sale: 0 faults, 40 well, 0 could not be asked\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
@@ -178,6 +178,7 @@ func TestDoctorFinds(t *testing.T) {
 		{"schedule off", func(c *clinic) { c.rules["rule-Stage"] = [2]string{"DISABLED", "x"} }, "the schedule of sale-stage is switched off: aws events enable-rule --name rule-Stage", nil},
 		{"schedule gone", func(c *clinic) { delete(c.rules, "rule-Stage") }, "the schedule of sale-stage is gone (rule rule-Stage)", nil},
 		{"schedule not made", func(c *clinic) { delete(c.resources, "RepairFunctionMinute") }, "sale-repair has no schedule", nil},
+		{"schedule of mornings not made", func(c *clinic) { delete(c.resources, "ReconcileFunctionHour") }, "sale-reconcile has no schedule", nil},
 		{"schedule of somebody else", func(c *clinic) {
 			c.rules["rule-Stage"] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-stage2"}
 		},
@@ -278,7 +279,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
 	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 33 well, 1 could not be asked\n" {
+		stderr != "seckill: stack sale: 0 faults, 35 well, 1 could not be asked\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	c.backups["sale-orders"] = "DISABLED" // which only a stand-in may say

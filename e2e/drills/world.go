@@ -173,7 +173,7 @@ func (w *world) start(ctx context.Context, proxied bool) error {
 	}
 	w.orders = w.host.Poll(w.sqs, orders.URL, "consume")
 	w.closing = w.host.Poll(w.sqs, closings.URL, "expire")
-	for _, step := range []string{"stage", "repair", "expire", "refund", "gateway"} {
+	for _, step := range []string{"stage", "repair", "expire", "refund", "reconcile", "gateway"} {
 		w.host.Schedule(step, every)
 	}
 	return nil

@@ -225,8 +225,8 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		t.Errorf("notify has queues %v", q)
 	}
 	for step := range may {
-		for secret, readers := range map[string][]string{"alipay-private-key": {"expire", "refund", "shop"}, "alipay-public-key": {"notify", "expire", "refund", "shop"},
-			"alipay-app-cert": {"expire", "refund", "shop"}, "alipay-cert": {"notify", "expire", "refund", "shop"}, "alipay-root-cert": {"notify", "expire", "refund", "shop"}, "gateway-private-key": {"gateway"}, "jwt-*": {"buy", "shop"}} {
+		for secret, readers := range map[string][]string{"alipay-private-key": {"expire", "refund", "reconcile", "shop"}, "alipay-public-key": {"notify", "expire", "refund", "reconcile", "shop"},
+			"alipay-app-cert": {"expire", "refund", "reconcile", "shop"}, "alipay-cert": {"notify", "expire", "refund", "reconcile", "shop"}, "alipay-root-cert": {"notify", "expire", "refund", "reconcile", "shop"}, "gateway-private-key": {"gateway"}, "jwt-*": {"buy", "shop"}} {
 			if got := slices.Contains(may[step]["ssm"], "SecretsPath/"+secret); got != slices.Contains(readers, step) {
 				t.Errorf("%s reads %s: %v", step, secret, got)
 			}

@@ -208,7 +208,7 @@ var settings = map[string]struct {
 	kind reflect.Type
 	read func(map[string]string) error
 }{
-	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](), "expire": of[config.Expire](), "refund": of[config.Refund](), "stage": of[config.Stage](),
+	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](), "expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](), "stage": of[config.Stage](),
 	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
 }
 
@@ -348,7 +348,7 @@ func TestWhatAlipayIsTrustedBy(t *testing.T) {
 	trusting := maps.Clone(elsewhere)
 	trusting["AlipayCertificates"] = "true"
 	for name, c := range map[string]struct{ params, want map[string]string }{"a shop": {whole, key}, "certificate mode": {certified, certificates}, "a sandbox": {trusting, key}} {
-		for _, step := range []string{"notify", "expire", "refund", "shop"} {
+		for _, step := range []string{"notify", "expire", "refund", "reconcile", "shop"} {
 			env, err := environ(tpl.deploy(c.params), tpl.functions()[step])
 			if err != nil {
 				t.Fatal(err)
@@ -409,7 +409,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 		if err != nil || len(main.flows) == 0 {
 			continue // the fake gateway counts nothing
 		}
-		for _, event := range []seckill.Event{seckill.EventRefundDue, seckill.EventRefundRefused, seckill.EventUnknown, seckill.EventDrift} {
+		for _, event := range []seckill.Event{seckill.EventRefundDue, seckill.EventRefundRefused, seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift} {
 			counted, err := src.counts(step, main.flows)
 			if err != nil {
 				t.Fatal(err)
@@ -435,8 +435,11 @@ func TestTimes(t *testing.T) {
 		timeout := time.Duration(number(f.prop(), "Timeout")) * time.Second
 		limit := 60 * time.Second // the schedule's next event
 		for _, e := range events(f) {
-			if e.kind == "Api" {
+			switch {
+			case e.kind == "Api":
 				limit = 29 * time.Second // API Gateway waits no longer
+			case e.kind == "Schedule" && str(e.props, "Schedule") != "rate(1 minute)":
+				limit = 15 * time.Minute // Lambda waits no longer
 			}
 		}
 		if timeout < seckill.PlaceTimeout || timeout > limit {

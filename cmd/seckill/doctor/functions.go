@@ -23,12 +23,13 @@ const atOnce = 4
 const (
 	emptyBatch = `{"Records":[]}`
 	anyRequest = `{"httpMethod":"GET","path":"/healthz","requestContext":{}}`
+	aLook      = `{"operator":{"command":"reconciled","who":"seckill doctor","day":"2026-01-01"}}`
 	aMinute    = `{"source":"aws.events","detail-type":"Scheduled Event","detail":{}}`
 )
 
 // probes has an event for each function, by the stack's output that names it.
 var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest, "ExpireFunction": emptyBatch,
-	"RefundFunction": aMinute, "RepairFunction": aMinute, "ShopFunction": anyRequest, "GatewayFunction": anyRequest, "StageFunction": aMinute}
+	"RefundFunction": aMinute, "ReconcileFunction": aLook, "RepairFunction": aMinute, "ShopFunction": anyRequest, "GatewayFunction": anyRequest, "StageFunction": aMinute}
 
 // functions has each function start and handle an empty event.
 func (d *Doctor) functions(ctx context.Context, c *check) {

@@ -13,8 +13,8 @@ import (
 
 // Names that SAM gives to a function's triggers, after those of function and event.
 var (
-	minutes = []string{"ExpireFunction", "RefundFunction", "RepairFunction", "StageFunction"} // and the event Minute
-	polled  = []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"}
+	scheduled = []string{"ExpireFunctionMinute", "RefundFunctionMinute", "ReconcileFunctionHour", "RepairFunctionMinute", "StageFunctionMinute"}
+	polled    = []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"}
 )
 
 // byHand: CloudFormation compares templates, not what is there.
@@ -22,19 +22,20 @@ const byHand = "somebody deleted it, and a deployment does not notice; make it a
 
 var errNoResources = errors.New("the stack's resources could not be listed")
 
-// schedules looks at the rules that wake functions each minute.
+// schedules looks at the rules that wake functions.
 func (d *Doctor) schedules(ctx context.Context, c *check) {
 	if d.resourcesErr != nil {
 		c.unasked("for the schedules", errNoResources)
 		return
 	}
 	client := eventbridge.NewFromConfig(d.AWS)
-	functions := minutes
+	rules := scheduled
 	if d.sandbox() {
-		functions = append([]string{"GatewayFunction"}, functions...)
+		rules = append([]string{"GatewayFunctionMinute"}, rules...)
 	}
-	for _, f := range functions {
-		c.schedule(ctx, client, d.resources[f+"Minute"].id, d.outputs[f])
+	for _, id := range rules {
+		function, _, _ := strings.Cut(id, "Function")
+		c.schedule(ctx, client, d.resources[id].id, d.outputs[function+"Function"])
 	}
 }
 

@@ -43,6 +43,12 @@ type Refund struct {
 	Alipay Alipay
 }
 
+// Reconcile is the settings of the function that matches bills.
+type Reconcile struct {
+	Base
+	Alipay Alipay
+}
+
 // Stage is the settings of the function that brings items into the stock.
 type Stage struct {
 	Base
