@@ -1,5 +1,5 @@
 // Command seckill is the operator's and tester's tool. `seckill run` serves a whole flash sale on this machine; `seckill items`
-// works on the items of one that runs, `seckill payments`, `refund` and `unknown` on its money, and `seckill load` has a crowd come to it; `seckill keys` makes the secrets that a deployed one needs, and `seckill doctor` looks at it before a sale.
+// works on the items of one that runs, `seckill payments`, `refund`, `unknown` and `reconcile` on its money, and `seckill load` has a crowd come to it; `seckill keys` makes the secrets that a deployed one needs, and `seckill doctor` looks at it before a sale.
 package main
 
 import (
@@ -50,6 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
   seckill payments --help  money that is due back, refused or unknown; an order's case
   seckill refund --help    refund a paid order, or have refused refunds asked for again
   seckill unknown --help   orders of which the payment provider does not say whether they are paid
+  seckill reconcile --help match a day's bill of the payment provider against the ledger
   seckill load --help      have a crowd come at once, and see what it does
   seckill plan --help      what a sale on AWS needs and costs
   seckill keys --help      make the secrets of a stack on AWS
@@ -59,7 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(getenv), itemsCommand(), paymentsCommand(), refundCommand(), unknownCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
+	root.AddCommand(runCommand(getenv), itemsCommand(), paymentsCommand(), refundCommand(), unknownCommand(), reconcileCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -283,7 +283,7 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 
 func TestMoneyHelp(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"payments", "refund", "unknown"} {
+	for _, name := range []string{"payments", "refund", "unknown", "reconcile"} {
 		code, stdout, stderr := command(t, name, "--help")
 		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill "+name) || !strings.Contains(stdout, "--url") || !strings.Contains(stdout, "--stack") {
 			t.Errorf("%s: exit %d\n%s%s", name, code, stdout, stderr)

@@ -25,14 +25,15 @@ import (
 
 // The stack's outputs that name the functions which carry out an operator's commands.
 const (
-	stageOutput  = "StageFunction"  // about items
-	refundOutput = "RefundFunction" // about money
+	stageOutput     = "StageFunction"     // about items
+	refundOutput    = "RefundFunction"    // about money
+	reconcileOutput = "ReconcileFunction" // about bills
 )
 
 // Limits of calls to AWS.
 const (
 	lookTimeout   = 30 * time.Second // to find credentials, caller and stack, repetitions included
-	invokeTimeout = 5 * time.Minute  // of one command; the function's own limit is shorter
+	invokeTimeout = 6 * time.Minute  // of one command; the function's own limit is shorter
 )
 
 // stackName is what CloudFormation allows (CreateStack), or a stack's id.

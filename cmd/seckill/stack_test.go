@@ -37,7 +37,7 @@ const caller = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
 // cloud answers what the tool calls of AWS: who the caller is, what a stack is, and a function's invocation.
 type cloud struct {
 	outputs  map[string]string                                         // of the stack "sale"; there is no other
-	function func(event []byte) (payload []byte, functionError string) // those named seckill-stage and seckill-refund
+	function func(event []byte) (payload []byte, functionError string) // those named seckill-stage, -refund and -reconcile
 	refusals map[string]refusal                                        // by call
 	mu       sync.Mutex
 	calls    []string
@@ -85,7 +85,8 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Outputs []output `xml:"DescribeStacksResult>Stacks>member>Outputs>member"`
 		}{Status: "CREATE_COMPLETE", Outputs: list})
 		_, _ = w.Write(b)
-	case r.URL.Path == "/2015-03-31/functions/seckill-stage/invocations", r.URL.Path == "/2015-03-31/functions/seckill-refund/invocations":
+	case r.URL.Path == "/2015-03-31/functions/seckill-stage/invocations", r.URL.Path == "/2015-03-31/functions/seckill-refund/invocations",
+		r.URL.Path == "/2015-03-31/functions/seckill-reconcile/invocations":
 		payload, functionError := c.function(body)
 		if functionError != "" {
 			w.Header().Set("X-Amz-Function-Error", functionError)

@@ -137,6 +137,7 @@ var fieldWords = map[string][languages]string{
 	"count":           {"购买数量应为 %s 的整数。", "The quantity must be a whole number, %s."},
 	"address":         {"请填写收货地址，长度为 %s 个字。", "Please enter a delivery address of %s characters."},
 	"order":           {"订单应为 %s。", "The order must be %s."}, // to operators
+	"day":             {"日期应为 %s。", "The day must be %s."},   // to operators
 	"body":            {"提交的内容格式不正确。", "What was sent could not be read."},
 	"Idempotency-Key": {"Idempotency-Key 应为 1 至 128 个可打印的 ASCII 字符。", "The Idempotency-Key must have 1 to 128 printable ASCII characters."},
 }

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/e2e/contract"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/operator"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/flow/reconcile"
+	"seckill/shared/seckill"
+)
+
+var aConsoleRefund = regexp.MustCompile(`\bconsole\d+\b`)
+
+// TestReconcileOfARunningShop: half of a payment goes back from the console. Yesterday is by the shop's clock, which is moved.
+func TestReconcileOfARunningShop(t *testing.T) {
+	t.Parallel()
+	startedLog(t, noEnv, func(printed string) {
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		s := &shopper{t, contract.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
+		now := func() time.Time {
+			at, err := time.Parse(time.RFC3339, s.call("GET", "/_local/clock", nil).Text("now"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		try := func(code int, stdout, stderr string, args ...string) {
+			t.Helper()
+			gotCode, out, errs := command(t, append(append([]string{"reconcile"}, args...), "--url", base)...)
+			if out = aConsoleRefund.ReplaceAllString(same(out), "CONSOLE"); gotCode != code || out != stdout || errs != stderr {
+				t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", args, gotCode, out, errs, code, stdout, stderr)
+			}
+		}
+		if at := now(); seckill.Day(at.Add(time.Hour)) != seckill.Day(at) {
+			s.pass(time.Hour) // what follows is of one day
+		}
+		_, page := s.buy()
+		s.pay(page)
+		today := seckill.Day(now())
+		try(exitOK, "Bill of "+seckill.Day(now().Add(-24*time.Hour))+", matched at TIME:\n  0 payments  0.00 yuan captured\n  0 refunds  0.00 yuan returned\nBill and ledger agree.\n", "")
+		try(exitUsage, "", "seckill: bill of "+today+": The day must be 2006-01-02, over in UTC+8: the bill of a day comes the next morning. (see: seckill reconcile --help)\n", "--date", today)
+		try(exitOK, "The bill of "+today+" has not been matched. Now: seckill reconcile --date "+today+" --url URL\n", "", "--date", today, "--list")
+		s.pass(24 * time.Hour)
+		text := "Bill of " + today + ", matched at TIME:\n  1 payment  199.00 yuan captured\n  1 refund  99.50 yuan returned\n" +
+			"Bill and ledger differ, HERE is the ledger and THERE the bill, in yuan:\n  DIFFERENCE  ORDER  TRADE  REFUND  HERE  THERE  MEANS\n" +
+			"  refund_foreign  ORDER  TRADE  CONSOLE  0.00  99.50  refunded in the provider's console, not by this shop\n" +
+			"What to do: docs/runbooks/bill-differences.md. All of an order's money: seckill payments ORDER --url URL\n"
+		one := "seckill: bill of " + today + ": 1 difference\n"
+		try(exitFault, text, one)
+		code, out, errs := command(t, "reconcile", "--url", base, "--list", "--json")
+		var all operator.Reconciled
+		if err := json.Unmarshal([]byte(out), &all); err != nil || code != exitFault || errs != one || all.Day != today || len(all.Reconciliations) == 0 {
+			t.Fatalf("as JSON: exit %d, %v\n%s%s", code, err, out, errs)
+		}
+		for _, r := range all.Reconciliations { // the schedule's, when it was past 10:00, and the command's
+			if r.Count != 1 || len(r.Differences) != 1 || r.Differences[0].Kind != seckill.RefundForeign || r.Differences[0].There != 99_50 || r.Captured != 199_00 {
+				t.Errorf("as JSON: %+v", r)
+			}
+		}
+		try(exitFault, strings.Repeat(text, len(all.Reconciliations)), one, "--list", "--date", today)
+	}, "--gateway-faults", "refund-partial=1")
+}
+
+// aBill is the same for each day.
+type aBill []seckill.BillLine
+
+func (b aBill) Bill(context.Context, string) ([]seckill.BillLine, error) { return b, nil }
+
+// TestReconcileOfAStack: the stack's reconcile function does it, and its log has who. Each kind of difference has its meaning, and what is not listed is counted.
+func TestReconcileOfAStack(t *testing.T) {
+	clock := memory.NewRealClock()
+	var audit bytes.Buffer
+	bill := aBill{{Order: "A-1", TradeNo: "t0", Amount: 5}, {Order: seckill.KeyedOrderID("7", "1001", "k"), TradeNo: "t1", Amount: 88_80}}
+	for i := range seckill.MaxDifferences {
+		if i > 0 {
+			bill = append(bill, bill[1])
+		}
+	}
+	bill = append(bill, bill[1])
+	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: bill, Clock: clock, Meter: uncounted{}})
+	handle := operator.NewBillDesk(flow).Handler(telemetry.NewLog(&audit, slog.LevelInfo))
+	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "ReconcileFunction": "seckill-reconcile"}, function: func(event []byte) ([]byte, string) {
+		out, err := handle(context.Background(), event)
+		if err != nil {
+			return []byte(fmt.Sprintf(`{"errorMessage":%q,"errorType":"errorString"}`, err)), "Unhandled"
+		}
+		return out, ""
+	}}
+	account(t, served(t, c).URL)
+	for _, step := range []struct {
+		args   []string
+		code   int
+		stdout []string
+		stderr string
+	}{
+		{[]string{"--date", "2026-11-11", "--list"}, exitOK, []string{"The bill of 2026-11-11 has not been matched. Now: seckill reconcile --date 2026-11-11 --stack sale --region eu-central-1\n"}, ""},
+		{[]string{"--date", "2026-11-11"}, exitFault, []string{"Bill of 2026-11-11, matched at TIME:\n  1001 payments  88888.80 yuan captured\n  0 refunds  0.00 yuan returned\n" +
+			"  1 line  of other shops of the seller, not looked at\n", "  payment_not_here  ORDER  t1  -  0.00  88.80  the bill has a payment that the ledger does not have\n",
+			"  payment_twice  ORDER  t1  -  0.00  88.80  the payment stands on the bill more than once\n", "\n  … and 1 more\n", "seckill payments ORDER --stack sale --region eu-central-1\n"},
+			"seckill: bill of 2026-11-11: 1001 differences\n"},
+		{[]string{"--date", "2026-11-11", "--list"}, exitFault, []string{"Bill of 2026-11-11, matched at TIME:\n"}, "seckill: bill of 2026-11-11: 1001 differences\n"},
+		{nil, exitFault, []string{"Bill of " + seckill.Day(time.Now().Add(-24*time.Hour)) + ", matched at TIME:\n"}, "1001 differences\n"},
+		{[]string{"--date", "2999-01-01"}, exitUsage, nil, "seckill: bill of 2999-01-01: The day must be 2006-01-02, over in UTC+8"},
+	} {
+		code, stdout, stderr := command(t, append(append([]string{"reconcile"}, step.args...), "--stack", "sale", "--region", "eu-central-1")...)
+		if code != step.code || !strings.Contains(stderr, step.stderr) || (stderr == "") != (step.stderr == "") {
+			t.Errorf("%v: exit %d, %s, want exit %d, %s", step.args, code, stderr, step.code, step.stderr)
+		}
+		for _, want := range step.stdout {
+			if !strings.Contains(same(stdout), want) {
+				t.Errorf("%v:\n%.2000s\nhas no %s", step.args, same(stdout), want)
+			}
+		}
+		if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke" {
+			t.Errorf("%v: called %s", step.args, calls)
+		}
+	}
+	if log := audit.String(); strings.Count(log, "\n") != 5 || strings.Count(log, caller) != 5 || strings.Count(log, `"command":"reconcile","day":"2026-11-11","differences":1001`) != 1 {
+		t.Errorf("audit log:\n%s", log)
+	}
+}
+
+// TestEachDifferenceHasAMeaning that the command prints, and the runbook explains it.
+func TestEachDifferenceHasAMeaning(t *testing.T) {
+	t.Parallel()
+	runbook, err := os.ReadFile("../../docs/runbooks/bill-differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []seckill.DifferenceKind{seckill.PaymentNotHere, seckill.PaymentNotThere, seckill.PaymentAmount, seckill.PaymentTwice,
+		seckill.RefundNotHere, seckill.RefundNotThere, seckill.RefundAmount, seckill.RefundForeign, seckill.RefundTwice} {
+		if meanings[kind] == "" {
+			t.Errorf("%s has no meaning", kind)
+		}
+		if n := strings.Count(string(runbook), "`"+string(kind)+"`"); n < 2 {
+			t.Errorf("the runbook has %s %d times, want it in diagnosis and mitigation", kind, n)
+		}
+	}
+}
+
+func TestReconcileRefusesInOneLine(t *testing.T) {
+	busy := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, `{"code":"unavailable","detail":"The shop is busy."}`)
+	}))
+	silent := served(t, http.NotFoundHandler())
+	silent.Close()
+	account(t, served(t, &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}).URL)
+	for _, tt := range []struct {
+		behaviour string
+		args      []string
+		code      int
+		want      string
+	}{
+		{"an argument", []string{"2026-11-11"}, exitUsage, `"2026-11-11" is one argument too many`},
+		{"no day", []string{"--date", "yesterday"}, exitUsage, `--date "yesterday": want a day such as 2026-11-11`},
+		{"an empty day", []string{"--date", ""}, exitUsage, `--date "": want a day`},
+		{"a day that never was", []string{"--date", "2026-02-30"}, exitUsage, `--date "2026-02-30": want a day`},
+		{"two shops", []string{"--stack", "sale", "--url", silent.URL}, exitUsage, "--stack and --url contradict each other"},
+		{"nobody there", []string{"--url", silent.URL}, exitFault, "nothing answers at " + silent.URL},
+		{"a shop in trouble", []string{"--date", "2026-11-11", "--url", busy.URL}, exitFault, "The shop is busy."},
+		{"an older stack", []string{"--stack", "sale"}, exitUsage, "has no output ReconcileFunction"},
+	} {
+		code, stdout, stderr := command(t, append([]string{"reconcile"}, tt.args...)...)
+		if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
+			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr, tt.code, tt.want)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
