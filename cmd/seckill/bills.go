@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -193,5 +194,8 @@ func (p *page) reconciliation(r *seckill.Reconciliation, shop string) {
 		p.row(string(d.Kind), d.Order, d.TradeNo, d.RefundID, d.Here.Yuan(), d.There.Yuan(), meanings[d.Kind])
 	}
 	p.more(r.Count - len(r.Differences))
+	if slices.ContainsFunc(r.Differences, func(d seckill.Difference) bool { return d.Kind == seckill.PaymentNotHere }) {
+		p.line("To have a payment recorded that is not here: seckill unknown ORDER --trade TRADE --why TEXT%s", shop)
+	}
 	p.line("What to do: docs/runbooks/bill-differences.md. All of an order's money: seckill payments ORDER%s", shop)
 }

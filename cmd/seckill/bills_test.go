@@ -109,7 +109,8 @@ func TestReconcileOfAStack(t *testing.T) {
 		{[]string{"--date", "2026-11-11", "--list"}, exitOK, []string{"The bill of 2026-11-11 has not been matched. Now: seckill reconcile --date 2026-11-11 --stack sale --region eu-central-1\n"}, ""},
 		{[]string{"--date", "2026-11-11"}, exitFault, []string{"Bill of 2026-11-11, matched at TIME:\n  1001 payments  88888.80 yuan captured\n  0 refunds  0.00 yuan returned\n" +
 			"  1 line  of other shops of the seller, not looked at\n", "  payment_not_here  ORDER  t1  -  0.00  88.80  the bill has a payment that the ledger does not have\n",
-			"  payment_twice  ORDER  t1  -  0.00  88.80  the payment stands on the bill more than once\n", "\n  … and 1 more\n", "seckill payments ORDER --stack sale --region eu-central-1\n"},
+			"  payment_twice  ORDER  t1  -  0.00  88.80  the payment stands on the bill more than once\n", "\n  … and 1 more\nTo have a payment recorded that is not here: seckill unknown ORDER --trade TRADE --why TEXT --stack sale --region eu-central-1\n",
+			"seckill payments ORDER --stack sale --region eu-central-1\n"},
 			"seckill: bill of 2026-11-11: 1001 differences\n"},
 		{[]string{"--date", "2026-11-11", "--list"}, exitFault, []string{"Bill of 2026-11-11, matched at TIME:\n"}, "seckill: bill of 2026-11-11: 1001 differences\n"},
 		{nil, exitFault, []string{"Bill of " + seckill.Day(time.Now().Add(-24*time.Hour)) + ", matched at TIME:\n"}, "1001 differences\n"},
