@@ -106,18 +106,14 @@ func TestWhatDiffersIsListed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
-		var all []seckill.Payment
-		gone := map[string]bool{}
 		within := func(name string, d time.Duration) time.Duration {
 			return time.Duration(rapid.IntRange(0, int(d/time.Second)).Draw(t, name)) * time.Second
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "orders") {
 			at := midnight.Add(-time.Hour + within("paid", 26*time.Hour))
 			p := w.paid(t, at, within("learnt", time.Hour))
-			all = append(all, p)
 			if rapid.Bool().Draw(t, "refunded") {
 				w.back(t, p, p.At.Add(within("returned", time.Hour)), within("learnt", time.Hour))
-				gone[p.TradeNo] = true
 			}
 		}
 		want := []seckill.Difference{}
