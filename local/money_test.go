@@ -112,6 +112,72 @@ func TestAnOperatorAsks(t *testing.T) {
 	w.drained()
 }
 
+// TestMoneyThatOnlyTheBillKnows: a second trade was paid, and its notify never comes. The bill of the day names it, an operator has it recorded, and it
+// goes back.
+func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	order, pay := w.bought("1001", "5")
+	if a := w.call("", "PUT", "/faults", `{"shares":{"two-trades":1}}`); a.status != 200 {
+		t.Fatal(a)
+	}
+	var trades []string
+	for range 2 {
+		no, err := w.Gateway.Open(pay)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trades = append(trades, no)
+	}
+	if err := w.Gateway.PayTrade(trades[0]); err != nil {
+		t.Fatal(err)
+	}
+	w.awaitState("1001", "5", seckill.Paid)
+	if a := w.call("", "PUT", "/faults", `{"shares":{"notify-lost":1}}`); a.status != 200 {
+		t.Fatal(a)
+	}
+	if err := w.Gateway.PayTrade(trades[1]); err != nil {
+		t.Fatal(err)
+	}
+	day := seckill.Day(w.Clock.Now())
+	w.pass(36 * time.Hour) // longer than notifies are repeated
+	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
+		t.Fatal(a)
+	}
+	r, err := w.Reconcile.Day(t.Context(), day)
+	if err != nil || r.Count != 1 || r.Payments != 2 || r.Differences[0].Kind != seckill.PaymentNotHere || r.Differences[0].TradeNo != trades[1] || r.Differences[0].Order != order {
+		t.Fatalf("the bill: %+v, %v", r, err)
+	}
+	learn := "/_local/payments/" + order + "/learn"
+	for _, tt := range []struct {
+		body  string
+		field string
+	}{
+		{words(), "trade_no"},
+		{words(`"trade_no":"1"`), "trade_no"},
+		{words(`"trade_no":"` + strings.Repeat("9", 300) + `"`), "trade_no"},
+		{`{"who":"ann","trade_no":"` + trades[1] + `"}`, "why"},
+	} {
+		if a := w.call("", "POST", learn, tt.body); a.status != 422 || a.text("field") != tt.field {
+			t.Errorf("%s: %v, want %s refused", tt.body, a, tt.field)
+		}
+	}
+	for _, want := range []bool{true, false} {
+		if a := w.call("", "POST", learn, words(`"trade_no":"`+trades[1]+`"`)); a.status != 200 || a.json["changed"] != want {
+			t.Errorf("learn: %v, want changed %t", a, want)
+		}
+	}
+	w.pass(2 * time.Minute)
+	a := w.call(w.token("1001"), "GET", "/order/"+order, nil)
+	if a.text("state") != "paid" || !strings.Contains(a.text("money"), seckill.RefundID(order, trades[1])) {
+		t.Errorf("the order: %v", a)
+	}
+	if r, err = w.Reconcile.Day(t.Context(), day); err != nil || r.Count != 0 {
+		t.Errorf("the bill matched again: %+v, %v", r, err)
+	}
+	w.drained()
+}
+
 func TestMoneyIsRefusedInProblems(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
