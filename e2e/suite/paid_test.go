@@ -5,6 +5,7 @@ package suite
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
@@ -71,4 +72,23 @@ func testRefund(t *testing.T, s *stack) {
 		t.Errorf("case: %+v, %v", c, err)
 	}
 	sale.converged(t)
+}
+
+// The schedule's event has the bills of the last days matched, which on a new stack have no line; an operator has one matched again, and both are kept.
+func testBill(t *testing.T, s *stack) {
+	report.timed(t, nil)
+	s.minute(t, "ReconcileFunction")
+	day := seckill.Day(time.Now().Add(-34 * time.Hour)) // the schedule takes a day up 10 hours after its end
+	before, err := s.bills.Reconciled(t.Context(), day)
+	if err != nil || len(before.Reconciliations) == 0 {
+		t.Fatalf("by the schedule: %+v, %v", before, err)
+	}
+	r, err := s.bills.Reconcile(t.Context(), day)
+	if err != nil || r.Day != day {
+		t.Fatalf("by an operator: %+v, %v", r, err)
+	}
+	all, err := s.bills.Reconciled(t.Context(), day)
+	if n := len(all.Reconciliations); err != nil || n < 2 || !all.Reconciliations[n-1].At.Equal(r.At) {
+		t.Errorf("kept: %+v, %v; want the operator's last", all, err)
+	}
 }

@@ -63,6 +63,7 @@ type stack struct {
 	secrets   *ssm.Client
 	desk      operator.Client
 	money     operator.MoneyClient
+	bills     operator.BillClient
 	alone     sync.Mutex // see undisturbed
 }
 
@@ -143,6 +144,9 @@ func open(ctx context.Context, name string) (*stack, error) {
 	}}
 	s.money = operator.MoneyClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		return s.invoke(ctx, "RefundFunction", event)
+	}}
+	s.bills = operator.BillClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		return s.invoke(ctx, "ReconcileFunction", event)
 	}}
 	s.secret, err = s.read(ctx, "jwt-secret")
 	return s, err

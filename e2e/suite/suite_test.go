@@ -18,6 +18,7 @@ func TestShop(t *testing.T) {
 	t.Run("Contract", func(t *testing.T) { testContract(t, first) })
 	t.Run("BuyPayPaid", func(t *testing.T) { testBuyPayPaid(t, first) })
 	t.Run("Refund", func(t *testing.T) { testRefund(t, first) })
+	t.Run("Bill", func(t *testing.T) { testBill(t, first) })
 	t.Run("Duplicates", func(t *testing.T) { testDuplicates(t, first) })
 	t.Run("Poison", func(t *testing.T) { testPoison(t, first) })
 	t.Run("Stacks", func(t *testing.T) { testStacks(t, first, second) })
