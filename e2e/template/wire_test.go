@@ -129,7 +129,7 @@ func wires(t *testing.T) map[string][]right {
 			func(ctx context.Context) error {
 				return l.Refunded(ctx, pay, "", seckill.RefundOwed, seckill.Refunded, now, "c")
 			}},
-		"Ledger.Hasten":         {func(ctx context.Context) error { return l.Hasten(ctx, "o1", now, "c") }},
+		"Ledger.Hasten": {func(ctx context.Context) error { return l.Hasten(ctx, "o1", now, "c") }},
 		"Ledger.KeepNotice": {func(ctx context.Context) error {
 			return l.KeepNotice(ctx, seckill.KeptNotice{Order: "o1", ID: "n", At: now})
 		}},
@@ -140,12 +140,12 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.Reconciliations": {func(ctx context.Context) error { _, err := l.Reconciliations(ctx, "2026-11-11"); return err }},
 		"Ledger.PaymentsOn":      {func(ctx context.Context) error { _, err := l.PaymentsOn(ctx, "2026-11-11", "", 1); return err }},
 		"Ledger.RefundsOn":       {func(ctx context.Context) error { _, err := l.RefundsOn(ctx, "2026-11-11", "", 1); return err }},
-		"Ledger.DeferRefund":    {func(ctx context.Context) error { return l.DeferRefund(ctx, pay, now, "") }},
-		"Ledger.RetryRefund":    {func(ctx context.Context) error { return l.RetryRefund(ctx, pay, seckill.RefundOwed, now, "c") }},
-		"Ledger.RefundsDue":     {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, now, 1); return err }},
-		"Ledger.RefundsRefused": {func(ctx context.Context) error { _, err := l.RefundsRefused(ctx, 1); return err }},
-		"Ledger.OrdersByUser":   {func(ctx context.Context) error { _, err := l.OrdersByUser(ctx, "u", "", 1); return err }},
-		"Ledger.OrdersByItem":   {func(ctx context.Context) error { _, err := l.OrdersByItem(ctx, "1", "", 1); return err }},
+		"Ledger.DeferRefund":     {func(ctx context.Context) error { return l.DeferRefund(ctx, pay, now, "") }},
+		"Ledger.RetryRefund":     {func(ctx context.Context) error { return l.RetryRefund(ctx, pay, seckill.RefundOwed, now, "c") }},
+		"Ledger.RefundsDue":      {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, now, 1); return err }},
+		"Ledger.RefundsRefused":  {func(ctx context.Context) error { _, err := l.RefundsRefused(ctx, 1); return err }},
+		"Ledger.OrdersByUser":    {func(ctx context.Context) error { _, err := l.OrdersByUser(ctx, "u", "", 1); return err }},
+		"Ledger.OrdersByItem":    {func(ctx context.Context) error { _, err := l.OrdersByItem(ctx, "1", "", 1); return err }},
 
 		"Items.Get":  {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List": {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},

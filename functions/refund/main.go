@@ -20,8 +20,8 @@ func main() {
 		flow := refund.New(refund.Deps{
 			Ledger:  ledger,
 			Refunds: provider, Trades: provider,
-			Orders:  b.Queue(s.Orders.URL, ""),
-			Clock:   b.Clock, Meter: b.Meter,
+			Orders: b.Queue(s.Orders.URL, ""),
+			Clock:  b.Clock, Meter: b.Meter,
 		})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
 		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep), operator.NewMoneyDesk(flow).Handler(audit))
