@@ -67,6 +67,14 @@ func (a *answers) RefundStatus(context.Context, seckill.Refund) (seckill.RefundA
 	return seckill.RefundAnswer{State: a.status}, nil
 }
 
+// Trade says of every trade what the first query says.
+func (a *answers) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
+	if a.query[0] == "" {
+		return seckill.Trade{}, errSilent
+	}
+	return seckill.Trade{State: a.query[0], TradeNo: no, Amount: a.amount}, nil
+}
+
 // Verify takes a form for authentic when it says so itself.
 func (a *answers) Verify(form url.Values) (seckill.Notice, error) {
 	if form.Get("sign") != "ok" {
@@ -121,7 +129,7 @@ func (e event) on(i *Instance) *answers {
 	if len(a.query) == 0 {
 		a.query = []seckill.TradeState{""}
 	}
-	i.Notify.Verifier, i.Expire.Payments, i.Refund.Refunds = &a, &a, &a
+	i.Notify.Verifier, i.Expire.Payments, i.Refund.Refunds, i.Refund.Trades = &a, &a, &a, &a
 	return &a
 }
 
@@ -150,6 +158,12 @@ func (e event) swept(w *World, i *Instance) error {
 	if a.asked == 0 {
 		return errNothingDue
 	}
+	return err
+}
+
+func (e event) learnt(w *World, i *Instance) error {
+	e.on(i)
+	_, err := i.Refund.Learn(ctx, w.id("1"), "t2", "ann", "on the bill")
 	return err
 }
 
@@ -194,6 +208,22 @@ var docEvents = []event{
 	{name: "refund: no answer", happen: func(e event) func(*World, *Instance) error { return e.swept }},
 	{name: "the operator refunds, with restock", happen: func(event) func(*World, *Instance) error { return refundedOrder("1", true) }},
 	{name: "the operator refunds, without restock", happen: func(event) func(*World, *Instance) error { return refundedOrder("1", false) }},
+	{name: "the operator wants refunds asked for again", happen: func(event) func(*World, *Instance) error {
+		return func(w *World, i *Instance) error {
+			n, err := i.Refund.Again(ctx, w.id("1"), "ann", "paid in")
+			if err == nil && n == 0 {
+				err = errNothingDue
+			}
+			return err
+		}
+	}},
+	{name: "the operator wants a closing order asked about", happen: func(event) func(*World, *Instance) error {
+		return func(w *World, i *Instance) error { return i.Refund.Ask(ctx, w.id("1"), "ann", "she waits") }
+	}},
+	{name: "the operator has a trade recorded; query: paid", provider: answers{query: []seckill.TradeState{seckill.TradePaid}}, happen: func(e event) func(*World, *Instance) error { return e.learnt }},
+	{name: "the operator has a trade recorded; query: waiting, closed, or another order's", provider: answers{query: []seckill.TradeState{seckill.TradeWaiting}},
+		happen: func(e event) func(*World, *Instance) error { return e.learnt }},
+	{name: "the operator has a trade recorded; query: no answer", happen: func(e event) func(*World, *Instance) error { return e.learnt }},
 }
 
 // outcome says what an event makes of an order: its state, its units when they change, its money, and what the caller hears when that is no yes.
