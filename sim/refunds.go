@@ -61,7 +61,8 @@ func (p *Provider) RefundStatus(_ context.Context, r seckill.Refund) (seckill.Re
 }
 
 // refund has an operator refund an order that somebody placed, with restock or without, ask again for what an order owes, or whether it is
-// paid, look at its money, or at the bills of the last days.
+// paid, look at its money, have one of its trades recorded, or the bills of
+// the last days matched.
 func (s *Sim) refund(t Act) {
 	if len(s.truth.list) == 0 {
 		return
@@ -78,7 +79,18 @@ func (s *Sim) refund(t Act) {
 			_, _ = i.Refund.Case(context.Background(), id)
 		})
 	case 3:
-		s.spawn(t.ID, t.Kind, "bills are matched", t.A, func(i *Instance) { _ = i.Reconcile.Run(context.Background()) })
+		s.spawn(t.ID, t.Kind, "bills are matched", t.A, func(i *Instance) {
+			_ = i.Reconcile.Run(context.Background())
+			_, _ = i.Reconcile.Kept(context.Background(), seckill.Day(i.world.Clock.Now()))
+		})
+	case 4:
+		no := "nobody's"
+		if p := s.Provider.orders[id]; p != nil && len(p.trades) > 0 {
+			no = p.trades[pick(t.A, 44, len(p.trades))].TradeNo
+		}
+		s.spawn(t.ID, t.Kind, "operator has trade "+no+" of "+id+" recorded", t.A, func(i *Instance) {
+			_, _ = i.Refund.Learn(context.Background(), id, no, "ann", "he has a receipt")
+		})
 	default:
 		if s.plan.Faults[TwoTrades] && pick(t.A, 52, 2) == 0 && len(s.Provider.captured(id)) == 1 { // who is refunded has just paid again
 			s.payAgain(id)
