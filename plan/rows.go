@@ -17,6 +17,8 @@ var orderWrites = []rowWrites{
 	{Table: "orders", Index: "orders_due", Place: 1, Settle: 1},
 	{Table: "quotas", Place: 2},
 	{Table: "payments", Settle: 2},
+	{Table: "payments", Index: "payments_by_day", Settle: 1},
+	{Table: "notices", Settle: 6}, // a real notify has about 2 KiB
 }
 
 // evenness is how much of a table's units can be used when keys spread over its partitions by chance: a guess, for 16 keys on four partitions.

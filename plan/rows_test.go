@@ -120,6 +120,10 @@ func TestWritesAreTheLedgers(t *testing.T) {
 		if err := l.Settle(ctx, p, seckill.PendingPayment, seckill.Paid); err != nil {
 			t.Fatal(err)
 		}
+		n := seckill.KeptNotice{Order: o.ID, ID: strings.Repeat("n", 34), TradeNo: p.TradeNo, Amount: o.Amount, At: now, Outcome: seckill.NoticeRecorded, Raw: strings.Repeat("x", 2<<10)}
+		if err := l.KeepNotice(ctx, n); err != nil {
+			t.Fatal(err)
+		}
 		compare("paid", func(w rowWrites) float64 { return w.Settle })
 	}
 }
