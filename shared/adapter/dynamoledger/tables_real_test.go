@@ -59,7 +59,8 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 	index := func(name, pk, sk string, p types.ProjectionType) types.GlobalSecondaryIndex {
 		return types.GlobalSecondaryIndex{IndexName: &name, KeySchema: key(pk, sk), Projection: &types.Projection{ProjectionType: p}}
 	}
-	refunds := index("refunds_due", "refund_shard", "refund_at", types.ProjectionTypeAll)
+	declared := []types.GlobalSecondaryIndex{index("refunds_due", "refund_shard", "refund_at", types.ProjectionTypeAll),
+		index("payments_by_day", "paid_day", "trade_no", types.ProjectionTypeAll), index("refunds_by_day", "back_day", "trade_no", types.ProjectionTypeAll)}
 	for _, c := range []struct {
 		name    string
 		table   string
@@ -68,7 +69,7 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 		indexes []types.GlobalSecondaryIndex
 		want    string // "": nothing is wrong
 	}{
-		{"as declared", "payments", key("order", "trade_no"), "", []types.GlobalSecondaryIndex{refunds}, ""},
+		{"as declared", "payments", key("order", "trade_no"), "", declared, ""},
 		{"an index too many", "returns", key("shard", "order"), "", []types.GlobalSecondaryIndex{index("mine", "order", "shard", "ALL")}, ""},
 		{"keys exchanged", "units", key("unit", "bucket"), "", nil, "key is (unit S, bucket S), want (bucket S, unit S)"},
 		{"no sort key", "quotas", key("user", ""), "", nil, "key is (user S), want (user S, item S)"},
