@@ -127,7 +127,7 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 		return nil, err
 	}
 	for _, b := range main.boots { // what init looks at
-		for _, table := range map[string][]string{"Ledger": tableNames(), "Items": {dynamoledger.TableItems}, "Table": {gatewaytable.TableTrades}}[b] {
+		for _, table := range map[string][]string{"Books": tableNames(), "Ledger": slices.DeleteFunc(tableNames(), func(n string) bool { return n == ledger.TableNotices || n == ledger.TableReconciliations }), "Items": {dynamoledger.TableItems}, "Table": {gatewaytable.TableTrades}}[b] {
 			add(tableID(table), "dynamodb:DescribeTable")
 		}
 	}

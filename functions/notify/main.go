@@ -11,7 +11,7 @@ import (
 
 func main() {
 	boot.Run("notify", func(s config.Notify, b *boot.Boot) apigw.Handler {
-		ledger, _ := b.Ledger()
+		ledger := b.Books()
 		flow := notify.New(notify.Deps{Verifier: b.Verifier(s.Verifier), Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
 		return apigw.HTTP(httpapi.NewNotify(flow, b.Options(httpapi.Options{})))
 	})

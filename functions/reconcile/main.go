@@ -16,7 +16,7 @@ import (
 
 func main() {
 	boot.Run("reconcile", func(s config.Reconcile, b *boot.Boot) apigw.Handler {
-		ledger, _ := b.Ledger()
+		ledger := b.Books()
 		flow := reconcile.New(reconcile.Deps{Ledger: ledger, Bills: b.Payments(s.Alipay), Clock: b.Clock, Meter: b.Meter})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
 		return apigw.ScheduleOr(apigw.Schedule(flow.Run), operator.NewBillDesk(flow).Handler(audit))

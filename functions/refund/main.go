@@ -15,7 +15,7 @@ import (
 
 func main() {
 	boot.Run("refund", func(s config.Refund, b *boot.Boot) apigw.Handler {
-		ledger, _ := b.Ledger()
+		ledger := b.Books()
 		provider := b.Payments(s.Alipay)
 		flow := refund.New(refund.Deps{
 			Ledger:  ledger,

@@ -35,11 +35,14 @@ func (b *Boot) Table(t ledger.Table) ledger.Rows {
 	return rows
 }
 
-// Ledger opens the ledger and the items.
+// Ledger opens the ledger and the items. Init does not look at the tables of Books: each look costs a cold start a call.
 func (b *Boot) Ledger() (*ledger.Ledger, seckill.Items) {
-	rows := b.Tables()
+	rows := b.Tables(ledger.TableUnits, ledger.TableOrders, ledger.TableQuotas, ledger.TablePayments, ledger.TableReturns, dynamoledger.TableItems)
 	return ledger.New(rows), rows.Items()
 }
+
+// Books opens the ledger for a step that keeps or reads notices or reconciliations.
+func (b *Boot) Books() *ledger.Ledger { return ledger.New(b.Tables()) }
 
 // Items opens the items table alone.
 func (b *Boot) Items() seckill.Items { return b.Tables(dynamoledger.TableItems).Items() }
