@@ -78,7 +78,7 @@ func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, err
 
 // Kept lists what came of a seckill.Day's reconciliations before, the oldest first: the newest MaxKept. Nothing is matched. CodeInvalid for what is no day.
 func (f *Flow) Kept(ctx context.Context, day string) ([]seckill.Reconciliation, error) {
-	if _, err := time.Parse(time.DateOnly, day); err != nil {
+	if !seckill.ValidDay(day) {
 		return nil, seckill.Invalid("day", "2006-01-02")
 	}
 	all, err := f.Ledger.Reconciliations(ctx, day)
@@ -88,21 +88,19 @@ func (f *Flow) Kept(ctx context.Context, day string) ([]seckill.Reconciliation, 
 	return all[max(0, len(all)-MaxKept):], nil
 }
 
-// trade is a payment's key; movement is what a bill has a line for.
+// trade is a payment's key; movement is what a bill has a line for. A refund that the shop did not ask for may have no id.
 type (
 	trade    struct{ order, no string }
 	movement struct {
 		trade
-		refund string // its id; "": the payment
+		refund bool
+		id     string // of the refund
 	}
 )
 
 // key says which movement a line is about.
 func key(l *seckill.BillLine) movement {
-	if l.Refund {
-		return movement{trade{l.Order, l.TradeNo}, l.RefundID}
-	}
-	return movement{trade{l.Order, l.TradeNo}, ""}
+	return movement{trade{l.Order, l.TradeNo}, l.Refund, l.RefundID}
 }
 
 // match is one day's.
@@ -172,8 +170,9 @@ func (m *match) all(ctx context.Context, list func(ctx context.Context, day, aft
 	}
 }
 
-func (m *match) differ(kind seckill.DifferenceKind, l *seckill.BillLine, here seckill.Fen) {
-	m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: l.Order, TradeNo: l.TradeNo, RefundID: l.RefundID, Here: here, There: l.Amount})
+// differ notes in what a line differs, with the amounts by the ledger and by the bill.
+func (m *match) differ(kind seckill.DifferenceKind, l *seckill.BillLine, here, there seckill.Fen) {
+	m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: l.Order, TradeNo: l.TradeNo, RefundID: l.RefundID, Here: here, There: there})
 }
 
 // line matches a line of the bill.
@@ -192,7 +191,7 @@ func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 		m.out.Captured += l.Amount
 	}
 	if m.billed[moved] {
-		m.differ(twice, l, 0)
+		m.differ(twice, l, 0, l.Amount)
 		return nil
 	}
 	m.billed[moved] = true
@@ -210,7 +209,7 @@ func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 		p = all[i]
 	}
 	if kind, here := compare(l, p, found); kind != "" {
-		m.differ(kind, l, here)
+		m.differ(kind, l, here, l.Amount)
 	}
 	return nil
 }
@@ -282,7 +281,7 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 		if a.Refund {
 			kind = seckill.RefundNotThere
 		}
-		m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: a.Order, TradeNo: a.TradeNo, RefundID: a.RefundID, Here: a.Amount})
+		m.differ(kind, &a.BillLine, a.Amount, 0)
 	}
 	return nil
 }

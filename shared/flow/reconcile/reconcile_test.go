@@ -234,6 +234,34 @@ func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	}
 }
 
+// TestARefundWithoutAnId, as the provider's console may make one, is not the payment of its trade: neither hides the other.
+func TestARefundWithoutAnId(t *testing.T) {
+	t.Parallel()
+	for name, bill := range map[string]struct {
+		payment bool
+		want    []seckill.DifferenceKind
+	}{
+		"beside its payment":     {true, []seckill.DifferenceKind{seckill.RefundForeign}},
+		"and its payment is not": {false, []seckill.DifferenceKind{seckill.PaymentNotThere, seckill.RefundForeign}},
+	} {
+		w := newWorld()
+		p := w.paid(t, midnight.Add(time.Hour), 0)
+		if !bill.payment {
+			w.bills[day] = nil
+		}
+		w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, Amount: 30, At: midnight.Add(2 * time.Hour)})
+		got, err := w.flow.Day(ctx, day)
+		must(t, err)
+		var kinds []seckill.DifferenceKind
+		for _, d := range got.Differences {
+			kinds = append(kinds, d.Kind)
+		}
+		if !slices.Equal(kinds, bill.want) {
+			t.Errorf("%s: %v, want %v", name, kinds, bill.want)
+		}
+	}
+}
+
 // TestWhatWasLearntDaysLater is on a bill of the day on which it was booked, not before its order, and not longer ago than anybody looks.
 func TestWhatWasLearntDaysLater(t *testing.T) {
 	t.Parallel()
