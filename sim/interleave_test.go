@@ -40,7 +40,7 @@ func pays(trade int) func(*World, *Instance, func(string)) error {
 
 func refunds(restock bool) func(*World, *Instance, func(string)) error {
 	return func(w *World, i *Instance, _ func(string)) error {
-		err := i.Refund.Order(ctx, orderOne(w), "ann", "broken", restock)
+		_, err := i.Refund.Order(ctx, orderOne(w), "ann", "broken", restock)
 		if seckill.CodeOf(err) == seckill.CodeInvalid {
 			return nil // it is not paid
 		}

@@ -208,7 +208,10 @@ func refunded(w *World, i *Instance) error {
 }
 
 func refundedOrder(user string, restock bool) func(*World, *Instance) error {
-	return func(w *World, i *Instance) error { return i.Refund.Order(ctx, w.id(user), "ann", "broken", restock) }
+	return func(w *World, i *Instance) error {
+		_, err := i.Refund.Order(ctx, w.id(user), "ann", "broken", restock)
+		return err
+	}
 }
 
 func wantedAgain(user string) func(*World, *Instance) error {

@@ -97,7 +97,7 @@ func (s *Sim) refund(t Act) {
 		}
 		restock := pick(t.A, 44, 3) > 0
 		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator refunds %s, restock %t", id, restock), t.A, func(i *Instance) {
-			_ = i.Refund.Order(context.Background(), id, "ann", "broken", restock)
+			_, _ = i.Refund.Order(context.Background(), id, "ann", "broken", restock)
 		})
 	}
 }

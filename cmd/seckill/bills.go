@@ -114,7 +114,7 @@ ledger differ (with --list: when they did the last time).`,
   seckill reconcile --stack seckill-prod --region eu-central-1 --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := time.Parse(time.DateOnly, date); err != nil && cmd.Flags().Changed("date") {
+			if cmd.Flags().Changed("date") && !seckill.ValidDay(date) {
 				return fmt.Errorf("--date %q: want a day such as 2026-11-11", date)
 			}
 			b, err := f.books(cmd)

@@ -220,7 +220,6 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 				"seckill: order ORDER: The value of trade_no must be a paid trade of the order; the provider says unknown. (see: seckill unknown --help)\n"},
 			step{[]string{"refund", someOrder, "--why", "x"}, exitUsage, "", "seckill: order ORDER: URL has no such order (see: seckill refund --help)\n"},
 			step{[]string{"payments", someOrder}, exitUsage, "", "seckill: order ORDER: URL has no such order (see: seckill payments --help)\n"},
-			step{[]string{"refund", someOrder, "--why", "x", "--who", ""}, exitUsage, "", "seckill: order ORDER: URL has no such order (see: seckill refund --help)\n"},
 			step{[]string{"refund", order, "--why", strings.Repeat("x", 201)}, exitUsage, "",
 				"seckill: order ORDER: The value of why must be 1 to 200 characters, no line breaks. (see: seckill refund --help)\n"},
 			step{[]string{"refund", order, "--why", "x", "--who", ""}, exitUsage, "",

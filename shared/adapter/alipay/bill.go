@@ -48,7 +48,7 @@ type billContent struct {
 // Bill implements seckill.Bills with the bill of trades ("业务明细"): the day's lines of details, in the bill's order. It has every
 // trade of the seller, also those of other shops and apps.
 func (c *Client) Bill(ctx context.Context, day string) ([]seckill.BillLine, error) {
-	if _, err := time.Parse(time.DateOnly, day); err != nil {
+	if !seckill.ValidDay(day) {
 		return nil, fmt.Errorf("alipay: bill: %.40q is not a date: want 2006-01-02", day)
 	}
 	var a struct {

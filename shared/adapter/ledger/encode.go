@@ -166,12 +166,8 @@ func decodePayment(row Row) (seckill.Payment, error) {
 	if _, ok := row["tries"]; ok {
 		p.Tries = int(d.number("tries"))
 	}
-	if due := d.optional("refund_at"); due != "" {
-		ms, err := strconv.ParseInt(due, 10, 64)
-		if err != nil {
-			d.fail("refund_at", "a time")
-		}
-		p.Due = time.UnixMilli(ms).UTC()
+	if d.optional("refund_at") != "" {
+		p.Due = d.sortable("refund_at")
 	}
 	if _, ok := row["back"]; ok {
 		p.Back = d.time("back")
@@ -276,6 +272,15 @@ func (d *decoder) number(attr string) int64 {
 }
 
 func (d *decoder) time(attr string) time.Time { return time.UnixMilli(d.number(attr)).UTC() }
+
+// sortable reads a time as timeKey writes it.
+func (d *decoder) sortable(attr string) time.Time {
+	ms, err := strconv.ParseInt(d.text(attr), 10, 64)
+	if err != nil {
+		d.fail(attr, "a time")
+	}
+	return time.UnixMilli(ms).UTC()
+}
 
 func (d *decoder) units() []int {
 	s := d.optional("units")

@@ -3,10 +3,7 @@ package ledger
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strconv"
-	"time"
 
 	"seckill/shared/seckill"
 )
@@ -70,19 +67,19 @@ func (l *Ledger) Reconciliations(ctx context.Context, day string) ([]seckill.Rec
 
 func decodeReconciliation(row Row) (seckill.Reconciliation, error) {
 	d := decode(TableReconciliations, row)
-	r := seckill.Reconciliation{Day: d.text("day"), Payments: int(d.number("payments")), Captured: seckill.Fen(d.number("captured")),
+	r := seckill.Reconciliation{Day: d.text("day"), At: d.sortable("at"), Payments: int(d.number("payments")), Captured: seckill.Fen(d.number("captured")),
 		Refunds: int(d.number("refunds")), Returned: seckill.Fen(d.number("returned")), Others: int(d.number("others")), Count: int(d.number("count"))}
-	at, err := strconv.ParseInt(d.text("at"), 10, 64)
-	r.At = time.UnixMilli(at).UTC()
 	list, ok := row["differences"].([]string)
 	r.Differences = make([]seckill.Difference, len(list))
 	for i := range list {
 		var row differenceRow
-		err = errors.Join(err, json.Unmarshal([]byte(list[i]), &row))
+		if json.Unmarshal([]byte(list[i]), &row) != nil {
+			d.fail("differences", "a list of differences")
+		}
 		r.Differences[i] = seckill.Difference{Kind: row.Kind, Order: row.Order, TradeNo: row.TradeNo, RefundID: row.RefundID, Here: seckill.Fen(row.Here), There: seckill.Fen(row.There)}
 	}
-	if err != nil || !ok && row["differences"] != nil {
-		d.fail("differences", "a list of differences, at "+d.text("at"))
+	if !ok && row["differences"] != nil {
+		d.fail("differences", "a list")
 	}
 	return r, d.err
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -63,13 +62,8 @@ func (r *request) arguments() []argument {
 		{"why", r.Why != "", true, ""}, // the flow knows its limits
 		{"restock", r.Restock, true, ""},
 		{"raw", r.Raw, true, ""},
-		{"day", r.Day != "", isDate(r.Day), "2006-01-02"},
+		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}
-}
-
-func isDate(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
-	return err == nil
 }
 
 // envelope tells an operator's event from others.

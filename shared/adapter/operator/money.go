@@ -134,13 +134,9 @@ func (d *MoneyDesk) Open(ctx context.Context) (OpenMoney, error) {
 	}
 	out := OpenMoney{Now: d.refund.Clock.Now(), Due: payments(open.Due), Refused: payments(open.Refused), Unknown: UnknownList{Count: len(open.Unknown), Orders: []UnknownOrder{}}}
 	for i := range open.Unknown {
-		o := &open.Unknown[i]
-		u := UnknownOrder{Order: o.ID, Item: o.Item, Amount: o.Amount, End: o.CloseTo}
-		if n := slices.IndexFunc(o.History, func(c seckill.Change) bool { return c.State == seckill.Closing }); n >= 0 {
-			u.Since, u.Cause = o.History[n].At, o.History[n].Cause
-		}
+		o, since := &open.Unknown[i].Order, &open.Unknown[i].Since
 		out.Unknown.Amount += o.Amount
-		out.Unknown.Orders = append(out.Unknown.Orders, u)
+		out.Unknown.Orders = append(out.Unknown.Orders, UnknownOrder{Order: o.ID, Item: o.Item, Amount: o.Amount, Since: since.At, Cause: since.Cause, End: o.CloseTo})
 	}
 	slices.SortStableFunc(out.Unknown.Orders, func(a, b UnknownOrder) int { return a.Since.Compare(b.Since) })
 	out.Unknown.Orders = out.Unknown.Orders[:min(len(out.Unknown.Orders), maxShown)]
@@ -172,14 +168,11 @@ func (d *MoneyDesk) Case(ctx context.Context, id string, raw bool) (MoneyCase, e
 
 // Refund has a paid order's money go back. Errors as refund.Flow.Order.
 func (d *MoneyDesk) Refund(ctx context.Context, id, who, why string, restock bool) (MoneyChange, error) {
-	before, err := d.refund.Case(ctx, id)
-	if err == nil {
-		err = d.refund.Order(ctx, id, signature(who), why, restock)
-	}
+	owed, err := d.refund.Order(ctx, id, signature(who), why, restock)
 	if err != nil {
 		return MoneyChange{}, err
 	}
-	return d.after(ctx, id, before.Order.State != seckill.RefundOwed && before.Order.State != seckill.Refunded)
+	return d.after(ctx, id, owed)
 }
 
 // Again has an order's refunds that are owed asked for at once, also those that were refused. CodeOrderUnknown; else errors as refund.Flow.Again.
@@ -235,7 +228,7 @@ func payments(all []seckill.Payment) PaymentList {
 		p := &all[i]
 		shown := Payment{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount, State: p.State, At: p.At, Cause: p.Cause}
 		if p.State != seckill.Captured {
-			shown.Refund = seckill.RefundID(p.Order, p.TradeNo)
+			shown.Refund = p.Refund().ID
 		}
 		switch p.State {
 		case seckill.RefundDue:

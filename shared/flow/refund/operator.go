@@ -22,7 +22,13 @@ const (
 type Open struct {
 	Due     []seckill.Payment // goes back with a next sweep, by order
 	Refused []seckill.Payment // the provider refused: a person has to act
-	Unknown []seckill.Order   // closing, and for minutes the provider has not said whether they are paid
+	Unknown []Unknown         // closing, and for minutes the provider has not said whether they are paid
+}
+
+// Unknown is an order that is closing, and the change with which it began to.
+type Unknown struct {
+	Order seckill.Order
+	Since seckill.Change
 }
 
 // Open lists the money that an operator may have to care for. The error is an *seckill.Error.
@@ -49,21 +55,21 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 			if err != nil {
 				return Open{}, seckill.AsError(err)
 			}
-			if since, closing := closingSince(&o); closing && now.Sub(since) >= unknownAfter {
-				out.Unknown = append(out.Unknown, o)
+			if since, closing := closingSince(&o); closing && now.Sub(since.At) >= unknownAfter {
+				out.Unknown = append(out.Unknown, Unknown{o, since})
 			}
 		}
 	}
 	return out, nil
 }
 
-// closingSince says when an order began to close, if that is what it does.
-func closingSince(o *seckill.Order) (time.Time, bool) {
+// closingSince gives the change with which an order began to close, if that is what it does.
+func closingSince(o *seckill.Order) (seckill.Change, bool) {
 	i := slices.IndexFunc(o.History, func(c seckill.Change) bool { return c.State == seckill.Closing })
 	if o.State != seckill.Closing || i < 0 {
-		return time.Time{}, false
+		return seckill.Change{}, false
 	}
-	return o.History[i].At, true
+	return o.History[i], true
 }
 
 // Case is all that the ledger knows of one order's money.

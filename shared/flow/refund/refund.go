@@ -127,27 +127,25 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 }
 
 // Order refunds a paid order because an operator says so: who, and why. With restock its units are sold again, else nobody gets them. An order
-// whose refund is owed already stays as it is. CodeOrderUnknown; CodeInvalid, also for one that is not paid or whose goods are on
-// their way.
-func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) error {
+// whose refund is owed already stays as it is, and false is given. CodeOrderUnknown; CodeInvalid, also for one that is not paid or whose
+// goods are on their way.
+func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bool, error) {
 	if err := checkWords(who, why); err != nil {
-		return err
+		return false, err
 	}
 	for range maxTries {
-		o, err := f.Ledger.Order(ctx, id)
+		o, err := f.order(ctx, id)
 		switch {
-		case errors.Is(err, seckill.ErrNoOrder):
-			return seckill.Refuse(seckill.CodeOrderUnknown)
 		case err != nil:
-			return seckill.AsError(err)
+			return false, err
 		case o.State == seckill.RefundOwed || o.State == seckill.Refunded:
-			return nil
+			return false, nil
 		case !o.State.CanBecome(seckill.RefundOwed) || !o.State.Info().Holds:
-			return seckill.Invalid("order", "paid, and its goods not on their way; it is "+string(o.State))
+			return false, seckill.Invalid("order", "paid, and its goods not on their way; it is "+string(o.State))
 		}
 		all, err := f.Ledger.Payments(ctx, id)
 		if err != nil {
-			return seckill.AsError(err)
+			return false, seckill.AsError(err)
 		}
 		kept := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.State == seckill.Captured })
 		if kept < 0 {
@@ -158,16 +156,16 @@ func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) err
 			continue
 		}
 		if err != nil {
-			return seckill.AsError(err)
+			return false, seckill.AsError(err)
 		}
 		f.Meter.Count(seckill.EventRefundDue, 1)
 		if restock {
 			// The return row is the promise; the message only makes it quick. Without it repair finishes the return within a minute.
 			_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: id, Trace: seckill.Trace(ctx)}, 0)
 		}
-		return nil
+		return true, nil
 	}
-	return seckill.AsError(fmt.Errorf("order %s changed %d times", id, maxTries))
+	return false, seckill.AsError(fmt.Errorf("order %s changed %d times", id, maxTries))
 }
 
 // Again has an order's refunds that are owed asked for at once, also those that were refused, because an operator says so: who, and why. It gives how

@@ -36,7 +36,7 @@ func TestAnOperatorsWords(t *testing.T) {
 		{"ann", "", "why"}, {"ann", strings.Repeat("因", 201), "why"}, {"ann", "a\x00b", "why"}, {"ann", "broken", "order"},
 	} {
 		var refused *seckill.Error
-		if err := f.Order(ctx, o.ID, w.who, w.why, true); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid || refused.Field != w.field {
+		if _, err := f.Order(ctx, o.ID, w.who, w.why, true); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid || refused.Field != w.field {
 			t.Errorf("%q, %q: %v, want %s refused", w.who, w.why, err, w.field)
 		}
 		if w.field == "order" {
@@ -46,7 +46,7 @@ func TestAnOperatorsWords(t *testing.T) {
 			t.Errorf("again, %q, %q: %v, want %s refused", w.who, w.why, err, w.field)
 		}
 	}
-	if err := f.Order(ctx, seckill.KeyedOrderID("1", "7", "other"), "ann", "broken", true); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
+	if _, err := f.Order(ctx, seckill.KeyedOrderID("1", "7", "other"), "ann", "broken", true); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
 		t.Errorf("no order: %v", err)
 	}
 	if n, err := f.Again(ctx, o.ID, strings.Repeat("名", 64), strings.Repeat("因", 200)); n != 0 || err != nil {
