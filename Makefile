@@ -4,6 +4,9 @@ GO ?= go
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X main.version=$(VERSION)
 TOOLS := $(CURDIR)/.tools
+# One way to compile, so that tests, linters, tools and functions share what is compiled once.
+export CGO_ENABLED = 0
+export GOFLAGS := $(GOFLAGS) -trimpath
 GOLANGCI_VERSION := v2.5.0
 # The packages that have tests with the build tag "real".
 REAL = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs -n1 dirname | sort -u)
@@ -20,7 +23,7 @@ run: ## the whole system on http://localhost:8100 with demo data; ARGS="--port 8
 
 .PHONY: build
 build: ## the command line tool, in bin/seckill
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w $(LDFLAGS)" -o bin/seckill ./cmd/seckill
+	$(GO) build -ldflags "-s -w $(LDFLAGS)" -o bin/seckill ./cmd/seckill
 
 SAM ?= e2e/servers/sam.sh
 ENV ?= default
@@ -34,13 +37,13 @@ functions: ## the Lambda functions and their template, in .aws-sam/build; ARCH=a
 ifeq ($(GRADUAL),true)
 	$(GO) run ./e2e/template gradual >template-gradual.yaml
 endif
-	CGO_ENABLED=0 GOFLAGS="-tags=lambda.norpc -trimpath -ldflags=-s" SAM_CLI_TELEMETRY=0 $(SAM) build --template $(TEMPLATE) --parallel --parameter-overrides Architecture=$(ARCH)
+	GOFLAGS="-tags=lambda.norpc -trimpath -ldflags=-s" SAM_CLI_TELEMETRY=0 $(SAM) build --template $(TEMPLATE) --parallel --parameter-overrides Architecture=$(ARCH)
 
 .PHONY: validate
 validate: ## the template by SAM's and CloudFormation's rules, and by ours
 	AWS_DEFAULT_REGION=eu-west-1 SAM_CLI_TELEMETRY=0 e2e/servers/sam.sh validate --lint
 	e2e/servers/sam.sh lint infra/*.yaml
-	CGO_ENABLED=0 $(GO) test ./e2e/template
+	$(GO) test ./e2e/template
 
 .PHONY: deploy
 deploy: functions ## to an environment of samconfig.toml: ENV=dev, staging or prod; without ENV to AWS_ENDPOINT_URL
@@ -79,8 +82,8 @@ localstack-stop:
 
 .PHONY: test
 test: ## everything that needs only Go
-	CGO_ENABLED=0 $(GO) vet ./...
-	CGO_ENABLED=0 $(GO) test ./...
+	$(GO) vet ./...
+	$(GO) test ./...
 
 .PHONY: check
 check: lint race real browser ## test again under the race detector and on real servers, lint, drive the storefront in Chromium
@@ -97,13 +100,14 @@ real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and agains
 	e2e/alipaysdk/install.sh
 	@mkdir -p $(TOOLS)
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
-	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
+	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
 
 # Not in .ci/run: this takes too long for every change.
 .PHONY: nightly
 nightly: second mutants coverage build ## what takes longer: a second database, all mutants, what the simulator reaches, 100,000 seeds, the suite on every local target, fuzzing
 	bin/seckill sim --seeds 100000
 	$(GO) test -count=1 -timeout 60m ./sim -run TestMoneyInterleaved -three
+	$(GO) test -count=1 -tags real ./functions -run TestSize -args -arch arm64
 	for target in ministack localstack samlocal; do e2e/target/run.sh $$target || exit 1; done
 	bin/seckill sim --undersell --seeds 1000
 	$(MAKE) fuzz
@@ -124,12 +128,11 @@ second: ## a second opinion: ledger and items on Amazon's own DynamoDB Local (Ja
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION) ## formatting and linters
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-formatted: $$unformatted" >&2; exit 1; }
-	$< run ./...
-	$< run --build-tags real,e2e ./...
+	GOLANGCI_LINT_CACHE=$(TOOLS)/lint $< run --build-tags real,e2e ./...
 
 $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) into .tools, once (about two minutes)"
-	GOBIN=$(TOOLS) CGO_ENABLED=0 $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv $(TOOLS)/golangci-lint $@
 
 .PHONY: browser
@@ -142,7 +145,7 @@ pictures: ## as browser, and keep the screenshots in docs/pictures
 
 .PHONY: bench
 bench: ## benchmarks of the hot paths, with allocations
-	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./shared/... ./local
+	$(GO) test -run '^$$' -bench . -benchmem ./shared/... ./local
 
 SIZES ?= 1000,10000,100000,1000000
 .PHONY: growth
@@ -151,7 +154,7 @@ growth: ## what a sale of more units costs: Redis memory, time of stage, drift p
 
 .PHONY: coverage
 coverage: ## what of the flows and the scripts the simulator reaches; ARGS="-seeds 10000" plays more
-	CGO_ENABLED=0 $(GO) run ./sim/coverage $(ARGS)
+	$(GO) run ./sim/coverage $(ARGS)
 
 .PHONY: drills
 drills: build ## break Redis, database, queues, processes and network while 10,000 shoppers buy, and audit each sale; ARGS="-only redis-flush,network"
@@ -159,7 +162,7 @@ drills: build ## break Redis, database, queues, processes and network while 10,0
 
 .PHONY: mutants
 mutants: ## sabotage flows, scripts and ledger in one place at a time: the simulator has to notice; ARGS="-only NAME" plays one
-	CGO_ENABLED=0 $(GO) run ./sim/mutants $(ARGS)
+	$(GO) run ./sim/mutants $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for 30 s

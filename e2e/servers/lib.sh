@@ -3,6 +3,7 @@
 # grace (seconds to end by itself). PORT of the environment is a fixed port.
 root=$(cd "$here/../.." && pwd)
 tools=$root/.tools
+UV=0.13.9
 
 # The address at which containers reach this machine.
 bridge_address() {
@@ -56,6 +57,15 @@ once() {
     touch "$home/.done"
   fi
   exec 9>&-
+}
+
+# packages VENV WHAT…: a Python environment with these packages. By uv, which takes a tenth of pip's time; by pip where uv finds no index.
+packages() {
+  local home=$1
+  shift
+  python3 -m venv --clear "$home"
+  { "$home/bin/pip" install -q --disable-pip-version-check "uv==$UV" && "$home/bin/uv" pip install -q --no-cache --python "$home/bin/python" "$@"; } >&2 ||
+    "$home/bin/pip" install -q --disable-pip-version-check "$@" >&2
 }
 
 start() {

@@ -21,14 +21,13 @@ venv=$tools/ministack-$VERSION-sam-$TRANSLATOR-cbor2-$CBOR2
 
 fill() {
   echo "installing MiniStack $VERSION into .tools, once" >&2
-  python3 -m venv --clear "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check "ministack==$VERSION" "aws-sam-translator==$TRANSLATOR" "cbor2==$CBOR2" >&2
-  local packages
-  packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  packages "$venv" "ministack==$VERSION" "aws-sam-translator==$TRANSLATOR" "cbor2==$CBOR2"
+  local library
+  library=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   # The runtime API that functions ask writes head and body of an answer apart, which Nagle's algorithm makes 40 ms of each call.
-  echo 'import socketserver; socketserver.StreamRequestHandler.disable_nagle_algorithm = True' >"$packages/sitecustomize.py"
+  echo 'import socketserver; socketserver.StreamRequestHandler.disable_nagle_algorithm = True' >"$library/sitecustomize.py"
   # After each call it waits for a function's first line of log, 50 ms when there is none. A later line is not lost: it counts as the next call's.
-  sed -i 's/first_line_wait: float = 0\.050/first_line_wait: float = 0.005/' "$packages/ministack/core/lambda_runtime.py"
+  sed -i 's/first_line_wait: float = 0\.050/first_line_wait: float = 0.005/' "$library/ministack/core/lambda_runtime.py"
 }
 
 install() {

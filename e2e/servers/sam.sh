@@ -17,8 +17,7 @@ fill() {
     return 1
   }
   echo "installing the SAM CLI $VERSION into .tools, once" >&2
-  python3 -m venv --clear "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check "aws-sam-cli==$VERSION" >&2
+  packages "$venv" "aws-sam-cli==$VERSION"
 }
 
 once "$venv" fill

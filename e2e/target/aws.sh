@@ -7,7 +7,7 @@ redis="" kill=""
 url="{Url}"
 
 up() { :; }
-build() { CGO_ENABLED=0 go build -o "$root/.tools/stackfile" "$here/stackfile"; }
+build() { go build -o "$root/.tools/stackfile" "$here/stackfile"; }
 secrets() { :; }
 deploy_stack() { :; }
 update_command() { :; }

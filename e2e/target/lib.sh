@@ -4,6 +4,7 @@
 servers=$root/e2e/servers
 architecture=$(uname -m | sed 's/aarch64/arm64/')
 built=$root/.aws-sam/$architecture # beside what is built for AWS
+export CGO_ENABLED=0 GOFLAGS=-trimpath # as make compiles
 
 # standin ENDPOINT: from here on AWS is what answers there, and nobody's account.
 standin() {
@@ -17,9 +18,7 @@ build() {
   local log=$dir/build.log
   (
     cd "$root"
-    # shellcheck disable=SC2030
-    export CGO_ENABLED=0
-    go build -trimpath -o bin/ ./cmd/seckill
+    go build -o bin/ ./cmd/seckill
     go build -o "$root/.tools/stackfile" ./e2e/target/stackfile
     GOFLAGS="-tags=lambda.norpc -trimpath -ldflags=-s" "$servers/sam.sh" build --config-file "$here/samconfig.toml" --template template.yaml \
       --build-dir "$built" --parallel --parameter-overrides "Architecture=$architecture" >"$log" 2>&1

@@ -68,7 +68,7 @@ suite() {
   if [ "${1-}" = -- ]; then
     "${@:2}"
   else
-    CGO_ENABLED=0 go test -tags e2e -count=1 -timeout 60m "$@" ./e2e/suite
+    go test -tags e2e -count=1 -timeout 60m "$@" ./e2e/suite
   fi
 }
 
