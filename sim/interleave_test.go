@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +89,6 @@ type part struct {
 	stop func()
 	call string // that it stands before
 	done bool
-	seen uint64 // what it has read so far: the worlds in which it made its calls
 	err  error
 }
 
@@ -141,13 +141,26 @@ func (w *World) digest() uint64 {
 	return h.Sum64()
 }
 
-// played is a world in which these actors have made so many of their calls, in this order.
+// path is an order of calls: who makes each.
+type path struct {
+	calls []byte
+	seen  []uint64 // by actor: what it has read on the way, which is the worlds in which it made its calls
+}
+
+// then is a path with one call more, made in a world.
+func (p path) then(who int, world uint64) path {
+	seen := slices.Clone(p.seen)
+	seen[who] = seen[who]*0x9e3779b97f4a7c15 + world
+	return path{append(slices.Clip(p.calls), byte(who)), seen}
+}
+
+// played is a world in which these actors have made so many of their calls, in this order. Only the last is checked: its world was one of a shorter path before.
 func played(prepare func(*World, *Instance) error, cast []actor, schedule []byte) (*World, []*part, error) {
 	w, err := NewWorld(3, 2)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := prepare(w, w.Start(none)); err != nil {
+	if err := errors.Join(prepare(w, w.Start(none)), w.Check()); err != nil {
 		return nil, nil, err
 	}
 	parts := make([]*part, len(cast))
@@ -155,57 +168,67 @@ func played(prepare func(*World, *Instance) error, cast []actor, schedule []byte
 		parts[i] = begin(w, a)
 	}
 	for _, who := range schedule {
-		p := parts[who]
-		p.seen = p.seen*0x9e3779b97f4a7c15 + w.digest()
-		p.step()
-		if err := w.Check(); err != nil {
-			return w, parts, err
-		}
+		parts[who].step()
 	}
-	return w, parts, nil
+	return w, parts, w.Check()
 }
 
 // interleave tries every order in which the actors' calls can follow each other. Two that lead to the same world, in which every actor has read the same,
 // go on alike, so that one of them is followed.
 func interleave(prepare func(*World, *Instance) error, cast []actor) (states, ends int, err error) {
 	known := map[string]bool{}
-	todo := [][]byte{{}}
+	todo := []path{{seen: make([]uint64, len(cast))}}
 	for len(todo) > 0 {
-		schedule := todo[len(todo)-1]
+		way := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		w, parts, err := played(prepare, cast, schedule)
-		told := func(err error) error { return fmt.Errorf("%s: %w", tell(prepare, cast, schedule), err) }
-		if err != nil {
-			return states, ends, told(err)
-		}
-		key := fmt.Sprint(w.digest())
-		for _, p := range parts {
-			key += fmt.Sprint(" ", p.call, p.done, p.seen)
-		}
-		if !known[key] {
+		w, parts, err := played(prepare, cast, way.calls)
+		for err == nil {
+			world := w.digest()
+			key := fmt.Sprint(world, way.seen)
+			for _, p := range parts {
+				key += fmt.Sprint(" ", p.call, p.done)
+			}
+			if known[key] {
+				break
+			}
 			known[key] = true
 			states++
-			all := true
+			next := -1 // goes on here; each other in a world of its own, later
 			for n, p := range parts {
 				if p.err != nil {
 					err = errors.Join(err, fmt.Errorf("%s: %w", cast[n].name, p.err))
 				}
-				if !p.done {
-					all = false
-					todo = append(todo, append(schedule[:len(schedule):len(schedule)], byte(n)))
+				if p.done {
+					continue
 				}
+				if next >= 0 {
+					todo = append(todo, way.then(next, world))
+				}
+				next = n
 			}
-			if all && err == nil {
+			if err != nil {
+				break
+			}
+			if next < 0 {
 				ends++
 				err = w.Drain()
+				break
 			}
+			way = way.then(next, world)
+			parts[next].step()
+			err = w.Check()
 		}
 		for _, p := range parts {
 			p.stop()
 		}
-		w.over()
 		if err != nil {
-			return states, ends, told(err)
+			err = fmt.Errorf("%s: %w", tell(prepare, cast, way.calls), err)
+		}
+		if w != nil {
+			w.over()
+		}
+		if err != nil {
+			return states, ends, err
 		}
 	}
 	return states, ends, nil
