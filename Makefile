@@ -10,6 +10,8 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 GOLANGCI_VERSION := v2.5.0
 # The packages that have tests with the build tag "real".
 REAL = $$(grep -rl --exclude-dir=.tools --exclude-dir=node_modules --include="*_test.go" "^//go:build real" . | xargs -n1 dirname | sort -u)
+# Of these, what waits longest: begun first.
+SLOW = ./shared/adapter/sqsqueue ./shared/adapter/redisconn/difftest
 PICTURES ?= $(CURDIR)/.tools/pictures
 
 .PHONY: help
@@ -88,11 +90,13 @@ test: ## everything that needs only Go
 .PHONY: check
 check: lint race real browser ## test again under the race detector and on real servers, lint, drive the storefront in Chromium
 
-# A world of the simulator, the plan and the template's rules each run in one goroutine: of them only what plays worlds side by side is of interest here.
+# A world of the simulator, the plan and the template's rules each run in one goroutine: of them only what plays worlds side by side is of interest here. What
+# the commands and the audit do side by side, crowd and local do here too. `make nightly` leaves nothing out.
+RACE ?= $$($(GO) list ./... | grep -Ev '^seckill/(sim|plan|audit|cmd/seckill|e2e/template|shared/adapter/redisconn/difftest)(/|$$)')
 .PHONY: race
 race:
 	@command -v gcc >/dev/null || { echo "check: the race detector needs a C compiler: apt-get install gcc libc6-dev" >&2; exit 1; }
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -Ev '^seckill/(sim|plan|e2e/template)(/|$$)')
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(RACE)
 	CGO_ENABLED=1 $(GO) test -race -run TestSeedsRepeat ./sim
 
 .PHONY: real
@@ -100,11 +104,12 @@ real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and agains
 	e2e/alipaysdk/install.sh
 	@mkdir -p $(TOOLS)
 	$(GO) build -o $(TOOLS)/conformance ./e2e/conformance
-	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
+	e2e/servers/with.sh bash -o pipefail -c '$(GO) test -json -tags real -count=1 -timeout 20m -p 4 $(SLOW) ./shared/adapter/memory $(REAL) | $(TOOLS)/conformance'
 
 # Not in .ci/run: this takes too long for every change.
 .PHONY: nightly
 nightly: second mutants coverage build ## what takes longer: a second database, all mutants, what the simulator reaches, 100,000 seeds, the suite on every local target, fuzzing
+	$(MAKE) race RACE=./...
 	bin/seckill sim --seeds 100000
 	$(GO) test -count=1 -timeout 60m ./sim -run TestMoneyInterleaved -three
 	$(GO) test -count=1 -tags real ./functions -run TestSize -args -arch arm64

@@ -170,7 +170,10 @@ func TestVerifyJudgesSignedValues(t *testing.T) {
 		{"trade_status", "trade_success", seckill.CodeForged},
 		{"trade_status", "", seckill.CodeForged},
 		{"charset", "UTF-8", ok},
-		{"charset", "GBK", seckill.CodeForged},
+		{"charset", "GBK", ok},
+		{"charset", "gb2312", ok},
+		{"charset", "GB18030", ok},
+		{"charset", "UTF-16", seckill.CodeForged},
 		{"subject", "", ok}, // an empty value is signed like any other
 		{"subject", "a=b&c=d", ok},
 		{"passback_params", "x%26y", ok}, // decoded once only
@@ -184,6 +187,22 @@ func TestVerifyJudgesSignedValues(t *testing.T) {
 		got, err := c.Verify(form)
 		if tc.want == ok && (err != nil || !got.Paid) || tc.want != ok && !refused(err, tc.want) {
 			t.Errorf("%s %q: got %+v, %v, want code %q", tc.name, tc.value, got, err, tc.want)
+		}
+	}
+}
+
+// TestVerifyTakesChineseBytes: Alipay has written notifies in GBK to shops that asked for UTF-8, and signed those bytes.
+func TestVerifyTakesChineseBytes(t *testing.T) {
+	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
+	for charset, good := range map[string]bool{"GBK": true, "gb18030": true, "utf-8": false, "": false} {
+		form := paidForm(t, g)
+		form.Set("charset", charset)
+		form.Set("subject", "\xba\xec\xc9\xab") // 红色
+		if err := g.SignForm(form); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.Verify(form); good && (err != nil || got != genuine) || !good && !refused(err, seckill.CodeForged) {
+			t.Errorf("charset %q: got %+v, %v, want it taken: %t", charset, got, err, good)
 		}
 	}
 }
@@ -318,8 +337,7 @@ func TestVerifyRefusesBodies(t *testing.T) {
 		"NUL behind the amount":      strings.Replace(good, "total_amount=88.80", "total_amount=88.80%00", 1),
 		"NUL in a name":              good + "&a%00b=",
 		"GBK bytes":                  strings.Replace(good, url.QueryEscape("红色外套"), "%BA%EC%C9%AB", 1),
-		"charset GBK":                signed("charset", "GBK"),
-		"charset gb2312":             signed("charset", "gb2312"),
+		"charset changed to GBK":     with("charset", "GBK"),
 		"charset UTF-16":             signed("charset", "UTF-16"),
 		"charset unknown":            signed("charset", "klingon"),
 		"charset with more":          signed("charset", "utf-8; gbk"),

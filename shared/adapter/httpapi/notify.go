@@ -2,9 +2,9 @@ package httpapi
 
 import (
 	"context"
-	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"seckill/shared/seckill"
 )
@@ -44,7 +44,8 @@ func (n *notifier) notify(r *http.Request, _ string) (answer, error) {
 // formOf reads the body alone: a parameter of the address was not part of what the provider signed.
 func formOf(r *http.Request) (url.Values, error) {
 	const kind = "application/x-www-form-urlencoded"
-	if got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || got != kind {
+	// Alipay sends "application/x-www-form-urlencoded; text/html; charset=utf-8", whose parameters are none: they are not looked at.
+	if got, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(got), kind) {
 		return nil, seckill.Invalid("Content-Type", kind)
 	}
 	body, err := readBody(r, make([]byte, maxNotify+1))

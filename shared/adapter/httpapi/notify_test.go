@@ -22,7 +22,8 @@ func notify(t *testing.T, h *Handler, body, kind string) *httptest.ResponseRecor
 const formKind = "application/x-www-form-urlencoded"
 
 func TestNotifyAnswersSuccessExactly(t *testing.T) {
-	for _, kind := range []string{formKind, formKind + "; charset=utf-8", "Application/X-WWW-Form-URLEncoded;charset=UTF-8"} {
+	for _, kind := range []string{formKind, formKind + "; charset=utf-8", "Application/X-WWW-Form-URLEncoded;charset=UTF-8",
+		formKind + "; text/html; charset=utf-8" /* Alipay's own */, formKind + " ; =", formKind + ";charset=GBK"} {
 		h, s := newStubs()
 		w := notify(t, h, "out_trade_no="+orderID+"&subject=%E8%8C%B6+%26%20%2B&sign=a%2Bb%3D%3D", kind)
 		if w.Code != 200 || w.Body.String() != "success" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
@@ -71,7 +72,8 @@ func TestNotifyRefusesWhatIsNoForm(t *testing.T) {
 		{"JSON", `{"sign":"a"}`, "application/json", seckill.CodeInvalid},
 		{"multipart", "sign=a", "multipart/form-data; boundary=x", seckill.CodeInvalid},
 		{"no type", "sign=a", "-", seckill.CodeInvalid},
-		{"broken type", "sign=a", formKind + "; =", seckill.CodeInvalid},
+		{"another type in front", "sign=a", "text/html; " + formKind, seckill.CodeInvalid},
+		{"type with more", "sign=a", formKind + "2", seckill.CodeInvalid},
 		{"broken escape", "sign=%zz", formKind, seckill.CodeInvalid},
 		{"semicolon", "a=1;b=2", formKind, seckill.CodeInvalid},
 		{"over 64 KiB", "a=" + strings.Repeat("x", maxNotify-1), formKind, seckill.CodeTooLarge},

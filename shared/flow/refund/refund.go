@@ -21,6 +21,7 @@ import (
 const (
 	maxSweep   = 100 // payments per shard and sweep
 	maxTries   = 6   // how often a record is tried when the order changes under it
+	patience   = 3   // how often a refund may be asked for without an outcome before that is unusual: for some minutes
 	firstRetry = time.Minute
 	lastRetry  = time.Hour
 	maxName    = 64  // characters of an operator's name
@@ -74,6 +75,9 @@ func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 		return errors.Join(err, f.later(ctx, p, ""))
 	case a.State == seckill.RefundMade:
 		return f.made(ctx, p)
+	}
+	if a.State == seckill.RefundPending && p.Tries >= patience {
+		f.Meter.Count(seckill.EventUnknown, 1)
 	}
 	return f.later(ctx, p, a.Code)
 }

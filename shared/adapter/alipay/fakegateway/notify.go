@@ -248,7 +248,7 @@ func (g *Gateway) send(ctx context.Context, to string, form url.Values) bool {
 	if err != nil {
 		return false
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded; text/html; charset=utf-8") // as Alipay does, though text/html is no parameter
 	resp, err := g.opt.HTTP.Do(req)
 	if err != nil {
 		return false
