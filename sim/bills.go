@@ -153,7 +153,13 @@ func (w *World) oddLine(line int) error {
 		{learnt, of(seckill.PaymentNotThere, seckill.RefundNotThere), func(seckill.BillLine) []seckill.BillLine { return nil }},
 		{l.At, of(seckill.PaymentTwice, seckill.RefundTwice), func(l seckill.BillLine) []seckill.BillLine { return []seckill.BillLine{l, l} }},
 		{l.At, of(seckill.PaymentAmount, seckill.RefundAmount), func(l seckill.BillLine) []seckill.BillLine { l.Amount++; return []seckill.BillLine{l} }},
-		{l.At, of(seckill.PaymentNotHere, seckill.RefundNotHere), func(l seckill.BillLine) []seckill.BillLine { l.TradeNo = "nobody's"; return []seckill.BillLine{l} }},
+		{l.At, of(seckill.PaymentNotHere, seckill.RefundNotHere), func(l seckill.BillLine) []seckill.BillLine {
+			l.TradeNo = "nobody's"
+			if l.Refund {
+				l.RefundID = seckill.RefundID(l.Order, l.TradeNo)
+			}
+			return []seckill.BillLine{l}
+		}},
 		{l.At, of("", seckill.RefundForeign), func(l seckill.BillLine) []seckill.BillLine { l.RefundID = "by hand"; return []seckill.BillLine{l} }},
 	} {
 		if odd.kind == "" {

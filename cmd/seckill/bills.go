@@ -178,6 +178,10 @@ func (p *page) reconciled(all *operator.Reconciled, shop string) {
 
 // reconciliation prints what came of matching a day's bill.
 func (p *page) reconciliation(r *seckill.Reconciliation, shop string) {
+	if r.NoBill { // and the ledger has nothing of the day, else it would not have been kept
+		p.line("At %s there was no bill of %s: nothing moved, or it is not made yet, which it is by 10:00 in UTC+8 of the next day.", at(r.At), r.Day)
+		return
+	}
 	p.line("Bill of %s, matched at %s:", r.Day, at(r.At))
 	p.row(counted(r.Payments, "payment", "payments"), r.Captured.Yuan()+" yuan captured")
 	p.row(counted(r.Refunds, "refund", "refunds"), r.Returned.Yuan()+" yuan returned")

@@ -65,8 +65,9 @@ const MaxDifferences = 1000
 
 // Reconciliation is what came of matching a day's bill against the ledger.
 type Reconciliation struct {
-	Day         string       `json:"day"` // a Day
-	At          time.Time    `json:"at"`  // when it was done
+	Day         string       `json:"day"`     // a Day
+	At          time.Time    `json:"at"`      // when it was done
+	NoBill      bool         `json:"no_bill"` // the provider had none: nothing moved, or it is not made yet
 	Payments    int          `json:"payments"`
 	Captured    Fen          `json:"captured"` // the sum of those payments, by the bill
 	Refunds     int          `json:"refunds"`

@@ -38,6 +38,9 @@ func (l *Ledger) KeepReconciliation(ctx context.Context, r seckill.Reconciliatio
 	}
 	row := Row{"v": Version, "payments": int64(r.Payments), "captured": int64(r.Captured), "refunds": int64(r.Refunds), "returned": int64(r.Returned),
 		"others": int64(r.Others), "count": int64(r.Count)}
+	if r.NoBill {
+		row["no_bill"] = int64(1)
+	}
 	var list []string
 	for i := range r.Differences {
 		b, err := json.Marshal(encodeDifference(&r.Differences[i]))
@@ -69,6 +72,7 @@ func decodeReconciliation(row Row) (seckill.Reconciliation, error) {
 	d := decode(TableReconciliations, row)
 	r := seckill.Reconciliation{Day: d.text("day"), At: d.sortable("at"), Payments: int(d.number("payments")), Captured: seckill.Fen(d.number("captured")),
 		Refunds: int(d.number("refunds")), Returned: seckill.Fen(d.number("returned")), Others: int(d.number("others")), Count: int(d.number("count"))}
+	_, r.NoBill = row["no_bill"]
 	list, ok := row["differences"].([]string)
 	r.Differences = make([]seckill.Difference, len(list))
 	for i := range list {

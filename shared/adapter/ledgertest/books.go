@@ -34,7 +34,7 @@ var bookCases = []testCase{
 				TradeNo: strings.Repeat("9", 64), RefundID: strings.Repeat("款", 64), Here: seckill.Fen(i), There: 8_80})
 		}
 		s.ok(s.Ledger.KeepReconciliation(s.ctx, full))
-		empty := seckill.Reconciliation{Day: full.Day, At: now.Add(-time.Hour), Differences: []seckill.Difference{}}
+		empty := seckill.Reconciliation{Day: full.Day, At: now.Add(-time.Hour), NoBill: true, Differences: []seckill.Difference{}}
 		s.ok(s.Ledger.KeepReconciliation(s.ctx, empty))
 		got, err := s.Ledger.Reconciliations(s.ctx, full.Day)
 		s.ok(err)

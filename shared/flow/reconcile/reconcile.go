@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -37,16 +38,16 @@ type Flow struct{ Deps }
 // New makes an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Run matches each of the last days that has not been matched, when its bill should be there. It may run as often as one likes: a bill that was late, or
-// could not be read, is there another time.
+// Run matches each of the last days that has not been matched against a bill, when that should be there, the newest first. It may run as often as one likes:
+// a bill that was late, or could not be read, is there another time. A day without a bill is asked about until it is too old, and kept once.
 func (f *Flow) Run(ctx context.Context) error {
 	var errs []error
 	ready := f.Clock.Now().Add(-billed)
-	for back := maxDays; back >= 1; back-- {
+	for back := 1; back <= maxDays; back++ {
 		day := seckill.Day(ready.AddDate(0, 0, -back))
 		done, err := f.Ledger.Reconciliations(ctx, day)
-		if err == nil && len(done) == 0 {
-			_, err = f.Day(ctx, day)
+		if err == nil && !slices.ContainsFunc(done, func(r seckill.Reconciliation) bool { return !r.NoBill }) {
+			_, err = f.day(ctx, day, len(done) > 0)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("bill of %s: %w", day, err))
@@ -58,6 +59,11 @@ func (f *Flow) Run(ctx context.Context) error {
 // Day matches a seckill.Day, which may have been done before. The error is an *seckill.Error: CodeInvalid for what is no day that is over, and when money
 // moved by the ledger and there is no bill yet.
 func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, error) {
+	return f.day(ctx, day, false)
+}
+
+// day is Day. again: it is kept already that there was no bill.
+func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconciliation, error) {
 	date, err := time.Parse(time.DateOnly, day)
 	if err != nil || day >= seckill.Day(f.Clock.Now()) {
 		return seckill.Reconciliation{}, seckill.Invalid("day", "2006-01-02, over in UTC+8: the bill of a day comes the next morning")
@@ -66,6 +72,9 @@ func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, err
 	m.out = seckill.Reconciliation{Day: day, At: f.Clock.Now(), Differences: []seckill.Difference{}}
 	if err := m.run(ctx); err != nil {
 		return seckill.Reconciliation{}, seckill.AsError(err)
+	}
+	if again && m.out.NoBill {
+		return m.out, nil
 	}
 	if err := f.Ledger.KeepReconciliation(ctx, m.out); err != nil {
 		return seckill.Reconciliation{}, seckill.AsError(err)
@@ -117,6 +126,7 @@ func (m *match) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	m.out.NoBill = none
 	paid, err := m.all(ctx, m.Ledger.PaymentsOn)
 	if err != nil {
 		return err
@@ -190,7 +200,7 @@ func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 		m.out.Payments++
 		m.out.Captured += l.Amount
 	}
-	if m.billed[moved] {
+	if m.billed[moved] && (!l.Refund || l.RefundID != "") { // without an id there may be several
 		m.differ(twice, l, 0, l.Amount)
 		return nil
 	}
@@ -217,6 +227,8 @@ func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 // compare says in what a line differs from the ledger's payment, and what that has: "" when in nothing.
 func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.DifferenceKind, here seckill.Fen) {
 	switch {
+	case l.Refund && l.RefundID != seckill.RefundID(l.Order, l.TradeNo):
+		return seckill.RefundForeign, 0
 	case !found && l.Refund:
 		return seckill.RefundNotHere, 0
 	case !found:
@@ -225,8 +237,6 @@ func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.D
 		return seckill.PaymentAmount, p.Amount
 	case !l.Refund:
 		return "", 0
-	case l.RefundID != p.Refund().ID:
-		return seckill.RefundForeign, 0
 	case p.State != seckill.RefundDone:
 		return seckill.RefundNotHere, 0
 	case l.Amount != p.Amount:
@@ -244,7 +254,7 @@ type absence struct {
 // missing finds what the ledger learnt of on the day and no bill has. It may have been booked on an earlier day, before midnight, or before a time in which
 // nothing ran: so those bills are looked at, too, if there is need.
 func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error {
-	var absent []absence
+	absent := map[movement]absence{}
 	for _, p := range paid {
 		l := seckill.BillLine{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount}
 		if m.billed[key(&l)] {
@@ -254,17 +264,17 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 		if err != nil {
 			return err
 		}
-		absent = append(absent, absence{l, seckill.Day(o.Placed)})
+		absent[key(&l)] = absence{l, seckill.Day(o.Placed)}
 	}
 	for _, p := range back {
 		l := seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: p.Amount}
 		if !m.billed[key(&l)] {
-			absent = append(absent, absence{l, seckill.Day(p.At)})
+			absent[key(&l)] = absence{l, seckill.Day(p.At)}
 		}
 	}
 	for back := 1; back <= maxBack; back++ {
 		day := m.date.AddDate(0, 0, -back).Format(time.DateOnly)
-		if !slices.ContainsFunc(absent, func(a absence) bool { return a.since <= day }) {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(absent)), func(a absence) bool { return a.since <= day }) {
 			break
 		}
 		lines, _, err := m.bill(ctx, day)
@@ -272,9 +282,8 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 			return fmt.Errorf("bill of %s: %w", day, err)
 		}
 		for i := range lines {
-			m.billed[key(&lines[i])] = true
+			delete(absent, key(&lines[i]))
 		}
-		absent = slices.DeleteFunc(absent, func(a absence) bool { return m.billed[key(&a.BillLine)] })
 	}
 	for _, a := range absent {
 		kind := seckill.PaymentNotThere

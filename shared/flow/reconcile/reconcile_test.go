@@ -138,6 +138,7 @@ func TestWhatDiffersIsListed(t *testing.T) {
 				d.Kind = map[bool]seckill.DifferenceKind{false: payment, true: refund}[l.Refund]
 				want = append(want, d)
 			}
+			own := l.RefundID
 			switch kind {
 			case 0:
 				l.Amount = 40
@@ -149,6 +150,10 @@ func TestWhatDiffersIsListed(t *testing.T) {
 				return []seckill.BillLine{l, l}
 			case 2:
 				l.TradeNo, d.TradeNo, d.Here = "nobody's", "nobody's", 0
+				if l.Refund {
+					l.RefundID = seckill.RefundID(l.Order, l.TradeNo)
+					d.RefundID = l.RefundID
+				}
 				pick(seckill.PaymentNotHere, seckill.RefundNotHere)
 			default:
 			}
@@ -162,7 +167,7 @@ func TestWhatDiffersIsListed(t *testing.T) {
 			if l.Refund {
 				on = was[0].Back
 			}
-			if d := (seckill.Difference{Kind: seckill.PaymentNotThere, Order: l.Order, TradeNo: was[0].TradeNo, RefundID: l.RefundID, Here: 100}); seckill.Day(on) == day {
+			if d := (seckill.Difference{Kind: seckill.PaymentNotThere, Order: l.Order, TradeNo: was[0].TradeNo, RefundID: own, Here: 100}); seckill.Day(on) == day {
 				if l.Refund {
 					d.Kind = seckill.RefundNotThere
 				}
@@ -238,18 +243,27 @@ func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 func TestARefundWithoutAnId(t *testing.T) {
 	t.Parallel()
 	for name, bill := range map[string]struct {
-		payment bool
-		want    []seckill.DifferenceKind
+		payment, known bool
+		refunds        int
+		want           []seckill.DifferenceKind
 	}{
-		"beside its payment":     {true, []seckill.DifferenceKind{seckill.RefundForeign}},
-		"and its payment is not": {false, []seckill.DifferenceKind{seckill.PaymentNotThere, seckill.RefundForeign}},
+		"beside its payment":       {true, true, 1, []seckill.DifferenceKind{seckill.RefundForeign}},
+		"and its payment is not":   {false, true, 1, []seckill.DifferenceKind{seckill.PaymentNotThere, seckill.RefundForeign}},
+		"in two parts":             {true, true, 2, []seckill.DifferenceKind{seckill.RefundForeign, seckill.RefundForeign}},
+		"of a payment nobody knew": {true, false, 1, []seckill.DifferenceKind{seckill.PaymentNotHere, seckill.RefundForeign}},
 	} {
 		w := newWorld()
 		p := w.paid(t, midnight.Add(time.Hour), 0)
 		if !bill.payment {
 			w.bills[day] = nil
 		}
-		w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, Amount: 30, At: midnight.Add(2 * time.Hour)})
+		if !bill.known {
+			p = seckill.Payment{Order: seckill.KeyedOrderID("1", "7", "nobody's"), TradeNo: "77"}
+			w.book(seckill.BillLine{Order: p.Order, TradeNo: p.TradeNo, Amount: 100, At: midnight.Add(time.Hour)})
+		}
+		for n := range bill.refunds {
+			w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, Amount: seckill.Fen(30 - n), At: midnight.Add(2 * time.Hour)})
+		}
 		got, err := w.flow.Day(ctx, day)
 		must(t, err)
 		var kinds []seckill.DifferenceKind
@@ -331,6 +345,44 @@ func TestADayIsMatchedOnce(t *testing.T) {
 			}
 		}
 		quiet.clock.Advance(time.Minute)
+	}
+}
+
+// TestABillThatComesLate: that there was none is kept once, and no matter how often and by whom it was asked for in vain, it is matched when it is there.
+func TestABillThatComesLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	p := w.paid(t, midnight.Add(-time.Hour), 0) // the day before
+	late := []seckill.BillLine{{Order: seckill.KeyedOrderID("1", "7", "lost"), TradeNo: "9", Amount: 100, At: midnight.Add(time.Hour)},
+		{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: "by hand", Amount: 100, At: midnight.Add(time.Hour)}}
+	kept := func() (all []seckill.Reconciliation) {
+		all, err := w.ledger.Reconciliations(ctx, day)
+		must(t, err)
+		return all
+	}
+	if r, err := w.flow.Day(ctx, day); err != nil || !r.NoBill || r.Count != 0 {
+		t.Errorf("an operator, too early: %+v, %v", r, err)
+	}
+	for range 3 {
+		w.clock.Advance(time.Hour)
+		must(t, w.flow.Run(ctx))
+	}
+	if all := kept(); len(all) != 1 || !all[0].NoBill || w.meter[seckill.EventDifferences] != 0 {
+		t.Errorf("without a bill: %+v kept, want one", all)
+	}
+	w.bills[day] = late
+	for range 3 {
+		w.clock.Advance(time.Hour)
+		must(t, w.flow.Run(ctx))
+	}
+	if all := kept(); len(all) != 2 || all[1].NoBill || all[1].Count != 2 || w.meter[seckill.EventDifferences] != 2 {
+		t.Errorf("with its bill: %+v kept, %v counted", all, w.meter)
+	}
+	w.clock.Advance(8 * 24 * time.Hour)
+	delete(w.bills, day)
+	must(t, w.flow.Run(ctx))
+	if n := len(kept()); n != 2 {
+		t.Errorf("%d kept of a day that is long over", n)
 	}
 }
 

@@ -43,11 +43,17 @@ func New(d Deps) *Flow { return &Flow{d} }
 func (f *Flow) Run(ctx context.Context) error {
 	var errs []error
 	var waiting []seckill.ReturnRow // for their items to be rebuilt
+	gone := map[string]bool{}       // items that the stock has forgotten: one return of each finds out, so that thousands do not hold the rebuild up
 	for shard := range seckill.ReturnShards {
 		rows, err := f.Ledger.Returns(ctx, shard, maxReturns)
 		errs = append(errs, err)
 		for _, r := range rows {
+			if gone[r.Item] {
+				waiting = append(waiting, r)
+				continue
+			}
 			if err := f.FinishReturn(ctx, r); errors.Is(err, seckill.ErrNotInstalled) {
+				gone[r.Item] = true
 				waiting = append(waiting, r)
 			} else {
 				errs = append(errs, err)
