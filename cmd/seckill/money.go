@@ -335,6 +335,9 @@ func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 		return fmt.Sprintf("Order %s: its money went back. %s", c.Order, f.lookAt(c))
 	case c.State == seckill.Refunded:
 		return fmt.Sprintf("Nothing to do: order %s was refunded already%s. %s", c.Order, decided, f.lookAt(c))
+	case !c.Changed && c.Refused > 0:
+		return fmt.Sprintf("Order %s: the payment provider refused to give %s yuan back, and is not asked again by itself. Why: seckill payments %s%s. Once that is mended: seckill refund %s --again --why TEXT%s",
+			c.Order, c.Refused.Yuan(), c.Order, f.sameShop(), c.Order, f.sameShop())
 	case !c.Changed:
 		return fmt.Sprintf("Nothing to do: order %s is being refunded already, %s yuan%s. %s", c.Order, c.Due.Yuan(), decided, f.lookAt(c))
 	}

@@ -159,6 +159,8 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 			step{[]string{"payments"}, exitOK, "Refused: 1 payment, 199.00 yuan. The payment provider does not give it back, and a person has to act.\n" +
 				strings.Replace(list, "NEXT", "REFUSED", 1) + "1  ACQ.SELLER_BALANCE_NOT_ENOUGH\n" +
 				"Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT --url URL\n", ""},
+			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK, "Order ORDER: the payment provider refused to give 199.00 yuan back, and is not asked again by itself. " +
+				"Why: seckill payments ORDER --url URL. Once that is mended: seckill refund ORDER --again --why TEXT --url URL\n", ""},
 			step{[]string{"refund", order, "--again", "--why", "paid in", "--who", "刘 (desk 3)"}, exitOK,
 				"Order ORDER: the payment provider is asked again for 1 refund within a minute." + see, ""},
 		)

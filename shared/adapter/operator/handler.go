@@ -75,8 +75,14 @@ func (r *request) attrs() []slog.Attr {
 	if r.Day != "" {
 		what = append(what, slog.String("day", short(r.Day)))
 	}
+	if r.TradeNo != "" {
+		what = append(what, slog.String("trade_no", short(r.TradeNo)))
+	}
 	if r.Restock {
 		what = append(what, slog.Bool("restock", true))
+	}
+	if r.Raw {
+		what = append(what, slog.Bool("raw", true))
 	}
 	return what
 }

@@ -121,8 +121,9 @@ type MoneyCase struct {
 type MoneyChange struct {
 	Order   string        `json:"order_id"`
 	State   seckill.State `json:"state"`
-	Due     seckill.Fen   `json:"due"`             // that goes back
-	Asked   int           `json:"asked,omitempty"` // again: refunds that are asked for
+	Due     seckill.Fen   `json:"due"`               // that goes back; learn: of that trade
+	Refused seckill.Fen   `json:"refused,omitempty"` // of it: what the provider refused, and is not asked for again by itself
+	Asked   int           `json:"asked,omitempty"`   // again: refunds that are asked for
 	Changed bool          `json:"changed"`
 }
 
@@ -172,7 +173,7 @@ func (d *MoneyDesk) Refund(ctx context.Context, id, who, why string, restock boo
 	if err != nil {
 		return MoneyChange{}, err
 	}
-	return d.after(ctx, id, owed)
+	return d.after(ctx, id, "", owed)
 }
 
 // Again has an order's refunds that are owed asked for at once, also those that were refused. CodeOrderUnknown; else errors as refund.Flow.Again.
@@ -184,7 +185,7 @@ func (d *MoneyDesk) Again(ctx context.Context, id, who, why string) (MoneyChange
 	if err != nil {
 		return MoneyChange{}, err
 	}
-	out, err := d.after(ctx, id, n > 0)
+	out, err := d.after(ctx, id, "", n > 0)
 	out.Asked = n
 	return out, err
 }
@@ -194,7 +195,7 @@ func (d *MoneyDesk) Ask(ctx context.Context, id, who, why string) (MoneyChange, 
 	if err := d.refund.Ask(ctx, id, signature(who), why); err != nil {
 		return MoneyChange{}, err
 	}
-	return d.after(ctx, id, true)
+	return d.after(ctx, id, "", true)
 }
 
 // Learn asks the provider about one trade of an order, and records its money. Errors as refund.Flow.Learn.
@@ -203,19 +204,23 @@ func (d *MoneyDesk) Learn(ctx context.Context, id, tradeNo, who, why string) (Mo
 	if err != nil {
 		return MoneyChange{}, err
 	}
-	return d.after(ctx, id, is)
+	return d.after(ctx, id, tradeNo, is)
 }
 
-// after says how an order is once a command was carried out.
-func (d *MoneyDesk) after(ctx context.Context, id string, is bool) (MoneyChange, error) {
+// after says how an order is once a command about it, or one trade of it, was carried out.
+func (d *MoneyDesk) after(ctx context.Context, id, tradeNo string, is bool) (MoneyChange, error) {
 	c, err := d.refund.Case(ctx, id)
 	if err != nil {
 		return MoneyChange{}, err
 	}
 	out := MoneyChange{Order: id, State: c.Order.State, Changed: is}
 	for _, p := range c.Payments {
-		if p.State == seckill.RefundDue {
-			out.Due += p.Amount
+		if p.State != seckill.RefundDue || tradeNo != "" && p.TradeNo != tradeNo {
+			continue
+		}
+		out.Due += p.Amount
+		if p.Refused != "" {
+			out.Refused += p.Amount
 		}
 	}
 	return out, nil

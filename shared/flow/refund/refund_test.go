@@ -56,3 +56,48 @@ func TestAnOperatorsWords(t *testing.T) {
 		t.Errorf("the order: %+v, %v, want it as it was", got, err)
 	}
 }
+
+type meter map[seckill.Event]int
+
+func (m meter) Count(e seckill.Event, n int) { m[e] += n }
+
+// nowhere is a provider that takes a refund and never makes it.
+type nowhere struct{ asked int }
+
+func (n *nowhere) Refund(context.Context, seckill.Refund) (seckill.RefundAnswer, error) {
+	n.asked++
+	return seckill.RefundAnswer{State: seckill.RefundPending}, nil
+}
+
+func (n *nowhere) RefundStatus(context.Context, seckill.Refund) (seckill.RefundAnswer, error) {
+	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
+}
+
+// TestARefundWithoutAnOutcome is counted, so that somebody is told, though each call is answered; not when it only takes a while.
+func TestARefundWithoutAnOutcome(t *testing.T) {
+	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	clock, m, provider := memory.NewClock(now), meter{}, &nowhere{}
+	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
+	f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: m})
+	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1}, Price: 100, Amount: 100, Address: "a", Title: "t",
+		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
+	p := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
+	if err := errors.Join(l.Place(ctx, o, 1), l.Settle(ctx, p, seckill.PendingPayment, seckill.Paid)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Order(ctx, o.ID, "ann", "broken", false); err != nil {
+		t.Fatal(err)
+	}
+	for range 60 {
+		clock.Advance(time.Minute)
+		if err := f.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if quiet := provider.asked <= 3; quiet != (m[seckill.EventUnknown] == 0) {
+			t.Fatalf("asked %d times, %d counted", provider.asked, m[seckill.EventUnknown])
+		}
+	}
+	if provider.asked < 6 || m[seckill.EventUnknown] != provider.asked-3 {
+		t.Errorf("asked %d times in an hour, %d counted", provider.asked, m[seckill.EventUnknown])
+	}
+}
