@@ -108,7 +108,7 @@ func TestRefundFunctionOfAnOperator(t *testing.T) {
 	if out, err := f.Invoke([]byte(`{"operate":{"command":"refund","who":"a","order":"` + o.ID + `","why":"x"}}`)); err == nil || out != nil {
 		t.Errorf("an event of another kind: %s, want an error", out)
 	}
-	for _, want := range []string{`"command":"open","result":"read"`, `"command":"case","order":"` + o.ID + `","result":"read"`, `"msg":"event refused"`,
+	for _, want := range []string{`"command":"open","result":"read"`, `"command":"case","order":"` + o.ID + `","raw":true,"result":"read"`, `"msg":"event refused"`,
 		`"command":"refund","order":"` + o.ID + `","restock":true,"result":"invalid_request"`,
 		`"level":"INFO","msg":"operator","who":"` + desk.Who + `","command":"again","order":"` + o.ID + `","result":"changed"`} {
 		if !f.Says(want) {
