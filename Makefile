@@ -111,7 +111,7 @@ real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and agains
 nightly: second mutants coverage build ## what takes longer: a second database, all mutants, what the simulator reaches, 100,000 seeds, the suite on every local target, fuzzing
 	$(MAKE) race RACE=./...
 	bin/seckill sim --seeds 100000
-	$(GO) test -count=1 -timeout 60m ./sim -run TestMoneyInterleaved -three
+	$(GO) test -count=1 -timeout 3h ./sim -run TestMoneyInterleaved -three
 	$(GO) test -count=1 -tags real ./functions -run TestSize -args -arch arm64
 	for target in ministack localstack samlocal; do e2e/target/run.sh $$target || exit 1; done
 	bin/seckill sim --undersell --seeds 1000
