@@ -222,14 +222,9 @@ func interleave(prepare func(*World, *Instance) error, cast []actor) (states, en
 			p.stop()
 		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w", tell(prepare, cast, way.calls), err)
+			return states, ends, fmt.Errorf("%s: %w", tell(prepare, cast, way.calls), err)
 		}
-		if w != nil {
-			w.over()
-		}
-		if err != nil {
-			return states, ends, err
-		}
+		w.over()
 	}
 	return states, ends, nil
 }

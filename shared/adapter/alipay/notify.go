@@ -114,7 +114,7 @@ func (v *Verifier) authentic(form url.Values) error {
 		return fmt.Errorf("alipay: notify with %d parameters", len(form))
 	}
 	charset := strings.ToLower(form.Get("charset"))
-	chinese := slices.Contains(chineseCharsets, charset)
+	isUTF8 := charset == "" || charset == "utf-8"
 	total := 0
 	for name, values := range form {
 		if len(values) != 1 {
@@ -127,14 +127,14 @@ func (v *Verifier) authentic(form url.Values) error {
 		if !validParamName(name) {
 			return fmt.Errorf("alipay: notify with a parameter named %.40q", name)
 		}
-		if (!chinese && !utf8.ValidString(values[0])) || strings.IndexByte(values[0], 0) >= 0 {
+		if isUTF8 && !utf8.ValidString(values[0]) || strings.IndexByte(values[0], 0) >= 0 {
 			return fmt.Errorf("alipay: notify with bytes in %s that are no text", name)
 		}
 	}
 	if t := form.Get("sign_type"); t != "RSA2" {
 		return fmt.Errorf("alipay: notify with sign_type %.20q", t)
 	}
-	if charset != "" && !chinese && charset != "utf-8" {
+	if !isUTF8 && !slices.Contains(chineseCharsets, charset) {
 		return fmt.Errorf("alipay: notify with charset %.20q", charset)
 	}
 	if err := v.sameCert(form.Get("alipay_cert_sn")); err != nil {

@@ -29,7 +29,7 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock := memory.NewClock(now)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: none{}, Trades: trades{
+	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{}, Trades: trades{
 		"t1": {State: seckill.TradePaid, TradeNo: "t1", Amount: 100}, "t2": {State: seckill.TradePaid, TradeNo: "t2", Amount: 100},
 		"waits": {State: seckill.TradeWaiting, TradeNo: "waits", Amount: 100}, "none": {State: seckill.TradeUnknown},
 		"back": {State: seckill.TradeClosed, TradeNo: "back", Amount: 100}, "cheap": {State: seckill.TradePaid, TradeNo: "cheap", Amount: 99},

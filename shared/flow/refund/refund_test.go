@@ -13,9 +13,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-type none struct{}
+type meter map[seckill.Event]int
 
-func (none) Count(seckill.Event, int) {}
+func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // TestAnOperatorsWords: who and why stand in an order's history, so they are short and on one line; without them, of no order and of an unpaid one nothing
 // is refunded.
@@ -23,7 +23,7 @@ func TestAnOperatorsWords(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock := memory.NewClock(now)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: none{}})
+	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{}})
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1}, Price: 100, Amount: 100, Address: "a", Title: "t",
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 	if err := l.Place(ctx, o, 1); err != nil {
@@ -56,10 +56,6 @@ func TestAnOperatorsWords(t *testing.T) {
 		t.Errorf("the order: %+v, %v, want it as it was", got, err)
 	}
 }
-
-type meter map[seckill.Event]int
-
-func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // nowhere is a provider that takes a refund and never makes it.
 type nowhere struct{ asked int }

@@ -48,16 +48,15 @@ func (f *Flow) Run(ctx context.Context) error {
 		rows, err := f.Ledger.Returns(ctx, shard, maxReturns)
 		errs = append(errs, err)
 		for _, r := range rows {
-			if gone[r.Item] {
-				waiting = append(waiting, r)
-				continue
-			}
-			if err := f.FinishReturn(ctx, r); errors.Is(err, seckill.ErrNotInstalled) {
+			if !gone[r.Item] {
+				err := f.FinishReturn(ctx, r)
+				if !errors.Is(err, seckill.ErrNotInstalled) {
+					errs = append(errs, err)
+					continue
+				}
 				gone[r.Item] = true
-				waiting = append(waiting, r)
-			} else {
-				errs = append(errs, err)
 			}
+			waiting = append(waiting, r)
 		}
 	}
 	now := f.Clock.Now()
