@@ -242,9 +242,9 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	const address = "http://api.example/live/gateway.do"
 	calls, downloads := w.startGateway(t, "ALIPAY_GATEWAY", address), w.startGateway(t, "ALIPAY_GATEWAY", address)
 	client := shopAt(t, address, "https://shop.example/notify", inStage{t, either{behind{t, calls}, behind{t, downloads}}})
-	lines, err := client.Bill(t.Context(), day)
+	bill, err := client.Bill(t.Context(), day)
 	want := []seckill.BillLine{{Order: order, TradeNo: record.TradeNo, Amount: 88_80, At: paid.Truncate(time.Second).UTC()}}
-	if diff := cmp.Diff(want, lines); err != nil || diff != "" {
+	if diff := cmp.Diff(want, bill.Lines); err != nil || diff != "" {
 		t.Errorf("bill of %s: %v\n%s", day, err, diff)
 	}
 	if _, err := client.Bill(t.Context(), seckill.Day(paid.Add(-24*time.Hour))); !errors.Is(err, seckill.ErrNoBill) {

@@ -14,16 +14,16 @@ import (
 )
 
 // Bill implements seckill.Bills.
-func (p *Provider) Bill(_ context.Context, day string) (lines []seckill.BillLine, err error) {
+func (p *Provider) Bill(_ context.Context, day string) (bill seckill.Bill, err error) {
 	for _, l := range p.book {
 		if seckill.Day(l.At) == day {
-			lines = append(lines, l)
+			bill.Lines = append(bill.Lines, l)
 		}
 	}
-	if len(lines) == 0 {
-		return nil, seckill.ErrNoBill
+	if len(bill.Lines) == 0 {
+		return seckill.Bill{}, seckill.ErrNoBill
 	}
-	return lines, nil
+	return bill, nil
 }
 
 // oddBills are a provider's with another shop's line in each, and one line that is otherwise.
@@ -34,18 +34,18 @@ type oddBills struct {
 }
 
 // Bill implements seckill.Bills.
-func (b oddBills) Bill(_ context.Context, day string) ([]seckill.BillLine, error) {
-	lines := []seckill.BillLine{{Order: "another-shop's-1", TradeNo: "1", Amount: 1}}
+func (b oddBills) Bill(_ context.Context, day string) (seckill.Bill, error) {
+	bill := seckill.Bill{Others: 1}
 	for i, l := range b.book {
 		switch {
 		case seckill.Day(l.At) != day:
 		case i == b.line:
-			lines = append(lines, b.become(l)...)
+			bill.Lines = append(bill.Lines, b.become(l)...)
 		default:
-			lines = append(lines, l)
+			bill.Lines = append(bill.Lines, l)
 		}
 	}
-	return lines, nil
+	return bill, nil
 }
 
 // reconciled: I6 once more, by the step that an operator trusts: each day's bill agrees with the ledger, to the fen; and of one line that is otherwise, in
@@ -150,7 +150,7 @@ func (w *World) oddLine(line int) error {
 		kind   seckill.DifferenceKind
 		become func(l seckill.BillLine) []seckill.BillLine
 	}{
-		{learnt, of(seckill.PaymentNotThere, seckill.RefundNotThere), func(seckill.BillLine) []seckill.BillLine { return nil }},
+		{learnt.Add(reconcile.LateLearnt), of(seckill.PaymentNotThere, seckill.RefundNotThere), func(seckill.BillLine) []seckill.BillLine { return nil }},
 		{l.At, of(seckill.PaymentTwice, seckill.RefundTwice), func(l seckill.BillLine) []seckill.BillLine { return []seckill.BillLine{l, l} }},
 		{l.At, of(seckill.PaymentAmount, seckill.RefundAmount), func(l seckill.BillLine) []seckill.BillLine { l.Amount++; return []seckill.BillLine{l} }},
 		{l.At, of(seckill.PaymentNotHere, seckill.RefundNotHere), func(l seckill.BillLine) []seckill.BillLine {

@@ -366,8 +366,8 @@ type Bills struct {
 }
 
 // Bill implements seckill.Bills.
-func (b Bills) Bill(ctx context.Context, day string) ([]seckill.BillLine, error) {
-	return get(b.Hook, "payments.Bill", func() ([]seckill.BillLine, error) { return b.Next.Bill(ctx, day) })
+func (b Bills) Bill(ctx context.Context, day string) (seckill.Bill, error) {
+	return get(b.Hook, "payments.Bill", func() (seckill.Bill, error) { return b.Next.Bill(ctx, day) })
 }
 
 // Trades is the port whose every call goes through a Hook.

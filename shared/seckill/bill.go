@@ -27,11 +27,16 @@ type BillLine struct {
 	At       time.Time // when it moved, UTC, whole seconds
 }
 
+// Bill is a day's movements of the shop's orders, in the provider's order, and how many lines another shop of the seller's has on it.
+type Bill struct {
+	Lines  []BillLine // each of a ValidOrderID
+	Others int
+}
+
 // Bills is the part of a payment provider that lists what it booked.
 type Bills interface {
-	// Bill lists a day's movements, in the provider's order. day is a Day. ErrNoBill, also when nothing moved that day; every other
-	// error is a fault.
-	Bill(ctx context.Context, day string) ([]BillLine, error)
+	// Bill lists a day's movements. day is a Day. ErrNoBill, also when nothing moved that day; every other error is a fault.
+	Bill(ctx context.Context, day string) (Bill, error)
 }
 
 // DifferenceKind is in what a bill and the ledger differ.

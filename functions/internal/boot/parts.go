@@ -222,7 +222,7 @@ func (p *payments) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.
 }
 
 // Bill implements seckill.Bills.
-func (p *payments) Bill(ctx context.Context, day string) ([]seckill.BillLine, error) {
+func (p *payments) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 	return p.Load().Bill(ctx, day)
 }
 

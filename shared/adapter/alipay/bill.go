@@ -45,28 +45,28 @@ type billContent struct {
 	BillDate string `json:"bill_date"`
 }
 
-// Bill implements seckill.Bills with the bill of trades ("业务明细"): the day's lines of details, in the bill's order. It has every
-// trade of the seller, also those of other shops and apps.
-func (c *Client) Bill(ctx context.Context, day string) ([]seckill.BillLine, error) {
+// Bill implements seckill.Bills with the bill of trades ("业务明细"): the day's lines of details. It has every trade of the seller, also those
+// of other shops and apps.
+func (c *Client) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 	if !seckill.ValidDay(day) {
-		return nil, fmt.Errorf("alipay: bill: %.40q is not a date: want 2006-01-02", day)
+		return seckill.Bill{}, fmt.Errorf("alipay: bill: %.40q is not a date: want 2006-01-02", day)
 	}
 	var a struct {
 		result
 		URL string `json:"bill_download_url"`
 	}
 	if err := c.call(ctx, MethodBill, day, billContent{BillType: "trade", BillDate: day}, &a); err != nil {
-		return nil, err
+		return seckill.Bill{}, err
 	}
 	if a.Code == codeBusiness && strings.HasSuffix(strings.ToLower(a.SubCode), subNoBill) {
-		return nil, fmt.Errorf("alipay: %s: %w", day, seckill.ErrNoBill)
+		return seckill.Bill{}, fmt.Errorf("alipay: %s: %w", day, seckill.ErrNoBill)
 	}
 	if a.Code != codeSuccess {
-		return nil, a.fault(MethodBill, day)
+		return seckill.Bill{}, a.fault(MethodBill, day)
 	}
 	archive, err := c.archive(ctx, a.URL)
 	if err != nil {
-		return nil, fmt.Errorf("alipay: bill of %s: %w", day, err)
+		return seckill.Bill{}, fmt.Errorf("alipay: bill of %s: %w", day, err)
 	}
 	return readArchive(archive, day)
 }
@@ -122,9 +122,9 @@ func (c *Client) billURL(address string) (*url.URL, error) {
 }
 
 // readArchive reads the one file of details in a ZIP.
-func readArchive(archive []byte, day string) ([]seckill.BillLine, error) {
-	fail := func(err error) ([]seckill.BillLine, error) {
-		return nil, fmt.Errorf("alipay: bill of %s: %w", day, err)
+func readArchive(archive []byte, day string) (seckill.Bill, error) {
+	fail := func(err error) (seckill.Bill, error) {
+		return seckill.Bill{}, fmt.Errorf("alipay: bill of %s: %w", day, err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
@@ -156,11 +156,11 @@ func readArchive(archive []byte, day string) ([]seckill.BillLine, error) {
 		return fail(err)
 	}
 	defer r.Close()
-	lines, err := ParseBill(r, day)
+	bill, err := ParseBill(r, day)
 	if err != nil {
 		return fail(err)
 	}
-	return lines, nil
+	return bill, nil
 }
 
 // fileName gives a name as text, with ASCII brackets: Alipay writes names in GBK.

@@ -128,17 +128,29 @@ func TestParseBillReadsMovements(t *testing.T) {
 		"ASCII brackets":            {strings.NewReplacer("（", "(", "）", ")").Replace(bill(goodRow)), []seckill.BillLine{paid}},
 		"columns in another order and more": {"备注,退款批次号/请求号,订单金额（元）,新,完成时间,业务类型,商户订单号,支付宝交易号\n,,88.80,x,2026-01-01 10:00:00,交易," +
 			orderID + "," + tradeNo, []seckill.BillLine{paid}},
-		"another shop's number": {bill(billRow(tradeNo, "店-2026/1", "交易", "", "2026-01-01 10:00:00", "88.80", "")),
-			[]seckill.BillLine{{Order: "店-2026/1", TradeNo: tradeNo, Amount: 88_80, At: at}}},
-		"a refund from the seller's own pages": {bill(billRow(tradeNo, "", "退款", "", "2026-01-01 11:00:00", "-0.01", "")),
-			[]seckill.BillLine{{TradeNo: tradeNo, Amount: 1, At: at.Add(time.Hour), Refund: true}}},
+		"a refund from the provider's console": {bill(billRow(tradeNo, orderID, "退款", "", "2026-01-01 11:00:00", "-0.01", "")),
+			[]seckill.BillLine{{Order: orderID, TradeNo: tradeNo, Amount: 1, At: at.Add(time.Hour), Refund: true}}},
 		"the day's last second": {bill(billRow(tradeNo, orderID, "交易", "", "2026-01-01 23:59:59", "100000000.00", "")),
 			[]seckill.BillLine{{Order: orderID, TradeNo: tradeNo, Amount: seckill.MaxFen, At: time.Date(2026, 1, 1, 15, 59, 59, 0, time.UTC)}}},
 	} {
 		got, err := alipay.ParseBill(strings.NewReader(gbk(t, tc.text)), billDay)
-		if diff := cmp.Diff(tc.want, got); err != nil || diff != "" {
+		if diff := cmp.Diff(seckill.Bill{Lines: tc.want}, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
+	}
+}
+
+// TestParseBillCountsTheLinesOfOthers: a seller's other shops number their orders as they like, and no kind of line of theirs makes the bill unreadable.
+func TestParseBillCountsTheLinesOfOthers(t *testing.T) {
+	others := []string{
+		billRow(tradeNo, "店-2026/1", "交易", "", "2026-01-01 10:00:00", "88.80", ""),
+		billRow(tradeNo, "", "退款", "", "2026-01-01 11:00:00", "-0.01", ""),
+		billRow(tradeNo, orderID+"2", "交易", "", "2026-01-01 10:00:00", "0.00", ""),
+		billRow("", "2026", "撤销", "", "", "", strings.Repeat("1", 65)),
+	}
+	got, err := alipay.ParseBill(strings.NewReader(gbk(t, bill(append(others, goodRow)...))), billDay)
+	if err != nil || got.Others != len(others) || len(got.Lines) != 1 || got.Lines[0].Order != orderID {
+		t.Errorf("%+v, %v, want one line, and %d of others", got, err, len(others))
 	}
 }
 
@@ -188,7 +200,7 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 		"long line":                  {set(24, strings.Repeat("x", 64<<10)), fmt.Sprintf("after line %d: ", rowLine)},
 	} {
 		got, err := alipay.ParseBill(strings.NewReader(gbk(t, tc.text)), billDay)
-		if err == nil || !strings.HasPrefix(err.Error(), tc.want) || got != nil {
+		if err == nil || !strings.HasPrefix(err.Error(), tc.want) || got.Lines != nil {
 			t.Errorf("%s: got %v, %v, want %q", name, got, err, tc.want)
 		}
 	}
@@ -197,7 +209,7 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 		t.Errorf("bytes that are no GBK in a number: %v", err)
 	}
 	bad = strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title that was cut within a character
-	if got, err := alipay.ParseBill(strings.NewReader(bad), billDay); err != nil || len(got) != 1 {
+	if got, err := alipay.ParseBill(strings.NewReader(bad), billDay); err != nil || len(got.Lines) != 1 {
 		t.Errorf("bytes that are no GBK in a title: %v, %v", got, err)
 	}
 }
@@ -219,7 +231,7 @@ func TestBillIsAskedForDownloadedAndRead(t *testing.T) {
 			_, _ = w.Write(body)
 		})
 		got, err := client(t, h, &clock{start}).Bill(context.Background(), billDay)
-		if err != nil || len(got) != 1 || got[0].TradeNo != tradeNo || asked != "GET "+tc.want {
+		if err != nil || len(got.Lines) != 1 || got.Lines[0].TradeNo != tradeNo || asked != "GET "+tc.want {
 			t.Errorf("%s: got %+v, %v from %q, want it from %s", name, got, err, asked, tc.want)
 		}
 	}
@@ -250,7 +262,7 @@ func TestBillThatIsNotThere(t *testing.T) {
 	} {
 		h := provider(t, node, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a download", node) })
 		got, err := client(t, h, &clock{start}).Bill(context.Background(), billDay)
-		if err == nil || got != nil || errors.Is(err, seckill.ErrNoBill) == there {
+		if err == nil || got.Lines != nil || errors.Is(err, seckill.ErrNoBill) == there {
 			t.Errorf("%s: got %v, %v, want ErrNoBill: %t", node, got, err, !there)
 		}
 	}
@@ -300,7 +312,7 @@ func TestBillDownloadTrouble(t *testing.T) {
 		"a bomb that lies":   sends(lying(t, 100)),
 	} {
 		got, err := client(t, provider(t, billNode(billAddress), download), &clock{start}).Bill(context.Background(), billDay)
-		if err == nil || got != nil || errors.Is(err, seckill.ErrNoBill) || strings.Contains(err.Error(), "secret") {
+		if err == nil || got.Lines != nil || errors.Is(err, seckill.ErrNoBill) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: got %v, %v, want an error without the address", name, got, err)
 		}
 	}
@@ -323,7 +335,7 @@ func TestBillDownloadTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := c.Bill(context.Background(), billDay)
-		if err == nil || got != nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "download from bills.example: connection") {
+		if err == nil || got.Lines != nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "download from bills.example: connection") {
 			t.Errorf("%s: got %v, %v, want the host and not the address", name, got, err)
 		}
 	}
@@ -374,7 +386,7 @@ func TestBillOfATestsGatewayNeedsNoTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Bill(context.Background(), billDay); err != nil || len(got) != 1 || asked != "http://127.0.0.1:7777/bill" {
+	if got, err := c.Bill(context.Background(), billDay); err != nil || len(got.Lines) != 1 || asked != "http://127.0.0.1:7777/bill" {
 		t.Errorf("got %v, %v from %q", got, err, asked)
 	}
 }
@@ -388,8 +400,8 @@ func BenchmarkParseBill(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if got, err := alipay.ParseBill(strings.NewReader(text), billDay); err != nil || len(got) != len(rows) {
-			b.Fatal(len(got), err)
+		if got, err := alipay.ParseBill(strings.NewReader(text), billDay); err != nil || len(got.Lines) != len(rows) {
+			b.Fatal(len(got.Lines), err)
 		}
 	}
 }

@@ -43,9 +43,10 @@ const (
 var asciiBrackets = strings.NewReplacer("（", "(", "）", ")")
 
 // ParseBill reads the details ("业务明细", CSV in GBK) of a day's bill, a line at a time: comments, a header, then a line for each
-// movement. The caller bounds r; only the movements are held in memory. day is what the comment on its first day, where there is one, has to say. Tabs and blanks around fields are dropped, quotes
-// where they enclose a field. Whatever else it does not understand is an error that names the line: a missed line would be missed money.
-func ParseBill(r io.Reader, day string) ([]seckill.BillLine, error) {
+// movement. The caller bounds r. Lines whose order is none of a ValidOrderID, another shop's, are counted, whatever else they say; only the rest is held in
+// memory. day is what the comment on its first day, where there is one, has to say. Tabs and blanks around fields are dropped, quotes where they enclose a
+// field. Whatever else it does not understand is an error that names the line: a missed line would be missed money.
+func ParseBill(r io.Reader, day string) (seckill.Bill, error) {
 	in := bufio.NewScanner(simplifiedchinese.GB18030.NewDecoder().Reader(r)) // GB18030 has all of GBK
 	in.Buffer(nil, maxBillLine)
 	p := billParser{day: day}
@@ -53,16 +54,16 @@ func ParseBill(r io.Reader, day string) ([]seckill.BillLine, error) {
 	for in.Scan() {
 		number++
 		if err := p.line(in.Text()); err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
+			return seckill.Bill{}, fmt.Errorf("line %d: %w", number, err)
 		}
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("after line %d: %w", number, err)
+		return seckill.Bill{}, fmt.Errorf("after line %d: %w", number, err)
 	}
 	if p.width == 0 {
-		return nil, errors.New("no header")
+		return seckill.Bill{}, errors.New("no header")
 	}
-	return p.lines, nil
+	return p.bill, nil
 }
 
 // billParser has what is known after the lines so far.
@@ -71,7 +72,7 @@ type billParser struct {
 	column [columnCount]int // where each column is
 	width  int              // fields of the header; 0 before it
 	fields []string
-	lines  []seckill.BillLine
+	bill   seckill.Bill
 }
 
 func (p *billParser) line(text string) error {
@@ -91,11 +92,18 @@ func (p *billParser) line(text string) error {
 	if len(p.fields) != p.width { // a comma in a title, say, which would move the others
 		return fmt.Errorf("%d fields, the header has %d", len(p.fields), p.width)
 	}
+	switch order := p.fields[p.column[colOrder]]; {
+	case !billNumber(order):
+		return p.odd(colOrder)
+	case !seckill.ValidOrderID(order):
+		p.bill.Others++
+		return nil
+	}
 	l, err := p.movement()
 	if err != nil {
 		return err
 	}
-	p.lines = append(p.lines, l)
+	p.bill.Lines = append(p.bill.Lines, l)
 	return nil
 }
 
@@ -145,9 +153,6 @@ func (p *billParser) movement() (seckill.BillLine, error) {
 	l := seckill.BillLine{TradeNo: strings.Clone(get(colTradeNo)), Order: strings.Clone(get(colOrder))}
 	if !validTradeNo(l.TradeNo) {
 		return seckill.BillLine{}, p.odd(colTradeNo)
-	}
-	if !billNumber(l.Order) {
-		return seckill.BillLine{}, p.odd(colOrder)
 	}
 	amount := get(colAmount)
 	switch get(colKind) {

@@ -19,6 +19,7 @@ const (
 	codeSuccess  = "10000"
 	codeBusiness = "40004" // the call was carried out and refused for a reason of the trade
 	subNotExist  = "ACQ.TRADE_NOT_EXIST"
+	subCharge    = "ACQ.REFUND_CHARGE_ERROR"
 )
 
 // States of a trade (trade_status).
@@ -55,9 +56,9 @@ func (r result) fault(method, about string) error {
 }
 
 // final says that the trade's own state stands against the call: repeating it as it is changes nothing. "AQC." is how Alipay's pages
-// write one of its system errors.
+// write one of its system errors; a refund's charge that fails ("退收费异常") is to be asked for once more after a while, they say.
 func (r result) final() bool {
-	return r.Code == codeBusiness && strings.HasPrefix(r.SubCode, "ACQ.") && !strings.HasSuffix(r.SubCode, "SYSTEM_ERROR")
+	return r.Code == codeBusiness && strings.HasPrefix(r.SubCode, "ACQ.") && !strings.HasSuffix(r.SubCode, "SYSTEM_ERROR") && r.SubCode != subCharge
 }
 
 // tradeAnswer is what query and close answer, as far as it is read.

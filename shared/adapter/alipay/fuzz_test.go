@@ -120,19 +120,19 @@ func FuzzBill(f *testing.F) {
 		_, _ = io.Copy(w, bytes.NewReader(download))
 	}))
 	f.Fuzz(func(t *testing.T, data []byte, archived bool) {
-		var got []seckill.BillLine
+		var got seckill.Bill
 		var err error
 		if archived {
 			download = data
 			got, err = c.Bill(context.Background(), billDay)
-		} else if got, err = alipay.ParseBill(bytes.NewReader(data), billDay); len(got) > bytes.Count(data, []byte("\n"))+1 {
-			t.Errorf("%d movements of %q", len(got), data)
+		} else if got, err = alipay.ParseBill(bytes.NewReader(data), billDay); len(got.Lines)+got.Others > bytes.Count(data, []byte("\n"))+1 {
+			t.Errorf("%d movements of %q", len(got.Lines), data)
 		}
-		if err != nil && (got != nil || errors.Is(err, seckill.ErrNoBill)) {
-			t.Errorf("%q: %d movements beside %v", data, len(got), err)
+		if err != nil && (got.Lines != nil || got.Others != 0 || errors.Is(err, seckill.ErrNoBill)) {
+			t.Errorf("%q: %d movements beside %v", data, len(got.Lines), err)
 		}
-		for _, l := range got {
-			if l.TradeNo == "" || l.Amount < 1 || l.Amount > seckill.MaxFen || l.At.Nanosecond() != 0 || !l.Refund && l.RefundID != "" {
+		for _, l := range got.Lines {
+			if !seckill.ValidOrderID(l.Order) || l.TradeNo == "" || l.Amount < 1 || l.Amount > seckill.MaxFen || l.At.Nanosecond() != 0 || !l.Refund && l.RefundID != "" {
 				t.Errorf("%q: %+v", data, l)
 			}
 		}

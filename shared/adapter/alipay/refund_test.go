@@ -112,7 +112,7 @@ func TestRefundReadsEveryAnswer(t *testing.T) {
 			refundCase{name: sub + " of another trade", change: map[string]any{"code": "40004", "sub_code": sub, "trade_no": tradeNo + "2"}},
 			refundCase{name: sub + " with a code of the gateway", change: map[string]any{"code": "20000", "sub_code": sub}})
 	}
-	for _, r := range [][2]string{{"40004", "ACQ.SYSTEM_ERROR"}, {"40004", "AQC.SYSTEM_ERROR"}, {"40004", "aop.ACQ.SYSTEM_ERROR"}, {"40004", ""},
+	for _, r := range [][2]string{{"40004", "ACQ.SYSTEM_ERROR"}, {"40004", "ACQ.REFUND_CHARGE_ERROR"}, {"40004", "AQC.SYSTEM_ERROR"}, {"40004", "aop.ACQ.SYSTEM_ERROR"}, {"40004", ""},
 		{"40004", "isp.unknow-error"}, {"20000", "isp.unknow-error"}, {"20000", "aop.unknow-error"}, {"40001", "isv.missing-signature"},
 		{"40002", "isv.invalid-signature"}, {"40006", "isv.insufficient-isv-permissions"}, {"40005", "isv.call-limited"}, {"", ""}} {
 		cases = append(cases, refundCase{name: r[0] + " " + r[1], change: map[string]any{"code": r[0], "sub_code": r[1]}, want: fault})

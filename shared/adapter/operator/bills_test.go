@@ -20,18 +20,18 @@ import (
 	"seckill/shared/seckill"
 )
 
-// bills are by day; a day without an entry has none. nil cannot be read.
+// bills are by day, each with a line of another shop; a day without an entry has none. nil cannot be read.
 type bills map[string][]seckill.BillLine
 
-func (b bills) Bill(_ context.Context, day string) ([]seckill.BillLine, error) {
+func (b bills) Bill(_ context.Context, day string) (seckill.Bill, error) {
 	lines, ok := b[day]
 	switch {
 	case b == nil:
-		return nil, errors.New("no answer")
+		return seckill.Bill{}, errors.New("no answer")
 	case !ok:
-		return nil, seckill.ErrNoBill
+		return seckill.Bill{}, seckill.ErrNoBill
 	}
-	return lines, nil
+	return seckill.Bill{Lines: lines, Others: 1}, nil
 }
 
 // TestBillsThroughClientAndHandler: a day is matched twice, both are kept and listed, and the audit log has who did it, and how many differences there were.
@@ -40,7 +40,7 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	clock := memory.NewClock(now)
 	yesterday := seckill.Day(now.Add(-24 * time.Hour))
 	order := seckill.KeyedOrderID("7", "1001", "k")
-	book := bills{yesterday: {{Order: order, TradeNo: "t-1", Amount: 88_80}, {Order: "A-1", TradeNo: "t-2", Amount: 1}}}
+	book := bills{yesterday: {{Order: order, TradeNo: "t-1", Amount: 88_80}}}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	var w world // of which the audit log
 	handle := func(b bills) func(context.Context, []byte) ([]byte, error) {

@@ -20,6 +20,9 @@ const (
 	maxDays  = 7              // how far back Run looks
 	maxBack  = 30             // earlier bills in which what a day's lacks is looked for
 
+	// LateLearnt is how long before a day's end what the ledger learns belongs to the next day's match: the provider may book it, by its own clock, after midnight.
+	LateLearnt = 5 * time.Minute
+
 	// MaxKept is how many reconciliations of a day Kept gives.
 	MaxKept = 10
 )
@@ -64,7 +67,7 @@ func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, err
 
 // day is Day. again: it is kept already that there was no bill.
 func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconciliation, error) {
-	date, err := time.Parse(time.DateOnly, day)
+	date, err := time.ParseInLocation(time.DateOnly, day, seckill.Zone)
 	if err != nil || day >= seckill.Day(f.Clock.Now()) {
 		return seckill.Reconciliation{}, seckill.Invalid("day", "2006-01-02, over in UTC+8: the bill of a day comes the next morning")
 	}
@@ -127,24 +130,22 @@ func (m *match) run(ctx context.Context) error {
 		return err
 	}
 	m.out.NoBill = none
-	paid, err := m.all(ctx, m.Ledger.PaymentsOn)
+	m.out.Others = bill.Others
+	paid, err := m.all(ctx, m.Ledger.PaymentsOn, func(p *seckill.Payment) time.Time { return p.At })
 	if err != nil {
 		return err
 	}
-	back, err := m.all(ctx, m.Ledger.RefundsOn)
+	back, err := m.all(ctx, m.Ledger.RefundsOn, func(p *seckill.Payment) time.Time { return p.Back })
 	if err != nil {
 		return err
 	}
-	for i := range bill {
-		if err := m.line(ctx, &bill[i]); err != nil {
+	for i := range bill.Lines {
+		if err := m.line(ctx, &bill.Lines[i]); err != nil {
 			return err
 		}
 	}
 	if err := m.missing(ctx, paid, back); err != nil {
 		return err
-	}
-	if none && len(m.out.Differences) > 0 {
-		return seckill.Invalid("day", "a day that has a bill: the ledger has money of it, and the provider no bill yet")
 	}
 	slices.SortStableFunc(m.out.Differences, func(a, b seckill.Difference) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.TradeNo, b.TradeNo), cmp.Compare(a.Kind, b.Kind))
@@ -155,29 +156,35 @@ func (m *match) run(ctx context.Context) error {
 }
 
 // bill reads a day's bill. none: there is none, as when nothing moved.
-func (f *Flow) bill(ctx context.Context, day string) (lines []seckill.BillLine, none bool, err error) {
-	lines, err = f.Bills.Bill(ctx, day)
+func (f *Flow) bill(ctx context.Context, day string) (bill seckill.Bill, none bool, err error) {
+	bill, err = f.Bills.Bill(ctx, day)
 	if errors.Is(err, seckill.ErrNoBill) {
-		return nil, true, nil
+		return seckill.Bill{}, true, nil
 	}
-	return lines, false, err
+	return bill, false, err
 }
 
-// all reads a listing of the day to its end.
-func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error)) (all []seckill.Payment, err error) {
-	for after := ""; ; {
-		page, err := list(ctx, m.out.Day, after, pageRows)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range page.Payments {
-			m.known[trade{p.Order, p.TradeNo}] = p
-		}
-		all = append(all, page.Payments...)
-		if after = page.Next; after == "" {
-			return all, nil
+// all gives what the ledger learnt (when: at) in the 24 hours that end LateLearnt before the day does. For that it reads a listing of the day, and that of the
+// day before, to their ends.
+func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error), at func(p *seckill.Payment) time.Time) (all []seckill.Payment, err error) {
+	from := m.date.Add(-LateLearnt)
+	to := from.AddDate(0, 0, 1)
+	for _, day := range []time.Time{from, m.date} {
+		for after, more := "", true; more; more = after != "" {
+			page, err := list(ctx, day.Format(time.DateOnly), after, pageRows)
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range page.Payments {
+				m.known[trade{p.Order, p.TradeNo}] = p
+				if learnt := at(&p); !learnt.Before(from) && learnt.Before(to) {
+					all = append(all, p)
+				}
+			}
+			after = page.Next
 		}
 	}
+	return all, nil
 }
 
 // differ notes in what a line differs, with the amounts by the ledger and by the bill.
@@ -187,10 +194,6 @@ func (m *match) differ(kind seckill.DifferenceKind, l *seckill.BillLine, here, t
 
 // line matches a line of the bill.
 func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
-	if !seckill.ValidOrderID(l.Order) {
-		m.out.Others++
-		return nil
-	}
 	moved, twice := key(l), seckill.PaymentTwice
 	if l.Refund {
 		twice = seckill.RefundTwice
@@ -245,18 +248,18 @@ func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.D
 	return "", 0
 }
 
-// absence is a movement that the ledger knows, as its line should be, and no bill so far.
+// absence is a movement that the ledger knows (At: when it learnt of it), as its line should be, and no bill so far.
 type absence struct {
 	seckill.BillLine
 	since string // the first Day on which it can have been booked
 }
 
-// missing finds what the ledger learnt of on the day and no bill has. It may have been booked on an earlier day, before midnight, or before a time in which
+// missing finds what the ledger learnt of (all) and no bill has. It may have been booked on an earlier day, before midnight, or before a time in which
 // nothing ran: so those bills are looked at, too, if there is need.
 func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error {
 	absent := map[movement]absence{}
 	for _, p := range paid {
-		l := seckill.BillLine{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount}
+		l := seckill.BillLine{Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount, At: p.At}
 		if m.billed[key(&l)] {
 			continue
 		}
@@ -267,7 +270,7 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 		absent[key(&l)] = absence{l, seckill.Day(o.Placed)}
 	}
 	for _, p := range back {
-		l := seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: p.Amount}
+		l := seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: p.Amount, At: p.Back}
 		if !m.billed[key(&l)] {
 			absent[key(&l)] = absence{l, seckill.Day(p.At)}
 		}
@@ -277,15 +280,18 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 		if !slices.ContainsFunc(slices.Collect(maps.Values(absent)), func(a absence) bool { return a.since <= day }) {
 			break
 		}
-		lines, _, err := m.bill(ctx, day)
+		bill, _, err := m.bill(ctx, day)
 		if err != nil {
 			return fmt.Errorf("bill of %s: %w", day, err)
 		}
-		for i := range lines {
-			delete(absent, key(&lines[i]))
+		for i := range bill.Lines {
+			delete(absent, key(&bill.Lines[i]))
 		}
 	}
 	for _, a := range absent {
+		if m.out.NoBill && !a.At.Before(m.date) {
+			return seckill.Invalid("day", "a day that has a bill: the ledger has money of it, and the provider no bill yet")
+		}
 		kind := seckill.PaymentNotThere
 		if a.Refund {
 			kind = seckill.RefundNotThere

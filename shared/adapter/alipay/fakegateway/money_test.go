@@ -144,11 +144,11 @@ func (w *market) judge() {
 	client := w.s.clientOf(w.t, w.g, w.c)
 	billed, returned := seckill.Fen(0), seckill.Fen(0)
 	for day := start; !day.After(last.Add(24 * time.Hour)); day = day.Add(24 * time.Hour) {
-		lines, err := client.Bill(w.t.Context(), seckill.Day(day))
+		bill, err := client.Bill(w.t.Context(), seckill.Day(day))
 		if err != nil && !errors.Is(err, seckill.ErrNoBill) {
 			w.t.Fatal(err)
 		}
-		for _, l := range lines {
+		for _, l := range bill.Lines {
 			if l.Refund {
 				returned += l.Amount
 			} else {
