@@ -144,7 +144,10 @@ func (v *Verifier) authentic(form url.Values) error {
 	if sign == "" {
 		return errors.New("alipay: notify without a signature")
 	}
-	return CheckSign(v.alipay, []byte(SignContent(form, "sign", "sign_type")), sign)
+	if err := CheckSign(v.alipay, []byte(SignContent(form, "sign", "sign_type")), sign); err != nil {
+		return fmt.Errorf("%w: notify for %.70q", err, form.Get("out_trade_no"))
+	}
+	return nil
 }
 
 // validParamName says whether a parameter may have this name. The signed text does not escape = and &, so a name with one

@@ -273,8 +273,9 @@ func TestVerifyRefusesAStrangersKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := client(t, nil, &clock{start}).Verify(paidForm(t, g)); !refused(err, seckill.CodeForged) {
-		t.Errorf("got %+v, %v, want notify_forged", got, err)
+	// The order is named: by it an operator tells a wrong key from a forger.
+	if got, err := client(t, nil, &clock{start}).Verify(paidForm(t, g)); !refused(err, seckill.CodeForged) || !errors.Is(err, alipay.ErrSignature) || !strings.Contains(err.Error(), genuine.Order) {
+		t.Errorf("got %+v, %v, want notify_forged that names %s", got, err, genuine.Order)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Options are what the handlers of every step share. The zero value works.
 type Options struct {
-	Log        *slog.Logger // where faults go, without addresses, tokens and bodies; nil: nowhere
+	Log        *slog.Logger // where faults go, and refused notifies, without addresses, tokens and bodies; nil: nowhere
 	Version    string       // shown by GET /healthz
 	CashierURL string       // shown by GET /healthz: where a pay string can be paid in a browser; "" hides it
 	CORSOrigin string       // whose pages may read the answers: an origin, or "*"; "": those of the API's own origin only
@@ -59,6 +59,7 @@ type route struct {
 	before, after string // the pattern around its parameter
 	parameter     bool
 	serve         endpoint
+	refusals      bool // are logged too
 }
 
 func newRoute(method, pattern string, serve endpoint) route {
@@ -188,14 +189,23 @@ func call(rt *route, r *http.Request, arg string) (a answer, err error) {
 	return rt.serve(r, arg)
 }
 
-// report logs faults. A refusal is not logged: in a sale there are a thousand for each purchase.
+// report logs faults. A refusal is not logged, since in a sale there are a thousand for each purchase, unless the route says so.
 func (h *Handler) report(r *http.Request, rt *route, e *seckill.Error) {
-	if e.Code.Status() < http.StatusInternalServerError || (e.Err == nil && e.Code != seckill.CodeInternal) {
+	level, message, cause := slog.LevelError, "request failed", e.Err
+	if e.Code.Status() < http.StatusInternalServerError {
+		if !rt.refusals {
+			return
+		}
+		level, message = slog.LevelWarn, "request refused"
+	} else if cause == nil && e.Code != seckill.CodeInternal {
 		return
 	}
-	h.log.LogAttrs(r.Context(), slog.LevelError, "request failed",
+	if cause == nil {
+		cause = e
+	}
+	h.log.LogAttrs(r.Context(), level, message,
 		slog.String("code", string(e.Code)), slog.String("method", rt.Method), slog.String("route", rt.Pattern),
-		slog.String("trace", trace(r)), slog.String("order", e.Order), slog.Any("error", e.Err))
+		slog.String("trace", trace(r)), slog.String("order", e.Order), slog.Any("error", cause))
 }
 
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {

@@ -21,10 +21,11 @@ type Notifier interface {
 }
 
 // NewNotify serves POST /seckill/alipay/notify. The provider sends a notice again until it reads "success", so a fault is
-// a 5xx and anything forged a 4xx. There is no token: the form is signed.
+// a 5xx and anything forged a 4xx. There is no token: the form is signed. What is refused is logged, since it may be money that is not heard of.
 func NewNotify(flow Notifier, o Options) *Handler {
-	n := &notifier{flow}
-	return newHandler(o, newRoute(http.MethodPost, "/seckill/alipay/notify", n.notify))
+	rt := newRoute(http.MethodPost, "/seckill/alipay/notify", (&notifier{flow}).notify)
+	rt.refusals = true
+	return newHandler(o, rt)
 }
 
 type notifier struct{ flow Notifier }

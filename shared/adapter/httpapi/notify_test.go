@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"bytes"
+	"errors"
+	"log/slog"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -60,6 +63,38 @@ func TestNotifyRefusals(t *testing.T) {
 		want(t, w, c.err.Code)
 		if got := w.Header().Get("Retry-After"); got != c.retryAfter || strings.Contains(w.Body.String(), "success") {
 			t.Errorf("%s: Retry-After %q, want %q; body %s", c.err.Code, got, c.retryAfter, w.Body)
+		}
+	}
+}
+
+// TestRefusedNotifiesAreLogged: with the cause, which no answer tells, and nothing else of the form. One that is taken is not.
+func TestRefusedNotifiesAreLogged(t *testing.T) {
+	for _, c := range []struct {
+		name, kind string
+		err        error
+		logged     []string // nil: nothing
+	}{
+		{"forged", formKind, &seckill.Error{Code: seckill.CodeForged, Err: errors.New("another key")}, []string{"level=WARN", "request refused", "code=notify_forged", "another key", "trace=req-1"}},
+		{"not ours", formKind, &seckill.Error{Code: seckill.CodeNotOurs, Order: orderID, Err: errors.New("another amount")}, []string{"level=WARN", "code=notify_not_ours", "order=" + orderID, "another amount"}},
+		{"no form", "application/json", nil, []string{"level=WARN", "request refused", "code=invalid_request", "Content-Type"}},
+		{"fault", formKind, errors.New("no ledger"), []string{"level=ERROR", "request failed", "code=unavailable", "no ledger"}},
+		{"taken", formKind, nil, nil},
+	} {
+		var log bytes.Buffer
+		h, s := newStubsWith(Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		s.err = c.err
+		w := do(t, h, "POST", notifyPath, "buyer=b-2088", "Authorization", "-", "Content-Type", c.kind, "X-Request-Id", "req-1")
+		text := log.String()
+		if (c.logged == nil) != (text == "") || strings.Contains(text, "b-2088") {
+			t.Errorf("%s: log %q, want %q", c.name, text, c.logged)
+		}
+		for _, part := range c.logged {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: log %q has no %q", c.name, text, part)
+			}
+		}
+		if c.err != nil && strings.Contains(w.Body.String(), "another") {
+			t.Errorf("%s: the answer tells the cause: %s", c.name, w.Body)
 		}
 	}
 }
