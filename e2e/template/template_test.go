@@ -409,7 +409,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 		if err != nil || len(main.flows) == 0 {
 			continue // the fake gateway counts nothing
 		}
-		for _, event := range []seckill.Event{seckill.EventRefundDue, seckill.EventRefundRefused, seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift} {
+		for _, event := range []seckill.Event{seckill.EventForged, seckill.EventRefundDue, seckill.EventRefundRefused, seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift} {
 			counted, err := src.counts(step, main.flows)
 			if err != nil {
 				t.Fatal(err)
