@@ -133,7 +133,7 @@ func TestRecordedEvents(t *testing.T) {
 		if r := ask(t, notify, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 400 || r.text("code") != "notify_forged" {
 			t.Errorf("forged notify, in %s mode: %+v", mode, r)
 		}
-		if !notify.Says(`"msg":"request refused","code":"notify_forged"`) || !notify.Says("does not match: notify for \\\"" + bought.text("order_id")) || !notify.Says(`"notifies_refused":1`) {
+		if !notify.Says(`"msg":"request refused","code":"notify_forged"`) || !notify.Says("does not match: notify for \\\""+bought.text("order_id")) || !notify.Says(`"notifies_refused":1`) {
 			t.Errorf("of a forged notify, in %s mode, is said and counted:\n%s", mode, notify.Output())
 		}
 	}
