@@ -24,7 +24,7 @@ const (
 )
 
 // admin serves what exists only here, where the server listens on the loopback interface: no token is asked for. A page of another
-// origin in the same browser cannot call it.
+// origin in the same browser can change nothing by it (403), and read no answer.
 func (s *System) admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_local/clock", s.getClock)

@@ -1,8 +1,10 @@
 package local_test
 
 import (
+	"context"
 	"encoding/json"
 	"math"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -163,8 +165,65 @@ func TestAddedStockIsSold(t *testing.T) {
 func TestAPageOfAnotherOriginCannotMoveTheClock(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{})
-	a := w.call("", "POST", "/_local/clock", `{"advance_seconds":60}`, "Origin", "https://example.com", "Sec-Fetch-Site", "cross-site")
-	if a.status != http.StatusForbidden {
-		t.Errorf("got %v, want 403", a)
+	for _, tt := range []struct {
+		caller  string
+		headers []string
+		status  int
+	}{
+		{"page of another site", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		{"page of another port", []string{"Origin", "http://localhost:1", "Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
+		{"page in a sandbox", []string{"Origin", "null"}, http.StatusForbidden},
+		{"browser that tells the origin only", []string{"Origin", "https://evil.example"}, http.StatusForbidden},
+		{"page of the shop", []string{"Origin", w.URL(), "Sec-Fetch-Site", "same-origin"}, http.StatusOK},
+		{"page of the shop, the origin only", []string{"Origin", w.URL()}, http.StatusOK},
+		{"command line", nil, http.StatusOK},
+	} {
+		before := w.Clock.Now()
+		// Text, as a form sends it: a browser asks nobody before it sends that.
+		a := w.call("", "POST", "/_local/clock", `{"advance_seconds":3600}`, append(tt.headers, "Content-Type", "text/plain")...)
+		if moved := w.Clock.Now().Sub(before) >= time.Hour; a.status != tt.status || moved != (tt.status == http.StatusOK) {
+			t.Errorf("%s: %v, clock moved: %v; want %d", tt.caller, a, moved, tt.status)
+		}
+	}
+}
+
+func TestOnlyNamesOfThisMachineAreAnswered(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{})
+	// Every name leads here.
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, addrOf(w.System))
+	}}
+	defer transport.CloseIdleConnections()
+	ask := func(method, path, host string, body any) contract.Answer {
+		t.Helper()
+		c := contract.Client{URL: "http://" + host, HTTP: &http.Client{Transport: transport, Timeout: patience}}
+		a, err := c.Call(t.Context(), "", method, path, body, "Origin", c.URL, "Sec-Fetch-Site", "same-origin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	for _, host := range []string{"localhost", "localhost:8100", "LocalHost:1", "127.0.0.1", "127.0.0.1:8100", "127.1.2.3", "[::1]", "[::1]:8100"} {
+		for _, path := range []string{"/", "/healthz", "/trades", "/_local/shoppers"} {
+			if a := ask("GET", path, host, nil); a.Status != http.StatusOK {
+				t.Errorf("%s of %s: %v", path, host, a)
+			}
+		}
+	}
+	for _, host := range []string{"evil.example", "evil.example:8100", "localhost.evil.example", "127.0.0.1.evil.example", "xlocalhost", "seckill.local",
+		"10.0.0.1:8100", "0.0.0.0", "[::2]:8100"} {
+		for _, path := range []string{"/", "/healthz", "/trades", "/_local/shoppers"} {
+			a := ask("GET", path, host, nil)
+			if a.Status != http.StatusMisdirectedRequest || a.Text("code") != "wrong_host" || !strings.Contains(a.Text("detail"), w.URL()) ||
+				a.Header.Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s of %s: %v, want 421 with the shop's address", path, host, a)
+			}
+		}
+		before := w.Clock.Now()
+		a := ask("POST", "/_local/clock", host, `{"advance_seconds":3600}`)
+		if moved := w.Clock.Now().Sub(before) >= time.Hour; a.Status != http.StatusMisdirectedRequest || moved {
+			t.Errorf("clock of %s: %v, moved: %v", host, a, moved)
+		}
 	}
 }

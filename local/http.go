@@ -1,7 +1,11 @@
 package local
 
 import (
+	"encoding/json"
+	"net"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/httpapi"
@@ -26,6 +30,26 @@ func (s *System) handler() http.Handler {
 	mux.Handle("/_local/", s.admin())
 	mux.Handle("/", web.Handler())
 	return mux
+}
+
+// thisMachine lets requests through that name this machine as their host, with any port. Others get 421: a page whose name was made to lead
+// here (DNS rebinding) has one origin with what it asks for, and could read and do everything.
+func (s *System) thisMachine(next http.Handler) http.Handler {
+	refusal, err := json.Marshal(map[string]any{"type": "urn:problem-type:seckill:wrong_host", "title": "Not a name of this machine",
+		"status": http.StatusMisdirectedRequest, "code": "wrong_host", "detail": "Only requests to localhost or a loopback address are answered: use " + s.URL()})
+	if err != nil {
+		panic(err) // texts and a number always marshal
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name := (&url.URL{Host: r.Host}).Hostname(); strings.EqualFold(name, "localhost") || net.ParseIP(name).IsLoopback() {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusMisdirectedRequest)
+		_, _ = w.Write(refusal) // who has hung up misses nothing
+	})
 }
 
 // refuse answers with a problem document, as the API does.
