@@ -20,6 +20,7 @@ help: ## this list
 
 .PHONY: run
 run: ## the whole system on http://localhost:8100 with demo data; ARGS="--port 8200 --hold 2m" passes flags
+	@test -x bin/seckill || echo "Building bin/seckill: the first time this takes one to three minutes."
 	@$(MAKE) --no-print-directory -s build
 	@exec bin/seckill run $(ARGS)
 
