@@ -282,6 +282,53 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
+// TestListsThatAreCutSayThatTheyAre: what is not all is told so, in words and in JSON, and the exit code stays.
+func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
+	t.Parallel()
+	const (
+		payment = `{"order_id":"` + someOrder + `","trade_no":"t1","amount":1.00,"at":"2026-11-11T02:00:00Z"}`
+		order   = `{"order_id":"` + someOrder + `","item":"7","amount":1.00,"since":"2026-11-11T02:00:00Z","cause":"not paid in time","closes_to":"expired"}`
+		none    = `{"count":0,"amount":0.00,"payments":[]}`
+		looked  = "More orders may be unknown: not all that are due were looked at. Look again some minutes later.\n"
+		at      = "At once: seckill unknown ORDER --why TEXT --url URL. What it means: docs/runbooks/unknown-payments.md\n"
+		row     = "  ORDER  7  1.00  TIME  not paid in time  expired\n"
+		head    = "  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  UNPAID IT IS\n"
+		mended  = "Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT --url URL\n"
+	)
+	for _, tt := range []struct {
+		behaviour, due, refused, unknown string
+		args                             []string
+		want                             string
+	}{
+		{"due", `{"count":1200,"amount":1200.00,"more":true,"payments":[` + payment + `]}`, none, `{"count":0}`, []string{"payments"},
+			"Due back: at least 1200 payments, 1200.00 yuan. The payment provider is asked each minute for those whose time has come.\n" +
+				"  ORDER  TRADE  YUAN  SINCE  TRIES  NEXT\n  ORDER  t1  1.00  TIME  0  now\n  … and more: the list is cut at 1\n"},
+		{"refused", none, `{"count":1,"amount":1.00,"more":true,"payments":[` + payment + `]}`, `{"count":0}`, []string{"payments"},
+			"Refused: at least 1 payment, 1.00 yuan. The payment provider does not give it back, and a person has to act.\n" +
+				"  ORDER  TRADE  YUAN  SINCE  TRIES  REFUSED\n  ORDER  t1  1.00  TIME  0  -\n  … and more: the list is cut at 1\n" + mended},
+		{"refused, and it is all", none, `{"count":3,"amount":3.00,"payments":[` + payment + `]}`, `{"count":0}`, []string{"payments"},
+			"Refused: 3 payments, 3.00 yuan. The payment provider does not give it back, and a person has to act.\n" +
+				"  ORDER  TRADE  YUAN  SINCE  TRIES  REFUSED\n  ORDER  t1  1.00  TIME  0  -\n  … and 2 more\n" + mended},
+		{"unknown", none, none, `{"count":1,"amount":1.00,"more":true,"orders":[` + order + `]}`, []string{"payments"},
+			"Unknown: at least 1 order, 1.00 yuan. See: seckill unknown --url URL\n" + looked},
+		{"none seen to be unknown", none, none, `{"count":0,"more":true,"orders":[]}`, []string{"payments"}, looked},
+		{"the list of unknown", none, none, `{"count":1,"amount":1.00,"more":true,"orders":[` + order + `]}`, []string{"unknown"},
+			"Unknown: at least 1 order, 1.00 yuan. The payment provider is asked again each minute.\n" + head + row + looked + at},
+		{"an empty list of unknown", none, none, `{"count":0,"more":true,"orders":[]}`, []string{"unknown"}, looked + at},
+		{"as JSON", none, none, `{"count":0,"amount":0.00,"more":true,"orders":[]}`, []string{"unknown", "--json"},
+			"{\n  \"count\": 0,\n  \"amount\": 0.00,\n  \"more\": true,\n  \"orders\": []\n}\n"},
+	} {
+		shop := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"now":"2026-11-11T02:00:00Z","due":%s,"refused":%s,"unknown":%s}`, tt.due, tt.refused, tt.unknown)
+		}))
+		code, stdout, stderr := command(t, append(tt.args, "--url", shop.URL)...)
+		if got, want := same(strings.ReplaceAll(stdout, shop.URL, "URL")), same(tt.want); code != exitOK || got != want || stderr != "" {
+			t.Errorf("%s: exit %d\n%s%swant\n%s", tt.behaviour, code, got, stderr, want)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
 func TestMoneyHelp(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"payments", "refund", "unknown", "reconcile"} {

@@ -44,44 +44,48 @@ func (p *page) row(cells ...string) {
 
 // open prints the money that an operator may have to care for.
 func (p *page) open(o *operator.OpenMoney, again string) {
-	if o.Due.Count+o.Refused.Count+o.Unknown.Count == 0 {
+	if o.Due.Count+o.Refused.Count+o.Unknown.Count == 0 && !o.Unknown.More {
 		p.line("No money is due back, refused or unknown.")
 		return
 	}
 	if o.Due.Count > 0 {
-		p.line("Due back: %s, %s yuan. The payment provider is asked each minute for those whose time has come.", counted(o.Due.Count, "payment", "payments"), o.Due.Amount.Yuan())
+		p.line("Due back: %s. The payment provider is asked each minute for those whose time has come.", sum(o.Due.More, counted(o.Due.Count, "payment", "payments"), o.Due.Amount))
 		p.row("ORDER", "TRADE", "YUAN", "SINCE", "TRIES", "NEXT")
 		for _, m := range o.Due.Payments {
 			p.row(m.Order, m.TradeNo, m.Amount.Yuan(), at(m.At), fmt.Sprint(m.Tries), next(m.Next, o.Now))
 		}
-		p.more(o.Due.Count - len(o.Due.Payments))
+		p.rest(&o.Due)
 	}
 	if o.Refused.Count > 0 {
-		p.line("Refused: %s, %s yuan. The payment provider does not give it back, and a person has to act.", counted(o.Refused.Count, "payment", "payments"), o.Refused.Amount.Yuan())
+		p.line("Refused: %s. The payment provider does not give it back, and a person has to act.", sum(o.Refused.More, counted(o.Refused.Count, "payment", "payments"), o.Refused.Amount))
 		p.row("ORDER", "TRADE", "YUAN", "SINCE", "TRIES", "REFUSED")
 		for _, m := range o.Refused.Payments {
 			p.row(m.Order, m.TradeNo, m.Amount.Yuan(), at(m.At), fmt.Sprint(m.Tries), m.Refused)
 		}
-		p.more(o.Refused.Count - len(o.Refused.Payments))
+		p.rest(&o.Refused)
 		p.line("Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT%s", again)
 	}
 	if o.Unknown.Count > 0 {
-		p.line("Unknown: %s, %s yuan. See: seckill unknown%s", counted(o.Unknown.Count, "order", "orders"), o.Unknown.Amount.Yuan(), again)
+		p.line("Unknown: %s. See: seckill unknown%s", sum(o.Unknown.More, counted(o.Unknown.Count, "order", "orders"), o.Unknown.Amount), again)
 	}
+	p.unlooked(&o.Unknown)
 }
 
 // unknown prints the orders that the provider does not tell about.
 func (p *page) unknown(u *operator.UnknownList, again string) {
-	if u.Count == 0 {
+	if u.Count == 0 && !u.More {
 		p.line("The payment provider has told of every order whether it is paid.")
 		return
 	}
-	p.line("Unknown: %s, %s yuan. The payment provider is asked again each minute.", counted(u.Count, "order", "orders"), u.Amount.Yuan())
-	p.row("ORDER", "ITEM", "YUAN", "CLOSING SINCE", "BECAUSE", "UNPAID IT IS")
-	for _, m := range u.Orders {
-		p.row(m.Order, m.Item, m.Amount.Yuan(), at(m.Since), m.Cause, string(m.End))
+	if u.Count > 0 {
+		p.line("Unknown: %s. The payment provider is asked again each minute.", sum(u.More, counted(u.Count, "order", "orders"), u.Amount))
+		p.row("ORDER", "ITEM", "YUAN", "CLOSING SINCE", "BECAUSE", "UNPAID IT IS")
+		for _, m := range u.Orders {
+			p.row(m.Order, m.Item, m.Amount.Yuan(), at(m.Since), m.Cause, string(m.End))
+		}
+		p.more(u.Count - len(u.Orders))
 	}
-	p.more(u.Count - len(u.Orders))
+	p.unlooked(u)
 	p.line("At once: seckill unknown ORDER --why TEXT%s. What it means: docs/runbooks/unknown-payments.md", again)
 }
 
@@ -89,6 +93,30 @@ func (p *page) more(n int) {
 	if n > 0 {
 		p.line("  … and %d more", n)
 	}
+}
+
+// rest says what of a list is not shown.
+func (p *page) rest(l *operator.PaymentList) {
+	if l.More {
+		p.line("  … and more: the list is cut at %d", len(l.Payments))
+		return
+	}
+	p.more(l.Count - len(l.Payments))
+}
+
+// unlooked says that there may be more orders than a list has.
+func (p *page) unlooked(u *operator.UnknownList) {
+	if u.More {
+		p.line("More orders may be unknown: not all that are due were looked at. Look again some minutes later.")
+	}
+}
+
+// sum says how many there are, and what they come to; more: that is not all.
+func sum(more bool, n string, amount seckill.Fen) string {
+	if more {
+		n = "at least " + n
+	}
+	return n + ", " + amount.Yuan() + " yuan"
 }
 
 // moneyCase prints all that is known of one order's money.

@@ -61,7 +61,8 @@ type Payment struct {
 // PaymentList is payments, the oldest first: at most 1,000 of Count.
 type PaymentList struct {
 	Count    int         `json:"count"`
-	Amount   seckill.Fen `json:"amount"` // of all
+	Amount   seckill.Fen `json:"amount"`         // of Count
+	More     bool        `json:"more,omitempty"` // there are more than Count
 	Payments []Payment   `json:"payments"`
 }
 
@@ -78,11 +79,12 @@ type UnknownOrder struct {
 // UnknownList is orders, the oldest first: at most 1,000 of Count.
 type UnknownList struct {
 	Count  int            `json:"count"`
-	Amount seckill.Fen    `json:"amount"` // of all
+	Amount seckill.Fen    `json:"amount"`         // of Count
+	More   bool           `json:"more,omitempty"` // not all orders that are due were looked at: there may be more than Count
 	Orders []UnknownOrder `json:"orders"`
 }
 
-// OpenMoney is the money that is not where it has to be yet. The flow's own limits are above those of the lists.
+// OpenMoney is the money that is not where it has to be yet.
 type OpenMoney struct {
 	Now     time.Time   `json:"now"`
 	Due     PaymentList `json:"due"`     // goes back with a next sweep
@@ -133,7 +135,9 @@ func (d *MoneyDesk) Open(ctx context.Context) (OpenMoney, error) {
 	if err != nil {
 		return OpenMoney{}, err
 	}
-	out := OpenMoney{Now: d.refund.Clock.Now(), Due: payments(open.Due), Refused: payments(open.Refused), Unknown: UnknownList{Count: len(open.Unknown), Orders: []UnknownOrder{}}}
+	out := OpenMoney{Now: d.refund.Clock.Now(), Due: payments(open.Due), Refused: payments(open.Refused),
+		Unknown: UnknownList{Count: len(open.Unknown), More: open.MoreUnknown, Orders: []UnknownOrder{}}}
+	out.Due.More, out.Refused.More = open.MoreDue, open.MoreRefused
 	for i := range open.Unknown {
 		o, since := &open.Unknown[i].Order, &open.Unknown[i].Since
 		out.Unknown.Amount += o.Amount

@@ -85,7 +85,7 @@ func (w *till) order(key, happens string) string {
 	o := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", key), Item: "7", User: "1001", Count: 1, Units: []int{w.units}, Price: 88_80, Amount: 88_80, Address: home, Title: "表",
 		Created: w.clock.Now(), Placed: w.clock.Now(), PayBy: w.clock.Now().Add(time.Minute), Buckets: 1}
 	p := seckill.Payment{Order: o.ID, TradeNo: "t-" + key, Amount: o.Amount, State: seckill.Captured, At: w.clock.Now(), Cause: "notify", Due: w.clock.Now()}
-	err := w.ledger.Place(ctx, o, 100)
+	err := w.ledger.Place(ctx, o, 10_000)
 	switch happens {
 	case "paid":
 		err = errors.Join(err, w.ledger.Settle(ctx, p, seckill.PendingPayment, seckill.Paid))
@@ -289,6 +289,46 @@ func TestALongListIsCut(t *testing.T) {
 	o, err := w.client.Open(t.Context())
 	if err != nil || o.Due.Count != 1201 || o.Due.Amount != 1201*88_80 || len(o.Due.Payments) != 1000 || o.Due.Payments[0].Order != first || len(w.said) > 1<<20 {
 		t.Errorf("%v, %d of %d payments, %s yuan, %d bytes", err, len(o.Due.Payments), o.Due.Count, o.Due.Amount.Yuan(), len(w.said))
+	}
+}
+
+// TestAListThatIsNotAll says so in its answer, and one that is all does not.
+func TestAListThatIsNotAll(t *testing.T) {
+	t.Parallel()
+	w := newTill(t)
+	id := w.order("paid", "paid")
+	owe := func(trade, refused string) {
+		p := seckill.Payment{Order: id, TradeNo: trade, Amount: 1_00, State: seckill.RefundDue, At: now, Cause: "notify", Due: now}
+		err := w.ledger.Settle(t.Context(), p, seckill.Paid, seckill.Paid)
+		if refused != "" {
+			err = errors.Join(err, w.ledger.DeferRefund(t.Context(), p, now, refused))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		name string
+		n    int
+		add  func(i int)
+		want string
+	}{
+		{"as many due as are read of a shard", 1000, func(i int) { owe(fmt.Sprint("d", i), "") }, "due 1000 1000.00 false, refused 0 0.00 false, unknown false, 0"},
+		{"one more", 1, func(int) { owe("d", "") }, "due 1000 1000.00 true, refused 0 0.00 false, unknown false, 1"},
+		{"as many refused as are read", 1000, func(i int) { owe(fmt.Sprint("r", i), "GONE") }, "due 1000 1000.00 true, refused 1000 1000.00 false, unknown false, 1"},
+		{"one more", 1, func(int) { owe("r", "GONE") }, "due 1000 1000.00 true, refused 1000 1000.00 true, unknown false, 2"},
+		{"one more closing than are looked at in all shards", 64*seckill.DueShards + 1, func(i int) { w.order(fmt.Sprint(i), "closing") },
+			"due 1000 1000.00 true, refused 1000 1000.00 true, unknown true, 3"},
+	} {
+		for i := range step.n {
+			step.add(i)
+		}
+		o, err := w.client.Open(t.Context())
+		got := fmt.Sprintf("due %d %s %t, refused %d %s %t, unknown %t, %d", o.Due.Count, o.Due.Amount.Yuan(), o.Due.More, o.Refused.Count, o.Refused.Amount.Yuan(), o.Refused.More,
+			o.Unknown.More, strings.Count(w.said, `"more"`))
+		if err != nil || got != step.want {
+			t.Errorf("%s: %v, got %s, want %s", step.name, err, got, step.want)
+		}
 	}
 }
 

@@ -17,12 +17,15 @@ const (
 	unknownAfter = 2 * time.Minute // how long the provider may take to say whether a closing order is paid
 )
 
-// Open is the money that is not where it has to be yet. Each list is complete up to its limit, and may lag. While the holds of a whole sale end, more orders
-// are due than are looked at, and few are shown as unknown: look again some minutes later.
+// Open is the money that is not where it has to be yet. Each list is complete up to its limit, says when it is cut there, and may lag. While the holds of a
+// whole sale end, more orders are due than are looked at, and few are shown as unknown: look again some minutes later.
 type Open struct {
 	Due     []seckill.Payment // goes back with a next sweep, by order
 	Refused []seckill.Payment // the provider refused: a person has to act
 	Unknown []Unknown         // closing, and for minutes the provider has not said whether they are paid
+
+	MoreDue, MoreRefused bool // there are more than the list has
+	MoreUnknown          bool // there are orders that were not looked at; they may be unknown, too
 }
 
 // Unknown is an order that is closing, and the change with which it began to.
@@ -35,21 +38,23 @@ type Unknown struct {
 func (f *Flow) Open(ctx context.Context) (Open, error) {
 	var out Open
 	now := f.Clock.Now()
-	var err error
-	if out.Refused, err = f.Ledger.RefundsRefused(ctx, maxListed); err != nil {
+	refused, err := f.Ledger.RefundsRefused(ctx, maxListed+1)
+	if err != nil {
 		return Open{}, seckill.AsError(err)
 	}
+	out.Refused = cut(refused, maxListed, &out.MoreRefused)
 	for shard := range seckill.DueShards {
-		due, err := f.Ledger.RefundsDue(ctx, shard, now.Add(2*lastRetry), maxListed)
+		due, err := f.Ledger.RefundsDue(ctx, shard, now.Add(2*lastRetry), maxListed+1)
 		if err != nil {
 			return Open{}, seckill.AsError(err)
 		}
-		out.Due = append(out.Due, due...)
+		out.Due = append(out.Due, cut(due, maxListed, &out.MoreDue)...)
 		// Each minute without an answer has them due a minute later.
-		ids, err := f.Ledger.DueOrders(ctx, shard, now.Add(unknownAfter), maxLooked)
+		ids, err := f.Ledger.DueOrders(ctx, shard, now.Add(unknownAfter), maxLooked+1)
 		if err != nil {
 			return Open{}, seckill.AsError(err)
 		}
+		ids = cut(ids, maxLooked, &out.MoreUnknown)
 		for _, id := range ids {
 			o, err := f.Ledger.Order(ctx, id)
 			if err != nil {
@@ -61,6 +66,15 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 		}
 	}
 	return out, nil
+}
+
+// cut keeps a list within its limit, and notes in more when it was longer.
+func cut[T any](list []T, limit int, more *bool) []T {
+	if len(list) <= limit {
+		return list
+	}
+	*more = true
+	return list[:limit]
 }
 
 // closingSince gives the change with which an order began to close, if that is what it does.

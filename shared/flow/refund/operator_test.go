@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
 	"seckill/shared/flow/refund"
@@ -89,5 +91,108 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 	}
 	if _, err := f.Learn(ctx, seckill.KeyedOrderID("1", "7", "0"), "t1", "", "x"); seckill.CodeOf(err) != seckill.CodeInvalid {
 		t.Errorf("nobody: %v", err)
+	}
+}
+
+// crowded is a ledger with many orders and trades of one kind.
+type crowded struct {
+	*ledger.Ledger
+	t     *testing.T
+	clock *memory.Clock
+	units int
+}
+
+func newCrowded(t *testing.T) *crowded {
+	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
+	return &crowded{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), t: t, clock: clock}
+}
+
+func (c *crowded) ok(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// place places an order of one unit.
+func (c *crowded) place(id string) {
+	c.t.Helper()
+	c.units++
+	now := c.clock.Now()
+	c.ok(c.Place(c.t.Context(), seckill.Order{ID: id, Item: "1", User: "7", Count: 1, Units: []int{c.units}, Price: 100, Amount: 100, Address: "a", Title: "t",
+		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}, 1e6))
+}
+
+// sameShard gives ids of n orders of one shard.
+func sameShard(t *testing.T, n int) []string {
+	t.Helper()
+	c := newCrowded(t)
+	for i := range seckill.DueShards*(n-1) + 1 {
+		c.place(seckill.KeyedOrderID("1", "7", fmt.Sprint(i)))
+	}
+	for shard := range seckill.DueShards {
+		ids, err := c.DueOrders(t.Context(), shard, c.clock.Now().Add(time.Hour), n)
+		c.ok(err)
+		if len(ids) == n {
+			return ids
+		}
+	}
+	t.Fatalf("no shard has %d orders", n)
+	return nil
+}
+
+// TestEachListSaysThatItIsCut at its limit, by itself: with as many as its limit it is not.
+func TestEachListSaysThatItIsCut(t *testing.T) {
+	t.Parallel()
+	crowd := sameShard(t, 65)
+	// trades has an order paid, and then by as many more trades as n, whose money goes back or, for a reason, does not.
+	trades := func(c *crowded, from, n int, refused string) {
+		ctx := c.t.Context()
+		p := seckill.Payment{Order: crowd[0], TradeNo: "kept", Amount: 100, State: seckill.Captured, At: c.clock.Now(), Cause: "notify", Due: c.clock.Now()}
+		if from == 0 {
+			c.place(p.Order)
+			c.ok(c.Settle(ctx, p, seckill.PendingPayment, seckill.Paid))
+		}
+		for i := range n {
+			p.TradeNo, p.State = fmt.Sprint(from+i), seckill.RefundDue
+			c.ok(c.Settle(ctx, p, seckill.Paid, seckill.Paid))
+			if refused != "" {
+				c.ok(c.DeferRefund(ctx, p, p.Due, refused))
+			}
+		}
+	}
+	for _, tt := range []struct {
+		list  string
+		limit int
+		add   func(c *crowded, from, n int)
+		more  refund.Open // of it: what is said of the lists
+	}{
+		{"due", 1000, func(c *crowded, from, n int) { trades(c, from, n, "") }, refund.Open{MoreDue: true}},
+		{"refused", 1000, func(c *crowded, from, n int) { trades(c, from, n, "BALANCE") }, refund.Open{MoreRefused: true}},
+		{"unknown", 64, func(c *crowded, from, n int) {
+			for _, id := range crowd[from : from+n] {
+				c.place(id)
+				c.ok(c.BeginClosing(c.t.Context(), id, seckill.Expired, c.clock.Now(), "not paid in time"))
+			}
+		}, refund.Open{MoreUnknown: true}},
+	} {
+		t.Run(tt.list, func(t *testing.T) {
+			t.Parallel()
+			c := newCrowded(t)
+			f := refund.New(refund.Deps{Ledger: c, Clock: c.clock, Meter: meter{}})
+			for _, step := range []struct {
+				from, n int
+				more    refund.Open
+			}{{0, tt.limit, refund.Open{}}, {tt.limit, 1, tt.more}} {
+				tt.add(c, step.from, step.n)
+				c.clock.Advance(5 * time.Minute)
+				o, err := f.Open(t.Context())
+				n := len(o.Due) + len(o.Refused) + len(o.Unknown)
+				o.Due, o.Refused, o.Unknown = nil, nil, nil
+				if diff := cmp.Diff(step.more, o); err != nil || n != tt.limit || diff != "" {
+					t.Errorf("%d listed, %v, -want +got\n%s", n, err, diff)
+				}
+			}
+		})
 	}
 }
