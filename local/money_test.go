@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -176,6 +177,39 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 		t.Errorf("the bill matched again: %+v, %v", r, err)
 	}
 	w.drained()
+}
+
+// unsigning payments sign nothing.
+type unsigning struct{ seckill.Payments }
+
+func (unsigning) Prepare(seckill.Order) (string, error) { return "", errors.New("no key") }
+
+// TestOnlyAnOperatorIsToldWhatAFaultCameOf: a shopper's order cannot be signed, and the gateway answers 502.
+func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
+	t.Parallel()
+	w := startChanged(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}}, func(s *local.System) { s.Shop.Payments = unsigning{s.Payments} })
+	bought := w.buy("1001", "5", 1, "")
+	if a := w.call("", "PUT", "/faults", `{"shares":{"call-5xx":1}}`); bought.status != 200 || a.status != 200 {
+		t.Fatal(bought, a)
+	}
+	var a answer
+	w.eventually("a placed order", func() bool {
+		a = w.status("1001", "5")
+		return a.status != 200
+	}, func() any { return a })
+	if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != "系统繁忙，请稍后重试。" || strings.Contains(a.raw, "no key") {
+		t.Errorf("the shopper: %v", a)
+	}
+	order, day := bought.text("order_id"), seckill.Day(w.Clock.Now().Add(-24*time.Hour))
+	for route, want := range map[string]string{
+		"payments/" + order + "/learn": "alipay: alipay.trade.query " + order + ": HTTP status 502",
+		"reconcile/" + day:             "alipay: alipay.data.dataservice.bill.downloadurl.query " + day + ": HTTP status 502",
+	} {
+		a := w.call("", "POST", "/_local/"+route, words(`"trade_no":"1"`))
+		if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != want || a.json["retry_after_ms"] != json.Number("1000") || a.header.Get("Retry-After") != "1" {
+			t.Errorf("%s: %v, want %s", route, a, want)
+		}
+	}
 }
 
 func TestMoneyIsRefusedInProblems(t *testing.T) {

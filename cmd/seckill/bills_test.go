@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -130,6 +131,31 @@ func TestReconcileOfAStack(t *testing.T) {
 	}
 	if log := audit.String(); strings.Count(log, "\n") != 5 || strings.Count(log, caller) != 5 || strings.Count(log, `"command":"reconcile","day":"2026-11-11","differences":1001`) != 1 {
 		t.Errorf("audit log:\n%s", log)
+	}
+}
+
+// aTornBill cannot be read.
+type aTornBill struct{}
+
+func (aTornBill) Bill(_ context.Context, day string) (seckill.Bill, error) {
+	return seckill.Bill{}, errors.New("alipay: bill of " + day + ": line 17: 业务类型 \"转账\"")
+}
+
+// TestReconcileSaysWhatABillLacks: what a stack's reconcile function could not read stands on the operator's one line.
+func TestReconcileSaysWhatABillLacks(t *testing.T) {
+	clock := memory.NewRealClock()
+	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: aTornBill{}, Clock: clock, Meter: uncounted{}})
+	handle := operator.NewBillDesk(flow).Handler(slog.New(slog.DiscardHandler))
+	account(t, served(t, &cloud{outputs: map[string]string{"ReconcileFunction": "seckill-reconcile"}, function: func(event []byte) ([]byte, string) {
+		out, err := handle(context.Background(), event)
+		if err != nil {
+			t.Error(err)
+		}
+		return out, ""
+	}}).URL)
+	const want = "seckill: alipay: bill of 2026-11-11: line 17: 业务类型 \"转账\"\n"
+	if code, stdout, stderr := command(t, "reconcile", "--date", "2026-11-11", "--stack", "sale"); code != exitFault || stdout != "" || stderr != want {
+		t.Errorf("exit %d\n%s%swant exit %d\n%s", code, stdout, stderr, exitFault, want)
 	}
 }
 

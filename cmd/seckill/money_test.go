@@ -212,6 +212,8 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 			step{[]string{"unknown", order, "--why", "the gateway is back"}, exitOK,
 				"Order ORDER: the payment provider is asked again within a minute whether it is paid." + see, ""},
 		)
+		s.call("PUT", "/faults", map[string]any{"shares": map[string]any{"call-5xx": 1}})
+		try(step{[]string{"unknown", order, "--trade", "1", "--why", "x"}, exitFault, "", "seckill: alipay: alipay.trade.query ORDER: HTTP status 502\n"})
 		s.call("PUT", "/faults", map[string]any{})
 		s.pass(time.Minute)
 		s.becomes(seckill.Expired)

@@ -87,7 +87,7 @@ type Error struct {
 	Order      string        // the order that this is about
 	Start      time.Time     // not_started: when it opens
 	RetryAfter time.Duration // when it is worth trying again; 0: not by itself
-	Err        error         // the cause, for the log only
+	Err        error         // the cause, for the log and for operators; no shopper is told
 }
 
 func (e *Error) Error() string {

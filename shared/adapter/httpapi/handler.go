@@ -127,7 +127,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			header["Allow"] = []string{strings.Join(allow, ", ")}
 			e = seckill.Refuse(seckill.CodeMethod)
 		}
-		writeProblem(w, r, e, h.cors.varyProblem)
+		writeProblem(w, r, e, "", h.cors.varyProblem)
 		return
 	}
 	if id := trace(r); id != seckill.Trace(r.Context()) {
@@ -137,7 +137,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		e := seckill.AsError(err)
 		h.report(r, rt, e)
-		writeProblem(w, r, e, h.cors.varyProblem)
+		writeProblem(w, r, e, "", h.cors.varyProblem)
 		return
 	}
 	header["Content-Type"] = a.kind

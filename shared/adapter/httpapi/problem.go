@@ -39,8 +39,8 @@ var openings = func() (out [languages]map[seckill.Code]opening) {
 	return out
 }()
 
-// writeProblem answers with a problem document; nothing of e.Err gets out.
-func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, vary []string) {
+// writeProblem answers with a problem document; nothing of e.Err gets out. detail "": in the words for the code.
+func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, detail string, vary []string) {
 	lang := preferred(r.Header["Accept-Language"])
 	o, ok := openings[lang][e.Code]
 	if !ok {
@@ -52,9 +52,12 @@ func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, vary
 	}
 	b := append(make([]byte, 0, 512), o.upToCode...)
 	b = append(b, `,"detail":`...)
-	if e.Code == seckill.CodeInvalid {
+	switch {
+	case detail != "":
+		b = appendString(b, detail)
+	case e.Code == seckill.CodeInvalid:
 		b = appendString(b, invalidDetail(lang, e))
-	} else {
+	default:
 		b = append(b, o.detail...)
 	}
 	if e.Field != "" {
@@ -120,5 +123,10 @@ func appendString(b []byte, s string) []byte {
 
 // Problem answers with an error's problem document, for a server that has routes of its own beside these. It logs nothing.
 func Problem(w http.ResponseWriter, r *http.Request, err error) {
-	writeProblem(w, r, seckill.AsError(err), vary)
+	ProblemSaying(w, r, err, "")
+}
+
+// ProblemSaying is Problem with a detail that is not for shoppers.
+func ProblemSaying(w http.ResponseWriter, r *http.Request, err error, detail string) {
+	writeProblem(w, r, seckill.AsError(err), detail, vary)
 }

@@ -20,7 +20,7 @@ func TestEveryCodeHasWordsInBothLanguages(t *testing.T) {
 			w := httptest.NewRecorder()
 			r := httptest.NewRequest("GET", "/", nil)
 			r.Header.Set("Accept-Language", header)
-			writeProblem(w, r, seckill.Refuse(code), vary)
+			writeProblem(w, r, seckill.Refuse(code), "", vary)
 			got := want(t, w, code)
 			check(t, Route{}, w)
 			if got["type"] != "urn:problem-type:seckill:"+string(code) {
@@ -46,7 +46,7 @@ func TestEveryCodeHasWordsInBothLanguages(t *testing.T) {
 
 func TestUnknownCodeIsAnInternalFault(t *testing.T) {
 	w := httptest.NewRecorder()
-	writeProblem(w, httptest.NewRequest("GET", "/", nil), seckill.Refuse("surprise"), vary)
+	writeProblem(w, httptest.NewRequest("GET", "/", nil), seckill.Refuse("surprise"), "", vary)
 	want(t, w, seckill.CodeInternal)
 }
 

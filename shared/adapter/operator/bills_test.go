@@ -27,7 +27,7 @@ func (b bills) Bill(_ context.Context, day string) (seckill.Bill, error) {
 	lines, ok := b[day]
 	switch {
 	case b == nil:
-		return seckill.Bill{}, errors.New("no answer")
+		return seckill.Bill{}, errors.New("alipay: bill of " + day + ": line 17: 业务类型 \"转账\"")
 	case !ok:
 		return seckill.Bill{}, seckill.ErrNoBill
 	}
@@ -82,7 +82,8 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	}
 	audited(`"result":"invalid_request"`)
 	broken := operator.BillClient{Who: "a", Call: handle(nil)}
-	if _, err := broken.Reconcile(t.Context(), yesterday); !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable {
+	if _, err := broken.Reconcile(t.Context(), yesterday); !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable ||
+		refused.Detail != "alipay: bill of "+yesterday+": line 17: 业务类型 \"转账\"" {
 		t.Errorf("a bill that cannot be read: %v", err)
 	}
 	audited(`"result":"unavailable"`)

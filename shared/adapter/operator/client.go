@@ -22,7 +22,7 @@ type Client struct {
 // Refusal is what of a problem document a program and its user need.
 type Refusal struct {
 	Code   seckill.Code `json:"code"`
-	Detail string       `json:"detail"` // a sentence
+	Detail string       `json:"detail"` // a sentence; of a fault: what it came of
 }
 
 func (r *Refusal) Error() string { return r.Detail }

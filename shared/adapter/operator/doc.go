@@ -3,7 +3,8 @@
 // provider's bills: it matches a day's against the ledger, and lists what came of it before. An operator's machine reaches neither Redis nor tables, so a
 // deployed system's functions do it, stage for items, refund for money and reconcile for bills: Client, MoneyClient and BillClient make an event of a
 // command, a desk's Handler carries it out and answers. Both halves and their limits are here, so that they cannot drift apart; the routes of a local
-// system use the same desks. In: commands. Out: results, or refusals in the words of package httpapi. A desk touches what its flow touches.
+// system use the same desks. In: commands. Out: results, or refusals in the words of package httpapi; of a fault an operator is told
+// what it came of, as a shopper never is. A desk touches what its flow touches.
 //
 // A command is a line of its desk's list (itemCommands, moneyCommands, billCommands), which says what arguments it takes, and a case of its desk's do.
 // Every command may be repeated: the second time there is nothing left to do; a day that is matched again is kept beside the first time. ADR 9 says why it

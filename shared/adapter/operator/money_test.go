@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -447,6 +448,28 @@ func TestSignatures(t *testing.T) {
 		}
 		if l := w.lines(t); len(l) != 1 || l[0]["who"] != who {
 			t.Errorf("%s: audit %v", who, l)
+		}
+	}
+}
+
+// TestAProviderThatDoesNotAnswer: the operator reads what it said, or why it did not, and never what the call was signed with.
+func TestAProviderThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	w := newTill(t)
+	id := w.order("a", "")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("alipay: alipay.trade.query " + id + ": HTTP status 502"), "alipay: alipay.trade.query " + id + ": HTTP status 502"},
+		{fmt.Errorf("alipay: alipay.trade.query %s: %w", id, &url.Error{Op: "Post", URL: "https://gateway.example/gateway.do?sign=S3CRET", Err: context.DeadlineExceeded}),
+			"alipay: alipay.trade.query " + id + `: Post "https://gateway.example/gateway.do": context deadline exceeded`},
+	} {
+		w.bank.err = tt.err
+		var refused *operator.Refusal
+		_, err := w.client.Learn(t.Context(), id, "t-billed", "on the bill")
+		if !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable || refused.Detail != tt.want || !strings.Contains(w.said, `"retry_after_ms":1000`) || strings.Contains(w.said, "S3CRET") {
+			t.Errorf("%v, want %s; answered %s", err, tt.want, w.said)
 		}
 	}
 }

@@ -4,17 +4,27 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"seckill/shared/adapter/httpapi"
 	"seckill/shared/flow/stage"
 	"seckill/shared/seckill"
 )
 
+// maxCause is how many characters an operator is told of what a fault came of.
+const maxCause = 500
+
+// addresses are those in a text: with whom, or a password, before the host, and with a query, which may be signed.
+var addresses = regexp.MustCompile(`([a-zA-Z][\w+.-]*://)(?:[^\s"/?#]*@)?([^\s"?#]*)(?:[?#][^\s"]*)?`)
+
 // WriteProblem answers with an error's problem document. It is that of package httpapi; but what is wrong with an items file stands in the
-// detail as it is.
+// detail as it is, and what a fault came of on one line, cut at 500 characters, each address in it without user and query.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if !inWords(err) {
-		httpapi.Problem(w, r, err)
+		httpapi.ProblemSaying(w, r, err, cause(err))
 		return
 	}
 	code := CodeOf(err)
@@ -34,6 +44,25 @@ func inWords(err error) bool {
 	var bad *FileError
 	var refused *stage.ImportError
 	return errors.As(err, &bad) || errors.As(err, &refused)
+}
+
+// cause is what a fault came of, for the operator; "" of any other error, and of a fault without a cause.
+func cause(err error) string {
+	e := seckill.AsError(err)
+	if e.Err == nil || e.Code.Status() < http.StatusInternalServerError {
+		return ""
+	}
+	text := strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return ' '
+		}
+		return c
+	}, addresses.ReplaceAllString(e.Err.Error(), "$1$2"))
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) > maxCause {
+		text = string([]rune(text)[:maxCause-1]) + "…"
+	}
+	return text
 }
 
 // CodeOf is seckill.CodeOf, and CodeInvalid for what is wrong with an items file.
