@@ -53,6 +53,7 @@ type faults struct {
 	desk   *desk
 	before fakegateway.Faults
 	landed map[string]int
+	taken  map[string]int
 	over   bool
 }
 
@@ -81,17 +82,23 @@ func (d *desk) setFaults(ctx context.Context, o *Options) (*faults, error) {
 	return &faults{desk: d, before: was.Faults}, nil
 }
 
-// end takes away what was set, once, and notes how often it landed.
+// named are counts by the names of faults.
+func named(counts map[fakegateway.Fault]int) map[string]int {
+	out := map[string]int{}
+	for fault, n := range counts {
+		out[string(fault)] = n
+	}
+	return out
+}
+
+// end takes away what was set, once, and notes how often it landed, and how often the shop was taken in by it.
 func (f *faults) end(ctx context.Context) error {
 	if f == nil || f.over {
 		return nil
 	}
 	var was, is fakegateway.FaultReport
 	if f.desk.call(ctx, http.MethodGet, "/faults", nil, &was) == nil {
-		f.landed = map[string]int{}
-		for name, n := range was.Landed {
-			f.landed[string(name)] = n
-		}
+		f.landed, f.taken = named(was.Landed), named(was.Taken)
 	}
 	if err := f.desk.call(ctx, http.MethodPut, "/faults", f.before, &is); err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 func TestNobodysMoneyIsLost(t *testing.T) {
 	t.Parallel()
 	const shoppers, units = 200, 100
-	before := fakegateway.Faults{Seed: 9, Shares: map[fakegateway.Fault]float64{fakegateway.NotifyDuplicated: 0.5}}
+	before := fakegateway.Faults{Seed: 9, Shares: map[fakegateway.Fault]float64{fakegateway.NotifyDuplicated: 0.5, fakegateway.NotifyWrongAmount: 0.5}}
 	sys := localtest.Start(t, local.Options{Items: local.DemoItems(time.Now(), units, 1), GatewayFaults: before})
 	var file bytes.Buffer
 	o := options(sys.URL())
@@ -39,10 +39,13 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 	if x.Twice == 0 || x.ToldPaid != x.Twice || x.BothPaid == 0 {
 		t.Errorf("twice and at two cashiers: %+v", x)
 	}
-	for _, f := range []fakegateway.Fault{fakegateway.NotifyLost, fakegateway.NotifyDuplicated, fakegateway.CallUnknown, fakegateway.TwoTrades, fakegateway.PayLate} {
+	for _, f := range []fakegateway.Fault{fakegateway.NotifyLost, fakegateway.NotifyDuplicated, fakegateway.NotifyWrongAmount, fakegateway.CallUnknown, fakegateway.TwoTrades, fakegateway.PayLate} {
 		if x.Landed[string(f)] == 0 {
 			t.Errorf("%s never landed: %v", f, x.Landed)
 		}
+	}
+	if len(x.TakenIn) > 0 {
+		t.Errorf("the shop said success to false notifies: %v", x.TakenIn)
 	}
 	if s := rep.Settled; !s.Known || s.Open != 0 || s.RefundsDue != 0 {
 		t.Errorf("not settled: %+v", s)

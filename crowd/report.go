@@ -250,7 +250,7 @@ func (r *Report) count(run *run) {
 	r.Orders.SentHome = all - t.paid - t.unseen - t.odd.Late - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned - t.looked
 	r.Odd = t.odd
 	if run.faults != nil {
-		r.Odd.Landed = run.faults.landed
+		r.Odd.Landed, r.Odd.TakenIn = run.faults.landed, run.faults.taken
 	}
 	r.countRates(t)
 	r.Rates.RunPlaced = sampled(run.samples, r.Rates.FirstOrders, func(s sample) int { return s.placed })

@@ -177,6 +177,9 @@ func (r *Report) odd(p func(string, ...any)) {
 	if len(x.Landed) > 0 {
 		p("faults of the gateway\t%s", counts(x.Landed))
 	}
+	if len(x.TakenIn) > 0 {
+		p("false notifies taken\t%s: a fault of the shop", counts(x.TakenIn))
+	}
 }
 
 // Verdict says whether the two sides of the money are the same.

@@ -29,19 +29,24 @@ func TestFalseNoticesOfTheGatewayAreNotTaken(t *testing.T) {
 		plan.Shares[f] = 1
 	}
 	w := start(t, local.Options{Items: []seckill.Item{live("5", 2, 1)}, GatewayFaults: plan})
-	_, pay := w.bought("1001", "5")
+	order, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
+	if a := w.call("", "POST", "/_local/payments/"+order+"/refund", `{"who":"ann","why":"broken"}`); a.status != 200 {
+		t.Fatal(a)
+	}
+	w.pass(time.Minute)
+	w.awaitState("1001", "5", seckill.Refunded)
 	w.drained()
 	for _, f := range append(lies, fakegateway.NotifyDuplicated) {
-		if n := w.landed(f); n != 1 {
-			t.Errorf("%s landed %d times, want once", f, n)
+		if n := w.landed(f); n != 2 {
+			t.Errorf("%s landed %d times, want twice: the payment's notify, and the refund's", f, n)
 		}
 	}
 	if taken := w.Gateway.Faults().Taken; len(taken) != 0 {
 		t.Errorf("the shop said success to %v", taken)
 	}
-	if a := w.call("", "GET", "/trades", nil); a.status != 200 || strings.Count(a.raw, `"status":"TRADE_SUCCESS"`) != 1 {
+	if a := w.call("", "GET", "/trades", nil); a.status != 200 || strings.Count(a.raw, `"status":"TRADE_CLOSED"`) != 1 {
 		t.Errorf("trades: %v", a)
 	}
 }

@@ -297,7 +297,12 @@ func TestBadNotifiesChangeNothing(t *testing.T) {
 		t.Errorf("%d notifies kept, want none", n)
 	}
 	// Authentic, and not of an order as it is: kept for whoever has to find out.
-	for i, change := range []func(url.Values){set("out_trade_no", other), set("total_amount", "198.99"), set("total_amount", "199.01")} {
+	odd := []func(url.Values){set("out_trade_no", other), set("total_amount", "198.99"), set("total_amount", "199.01")}
+	for _, status := range []string{string(fakegateway.StatusWait), string(fakegateway.StatusClosed)} { // also when no money is meant
+		odd = append(odd, func(f url.Values) { f.Set("trade_status", status); f.Set("total_amount", "0.01") },
+			func(f url.Values) { f.Set("trade_status", status); f.Set("out_trade_no", other) })
+	}
+	for i, change := range odd {
 		f := form()
 		f.Set("notify_id", fmt.Sprint("odd", i))
 		change(f)
@@ -314,8 +319,8 @@ func TestBadNotifiesChangeNothing(t *testing.T) {
 	if after := w.call(w.token("1001"), "GET", "/order/"+order, nil); after.raw != before.raw {
 		t.Errorf("the order was\n%s\nand is\n%s", before.raw, after.raw)
 	}
-	if p, n := len(w.Rows.Dump(ledger.TablePayments)), len(w.Rows.Dump(ledger.TableNotices)); p != 0 || n != 3 {
-		t.Errorf("%d payments and %d notifies, want none and 3", p, n)
+	if p, n := len(w.Rows.Dump(ledger.TablePayments)), len(w.Rows.Dump(ledger.TableNotices)); p != 0 || n != len(odd) {
+		t.Errorf("%d payments and %d notifies, want none and %d", p, n, len(odd))
 	}
 }
 

@@ -194,7 +194,9 @@ export function outcome(order, now) {
 
 /** Where an order's money is, as the name of a text, when no payment row says it. */
 export function moneyText(order) {
-  if (['queued', 'none', 'pending_payment', 'closing'].includes(order.state)) return 'money_unpaid';
+  if (['queued', 'none'].includes(order.state)) return 'money_none';
+  if (order.state === 'pending_payment') return 'money_unpaid';
+  if (order.state === 'closing') return 'money_asking';
   if (['expired', 'cancelled', 'rejected'].includes(order.state)) return 'money_none';
   if (order.state === 'refund_due') return 'money_refund_due';
   return order.state === 'refunded' ? 'money_refunded' : 'money_captured';

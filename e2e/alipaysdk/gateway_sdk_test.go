@@ -80,12 +80,12 @@ func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "application/zip" {
 		t.Errorf("download: status %d, %s", resp.StatusCode, resp.Header)
 	}
-	lines, err := w.client.Bill(t.Context(), "2026-01-01")
+	got, err := w.client.Bill(t.Context(), "2026-01-01")
 	at := func(refund bool, id string, amount seckill.Fen) seckill.BillLine {
 		return seckill.BillLine{Refund: refund, Order: orderID(n), TradeNo: tradeNo, RefundID: id, Amount: amount, At: start}
 	}
 	want := []seckill.BillLine{at(false, "", 10_00), at(true, "r1", 4_00), at(true, "r2", 6_00)}
-	if diff := cmp.Diff(want, lines); err != nil || diff != "" {
+	if diff := cmp.Diff(seckill.Bill{Lines: want}, got); err != nil || diff != "" {
 		t.Errorf("the bill: %v (-want +got):\n%s", err, diff)
 	}
 }

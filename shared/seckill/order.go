@@ -122,8 +122,8 @@ type Ledger interface {
 	// GiveBack moves the order from closing to o.CloseTo, removes its unit rows (each must be this order's), lowers the
 	// quota and puts a return row, all or nothing. ErrStateChanged.
 	GiveBack(ctx context.Context, o Order, at time.Time, cause string) error
-	// Settle records a trade's money once and moves the order from one state to another (the same when it stays), all or
-	// nothing. ErrPaymentExists before anything else; ErrStateChanged when the order is not in from.
+	// Settle records a trade's money once and moves the order from one state to another, or, when it stays (the same), notes the trade in its history, all
+	// or nothing. ErrPaymentExists before anything else; ErrStateChanged when the order is not in from.
 	Settle(ctx context.Context, p Payment, from, to State) error
 	// OweRefund begins the refund of a paid order, as read: order and payment, which is the captured one, become refund_due. restock: its units are
 	// given back as GiveBack does; else it keeps them, and nobody gets them. ErrStateChanged.

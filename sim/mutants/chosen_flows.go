@@ -88,7 +88,7 @@ func (f *Flow) settleOf`},
 			return nil
 		}`},
 	{"amount-ignored", "money of any amount pays an order", captureGo,
-		`if amount != o.Amount {`, `if amount < 0 {`},
+		`if err == nil && amount != o.Amount {`, `if amount < 0 {`},
 	{"moved-order-swallows-money", "money that meets an order on the move is taken for recorded", captureGo,
 		`		case !errors.Is(err, seckill.ErrStateChanged):
 			return err
@@ -211,7 +211,7 @@ func (f *Flow) settleOf`},
 	{"empty-install-any-time", "stage installs an empty stock also when units may be sold", stageGo,
 		`if !f.Clock.Now().Before(it.Start.Add(-EmptyLead)) {`, `if f.Clock.Now().IsZero() {`},
 	{"notify-keeps-nothing", "a notify is answered with success, and not kept as it came", notifyGo,
-		`	err := f.Ledger.KeepNotice(ctx,`, `	err := func(context.Context, seckill.KeptNotice) error { return nil }(ctx,`},
+		`	err = f.Ledger.KeepNotice(ctx,`, `	err = func(context.Context, seckill.KeptNotice) error { return nil }(ctx,`},
 	{"refund-unconfirmed", "a refund that was asked for counts as made", refundGo,
 		`	case a.State == seckill.RefundMade:
 		return f.made(ctx, p)`, `	case a.State == seckill.RefundMade || a.State == seckill.RefundPending:

@@ -78,14 +78,14 @@ var chosenLedger = []choice{
 	{"payment-row-unconditional", "a notice that comes twice is recorded twice", ledgerGo,
 		`Row: encodePayment(&p), If: []Cond{Absent()}},`, `Row: encodePayment(&p)},`},
 	{"paid-from-any-state", "money moves an order whatever state it is in by now", ledgerGo,
-		`		order.Op = OpUpdate
-`, `		order.Op, order.If = OpUpdate, nil
+		`		order.Set = Row{"state": string(to)}
+`, `		order.Set, order.If = Row{"state": string(to)}, nil
 `},
 	{"paid-order-stays", "money is recorded and the order does not move", ledgerGo,
 		`	if to != from {
-		order.Op = OpUpdate`,
+		order.Set`,
 		`	if to == "" {
-		order.Op = OpUpdate`},
+		order.Set`},
 	{"return-row-deleted-blindly", "a return row goes whatever numbers it has", ledgerGo,
 		`
 		If: []Cond{Eq("units", encodeUnits(r.Units))}}})`, `}})`},

@@ -165,6 +165,15 @@ table('outcome', meaning, [
   ['a state of the future', [order('teleported')], ['unknown', 'plain', false]],
 ]);
 
+table('moneyText', core.moneyText, [
+  ['queued', [order('queued')], 'money_none'],
+  ['to be paid: a notify may be on its way', [order('pending_payment')], 'money_unpaid'],
+  ['closing: whether it is paid is not known', [order('closing')], 'money_asking'],
+  ['expired', [order('expired')], 'money_none'],
+  ['paid', [order('paid')], 'money_captured'],
+  ['refund due', [order('refund_due')], 'money_refund_due'],
+]);
+
 table('tokenUser', core.tokenUser, [
   ['19 digits, no digit lost', [`h.${btoa('{"iss":9007199254740993123,"sub":"1"}')}.s`], '9007199254740993123'],
   ['a string', [`h.${btoa('{"sub":"1","iss":"42"}')}.s`], '42'],

@@ -22,21 +22,25 @@ func TestMoneyInWords(t *testing.T) {
 	r1, r2 := seckill.RefundID("o1", "t1"), seckill.RefundID("o1", "t2")
 	for _, tt := range []struct {
 		name     string
+		state    seckill.State
 		history  []seckill.Change
 		payments []seckill.Payment
 		zh, en   string
 	}{
-		{"nobody paid", late[:3], nil, "没有扣款。", "You have not been charged."},
-		{"paid", kept, []seckill.Payment{pay("t1", seckill.Captured)}, "已付款 88.88 元。", "Paid: 88.88 yuan."},
-		{"too late", late, []seckill.Payment{pay("t1", seckill.RefundDue)}, "您的付款 88.88 元在订单关闭之后才到，将原路退回，退款编号 " + r1 + "。",
+		{"nobody paid", seckill.Expired, late[:3], nil, "没有扣款。", "You have not been charged."},
+		{"to be paid", seckill.PendingPayment, late[:1], nil, "还没有收到您的付款。如果您已经付款，请稍候，不要再付。", "No payment of yours has arrived yet. If you have paid, wait a little, and do not pay again."},
+		{"asked about", seckill.Closing, late[:2], nil, "正在向支付平台核实您是否已付款：如已付款，订单照常生效，或款项原路退回。",
+			"We are asking the payment provider whether you have paid: if so, your order counts, or the money goes back to you."},
+		{"paid", seckill.Paid, kept, []seckill.Payment{pay("t1", seckill.Captured)}, "已付款 88.88 元。", "Paid: 88.88 yuan."},
+		{"too late", seckill.RefundOwed, late, []seckill.Payment{pay("t1", seckill.RefundDue)}, "您的付款 88.88 元在订单关闭之后才到，将原路退回，退款编号 " + r1 + "。",
 			"Your payment of 88.88 yuan arrived after the order closed; it goes back to you, refund number " + r1 + "."},
-		{"returned", late, []seckill.Payment{pay("t1", seckill.RefundDone)}, "88.88 元已于 2026-11-12 原路退回，退款编号 " + r1 + "。",
+		{"returned", seckill.Refunded, late, []seckill.Payment{pay("t1", seckill.RefundDone)}, "88.88 元已于 2026-11-12 原路退回，退款编号 " + r1 + "。",
 			"88.88 yuan were returned on 2026-11-12, refund number " + r1 + "."},
-		{"paid twice", kept, []seckill.Payment{pay("t1", seckill.Captured), pay("t2", seckill.RefundDue)}, "已付款 88.88 元。88.88 元将原路退回给您，退款编号 " + r2 + "。",
+		{"paid twice", seckill.Paid, kept, []seckill.Payment{pay("t1", seckill.Captured), pay("t2", seckill.RefundDue)}, "已付款 88.88 元。88.88 元将原路退回给您，退款编号 " + r2 + "。",
 			"Paid: 88.88 yuan. 88.88 yuan go back to you, refund number " + r2 + "."},
 	} {
 		for l, want := range [languages]string{chinese: tt.zh, english: tt.en} {
-			if got := money(&seckill.Order{ID: "o1", History: tt.history}, tt.payments, language(l)); got != want {
+			if got := money(&seckill.Order{ID: "o1", State: tt.state, History: tt.history}, tt.payments, language(l)); got != want {
 				t.Errorf("%s: %q, want %q", tt.name, got, want)
 			}
 		}

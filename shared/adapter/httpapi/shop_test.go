@@ -75,7 +75,7 @@ func TestAnswersAreTheContracts(t *testing.T) {
 		{"cancel", "POST", "/order/" + orderID + "/cancel", stubs{status: status}, statusText, "no-store"},
 		{"orders", "GET", "/order/list", stubs{orders: []shop.OrderView{orderView()}}, `{"orders":[` + orderHead + `}]}`, "no-store"},
 		{"orders, none", "GET", "/order/list", stubs{}, `{"orders":[]}`, "no-store"},
-		{"order, not paid", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{orderView()}}, orderHead + `,"payments":[],"money":"没有扣款。"}`, "no-store"},
+		{"order, not paid", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{orderView()}}, orderHead + `,"payments":[],"money":"还没有收到您的付款。如果您已经付款，请稍候，不要再付。"}`, "no-store"},
 		{"order, paid", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{paid}},
 			orderHead + `,"payments":[{"trade_no":"2026","amount":177.60,"state":"captured"}],"money":"已付款 177.60 元。"}`, "no-store"},
 		{"order, queued", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{queued}}, strings.NewReplacer(

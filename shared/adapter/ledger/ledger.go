@@ -240,11 +240,13 @@ func (l *Ledger) Settle(ctx context.Context, p seckill.Payment, from, to seckill
 	if after, _ := from.OnMoney(); to != from && to != after {
 		return fmt.Errorf("ledger: settle %s: money does not move an order from %s to %s", p.Order, from, to)
 	}
-	order := Write{Key: orderKey(p.Order), Op: OpCheck, If: []Cond{Eq("state", string(from))}}
+	note := p.Cause
+	if to == from {
+		note = fmt.Sprintf("%s yuan by trade %s: %s", p.Amount.Yuan(), p.TradeNo, p.Cause)
+	}
+	order := Write{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(to, p.At, note), If: []Cond{Eq("state", string(from))}}
 	if to != from {
-		order.Op = OpUpdate
 		order.Set = Row{"state": string(to)}
-		order.Append = appendChange(to, p.At, p.Cause)
 		order.Remove = []string{"close_to", "due_shard", "due_at"}
 	}
 	c, err := l.transact(ctx, []Write{

@@ -189,9 +189,11 @@ func (m *model) settle(t *rapid.T) {
 	}
 	if expect(t, m.s.Ledger.Settle(m.s.ctx, p, from, to), want) {
 		m.trades[p.Order+"/"+p.TradeNo] = true
-		if to != from {
-			m.change(o, to, "money")
+		cause := p.Cause
+		if to == from {
+			cause = p.Amount.Yuan() + " yuan by trade " + p.TradeNo + ": " + cause
 		}
+		m.change(o, to, cause)
 	}
 }
 

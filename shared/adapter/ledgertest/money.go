@@ -61,12 +61,13 @@ var moneyCases = []testCase{
 		s.ok(s.Ledger.Settle(s.ctx, payment(a, "t1"), seckill.PendingPayment, seckill.Paid))
 		s.ok(s.Ledger.Settle(s.ctx, payment(b, "t1"), seckill.PendingPayment, seckill.Paid))
 	}},
-	{"a second trade is owed back and leaves the order as it is", func(s *suite) {
+	{"a second trade is owed back, and noted in the order, which is as it was else", func(s *suite) {
 		o := s.placed("1", "7", 1)
 		first, second := payment(o, "t2"), late(o, "t1")
 		s.ok(s.Ledger.Settle(s.ctx, first, seckill.PendingPayment, seckill.Paid))
 		paid := s.read(o.ID)
 		s.ok(s.Ledger.Settle(s.ctx, second, seckill.Paid, seckill.Paid))
+		paid.History = append(paid.History, seckill.Change{State: seckill.Paid, At: second.At, Cause: second.Amount.Yuan() + " yuan by trade t1: " + second.Cause})
 		s.same("order", s.read(o.ID), paid)
 		s.same("payments", s.payments(o.ID), []seckill.Payment{second, first})
 	}},
@@ -83,8 +84,10 @@ var moneyCases = []testCase{
 	{"money for a rejected order is owed back and leaves it rejected", func(s *suite) {
 		o := s.rejected("1", "7")
 		s.ok(s.Ledger.Settle(s.ctx, late(o, "t1"), seckill.Rejected, seckill.Rejected))
+		p := late(o, "t1")
+		o.History = append(o.History, seckill.Change{State: seckill.Rejected, At: p.At, Cause: p.Amount.Yuan() + " yuan by trade t1: " + p.Cause})
 		s.same("order", s.read(o.ID), o)
-		s.same("payments", s.payments(o.ID), []seckill.Payment{late(o, "t1")})
+		s.same("payments", s.payments(o.ID), []seckill.Payment{p})
 	}},
 	{"an order in another state is not settled", func(s *suite) {
 		o := s.placed("1", "7", 1)

@@ -19,19 +19,25 @@ type Recorder struct {
 	Meter  seckill.Meter
 }
 
+// Ours gives the order that a trade over an amount is for. CodeNotOurs for an unknown order or another amount.
+func (r *Recorder) Ours(ctx context.Context, order string, amount seckill.Fen) (seckill.Order, error) {
+	o, err := r.Ledger.Order(ctx, order)
+	if errors.Is(err, seckill.ErrNoOrder) {
+		return seckill.Order{}, &seckill.Error{Code: seckill.CodeNotOurs, Order: order, Err: err}
+	}
+	if err == nil && amount != o.Amount {
+		err = &seckill.Error{Code: seckill.CodeNotOurs, Order: order, Err: fmt.Errorf("amount %s, the order's is %s", amount.Yuan(), o.Amount.Yuan())}
+	}
+	return o, err
+}
+
 // Record settles one trade's money: the order becomes paid, or, when it is not open any more, the money is due to go back. It is
 // durable when the error is nil; repeating it changes nothing. CodeNotOurs for an unknown order or another amount.
 func (r *Recorder) Record(ctx context.Context, order, tradeNo string, amount seckill.Fen, cause string) error {
 	for range maxTries {
-		o, err := r.Ledger.Order(ctx, order)
-		if errors.Is(err, seckill.ErrNoOrder) {
-			return &seckill.Error{Code: seckill.CodeNotOurs, Order: order, Err: err}
-		}
+		o, err := r.Ours(ctx, order, amount)
 		if err != nil {
 			return err
-		}
-		if amount != o.Amount {
-			return &seckill.Error{Code: seckill.CodeNotOurs, Order: order, Err: fmt.Errorf("amount %s, the order's is %s", amount.Yuan(), o.Amount.Yuan())}
 		}
 		to, state := o.State.OnMoney()
 		err = r.Ledger.Settle(ctx, seckill.Payment{Order: order, TradeNo: tradeNo, Amount: amount, State: state, At: r.Clock.Now(), Cause: cause}, o.State, to)

@@ -50,21 +50,23 @@ func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 // Unreadable counts a notify that is no form, as one that is refused.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventForged, 1) }
 
-// settle does what an authentic notice says. It is kept after its effect: a fault of keeping it has it sent again, when its money is safe already.
+// settle does what an authentic notice says, of money or of none, if it is about an order and its amount. It is kept after its effect: a fault of keeping it has it sent again, when its money is safe already.
 func (f *Flow) settle(ctx context.Context, n *seckill.Notice, form url.Values) error {
 	outcome := seckill.NoticeNothing
-	var refusal *seckill.Error
+	var err error
 	if n.Paid {
-		err := f.capture.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
-		if err != nil && !errors.As(err, &refusal) {
-			return err
-		}
 		outcome = seckill.NoticeRecorded
+		err = f.capture.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
+	} else {
+		_, err = f.capture.Ours(ctx, n.Order, n.Amount)
 	}
-	if refusal != nil {
+	var refusal *seckill.Error
+	if errors.As(err, &refusal) {
 		outcome = string(refusal.Code)
+	} else if err != nil {
+		return err
 	}
-	err := f.Ledger.KeepNotice(ctx, seckill.KeptNotice{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(), Outcome: outcome, Raw: form.Encode()})
+	err = f.Ledger.KeepNotice(ctx, seckill.KeptNotice{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(), Outcome: outcome, Raw: form.Encode()})
 	if err == nil && refusal != nil {
 		return refusal
 	}

@@ -82,7 +82,7 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 				t.Errorf("%s: cause %q", tt.name, p.Cause)
 			}
 		}
-		if last := c.Order.History[len(c.Order.History)-1]; err != nil || len(c.Payments) != 2 || due != tt.due || last.Cause != "query by ann: on the bill" {
+		if last := c.Order.History[len(c.Order.History)-1]; err != nil || len(c.Payments) != 2 || due != tt.due || last.Cause != "1.00 yuan by trade t2: query by ann: on the bill" {
 			t.Errorf("%s: %+v, %d due, %v", tt.name, c, due, err)
 		}
 	}

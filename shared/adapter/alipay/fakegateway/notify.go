@@ -208,14 +208,17 @@ func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
 		signed bool
 		change func(url.Values)
 	}{
-		{NotifyForged, false, func(f url.Values) { f.Set("total_amount", "0.01"); f.Set("notify_id", f.Get("notify_id")+"1") }},
+		{NotifyForged, false, func(f url.Values) { f.Set("total_amount", "0.01") }},
 		{NotifyWrongAmount, true, func(f url.Values) { f.Set("total_amount", (r.Amount + 1).Yuan()) }},
 		{NotifyOtherApp, true, func(f url.Values) { f.Set("app_id", f.Get("app_id")+"1") }},
 	} {
 		if !g.faults.hit(lie.fault) {
 			continue
 		}
-		f := form(lie.change)
+		f := form(func(f url.Values) {
+			f.Set("notify_id", f.Get("notify_id")+"1") // one id is one notice, which a shop may keep
+			lie.change(f)
+		})
 		if lie.signed {
 			if err := g.SignForm(f); err != nil {
 				panic(err) // the key has signed before
