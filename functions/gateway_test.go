@@ -310,7 +310,7 @@ func TestGatewayFunction(t *testing.T) {
 		"another's key":  {"GATEWAY_PRIVATE_KEY_PARAM", "/seckill/alipay/public", "private key"},
 		"no table":       {"TABLE_PREFIX", "other-", "table other-gateway_trades is missing"},
 		"bad return URL": {"CASHIER_RETURN_URL", "/", "CASHIER_RETURN_URL"},
-		"bad own URL":    {"ALIPAY_GATEWAY", "http://api.example/", "want an http or https URL that ends in /gateway.do"},
+		"bad own URL":    {"ALIPAY_GATEWAY", "http://api.example/", `ALIPAY_GATEWAY is \"http://api.example/\", want an http or https URL that ends in /gateway.do`},
 	} {
 		if msg := start(c.setting, c.value).InitError(); !strings.Contains(msg, c.want) {
 			t.Errorf("%s: %s, want %q", name, msg, c.want)

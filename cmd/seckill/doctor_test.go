@@ -156,6 +156,9 @@ func TestDoctorFinds(t *testing.T) {
 		{"function asleep", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Inactive"} }, "sale-buy was asleep, and is being woken", nil},
 		{"setting missing", func(c *clinic) { c.failures["sale-consume"] = "settings: HOLD is missing" }, "sale-consume fails: settings: HOLD is missing: correct the stack's parameters", nil},
 		{"secret missing at init", func(c *clinic) { c.failures["sale-shop"] = "there is no parameter\n/seckill/x" }, "sale-shop fails: there is no parameter /seckill/x: seckill keys makes", nil},
+		{"secret of the wrong kind", func(c *clinic) {
+			c.failures["sale-shop"] = "settings: ALIPAY_PUBLIC_KEY_PARAM names the parameter \"/seckill/x\", which cannot be used: not an RSA key"
+		}, `names the parameter "/seckill/x", which cannot be used: not an RSA key: seckill keys makes`, nil},
 		{"function times out", func(c *clinic) { c.failures["sale-repair"] = "Task timed out" }, "sale-repair fails: Task timed out (its log has more)", nil},
 		{"output missing", func(c *clinic) { delete(c.outputs, "ShopFunction") }, "the stack has no output ShopFunction", nil},
 		{"Redis away", func(c *clinic) { c.nodes = []redisconn.Node{{Fault: "dial tcp: i/o timeout"}} }, "redis: the functions do not reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout", nil},

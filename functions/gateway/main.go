@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 
 	"seckill/functions/internal/boot"
+	"seckill/shared/adapter/alipay"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
@@ -37,11 +38,18 @@ func main() {
 			if err != nil {
 				return fmt.Errorf("settings: GATEWAY_FAULTS: %w", err)
 			}
+			private, shop := string(secrets.Of(s.Fake.Private())), string(secrets.Of(s.Fake.ShopPublic()))
+			if _, err := alipay.ParsePrivateKey(private); err != nil {
+				return s.Fake.Private().Wrong(err)
+			}
+			if _, err := alipay.ParsePublicKey(shop); err != nil {
+				return s.Fake.ShopPublic().Wrong(err)
+			}
 			faults.Seed = rand.Uint64() // with one seed all instances would begin with the same faults
 			next, err := fakegateway.New(fakegateway.Options{
 				Clock: b.Clock, Log: b.Log, Store: store, AtOnce: true, Faults: faults,
 				AppID: s.Fake.AppID, SellerID: s.Fake.SellerID, URL: s.Fake.URL, ReturnURL: s.Fake.ReturnURL,
-				PrivateKey: string(secrets.Of(s.Fake.Private())), MerchantPublicKey: string(secrets.Of(s.Fake.ShopPublic())),
+				PrivateKey: private, MerchantPublicKey: shop,
 			})
 			if err == nil {
 				g.Store(next)

@@ -99,7 +99,7 @@ func failure(payload []byte) string {
 	}
 	message := strings.Join(strings.Fields(failed.ErrorMessage), " ")
 	switch {
-	case strings.Contains(message, "settings:"):
+	case strings.Contains(message, "settings:") && !strings.Contains(message, "names the parameter"):
 		return message + ": correct the stack's parameters and deploy again"
 	case strings.Contains(message, "arameter"):
 		return message + ": seckill keys makes the secrets"

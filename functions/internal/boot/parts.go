@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"sync/atomic"
@@ -148,7 +149,7 @@ func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
 			next, err = alipay.NewVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Public())))
 		}
 		if err != nil {
-			return fmt.Errorf("settings ALIPAY_…: %w", err)
+			return named(err, config.Alipay{Verifier: s})
 		}
 		v.Store(next)
 		return nil
@@ -180,12 +181,26 @@ func (b *Boot) Payments(s config.Alipay) Provider {
 			AlipayPublicKey: string(secrets.Of(s.Public())), AppCert: string(secrets.Of(s.App())), AlipayCert: string(secrets.Of(s.Own())),
 			AlipayRootCert: string(secrets.Of(s.Root())), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: b.Clock})
 		if err != nil {
-			return fmt.Errorf("settings ALIPAY_…: %w", err)
+			return named(err, s)
 		}
 		p.Store(next)
 		return nil
 	}, s.Private(), s.Public(), s.App(), s.Own(), s.Root())
 	return p
+}
+
+// named says which variable an error of package alipay is about.
+func named(err error, s config.Alipay) error {
+	var wrong *alipay.SettingError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("settings: %w", err)
+	}
+	return map[alipay.Setting]config.Source{
+		alipay.SettingAppID: {Setting: "ALIPAY_APP_ID"}, alipay.SettingSellerID: {Setting: "ALIPAY_SELLER_ID"},
+		alipay.SettingGateway: {Setting: "ALIPAY_GATEWAY"}, alipay.SettingNotifyURL: {Setting: "ALIPAY_NOTIFY_URL"},
+		alipay.SettingPrivateKey: s.Private(), alipay.SettingPublicKey: s.Public(),
+		alipay.SettingAppCert: s.App(), alipay.SettingAlipayCert: s.Own(), alipay.SettingRootCert: s.Root(),
+	}[wrong.Setting].Wrong(wrong.Err)
 }
 
 // payments is a client whose keys may change.

@@ -18,6 +18,9 @@ import (
 // maxCerts is how many certificates a file may have; Alipay's roots are four.
 const maxCerts = 32
 
+// errOwnCert is the app's own certificate, or its key's, in the place of Alipay's.
+var errOwnCert = errors.New("this is the app's own: give the one named alipayCertPublicKey_RSA2.crt")
+
 // rsaSignatures is the arc of object identifiers under which RSA's signature algorithms are.
 var rsaSignatures = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1}
 
@@ -56,24 +59,24 @@ func CheckCertificates(privateKey, appCert, alipayCert, alipayRootCert string, n
 	fail := func(err error) (time.Time, time.Time, error) { return time.Time{}, time.Time{}, err }
 	key, err := ParsePrivateKey(privateKey)
 	if err != nil {
-		return fail(fmt.Errorf("alipay: private key: %w", err))
+		return fail(&SettingError{SettingPrivateKey, err})
 	}
 	own, err := pairedCert(appCert, key)
 	if err != nil {
 		return fail(err)
 	}
 	if now.After(own.NotAfter) {
-		return fail(fmt.Errorf("alipay: app certificate: it ended on %s: have Alipay's console issue a new one", own.NotAfter.Format(time.DateOnly)))
+		return fail(&SettingError{SettingAppCert, fmt.Errorf("it ended on %s: have Alipay's console issue a new one", own.NotAfter.Format(time.DateOnly))})
 	}
 	if now.Before(own.NotBefore) {
-		return fail(fmt.Errorf("alipay: app certificate: it begins on %s", own.NotBefore.Format(time.DateOnly)))
+		return fail(&SettingError{SettingAppCert, fmt.Errorf("it begins on %s", own.NotBefore.Format(time.DateOnly))})
 	}
 	theirs, err := trustAlipay(alipayCert, alipayRootCert, now)
 	if err != nil {
 		return fail(err)
 	}
 	if theirs.key.Equal(&key.PublicKey) {
-		return fail(errors.New("alipay: Alipay's certificate: this is the app's own: give the one named alipayCertPublicKey_RSA2.crt"))
+		return fail(&SettingError{SettingAlipayCert, errOwnCert})
 	}
 	return own.NotAfter, theirs.ends, nil
 }
@@ -159,10 +162,8 @@ type trust struct {
 // trustAlipay reads Alipay's certificate. The certificates between it and the root are behind it; the chain is checked, revocation is not
 // looked up.
 func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
-	fail := func(setting string, err error) (trust, error) {
-		return trust{}, fmt.Errorf("alipay: %s: %w", setting, err)
-	}
-	const own, root = "Alipay's certificate", "Alipay's root certificate"
+	fail := func(setting Setting, err error) (trust, error) { return trust{}, &SettingError{setting, err} }
+	const own, root = SettingAlipayCert, SettingRootCert
 	trusted, err := rsaCerts(roots)
 	if err != nil {
 		return fail(root, err)
@@ -210,7 +211,7 @@ func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 
 // pairedCert reads the app's certificate, which must be the private key's.
 func pairedCert(certificate string, private *rsa.PrivateKey) (*x509.Certificate, error) {
-	fail := func(err error) (*x509.Certificate, error) { return nil, fmt.Errorf("alipay: app certificate: %w", err) }
+	fail := func(err error) (*x509.Certificate, error) { return nil, &SettingError{SettingAppCert, err} }
 	certs, err := parseCerts(certificate)
 	if err != nil {
 		return fail(err)

@@ -260,7 +260,7 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 		"words":                  {func(c *alipay.Config) { c.AppCert = "certs/app.crt" }, app + "not whole certificates in PEM"},
 		"PEM of nonsense":        {func(c *alipay.Config) { c.AppCert = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" }, app + "an unreadable certificate"},
 		"no certificate":         {func(c *alipay.Config) { c.AlipayCert = "" }, own + "empty"},
-		"the app's as Alipay's":  {func(c *alipay.Config) { c.AlipayCert = c.AppCert }, "alipay: Alipay's public key: this is the app's own"},
+		"the app's as Alipay's":  {func(c *alipay.Config) { c.AlipayCert = c.AppCert }, own + "this is the app's own: give the one named alipayCertPublicKey_RSA2.crt"},
 		"the root as Alipay's":   {func(conf *alipay.Config) { conf.AlipayCert = c.root.pem() }, own + "this is a root"},
 		"without the middle":     {func(conf *alipay.Config) { conf.AlipayCert, conf.AlipayRootCert = c.alipay.pem(), c.root.pem() }, own + "not under Alipay's root certificate"},
 		"under another root":     {func(c *alipay.Config) { c.AlipayRootCert = fake.pem() }, own + "not under Alipay's root certificate"},

@@ -10,6 +10,7 @@
 package alipay
 
 import (
+	"cmp"
 	"crypto/rsa"
 	"errors"
 	"fmt"
@@ -61,6 +62,34 @@ type Config struct {
 	Clock           seckill.Clock // dates the calls
 }
 
+// Setting is a field of Config, as errors call it.
+type Setting string
+
+// The settings that can be wrong.
+const (
+	SettingAppID      Setting = "app id"
+	SettingSellerID   Setting = "seller id"
+	SettingPrivateKey Setting = "private key"
+	SettingPublicKey  Setting = "Alipay's public key"
+	SettingAppCert    Setting = "app certificate"
+	SettingAlipayCert Setting = "Alipay's certificate"
+	SettingRootCert   Setting = "Alipay's root certificate"
+	SettingGateway    Setting = "gateway"
+	SettingNotifyURL  Setting = "notify URL"
+)
+
+// SettingError says what is wrong with a setting, and never contains a key.
+type SettingError struct {
+	Setting Setting
+	Err     error
+}
+
+// Error implements error.
+func (e *SettingError) Error() string { return fmt.Sprintf("alipay: %s: %v", e.Setting, e.Err) }
+
+// Unwrap gives what is wrong.
+func (e *SettingError) Unwrap() error { return e.Err }
+
 // Client implements seckill.Payments, Refunds and Bills. It is safe for concurrent use.
 type Client struct {
 	*Verifier
@@ -73,14 +102,14 @@ type Client struct {
 
 var _ seckill.Payments = (*Client)(nil)
 
-// New checks the settings. The error names the setting that is wrong, says what to do, and never contains a key.
+// New checks the settings. The error is a SettingError, but for a missing clock, and says what to do.
 func New(c Config) (*Client, error) {
 	if c.Clock == nil {
 		return nil, errors.New("alipay: no clock")
 	}
 	key, err := ParsePrivateKey(c.PrivateKey)
 	if err != nil {
-		return nil, fmt.Errorf("alipay: private key: %w", err)
+		return nil, &SettingError{SettingPrivateKey, err}
 	}
 	client := &Client{gateway: c.Gateway, notifyURL: c.NotifyURL, key: key, http: c.HTTP, clock: c.Clock}
 	if c.AppCert+c.AlipayCert+c.AlipayRootCert == "" {
@@ -92,9 +121,12 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	if client.alipay.Equal(&key.PublicKey) {
-		return nil, errors.New("alipay: Alipay's public key: this is the app's own: " + adviceCopy)
+		if c.AlipayPublicKey == "" {
+			return nil, &SettingError{SettingAlipayCert, errOwnCert}
+		}
+		return nil, &SettingError{SettingPublicKey, errors.New("this is the app's own: " + adviceCopy)}
 	}
-	if err := errors.Join(checkURL("gateway", c.Gateway, maxURL), checkURL("notify URL", c.NotifyURL, maxURL)); err != nil {
+	if err := cmp.Or(checkURL(SettingGateway, c.Gateway, maxURL), checkURL(SettingNotifyURL, c.NotifyURL, maxURL)); err != nil {
 		return nil, err
 	}
 	if client.http == nil {
@@ -107,7 +139,7 @@ func New(c Config) (*Client, error) {
 // useCertificates sets up certificate mode.
 func (c *Client) useCertificates(conf Config) error {
 	if conf.AlipayPublicKey != "" {
-		return errors.New("alipay: Alipay's public key: set beside certificates: Alipay's certificate has it; leave one of them out")
+		return &SettingError{SettingPublicKey, errors.New("set beside certificates: Alipay's certificate has it; leave one of them out")}
 	}
 	own, err := pairedCert(conf.AppCert, c.key)
 	if err != nil {
@@ -124,12 +156,12 @@ func (c *Client) useCertificates(conf Config) error {
 }
 
 // checkURL checks an address that a browser or Alipay is to open.
-func checkURL(name, address string, most int) error {
+func checkURL(name Setting, address string, most int) error {
 	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("alipay: %s: want an absolute http or https URL", name)
+		return &SettingError{name, errors.New("want an absolute http or https URL")}
 	}
 	if len(address) > most {
-		return fmt.Errorf("alipay: %s: want at most %d characters", name, most)
+		return &SettingError{name, fmt.Errorf("want at most %d characters", most)}
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func NewVerifier(appID, sellerID, alipayPublicKey string) (*Verifier, error) {
 	}
 	public, err := ParsePublicKey(alipayPublicKey)
 	if err != nil {
-		return nil, fmt.Errorf("alipay: Alipay's public key: %w", err)
+		return nil, &SettingError{SettingPublicKey, err}
 	}
 	return &Verifier{appID: appID, sellerID: sellerID, alipay: public}, nil
 }
@@ -54,9 +54,12 @@ func NewCertVerifier(appID, sellerID, alipayCert, alipayRootCert string, now tim
 }
 
 func checkIDs(appID, sellerID string) error {
-	for _, f := range []struct{ name, value string }{{"app id", appID}, {"seller id", sellerID}} {
+	for _, f := range []struct {
+		name  Setting
+		value string
+	}{{SettingAppID, appID}, {SettingSellerID, sellerID}} {
 		if f.value == "" || len(f.value) > maxCredentials {
-			return fmt.Errorf("alipay: %s: want 1 to %d characters", f.name, maxCredentials)
+			return &SettingError{f.name, fmt.Errorf("want 1 to %d characters", maxCredentials)}
 		}
 	}
 	return nil

@@ -119,6 +119,7 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"origin of numbers":     {"shop", map[string]string{"CORS_ORIGIN": "http://[::1]:8100"}, ""},
 		"gateway's key twice":   {"gateway", map[string]string{"GATEWAY_PRIVATE_KEY": "x"}, "GATEWAY_PRIVATE_KEY and GATEWAY_PRIVATE_KEY_PARAM are both set"},
 		"gateway's own URL":     {"gateway", map[string]string{"ALIPAY_GATEWAY": "/gateway.do"}, `ALIPAY_GATEWAY is "/gateway.do", want an absolute http or https URL`},
+		"gateway elsewhere":     {"gateway", map[string]string{"ALIPAY_GATEWAY": "https://gateway.example.com/"}, "want an http or https URL that ends in /gateway.do"},
 		"gateway over http":     {"gateway", map[string]string{"ALIPAY_GATEWAY": "http://127.0.0.1/gateway.do"}, ""},
 		"way back":              {"gateway", map[string]string{"CASHIER_RETURN_URL": "javascript:alert(1)"}, "CASHIER_RETURN_URL"},
 		"no way back":           {"gateway", map[string]string{"CASHIER_RETURN_URL": ""}, ""},

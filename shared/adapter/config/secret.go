@@ -60,6 +60,14 @@ func (s Source) problems() []string {
 	return nil
 }
 
+// Wrong says what is wrong with the value, after the variable that gives it, or names its parameter.
+func (s Source) Wrong(err error) error {
+	if s.Param != "" {
+		return fmt.Errorf("settings: %s_PARAM names the parameter %q, which cannot be used: %w", s.Setting, s.Param, err)
+	}
+	return fmt.Errorf("settings: %s: %w", s.Setting, err)
+}
+
 // Parameters is what is needed of AWS Systems Manager's client.
 type Parameters interface {
 	GetParameters(ctx context.Context, in *ssm.GetParametersInput, options ...func(*ssm.Options)) (*ssm.GetParametersOutput, error)

@@ -1,0 +1,105 @@
+package functions_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/alipay/alipaytest"
+)
+
+// A key that is missing, of another kind, or not the other's ends init, which names the variable, and the parameter if there is one.
+func TestBadKeysEndInitWithTheirName(t *testing.T) {
+	w := newWorld(t)
+	certified := w.certificates(t)
+	stranger := alipaytest.Make(t, keys()[1], keys()[0], time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 1, 0)) // as if the shop were Alipay
+	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pemOf := func(kind string, der []byte, err error) string {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(curve)
+	ecPrivate := pemOf("PRIVATE KEY", der, err)
+	der, err = x509.MarshalPKIXPublicKey(&curve.PublicKey)
+	ecPublic := pemOf("PUBLIC KEY", der, err)
+	for name, text := range map[string]string{"/ec/private": ecPrivate, "/ec/public": ecPublic, "/stranger/app": stranger.App, "/stranger/alipay": stranger.Alipay} {
+		w.aws.SetParam(name, text)
+	}
+	const private, public = "/seckill/alipay/private", "/seckill/alipay/public"
+	cannot := func(variable, param, what string) string {
+		return "settings: " + variable + `_PARAM names the parameter "` + param + `", which cannot be used: ` + what
+	}
+	absent := func(variable string) string {
+		return "settings: " + variable + `_PARAM names the parameter "/nowhere", which does not exist`
+	}
+	type bad struct {
+		changes []string
+		want    string
+	}
+	verifies := []bad{
+		{[]string{"ALIPAY_PUBLIC_KEY_PARAM", ""}, "settings: ALIPAY_PUBLIC_KEY_PARAM is missing"},
+		{[]string{"ALIPAY_PUBLIC_KEY_PARAM", "/nowhere"}, absent("ALIPAY_PUBLIC_KEY")},
+		{[]string{"ALIPAY_PUBLIC_KEY_PARAM", private}, cannot("ALIPAY_PUBLIC_KEY", private, "not a public key but a private key")},
+		{[]string{"ALIPAY_PUBLIC_KEY_PARAM", "/ec/public"}, cannot("ALIPAY_PUBLIC_KEY", "/ec/public", "not an RSA key")},
+		{[]string{"ALIPAY_PUBLIC_KEY_PARAM", "/stranger/alipay"}, cannot("ALIPAY_PUBLIC_KEY", "/stranger/alipay", "not one whole PEM block")},
+		{[]string{"ALIPAY_PUBLIC_KEY_PARAM", "/stranger/app"}, cannot("ALIPAY_PUBLIC_KEY", "/stranger/app", "not a public key but a certificate")},
+		{[]string{"ALIPAY_PUBLIC_KEY_PARAM", "", "ALIPAY_PUBLIC_KEY", ecPublic}, "settings: ALIPAY_PUBLIC_KEY: not an RSA key"},
+		{[]string{"ALIPAY_APP_ID", strings.Repeat("2", 33)}, "settings: ALIPAY_APP_ID: want 1 to 32 characters"},
+		{[]string{"ALIPAY_SELLER_ID", strings.Repeat("2", 33)}, "settings: ALIPAY_SELLER_ID: want 1 to 32 characters"},
+		{append(slices.Clone(certified), "ALIPAY_CERT_PARAM", ""), "settings: ALIPAY_CERT_PARAM is missing"},
+		{append(slices.Clone(certified), "ALIPAY_CERT_PARAM", "/nowhere"), absent("ALIPAY_CERT")},
+		{append(slices.Clone(certified), "ALIPAY_CERT_PARAM", public), cannot("ALIPAY_CERT", public, "not a certificate")},
+		{append(slices.Clone(certified), "ALIPAY_ROOT_CERT_PARAM", private), cannot("ALIPAY_ROOT_CERT", private, "a private key stands where a certificate belongs")},
+		{append(slices.Clone(certified), "ALIPAY_ROOT_CERT_PARAM", "/stranger/app"), cannot("ALIPAY_CERT", "/seckill/ALIPAY_CERT_PARAM", "not under Alipay's root certificate")},
+	}
+	signs := []bad{
+		{[]string{"ALIPAY_PRIVATE_KEY_PARAM", ""}, "settings: ALIPAY_PRIVATE_KEY_PARAM is missing"},
+		{[]string{"ALIPAY_PRIVATE_KEY_PARAM", "/nowhere"}, absent("ALIPAY_PRIVATE_KEY")},
+		{[]string{"ALIPAY_PRIVATE_KEY_PARAM", public}, cannot("ALIPAY_PRIVATE_KEY", public, "not a private key but a public key")},
+		{[]string{"ALIPAY_PRIVATE_KEY_PARAM", "/ec/private"}, cannot("ALIPAY_PRIVATE_KEY", "/ec/private", "not an RSA key")},
+		{[]string{"ALIPAY_PRIVATE_KEY_PARAM", "/stranger/app"}, cannot("ALIPAY_PRIVATE_KEY", "/stranger/app", "not a private key but a certificate")},
+		{[]string{"ALIPAY_PRIVATE_KEY_PARAM", "", "ALIPAY_PRIVATE_KEY", ecPrivate}, "settings: ALIPAY_PRIVATE_KEY: not an RSA key"},
+		{[]string{"ALIPAY_PUBLIC_KEY_PARAM", "/seckill/alipay/shop-public"}, cannot("ALIPAY_PUBLIC_KEY", "/seckill/alipay/shop-public", "this is the app's own")},
+		{append(slices.Clone(certified), "ALIPAY_APP_CERT_PARAM", ""), "settings: ALIPAY_APP_CERT_PARAM is missing"},
+		{append(slices.Clone(certified), "ALIPAY_APP_CERT_PARAM", "/stranger/app"), cannot("ALIPAY_APP_CERT", "/stranger/app", "it is not the private key's")},
+		{append(slices.Clone(certified), "ALIPAY_CERT_PARAM", "/stranger/alipay"), cannot("ALIPAY_CERT", "/stranger/alipay", "this is the app's own")},
+		{[]string{"ALIPAY_NOTIFY_URL", "https://shop.example/" + strings.Repeat("x", 256)}, "settings: ALIPAY_NOTIFY_URL: want at most 256 characters"},
+	}
+	const ours, shops = "/seckill/gateway/private", "/seckill/alipay/shop-public"
+	for step, all := range map[string][]bad{
+		"notify": verifies, "expire": append(slices.Clone(verifies), signs...), "refund": signs, "reconcile": signs, "shop": signs,
+		"gateway": {
+			{[]string{"GATEWAY_PRIVATE_KEY_PARAM", shops}, cannot("GATEWAY_PRIVATE_KEY", shops, "not a private key but a public key")},
+			{[]string{"ALIPAY_SHOP_PUBLIC_KEY_PARAM", ours}, cannot("ALIPAY_SHOP_PUBLIC_KEY", ours, "not a public key but a private key")},
+		},
+	} {
+		for _, c := range all {
+			changes := c.changes
+			if step == "gateway" {
+				changes = append([]string{"GATEWAY_PRIVATE_KEY_PARAM", ours, "ALIPAY_SHOP_PUBLIC_KEY_PARAM", shops}, changes...)
+			}
+			text := w.start(t, step, changes...).InitError()
+			var said struct{ ErrorMessage string }
+			if err := json.Unmarshal([]byte(text), &said); err != nil || !strings.HasPrefix(said.ErrorMessage, c.want) {
+				t.Errorf("%s with %q: %s, want %s", step, c.changes, text, c.want)
+			}
+			for _, secret := range []string{keys()[0].Private, keys()[1].Private, ecPrivate} {
+				if strings.Contains(text, strings.Split(secret, "\n")[1]) {
+					t.Errorf("%s with %q shows a private key: %s", step, c.changes, text)
+				}
+			}
+		}
+	}
+}
