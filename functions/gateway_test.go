@@ -226,24 +226,29 @@ func (s inStage) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(r)
 }
 
+// paidAt puts into the gateway's table a trade of 88.80 yuan that was paid then.
+func (w *world) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
+	t.Helper()
+	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix, Tables: []ledger.Table{gatewaytable.Table}}))
+	r := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour), Notifies: []fakegateway.Notify{{ID: "n", Attempts: 1}},
+		Trade: fakegateway.Trade{OutTradeNo: seckill.KeyedOrderID("2002", "1001", "k"), TradeNo: "2026010122001000000000000001", Subject: "红色外套", Amount: 88_80,
+			Status: fakegateway.StatusSuccess, Created: paid.Add(-time.Minute), Expires: paid.Add(time.Hour), Paid: paid}}
+	if err := trades.Save(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // TestGatewayFunctionHasBills: yesterday's, asked for at one instance, downloaded from another.
 func TestGatewayFunctionHasBills(t *testing.T) {
 	w := newWorld(t)
-	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix, Tables: []ledger.Table{gatewaytable.Table}}))
-	now := time.Now().Truncate(time.Millisecond)
-	paid, order := now.Add(-24*time.Hour), seckill.KeyedOrderID("2002", "1001", "k")
-	day := seckill.Day(paid)
-	record := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour), Notifies: []fakegateway.Notify{{ID: "n", Attempts: 1}},
-		Trade: fakegateway.Trade{OutTradeNo: order, TradeNo: "2026010122001000000000000001", Subject: "红色外套", Amount: 88_80, Status: fakegateway.StatusSuccess,
-			Created: paid.Add(-time.Minute), Expires: paid.Add(time.Hour), Paid: paid}}
-	if err := trades.Save(t.Context(), record); err != nil {
-		t.Fatal(err)
-	}
+	paid := time.Now().Add(-24 * time.Hour).Truncate(time.Millisecond)
+	record, day := w.paidAt(t, paid), seckill.Day(paid)
 	const address = "http://api.example/live/gateway.do"
 	calls, downloads := w.startGateway(t, "ALIPAY_GATEWAY", address), w.startGateway(t, "ALIPAY_GATEWAY", address)
 	client := shopAt(t, address, "https://shop.example/notify", inStage{t, either{behind{t, calls}, behind{t, downloads}}})
 	bill, err := client.Bill(t.Context(), day)
-	want := []seckill.BillLine{{Order: order, TradeNo: record.TradeNo, Amount: 88_80, At: paid.Truncate(time.Second).UTC()}}
+	want := []seckill.BillLine{{Order: record.OutTradeNo, TradeNo: record.TradeNo, Amount: 88_80, At: paid.Truncate(time.Second).UTC()}}
 	if diff := cmp.Diff(want, bill.Lines); err != nil || diff != "" {
 		t.Errorf("bill of %s: %v\n%s", day, err, diff)
 	}
@@ -252,6 +257,17 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	}
 	if r := ask(t, downloads, call(t, "GET", "/bill", "", "")); r.Status != http.StatusForbidden {
 		t.Errorf("a bill's address that nobody gave: %+v", r)
+	}
+}
+
+// TestGatewayFunctionFinishesTrades: 91 days after its payment a trade's money does not go back any more.
+func TestGatewayFunctionFinishesTrades(t *testing.T) {
+	w := newWorld(t)
+	record := w.paidAt(t, time.Now().Add(-91*24*time.Hour).Truncate(time.Millisecond))
+	client := shopOf(t, "https://shop.example/notify", behind{t, w.startGateway(t)})
+	answer, err := client.Refund(t.Context(), seckill.Refund{ID: seckill.RefundID(record.OutTradeNo, record.TradeNo), Order: record.OutTradeNo, TradeNo: record.TradeNo, Amount: 88_80, Reason: "x"})
+	if err != nil || answer.State != seckill.RefundRefused || answer.Code != "ACQ.TRADE_HAS_FINISHED" {
+		t.Errorf("%+v, %v, want ACQ.TRADE_HAS_FINISHED", answer, err)
 	}
 }
 

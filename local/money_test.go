@@ -80,6 +80,46 @@ func TestAnOperatorRefunds(t *testing.T) {
 	w.drained()
 }
 
+// TestARefundOfAFinishedTrade is refused for good: its time is over. It waits on the list for a person, and nobody is told that the money went.
+func TestARefundOfAFinishedTrade(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	order, pay := w.bought("1001", "5")
+	w.payAtCashier(pay)
+	w.awaitState("1001", "5", seckill.Paid)
+	w.settled()
+	for range 13 { // weeks: 91 days
+		w.pass(local.MaxAdvance)
+	}
+	if trades := w.Gateway.Trades(); len(trades) != 1 || trades[0].Status != fakegateway.StatusFinished {
+		t.Fatalf("after 91 days: %+v, want it finished", trades)
+	}
+	route := "/_local/payments/" + order
+	if a := w.call("", "POST", route+"/refund", words()); a.status != 200 || a.text("state") != "refund_due" {
+		t.Fatalf("refund: %v", a)
+	}
+	w.pass(time.Minute)
+	for range 2 { // also after it was asked for again
+		w.eventually("refusal", func() bool { return w.open().Refused.Count == 1 }, func() any { return w.open() })
+		o := w.open()
+		if p := o.Refused.Payments[0]; o.Due.Count+o.Unknown.Count != 0 || p.Order != order || p.Refused != "ACQ.TRADE_HAS_FINISHED" || o.Refused.Amount != p.Amount || p.Amount == 0 {
+			t.Errorf("open: %+v", o)
+		}
+		if a := w.call("", "POST", route+"/again", words()); a.status != 200 || fmt.Sprint(a.json["asked"]) != "1" {
+			t.Errorf("again: %v", a)
+		}
+		w.pass(time.Minute)
+	}
+	if kept := w.Gateway.Trades()[0].Kept(); kept == 0 {
+		t.Error("the gateway gave the money back")
+	}
+	a := w.call(w.token("1001"), "GET", "/order/"+order, nil, "Accept-Language", "en")
+	if want := " yuan go back to you, refund number " + seckill.RefundID(order, w.Gateway.Trades()[0].TradeNo) + "."; a.text("state") != "refund_due" || !strings.HasSuffix(a.text("money"), want) {
+		t.Errorf("the shopper: %v, want %q", a, want)
+	}
+	w.drained()
+}
+
 // TestAnOperatorAsks about an order of which the gateway says nothing for minutes.
 func TestAnOperatorAsks(t *testing.T) {
 	t.Parallel()

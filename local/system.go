@@ -253,7 +253,7 @@ func (s *System) buildPayments() error {
 	toShop.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.inside.ServeHTTP(w, r) })
 	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: appID, SellerID: sellerID,
 		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/", Faults: s.opt.GatewayFaults, Control: true,
-		HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout}})
+		FinishAfter: fakegateway.AlipayFinishes, HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout}})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@
 //	faults    GATEWAY_FAULTS (notify-lost=0.2,unknown=0.1) is the plan of every instance; a seed in it plays no part, since each draws for itself.
 //	          There is no /faults and no /trades: whoever found the API could set the one, counts would be one instance's, and to list the other
 //	          would need a right to read the whole table
+//	time      a trade is finished 90 days after its payment, and takes no refund from then on
 //	timeout   15 s or more: a payment's first notify is sent within its request, and waits at most 5 s for the shop
 package main
 
@@ -47,7 +48,7 @@ func main() {
 			}
 			faults.Seed = rand.Uint64() // with one seed all instances would begin with the same faults
 			next, err := fakegateway.New(fakegateway.Options{
-				Clock: b.Clock, Log: b.Log, Store: store, AtOnce: true, Faults: faults,
+				Clock: b.Clock, Log: b.Log, Store: store, AtOnce: true, Faults: faults, FinishAfter: fakegateway.AlipayFinishes,
 				AppID: s.Fake.AppID, SellerID: s.Fake.SellerID, URL: s.Fake.URL, ReturnURL: s.Fake.ReturnURL,
 				PrivateKey: private, MerchantPublicKey: shop,
 			})

@@ -28,6 +28,9 @@ const (
 	keyBits          = 2048
 )
 
+// AlipayFinishes is the shorter of Alipay's usual times for Options.FinishAfter: contracts say 90 days or 12 months.
+const AlipayFinishes = 90 * 24 * time.Hour
+
 // Options are a gateway's settings. The keys, the ids and the clock are required, but for PrivateKey.
 type Options struct {
 	Clock             seckill.Clock
@@ -42,7 +45,7 @@ type Options struct {
 	URL               string          // of /gateway.do as shops reach it: bills lie beside it. "": where a call came to
 	ReturnURL         string          // where the cashier's links lead back to, with out_trade_no added; "" for the page before
 	LateGrace         time.Duration   // how long after time_expire an opened trade can still be paid
-	FinishAfter       time.Duration   // how long after its payment a trade is finished (Alipay: 3 to 12 months); 0: never
+	FinishAfter       time.Duration   // how long after its payment a trade is finished (Alipay: AlipayFinishes or longer); 0: never
 	Balance           *seckill.Fen    // what the seller's account has at first: payments fill it, refunds need it. nil: always enough. Only without Store
 	Faults            Faults          // what goes wrong; SetFaults changes it
 	Control           bool            // serve /faults and /trades, to everybody who can call
