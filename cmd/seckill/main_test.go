@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"seckill/local"
+	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/memory"
 	"seckill/shared/adapter/redisconn/redistest"
 )
@@ -90,6 +91,16 @@ func TestHelpHasExamplesEverywhere(t *testing.T) {
 		code := run(t.Context(), args, &stdout, &stderr, noEnv)
 		if code != exitOK || stderr.Len() > 0 || !strings.Contains(stdout.String(), "Examples:\n  seckill ") {
 			t.Errorf("%v: exit %d, %s%s", args, code, stdout.String(), stderr.String())
+		}
+	}
+}
+
+func TestRunHelpExplainsTheFaults(t *testing.T) {
+	t.Parallel()
+	_, stdout, _ := command(t, "run", "--help")
+	for _, f := range fakegateway.FaultNames {
+		if !regexp.MustCompile(`(?m)^  `+string(f)+` +`+regexp.QuoteMeta(fakegateway.Meanings[f])+`$`).MatchString(stdout) || fakegateway.Meanings[f] == "" {
+			t.Errorf("no line about %s:\n%s", f, stdout)
 		}
 	}
 }

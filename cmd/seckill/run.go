@@ -52,8 +52,9 @@ An items file is a JSON array of objects, or CSV with a header, with the columns
 stock, limit, and if wanted covers, detail, commodity_id. Prices are yuan, times RFC 3339, covers in CSV are separated by blanks.
 
 --gateway-faults has payments go wrong: a share from 0 to 1 for each fault, and a seed, separated by commas; GET /faults tells how often each
-landed, PUT /faults changes them, GET /trades lists the gateway's trades. The faults: ` + faultNames() + `.
+landed, PUT /faults changes them, GET /trades lists the gateway's trades. The faults:
 
+` + faultList() + `
 The environment variable JWT_SECRET sets the secret of tokens (` + local.DefaultSecret + `), REDIS_PASSWORD the password of --redis.`,
 		Example: `  seckill run
   seckill run --port 9000 --hold 30s           orders lapse quickly
@@ -123,13 +124,13 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	return opt, err
 }
 
-// faultNames lists the faults of the gateway.
-func faultNames() string {
-	var names []string
+// faultList has a line of each fault of the gateway.
+func faultList() string {
+	var list strings.Builder
 	for _, f := range fakegateway.FaultNames {
-		names = append(names, string(f))
+		fmt.Fprintf(&list, "  %-20s %s\n", f, fakegateway.Meanings[f])
 	}
-	return strings.Join(names, ", ")
+	return list.String()
 }
 
 // endpoint says whether a flag names a server by its URL, or none.

@@ -15,29 +15,49 @@ import (
 // Fault is one thing that can go wrong.
 type Fault string
 
-// The faults. The share of each is of the chances that it has.
+// The faults; Meanings says what each is. The share of each is of the chances that it has.
 const (
-	NotifyLost        Fault = "notify-lost"         // an attempt never arrives; the next one follows after its wait
-	NotifyDuplicated  Fault = "notify-duplicated"   // an attempt arrives twice
-	NotifyDelayed     Fault = "notify-delayed"      // the first attempt is made up to 10 minutes late
-	NotifyReordered   Fault = "notify-reordered"    // the first attempt is held back for 5 s, so that later notifies overtake it
-	NotifyForged      Fault = "notify-forged"       // before an attempt another one arrives that says 0.01 yuan, with a signature that does not match
-	NotifyWrongAmount Fault = "notify-wrong-amount" // before an attempt another one arrives that says one fen more, rightly signed
-	NotifyOtherApp    Fault = "notify-other-app"    // before an attempt another one arrives for another app, rightly signed
-	PayLate           Fault = "pay-late"            // a trade whose time is over, and which the shop has not closed, is paid within an hour from then
-	ClosePaid         Fault = "close-paid"          // a close is answered with success, and the trade is paid all the same
-	CloseFailsPaid    Fault = "close-fails-paid"    // a close is answered like CallUnknown, and the trade is paid
-	CallCut           Fault = "call-cut"            // a call takes effect, then the connection is cut
-	Call5xx           Fault = "call-5xx"            // a call has no effect and is answered 502
-	CallUnknown       Fault = "unknown"             // a call is answered 20000 or SYSTEM_ERROR, with its effect or, as often, without
-	RefundPartial     Fault = "refund-partial"      // after a payment of 0.02 yuan or more, half of it goes back without the shop, as from the seller's console
-	TwoTrades         Fault = "two-trades"          // opening the cashier again makes a second trade of the order, while the first waits or is paid
-	BalanceShort      Fault = "balance-short"       // a refund is refused for want of balance
+	NotifyLost        Fault = "notify-lost"
+	NotifyDuplicated  Fault = "notify-duplicated"
+	NotifyDelayed     Fault = "notify-delayed"
+	NotifyReordered   Fault = "notify-reordered"
+	NotifyForged      Fault = "notify-forged"
+	NotifyWrongAmount Fault = "notify-wrong-amount"
+	NotifyOtherApp    Fault = "notify-other-app"
+	PayLate           Fault = "pay-late"
+	ClosePaid         Fault = "close-paid"
+	CloseFailsPaid    Fault = "close-fails-paid"
+	CallCut           Fault = "call-cut"
+	Call5xx           Fault = "call-5xx"
+	CallUnknown       Fault = "unknown"
+	RefundPartial     Fault = "refund-partial"
+	TwoTrades         Fault = "two-trades"
+	BalanceShort      Fault = "balance-short"
 )
 
 // FaultNames are all faults.
 var FaultNames = []Fault{NotifyLost, NotifyDuplicated, NotifyDelayed, NotifyReordered, NotifyForged, NotifyWrongAmount, NotifyOtherApp, PayLate,
 	ClosePaid, CloseFailsPaid, CallCut, Call5xx, CallUnknown, RefundPartial, TwoTrades, BalanceShort}
+
+// Meanings says of each fault, in a line, what goes wrong. docs/LOCAL.md has the same.
+var Meanings = map[Fault]string{
+	NotifyLost:        "an attempt to notify the shop never arrives; the next one follows after its wait",
+	NotifyDuplicated:  "an attempt arrives twice",
+	NotifyDelayed:     "the first attempt is made up to 10 minutes late",
+	NotifyReordered:   "the first attempt is held back for 5 s, so that later notifies overtake it",
+	NotifyForged:      "before an attempt another one arrives that says 0.01 yuan, with a signature that does not match",
+	NotifyWrongAmount: "before an attempt another one arrives that says one fen more, rightly signed",
+	NotifyOtherApp:    "before an attempt another one arrives for another app, rightly signed",
+	PayLate:           "a trade whose time is over, and which the shop has not closed, is paid within an hour from then",
+	ClosePaid:         "a close is answered with success, and the trade is paid all the same",
+	CloseFailsPaid:    "a close is answered as with unknown, and the trade is paid",
+	CallCut:           "a call takes effect, then the connection is cut",
+	Call5xx:           "a call has no effect and is answered 502",
+	CallUnknown:       "a call is answered 20000 or SYSTEM_ERROR, with its effect or, as often, without",
+	RefundPartial:     "after a payment of 0.02 yuan or more, half of it goes back without the shop, as from the seller's console",
+	TwoTrades:         "opening the cashier again makes a second trade of the order, while the first waits or is paid",
+	BalanceShort:      "a refund is refused for want of balance",
+}
 
 // Lengths of the faults of time.
 const (

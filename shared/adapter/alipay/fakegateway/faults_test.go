@@ -2,8 +2,10 @@ package fakegateway_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -450,4 +452,22 @@ func closeTradeOf(t *testing.T, g *fakegateway.Gateway, s *shop, o seckill.Order
 		t.Fatal(err)
 	}
 	closeTrade(t, g, s, o.ID)
+}
+
+// TestEachFaultIsExplained: docs/LOCAL.md has a row for each fault, and for no other.
+func TestEachFaultIsExplained(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/LOCAL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "| fault | what goes wrong |\n|---|---|\n"
+	for _, f := range fakegateway.FaultNames {
+		if fakegateway.Meanings[f] == "" {
+			t.Errorf("%s has no meaning", f)
+		}
+		want += fmt.Sprintf("| `%s` | %s |\n", f, fakegateway.Meanings[f])
+	}
+	if len(fakegateway.Meanings) != len(fakegateway.FaultNames) || !strings.Contains(string(page), "\n\n"+want+"\n") {
+		t.Errorf("%d meanings of %d faults; want in docs/LOCAL.md:\n%s", len(fakegateway.Meanings), len(fakegateway.FaultNames), want)
+	}
 }
