@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -24,18 +26,28 @@ func TestParseYuan(t *testing.T) {
 	}
 }
 
+// FuzzParseYuan holds what is taken, and what is not, to a pattern and to a fraction of whole numbers.
 func FuzzParseYuan(f *testing.F) {
-	for _, s := range []string{"88.88", "0.1", "1e2", "-1", "100000000.00", "00.1"} {
+	for _, s := range []string{"88.88", "0.1", "1e2", "88.880", "-1", " 88.88", "８８.８８", "100000000.00", "100000000.01", "00.1"} {
 		f.Add(s)
 	}
+	form := regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9][0-9]?)?$`)
 	f.Fuzz(func(t *testing.T, s string) {
 		n, err := ParseYuan(s)
+		want := new(big.Rat)
+		if form.MatchString(s) {
+			want.SetString(s)
+			want.Mul(want, big.NewRat(100, 1))
+		}
+		if taken := form.MatchString(s) && want.Cmp(new(big.Rat).SetInt64(int64(MaxFen))) <= 0; taken != (err == nil) {
+			t.Fatalf("ParseYuan(%q) = %d, %v; want it taken %v", s, n, err, taken)
+		}
 		if err != nil {
 			return
 		}
 		again, err := ParseYuan(n.Yuan())
-		if n < 0 || n > MaxFen || err != nil || again != n {
-			t.Errorf("ParseYuan(%q) = %d, written %q, read again %d, %v", s, n, n.Yuan(), again, err)
+		if want.Cmp(new(big.Rat).SetInt64(int64(n))) != 0 || err != nil || again != n {
+			t.Errorf("ParseYuan(%q) = %d, want %s; written %q, read again %d, %v", s, n, want, n.Yuan(), again, err)
 		}
 	})
 }
