@@ -325,12 +325,17 @@ await check('who pays after the order expired reads that the money goes back, an
   const [{ refund_id: number }] = due.payments;
   same(due.money, `Your payment of ${due.amount.toFixed(2)} yuan arrived after the order closed; it goes back to you, refund number ${number}.`, 'money');
   has(await page.locator('main').innerText(), ['退款中，原路退回', number]);
+  const english = await open({ size: 'desktop', lang: 'en', shopper: second, path: `#/order/${order}` });
+  await english.getByText('Your payment arrived after the order closed; it goes back to you.').first().waitFor();
   await picture(page, 'late');
   await advance(60);
   await until('order', async () => (await ask(`order/${order}`, mine(second))).state, 'refunded');
   await page.reload();
   await page.getByText('已原路退回').first().waitFor();
   has(await page.locator('main').innerText(), ['退回，退款编号', number]);
+  await english.reload();
+  await english.getByText('Your payment arrived after the order closed; it went back to you.').first().waitFor();
+  await close(english);
   await picture(page, 'late-refunded');
   await until('stock', () => stockOf(item), stock - 1);
   await close(page);
