@@ -39,6 +39,17 @@ func pays(trade int) func(*World, *Instance, func(string)) error {
 	}
 }
 
+// repeats delivers the notice of the newest paid trade once more, whoever delivers it at the same time.
+func repeats(w *World, i *Instance, stop func(string)) error {
+	stop("the provider repeats its notify")
+	paid := w.Provider.captured(orderOne(w))
+	if len(paid) == 0 {
+		return nil
+	}
+	t, _ := w.Provider.trade(orderOne(w), paid[len(paid)-1])
+	return i.Notify.Notify(ctx, noticeOf(orderOne(w), &t))
+}
+
 func refunds(restock bool) func(*World, *Instance, func(string)) error {
 	return func(w *World, i *Instance, _ func(string)) error {
 		_, err := i.Refund.Order(ctx, orderOne(w), "ann", "broken", restock)
@@ -52,6 +63,7 @@ func refunds(restock bool) func(*World, *Instance, func(string)) error {
 var actors = []actor{
 	{"pay", pays(0)},
 	{"pay by a second trade", pays(1)},
+	{"the same notify", repeats},
 	{"cancel", func(w *World, i *Instance, _ func(string)) error {
 		_, err := i.Shop.Cancel(ctx, "1", orderOne(w))
 		if seckill.CodeOf(err) == seckill.CodeNotCancelable {
@@ -247,8 +259,8 @@ func tell(prepare func(*World, *Instance) error, cast []actor, schedule []byte) 
 // three is for `make nightly`: it takes minutes.
 var three = flag.Bool("three", false, "interleave three actors, not only two")
 
-// TestMoneyInterleaved: whatever two or three do to one order at the same time, and in whatever order their port calls come, the money that was captured is
-// kept or went back, each fen once, and units are conserved.
+// TestMoneyInterleaved: whatever two (also two of a kind) or three do to one order at the same time, and in whatever order their port calls come, the money
+// that was captured is kept or went back, each fen once, and units are conserved.
 func TestMoneyInterleaved(t *testing.T) {
 	for _, s := range situations[:situationsOfTest] {
 		t.Run(s.name, func(t *testing.T) {
@@ -262,6 +274,7 @@ func TestMoneyInterleaved(t *testing.T) {
 				total, finished, casts = total+states, finished+ends, casts+1
 			}
 			for i, a := range actors {
+				try(a, a)
 				for j, b := range actors[:i] {
 					try(a, b)
 					for k := range j {

@@ -75,11 +75,16 @@ func (p *Provider) Pay(order, tradeNo string) error {
 			t.State = seckill.TradePaid
 			p.paid(order)
 			p.book = append(p.book, seckill.BillLine{Order: order, TradeNo: tradeNo, Amount: t.Amount, At: p.Clock.Now()})
-			p.Notices = append(p.Notices, url.Values{"sign": {"ok"}, "order": {order}, "trade_no": {tradeNo}, "amount": {t.Amount.Yuan()}})
+			p.Notices = append(p.Notices, noticeOf(order, t))
 			return nil
 		}
 	}
 	return fmt.Errorf("trade %s of order %s cannot be paid", tradeNo, order)
+}
+
+// noticeOf is the authentic notice of a trade that is paid.
+func noticeOf(order string, t *seckill.Trade) url.Values {
+	return url.Values{"sign": {"ok"}, "order": {order}, "trade_no": {t.TradeNo}, "amount": {t.Amount.Yuan()}}
 }
 
 // late is how long after its order's time_expire a trade that was opened in time may still be paid: longer than the grace, so that
