@@ -10,7 +10,8 @@ import (
 )
 
 // Provider is a payment provider reduced to what decides anything: trades that exist only once a shopper opened the cashier, end a little
-// after their order's time_expire, and are paid or closed once. Notices are authentic when sign=ok. Use from one goroutine.
+// after their order's time_expire, and are paid or closed once. Notices are authentic when sign=ok; they say that a trade is paid, or closed: unpaid, or by
+// its refund. Use from one goroutine.
 type Provider struct {
 	Clock  seckill.Clock
 	paid   func(order string)
@@ -82,9 +83,19 @@ func (p *Provider) Pay(order, tradeNo string) error {
 	return fmt.Errorf("trade %s of order %s cannot be paid", tradeNo, order)
 }
 
-// noticeOf is the authentic notice of a trade that is paid.
+// noticeOf is the authentic notice of a trade that is paid, or closed. Each has an id of its own.
 func noticeOf(order string, t *seckill.Trade) url.Values {
-	return url.Values{"sign": {"ok"}, "order": {order}, "trade_no": {t.TradeNo}, "amount": {t.Amount.Yuan()}}
+	id := t.TradeNo
+	if t.State == seckill.TradeClosed {
+		id += "/closed"
+	}
+	return url.Values{"sign": {"ok"}, "id": {id}, "order": {order}, "trade_no": {t.TradeNo}, "amount": {t.Amount.Yuan()}, "status": {string(t.State)}}
+}
+
+// closes ends a trade that waits; a notice says so.
+func (p *Provider) closes(order string, t *seckill.Trade) {
+	t.State = seckill.TradeClosed
+	p.Notices = append(p.Notices, noticeOf(order, t))
 }
 
 // late is how long after its order's time_expire a trade that was opened in time may still be paid: longer than the grace, so that
@@ -98,7 +109,7 @@ func (p *Provider) age(o *providerOrder) {
 	}
 	for i := range o.trades {
 		if o.trades[i].State == seckill.TradeWaiting {
-			o.trades[i].State = seckill.TradeClosed
+			p.closes(o.order.ID, &o.trades[i])
 		}
 	}
 }
@@ -158,7 +169,7 @@ func (p *Provider) Close(_ context.Context, order string) (seckill.CloseResult, 
 	answer := seckill.CloseRefused
 	for i := range o.trades {
 		if o.trades[i].State == seckill.TradeWaiting {
-			o.trades[i].State = seckill.TradeClosed
+			p.closes(order, &o.trades[i])
 			answer = seckill.CloseDone
 		}
 	}
@@ -172,5 +183,5 @@ func (p *Provider) Verify(form url.Values) (seckill.Notice, error) {
 	if form.Get("sign") != "ok" || err != nil {
 		return seckill.Notice{}, seckill.Refuse(seckill.CodeForged)
 	}
-	return seckill.Notice{ID: form.Get("trade_no"), Order: form.Get("order"), TradeNo: form.Get("trade_no"), Amount: amount, Paid: true}, nil
+	return seckill.Notice{ID: form.Get("id"), Order: form.Get("order"), TradeNo: form.Get("trade_no"), Amount: amount, Paid: form.Get("status") == string(seckill.TradePaid)}, nil
 }

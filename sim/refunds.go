@@ -38,6 +38,7 @@ func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAn
 	}
 	o.refunds[r.ID], o.back[r.TradeNo] = true, true
 	p.book = append(p.book, seckill.BillLine{Refund: true, Order: r.Order, TradeNo: r.TradeNo, RefundID: r.ID, Amount: r.Amount, At: p.Clock.Now()})
+	p.closes(r.Order, &t) // t is a copy: what was captured stays so
 	p.paid(r.Order)
 	if slow {
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil

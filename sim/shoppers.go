@@ -272,7 +272,7 @@ func (s *Sim) lose(a uint64) {
 	s.fire(NotifyLost)
 }
 
-func noticeName(f url.Values) string { return "notify of " + f.Get("order") + "/" + f.Get("trade_no") }
+func noticeName(f url.Values) string { return "notify of " + f.Get("order") + "/" + f.Get("id") }
 
 // forge delivers a notify that is not authentic, or not ours: it must be refused.
 func (s *Sim) forge(t Act) {
@@ -281,7 +281,7 @@ func (s *Sim) forge(t Act) {
 	}
 	id := s.Provider.list[pick(t.A, 8, len(s.Provider.list))]
 	p := s.Provider.orders[id]
-	form := url.Values{"sign": {"ok"}, "order": {id}, "trade_no": {"forged"}, "amount": {p.order.Amount.Yuan()}}
+	form := noticeOf(id, &seckill.Trade{State: seckill.TradePaid, TradeNo: "forged", Amount: p.order.Amount})
 	switch pick(t.A, 24, 3) {
 	case 0:
 		form.Set("sign", "bad")

@@ -133,7 +133,7 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 
 // answered judges a notify that was answered with success: I7, it is kept.
 func (t *truth) answered(form url.Values) {
-	if order, id := form.Get("order"), form.Get("trade_no"); !t.notices[order+"/"+id] { // the id is the trade's number
+	if order, id := form.Get("order"), form.Get("id"); !t.notices[order+"/"+id] {
 		t.fail("I7 notify %s of order %s is answered with success, and not kept", id, order)
 	}
 }

@@ -212,6 +212,8 @@ func (f *Flow) settleOf`},
 		`if !f.Clock.Now().Before(it.Start.Add(-EmptyLead)) {`, `if f.Clock.Now().IsZero() {`},
 	{"notify-keeps-nothing", "a notify is answered with success, and not kept as it came", notifyGo,
 		`	err = f.Ledger.KeepNotice(ctx,`, `	err = func(context.Context, seckill.KeptNotice) error { return nil }(ctx,`},
+	{"unpaid-notify-is-money", "a notify is taken for money though it says that its trade is closed", notifyGo,
+		`	if n.Paid {`, `	if n.Paid || n.ID != "" {`},
 	{"refund-unconfirmed", "a refund that was asked for counts as made", refundGo,
 		`	case a.State == seckill.RefundMade:
 		return f.made(ctx, p)`, `	case a.State == seckill.RefundMade || a.State == seckill.RefundPending:
