@@ -92,7 +92,7 @@ func noticeOf(order string, t *seckill.Trade) url.Values {
 	return url.Values{"sign": {"ok"}, "id": {id}, "order": {order}, "trade_no": {t.TradeNo}, "amount": {t.Amount.Yuan()}, "status": {string(t.State)}}
 }
 
-// closes ends a trade that waits; a notice says so.
+// closes ends a trade: nobody paid it, or its money went back. A notice says so.
 func (p *Provider) closes(order string, t *seckill.Trade) {
 	t.State = seckill.TradeClosed
 	p.Notices = append(p.Notices, noticeOf(order, t))

@@ -90,7 +90,10 @@ func (s *Sim) refund(t Act) {
 			no = p.trades[pick(t.A, 44, len(p.trades))].TradeNo
 		}
 		s.spawn(t.ID, t.Kind, "operator has trade "+no+" of "+id+" recorded", t.A, func(i *Instance) {
-			_, _ = i.Refund.Learn(context.Background(), id, no, "ann", "he has a receipt")
+			_, err := i.Refund.Learn(context.Background(), id, no, "ann", "he has a receipt")
+			if err == nil && !slices.ContainsFunc(s.truth.payments[id], func(p paymentRow) bool { return p.tradeNo == no }) {
+				s.truth.fail("I6 an operator hears that trade %s of order %s is recorded, and it is not", no, id)
+			}
 		})
 	default:
 		if s.plan.Faults[TwoTrades] && pick(t.A, 52, 2) == 0 && len(s.Provider.captured(id)) == 1 { // who is refunded has just paid again

@@ -1,16 +1,18 @@
 package main
 
 const (
-	buyGo     = "shared/flow/buy/buy.go"
-	consumeGo = "shared/flow/consume/consume.go"
-	captureGo = "shared/flow/capture/capture.go"
-	expireGo  = "shared/flow/expire/expire.go"
-	repairGo  = "shared/flow/repair/repair.go"
-	driftGo   = "shared/flow/repair/drift.go"
-	stageGo   = "shared/flow/stage/stage.go"
-	refundGo  = "shared/flow/refund/refund.go"
-	notifyGo  = "shared/flow/notify/notify.go"
-	cacheGo   = "shared/flow/itemcache/itemcache.go"
+	buyGo       = "shared/flow/buy/buy.go"
+	consumeGo   = "shared/flow/consume/consume.go"
+	captureGo   = "shared/flow/capture/capture.go"
+	expireGo    = "shared/flow/expire/expire.go"
+	repairGo    = "shared/flow/repair/repair.go"
+	driftGo     = "shared/flow/repair/drift.go"
+	stageGo     = "shared/flow/stage/stage.go"
+	refundGo    = "shared/flow/refund/refund.go"
+	operatorGo  = "shared/flow/refund/operator.go"
+	reconcileGo = "shared/flow/reconcile/reconcile.go"
+	notifyGo    = "shared/flow/notify/notify.go"
+	cacheGo     = "shared/flow/itemcache/itemcache.go"
 )
 
 // chosenFlows sabotage what the flows decide.
@@ -233,6 +235,46 @@ func (f *Flow) settleOf`},
 	r.ID += f.Clock.Now().Format("150405")`},
 	{"refund-status-unasked", "nobody asks what became of a refund that the provider does not say it made", refundGo,
 		`	if err == nil && a.State != seckill.RefundMade {`, `	if err == nil && a.State == "never" {`},
+	{"refund-wanted-again-by-nobody", "an operator who wants a refused refund again is told that none is owed", refundGo,
+		`		if p.State != seckill.RefundDue {`, `		if p.State == seckill.RefundDue {`},
+	{"learnt-from-any-trade", "an operator has a trade recorded as money though the provider does not say that it is paid", operatorGo,
+		`	if t.State != seckill.TradePaid {`, `	if t.State == seckill.TradeUnknown {`},
+	{"learnt-is-not-recorded", "a trade that an operator has recorded is only looked at", operatorGo,
+		`	err = recorder.Record(ctx, id, t.TradeNo, t.Amount, "query by "+who+": "+why)`, `	_ = recorder`},
+	{"learnt-though-unrecorded", "an operator hears that a trade is recorded when the ledger did not take it, or nobody knows", operatorGo,
+		`	if err != nil {
+		return false, seckill.AsError(err)
+	}
+	return !slices`, `	return !slices`},
+	{"bill-payment-amount-uncompared", "a payment on the bill is not compared with the ledger's amount", reconcileGo,
+		`	case !l.Refund && l.Amount != p.Amount:`, `	case !l.Refund && l.Amount < 0:`},
+	{"bill-refund-amount-uncompared", "a refund on the bill is not compared with the ledger's amount", reconcileGo,
+		`	case l.Amount != p.Amount:`, `	case l.Amount < 0:`},
+	{"bill-refund-anybodys", "a refund that the shop did not make is taken for its own", reconcileGo,
+		`	case l.Refund && l.RefundID != seckill.RefundID(l.Order, l.TradeNo):`, `	case l.Refund && l.RefundID == "never":`},
+	{"bill-line-twice-unseen", "a line that is twice on a bill counts once", reconcileGo,
+		`	if m.billed[moved] && (!l.Refund || l.RefundID != "") {`, `	if m.billed[moved] && l.Amount < 0 {`},
+	{"bill-by-index-alone", "what the index does not have yet is not looked up in the table", reconcileGo,
+		`	all, err := m.Ledger.Payments(ctx, l.Order)
+	if err != nil {
+		return err
+	}
+	i :=`, `	var all []seckill.Payment
+	var err error
+	if err != nil {
+		return err
+	}
+	i :=`},
+	{"bill-lacks-nothing", "what the ledger learnt and no bill has is no difference", reconcileGo,
+		`	for _, a := range absent {`, `	clear(absent)
+	for _, a := range absent {`},
+	{"earlier-bills-unasked", "what a day's bill lacks is called missing though an earlier bill has it", reconcileGo,
+		`	for back := 1; back <= maxBack; back++ {`, `	for back := 1; back <= 0; back++ {`},
+	{"bill-others-uncounted", "lines of other shops are not counted", reconcileGo,
+		`	m.out.Others = bill.Others
+`, ``},
+	{"bill-refunds-unlisted", "what went back by the ledger is not looked for on the bill", reconcileGo,
+		`	if err := m.missing(ctx, paid, back); err != nil {`, `	if err := m.missing(ctx, paid, back[:0]); err != nil {`},
 	{"item-fresh-forever", "an instance keeps an item in memory for ever", cacheGo,
 		`return age >= 0 && age < seckill.ItemFresh`, `return age >= 0`},
 	{"item-age-from-the-end", "an item's age counts from the end of its read", cacheGo,
