@@ -154,7 +154,7 @@ var scenarios = []scenario{
 	{flow: "notify", name: "in time", prepare: steps(placed("1", 1), paid("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "notify", name: "twice", prepare: steps(placed("1", 1), paid("1"), notified), step: notified, atLeast: 3},
 	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1")), step: secondNotice, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
-	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closingNow("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closing("1", seckill.Cancelled)), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
 
 	{flow: "refund", name: "late money", prepare: lateMoney, step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Refunded}},
@@ -262,9 +262,10 @@ func secondTrade(user string) func(*World, *Instance) error {
 
 func secondNotice(w *World, i *Instance) error { return i.Notify.Notify(ctx, w.Provider.Notices[1]) }
 
-func closingNow(user string) func(*World, *Instance) error {
+// closing has the order begin to close, to become expired or cancelled.
+func closing(user string, to seckill.State) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
-		return w.ledger.BeginClosing(ctx, w.id(user), seckill.Cancelled, w.Clock.Now(), "cancelled by the shopper")
+		return w.ledger.BeginClosing(ctx, w.id(user), to, w.Clock.Now(), "closing")
 	}
 }
 
