@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,13 +266,35 @@ func outcome(w *World, before seckill.Order, err error) (string, error) {
 	return strings.Join(parts, "; "), nil
 }
 
+// merged are rows of a table, in which what is the same stands in one row, where it came first.
+type merged struct {
+	rest   []string
+	labels map[string][]string
+}
+
+func newMerged() *merged { return &merged{labels: map[string][]string{}} }
+
+func (m *merged) add(label, rest string) {
+	if m.labels[rest] == nil {
+		m.rest = append(m.rest, rest)
+	}
+	m.labels[rest] = append(m.labels[rest], label)
+}
+
+func (m *merged) text() string {
+	var b strings.Builder
+	for _, rest := range m.rest {
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(m.labels[rest], ", "), rest)
+	}
+	return b.String()
+}
+
 func paymentTable(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	for _, e := range docEvents {
 		fmt.Fprintf(&b, "\n### %s\n\n| order is | and becomes |\n|---|---|\n", e.name)
-		same := map[string][]string{}
-		var order []string
+		rows := newMerged()
 		for _, s := range docStates {
 			w, err := NewWorld(3, 2)
 			if err != nil {
@@ -292,19 +313,14 @@ func paymentTable(t *testing.T) string {
 				t.Fatalf("%s, %s: %q, %v", e.name, s.state, cell, err)
 			}
 			cell = strings.Replace(cell, string(s.state), "as it was", 1)
-			if !slices.Contains(order, cell) {
-				order = append(order, cell)
-			}
 			label := "`" + string(s.state) + "`"
 			if s.note != "" {
 				label += " (" + s.note + ")"
 			}
-			same[cell] = append(same[cell], label)
+			rows.add(label, cell)
 			w.over()
 		}
-		for _, cell := range order {
-			fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(same[cell], ", "), cell)
-		}
+		b.WriteString(rows.text())
 	}
 	return b.String()
 }
@@ -324,7 +340,7 @@ func TestPaymentPage(t *testing.T) {
 	if !marked {
 		t.Fatalf("%s has no line %q", paymentPage, paymentMark)
 	}
-	want := paymentTable(t)
+	want := alipayTables(t) + paymentTable(t)
 	if *updatePayment {
 		if err := os.WriteFile(paymentPage, []byte(head+paymentMark+want), 0o644); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,207 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/seckill"
+)
+
+// Who is who at Alipay, in the tables of docs/PAYMENT.md.
+const (
+	docApp    = "2021000000000001"
+	docSeller = "2088000000000001"
+)
+
+// docKeys are the shop's and Alipay's.
+var docKeys = sync.OnceValue(func() (keys struct{ shop, theirs fakegateway.KeyPair }) {
+	var errs [2]error
+	keys.shop, errs[0] = fakegateway.GenerateKeys()
+	keys.theirs, errs[1] = fakegateway.GenerateKeys()
+	if err := errors.Join(errs[:]...); err != nil {
+		panic(err)
+	}
+	return keys
+})
+
+// docRefund is the refund that the shop asks Alipay for.
+func docRefund() seckill.Refund {
+	order := seckill.KeyedOrderID("1001", "1", "k")
+	return seckill.Refund{ID: seckill.RefundID(order, "t1"), Order: order, TradeNo: "t1", Amount: 8888, Reason: "late"}
+}
+
+type docCall struct {
+	name, method string
+	ask          func(*alipay.Client) (string, error)
+}
+
+// docCalls are the calls whose answers decide, each with the word for what the port says.
+var docCalls = []docCall{
+	{"query", alipay.MethodQuery, func(c *alipay.Client) (string, error) {
+		t, err := c.Query(ctx, docRefund().Order)
+		if t.State == seckill.TradeUnknown {
+			return "no trade", err
+		}
+		return string(t.State), err
+	}},
+	{"close", alipay.MethodClose, func(c *alipay.Client) (string, error) {
+		r, err := c.Close(ctx, docRefund().Order)
+		return string(r), err
+	}},
+	{"refund", alipay.MethodRefund, func(c *alipay.Client) (string, error) {
+		a, err := c.Refund(ctx, docRefund())
+		return string(a.State), err
+	}},
+	{"status", alipay.MethodRefundQuery, func(c *alipay.Client) (string, error) {
+		a, err := c.RefundStatus(ctx, docRefund())
+		return string(a.State), err
+	}},
+}
+
+// wire is a network with one answer. A nil body is none.
+type wire struct {
+	status int
+	body   []byte
+}
+
+func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	if w.body == nil {
+		return nil, errSilent
+	}
+	return &http.Response{StatusCode: w.status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(w.body)), Request: r}, nil
+}
+
+// signed is Alipay's answer to a call: its node, with a signature by keys.
+func signed(t *testing.T, keys fakegateway.KeyPair, method string, node map[string]string) []byte {
+	t.Helper()
+	text, err := json.Marshal(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := alipay.ParsePrivateKey(keys.Private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sign, err := alipay.Sign(key, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Appendf(nil, `{"%s_response":%s,"sign":"%s"}`, strings.ReplaceAll(method, ".", "_"), text, sign)
+}
+
+// heard is the word for what a call says of an answer: "no answer" when it decides nothing.
+func heard(t *testing.T, call docCall, w wire) string {
+	t.Helper()
+	c, err := alipay.New(alipay.Config{AppID: docApp, SellerID: docSeller, PrivateKey: docKeys().shop.Private, AlipayPublicKey: docKeys().theirs.Public,
+		Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify", HTTP: &http.Client{Transport: w}, Clock: memory.NewClock(epoch)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	word, err := call.ask(c)
+	if err != nil {
+		return "no answer"
+	}
+	if word == "" {
+		t.Fatalf("%s says nothing", call.name)
+	}
+	return word
+}
+
+// success is a node that says yes to any of the calls, and its change; "" leaves a field out.
+func success(change map[string]string) map[string]string {
+	r := docRefund()
+	node := map[string]string{"code": "10000", "msg": "Success", "out_trade_no": r.Order, "trade_no": r.TradeNo, "total_amount": r.Amount.Yuan(), "trade_status": "TRADE_SUCCESS",
+		"fund_change": "Y", "refund_fee": r.Amount.Yuan(), "out_request_no": r.ID, "refund_amount": r.Amount.Yuan(), "refund_status": "REFUND_SUCCESS"}
+	maps.Copy(node, change)
+	maps.DeleteFunc(node, func(_, v string) bool { return v == "" })
+	return node
+}
+
+// successes are what stands in an answer with code 10000, by call.
+var successes = []struct {
+	call, name string
+	changes    []map[string]string // each is played, and called the same
+}{
+	{"query", "trade_status `WAIT_BUYER_PAY`", []map[string]string{{"trade_status": "WAIT_BUYER_PAY"}}},
+	{"query", "trade_status `TRADE_SUCCESS`", []map[string]string{nil}},
+	{"query", "trade_status `TRADE_FINISHED`", []map[string]string{{"trade_status": "TRADE_FINISHED"}}},
+	{"query", "trade_status `TRADE_CLOSED`: never paid, or refunded in full", []map[string]string{{"trade_status": "TRADE_CLOSED"}}},
+	{"query", "any other trade_status, or none", []map[string]string{{"trade_status": "TRADE_PENDING"}, {"trade_status": ""}}},
+	{"query", "no total_amount, or another order's out_trade_no", []map[string]string{{"total_amount": ""}, {"out_trade_no": "oanother"}}},
+	{"close", "the order's out_trade_no", []map[string]string{nil}},
+	{"close", "another order's", []map[string]string{{"out_trade_no": "oanother"}}},
+	{"refund", "fund_change `Y`, refund_fee of the whole amount", []map[string]string{nil}},
+	{"refund", "fund_change `Y`, refund_fee of less, or none", []map[string]string{{"refund_fee": "0.01"}, {"refund_fee": ""}}},
+	{"refund", "fund_change `N`, or none", []map[string]string{{"fund_change": "N"}, {"fund_change": ""}}},
+	{"refund", "another order's out_trade_no, or another trade_no", []map[string]string{{"out_trade_no": "oanother"}, {"trade_no": "t2"}}},
+	{"status", "refund_status `REFUND_SUCCESS`, refund_amount of the whole amount", []map[string]string{nil}},
+	{"status", "refund_status `REFUND_SUCCESS`, another refund_amount", []map[string]string{{"refund_amount": "0.01"}}},
+	{"status", "any other refund_status", []map[string]string{{"refund_status": "REFUND_FAIL"}}},
+	{"status", "no refund_status", []map[string]string{{"refund_status": ""}}},
+	{"status", "neither refund_status nor refund_amount nor out_request_no", []map[string]string{{"refund_status": "", "refund_amount": "", "out_request_no": ""}}},
+	{"status", "another refund's out_request_no, or another trade_no", []map[string]string{{"out_request_no": "ranother"}, {"trade_no": "t2"}}},
+}
+
+// refusals are codes that say no: those of a trade, and the gateway's.
+var refusals = [][2]string{
+	{"40004", "ACQ.TRADE_NOT_EXIST"}, {"40004", "TRADE_NOT_EXIST"}, {"40004", "ACQ.TRADE_HAS_SUCCESS"}, {"40004", "ACQ.TRADE_HAS_CLOSE"},
+	{"40004", "ACQ.TRADE_STATUS_ERROR"}, {"40004", "ACQ.REASON_TRADE_STATUS_INVALID"}, {"40004", "ACQ.REASON_ILLEGAL_STATUS"}, {"40004", "ACQ.TRADE_HAS_FINISHED"},
+	{"40004", "ACQ.SELLER_BALANCE_NOT_ENOUGH"}, {"40004", "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"}, {"40004", "ACQ.DISCORDANT_REPEAT_REQUEST"},
+	{"40004", "ACQ.INVALID_PARAMETER"}, {"40004", "ACQ.REFUND_CHARGE_ERROR"}, {"40004", "ACQ.SYSTEM_ERROR"}, {"40004", "isp.unknow-error"}, {"40004", ""},
+	{"20000", "isp.unknow-error"}, {"20000", "ACQ.TRADE_NOT_EXIST"}, {"40002", "isv.invalid-signature"}, {"40006", "isv.insufficient-isv-permissions"},
+}
+
+// alipayTables say what each of Alipay's answers is called in the other tables, as its client reads it.
+func alipayTables(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("\n## Alipay's answers\n\n| call | is | code `10000` with | called below |\n|---|---|---|---|\n")
+	for _, s := range successes {
+		call := docCalls[slices.IndexFunc(docCalls, func(c docCall) bool { return c.name == s.call })]
+		word := ""
+		for _, change := range s.changes {
+			w := heard(t, call, wire{http.StatusOK, signed(t, docKeys().theirs, call.method, success(change))})
+			if word != "" && w != word {
+				t.Fatalf("%s, %s: %s and %s", s.call, s.name, word, w)
+			}
+			word = w
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", call.name, call.method, s.name, word)
+	}
+	rows := newMerged()
+	row := func(name string, answer func(docCall) wire) {
+		var cells []string
+		for _, c := range docCalls {
+			cells = append(cells, heard(t, c, answer(c)))
+		}
+		rows.add(name, strings.Join(cells, " | "))
+	}
+	for _, r := range refusals {
+		row(strings.TrimSuffix("`"+r[0]+"` `"+r[1]+"`", " ``"), func(c docCall) wire {
+			return wire{http.StatusOK, signed(t, docKeys().theirs, c.method, map[string]string{"code": r[0], "sub_code": r[1]})}
+		})
+	}
+	yes := func(keys fakegateway.KeyPair, c docCall) []byte { return signed(t, keys, c.method, success(nil)) }
+	row("HTTP 500", func(c docCall) wire { return wire{http.StatusInternalServerError, yes(docKeys().theirs, c)} })
+	row("HTTP 503", func(c docCall) wire { return wire{http.StatusServiceUnavailable, yes(docKeys().theirs, c)} })
+	row("nothing in time", func(docCall) wire { return wire{} })
+	row("a signature that is not Alipay's", func(c docCall) wire { return wire{http.StatusOK, yes(docKeys().shop, c)} })
+	b.WriteString("\n| any other answer |")
+	for _, c := range docCalls {
+		b.WriteString(" " + c.name + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(docCalls)) + "\n" + rows.text())
+	return b.String()
+}
