@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,24 +52,114 @@ type docCall struct {
 var docCalls = []docCall{
 	{"query", alipay.MethodQuery, func(c *alipay.Client) (string, error) {
 		t, err := c.Query(ctx, docRefund().Order)
-		if t.State == seckill.TradeUnknown {
-			return "no trade", err
-		}
-		return string(t.State), err
+		return word(t.State), err
 	}},
 	{"close", alipay.MethodClose, func(c *alipay.Client) (string, error) {
 		r, err := c.Close(ctx, docRefund().Order)
-		return string(r), err
+		return word(r), err
 	}},
 	{"refund", alipay.MethodRefund, func(c *alipay.Client) (string, error) {
 		a, err := c.Refund(ctx, docRefund())
-		return string(a.State), err
+		return word(a.State), err
 	}},
 	{"status", alipay.MethodRefundQuery, func(c *alipay.Client) (string, error) {
 		a, err := c.RefundStatus(ctx, docRefund())
-		return string(a.State), err
+		return word(a.State), err
 	}},
 }
+
+// docGateway signs notifies as Alipay does, and docVerifier reads them as the function notify does.
+var docGateway, docVerifier = sync.OnceValue(func() *fakegateway.Gateway {
+	g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(epoch), AppID: docApp, SellerID: docSeller, MerchantPublicKey: docKeys().shop.Public,
+		PrivateKey: docKeys().theirs.Private})
+	if err != nil {
+		panic(err)
+	}
+	return g
+}), sync.OnceValue(func() *alipay.Verifier {
+	v, err := alipay.NewVerifier(docApp, docSeller, docKeys().theirs.Public)
+	if err != nil {
+		panic(err)
+	}
+	return v
+})
+
+// notice is a notify about the order: one of Alipay's, that its trade t1 is paid, but for what is set.
+type notice struct {
+	id     string // "": the same for the same trade, status, amount and refund
+	trade  string
+	status fakegateway.Status
+	amount seckill.Fen
+	back   seckill.Fen       // what was refunded of it
+	change map[string]string // of parameters, before it is signed
+	tamper map[string]string // and after
+}
+
+func (n notice) told(w *World, i *Instance) error {
+	i.Notify.Verifier = docVerifier()
+	now := w.Clock.Now()
+	t := fakegateway.Trade{TradeNo: cmp.Or(n.trade, "t1"), OutTradeNo: w.id("1"), Subject: w.Item.Commodity.Title, Amount: cmp.Or(n.amount, 8888),
+		Status: cmp.Or(n.status, fakegateway.StatusSuccess), Created: now, Expires: now.Add(Hold)}
+	if t.Status != fakegateway.StatusWait && (t.Status != fakegateway.StatusClosed || n.back > 0) {
+		t.Paid = now
+	}
+	if n.back > 0 {
+		t.Refunds = []fakegateway.Refund{{RequestNo: "back", Amount: n.back, At: now}}
+	}
+	form, err := docGateway().NotifyForm(cmp.Or(n.id, fmt.Sprintf("%s-%s-%d-%d", t.TradeNo, t.Status, t.Amount, n.back)), t, now)
+	if err != nil {
+		return err
+	}
+	for k, v := range n.change {
+		form.Set(k, v)
+		if err := docGateway().SignForm(form); err != nil {
+			return err
+		}
+	}
+	for k, v := range n.tamper {
+		form.Set(k, v)
+	}
+	return i.Notify.Notify(ctx, form)
+}
+
+// notifies are all that can come. The first of two under one id is a payment.
+var notifies = func() (list []event) {
+	add := func(name string, notices ...notice) {
+		var all []func(*World, *Instance) error
+		for _, n := range notices {
+			all = append(all, n.told)
+		}
+		list = append(list, deed(name, func(w *World, i *Instance) (err error) {
+			for _, tell := range all {
+				err = tell(w, i)
+			}
+			return err
+		}))
+	}
+	wait, success, finished, closed := fakegateway.StatusWait, fakegateway.StatusSuccess, fakegateway.StatusFinished, fakegateway.StatusClosed
+	add("`TRADE_SUCCESS`", notice{})
+	add("`TRADE_SUCCESS`, delivered twice", notice{}, notice{})
+	add("`TRADE_SUCCESS`: a part was refunded", notice{back: 1})
+	add("`TRADE_FINISHED`", notice{status: finished})
+	add("`TRADE_SUCCESS` of a second trade", notice{trade: "t2"})
+	add("`TRADE_FINISHED` of a second trade", notice{trade: "t2", status: finished})
+	add("`WAIT_BUYER_PAY`", notice{status: wait})
+	add("`TRADE_CLOSED`: never paid", notice{status: closed})
+	add("`TRADE_CLOSED`: all of it was refunded", notice{status: closed, back: 8888})
+	add("`TRADE_SUCCESS`, then `TRADE_CLOSED` under the same notify_id", notice{id: "n"}, notice{id: "n", status: closed})
+	add("`TRADE_SUCCESS`, then that of a second trade under the same notify_id", notice{id: "n"}, notice{id: "n", trade: "t2"})
+	add("`TRADE_SUCCESS`, then another amount under the same notify_id", notice{id: "n"}, notice{id: "n", amount: 1})
+	for _, s := range []fakegateway.Status{success, finished, wait, closed} {
+		add("`"+string(s)+"`, another amount", notice{status: s, amount: 1})
+	}
+	add("another app_id", notice{change: map[string]string{"app_id": "2021000000000002"}})
+	add("another seller_id", notice{change: map[string]string{"seller_id": "2088000000000009"}})
+	add("an out_trade_no that is no order id", notice{change: map[string]string{"out_trade_no": "another"}})
+	add("any other trade_status", notice{change: map[string]string{"trade_status": "TRADE_PENDING"}})
+	add("no signature", notice{tamper: map[string]string{"sign": ""}})
+	add("changed after it was signed", notice{tamper: map[string]string{"total_amount": "88.89"}})
+	return list
+}()
 
 // wire is a network with one answer. A nil body is none.
 type wire struct {
@@ -109,14 +200,11 @@ func heard(t *testing.T, call docCall, w wire) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	word, err := call.ask(c)
-	if err != nil {
-		return "no answer"
+	said, err := call.ask(c)
+	if (said == word("")) != (err != nil) {
+		t.Fatalf("%s says %s, and %v", call.name, said, err)
 	}
-	if word == "" {
-		t.Fatalf("%s says nothing", call.name)
-	}
-	return word
+	return said
 }
 
 // success is a node that says yes to any of the calls, and its change; "" leaves a field out.
@@ -170,15 +258,15 @@ func alipayTables(t *testing.T) string {
 	b.WriteString("\n## Alipay's answers\n\n| call | is | code `10000` with | called below |\n|---|---|---|---|\n")
 	for _, s := range successes {
 		call := docCalls[slices.IndexFunc(docCalls, func(c docCall) bool { return c.name == s.call })]
-		word := ""
+		called := ""
 		for _, change := range s.changes {
 			w := heard(t, call, wire{http.StatusOK, signed(t, docKeys().theirs, call.method, success(change))})
-			if word != "" && w != word {
-				t.Fatalf("%s, %s: %s and %s", s.call, s.name, word, w)
+			if called != "" && w != called {
+				t.Fatalf("%s, %s: %s and %s", s.call, s.name, called, w)
 			}
-			word = w
+			called = w
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", call.name, call.method, s.name, word)
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", call.name, call.method, s.name, called)
 	}
 	rows := newMerged()
 	row := func(name string, answer func(docCall) wire) {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,27 +19,43 @@ var updatePayment = flag.Bool("update-payment", false, "write the table of docs/
 
 // answers is a provider that says what it is told to, and counts what it was asked.
 type answers struct {
+	seckill.Verifier
 	query   []seckill.TradeState // one after another, the last for ever; "" gives no answer
 	close   seckill.CloseResult  // "" gives no answer
 	refund  seckill.RefundState  // likewise
-	status  seckill.RefundState
-	amount  seckill.Fen
+	status  seckill.RefundState  // likewise
+	amount  seckill.Fen          // of the trade; 0: the order's
 	queries int
 	asked   int
 }
 
 var errSilent = errors.New("no answer")
 
+// word is what the page calls an answer.
+func word[T ~string](answer T) string {
+	switch string(answer) {
+	case "":
+		return "no answer"
+	case string(seckill.TradeUnknown):
+		return "no trade"
+	}
+	return string(answer)
+}
+
 func (a *answers) Prepare(seckill.Order) (string, error) { return "pay", nil }
 
-func (a *answers) Query(context.Context, string) (seckill.Trade, error) {
+func (a *answers) Query(ctx context.Context, order string) (seckill.Trade, error) {
 	s := a.query[min(a.queries, len(a.query)-1)]
 	a.queries++
 	a.asked++
+	return a.trade(s, "t1")
+}
+
+func (a *answers) trade(s seckill.TradeState, no string) (seckill.Trade, error) {
 	if s == "" {
 		return seckill.Trade{}, errSilent
 	}
-	return seckill.Trade{State: s, TradeNo: "t1", Amount: a.amount}, nil
+	return seckill.Trade{State: s, TradeNo: no, Amount: a.amount}, nil
 }
 
 func (a *answers) Close(context.Context, string) (seckill.CloseResult, error) {
@@ -63,37 +79,31 @@ func (a *answers) Refund(context.Context, seckill.Refund) (seckill.RefundAnswer,
 
 func (a *answers) RefundStatus(context.Context, seckill.Refund) (seckill.RefundAnswer, error) {
 	a.asked++
+	if a.status == "" {
+		return seckill.RefundAnswer{}, errSilent
+	}
 	return seckill.RefundAnswer{State: a.status}, nil
 }
 
 // Trade says of every trade what the first query says.
 func (a *answers) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
-	if a.query[0] == "" {
-		return seckill.Trade{}, errSilent
-	}
-	return seckill.Trade{State: a.query[0], TradeNo: no, Amount: a.amount}, nil
+	return a.trade(a.query[0], no)
 }
 
-// Verify takes a form for authentic when it says so itself.
-func (a *answers) Verify(form url.Values) (seckill.Notice, error) {
-	if form.Get("sign") != "ok" {
-		return seckill.Notice{}, seckill.Refuse(seckill.CodeForged)
-	}
-	amount, err := seckill.ParseYuan(form.Get("amount"))
-	return seckill.Notice{ID: "n", Order: form.Get("order"), TradeNo: form.Get("trade_no"), Amount: amount, Paid: form.Get("paid") == "yes"}, err
-}
-
-// docStates are the states that an order is brought into before something happens. One state is several, by note, where more than it decides.
-var docStates = []struct {
+// docState is a state that an order is brought into before something happens. One state is several, by note, where more than it decides.
+type docState struct {
 	state   seckill.State
 	note    string
 	prepare func(*World, *Instance) error
-}{
+}
+
+var docStates = []docState{
 	{seckill.Queued, "", steps(install, bought("1", 1, "k"))},
 	{seckill.PendingPayment, "", placed("1", 1)},
 	{seckill.Closing, "unpaid", steps(placed("1", 1), closing("1", seckill.Expired))},
 	{seckill.Closing, "cancelled", steps(placed("1", 1), closing("1", seckill.Cancelled))},
 	{seckill.Paid, "", inState(seckill.Paid)},
+	{seckill.Paid, "t2 due back", steps(inState(seckill.Paid), notice{trade: "t2"}.told)},
 	{seckill.Confirmed, "", inState(seckill.Confirmed)},
 	{seckill.Shipped, "", inState(seckill.Shipped)},
 	{seckill.Received, "", inState(seckill.Received)},
@@ -102,17 +112,19 @@ var docStates = []struct {
 	{seckill.Cancelled, "", steps(placed("1", 1), cancelled("1"), expired)},
 	{seckill.Rejected, "", steps(install, bought("1", 1, "k"), stop, next)},
 	{seckill.RefundOwed, "", lateTrade},
+	{seckill.RefundOwed, "t1 and t2", steps(lateTrade, notice{trade: "t2"}.told)},
+	{seckill.RefundOwed, "refused", steps(lateTrade, event{provider: answers{refund: seckill.RefundRefused, status: seckill.RefundMissing}}.swept)},
 	{seckill.Refunded, "", steps(lateTrade, event{provider: answers{refund: seckill.RefundMade}}.swept)},
 }
 
 // lateTrade is an order that was cancelled, and paid by trade t1 all the same.
 func lateTrade(w *World, i *Instance) error {
-	return steps(placed("1", 1), cancelled("1"), expired, event{}.notice("t1", 8888, true))(w, i)
+	return steps(placed("1", 1), cancelled("1"), expired, notice{}.told)(w, i)
 }
 
 // inState pays an order by trade t1 and moves it on: what the back office will do has no step yet.
 func inState(to seckill.State) func(*World, *Instance) error {
-	return steps(placed("1", 1), event{}.notice("t1", 8888, true), func(w *World, _ *Instance) error {
+	return steps(placed("1", 1), notice{}.told, func(w *World, _ *Instance) error {
 		return w.Rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: w.id("1")}, Op: ledger.OpUpdate, Set: ledger.Row{"state": string(to)}}})
 	})
 }
@@ -121,45 +133,54 @@ func inState(to seckill.State) func(*World, *Instance) error {
 type event struct {
 	name     string
 	provider answers
-	happen   func(event) func(*World, *Instance) error
+	happen   func(event, *World, *Instance) error
 }
 
+// deed is an event in which the provider is not asked.
+func deed(name string, do func(*World, *Instance) error) event {
+	return event{name: name, happen: func(_ event, w *World, i *Instance) error { return do(w, i) }}
+}
+
+// on has the instance ask the event's provider.
 func (e event) on(i *Instance) *answers {
 	a := e.provider
-	a.amount = 8888
+	if a.amount == 0 {
+		a.amount = 8888
+	}
 	if len(a.query) == 0 {
 		a.query = []seckill.TradeState{""}
 	}
-	i.Notify.Verifier, i.Expire.Payments, i.Refund.Refunds, i.Refund.Trades = &a, &a, &a, &a
+	i.Expire.Payments, i.Refund.Refunds, i.Refund.Trades = &a, &a, &a
 	return &a
 }
 
-func (e event) notice(trade string, amount seckill.Fen, paid bool) func(*World, *Instance) error {
-	return func(w *World, i *Instance) error {
-		e.on(i)
-		form := url.Values{"sign": {"ok"}, "order": {w.id("1")}, "trade_no": {trade}, "amount": {amount.Yuan()}}
-		if paid {
-			form.Set("paid", "yes")
-		}
-		return i.Notify.Notify(ctx, form)
-	}
+// late has the closing message come when the hold is over.
+func (e event) late(w *World, i *Instance) error {
+	w.Clock.Advance(Hold + seckill.Grace)
+	return e.early(w, i)
 }
 
-func (e event) closed(w *World, i *Instance) error {
+// early has it come before.
+func (e event) early(w *World, i *Instance) error {
 	e.on(i)
-	w.Clock.Advance(Hold + seckill.Grace)
 	m := seckill.Message{Kind: seckill.MessageClose, Order: w.id("1")}
-	return i.Expire.Handle(ctx, seckill.Delivery{Body: m.Encode(), Receives: 1})
+	if err := i.Expire.Handle(ctx, seckill.Delivery{Body: m.Encode(), Receives: 1}); err != nil {
+		return errAgain
+	}
+	return nil
 }
 
 func (e event) swept(w *World, i *Instance) error {
-	w.Clock.Advance(2 * time.Second)
+	w.Clock.Advance(2 * time.Second) // the index catches up
 	a := e.on(i)
 	err := i.Refund.Sweep(ctx)
-	if a.asked == 0 {
+	switch {
+	case a.asked == 0:
 		return errNothingDue
+	case err != nil:
+		return errAgain
 	}
-	return err
+	return nil
 }
 
 func (e event) learnt(w *World, i *Instance) error {
@@ -168,63 +189,75 @@ func (e event) learnt(w *World, i *Instance) error {
 	return err
 }
 
-var errNothingDue = errors.New("nothing is due")
+var (
+	errNothingDue = errors.New("nothing is due")
+	errAgain      = errors.New("again later")
+)
 
-var docEvents = []event{
-	{name: "notify: paid", happen: func(e event) func(*World, *Instance) error { return e.notice("t1", 8888, true) }},
-	{name: "notify: paid, delivered twice", happen: func(e event) func(*World, *Instance) error {
-		return steps(e.notice("t1", 8888, true), e.notice("t1", 8888, true))
-	}},
-	{name: "notify: paid by a second trade", happen: func(e event) func(*World, *Instance) error { return e.notice("t2", 8888, true) }},
-	{name: "notify: another amount", happen: func(e event) func(*World, *Instance) error { return e.notice("t1", 1, true) }},
-	{name: "notify: the trade waits, or is closed", happen: func(e event) func(*World, *Instance) error { return e.notice("t1", 8888, false) }},
-	{name: "notify: forged", happen: func(e event) func(*World, *Instance) error {
-		return func(w *World, i *Instance) error {
-			e.on(i)
-			return i.Notify.Notify(ctx, url.Values{"order": {w.id("1")}})
-		}
-	}},
-	{name: "the shopper cancels", happen: func(event) func(*World, *Instance) error { return cancelled("1") }},
-	{name: "hold over; query: paid", provider: answers{query: []seckill.TradeState{seckill.TradePaid}}, happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "hold over; query: closed", provider: answers{query: []seckill.TradeState{seckill.TradeClosed}}, happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "hold over; query: no answer", happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "hold over; query: waiting, close: closed, query: waiting", provider: answers{query: []seckill.TradeState{seckill.TradeWaiting}, close: seckill.CloseDone},
-		happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "hold over; query: waiting, close: closed, query: paid", provider: answers{query: []seckill.TradeState{seckill.TradeWaiting, seckill.TradePaid}, close: seckill.CloseDone},
-		happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "hold over; query: waiting, close: closed, query: no answer", provider: answers{query: []seckill.TradeState{seckill.TradeWaiting, ""}, close: seckill.CloseDone},
-		happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "hold over; query: no trade, close: not_exist", provider: answers{query: []seckill.TradeState{seckill.TradeUnknown}, close: seckill.CloseMissing},
-		happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "hold over; query: waiting, close: refused, query: paid", provider: answers{query: []seckill.TradeState{seckill.TradeWaiting, seckill.TradePaid}, close: seckill.CloseRefused},
-		happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "hold over; query: waiting, close: refused, again and again", provider: answers{query: []seckill.TradeState{seckill.TradeWaiting}, close: seckill.CloseRefused},
-		happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "hold over; query: waiting, close: no answer", provider: answers{query: []seckill.TradeState{seckill.TradeWaiting}}, happen: func(e event) func(*World, *Instance) error { return e.closed }},
-	{name: "refund: made", provider: answers{refund: seckill.RefundMade}, happen: func(e event) func(*World, *Instance) error { return e.swept }},
-	{name: "refund: pending, status: made", provider: answers{refund: seckill.RefundPending, status: seckill.RefundMade}, happen: func(e event) func(*World, *Instance) error { return e.swept }},
-	{name: "refund: pending, status: pending or missing", provider: answers{refund: seckill.RefundPending, status: seckill.RefundMissing}, happen: func(e event) func(*World, *Instance) error { return e.swept }},
-	{name: "refund: refused, status: made", provider: answers{refund: seckill.RefundRefused, status: seckill.RefundMade}, happen: func(e event) func(*World, *Instance) error { return e.swept }},
-	{name: "refund: refused, status: missing", provider: answers{refund: seckill.RefundRefused, status: seckill.RefundMissing}, happen: func(e event) func(*World, *Instance) error { return e.swept }},
-	{name: "refund: no answer", happen: func(e event) func(*World, *Instance) error { return e.swept }},
-	{name: "the operator refunds, with restock", happen: func(event) func(*World, *Instance) error { return refundedOrder("1", true) }},
-	{name: "the operator refunds, without restock", happen: func(event) func(*World, *Instance) error { return refundedOrder("1", false) }},
-	{name: "the operator wants refunds asked for again", happen: func(event) func(*World, *Instance) error {
-		return func(w *World, i *Instance) error {
-			n, err := i.Refund.Again(ctx, w.id("1"), "ann", "paid in")
-			if err == nil && n == 0 {
-				err = errNothingDue
+// closings are the answers with which an order can be closed, or not.
+func closings(happen func(event, *World, *Instance) error) []event {
+	paid := seckill.TradePaid
+	list := []event{
+		{"query: paid", answers{query: []seckill.TradeState{paid}}, happen},
+		{"query: paid, another amount", answers{query: []seckill.TradeState{paid}, amount: 1}, happen},
+		{"query: closed", answers{query: []seckill.TradeState{seckill.TradeClosed}}, happen},
+		{"query: no answer", answers{}, happen},
+	}
+	for _, first := range []seckill.TradeState{seckill.TradeWaiting, seckill.TradeUnknown} {
+		for _, c := range []seckill.CloseResult{seckill.CloseDone, seckill.CloseMissing, seckill.CloseRefused, ""} {
+			name := "query: " + word(first) + ", close: " + word(c)
+			if c == seckill.CloseMissing || c == "" {
+				list = append(list, event{name, answers{query: []seckill.TradeState{first}, close: c}, happen})
+				continue
 			}
-			return err
+			for _, then := range []seckill.TradeState{seckill.TradeWaiting, seckill.TradeUnknown, paid, seckill.TradeClosed, ""} {
+				list = append(list, event{name + ", query: " + word(then), answers{query: []seckill.TradeState{first, then}, close: c}, happen})
+			}
 		}
-	}},
-	{name: "the operator wants a closing order asked about", happen: func(event) func(*World, *Instance) error {
-		return func(w *World, i *Instance) error { return i.Refund.Ask(ctx, w.id("1"), "ann", "she waits") }
-	}},
-	{name: "the operator has a trade recorded; query: paid", provider: answers{query: []seckill.TradeState{seckill.TradePaid}}, happen: func(e event) func(*World, *Instance) error { return e.learnt }},
-	{name: "the operator has a trade recorded; query: waiting, closed, or another order's", provider: answers{query: []seckill.TradeState{seckill.TradeWaiting}},
-		happen: func(e event) func(*World, *Instance) error { return e.learnt }},
-	{name: "the operator has a trade recorded; query: no answer", happen: func(e event) func(*World, *Instance) error { return e.learnt }},
+	}
+	return list
+}
+
+// refundings are the answers with which a refund can be made, or not.
+func refundings() []event {
+	list := []event{{"refund: made", answers{refund: seckill.RefundMade}, event.swept}, {"refund: no answer", answers{}, event.swept}}
+	for _, r := range []seckill.RefundState{seckill.RefundPending, seckill.RefundRefused} {
+		for _, s := range []seckill.RefundState{seckill.RefundMade, seckill.RefundPending, seckill.RefundMissing, ""} {
+			list = append(list, event{"refund: " + word(r) + ", status: " + word(s), answers{refund: r, status: s}, event.swept})
+		}
+	}
+	return list
+}
+
+// learnings are the answers with which a trade can be recorded, or not.
+func learnings() []event {
+	list := []event{{"query: paid, another amount", answers{query: []seckill.TradeState{seckill.TradePaid}, amount: 1}, event.learnt}}
+	for _, s := range []seckill.TradeState{seckill.TradePaid, seckill.TradeWaiting, seckill.TradeClosed, seckill.TradeUnknown, ""} {
+		list = append(list, event{"query: " + word(s), answers{query: []seckill.TradeState{s}}, event.learnt})
+	}
+	return list
+}
+
+// docEvents are all that can happen, by who begins it.
+var docEvents = []struct {
+	title  string
+	events []event
+}{
+	{"A notify comes", notifies},
+	{"The shopper cancels", []event{deed("", cancelled("1"))}},
+	{"The closing message comes, and the hold is over", closings(event.late)},
+	{"The closing message comes before the hold is over", closings(event.early)},
+	{"Refunds that are due are asked for", refundings()},
+	{"The operator refunds", []event{deed("with restock", refundedOrder("1", true)), deed("without restock", refundedOrder("1", false))}},
+	{"The operator wants refunds asked for again", []event{deed("", func(w *World, i *Instance) error {
+		n, err := i.Refund.Again(ctx, w.id("1"), "ann", "paid in")
+		if err == nil && n == 0 {
+			err = errNothingDue
+		}
+		return err
+	})}},
+	{"The operator wants a closing order asked about", []event{deed("", func(w *World, i *Instance) error { return i.Refund.Ask(ctx, w.id("1"), "ann", "she waits") })}},
+	{"The operator has trade t2 recorded", learnings()},
 }
 
 // outcome says what an event makes of an order: its state, its units when they change, its money, and what the caller hears when that is no yes.
@@ -289,40 +322,58 @@ func (m *merged) text() string {
 	return b.String()
 }
 
-func paymentTable(t *testing.T) string {
+// paymentTables plays every event at every state. Events that make the same of all states share a table.
+func paymentTables(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	for _, e := range docEvents {
-		fmt.Fprintf(&b, "\n### %s\n\n| order is | and becomes |\n|---|---|\n", e.name)
-		rows := newMerged()
-		for _, s := range docStates {
-			w, err := NewWorld(3, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			i := w.Start(none)
-			if err := s.prepare(w, i); err != nil {
-				t.Fatalf("%s: %v", s.state, err)
-			}
-			before, err := w.ledger.Order(ctx, w.id("1"))
-			if err == nil && before.State != s.state || err != nil && s.state != seckill.Queued {
-				t.Fatalf("%s was prepared as %s (%v)", s.state, before.State, err)
-			}
-			cell, err := outcome(w, before, e.happen(e)(w, i))
-			if err != nil || cell == "" {
-				t.Fatalf("%s, %s: %q, %v", e.name, s.state, cell, err)
-			}
-			cell = strings.Replace(cell, string(s.state), "as it was", 1)
-			label := "`" + string(s.state) + "`"
-			if s.note != "" {
-				label += " (" + s.note + ")"
-			}
-			rows.add(label, cell)
-			w.over()
+	b.WriteString("\n## What happens\n")
+	for _, g := range docEvents {
+		fmt.Fprintf(&b, "\n### %s\n", g.title)
+		tables := newMerged()
+		for _, e := range g.events {
+			tables.add(e.name, paymentTable(t, e))
 		}
-		b.WriteString(rows.text())
+		for _, table := range tables.rest {
+			b.WriteString("\n")
+			for _, name := range tables.labels[table] {
+				if name != "" {
+					fmt.Fprintf(&b, "- %s\n", name)
+				}
+			}
+			b.WriteString("\n| order is | and becomes |\n|---|---|\n" + table)
+		}
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), "\n\n\n", "\n\n")
+}
+
+func paymentTable(t *testing.T, e event) string {
+	t.Helper()
+	rows := newMerged()
+	for _, s := range docStates {
+		w, err := NewWorld(3, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := w.Start(none)
+		if err := s.prepare(w, i); err != nil {
+			t.Fatalf("%s: %v", s.state, err)
+		}
+		before, err := w.ledger.Order(ctx, w.id("1"))
+		if err == nil && before.State != s.state || err != nil && s.state != seckill.Queued {
+			t.Fatalf("%s was prepared as %s (%v)", s.state, before.State, err)
+		}
+		cell, err := outcome(w, before, e.happen(e, w, i))
+		if err != nil || cell == "" {
+			t.Fatalf("%s, %s: %q, %v", e.name, s.state, cell, err)
+		}
+		label := "`" + string(s.state) + "`"
+		if s.note != "" {
+			label += " (" + s.note + ")"
+		}
+		rows.add(label, strings.Replace(cell, string(s.state), "as it was", 1))
+		w.over()
+	}
+	return rows.text()
 }
 
 const (
@@ -340,7 +391,12 @@ func TestPaymentPage(t *testing.T) {
 	if !marked {
 		t.Fatalf("%s has no line %q", paymentPage, paymentMark)
 	}
-	want := alipayTables(t) + paymentTable(t)
+	for _, state := range seckill.States {
+		if !slices.ContainsFunc(docStates, func(s docState) bool { return s.state == state.State }) {
+			t.Errorf("nothing happens to an order that is %s", state.State)
+		}
+	}
+	want := alipayTables(t) + paymentTables(t)
 	if *updatePayment {
 		if err := os.WriteFile(paymentPage, []byte(head+paymentMark+want), 0o644); err != nil {
 			t.Fatal(err)
