@@ -381,7 +381,7 @@ const (
 	paymentMark = "<!-- generated from here on: go test ./sim -run TestPaymentPage -update-payment -->\n"
 )
 
-// TestPaymentPage holds docs/PAYMENT.md to what the flows do: each event at each state of an order, played.
+// TestPaymentPage holds docs/PAYMENT.md to what is: each event at each state of an order, played, and each answer of Alipay, read by its client.
 func TestPaymentPage(t *testing.T) {
 	page, err := os.ReadFile(paymentPage)
 	if err != nil {
@@ -404,6 +404,6 @@ func TestPaymentPage(t *testing.T) {
 		return
 	}
 	if table != want {
-		t.Errorf("%s is not what the flows do: make generate", paymentPage)
+		t.Errorf("%s is not what the flows and the client of Alipay do: make generate", paymentPage)
 	}
 }
