@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -109,7 +111,12 @@ func cancelled(user string) func(*World, *Instance) error {
 // lost drops the notices that wait.
 func lost(w *World, i *Instance) error { w.Provider.Notices = nil; return nil }
 
-func notified(w *World, i *Instance) error { return i.Notify.Notify(ctx, w.Provider.Notices[0]) }
+func notified(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[0]) }
+
+// ofMoney are the notices that wait and say that a trade is paid.
+func ofMoney(w *World) []url.Values {
+	return slices.DeleteFunc(slices.Clone(w.Provider.Notices), func(n url.Values) bool { return n.Get("status") != string(seckill.TradePaid) })
+}
 
 func due(w *World, i *Instance) error { w.Clock.Advance(Hold + seckill.Grace); return nil }
 
@@ -260,7 +267,7 @@ func secondTrade(user string) func(*World, *Instance) error {
 	}
 }
 
-func secondNotice(w *World, i *Instance) error { return i.Notify.Notify(ctx, w.Provider.Notices[1]) }
+func secondNotice(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[1]) }
 
 // closing has the order begin to close, to become expired or cancelled.
 func closing(user string, to seckill.State) func(*World, *Instance) error {
