@@ -69,4 +69,17 @@ func TestNothingBreaksTheAudit(t *testing.T) {
 	})
 }
 
+// TestUnitsThatAreNone of a paid order are said, and looked up nowhere.
+func TestUnitsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, units := range []string{"-1", "0", "1,-1", "99999999999", "x"} {
+		w := atRest()
+		i := slices.IndexFunc(w.tables[ledger.TableOrders], func(r ledger.Row) bool { return r["state"] == string(seckill.Paid) })
+		w.tables[ledger.TableOrders][i]["units"] = units
+		if r, err := audit.Run(t.Context(), w, audit.Options{Item: item}); err != nil || len(verdicts(r, audit.Broken)) == 0 {
+			t.Errorf("units %q: %v, nothing is broken", units, err)
+		}
+	}
+}
+
 var names = []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I11", "L1", "L2", "L3", "L4"}

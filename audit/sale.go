@@ -283,6 +283,7 @@ func (d *decoder) units(attr string) []int32 {
 		n, err := strconv.ParseInt(part, 10, 32)
 		if err != nil || n < 1 || slices.Contains(out, int32(n)) {
 			d.fail(attr, "a list of different numbers")
+			continue
 		}
 		out = append(out, int32(n))
 	}
