@@ -211,6 +211,14 @@ func cmpText(a, b string) int {
 	return 0
 }
 
+// kindsOf are the kinds of a reconciliation's differences, in its order.
+func kindsOf(r seckill.Reconciliation) (kinds []seckill.DifferenceKind) {
+	for _, d := range r.Differences {
+		kinds = append(kinds, d.Kind)
+	}
+	return kinds
+}
+
 // TestRefundsThatTheLedgerDoesNotKnow: one from the provider's console is under another id; one whose answer was lost is still due here.
 func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	t.Parallel()
@@ -263,10 +271,7 @@ func TestARefundWithoutAnId(t *testing.T) {
 		}
 		got, err := w.flow.Day(ctx, day)
 		must(t, err)
-		var kinds []seckill.DifferenceKind
-		for _, d := range got.Differences {
-			kinds = append(kinds, d.Kind)
-		}
+		kinds := kindsOf(got)
 		if !slices.Equal(kinds, bill.want) {
 			t.Errorf("%s: %v, want %v", name, kinds, bill.want)
 		}
@@ -285,10 +290,7 @@ func TestWhatWasLearntDaysLater(t *testing.T) {
 		w.back(t, w.paid(t, at, 0), at, late)
 		got, err := w.flow.Day(ctx, day)
 		must(t, err)
-		var kinds []seckill.DifferenceKind
-		for _, d := range got.Differences {
-			kinds = append(kinds, d.Kind)
-		}
+		kinds := kindsOf(got)
 		slices.Sort(kinds)
 		if !slices.Equal(kinds, want) {
 			t.Errorf("%d days: %v, want %v", days, kinds, want)
@@ -321,10 +323,7 @@ func TestWhatIsLearntBeforeMidnightAndBookedAfter(t *testing.T) {
 		for i, d := range []string{day, next} {
 			got, err := w.flow.Day(ctx, d)
 			must(t, err)
-			var kinds []seckill.DifferenceKind
-			for _, d := range got.Differences {
-				kinds = append(kinds, d.Kind)
-			}
+			kinds := kindsOf(got)
 			slices.Sort(kinds)
 			if !slices.Equal(kinds, tc.want[i]) || got.NoBill != (tc.lost && i == 1) {
 				t.Errorf("%s: %s has %v (no bill %t), want %v", name, d, kinds, got.NoBill, tc.want[i])
