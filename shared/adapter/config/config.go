@@ -262,9 +262,9 @@ func (g *FakeGateway) problems() (out []string) {
 	out = keyProblems(g.Private(), g.ShopPublic())
 	if g.URL != "" {
 		out = wantURL(out, "ALIPAY_GATEWAY", g.URL, "http", "https")
-	}
-	if g.URL != "" && !strings.HasSuffix(g.URL, "/gateway.do") {
-		out = append(out, fmt.Sprintf("ALIPAY_GATEWAY is %q, want an http or https URL that ends in /gateway.do", g.URL))
+		if !strings.HasSuffix(g.URL, "/gateway.do") {
+			out = append(out, fmt.Sprintf("ALIPAY_GATEWAY is %q, want an http or https URL that ends in /gateway.do", g.URL))
+		}
 	}
 	if g.ReturnURL != "" {
 		out = wantURL(out, "CASHIER_RETURN_URL", g.ReturnURL, "http", "https")

@@ -50,7 +50,8 @@ func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 // Unreadable counts a notify that is no form, as one that is refused.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventForged, 1) }
 
-// settle does what an authentic notice says, of money or of none, if it is about an order and its amount. It is kept after its effect: a fault of keeping it has it sent again, when its money is safe already.
+// settle does what an authentic notice says, of money or of none, if it is about an order and its amount. It is kept after its effect: a fault of keeping it
+// has it sent again, when its money is safe already.
 func (f *Flow) settle(ctx context.Context, n *seckill.Notice, form url.Values) error {
 	outcome := seckill.NoticeNothing
 	var err error
