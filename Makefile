@@ -109,14 +109,12 @@ real: ## tests on a real Redis, DynamoDB- and SQS-compatible servers, and agains
 
 # Not in .ci/run: this takes too long for every change.
 .PHONY: nightly
-nightly: second mutants coverage build ## what takes longer: a second database, all mutants, what the simulator reaches, 100,000 seeds, the suite on every local target, fuzzing
-	$(MAKE) race RACE=./...
-	bin/seckill sim --seeds 100000
-	$(GO) test -count=1 -timeout 3h ./sim -run TestMoneyInterleaved -three
-	$(GO) test -count=1 -tags real ./functions -run TestSize -args -arch arm64
-	for target in ministack localstack samlocal; do e2e/target/run.sh $$target || exit 1; done
-	bin/seckill sim --undersell --seeds 1000
-	$(MAKE) fuzz
+nightly: ## what takes longer than .ci/run may; prints a table of parts and times; ONLY="fuzz,drills" runs some parts
+	@.ci/nightly $(ONLY)
+
+.PHONY: threes
+threes: ## every cast of three actors at one order's money, about an hour and a half
+	$(GO) test -count=1 -timeout 6h ./sim -run TestMoneyInterleaved -v -args -threes 100
 
 .PHONY: soak
 soak: build ## simulate until stopped (Ctrl-C), from a seed of its own; FROM=1000000 says which

@@ -1,0 +1,34 @@
+# Sourced by .ci/run and .ci/nightly: runs a script's stages, and prints a table of their results and times when the script ends.
+#   stage NAME COMMAND…     runs the command. If it fails, the script ends, unless keep_going=yes: then the other stages still run.
+#   skipped NAME REASON     records a stage that cannot run here.
+#   at_exit COMMAND…        runs the command when the script ends, the last one registered first.
+# The script's exit code is 1 if any stage failed.
+stages=() exits=() failed=0 keep_going=${keep_going-no}
+begun=$SECONDS
+
+stage() {
+  local name=$1 from=$SECONDS result=ok
+  shift
+  printf '\n=== %s\n' "$name"
+  "$@" || { result=FAILED failed=1; }
+  stages+=("$(printf '%-34s %-8s %3d:%02d' "$name" "$result" $(((SECONDS - from) / 60)) $(((SECONDS - from) % 60)))")
+  [ "$result" = ok ] || [ "$keep_going" = yes ] || exit 1
+}
+
+skipped() {
+  stages+=("$(printf '%-34s NOT RUN  %s' "$1" "$2")")
+  echo "$1: NOT RUN, because $2" >&2
+}
+
+at_exit() { exits=("$(printf '%q ' "$@")" "${exits[@]}"); }
+
+finish() {
+  local code=$? command
+  for command in "${exits[@]}"; do eval "$command" || true; done
+  stages+=("$(printf '%-34s %-8s %3d:%02d' "in all" "" $(((SECONDS - begun) / 60)) $(((SECONDS - begun) % 60)))")
+  printf '\n%-34s %-8s %s\n' "stage" "result" "min:s"
+  printf '%s\n' "${stages[@]}"
+  [ "$code" != 0 ] || code=$failed
+  exit "$code"
+}
+trap finish EXIT
