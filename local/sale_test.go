@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,40 @@ func TestSameKeyTwiceIsOneOrder(t *testing.T) {
 	if n := len(w.Rows.Dump(ledger.TableOrders)); n != 2 {
 		t.Errorf("%d orders, want 2", n)
 	}
+}
+
+// TestTwoAddressesAreTwoOrders: each shopper sends one unit to each of two addresses, without a key. Many shoppers, for the second purchase
+// often comes after the first order was placed.
+func TestTwoAddressesAreTwoOrders(t *testing.T) {
+	t.Parallel()
+	const shoppers = 200
+	w := start(t, local.Options{Items: []seckill.Item{live("5", 2*shoppers, 2)}})
+	merged := 0
+	for n := range shoppers {
+		user := strconv.Itoa(2001 + n)
+		token, asked := w.token(user), map[string]string{}
+		for _, to := range []string{"A street 1", "B street 2"} {
+			a := w.call(token, "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1, "address": to})
+			if a.status != 200 {
+				t.Fatalf("shopper %s to %s: %v", user, to, a)
+			}
+			asked[a.text("order_id")] = to
+		}
+		if len(asked) == 1 {
+			merged++
+			continue
+		}
+		w.settled()
+		for id, to := range asked {
+			if a := w.call(token, "GET", "/order/"+id, nil); a.text("address") != to {
+				t.Errorf("shopper %s: order %s, asked for to %s: %v", user, id, to, a)
+			}
+		}
+	}
+	if merged > 0 {
+		t.Errorf("%d of %d pairs were answered 200 twice with one order", merged, shoppers)
+	}
+	w.drained()
 }
 
 func TestCancelGivesTheUnitBackAndLateMoneyGoesBack(t *testing.T) {

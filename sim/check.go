@@ -79,15 +79,13 @@ func (w *World) checkOrder(id string) error {
 
 // checkBirth judges an order's first row: I4, I9, I10.
 func (w *World) checkBirth(o *orderRow) error {
-	if r, ok := w.asked[o.id]; ok {
-		if r.User != o.user || r.Item != o.item {
-			return fmt.Errorf("I9 order %s is %s's of item %s, who did not ask for it", o.id, o.user, o.item)
+	a := ask{o.user, o.item, o.count, o.address}
+	if asked, keyed := w.asked[o.id]; keyed {
+		if !slices.Contains(asked, a) {
+			return fmt.Errorf("I9 order %s is %v, asked for was %v", o.id, a, asked)
 		}
-	} else {
-		k := keyless{o.user, o.item, o.count}
-		if w.placed[k]++; w.placed[k] > w.keyless[k] {
-			return fmt.Errorf("I4/I9 %d orders without a key of %v, asked for %d times", w.placed[k], k, w.keyless[k])
-		}
+	} else if w.placed[a]++; w.placed[a] > w.keyless[a] {
+		return fmt.Errorf("I4/I9 %d orders without a key of %v, asked for %d times", w.placed[a], a, w.keyless[a])
 	}
 	if at := w.stoppedAt[o.item]; o.state != seckill.Rejected && !at.IsZero() && w.Clock.Now().After(at.Add(2*time.Second)) {
 		return fmt.Errorf("I10 order %s placed at %s, the stop was acknowledged at %s", o.id, w.Clock.Now(), at)

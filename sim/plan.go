@@ -16,6 +16,7 @@ type Plan struct {
 	Seed      uint64
 	Items     []ItemPlan
 	Shoppers  int
+	Addresses int // from which shoppers choose; 0, in histories kept from before there were several: one, and counts of 1 or the limit
 	Length    int // acts
 	Instances int
 	Weights   [nActs]int `json:"-"` // only for drawing acts
@@ -70,7 +71,7 @@ var spots = []string{
 func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	p := Plan{Seed: seed, Instances: 3, Weights: usual, Sticky: []int{0, 50, 90, 97}[r.IntN(4)], Batch: []int{1, 1, 3, 10}[r.IntN(4)],
-		Pays: []int{30, 70, 95}[r.IntN(3)], Slow: []int{0, 0, 10, 30}[r.IntN(4)], Installed: r.IntN(100) < 80, sabotage: o.Break}
+		Pays: []int{30, 70, 95}[r.IntN(3)], Slow: []int{0, 0, 10, 30}[r.IntN(4)], Installed: r.IntN(100) < 80, Addresses: 1 + int(seed%3), sabotage: o.Break}
 	p.size(r, o)
 	on := func(percent int) bool { return r.IntN(100) < percent }
 	for _, a := range []Kind{actBuy, actConsume, actClose, actOpen, actPay, actCancel, actTick} {
@@ -198,7 +199,7 @@ func (p *Plan) size(r *rand.Rand, o Options) {
 		items = o.Items
 	}
 	for range items {
-		it := ItemPlan{Stock: 2 + r.IntN(3), Limit: 1 + r.IntN(2)}
+		it := ItemPlan{Stock: 2 + r.IntN(3), Limit: 1 + r.IntN(3)}
 		if crowd || p.Shoppers > 9 {
 			it.Stock = 4 + r.IntN(10)
 		}

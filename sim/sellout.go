@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"seckill/shared/flow/buy"
 	"seckill/shared/seckill"
 )
 
@@ -68,9 +69,9 @@ func (i *Instance) operate(it *seckill.Item) error {
 func (i *Instance) sell(it *seckill.Item, user string) (bool, error) {
 	w := i.world
 	w.Clock.Advance(2 * time.Second)
-	id, err := i.PurchaseOf(it.ID, user, it.Limit, "k")
+	id, err := i.PurchaseOf(buy.Purchase{Item: it.ID, User: user, Count: it.Limit, Address: addresses[0], Key: "k"})
 	if err != nil && seckill.CodeOf(err) == seckill.CodeNotEnough {
-		id, err = i.PurchaseOf(it.ID, user, 1, "k2")
+		id, err = i.PurchaseOf(buy.Purchase{Item: it.ID, User: user, Count: 1, Address: addresses[0], Key: "k2"})
 	}
 	if err != nil && seckill.CodeOf(err) == seckill.CodeSoldOut {
 		return false, nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"seckill/shared/flow/buy"
 	"seckill/shared/flow/shop"
 	"seckill/shared/seckill"
 	"seckill/sim/linear"
@@ -18,16 +19,20 @@ func (s *Sim) buy(t Act) {
 	if pick(t.A, 16, 2) == 0 {
 		key = "k" + strconv.Itoa(pick(t.A, 17, 2))
 	}
-	if pick(t.A, 20, 4) == 0 {
+	switch n := pick(t.A, 20, 4); {
+	case n == 0:
 		count = it.Limit
+	case n == 1 && s.plan.Addresses > 0:
+		count = 1 + pick(t.A, 28, it.Limit)
 	}
-	name := "shopper " + shopper + " buys " + strconv.Itoa(count) + " of " + it.ID
+	address := addresses[pick(t.A, 32, max(1, s.plan.Addresses))]
+	name := "shopper " + shopper + " buys " + strconv.Itoa(count) + " of " + it.ID + " to " + address
 	if key != "" {
 		name += " with key " + key
 	}
 	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
 		p := s.current
-		order, err := s.purchase(i, it.ID, shopper, count, key)
+		order, err := s.purchase(i, buy.Purchase{Item: it.ID, User: shopper, Count: count, Address: address, Key: key})
 		if err != nil {
 			s.trace.step(s.Clock.Now(), p, "is refused: ", string(seckill.CodeOf(err)))
 			return
@@ -38,9 +43,10 @@ func (s *Sim) buy(t Act) {
 }
 
 // purchase asks for units, and notes the question and the answer.
-func (s *Sim) purchase(i *Instance, item, shopper string, count int, key string) (order string, err error) {
-	h := s.heard.Begin(linear.Op{Shopper: shopper, Item: item, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy, Key: key, Count: count, Address: address})
-	order, err = i.PurchaseOf(item, shopper, count, key)
+func (s *Sim) purchase(i *Instance, p buy.Purchase) (order string, err error) {
+	h := s.heard.Begin(linear.Op{Shopper: p.User, Item: p.Item, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy, Key: p.Key,
+		Count: p.Count, Address: p.Address})
+	order, err = i.PurchaseOf(p)
 	s.answered(h, err, linear.Outcome{Kind: linear.Accepted, Order: order})
 	return order, err
 }
@@ -148,7 +154,7 @@ func shown(st shop.Status) linear.Outcome {
 }
 
 func seen(o *seckill.Order) linear.Seen {
-	return linear.Seen{Item: o.Item, Order: o.ID, State: o.State, Count: o.Count, Units: o.Units}
+	return linear.Seen{Item: o.Item, Order: o.ID, State: o.State, Count: o.Count, Address: o.Address, Units: o.Units}
 }
 
 // open begins a trade; a second one only where shoppers do that.

@@ -12,6 +12,7 @@ import (
 
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
+	"seckill/shared/flow/buy"
 	"seckill/shared/seckill"
 	"seckill/sim/linear"
 )
@@ -145,7 +146,7 @@ func (s *Sim) past() error {
 	i := s.Start(s.plain)
 	var err error
 	reserve := func(user string) *orderRow {
-		id, e := s.purchase(i, s.Item.ID, user, 1, "past")
+		id, e := s.purchase(i, buy.Purchase{Item: s.Item.ID, User: user, Count: 1, Address: addresses[0], Key: "past"})
 		err = errors.Join(err, e)
 		return &orderRow{id: id, user: user, item: s.Item.ID}
 	}

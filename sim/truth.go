@@ -33,6 +33,7 @@ type truth struct {
 type orderRow struct {
 	id, item, user string
 	count          int
+	address        string
 	units          []int
 	state          seckill.State
 	reason         seckill.Code
@@ -153,7 +154,7 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 		delete(t.orders, id)
 		return
 	}
-	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")), units: unitsOf(is),
+	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")), address: text(is, "address"), units: unitsOf(is),
 		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")), created: time.UnixMilli(number(is, "created")), first: old == nil}
 	from := seckill.Queued
 	if old != nil {

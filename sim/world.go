@@ -52,40 +52,41 @@ type World struct {
 	ids    *system.IDs
 	truth  *truth
 
-	odd        map[string]bool            // bodies of messages with which nobody can do anything
-	touched    bool                       // a script ran since the last Check
-	calls      int                        // of ports while nothing goes wrong
-	forgot     bool                       // the stock has forgotten something
-	lostAt     time.Time                  // when it last did
-	losses     int                        // how often it did, and 1
-	calm       time.Time                  // when faults stopped; zero while they strike
-	resuming   map[string]int             // by item, how many operators are resuming its sale
-	resumed    map[string]int             // by item, how many ever were
-	forgetting func()                     // told of it
-	redrove    func()                     // told of parked messages that are moved back
-	grown      map[string]int             // by item, the stock that an operator was told it has
-	looks      func()                     // called in each round of Drain
-	hurry      func() bool                // whether Drain goes by seconds instead of minutes
-	read       map[string]*numbers        // by item, the stock's numbers as they are; emptied by every script
-	settled    map[string]int             // by order, the losses when the stock was told what the ledger decided
-	none       map[string]bool            // orders that the stock had no unit for
-	reserved   string                     // the item of the newest reservation
-	drawing    map[string]int             // by order, the losses when the stock took it up that it asks for other numbers
-	asked      map[string]seckill.Request // requests with a key, by order id
-	keyless    map[keyless]int            // requests without one
-	placed     map[keyless]int            // orders of those
-	acked      map[string]bool            // order ids that buy answered
-	stoppedAt  map[string]time.Time       // when an item's stop was acknowledged; none while on sale
-	obeyed     map[string]time.Time       // when that stop was asked for
+	odd        map[string]bool      // bodies of messages with which nobody can do anything
+	touched    bool                 // a script ran since the last Check
+	calls      int                  // of ports while nothing goes wrong
+	forgot     bool                 // the stock has forgotten something
+	lostAt     time.Time            // when it last did
+	losses     int                  // how often it did, and 1
+	calm       time.Time            // when faults stopped; zero while they strike
+	resuming   map[string]int       // by item, how many operators are resuming its sale
+	resumed    map[string]int       // by item, how many ever were
+	forgetting func()               // told of it
+	redrove    func()               // told of parked messages that are moved back
+	grown      map[string]int       // by item, the stock that an operator was told it has
+	looks      func()               // called in each round of Drain
+	hurry      func() bool          // whether Drain goes by seconds instead of minutes
+	read       map[string]*numbers  // by item, the stock's numbers as they are; emptied by every script
+	settled    map[string]int       // by order, the losses when the stock was told what the ledger decided
+	none       map[string]bool      // orders that the stock had no unit for
+	reserved   string               // the item of the newest reservation
+	drawing    map[string]int       // by order, the losses when the stock took it up that it asks for other numbers
+	asked      map[string][]ask     // requests with a key, by order id
+	keyless    map[ask]int          // requests without one
+	placed     map[ask]int          // orders of those
+	acked      map[string]bool      // order ids that buy answered
+	stoppedAt  map[string]time.Time // when an item's stop was acknowledged; none while on sale
+	obeyed     map[string]time.Time // when that stop was asked for
 }
 
-// address is where everybody lives.
-const address = "杭州市西湖区1号"
+// addresses are where shoppers have things sent to.
+var addresses = []string{"杭州市西湖区1号", "上海市|浦东新区\"2号\"\\", "杭州市西湖区1号甲"}
 
-// keyless is what a request without a key is known by.
-type keyless struct {
+// ask is what somebody asked for.
+type ask struct {
 	user, item string
 	count      int
+	address    string
 }
 
 // Setting is what a world is made of.
@@ -115,7 +116,7 @@ func NewWorldOf(s Setting) (*World, error) {
 	w := &World{
 		Clock: clock, Redis: redises.Get().(*memory.Redis), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, lag: s.IndexLag, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		forgetting: func() {}, redrove: func() {}, obeyed: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, losses: 1, settled: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{}, odd: map[string]bool{}, asked: map[string]seckill.Request{}, keyless: map[keyless]int{}, placed: map[keyless]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
+		forgetting: func() {}, redrove: func() {}, obeyed: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, losses: 1, settled: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{}, odd: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
@@ -337,20 +338,21 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 	}
 }
 
-// Purchase asks for units of the first item.
+// Purchase asks for units of the first item, to be sent to the first address.
 func (i *Instance) Purchase(user string, count int, key string) (string, error) {
-	return i.PurchaseOf(i.world.Item.ID, user, count, key)
+	return i.PurchaseOf(buy.Purchase{Item: i.world.Item.ID, User: user, Count: count, Address: addresses[0], Key: key})
 }
 
 // PurchaseOf asks for units and notes that it was asked for, and what was answered.
-func (i *Instance) PurchaseOf(item, user string, count int, key string) (string, error) {
-	w := i.world
-	if key != "" {
-		w.asked[seckill.KeyedOrderID(item, user, key)] = seckill.Request{Item: item, User: user, Count: count}
+func (i *Instance) PurchaseOf(p buy.Purchase) (string, error) {
+	w, a := i.world, ask{p.User, p.Item, p.Count, p.Address}
+	if p.Key != "" {
+		id := seckill.KeyedOrderID(p.Item, p.User, p.Key)
+		w.asked[id] = append(w.asked[id], a)
 	} else {
-		w.keyless[keyless{user, item, count}]++
+		w.keyless[a]++
 	}
-	id, err := i.Buy.Buy(context.Background(), buy.Purchase{Item: item, User: user, Count: count, Address: address, Key: key})
+	id, err := i.Buy.Buy(context.Background(), p)
 	if err == nil {
 		w.acked[id] = true
 	}

@@ -190,8 +190,8 @@ const BuildPatience = 2*SkewBound + time.Second
 // error but those named is a fault: the effect is unknown. Times are the caller's clock.
 type Stock interface {
 	// Reserve draws r.Count units for the request and stores it whole (the outbox), or says why not. keyed: r.Order came
-	// from an idempotency key; without it a repeat with the same count is recognised while the user's order is queued.
-	// resend is when repair first sends the message again. ErrNotInstalled.
+	// from an idempotency key; without it a repeat with the same count and address is recognised while the user's order is
+	// queued. resend is when repair first sends the message again. ErrNotInstalled.
 	Reserve(ctx context.Context, now time.Time, r Request, keyed bool, resend time.Duration) (ReserveResult, error)
 	// Settle records that the ledger has decided the order and which units it gives it (none when rejected): it is no longer
 	// awaited, and every number held for it beyond these becomes free. It only ever lowers what counts against the

@@ -133,9 +133,29 @@ func TestPromises(t *testing.T) {
 		{"key_reused and no other body", told(buys("k", 1), buys("k", 1).answered(refused(seckill.CodeKeyReused, "a"))), nil, RuleBody, 1},
 		{"key_reused, and the other body was refused", told(buys("k", 2).answered(refused(seckill.CodeItemUnknown, "")),
 			buys("k", 1).answered(refused(seckill.CodeKeyReused, "a"))), nil, RuleBody, 1},
-		{"another count than asked for", told(buys("k", 1).answered(accepted("a")), looks("a", row("a", paid, 4, 5))), nil, RuleCount, 1},
+		{"another count than asked for", told(buys("k", 1).answered(accepted("a")), looks("a", row("a", paid, 4, 5))), nil, RuleAsked, 1},
 		{"the count of a placed order changes", told(buys("k", 1), buys("k", 2), looks("a", row("a", paid, 4)), looks("a", row("a", paid, 4, 5)),
-			buys("k", 1).answered(accepted("a"))), []int64{7}, RuleCount, 2},
+			buys("k", 1).answered(accepted("a"))), []int64{7}, RuleAsked, 2},
+		{"another address than asked for", told(body(buys("k", 1), "b").answered(accepted("a")), looks("a", row("a", paid, 4))), nil, RuleAsked, 1},
+		{"the address of a placed order changes", told(buys("k", 1), body(buys("k", 1), "b"), looks("a", row("a", paid, 4)),
+			looks("a", to("b", row("a", paid, 4))), buys("k", 1).answered(accepted("a"))), []int64{7}, RuleAsked, 2},
+		{"a purchase to another address is taken for a repeat", told(buys("", 1).answered(accepted("a")), body(buys("", 1), "b").answered(accepted("a"))),
+			nil, RuleRepeat, 2},
+		{"a purchase to another address is taken for a repeat across a loss", told(buys("", 1).answered(accepted("a")),
+			body(buys("", 1), "b").answered(accepted("a"))), []int64{7}, RuleRepeat, 2},
+		{"a purchase of another count is taken for a repeat", told(buys("", 1).answered(accepted("a")), buys("", 2).answered(accepted("a"))),
+			nil, RuleRepeat, 2},
+		{"a purchase without a key and one with, to another address, are one", told(buys("k", 1).answered(accepted("a")),
+			body(buys("", 1), "b").answered(accepted("a"))), nil, RuleRepeat, 2},
+		{"a purchase without a key repeats one with a key", told(buys("k", 1).answered(accepted("a")), buys("", 1).answered(accepted("a"))), nil, "", 0},
+		{"a purchase without a key repeats one with a key and no answer", told(buys("k", 1), body(buys("k", 1), "b"),
+			body(buys("", 1), "b").answered(accepted("a")), newest(shown("a", queued)), buys("k", 1).answered(accepted("a"))), []int64{7}, "", 0},
+		{"two without keys to two addresses, both queued", told(buys("", 1).answered(accepted("a")), body(buys("", 1), "b").answered(accepted("b")),
+			looks("a", row("a", queued)), looks("b", to("b", row("b", queued)))), nil, "", 0},
+		{"not enough for another address", told(buys("", 2).answered(accepted("a")), body(buys("", 2), "b").answered(refused(seckill.CodeNotEnough, "")),
+			newest(shown("a", queued))), nil, "", 0},
+		{"limit_reached for another address", told(buys("", 2).answered(accepted("a")),
+			body(buys("", 2), "b").answered(refused(seckill.CodeLimitReached, "a")), newest(shown("a", queued))), nil, "", 0},
 		{"the count of a queued order changes across a loss", told(buys("k", 1).answered(accepted("a")), looks("a", row("a", queued)), buys("k", 2).answered(accepted("a")),
 			looks("a", row("a", paid, 4, 5))), []int64{17}, "", 0},
 		{"units change", told(buys("k", 1).answered(accepted("a")), looks("a", row("a", pending, 4)), looks("a", row("a", paid, 5))), nil, RuleUnits, 2},
@@ -198,8 +218,8 @@ func TestContradictionReadsLikeAStory(t *testing.T) {
 		buys("k", 1), looks("a", row("a", seckill.PendingPayment, 4)))
 	_, err := Check(ops, Options{})
 	want := `shopper 7, item 1001: life of an order: order a can only be paid, confirmed, shipped, received, completed, refund_due, refunded by then
-  30ns–35ns shopper 7 reads order a: order a paid count 1 units [4]
-  50ns–55ns shopper 7 reads order a: order a pending_payment count 1 units [4]`
+  30ns–35ns shopper 7 reads order a: order a paid count 1 to "a" units [4]
+  50ns–55ns shopper 7 reads order a: order a pending_payment count 1 to "a" units [4]`
 	if got := fmt.Sprint(err); got != want {
 		t.Fatal(cmp.Diff(want, got))
 	}

@@ -21,7 +21,13 @@ func shown(order string, s seckill.State) Outcome {
 
 // row is a single order's view: of as many units as it shows, one when it has none.
 func row(order string, s seckill.State, units ...int) Outcome {
-	return Outcome{Kind: Shown, Seen: []Seen{{Order: order, State: s, Count: max(1, len(units)), Units: units}}}
+	return Outcome{Kind: Shown, Seen: []Seen{{Order: order, State: s, Count: max(1, len(units)), Address: "a", Units: units}}}
+}
+
+// to is a view with another address.
+func to(address string, o Outcome) Outcome {
+	o.Seen[0].Address = address
+	return o
 }
 
 // seeded is a shop whose choices a seed makes.

@@ -101,6 +101,33 @@ var corruptions = map[string]func(ops []Op) bool{
 			return true
 		})
 	},
+	"a purchase without a key is answered with an order to another address": func(ops []Op) bool {
+		return pair(ops, func(a, b *Op) bool {
+			if a.Key+b.Key != "" || a.Shopper != b.Shopper || a.made() == "" || b.made() == "" || a.Count != b.Count || a.Address == b.Address {
+				return false
+			}
+			b.Outcome.Order = a.made()
+			return true
+		})
+	},
+	"a purchase without a key is answered with an order of another count": func(ops []Op) bool {
+		return pair(ops, func(a, b *Op) bool {
+			if b.Key != "" || a.Shopper != b.Shopper || a.made() == "" || b.made() == "" || a.Count == b.Count {
+				return false
+			}
+			b.Outcome.Order = a.made()
+			return true
+		})
+	},
+	"an order shows another address": func(ops []Op) bool {
+		return pair(ops, func(_, b *Op) bool {
+			if !reads(b) {
+				return false
+			}
+			b.Outcome.Seen[0].Address = "z"
+			return true
+		})
+	},
 	"an order of somebody else is shown": func(ops []Op) bool {
 		return pair(ops, func(a, b *Op) bool {
 			if a.made() == "" || b.Kind != Newest || b.Shopper == a.Shopper {

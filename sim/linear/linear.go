@@ -9,13 +9,13 @@
 // at any moment, along the table of shared/seckill, never back, and never becomes absent again.
 //
 //   - A purchase with a key that is accepted: the key's order exists from then on. If it existed before, nothing changes.
-//   - A purchase without a key that is accepted: a new order, at a moment when no order of the shopper with the same count was queued
-//     and not hidden; or one that exists, with the same count. (It may be in any state: the stock recognises a repeat until it has been
-//     told what the ledger decided, which a crash delays.)
+//   - A purchase without a key that is accepted: a new order, at a moment when no order of the shopper with the same count and address was
+//     queued and not hidden; or one that exists, with the same count and address. (It may be in any state: the stock recognises a repeat
+//     until it has been told what the ledger decided, which a crash delays.)
 //   - "unconfirmed" with an order's id does to the order what an accepted purchase does.
 //   - No answer, or a fault: the purchase may take effect once, at any moment after its call, or never.
 //   - limit_reached and not_enough are no answer to a repeat: with a key, its order did not exist; without one, no order with this
-//     count was queued. The order that limit_reached names exists. Other refusals say nothing of orders: an instance's memory may give them.
+//     count and address was queued. The order that limit_reached names exists. Other refusals say nothing of orders: an instance's memory may give them.
 //   - A read of an order shows its state at that moment. "No such order": it was absent.
 //   - The newest order is one that exists, in the state shown. "No order": all were absent.
 //   - A list shows states of the past; only pending_payment is the state at that moment. What it does not show says nothing.
@@ -62,11 +62,12 @@ const (
 
 // Seen is one order as an answer shows it.
 type Seen struct {
-	Item  string // in a list; elsewhere it is the operation's
-	Order string
-	State seckill.State
-	Count int   // 0 where the answer has neither count nor units
-	Units []int // meaningful when Count is not 0
+	Item    string // in a list; elsewhere it is the operation's
+	Order   string
+	State   seckill.State
+	Count   int    // 0 where the answer has neither count, address nor units
+	Address string // meaningful when Count is not 0
+	Units   []int  // meaningful when Count is not 0
 }
 
 // Outcome is an answer.
@@ -100,7 +101,7 @@ type Op struct {
 	Kind          Kind
 	Key           string // Buy: the Idempotency-Key, or ""
 	Count         int    // Buy
-	Address       string // Buy: a key's second request with another count or address is another body
+	Address       string // Buy
 	Order         string // Cancel, Read
 	Outcome       Outcome
 }
@@ -174,11 +175,21 @@ type entry struct {
 	lagging bool  // seen may be of the past
 }
 
+// body is what a purchase asks for beside the item. Requests with different bodies never have the same order, unless the stock forgets.
+type body struct {
+	count   int // 0: unknown
+	address string
+}
+
+func (op *Op) body() body { return body{op.Count, op.Address} }
+
+func (s *Seen) body() body { return body{s.Count, s.Address} }
+
 // slot is one order of a partition.
 type slot struct {
 	id    string
 	keyed bool
-	count int // units asked for; 0 when unknown, or when a key came with several
+	body  body // as asked for; the zero value when unknown, or when a key came with several
 }
 
 // partition is what one shopper did about one item.

@@ -78,7 +78,7 @@ const (
 	credit                // one without a key: it may have made one order
 	loss                  // the stock forgets
 	acceptKey             // a purchase with a key makes its order, or meets it
-	acceptNew             // one without a key makes a new order, or meets one with the same count
+	acceptNew             // one without a key makes a new order, or meets one with the same body
 	refuse                // limit_reached or not_enough
 	observe               // an order is one of set
 	none                  // every order reads as absent
@@ -87,10 +87,10 @@ const (
 // step is one operation as the specification sees it.
 type step struct {
 	do         verb
-	order      int // slot; -1: none. refuse: the order that is named
-	refused    int // refuse: the slot of the purchase's key; -1 without a key
-	count      int // refuse: units asked for
-	set        lot // observe: what the order may be
+	order      int  // slot; -1: none. refuse: the order that is named
+	refused    int  // refuse: the slot of the purchase's key; -1 without a key
+	body       body // refuse: what is asked for
+	set        lot  // observe: what the order may be
 	call, back int64
 	op         *Op // nil for a loss
 	seen       *Seen
@@ -141,7 +141,7 @@ func (m *model) apply(b belief, s *step) int {
 		b.exist(s.order)
 	case acceptNew:
 		if b[s.order+1] == absent {
-			m.notQueued(b, s.order, m.slots[s.order].count, false)
+			m.notQueued(b, s.order, m.slots[s.order].body, false)
 		}
 		b.exist(s.order)
 	case refuse:
@@ -188,21 +188,21 @@ func (m *model) observed(b belief, order int, set lot) bool {
 		return false
 	}
 	b[order+1] = l
-	// Two orders made without keys and with the same count are never queued at once: the second would have been the first.
+	// Two orders made without keys and with the same body are never queued at once: the second would have been the first.
 	s := &m.slots[order]
 	if set == queued && !s.keyed && l&forgotten == 0 {
-		m.notQueued(b, order, s.count, true)
+		m.notQueued(b, order, s.body, true)
 	}
 	return true
 }
 
-// notQueued takes from every other order with this count the possibility of being queued now, and known to the stock. There always is another, for a
+// notQueued takes from every other order with this body the possibility of being queued now, and known to the stock. There always is another, for a
 // queued order moves by itself. keyless: only from orders made without a key, and not from those that existed at a loss: hidden, they let a
 // second one be made, and may be queued beside it later.
-func (m *model) notQueued(b belief, except, count int, keyless bool) {
+func (m *model) notQueued(b belief, except int, of body, keyless bool) {
 	for i := range m.slots {
 		s := &m.slots[i]
-		if i == except || s.count != count || count == 0 || b[i+1] == absent || keyless && (s.keyed || b[i+1]&forgotten != 0) {
+		if i == except || s.body != of || of.count == 0 || b[i+1] == absent || keyless && (s.keyed || b[i+1]&forgotten != 0) {
 			continue
 		}
 		b[i+1], _ = b[i+1].only(^queued)
@@ -221,7 +221,7 @@ func (m *model) refused(b belief, s *step) int {
 	}
 	if s.order >= 0 {
 		set := anyState
-		if s.refused < 0 && m.slots[s.order].count == s.count {
+		if s.refused < 0 && m.slots[s.order].body == s.body {
 			set &^= queued
 		}
 		if !m.observed(b, s.order, set) {
@@ -231,6 +231,6 @@ func (m *model) refused(b belief, s *step) int {
 	if s.refused >= 0 {
 		return -1
 	}
-	m.notQueued(b, s.order, s.count, false)
+	m.notQueued(b, s.order, s.body, false)
 	return -1
 }

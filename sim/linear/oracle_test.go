@@ -13,7 +13,7 @@ import (
 // concrete state for every order, and tries every sequence that the times allow. It knows neither lots nor porcupine. Purchases without a key and
 // an answer are left to TestLegalHistoriesAreAccepted: what they made, and when, the specification leaves open until it is seen.
 
-const orders = 3
+const orders = 4
 
 // fate is what one order is in one world.
 type fate struct {
@@ -25,16 +25,16 @@ type fate struct {
 
 type world [orders]fate
 
-// cast are the orders of the oracle's histories: one with a key, two without.
+// cast are the orders of the oracle's histories: one with a key; three without, of which each has another count or address than the others.
 var cast = [orders]struct {
 	id, key string
-	count   int
-}{{"a", "k", 1}, {"n", "", 1}, {"m", "", 2}}
+	body    body
+}{{"a", "k", body{1, "a"}}, {"n", "", body{1, "a"}}, {"m", "", body{2, "a"}}, {"l", "", body{1, "b"}}}
 
 func castOf(id string) int {
 	return slices.IndexFunc(cast[:], func(c struct {
 		id, key string
-		count   int
+		body    body
 	}) bool {
 		return c.id == id
 	})
@@ -126,9 +126,9 @@ func (e event) after(w world) []world {
 }
 
 func buysIn(w world, op *Op) (world, bool) {
-	waits := func(except, count int) bool { // an order with this count is queued, and the stock knows
+	waits := func(except int, of body) bool { // an order with this body is queued, and the stock knows
 		for i, f := range w {
-			if i != except && cast[i].count == count && f.state == seckill.Queued && !f.hidden {
+			if i != except && cast[i].body == of && f.state == seckill.Queued && !f.hidden {
 				return true
 			}
 		}
@@ -144,7 +144,7 @@ func buysIn(w world, op *Op) (world, bool) {
 	if op.Outcome.Kind == Accepted {
 		f := &w[i]
 		if f.state == "" {
-			if op.Key == "" && waits(i, op.Count) {
+			if op.Key == "" && waits(i, op.body()) {
 				return w, false
 			}
 			*f = fate{state: seckill.Queued}
@@ -152,7 +152,7 @@ func buysIn(w world, op *Op) (world, bool) {
 		f.hidden = false
 		return w, true
 	}
-	if op.Key != "" && w[0].state != "" && !w[0].forgotten || op.Key == "" && waits(-1, op.Count) {
+	if op.Key != "" && w[0].state != "" && !w[0].forgotten || op.Key == "" && waits(-1, op.body()) {
 		return w, false
 	}
 	return w, i < 0 || w[i].state != "" && !w[i].hidden
@@ -187,12 +187,14 @@ func anything(t *rapid.T, states []seckill.State) Op {
 	about := Op{Kind: Read, Order: c.id}
 	switch rapid.IntRange(0, 10).Draw(t, "operation") {
 	case 0, 1, 2:
-		about = buys(c.key, c.count)
+		about = buys(c.key, c.body.count)
+		about.Address = c.body.address
 		about.Outcome = accepted(c.id)
 	case 3:
 		about = buys("k", 1)
 	case 4:
-		about = buys(c.key, c.count)
+		about = buys(c.key, c.body.count)
+		about.Address = c.body.address
 		about.Outcome = Outcome{Kind: Refused, Code: seckill.CodeNotEnough}
 		if rapid.Bool().Draw(t, "limit") {
 			about.Outcome = Outcome{Kind: Refused, Code: seckill.CodeLimitReached, Order: cast[rapid.IntRange(0, orders-1).Draw(t, "newest")].id}

@@ -13,15 +13,15 @@ func (p *partition) plan(opt *Options) int {
 	p.steps = make([]step, 0, len(p.entries)+len(opt.Losses))
 	for i := range p.keys {
 		k := &p.keys[i]
-		p.slots = append(p.slots, slot{id: k.order, keyed: true, count: p.countOf(k.key)})
+		p.slots = append(p.slots, slot{id: k.order, keyed: true, body: p.bodyOf(k.key)})
 	}
 	for i := range p.entries {
 		e := &p.entries[i]
 		switch {
 		case e.op.made() != "" && e.op.Key == "":
-			p.size(e.op.made(), e.op.Count)
+			p.knows(e.op.made(), e.op.body())
 		case e.seen != nil && e.seen.Count > 0:
-			p.size(e.seen.Order, e.seen.Count)
+			p.knows(e.seen.Order, e.seen.body())
 		}
 	}
 	first, last := int64(0), int64(0)
@@ -95,7 +95,7 @@ func (p *partition) translateBuy(op *Op, s *step) bool {
 		}
 		s.do, s.order = permit, p.slot(p.orderOf(op.Key))
 	case o.Code == seckill.CodeLimitReached || o.Code == seckill.CodeNotEnough:
-		s.do, s.count = refuse, op.Count
+		s.do, s.body = refuse, op.body()
 		if op.Key != "" {
 			s.refused = p.slot(p.orderOf(op.Key))
 		}
@@ -110,10 +110,10 @@ func (p *partition) translateBuy(op *Op, s *step) bool {
 	return true
 }
 
-// size notes the count of an order that has no key.
-func (p *partition) size(order string, count int) {
-	if s := &p.slots[p.slot(order)]; s.count == 0 && !s.keyed {
-		s.count = count
+// knows notes the body of an order that has no key.
+func (p *partition) knows(order string, of body) {
+	if s := &p.slots[p.slot(order)]; s.body.count == 0 && !s.keyed {
+		s.body = of
 	}
 }
 
@@ -136,18 +136,18 @@ func (p *partition) orderOf(key string) string {
 	return ""
 }
 
-// countOf is the count that all purchases with the key asked for; 0 when they differ.
-func (p *partition) countOf(key string) int {
-	count := 0
+// bodyOf is the body that all purchases with the key had; the zero value when they differ.
+func (p *partition) bodyOf(key string) body {
+	var of body
 	for i := range p.entries {
 		op := p.entries[i].op
 		switch {
 		case op.Kind != Buy || op.Key != key:
-		case count == 0:
-			count = op.Count
-		case count != op.Count:
-			return 0
+		case of.count == 0:
+			of = op.body()
+		case of != op.body():
+			return body{}
 		}
 	}
-	return count
+	return of
 }

@@ -12,7 +12,8 @@ const (
 	RuleKey       = "one order per key"      // a key has one order, an order one key
 	RuleOwner     = "one shopper per order"  // an order is of one shopper and one item
 	RuleBody      = "one body per key"       // a key is accepted with one body, and key_reused means that there was another
-	RuleCount     = "count as asked"         // an order has the count that was asked for, from placement on always the same
+	RuleAsked     = "order as asked"         // an order has the count and address that were asked for, from placement on always the same
+	RuleRepeat    = "repeats are the same"   // purchases without a key have one order only if they ask for the same count and address
 	RuleUnits     = "units of an order"      // a placed order shows its units, always the same, until they are given back; then none
 	RuleUnit      = "one order per unit"     // no unit is shown in two orders at once
 	RuleLimit     = "limit of a shopper"     // orders shown to hold units at once hold no more than the limit
@@ -52,7 +53,7 @@ func owners(parts []*partition) *Contradiction {
 
 // facts judges what holds for ever, and learns the order of each key.
 func (p *partition) facts(opt *Options) *Contradiction {
-	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRows, p.factCancelled, p.factLimit} {
+	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRepeats, p.factRows, p.factCancelled, p.factLimit} {
 		if c := rule(opt); c != nil {
 			return c
 		}
@@ -105,7 +106,7 @@ func (p *partition) factBodies(opt *Options) *Contradiction {
 				continue
 			}
 			since = min(since, o.Call)
-			if effect := o.made() != "" || o.maybe(); effect && (o.Count != op.Count || o.Address != op.Address) && o.Call <= op.Return {
+			if effect := o.made() != "" || o.maybe(); effect && o.body() != op.body() && o.Call <= op.Return {
 				if other == nil || op.made() != "" && o.made() != "" {
 					other = o
 				}
@@ -116,6 +117,39 @@ func (p *partition) factBodies(opt *Options) *Contradiction {
 			return p.against(RuleBody, "the key had come with no other body", op)
 		case op.made() != "" && other != nil && other.made() != "" && !lostIn(opt.Losses, since, max(op.Return, other.Return)):
 			return p.against(RuleBody, "the key's second body had to be refused", other, op)
+		}
+	}
+	return nil
+}
+
+// factRepeats: an order that answers a purchase without a key has the count and address of that purchase, whoever made the order: another
+// purchase without a key, or one with a key. A loss of the stock changes nothing of that.
+func (p *partition) factRepeats(*Options) *Contradiction {
+	for i := range p.entries {
+		op := p.entries[i].op
+		if op.Key != "" || op.made() == "" {
+			continue
+		}
+		key, same := "", false
+		for k := range p.keys {
+			if p.keys[k].order == op.made() {
+				key = p.keys[k].key
+			}
+		}
+		other := (*Op)(nil)
+		for k := range p.entries {
+			o := p.entries[k].op
+			switch {
+			case o.Kind != Buy || o == op || o.Key != key:
+			case key == "" && o.made() == op.made() && o.body() != op.body():
+				return p.against(RuleRepeat, "the order was asked for with another count or address", o, op)
+			case key != "" && (o.made() == op.made() || o.maybe()):
+				same = same || o.body() == op.body()
+				other = o
+			}
+		}
+		if key != "" && !same {
+			return p.against(RuleRepeat, "the key's order was asked for with another count or address", other, op)
 		}
 	}
 	return nil
@@ -141,15 +175,15 @@ func (p *partition) factRows(*Options) *Contradiction {
 			return p.against(RuleUnits, "an order shows its units from placement until it gives them back", e.op)
 		}
 		if !p.asked(s) {
-			return p.against(RuleCount, "nobody asked for this count", e.op)
+			return p.against(RuleAsked, "nobody asked for this count and address", e.op)
 		}
 		for k := range i {
 			o := p.entries[k].seen
 			if o == nil || o.Count == 0 || o.Order != s.Order || o.State == seckill.Queued || s.State == seckill.Queued {
 				continue
 			}
-			if o.Count != s.Count {
-				return p.against(RuleCount, "a placed order's count never changes", p.entries[k].op, e.op)
+			if o.body() != s.body() {
+				return p.against(RuleAsked, "a placed order's count and address never change", p.entries[k].op, e.op)
 			}
 			if s.placed() && o.placed() && !slices.Equal(o.Units, s.Units) {
 				return p.against(RuleUnits, "a placed order's units never change", p.entries[k].op, e.op)
@@ -164,11 +198,11 @@ func (s *Seen) placed() bool {
 	return s.State != seckill.Queued && (s.State.Info().Holds || len(s.Units) > 0 && s.State.MayHold(len(s.Units), s.Count))
 }
 
-// asked says whether a purchase with the order's count may have made it.
+// asked says whether a purchase with the order's count and address may have made it.
 func (p *partition) asked(s *Seen) bool {
 	for i := range p.entries {
 		op := p.entries[i].op
-		if op.Kind != Buy || op.Count != s.Count {
+		if op.Kind != Buy || op.body() != s.body() {
 			continue
 		}
 		if op.Key != "" && p.orderOf(op.Key) == s.Order || op.made() == s.Order || op.Key == "" && op.maybe() {

@@ -87,7 +87,7 @@ func (s *shop) asks(op Op, o Outcome) {
 }
 
 func (s *shop) buy() {
-	op := Op{Kind: Buy, Shopper: s.shoppers[s.pick(2)], Count: 1 + s.pick(2), Address: "a"}
+	op := Op{Kind: Buy, Shopper: s.shoppers[s.pick(2)], Count: 1 + s.pick(2), Address: []string{"a", "b"}[s.pick(2)]}
 	if s.pick(2) == 0 {
 		op.Key = "k" + fmt.Sprint(s.pick(2))
 	}
@@ -124,7 +124,7 @@ func (s *shop) reserve(op Op) Outcome {
 		}
 	}
 	if existing != nil && existing.record != 0 {
-		if existing.count != op.Count {
+		if existing.count != op.Count || existing.address != op.Address {
 			return Outcome{Kind: Refused, Code: seckill.CodeKeyReused, Order: id}
 		}
 		return accepted(id)
@@ -134,7 +134,7 @@ func (s *shop) reserve(op Op) Outcome {
 	}
 	if op.Key == "" {
 		for _, o := range slices.Backward(s.orders) {
-			if o.shopper == op.Shopper && o.charged && o.record == 'q' && o.count == op.Count {
+			if o.shopper == op.Shopper && o.charged && o.record == 'q' && o.count == op.Count && o.address == op.Address {
 				return accepted(o.id)
 			}
 		}
@@ -156,7 +156,7 @@ func (s *shop) reserve(op Op) Outcome {
 }
 
 func (s *shop) show(o *made) Seen {
-	return Seen{Order: o.id, State: o.state, Count: o.count, Units: slices.Clone(o.units)}
+	return Seen{Order: o.id, State: o.state, Count: o.count, Address: o.address, Units: slices.Clone(o.units)}
 }
 
 // known says whether a reader finds the order.

@@ -106,7 +106,7 @@ func (l lot) words() string {
 // kinds has the words for what a shopper does.
 var kinds = [...]string{Buy: "buys", Cancel: "cancels", Read: "reads", Newest: "asks for the newest order", List: "lists the orders"}
 
-// String is a line like: 1.2s–1.3s shopper 7 buys 2 of 1001 with key "k": order o12.
+// String is a line like: 1.2s–1.3s shopper 7 buys 2 of 1001 to "x" with key "k": order o12.
 func (op *Op) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s–", time.Duration(op.Call))
@@ -116,7 +116,7 @@ func (op *Op) String() string {
 	fmt.Fprintf(&b, " shopper %s %s", op.Shopper, kinds[op.Kind])
 	switch op.Kind {
 	case Buy:
-		fmt.Fprintf(&b, " %d of %s", op.Count, op.Item)
+		fmt.Fprintf(&b, " %d of %s to %q", op.Count, op.Item, op.Address)
 		if op.Key != "" {
 			fmt.Fprintf(&b, " with key %q", op.Key)
 		}
@@ -138,7 +138,7 @@ func (op *Op) String() string {
 			s := &o.Seen[i]
 			fmt.Fprintf(&b, ": order %s %s", s.Order, s.State)
 			if s.Count > 0 {
-				fmt.Fprintf(&b, " count %d units %v", s.Count, s.Units)
+				fmt.Fprintf(&b, " count %d to %q units %v", s.Count, s.Address, s.Units)
 			}
 		}
 	}

@@ -114,6 +114,8 @@ if left <= 0 then`},
 `, ``},
 	{"keyless-repeat-is-new", "a keyless repeat while the first is queued reserves again", stockDir + "reserve.lua",
 		`if ARGV[5] == '0' then`, `if ARGV[5] == '2' then`},
+	{"keyless-repeat-by-count", "a keyless purchase to another address is taken for a repeat of the one that is queued", stockDir + "reserve.lua",
+		`q.hash == ARGV[6] then`, `q.count == count then`},
 	{"known-entry-reserved-again", "an order that the ledger knows is reserved again after a loss", stockDir + "reserve.lua",
 		`    if o == order then
       return {'before', order}`,

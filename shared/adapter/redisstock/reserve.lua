@@ -1,5 +1,5 @@
 -- reserve: draws units for a request and stores it whole (the outbox), or says why not.
--- ARGV  1 now  2 order  3 user  4 count  5 keyed (1 or 0)  6 body hash  7 body  8 first re-send, ms from now
+-- ARGV  1 now  2 order  3 user  4 count  5 keyed (1 or 0)  6 body hash (count, address)  7 body  8 first re-send, ms from now
 -- result {reserved, order, numbers} | {again, order, record} | {before|reused|limit, order}
 --        | {not_installed|not_started|ended|stopped|none|few}
 local now, order, user, count = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -29,7 +29,7 @@ if entries then
     end
     if ARGV[5] == '0' then
       local q = record(o)
-      if q and q.state == 'q' and q.count == count then
+      if q and q.state == 'q' and q.hash == ARGV[6] then -- the same count and address
         again = {'again', o, q.raw}
       end
     end

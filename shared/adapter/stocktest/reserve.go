@@ -87,6 +87,55 @@ var reserveCases = []testCase{
 			e.Fatalf("once placed: %+v, want limit with the newest order", res)
 		}
 	}},
+	{"a keyless repeat asks for the same count and the same address", func(e *env) {
+		e.install()
+		ask := func(n, count int, address string) seckill.ReserveResult {
+			r := e.request(n, "1", count)
+			r.Address = address
+			res, err := e.Reserve(e.ctx, e.now, r, false, resend)
+			e.must(err)
+			return res
+		}
+		if res := ask(1, 1, "A"); res.Code != seckill.Reserved {
+			e.Fatalf("to A: %+v", res)
+		}
+		if res := ask(2, 1, "B"); res.Code != seckill.Reserved || res.Order != oid(2) || res.Reservation.Address != "B" {
+			e.Fatalf("to B while A is queued: %+v, want an order of its own", res)
+		}
+		for n, address := range map[int]string{1: "A", 2: "B"} {
+			if res := ask(2+n, 1, address); res.Code != seckill.ReservedAgain || res.Order != oid(n) || res.Reservation.Address != address {
+				e.Errorf("to %s again: %+v, want order %s", address, res, oid(n))
+			}
+		}
+		if res := ask(5, 2, "A"); res.Code != seckill.ReserveLimit || res.Order != oid(2) {
+			e.Errorf("2 to A: %+v, want limit with the newest order", res)
+		}
+		if res := ask(6, 1, "C"); res.Code != seckill.Reserved {
+			e.Errorf("to C: %+v", res)
+		}
+		e.level(2, 3, 3, 3)
+	}},
+	{"a keyless request repeats a keyed one only with the same address", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 1, 1)
+		r := e.request(2, "1", 1)
+		if res, err := e.Reserve(e.ctx, e.now, r, false, resend); err != nil || res.Code != seckill.ReservedAgain || res.Order != oid(1) {
+			e.Errorf("the same request without its key: %+v, %v", res, err)
+		}
+		r.Address = "B"
+		if res, err := e.Reserve(e.ctx, e.now, r, false, resend); err != nil || res.Code != seckill.Reserved || res.Order != oid(2) {
+			e.Errorf("to B without a key: %+v, %v", res, err)
+		}
+	}},
+	{"the same key with another address is refused", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 1, 1)
+		r := e.request(1, "1", 1)
+		r.Address = "B"
+		if res, err := e.Reserve(e.ctx, e.now, r, true, resend); err != nil || res.Code != seckill.ReserveReused || res.Order != oid(1) {
+			e.Errorf("to B: %+v, %v", res, err)
+		}
+	}},
 	{"a keyed request is not taken for a repeat of another", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 1, 1)
