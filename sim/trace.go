@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"seckill/shared/seckill"
 )
 
 // trace is what happened, a line for each step; the same seed gives the same bytes.
@@ -60,7 +62,7 @@ func (t *trace) readable() []byte {
 	var ids []string
 	out := bytes.Clone(t.buf)
 	for _, w := range strings.FieldsFunc(string(t.buf), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
-		if len(w) == 27 && w[0] == 'o' && !slices.Contains(ids, w) {
+		if seckill.ValidOrderID(w) && !slices.Contains(ids, w) {
 			ids = append(ids, w)
 			out = bytes.ReplaceAll(out, []byte(w), fmt.Appendf(nil, "order-%d", len(ids)))
 		}

@@ -183,7 +183,7 @@ func (f *moneyFlags) till(cmd *cobra.Command, words bool) (till, error) {
 // checkOrder refuses what is no order's id.
 func checkOrder(id string) error {
 	if !seckill.ValidOrderID(id) {
-		return fmt.Errorf("ORDER %q: want an order's id, which is 27 letters and digits and begins with o", id)
+		return fmt.Errorf("ORDER %q: want an order's id, which is 32 letters and digits (of old orders 27) and begins with o", id)
 	}
 	return nil
 }

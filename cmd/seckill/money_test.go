@@ -93,7 +93,7 @@ var changing = []struct {
 	pattern *regexp.Regexp
 	name    string
 }{
-	{regexp.MustCompile(`http://localhost:\d+`), "URL"}, {regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"}, {regexp.MustCompile(`\bo[a-z2-7]{26}\b`), "ORDER"},
+	{regexp.MustCompile(`http://localhost:\d+`), "URL"}, {regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"}, {regexp.MustCompile(`\bo[a-z2-7]{26}(?:[a-z2-7]{5})?\b`), "ORDER"},
 	{regexp.MustCompile(`\br[a-z2-7]{26}\b`), "REFUND"}, {regexp.MustCompile(`\b\d{34}\b`), "NOTIFY"}, {regexp.MustCompile(`\b\d{28}\b`), "TRADE"}, {regexp.MustCompile(` {2,}`), "  "},
 }
 
@@ -257,7 +257,7 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 		want      string
 	}{
 		{"no order", []string{"refund", "--why", "x"}, exitUsage, "ORDER is missing (see: seckill refund --help)"},
-		{"no order's id", []string{"refund", "2002", "--why", "x"}, exitUsage, `ORDER "2002": want an order's id, which is 27 letters`},
+		{"no order's id", []string{"refund", "2002", "--why", "x"}, exitUsage, `ORDER "2002": want an order's id, which is 32 letters`},
 		{"no order's id to look at", []string{"payments", "../x"}, exitUsage, `ORDER "../x": want`},
 		{"two orders", []string{"unknown", someOrder, someOrder, "--why", "x"}, exitUsage, "is one argument too many"},
 		{"no reason", []string{"refund", someOrder}, exitUsage, "--why is missing: your reason"},

@@ -15,8 +15,8 @@ type Ticker interface {
 
 // IDs mints what must be unique and unguessable. Flows use no other randomness.
 type IDs interface {
-	OrderID() string // ValidOrderID holds
-	Token() string   // 1 to 64 letters and digits
+	OrderID(item string) string // of the item; ValidOrderID holds
+	Token() string              // 1 to 64 letters and digits
 }
 
 // Event is something worth counting; telemetry makes metrics of them.

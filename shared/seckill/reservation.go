@@ -63,8 +63,16 @@ func (r *Request) Validate() error {
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
+// Lengths of an order id: "o", idName characters that name the order, and idTag that say its item. Payment providers take at most 32.
+const (
+	idName = 26
+	idTag  = 5
+	idFull = 1 + idName + idTag
+	idOld  = 1 + idName // of orders from before ids said their item
+)
+
 // KeyedOrderID is the order id of a request that carries an idempotency key: a function of item, user and key, so that
-// the same key is the same order wherever and however often it arrives. 27 characters that Alipay takes as out_trade_no.
+// the same key is the same order wherever and however often it arrives. 32 characters that Alipay takes as out_trade_no.
 func KeyedOrderID(item, user, key string) string {
 	var buf [3*MaxKey + 2]byte
 	b := append(buf[:0], item...)
@@ -73,15 +81,29 @@ func KeyedOrderID(item, user, key string) string {
 	b = append(b, 0)
 	b = append(b, key...)
 	sum := sha256.Sum256(b)
-	return "o" + idEncoding.EncodeToString(sum[:])[:26]
+	return orderID(item, sum[:])
 }
 
-// RandomOrderID is an order id made of 130 random bits or more (17 bytes of entropy).
-func RandomOrderID(entropy [17]byte) string { return "o" + idEncoding.EncodeToString(entropy[:])[:26] }
+// RandomOrderID is an order id of the item made of 130 random bits or more (17 bytes of entropy).
+func RandomOrderID(item string, entropy [17]byte) string { return orderID(item, entropy[:]) }
 
-// ValidOrderID says whether s has an order id's form.
+func orderID(item string, name []byte) string {
+	return "o" + idEncoding.EncodeToString(name)[:idName] + itemTag(item)
+}
+
+// itemTag is what an order id says of its item: 25 bits of a hash.
+func itemTag(item string) string {
+	sum := sha256.Sum256([]byte(item))
+	return idEncoding.EncodeToString(sum[:4])[:idTag]
+}
+
+// OrderMayBeOf says whether an order with this id may be of the item: true for its item, false for nearly every other one (one of 33 million is
+// taken for it). False for each item when the id does not say any: then only the ledger knows the order.
+func OrderMayBeOf(id, item string) bool { return len(id) == idFull && id[idOld:] == itemTag(item) }
+
+// ValidOrderID says whether s has an order id's form, of today or from before ids said their item.
 func ValidOrderID(s string) bool {
-	if len(s) != 27 || s[0] != 'o' {
+	if len(s) != idFull && len(s) != idOld || s[0] != 'o' {
 		return false
 	}
 	for i := 1; i < len(s); i++ {

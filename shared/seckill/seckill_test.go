@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -163,7 +164,7 @@ func TestBuckets(t *testing.T) {
 
 func TestOrderIDs(t *testing.T) {
 	a := KeyedOrderID("1001", "7", "k")
-	if !ValidOrderID(a) || len(a) != 27 {
+	if !ValidOrderID(a) || len(a) != 32 {
 		t.Errorf("keyed id %q is not a valid order id", a)
 	}
 	if a != KeyedOrderID("1001", "7", "k") {
@@ -174,13 +175,25 @@ func TestOrderIDs(t *testing.T) {
 			t.Errorf("another item, user or key makes the same order %s", a)
 		}
 	}
-	if r := RandomOrderID([17]byte{0: 255, 16: 255}); !ValidOrderID(r) {
+	if r := RandomOrderID("1001", [17]byte{0: 255, 16: 255}); !ValidOrderID(r) || !OrderMayBeOf(r, "1001") {
 		t.Errorf("random id %q is not a valid order id", r)
 	}
-	for _, bad := range []string{"", "o", a + "a", "x" + a[1:], a[:26] + "A", a[:26] + "1"} {
+	for _, bad := range []string{"", "o", a + "a", a[:31], a[:28], a[:26], "x" + a[1:], a[:31] + "A", a[:31] + "1", a[:26] + "1"} {
 		if ValidOrderID(bad) {
 			t.Errorf("ValidOrderID(%q)", bad)
 		}
+	}
+	if old := a[:27]; !ValidOrderID(old) || OrderMayBeOf(old, "1001") {
+		t.Errorf("%q, as ids were before they said their item: valid %t, of the item %t", old, ValidOrderID(old), OrderMayBeOf(old, "1001"))
+	}
+	others := 0
+	for item := range 10_000 {
+		if id := strconv.Itoa(item + 1); OrderMayBeOf(a, id) != (id == "1001") {
+			others++
+		}
+	}
+	if others > 0 {
+		t.Errorf("order %s may be of %d other items, or not of its own", a, others)
 	}
 }
 

@@ -367,7 +367,7 @@ func BenchmarkQueue(b *testing.B) {
 	for _, shuffle := range []bool{false, true} {
 		b.Run(fmt.Sprintf("shuffle=%v", shuffle), func(b *testing.B) {
 			q := memory.NewQueue(newClock(), memory.QueueOptions{Shuffle: shuffle})
-			m := seckill.Message{Kind: seckill.MessageClose, Order: seckill.RandomOrderID([17]byte{})}
+			m := seckill.Message{Kind: seckill.MessageClose, Order: seckill.RandomOrderID("1001", [17]byte{})}
 			ctx := context.Background()
 			for range 20_000 {
 				if err := q.Send(ctx, m, 0); err != nil {

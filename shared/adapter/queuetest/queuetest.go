@@ -76,7 +76,7 @@ func order(n int) seckill.Message {
 }
 
 func orderID(n int) string {
-	return seckill.RandomOrderID([17]byte{15: byte(n >> 8), 14: byte(n)})
+	return seckill.RandomOrderID("1001", [17]byte{15: byte(n >> 8), 14: byte(n)})
 }
 
 func (e *env) send(t *testing.T, m seckill.Message, delay time.Duration) (body string) {

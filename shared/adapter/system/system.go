@@ -40,11 +40,11 @@ func NewIDs(r io.Reader) *IDs {
 	return &IDs{entropy: r}
 }
 
-// OrderID mints an order id of 130 random bits. It panics when the entropy ends, for there is no safe id without it.
-func (s *IDs) OrderID() string {
+// OrderID mints an order id of the item, of 130 random bits. It panics when the entropy ends, for there is no safe id without it.
+func (s *IDs) OrderID(item string) string {
 	var b [17]byte
 	s.read(b[:])
-	return seckill.RandomOrderID(b)
+	return seckill.RandomOrderID(item, b)
 }
 
 // Token mints 32 hex digits, 128 random bits. It panics when the entropy ends.

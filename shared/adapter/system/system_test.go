@@ -43,7 +43,7 @@ func TestIDsAreWellFormedAndDistinct(t *testing.T) {
 			for g := range goroutines {
 				wg.Go(func() {
 					for range each {
-						minted[g] = append(minted[g], tt.ids.OrderID(), tt.ids.Token())
+						minted[g] = append(minted[g], tt.ids.OrderID("1001"), tt.ids.Token())
 					}
 				})
 			}
@@ -71,7 +71,7 @@ func TestIDsFollowTheirEntropy(t *testing.T) {
 	a, b := system.NewIDs(rand.NewChaCha8([32]byte{7})), system.NewIDs(rand.NewChaCha8([32]byte{7}))
 	other := system.NewIDs(rand.NewChaCha8([32]byte{8}))
 	for range 10 {
-		x, y, z := a.OrderID(), b.OrderID(), other.OrderID()
+		x, y, z := a.OrderID("1001"), b.OrderID("1001"), other.OrderID("1001")
 		if x != y || x == z {
 			t.Fatalf("order ids %q and %q from one seed, %q from another", x, y, z)
 		}
@@ -82,7 +82,7 @@ func TestIDsFollowTheirEntropy(t *testing.T) {
 }
 
 func TestIDsPanicWithoutEntropy(t *testing.T) {
-	mints := map[string]func(*system.IDs) string{"OrderID": (*system.IDs).OrderID, "Token": (*system.IDs).Token}
+	mints := map[string]func(*system.IDs) string{"OrderID": func(s *system.IDs) string { return s.OrderID("1001") }, "Token": (*system.IDs).Token}
 	for name, mint := range mints {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -87,7 +87,7 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	if p.Key != "" {
 		r.Order = seckill.KeyedOrderID(p.Item, p.User, p.Key)
 	} else {
-		r.Order = f.IDs.OrderID()
+		r.Order = f.IDs.OrderID(p.Item)
 	}
 	res, err := f.Stock.Reserve(ctx, now, r, p.Key != "", Resend)
 	if errors.Is(err, seckill.ErrNotInstalled) {

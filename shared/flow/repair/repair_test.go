@@ -44,7 +44,7 @@ func (fakeItems) Get(context.Context, string) (seckill.Item, error) { return sec
 type fakeRest struct{}
 
 func (fakeRest) Now() time.Time           { return time.Unix(0, 0) }
-func (fakeRest) OrderID() string          { return "o" }
+func (fakeRest) OrderID(string) string    { return "o" }
 func (fakeRest) Token() string            { return "t" }
 func (fakeRest) Count(seckill.Event, int) {}
 

@@ -148,9 +148,9 @@ func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, erro
 	return o, err
 }
 
-// queued finds an order of the user in the stock. CodeOrderUnknown; CodeNotReady when no stock can say.
+// queued finds an order of the user in the stock. CodeOrderUnknown; CodeNotReady when no stock can say. The id says which item it is of: of a thousand
+// items one is asked, for an id that is made up mostly none.
 func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, error) {
-	// The id does not say which item it is of; few are on sale at a time.
 	now := f.Clock.Now()
 	items, err := f.current(ctx, now)
 	if err != nil {
@@ -159,7 +159,7 @@ func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, erro
 	unsure := false
 	for i := range items {
 		it := &items[i]
-		if !it.Loadable(now) {
+		if !it.Loadable(now) || !seckill.OrderMayBeOf(id, it.ID) {
 			continue
 		}
 		r, err := f.Stock.Queued(ctx, it.ID, user, id)
