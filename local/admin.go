@@ -41,6 +41,7 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("POST /_local/items/{id}/stop", s.postStopped(true))
 	mux.HandleFunc("POST /_local/items/{id}/resume", s.postStopped(false))
 	mux.HandleFunc("POST /_local/items/{id}/stock", s.postStock)
+	mux.HandleFunc("POST /_local/hard-stop", s.postHardStop)
 	s.money(mux)
 	mux.HandleFunc("GET /_local/reconcile/{day}", s.getReconciled)
 	mux.HandleFunc("POST /_local/reconcile/{day}", s.postReconcile)

@@ -20,16 +20,50 @@ func (s *System) handler() http.Handler {
 	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier"}
 	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt), httpapi.NewNotify(s.Notify, opt))
 	mux := http.NewServeMux()
+	door := s.door(api)
 	for _, path := range []string{"/seckill/", "/order/", "/healthz"} {
-		mux.Handle(path, api)
+		mux.Handle(path, door)
 	}
+	mux.Handle("/seckill/alipay/notify", api)
 	for _, path := range fakegateway.Paths {
 		mux.Handle(path, s.Gateway)
 	}
-	mux.Handle("/seckill/buy", s.courtesy.purchases(api))
+	mux.Handle("/seckill/buy", s.courtesy.purchases(door))
 	mux.Handle("/_local/", s.admin())
 	mux.Handle("/", web.Handler())
 	return mux
+}
+
+// door answers 429 in the API's place while the shop is stopped hard, as API Gateway does whose throttle is 0.
+func (s *System) door(api http.Handler) http.Handler {
+	refusal, err := json.Marshal(map[string]any{"type": "urn:problem-type:seckill:unavailable", "title": "服务繁忙", "status": http.StatusTooManyRequests,
+		"code": seckill.CodeUnavailable, "detail": "系统繁忙，请稍后重试。", "retry_after_ms": 1000})
+	if err != nil {
+		panic(err) // texts and numbers always marshal
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.shut.Load() {
+			api.ServeHTTP(w, r)
+			return
+		}
+		for k, v := range map[string]string{"Content-Type": "application/problem+json", "Content-Language": "zh-CN", "Cache-Control": "no-store", "Retry-After": "1"} {
+			w.Header().Set(k, v)
+		}
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write(refusal) // who has hung up misses nothing
+	})
+}
+
+// postHardStop shuts the door of the whole shop, or opens it.
+func (s *System) postHardStop(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Stopped *bool `json:"stopped"`
+	}
+	if err := decode(r, &body); err != nil || body.Stopped == nil {
+		s.refuse(w, r, seckill.Invalid("stopped", "true, false"))
+		return
+	}
+	s.reply(w, map[string]any{"stopped": *body.Stopped, "changed": s.shut.Swap(*body.Stopped) != *body.Stopped})
 }
 
 // thisMachine lets requests through that name this machine as their host, with any port. Others get 421: a page whose name was made to lead

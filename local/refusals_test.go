@@ -25,6 +25,7 @@ func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {
 		{"clock: not JSON", "/_local/clock", "5", seckill.CodeInvalid},
 		{"stop of an unknown item", "/_local/items/999/stop", " ", seckill.CodeItemUnknown},
 		{"stock 0", "/_local/items/11/stock", `{"stock":0}`, seckill.CodeInvalid},
+		{"hard stop of nothing", "/_local/hard-stop", `{}`, seckill.CodeInvalid},
 		{"stock a text", "/_local/items/11/stock", `{"stock":"5"}`, seckill.CodeInvalid},
 	} {
 		a := w.call("", "POST", tt.path, tt.body)

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"seckill/shared/adapter/alipay"
@@ -107,6 +108,7 @@ type System struct {
 	inside   http.Handler // the server's, for calls that never leave the process
 
 	courtesy         courtesy
+	shut             atomic.Bool // the whole shop is stopped hard
 	orders, closings seckill.Queue
 	closers          []func() error // of connections
 

@@ -39,10 +39,10 @@ func TestDoctorFindsNothing(t *testing.T) {
 	c := newClinic(t)
 	account(t, c.url)
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 40 well, 0 could not be asked\n") {
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 41 well, 0 could not be asked\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	for line := range strings.Lines(strings.TrimSuffix(stdout, "stack sale: 0 faults, 40 well, 0 could not be asked\n")) {
+	for line := range strings.Lines(strings.TrimSuffix(stdout, "stack sale: 0 faults, 41 well, 0 could not be asked\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
@@ -52,7 +52,7 @@ func TestDoctorFindsNothing(t *testing.T) {
 			t.Errorf("a secret is shown:\n%s", stdout)
 		}
 	}
-	for _, check := range []string{"stack", "api", "functions", "redis", "clocks", "secrets", "schedules", "triggers", "alarms", "queues", "tables", "quotas"} {
+	for _, check := range []string{"door", "stack", "api", "functions", "redis", "clocks", "secrets", "schedules", "triggers", "alarms", "queues", "tables", "quotas"} {
 		if !strings.Contains(stdout, "ok     "+check+" ") {
 			t.Errorf("nothing of %s:\n%s", check, stdout)
 		}
@@ -282,7 +282,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
 	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 35 well, 1 could not be asked\n" {
+		stderr != "seckill: stack sale: 0 faults, 36 well, 1 could not be asked\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	c.backups["sale-orders"] = "DISABLED" // which only a stand-in may say

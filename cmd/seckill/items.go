@@ -213,35 +213,72 @@ func exportCommand(to *target) *cobra.Command {
 }
 
 func stopCommand(to *target, stop bool) *cobra.Command {
-	verb, short, done, nothing := "resume", "Resume an item's sale", "Item %s is no longer stopped: %s.", "Nothing to do: item %s was not stopped; it is %s."
-	long := `Resume the sale of an item that was stopped. It goes on within its window, with what is left.`
+	verb, short := "resume", "Resume an item's sale"
+	long := `Resume the sale of an item that was stopped. It goes on within its window, with what is left.
+
+With --hard, open the whole shop again that was stopped hard: its API gets the throttle of the stack's parameters back.`
 	if stop {
-		verb, short, done, nothing = "stop", "Stop an item's sale", "Item %s is stopped (%s).", "Nothing to do: item %s was stopped already (%s)."
+		verb, short = "stop", "Stop an item's sale, or with --hard the whole shop"
 		long = `Stop an item's sale. Once the command has said so, no unit is reserved any more, and none placed later than 2 seconds from then.
-Orders that are there can still be paid.`
+Orders that are there can still be paid.
+
+With --hard, stop the whole shop, not one item, when functions or Redis do not obey any more: the API's throttle is set to 0 for everything but
+payment notices. It needs no function, but the right apigateway:GET and apigateway:PATCH on the API's stage. Nobody can look, buy, cancel or see
+an order then; who asks is told 429. What was reserved is still placed: with ID the item is stopped as well, if its function answers. A deployment
+meanwhile may open the shop: "seckill doctor" says whether it is stopped hard.`
 	}
-	return &cobra.Command{
+	hardly, hard, yes := "open the whole shop again that was stopped hard, as it is deployed", false, false
+	if stop {
+		hardly = "stop the whole shop at its door, whatever its functions do; with ID, then the item as well"
+	}
+	cmd := &cobra.Command{
 		Use:   verb + " ID",
 		Short: short,
 		Long:  long,
 		Example: fmt.Sprintf(`  seckill items %s 2002
-  seckill items %s 2002 --url http://localhost:9000`, verb, verb),
-		Args: exactly("ID"),
+  seckill items %s 2002 --url http://localhost:9000
+  seckill items %s --hard --stack seckill-prod`, verb, verb, verb),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if hard && len(args) == 0 {
+				return nil
+			}
+			return exactly("ID")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case hard:
+				return hardStop(cmd, to, strings.Join(args, ""), stop, yes)
+			case yes:
+				return errors.New("--yes answers what --hard asks: it means nothing without it")
+			}
 			s, err := to.itemShop(cmd, args[0])
 			if err != nil {
 				return err
 			}
-			it, err := s.SetStopped(cmd.Context(), args[0], stop)
-			if err != nil {
-				return err
-			}
-			if !it.Changed {
-				return say(cmd, nothing, it.ID, describe(it))
-			}
-			return say(cmd, done, it.ID, describe(it))
+			return setStopped(cmd, s, args[0], stop)
 		},
 	}
+	cmd.Flags().BoolVar(&hard, "hard", false, hardly)
+	if stop {
+		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask whether the whole shop is meant")
+	}
+	return cmd
+}
+
+// setStopped stops or resumes an item's sale, and says so.
+func setStopped(cmd *cobra.Command, s shop, id string, stop bool) error {
+	done, nothing := "Item %s is no longer stopped: %s.", "Nothing to do: item %s was not stopped; it is %s."
+	if stop {
+		done, nothing = "Item %s is stopped (%s).", "Nothing to do: item %s was stopped already (%s)."
+	}
+	it, err := s.SetStopped(cmd.Context(), id, stop)
+	switch {
+	case err != nil:
+		return err
+	case !it.Changed:
+		return say(cmd, nothing, it.ID, describe(it))
+	}
+	return say(cmd, done, it.ID, describe(it))
 }
 
 func addStockCommand(to *target) *cobra.Command {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,14 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(t.Context(), args, &out, &errs, noEnv)
 	return code, out.String(), errs.String()
+}
+
+// commandTyped is command with something typed.
+func commandTyped(t *testing.T, typed string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	defer func(r io.Reader) { stdin = r }(stdin)
+	stdin = strings.NewReader(typed)
+	return command(t, args...)
 }
 
 func written(t *testing.T, name string, data []byte) string {

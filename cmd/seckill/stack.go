@@ -122,12 +122,7 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 		return s.fault(err)
 	}
 	s.found = out.Stacks[0]
-	for _, o := range s.found.Outputs {
-		if aws.ToString(o.OutputKey) == s.output {
-			s.name = aws.ToString(o.OutputValue)
-		}
-	}
-	if s.name == "" {
+	if s.name = s.outputOf(s.output); s.name == "" {
 		return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never deployed whole", s.stack,
 			s.found.StackStatus, s.output)
 	}
@@ -135,6 +130,16 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })
 	s.client = operator.Client{Who: aws.ToString(me.Arn), Call: s.invoke}
 	return nil
+}
+
+// outputOf gives one of the stack's outputs, "" when it has none of that name.
+func (s *deployedShop) outputOf(key string) string {
+	for _, o := range s.found.Outputs {
+		if aws.ToString(o.OutputKey) == key {
+			return aws.ToString(o.OutputValue)
+		}
+	}
+	return ""
 }
 
 func (s *deployedShop) Export(ctx context.Context) ([]byte, error) {

@@ -121,8 +121,9 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 	return name, *stack.Stacks[0].Outputs[0].OutputValue
 }
 
-// TestItemsCommandsOnADeployedStack: template, table, function and Redis are real or stand-ins of their own processes; only the tool's code runs here.
-func TestItemsCommandsOnADeployedStack(t *testing.T) {
+// standIn is a proxy before the stand-in for AWS, so that the connections that clients keep end with the test.
+func standIn(t *testing.T) string {
+	t.Helper()
 	endpoint := os.Getenv(stackVariable)
 	if endpoint == "" {
 		t.Fatalf("%s is not set: it is the endpoint that `e2e/servers/ministack.sh start DIR` prints", stackVariable)
@@ -131,10 +132,14 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Through a proxy, so that the connections that clients keep end with the test.
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.Transport = &http.Transport{DisableKeepAlives: true}
-	endpoint = served(t, proxy).URL
+	return served(t, proxy).URL
+}
+
+// TestItemsCommandsOnADeployedStack: template, table, function and Redis are real or stand-ins of their own processes; only the tool's code runs here.
+func TestItemsCommandsOnADeployedStack(t *testing.T) {
+	endpoint := standIn(t)
 	redis := redistest.Start(t).Addr
 	runner, err := redisconn.New(redisconn.Options{Addrs: []string{redis}})
 	if err != nil {

@@ -36,11 +36,12 @@ const caller = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
 
 // cloud answers what the tool calls of AWS: who the caller is, what a stack is, and a function's invocation.
 type cloud struct {
-	outputs  map[string]string                                         // of the stack "sale"; there is no other
-	function func(event []byte) (payload []byte, functionError string) // those named seckill-stage, -refund and -reconcile
-	refusals map[string]refusal                                        // by call
-	mu       sync.Mutex
-	calls    []string
+	outputs    map[string]string // of the stack "sale"; there is no other
+	parameters map[string]string
+	function   func(event []byte) (payload []byte, functionError string) // those named seckill-stage, -refund and -reconcile
+	refusals   map[string]refusal                                        // by call
+	mu         sync.Mutex
+	calls      []string
 }
 
 // refusal is an error of AWS's.
@@ -79,11 +80,17 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for k, v := range c.outputs {
 			list = append(list, output{k, v})
 		}
+		type parameter struct{ ParameterKey, ParameterValue string }
+		var parameters []parameter
+		for k, v := range c.parameters {
+			parameters = append(parameters, parameter{k, v})
+		}
 		b, _ := xml.Marshal(struct {
-			XMLName xml.Name `xml:"DescribeStacksResponse"`
-			Status  string   `xml:"DescribeStacksResult>Stacks>member>StackStatus"`
-			Outputs []output `xml:"DescribeStacksResult>Stacks>member>Outputs>member"`
-		}{Status: "CREATE_COMPLETE", Outputs: list})
+			XMLName    xml.Name    `xml:"DescribeStacksResponse"`
+			Status     string      `xml:"DescribeStacksResult>Stacks>member>StackStatus"`
+			Outputs    []output    `xml:"DescribeStacksResult>Stacks>member>Outputs>member"`
+			Parameters []parameter `xml:"DescribeStacksResult>Stacks>member>Parameters>member"`
+		}{Status: "CREATE_COMPLETE", Outputs: list, Parameters: parameters})
 		_, _ = w.Write(b)
 	case r.URL.Path == "/2015-03-31/functions/seckill-stage/invocations", r.URL.Path == "/2015-03-31/functions/seckill-refund/invocations",
 		r.URL.Path == "/2015-03-31/functions/seckill-reconcile/invocations":

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+
 	"seckill/shared/adapter/redisconn"
 )
 
@@ -27,6 +29,26 @@ func (r *reading) skew(coarse time.Duration) time.Duration {
 	}
 	return max(0, r.at.Sub(r.ended))
 }
+
+// door looks whether the whole shop is stopped hard (`seckill items stop --hard`), which nothing else that is found can outweigh.
+func (d *Doctor) door(ctx context.Context, c *check) {
+	id, stage := d.outputs["ApiId"], d.outputs["ApiStage"]
+	d.stage, d.stageErr = apigateway.NewFromConfig(d.AWS).GetStage(ctx, &apigateway.GetStageInput{RestApiId: &id, StageName: &stage})
+	if d.stageErr != nil {
+		d.stage = nil
+		c.unasked("whether the shop is stopped hard", d.stageErr)
+		return
+	}
+	common, ok := d.stage.MethodSettings[everyMethod]
+	if d.shut = ok && (common.ThrottlingRateLimit == 0 || common.ThrottlingBurstLimit == 0); d.shut {
+		c.fault("THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: seckill items resume --hard --stack %s", d.name())
+		return
+	}
+	c.ok("the shop is not stopped hard")
+}
+
+// everyMethod is API Gateway's key of what holds for all methods without settings of their own.
+const everyMethod = "*/*"
 
 // api asks for GET /healthz, as a load balancer would.
 func (d *Doctor) api(ctx context.Context, c *check) {
@@ -53,6 +75,10 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 	switch {
 	case answer.StatusCode >= http.StatusInternalServerError:
 		c.fault("%s answers %d: the function shop fails or is throttled, its log says why (make logs FUNCTION=ShopFunction)", url, answer.StatusCode)
+	case answer.StatusCode == http.StatusTooManyRequests && d.shut:
+		c.fault("%s answers 429, since the shop is stopped hard", url)
+	case answer.StatusCode == http.StatusTooManyRequests:
+		c.fault("%s answers 429: more calls come than are let through (parameter ThrottleRate, the account's quota), or a web ACL refuses", url)
 	case answer.StatusCode != http.StatusOK:
 		c.fault("%s answers %d: that is not this stack's API, see the parameter PublicUrl", url, answer.StatusCode)
 	case err != nil || json.Unmarshal(body, &health) != nil || health.Status != "ok":

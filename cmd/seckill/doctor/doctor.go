@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 
@@ -58,6 +59,9 @@ type Doctor struct {
 	outputs, parameters map[string]string
 	resources           map[string]resource // by logical id
 	resourcesErr        error
+	stage               *apigateway.GetStageOutput // nil when API Gateway did not say
+	stageErr            error
+	shut                bool // the whole shop is stopped hard
 	health              *sight
 	date                *reading
 }
@@ -78,7 +82,7 @@ func (d *Doctor) Run(ctx context.Context) error {
 		name string
 		look func(context.Context, *check)
 	}{
-		{"stack", d.stack}, {"api", d.api}, {"functions", d.functions}, {"redis", d.redis}, {"clocks", d.clocks}, {"secrets", d.secrets}, {"schedules", d.schedules},
+		{"door", d.door}, {"stack", d.stack}, {"api", d.api}, {"functions", d.functions}, {"redis", d.redis}, {"clocks", d.clocks}, {"secrets", d.secrets}, {"schedules", d.schedules},
 		{"triggers", d.triggers}, {"alarms", d.alarms}, {"queues", d.queues}, {"tables", d.tables}, {"quotas", d.quotas},
 	} {
 		_ = d.During("check "+c.name, func() error {

@@ -67,11 +67,10 @@ func (c *check) concurrency(ctx context.Context, crowd string, rate float64) {
 // throttle finds the smallest of the limits that stand before the functions.
 func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 	client := apigateway.NewFromConfig(c.AWS)
-	id, stage := c.outputs["ApiId"], c.outputs["ApiStage"]
 	limits := map[string]float64{}
-	if out, err := client.GetStage(ctx, &apigateway.GetStageInput{RestApiId: &id, StageName: &stage}); err != nil {
-		c.unasked("how many calls the API lets through", err)
-	} else if s, ok := out.MethodSettings["*/*"]; ok && s.ThrottlingRateLimit > 0 {
+	if c.stageErr != nil {
+		c.unasked("how many calls the API lets through", c.stageErr)
+	} else if s, ok := c.stage.MethodSettings[everyMethod]; ok && s.ThrottlingRateLimit > 0 {
 		limits["the API (parameter ThrottleRate)"] = s.ThrottlingRateLimit
 	}
 	if out, err := client.GetAccount(ctx, &apigateway.GetAccountInput{}); err != nil {

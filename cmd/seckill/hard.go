@@ -1,0 +1,345 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+	"github.com/aws/aws-sdk-go-v2/service/apigateway/types"
+	"github.com/spf13/cobra"
+
+	"seckill/shared/seckill"
+)
+
+// everyMethod is API Gateway's key of what holds for all methods without settings of their own.
+const everyMethod = "*/*"
+
+// notifyPath is where Alipay's notices come in, without its first slash, as GetStage names it; notifyPatch is the same in a path of UpdateStage.
+const (
+	notifyPath  = "seckill/alipay/notify"
+	notifyPatch = "~1seckill~1alipay~1notify/POST"
+)
+
+// Limits of a look whether a hard stop works.
+const (
+	seenStep    = 250 * time.Millisecond
+	seenTimeout = 2 * time.Second // of one look
+)
+
+// seenWithin is how long a look is repeated; tests shorten it.
+var seenWithin = 5 * time.Second
+
+// stdin is where a confirmation is typed.
+var stdin io.Reader = os.Stdin
+
+// hardShop is a whole shop that can be shut and opened without its functions. Both may be repeated.
+type hardShop interface {
+	// name is what has to be typed before it is shut.
+	name() string
+	// shut lets nothing through any more but payment notices, open everything. said are the lines that tell of it.
+	shut(ctx context.Context) (said []string, err error)
+	open(ctx context.Context) (said []string, err error)
+}
+
+// hardStop shuts a whole shop, or opens it; then it stops or resumes the item, if one is named.
+func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
+	var s hardShop
+	var items shop
+	deployed, err := to.deployed(cmd)
+	switch {
+	case err != nil:
+		return err
+	case id != "" && !seckill.ValidItemID(id):
+		return fmt.Errorf("ID %q: want 1 to 19 digits without a leading zero", id)
+	case deployed:
+		d, err := openStack(cmd.Context(), to, apiOutput, waitingOn(cmd.ErrOrStderr()))
+		if err != nil {
+			return err
+		}
+		s, items = &apiStage{d, apigateway.NewFromConfig(d.cfg), d.outputOf("ApiStage")}, d
+	default:
+		r, err := newRunningShop(to.url)
+		if err != nil {
+			return err
+		}
+		s, items = r, r
+	}
+	if stop && !yes {
+		if err := confirm(cmd, "This stops the whole shop of "+whose(s)+", not one item: nobody can look, buy, cancel or see an order until it is resumed.", s.name()); err != nil {
+			return err
+		}
+	}
+	do := s.open
+	if stop {
+		do = s.shut
+	}
+	lines, err := do(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if stop {
+		lines = append(lines, "Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard"+to.sameShop())
+	}
+	if err := say(cmd, "%s", strings.Join(lines, "\n")); err != nil || id == "" {
+		return err
+	}
+	if deployed {
+		d := items.(*deployedShop)
+		if d.name = d.outputOf(stageOutput); d.name == "" {
+			return fmt.Errorf("stack %s has no output %s: item %s itself was not reached", d.stack, stageOutput, id)
+		}
+	}
+	if err := setStopped(cmd, items, id, stop); err != nil {
+		state := "the shop is open again, but item %s itself is not resumed: %w"
+		if stop {
+			state = "the shop is stopped hard, but item %s itself is not stopped: %w"
+		}
+		return faultError{fmt.Errorf(state, id, err)}
+	}
+	return nil
+}
+
+func whose(s hardShop) string {
+	if d, ok := s.(*apiStage); ok {
+		return "stack " + d.stack
+	}
+	return s.name()
+}
+
+// confirm wants a name typed.
+func confirm(cmd *cobra.Command, what, name string) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s\nType its name (%s) to go on: ", what, name)
+	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return faultError{err}
+	}
+	if strings.TrimSpace(line) != name {
+		return fmt.Errorf("%q is not %q: not stopped, nothing was changed; --yes answers ahead", strings.TrimSpace(line), name)
+	}
+	return nil
+}
+
+// apiOutput names the API of a stack.
+const apiOutput = "ApiId"
+
+// apiStage is the one of a stack's API. Its throttle is set with the operator's own rights; no function has a part in it.
+type apiStage struct {
+	*deployedShop
+	api    *apigateway.Client
+	called string
+}
+
+func (s *apiStage) name() string { return s.stack }
+
+// shut sets the throttle of every method but notify to 0. Where notify has none of its own, it gets what held for it until now.
+func (s *apiStage) shut(ctx context.Context) ([]string, error) {
+	have, err := s.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ops []types.PatchOperation
+	common, ok := have[everyMethod]
+	if !ok || !isShut(common) {
+		ops = append(ops, throttleTo(everyMethod, 0, 0)...)
+	}
+	kept := false
+	for _, key := range sortedKeys(have) {
+		switch {
+		case isNotify(key):
+			kept = true
+		case key != everyMethod && !isShut(have[key]):
+			ops = append(ops, throttleTo(patchKey(key), 0, 0)...)
+		}
+	}
+	if !kept {
+		rate, burst := common.ThrottlingRateLimit, int(common.ThrottlingBurstLimit)
+		if !ok || isShut(common) {
+			if rate, burst, err = s.deployed(); err != nil {
+				return nil, err
+			}
+		}
+		ops = append(ops, throttleTo(notifyPatch, rate, burst)...)
+	}
+	said := "Nothing to do: stack " + s.stack + " was stopped hard already."
+	if len(ops) > 0 {
+		if err := s.patch(ctx, ops); err != nil {
+			return nil, err
+		}
+		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's notices."
+	}
+	return []string{said, s.seen(ctx)}, nil
+}
+
+// open gives each method that is shut the throttle that the stack was deployed with.
+func (s *apiStage) open(ctx context.Context) ([]string, error) {
+	have, err := s.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ops []types.PatchOperation
+	var own []string
+	rate, burst, err := s.deployed()
+	for _, key := range sortedKeys(have) {
+		switch {
+		case !isShut(have[key]):
+		case err != nil:
+			return nil, err
+		case key == everyMethod:
+			ops = append(ops, throttleTo(everyMethod, rate, burst)...)
+		default:
+			ops = append(ops, throttleTo(patchKey(key), rate, burst)...)
+			own = append(own, key+" had a throttle of its own, which is not known any more: it has the stack's now; deploy again to give it its own.")
+		}
+	}
+	if len(ops) == 0 {
+		return []string{"Nothing to do: stack " + s.stack + " was not stopped hard."}, nil
+	}
+	if err := s.patch(ctx, ops); err != nil {
+		return nil, err
+	}
+	return append([]string{fmt.Sprintf("Stack %s is open again: its API lets %v calls a second through, %d at once, as it is deployed.", s.stack, rate, burst)}, own...), nil
+}
+
+// deployed is the throttle that the stack's parameters say. There is no other place to know it from, and nothing is guessed.
+func (s *apiStage) deployed() (rate float64, burst int, err error) {
+	for _, p := range s.found.Parameters {
+		switch aws.ToString(p.ParameterKey) {
+		case "ThrottleRate":
+			rate, _ = strconv.ParseFloat(aws.ToString(p.ParameterValue), 64)
+		case "ThrottleBurst":
+			burst, _ = strconv.Atoi(aws.ToString(p.ParameterValue))
+		}
+	}
+	if rate <= 0 || burst <= 0 {
+		return 0, 0, fmt.Errorf("stack %s has no parameters ThrottleRate and ThrottleBurst, so nobody knows what to go back to: deploy it again", s.stack)
+	}
+	return rate, burst, nil
+}
+
+// settings gives what methods have of their own, and what all have.
+func (s *apiStage) settings(ctx context.Context) (have map[string]types.MethodSetting, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	err = s.wait.during("API Gateway", func() error {
+		out, err := s.api.GetStage(ctx, &apigateway.GetStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called})
+		if err == nil {
+			have = out.MethodSettings
+		}
+		return err
+	})
+	return have, s.unlike(err)
+}
+
+func (s *apiStage) patch(ctx context.Context, ops []types.PatchOperation) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	return s.unlike(s.wait.during("API Gateway", func() error {
+		_, err := s.api.UpdateStage(ctx, &apigateway.UpdateStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called, PatchOperations: ops})
+		return err
+	}))
+}
+
+// unlike says in a sentence why API Gateway did not do it.
+func (s *apiStage) unlike(err error) error {
+	var missing *types.NotFoundException
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &missing):
+		return fmt.Errorf("stack %s names the API %s with stage %s, and region %s has no such stage", s.stack, s.deployedShop.name, s.called, s.region)
+	}
+	return awsFault(err, s.region, "; it may have been done, and can be repeated")
+}
+
+// seen looks from outside whether the API refuses. API Gateway spreads a change over its machines, and says nothing of how long that takes.
+func (s *apiStage) seen(ctx context.Context) string {
+	address := s.outputOf("Url") + "/healthz"
+	again := " API Gateway takes some seconds; look again: curl -si " + address
+	client := &http.Client{Timeout: seenTimeout, Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
+	for until := time.Now().Add(seenWithin); ; {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			return "Whether it works was not seen: the stack's output Url is no address."
+		}
+		resp, err := client.Do(r)
+		if err != nil {
+			return "Whether it works was not seen: " + address + " cannot be reached from here."
+		}
+		resp.Body.Close()
+		if resp.StatusCode == http.StatusTooManyRequests {
+			return "The API answers 429 now."
+		}
+		if time.Now().After(until) {
+			return fmt.Sprintf("It is not seen yet: %s answers %d.%s", address, resp.StatusCode, again)
+		}
+		time.Sleep(seenStep)
+	}
+}
+
+func isShut(m types.MethodSetting) bool {
+	return m.ThrottlingRateLimit == 0 || m.ThrottlingBurstLimit == 0
+}
+
+// isNotify knows the key whether its slashes are written out or as JSON pointers have them: AWS's pages show both.
+func isNotify(key string) bool {
+	key = strings.ReplaceAll(key, "~1", "/")
+	return strings.TrimPrefix(key[:max(strings.LastIndexByte(key, '/'), 0)], "/") == notifyPath
+}
+
+// patchKey is a key of GetStage as a path of UpdateStage has it: the resource's slashes as ~1, its first one too, then the method.
+func patchKey(key string) string {
+	key = strings.ReplaceAll(key, "~1", "/")
+	cut := strings.LastIndexByte(key, '/')
+	return "~1" + strings.ReplaceAll(strings.TrimPrefix(key[:max(cut, 0)], "/"), "/", "~1") + key[max(cut, 0):]
+}
+
+func throttleTo(key string, rate float64, burst int) []types.PatchOperation {
+	return []types.PatchOperation{
+		{Op: types.OpReplace, Path: aws.String("/" + key + "/throttling/rateLimit"), Value: aws.String(strconv.FormatFloat(rate, 'f', -1, 64))},
+		{Op: types.OpReplace, Path: aws.String("/" + key + "/throttling/burstLimit"), Value: aws.String(strconv.Itoa(burst))},
+	}
+}
+
+func sortedKeys[V any](of map[string]V) (keys []string) {
+	for k := range of {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (s *runningShop) name() string { return s.base }
+
+func (s *runningShop) shut(ctx context.Context) ([]string, error) {
+	return s.hard(ctx, true, s.base+" is stopped hard: its API lets nothing through but payment notices.", "Nothing to do: "+s.base+" was stopped hard already.")
+}
+
+func (s *runningShop) open(ctx context.Context) ([]string, error) {
+	return s.hard(ctx, false, s.base+" is open again.", "Nothing to do: "+s.base+" was not stopped hard.")
+}
+
+func (s *runningShop) hard(ctx context.Context, stopped bool, did, nothing string) ([]string, error) {
+	var out struct{ Changed bool }
+	body, err := json.Marshal(map[string]bool{"stopped": stopped})
+	if err == nil {
+		err = s.get(ctx, http.MethodPost, "/_local/hard-stop", body, &out)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Changed:
+		return []string{did}, nil
+	}
+	return []string{nothing}, nil
+}

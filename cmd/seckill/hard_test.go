@@ -1,0 +1,298 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// throttle is a method's settings as API Gateway's GetStage writes them.
+type throttle struct {
+	Rate  float64 `json:"throttlingRateLimit"`
+	Burst int     `json:"throttlingBurstLimit"`
+}
+
+// gate is an API Gateway with one stage, beside a cloud. The stage's own answers obey the default throttle.
+type gate struct {
+	*cloud
+	mu       sync.Mutex
+	settings map[string]throttle // by path and method, as GetStage names them
+	patches  []string
+	refuse   string // an error of UpdateStage
+	open     bool   // answers 200 whatever the throttle
+}
+
+// patchable are the paths of UpdateStage that it knows, by what GetStage calls them.
+var patchable = map[string]string{"*/*": "*/*", "~1seckill~1alipay~1notify/POST": "seckill/alipay/notify/POST", "~1seckill~1buy/POST": "seckill/buy/POST"}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case r.URL.Path == "/live/healthz":
+		if g.settings["*/*"].Rate == 0 && !g.open {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+		return
+	case strings.HasPrefix(r.URL.Path, "/restapis/gone/"):
+		w.Header().Set("X-Amzn-Errortype", "NotFoundException")
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"message":"Invalid stage identifier specified"}`)
+		return
+	case r.URL.Path != "/restapis/api1/stages/live":
+		g.cloud.ServeHTTP(w, r)
+		return
+	}
+	call := map[string]string{http.MethodGet: "GetStage", http.MethodPatch: "UpdateStage"}[r.Method]
+	g.cloud.mu.Lock()
+	g.calls = append(g.calls, call)
+	g.cloud.mu.Unlock()
+	if call == "UpdateStage" {
+		if g.refuse != "" {
+			w.Header().Set("X-Amzn-Errortype", g.refuse)
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `{"message":"User: u is not authorized to perform: apigateway:PATCH"}`)
+			return
+		}
+		var in struct {
+			PatchOperations []struct{ Op, Path, Value string }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		for _, p := range in.PatchOperations {
+			g.patches = append(g.patches, p.Op+" "+p.Path+" "+p.Value)
+			key, field, _ := strings.Cut(strings.TrimPrefix(p.Path, "/"), "/throttling/")
+			n, err := strconv.Atoi(p.Value)
+			if patchable[key] == "" || err != nil || p.Op != "replace" {
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprintf(w, `{"message":"Invalid method setting path: %s"}`, p.Path)
+				return
+			}
+			s := g.settings[patchable[key]]
+			if field == "rateLimit" {
+				s.Rate = float64(n)
+			} else {
+				s.Burst = n
+			}
+			g.settings[patchable[key]] = s
+		}
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"stageName": "live", "methodSettings": g.settings})
+}
+
+func newGate(t *testing.T, settings map[string]throttle) *gate {
+	t.Helper()
+	g := &gate{settings: settings, cloud: &cloud{}}
+	g.function, _ = desk(t, upcoming("33", 5))
+	url := served(t, g).URL
+	g.outputs = map[string]string{"StageFunction": "seckill-stage", "ApiId": "api1", "ApiStage": "live", "Url": url + "/live"}
+	g.parameters = map[string]string{"ThrottleRate": "5000", "ThrottleBurst": "2500"}
+	account(t, url)
+	return g
+}
+
+// TestHardStop: the whole shop is shut by its stage's throttle, but for notify; and opened again as it is deployed. No function is needed.
+func TestHardStop(t *testing.T) {
+	deployed := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
+	g := newGate(t, maps.Clone(deployed))
+	g.refusals = map[string]refusal{"Invoke": {500, "ServiceException", "oh"}} // no function answers
+	for _, step := range []struct {
+		args   []string
+		stdout string
+		calls  string
+		want   map[string]throttle
+	}{
+		{[]string{"stop", "--hard", "--yes"}, "Stack sale is stopped hard: its API lets nothing through but Alipay's notices.\nThe API answers 429 now.\n" +
+			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard --stack sale\n",
+			"GetCallerIdentity DescribeStacks GetStage UpdateStage", map[string]throttle{"*/*": {0, 0}, "seckill/alipay/notify/POST": {300, 600}}},
+		{[]string{"stop", "--hard", "--yes"}, "Nothing to do: stack sale was stopped hard already.\nThe API answers 429 now.\n" +
+			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard --stack sale\n",
+			"GetCallerIdentity DescribeStacks GetStage", map[string]throttle{"*/*": {0, 0}, "seckill/alipay/notify/POST": {300, 600}}},
+		{[]string{"resume", "--hard"}, "Stack sale is open again: its API lets 5000 calls a second through, 2500 at once, as it is deployed.\n",
+			"GetCallerIdentity DescribeStacks GetStage UpdateStage", deployed},
+		{[]string{"resume", "--hard"}, "Nothing to do: stack sale was not stopped hard.\n", "GetCallerIdentity DescribeStacks GetStage", deployed},
+	} {
+		code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--stack", "sale")...)
+		if code != exitOK || stdout != step.stdout || stderr != "" {
+			t.Errorf("%v: exit %d\n%s%swant\n%s", step.args, code, stdout, stderr, step.stdout)
+		}
+		if calls := g.called(); calls != step.calls {
+			t.Errorf("%v: called %s, want %s", step.args, calls, step.calls)
+		}
+		if !maps.Equal(g.settings, step.want) {
+			t.Errorf("%v: the stage has %v, want %v", step.args, g.settings, step.want)
+		}
+	}
+	if want := "replace /*/*/throttling/rateLimit 0, replace /*/*/throttling/burstLimit 0"; strings.Join(g.patches[:2], ", ") != want {
+		t.Errorf("patches %v, want first %s", g.patches, want)
+	}
+}
+
+// TestHardStopLeavesNotifyItsThrottle: a stack of an older release has one throttle for everything. Methods that have one of their own are shut, too.
+func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
+	g := newGate(t, map[string]throttle{"*/*": {700, 70}, "seckill/buy/POST": {9, 8}})
+	if code, _, stderr := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale"); code != exitOK || stderr != "" {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(g.settings, want) {
+		t.Errorf("stopped: %v, want %v", g.settings, want)
+	}
+	code, stdout, stderr := command(t, "items", "resume", "--hard", "--stack", "sale")
+	if code != exitOK || stderr != "" || !strings.Contains(stdout, "seckill/buy/POST had a throttle of its own, which is not known any more: it has the stack's now; deploy again to give it its own.\n") {
+		t.Fatalf("exit %d, %s%s", code, stdout, stderr)
+	}
+	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500}, "seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(g.settings, want) {
+		t.Errorf("resumed: %v, want %v", g.settings, want)
+	}
+}
+
+// TestHardStopOfAnItemToo: with an item's id the ordinary stop follows; when that fails, the shop is shut all the same.
+func TestHardStopOfAnItemToo(t *testing.T) {
+	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
+	code, stdout, stderr := command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
+	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is stopped hard") || !strings.HasSuffix(stdout, "Item 33 is stopped (stopped, not loaded now).\n") {
+		t.Errorf("exit %d, %s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = command(t, "items", "resume", "33", "--hard", "--stack", "sale")
+	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is open again") || !strings.HasSuffix(stdout, "Item 33 is no longer stopped: waiting, not loaded now.\n") {
+		t.Errorf("exit %d, %s%s", code, stdout, stderr)
+	}
+	g.refusals = map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}
+	code, stdout, stderr = command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
+	if code != exitFault || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
+		!strings.Contains(stderr, "seckill: the shop is stopped hard, but item 33 itself is not stopped: AWS answers ServiceException: oh") {
+		t.Errorf("exit %d, %s%s", code, stdout, stderr)
+	}
+}
+
+// TestHardStopAsksFirst: it shuts a whole shop, so its name is typed, or --yes given.
+func TestHardStopAsksFirst(t *testing.T) {
+	open := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
+	for typed, want := range map[string]int{"sale\n": exitOK, " sale \n": exitOK, "": exitUsage, "\n": exitUsage, "sales\n": exitUsage, "y\n": exitUsage} {
+		g := newGate(t, maps.Clone(open))
+		code, stdout, stderr := commandTyped(t, typed, "items", "stop", "--hard", "--stack", "sale")
+		if code != want || !strings.Contains(stderr, "This stops the whole shop of stack sale, not one item: nobody can look, buy, cancel or see an order until it is resumed.\nType its name (sale) to go on: ") {
+			t.Errorf("%q: exit %d, want %d\n%s%s", typed, code, want, stdout, stderr)
+		}
+		if want != exitOK && (!maps.Equal(g.settings, open) || !strings.Contains(stderr, "not stopped")) {
+			t.Errorf("%q: the stage has %v\n%s", typed, g.settings, stderr)
+		}
+	}
+}
+
+func TestHardStopRefused(t *testing.T) {
+	both := func() map[string]throttle {
+		return map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
+	}
+	for name, tt := range map[string]struct {
+		spoil func(g *gate)
+		args  []string
+		code  int
+		want  string
+	}{
+		"no right":         {func(g *gate) { g.refuse = "AccessDeniedException" }, []string{"stop", "--hard", "--yes"}, exitUsage, "not allowed: User: u is not authorized to perform: apigateway:PATCH"},
+		"no API":           {func(g *gate) { delete(g.outputs, "ApiId") }, []string{"stop", "--hard", "--yes"}, exitUsage, "stack sale (CREATE_COMPLETE) has no output ApiId"},
+		"no such stage":    {func(g *gate) { g.outputs["ApiId"] = "gone" }, []string{"stop", "--hard", "--yes"}, exitUsage, "stack sale names the API gone with stage live, and region eu-central-1 has no such stage"},
+		"values not known": {func(g *gate) { g.parameters = nil; g.settings["*/*"] = throttle{} }, []string{"resume", "--hard"}, exitUsage, "stack sale has no parameters ThrottleRate and ThrottleBurst, so nobody knows what to go back to"},
+		"no id":            {func(*gate) {}, []string{"stop"}, exitUsage, "ID is missing"},
+		"no item's id":     {func(*gate) {}, []string{"stop", "x", "--hard", "--yes"}, exitUsage, `ID "x": want 1 to 19 digits`},
+		"two ids":          {func(*gate) {}, []string{"stop", "1", "2", "--hard", "--yes"}, exitUsage, `"2" is one argument too many`},
+		"yes to nothing":   {func(*gate) {}, []string{"stop", "1", "--yes"}, exitUsage, "--yes answers what --hard asks: it means nothing without it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGate(t, both())
+			tt.spoil(g)
+			before := maps.Clone(g.settings)
+			code, stdout, stderr := command(t, append(append([]string{"items"}, tt.args...), "--stack", "sale")...)
+			if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
+				t.Errorf("exit %d\n%s%s\nwant exit %d and one line with %q", code, stdout, stderr, tt.code, tt.want)
+			}
+			if !maps.Equal(g.settings, before) {
+				t.Errorf("the stage has %v, had %v", g.settings, before)
+			}
+		})
+	}
+}
+
+// TestHardStopThatIsNotSeen: API Gateway spreads a change over its machines, and the command says what it saw.
+func TestHardStopThatIsNotSeen(t *testing.T) {
+	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
+	g.open = true
+	wait := seenWithin
+	seenWithin = 0
+	defer func() { seenWithin = wait }()
+	code, stdout, _ := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale")
+	if code != exitOK || !strings.Contains(stdout, "It is not seen yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds; look again: curl -si "+g.outputs["Url"]+"/healthz\n") {
+		t.Errorf("exit %d, %s", code, stdout)
+	}
+}
+
+// TestDoctorOnAHardStop says it first and loudly.
+func TestDoctorOnAHardStop(t *testing.T) {
+	c := newClinic(t)
+	c.accounts["stage"] = 0
+	c.healthCode, c.health = http.StatusTooManyRequests, "{}"
+	_, out := examine(t, c)
+	if len(out.Findings) == 0 || out.Findings[0].State != "fault" ||
+		!strings.Contains(out.Findings[0].Says, "THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: seckill items resume --hard --stack sale") {
+		t.Errorf("first finding %+v", out.Findings[:1])
+	}
+	for _, f := range out.Findings {
+		if strings.Contains(f.Says, "PublicUrl") {
+			t.Errorf("it also says: %s", f.Says)
+		}
+	}
+}
+
+// TestHardStopOfARunningShop: the same command, on this machine.
+func TestHardStopOfARunningShop(t *testing.T) {
+	started(t, noEnv, func(printed string) {
+		base := find(t, printed, `(?m)^  S=(\S+)$`)
+		status := func(method, path string) int {
+			t.Helper()
+			r, err := http.NewRequestWithContext(t.Context(), method, base+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			return resp.StatusCode
+		}
+		for _, step := range []struct {
+			args   []string
+			stdout string
+			looks  int
+		}{
+			{[]string{"stop", "--hard", "--yes"}, base + " is stopped hard: its API lets nothing through but payment notices.\n" +
+				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard --url " + base + "\n", http.StatusTooManyRequests},
+			{[]string{"stop", "--hard", "--yes"}, "Nothing to do: " + base + " was stopped hard already.\n" +
+				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard --url " + base + "\n", http.StatusTooManyRequests},
+			{[]string{"resume", "--hard"}, base + " is open again.\n", http.StatusOK},
+			{[]string{"resume", "--hard"}, "Nothing to do: " + base + " was not stopped hard.\n", http.StatusOK},
+		} {
+			code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--url", base)...)
+			if code != exitOK || stdout != step.stdout || stderr != "" {
+				t.Errorf("%v: exit %d\n%s%swant\n%s", step.args, code, stdout, stderr, step.stdout)
+			}
+			if got := status(http.MethodGet, "/seckill/ing"); got != step.looks {
+				t.Errorf("%v: a look is answered %d, want %d", step.args, got, step.looks)
+			}
+			if got := status(http.MethodGet, "/seckill/alipay/notify"); got != http.StatusMethodNotAllowed {
+				t.Errorf("%v: a look at the notices is answered %d, want 405 as ever", step.args, got)
+			}
+			if got := status(http.MethodGet, "/_local/items"); got != http.StatusOK {
+				t.Errorf("%v: the operator's route is answered %d", step.args, got)
+			}
+		}
+	})
+}
