@@ -25,7 +25,8 @@ import (
 // everyMethod is API Gateway's key of what holds for all methods without settings of their own.
 const everyMethod = "*/*"
 
-// notifyPath is where Alipay's notices come in, without its first slash, as GetStage names it; notifyPatch is the same in a path of UpdateStage.
+// notifyPath is where Alipay's notices come in, without its first slash, as GetStage names it; notifyPatch is the same
+// in a path of UpdateStage.
 const (
 	notifyPath  = "seckill/alipay/notify"
 	notifyPatch = "~1seckill~1alipay~1notify/POST"
@@ -89,7 +90,10 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 		return err
 	}
 	if stop {
-		lines = append(lines, "Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard"+to.sameShop())
+		lines = append(
+			lines,
+			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard"+to.sameShop(),
+		)
 	}
 	if err := say(cmd, "%s", strings.Join(lines, "\n")); err != nil || id == "" {
 		return err
@@ -125,7 +129,11 @@ func confirm(cmd *cobra.Command, what, name string) error {
 		return faultError{err}
 	}
 	if strings.TrimSpace(line) != name {
-		return fmt.Errorf("%q is not %q: not stopped, nothing was changed; --yes answers ahead", strings.TrimSpace(line), name)
+		return fmt.Errorf(
+			"%q is not %q: not stopped, nothing was changed; --yes answers ahead",
+			strings.TrimSpace(line),
+			name,
+		)
 	}
 	return nil
 }
@@ -133,7 +141,8 @@ func confirm(cmd *cobra.Command, what, name string) error {
 // apiOutput names the API of a stack.
 const apiOutput = "ApiId"
 
-// apiStage is the one of a stack's API. Its throttle is set with the operator's own rights; no function has a part in it.
+// apiStage is the one of a stack's API. Its throttle is set with the operator's own rights; no function has a part in
+// it.
 type apiStage struct {
 	*deployedShop
 	api    *apigateway.Client
@@ -142,7 +151,8 @@ type apiStage struct {
 
 func (s *apiStage) name() string { return s.stack }
 
-// shut sets the throttle of every method but notify to 0. Where notify has none of its own, it gets what held for it until now.
+// shut sets the throttle of every method but notify to 0. Where notify has none of its own, it gets what held for it
+// until now.
 func (s *apiStage) shut(ctx context.Context) ([]string, error) {
 	have, err := s.settings(ctx)
 	if err != nil {
@@ -199,7 +209,10 @@ func (s *apiStage) open(ctx context.Context) ([]string, error) {
 			ops = append(ops, throttleTo(everyMethod, rate, burst)...)
 		default:
 			ops = append(ops, throttleTo(patchKey(key), rate, burst)...)
-			own = append(own, key+" had a throttle of its own, which is not known any more: it has the stack's now; deploy again to give it its own.")
+			own = append(
+				own,
+				key+" had a throttle of its own, which is not known any more: it has the stack's now; deploy again to give it its own.",
+			)
 		}
 	}
 	if len(ops) == 0 {
@@ -208,10 +221,20 @@ func (s *apiStage) open(ctx context.Context) ([]string, error) {
 	if err := s.patch(ctx, ops); err != nil {
 		return nil, err
 	}
-	return append([]string{fmt.Sprintf("Stack %s is open again: its API lets %v calls a second through, %d at once, as it is deployed.", s.stack, rate, burst)}, own...), nil
+	return append(
+		[]string{
+			fmt.Sprintf(
+				"Stack %s is open again: its API lets %v calls a second through, %d at once, as it is deployed.",
+				s.stack,
+				rate,
+				burst,
+			),
+		},
+		own...), nil
 }
 
-// deployed is the throttle that the stack's parameters say. There is no other place to know it from, and nothing is guessed.
+// deployed is the throttle that the stack's parameters say. There is no other place to know it from, and nothing is
+// guessed.
 func (s *apiStage) deployed() (rate float64, burst int, err error) {
 	for _, p := range s.found.Parameters {
 		switch aws.ToString(p.ParameterKey) {
@@ -222,7 +245,10 @@ func (s *apiStage) deployed() (rate float64, burst int, err error) {
 		}
 	}
 	if rate <= 0 || burst <= 0 {
-		return 0, 0, fmt.Errorf("stack %s has no parameters ThrottleRate and ThrottleBurst, so nobody knows what to go back to: deploy it again", s.stack)
+		return 0, 0, fmt.Errorf(
+			"stack %s has no parameters ThrottleRate and ThrottleBurst, so nobody knows what to go back to: deploy it again",
+			s.stack,
+		)
 	}
 	return rate, burst, nil
 }
@@ -232,7 +258,10 @@ func (s *apiStage) settings(ctx context.Context) (have map[string]types.MethodSe
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	err = s.wait.during("API Gateway", func() error {
-		out, err := s.api.GetStage(ctx, &apigateway.GetStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called})
+		out, err := s.api.GetStage(
+			ctx,
+			&apigateway.GetStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called},
+		)
 		if err == nil {
 			have = out.MethodSettings
 		}
@@ -245,7 +274,10 @@ func (s *apiStage) patch(ctx context.Context, ops []types.PatchOperation) error 
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	return s.unlike(s.wait.during("API Gateway", func() error {
-		_, err := s.api.UpdateStage(ctx, &apigateway.UpdateStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called, PatchOperations: ops})
+		_, err := s.api.UpdateStage(
+			ctx,
+			&apigateway.UpdateStageInput{RestApiId: &s.deployedShop.name, StageName: &s.called, PatchOperations: ops},
+		)
 		return err
 	}))
 }
@@ -257,16 +289,26 @@ func (s *apiStage) unlike(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &missing):
-		return fmt.Errorf("stack %s names the API %s with stage %s, and region %s has no such stage", s.stack, s.deployedShop.name, s.called, s.region)
+		return fmt.Errorf(
+			"stack %s names the API %s with stage %s, and region %s has no such stage",
+			s.stack,
+			s.deployedShop.name,
+			s.called,
+			s.region,
+		)
 	}
 	return awsFault(err, s.region, "; it may have been done, and can be repeated")
 }
 
-// seen looks from outside whether the API refuses. API Gateway spreads a change over its machines, and says nothing of how long that takes.
+// seen looks from outside whether the API refuses. API Gateway spreads a change over its machines, and says nothing of
+// how long that takes.
 func (s *apiStage) seen(ctx context.Context) string {
 	address := s.outputOf("Url") + "/healthz"
 	again := " API Gateway takes some seconds; look again: curl -si " + address
-	client := &http.Client{Timeout: seenTimeout, Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}}
+	client := &http.Client{
+		Timeout:   seenTimeout,
+		Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment},
+	}
 	for until := time.Now().Add(seenWithin); ; {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
@@ -297,7 +339,8 @@ func isNotify(key string) bool {
 	return strings.TrimPrefix(key[:max(strings.LastIndexByte(key, '/'), 0)], "/") == notifyPath
 }
 
-// patchKey is a key of GetStage as a path of UpdateStage has it: the resource's slashes as ~1, its first one too, then the method.
+// patchKey is a key of GetStage as a path of UpdateStage has it: the resource's slashes as ~1, its first one too, then
+// the method.
 func patchKey(key string) string {
 	key = strings.ReplaceAll(key, "~1", "/")
 	cut := strings.LastIndexByte(key, '/')
@@ -306,8 +349,16 @@ func patchKey(key string) string {
 
 func throttleTo(key string, rate float64, burst int) []types.PatchOperation {
 	return []types.PatchOperation{
-		{Op: types.OpReplace, Path: aws.String("/" + key + "/throttling/rateLimit"), Value: aws.String(strconv.FormatFloat(rate, 'f', -1, 64))},
-		{Op: types.OpReplace, Path: aws.String("/" + key + "/throttling/burstLimit"), Value: aws.String(strconv.Itoa(burst))},
+		{
+			Op:    types.OpReplace,
+			Path:  aws.String("/" + key + "/throttling/rateLimit"),
+			Value: aws.String(strconv.FormatFloat(rate, 'f', -1, 64)),
+		},
+		{
+			Op:    types.OpReplace,
+			Path:  aws.String("/" + key + "/throttling/burstLimit"),
+			Value: aws.String(strconv.Itoa(burst)),
+		},
 	}
 }
 
@@ -322,7 +373,12 @@ func sortedKeys[V any](of map[string]V) (keys []string) {
 func (s *runningShop) name() string { return s.base }
 
 func (s *runningShop) shut(ctx context.Context) ([]string, error) {
-	return s.hard(ctx, true, s.base+" is stopped hard: its API lets nothing through but payment notices.", "Nothing to do: "+s.base+" was stopped hard already.")
+	return s.hard(
+		ctx,
+		true,
+		s.base+" is stopped hard: its API lets nothing through but payment notices.",
+		"Nothing to do: "+s.base+" was stopped hard already.",
+	)
 }
 
 func (s *runningShop) open(ctx context.Context) ([]string, error) {

@@ -17,8 +17,8 @@ import (
 	"seckill/shared/adapter/dynamoledger/dynamotest"
 )
 
-// TestHardStopOfADeployedStage: a stand-in's own GetStage and UpdateStage, with the names that it gives to methods. It enforces no throttle, so what is
-// judged is what the stage says of itself.
+// TestHardStopOfADeployedStage: a stand-in's own GetStage and UpdateStage, with the names that it gives to methods. It
+// enforces no throttle, so what is judged is what the stage says of itself.
 func TestHardStopOfADeployedStage(t *testing.T) {
 	endpoint := standIn(t)
 	noAWS(t)
@@ -28,26 +28,64 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	type object = map[string]any
 	ref := func(name string) object { return object{"Ref": name} }
 	mock := func(resource string) object {
-		return object{"Type": "AWS::ApiGateway::Method", "Properties": object{"RestApiId": ref("Api"), "ResourceId": ref(resource), "HttpMethod": "POST", "AuthorizationType": "NONE",
-			"Integration": object{"Type": "MOCK"}}}
+		return object{
+			"Type": "AWS::ApiGateway::Method",
+			"Properties": object{
+				"RestApiId":         ref("Api"),
+				"ResourceId":        ref(resource),
+				"HttpMethod":        "POST",
+				"AuthorizationType": "NONE",
+				"Integration":       object{"Type": "MOCK"},
+			},
+		}
 	}
 	part := func(of, name string) object {
 		parent := any(ref(of))
 		if of == "Api" {
 			parent = object{"Fn::GetAtt": []string{"Api", "RootResourceId"}}
 		}
-		return object{"Type": "AWS::ApiGateway::Resource", "Properties": object{"RestApiId": ref("Api"), "ParentId": parent, "PathPart": name}}
+		return object{
+			"Type":       "AWS::ApiGateway::Resource",
+			"Properties": object{"RestApiId": ref("Api"), "ParentId": parent, "PathPart": name},
+		}
 	}
 	template, err := json.Marshal(object{
 		"Parameters": object{"ThrottleRate": object{"Type": "Number"}, "ThrottleBurst": object{"Type": "Number"}},
 		"Resources": object{
-			"Api": object{"Type": "AWS::ApiGateway::RestApi", "Properties": object{"Name": "hard"}}, "Shop": part("Api", "seckill"), "Alipay": part("Shop", "alipay"), "Notify": part("Alipay", "notify"),
-			"Post": mock("Notify"), "Deployed": object{"Type": "AWS::ApiGateway::Deployment", "DependsOn": "Post", "Properties": object{"RestApiId": ref("Api")}},
-			"Stage": object{"Type": "AWS::ApiGateway::Stage", "Properties": object{"RestApiId": ref("Api"), "DeploymentId": ref("Deployed"), "StageName": "live", "MethodSettings": []object{
-				{"ResourcePath": "/*", "HttpMethod": "*", "ThrottlingRateLimit": ref("ThrottleRate"), "ThrottlingBurstLimit": ref("ThrottleBurst")},
-				{"ResourcePath": "/seckill/alipay/notify", "HttpMethod": "POST", "ThrottlingRateLimit": 300, "ThrottlingBurstLimit": 600}}}},
+			"Api": object{
+				"Type":       "AWS::ApiGateway::RestApi",
+				"Properties": object{"Name": "hard"},
+			}, "Shop": part("Api", "seckill"), "Alipay": part("Shop", "alipay"), "Notify": part("Alipay", "notify"),
+			"Post": mock(
+				"Notify",
+			), "Deployed": object{"Type": "AWS::ApiGateway::Deployment", "DependsOn": "Post", "Properties": object{"RestApiId": ref("Api")}},
+			"Stage": object{
+				"Type": "AWS::ApiGateway::Stage",
+				"Properties": object{
+					"RestApiId":    ref("Api"),
+					"DeploymentId": ref("Deployed"),
+					"StageName":    "live",
+					"MethodSettings": []object{
+						{
+							"ResourcePath":         "/*",
+							"HttpMethod":           "*",
+							"ThrottlingRateLimit":  ref("ThrottleRate"),
+							"ThrottlingBurstLimit": ref("ThrottleBurst"),
+						},
+						{
+							"ResourcePath":         "/seckill/alipay/notify",
+							"HttpMethod":           "POST",
+							"ThrottlingRateLimit":  300,
+							"ThrottlingBurstLimit": 600,
+						}},
+				},
+			},
 		},
-		"Outputs": object{"ApiId": object{"Value": ref("Api")}, "ApiStage": object{"Value": ref("Stage")}, "Url": object{"Value": endpoint}},
+		"Outputs": object{
+			"ApiId":    object{"Value": ref("Api")},
+			"ApiStage": object{"Value": ref("Stage")},
+			"Url":      object{"Value": endpoint},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,9 +97,12 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 		{ParameterKey: aws.String("ThrottleRate"), ParameterValue: aws.String("5000")}, {ParameterKey: aws.String("ThrottleBurst"), ParameterValue: aws.String("2500")}}}); err != nil {
 		t.Fatal(err)
 	}
-	waiter := cloudformation.NewStackCreateCompleteWaiter(cfn, func(o *cloudformation.StackCreateCompleteWaiterOptions) {
-		o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
-	})
+	waiter := cloudformation.NewStackCreateCompleteWaiter(
+		cfn,
+		func(o *cloudformation.StackCreateCompleteWaiterOptions) {
+			o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
+		},
+	)
 	found, err := waiter.WaitForOutput(t.Context(), &cloudformation.DescribeStacksInput{StackName: &name}, stackWait)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +116,10 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	gateway := apigateway.New(apigateway.Options{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: given})
 	throttles := func() (common, notify float64) {
 		t.Helper()
-		out, err := gateway.GetStage(t.Context(), &apigateway.GetStageInput{RestApiId: &api, StageName: aws.String("live")})
+		out, err := gateway.GetStage(
+			t.Context(),
+			&apigateway.GetStageInput{RestApiId: &api, StageName: aws.String("live")},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +148,9 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 		{[]string{"resume", "--hard"}, "Stack " + name + " is open again: its API lets 5000 calls a second through, 2500 at once", 5000},
 	} {
 		began := time.Now()
-		code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--stack", name, "--region", "eu-west-1")...)
+		code, stdout, stderr := command(
+			t,
+			append(append([]string{"items"}, step.args...), "--stack", name, "--region", "eu-west-1")...)
 		t.Logf("%v: %v", step.args, time.Since(began).Round(time.Millisecond))
 		if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, step.want) {
 			t.Fatalf("%v: exit %d\n%s%swant %s", step.args, code, stdout, stderr, step.want)

@@ -28,7 +28,11 @@ type gate struct {
 }
 
 // patchable are the paths of UpdateStage that it knows, by what GetStage calls them.
-var patchable = map[string]string{"*/*": "*/*", "~1seckill~1alipay~1notify/POST": "seckill/alipay/notify/POST", "~1seckill~1buy/POST": "seckill/buy/POST"}
+var patchable = map[string]string{
+	"*/*":                            "*/*",
+	"~1seckill~1alipay~1notify/POST": "seckill/alipay/notify/POST",
+	"~1seckill~1buy/POST":            "seckill/buy/POST",
+}
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
@@ -92,13 +96,19 @@ func newGate(t *testing.T, settings map[string]throttle) *gate {
 	g := &gate{settings: settings, cloud: &cloud{}}
 	g.function, _ = desk(t, upcoming("33", 5))
 	url := served(t, g).URL
-	g.outputs = map[string]string{"StageFunction": "seckill-stage", "ApiId": "api1", "ApiStage": "live", "Url": url + "/live"}
+	g.outputs = map[string]string{
+		"StageFunction": "seckill-stage",
+		"ApiId":         "api1",
+		"ApiStage":      "live",
+		"Url":           url + "/live",
+	}
 	g.parameters = map[string]string{"ThrottleRate": "5000", "ThrottleBurst": "2500"}
 	account(t, url)
 	return g
 }
 
-// TestHardStop: the whole shop is shut by its stage's throttle, but for notify; and opened again as it is deployed. No function is needed.
+// TestHardStop: the whole shop is shut by its stage's throttle, but for notify; and opened again as it is deployed. No
+// function is needed.
 func TestHardStop(t *testing.T) {
 	deployed := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
 	g := newGate(t, maps.Clone(deployed))
@@ -130,25 +140,40 @@ func TestHardStop(t *testing.T) {
 			t.Errorf("%v: the stage has %v, want %v", step.args, g.settings, step.want)
 		}
 	}
-	if want := "replace /*/*/throttling/rateLimit 0, replace /*/*/throttling/burstLimit 0"; strings.Join(g.patches[:2], ", ") != want {
+	if want := "replace /*/*/throttling/rateLimit 0, replace /*/*/throttling/burstLimit 0"; strings.Join(
+		g.patches[:2],
+		", ",
+	) != want {
 		t.Errorf("patches %v, want first %s", g.patches, want)
 	}
 }
 
-// TestHardStopLeavesNotifyItsThrottle: a stack of an older release has one throttle for everything. Methods that have one of their own are shut, too.
+// TestHardStopLeavesNotifyItsThrottle: a stack of an older release has one throttle for everything. Methods that have
+// one of their own are shut, too.
 func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 	g := newGate(t, map[string]throttle{"*/*": {700, 70}, "seckill/buy/POST": {9, 8}})
-	if code, _, stderr := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale"); code != exitOK || stderr != "" {
+	if code, _, stderr := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale"); code != exitOK ||
+		stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(g.settings, want) {
+	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(
+		g.settings,
+		want,
+	) {
 		t.Errorf("stopped: %v, want %v", g.settings, want)
 	}
 	code, stdout, stderr := command(t, "items", "resume", "--hard", "--stack", "sale")
-	if code != exitOK || stderr != "" || !strings.Contains(stdout, "seckill/buy/POST had a throttle of its own, which is not known any more: it has the stack's now; deploy again to give it its own.\n") {
+	if code != exitOK || stderr != "" ||
+		!strings.Contains(
+			stdout,
+			"seckill/buy/POST had a throttle of its own, which is not known any more: it has the stack's now; deploy again to give it its own.\n",
+		) {
 		t.Fatalf("exit %d, %s%s", code, stdout, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500}, "seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(g.settings, want) {
+	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500}, "seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(
+		g.settings,
+		want,
+	) {
 		t.Errorf("resumed: %v, want %v", g.settings, want)
 	}
 }
@@ -157,17 +182,22 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 func TestHardStopOfAnItemToo(t *testing.T) {
 	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
 	code, stdout, stderr := command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is stopped hard") || !strings.HasSuffix(stdout, "Item 33 is stopped (stopped, not loaded now).\n") {
+	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
+		!strings.HasSuffix(stdout, "Item 33 is stopped (stopped, not loaded now).\n") {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = command(t, "items", "resume", "33", "--hard", "--stack", "sale")
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is open again") || !strings.HasSuffix(stdout, "Item 33 is no longer stopped: waiting, not loaded now.\n") {
+	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is open again") ||
+		!strings.HasSuffix(stdout, "Item 33 is no longer stopped: waiting, not loaded now.\n") {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}
 	g.refusals = map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}
 	code, stdout, stderr = command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
 	if code != exitFault || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
-		!strings.Contains(stderr, "seckill: the shop is stopped hard, but item 33 itself is not stopped: AWS answers ServiceException: oh") {
+		!strings.Contains(
+			stderr,
+			"seckill: the shop is stopped hard, but item 33 itself is not stopped: AWS answers ServiceException: oh",
+		) {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}
 }
@@ -178,7 +208,11 @@ func TestHardStopAsksFirst(t *testing.T) {
 	for typed, want := range map[string]int{"sale\n": exitOK, " sale \n": exitOK, "": exitUsage, "\n": exitUsage, "sales\n": exitUsage, "y\n": exitUsage} {
 		g := newGate(t, maps.Clone(open))
 		code, stdout, stderr := commandTyped(t, typed, "items", "stop", "--hard", "--stack", "sale")
-		if code != want || !strings.Contains(stderr, "This stops the whole shop of stack sale, not one item: nobody can look, buy, cancel or see an order until it is resumed.\nType its name (sale) to go on: ") {
+		if code != want ||
+			!strings.Contains(
+				stderr,
+				"This stops the whole shop of stack sale, not one item: nobody can look, buy, cancel or see an order until it is resumed.\nType its name (sale) to go on: ",
+			) {
 			t.Errorf("%q: exit %d, want %d\n%s%s", typed, code, want, stdout, stderr)
 		}
 		if want != exitOK && (!maps.Equal(g.settings, open) || !strings.Contains(stderr, "not stopped")) {
@@ -211,7 +245,8 @@ func TestHardStopRefused(t *testing.T) {
 			tt.spoil(g)
 			before := maps.Clone(g.settings)
 			code, stdout, stderr := command(t, append(append([]string{"items"}, tt.args...), "--stack", "sale")...)
-			if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
+			if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 ||
+				!strings.Contains(stderr, tt.want) {
 				t.Errorf("exit %d\n%s%s\nwant exit %d and one line with %q", code, stdout, stderr, tt.code, tt.want)
 			}
 			if !maps.Equal(g.settings, before) {
@@ -229,7 +264,11 @@ func TestHardStopThatIsNotSeen(t *testing.T) {
 	seenWithin = 0
 	defer func() { seenWithin = wait }()
 	code, stdout, _ := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale")
-	if code != exitOK || !strings.Contains(stdout, "It is not seen yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds; look again: curl -si "+g.outputs["Url"]+"/healthz\n") {
+	if code != exitOK ||
+		!strings.Contains(
+			stdout,
+			"It is not seen yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds; look again: curl -si "+g.outputs["Url"]+"/healthz\n",
+		) {
 		t.Errorf("exit %d, %s", code, stdout)
 	}
 }
@@ -241,7 +280,10 @@ func TestDoctorOnAHardStop(t *testing.T) {
 	c.healthCode, c.health = http.StatusTooManyRequests, "{}"
 	_, out := examine(t, c)
 	if len(out.Findings) == 0 || out.Findings[0].State != "fault" ||
-		!strings.Contains(out.Findings[0].Says, "THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: seckill items resume --hard --stack sale") {
+		!strings.Contains(
+			out.Findings[0].Says,
+			"THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: seckill items resume --hard --stack sale",
+		) {
 		t.Errorf("first finding %+v", out.Findings[:1])
 	}
 	for _, f := range out.Findings {

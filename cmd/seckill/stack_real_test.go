@@ -137,7 +137,8 @@ func standIn(t *testing.T) string {
 	return served(t, proxy).URL
 }
 
-// TestItemsCommandsOnADeployedStack: template, table, function and Redis are real or stand-ins of their own processes; only the tool's code runs here.
+// TestItemsCommandsOnADeployedStack: template, table, function and Redis are real or stand-ins of their own processes;
+// only the tool's code runs here.
 func TestItemsCommandsOnADeployedStack(t *testing.T) {
 	endpoint := standIn(t)
 	redis := redistest.Start(t).Addr

@@ -30,7 +30,8 @@ func (r *reading) skew(coarse time.Duration) time.Duration {
 	return max(0, r.at.Sub(r.ended))
 }
 
-// door looks whether the whole shop is stopped hard (`seckill items stop --hard`), which nothing else that is found can outweigh.
+// door looks whether the whole shop is stopped hard (`seckill items stop --hard`), which nothing else that is found can
+// outweigh.
 func (d *Doctor) door(ctx context.Context, c *check) {
 	id, stage := d.outputs["ApiId"], d.outputs["ApiStage"]
 	d.stage, d.stageErr = apigateway.NewFromConfig(d.AWS).GetStage(ctx, &apigateway.GetStageInput{RestApiId: &id, StageName: &stage})
