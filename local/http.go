@@ -36,8 +36,9 @@ func (s *System) handler() http.Handler {
 
 // door answers 429 in the API's place while the shop is stopped hard, as API Gateway does whose throttle is 0.
 func (s *System) door(api http.Handler) http.Handler {
-	refusal, err := json.Marshal(map[string]any{"type": "urn:problem-type:seckill:unavailable", "title": "服务繁忙", "status": http.StatusTooManyRequests,
-		"code": seckill.CodeUnavailable, "detail": "系统繁忙，请稍后重试。", "retry_after_ms": 1000})
+	refusal, err := json.Marshal(map[string]any{"type": "urn:problem-type:seckill:unavailable", "title": "服务繁忙",
+		"status": http.StatusTooManyRequests,
+		"code":   seckill.CodeUnavailable, "detail": "系统繁忙，请稍后重试。", "retry_after_ms": 1000})
 	if err != nil {
 		panic(err) // texts and numbers always marshal
 	}
@@ -46,7 +47,8 @@ func (s *System) door(api http.Handler) http.Handler {
 			api.ServeHTTP(w, r)
 			return
 		}
-		for k, v := range map[string]string{"Content-Type": "application/problem+json", "Content-Language": "zh-CN", "Cache-Control": "no-store", "Retry-After": "1"} {
+		for k, v := range map[string]string{"Content-Type": "application/problem+json", "Content-Language": "zh-CN",
+			"Cache-Control": "no-store", "Retry-After": "1"} {
 			w.Header().Set(k, v)
 		}
 		w.WriteHeader(http.StatusTooManyRequests)

@@ -327,7 +327,9 @@ func (c *clinic) rest(w http.ResponseWriter, path string, body []byte) {
 	case strings.HasPrefix(path, "/2016-08-19/account-settings"):
 		c.answer(w, "GetAccountSettings", give(m{"AccountLimit": m{"ConcurrentExecutions": c.accounts["lambda"]}}), write)
 	case path == "/restapis/api1/stages/live":
-		c.answer(w, "GetStage", give(m{"stageName": "live", "methodSettings": m{"*/*": m{"throttlingRateLimit": c.accounts["stage"], "throttlingBurstLimit": 2500}}}), write)
+		c.answer(w, "GetStage", give(m{"stageName": "live",
+			"methodSettings": m{"*/*": m{"throttlingRateLimit": c.accounts["stage"],
+				"throttlingBurstLimit": 2500}}}), write)
 	case path == "/account":
 		c.answer(w, "GetAccount", give(m{"throttleSettings": m{"rateLimit": c.accounts["account"]}}), write)
 	default:

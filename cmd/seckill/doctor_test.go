@@ -42,7 +42,8 @@ func TestDoctorFindsNothing(t *testing.T) {
 	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 41 well, 0 could not be asked\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	for line := range strings.Lines(strings.TrimSuffix(stdout, "stack sale: 0 faults, 41 well, 0 could not be asked\n")) {
+	for line := range strings.Lines(strings.TrimSuffix(stdout,
+		"stack sale: 0 faults, 41 well, 0 could not be asked\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
@@ -52,7 +53,8 @@ func TestDoctorFindsNothing(t *testing.T) {
 			t.Errorf("a secret is shown:\n%s", stdout)
 		}
 	}
-	for _, check := range []string{"door", "stack", "api", "functions", "redis", "clocks", "secrets", "schedules", "triggers", "alarms", "queues", "tables", "quotas"} {
+	for _, check := range []string{"door", "stack", "api", "functions", "redis", "clocks", "secrets", "schedules",
+		"triggers", "alarms", "queues", "tables", "quotas"} {
 		if !strings.Contains(stdout, "ok     "+check+" ") {
 			t.Errorf("nothing of %s:\n%s", check, stdout)
 		}

@@ -48,9 +48,9 @@ var stdin io.Reader = os.Stdin
 type hardShop interface {
 	// name is what has to be typed before it is shut.
 	name() string
-	// shut lets nothing through any more but payment notices, open everything. said are the lines that tell of it.
-	shut(ctx context.Context) (said []string, err error)
-	open(ctx context.Context) (said []string, err error)
+	// shut lets nothing through any more but payment notices, open everything. tell prints a line once it is true.
+	shut(ctx context.Context, tell func(string)) error
+	open(ctx context.Context, tell func(string)) error
 }
 
 // hardStop shuts a whole shop, or opens it; then it stops or resumes the item, if one is named.
@@ -77,7 +77,8 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 		s, items = r, r
 	}
 	if stop && !yes {
-		if err := confirm(cmd, "This stops the whole shop of "+whose(s)+", not one item: nobody can look, buy, cancel or see an order until it is resumed.", s.name()); err != nil {
+		if err := confirm(cmd, "This stops the whole shop of "+whose(s)+", not one item: nobody can look, buy, "+
+			"cancel or see an order until it is resumed.", s.name()); err != nil {
 			return err
 		}
 	}
@@ -85,18 +86,16 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 	if stop {
 		do = s.shut
 	}
-	lines, err := do(cmd.Context())
-	if err != nil {
+	tell := func(line string) { _ = say(cmd, "%s", line) } // what was done is done, written or not
+	if err := do(cmd.Context(), tell); err != nil {
 		return err
 	}
 	if stop {
-		lines = append(
-			lines,
-			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard"+to.sameShop(),
-		)
+		tell("Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard" +
+			to.sameShop())
 	}
-	if err := say(cmd, "%s", strings.Join(lines, "\n")); err != nil || id == "" {
-		return err
+	if id == "" {
+		return nil
 	}
 	if deployed {
 		d := items.(*deployedShop)
@@ -153,10 +152,10 @@ func (s *apiStage) name() string { return s.stack }
 
 // shut sets the throttle of every method but notify to 0. Where notify has none of its own, it gets what held for it
 // until now.
-func (s *apiStage) shut(ctx context.Context) ([]string, error) {
+func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var ops []types.PatchOperation
 	common, ok := have[everyMethod]
@@ -176,7 +175,7 @@ func (s *apiStage) shut(ctx context.Context) ([]string, error) {
 		rate, burst := common.ThrottlingRateLimit, int(common.ThrottlingBurstLimit)
 		if !ok || isShut(common) {
 			if rate, burst, err = s.deployed(); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		ops = append(ops, throttleTo(notifyPatch, rate, burst)...)
@@ -184,18 +183,20 @@ func (s *apiStage) shut(ctx context.Context) ([]string, error) {
 	said := "Nothing to do: stack " + s.stack + " was stopped hard already."
 	if len(ops) > 0 {
 		if err := s.patch(ctx, ops); err != nil {
-			return nil, err
+			return err
 		}
 		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's notices."
 	}
-	return []string{said, s.seen(ctx)}, nil
+	tell(said)
+	tell(s.seen(ctx))
+	return nil
 }
 
 // open gives each method that is shut the throttle that the stack was deployed with.
-func (s *apiStage) open(ctx context.Context) ([]string, error) {
+func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var ops []types.PatchOperation
 	var own []string
@@ -204,33 +205,28 @@ func (s *apiStage) open(ctx context.Context) ([]string, error) {
 		switch {
 		case !isShut(have[key]):
 		case err != nil:
-			return nil, err
+			return err
 		case key == everyMethod:
 			ops = append(ops, throttleTo(everyMethod, rate, burst)...)
 		default:
 			ops = append(ops, throttleTo(patchKey(key), rate, burst)...)
-			own = append(
-				own,
-				key+" had a throttle of its own, which is not known any more: it has the stack's now; deploy again to give it its own.",
-			)
+			own = append(own, key)
 		}
 	}
 	if len(ops) == 0 {
-		return []string{"Nothing to do: stack " + s.stack + " was not stopped hard."}, nil
+		tell("Nothing to do: stack " + s.stack + " was not stopped hard.")
+		return nil
 	}
 	if err := s.patch(ctx, ops); err != nil {
-		return nil, err
+		return err
 	}
-	return append(
-		[]string{
-			fmt.Sprintf(
-				"Stack %s is open again: its API lets %v calls a second through, %d at once, as it is deployed.",
-				s.stack,
-				rate,
-				burst,
-			),
-		},
-		own...), nil
+	tell(fmt.Sprintf("Stack %s is open again: its API lets %v calls a second through, %d at once, as it is deployed.",
+		s.stack, rate, burst))
+	for _, key := range own {
+		tell(key + " had a throttle of its own, which is not known any more: it has the stack's now; " +
+			"deploy again to give it its own.")
+	}
+	return nil
 }
 
 // deployed is the throttle that the stack's parameters say. There is no other place to know it from, and nothing is
@@ -246,7 +242,8 @@ func (s *apiStage) deployed() (rate float64, burst int, err error) {
 	}
 	if rate <= 0 || burst <= 0 {
 		return 0, 0, fmt.Errorf(
-			"stack %s has no parameters ThrottleRate and ThrottleBurst, so nobody knows what to go back to: deploy it again",
+			"stack %s has no parameters ThrottleRate and ThrottleBurst, so nobody knows what to go back to: deploy "+
+				"it again",
 			s.stack,
 		)
 	}
@@ -372,20 +369,16 @@ func sortedKeys[V any](of map[string]V) (keys []string) {
 
 func (s *runningShop) name() string { return s.base }
 
-func (s *runningShop) shut(ctx context.Context) ([]string, error) {
-	return s.hard(
-		ctx,
-		true,
-		s.base+" is stopped hard: its API lets nothing through but payment notices.",
-		"Nothing to do: "+s.base+" was stopped hard already.",
-	)
+func (s *runningShop) shut(ctx context.Context, tell func(string)) error {
+	return s.hard(ctx, tell, true, s.base+" is stopped hard: its API lets nothing through but payment notices.",
+		"Nothing to do: "+s.base+" was stopped hard already.")
 }
 
-func (s *runningShop) open(ctx context.Context) ([]string, error) {
-	return s.hard(ctx, false, s.base+" is open again.", "Nothing to do: "+s.base+" was not stopped hard.")
+func (s *runningShop) open(ctx context.Context, tell func(string)) error {
+	return s.hard(ctx, tell, false, s.base+" is open again.", "Nothing to do: "+s.base+" was not stopped hard.")
 }
 
-func (s *runningShop) hard(ctx context.Context, stopped bool, did, nothing string) ([]string, error) {
+func (s *runningShop) hard(ctx context.Context, tell func(string), stopped bool, did, nothing string) error {
 	var out struct{ Changed bool }
 	body, err := json.Marshal(map[string]bool{"stopped": stopped})
 	if err == nil {
@@ -393,9 +386,11 @@ func (s *runningShop) hard(ctx context.Context, stopped bool, did, nothing strin
 	}
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case out.Changed:
-		return []string{did}, nil
+		tell(did)
+	default:
+		tell(nothing)
 	}
-	return []string{nothing}, nil
+	return nil
 }

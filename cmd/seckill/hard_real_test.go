@@ -52,13 +52,11 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	template, err := json.Marshal(object{
 		"Parameters": object{"ThrottleRate": object{"Type": "Number"}, "ThrottleBurst": object{"Type": "Number"}},
 		"Resources": object{
-			"Api": object{
-				"Type":       "AWS::ApiGateway::RestApi",
-				"Properties": object{"Name": "hard"},
-			}, "Shop": part("Api", "seckill"), "Alipay": part("Shop", "alipay"), "Notify": part("Alipay", "notify"),
-			"Post": mock(
-				"Notify",
-			), "Deployed": object{"Type": "AWS::ApiGateway::Deployment", "DependsOn": "Post", "Properties": object{"RestApiId": ref("Api")}},
+			"Api":  object{"Type": "AWS::ApiGateway::RestApi", "Properties": object{"Name": "hard"}},
+			"Shop": part("Api", "seckill"), "Alipay": part("Shop", "alipay"), "Notify": part("Alipay", "notify"),
+			"Post": mock("Notify"),
+			"Deployed": object{"Type": "AWS::ApiGateway::Deployment", "DependsOn": "Post",
+				"Properties": object{"RestApiId": ref("Api")}},
 			"Stage": object{
 				"Type": "AWS::ApiGateway::Stage",
 				"Properties": object{
@@ -93,8 +91,13 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	given := credentials.NewStaticCredentialsProvider("test", "test", "")
 	cfn := cloudformation.New(cloudformation.Options{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: given})
 	name := "h" + strings.TrimSuffix(dynamotest.Prefix(), "-")
-	if _, err := cfn.CreateStack(t.Context(), &cloudformation.CreateStackInput{StackName: &name, TemplateBody: aws.String(string(template)), Parameters: []types.Parameter{
-		{ParameterKey: aws.String("ThrottleRate"), ParameterValue: aws.String("5000")}, {ParameterKey: aws.String("ThrottleBurst"), ParameterValue: aws.String("2500")}}}); err != nil {
+	parameter := func(name, value string) types.Parameter {
+		return types.Parameter{ParameterKey: &name, ParameterValue: &value}
+	}
+	if _, err := cfn.CreateStack(t.Context(), &cloudformation.CreateStackInput{StackName: &name,
+		TemplateBody: aws.String(string(template)),
+		Parameters: []types.Parameter{parameter("ThrottleRate", "5000"),
+			parameter("ThrottleBurst", "2500")}}); err != nil {
 		t.Fatal(err)
 	}
 	waiter := cloudformation.NewStackCreateCompleteWaiter(
@@ -145,7 +148,8 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	}{
 		{[]string{"stop", "--hard", "--yes"}, "Stack " + name + " is stopped hard: ", 0},
 		{[]string{"stop", "--hard", "--yes"}, "Nothing to do: stack " + name + " was stopped hard already.", 0},
-		{[]string{"resume", "--hard"}, "Stack " + name + " is open again: its API lets 5000 calls a second through, 2500 at once", 5000},
+		{[]string{"resume", "--hard"}, "Stack " + name + " is open again: its API lets 5000 calls a second through, " +
+			"2500 at once", 5000},
 	} {
 		began := time.Now()
 		code, stdout, stderr := command(

@@ -119,15 +119,23 @@ func TestHardStop(t *testing.T) {
 		calls  string
 		want   map[string]throttle
 	}{
-		{[]string{"stop", "--hard", "--yes"}, "Stack sale is stopped hard: its API lets nothing through but Alipay's notices.\nThe API answers 429 now.\n" +
-			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard --stack sale\n",
-			"GetCallerIdentity DescribeStacks GetStage UpdateStage", map[string]throttle{"*/*": {0, 0}, "seckill/alipay/notify/POST": {300, 600}}},
-		{[]string{"stop", "--hard", "--yes"}, "Nothing to do: stack sale was stopped hard already.\nThe API answers 429 now.\n" +
-			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard --stack sale\n",
-			"GetCallerIdentity DescribeStacks GetStage", map[string]throttle{"*/*": {0, 0}, "seckill/alipay/notify/POST": {300, 600}}},
-		{[]string{"resume", "--hard"}, "Stack sale is open again: its API lets 5000 calls a second through, 2500 at once, as it is deployed.\n",
+		{[]string{"stop", "--hard", "--yes"}, "Stack sale is stopped hard: its API lets nothing through but " +
+			"Alipay's notices.\nThe API answers 429 now.\n" +
+			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard " +
+			"--stack sale\n",
+			"GetCallerIdentity DescribeStacks GetStage UpdateStage", map[string]throttle{"*/*": {0, 0},
+				"seckill/alipay/notify/POST": {300, 600}}},
+		{[]string{"stop", "--hard", "--yes"}, "Nothing to do: stack sale was stopped hard already.\nThe API answers " +
+			"429 now.\n" +
+			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard " +
+			"--stack sale\n",
+			"GetCallerIdentity DescribeStacks GetStage", map[string]throttle{"*/*": {0, 0},
+				"seckill/alipay/notify/POST": {300, 600}}},
+		{[]string{"resume", "--hard"}, "Stack sale is open again: its API lets 5000 calls a second through, 2500 at " +
+			"once, as it is deployed.\n",
 			"GetCallerIdentity DescribeStacks GetStage UpdateStage", deployed},
-		{[]string{"resume", "--hard"}, "Nothing to do: stack sale was not stopped hard.\n", "GetCallerIdentity DescribeStacks GetStage", deployed},
+		{[]string{"resume", "--hard"}, "Nothing to do: stack sale was not stopped hard.\n",
+			"GetCallerIdentity DescribeStacks GetStage", deployed},
 	} {
 		code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--stack", "sale")...)
 		if code != exitOK || stdout != step.stdout || stderr != "" {
@@ -156,7 +164,8 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 		stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(
+	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/alipay/notify/POST": {700,
+		70}}); !maps.Equal(
 		g.settings,
 		want,
 	) {
@@ -166,11 +175,13 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 	if code != exitOK || stderr != "" ||
 		!strings.Contains(
 			stdout,
-			"seckill/buy/POST had a throttle of its own, which is not known any more: it has the stack's now; deploy again to give it its own.\n",
+			"seckill/buy/POST had a throttle of its own, which is not known any more: it has the stack's now; "+
+				"deploy again to give it its own.\n",
 		) {
 		t.Fatalf("exit %d, %s%s", code, stdout, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500}, "seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(
+	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500},
+		"seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(
 		g.settings,
 		want,
 	) {
@@ -205,13 +216,15 @@ func TestHardStopOfAnItemToo(t *testing.T) {
 // TestHardStopAsksFirst: it shuts a whole shop, so its name is typed, or --yes given.
 func TestHardStopAsksFirst(t *testing.T) {
 	open := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
-	for typed, want := range map[string]int{"sale\n": exitOK, " sale \n": exitOK, "": exitUsage, "\n": exitUsage, "sales\n": exitUsage, "y\n": exitUsage} {
+	for typed, want := range map[string]int{"sale\n": exitOK, " sale \n": exitOK, "": exitUsage, "\n": exitUsage,
+		"sales\n": exitUsage, "y\n": exitUsage} {
 		g := newGate(t, maps.Clone(open))
 		code, stdout, stderr := commandTyped(t, typed, "items", "stop", "--hard", "--stack", "sale")
 		if code != want ||
 			!strings.Contains(
 				stderr,
-				"This stops the whole shop of stack sale, not one item: nobody can look, buy, cancel or see an order until it is resumed.\nType its name (sale) to go on: ",
+				"This stops the whole shop of stack sale, not one item: nobody can look, buy, cancel or see an "+
+					"order until it is resumed.\nType its name (sale) to go on: ",
 			) {
 			t.Errorf("%q: exit %d, want %d\n%s%s", typed, code, want, stdout, stderr)
 		}
@@ -231,14 +244,22 @@ func TestHardStopRefused(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"no right":         {func(g *gate) { g.refuse = "AccessDeniedException" }, []string{"stop", "--hard", "--yes"}, exitUsage, "not allowed: User: u is not authorized to perform: apigateway:PATCH"},
-		"no API":           {func(g *gate) { delete(g.outputs, "ApiId") }, []string{"stop", "--hard", "--yes"}, exitUsage, "stack sale (CREATE_COMPLETE) has no output ApiId"},
-		"no such stage":    {func(g *gate) { g.outputs["ApiId"] = "gone" }, []string{"stop", "--hard", "--yes"}, exitUsage, "stack sale names the API gone with stage live, and region eu-central-1 has no such stage"},
-		"values not known": {func(g *gate) { g.parameters = nil; g.settings["*/*"] = throttle{} }, []string{"resume", "--hard"}, exitUsage, "stack sale has no parameters ThrottleRate and ThrottleBurst, so nobody knows what to go back to"},
-		"no id":            {func(*gate) {}, []string{"stop"}, exitUsage, "ID is missing"},
-		"no item's id":     {func(*gate) {}, []string{"stop", "x", "--hard", "--yes"}, exitUsage, `ID "x": want 1 to 19 digits`},
-		"two ids":          {func(*gate) {}, []string{"stop", "1", "2", "--hard", "--yes"}, exitUsage, `"2" is one argument too many`},
-		"yes to nothing":   {func(*gate) {}, []string{"stop", "1", "--yes"}, exitUsage, "--yes answers what --hard asks: it means nothing without it"},
+		"no right": {func(g *gate) { g.refuse = "AccessDeniedException" }, []string{"stop", "--hard", "--yes"},
+			exitUsage, "not allowed: User: u is not authorized to perform: apigateway:PATCH"},
+		"no API": {func(g *gate) { delete(g.outputs, "ApiId") }, []string{"stop", "--hard", "--yes"},
+			exitUsage, "stack sale (CREATE_COMPLETE) has no output ApiId"},
+		"no such stage": {func(g *gate) { g.outputs["ApiId"] = "gone" }, []string{"stop", "--hard", "--yes"},
+			exitUsage, "stack sale names the API gone with stage live, and region eu-central-1 has no such stage"},
+		"values not known": {func(g *gate) { g.parameters = nil; g.settings["*/*"] = throttle{} }, []string{"resume",
+			"--hard"}, exitUsage, "stack sale has no parameters ThrottleRate and ThrottleBurst, so nobody knows " +
+			"what to go back to"},
+		"no id": {func(*gate) {}, []string{"stop"}, exitUsage, "ID is missing"},
+		"no item's id": {func(*gate) {}, []string{"stop", "x", "--hard", "--yes"}, exitUsage,
+			`ID "x": want 1 to 19 digits`},
+		"two ids": {func(*gate) {}, []string{"stop", "1", "2", "--hard", "--yes"}, exitUsage,
+			`"2" is one argument too many`},
+		"yes to nothing": {func(*gate) {}, []string{"stop", "1", "--yes"}, exitUsage,
+			"--yes answers what --hard asks: it means nothing without it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGate(t, both())
@@ -267,7 +288,8 @@ func TestHardStopThatIsNotSeen(t *testing.T) {
 	if code != exitOK ||
 		!strings.Contains(
 			stdout,
-			"It is not seen yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds; look again: curl -si "+g.outputs["Url"]+"/healthz\n",
+			"It is not seen yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds; look "+
+				"again: curl -si "+g.outputs["Url"]+"/healthz\n",
 		) {
 		t.Errorf("exit %d, %s", code, stdout)
 	}
@@ -282,7 +304,8 @@ func TestDoctorOnAHardStop(t *testing.T) {
 	if len(out.Findings) == 0 || out.Findings[0].State != "fault" ||
 		!strings.Contains(
 			out.Findings[0].Says,
-			"THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: seckill items resume --hard --stack sale",
+			"THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: seckill "+
+				"items resume --hard --stack sale",
 		) {
 		t.Errorf("first finding %+v", out.Findings[:1])
 	}
@@ -315,10 +338,13 @@ func TestHardStopOfARunningShop(t *testing.T) {
 			stdout string
 			looks  int
 		}{
-			{[]string{"stop", "--hard", "--yes"}, base + " is stopped hard: its API lets nothing through but payment notices.\n" +
-				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard --url " + base + "\n", http.StatusTooManyRequests},
+			{[]string{"stop", "--hard", "--yes"}, base +
+				" is stopped hard: its API lets nothing through but payment notices.\n" +
+				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume " +
+				"--hard --url " + base + "\n", http.StatusTooManyRequests},
 			{[]string{"stop", "--hard", "--yes"}, "Nothing to do: " + base + " was stopped hard already.\n" +
-				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard --url " + base + "\n", http.StatusTooManyRequests},
+				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume " +
+				"--hard --url " + base + "\n", http.StatusTooManyRequests},
 			{[]string{"resume", "--hard"}, base + " is open again.\n", http.StatusOK},
 			{[]string{"resume", "--hard"}, "Nothing to do: " + base + " was not stopped hard.\n", http.StatusOK},
 		} {

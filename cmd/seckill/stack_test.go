@@ -38,10 +38,11 @@ const caller = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
 type cloud struct {
 	outputs    map[string]string // of the stack "sale"; there is no other
 	parameters map[string]string
-	function   func(event []byte) (payload []byte, functionError string) // those named seckill-stage, -refund and -reconcile
-	refusals   map[string]refusal                                        // by call
-	mu         sync.Mutex
-	calls      []string
+	function   func(event []byte) (payload []byte,
+		functionError string) // those named seckill-stage, -refund and -reconcile
+	refusals map[string]refusal // by call
+	mu       sync.Mutex
+	calls    []string
 }
 
 // refusal is an error of AWS's.

@@ -34,7 +34,8 @@ func (r *reading) skew(coarse time.Duration) time.Duration {
 // outweigh.
 func (d *Doctor) door(ctx context.Context, c *check) {
 	id, stage := d.outputs["ApiId"], d.outputs["ApiStage"]
-	d.stage, d.stageErr = apigateway.NewFromConfig(d.AWS).GetStage(ctx, &apigateway.GetStageInput{RestApiId: &id, StageName: &stage})
+	d.stage, d.stageErr = apigateway.NewFromConfig(d.AWS).GetStage(ctx, &apigateway.GetStageInput{RestApiId: &id,
+		StageName: &stage})
 	if d.stageErr != nil {
 		d.stage = nil
 		c.unasked("whether the shop is stopped hard", d.stageErr)
@@ -42,7 +43,8 @@ func (d *Doctor) door(ctx context.Context, c *check) {
 	}
 	common, ok := d.stage.MethodSettings[everyMethod]
 	if d.shut = ok && (common.ThrottlingRateLimit == 0 || common.ThrottlingBurstLimit == 0); d.shut {
-		c.fault("THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: seckill items resume --hard --stack %s", d.name())
+		c.fault("THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: "+
+			"seckill items resume --hard --stack %s", d.name())
 		return
 	}
 	c.ok("the shop is not stopped hard")
@@ -79,7 +81,8 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 	case answer.StatusCode == http.StatusTooManyRequests && d.shut:
 		c.fault("%s answers 429, since the shop is stopped hard", url)
 	case answer.StatusCode == http.StatusTooManyRequests:
-		c.fault("%s answers 429: more calls come than are let through (parameter ThrottleRate, the account's quota), or a web ACL refuses", url)
+		c.fault("%s answers 429: more calls come than are let through (parameter ThrottleRate, the account's "+
+			"quota), or a web ACL refuses", url)
 	case answer.StatusCode != http.StatusOK:
 		c.fault("%s answers %d: that is not this stack's API, see the parameter PublicUrl", url, answer.StatusCode)
 	case err != nil || json.Unmarshal(body, &health) != nil || health.Status != "ok":

@@ -82,7 +82,8 @@ func (d *Doctor) Run(ctx context.Context) error {
 		name string
 		look func(context.Context, *check)
 	}{
-		{"door", d.door}, {"stack", d.stack}, {"api", d.api}, {"functions", d.functions}, {"redis", d.redis}, {"clocks", d.clocks}, {"secrets", d.secrets}, {"schedules", d.schedules},
+		{"door", d.door}, {"stack", d.stack}, {"api", d.api}, {"functions", d.functions}, {"redis", d.redis}, {"clocks",
+			d.clocks}, {"secrets", d.secrets}, {"schedules", d.schedules},
 		{"triggers", d.triggers}, {"alarms", d.alarms}, {"queues", d.queues}, {"tables", d.tables}, {"quotas", d.quotas},
 	} {
 		_ = d.During("check "+c.name, func() error {
