@@ -32,6 +32,7 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("GET /_local/state", s.getState)
 	mux.HandleFunc("GET /_local/process", s.getProcess)
 	mux.HandleFunc("GET /_local/shoppers", s.getShoppers)
+	mux.HandleFunc("GET /_local/keys", s.getKeys)
 	mux.HandleFunc("GET /_local/dump", s.getDump)
 	if s.Redis != nil { // a real server has redis-cli FLUSHALL
 		mux.HandleFunc("POST /_local/redis/flush", s.postFlush)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/redis/go-redis/v9"
 
 	"seckill/audit"
@@ -67,17 +66,12 @@ func (s *System) Dump(ctx context.Context, it *seckill.Item, each func(*audit.Li
 	return nil
 }
 
-// tables is a client of the real tables.
-func (s *System) tables() *dynamodb.Client {
-	return dynamodb.NewFromConfig(serverConfig(s.opt.Servers.DynamoDB))
-}
-
 func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*audit.Line) error) error {
 	if err := each(&audit.Line{Now: s.Clock.Now().UnixMilli()}); err != nil {
 		return err
 	}
 	if s.Rows == nil {
-		return servers.Item(ctx, s.tables(), serversName, it.ID, each)
+		return servers.Item(ctx, s.tables, serversName, it.ID, each)
 	}
 	stopped := int64(0)
 	if it.Stopped {
@@ -88,9 +82,12 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*audi
 		"version": it.Version, "stopped": stopped}})
 }
 
-// dumpTrades hands over the gateway's trades as package gatewaytable writes them, without what an audit does not need. It does not say which notifies
-// are to come: while there are any, those of all paid trades may be.
-func (s *System) dumpTrades(_ context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
+// dumpTrades hands over the gateway's trades as package gatewaytable writes them: their table, or those in memory without what an
+// audit does not need. The latter do not say which notifies are to come: while there are any, those of all paid trades may be.
+func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
+	if s.trades != nil {
+		return servers.Table(ctx, s.tables, serversName, gatewaytable.TableTrades, each)
+	}
 	_, coming := s.Gateway.Next()
 	trades := s.Gateway.Trades()
 	of := map[string]int{}
@@ -112,7 +109,7 @@ func (s *System) dumpTrades(_ context.Context, _ *seckill.Item, each func(*audit
 func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
 	for _, table := range audit.Tables {
 		if s.Rows == nil {
-			if err := servers.Table(ctx, s.tables(), serversName, table, each); err != nil {
+			if err := servers.Table(ctx, s.tables, serversName, table, each); err != nil {
 				return err
 			}
 			continue

@@ -76,6 +76,30 @@ func startChanged(t *testing.T, o local.Options, change func(*local.System)) *wo
 	return w
 }
 
+// startKept is start with keys, and perhaps servers, that outlive the system.
+func startKept(t *testing.T, o local.Options) *world {
+	t.Helper()
+	sys, err := local.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	w := &world{System: sys, t: t, http: &http.Client{Transport: transport, Timeout: patience}}
+	t.Cleanup(func() { transport.CloseIdleConnections(); w.halt() })
+	if err := sys.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// halt closes the system before the test ends.
+func (w *world) halt() {
+	w.t.Helper()
+	if err := w.Close(context.Background()); err != nil {
+		w.t.Errorf("close: %v", err)
+	}
+}
+
 // live is an item on sale for a day.
 func live(id string, stock, limit int) seckill.Item {
 	it := local.DemoItems(time.Now(), stock, limit)[1]

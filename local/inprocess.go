@@ -44,6 +44,21 @@ func (t inProcess) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}, nil
 }
 
+// notifies carries a gateway's notifies: those for this shop stay in the process, others go to where a shop that was pointed at
+// this gateway has signed that it wants them.
+type notifies struct {
+	inside  inProcess
+	outside http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t notifies) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host == host {
+		return t.inside.RoundTrip(r)
+	}
+	return t.outside.RoundTrip(r)
+}
+
 type answer struct {
 	header http.Header
 	status int

@@ -10,9 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"seckill/shared/adapter/dynamoledger"
+	"seckill/shared/adapter/gatewaytable"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
 	"seckill/shared/adapter/redisconn"
@@ -63,11 +65,14 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 		s.Stock = redisstock.New(s.Redis)
 	}
 	if o.DynamoDB != "" {
-		rows := dynamoledger.New(serverConfig(o.DynamoDB), dynamoledger.Options{Prefix: serversName})
+		cfg := s.serverConfig(o.DynamoDB)
+		rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: serversName, Tables: []ledger.Table{gatewaytable.Table}})
 		if err := rows.CreateTables(ctx); err != nil {
 			return fmt.Errorf("dynamodb %s: %w", o.DynamoDB, err)
 		}
 		s.Ledger, s.Items = ledger.New(rows), rows.Items()
+		s.tables = dynamodb.NewFromConfig(cfg)
+		s.trades = tradeTable{gatewaytable.New(rows), s.tables}
 	} else {
 		s.Rows = memory.NewRows(memory.RowsOptions{Clock: s.Clock})
 		s.Ledger, s.Items = ledger.New(s.Rows), memory.NewItems()
@@ -78,7 +83,7 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 		s.orders, s.closings = s.Orders, s.Closings
 		return nil
 	}
-	client := sqs.NewFromConfig(serverConfig(o.SQS))
+	client := sqs.NewFromConfig(s.serverConfig(o.SQS))
 	for name, q := range map[string]*seckill.Queue{"orders": &s.orders, "closings": &s.closings} {
 		opt, err := sqsqueue.CreateQueue(ctx, client, serversName+name)
 		if err != nil {
@@ -91,10 +96,12 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 }
 
 // serverConfig is that of a server on this machine: it wants credentials, and takes any. A crowd calls it from hundreds of goroutines; the SDK's own client keeps
-// ten connections and would open the others anew for each call.
-func serverConfig(endpoint string) aws.Config {
-	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.MaxIdleConns, t.MaxIdleConnsPerHost = serverConnections, serverConnections })
-	return aws.Config{Region: serverRegion, BaseEndpoint: aws.String(endpoint), HTTPClient: client,
+// ten connections and would open the others anew for each call. Those that are idle go when the system is closed.
+func (s *System) serverConfig(endpoint string) aws.Config {
+	transport := awshttp.NewBuildableClient().GetTransport()
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = serverConnections, serverConnections
+	s.closers = append(s.closers, func() error { transport.CloseIdleConnections(); return nil })
+	return aws.Config{Region: serverRegion, BaseEndpoint: aws.String(endpoint), HTTPClient: &http.Client{Transport: transport},
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 

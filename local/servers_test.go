@@ -92,7 +92,8 @@ func TestKilledOnRealServers(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", bin, "seckill/cmd/seckill").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	k := &killable{t: t, bin: bin, args: []string{"run", "--port", "0", "--hold", "24h", "--stock", fmt.Sprint(stock), "--redis", redis.Addr, "--dynamodb", dynamo, "--sqs", sqs}}
+	k := &killable{t: t, bin: bin, args: []string{"run", "--port", "0", "--hold", "24h", "--stock", fmt.Sprint(stock), "--redis", redis.Addr, "--dynamodb", dynamo, "--sqs", sqs,
+		"--keys", t.TempDir()}}
 	k.start()
 	defer func() { k.kill(syscall.SIGTERM) }()
 

@@ -1,6 +1,7 @@
 // Package local is the whole system in one process: every flow over embedded drivers, the fake payment gateway, the storefront,
 // and what moves them — workers on the queues, schedules, one clock that can be moved. In: Options. Out: a server on a
-// loopback port, and the parts for tests to look into. It keeps nothing on disk: the data is gone when it stops.
+// loopback port, and the parts for tests to look into. It keeps nothing on disk but keys, if told where: the data is gone when it
+// stops, unless it is on real servers.
 //
 // There is no safety in this package: whatever holds, holds because of flows and drivers.
 package local
@@ -16,6 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"seckill/shared/adapter/alipay"
 	"seckill/shared/adapter/alipay/fakegateway"
@@ -37,6 +40,12 @@ import (
 	"seckill/shared/seckill"
 )
 
+// What the fake gateway knows the shop by.
+const (
+	AppID    = "2021000000000001"
+	SellerID = "2088000000000001"
+)
+
 // Limits and defaults.
 const (
 	DefaultPort    = 8100
@@ -49,9 +58,7 @@ const (
 	httpDrain  = 2 * time.Second // for requests under way; a browser's unused connection would wait for more
 	workDrain  = 2 * time.Second // for messages that can be received
 
-	appID    = "2021000000000001"
-	sellerID = "2088000000000001"
-	host     = "seckill.local" // of calls that never leave the process
+	host = "seckill.local" // of calls that never leave the process
 )
 
 // Options are a system's settings. The zero value is the demo on DefaultPort.
@@ -68,7 +75,10 @@ type Options struct {
 
 	GatewayFaults fakegateway.Faults // what goes wrong with payments; /faults changes it
 
-	ShopKeys, GatewayKeys fakegateway.KeyPair // of payments; made anew when empty, which takes up to a second
+	// The key pairs of payments: as given; else kept in the directory Keys, which has PEM files and is made if it is
+	// missing; else made anew, which takes up to a second.
+	ShopKeys, GatewayKeys fakegateway.KeyPair
+	Keys                  string
 }
 
 // System is one running system. Its fields are for tests to look into; the parts are safe for concurrent use.
@@ -79,7 +89,7 @@ type System struct {
 	Items    seckill.Items
 	Orders   *memory.Queue
 	Closings *memory.Queue
-	Gateway  *fakegateway.Gateway
+	Gateway  *fakegateway.Gateway // its trades are where the ledger is
 	Meter    *Meter
 
 	Stock    *redisstock.Stock
@@ -110,7 +120,9 @@ type System struct {
 	courtesy         courtesy
 	shut             atomic.Bool // the whole shop is stopped hard
 	orders, closings seckill.Queue
-	closers          []func() error // of connections
+	trades           fakegateway.Store // nil: the gateway's own memory
+	tables           *dynamodb.Client  // of a real ledger, for what reads whole tables
+	closers          []func() error    // of connections
 
 	workers []*worker
 	active  activity
@@ -241,27 +253,23 @@ func (s *System) unplaced() int {
 
 // buildPayments joins the payment client and the fake gateway, each with a key pair of its own.
 func (s *System) buildPayments() error {
-	for _, pair := range []*fakegateway.KeyPair{&s.opt.ShopKeys, &s.opt.GatewayKeys} {
-		if pair.Private != "" {
-			continue
-		}
-		var err error
-		if *pair, err = fakegateway.GenerateKeys(); err != nil {
-			return err
-		}
+	if err := s.opt.completeKeys(); err != nil {
+		return err
 	}
 	var toGateway inProcess
-	toShop := inProcess{before: s.courtesy.pause}
-	toShop.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.inside.ServeHTTP(w, r) })
-	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: appID, SellerID: sellerID,
+	toShop := notifies{inside: inProcess{before: s.courtesy.pause}, outside: &http.Transport{DisableKeepAlives: true}}
+	toShop.inside.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.inside.ServeHTTP(w, r) })
+	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: AppID, SellerID: SellerID,
 		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/", Faults: s.opt.GatewayFaults, Control: true,
-		FinishAfter: fakegateway.AlipayFinishes, HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout}})
+		Store: s.trades, Log: s.log, FinishAfter: fakegateway.AlipayFinishes,
+		HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}})
 	if err != nil {
 		return err
 	}
 	toGateway.handler = gateway
 	s.Gateway = gateway
-	s.Payments, err = alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: s.opt.ShopKeys.Private,
+	s.Payments, err = alipay.New(alipay.Config{AppID: AppID, SellerID: SellerID, PrivateKey: s.opt.ShopKeys.Private,
 		AlipayPublicKey: gateway.PublicKey(), Gateway: "http://" + host + "/gateway.do", NotifyURL: "http://" + host + "/seckill/alipay/notify",
 		HTTP: &http.Client{Transport: toGateway, Timeout: alipay.CallTimeout}, Clock: s.Clock})
 	return err
@@ -289,6 +297,9 @@ func (s *System) buildFlows() {
 func (s *System) Start(ctx context.Context) error {
 	if err := errors.Join(s.Stage.Run(ctx), s.Repair.Run(ctx)); err != nil {
 		return fmt.Errorf("load the items: %w", err)
+	}
+	if err := s.resend(ctx); err != nil {
+		return fmt.Errorf("send the messages of an earlier run again: %w", err)
 	}
 	work, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel

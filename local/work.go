@@ -11,6 +11,7 @@ import (
 
 const (
 	scheduleEvery = time.Minute      // of the system's clock
+	notifyEvery   = time.Second      // likewise; between looks at a table of trades
 	longestIdle   = time.Hour        // a worker looks again after that, whatever it was told
 	settleLook    = time.Millisecond // how often Settle looks
 )
@@ -134,19 +135,30 @@ func (s *System) schedule(name string, run func(context.Context) error) *worker 
 	}
 }
 
-// notifier lets the gateway make the notify attempts that are due.
+// notifier lets the gateway make the notify attempts that are due. A gateway whose trades are in a table cannot say when that is: it
+// looks after each payment and refund of its own, and every notifyEvery for what is to be repeated.
 func (s *System) notifier() *worker {
-	return &worker{
+	var look atomic.Pointer[time.Time] // when a table is looked at next
+	look.Store(new(time.Time))
+	w := &worker{
 		step: func(ctx context.Context, _ <-chan struct{}) bool {
+			now := s.Clock.Now()
 			if _, failed := s.Gateway.Tick(ctx); failed > 0 {
 				s.log.Warn("notifies were not confirmed", "count", failed)
 			}
+			now = now.Add(notifyEvery)
+			look.Store(&now)
 			return false
 		},
 		next:  s.Gateway.Next,
 		ready: s.Gateway.Ready(),
 		due:   dueBy(s.Gateway.Next),
 	}
+	if s.trades != nil {
+		w.next = func() (time.Time, bool) { return *look.Load(), true }
+		w.due = func(now time.Time) bool { return len(w.ready) > 0 || dueBy(w.next)(now) }
+	}
+	return w
 }
 
 func dueBy(next func() (time.Time, bool)) func(time.Time) bool {

@@ -61,6 +61,9 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		{"limit zero", []string{"run", "--limit", "0"}, "--limit 0: want 1 to 1000"},
 		{"fault unknown", []string{"run", "--gateway-faults", "lost=1"}, `--gateway-faults: fault "lost" is not known; known: notify-lost, `},
 		{"fault's share", []string{"run", "--gateway-faults", "notify-lost=2"}, "--gateway-faults: fault notify-lost: share 2: want 0 to 1"},
+		{"keys nowhere", []string{"run", "--keys", ""}, "--keys: want a directory"},
+		{"keys in a file", []string{"run", "--port", "0", "--keys", file("keys", "")}, "directory of keys: "},
+		{"a key that is none", []string{"run", "--port", "0", "--keys", filepath.Dir(file(local.AppPrivateFile, "x"))}, local.AppPrivateFile + ": neither PEM nor base64"},
 		{"unknown flag", []string{"run", "--ports", "1"}, "unknown flag: --ports"},
 		{"unknown command", []string{"start"}, `unknown command "start"`},
 		{"argument too many", []string{"run", "8100"}, `"8100"`},
@@ -280,5 +283,39 @@ func TestAFaultOfRedisIsLoggedOnceASecond(t *testing.T) {
 	lines, most := strings.Count(log, "request failed"), 1+int(took/time.Second)
 	if lines < 1 || lines > most || !strings.Contains(log, "trace=bought-1") {
 		t.Errorf("%d purchases in %v: %d lines, want 1 to %d, with the request's id:\n%s", purchases, took, lines, most, log)
+	}
+}
+
+// TestRunKeepsKeysWhereItIsTold, and where it is not, beside a ledger that outlives it.
+func TestRunKeepsKeysWhereItIsTold(t *testing.T) {
+	config := t.TempDir()
+	t.Setenv("HOME", config)
+	t.Setenv("XDG_CONFIG_HOME", config)
+	dir := filepath.Join(t.TempDir(), "kept")
+	var was string
+	for range 2 {
+		started(t, noEnv, func(printed string) {
+			if !strings.Contains(printed, "kept in "+dir) {
+				t.Errorf("it does not say where keys are kept:\n%s", printed)
+			}
+			_, body := get(t, find(t, printed, `(http://localhost:\d+/_local/keys)`), "")
+			key := find(t, body, `"alipay_public_key":"(MII[^"]+)"`)
+			if was != "" && was != key {
+				t.Error("the second run has another key")
+			}
+			was = key
+		}, "--keys", dir)
+	}
+	started(t, noEnv, func(printed string) {
+		if !strings.Contains(printed, "made anew at each start") {
+			t.Errorf("it does not say that keys are not kept:\n%s", printed)
+		}
+	})
+	if entries, err := os.ReadDir(config); err != nil || len(entries) != 0 {
+		t.Errorf("a run whose data is gone left %v, %v", entries, err)
+	}
+	set := settings{dynamoDB: "http://localhost:8000"}
+	if got, err := set.keysDir(false); err != nil || got != filepath.Join(config, "seckill", "keys") {
+		t.Errorf("with a real ledger keys are kept in %q, %v", got, err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -33,6 +35,7 @@ type settings struct {
 	redisCluster bool
 	dynamoDB     string
 	sqs          string
+	keys         string
 
 	gatewayFaults string
 }
@@ -46,7 +49,9 @@ func runCommand(getenv func(string) string) *cobra.Command {
 needed, no money moves, nothing is kept: the data is gone on exit. Ctrl-C stops it, a second Ctrl-C at once.
 
 --redis, --dynamodb and --sqs each put a real server in the place of an embedded driver. Tables and queues are made where they are
-missing; a run goes on with what is there, also after it was killed.
+missing; a run goes on with what is there, also after it was killed. With --dynamodb the trades of the payment gateway are kept in a
+table of it, and the keys that payments are signed with in files, so that what was signed before is good after a start: --keys DIR names
+their directory (` + "seckill/keys" + ` in your folder of settings if you do not). GET /_local/keys shows the public keys, for an Alipay SDK.
 
 An items file is a JSON array of objects, or CSV with a header, with the columns id, title, price, sk_price, start_time, end_time,
 stock, limit, and if wanted covers, detail, commodity_id. Prices are yuan, times RFC 3339, covers in CSV are separated by blanks.
@@ -84,6 +89,7 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
 	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
 	f.StringVar(&set.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
+	f.StringVar(&set.keys, "keys", "", "directory of payments' keys, made there once; without it, and without --dynamodb, they are new each time")
 	f.StringVar(&set.gatewayFaults, "gateway-faults", "", "what goes wrong with payments, such as notify-lost=0.2,unknown=0.1")
 	return cmd
 }
@@ -97,6 +103,9 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)
 	}
 	opt.Servers = local.Servers{Redis: s.redis, RedisCluster: s.redisCluster, DynamoDB: s.dynamoDB, SQS: s.sqs}
+	if opt.Keys, err = s.keysDir(cmd.Flags().Changed("keys")); err != nil {
+		return opt, err
+	}
 	switch {
 	case s.redisCluster && len(s.redis) == 0:
 		return opt, errors.New("--redis-cluster: want --redis with the address of a node")
@@ -122,6 +131,24 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	}
 	opt.Items, err = itemfile.Read(s.items, time.Now())
 	return opt, err
+}
+
+// keysDir is where the keys of payments are kept; "" for nowhere. They are as good as the ledger is old: a real one has orders that were signed for
+// in an earlier run.
+func (s *settings) keysDir(named bool) (string, error) {
+	switch {
+	case s.keys != "":
+		return s.keys, nil
+	case named:
+		return "", errors.New("--keys: want a directory")
+	case s.dynamoDB == "":
+		return "", nil
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("no place to keep the keys of payments (%w): name one with --keys", err)
+	}
+	return filepath.Join(dir, "seckill", "keys"), nil
 }
 
 // faultList has a line of each fault of the gateway.
@@ -174,7 +201,7 @@ func serve(cmd *cobra.Command, port int, opt local.Options) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "seckill: stopped, though not everything had ended:", err)
 	}
 	if opt.Servers.Any() {
-		fmt.Fprintln(out, "Stopped. What the servers hold stays; the rest is gone.")
+		fmt.Fprintln(out, "Stopped. What the servers hold stays, as do kept keys; the rest is gone.")
 	} else {
 		fmt.Fprintln(out, "Stopped. The data is gone.")
 	}

@@ -29,6 +29,11 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	p("  Storefront  %s/", sys.URL())
 	p("  Status      %s/status", sys.URL())
 	p("  Cashier     opens when you pay an order; no money moves")
+	keys := "made anew at each start"
+	if opt.Keys != "" {
+		keys = "kept in " + opt.Keys
+	}
+	p("  Keys        of payments, %s; for an Alipay SDK: %s/_local/keys", keys, sys.URL())
 	p("  Hold        an unpaid order keeps its units for %s, and %s of grace\n", short(opt.Hold), short(seckill.Grace))
 	for i, it := range opt.Items {
 		if i == shownItems {

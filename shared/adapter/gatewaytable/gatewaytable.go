@@ -1,6 +1,6 @@
 // Package gatewaytable keeps the trades of the fake payment gateway in a table, so that any number of instances of a function are one
 // gateway. In: calls of fakegateway.Store. Out: conditional transactions of a few rows, consistent reads and reads of an index on ledger.Rows.
-// Only a sandbox has the table.
+// Only a sandbox has the table, and a run on a real ledger.
 //
 // A trade is a row: an order's first under the order's id, its second under the id with "#2" behind. Two more kinds of rows, whose keys begin with
 // "#", find trades by their number and by the days on which their money moved.
@@ -85,7 +85,7 @@ func (s *Store) Load(ctx context.Context, k fakegateway.Key) (fakegateway.Record
 	if err != nil || !ok {
 		return fakegateway.Record{}, false, err
 	}
-	r, err := decode(found)
+	r, err := Decode(found)
 	return r, err == nil, err
 }
 
@@ -250,8 +250,14 @@ func encode(r *fakegateway.Record) ledger.Row {
 	return out
 }
 
-// decode reads what encode wrote. An attribute that is missing or of another type is an error that names it.
-func decode(found ledger.Row) (fakegateway.Record, error) {
+// IsTrade says whether a row of the table is a trade; the others find one.
+func IsTrade(row ledger.Row) bool {
+	name, _ := row[Table.PK].(string)
+	return !strings.HasPrefix(name, "#")
+}
+
+// Decode reads a trade's row. An attribute that is missing or of another type is an error that names it.
+func Decode(found ledger.Row) (fakegateway.Record, error) {
 	name, _ := found[Table.PK].(string)
 	k, err := keyOf(name)
 	if err != nil {

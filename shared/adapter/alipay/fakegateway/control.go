@@ -62,17 +62,23 @@ type lineBack struct {
 	At        time.Time   `json:"at"`
 }
 
-// serveTrades answers with all trades, one JSON object a line, oldest first; with ?out_trade_no= those of one order. A store that others may share
-// cannot be listed: 501.
+// serveTrades answers with all trades, one JSON object a line, oldest first; with ?out_trade_no= those of one order. 501 when
+// the store is no Lister, 503 when it fails.
 func (g *Gateway) serveTrades(w http.ResponseWriter, r *http.Request) {
-	if g.own == nil {
+	trades, err := g.List(r.Context())
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
 		writeJSON(w, http.StatusNotImplemented, map[string]string{"error": "the trades are in a store that cannot be listed"})
+		return
+	case err != nil:
+		g.opt.Log.WarnContext(r.Context(), "trades cannot be listed", "err", err)
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "the trades cannot be read now"})
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	enc := json.NewEncoder(w)
 	only := r.URL.Query().Get("out_trade_no")
-	for _, t := range g.Trades() {
+	for _, t := range trades {
 		if only != "" && only != t.OutTradeNo {
 			continue
 		}

@@ -1,7 +1,9 @@
 package fakegateway_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -98,7 +100,7 @@ func TestTradesOverHTTP(t *testing.T) {
 	}
 }
 
-// TestControlHasToBeAskedFor: without the option nobody can change what goes wrong, and a store that others share is not listed.
+// TestControlHasToBeAskedFor: without the option nobody can change what goes wrong, and a store that cannot list its trades is not listed.
 func TestControlHasToBeAskedFor(t *testing.T) {
 	g, _, _ := system(t, nil)
 	for _, path := range []string{"/faults", "/trades"} {
@@ -106,10 +108,23 @@ func TestControlHasToBeAskedFor(t *testing.T) {
 			t.Errorf("%s: status %d, want 404", path, w.Code)
 		}
 	}
-	g, _, _ = system(t, func(o *fakegateway.Options) { o.Control, o.Store = true, fakegateway.NewMemory(o.Clock, 10) })
+	g, _, _ = system(t, func(o *fakegateway.Options) {
+		o.Control, o.Store = true, struct{ fakegateway.Store }{fakegateway.NewMemory(o.Clock, 10)}
+	})
 	if w := ask(g, http.MethodGet, "/trades", ""); w.Code != http.StatusNotImplemented {
-		t.Errorf("a shared store: status %d, want 501", w.Code)
+		t.Errorf("a store that cannot list: status %d, want 501", w.Code)
 	}
+	g, _, _ = system(t, func(o *fakegateway.Options) { o.Control, o.Store = true, failing{fakegateway.NewMemory(o.Clock, 10)} })
+	if w := ask(g, http.MethodGet, "/trades", ""); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("a store that fails: status %d, want 503", w.Code)
+	}
+}
+
+// failing cannot list its trades now.
+type failing struct{ fakegateway.Store }
+
+func (failing) All(context.Context) ([]fakegateway.Record, error) {
+	return nil, errors.New("no table")
 }
 
 // TestPayingOnTheWeb: the calls for web pages open the cashier at /gateway.do, by address or by form.

@@ -155,6 +155,19 @@ func GenerateKeys() (KeyPair, error) {
 	if err != nil {
 		return KeyPair{}, fmt.Errorf("fakegateway: make a key: %w", err)
 	}
+	return pairOf(key)
+}
+
+// PairOf gives the pair of a private key, which may be written as alipay.ParsePrivateKey reads it. The error never contains it.
+func PairOf(private string) (KeyPair, error) {
+	key, err := alipay.ParsePrivateKey(private)
+	if err != nil {
+		return KeyPair{}, err
+	}
+	return pairOf(key)
+}
+
+func pairOf(key *rsa.PrivateKey) (KeyPair, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return KeyPair{}, fmt.Errorf("fakegateway: write a key: %w", err)

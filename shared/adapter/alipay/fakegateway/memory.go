@@ -178,6 +178,14 @@ func movedOn(r *Record, on string) bool {
 	return !r.Paid.IsZero() && seckill.Day(r.Paid) == on || slices.ContainsFunc(r.Refunds, func(back Refund) bool { return seckill.Day(back.At) == on })
 }
 
+// All implements Lister; it does not lag.
+func (m *Memory) All(ctx context.Context) ([]Record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return m.records(), nil
+}
+
 // records gives a copy of all, as created.
 func (m *Memory) records() []Record {
 	m.mu.Lock()

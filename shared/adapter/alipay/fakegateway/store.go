@@ -81,6 +81,12 @@ type Store interface {
 	Moved(ctx context.Context, day string) ([]Key, error)
 }
 
+// Lister is a Store that can name all its trades: what Gateway.List, and so /trades, needs.
+type Lister interface {
+	// All gives every trade once, in any order. It may lag behind Save.
+	All(ctx context.Context) ([]Record, error)
+}
+
 // saveTries is how often a change is tried when others change the same trade at the same time. Each time one of them got a step further, and a
 // trade has few steps.
 const saveTries = 12

@@ -362,14 +362,33 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 
 // Trades lists all trades, oldest first, of a gateway that keeps them in a Memory of its own; with Options.Store it lists none.
 func (g *Gateway) Trades() []Trade {
-	now := g.opt.Clock.Now()
-	out := []Trade{}
 	if g.own == nil {
-		return out
+		return []Trade{}
 	}
-	for _, r := range g.own.records() {
-		r.Status = g.status(&r, now)
-		out = append(out, r.Trade)
+	return g.asNow(g.own.records())
+}
+
+// List lists all trades, oldest first. errors.ErrUnsupported when the store is no Lister; else what the store fails with.
+func (g *Gateway) List(ctx context.Context) ([]Trade, error) {
+	store, ok := g.store.(Lister)
+	if !ok {
+		return nil, fmt.Errorf("fakegateway: the trades are in a store that cannot be listed: %w", errors.ErrUnsupported)
+	}
+	records, err := store.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(records, func(a, b Record) int { return a.Created.Compare(b.Created) })
+	return g.asNow(records), nil
+}
+
+// asNow gives trades with the status that they have by now.
+func (g *Gateway) asNow(records []Record) []Trade {
+	now := g.opt.Clock.Now()
+	out := make([]Trade, len(records))
+	for i := range records {
+		records[i].Status = g.status(&records[i], now)
+		out[i] = records[i].Trade
 	}
 	return out
 }

@@ -1,0 +1,96 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"seckill/audit"
+	"seckill/audit/servers"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/gatewaytable"
+	"seckill/shared/seckill"
+)
+
+// tradeTable keeps the gateway's trades beside a real ledger, so that they outlive the run, and lists them.
+type tradeTable struct {
+	*gatewaytable.Store
+	client *dynamodb.Client
+}
+
+var _ fakegateway.Lister = tradeTable{}
+
+// All implements fakegateway.Lister by a consistent scan.
+func (t tradeTable) All(ctx context.Context) ([]fakegateway.Record, error) {
+	var out []fakegateway.Record
+	err := servers.Table(ctx, t.client, serversName, gatewaytable.TableTrades, func(l *audit.Line) error {
+		if l.Row == nil || !gatewaytable.IsTrade(l.Row) {
+			return nil
+		}
+		r, err := gatewaytable.Decode(l.Row)
+		out = append(out, r)
+		return err
+	})
+	return out, err
+}
+
+// resend sends the message of every reservation that a real stock has queued, if the orders queue is an embedded one: it has lost what an earlier
+// run sent, and repair sends a message again only when it is due, up to 15 minutes later. What is sent twice is handled once.
+func (s *System) resend(ctx context.Context) error {
+	if s.Orders == nil || s.Redis != nil {
+		return nil
+	}
+	now := s.Clock.Now()
+	items, err := s.Items.List(ctx, time.Time{})
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		if it := &items[i]; it.Loadable(now) {
+			if err := s.resendItem(ctx, it.ID); err != nil && !errors.Is(err, seckill.ErrNotInstalled) {
+				return fmt.Errorf("item %s: %w", it.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *System) resendItem(ctx context.Context, item string) error {
+	for cursor := uint64(0); ; {
+		page, next, err := s.Stock.Users(ctx, item, cursor)
+		if err != nil {
+			return err
+		}
+		for _, u := range page {
+			if err := s.resendUser(ctx, item, &u); err != nil {
+				return err
+			}
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+func (s *System) resendUser(ctx context.Context, item string, u *seckill.UserEntries) error {
+	if !u.Busy {
+		return nil
+	}
+	for order := range u.Orders {
+		r, err := s.Stock.Queued(ctx, item, u.User, order)
+		if err != nil {
+			return err
+		}
+		if r.Order == "" {
+			continue
+		}
+		if err := s.orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: r}, 0); err != nil {
+			return err
+		}
+		s.Meter.Count(seckill.EventResent, 1)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+//go:build real
+
+package local_test
+
+import (
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/dynamoledger/dynamotest"
+	"seckill/shared/adapter/redisconn/redistest"
+	"seckill/shared/flow/buy"
+	"seckill/shared/seckill"
+)
+
+// TestStartedAgainOnTheSameServers: what was signed, paid and reserved before a run stopped is as good after the next start.
+func TestStartedAgainOnTheSameServers(t *testing.T) {
+	dynamo := os.Getenv(dynamotest.Variable)
+	if dynamo == "" {
+		t.Fatal("no servers: run this by e2e/servers/with.sh")
+	}
+	item := strconv.FormatInt(time.Now().UnixNano(), 10) // the tables outlive the test
+	opt := local.Options{Addr: ":0", Keys: t.TempDir(), Items: []seckill.Item{live(item, 10, 1)},
+		Servers: local.Servers{Redis: []string{redistest.Start(t).Addr}, DynamoDB: dynamo}}
+
+	w := startKept(t, opt)
+	_, unpaid := w.bought("1001", item)
+	paid, pay := w.bought("1002", item)
+	if a := w.payAtCashier(pay); a.status != http.StatusOK {
+		t.Fatal(a)
+	}
+	w.awaitState("1002", item, seckill.Paid)
+	notice := w.noticeOf(paid)
+	w.refund(paid)
+	stranded := seckill.Request{Order: seckill.KeyedOrderID(item, "1003", "k"), Item: item, User: "1003", Count: 1, Address: address, Created: w.Clock.Now()}
+	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), stranded, true, buy.Resend); err != nil {
+		t.Fatal(err)
+	}
+	w.halt()
+
+	began := time.Now()
+	w = startKept(t, opt)
+	w.awaitState("1003", item, seckill.PendingPayment)
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("an order whose message was lost with the queue was placed after %v", took)
+	}
+	if a := w.payAtCashier(unpaid); a.status != http.StatusOK {
+		t.Errorf("a pay string from before: %d", a.status)
+	} else {
+		w.awaitState("1001", item, seckill.Paid)
+	}
+	if a := w.call("", "POST", "/seckill/alipay/notify", notice, "Content-Type", "application/x-www-form-urlencoded"); a.raw != "success" {
+		t.Errorf("a genuine notification from before: %v", a)
+	}
+	w.Clock.Advance(time.Minute)
+	w.awaitState("1002", item, seckill.Refunded)
+	if a := w.call("", "GET", "/trades?out_trade_no="+paid, nil); strings.Count(a.raw, `"status":"TRADE_CLOSED"`) != 1 {
+		t.Errorf("the trade from before: %v", a)
+	}
+}
+
+// noticeOf is a genuine notification of an order's payment, as the gateway sends it.
+func (w *world) noticeOf(order string) string {
+	w.t.Helper()
+	payments, err := w.Ledger.Payments(w.t.Context(), order)
+	if err != nil || len(payments) != 1 {
+		w.t.Fatalf("payments %v, %v", payments, err)
+	}
+	form, err := w.Gateway.NotifyForm("again", fakegateway.Trade{OutTradeNo: order, TradeNo: payments[0].TradeNo, Subject: "x",
+		Amount: payments[0].Amount, Status: fakegateway.StatusSuccess, Created: w.Clock.Now(), Paid: w.Clock.Now()}, w.Clock.Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return form.Encode()
+}
+
+// refund asks for a payment back; the schedule of a minute does it.
+func (w *world) refund(order string) {
+	w.t.Helper()
+	if a := w.call("", "POST", "/_local/payments/"+order+"/refund", `{"who":"ann","why":"broken"}`); a.status != http.StatusOK {
+		w.t.Fatal(a)
+	}
+}

@@ -1,0 +1,110 @@
+package local
+
+import (
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"seckill/shared/adapter/alipay/fakegateway"
+)
+
+// The files of a directory of keys, in PEM. The private ones are made once, readable by their owner only, and read from then on; those that
+// somebody else put there are taken as they are. The public ones are written beside them.
+const (
+	AppPrivateFile    = "app-private.pem"    // the shop's; PKCS #8
+	AppPublicFile     = "app-public.pem"     // the shop's
+	AlipayPrivateFile = "alipay-private.pem" // the gateway's; PKCS #8
+	AlipayPublicFile  = "alipay-public.pem"  // the gateway's
+)
+
+// completeKeys fills in the key pairs that are empty.
+func (o *Options) completeKeys() error {
+	for _, k := range []struct {
+		pair            *fakegateway.KeyPair
+		private, public string
+	}{{&o.ShopKeys, AppPrivateFile, AppPublicFile}, {&o.GatewayKeys, AlipayPrivateFile, AlipayPublicFile}} {
+		var err error
+		switch {
+		case k.pair.Private != "":
+		case o.Keys == "":
+			*k.pair, err = fakegateway.GenerateKeys()
+		default:
+			*k.pair, err = keptKeys(o.Keys, k.private, k.public)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keptKeys reads a key pair, and makes it where there is none.
+func keptKeys(dir, private, public string) (pair fakegateway.KeyPair, err error) {
+	secret, open := filepath.Join(dir, private), filepath.Join(dir, public)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return pair, fmt.Errorf("directory of keys: %w", err)
+	}
+	text, err := os.ReadFile(secret)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(open); err == nil {
+			return pair, fmt.Errorf("%s is there without %s: put that beside it, or remove it", open, private)
+		}
+		text, err = makeKey(dir, secret)
+	}
+	if err != nil {
+		return pair, fmt.Errorf("keys: %w", err)
+	}
+	if pair, err = fakegateway.PairOf(string(text)); err != nil {
+		return pair, fmt.Errorf("key %s: %w", secret, err)
+	}
+	if was, err := os.ReadFile(open); err == nil && string(was) == pair.Public {
+		return pair, nil
+	}
+	if err := os.WriteFile(open, []byte(pair.Public), 0o644); err != nil {
+		return pair, fmt.Errorf("keys: %w", err)
+	}
+	return pair, nil
+}
+
+// makeKey makes a private key and gives what is in its file then: a run that starts at the same moment may have been first. The file has its
+// name only once it is whole.
+func makeKey(dir, name string) ([]byte, error) {
+	pair, err := fakegateway.GenerateKeys()
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(dir, "new-*.pem") // mode 0600
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(pair.Private)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Link(f.Name(), name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
+
+// getKeys tells what a shop, or an SDK, that is pointed at this gateway has to know. Nothing of it is secret: the shop signs with the private key of
+// AppPrivateFile.
+func (s *System) getKeys(w http.ResponseWriter, _ *http.Request) {
+	s.reply(w, map[string]string{"app_id": AppID, "seller_id": SellerID, "gateway": s.URL() + "/gateway.do",
+		"app_public_key": bare(s.opt.ShopKeys.Public), "alipay_public_key": bare(s.opt.GatewayKeys.Public)})
+}
+
+// bare writes a key of PEM as Alipay's settings page and its SDKs do: its base64 in one line.
+func bare(key string) string {
+	block, _ := pem.Decode([]byte(key))
+	if block == nil {
+		panic("a key that was parsed is no PEM")
+	}
+	return base64.StdEncoding.EncodeToString(block.Bytes)
+}

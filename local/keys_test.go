@@ -1,0 +1,133 @@
+package local_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/adapter/alipay"
+	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/seckill"
+)
+
+// keysOf starts a system with a directory of keys, stops it, and gives the public keys that it told.
+func keysOf(t *testing.T, dir string) [2]string {
+	t.Helper()
+	sys, err := local.New(local.Options{Addr: ":0", Keys: dir})
+	if err != nil {
+		t.Error(err)
+		return [2]string{}
+	}
+	w := &world{System: sys, t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}}
+	defer func() {
+		if err := sys.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := sys.Start(t.Context()); err != nil {
+		t.Error(err)
+		return [2]string{}
+	}
+	a := w.call("", "GET", "/_local/keys", nil)
+	return [2]string{a.text("app_public_key"), a.text("alipay_public_key")}
+}
+
+// TestKeysAreMadeOnce: two runs that start at the same moment in an empty directory have the same keys, as every later one.
+func TestKeysAreMadeOnce(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "keys")
+	var got [3][2]string
+	var both sync.WaitGroup
+	for i := range 2 {
+		both.Go(func() { got[i] = keysOf(t, dir) })
+	}
+	both.Wait()
+	got[2] = keysOf(t, dir)
+	if got[0] != got[1] || got[0] != got[2] || got[0][0] == got[0][1] || got[0][0] == "" {
+		t.Errorf("keys of three runs: %v", got)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 4 {
+		t.Fatalf("%v, %v: want four files", entries, err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if want := map[bool]os.FileMode{true: 0o600, false: 0o644}[strings.Contains(e.Name(), "private")]; err != nil || info.Mode() != want {
+			t.Errorf("%s: mode %v, want %v; %v", e.Name(), info.Mode(), want, err)
+		}
+	}
+}
+
+func TestAPublicKeyWithoutItsPrivateOneIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, local.AppPublicFile)
+	if err := os.WriteFile(name, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := local.New(local.Options{Addr: ":0", Keys: dir})
+	text, _ := os.ReadFile(name)
+	if err == nil || !strings.Contains(err.Error(), "is there without "+local.AppPrivateFile) || string(text) != "mine" {
+		t.Errorf("%v; the file has %q", err, text)
+	}
+}
+
+// TestAnotherShopIsPointedAtARun: with what /_local/keys tells and the app's private key another shop has its order paid, is told of it
+// where it signed that it wants to be, and asks after it.
+func TestAnotherShopIsPointedAtARun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, pair := range map[string]fakegateway.KeyPair{local.AppPrivateFile: keyPairs()[1], local.AlipayPrivateFile: keyPairs()[0]} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(pair.Private), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := startKept(t, local.Options{Addr: ":0", Keys: dir})
+	told := make(chan url.Values, 1)
+	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body) // its Content-Type is Alipay's, which ParseForm does not take
+		form, badForm := url.ParseQuery(string(body))
+		if err := errors.Join(err, badForm); err != nil || r.URL.Path != "/told" {
+			t.Error(r.URL, err)
+		}
+		told <- form
+		_, _ = io.WriteString(rw, "success")
+	}))
+	t.Cleanup(shop.Close)
+	private, err := os.ReadFile(filepath.Join(dir, local.AppPrivateFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := w.call("", "GET", "/_local/keys", nil)
+	client, err := alipay.New(alipay.Config{AppID: keys.text("app_id"), SellerID: keys.text("seller_id"), PrivateKey: string(private),
+		AlipayPublicKey: keys.text("alipay_public_key"), Gateway: keys.text("gateway"), NotifyURL: shop.URL + "/told", HTTP: w.http, Clock: w.Clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, now := seckill.KeyedOrderID("1", "1", "another shop's"), w.Clock.Now()
+	pay, err := client.Prepare(seckill.Order{ID: order, Title: "别的店", Amount: 1, Placed: now, PayBy: now.Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := w.payAtCashier(pay); a.status != http.StatusOK {
+		t.Fatal(a)
+	}
+	select {
+	case form := <-told:
+		n, err := client.Verify(form)
+		if err != nil || n.Order != order || n.Amount != 1 {
+			t.Errorf("notify %+v, %v", n, err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the other shop was not told")
+	}
+}
