@@ -162,14 +162,14 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 		out.Queues = append(out.Queues, queueState{q.name, d.Visible, d.InFlight, d.Delayed, d.Parked})
 	}
 	for shard := range seckill.DueShards {
-		due, err := s.Ledger.RefundsDue(ctx, shard, s.Clock.Now().Add(seckill.MaxHold), shownRefunds)
+		due, err := s.Ledger.RefundsDue(ctx, shard, s.Clock.Now().Add(seckill.MaxHold), "", shownRefunds)
 		errs = append(errs, err)
-		for _, p := range due {
+		for _, p := range due.Rows {
 			out.Refunds = append(out.Refunds, refundDue{p.Order, p.TradeNo, p.Amount})
 		}
 	}
-	refused, err := s.Ledger.RefundsRefused(ctx, shownRefunds)
-	for _, p := range refused {
+	refused, err := s.Ledger.RefundsRefused(ctx, "", shownRefunds)
+	for _, p := range refused.Rows {
 		out.Refused = append(out.Refused, refundDue{p.Order, p.TradeNo, p.Amount})
 	}
 	s.answer(w, r, out, errors.Join(append(errs, err)...))

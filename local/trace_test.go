@@ -74,18 +74,18 @@ type unswept struct {
 	sweep *atomic.Bool
 }
 
-func (l unswept) DueOrders(ctx context.Context, shard int, now time.Time, limit int) ([]string, error) {
+func (l unswept) DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[string], error) {
 	if !l.sweep.Load() {
-		return nil, nil
+		return seckill.Page[string]{}, nil
 	}
-	return l.Ledger.DueOrders(ctx, shard, now, limit)
+	return l.Ledger.DueOrders(ctx, shard, now, after, limit)
 }
 
-func (l unswept) Returns(ctx context.Context, shard, limit int) ([]seckill.ReturnRow, error) {
+func (l unswept) Returns(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.ReturnRow], error) {
 	if !l.sweep.Load() {
-		return nil, nil
+		return seckill.Page[seckill.ReturnRow]{}, nil
 	}
-	return l.Ledger.Returns(ctx, shard, limit)
+	return l.Ledger.Returns(ctx, shard, after, limit)
 }
 
 // failures are queue, order and trace of the lines about messages that came back.

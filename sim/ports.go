@@ -185,12 +185,12 @@ func (l Ledger) Reconciliations(ctx context.Context, day string) ([]seckill.Reco
 	return get(l.Hook, "ledger.Reconciliations", func() ([]seckill.Reconciliation, error) { return l.Next.Reconciliations(ctx, day) })
 }
 
-func (l Ledger) PaymentsOn(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error) {
-	return get(l.Hook, "ledger.PaymentsOn", func() (seckill.PaymentPage, error) { return l.Next.PaymentsOn(ctx, day, after, limit) })
+func (l Ledger) PaymentsOn(ctx context.Context, day, after string, limit int) (seckill.Page[seckill.Payment], error) {
+	return get(l.Hook, "ledger.PaymentsOn", func() (seckill.Page[seckill.Payment], error) { return l.Next.PaymentsOn(ctx, day, after, limit) })
 }
 
-func (l Ledger) RefundsOn(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error) {
-	return get(l.Hook, "ledger.RefundsOn", func() (seckill.PaymentPage, error) { return l.Next.RefundsOn(ctx, day, after, limit) })
+func (l Ledger) RefundsOn(ctx context.Context, day, after string, limit int) (seckill.Page[seckill.Payment], error) {
+	return get(l.Hook, "ledger.RefundsOn", func() (seckill.Page[seckill.Payment], error) { return l.Next.RefundsOn(ctx, day, after, limit) })
 }
 
 func (l Ledger) Quota(ctx context.Context, user, item string) (seckill.Quota, error) {
@@ -209,8 +209,10 @@ func (l Ledger) Payments(ctx context.Context, order string) ([]seckill.Payment, 
 	return get(l.Hook, "ledger.Payments", func() ([]seckill.Payment, error) { return l.Next.Payments(ctx, order) })
 }
 
-func (l Ledger) Returns(ctx context.Context, shard, limit int) ([]seckill.ReturnRow, error) {
-	return get(l.Hook, "ledger.Returns", func() ([]seckill.ReturnRow, error) { return l.Next.Returns(ctx, shard, limit) })
+func (l Ledger) Returns(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.ReturnRow], error) {
+	return get(l.Hook, "ledger.Returns", func() (seckill.Page[seckill.ReturnRow], error) {
+		return l.Next.Returns(ctx, shard, after, limit)
+	})
 }
 
 func (l Ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, error) {
@@ -221,8 +223,10 @@ func (l Ledger) DeleteReturn(ctx context.Context, r seckill.ReturnRow) error {
 	return l.Hook("ledger.DeleteReturn", func() error { return l.Next.DeleteReturn(ctx, r) })
 }
 
-func (l Ledger) DueOrders(ctx context.Context, shard int, now time.Time, limit int) ([]string, error) {
-	return get(l.Hook, "ledger.DueOrders", func() ([]string, error) { return l.Next.DueOrders(ctx, shard, now, limit) })
+func (l Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[string], error) {
+	return get(l.Hook, "ledger.DueOrders", func() (seckill.Page[string], error) {
+		return l.Next.DueOrders(ctx, shard, now, after, limit)
+	})
 }
 
 func (l Ledger) OweRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time, cause string) error {
@@ -241,12 +245,16 @@ func (l Ledger) RetryRefund(ctx context.Context, p seckill.Payment, state seckil
 	return l.Hook("ledger.RetryRefund", func() error { return l.Next.RetryRefund(ctx, p, state, at, cause) })
 }
 
-func (l Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, limit int) ([]seckill.Payment, error) {
-	return get(l.Hook, "ledger.RefundsDue", func() ([]seckill.Payment, error) { return l.Next.RefundsDue(ctx, shard, now, limit) })
+func (l Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[seckill.Payment], error) {
+	return get(l.Hook, "ledger.RefundsDue", func() (seckill.Page[seckill.Payment], error) {
+		return l.Next.RefundsDue(ctx, shard, now, after, limit)
+	})
 }
 
-func (l Ledger) RefundsRefused(ctx context.Context, limit int) ([]seckill.Payment, error) {
-	return get(l.Hook, "ledger.RefundsRefused", func() ([]seckill.Payment, error) { return l.Next.RefundsRefused(ctx, limit) })
+func (l Ledger) RefundsRefused(ctx context.Context, after string, limit int) (seckill.Page[seckill.Payment], error) {
+	return get(l.Hook, "ledger.RefundsRefused", func() (seckill.Page[seckill.Payment], error) {
+		return l.Next.RefundsRefused(ctx, after, limit)
+	})
 }
 
 func (l Ledger) OrdersByUser(ctx context.Context, user, after string, limit int) (seckill.OrderPage, error) {

@@ -121,8 +121,8 @@ func (s *Sim) payAgain(id string) {
 // topUp has an operator want again what was refused, when nothing goes wrong any more.
 func (i *Instance) topUp() error {
 	ctx := context.Background()
-	refused, err := i.world.ledger.RefundsRefused(ctx, 100)
-	for _, p := range refused {
+	refused, err := i.world.ledger.RefundsRefused(ctx, "", 100)
+	for _, p := range refused.Rows {
 		if _, e := i.Refund.Again(ctx, p.Order, "ann", "topped up"); e != nil {
 			return e
 		}

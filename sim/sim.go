@@ -118,10 +118,13 @@ func New(p Plan) (*Sim, error) {
 		return nil, err
 	}
 	w.gone = p.Seed%2 == 1
+	if err := w.puzzle(); err != nil {
+		return nil, err
+	}
 	s := of(w, p)
 	w.Clock.Advance(5 * time.Second) // the window is open by every clock
 	if p.Installed {
-		if err := w.Start(w.plain).Repair.Run(context.Background()); err != nil {
+		if err := readable(w.Start(w.plain).Repair.Run(context.Background())); err != nil {
 			return nil, err
 		}
 	}
@@ -165,7 +168,7 @@ func (s *Sim) past() error {
 	first, _ := reserve("91"), reserve("92")
 	keep()
 	settle()
-	err = errors.Join(err, i.Repair.Run(context.Background()))
+	err = errors.Join(err, readable(i.Repair.Run(context.Background())))
 	keep()
 	reserve("93")
 	settle()

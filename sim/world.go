@@ -424,7 +424,37 @@ func (i *Instance) Deliver() {
 // Schedules runs what runs each minute.
 func (i *Instance) Schedules() error {
 	ctx := context.Background()
-	return errors.Join(i.Stage.Run(ctx), i.Repair.Run(ctx), i.Expire.Sweep(ctx), i.Refund.Sweep(ctx))
+	return readable(errors.Join(i.Stage.Run(ctx), i.Repair.Run(ctx), i.Expire.Sweep(ctx), i.Refund.Sweep(ctx)))
+}
+
+// puzzle puts a row that this code cannot read at the head of every shard of returns and of due refunds: it may hide no other.
+func (w *World) puzzle() error {
+	later := ledger.Version + 1
+	var errs []error
+	for shard := range seckill.DueShards {
+		in := fmt.Sprintf("%02d", shard)
+		errs = append(errs, w.Rows.Transact(context.Background(), []ledger.Write{
+			{Key: ledger.Key{Table: ledger.TableReturns, PK: in, SK: "!"}, Op: ledger.OpPut, Row: ledger.Row{"v": later}},
+			{Key: ledger.Key{Table: ledger.TablePayments, PK: "!" + in, SK: "!"}, Op: ledger.OpPut,
+				Row: ledger.Row{"v": later, "refund_shard": in, "refund_at": "000000000000001"}},
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// readable is what an error says besides of rows that cannot be read.
+func readable(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each part is judged for itself
+		var errs []error
+		for _, e := range joined.Unwrap() {
+			errs = append(errs, readable(e))
+		}
+		return errors.Join(errs...)
+	}
+	if errors.Is(err, seckill.ErrUnreadable) {
+		return nil
+	}
+	return err
 }
 
 // Drain lets the system run without faults, a minute at a time, until nothing is left to do, and says what never ends (L1, L2).

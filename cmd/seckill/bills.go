@@ -164,6 +164,7 @@ var meanings = map[seckill.DifferenceKind]string{
 	seckill.RefundAmount:    "both have the refund, with other amounts",
 	seckill.RefundForeign:   "refunded in the provider's console, not by this shop",
 	seckill.RefundTwice:     "the refund stands on the bill more than once",
+	seckill.RowUnreadable:   "the ledger's row cannot be read by this version, so it was not matched",
 }
 
 // reconciled prints what came of a day's bill before.

@@ -311,6 +311,9 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 		{"refused, and it is all", none, `{"count":3,"amount":3.00,"payments":[` + payment + `]}`, `{"count":0}`, []string{"payments"},
 			"Refused: 3 payments, 3.00 yuan. The payment provider does not give it back, and a person has to act.\n" +
 				"  ORDER  TRADE  YUAN  SINCE  TRIES  REFUSED\n  ORDER  t1  1.00  TIME  0  -\n  … and 2 more\n" + mended},
+		{"rows that cannot be read", none, none, `{"count":0},"unreadable":["payments row a/b has version v=2, this code reads 1"]`, []string{"payments"},
+			"Cannot be read by this version: 1 row. What to do: docs/runbooks/function-errors.md\n  payments row a/b has version v=2, this code reads 1\n" +
+				"No money is due back, refused or unknown.\n"},
 		{"unknown", none, none, `{"count":1,"amount":1.00,"more":true,"orders":[` + order + `]}`, []string{"payments"},
 			"Unknown: at least 1 order, 1.00 yuan. See: seckill unknown --url URL\n" + looked},
 		{"none seen to be unknown", none, none, `{"count":0,"more":true,"orders":[]}`, []string{"payments"}, looked},

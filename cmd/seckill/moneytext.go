@@ -44,6 +44,7 @@ func (p *page) row(cells ...string) {
 
 // open prints the money that an operator may have to care for.
 func (p *page) open(o *operator.OpenMoney, again string) {
+	p.unreadable(o.Unreadable)
 	if o.Due.Count+o.Refused.Count+o.Unknown.Count == 0 && !o.Unknown.More {
 		p.line("No money is due back, refused or unknown.")
 		return
@@ -69,6 +70,20 @@ func (p *page) open(o *operator.OpenMoney, again string) {
 		p.line("Unknown: %s. See: seckill unknown%s", sum(o.Unknown.More, counted(o.Unknown.Count, "order", "orders"), o.Unknown.Amount), again)
 	}
 	p.unlooked(&o.Unknown)
+}
+
+const maxUnreadable = 20 // rows that are named
+
+// unreadable says which rows may be missing in a list.
+func (p *page) unreadable(rows []string) {
+	if len(rows) == 0 {
+		return
+	}
+	p.line("Cannot be read by this version: %s. What to do: docs/runbooks/function-errors.md", counted(len(rows), "row", "rows"))
+	for _, row := range rows[:min(len(rows), maxUnreadable)] {
+		p.row(row)
+	}
+	p.more(len(rows) - maxUnreadable)
 }
 
 // unknown prints the orders that the provider does not tell about.

@@ -113,12 +113,12 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.Quotas":   {func(ctx context.Context) error { _, err := l.Quotas(ctx, "1", []string{"u"}); return err }},
 		"Ledger.Units":    {func(ctx context.Context) error { _, err := l.Units(ctx, "1", 1); return err }},
 		"Ledger.Payments": {func(ctx context.Context) error { _, err := l.Payments(ctx, "o1"); return err }},
-		"Ledger.Returns":  {func(ctx context.Context) error { _, err := l.Returns(ctx, 1, 1); return err }},
+		"Ledger.Returns":  {func(ctx context.Context) error { _, err := l.Returns(ctx, 1, "", 1); return err }},
 		"Ledger.Return":   {func(ctx context.Context) error { _, err := l.Return(ctx, "o1"); return err }},
 		"Ledger.DeleteReturn": {func(ctx context.Context) error {
 			return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "o1", Units: []int{1}})
 		}},
-		"Ledger.DueOrders": {func(ctx context.Context) error { _, err := l.DueOrders(ctx, 1, now, 1); return err }},
+		"Ledger.DueOrders": {func(ctx context.Context) error { _, err := l.DueOrders(ctx, 1, now, "", 1); return err }},
 		"Ledger.OweRefund": { // with restock and without
 			func(ctx context.Context) error { return l.OweRefund(ctx, paid, pay, true, now, "c") },
 			func(ctx context.Context) error { return l.OweRefund(ctx, paid, pay, false, now, "c") }},
@@ -142,8 +142,8 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.RefundsOn":       {func(ctx context.Context) error { _, err := l.RefundsOn(ctx, "2026-11-11", "", 1); return err }},
 		"Ledger.DeferRefund":     {func(ctx context.Context) error { return l.DeferRefund(ctx, pay, now, "") }},
 		"Ledger.RetryRefund":     {func(ctx context.Context) error { return l.RetryRefund(ctx, pay, seckill.RefundOwed, now, "c") }},
-		"Ledger.RefundsDue":      {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, now, 1); return err }},
-		"Ledger.RefundsRefused":  {func(ctx context.Context) error { _, err := l.RefundsRefused(ctx, 1); return err }},
+		"Ledger.RefundsDue":      {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, now, "", 1); return err }},
+		"Ledger.RefundsRefused":  {func(ctx context.Context) error { _, err := l.RefundsRefused(ctx, "", 1); return err }},
 		"Ledger.OrdersByUser":    {func(ctx context.Context) error { _, err := l.OrdersByUser(ctx, "u", "", 1); return err }},
 		"Ledger.OrdersByItem":    {func(ctx context.Context) error { _, err := l.OrdersByItem(ctx, "1", "", 1); return err }},
 

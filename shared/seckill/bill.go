@@ -53,6 +53,7 @@ const (
 	RefundAmount    DifferenceKind = "refund_amount"     // both have it, with other amounts
 	RefundForeign   DifferenceKind = "refund_foreign"    // billed under an id that is not the ledger's: made in the provider's console
 	RefundTwice     DifferenceKind = "refund_twice"      // one refund, billed twice
+	RowUnreadable   DifferenceKind = "row_unreadable"    // the ledger's row cannot be read, so nothing is known of it
 )
 
 // Difference is one thing in which a bill and the ledger differ.
@@ -80,10 +81,4 @@ type Reconciliation struct {
 	Others      int          `json:"others"`   // lines of other shops of the seller, which are not looked at
 	Count       int          `json:"count"`    // differences
 	Differences []Difference `json:"differences"`
-}
-
-// PaymentPage is a page of a listing; Next is "" at the end.
-type PaymentPage struct {
-	Payments []Payment
-	Next     string
 }

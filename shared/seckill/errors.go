@@ -161,6 +161,8 @@ var (
 	ErrPaymentExists = errors.New("seckill: payment exists")
 	// ErrNoReturn: there is no return row for this order.
 	ErrNoReturn = errors.New("seckill: no such return row")
+	// ErrUnreadable: a row is there and this code does not understand it: another schema version, or a part that is missing or of another type.
+	ErrUnreadable = errors.New("seckill: row cannot be read")
 	// ErrBuildBusy: another builder is at work; nothing was written.
 	ErrBuildBusy = errors.New("seckill: another build is under way")
 	// ErrSignLater: too many signatures are asked for; the order is as it was.
@@ -170,6 +172,24 @@ var (
 	// ErrBuildLost: another builder took over, or the build is not whole; nothing was installed.
 	ErrBuildLost = errors.New("seckill: build lost")
 )
+
+// Unreadable is an ErrUnreadable that names its row. It has no other value of it: that may be an address.
+type Unreadable struct {
+	Table  string
+	PK, SK string // SK: "" in a table without
+	Why    string // as it goes on behind the key
+}
+
+func (u *Unreadable) Error() string {
+	key := u.PK
+	if u.SK != "" {
+		key += "/" + u.SK
+	}
+	return fmt.Sprintf("%s row %s%s", u.Table, key, u.Why)
+}
+
+// Is makes it an ErrUnreadable.
+func (u *Unreadable) Is(target error) bool { return target == ErrUnreadable }
 
 // Collision says that a unit row exists already; nothing was written.
 type Collision struct {

@@ -143,7 +143,8 @@ func (it *Item) Validate() error {
 type Items interface {
 	// Get reads one item consistently. CodeItemUnknown; Fault.
 	Get(ctx context.Context, id string) (Item, error)
-	// List gives the items that end after the given time, at most MaxItems, in no order. It may lag. Fault.
+	// List gives the items that end after the given time, at most MaxItems, in no order. It may lag. ErrUnreadable: the list has every item
+	// but those whose rows cannot be read. Fault.
 	List(ctx context.Context, endsAfter time.Time) ([]Item, error)
 	// Put makes an item, or replaces the one with version it.Version-1; the write is one conditional put.
 	// ErrStateChanged when there is another version; Fault.

@@ -99,6 +99,13 @@ func (p *Payment) Refund() Refund {
 // refundReason is what the shopper reads beside the money. The same for all: a provider may take a repeat with another text for another refund.
 const refundReason = "订单退款 / order refunded"
 
+// Page is a page of a sweep or listing. A row that cannot be read hides no other: it is in Unreadable.
+type Page[T any] struct {
+	Rows       []T
+	Unreadable []error // ErrUnreadable, one for each such row, naming it; no value of it, which may be an address
+	Next       string  // where the next page begins; "" at the end
+}
+
 // OrderPage is a page of a listing; Next is "" at the end.
 type OrderPage struct {
 	Orders []Order
@@ -158,23 +165,23 @@ type Ledger interface {
 	Notices(ctx context.Context, order string) ([]KeptNotice, error)
 	// Reconciliations reads what came of a day's reconciliations, the oldest first.
 	Reconciliations(ctx context.Context, day string) ([]Reconciliation, error)
-	// Returns reads at most limit return rows of a shard.
-	Returns(ctx context.Context, shard, limit int) ([]ReturnRow, error)
+	// Returns pages through the return rows of a shard, at most limit a page. after is "" or an earlier page's Next.
+	Returns(ctx context.Context, shard int, after string, limit int) (Page[ReturnRow], error)
 	// Return reads an order's return row. ErrNoReturn.
 	Return(ctx context.Context, order string) (ReturnRow, error)
 	// DeleteReturn removes the row if it still has these units; no row is no error.
 	DeleteReturn(ctx context.Context, r ReturnRow) error
 
-	// DueOrders gives at most limit ids of open orders due by now, oldest first. Index read.
-	DueOrders(ctx context.Context, shard int, now time.Time, limit int) ([]string, error)
-	// RefundsDue gives at most limit payments whose money has to go back and that are due by now, oldest first. Index read.
-	RefundsDue(ctx context.Context, shard int, now time.Time, limit int) ([]Payment, error)
-	// RefundsRefused gives at most limit payments that are still refund_due and whose refund was refused, oldest first. Index read.
-	RefundsRefused(ctx context.Context, limit int) ([]Payment, error)
+	// DueOrders pages through the ids of open orders due by now, oldest first, at most limit a page. Index read.
+	DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[string], error)
+	// RefundsDue pages through the payments whose money has to go back and that are due by now, oldest first. Index read.
+	RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[Payment], error)
+	// RefundsRefused pages through the payments that are refund_due and whose refund was refused, oldest first. Index read.
+	RefundsRefused(ctx context.Context, after string, limit int) (Page[Payment], error)
 	// PaymentsOn pages through the payments that the ledger learnt of on a Day. Index read.
-	PaymentsOn(ctx context.Context, day, after string, limit int) (PaymentPage, error)
+	PaymentsOn(ctx context.Context, day, after string, limit int) (Page[Payment], error)
 	// RefundsOn pages through the payments whose refund the ledger learnt of on a Day. Index read.
-	RefundsOn(ctx context.Context, day, after string, limit int) (PaymentPage, error)
+	RefundsOn(ctx context.Context, day, after string, limit int) (Page[Payment], error)
 	// OrdersByUser pages through a user's placed orders, newest first. Index read.
 	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)
 	// OrdersByItem pages through an item's orders, rejected ones included. Index read.

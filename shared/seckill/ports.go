@@ -45,6 +45,7 @@ const (
 	EventResent        Event = "resent"
 	EventDrift         Event = "drift"
 	EventRebuilt       Event = "rebuilt"
+	EventUnreadable    Event = "rows_unreadable"
 )
 
 // Meter counts events. It never fails and never waits.

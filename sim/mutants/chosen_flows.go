@@ -142,7 +142,7 @@ func (f *Flow) settleOf`},
 	{"closing-at-pay-by", "expire begins closing without the grace", expireGo,
 		`		if now.Before(o.Due()) {`, `		if now.Before(o.PayBy) {`},
 	{"sweep-finds-nothing", "no sweep looks at due orders: a lost message closes nothing", expireGo,
-		`return f.Ledger.DueOrders(ctx, shard, f.Clock.Now(), maxSweep)`, `return f.Ledger.DueOrders(ctx, shard, f.Clock.Now().AddDate(-1, 0, 0), maxSweep)`},
+		`return f.Ledger.DueOrders(ctx, shard, now, after, pageRows)`, `return f.Ledger.DueOrders(ctx, shard, now.AddDate(-1, 0, 0), after, pageRows)`},
 	{"early-closing-forgotten", "a closing message that comes early is not sent again, nor does a sweep look", expireGo,
 		`	if o.State == seckill.PendingPayment {
 		now := f.Clock.Now()
@@ -219,9 +219,7 @@ func (f *Flow) settleOf`},
 	{"unpaid-notify-is-money", "a notify is taken for money though it says that its trade is closed", notifyGo,
 		`	if n.Paid {`, `	if n.Paid || n.ID != "" {`},
 	{"refund-unconfirmed", "a refund that was asked for counts as made", refundGo,
-		`	case a.State == seckill.RefundMade:
-		return f.made(ctx, p)`, `	case a.State == seckill.RefundMade || a.State == seckill.RefundPending:
-		return f.made(ctx, p)`},
+		`	case a.State == seckill.RefundMade:`, `	case a.State == seckill.RefundMade || a.State == seckill.RefundPending:`},
 	{"refund-refused-is-made", "a refund that was refused counts as made", refundGo,
 		`	return f.later(ctx, p, a.Code)`, `	if a.State == seckill.RefundRefused {
 		return f.made(ctx, p)
@@ -258,15 +256,9 @@ func (f *Flow) settleOf`},
 		`	if m.billed[moved] && (!l.Refund || l.RefundID != "") {`, `	if m.billed[moved] && l.Amount < 0 {`},
 	{"bill-by-index-alone", "what the index does not have yet is not looked up in the table", reconcileGo,
 		`	all, err := m.Ledger.Payments(ctx, l.Order)
-	if err != nil {
-		return err
-	}
-	i :=`, `	var all []seckill.Payment
+	if errors`, `	var all []seckill.Payment
 	var err error
-	if err != nil {
-		return err
-	}
-	i :=`},
+	if errors`},
 	{"bill-lacks-nothing", "what the ledger learnt and no bill has is no difference", reconcileGo,
 		`	for _, a := range absent {`, `	clear(absent)
 	for _, a := range absent {`},

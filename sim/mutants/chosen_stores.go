@@ -3,6 +3,7 @@ package main
 const (
 	ledgerGo = "shared/adapter/ledger/ledger.go"
 	encodeGo = "shared/adapter/ledger/encode.go"
+	readsGo  = "shared/adapter/ledger/reads.go"
 	owedGo   = "shared/adapter/ledger/refund.go"
 	stockDir = "shared/adapter/redisstock/"
 )
@@ -10,8 +11,11 @@ const (
 // chosen are the mutants chosen by hand.
 var chosen = append(append(chosenFlows, chosenLedger...), chosenScripts...)
 
-// chosenLedger sabotage the conditions of the ledger's transactions.
+// chosenLedger sabotage the conditions of the ledger's transactions, and its sweeps.
 var chosenLedger = []choice{
+	{"unreadable-hides-the-rest", "a row that cannot be read hides those behind it in its page", readsGo,
+		`			out.Unreadable = append(out.Unreadable, err)`, `			out.Unreadable = append(out.Unreadable, err)
+			return out`},
 	{"unit-row-unconditional", "a unit row is put whether there is one or not", ledgerGo,
 		`			Row: Row{"v": Version, "order": o.ID, "user": o.User}, If: []Cond{Absent()}})`,
 		`			Row: Row{"v": Version, "order": o.ID, "user": o.User}})`},

@@ -57,27 +57,24 @@ func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 		ExpressionAttributeNames:  map[string]string{"#end": "end"},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":after": number(endsAfter.UnixMilli())}}
 	var all []seckill.Item
+	var errs []error
 	for range maxScan {
 		out, err := t.rows.client.Scan(ctx, in)
 		if err != nil {
 			return nil, fmt.Errorf("dynamoledger: list items: %w", err)
 		}
-		rows, err := decodeRows(out.Items)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			it, err := decodeItem(row)
-			if err != nil {
-				return nil, err
+		for _, row := range decodeRows(out.Items) {
+			if it, err := decodeItem(row); err != nil {
+				errs = append(errs, err)
+			} else {
+				all = append(all, it)
 			}
-			all = append(all, it)
 		}
 		if len(out.LastEvaluatedKey) == 0 {
 			slices.SortFunc(all, func(a, b seckill.Item) int {
 				return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID))
 			})
-			return all[:min(len(all), seckill.MaxItems)], nil
+			return all[:min(len(all), seckill.MaxItems)], errors.Join(errs...)
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
@@ -123,7 +120,7 @@ func encodeItem(it *seckill.Item) ledger.Row {
 func decodeItem(row ledger.Row) (seckill.Item, error) {
 	id, _ := row["id"].(string)
 	if v, ok := row["v"].(int64); !ok || v != itemVersion {
-		return seckill.Item{}, fmt.Errorf("dynamoledger: items row %s has version v=%v, this code reads %d", id, row["v"], itemVersion)
+		return seckill.Item{}, unreadable(id, fmt.Sprintf(" has version v=%v, this code reads %d", row["v"], itemVersion))
 	}
 	d := itemDecoder{row: row}
 	it := seckill.Item{
@@ -136,9 +133,13 @@ func decodeItem(row ledger.Row) (seckill.Item, error) {
 		Stopped: d.number("stopped") != 0, Version: d.number("version"),
 	}
 	if d.bad != "" {
-		return seckill.Item{}, fmt.Errorf("dynamoledger: items row %s: attribute %s is missing or of another type", id, d.bad)
+		return seckill.Item{}, unreadable(id, fmt.Sprintf(": attribute %s is missing or of another type", d.bad))
 	}
 	return it, nil
+}
+
+func unreadable(id, why string) error {
+	return &seckill.Unreadable{Table: TableItems, PK: id, Why: why}
 }
 
 // itemDecoder reads attributes and remembers the first that is not as it should be.

@@ -29,8 +29,8 @@ func (r *Rows) Get(ctx context.Context, k ledger.Key) (ledger.Row, bool, error) 
 	if err != nil {
 		return nil, false, fmt.Errorf("dynamoledger: get from %s: %w", k.Table, err)
 	}
-	row, err := decodeRow(out.Item)
-	return row, row != nil, err
+	row := decodeRow(out.Item)
+	return row, row != nil, nil
 }
 
 // GetBatch implements ledger.Rows. DynamoDB may leave keys for another request: it is asked until none is left, and
@@ -59,11 +59,7 @@ func (r *Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, e
 			return nil, fmt.Errorf("dynamoledger: batch of %d reads: %w", len(keys), err)
 		}
 		for _, items := range out.Responses {
-			some, err := decodeRows(items)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, some...)
+			rows = append(rows, decodeRows(items)...)
 		}
 		before := count
 		left, count = out.UnprocessedKeys, 0
@@ -120,11 +116,7 @@ func (r *Rows) pages(ctx context.Context, q *dynamodb.QueryInput, limit int) (ro
 		if err != nil {
 			return nil, nil, fmt.Errorf("dynamoledger: query of %s%s: %w", *q.TableName, aws.ToString(q.IndexName), err)
 		}
-		some, err := decodeRows(out.Items)
-		if err != nil {
-			return nil, nil, err
-		}
-		rows = append(rows, some...)
+		rows = append(rows, decodeRows(out.Items)...)
 		if len(rows) >= limit || len(out.LastEvaluatedKey) == 0 {
 			return rows, out.LastEvaluatedKey, nil
 		}

@@ -139,9 +139,6 @@ func TestReadsAreTriedAgainAndBounded(t *testing.T) {
 		{"never", times(99, slow), true, 3},
 		{"no connection", times(99, unreachable), true, 3},
 		{"an answer that is none", []fault{answer(200, `<html>`)}, true, 1},
-		{"an attribute that no row can have", []fault{answer(200, `{"Item":{"address":{"BOOL":true}}}`)}, true, 1},
-		{"a list of more than texts", []fault{answer(200, `{"Item":{"address":{"L":[{"S":"secret"},{"N":"1"}]}}}`)}, true, 1},
-		{"a number that is no integer", []fault{answer(200, `{"Item":{"address":{"N":"1.5"}}}`)}, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -160,6 +157,22 @@ func TestReadsAreTriedAgainAndBounded(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestAValueThatNoRowHas makes its row one that cannot be read, and hides no other of the page. The error does not show it.
+func TestAValueThatNoRowHas(t *testing.T) {
+	for _, value := range []string{`{"BOOL":true}`, `{"L":[{"S":"secret"},{"N":"1"}]}`, `{"N":"1.5"}`, `{"M":{"secret":{"S":"secret"}}}`, `{"NULL":true}`} {
+		row := `{"shard":{"S":"00"},"order":{"S":%q},"item":{"S":"1"},"user":{"S":"7"},"v":{"N":"1"},"units":%s}`
+		w := &wire{script: times(1, answer(200, fmt.Sprintf(`{"Items":[`+row+`,`+row+`]}`, "a", value, "b", `{"S":"3"}`)))}
+		page, err := ledger.New(dynamoledger.New(w.config(), dynamoledger.Options{})).Returns(ctx, 0, "", 9)
+		want := []seckill.ReturnRow{{Order: "b", Item: "1", User: "7", Units: []int{3}}}
+		if diff := cmp.Diff(want, page.Rows); err != nil || diff != "" || len(page.Unreadable) != 1 {
+			t.Fatalf("%s: error %v, unreadable %v; got (+), want (-):\n%s", value, err, page.Unreadable, diff)
+		}
+		if said := page.Unreadable[0].Error(); !errors.Is(page.Unreadable[0], seckill.ErrUnreadable) || said != "returns row 00/a: attribute units is not a text" {
+			t.Errorf("%s: %q", value, said)
+		}
 	}
 }
 
@@ -211,6 +224,16 @@ func TestAListOfItemsReadsAllPages(t *testing.T) {
 	items, err = dynamoledger.New(w.config(), dynamoledger.Options{}).Items().List(ctx, begun)
 	if err == nil || w.calls() != 64 {
 		t.Errorf("a table without an end: got %d items, error %v after %d calls, want an error after 64", len(items), err, w.calls())
+	}
+}
+
+// TestAnItemThatCannotBeReadHidesNoOther: the list is there, and the error says what it lacks.
+func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
+	bad := answer(200, `{"Items":[{"id":{"S":"2"},"v":{"N":"2"}}],"LastEvaluatedKey":{"id":{"S":"2"}}}`)
+	w := &wire{script: []fault{listed("1", begun.Add(time.Hour), true), bad, listed("3", begun.Add(time.Minute), false)}}
+	items, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().List(ctx, begun)
+	if len(items) != 2 || items[0].ID != "3" || items[1].ID != "1" || !errors.Is(err, seckill.ErrUnreadable) || !strings.Contains(err.Error(), "items row 2 has version v=2") {
+		t.Errorf("%+v, %v, want items 3 and 1, and an error that names item 2", items, err)
 	}
 }
 

@@ -76,8 +76,7 @@ func judge(err error, writes int) (canceled *ledger.Canceled, again bool, fault 
 		case string(ledger.ReasonNone), "":
 			continue
 		case string(ledger.ReasonCondition):
-			canceled, fault = reasons(e.CancellationReasons)
-			return canceled, false, fault
+			return reasons(e.CancellationReasons), false, nil
 		case reasonConflict, reasonThrottled, reasonThroughput:
 			return nil, true, err
 		}
@@ -86,18 +85,14 @@ func judge(err error, writes int) (canceled *ledger.Canceled, again bool, fault 
 	return nil, false, err
 }
 
-func reasons(from []types.CancellationReason) (*ledger.Canceled, error) {
+func reasons(from []types.CancellationReason) *ledger.Canceled {
 	c := &ledger.Canceled{Reasons: make([]ledger.Reason, len(from))}
 	for i, reason := range from {
 		if aws.ToString(reason.Code) != string(ledger.ReasonCondition) {
 			c.Reasons[i].Code = ledger.ReasonNone
 			continue
 		}
-		old, err := decodeRow(reason.Item)
-		if err != nil {
-			return nil, err
-		}
-		c.Reasons[i] = ledger.Reason{Code: ledger.ReasonCondition, Old: old}
+		c.Reasons[i] = ledger.Reason{Code: ledger.ReasonCondition, Old: decodeRow(reason.Item)}
 	}
-	return c, nil
+	return c
 }

@@ -39,28 +39,31 @@ func encodeValue(v any) (types.AttributeValue, error) {
 	return nil, fmt.Errorf("a value of type %T", v)
 }
 
-func decodeValue(v types.AttributeValue) (any, error) {
+// decodeValue reads what encodeValue writes; anything else is ledger.Foreign.
+func decodeValue(v types.AttributeValue) any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
-		return v.Value, nil
+		return v.Value
 	case *types.AttributeValueMemberN:
-		return strconv.ParseInt(v.Value, 10, 64)
+		if n, err := strconv.ParseInt(v.Value, 10, 64); err == nil {
+			return n
+		}
 	case *types.AttributeValueMemberSS:
 		set := ledger.Set(v.Value)
 		slices.Sort(set) // DynamoDB keeps no order
-		return set, nil
+		return set
 	case *types.AttributeValueMemberL:
 		texts := make([]string, len(v.Value))
 		for i, entry := range v.Value {
 			s, ok := entry.(*types.AttributeValueMemberS)
 			if !ok {
-				return nil, fmt.Errorf("an entry of type %T", entry)
+				return ledger.Foreign{}
 			}
 			texts[i] = s.Value
 		}
-		return texts, nil
+		return texts
 	}
-	return nil, fmt.Errorf("a value of type %T", v)
+	return ledger.Foreign{}
 }
 
 // encodeInto adds a row's attributes to out.
@@ -75,31 +78,22 @@ func encodeInto(out map[string]types.AttributeValue, row ledger.Row) error {
 	return nil
 }
 
-// decodeRow reads a stored item; nil when there is none. An attribute that no row can have is an error that does not
-// show its value, which may be an address.
-func decodeRow(item map[string]types.AttributeValue) (ledger.Row, error) {
+// decodeRow reads a stored item; nil when there is none.
+func decodeRow(item map[string]types.AttributeValue) ledger.Row {
 	if len(item) == 0 {
-		return nil, nil
+		return nil
 	}
 	row := make(ledger.Row, len(item))
 	for attr, av := range item {
-		v, err := decodeValue(av)
-		if err != nil {
-			return nil, fmt.Errorf("dynamoledger: attribute %s is no text, integer, list or set of texts", attr)
-		}
-		row[attr] = v
+		row[attr] = decodeValue(av)
 	}
-	return row, nil
+	return row
 }
 
-func decodeRows(items []map[string]types.AttributeValue) ([]ledger.Row, error) {
+func decodeRows(items []map[string]types.AttributeValue) []ledger.Row {
 	rows := make([]ledger.Row, len(items))
 	for i, item := range items {
-		row, err := decodeRow(item)
-		if err != nil {
-			return nil, err
-		}
-		rows[i] = row
+		rows[i] = decodeRow(item)
 	}
-	return rows, nil
+	return rows
 }

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,9 +21,15 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 	quotas := func(l seckill.Ledger) error { return second(l.Quotas(ctx, "1", []string{"7"})) }
 	units := func(l seckill.Ledger) error { return second(l.Units(ctx, "1", 0)) }
 	payments := func(l seckill.Ledger) error { return second(l.Payments(ctx, "b")) }
-	refunds := func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 5, start, 9)) }
+	refunds := func(l seckill.Ledger) error {
+		page, err := l.RefundsDue(ctx, 5, start, "", 9)
+		return errors.Join(append(page.Unreadable, err)...)
+	}
 	returned := func(l seckill.Ledger) error { return second(l.Return(ctx, "a")) }
-	returns := func(l seckill.Ledger) error { return second(l.Returns(ctx, 12, 9)) }
+	returns := func(l seckill.Ledger) error {
+		page, err := l.Returns(ctx, 12, "", 9)
+		return errors.Join(append(page.Unreadable, err)...)
+	}
 	collide := func(l seckill.Ledger) error {
 		o := seckill.Order{ID: "d", Item: "1", User: "8", Count: 1, Units: []int{3}, Buckets: 1, Created: start, Placed: start,
 			PayBy: start}
@@ -83,6 +90,9 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 			err := c.read(l)
 			if err == nil || !strings.Contains(err.Error(), c.reason) {
 				t.Errorf("got error %v, want one with %q", err, c.reason)
+			}
+			if !errors.Is(err, seckill.ErrUnreadable) {
+				t.Errorf("%v is no ErrUnreadable", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error shows an address: %v", err)

@@ -224,27 +224,27 @@ type decoder struct {
 func decode(table string, row Row) *decoder {
 	d := &decoder{table: table, row: row}
 	if v, ok := row["v"].(int64); !ok || v != Version {
-		d.err = fmt.Errorf("ledger: %s row %s has version v=%v, this code reads %d", table, d.key(), row["v"], Version)
+		d.unreadable(" has version v=%v, this code reads %d", row["v"], Version)
 	}
 	return d
 }
 
-// key names the row for an error's reader.
-func (d *decoder) key() string {
+// unreadable keeps a *seckill.Unreadable, which names the row.
+func (d *decoder) unreadable(format string, a ...any) {
+	u := &seckill.Unreadable{Table: d.table, Why: fmt.Sprintf(format, a...)}
 	for _, t := range Schema {
-		if t.Name == d.table && t.SK != "" {
-			return fmt.Sprintf("%v/%v", d.row[t.PK], d.row[t.SK])
-		} else if t.Name == d.table {
-			return fmt.Sprint(d.row[t.PK])
+		if t.Name == d.table {
+			u.PK, _ = d.row[t.PK].(string)
+			u.SK, _ = d.row[t.SK].(string)
 		}
 	}
-	return "?"
+	d.err = u
 }
 
 // fail says what is wrong without the value: it may be an address.
 func (d *decoder) fail(attr, want string) {
 	if d.err == nil {
-		d.err = fmt.Errorf("ledger: %s row %s: attribute %s is not %s", d.table, d.key(), attr, want)
+		d.unreadable(": attribute %s is not %s", attr, want)
 	}
 }
 

@@ -75,7 +75,7 @@ var lifeSteps = []struct {
 	{"BeginClosing", "Transact 1", func(l seckill.Ledger) error { return l.BeginClosing(ctx, "a", seckill.Expired, start, "c") }},
 	{"Postpone", "Transact 1", func(l seckill.Ledger) error { return l.Postpone(ctx, "a", start.Add(time.Minute)) }},
 	{"Hasten", "Transact 1", func(l seckill.Ledger) error { return l.Hasten(ctx, "a", start.Add(time.Minute), "c") }},
-	{"DueOrders", "Index", func(l seckill.Ledger) error { return second(l.DueOrders(ctx, 0, start, 9)) }},
+	{"DueOrders", "Index", func(l seckill.Ledger) error { return second(l.DueOrders(ctx, 0, start, "", 9)) }},
 	{"GiveBack", "Transact 5", func(l seckill.Ledger) error { return l.GiveBack(ctx, order("a", 1, 2), start, "c") }},
 	{"Settle and move", "Transact 2", func(l seckill.Ledger) error {
 		return l.Settle(ctx, seckill.Payment{Order: "b", TradeNo: "t1", State: seckill.Captured, At: start}, seckill.PendingPayment, seckill.Paid)
@@ -88,10 +88,10 @@ var lifeSteps = []struct {
 	{"Quotas", "GetBatch", func(l seckill.Ledger) error { return second(l.Quotas(ctx, "1", []string{"7", "8"})) }},
 	{"Units", "Query", func(l seckill.Ledger) error { return second(l.Units(ctx, "1", 0)) }},
 	{"Payments", "Query", func(l seckill.Ledger) error { return second(l.Payments(ctx, "b")) }},
-	{"Returns", "Query", func(l seckill.Ledger) error { return second(l.Returns(ctx, 0, 9)) }},
+	{"Returns", "Query", func(l seckill.Ledger) error { return second(l.Returns(ctx, 0, "", 9)) }},
 	{"Return", "Get", func(l seckill.Ledger) error { return second(l.Return(ctx, "a")) }},
-	{"RefundsDue", "Index", func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 0, start, 9)) }},
-	{"RefundsRefused", "Index", func(l seckill.Ledger) error { return second(l.RefundsRefused(ctx, 9)) }},
+	{"RefundsDue", "Index", func(l seckill.Ledger) error { return second(l.RefundsDue(ctx, 0, start, "", 9)) }},
+	{"RefundsRefused", "Index", func(l seckill.Ledger) error { return second(l.RefundsRefused(ctx, "", 9)) }},
 	{"DeferRefund", "Transact 1", func(l seckill.Ledger) error {
 		return l.DeferRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, start, "poor")
 	}},

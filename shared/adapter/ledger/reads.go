@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,13 +77,17 @@ func (l *Ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, e
 	return decodeReturn(row)
 }
 
-// Returns implements seckill.Ledger.
-func (l *Ledger) Returns(ctx context.Context, shard, limit int) ([]seckill.ReturnRow, error) {
-	rows, err := l.rows.Query(ctx, TableReturns, shardKey(shard), "", limit)
+// Returns implements seckill.Ledger, ascending by order.
+func (l *Ledger) Returns(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.ReturnRow], error) {
+	rows, err := l.rows.Query(ctx, TableReturns, shardKey(shard), after, limit)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: returns %d: %w", shard, err)
+		return seckill.Page[seckill.ReturnRow]{}, fmt.Errorf("ledger: returns %d: %w", shard, err)
 	}
-	return decodeAll(rows, decodeReturn)
+	next := ""
+	if len(rows) == limit {
+		next, _ = rows[limit-1]["order"].(string)
+	}
+	return page(rows, next, decodeReturn), nil
 }
 
 // Units implements seckill.Ledger, ascending by number.
@@ -123,46 +126,45 @@ func (l *Ledger) partition(ctx context.Context, table, pk, sk string) ([]Row, er
 
 // DueOrders implements seckill.Ledger. A shard is one partition sorted by due time, so one read finds what is overdue
 // however long nobody looked.
-func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, limit int) ([]string, error) {
-	rows, _, err := l.rows.Index(ctx, IndexOrdersDue, shardKey(shard), "", limit, false)
+func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[string], error) {
+	rows, next, err := l.rows.Index(ctx, IndexOrdersDue, shardKey(shard), after, limit, false)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: due orders %d: %w", shard, err)
+		return seckill.Page[string]{}, fmt.Errorf("ledger: due orders %d: %w", shard, err)
 	}
-	var ids []string
-	for _, row := range rows {
-		due, okDue := row["due_at"].(string)
-		id, okID := row["id"].(string)
-		if !okDue || !okID {
-			return nil, fmt.Errorf("ledger: due orders %d: an index row without its keys", shard)
-		}
-		if due > timeKey(now) {
-			break
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
+	rows, next = dueBy(rows, next, "due_at", now)
+	return page(rows, next, func(row Row) (string, error) {
+		id, _ := row["id"].(string) // a key: always a text
+		return id, nil
+	}), nil
 }
 
 // RefundsDue implements seckill.Ledger.
-func (l *Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, limit int) ([]seckill.Payment, error) {
-	due, err := l.refunds(ctx, shardKey(shard), limit)
-	if i := slices.IndexFunc(due, func(p seckill.Payment) bool { return p.Due.After(now) }); i >= 0 {
-		due = due[:i]
+func (l *Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[seckill.Payment], error) {
+	rows, next, err := l.rows.Index(ctx, IndexRefundsDue, shardKey(shard), after, limit, false)
+	if err != nil {
+		return seckill.Page[seckill.Payment]{}, fmt.Errorf("ledger: refunds due %d: %w", shard, err)
 	}
-	return due, err
+	rows, next = dueBy(rows, next, "refund_at", now)
+	return page(rows, next, decodePayment), nil
+}
+
+// dueBy cuts a page of rows that ascend by when they are due where the first is due later than now.
+func dueBy(rows []Row, next, attr string, now time.Time) ([]Row, string) {
+	for i, row := range rows {
+		if due, _ := row[attr].(string); due > timeKey(now) {
+			return rows[:i], ""
+		}
+	}
+	return rows, next
 }
 
 // RefundsRefused implements seckill.Ledger.
-func (l *Ledger) RefundsRefused(ctx context.Context, limit int) ([]seckill.Payment, error) {
-	return l.refunds(ctx, refusedShard, limit)
-}
-
-func (l *Ledger) refunds(ctx context.Context, shard string, limit int) ([]seckill.Payment, error) {
-	rows, _, err := l.rows.Index(ctx, IndexRefundsDue, shard, "", limit, false)
+func (l *Ledger) RefundsRefused(ctx context.Context, after string, limit int) (seckill.Page[seckill.Payment], error) {
+	rows, next, err := l.rows.Index(ctx, IndexRefundsDue, refusedShard, after, limit, false)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: refunds due %s: %w", shard, err)
+		return seckill.Page[seckill.Payment]{}, fmt.Errorf("ledger: refunds refused: %w", err)
 	}
-	return decodeAll(rows, decodePayment)
+	return page(rows, next, decodePayment), nil
 }
 
 // OrdersByUser implements seckill.Ledger.
@@ -184,28 +186,23 @@ func (l *Ledger) OrdersByItem(ctx context.Context, item, after string, limit int
 }
 
 // PaymentsOn implements seckill.Ledger, shard by shard.
-func (l *Ledger) PaymentsOn(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error) {
+func (l *Ledger) PaymentsOn(ctx context.Context, day, after string, limit int) (seckill.Page[seckill.Payment], error) {
 	return l.paymentsBy(ctx, IndexPaymentsOn, day, after, limit)
 }
 
 // RefundsOn implements seckill.Ledger, shard by shard.
-func (l *Ledger) RefundsOn(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error) {
+func (l *Ledger) RefundsOn(ctx context.Context, day, after string, limit int) (seckill.Page[seckill.Payment], error) {
 	return l.paymentsBy(ctx, IndexRefundsOn, day, after, limit)
 }
 
-func (l *Ledger) paymentsBy(ctx context.Context, index, day, after string, limit int) (seckill.PaymentPage, error) {
-	all, next, err := shards(after, limit, func(shard int, after string, limit int) ([]seckill.Payment, string, error) {
-		rows, next, err := l.rows.Index(ctx, index, dayShardKey(day, shard), after, limit, false)
-		if err != nil {
-			return nil, "", err
-		}
-		payments, err := decodeAll(rows, decodePayment)
-		return payments, next, err
+func (l *Ledger) paymentsBy(ctx context.Context, index, day, after string, limit int) (seckill.Page[seckill.Payment], error) {
+	rows, next, err := shards(after, limit, func(shard int, after string, limit int) ([]Row, string, error) {
+		return l.rows.Index(ctx, index, dayShardKey(day, shard), after, limit, false)
 	})
 	if err != nil {
-		return seckill.PaymentPage{}, fmt.Errorf("ledger: %s %s: %w", index, day, err)
+		return seckill.Page[seckill.Payment]{}, fmt.Errorf("ledger: %s %s: %w", index, day, err)
 	}
-	return seckill.PaymentPage{Payments: all, Next: next}, nil
+	return page(rows, next, decodePayment), nil
 }
 
 // shards reads a page of a listing that is spread over shards. It is full unless it is the last.
@@ -254,6 +251,20 @@ func (l *Ledger) orders(ctx context.Context, index, pk, after string, limit int,
 	return seckill.OrderPage{Orders: orders, Next: next}, err
 }
 
+// page decodes a page of a sweep or listing, in which one row that cannot be read hides no other.
+func page[T any](rows []Row, next string, decode func(Row) (T, error)) seckill.Page[T] {
+	out := seckill.Page[T]{Next: next}
+	for _, row := range rows {
+		if v, err := decode(row); err != nil {
+			out.Unreadable = append(out.Unreadable, err)
+		} else {
+			out.Rows = append(out.Rows, v)
+		}
+	}
+	return out
+}
+
+// decodeAll decodes rows that are judged together: one that cannot be read fails the read.
 func decodeAll[T any](rows []Row, decode func(Row) (T, error)) ([]T, error) {
 	out := make([]T, 0, len(rows))
 	for _, row := range rows {

@@ -32,6 +32,10 @@ type Set []string
 // Row is a row's attributes. A value is a string, an int64, a []string (a list) or a Set.
 type Row map[string]any
 
+// Foreign is what a driver gives for a value that no row of the ledger has, of a type that Row does not know. What decodes a row takes it for none,
+// so that the row cannot be read, and the others of its page can.
+type Foreign struct{}
+
 // Op is what a write does.
 type Op int
 

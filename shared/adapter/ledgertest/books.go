@@ -67,14 +67,18 @@ var bookCases = []testCase{
 		s.Settle()
 		for _, limit := range []int{1, 3, 100} {
 			for _, day := range []string{"2026-06-30", "2026-07-01", "2026-07-02"} {
-				s.same("paid on "+day, s.trades(limit, func(after string) (seckill.PaymentPage, error) { return s.Ledger.PaymentsOn(s.ctx, day, after, limit) }), want["paid "+day])
-				s.same("refunded on "+day, s.trades(limit, func(after string) (seckill.PaymentPage, error) { return s.Ledger.RefundsOn(s.ctx, day, after, limit) }), want["back "+day])
+				s.same("paid on "+day, s.trades(limit, func(after string) (seckill.Page[seckill.Payment], error) {
+					return s.Ledger.PaymentsOn(s.ctx, day, after, limit)
+				}), want["paid "+day])
+				s.same("refunded on "+day, s.trades(limit, func(after string) (seckill.Page[seckill.Payment], error) {
+					return s.Ledger.RefundsOn(s.ctx, day, after, limit)
+				}), want["back "+day])
 			}
 		}
 		page, err := s.Ledger.RefundsOn(s.ctx, "2026-07-01", "", 1)
 		s.ok(err)
-		all := s.payments(page.Payments[0].Order)
-		s.same("a row of the index", page.Payments, all)
+		all := s.payments(page.Rows[0].Order)
+		s.same("a row of the index", page.Rows, all)
 		if _, err := s.Ledger.PaymentsOn(s.ctx, "2026-07-01", "no cursor", 1); !isPlain(err) {
 			s.Errorf("a page after nothing: %v", err)
 		}
@@ -85,9 +89,9 @@ var bookCases = []testCase{
 		due := func() (all []string) {
 			s.Settle()
 			shards(func(shard int) {
-				ids, err := s.Ledger.DueOrders(s.ctx, shard, now, 10)
+				ids, err := s.Ledger.DueOrders(s.ctx, shard, now, "", 10)
 				s.ok(err)
-				all = append(all, ids...)
+				all = append(all, ids.Rows...)
 			})
 			return all
 		}
@@ -104,15 +108,15 @@ var bookCases = []testCase{
 }
 
 // trades reads a listing of payments page by page and gives their trades in order.
-func (s *suite) trades(limit int, read func(after string) (seckill.PaymentPage, error)) (nos []string) {
+func (s *suite) trades(limit int, read func(after string) (seckill.Page[seckill.Payment], error)) (nos []string) {
 	s.Helper()
 	for after := ""; ; {
 		page, err := read(after)
 		s.ok(err)
-		if len(page.Payments) > limit || page.Next != "" && len(page.Payments) < limit {
-			s.Fatalf("a page of %d with %d, next %q", limit, len(page.Payments), page.Next)
+		if len(page.Rows) > limit || page.Next != "" && len(page.Rows) < limit {
+			s.Fatalf("a page of %d with %d, next %q", limit, len(page.Rows), page.Next)
 		}
-		for _, p := range page.Payments {
+		for _, p := range page.Rows {
 			nos = append(nos, p.TradeNo)
 		}
 		if after = page.Next; after == "" {

@@ -162,14 +162,14 @@ var closingCases = []testCase{
 			want[s.closed(s.placed("1", "7", i+1), seckill.Expired).ID] = true
 		}
 		shards(func(shard int) {
-			one, err := s.Ledger.Returns(s.ctx, shard, 1)
+			one, err := s.Ledger.Returns(s.ctx, shard, "", 1)
 			s.ok(err)
-			all, err := s.Ledger.Returns(s.ctx, shard, 100)
+			all, err := s.Ledger.Returns(s.ctx, shard, "", 100)
 			s.ok(err)
-			if len(one) != min(1, len(all)) {
-				s.Fatalf("shard %d: got %d of at most 1, all are %d", shard, len(one), len(all))
+			if len(one.Rows) != min(1, len(all.Rows)) {
+				s.Fatalf("shard %d: got %d of at most 1, all are %d", shard, len(one.Rows), len(all.Rows))
 			}
-			for _, r := range all {
+			for _, r := range all.Rows {
 				if !want[r.Order] {
 					s.Fatalf("shard %d: got order %s, unknown or found before", shard, r.Order)
 				}

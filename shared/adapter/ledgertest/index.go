@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,9 +17,9 @@ func (s *suite) dueIDs(now time.Time) []string {
 	s.Settle()
 	var ids []string
 	shards(func(shard int) {
-		some, err := s.Ledger.DueOrders(s.ctx, shard, now, 100)
+		some, err := s.Ledger.DueOrders(s.ctx, shard, now, "", 100)
 		s.ok(err)
-		ids = append(ids, some...)
+		ids = append(ids, some.Rows...)
 	})
 	slices.Sort(ids)
 	return ids
@@ -30,9 +31,9 @@ func (s *suite) refunds() []seckill.Payment {
 	s.Settle()
 	var all []seckill.Payment
 	shards(func(shard int) {
-		some, err := s.Ledger.RefundsDue(s.ctx, shard, epoch.Add(time.Hour), 100)
+		some, err := s.Ledger.RefundsDue(s.ctx, shard, epoch.Add(time.Hour), "", 100)
 		s.ok(err)
-		all = append(all, some...)
+		all = append(all, some.Rows...)
 	})
 	slices.SortFunc(all, func(a, b seckill.Payment) int { return a.At.Compare(b.At) })
 	return all
@@ -193,19 +194,92 @@ var indexCases = []testCase{
 		s.Settle()
 		total := 0
 		shards(func(shard int) {
-			all, err := s.Ledger.DueOrders(s.ctx, shard, now, 100)
+			page, err := s.Ledger.DueOrders(s.ctx, shard, now, "", 100)
 			s.ok(err)
+			all := page.Rows
 			perShard[shard] = all
 			total += len(all)
 			if !slices.IsSortedFunc(all, func(a, b string) int { return s.read(a).PayBy.Compare(s.read(b).PayBy) }) {
 				s.Fatalf("shard %d: got %v, want oldest first", shard, all)
 			}
-			some, err := s.Ledger.DueOrders(s.ctx, shard, now, 2)
+			some, err := s.Ledger.DueOrders(s.ctx, shard, now, "", 2)
 			s.ok(err)
-			s.same(fmt.Sprintf("first two of shard %d", shard), some, all[:min(2, len(all))])
+			s.same(fmt.Sprintf("first two of shard %d", shard), some.Rows, all[:min(2, len(all))])
 		})
 		if total != 60 {
 			s.Fatalf("got %d due orders in all shards %v, want 60", total, perShard)
+		}
+	}},
+	{"a row that cannot be read hides no other, whatever the pages", func(s *suite) {
+		now, soon := epoch.Add(time.Hour), fmt.Sprintf("%015d", epoch.UnixMilli())
+		var orders, returns []string
+		var payments []seckill.Payment
+		for i := range 3 {
+			o := s.placed("1", fmt.Sprint(i), i+1)
+			orders = append(orders, o.ID)
+			p := late(o, fmt.Sprint("t", i))
+			s.ok(s.Ledger.Settle(s.ctx, p, seckill.PendingPayment, seckill.PendingPayment))
+			payments = append(payments, p)
+			returns = append(returns, s.closed(s.placed("1", fmt.Sprint(i), i+11), seckill.Expired).ID)
+		}
+		var want []string // rows that cannot be read, before and between the others
+		later := ledger.Version + 1
+		shards(func(shard int) {
+			for _, id := range []string{"bad", "o5bad", "zbad"} {
+				in := fmt.Sprintf("%02d", shard)
+				id += in
+				s.ok(s.Rows.Transact(s.ctx, []ledger.Write{
+					{Key: ledger.Key{Table: ledger.TableReturns, PK: in, SK: id}, Op: ledger.OpPut, Row: ledger.Row{"v": later}},
+					{Key: ledger.Key{Table: ledger.TablePayments, PK: id, SK: "t"}, Op: ledger.OpPut, Row: ledger.Row{"v": later,
+						"refund_shard": in, "refund_at": soon, "paid_day": "2026-07-01#" + in, "back_day": "2026-07-01#" + in}},
+				}))
+				want = append(want, id)
+			}
+		})
+		s.Settle()
+		for _, limit := range []int{1, 2, 3, 100} {
+			var found, unreadable []string
+			var due []seckill.Payment
+			shards(func(shard int) {
+				rows, bad := sweep(s, limit, func(after string) (seckill.Page[seckill.ReturnRow], error) {
+					return s.Ledger.Returns(s.ctx, shard, after, limit)
+				})
+				for _, r := range rows {
+					found = append(found, r.Order)
+				}
+				unreadable = append(unreadable, bad...)
+			})
+			s.same("returns", slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(returns)))
+			s.same("returns that cannot be read", slices.Sorted(slices.Values(unreadable)), slices.Sorted(slices.Values(want)))
+			unreadable = nil
+			shards(func(shard int) {
+				rows, bad := sweep(s, limit, func(after string) (seckill.Page[seckill.Payment], error) {
+					return s.Ledger.RefundsDue(s.ctx, shard, now, after, limit)
+				})
+				due, unreadable = append(due, rows...), append(unreadable, bad...)
+			})
+			slices.SortFunc(due, func(a, b seckill.Payment) int { return a.At.Compare(b.At) })
+			s.same("refunds", due, payments)
+			s.same("refunds that cannot be read", slices.Sorted(slices.Values(unreadable)), slices.Sorted(slices.Values(want)))
+			shards(func(shard int) {
+				rows, bad := sweep(s, limit, func(after string) (seckill.Page[seckill.Payment], error) {
+					return s.Ledger.RefundsDue(s.ctx, shard, epoch.Add(-time.Millisecond), after, limit)
+				})
+				s.same("refunds that are not due", len(rows)+len(bad), 0)
+			})
+			paid, bad := sweep(s, limit, func(after string) (seckill.Page[seckill.Payment], error) {
+				return s.Ledger.PaymentsOn(s.ctx, "2026-07-01", after, limit)
+			})
+			s.same("payments of the day", len(paid), len(payments))
+			s.same("payments that cannot be read", slices.Sorted(slices.Values(bad)), slices.Sorted(slices.Values(want)))
+			var ids []string
+			shards(func(shard int) {
+				rows, _ := sweep(s, limit, func(after string) (seckill.Page[string], error) {
+					return s.Ledger.DueOrders(s.ctx, shard, now, after, limit)
+				})
+				ids = append(ids, rows...)
+			})
+			s.same("due orders", slices.Sorted(slices.Values(ids)), slices.Sorted(slices.Values(orders)))
 		}
 	}},
 	{"refunds due are found, kept money is not", func(s *suite) {
@@ -255,4 +329,30 @@ func ids(orders []seckill.Order) []string {
 		out[i] = o.ID
 	}
 	return out
+}
+
+// sweep reads a listing to its end, and the orders of its rows that cannot be read.
+func sweep[T any](s *suite, limit int, read func(after string) (seckill.Page[T], error)) (rows []T, unreadable []string) {
+	s.Helper()
+	for after := ""; ; {
+		page, err := read(after)
+		s.ok(err)
+		if n := len(page.Rows) + len(page.Unreadable); n > limit || page.Next != "" && page.Next == after {
+			s.Fatalf("a page of at most %d rows has %d, and %q leads to %q", limit, n, after, page.Next)
+		}
+		rows = append(rows, page.Rows...)
+		for _, err := range page.Unreadable {
+			var row *seckill.Unreadable
+			if !errors.As(err, &row) || !errors.Is(err, seckill.ErrUnreadable) {
+				s.Fatalf("got error %v, want one that names a row", err)
+			}
+			if row.Table == ledger.TableReturns {
+				row.PK = row.SK
+			}
+			unreadable = append(unreadable, row.PK)
+		}
+		if after = page.Next; after == "" {
+			return rows, unreadable
+		}
+	}
 }

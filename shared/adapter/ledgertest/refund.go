@@ -127,16 +127,16 @@ var refundCases = []testCase{
 		s.same("payments", s.payments(o.ID), []seckill.Payment{p})
 		s.same("refunds within the hour", s.refunds(), []seckill.Payment{p})
 		shards(func(shard int) {
-			early, err := s.Ledger.RefundsDue(s.ctx, shard, p.Due.Add(-time.Millisecond), 100)
+			early, err := s.Ledger.RefundsDue(s.ctx, shard, p.Due.Add(-time.Millisecond), "", 100)
 			s.ok(err)
-			s.same("too early", early, []seckill.Payment{})
+			s.same("too early", early, seckill.Page[seckill.Payment]{})
 		})
 		p.Tries, p.Refused = 2, "ACQ.SELLER_BALANCE_NOT_ENOUGH"
 		s.ok(s.Ledger.DeferRefund(s.ctx, p, p.Due, p.Refused))
 		s.same("refunds", s.refunds(), []seckill.Payment(nil))
-		refused, err := s.Ledger.RefundsRefused(s.ctx, 100)
+		refused, err := s.Ledger.RefundsRefused(s.ctx, "", 100)
 		s.ok(err)
-		s.same("refused", refused, []seckill.Payment{p})
+		s.same("refused", refused.Rows, []seckill.Payment{p})
 		s.refused("again, for an order that is elsewhere", isError(seckill.ErrStateChanged),
 			func() error { return s.Ledger.RetryRefund(s.ctx, p, seckill.Refunded, now, "c") })
 		s.ok(s.Ledger.RetryRefund(s.ctx, p, seckill.RefundOwed, now, "again"))

@@ -90,6 +90,8 @@ type OpenMoney struct {
 	Due     PaymentList `json:"due"`     // goes back with a next sweep
 	Refused PaymentList `json:"refused"` // the provider refused: a person has to act
 	Unknown UnknownList `json:"unknown"`
+
+	Unreadable []string `json:"unreadable,omitempty"` // rows that may belong in a list and cannot be read: which, and why
 }
 
 // Notice is an authentic notify of the provider.
@@ -138,6 +140,9 @@ func (d *MoneyDesk) Open(ctx context.Context) (OpenMoney, error) {
 	out := OpenMoney{Now: d.refund.Clock.Now(), Due: payments(open.Due), Refused: payments(open.Refused),
 		Unknown: UnknownList{Count: len(open.Unknown), More: open.MoreUnknown, Orders: []UnknownOrder{}}}
 	out.Due.More, out.Refused.More = open.MoreDue, open.MoreRefused
+	for _, err := range open.Unreadable {
+		out.Unreadable = append(out.Unreadable, err.Error())
+	}
 	for i := range open.Unknown {
 		o, since := &open.Unknown[i].Order, &open.Unknown[i].Since
 		out.Unknown.Amount += o.Amount

@@ -16,7 +16,7 @@ import (
 
 // Limits of a run.
 const (
-	maxSweep  = 100 // orders per shard and sweep
+	pageRows  = 100 // orders in one read of a sweep
 	maxAsks   = 3   // rounds of query and close for one order
 	postponed = time.Minute
 )
@@ -31,15 +31,18 @@ type Deps struct {
 	Meter    seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers nothing.
+// Flow is one instance of the step. It remembers where a sweep whose time was up has stopped, and nothing else. One sweep at a time.
 type Flow struct {
 	Deps
 	capture capture.Recorder
+	due     sweep.Sweep[string]
 }
 
 // New makes an instance.
 func New(d Deps) *Flow {
-	return &Flow{d, capture.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
+	f := &Flow{Deps: d, capture: capture.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
+	f.due = sweep.Sweep[string]{Meter: d.Meter}
+	return f
 }
 
 // Handle looks at the order of one message. nil: delete the message. Otherwise it comes back after a wait.
@@ -60,17 +63,20 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 
 // Sweep looks at every order that is due, so that one whose message was lost is closed all the same.
 func (f *Flow) Sweep(ctx context.Context) error {
-	due := func(ctx context.Context, shard int) ([]string, error) {
-		return f.Ledger.DueOrders(ctx, shard, f.Clock.Now(), maxSweep)
+	return f.due.Run(ctx, f.Clock.Now(), f.page, f.each)
+}
+
+func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[string], error) {
+	return f.Ledger.DueOrders(ctx, shard, now, after, pageRows)
+}
+
+func (f *Flow) each(ctx context.Context, id string) error {
+	if err := f.look(ctx, id, false); err != nil {
+		// Later: orders that the provider does not answer for must not use up the time of the rest again and again.
+		_ = f.Ledger.Postpone(ctx, id, f.Clock.Now().Add(postponed))
+		return fmt.Errorf("order %s: %w", id, err)
 	}
-	return sweep.Shards(ctx, f.Clock.Now(), due, func(ctx context.Context, id string) error {
-		if err := f.look(ctx, id, false); err != nil {
-			// Later, or a hundred orders that the provider does not answer for would hide the rest for ever.
-			_ = f.Ledger.Postpone(ctx, id, f.Clock.Now().Add(postponed))
-			return fmt.Errorf("order %s: %w", id, err)
-		}
-		return nil
-	})
+	return nil
 }
 
 // look does what the order needs now. again: there is a message about it, to be sent again when it is early.

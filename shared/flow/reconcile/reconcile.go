@@ -71,7 +71,7 @@ func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconci
 	if err != nil || day >= seckill.Day(f.Clock.Now()) {
 		return seckill.Reconciliation{}, seckill.Invalid("day", "2006-01-02, over in UTC+8: the bill of a day comes the next morning")
 	}
-	m := match{Flow: f, date: date, known: map[trade]seckill.Payment{}, billed: map[movement]bool{}}
+	m := match{Flow: f, date: date, known: map[trade]seckill.Payment{}, unread: map[trade]bool{}, billed: map[movement]bool{}}
 	m.out = seckill.Reconciliation{Day: day, At: f.Clock.Now(), Differences: []seckill.Difference{}}
 	if err := m.run(ctx); err != nil {
 		return seckill.Reconciliation{}, seckill.AsError(err)
@@ -121,6 +121,7 @@ type match struct {
 	out    seckill.Reconciliation
 	date   time.Time
 	known  map[trade]seckill.Payment
+	unread map[trade]bool
 	billed map[movement]bool
 }
 
@@ -166,7 +167,7 @@ func (f *Flow) bill(ctx context.Context, day string) (bill seckill.Bill, none bo
 
 // all gives what the ledger learnt (when: at) in the 24 hours that end LateLearnt before the day does. For that it reads a listing of the day, and that of the
 // day before, to their ends.
-func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string, limit int) (seckill.PaymentPage, error), at func(p *seckill.Payment) time.Time) (all []seckill.Payment, err error) {
+func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string, limit int) (seckill.Page[seckill.Payment], error), at func(p *seckill.Payment) time.Time) (all []seckill.Payment, err error) {
 	from := m.date.Add(-LateLearnt)
 	to := from.AddDate(0, 0, 1)
 	for _, day := range []time.Time{from, m.date} {
@@ -175,7 +176,10 @@ func (m *match) all(ctx context.Context, list func(ctx context.Context, day, aft
 			if err != nil {
 				return nil, err
 			}
-			for _, p := range page.Payments {
+			for _, err := range page.Unreadable {
+				m.unreadable(err)
+			}
+			for _, p := range page.Rows {
 				m.known[trade{p.Order, p.TradeNo}] = p
 				if learnt := at(&p); !learnt.Before(from) && learnt.Before(to) {
 					all = append(all, p)
@@ -185,6 +189,16 @@ func (m *match) all(ctx context.Context, list func(ctx context.Context, day, aft
 		}
 	}
 	return all, nil
+}
+
+// unreadable notes a payment's row that cannot be read, once: it may hide no other.
+func (m *match) unreadable(err error) {
+	var row *seckill.Unreadable
+	if errors.As(err, &row) && !m.unread[trade{row.PK, row.SK}] {
+		m.unread[trade{row.PK, row.SK}] = true
+		m.Meter.Count(seckill.EventUnreadable, 1)
+		m.differ(seckill.RowUnreadable, &seckill.BillLine{Order: row.PK, TradeNo: row.SK}, 0, 0)
+	}
 }
 
 // differ notes in what a line differs, with the amounts by the ledger and by the bill.
@@ -214,6 +228,10 @@ func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 	}
 	// What the index does not have, or not yet, the table may.
 	all, err := m.Ledger.Payments(ctx, l.Order)
+	if errors.Is(err, seckill.ErrUnreadable) {
+		m.unreadable(err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -264,6 +282,9 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 			continue
 		}
 		o, err := m.Ledger.Order(ctx, p.Order)
+		if errors.Is(err, seckill.ErrUnreadable) {
+			o.Placed, err = m.date.AddDate(0, 0, -maxBack), nil // it may have been paid on any of the days
+		}
 		if err != nil {
 			return err
 		}

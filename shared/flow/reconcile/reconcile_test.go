@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -466,5 +467,44 @@ func TestWhatWasKeptIsListed(t *testing.T) {
 		if _, err := w.flow.Kept(ctx, d); seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("%q: %v, want it refused", d, err)
 		}
+	}
+}
+
+// TestARowThatCannotBeRead is a difference, and the rest of the day is matched all the same: on whichever side it is met first.
+func TestARowThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	rows := memory.NewRows(memory.RowsOptions{Clock: w.clock})
+	w.ledger = ledger.New(rows)
+	w.flow.Ledger = w.ledger
+	noon := midnight.Add(12 * time.Hour)
+	bad, refunded, orderless := w.paid(t, noon, time.Minute), w.paid(t, noon, time.Minute), w.paid(t, noon, time.Minute)
+	w.back(t, refunded, noon.Add(time.Hour), time.Minute)
+	foreign := w.paid(t, noon, time.Minute)
+	w.lines(func(l seckill.BillLine) []seckill.BillLine {
+		if l.Order == foreign.Order {
+			l.Amount++
+		}
+		if l.Order == orderless.Order {
+			return nil
+		}
+		return []seckill.BillLine{l}
+	})
+	later := ledger.Row{"v": ledger.Version + 1}
+	for _, k := range []ledger.Key{{Table: ledger.TablePayments, PK: bad.Order, SK: bad.TradeNo}, {Table: ledger.TablePayments, PK: refunded.Order, SK: refunded.TradeNo},
+		{Table: ledger.TableOrders, PK: orderless.Order}} {
+		must(t, rows.Transact(ctx, []ledger.Write{{Key: k, Op: ledger.OpUpdate, Set: later}}))
+	}
+	r, err := w.flow.Day(ctx, day)
+	must(t, err)
+	want := []seckill.Difference{
+		{Kind: seckill.RowUnreadable, Order: bad.Order, TradeNo: bad.TradeNo},
+		{Kind: seckill.RowUnreadable, Order: refunded.Order, TradeNo: refunded.TradeNo},
+		{Kind: seckill.PaymentAmount, Order: foreign.Order, TradeNo: foreign.TradeNo, Here: 100, There: 101},
+		{Kind: seckill.PaymentNotThere, Order: orderless.Order, TradeNo: orderless.TradeNo, Here: 100},
+	}
+	slices.SortFunc(want, func(a, b seckill.Difference) int { return strings.Compare(a.Order, b.Order) })
+	if diff := cmp.Diff(want, r.Differences); diff != "" || w.meter[seckill.EventUnreadable] != 2 {
+		t.Errorf("%d counted; got (+), want (-):\n%s", w.meter[seckill.EventUnreadable], diff)
 	}
 }

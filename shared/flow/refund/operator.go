@@ -26,6 +26,8 @@ type Open struct {
 
 	MoreDue, MoreRefused bool // there are more than the list has
 	MoreUnknown          bool // there are orders that were not looked at; they may be unknown, too
+
+	Unreadable []error // seckill.ErrUnreadable: rows that may belong in a list, at most maxListed
 }
 
 // Unknown is an order that is closing, and the change with which it began to.
@@ -38,28 +40,28 @@ type Unknown struct {
 func (f *Flow) Open(ctx context.Context) (Open, error) {
 	var out Open
 	now := f.Clock.Now()
-	refused, err := f.Ledger.RefundsRefused(ctx, maxListed+1)
+	var err error
+	out.Refused, err = list(&out, maxListed, &out.MoreRefused, func(after string, limit int) (seckill.Page[seckill.Payment], error) {
+		return f.Ledger.RefundsRefused(ctx, after, limit)
+	})
 	if err != nil {
 		return Open{}, seckill.AsError(err)
 	}
-	out.Refused = cut(refused, maxListed, &out.MoreRefused)
 	for shard := range seckill.DueShards {
-		due, err := f.Ledger.RefundsDue(ctx, shard, now.Add(2*lastRetry), maxListed+1)
+		due, err := list(&out, maxListed, &out.MoreDue, func(after string, limit int) (seckill.Page[seckill.Payment], error) {
+			return f.Ledger.RefundsDue(ctx, shard, now.Add(2*lastRetry), after, limit)
+		})
 		if err != nil {
 			return Open{}, seckill.AsError(err)
 		}
-		out.Due = append(out.Due, cut(due, maxListed, &out.MoreDue)...)
-		// Each minute without an answer has them due a minute later.
-		ids, err := f.Ledger.DueOrders(ctx, shard, now.Add(unknownAfter), maxLooked+1)
+		out.Due = append(out.Due, due...)
+		orders, err := list(&out, maxLooked, &out.MoreUnknown, func(after string, limit int) (seckill.Page[seckill.Order], error) {
+			return f.dueOrders(ctx, shard, now, after, limit)
+		})
 		if err != nil {
 			return Open{}, seckill.AsError(err)
 		}
-		ids = cut(ids, maxLooked, &out.MoreUnknown)
-		for _, id := range ids {
-			o, err := f.Ledger.Order(ctx, id)
-			if err != nil {
-				return Open{}, seckill.AsError(err)
-			}
+		for _, o := range orders {
 			if since, closing := closingSince(&o); closing && now.Sub(since.At) >= unknownAfter {
 				out.Unknown = append(out.Unknown, Unknown{o, since})
 			}
@@ -68,13 +70,41 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 	return out, nil
 }
 
-// cut keeps a list within its limit, and notes in more when it was longer.
-func cut[T any](list []T, limit int, more *bool) []T {
-	if len(list) <= limit {
-		return list
+// dueOrders reads a page of the orders that are due, each by itself.
+func (f *Flow) dueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[seckill.Order], error) {
+	// Each minute without an answer has them due a minute later.
+	ids, err := f.Ledger.DueOrders(ctx, shard, now.Add(unknownAfter), after, limit)
+	out := seckill.Page[seckill.Order]{Unreadable: ids.Unreadable, Next: ids.Next}
+	for _, id := range ids.Rows {
+		o, err := f.Ledger.Order(ctx, id)
+		switch {
+		case errors.Is(err, seckill.ErrUnreadable):
+			out.Unreadable = append(out.Unreadable, err)
+		case err != nil:
+			return out, err
+		default:
+			out.Rows = append(out.Rows, o)
+		}
 	}
-	*more = true
-	return list[:limit]
+	return out, err
+}
+
+// list reads a listing up to its limit, and notes in more when it is longer, in out what cannot be read.
+func list[T any](out *Open, limit int, more *bool, read func(after string, limit int) (seckill.Page[T], error)) (rows []T, err error) {
+	for after := ""; ; {
+		page, err := read(after, limit+1)
+		if err != nil {
+			return nil, err
+		}
+		out.Unreadable = append(out.Unreadable, page.Unreadable[:min(len(page.Unreadable), maxListed-len(out.Unreadable))]...)
+		if rows = append(rows, page.Rows...); len(rows) > limit {
+			*more = true
+			return rows[:limit], nil
+		}
+		if after = page.Next; after == "" {
+			return rows, nil
+		}
+	}
 }
 
 // closingSince gives the change with which an order began to close, if that is what it does.

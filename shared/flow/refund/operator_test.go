@@ -131,14 +131,51 @@ func sameShard(t *testing.T, n int) []string {
 		c.place(seckill.KeyedOrderID("1", "7", fmt.Sprint(i)))
 	}
 	for shard := range seckill.DueShards {
-		ids, err := c.DueOrders(t.Context(), shard, c.clock.Now().Add(time.Hour), n)
+		ids, err := c.DueOrders(t.Context(), shard, c.clock.Now().Add(time.Hour), "", n)
 		c.ok(err)
-		if len(ids) == n {
-			return ids
+		if len(ids.Rows) == n {
+			return ids.Rows
 		}
 	}
 	t.Fatalf("no shard has %d orders", n)
 	return nil
+}
+
+// TestRowsThatCannotBeReadHideNoMoney: they are named beside the lists, which are whole, however many there are.
+func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
+	rows := memory.NewRows(memory.RowsOptions{Clock: clock})
+	c := &crowded{Ledger: ledger.New(rows), t: t, clock: clock}
+	f := refund.New(refund.Deps{Ledger: c, Clock: clock, Meter: meter{}})
+	const first, many = "000000000000001", 100
+	for _, shard := range []string{"00", "05", "refused"} {
+		for i := range many {
+			id := fmt.Sprint("bad", shard, i)
+			writes := []ledger.Write{{Key: ledger.Key{Table: ledger.TablePayments, PK: id, SK: "t"}, Op: ledger.OpPut,
+				Row: ledger.Row{"v": ledger.Version + 1, "refund_shard": shard, "refund_at": first}}}
+			if shard != "refused" {
+				writes = append(writes, ledger.Write{Key: ledger.Key{Table: ledger.TableOrders, PK: id}, Op: ledger.OpPut,
+					Row: ledger.Row{"v": ledger.Version + 1, "due_shard": shard, "due_at": first}})
+			}
+			c.ok(rows.Transact(t.Context(), writes))
+		}
+	}
+	for i := range 32 {
+		id := seckill.KeyedOrderID("1", "7", fmt.Sprint(i))
+		c.place(id)
+		c.ok(c.BeginClosing(t.Context(), id, seckill.Expired, clock.Now(), "not paid in time"))
+		p := seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.RefundDue, At: clock.Now(), Cause: "notify"}
+		c.ok(c.Settle(t.Context(), p, seckill.Closing, seckill.Closing))
+		if i%2 == 0 {
+			c.ok(c.DeferRefund(t.Context(), p, clock.Now(), "BALANCE"))
+		}
+	}
+	clock.Advance(5 * time.Minute)
+	o, err := f.Open(t.Context())
+	if err != nil || len(o.Due) != 16 || len(o.Refused) != 16 || len(o.Unknown) != 32 || len(o.Unreadable) != 5*many {
+		t.Errorf("%d due, %d refused, %d unknown, %d unreadable, %v; want 16, 16, 32, %d", len(o.Due), len(o.Refused), len(o.Unknown), len(o.Unreadable), err, 5*many)
+	}
 }
 
 // TestEachListSaysThatItIsCut at its limit, by itself: with as many as its limit it is not.

@@ -19,7 +19,7 @@ import (
 
 // Limits.
 const (
-	maxSweep   = 100 // payments per shard and sweep
+	pageRows   = 100 // payments in one read of a sweep
 	maxTries   = 6   // how often a record is tried when the order changes under it
 	patience   = 3   // how often a refund may be asked for without an outcome before that is unusual: for some minutes
 	firstRetry = time.Minute
@@ -38,23 +38,33 @@ type Deps struct {
 	Meter   seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers nothing.
-type Flow struct{ Deps }
+// Flow is one instance of the step. It remembers where a sweep whose time was up has stopped, and nothing else. One sweep at a time.
+type Flow struct {
+	Deps
+	due sweep.Sweep[seckill.Payment]
+}
 
 // New makes an instance.
-func New(d Deps) *Flow { return &Flow{d} }
+func New(d Deps) *Flow {
+	f := &Flow{Deps: d}
+	f.due = sweep.Sweep[seckill.Payment]{Meter: d.Meter}
+	return f
+}
 
 // Sweep asks for every refund that is due.
 func (f *Flow) Sweep(ctx context.Context) error {
-	due := func(ctx context.Context, shard int) ([]seckill.Payment, error) {
-		return f.Ledger.RefundsDue(ctx, shard, f.Clock.Now(), maxSweep)
+	return f.due.Run(ctx, f.Clock.Now(), f.page, f.each)
+}
+
+func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[seckill.Payment], error) {
+	return f.Ledger.RefundsDue(ctx, shard, now, after, pageRows)
+}
+
+func (f *Flow) each(ctx context.Context, p seckill.Payment) error {
+	if err := f.giveBack(ctx, p); err != nil {
+		return fmt.Errorf("refund of order %s, trade %s: %w", p.Order, p.TradeNo, err)
 	}
-	return sweep.Shards(ctx, f.Clock.Now(), due, func(ctx context.Context, p seckill.Payment) error {
-		if err := f.giveBack(ctx, p); err != nil {
-			return fmt.Errorf("refund of order %s, trade %s: %w", p.Order, p.TradeNo, err)
-		}
-		return nil
-	})
+	return nil
 }
 
 // giveBack takes one payment a step further. p is as an index had it, so it may be refunded already: the provider makes a refund once, and the
@@ -74,7 +84,10 @@ func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 		f.Meter.Count(seckill.EventUnknown, 1)
 		return errors.Join(err, f.later(ctx, p, ""))
 	case a.State == seckill.RefundMade:
-		return f.made(ctx, p)
+		if err = f.made(ctx, p); err != nil {
+			return errors.Join(err, f.later(ctx, p, ""))
+		}
+		return nil
 	}
 	if a.State == seckill.RefundPending && p.Tries >= patience {
 		f.Meter.Count(seckill.EventUnknown, 1)

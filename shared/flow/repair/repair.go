@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"seckill/shared/flow/sweep"
 	"seckill/shared/seckill"
 )
 
@@ -18,7 +19,9 @@ const (
 	resendBatch   = 100              // reservations in one due script
 	longestResend = 15 * time.Minute // longest wait between two sends of a message
 	maxUnsent     = 3                // failed sends of an item, after which the run goes on with what needs no queue
-	maxReturns    = 500              // return rows per shard
+	pageReturns   = 500              // return rows in one read
+	maxReturns    = 500              // returns that are finished of a shard, so that items get their turn, too
+	maxFailed     = 3                // returns of an item that fail, after which its others wait for the next run
 )
 
 // Deps is what the step works with.
@@ -32,34 +35,25 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers nothing.
-type Flow struct{ Deps }
+// Flow is one instance of the step. It remembers where a run whose time was up left the returns, and nothing else. One run at a time.
+type Flow struct {
+	Deps
+	due sweep.Sweep[seckill.ReturnRow]
+}
 
 // New makes an instance.
-func New(d Deps) *Flow { return &Flow{d} }
+func New(d Deps) *Flow {
+	f := &Flow{Deps: d}
+	f.due = sweep.Sweep[seckill.ReturnRow]{Meter: d.Meter, Most: maxReturns}
+	return f
+}
 
 // Run looks after every return and every item once. One item's trouble does not keep it from the others; the errors come joined. A run
 // whose time is up ends; each begins with another item than the last, so that none is left out for ever.
 func (f *Flow) Run(ctx context.Context) error {
-	var errs []error
-	var waiting []seckill.ReturnRow // for their items to be rebuilt
-	gone := map[string]bool{}       // items that the stock has forgotten: one return of each finds out, so that thousands do not hold the rebuild up
-	for shard := range seckill.ReturnShards {
-		rows, err := f.Ledger.Returns(ctx, shard, maxReturns)
-		errs = append(errs, err)
-		for _, r := range rows {
-			if !gone[r.Item] {
-				err := f.FinishReturn(ctx, r)
-				if !errors.Is(err, seckill.ErrNotInstalled) {
-					errs = append(errs, err)
-					continue
-				}
-				gone[r.Item] = true
-			}
-			waiting = append(waiting, r)
-		}
-	}
 	now := f.Clock.Now()
+	again, err := f.returns(ctx, now)
+	errs := []error{err}
 	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded))
 	errs = append(errs, err)
 	for i := range items {
@@ -73,10 +67,36 @@ func (f *Flow) Run(ctx context.Context) error {
 			}
 		}
 	}
-	for _, r := range waiting {
-		errs = append(errs, f.FinishReturn(ctx, r))
+	if again { // now the items may be rebuilt
+		_, errs[0] = f.returns(ctx, now)
 	}
 	return errors.Join(errs...)
+}
+
+// returns finishes the returns that it can, up to maxReturns in a shard. gone: it met some of items that the stock has forgotten. Of an item
+// whose returns fail it tries no more: thousands of them must not use up the time of the rest.
+func (f *Flow) returns(ctx context.Context, now time.Time) (gone bool, err error) {
+	failed := map[string]int{} // by item
+	err = f.due.Run(ctx, now, f.page, func(ctx context.Context, r seckill.ReturnRow) error {
+		if failed[r.Item] >= maxFailed {
+			return sweep.Skipped
+		}
+		err := f.FinishReturn(ctx, r)
+		switch {
+		case err == nil:
+		case errors.Is(err, seckill.ErrNotInstalled):
+			gone = true
+			failed[r.Item] = maxFailed
+		default:
+			failed[r.Item]++
+		}
+		return err
+	})
+	return gone, err
+}
+
+func (f *Flow) page(ctx context.Context, shard int, _ time.Time, after string) (seckill.Page[seckill.ReturnRow], error) {
+	return f.Ledger.Returns(ctx, shard, after, pageReturns)
 }
 
 func (f *Flow) item(ctx context.Context, id string) error {

@@ -2,6 +2,7 @@ package shop
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -103,7 +104,7 @@ func (f *Flow) current(ctx context.Context, now time.Time) ([]seckill.Item, erro
 		return list, nil
 	}
 	list, err := f.Items.List(ctx, now.Add(-seckill.MaxUnplaced))
-	if err != nil {
+	if err != nil && !errors.Is(err, seckill.ErrUnreadable) { // which stage tells, each minute
 		return nil, err
 	}
 	f.mu.Lock()

@@ -1,30 +1,115 @@
-// Package sweep goes through what is due, shard by shard: expire's orders and refund's payments lie in the same number of shards, and neither
-// step may starve a shard.
+// Package sweep goes through what is due, shard by shard and page by page: expire's orders, refund's payments and repair's returns lie in the
+// same number of shards. No row may keep the others waiting for ever: not one that cannot be read, nor thousands that cannot be finished.
 package sweep
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"seckill/shared/seckill"
 )
 
-// Shards asks due for what is due in each of the seckill.DueShards shards, and does each for all of it. Each minute's sweep, by now, begins with
-// another shard: a provider that is slow to answer for a few must not keep a sweep whose time is up from the rest for ever. It goes on after a
-// failure of due or of each, but not when ctx has ended. The error joins them all.
-func Shards[T any](ctx context.Context, now time.Time, due func(ctx context.Context, shard int) ([]T, error), each func(context.Context, T) error) error {
-	var errs []error
+// maxTold is how many of a run's errors are told one by one; the rest is counted.
+const maxTold = 20
+
+// Sweep is what an instance of a step goes through again and again, one run at a time.
+type Sweep[T any] struct {
+	Meter seckill.Meter // counts what cannot be read
+	Most  int           // rows of a shard that a run may get done; 0: all
+
+	at [seckill.DueShards]string // where a run whose time was up left a shard: the next one in this instance goes on there
+}
+
+// Page reads a page of what is due by now in a shard: after is "" or an earlier page's Next.
+type Page[T any] func(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[T], error)
+
+// Skipped says that a row was left for another run. It is no failure.
+var Skipped = errors.New("sweep: left for another run") //nolint:errname,staticcheck // an answer, as io.EOF
+
+// Run does each for what is due by now, in every shard of seckill.DueShards. Each minute's run, by now, begins with another shard: a provider that is slow to answer
+// for a few must not keep a run whose time is up from the rest for ever. It goes on after a failure, but not when ctx has ended. At most
+// a page is in memory. each answers Skipped for what it leaves to another run. The error tells the first failures and how many there were.
+func (s *Sweep[T]) Run(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error) error {
+	var errs Errors
 	first := int(now.Unix() / 60)
 	for i := range seckill.DueShards {
-		list, err := due(ctx, (first+i)%seckill.DueShards)
-		errs = append(errs, err)
-		for _, t := range list {
-			if ctx.Err() != nil {
-				return errors.Join(append(errs, ctx.Err())...)
-			}
-			errs = append(errs, each(ctx, t))
+		if !s.shard(ctx, (first+i)%seckill.DueShards, now, page, each, &errs) {
+			errs.Add(ctx.Err())
+			break
 		}
 	}
-	return errors.Join(errs...)
+	return errs.Join()
+}
+
+// shard goes through one shard; false: the run's time is up.
+func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Page[T], each func(context.Context, T) error, errs *Errors) bool {
+	done := 0
+	for after := s.at[shard]; ; s.at[shard] = after {
+		if ctx.Err() != nil {
+			return false
+		}
+		page, err := read(ctx, shard, now, after)
+		if err != nil {
+			errs.Add(err)
+			if ctx.Err() == nil {
+				s.at[shard] = "" // a cursor that cannot be used may not keep the shard from ever being read
+			}
+			return ctx.Err() == nil
+		}
+		for _, err := range page.Unreadable {
+			s.failed(err, errs)
+		}
+		for _, t := range page.Rows {
+			if ctx.Err() != nil {
+				return false
+			}
+			if err := each(ctx, t); err == nil {
+				done++
+			} else if !errors.Is(err, Skipped) {
+				s.failed(err, errs)
+			}
+			if done == s.Most && done > 0 {
+				s.at[shard] = "" // what is done has left the shard
+				return true
+			}
+		}
+		if after = page.Next; after == "" {
+			s.at[shard] = ""
+			return true
+		}
+	}
+}
+
+func (s *Sweep[T]) failed(err error, errs *Errors) {
+	if errors.Is(err, seckill.ErrUnreadable) {
+		s.Meter.Count(seckill.EventUnreadable, 1)
+	}
+	errs.Add(err)
+}
+
+// Errors joins the errors of a run of which any number may fail: it tells the first 20 and counts the rest.
+type Errors struct {
+	told []error
+	more int
+}
+
+// Add adds an error; nil is none.
+func (e *Errors) Add(err error) {
+	switch {
+	case err == nil:
+	case len(e.told) < maxTold:
+		e.told = append(e.told, err)
+	default:
+		e.more++
+	}
+}
+
+// Join gives them as one; nil when there is none.
+func (e *Errors) Join() error {
+	if e.more > 0 {
+		return errors.Join(append(e.told, fmt.Errorf("and %d errors more", e.more))...)
+	}
+	return errors.Join(e.told...)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,9 +13,13 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestShards: each minute another shard is the first, and all have their turn. A sweep goes on after failures and tells them all; it stops when its
+type meter map[seckill.Event]int
+
+func (m meter) Count(e seckill.Event, n int) { m[e] += n }
+
+// TestEveryShard: each minute another shard is the first, and all have their turn. A run goes on after failures and tells them all; it stops when its
 // context ends.
-func TestShards(t *testing.T) {
+func TestEveryShard(t *testing.T) {
 	lost, bad := errors.New("lost"), errors.New("bad")
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	for _, x := range []struct {
@@ -37,12 +42,16 @@ func TestShards(t *testing.T) {
 		if x.ends == 0 {
 			cancel()
 		}
-		err := sweep.Shards(ctx, now, func(_ context.Context, shard int) ([]string, error) {
+		s := sweep.Sweep[string]{Meter: meter{}}
+		err := s.Run(ctx, now, func(_ context.Context, shard int, at time.Time, _ string) (seckill.Page[string], error) {
 			asked = append(asked, shard)
-			if (shard-first+seckill.DueShards)%seckill.DueShards == 5 {
-				return nil, lost
+			if !at.Equal(now) {
+				t.Errorf("%s: what is due by %s", x.name, at)
 			}
-			return []string{fmt.Sprint(shard, "a"), fmt.Sprint(shard, "b")}, nil
+			if (shard-first+seckill.DueShards)%seckill.DueShards == 5 {
+				return seckill.Page[string]{}, lost
+			}
+			return seckill.Page[string]{Rows: []string{fmt.Sprint(shard, "a"), fmt.Sprint(shard, "b")}}, nil
 		}, func(_ context.Context, s string) error {
 			if did = append(did, s); len(did) == x.ends {
 				cancel()
@@ -62,13 +71,114 @@ func TestShards(t *testing.T) {
 				all = append(all, fmt.Sprint(shard, "a"), fmt.Sprint(shard, "b"))
 			}
 		}
-		if asks := min(x.want/2+1, len(want)); !slices.Equal(asked, want[:asks]) || !slices.Equal(did, all[:x.want]) {
+		asks := min((x.want+1)/2, len(want))
+		if x.want == len(all) {
+			asks = len(want)
+		}
+		if !slices.Equal(asked, want[:asks]) || !slices.Equal(did, all[:x.want]) {
 			t.Errorf("%s: shards %v, did %v; want %v, %v", x.name, asked, did, want[:asks], all[:x.want])
 		}
 		for _, e := range []error{lost, bad, context.Canceled} {
 			if errors.Is(err, e) != slices.Contains(x.errs, e) {
 				t.Errorf("%s: error %v, want %v", x.name, err, x.errs)
 			}
+		}
+	}
+}
+
+// shard0 are rows of one shard, in pages of ten; what is done leaves it.
+type shard0 []int
+
+func (r *shard0) page(_ context.Context, shard int, _ time.Time, after string) (seckill.Page[int], error) {
+	var p seckill.Page[int]
+	if shard != 0 {
+		return p, nil
+	}
+	for _, n := range *r {
+		if fmt.Sprintf("%05d", n) <= after {
+			continue
+		}
+		if len(p.Rows)+len(p.Unreadable) == 10 {
+			return p, nil
+		}
+		if p.Next = fmt.Sprintf("%05d", n); n%1000 < 500 { // of each thousand the first half cannot be read
+			p.Unreadable = append(p.Unreadable, &seckill.Unreadable{Table: "t", PK: p.Next})
+		} else {
+			p.Rows = append(p.Rows, n)
+		}
+	}
+	p.Next = ""
+	return p, nil
+}
+
+func (r *shard0) done(n int) { *r = slices.DeleteFunc(*r, func(m int) bool { return m == n }) }
+
+// TestRowsThatStay: however many rows stay at a shard's beginning, those behind them are done: within the run, or, when its time is up, in the
+// next ones of the instance. What cannot be read is counted, and told up to twenty.
+func TestRowsThatStay(t *testing.T) {
+	var rows shard0
+	for n := range 1001 {
+		rows = append(rows, n)
+	}
+	now, m, did := time.Unix(0, 0), meter{}, 0
+	s := sweep.Sweep[int]{Meter: m}
+	err := s.Run(t.Context(), now, rows.page, func(_ context.Context, n int) error {
+		did++
+		if n%2 == 1 {
+			return sweep.Skipped
+		}
+		rows.done(n)
+		return nil
+	})
+	if did != 500 || m[seckill.EventUnreadable] != 501 || !errors.Is(err, seckill.ErrUnreadable) {
+		t.Errorf("did %d, %d unreadable, %v", did, m[seckill.EventUnreadable], err)
+	}
+	if told := strings.Count(err.Error(), "\n") + 1; told != 21 || !strings.HasSuffix(err.Error(), "and 481 errors more") {
+		t.Errorf("%d lines are told: %v", told, err)
+	}
+	for runs := 0; slices.Contains(rows, 999); runs++ { // each run has time for three pages; what is left fails and stays but for the last
+		if runs > 100 {
+			t.Fatal("the last row is never reached")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		pages := 0
+		page := func(c context.Context, shard int, now time.Time, after string) (seckill.Page[int], error) {
+			if pages++; pages == 3 {
+				cancel()
+			}
+			return rows.page(c, shard, now, after)
+		}
+		_ = s.Run(ctx, now, page, func(_ context.Context, n int) error {
+			if n != 999 {
+				return errors.New("fails")
+			}
+			rows.done(n)
+			return nil
+		})
+		cancel()
+	}
+}
+
+// TestMost: a run does no more of a shard than it may, and what fails or is skipped is not among them.
+func TestMost(t *testing.T) {
+	var rows shard0
+	for n := range 100 {
+		rows = append(rows, 500+n)
+	}
+	s := sweep.Sweep[int]{Meter: meter{}, Most: 7}
+	for run := 1; run <= 5; run++ {
+		_ = s.Run(t.Context(), time.Unix(0, 0), rows.page, func(_ context.Context, n int) error {
+			switch {
+			case n < 540:
+				return errors.New("fails")
+			case n < 560:
+				return sweep.Skipped
+			}
+			rows.done(n)
+			return nil
+		})
+		if len(rows) != max(100-7*run, 60) {
+			t.Fatalf("after %d runs %d rows are left", run, len(rows))
 		}
 	}
 }
