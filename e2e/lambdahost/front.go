@@ -27,6 +27,7 @@ var Routes = map[string]string{
 
 // The gateway's own refusals, as template.yaml words them.
 const (
+	throttled   = `{"type":"urn:problem-type:seckill:unavailable","title":"服务繁忙","status":429,"code":"unavailable","detail":"系统繁忙，请稍后重试。","retry_after_ms":1000}`
 	notFound    = `{"type":"urn:problem-type:seckill:not_found","title":"页面不存在","status":404,"code":"not_found","detail":"没有找到您要访问的内容。"}`
 	unavailable = `{"type":"urn:problem-type:seckill:unavailable","title":"服务繁忙","status":503,"code":"unavailable","detail":"系统繁忙，请稍后重试。","retry_after_ms":1000}`
 )
@@ -47,6 +48,13 @@ func (h *Host) front() http.Handler {
 }
 
 func (h *Host) request(w http.ResponseWriter, r *http.Request, resource, name string) {
+	began := time.Now()
+	_, limited := h.opt.Cold[name]
+	if limited && !h.opt.Account.Let(r.Method, resource) {
+		refuse(w, http.StatusTooManyRequests, throttled) // THROTTLED
+		h.answered(&Answer{Function: name, Resource: resource, Status: http.StatusTooManyRequests, Code: "unavailable", Retry: true, Gateway: true, Took: time.Since(began)})
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return // the client is gone, or sends without end
@@ -60,15 +68,39 @@ func (h *Host) request(w http.ResponseWriter, r *http.Request, resource, name st
 	defer cancel()
 	out, err := h.Invoke(wait, name, event)
 	var answer events.APIGatewayProxyResponse
+	told := Answer{Function: name, Resource: resource}
 	if err != nil || json.Unmarshal(out, &answer) != nil || answer.StatusCode == 0 {
 		refuse(w, http.StatusServiceUnavailable, unavailable) // DEFAULT_5XX: a function that is throttled, failed or late
-		answer.StatusCode = http.StatusServiceUnavailable
+		told.Status, told.Code, told.Retry, told.Gateway = http.StatusServiceUnavailable, "unavailable", true, true
 	} else {
 		write(w, &answer)
+		told.Status = answer.StatusCode
+		told.Code, told.Retry = problemOf(&answer)
 	}
+	told.Took = time.Since(began)
+	h.answered(&told)
+}
+
+func (h *Host) answered(a *Answer) {
 	if h.opt.Answered != nil {
-		h.opt.Answered(name, answer.StatusCode)
+		h.opt.Answered(*a)
 	}
+}
+
+// problemOf is what a function's answer says of a refusal, and whether it says when to come again.
+func problemOf(a *events.APIGatewayProxyResponse) (code string, retry bool) {
+	for name := range a.Headers {
+		retry = retry || http.CanonicalHeaderKey(name) == "Retry-After"
+	}
+	for name := range a.MultiValueHeaders {
+		retry = retry || http.CanonicalHeaderKey(name) == "Retry-After"
+	}
+	if a.StatusCode < http.StatusBadRequest {
+		return "", retry
+	}
+	var problem struct{ Code string }
+	_ = json.Unmarshal([]byte(a.Body), &problem) // what is no problem document has no code
+	return problem.Code, retry
 }
 
 func proxyEvent(r *http.Request, resource string, body []byte) *events.APIGatewayProxyRequest {
@@ -121,7 +153,7 @@ func refuse(w http.ResponseWriter, status int, problem string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
-	if status == http.StatusServiceUnavailable {
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
 		h.Set("Retry-After", "1")
 	}
 	w.WriteHeader(status)

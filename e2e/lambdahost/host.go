@@ -6,7 +6,10 @@
 // invocation that is late costs its process its life. Drills kill and stop processes by their function's name, and have queues deliver twice or out
 // of order.
 //
-// What AWS has and this has not: more instances as more requests come (Options.Instances is fixed), retries of asynchronous events, limits of size.
+// With Options.Account the functions of Options.Cold have no process at first: each is started, cold, when an event finds no idle one, as far as the account
+// lets it, and stays. An event for which the account has no execution is throttled at once, as on Lambda.
+//
+// What AWS has and this has not: an end of idle instances, retries of asynchronous events that failed, limits of size.
 package lambdahost
 
 import (
@@ -42,16 +45,39 @@ var (
 	ErrThrottled = errors.New("no instance was free")
 	ErrLate      = errors.New("the function was late, and was killed")
 	ErrDied      = errors.New("the function's process ended")
+	ErrInit      = errors.New("the function's init failed, or took too long")
 )
 
 // Options say what to run.
 type Options struct {
-	Bin       string                            // the folder of the binaries, each named as its function
-	Logs      string                            // a folder that is there: what each function writes goes to <function>.log
-	Instances map[string]int                    // processes of each function; its names are the functions
-	Timeouts  map[string]time.Duration          // of functions; nil is package variable Timeouts
-	Patience  time.Duration                     // how long an HTTP request waits for a free instance; then it is throttled
-	Answered  func(function string, status int) // what the front answered; may be nil
+	Bin       string                       // the folder of the binaries, each named as its function
+	Logs      string                       // a folder that is there: what each function writes goes to <function>.log
+	Instances map[string]int               // processes of each function; its names are the functions
+	Timeouts  map[string]time.Duration     // of functions; nil is package variable Timeouts
+	Patience  time.Duration                // how long an HTTP request waits for a free instance; then it is throttled
+	Answered  func(Answer)                 // what the front answered; may be nil
+	Account   Account                      // whose limits hold for functions of Cold, and for requests to them; nil: none
+	Cold      map[string]int               // functions without an instance at first; the batches that a queue hands to each at a time
+	Own       map[string]map[string]string // settings of one function, over those that Start and Restart give
+}
+
+// Account says what of an AWS account's limits is left.
+type Account interface {
+	// Let says whether API Gateway lets a request to a route through.
+	Let(method, resource string) bool
+	// Begin takes an execution of a function, until end is called; cold: by an instance that has to be started.
+	Begin(function string, cold bool) (end func(), ok bool)
+}
+
+// Answer is what became of a request at the front.
+type Answer struct {
+	Function string
+	Resource string // the route, such as /order/{id}
+	Status   int
+	Code     string // of a problem document
+	Retry    bool   // it has Retry-After
+	Gateway  bool   // the front's own answer, not the function's
+	Took     time.Duration
 }
 
 // Stats count one function's invocations so far.
@@ -129,8 +155,13 @@ func (h *Host) Start(ctx context.Context, environ map[string]string) error {
 		if err != nil {
 			return err
 		}
-		f := &function{host: h, name: name, timeout: timeout, log: log, up: make(chan struct{})}
+		_, cold := h.opt.Cold[name]
+		f := &function{host: h, name: name, timeout: timeout, log: log, cold: cold, up: make(chan struct{})}
 		h.functions[name] = f
+		if cold {
+			close(f.up)
+			continue
+		}
 		for range n {
 			h.wg.Go(f.supervise)
 		}
@@ -173,11 +204,19 @@ func (h *Host) Invoke(wait context.Context, name string, event []byte) ([]byte, 
 	if !ok {
 		return nil, fmt.Errorf("there is no function %q", name)
 	}
+	if f.cold {
+		return h.execute(f, event)
+	}
 	p := f.take(wait)
 	if p == nil {
 		f.throttled.Add(1)
 		return nil, ErrThrottled
 	}
+	return h.hand(f, p, event)
+}
+
+// hand gives an event to a process that has none.
+func (h *Host) hand(f *function, p *process, event []byte) ([]byte, error) {
 	f.invoked.Add(1)
 	deadline := time.Now().Add(f.timeout)
 	ctx, cancel := context.WithDeadline(p.ctx, deadline)
@@ -198,6 +237,26 @@ func (h *Host) Invoke(wait context.Context, name string, event []byte) ([]byte, 
 	}
 	f.put(p)
 	return out, err
+}
+
+// execute has a function of Options.Cold handle an event: in an idle process, or in a new one, as far as the account has an execution for it.
+func (h *Host) execute(f *function, event []byte) ([]byte, error) {
+	p := f.idlest()
+	end, ok := h.opt.Account.Begin(f.name, p == nil)
+	if !ok {
+		if p != nil {
+			f.put(p)
+		}
+		f.throttled.Add(1)
+		return nil, ErrThrottled
+	}
+	defer end()
+	if p == nil {
+		if p = f.start(); p == nil {
+			return nil, ErrInit
+		}
+	}
+	return h.hand(f, p, event)
 }
 
 // Signal sends a signal to every process of a function, and gives how many there were.

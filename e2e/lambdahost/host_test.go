@@ -27,6 +27,9 @@ const patience = 30 * time.Second // of a poll, on a machine that is busy
 // TestMain is also the function: the host starts this binary under a function's name.
 func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_FUNCTION_NAME") != "" {
+		if os.Getenv("DIE_AT_INIT") != "" {
+			os.Exit(1)
+		}
 		lambda.Start(function)
 		return
 	}
@@ -208,10 +211,10 @@ func TestAFunctionThatFails(t *testing.T) {
 	var mu sync.Mutex
 	answered := map[int]int{}
 	h := start(t, lambdahost.Options{Instances: map[string]int{"buy": 1}, Timeouts: map[string]time.Duration{"buy": 2 * time.Second},
-		Answered: func(_ string, status int) {
+		Answered: func(a lambdahost.Answer) {
 			mu.Lock()
 			defer mu.Unlock()
-			answered[status]++
+			answered[a.Status]++
 		}})
 	_, first := ask(t, h, "/seckill/buy", "")
 	for _, body := range []string{"fail", "die", "hang"} {

@@ -4,6 +4,7 @@ package lambdahost
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +18,8 @@ import (
 )
 
 const (
-	initLimit  = time.Minute // Lambda gives 10 s; this machine may have other work
+	coldLimit  = 10 * time.Second // of an init ("Lambda execution environment lifecycle")
+	initLimit  = time.Minute      // of one whose function has a fixed number of instances: this machine may have other work
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = 2 * time.Second
 	sound      = 5 * time.Second // a process that lived that long did not fail at once
@@ -30,6 +32,7 @@ type function struct {
 	name    string
 	timeout time.Duration
 	log     *os.File
+	cold    bool          // has processes as events need them
 	up      chan struct{} // closed when the first process is ready
 	first   sync.Once
 
@@ -68,6 +71,21 @@ func (f *function) supervise() {
 
 // run is one process, from its start to its end.
 func (f *function) run() {
+	f.life(initLimit, f.put)
+}
+
+// start is run for a function that starts cold: it gives the process when it is ready for its first event; nil: it did not come so far.
+func (f *function) start() *process {
+	ready := make(chan *process, 1)
+	f.host.wg.Go(func() {
+		defer close(ready)
+		f.life(coldLimit, func(p *process) { ready <- p })
+	})
+	return <-ready
+}
+
+// life is a process from its start to its end. ready is told when it can be given an event.
+func (f *function) life(limit time.Duration, ready func(*process)) {
 	h := f.host
 	id := strconv.FormatInt(h.count.Add(1), 10)
 	p := &process{api: runtimeapi.New()}
@@ -77,7 +95,9 @@ func (f *function) run() {
 	defer h.byID.Delete(id)
 	p.cmd = exec.CommandContext(h.ctx, filepath.Join(h.opt.Bin, f.name))
 	p.cmd.Env = runtimeapi.Environment(f.name, h.api+apiPrefix+id)
-	for name, value := range *h.environ.Load() {
+	environ := maps.Clone(*h.environ.Load())
+	maps.Copy(environ, h.opt.Own[f.name])
+	for name, value := range environ {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
 	}
 	p.cmd.Stdout, p.cmd.Stderr = f.log, f.log
@@ -96,18 +116,23 @@ func (f *function) run() {
 		close(exited)
 		p.end()
 	}()
-	late := time.NewTimer(initLimit)
+	late := time.NewTimer(limit)
 	defer late.Stop()
 	select {
 	case <-p.api.Ready():
-		f.put(p)
-		f.first.Do(func() { close(f.up) })
+		ready(p)
+		if !f.cold {
+			f.first.Do(func() { close(f.up) })
+		}
 	case <-p.api.InitError():
 		f.initErrors.Add(1)
 	case <-late.C:
 		f.initErrors.Add(1)
 		p.signal(syscall.SIGKILL)
 	case <-exited:
+		if h.ctx.Err() == nil {
+			f.initErrors.Add(1)
+		}
 	}
 	<-exited
 	f.mu.Lock()
@@ -146,6 +171,19 @@ func (f *function) take(ctx context.Context) *process {
 	default:
 	}
 	return nil
+}
+
+// idlest takes an idle process; nil: there is none.
+func (f *function) idlest() *process {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.idle)
+	if n == 0 {
+		return nil
+	}
+	p := f.idle[n-1]
+	f.idle = f.idle[:n-1]
+	return p
 }
 
 // put gives a process without an event to the one that has waited longest.

@@ -5,6 +5,7 @@ package lambdahost
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -18,12 +19,15 @@ import (
 )
 
 const (
-	batchSize   = 10
-	longPoll    = 2               // seconds
-	pollAgain   = time.Second     // after a receive that failed
-	callTimeout = 5 * time.Second // of a delete
-	holdBack    = 2 * time.Second // longest time that a batch is held back, so that later ones overtake it
-	lateReplay  = 4 * time.Second // how long after its first handling a batch comes once more
+	batchSize      = 10
+	longPoll       = 2                // seconds
+	pollAgain      = time.Second      // after a receive that failed
+	callTimeout    = 5 * time.Second  // of a delete
+	holdBack       = 2 * time.Second  // longest time that a batch is held back, so that later ones overtake it
+	throttledFor   = 25 * time.Second // a poller whose function is throttled goes on, below the queues' visibility timeout
+	throttledAgain = 500 * time.Millisecond
+
+	lateReplay = 4 * time.Second // how long after its first handling a batch comes once more
 )
 
 // SQS is what a poller asks of SQS.
@@ -55,7 +59,11 @@ type QueueStats struct {
 
 // Poll begins to hand a queue's messages to a function, until Close.
 func (h *Host) Poll(client SQS, url, function string) *Queue {
-	q := &Queue{host: h, client: client, url: url, function: function, room: make(chan struct{}, h.opt.Instances[function])}
+	room := h.opt.Instances[function]
+	if n, cold := h.opt.Cold[function]; cold {
+		room = n // MaximumConcurrency
+	}
+	q := &Queue{host: h, client: client, url: url, function: function, room: make(chan struct{}, room)}
 	h.wg.Go(q.run)
 	return q
 }
@@ -156,7 +164,7 @@ func (q *Queue) hand(ctx context.Context, batch []types.Message, remove bool) (d
 	if err != nil {
 		return false
 	}
-	out, err := q.host.Invoke(ctx, q.function, event)
+	out, err := q.host.patiently(ctx, q.function, event, throttledFor)
 	var answer events.SQSEventResponse
 	if err != nil || json.Unmarshal(out, &answer) != nil {
 		return false // all of them come back
@@ -200,10 +208,21 @@ func (h *Host) Schedule(function string, every time.Duration) {
 				return
 			}
 			wait, cancel := context.WithTimeout(h.ctx, every)
-			_, _ = h.Invoke(wait, function, event) // faults are counted; the next turn is the repetition
+			_, _ = h.patiently(wait, function, event, every) // faults are counted; the next turn is the repetition
 			cancel()
 		}
 	})
+}
+
+// patiently is Invoke for what is not answered to anybody: a function of Options.Cold that is throttled is asked again for a while, as pollers and
+// asynchronous events do.
+func (h *Host) patiently(ctx context.Context, function string, event []byte, long time.Duration) ([]byte, error) {
+	for end := time.Now().Add(long); ; {
+		out, err := h.Invoke(ctx, function, event)
+		if _, cold := h.opt.Cold[function]; !cold || !errors.Is(err, ErrThrottled) || time.Now().After(end) || !sleep(ctx, throttledAgain) {
+			return out, err
+		}
+	}
 }
 
 // sleep waits; false: ctx ended.

@@ -1,0 +1,460 @@
+package account_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+	agtypes "github.com/aws/aws-sdk-go-v2/service/apigateway/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/smithy-go"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"seckill/e2e/account"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/adapter/redisconn/redistest"
+)
+
+var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+
+// open serves an account, and gives the settings of clients that ask it once.
+func open(t *testing.T, o account.Options) (*account.Account, aws.Config) {
+	t.Helper()
+	a := account.New(o)
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	return a, aws.Config{Region: "eu-west-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+		Retryer: func() aws.Retryer { return aws.NopRetryer{} }}
+}
+
+// code is an AWS error's.
+func code(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode()
+	}
+	return fmt.Sprint(err)
+}
+
+// hundred has a limit's calls pass, one more refused with the service's own error, and one again a moment later, when that much is refilled.
+func hundred(t *testing.T, clock *memory.Clock, limit int, refill time.Duration, want string, do func() error) {
+	t.Helper()
+	for n := range limit {
+		if err := do(); err != nil {
+			t.Fatalf("call %d of %d: %v", n+1, limit, err)
+		}
+	}
+	if err := do(); code(err) != want {
+		t.Errorf("call %d, one over the limit: %v, want %s", limit+1, err, want)
+	}
+	clock.Advance(refill)
+	if err := do(); err != nil {
+		t.Errorf("%v later: %v", refill, err)
+	}
+	if err := do(); code(err) != want {
+		t.Errorf("%v later, the second: %v, want %s", refill, err, want)
+	}
+}
+
+func TestHundredth(t *testing.T) {
+	t.Parallel()
+	l := account.AWS().Hundredth()
+	want := account.Limits{Parameters: 1, Secrets: 100, Control: 25, APIRate: 100, APIBurst: 50, Concurrency: 10, Growth: 10, PerInstance: 10,
+		PartitionReads: 30, PartitionWrites: 10, TableReads: 120, TableWrites: 40, ECPU: 300}
+	if l != want {
+		t.Errorf("got %+v\nwant %+v", l, want)
+	}
+}
+
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	_, cfg := open(t, account.Options{Limits: account.Limits{Parameters: 40}, Clock: clock.Now, Secrets: map[string]string{"/a": "1"}})
+	client := ssm.NewFromConfig(cfg)
+	hundred(t, clock, 40, time.Second/40, "ThrottlingException", func() error {
+		out, err := client.GetParameters(t.Context(), &ssm.GetParametersInput{Names: []string{"/a", "/b"}})
+		if err == nil && (len(out.Parameters) != 1 || *out.Parameters[0].Value != "1" || len(out.InvalidParameters) != 1) {
+			t.Errorf("%+v", out)
+		}
+		return err
+	})
+}
+
+// ask makes a call of a JSON service without its client.
+func ask(t *testing.T, cfg aws.Config, target, body string) error {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, *cfg.BaseEndpoint, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Amz-Target", target)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode == http.StatusOK {
+		return nil
+	}
+	var problem struct {
+		Type string `json:"__type"`
+	}
+	if err := json.Unmarshal(b, &problem); err != nil {
+		t.Fatal(err)
+	}
+	return &smithy.GenericAPIError{Code: problem.Type}
+}
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	_, cfg := open(t, account.Options{Limits: account.Limits{Secrets: 100}, Clock: clock.Now, Secrets: map[string]string{"a": "1"}})
+	hundred(t, clock, 100, time.Second/100, "ThrottlingException", func() error { return ask(t, cfg, "secretsmanager.GetSecretValue", `{"SecretId":"a"}`) })
+	clock.Advance(time.Second)
+	if err := ask(t, cfg, "secretsmanager.GetSecretValue", `{"SecretId":"b"}`); code(err) != "ResourceNotFoundException" {
+		t.Error(err)
+	}
+}
+
+func TestGatewayOfTheAccount(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	a := account.New(account.Options{Limits: account.Limits{APIRate: 100, APIBurst: 50}, Clock: clock.Now})
+	hundred(t, clock, 50, time.Second/100, "429", let(a, http.MethodGet, "/seckill/time"))
+}
+
+func let(a *account.Account, method, resource string) func() error {
+	return func() error {
+		if a.Gateway.Let(method, resource) {
+			return nil
+		}
+		return errors.New("429")
+	}
+}
+
+// Each method has a bucket of its own, also where one setting is for all.
+func TestGatewayOfAMethod(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	a := account.New(account.Options{Limits: account.Limits{APIRate: 1000, APIBurst: 1000}, Clock: clock.Now,
+		Throttles: map[string]account.Throttle{"*/*": {Rate: 50, Burst: 25}, "/notify/POST": {Rate: 20, Burst: 10}}})
+	hundred(t, clock, 25, time.Second/50, "429", let(a, http.MethodPost, "/buy"))
+	hundred(t, clock, 25, time.Second/50, "429", let(a, http.MethodGet, "/time"))
+	hundred(t, clock, 10, time.Second/20, "429", let(a, http.MethodPost, "/notify"))
+}
+
+// A stage's throttle can be set to 0, for all methods but those that have one of their own, and back.
+func TestUpdateStage(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	a, cfg := open(t, account.Options{Limits: account.Limits{APIRate: 1000, APIBurst: 1000}, Clock: clock.Now, Scale: 100,
+		Throttles: map[string]account.Throttle{"*/*": {Rate: 50, Burst: 25}, "/notify/POST": {Rate: 20, Burst: 10}}})
+	client := apigateway.NewFromConfig(cfg)
+	set := func(path, value string) {
+		t.Helper()
+		if _, err := client.UpdateStage(t.Context(), &apigateway.UpdateStageInput{RestApiId: aws.String("api"), StageName: aws.String("live"),
+			PatchOperations: []agtypes.PatchOperation{{Op: agtypes.OpReplace, Path: &path, Value: &value}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("/*/*/throttling/rateLimit", "0")
+	if let(a, http.MethodPost, "/buy")() == nil || let(a, http.MethodPost, "/notify")() != nil {
+		t.Error("at rate 0: buy passes, or notify does not")
+	}
+	set("/*/*/throttling/rateLimit", "5000")
+	set("/~1buy/POST/throttling/rateLimit", "100")
+	set("/~1buy/POST/throttling/burstLimit", "200")
+	hundred(t, clock, 2, time.Second, "429", let(a, http.MethodPost, "/buy"))
+	if err := let(a, http.MethodGet, "/time")(); err != nil {
+		t.Error(err)
+	}
+	out, err := client.GetStage(t.Context(), &apigateway.GetStageInput{RestApiId: aws.String("api"), StageName: aws.String("live")})
+	if err != nil || out.MethodSettings["~1buy/POST"].ThrottlingRateLimit != 100 || out.MethodSettings["*/*"].ThrottlingBurstLimit != 2500 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestConcurrency(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	a := account.New(account.Options{Limits: account.Limits{Concurrency: 100, Growth: 1000, PerInstance: 10}, Clock: clock.Now,
+		Reserved: map[string]float64{"stage": 1, "notify": 4}})
+	begun := map[string]int{}
+	var ends []func()
+	for _, function := range []string{"buy", "shop", "stage", "notify"} {
+		for {
+			end, ok := a.Lambda.Begin(function, true)
+			if !ok {
+				break
+			}
+			ends = append(ends, end)
+			begun[function]++
+			if function == "buy" && begun[function] == 60 {
+				break // shop takes the rest of what is shared
+			}
+		}
+	}
+	if fmt.Sprint(begun) != "map[buy:60 notify:4 shop:35 stage:1]" {
+		t.Errorf("executions at a time: %v, want 95 shared and those reserved", begun)
+	}
+	ends[0]()
+	ends[0]()
+	if _, ok := a.Lambda.Begin("shop", false); !ok {
+		t.Error("one has ended, yet none can begin")
+	}
+	if _, ok := a.Lambda.Begin("shop", false); ok {
+		t.Error("one has ended, and two begin")
+	}
+	if n := a.Counts()[account.OfConcurrency]; n.Passed != 101 || n.Refused != 4 {
+		t.Errorf("counts %+v", n)
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	a := account.New(account.Options{Limits: account.Limits{Concurrency: 5000, Growth: 1000, PerInstance: 10}, Clock: clock.Now})
+	start := func(function string) func() error {
+		return func() error {
+			if _, ok := a.Lambda.Begin(function, true); !ok {
+				return errors.New("429")
+			}
+			return nil
+		}
+	}
+	hundred(t, clock, 1000, 10*time.Millisecond, "429", start("buy"))
+	hundred(t, clock, 1000, 10*time.Millisecond, "429", start("shop"))
+	if _, ok := a.Lambda.Begin("buy", false); !ok {
+		t.Error("an instance that is there counts as growth")
+	}
+}
+
+func TestInvocationsASecond(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	a := account.New(account.Options{Limits: account.Limits{Concurrency: 10, Growth: 1000, PerInstance: 10}, Clock: clock.Now})
+	hundred(t, clock, 100, 10*time.Millisecond, "429", func() error {
+		end, ok := a.Lambda.Begin("buy", false)
+		if !ok {
+			return errors.New("429")
+		}
+		end()
+		return nil
+	})
+}
+
+// An operator's call for which there is no execution gets Lambda's own refusal.
+func TestInvokeThrottled(t *testing.T) {
+	t.Parallel()
+	_, cfg := open(t, account.Options{Stack: "shop", Invoke: func(_ context.Context, function string, event []byte) ([]byte, error) {
+		if function == "stage" {
+			return event, nil
+		}
+		return nil, account.ErrThrottled
+	}})
+	client := lambda.NewFromConfig(cfg)
+	if out, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("shop-stage"), Payload: []byte(`{"a":1}`)}); err != nil || string(out.Payload) != `{"a":1}` {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if _, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("shop-buy")}); code(err) != "TooManyRequestsException" {
+		t.Error(err)
+	}
+}
+
+// server answers as a DynamoDB with one table and an index would, each row one unit.
+func server(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		switch _, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); call {
+		case "DescribeTable":
+			fmt.Fprint(w, `{"Table":{"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"GlobalSecondaryIndexes":[{"IndexName":"due","KeySchema":[{"AttributeName":"shard","KeyType":"HASH"}]}]}}`)
+		case "TransactWriteItems":
+			fmt.Fprint(w, `{"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":4,"Table":{"CapacityUnits":4}}]}`)
+		case "PutItem":
+			fmt.Fprint(w, `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":2,"Table":{"CapacityUnits":1},"GlobalSecondaryIndexes":{"due":{"CapacityUnits":1}}}}`)
+		default:
+			if !strings.Contains(string(b), `"ReturnConsumedCapacity":"INDEXES"`) {
+				t.Errorf("%s does not ask what it consumes: %s", call, b)
+			}
+			fmt.Fprint(w, `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":1,"Table":{"CapacityUnits":1}}}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func dynamo(t *testing.T, clock *memory.Clock, l account.Limits) *dynamodb.Client {
+	t.Helper()
+	_, cfg := open(t, account.Options{Limits: l, Clock: clock.Now, DynamoDB: server(t)})
+	return dynamodb.NewFromConfig(cfg)
+}
+
+const plenty = 1e6
+
+func get(t *testing.T, c *dynamodb.Client, id func() string) func() error {
+	return func() error {
+		_, err := c.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("orders"), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id()}}})
+		return err
+	}
+}
+
+func put(t *testing.T, c *dynamodb.Client, id func() string, shard string) func() error {
+	return func() error {
+		_, err := c.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{
+			"id": &types.AttributeValueMemberS{Value: id()}, "shard": &types.AttributeValueMemberS{Value: shard}}})
+		return err
+	}
+}
+
+func one() string { return "1" }
+
+// another gives each call another key.
+func another() func() string {
+	n := 0
+	return func() string { n++; return fmt.Sprint(n) }
+}
+
+func TestPartitionReads(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	c := dynamo(t, clock, account.Limits{PartitionReads: 30, TableReads: plenty})
+	hundred(t, clock, 30, time.Second/30, "ThrottlingException", get(t, c, one))
+	if err := get(t, c, func() string { return "2" })(); err != nil {
+		t.Errorf("another key: %v", err)
+	}
+}
+
+func TestPartitionWrites(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	c := dynamo(t, clock, account.Limits{PartitionWrites: 10, TableWrites: plenty})
+	hundred(t, clock, 10, time.Second/10, "ThrottlingException", put(t, c, one, ""))
+	clock.Advance(time.Minute)
+	hundred(t, clock, 10, time.Second/10, "ThrottlingException", put(t, c, another(), "a")) // of the index: one shard
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	c := dynamo(t, clock, account.Limits{PartitionReads: plenty, PartitionWrites: plenty, TableReads: 120, TableWrites: 40})
+	hundred(t, clock, 120, time.Second/120, "ThrottlingException", get(t, c, another()))
+	hundred(t, clock, 40, time.Second/40, "ThrottlingException", put(t, c, another(), "a"))
+	write := func() error {
+		_, err := c.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+			{Put: &types.Put{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}}},
+			{Put: &types.Put{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "2"}}}}}})
+		return err
+	}
+	clock.Advance(time.Minute)
+	hundred(t, clock, 10, time.Second/10, "TransactionCanceledException", write)
+	var cancelled *types.TransactionCanceledException
+	if err := write(); !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != 2 || aws.ToString(cancelled.CancellationReasons[0].Code) != "ThrottlingError" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A table that took 40 a second half an hour ago takes 80 now.
+func TestTableGrows(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	c := dynamo(t, clock, account.Limits{PartitionWrites: plenty, TableWrites: 40})
+	do := put(t, c, another(), "a")
+	for range 40 {
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock.Advance(account.TableGrows - time.Second)
+	hundred(t, clock, 40, time.Second/40, "ThrottlingException", do)
+	clock.Advance(2 * time.Second)
+	_ = do() // it knows by now that it may grow
+	clock.Advance(time.Second)
+	hundred(t, clock, 80, time.Second/80, "ThrottlingException", do)
+}
+
+func TestControlPlane(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	c := dynamo(t, clock, account.Limits{Control: 25})
+	hundred(t, clock, 25, time.Second/25, "ThrottlingException", func() error {
+		_, err := c.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("orders")})
+		return err
+	})
+}
+
+// The cache holds back what is over its limit: 100 units pass at once, the next waits for the time in which it is refilled.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	a := account.New(account.Options{Limits: account.Limits{ECPU: 100}})
+	cache, err := a.NewCache(redistest.NewFake(t, memory.NewRedis()).Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cache.Close)
+	client := redis.NewClient(&redis.Options{Addr: cache.Addr, Password: "any", Protocol: 2, DisableIdentity: true, PoolSize: 1, MaxRetries: -1, ReadTimeout: time.Minute,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
+	t.Cleanup(func() { _ = client.Close() })
+	from := time.Now()
+	for range 150 {
+		if err := client.Ping(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(from); took < 450*time.Millisecond {
+		t.Errorf("150 commands took %v at 100 a second", took)
+	}
+	if n := a.Counts()[account.OfCache]; n.Passed < 100 || n.Refused < 40 {
+		t.Errorf("%+v, want the first 100 at once, and the others held back", n)
+	}
+}
+
+// Slow delays each answer, and pipelined ones together.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	a := account.New(account.Options{Limits: account.Limits{ECPU: plenty}})
+	cache, err := a.NewCache(redistest.NewFake(t, memory.NewRedis()).Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cache.Close)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", cache.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	var answers sync.WaitGroup
+	for _, slow := range []time.Duration{0, 200 * time.Millisecond} {
+		cache.Slow(slow)
+		from := time.Now()
+		if _, err := io.WriteString(conn, "*1\r\n$4\r\nPING\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 7)
+		answers.Go(func() { _, err = io.ReadFull(conn, b) })
+		answers.Wait()
+		if took := time.Since(from); err != nil || string(b) != "+PONG\r\n" || took < slow {
+			t.Errorf("slow %v: %q after %v, %v", slow, b, took, err)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Names of limits.
+const (
+	OfParameters = "Systems Manager: GetParameters"
+	OfSecrets    = "Secrets Manager: GetSecretValue"
+)
+
+// AccountID and ARN are what callers are told of themselves.
+const (
+	AccountID = "123456789012"
+	ARN       = "arn:aws:iam::" + AccountID + ":user/operator"
+)
+
+// ErrThrottled is what Options.Invoke gives when Lambda has no execution for a call.
+var ErrThrottled = errors.New("throttled")
+
+// Options are an account and what is in it.
+type Options struct {
+	Limits   Limits // as they are enforced: see Hundredth
+	Clock    Clock  // nil: the machine's
+	DynamoDB string // URL of the server behind
+	// Secrets are by name, for Systems Manager's parameters and Secrets Manager's secrets alike.
+	Secrets map[string]string
+	// Throttles are the stage's, by resource and method ("/seckill/buy/POST"); "*/*" is for all that have none.
+	Throttles map[string]Throttle
+	Reserved  map[string]float64 // executions, by function
+	Scale     float64            // what UpdateStage's figures are divided by, and GetStage's multiplied
+	Stack     string             // its name
+	Outputs   map[string]string  // of the stack
+	// Invoke has a function handle an event: the answer, or ErrThrottled, or another error, which is the function's own.
+	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
+}
+
+// Account is an http.Handler that answers AWS's services at one address: Systems Manager, Secrets Manager, DynamoDB, and for operators STS,
+// CloudFormation, Lambda's Invoke and API Gateway's stage.
+type Account struct {
+	Lambda  *Lambda
+	Gateway *Gateway
+
+	options    Options
+	limits     Limits
+	clock      Clock
+	counts     counts
+	parameters *bucket
+	secrets    *bucket
+	dynamo     *dynamoDB
+}
+
+// New makes an account.
+func New(o Options) *Account {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Scale == 0 {
+		o.Scale = 1
+	}
+	a := &Account{options: o, limits: o.Limits, clock: o.Clock, parameters: aSecond(o.Clock, o.Limits.Parameters), secrets: aSecond(o.Clock, o.Limits.Secrets)}
+	a.Lambda, a.Gateway, a.dynamo = a.newLambda(o.Reserved), a.newGateway(o.Throttles), a.newDynamoDB(o.DynamoDB)
+	return a
+}
+
+// Counts say by limit what passed and what did not.
+func (a *Account) Counts() map[string]Count { return a.counts.snapshot() }
+
+// ServeHTTP answers one call.
+func (a *Account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	target := r.Header.Get("X-Amz-Target")
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case strings.HasPrefix(target, dynamoTarget):
+		a.dynamo.ServeHTTP(w, r)
+	case target == "AmazonSSM.GetParameters":
+		a.getParameters(w, r)
+	case target == "secretsmanager.GetSecretValue":
+		a.getSecret(w, r)
+	case len(path) == 4 && path[0] == "2015-03-31" && path[3] == "invocations":
+		a.invoke(w, r, path[2])
+	case len(path) == 4 && path[0] == "restapis" && path[2] == "stages":
+		a.Gateway.stage(w, r, a.options.Scale)
+	case r.Method == http.MethodPost && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
+		a.query(w, r)
+	default:
+		awsError(w, http.StatusBadRequest, "UnknownOperationException", "nothing here answers "+r.Method+" "+r.URL.Path+" "+target)
+	}
+}
+
+func (a *Account) getParameters(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Names []string }
+	if !a.may(w, r, OfParameters, a.parameters, &in) {
+		return
+	}
+	found, missing := []map[string]any{}, []string{}
+	for _, name := range in.Names {
+		if v, ok := a.options.Secrets[name]; ok {
+			found = append(found, map[string]any{"Name": name, "Value": v, "Type": "SecureString", "Version": 1})
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"Parameters": found, "InvalidParameters": missing})
+}
+
+func (a *Account) getSecret(w http.ResponseWriter, r *http.Request) {
+	var in struct{ SecretId string }
+	if !a.may(w, r, OfSecrets, a.secrets, &in) {
+		return
+	}
+	v, ok := a.options.Secrets[in.SecretId]
+	if !ok {
+		awsError(w, http.StatusBadRequest, "ResourceNotFoundException", "Secrets Manager can't find the specified secret.")
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"ARN": "arn:aws:secretsmanager:eu-west-1:" + AccountID + ":secret:" + in.SecretId, "Name": in.SecretId, "SecretString": v,
+		"VersionId": "00000000-0000-4000-8000-000000000001", "VersionStages": []string{"AWSCURRENT"}})
+}
+
+// may reads a call's input, unless it is over the limit.
+func (a *Account) may(w http.ResponseWriter, r *http.Request, limit string, b *bucket, in any) bool {
+	passed := b.take()
+	a.counts.add(limit, passed)
+	if !passed {
+		awsError(w, http.StatusBadRequest, "ThrottlingException", "Rate exceeded")
+		return false
+	}
+	if err := json.NewDecoder(r.Body).Decode(in); err != nil {
+		awsError(w, http.StatusBadRequest, "SerializationException", err.Error())
+		return false
+	}
+	return true
+}
+
+func (a *Account) invoke(w http.ResponseWriter, r *http.Request, function string) {
+	event, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if a.options.Stack != "" {
+		function = strings.TrimPrefix(function, a.options.Stack+"-")
+	}
+	out, err := a.options.Invoke(r.Context(), function, event)
+	switch {
+	case errors.Is(err, ErrThrottled):
+		w.Header().Set("X-Amzn-Errortype", "TooManyRequestsException")
+		writeJSON(w, http.StatusTooManyRequests, map[string]string{"Type": "User", "Reason": "ReservedFunctionConcurrentInvocationLimitExceeded", "message": "Rate Exceeded."})
+	case err != nil:
+		w.Header().Set("X-Amz-Function-Error", "Unhandled")
+		writeJSON(w, http.StatusOK, map[string]string{"errorType": "Runtime.ExitError", "errorMessage": err.Error()})
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(out)
+	}
+}
+
+// query answers the two calls of the query protocol that `seckill` makes before a command.
+func (a *Account) query(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	form := string(body)
+	action := ""
+	for _, pair := range strings.Split(form, "&") {
+		if v, ok := strings.CutPrefix(pair, "Action="); ok {
+			action = v
+		}
+	}
+	w.Header().Set("Content-Type", "text/xml")
+	switch action {
+	case "GetCallerIdentity":
+		fmt.Fprintf(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><UserId>operator</UserId><Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`, ARN, AccountID)
+	case "DescribeStacks":
+		var out strings.Builder
+		for key, value := range a.options.Outputs {
+			out.WriteString("<member><OutputKey>" + key + "</OutputKey><OutputValue>")
+			_ = xml.EscapeText(&out, []byte(value)) // into memory
+			out.WriteString("</OutputValue></member>")
+		}
+		fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName><StackStatus>UPDATE_COMPLETE</StackStatus>`+
+			`<CreationTime>2026-11-11T00:00:00Z</CreationTime><Outputs>%s</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, a.options.Stack, out.String())
+	default:
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>InvalidAction</Code><Message>nothing here answers %s</Message></Error></ErrorResponse>`, action)
+	}
+}
+
+// awsError is an error as AWS's JSON services write it.
+func awsError(w http.ResponseWriter, status int, kind, message string) {
+	writeJSON(w, status, map[string]string{"__type": kind, "message": message})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, _ := json.Marshal(v) // of texts and numbers
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10)) // DynamoDB's client looks
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,82 @@
+package account
+
+import (
+	"math"
+	"sync"
+)
+
+// Names of limits, as Counts has them.
+const (
+	OfConcurrency = "Lambda: concurrent executions"
+	OfGrowth      = "Lambda: instances a function gains"
+	OfInvocations = "Lambda: invocations a second"
+)
+
+// Lambda is the account's concurrency: a function with a reservation has its own pool, the others share what no reservation takes.
+type Lambda struct {
+	limits   Limits
+	clock    Clock
+	counts   *counts
+	reserved map[string]float64
+
+	mu      sync.Mutex
+	running map[string]float64 // executions, by pool
+	growth  map[string]*bucket // by function
+	calls   map[string]*bucket // by pool
+}
+
+const unreserved = "" // the pool of functions without a reservation
+
+// NewLambda makes the pools of an account. Reservations are of these limits' scale.
+func (a *Account) newLambda(reserved map[string]float64) *Lambda {
+	return &Lambda{limits: a.limits, clock: a.clock, counts: &a.counts, reserved: reserved, running: map[string]float64{}, growth: map[string]*bucket{}, calls: map[string]*bucket{}}
+}
+
+// pool gives a function's pool and its size.
+func (l *Lambda) pool(function string) (string, float64) {
+	if n, ok := l.reserved[function]; ok {
+		return function, n
+	}
+	rest := l.limits.Concurrency
+	for _, n := range l.reserved {
+		rest -= n
+	}
+	return unreserved, math.Max(0, rest)
+}
+
+// Begin asks for an execution of a function; cold: by an instance that has to be started for it. end has to be called when it is over. When it is
+// refused, nothing was taken: Lambda answers TooManyRequestsException.
+func (l *Lambda) Begin(function string, cold bool) (end func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	pool, size := l.pool(function)
+	if l.calls[pool] == nil {
+		l.calls[pool] = aSecond(l.clock, l.limits.PerInstance*size)
+	}
+	if l.growth[function] == nil {
+		l.growth[function] = newBucket(l.clock, l.limits.Growth/GrowthTime.Seconds(), l.limits.Growth)
+	}
+	refused := func(limit string) (func(), bool) {
+		l.counts.add(limit, false)
+		return nil, false
+	}
+	switch {
+	case l.running[pool]+1 > size:
+		return refused(OfConcurrency)
+	case !l.calls[pool].open():
+		return refused(OfInvocations)
+	case cold && !l.growth[function].take():
+		return refused(OfGrowth)
+	}
+	l.calls[pool].charge(1)
+	l.running[pool]++
+	l.counts.add(OfConcurrency, true)
+	if cold {
+		l.counts.add(OfGrowth, true)
+	}
+	return sync.OnceFunc(func() {
+		l.mu.Lock()
+		l.running[pool]--
+		l.mu.Unlock()
+	}), true
+}
