@@ -16,7 +16,7 @@ import (
 
 func TestChoose(t *testing.T) {
 	t.Parallel()
-	if got, err := choose(""); err != nil || len(got) != len(drills) {
+	if got, err := choose(""); err != nil || len(got) != len(drills)+len(limitedDrills) {
 		t.Errorf("all: %d drills, %v", len(got), err)
 	}
 	got, err := choose("queue,redis-flush")
@@ -42,7 +42,7 @@ func TestOutcomesAreAdded(t *testing.T) {
 // TestWhatDidNotLandFails: a fault that does not come to strike, or one of several, fails the drill, and what the others did is still told.
 func TestWhatDidNotLandFails(t *testing.T) {
 	t.Parallel()
-	w := &world{shared: &shared{stock: 100}}
+	w := &world{stock: 100}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // the crowd
 	defer cancel()
 	d := drill{faults: []fault{

@@ -38,18 +38,19 @@ type drill struct {
 	name    string
 	proxied bool
 	faults  []fault
+	account *limited // nil: none enforces its limits
 }
 
 var drills = []drill{
-	{"redis-flush", false, []fault{flush(0.15, 0.4, 0.7, 0.9)}},
-	{"redis-kill", false, []fault{killRedis(0.3, 0.7)}},
-	{"redis-snapshot", false, []fault{oldSnapshot(0.15, 0.6)}},
-	{"redis-frozen", false, []fault{freezeRedis(0.3, 20*time.Second)}},
-	{"database", false, []fault{inTurn(pauseDatabase(0.25, 7*time.Second), killDatabase(0.6))}},
-	{"consumers", false, []fault{during(lasting, killConsumers(3))}},
-	{"queue", false, []fault{during(lasting, twiceAndOutOfOrder(200, 50))}},
-	{"network", true, []fault{during(lasting, toxics(20*time.Millisecond, 15*time.Millisecond, 20))}},
-	{"all", true, []fault{
+	{name: "redis-flush", faults: []fault{flush(0.15, 0.4, 0.7, 0.9)}},
+	{name: "redis-kill", faults: []fault{killRedis(0.3, 0.7)}},
+	{name: "redis-snapshot", faults: []fault{oldSnapshot(0.15, 0.6)}},
+	{name: "redis-frozen", faults: []fault{freezeRedis(0.3, 20*time.Second)}},
+	{name: "database", faults: []fault{inTurn(pauseDatabase(0.25, 7*time.Second), killDatabase(0.6))}},
+	{name: "consumers", faults: []fault{during(lasting, killConsumers(3))}},
+	{name: "queue", faults: []fault{during(lasting, twiceAndOutOfOrder(200, 50))}},
+	{name: "network", proxied: true, faults: []fault{during(lasting, toxics(20*time.Millisecond, 15*time.Millisecond, 20))}},
+	{name: "all", proxied: true, faults: []fault{
 		during(lasting, toxics(10*time.Millisecond, 10*time.Millisecond, 10)), during(lasting, twiceAndOutOfOrder(100, 20)),
 		during(15*time.Second, killConsumers(2)), inTurn(
 			oldSnapshot(0.05, 0.15), flush(0.2), killRedis(0.3), freezeRedis(0.4, 8*time.Second), pauseDatabase(0.5, 5*time.Second), killDatabase(0.6), flush(0.7)),

@@ -5,6 +5,8 @@
 // queues and functions of its own. Its faults strike by what is sold, and are counted: one that did not land fails its drill. A crowd's unpaid orders lapse
 // while the next drills' crowds buy.
 //
+// Drills with an account (limits.go) stand behind e2e/account, which enforces an AWS account's limits at a hundredth.
+//
 // The crowd is `seckill load`, the judge `seckill audit`: both run as processes of the tool that operators have.
 package main
 
@@ -69,7 +71,7 @@ func run(ctx context.Context) (failed bool, err error) {
 	if s.dir, err = filepath.Abs(s.dir); err != nil {
 		return true, err
 	}
-	if err := s.open(ctx); err != nil {
+	if err := s.open(ctx, slices.ContainsFunc(chosen, func(d drill) bool { return d.proxied })); err != nil {
 		return true, err
 	}
 	defer s.close()
@@ -82,15 +84,16 @@ func run(ctx context.Context) (failed bool, err error) {
 }
 
 func names() (out []string) {
-	for _, d := range drills {
+	for _, d := range slices.Concat(limitedDrills, drills) {
 		out = append(out, d.name)
 	}
 	return out
 }
 
 func choose(only string) ([]drill, error) {
+	all := slices.Concat(limitedDrills, drills)
 	if only == "" {
-		return drills, nil
+		return all, nil
 	}
 	var out []drill
 	for _, name := range strings.Split(only, ",") {
@@ -98,13 +101,13 @@ func choose(only string) ([]drill, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("there is no drill %q", name)
 		}
-		out = append(out, drills[at])
+		out = append(out, all[at])
 	}
 	return out, nil
 }
 
 // open starts what all drills share.
-func (s *shared) open(ctx context.Context) (err error) {
+func (s *shared) open(ctx context.Context, proxied bool) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*startLimit)
 	defer cancel()
 	for _, pair := range []*fakegateway.KeyPair{&s.shop, &s.gateway} {
@@ -116,8 +119,10 @@ func (s *shared) open(ctx context.Context) (err error) {
 	if err := s.ministack.start(ctx, s.root); err != nil {
 		return err
 	}
-	if s.proxies, err = startProxies(ctx, s.root, s.dir); err != nil {
-		s.close()
+	if proxied {
+		if s.proxies, err = startProxies(ctx, s.root, s.dir); err != nil {
+			s.close()
+		}
 	}
 	return err
 }
@@ -137,7 +142,7 @@ func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 		d := &chosen[i]
 		r := &result{name: d.name, began: time.Now()}
 		results = append(results, r)
-		w, err := newWorld(ctx, s, d.name, d.proxied)
+		w, err := newWorld(ctx, s, d)
 		if err != nil {
 			r.fail(err)
 			continue
@@ -147,13 +152,20 @@ func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 			defer w.close()
 			s.crowd(ctx, d, w, r)
 			close(gone)
+			if w.account != nil {
+				r.landed = join(r.landed, w.refusals())
+			}
 			say("%-14s crowd: %s; %s", d.name, r.outcome(), r.landed)
 			r.fail(w.rest(ctx))
 			s.audit(ctx, w, r)
 			r.took = time.Since(r.began)
 			say("%-14s audit: %s", d.name, r.verdict())
 		})
-		w.calm(gone)
+		if d.account != nil {
+			later.Wait() // times are judged: nothing else may run beside
+		} else {
+			w.calm(gone)
+		}
 	}
 	later.Wait()
 	return results
@@ -189,11 +201,14 @@ func (s *shared) crowd(ctx context.Context, d *drill, w *world, r *result) {
 			r.fail(fmt.Errorf("a fault did not land: %w", err))
 		}
 	}()
-	err := s.load(ctx, w, r)
+	err := s.load(ctx, d, w, r)
 	r.crowdTook = time.Since(w.created)
 	over()
 	<-done
 	r.fail(err)
+	if d.account != nil && d.account.judge != nil {
+		r.fail(d.account.judge(w))
+	}
 }
 
 var talk sync.Mutex

@@ -39,13 +39,19 @@ type result struct {
 }
 
 // load runs `seckill load` until its last shopper is gone.
-func (s *shared) load(ctx context.Context, w *world, r *result) error {
+func (s *shared) load(ctx context.Context, d *drill, w *world, r *result) error {
 	ctx, cancel := context.WithTimeout(ctx, crowdLimit+toolLimit)
 	defer cancel()
 	report := filepath.Join(w.dir, "load.json")
-	if err := s.tool(ctx, filepath.Join(w.dir, "load.txt"), filepath.Join(w.dir, "load.log"), "load", "--url", w.host.URL, "--item", item,
+	s.nice = d.account != nil // which is alone
+	args := []string{"load", "--url", w.host.URL, "--item", item,
 		"--shoppers", strconv.Itoa(s.shoppers), "--ramp", s.ramp.String(), "--lead", "0s", "--seed", strconv.FormatInt(s.seed, 10),
-		"--patience", tries.String(), "--for", crowdLimit.String(), "--journal", w.journal(), "--json", report); err != nil {
+		"--patience", tries.String(), "--for", crowdLimit.String(), "--journal", w.journal(), "--json", report}
+	if d.account != nil {
+		args = append(args, d.account.crowd...)
+		args = append(args, "--secret", drillSecret)
+	}
+	if err := s.tool(ctx, filepath.Join(w.dir, "load.txt"), filepath.Join(w.dir, "load.log"), args...); err != nil {
 		return fmt.Errorf("seckill load: %w", err)
 	}
 	return read(report, &r.load)
@@ -54,6 +60,9 @@ func (s *shared) load(ctx context.Context, w *world, r *result) error {
 // tool runs bin/seckill; what it prints is in the file out, what it says beside it in log.
 func (s *shared) tool(ctx context.Context, out, log string, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.root, "bin", "seckill"), args...)
+	if s.nice { // shoppers' devices are not the system's machine, which goes first
+		cmd = exec.CommandContext(ctx, "nice", append([]string{"-n", "10"}, cmd.Args...)...)
+	}
 	for path, to := range map[string]*io.Writer{out: &cmd.Stdout, log: &cmd.Stderr} {
 		f, err := os.Create(path)
 		if err != nil {

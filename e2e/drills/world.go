@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/redis/go-redis/v9"
 
+	"seckill/e2e/account"
 	"seckill/e2e/lambdahost"
 	"seckill/local"
 	"seckill/shared/adapter/alipay/fakegateway"
@@ -37,6 +38,8 @@ const (
 	appID    = "2021000000000001"
 	sellerID = "2088000000000001"
 	item     = "2002"
+
+	drillSecret = local.DefaultSecret // of shoppers' tokens
 
 	hold       = 25 * time.Second       // the release follows a minute of grace later
 	patience   = 250 * time.Millisecond // of a request, for a free instance
@@ -57,6 +60,7 @@ type shared struct {
 	stock, limit   int
 	ramp           time.Duration
 	seed           int64
+	nice           bool // whether the tool gives way
 }
 
 // world is one drill's own Redis, database, queues and functions: what a later drill breaks is no part of it, so that its audit sees what its own faults left.
@@ -74,8 +78,16 @@ type world struct {
 	environ         map[string]string
 	created         time.Time
 
+	stock                          int
 	accepted, refused, unavailable atomic.Int64 // answers of buy: 200, 4xx, 5xx
 	struck                         atomic.Bool  // all faults are over
+
+	account     *account.Account // nil: none enforces its limits
+	cache       *account.Cache
+	aws         *http.Server
+	awsURL      string
+	sums        *sums
+	initsBefore int64 // inits that died before the crowd came
 }
 
 func config(endpoint string) aws.Config {
@@ -83,10 +95,13 @@ func config(endpoint string) aws.Config {
 }
 
 // newWorld starts everything that a drill needs, and puts its item on sale. It closes what it started when it fails.
-func newWorld(ctx context.Context, s *shared, name string, proxied bool) (_ *world, err error) {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+func newWorld(ctx context.Context, s *shared, d *drill) (_ *world, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*startLimit)
 	defer cancel()
-	w := &world{shared: s, name: name, dir: filepath.Join(s.dir, name)}
+	w := &world{shared: s, name: d.name, dir: filepath.Join(s.dir, d.name), stock: s.stock, sums: &sums{by: map[answerKind]int{}, looked: make(chan struct{})}}
+	if d.account != nil {
+		w.stock = d.account.stock
+	}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -106,11 +121,14 @@ func newWorld(ctx context.Context, s *shared, name string, proxied bool) (_ *wor
 	}
 	w.rows = dynamodb.NewFromConfig(config(w.dynamo.addr))
 	w.sqs = sqs.NewFromConfig(config(s.ministack.addr))
-	if err := w.start(ctx, proxied); err != nil {
+	if err := w.start(ctx, d); err != nil {
 		return nil, err
 	}
-	it := local.DemoItems(time.Now(), s.stock, s.limit)[1]
+	it := local.DemoItems(time.Now(), w.stock, s.limit)[1]
 	it.ID = item
+	if d.account != nil { // a row as large as it may be: what reads it pays for all of it
+		it.Commodity.Detail = strings.Repeat("<p>明前采摘，一芽一叶</p>", seckill.MaxDetail/len([]rune("<p>明前采摘，一芽一叶</p>")))
+	}
 	if err := rows.Items().Put(ctx, it); err != nil {
 		return nil, err
 	}
@@ -119,6 +137,13 @@ func newWorld(ctx context.Context, s *shared, name string, proxied bool) (_ *wor
 			return nil, errors.New("the item is not loaded for sale")
 		}
 		time.Sleep(restLook / 20)
+	}
+	if w.account != nil {
+		if err := w.answers(ctx); err != nil {
+			return nil, err
+		}
+		w.initsBefore = w.initErrors()
+		w.sums.reset()
 	}
 	w.created = time.Now()
 	return w, nil
@@ -133,7 +158,7 @@ func (w *world) journal() string { return filepath.Join(w.dir, "journal.jsonl") 
 func key(part string) string { return "{" + item + "}:" + part }
 
 // start makes the queues and runs the functions.
-func (w *world) start(ctx context.Context, proxied bool) error {
+func (w *world) start(ctx context.Context, d *drill) error {
 	orders, err := sqsqueue.CreateQueue(ctx, w.sqs, w.prefix()+"orders")
 	if err != nil {
 		return err
@@ -147,7 +172,14 @@ func (w *world) start(ctx context.Context, proxied bool) error {
 	if err := os.MkdirAll(logs, 0o700); err != nil {
 		return err
 	}
-	w.host, err = lambdahost.New(lambdahost.Options{Bin: w.bin, Logs: logs, Instances: w.instances, Patience: patience, Answered: w.count})
+	o := lambdahost.Options{Bin: w.bin, Logs: logs, Instances: w.instances, Patience: patience, Answered: w.count}
+	if d.account != nil {
+		if err := w.within(d.account, &o); err != nil {
+			return err
+		}
+		o.Own = map[string]map[string]string{"gateway": {"AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr}} // Alipay's own
+	}
+	w.host, err = lambdahost.New(o)
 	if err != nil {
 		return err
 	}
@@ -156,12 +188,15 @@ func (w *world) start(ctx context.Context, proxied bool) error {
 		"AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr, "REDIS_ADDRS": w.redis.addr,
 		"ORDERS_QUEUE_URL": orders.URL, "ORDERS_DEAD_LETTER_QUEUE_URL": orders.DeadLetterURL,
 		"CLOSINGS_QUEUE_URL": closings.URL, "CLOSINGS_DEAD_LETTER_QUEUE_URL": closings.DeadLetterURL,
-		"JWT_SECRET": local.DefaultSecret, "HOLD": hold.String(), "ALIPAY_FAKE": "true", "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID,
+		"JWT_SECRET": drillSecret, "HOLD": hold.String(), "ALIPAY_FAKE": "true", "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID,
 		"ALIPAY_GATEWAY": w.host.URL + "/gateway.do", "ALIPAY_NOTIFY_URL": w.host.URL + "/seckill/alipay/notify", "CASHIER_URL": w.host.URL + "/cashier",
 		"ALIPAY_PRIVATE_KEY": w.shop.Private, "ALIPAY_PUBLIC_KEY": w.gateway.Public,
 		"GATEWAY_PRIVATE_KEY": w.gateway.Private, "ALIPAY_SHOP_PUBLIC_KEY": w.shop.Public,
 	}
-	if proxied {
+	if d.account != nil {
+		w.limitedEnviron(w.environ)
+	}
+	if d.proxied {
 		over, err := w.proxies.open(ctx, w.name, map[string]string{"REDIS_ADDRS": w.redis.addr, "AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr})
 		if err != nil {
 			return err
@@ -180,12 +215,13 @@ func (w *world) start(ctx context.Context, proxied bool) error {
 }
 
 // count keeps what buy was answered.
-func (w *world) count(function string, status int) {
+func (w *world) count(a lambdahost.Answer) {
+	w.sums.add(&a)
 	switch {
-	case function != "buy":
-	case status == http.StatusOK:
+	case a.Function != "buy":
+	case a.Status == http.StatusOK:
 		w.accepted.Add(1)
-	case status < http.StatusInternalServerError:
+	case a.Status < http.StatusInternalServerError:
 		w.refused.Add(1)
 	default:
 		w.unavailable.Add(1)
@@ -277,6 +313,12 @@ func (w *world) close() {
 	}
 	if w.client != nil {
 		_ = w.client.Close()
+	}
+	if w.aws != nil {
+		_ = w.aws.Close()
+	}
+	if w.cache != nil {
+		w.cache.Close()
 	}
 	both.Wait()
 }

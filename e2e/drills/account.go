@@ -1,0 +1,285 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"seckill/e2e/account"
+	"seckill/e2e/lambdahost"
+)
+
+const (
+	scale     = 100                     // how much smaller than AWS's the rates and numbers of an account drill are
+	secrets   = "/seckill/drill"        // SecretsPath
+	ackLimit  = 3 * time.Second         // of an operator's stop
+	toldLimit = 5 * time.Second         // of a notification
+	operation = 20 * time.Second        // of an operator's command, until it is broken off
+	settled   = 2500 * time.Millisecond // after Redis slows down, until answers are those of a slow one
+)
+
+// deployment is a stack in an account, in AWS's own figures.
+type deployment struct {
+	limits    account.Limits
+	throttles map[string]account.Throttle // of the stage: parameters ThrottleRate and ThrottleBurst, and what the template gives single methods
+	reserved  map[string]float64          // executions, by function
+	consume   float64                     // ConsumeConcurrency
+}
+
+// limited is a drill in an account that enforces its limits: no instance is there before it is needed.
+type limited struct {
+	deployment
+	stock int
+	crowd []string           // flags of seckill load, over those of every drill
+	judge func(*world) error // what has to be so when the crowd is gone; may be nil
+}
+
+// cold are the functions of the stack. The fake payment gateway stands for Alipay, which has an account of its own.
+var cold = []string{"buy", "shop", "consume", "notify", "expire", "refund", "reconcile", "repair", "stage"}
+
+// raised is an account whose quotas were raised as `seckill plan` asks for: concurrency, and the tables' warm writes.
+func raised(concurrency, warmWrites float64) account.Limits {
+	l := account.AWS()
+	l.Concurrency, l.TableWrites = concurrency, warmWrites
+	return l
+}
+
+// sums are answers of the front by what they are.
+type sums struct {
+	mu       sync.Mutex
+	by       map[answerKind]int
+	notified []lambdahost.Answer
+	bought   []lambdahost.Answer // by buy itself, and by the gateway in its place, but for 429
+	at       []time.Time         // of bought
+	crowd    bool                // its tool runs
+	looked   chan struct{}       // closed when that has looked at the item
+	once     sync.Once
+}
+
+type answerKind struct {
+	function string
+	status   int
+	code     string
+	gateway  bool
+}
+
+func (s *sums) add(a *lambdahost.Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.by[answerKind{a.Function, a.Status, a.Code, a.Gateway}]++
+	switch {
+	case a.Function == "notify":
+		s.notified = append(s.notified, *a)
+	case a.Function == "buy" && a.Status != http.StatusTooManyRequests:
+		s.bought, s.at = append(s.bought, *a), append(s.at, time.Now())
+	case strings.HasPrefix(a.Resource, "/seckill/detail/") && a.Status == http.StatusOK && s.crowd:
+		s.once.Do(func() { close(s.looked) })
+	}
+}
+
+// reset forgets what was answered before the crowd came.
+func (s *sums) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.by, s.notified, s.bought, s.at, s.crowd = map[answerKind]int{}, nil, nil, nil, true
+}
+
+// boughtSince gives buy's answers from then on.
+func (s *sums) boughtSince(from time.Time) []lambdahost.Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(s.at, from, time.Time.Compare)
+	return slices.Clone(s.bought[i:])
+}
+
+// limits is what functions meet of the account.
+type limits struct {
+	*account.Gateway
+	*account.Lambda
+}
+
+// within puts the account before the world's servers: in the settings, and in what the host is told.
+func (w *world) within(d *limited, o *lambdahost.Options) error {
+	l := d.limits.Hundredth()
+	throttles, reserved := map[string]account.Throttle{}, map[string]float64{}
+	for key, t := range d.throttles {
+		throttles[key] = account.Throttle{Rate: account.Hundredth(t.Rate), Burst: account.Hundredth(t.Burst)}
+	}
+	for function, n := range d.reserved {
+		reserved[function] = account.Hundredth(n)
+	}
+	stack := strings.TrimSuffix(w.prefix(), "-")
+	w.account = account.New(account.Options{Limits: l, DynamoDB: w.dynamo.addr, Secrets: w.secretValues(), Throttles: throttles, Reserved: reserved, Scale: scale,
+		Stack: stack, Outputs: map[string]string{"StageFunction": stack + "-stage", "RefundFunction": stack + "-refund", "ReconcileFunction": stack + "-reconcile", "ApiId": "drill"},
+		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
+			out, err := w.host.Invoke(ctx, function, event)
+			if errors.Is(err, lambdahost.ErrThrottled) {
+				err = account.ErrThrottled
+			}
+			return out, err
+		}})
+	var err error
+	if w.cache, err = w.account.NewCache(w.redis.addr); err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	w.aws = &http.Server{Handler: w.account, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = w.aws.Serve(listener) }() // until close
+	w.awsURL = "http://" + listener.Addr().String()
+	o.Account = limits{w.account.Gateway, w.account.Lambda}
+	o.Cold = map[string]int{}
+	for _, function := range cold {
+		o.Cold[function] = 0
+	}
+	o.Cold["consume"], o.Cold["expire"] = int(account.Hundredth(d.consume)), 1
+	return nil
+}
+
+// secretValues are the account's secrets, as `seckill keys` puts them there.
+func (w *world) secretValues() map[string]string {
+	return map[string]string{
+		secrets + "/jwt-secret": drillSecret, secrets + "/redis-password": "any",
+		secrets + "/alipay-private-key": w.shop.Private, secrets + "/alipay-public-key": w.gateway.Public,
+	}
+}
+
+// limitedEnviron is what functions are told in an account: where AWS is, and of secrets their names.
+func (w *world) limitedEnviron(environ map[string]string) {
+	for _, name := range []string{"JWT_SECRET", "ALIPAY_PRIVATE_KEY", "ALIPAY_PUBLIC_KEY"} {
+		delete(environ, name)
+	}
+	maps.Copy(environ, map[string]string{
+		"AWS_ENDPOINT_URL_DYNAMODB": w.awsURL, "AWS_ENDPOINT_URL_SSM": w.awsURL, "AWS_ENDPOINT_URL_SECRETS_MANAGER": w.awsURL, "REDIS_ADDRS": w.cache.Addr,
+		"JWT_SECRET_PARAM": secrets + "/jwt-secret", "REDIS_PASSWORD_PARAM": secrets + "/redis-password",
+		"ALIPAY_PRIVATE_KEY_PARAM": secrets + "/alipay-private-key", "ALIPAY_PUBLIC_KEY_PARAM": secrets + "/alipay-public-key",
+	})
+}
+
+// coolDown ends all instances of the stack's functions.
+func (w *world) coolDown(functions ...string) (ended int) {
+	for _, function := range functions {
+		ended += w.host.Signal(function, syscall.SIGKILL)
+	}
+	return ended
+}
+
+// answers waits until the shop answers who looks, so that the crowd's tool sees what is on sale.
+func (w *world) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.host.URL+"/seckill/detail/"+item, nil)
+		if err != nil {
+			return err
+		}
+		if answer, err := http.DefaultClient.Do(r); err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		if !pause(ctx, time.Second) {
+			return errors.New("the shop answers nobody before the crowd has come")
+		}
+	}
+}
+
+// initErrors are those of the stack's functions so far.
+func (w *world) initErrors() (n int64) {
+	for _, function := range cold {
+		n += w.host.Stats(function).InitErrors
+	}
+	return n
+}
+
+// operate runs one of an operator's commands on the stack.
+func (w *world) operate(ctx context.Context, args ...string) (took time.Duration, said string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, operation)
+	defer cancel()
+	all := append([]string{"items", "--stack", strings.TrimSuffix(w.prefix(), "-"), "--region", region}, args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(w.root, "bin", "seckill"), all...)
+	cmd.Env = append(cmd.Environ(), "AWS_ENDPOINT_URL="+w.awsURL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true")
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	return time.Since(began), strings.TrimSpace(string(out)), err
+}
+
+// acknowledged is an operator's command that has to be carried out within ackLimit.
+func (w *world) acknowledged(ctx context.Context, what string, args ...string) (string, error) {
+	took, said, err := w.operate(ctx, args...)
+	if err != nil || took > ackLimit {
+		return "", fmt.Errorf("%s: %q after %.1f s: %w", what, said, took.Seconds(), err)
+	}
+	return fmt.Sprintf("%s acknowledged after %.1f s", what, took.Seconds()), nil
+}
+
+// again repeats an operator's command until it is carried out.
+func (w *world) again(ctx context.Context, args ...string) error {
+	for {
+		_, said, err := w.operate(ctx, args...)
+		if err == nil {
+			return nil
+		}
+		if !pause(ctx, time.Second) {
+			return fmt.Errorf("%s: %s: %w", strings.Join(args, " "), said, err)
+		}
+	}
+}
+
+// refusals are what the account's limits kept out.
+func (w *world) refusals() string {
+	var out []string
+	for name, n := range w.account.Counts() {
+		if n.Refused > 0 {
+			out = append(out, fmt.Sprintf("%s %d of %d", name, n.Refused, n.Passed+n.Refused))
+		}
+	}
+	slices.Sort(out)
+	return "over the limit: " + strings.Join(out, ", ")
+}
+
+// faults5xx says which answers of the stack were 5xx, other than not_ready.
+func (s *sums) faults5xx() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for k, n := range s.by {
+		if k.status < http.StatusInternalServerError || k.code == "not_ready" || !slices.Contains(cold, k.function) {
+			continue
+		}
+		by := "by itself"
+		if k.gateway {
+			by = "by the gateway"
+		}
+		out = append(out, fmt.Sprintf("%s %d %s %s: %d", k.function, k.status, k.code, by, n))
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// inTheStack counts answers of the stack's functions by status.
+func (s *sums) inTheStack(status int) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, c := range s.by {
+		if k.status == status && slices.Contains(cold, k.function) {
+			n += c
+		}
+	}
+	return n
+}

@@ -1,0 +1,205 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/e2e/account"
+)
+
+// The stage's throttle of template.yaml's defaults, and one that fits a start without a warm instance: Lambda starts 1,000 instances of a function at
+// once, and what API Gateway lets through beyond that is answered 503, so burst + rate × cold start has to be below it. At 400 + 1,000/s a cold start
+// may take 0.6 s.
+var (
+	usual   = map[string]account.Throttle{"*/*": {Rate: 5000, Burst: 2500}}
+	careful = map[string]account.Throttle{"*/*": {Rate: 1000, Burst: 400}}
+)
+
+// limitedDrills are those in an account that enforces its limits. Each is alone on the machine.
+var limitedDrills = []drill{
+	{name: "opening", faults: []fault{coldOpening}, account: &limited{deployment: deployment{limits: raised(3000, 4000), throttles: careful, consume: 200}, stock: 100,
+		crowd: []string{"--ramp", "10s", "--lead", "5s", "--for", "60s", "--pay", "1", "--cancel", "0", "--abandon", "0"}, judge: openingHolds}},
+	{name: "slow-redis", faults: []fault{slowRedis}, account: &limited{deployment: deployment{limits: raised(3000, 40_000), throttles: usual, consume: 200}, stock: 5000,
+		crowd: []string{"--ramp", "100s", "--for", "130s"}}},
+	{name: "pay-day", faults: []fault{payDay}, account: &limited{deployment: deployment{limits: raised(3000, 40_000), throttles: usual, consume: 200}, stock: 300,
+		crowd: []string{"--ramp", "30s", "--for", "90s", "--pay", "1", "--cancel", "0", "--abandon", "0", "--think", "4s"}, judge: allNotified}},
+	{name: "garbage", faults: []fault{garbage}, account: &limited{deployment: deployment{limits: raised(3000, 40_000), throttles: usual, consume: 200}, stock: 300,
+		crowd: []string{"--shoppers", "2000", "--ramp", "20s", "--for", "60s", "--pay", "1", "--cancel", "0", "--abandon", "0"}}},
+}
+
+// coldOpening ends what the tool's look has started, a moment before the first shopper.
+func coldOpening(ctx context.Context, w *world) (string, error) {
+	select {
+	case <-w.sums.looked:
+	case <-ctx.Done():
+		return "", errors.New("the crowd's tool did not see the item")
+	}
+	ended := w.coolDown("buy", "shop", "consume", "notify")
+	before := w.starts()
+	<-ctx.Done()
+	return fmt.Sprintf("%d instances ended before the first shopper, %d started cold after", ended, w.starts()-before), nil
+}
+
+func (w *world) starts() (n int64) {
+	for _, function := range cold {
+		n += w.host.Stats(function).Started
+	}
+	return n
+}
+
+// openingHolds: no init dies, and nobody hears 5xx but not_ready.
+func openingHolds(w *world) error {
+	var errs []error
+	if n := w.initErrors() - w.initsBefore; n > 0 {
+		errs = append(errs, fmt.Errorf("%d inits died", n))
+	}
+	if said := w.sums.faults5xx(); said != "" {
+		errs = append(errs, fmt.Errorf("answers 5xx: %s", said))
+	}
+	if w.accepted.Load() == 0 {
+		errs = append(errs, errors.New("nobody could buy"))
+	}
+	return errors.Join(errs...)
+}
+
+// slowRedis has Redis take 200 ms a call for a minute, and 2 s then, while an operator stops the sale. All that goes wrong is told.
+func slowRedis(ctx context.Context, w *world) (string, error) {
+	if err := w.sold(ctx, 0.01); err != nil {
+		return "", err
+	}
+	said, errs := "", []error(nil)
+	step := func(what string, args ...string) {
+		one, err := w.acknowledged(ctx, what, args...)
+		said, errs = join(said, one), append(errs, err)
+	}
+	began := time.Now()
+	w.cache.Slow(200 * time.Millisecond)
+	pause(ctx, 15*time.Second)
+	w.coolDown("stage")
+	pause(ctx, look)
+	step("cold stop at 200 ms", "stop", item)
+	errs = append(errs, w.again(ctx, "resume", item))
+	pause(ctx, 10*time.Second)
+	step("warm stop at 200 ms", "stop", item)
+	errs = append(errs, w.again(ctx, "resume", item))
+	pause(ctx, time.Until(began.Add(time.Minute)))
+
+	w.cache.Slow(2 * time.Second)
+	pause(ctx, settled)
+	slow := time.Now()
+	pause(ctx, 10*time.Second)
+	good, bad := 0, map[string]int{}
+	for _, a := range w.sums.boughtSince(slow) {
+		if a.Status == http.StatusServiceUnavailable && a.Retry {
+			good++
+		} else {
+			bad[fmt.Sprintf("%d %s, Retry-After %v", a.Status, a.Code, a.Retry)]++
+		}
+	}
+	said = join(said, fmt.Sprintf("at 2 s %d purchases heard 503 with Retry-After", good))
+	if good == 0 || len(bad) > 0 {
+		errs = append(errs, fmt.Errorf("at 2 s %d purchases heard 503 with Retry-After, others %v", good, bad))
+	}
+	if took, what, err := w.operate(ctx, "stop", item); err == nil || !strings.Contains(what, "Redis") {
+		errs = append(errs, fmt.Errorf("stop at 2 s does not say that Redis is pending, but after %.1f s: %q (%w)", took.Seconds(), what, err))
+	} else {
+		said = join(said, fmt.Sprintf("stop says after %.1f s: %s", took.Seconds(), what))
+	}
+	step("stop --hard at 2 s", "stop", "--hard", item)
+	pause(ctx, time.Second)
+	hard, before := time.Now(), w.sums.inTheStack(http.StatusTooManyRequests)
+	pause(ctx, 4*time.Second)
+	if n := len(w.sums.boughtSince(hard.Add(settled))); n > 0 || w.sums.inTheStack(http.StatusTooManyRequests) == before {
+		errs = append(errs, fmt.Errorf("after stop --hard %d purchases still got through", n))
+	}
+	w.cache.Slow(0)
+	pause(ctx, time.Second)
+	step("stop with Redis well again", "stop", item)
+	return said, errors.Join(errs...)
+}
+
+// payDay lets the crowd be.
+func payDay(ctx context.Context, w *world) (string, error) {
+	<-ctx.Done()
+	w.sums.mu.Lock()
+	defer w.sums.mu.Unlock()
+	slowest := time.Duration(0)
+	for i := range w.sums.notified {
+		slowest = max(slowest, w.sums.notified[i].Took)
+	}
+	return fmt.Sprintf("%d notifications, the slowest answered after %.2f s", len(w.sums.notified), slowest.Seconds()), nil
+}
+
+// fewest is how many notifications there have to be at the least, so that the drill means something.
+const fewest = 50
+
+// allNotified: each notification was answered 200 in time.
+func allNotified(w *world) error {
+	w.sums.mu.Lock()
+	defer w.sums.mu.Unlock()
+	bad := map[string]int{}
+	for _, a := range w.sums.notified {
+		switch {
+		case a.Status != http.StatusOK && a.Gateway:
+			bad[fmt.Sprintf("%d by the gateway", a.Status)]++
+		case a.Status != http.StatusOK:
+			bad[fmt.Sprintf("%d", a.Status)]++
+		case a.Took > toldLimit:
+			bad[fmt.Sprintf("later than %v", toldLimit)]++
+		}
+	}
+	if len(bad) > 0 || len(w.sums.notified) < fewest {
+		return fmt.Errorf("of %d notifications (%d at the least) these were not answered: %v", len(w.sums.notified), fewest, bad)
+	}
+	return nil
+}
+
+// garbage is one client without a token that asks as fast as it can. It is measured only.
+func garbage(ctx context.Context, w *world) (string, error) {
+	const connections = 16
+	if err := w.sold(ctx, 0.01); err != nil {
+		return "", err
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}, Timeout: 30 * time.Second}
+	defer client.CloseIdleConnections()
+	var sent, refused, throttled, other atomic.Int64
+	before, from := w.accepted.Load()+w.refused.Load(), time.Now()
+	var all sync.WaitGroup
+	for range connections {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.host.URL+"/seckill/buy", strings.NewReader("{}"))
+				if err != nil {
+					return
+				}
+				answer, err := client.Do(r)
+				if err != nil {
+					continue
+				}
+				_ = answer.Body.Close()
+				sent.Add(1)
+				switch answer.StatusCode {
+				case http.StatusUnauthorized:
+					refused.Add(1)
+				case http.StatusTooManyRequests:
+					throttled.Add(1)
+				default:
+					other.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	took := time.Since(from).Seconds()
+	others := w.accepted.Load() + w.refused.Load() - before - refused.Load() - throttled.Load()
+	return fmt.Sprintf("garbage %.0f/s: %d answered 401 (%.1f/s), %d 429, %d otherwise; meanwhile %.1f/s of the shoppers' purchases were answered", float64(sent.Load())/took, refused.Load(),
+		float64(refused.Load())/took, throttled.Load(), other.Load(), float64(others)/took), nil
+}
