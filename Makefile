@@ -164,6 +164,10 @@ coverage: ## what of the flows and the scripts the simulator reaches; ARGS="-see
 drills: build ## break Redis, database, queues, processes and network while 10,000 shoppers buy, and audit each sale; ARGS="-only redis-flush,network"
 	@e2e/drills/run.sh $(ARGS)
 
+.PHONY: opening
+opening: build ## a sale's first minute in an account that enforces its limits, at 1:100, with no instance warm
+	@e2e/drills/run.sh -only opening
+
 .PHONY: mutants
 mutants: ## sabotage flows, scripts and ledger in one place at a time: the simulator has to notice; ARGS="-only NAME" plays one
 	$(GO) run ./sim/mutants $(ARGS)

@@ -1,9 +1,11 @@
-// Package account stands in for an AWS account that enforces its limits, for drills: the calls of functions, shoppers and operators pass through it on
-// their way to real servers and to e2e/lambdahost, and what is over a limit is refused with the service's own error. In: calls. Out: the same calls as far
-// as the limits allow, or refusals; counts of both. Rates and numbers of instances are a hundredth of the account's, and at least 1, so that a hundredth
+// Package account stands in for an AWS account that enforces its limits, for drills: the calls of functions, shoppers
+// and operators pass through it on their way to real servers and to e2e/lambdahost, and what is over a limit is refused
+// with the service's own error. In: calls. Out: the same calls as far as the limits allow, or refusals; counts of both.
+// Rates and numbers of instances are a hundredth of the account's, and at least 1, so that a hundredth
 // of a crowd meets what a whole one meets; times are as they are.
 //
-// It stands for limits only. Permissions, regions and what a service does within its limits are for other stand-ins and for AWS itself. docs/adr/0022 says
+// It stands for limits only. Permissions, regions and what a service does within its limits are for other stand-ins and
+// for AWS itself. docs/adr/0022 says
 // what each limit rests on and how sure it is.
 package account
 
@@ -18,21 +20,29 @@ type Clock func() time.Time
 
 // Limits are those of one account in one region. Rates are a second's.
 type Limits struct {
-	Parameters  float64 // GetParameters of Systems Manager. "AWS Systems Manager endpoints and quotas": 40, shared with GetParameter
-	Secrets     float64 // GetSecretValue of Secrets Manager. "AWS Secrets Manager quotas": 10,000
-	Control     float64 // DynamoDB's control plane, DescribeTable among it. "Best practices for managing the control plane in DynamoDB": 2,500
-	APIRate     float64 // requests to all APIs. "Amazon API Gateway quotas": 10,000
-	APIBurst    float64 // the token bucket's size: 5,000, set by AWS
-	Concurrency float64 // executions of Lambda at a time. "Lambda quotas": 1,000, of a new account less; raised on request
-	Growth      float64 // instances that a function may gain within GrowthTime. "Lambda scaling behavior": 1,000 each 10 s, refilled continuously, not saved
+	// GetParameters of Systems Manager. "AWS Systems Manager endpoints and quotas": 40, shared with GetParameter
+	Parameters float64
+	Secrets    float64 // GetSecretValue of Secrets Manager. "AWS Secrets Manager quotas": 10,000
+	// DynamoDB's control plane, DescribeTable among it. "Best practices for managing the control plane in DynamoDB":
+	// 2,500
+	Control  float64
+	APIRate  float64 // requests to all APIs. "Amazon API Gateway quotas": 10,000
+	APIBurst float64 // the token bucket's size: 5,000, set by AWS
+	// executions of Lambda at a time. "Lambda quotas": 1,000, of a new account less; raised on request
+	Concurrency float64
+	// instances that a function may gain within GrowthTime. "Lambda scaling behavior": 1,000 each 10 s, refilled
+	// continuously, not saved
+	Growth      float64
 	PerInstance float64 // invocations a second for each of Concurrency, whatever the scale. "Lambda quotas": 10
 
 	PartitionReads  float64 // units for one partition key. "Partitions and data distribution in DynamoDB": 3,000
 	PartitionWrites float64 // 1,000
-	TableReads      float64 // units that a new table on demand, or an index of it, takes. "DynamoDB on-demand capacity mode": 12,000
-	TableWrites     float64 // 4,000; WarmThroughput raises it
+	// units that a new table on demand, or an index of it, takes. "DynamoDB on-demand capacity mode": 12,000
+	TableReads  float64
+	TableWrites float64 // 4,000; WarmThroughput raises it
 
-	// ECPU is ElastiCache Serverless's units for one slot, which is where an item's keys are, and for a new cache. "Scaling ElastiCache": 30,000.
+	// ECPU is ElastiCache Serverless's units for one slot, which is where an item's keys are, and for a new cache.
+	// "Scaling ElastiCache": 30,000.
 	ECPU float64
 }
 
@@ -46,8 +56,21 @@ const (
 
 // AWS are the limits of an account for which nobody has asked for more.
 func AWS() Limits {
-	return Limits{Parameters: 40, Secrets: 10_000, Control: 2500, APIRate: 10_000, APIBurst: 5000, Concurrency: 1000, Growth: 1000, PerInstance: 10,
-		PartitionReads: 3000, PartitionWrites: 1000, TableReads: 12_000, TableWrites: 4000, ECPU: 30_000}
+	return Limits{
+		Parameters:      40,
+		Secrets:         10_000,
+		Control:         2500,
+		APIRate:         10_000,
+		APIBurst:        5000,
+		Concurrency:     1000,
+		Growth:          1000,
+		PerInstance:     10,
+		PartitionReads:  3000,
+		PartitionWrites: 1000,
+		TableReads:      12_000,
+		TableWrites:     4000,
+		ECPU:            30_000,
+	}
 }
 
 // Hundredth is a hundredth of a rate or a number of instances, and at least 1; 0 stays 0, which is "none".
@@ -60,7 +83,8 @@ func Hundredth(v float64) float64 {
 
 // Hundredth scales all limits. PerInstance is a fact about one instance, and stays.
 func (l Limits) Hundredth() Limits {
-	for _, v := range []*float64{&l.Parameters, &l.Secrets, &l.Control, &l.APIRate, &l.APIBurst, &l.Concurrency, &l.Growth,
+	for _, v := range []*float64{&l.Parameters, &l.Secrets, &l.Control, &l.APIRate, &l.APIBurst,
+		&l.Concurrency, &l.Growth,
 		&l.PartitionReads, &l.PartitionWrites, &l.TableReads, &l.TableWrites, &l.ECPU} {
 		*v = Hundredth(*v)
 	}

@@ -39,8 +39,12 @@ func open(t *testing.T, o account.Options) (*account.Account, aws.Config) {
 	a := account.New(o)
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	return a, aws.Config{Region: "eu-west-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-		Retryer: func() aws.Retryer { return aws.NopRetryer{} }}
+	return a, aws.Config{
+		Region:       "eu-west-1",
+		BaseEndpoint: &server.URL,
+		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
+		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
+	}
 }
 
 // code is an AWS error's.
@@ -52,7 +56,8 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-// hundred has a limit's calls pass, one more refused with the service's own error, and one again a moment later, when that much is refilled.
+// hundred has a limit's calls pass, one more refused with the service's own error, and one again a moment later, when
+// that much is refilled.
 func hundred(t *testing.T, clock *memory.Clock, limit int, refill time.Duration, want string, do func() error) {
 	t.Helper()
 	for n := range limit {
@@ -75,8 +80,21 @@ func hundred(t *testing.T, clock *memory.Clock, limit int, refill time.Duration,
 func TestHundredth(t *testing.T) {
 	t.Parallel()
 	l := account.AWS().Hundredth()
-	want := account.Limits{Parameters: 1, Secrets: 100, Control: 25, APIRate: 100, APIBurst: 50, Concurrency: 10, Growth: 10, PerInstance: 10,
-		PartitionReads: 30, PartitionWrites: 10, TableReads: 120, TableWrites: 40, ECPU: 300}
+	want := account.Limits{
+		Parameters:      1,
+		Secrets:         100,
+		Control:         25,
+		APIRate:         100,
+		APIBurst:        50,
+		Concurrency:     10,
+		Growth:          10,
+		PerInstance:     10,
+		PartitionReads:  30,
+		PartitionWrites: 10,
+		TableReads:      120,
+		TableWrites:     40,
+		ECPU:            300,
+	}
 	if l != want {
 		t.Errorf("got %+v\nwant %+v", l, want)
 	}
@@ -85,11 +103,19 @@ func TestHundredth(t *testing.T) {
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	_, cfg := open(t, account.Options{Limits: account.Limits{Parameters: 40}, Clock: clock.Now, Secrets: map[string]string{"/a": "1"}})
+	_, cfg := open(
+		t,
+		account.Options{
+			Limits:  account.Limits{Parameters: 40},
+			Clock:   clock.Now,
+			Secrets: map[string]string{"/a": "1"},
+		},
+	)
 	client := ssm.NewFromConfig(cfg)
 	hundred(t, clock, 40, time.Second/40, "ThrottlingException", func() error {
 		out, err := client.GetParameters(t.Context(), &ssm.GetParametersInput{Names: []string{"/a", "/b"}})
-		if err == nil && (len(out.Parameters) != 1 || *out.Parameters[0].Value != "1" || len(out.InvalidParameters) != 1) {
+		if err == nil &&
+			(len(out.Parameters) != 1 || *out.Parameters[0].Value != "1" || len(out.InvalidParameters) != 1) {
 			t.Errorf("%+v", out)
 		}
 		return err
@@ -128,10 +154,22 @@ func ask(t *testing.T, cfg aws.Config, target, body string) error {
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	_, cfg := open(t, account.Options{Limits: account.Limits{Secrets: 100}, Clock: clock.Now, Secrets: map[string]string{"a": "1"}})
-	hundred(t, clock, 100, time.Second/100, "ThrottlingException", func() error { return ask(t, cfg, "secretsmanager.GetSecretValue", `{"SecretId":"a"}`) })
+	_, cfg := open(
+		t,
+		account.Options{Limits: account.Limits{Secrets: 100}, Clock: clock.Now, Secrets: map[string]string{"a": "1"}},
+	)
+	hundred(
+		t,
+		clock,
+		100,
+		time.Second/100,
+		"ThrottlingException",
+		func() error { return ask(t, cfg, "secretsmanager.GetSecretValue", `{"SecretId":"a"}`) },
+	)
 	clock.Advance(time.Second)
-	if err := ask(t, cfg, "secretsmanager.GetSecretValue", `{"SecretId":"b"}`); code(err) != "ResourceNotFoundException" {
+	if err := ask(t, cfg, "secretsmanager.GetSecretValue", `{"SecretId":"b"}`); code(
+		err,
+	) != "ResourceNotFoundException" {
 		t.Error(err)
 	}
 }
@@ -167,13 +205,21 @@ func TestGatewayOfAMethod(t *testing.T) {
 func TestUpdateStage(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a, cfg := open(t, account.Options{Limits: account.Limits{APIRate: 1000, APIBurst: 1000}, Clock: clock.Now, Scale: 100,
-		Throttles: map[string]account.Throttle{"*/*": {Rate: 50, Burst: 25}, "/notify/POST": {Rate: 20, Burst: 10}}})
+	a, cfg := open(
+		t,
+		account.Options{Limits: account.Limits{APIRate: 1000, APIBurst: 1000}, Clock: clock.Now, Scale: 100,
+			Throttles: map[string]account.Throttle{
+				"*/*":          {Rate: 50, Burst: 25},
+				"/notify/POST": {Rate: 20, Burst: 10},
+			}},
+	)
 	client := apigateway.NewFromConfig(cfg)
 	set := func(path, value string) {
 		t.Helper()
-		if _, err := client.UpdateStage(t.Context(), &apigateway.UpdateStageInput{RestApiId: aws.String("api"), StageName: aws.String("live"),
-			PatchOperations: []agtypes.PatchOperation{{Op: agtypes.OpReplace, Path: &path, Value: &value}}}); err != nil {
+		if _, err := client.UpdateStage(t.Context(), &apigateway.UpdateStageInput{
+			RestApiId: aws.String("api"), StageName: aws.String("live"),
+			PatchOperations: []agtypes.PatchOperation{{Op: agtypes.OpReplace, Path: &path, Value: &value}},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,8 +234,12 @@ func TestUpdateStage(t *testing.T) {
 	if err := let(a, http.MethodGet, "/time")(); err != nil {
 		t.Error(err)
 	}
-	out, err := client.GetStage(t.Context(), &apigateway.GetStageInput{RestApiId: aws.String("api"), StageName: aws.String("live")})
-	if err != nil || out.MethodSettings["~1buy/POST"].ThrottlingRateLimit != 100 || out.MethodSettings["*/*"].ThrottlingBurstLimit != 2500 {
+	out, err := client.GetStage(
+		t.Context(),
+		&apigateway.GetStageInput{RestApiId: aws.String("api"), StageName: aws.String("live")},
+	)
+	if err != nil || out.MethodSettings["~1buy/POST"].ThrottlingRateLimit != 100 ||
+		out.MethodSettings["*/*"].ThrottlingBurstLimit != 2500 {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
@@ -197,8 +247,10 @@ func TestUpdateStage(t *testing.T) {
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a := account.New(account.Options{Limits: account.Limits{Concurrency: 100, Growth: 1000, PerInstance: 10}, Clock: clock.Now,
-		Reserved: map[string]float64{"stage": 1, "notify": 4}})
+	a := account.New(
+		account.Options{Limits: account.Limits{Concurrency: 100, Growth: 1000, PerInstance: 10}, Clock: clock.Now,
+			Reserved: map[string]float64{"stage": 1, "notify": 4}},
+	)
 	begun := map[string]int{}
 	var ends []func()
 	for _, function := range []string{"buy", "shop", "stage", "notify"} {
@@ -233,7 +285,9 @@ func TestConcurrency(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a := account.New(account.Options{Limits: account.Limits{Concurrency: 5000, Growth: 1000, PerInstance: 10}, Clock: clock.Now})
+	a := account.New(
+		account.Options{Limits: account.Limits{Concurrency: 5000, Growth: 1000, PerInstance: 10}, Clock: clock.Now},
+	)
 	start := func(function string) func() error {
 		return func() error {
 			if _, ok := a.Lambda.Begin(function, true); !ok {
@@ -252,7 +306,9 @@ func TestGrowth(t *testing.T) {
 func TestInvocationsASecond(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a := account.New(account.Options{Limits: account.Limits{Concurrency: 10, Growth: 1000, PerInstance: 10}, Clock: clock.Now})
+	a := account.New(
+		account.Options{Limits: account.Limits{Concurrency: 10, Growth: 1000, PerInstance: 10}, Clock: clock.Now},
+	)
 	hundred(t, clock, 100, 10*time.Millisecond, "429", func() error {
 		end, ok := a.Lambda.Begin("buy", false)
 		if !ok {
@@ -266,17 +322,24 @@ func TestInvocationsASecond(t *testing.T) {
 // An operator's call for which there is no execution gets Lambda's own refusal.
 func TestInvokeThrottled(t *testing.T) {
 	t.Parallel()
-	_, cfg := open(t, account.Options{Stack: "shop", Invoke: func(_ context.Context, function string, event []byte) ([]byte, error) {
-		if function == "stage" {
-			return event, nil
-		}
-		return nil, account.ErrThrottled
-	}})
+	_, cfg := open(
+		t,
+		account.Options{Stack: "shop", Invoke: func(_ context.Context, function string, event []byte) ([]byte, error) {
+			if function == "stage" {
+				return event, nil
+			}
+			return nil, account.ErrThrottled
+		}},
+	)
 	client := lambda.NewFromConfig(cfg)
-	if out, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("shop-stage"), Payload: []byte(`{"a":1}`)}); err != nil || string(out.Payload) != `{"a":1}` {
+	stage := &lambda.InvokeInput{FunctionName: aws.String("shop-stage"), Payload: []byte(`{"a":1}`)}
+	if out, err := client.Invoke(t.Context(), stage); err != nil ||
+		string(out.Payload) != `{"a":1}` {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if _, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("shop-buy")}); code(err) != "TooManyRequestsException" {
+	if _, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("shop-buy")}); code(
+		err,
+	) != "TooManyRequestsException" {
 		t.Error(err)
 	}
 }
@@ -288,11 +351,19 @@ func server(t *testing.T) string {
 		b, _ := io.ReadAll(r.Body)
 		switch _, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); call {
 		case "DescribeTable":
-			fmt.Fprint(w, `{"Table":{"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],"GlobalSecondaryIndexes":[{"IndexName":"due","KeySchema":[{"AttributeName":"shard","KeyType":"HASH"}]}]}}`)
+			fmt.Fprint(
+				w,
+				`{"Table":{"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],`+
+					`"GlobalSecondaryIndexes":[{"IndexName":"due","KeySchema":[{"AttributeName":"shard","KeyType":"HASH"}]}]}}`,
+			)
 		case "TransactWriteItems":
 			fmt.Fprint(w, `{"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":4,"Table":{"CapacityUnits":4}}]}`)
 		case "PutItem":
-			fmt.Fprint(w, `{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":2,"Table":{"CapacityUnits":1},"GlobalSecondaryIndexes":{"due":{"CapacityUnits":1}}}}`)
+			fmt.Fprint(
+				w,
+				`{"ConsumedCapacity":{"TableName":"orders","CapacityUnits":2,"Table":{"CapacityUnits":1},`+
+					`"GlobalSecondaryIndexes":{"due":{"CapacityUnits":1}}}}`,
+			)
 		default:
 			if !strings.Contains(string(b), `"ReturnConsumedCapacity":"INDEXES"`) {
 				t.Errorf("%s does not ask what it consumes: %s", call, b)
@@ -314,15 +385,24 @@ const plenty = 1e6
 
 func get(t *testing.T, c *dynamodb.Client, id func() string) func() error {
 	return func() error {
-		_, err := c.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("orders"), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id()}}})
+		_, err := c.GetItem(
+			t.Context(),
+			&dynamodb.GetItemInput{
+				TableName: aws.String("orders"),
+				Key:       map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id()}},
+			},
+		)
 		return err
 	}
 }
 
 func put(t *testing.T, c *dynamodb.Client, id func() string, shard string) func() error {
 	return func() error {
-		_, err := c.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{
-			"id": &types.AttributeValueMemberS{Value: id()}, "shard": &types.AttributeValueMemberS{Value: shard}}})
+		_, err := c.PutItem(
+			t.Context(),
+			&dynamodb.PutItemInput{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{
+				"id": &types.AttributeValueMemberS{Value: id()}, "shard": &types.AttributeValueMemberS{Value: shard}}},
+		)
 		return err
 	}
 }
@@ -357,19 +437,37 @@ func TestPartitionWrites(t *testing.T) {
 func TestTable(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	c := dynamo(t, clock, account.Limits{PartitionReads: plenty, PartitionWrites: plenty, TableReads: 120, TableWrites: 40})
+	c := dynamo(
+		t,
+		clock,
+		account.Limits{PartitionReads: plenty, PartitionWrites: plenty, TableReads: 120, TableWrites: 40},
+	)
 	hundred(t, clock, 120, time.Second/120, "ThrottlingException", get(t, c, another()))
 	hundred(t, clock, 40, time.Second/40, "ThrottlingException", put(t, c, another(), "a"))
 	write := func() error {
-		_, err := c.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-			{Put: &types.Put{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}}},
-			{Put: &types.Put{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "2"}}}}}})
+		_, err := c.TransactWriteItems(
+			t.Context(),
+			&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+				{
+					Put: &types.Put{
+						TableName: aws.String("orders"),
+						Item:      map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}},
+					},
+				},
+				{
+					Put: &types.Put{
+						TableName: aws.String("orders"),
+						Item:      map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "2"}},
+					},
+				}}},
+		)
 		return err
 	}
 	clock.Advance(time.Minute)
 	hundred(t, clock, 10, time.Second/10, "TransactionCanceledException", write)
 	var cancelled *types.TransactionCanceledException
-	if err := write(); !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != 2 || aws.ToString(cancelled.CancellationReasons[0].Code) != "ThrottlingError" {
+	if err := write(); !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != 2 ||
+		aws.ToString(cancelled.CancellationReasons[0].Code) != "ThrottlingError" {
 		t.Errorf("%v", err)
 	}
 }
@@ -403,7 +501,8 @@ func TestControlPlane(t *testing.T) {
 	})
 }
 
-// The cache holds back what is over its limit: 100 units pass at once, the next waits for the time in which it is refilled.
+// The cache holds back what is over its limit: 100 units pass at once, the next waits for the time in which it is
+// refilled.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	a := account.New(account.Options{Limits: account.Limits{ECPU: 100}})
@@ -412,8 +511,18 @@ func TestCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(cache.Close)
-	client := redis.NewClient(&redis.Options{Addr: cache.Addr, Password: "any", Protocol: 2, DisableIdentity: true, PoolSize: 1, MaxRetries: -1, ReadTimeout: time.Minute,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
+	client := redis.NewClient(
+		&redis.Options{
+			Addr:                     cache.Addr,
+			Password:                 "any",
+			Protocol:                 2,
+			DisableIdentity:          true,
+			PoolSize:                 1,
+			MaxRetries:               -1,
+			ReadTimeout:              time.Minute,
+			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		},
+	)
 	t.Cleanup(func() { _ = client.Close() })
 	from := time.Now()
 	for range 150 {

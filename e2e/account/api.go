@@ -42,11 +42,15 @@ type Options struct {
 	Scale     float64            // what UpdateStage's figures are divided by, and GetStage's multiplied
 	Stack     string             // its name
 	Outputs   map[string]string  // of the stack
-	// Invoke has a function handle an event: the answer, or ErrThrottled, or another error, which is the function's own.
+	// Parameters are the stack's.
+	Parameters map[string]string
+	// Invoke has a function handle an event: the answer, or ErrThrottled, or another error, which is the function's
+	// own.
 	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
 }
 
-// Account is an http.Handler that answers AWS's services at one address: Systems Manager, Secrets Manager, DynamoDB, and for operators STS,
+// Account is an http.Handler that answers AWS's services at one address: Systems Manager, Secrets Manager, DynamoDB,
+// and for operators STS,
 // CloudFormation, Lambda's Invoke and API Gateway's stage.
 type Account struct {
 	Lambda  *Lambda
@@ -69,13 +73,22 @@ func New(o Options) *Account {
 	if o.Scale == 0 {
 		o.Scale = 1
 	}
-	a := &Account{options: o, limits: o.Limits, clock: o.Clock, parameters: aSecond(o.Clock, o.Limits.Parameters), secrets: aSecond(o.Clock, o.Limits.Secrets)}
+	a := &Account{
+		options:    o,
+		limits:     o.Limits,
+		clock:      o.Clock,
+		parameters: aSecond(o.Clock, o.Limits.Parameters),
+		secrets:    aSecond(o.Clock, o.Limits.Secrets),
+	}
 	a.Lambda, a.Gateway, a.dynamo = a.newLambda(o.Reserved), a.newGateway(o.Throttles), a.newDynamoDB(o.DynamoDB)
 	return a
 }
 
 // Counts say by limit what passed and what did not.
 func (a *Account) Counts() map[string]Count { return a.counts.snapshot() }
+
+// Output adds one to the stack's, before the first call.
+func (a *Account) Output(key, value string) { a.options.Outputs[key] = value }
 
 // ServeHTTP answers one call.
 func (a *Account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -92,10 +105,15 @@ func (a *Account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.invoke(w, r, path[2])
 	case len(path) == 4 && path[0] == "restapis" && path[2] == "stages":
 		a.Gateway.stage(w, r, a.options.Scale)
-	case r.Method == http.MethodPost && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
 		a.query(w, r)
 	default:
-		awsError(w, http.StatusBadRequest, "UnknownOperationException", "nothing here answers "+r.Method+" "+r.URL.Path+" "+target)
+		awsError(
+			w,
+			http.StatusBadRequest,
+			"UnknownOperationException",
+			"nothing here answers "+r.Method+" "+r.URL.Path+" "+target,
+		)
 	}
 }
 
@@ -122,11 +140,25 @@ func (a *Account) getSecret(w http.ResponseWriter, r *http.Request) {
 	}
 	v, ok := a.options.Secrets[in.SecretId]
 	if !ok {
-		awsError(w, http.StatusBadRequest, "ResourceNotFoundException", "Secrets Manager can't find the specified secret.")
+		awsError(
+			w,
+			http.StatusBadRequest,
+			"ResourceNotFoundException",
+			"Secrets Manager can't find the specified secret.",
+		)
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"ARN": "arn:aws:secretsmanager:eu-west-1:" + AccountID + ":secret:" + in.SecretId, "Name": in.SecretId, "SecretString": v,
-		"VersionId": "00000000-0000-4000-8000-000000000001", "VersionStages": []string{"AWSCURRENT"}})
+	writeJSON(
+		w,
+		http.StatusOK,
+		map[string]any{
+			"ARN":           "arn:aws:secretsmanager:eu-west-1:" + AccountID + ":secret:" + in.SecretId,
+			"Name":          in.SecretId,
+			"SecretString":  v,
+			"VersionId":     "00000000-0000-4000-8000-000000000001",
+			"VersionStages": []string{"AWSCURRENT"},
+		},
+	)
 }
 
 // may reads a call's input, unless it is over the limit.
@@ -156,7 +188,15 @@ func (a *Account) invoke(w http.ResponseWriter, r *http.Request, function string
 	switch {
 	case errors.Is(err, ErrThrottled):
 		w.Header().Set("X-Amzn-Errortype", "TooManyRequestsException")
-		writeJSON(w, http.StatusTooManyRequests, map[string]string{"Type": "User", "Reason": "ReservedFunctionConcurrentInvocationLimitExceeded", "message": "Rate Exceeded."})
+		writeJSON(
+			w,
+			http.StatusTooManyRequests,
+			map[string]string{
+				"Type":    "User",
+				"Reason":  "ReservedFunctionConcurrentInvocationLimitExceeded",
+				"message": "Rate Exceeded.",
+			},
+		)
 	case err != nil:
 		w.Header().Set("X-Amz-Function-Error", "Unhandled")
 		writeJSON(w, http.StatusOK, map[string]string{"errorType": "Runtime.ExitError", "errorMessage": err.Error()})
@@ -179,20 +219,44 @@ func (a *Account) query(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/xml")
 	switch action {
 	case "GetCallerIdentity":
-		fmt.Fprintf(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><UserId>operator</UserId><Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`, ARN, AccountID)
+		fmt.Fprintf(
+			w,
+			`<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><UserId>operator</UserId>`+
+				`<Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`,
+			ARN,
+			AccountID,
+		)
 	case "DescribeStacks":
-		var out strings.Builder
-		for key, value := range a.options.Outputs {
-			out.WriteString("<member><OutputKey>" + key + "</OutputKey><OutputValue>")
-			_ = xml.EscapeText(&out, []byte(value)) // into memory
-			out.WriteString("</OutputValue></member>")
-		}
-		fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName><StackStatus>UPDATE_COMPLETE</StackStatus>`+
-			`<CreationTime>2026-11-11T00:00:00Z</CreationTime><Outputs>%s</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, a.options.Stack, out.String())
+		fmt.Fprintf(
+			w,
+			`<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>%s</StackName>`+
+				`<StackStatus>UPDATE_COMPLETE</StackStatus>`+
+				`<CreationTime>2026-11-11T00:00:00Z</CreationTime><Outputs>%s</Outputs><Parameters>%s</Parameters>`+
+				`</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+			a.options.Stack,
+			members("Output", a.options.Outputs),
+			members("Parameter", a.options.Parameters),
+		)
 	default:
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>InvalidAction</Code><Message>nothing here answers %s</Message></Error></ErrorResponse>`, action)
+		fmt.Fprintf(
+			w,
+			`<ErrorResponse><Error><Type>Sender</Type><Code>InvalidAction</Code>`+
+				`<Message>nothing here answers %s</Message></Error></ErrorResponse>`,
+			action,
+		)
 	}
+}
+
+// members are pairs as the query protocol lists them.
+func members(kind string, pairs map[string]string) string {
+	var out strings.Builder
+	for key, value := range pairs {
+		out.WriteString("<member><" + kind + "Key>" + key + "</" + kind + "Key><" + kind + "Value>")
+		_ = xml.EscapeText(&out, []byte(value)) // into memory
+		out.WriteString("</" + kind + "Value></member>")
+	}
+	return out.String()
 }
 
 // awsError is an error as AWS's JSON services write it.

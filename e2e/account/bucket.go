@@ -73,7 +73,8 @@ func (b *bucket) set(rate, burst float64) {
 	b.tokens = math.Min(b.tokens, burst)
 }
 
-// growing is a bucket whose rate is at first as given, and later twice the most that was used in a second at least wait ago.
+// growing is a bucket whose rate is at first as given, and later twice the most that was used in a second at least wait
+// ago.
 type growing struct {
 	*bucket
 	initial float64

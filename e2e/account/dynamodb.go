@@ -19,18 +19,23 @@ const (
 
 const dynamoTarget = "DynamoDB_20120810."
 
-// What DynamoDB says when it refuses (API_ThrottlingReason; "DynamoDB throttling diagnosis framework"). A table on demand answers ThrottlingException, a
+// What DynamoDB says when it refuses (API_ThrottlingReason; "DynamoDB throttling diagnosis framework"). A table on
+// demand answers ThrottlingException, a
 // transaction TransactionCanceledException with a reason for each of its parts.
 const (
-	saysTable     = "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly."
-	saysPartition = "Throughput exceeds the current capacity for one or more partition keys of your table or index. Please try again shortly."
+	saysTable = "Throughput exceeds the current capacity of your table or index. " +
+		"DynamoDB is automatically scaling your table or index so please try again shortly."
+	saysPartition = "Throughput exceeds the current capacity for one or more partition keys of your table or index. " +
+		"Please try again shortly."
 )
 
-// dynamoDB is what stands before a DynamoDB-compatible server: it asks the server what each call consumed, by table and index, and refuses calls to a table,
-// an index or a partition key that has consumed its units. As at DynamoDB, a call goes through while anything is left, and what it takes beyond
+// dynamoDB is what stands before a DynamoDB-compatible server: it asks the server what each call consumed, by table and
+// index, and refuses calls to a table, an index or a partition key that has consumed its units. As at DynamoDB, a call
+// goes through while anything is left, and what it takes beyond
 // that keeps later ones out.
 //
-// What it does not: a BatchGetItem is refused whole, where DynamoDB answers a part; units of a call with several keys of one table are shared evenly among
+// What it does not: a BatchGetItem is refused whole, where DynamoDB answers a part; units of a call with several keys
+// of one table are shared evenly among
 // them; an index's partition keys are known of new rows and of queries, not of updates.
 type dynamoDB struct {
 	*Account
@@ -52,8 +57,15 @@ type schema struct {
 }
 
 func (a *Account) newDynamoDB(upstream string) *dynamoDB {
-	return &dynamoDB{Account: a, upstream: upstream, client: &http.Client{}, control: aSecond(a.clock, a.limits.Control), tables: map[string]*growing{}, partitions: map[string]*bucket{},
-		schemas: map[string]*schema{}}
+	return &dynamoDB{
+		Account:    a,
+		upstream:   upstream,
+		client:     &http.Client{},
+		control:    aSecond(a.clock, a.limits.Control),
+		tables:     map[string]*growing{},
+		partitions: map[string]*bucket{},
+		schemas:    map[string]*schema{},
+	}
 }
 
 // part is what a call does to one row, or to the rows of a query: its table, the index that it reads, and the keys.
@@ -99,7 +111,15 @@ func (d *dynamoDB) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	operation := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), dynamoTarget)
 	var parts []part
 	switch operation {
-	case "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchGetItem", "TransactWriteItems", "TransactGetItems":
+	case "GetItem",
+		"PutItem",
+		"UpdateItem",
+		"DeleteItem",
+		"Query",
+		"Scan",
+		"BatchGetItem",
+		"TransactWriteItems",
+		"TransactGetItems":
 		var in call
 		if err := json.Unmarshal(body, &in); err != nil {
 			awsError(w, http.StatusBadRequest, "com.amazon.coral.service#SerializationException", err.Error())
@@ -115,7 +135,12 @@ func (d *dynamoDB) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		passed := d.control.take()
 		d.counts.add(OfControl, passed)
 		if !passed {
-			awsError(w, http.StatusBadRequest, "com.amazonaws.dynamodb.v20120810#ThrottlingException", "Rate of requests exceeds the allowed throughput for DynamoDB control plane operations. Please retry.")
+			awsError(
+				w,
+				http.StatusBadRequest,
+				"com.amazonaws.dynamodb.v20120810#ThrottlingException",
+				"Rate of requests exceeds the allowed throughput for DynamoDB control plane operations. Please retry.",
+			)
 			return
 		}
 	}
@@ -190,7 +215,13 @@ func (d *dynamoDB) parts(ctx context.Context, operation string, in *call) (out [
 		name, value, _ := strings.Cut(in.KeyConditionExpression, "=")
 		_ = name // the partition key's condition comes first here: it has to be an equality
 		value, _, _ = strings.Cut(strings.TrimSpace(value), " ")
-		return []part{{table: in.TableName, index: in.IndexName, key: in.ExpressionAttributeValues.text(strings.Trim(value, "()"))}}
+		return []part{
+			{
+				table: in.TableName,
+				index: in.IndexName,
+				key:   in.ExpressionAttributeValues.text(strings.Trim(value, "()")),
+			},
+		}
 	case "BatchGetItem":
 		for table, rows := range in.RequestItems {
 			for _, key := range rows.Keys {
@@ -226,8 +257,15 @@ func (d *dynamoDB) schema(ctx context.Context, table string) *schema {
 		}
 	}
 	body, _ := json.Marshal(map[string]string{"TableName": table})
-	header := http.Header{"X-Amz-Target": {dynamoTarget + "DescribeTable"}, "Content-Type": {"application/x-amz-json-1.0"}, "X-Amz-Date": {"20261111T000000Z"},
-		"Authorization": {"AWS4-HMAC-SHA256 Credential=test/20261111/eu-west-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none"}}
+	header := http.Header{
+		"X-Amz-Target": {dynamoTarget + "DescribeTable"},
+		"Content-Type": {"application/x-amz-json-1.0"},
+		"X-Amz-Date":   {"20261111T000000Z"},
+		"Authorization": {
+			"AWS4-HMAC-SHA256 Credential=test/20261111/eu-west-1/dynamodb/aws4_request, " +
+				"SignedHeaders=host, Signature=none",
+		},
+	}
 	_, _, answer, err := d.forward(ctx, header, body)
 	if err != nil || json.Unmarshal(answer, &out) != nil || len(out.Table.KeySchema) == 0 {
 		return &schema{}
@@ -250,7 +288,8 @@ func (d *dynamoDB) schema(ctx context.Context, table string) *schema {
 	return s
 }
 
-// Limits of a table, of an index, and of their partition keys, each for reads and for writes. Made when first asked for.
+// Limits of a table, of an index, and of their partition keys, each for reads and for writes. Made when first asked
+// for.
 func (d *dynamoDB) tableLimit(name string, write bool) *growing {
 	rate := d.limits.TableReads
 	if write {
@@ -354,8 +393,18 @@ func (d *dynamoDB) refuse(w http.ResponseWriter, operation string, r *refusal) {
 		}
 		reasons, codes = append(reasons, reason), append(codes, code)
 	}
-	writeJSON(w, http.StatusBadRequest, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException", "CancellationReasons": reasons,
-		"Message": "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]"})
+	writeJSON(
+		w,
+		http.StatusBadRequest,
+		map[string]any{
+			"__type":              "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+			"CancellationReasons": reasons,
+			"Message": "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(
+				codes,
+				", ",
+			) + "]",
+		},
+	)
 }
 
 // charge takes what a call consumed off the limits of its tables, indexes and partition keys.

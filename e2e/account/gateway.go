@@ -24,8 +24,9 @@ type Throttle struct {
 	Burst float64 `json:"throttlingBurstLimit"`
 }
 
-// Gateway is API Gateway's throttling. "Throttle requests to your REST APIs for better throughput in API Gateway": limits of a stage "are applied at the
-// API method level", so that each method has a bucket of its own even where one setting is for all; a request that passes it then meets the account's.
+// Gateway is API Gateway's throttling. "Throttle requests to your REST APIs for better throughput in API Gateway":
+// limits of a stage "are applied at the API method level", so that each method has a bucket of its own even where one
+// setting is for all; a request that passes it then meets the account's.
 type Gateway struct {
 	clock   Clock
 	account *bucket
@@ -38,7 +39,13 @@ type Gateway struct {
 
 // newGateway makes a stage with these settings, of the account's scale.
 func (a *Account) newGateway(settings map[string]Throttle) *Gateway {
-	g := &Gateway{clock: a.clock, account: newBucket(a.clock, a.limits.APIRate, a.limits.APIBurst), counts: &a.counts, settings: map[string]Throttle{}, buckets: map[string]*bucket{}}
+	g := &Gateway{
+		clock:    a.clock,
+		account:  newBucket(a.clock, a.limits.APIRate, a.limits.APIBurst),
+		counts:   &a.counts,
+		settings: map[string]Throttle{},
+		buckets:  map[string]*bucket{},
+	}
 	for key, t := range settings {
 		g.settings[key] = t
 	}
@@ -103,7 +110,8 @@ func pathKey(key string) string {
 	return strings.ReplaceAll(key[:at], "/", "~1") + key[at:]
 }
 
-// patch is one operation of UpdateStage ("Patch operations", Amazon API Gateway REST API Reference): replace of a method's throttling, or remove of all
+// patch is one operation of UpdateStage ("Patch operations", Amazon API Gateway REST API Reference): replace of a
+// method's throttling, or remove of all
 // that a method has of its own. Values are the account's own, and scaled here.
 func (g *Gateway) patch(op, path, value string, scale float64) error {
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")

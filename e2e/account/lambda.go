@@ -12,7 +12,8 @@ const (
 	OfInvocations = "Lambda: invocations a second"
 )
 
-// Lambda is the account's concurrency: a function with a reservation has its own pool, the others share what no reservation takes.
+// Lambda is the account's concurrency: a function with a reservation has its own pool, the others share what no
+// reservation takes.
 type Lambda struct {
 	limits   Limits
 	clock    Clock
@@ -29,7 +30,15 @@ const unreserved = "" // the pool of functions without a reservation
 
 // NewLambda makes the pools of an account. Reservations are of these limits' scale.
 func (a *Account) newLambda(reserved map[string]float64) *Lambda {
-	return &Lambda{limits: a.limits, clock: a.clock, counts: &a.counts, reserved: reserved, running: map[string]float64{}, growth: map[string]*bucket{}, calls: map[string]*bucket{}}
+	return &Lambda{
+		limits:   a.limits,
+		clock:    a.clock,
+		counts:   &a.counts,
+		reserved: reserved,
+		running:  map[string]float64{},
+		growth:   map[string]*bucket{},
+		calls:    map[string]*bucket{},
+	}
 }
 
 // pool gives a function's pool and its size.
@@ -44,7 +53,8 @@ func (l *Lambda) pool(function string) (string, float64) {
 	return unreserved, math.Max(0, rest)
 }
 
-// Begin asks for an execution of a function; cold: by an instance that has to be started for it. end has to be called when it is over. When it is
+// Begin asks for an execution of a function; cold: by an instance that has to be started for it. end has to be called
+// when it is over. When it is
 // refused, nothing was taken: Lambda answers TooManyRequestsException.
 func (l *Lambda) Begin(function string, cold bool) (end func(), ok bool) {
 	l.mu.Lock()

@@ -17,16 +17,18 @@ import (
 // OfCache is a limit's name.
 const OfCache = "ElastiCache: ECPU"
 
-// Costs in ECPU ("ElastiCache pricing": 1 for a kilobyte of a plain command, more for what takes more processor time). scriptECPU is package plan's figure
+// Costs in ECPU ("ElastiCache pricing": 1 for a kilobyte of a plain command, more for what takes more processor time).
+// scriptECPU is package plan's figure
 // of a purchase: measured on redis-server against a GET, not on ElastiCache.
 const (
 	scriptECPU = 5
 	kilobyte   = 1024
 )
 
-// Cache is what stands before a Redis: it counts ECPU, and holds commands back that are over the limit. AWS says that the service "will begin throttling
-// requests" and counts ThrottledCmds, not what a client sees. Nobody has published an error reply; delay is what its other throttles do ("Search write throttling":
-// "delayed, not rejected"). So this is a guess, and on the kind side: a client with a time limit of its own sees a timeout.
+// Cache is what stands before a Redis: it counts ECPU, and holds commands back that are over the limit. AWS says that
+// the service "will begin throttling requests" and counts ThrottledCmds, not what a client sees. Nobody has published
+// an error reply; delay is what its other throttles do ("Search write throttling": "delayed, not rejected"). So this is
+// a guess, and on the kind side: a client with a time limit of its own sees a timeout.
 //
 // It also answers AUTH, so that functions can have a password and the server behind need not.
 type Cache struct {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -32,10 +33,11 @@ const (
 
 // deployment is a stack in an account, in AWS's own figures.
 type deployment struct {
-	limits    account.Limits
-	throttles map[string]account.Throttle // of the stage: parameters ThrottleRate and ThrottleBurst, and what the template gives single methods
-	reserved  map[string]float64          // executions, by function
-	consume   float64                     // ConsumeConcurrency
+	limits account.Limits
+	// of the stage: parameters ThrottleRate and ThrottleBurst, and what the template gives single methods
+	throttles map[string]account.Throttle
+	reserved  map[string]float64 // executions, by function
+	consume   float64            // ConsumeConcurrency
 }
 
 // limited is a drill in an account that enforces its limits: no instance is there before it is needed.
@@ -67,6 +69,8 @@ type sums struct {
 	looked   chan struct{}       // closed when that has looked at the item
 	once     sync.Once
 }
+
+func newSums() *sums { return &sums{by: map[answerKind]int{}, looked: make(chan struct{})} }
 
 type answerKind struct {
 	function string
@@ -121,15 +125,35 @@ func (w *world) within(d *limited, o *lambdahost.Options) error {
 		reserved[function] = account.Hundredth(n)
 	}
 	stack := strings.TrimSuffix(w.prefix(), "-")
-	w.account = account.New(account.Options{Limits: l, DynamoDB: w.dynamo.addr, Secrets: w.secretValues(), Throttles: throttles, Reserved: reserved, Scale: scale,
-		Stack: stack, Outputs: map[string]string{"StageFunction": stack + "-stage", "RefundFunction": stack + "-refund", "ReconcileFunction": stack + "-reconcile", "ApiId": "drill"},
-		Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
-			out, err := w.host.Invoke(ctx, function, event)
-			if errors.Is(err, lambdahost.ErrThrottled) {
-				err = account.ErrThrottled
-			}
-			return out, err
-		}})
+	w.account = account.New(
+		account.Options{
+			Limits:    l,
+			DynamoDB:  w.dynamo.addr,
+			Secrets:   w.secretValues(),
+			Throttles: throttles,
+			Reserved:  reserved,
+			Scale:     scale,
+			Stack:     stack,
+			Outputs: map[string]string{
+				"StageFunction":     stack + "-stage",
+				"RefundFunction":    stack + "-refund",
+				"ReconcileFunction": stack + "-reconcile",
+				"ApiId":             "drill",
+				"ApiStage":          "live",
+			},
+			Parameters: map[string]string{
+				"ThrottleRate":  fmt.Sprint(d.throttles["*/*"].Rate),
+				"ThrottleBurst": fmt.Sprint(d.throttles["*/*"].Burst),
+			},
+			Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
+				out, err := w.host.Invoke(ctx, function, event)
+				if errors.Is(err, lambdahost.ErrThrottled) {
+					err = account.ErrThrottled
+				}
+				return out, err
+			},
+		},
+	)
 	var err error
 	if w.cache, err = w.account.NewCache(w.redis.addr); err != nil {
 		return err
@@ -152,10 +176,21 @@ func (w *world) within(d *limited, o *lambdahost.Options) error {
 
 // secretValues are the account's secrets, as `seckill keys` puts them there.
 func (w *world) secretValues() map[string]string {
-	return map[string]string{
-		secrets + "/jwt-secret": drillSecret, secrets + "/redis-password": "any",
-		secrets + "/alipay-private-key": w.shop.Private, secrets + "/alipay-public-key": w.gateway.Public,
+	values := map[string]string{
+		"jwt-secret":         drillSecret,
+		"redis-password":     "any",
+		"alipay-private-key": w.shop.Private,
+		"alipay-public-key":  w.gateway.Public,
 	}
+	bundle, err := json.Marshal(values)
+	if err != nil {
+		panic(err) // texts always marshal
+	}
+	out := map[string]string{secrets: string(bundle)} // Secrets Manager's
+	for name, v := range values {
+		out[secrets+"/"+name] = v // Systems Manager's, which releases before ADR 20 ask for
+	}
+	return out
 }
 
 // limitedEnviron is what functions are told in an account: where AWS is, and of secrets their names.
@@ -164,9 +199,13 @@ func (w *world) limitedEnviron(environ map[string]string) {
 		delete(environ, name)
 	}
 	maps.Copy(environ, map[string]string{
-		"AWS_ENDPOINT_URL_DYNAMODB": w.awsURL, "AWS_ENDPOINT_URL_SSM": w.awsURL, "AWS_ENDPOINT_URL_SECRETS_MANAGER": w.awsURL, "REDIS_ADDRS": w.cache.Addr,
+		"AWS_ENDPOINT_URL_DYNAMODB": w.awsURL, "AWS_ENDPOINT_URL_SSM": w.awsURL,
+		"AWS_ENDPOINT_URL_SECRETS_MANAGER": w.awsURL, "REDIS_ADDRS": w.cache.Addr,
 		"JWT_SECRET_PARAM": secrets + "/jwt-secret", "REDIS_PASSWORD_PARAM": secrets + "/redis-password",
-		"ALIPAY_PRIVATE_KEY_PARAM": secrets + "/alipay-private-key", "ALIPAY_PUBLIC_KEY_PARAM": secrets + "/alipay-public-key",
+		"ALIPAY_PRIVATE_KEY_PARAM": secrets + "/alipay-private-key",
+		"ALIPAY_PUBLIC_KEY_PARAM":  secrets + "/alipay-public-key",
+		"SECRETS":                  secrets, "JWT_SECRET_NAME": "jwt-secret", "REDIS_PASSWORD_NAME": "redis-password",
+		"ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key", "ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key",
 	})
 }
 
@@ -213,7 +252,13 @@ func (w *world) operate(ctx context.Context, args ...string) (took time.Duration
 	defer cancel()
 	all := append([]string{"items", "--stack", strings.TrimSuffix(w.prefix(), "-"), "--region", region}, args...)
 	cmd := exec.CommandContext(ctx, filepath.Join(w.root, "bin", "seckill"), all...)
-	cmd.Env = append(cmd.Environ(), "AWS_ENDPOINT_URL="+w.awsURL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true")
+	cmd.Env = append(
+		cmd.Environ(),
+		"AWS_ENDPOINT_URL="+w.awsURL,
+		"AWS_ACCESS_KEY_ID=test",
+		"AWS_SECRET_ACCESS_KEY=test",
+		"AWS_EC2_METADATA_DISABLED=true",
+	)
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	return time.Since(began), strings.TrimSpace(string(out)), err

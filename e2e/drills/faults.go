@@ -49,7 +49,9 @@ var drills = []drill{
 	{name: "database", faults: []fault{inTurn(pauseDatabase(0.25, 7*time.Second), killDatabase(0.6))}},
 	{name: "consumers", faults: []fault{during(lasting, killConsumers(3))}},
 	{name: "queue", faults: []fault{during(lasting, twiceAndOutOfOrder(200, 50))}},
-	{name: "network", proxied: true, faults: []fault{during(lasting, toxics(20*time.Millisecond, 15*time.Millisecond, 20))}},
+	{name: "network", proxied: true, faults: []fault{
+		during(lasting, toxics(20*time.Millisecond, 15*time.Millisecond, 20)),
+	}},
 	{name: "all", proxied: true, faults: []fault{
 		during(lasting, toxics(10*time.Millisecond, 10*time.Millisecond, 10)), during(lasting, twiceAndOutOfOrder(100, 20)),
 		during(15*time.Second, killConsumers(2)), inTurn(

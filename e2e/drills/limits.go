@@ -15,8 +15,9 @@ import (
 	"seckill/e2e/account"
 )
 
-// The stage's throttle of template.yaml's defaults, and one that fits a start without a warm instance: Lambda starts 1,000 instances of a function at
-// once, and what API Gateway lets through beyond that is answered 503, so burst + rate × cold start has to be below it. At 400 + 1,000/s a cold start
+// The stage's throttle of template.yaml's defaults, and one that fits a start without a warm instance: Lambda starts
+// 1,000 instances of a function at once, and what API Gateway lets through beyond that is answered 503, so burst + rate
+// × cold start has to be below it. At 400 + 1,000/s a cold start
 // may take 0.6 s.
 var (
 	usual   = map[string]account.Throttle{"*/*": {Rate: 5000, Burst: 2500}}
@@ -25,14 +26,83 @@ var (
 
 // limitedDrills are those in an account that enforces its limits. Each is alone on the machine.
 var limitedDrills = []drill{
-	{name: "opening", faults: []fault{coldOpening}, account: &limited{deployment: deployment{limits: raised(3000, 4000), throttles: careful, consume: 200}, stock: 100,
-		crowd: []string{"--ramp", "10s", "--lead", "5s", "--for", "60s", "--pay", "1", "--cancel", "0", "--abandon", "0"}, judge: openingHolds}},
-	{name: "slow-redis", faults: []fault{slowRedis}, account: &limited{deployment: deployment{limits: raised(3000, 40_000), throttles: usual, consume: 200}, stock: 5000,
-		crowd: []string{"--ramp", "100s", "--for", "130s"}}},
-	{name: "pay-day", faults: []fault{payDay}, account: &limited{deployment: deployment{limits: raised(3000, 40_000), throttles: usual, consume: 200}, stock: 300,
-		crowd: []string{"--ramp", "30s", "--for", "90s", "--pay", "1", "--cancel", "0", "--abandon", "0", "--think", "4s"}, judge: allNotified}},
-	{name: "garbage", faults: []fault{garbage}, account: &limited{deployment: deployment{limits: raised(3000, 40_000), throttles: usual, consume: 200}, stock: 300,
-		crowd: []string{"--shoppers", "2000", "--ramp", "20s", "--for", "60s", "--pay", "1", "--cancel", "0", "--abandon", "0"}}},
+	{
+		name:   "opening",
+		faults: []fault{coldOpening},
+		account: &limited{
+			deployment: deployment{limits: raised(3000, 4000), throttles: careful, consume: 200},
+			stock:      100,
+			crowd: []string{
+				"--ramp",
+				"10s",
+				"--lead",
+				"5s",
+				"--for",
+				"60s",
+				"--pay",
+				"1",
+				"--cancel",
+				"0",
+				"--abandon",
+				"0",
+			},
+			judge: openingHolds,
+		},
+	},
+	{
+		name:   "slow-redis",
+		faults: []fault{slowRedis},
+		account: &limited{
+			deployment: deployment{limits: raised(3000, 40_000), throttles: usual, consume: 200},
+			stock:      5000,
+			crowd:      []string{"--ramp", "100s", "--for", "130s"},
+		},
+	},
+	{
+		name:   "pay-day",
+		faults: []fault{payDay},
+		account: &limited{
+			deployment: deployment{limits: raised(3000, 40_000), throttles: usual, consume: 200},
+			stock:      300,
+			crowd: []string{
+				"--ramp",
+				"30s",
+				"--for",
+				"90s",
+				"--pay",
+				"1",
+				"--cancel",
+				"0",
+				"--abandon",
+				"0",
+				"--think",
+				"4s",
+			},
+			judge: allNotified,
+		},
+	},
+	{
+		name:   "garbage",
+		faults: []fault{garbage},
+		account: &limited{
+			deployment: deployment{limits: raised(3000, 40_000), throttles: usual, consume: 200},
+			stock:      300,
+			crowd: []string{
+				"--shoppers",
+				"2000",
+				"--ramp",
+				"20s",
+				"--for",
+				"60s",
+				"--pay",
+				"1",
+				"--cancel",
+				"0",
+				"--abandon",
+				"0",
+			},
+		},
+	},
 }
 
 // coldOpening ends what the tool's look has started, a moment before the first shopper.
@@ -45,7 +115,11 @@ func coldOpening(ctx context.Context, w *world) (string, error) {
 	ended := w.coolDown("buy", "shop", "consume", "notify")
 	before := w.starts()
 	<-ctx.Done()
-	return fmt.Sprintf("%d instances ended before the first shopper, %d started cold after", ended, w.starts()-before), nil
+	return fmt.Sprintf(
+		"%d instances ended before the first shopper, %d started cold after",
+		ended,
+		w.starts()-before,
+	), nil
 }
 
 func (w *world) starts() (n int64) {
@@ -70,9 +144,10 @@ func openingHolds(w *world) error {
 	return errors.Join(errs...)
 }
 
-// slowRedis has Redis take 200 ms a call for a minute, and 2 s then, while an operator stops the sale. All that goes wrong is told.
+// slowRedis has Redis take 200 ms a call for a minute, and 2 s then, while an operator stops the sale. All that goes
+// wrong is told.
 func slowRedis(ctx context.Context, w *world) (string, error) {
-	if err := w.sold(ctx, 0.01); err != nil {
+	if err := w.sold(ctx, 0.002); err != nil {
 		return "", err
 	}
 	said, errs := "", []error(nil)
@@ -109,20 +184,30 @@ func slowRedis(ctx context.Context, w *world) (string, error) {
 		errs = append(errs, fmt.Errorf("at 2 s %d purchases heard 503 with Retry-After, others %v", good, bad))
 	}
 	if took, what, err := w.operate(ctx, "stop", item); err == nil || !strings.Contains(what, "Redis") {
-		errs = append(errs, fmt.Errorf("stop at 2 s does not say that Redis is pending, but after %.1f s: %q (%w)", took.Seconds(), what, err))
+		errs = append(
+			errs,
+			fmt.Errorf(
+				"stop at 2 s does not say that Redis is pending, but after %.1f s: %q (%w)",
+				took.Seconds(),
+				what,
+				err,
+			),
+		)
 	} else {
 		said = join(said, fmt.Sprintf("stop says after %.1f s: %s", took.Seconds(), what))
 	}
-	step("stop --hard at 2 s", "stop", "--hard", item)
+	step("stop --hard at 2 s", "stop", "--hard", "--yes")
 	pause(ctx, time.Second)
 	hard, before := time.Now(), w.sums.inTheStack(http.StatusTooManyRequests)
 	pause(ctx, 4*time.Second)
-	if n := len(w.sums.boughtSince(hard.Add(settled))); n > 0 || w.sums.inTheStack(http.StatusTooManyRequests) == before {
+	if n := len(w.sums.boughtSince(hard.Add(settled))); n > 0 ||
+		w.sums.inTheStack(http.StatusTooManyRequests) == before {
 		errs = append(errs, fmt.Errorf("after stop --hard %d purchases still got through", n))
 	}
 	w.cache.Slow(0)
 	pause(ctx, time.Second)
 	step("stop with Redis well again", "stop", item)
+	step("resume --hard", "resume", "--hard")
 	return said, errors.Join(errs...)
 }
 
@@ -135,7 +220,11 @@ func payDay(ctx context.Context, w *world) (string, error) {
 	for i := range w.sums.notified {
 		slowest = max(slowest, w.sums.notified[i].Took)
 	}
-	return fmt.Sprintf("%d notifications, the slowest answered after %.2f s", len(w.sums.notified), slowest.Seconds()), nil
+	return fmt.Sprintf(
+		"%d notifications, the slowest answered after %.2f s",
+		len(w.sums.notified),
+		slowest.Seconds(),
+	), nil
 }
 
 // fewest is how many notifications there have to be at the least, so that the drill means something.
@@ -157,7 +246,12 @@ func allNotified(w *world) error {
 		}
 	}
 	if len(bad) > 0 || len(w.sums.notified) < fewest {
-		return fmt.Errorf("of %d notifications (%d at the least) these were not answered: %v", len(w.sums.notified), fewest, bad)
+		return fmt.Errorf(
+			"of %d notifications (%d at the least) these were not answered: %v",
+			len(w.sums.notified),
+			fewest,
+			bad,
+		)
 	}
 	return nil
 }
@@ -176,7 +270,12 @@ func garbage(ctx context.Context, w *world) (string, error) {
 	for range connections {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.host.URL+"/seckill/buy", strings.NewReader("{}"))
+				r, err := http.NewRequestWithContext(
+					ctx,
+					http.MethodPost,
+					w.host.URL+"/seckill/buy",
+					strings.NewReader("{}"),
+				)
 				if err != nil {
 					return
 				}
@@ -200,6 +299,14 @@ func garbage(ctx context.Context, w *world) (string, error) {
 	all.Wait()
 	took := time.Since(from).Seconds()
 	others := w.accepted.Load() + w.refused.Load() - before - refused.Load() - throttled.Load()
-	return fmt.Sprintf("garbage %.0f/s: %d answered 401 (%.1f/s), %d 429, %d otherwise; meanwhile %.1f/s of the shoppers' purchases were answered", float64(sent.Load())/took, refused.Load(),
-		float64(refused.Load())/took, throttled.Load(), other.Load(), float64(others)/took), nil
+	return fmt.Sprintf(
+		"garbage %.0f/s: %d answered 401 (%.1f/s), %d 429, %d otherwise; "+
+			"meanwhile %.1f/s of the shoppers' purchases were answered",
+		float64(sent.Load())/took,
+		refused.Load(),
+		float64(refused.Load())/took,
+		throttled.Load(),
+		other.Load(),
+		float64(others)/took,
+	), nil
 }

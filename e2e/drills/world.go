@@ -98,7 +98,7 @@ func config(endpoint string) aws.Config {
 func newWorld(ctx context.Context, s *shared, d *drill) (_ *world, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*startLimit)
 	defer cancel()
-	w := &world{shared: s, name: d.name, dir: filepath.Join(s.dir, d.name), stock: s.stock, sums: &sums{by: map[answerKind]int{}, looked: make(chan struct{})}}
+	w := &world{shared: s, name: d.name, dir: filepath.Join(s.dir, d.name), stock: s.stock, sums: newSums()}
 	if d.account != nil {
 		w.stock = d.account.stock
 	}
@@ -183,12 +183,16 @@ func (w *world) start(ctx context.Context, d *drill) error {
 	if err != nil {
 		return err
 	}
+	if w.account != nil {
+		w.account.Output("Url", w.host.URL)
+	}
 	w.environ = map[string]string{
 		"AWS_REGION": region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": w.prefix(), "GOMAXPROCS": "1",
 		"AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr, "REDIS_ADDRS": w.redis.addr,
 		"ORDERS_QUEUE_URL": orders.URL, "ORDERS_DEAD_LETTER_QUEUE_URL": orders.DeadLetterURL,
 		"CLOSINGS_QUEUE_URL": closings.URL, "CLOSINGS_DEAD_LETTER_QUEUE_URL": closings.DeadLetterURL,
-		"JWT_SECRET": drillSecret, "HOLD": hold.String(), "ALIPAY_FAKE": "true", "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID,
+		"JWT_SECRET": drillSecret, "HOLD": hold.String(), "ALIPAY_FAKE": "true",
+		"ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID,
 		"ALIPAY_GATEWAY": w.host.URL + "/gateway.do", "ALIPAY_NOTIFY_URL": w.host.URL + "/seckill/alipay/notify", "CASHIER_URL": w.host.URL + "/cashier",
 		"ALIPAY_PRIVATE_KEY": w.shop.Private, "ALIPAY_PUBLIC_KEY": w.gateway.Public,
 		"GATEWAY_PRIVATE_KEY": w.gateway.Private, "ALIPAY_SHOP_PUBLIC_KEY": w.shop.Public,

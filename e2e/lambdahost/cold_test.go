@@ -40,7 +40,8 @@ func (a *account) Begin(_ string, cold bool) (func(), bool) {
 	}, true
 }
 
-// Functions that start cold have the processes that their events need, as far as the account goes; what it refuses is refused at once.
+// Functions that start cold have the processes that their events need, as far as the account goes; what it refuses is
+// refused at once.
 func TestColdStartsWithinAnAccount(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -68,7 +69,8 @@ func TestColdStartsWithinAnAccount(t *testing.T) {
 	eventually(t, "the instance is busy", func() bool { return h.Stats("buy").Invoked == 3 })
 	r, _ := ask(t, h, "/seckill/buy", "") // no second start
 	refused(t, r)
-	if r, _ := ask(t, h, "/seckill/buy", ""); r.StatusCode != http.StatusTooManyRequests || r.Header.Get("Retry-After") != "1" {
+	if r, _ := ask(t, h, "/seckill/buy", ""); r.StatusCode != http.StatusTooManyRequests ||
+		r.Header.Get("Retry-After") != "1" {
 		t.Errorf("beyond what API Gateway lets through: %d", r.StatusCode)
 	}
 	if _, free := ask(t, h, "/cashier", ""); free.PID == 0 {
@@ -80,7 +82,9 @@ func TestColdStartsWithinAnAccount(t *testing.T) {
 	<-hung
 	mu.Lock()
 	defer mu.Unlock()
-	if len(answers) < 4 || !answers[2].Gateway || !answers[2].Retry || answers[2].Code != "unavailable" || answers[2].Resource != "/seckill/buy" || answers[0].Gateway {
+	if len(answers) < 4 || !answers[2].Gateway || !answers[2].Retry || answers[2].Code != "unavailable" ||
+		answers[2].Resource != "/seckill/buy" ||
+		answers[0].Gateway {
 		t.Errorf("%+v", answers)
 	}
 }
@@ -88,8 +92,15 @@ func TestColdStartsWithinAnAccount(t *testing.T) {
 // A process that ends before it asks for an event is an init that failed, and fails the event for which it was started.
 func TestColdStartThatFails(t *testing.T) {
 	t.Parallel()
-	h := start(t, lambdahost.Options{Instances: map[string]int{"buy": 0}, Cold: map[string]int{"buy": 0}, Account: &account{executions: 1, starts: 2, pass: 2},
-		Own: map[string]map[string]string{"buy": {"DIE_AT_INIT": "yes"}}})
+	h := start(
+		t,
+		lambdahost.Options{
+			Instances: map[string]int{"buy": 0},
+			Cold:      map[string]int{"buy": 0},
+			Account:   &account{executions: 1, starts: 2, pass: 2},
+			Own:       map[string]map[string]string{"buy": {"DIE_AT_INIT": "yes"}},
+		},
+	)
 	r, _ := ask(t, h, "/seckill/buy", "")
 	refused(t, r)
 	eventually(t, "the init error is counted", func() bool { return h.Stats("buy").InitErrors == 1 })

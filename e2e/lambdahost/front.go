@@ -27,7 +27,8 @@ var Routes = map[string]string{
 
 // The gateway's own refusals, as template.yaml words them.
 const (
-	throttled   = `{"type":"urn:problem-type:seckill:unavailable","title":"服务繁忙","status":429,"code":"unavailable","detail":"系统繁忙，请稍后重试。","retry_after_ms":1000}`
+	throttled = `{"type":"urn:problem-type:seckill:unavailable","title":"服务繁忙","status":429,"code":"unavailable",` +
+		`"detail":"系统繁忙，请稍后重试。","retry_after_ms":1000}`
 	notFound    = `{"type":"urn:problem-type:seckill:not_found","title":"页面不存在","status":404,"code":"not_found","detail":"没有找到您要访问的内容。"}`
 	unavailable = `{"type":"urn:problem-type:seckill:unavailable","title":"服务繁忙","status":503,"code":"unavailable","detail":"系统繁忙，请稍后重试。","retry_after_ms":1000}`
 )
@@ -52,7 +53,8 @@ func (h *Host) request(w http.ResponseWriter, r *http.Request, resource, name st
 	_, limited := h.opt.Cold[name]
 	if limited && !h.opt.Account.Let(r.Method, resource) {
 		refuse(w, http.StatusTooManyRequests, throttled) // THROTTLED
-		h.answered(&Answer{Function: name, Resource: resource, Status: http.StatusTooManyRequests, Code: "unavailable", Retry: true, Gateway: true, Took: time.Since(began)})
+		h.answered(&Answer{Function: name, Resource: resource, Status: http.StatusTooManyRequests, Code: "unavailable",
+			Retry: true, Gateway: true, Took: time.Since(began)})
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))

@@ -6,7 +6,8 @@
 // invocation that is late costs its process its life. Drills kill and stop processes by their function's name, and have queues deliver twice or out
 // of order.
 //
-// With Options.Account the functions of Options.Cold have no process at first: each is started, cold, when an event finds no idle one, as far as the account
+// With Options.Account the functions of Options.Cold have no process at first: each is started, cold, when an event
+// finds no idle one, as far as the account
 // lets it, and stays. An event for which the account has no execution is throttled at once, as on Lambda.
 //
 // What AWS has and this has not: an end of idle instances, retries of asynchronous events that failed, limits of size.
@@ -50,15 +51,17 @@ var (
 
 // Options say what to run.
 type Options struct {
-	Bin       string                       // the folder of the binaries, each named as its function
-	Logs      string                       // a folder that is there: what each function writes goes to <function>.log
-	Instances map[string]int               // processes of each function; its names are the functions
-	Timeouts  map[string]time.Duration     // of functions; nil is package variable Timeouts
-	Patience  time.Duration                // how long an HTTP request waits for a free instance; then it is throttled
-	Answered  func(Answer)                 // what the front answered; may be nil
-	Account   Account                      // whose limits hold for functions of Cold, and for requests to them; nil: none
-	Cold      map[string]int               // functions without an instance at first; the batches that a queue hands to each at a time
-	Own       map[string]map[string]string // settings of one function, over those that Start and Restart give
+	Bin       string                   // the folder of the binaries, each named as its function
+	Logs      string                   // a folder that is there: what each function writes goes to <function>.log
+	Instances map[string]int           // processes of each function; its names are the functions
+	Timeouts  map[string]time.Duration // of functions; nil is package variable Timeouts
+	Patience  time.Duration            // how long an HTTP request waits for a free instance; then it is throttled
+	Answered  func(Answer)             // what the front answered; may be nil
+	// whose limits hold for functions of Cold, and for requests to them; nil: none
+	Account Account
+	// functions without an instance at first; the batches that a queue hands to each at a time
+	Cold map[string]int
+	Own  map[string]map[string]string // settings of one function, over those that Start and Restart give
 }
 
 // Account says what of an AWS account's limits is left.
@@ -239,7 +242,8 @@ func (h *Host) hand(f *function, p *process, event []byte) ([]byte, error) {
 	return out, err
 }
 
-// execute has a function of Options.Cold handle an event: in an idle process, or in a new one, as far as the account has an execution for it.
+// execute has a function of Options.Cold handle an event: in an idle process, or in a new one, as far as the account
+// has an execution for it.
 func (h *Host) execute(f *function, event []byte) ([]byte, error) {
 	p := f.idlest()
 	end, ok := h.opt.Account.Begin(f.name, p == nil)

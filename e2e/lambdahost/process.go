@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	coldLimit  = 10 * time.Second // of an init ("Lambda execution environment lifecycle")
-	initLimit  = time.Minute      // of one whose function has a fixed number of instances: this machine may have other work
+	coldLimit = 10 * time.Second // of an init ("Lambda execution environment lifecycle")
+	// of one whose function has a fixed number of instances: this machine may have other work
+	initLimit  = time.Minute
 	minBackoff = 50 * time.Millisecond
 	maxBackoff = 2 * time.Second
 	sound      = 5 * time.Second // a process that lived that long did not fail at once
@@ -74,7 +75,8 @@ func (f *function) run() {
 	f.life(initLimit, f.put)
 }
 
-// start is run for a function that starts cold: it gives the process when it is ready for its first event; nil: it did not come so far.
+// start is run for a function that starts cold: it gives the process when it is ready for its first event; nil: it did
+// not come so far.
 func (f *function) start() *process {
 	ready := make(chan *process, 1)
 	f.host.wg.Go(func() {

@@ -19,12 +19,13 @@ import (
 )
 
 const (
-	batchSize      = 10
-	longPoll       = 2                // seconds
-	pollAgain      = time.Second      // after a receive that failed
-	callTimeout    = 5 * time.Second  // of a delete
-	holdBack       = 2 * time.Second  // longest time that a batch is held back, so that later ones overtake it
-	throttledFor   = 25 * time.Second // a poller whose function is throttled goes on, below the queues' visibility timeout
+	batchSize   = 10
+	longPoll    = 2               // seconds
+	pollAgain   = time.Second     // after a receive that failed
+	callTimeout = 5 * time.Second // of a delete
+	holdBack    = 2 * time.Second // longest time that a batch is held back, so that later ones overtake it
+	// a poller whose function is throttled goes on, below the queues' visibility timeout
+	throttledFor   = 25 * time.Second
 	throttledAgain = 500 * time.Millisecond
 
 	lateReplay = 4 * time.Second // how long after its first handling a batch comes once more
@@ -214,12 +215,15 @@ func (h *Host) Schedule(function string, every time.Duration) {
 	})
 }
 
-// patiently is Invoke for what is not answered to anybody: a function of Options.Cold that is throttled is asked again for a while, as pollers and
+// patiently is Invoke for what is not answered to anybody: a function of Options.Cold that is throttled is asked again
+// for a while, as pollers and
 // asynchronous events do.
 func (h *Host) patiently(ctx context.Context, function string, event []byte, long time.Duration) ([]byte, error) {
 	for end := time.Now().Add(long); ; {
 		out, err := h.Invoke(ctx, function, event)
-		if _, cold := h.opt.Cold[function]; !cold || !errors.Is(err, ErrThrottled) || time.Now().After(end) || !sleep(ctx, throttledAgain) {
+		_, cold := h.opt.Cold[function]
+		again := cold && errors.Is(err, ErrThrottled) && time.Now().Before(end)
+		if !again || !sleep(ctx, throttledAgain) {
 			return out, err
 		}
 	}

@@ -127,7 +127,10 @@ func (f *Flow) change(ctx context.Context, id string, edit func(*seckill.Item) b
 			}
 			return &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second, Err: err}
 		}
-		return err
+		if err != nil {
+			return fmt.Errorf("it is in the items table, Redis is pending: %w", err)
+		}
+		return nil
 	}
 	return seckill.ErrStateChanged
 }

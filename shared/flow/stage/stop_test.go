@@ -1,0 +1,39 @@
+package stage_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"seckill/shared/adapter/memory"
+	"seckill/shared/flow/stage"
+	"seckill/shared/seckill"
+)
+
+// deaf is a stock that answers nothing.
+type deaf struct{ seckill.Stock }
+
+var errDeaf = errors.New("i/o timeout")
+
+func (deaf) Assert(context.Context, seckill.Item) error { return errDeaf }
+
+// While Redis does not answer, a stop is written, and the operator hears what is still missing.
+func TestStopSaysThatRedisIsPending(t *testing.T) {
+	t.Parallel()
+	items := memory.NewItems()
+	if err := items.Put(t.Context(), item("2", 0)); err != nil {
+		t.Fatal(err)
+	}
+	f := stage.New(stage.Deps{Items: items, Stock: deaf{}, Clock: memory.NewClock(now)})
+	for _, when := range []string{"first", "again"} {
+		err := f.SetStopped(t.Context(), "2", true)
+		if seckill.CodeOf(err) != seckill.CodeUnavailable || !errors.Is(err, errDeaf) || err == nil ||
+			!strings.Contains(err.Error(), "Redis is pending") {
+			t.Errorf("%s: %v, want unavailable, and that Redis is pending", when, err)
+		}
+	}
+	if it, err := items.Get(t.Context(), "2"); err != nil || !it.Stopped {
+		t.Errorf("%+v, %v: want it stopped in the items table", it, err)
+	}
+}
