@@ -354,7 +354,8 @@ func server(t *testing.T) string {
 			fmt.Fprint(
 				w,
 				`{"Table":{"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],`+
-					`"GlobalSecondaryIndexes":[{"IndexName":"due","KeySchema":[{"AttributeName":"shard","KeyType":"HASH"}]}]}}`,
+					`"GlobalSecondaryIndexes":[{"IndexName":"due",`+
+					`"KeySchema":[{"AttributeName":"shard","KeyType":"HASH"}]}]}}`,
 			)
 		case "TransactWriteItems":
 			fmt.Fprint(w, `{"ConsumedCapacity":[{"TableName":"orders","CapacityUnits":4,"Table":{"CapacityUnits":4}}]}`)
