@@ -134,11 +134,13 @@ func (a *Account) getParameters(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *Account) getSecret(w http.ResponseWriter, r *http.Request) {
-	var in struct{ SecretId string }
+	var in struct {
+		ID string `json:"SecretId"`
+	}
 	if !a.may(w, r, OfSecrets, a.secrets, &in) {
 		return
 	}
-	v, ok := a.options.Secrets[in.SecretId]
+	v, ok := a.options.Secrets[in.ID]
 	if !ok {
 		awsError(
 			w,
@@ -152,8 +154,8 @@ func (a *Account) getSecret(w http.ResponseWriter, r *http.Request) {
 		w,
 		http.StatusOK,
 		map[string]any{
-			"ARN":           "arn:aws:secretsmanager:eu-west-1:" + AccountID + ":secret:" + in.SecretId,
-			"Name":          in.SecretId,
+			"ARN":           "arn:aws:secretsmanager:eu-west-1:" + AccountID + ":secret:" + in.ID,
+			"Name":          in.ID,
 			"SecretString":  v,
 			"VersionId":     "00000000-0000-4000-8000-000000000001",
 			"VersionStages": []string{"AWSCURRENT"},

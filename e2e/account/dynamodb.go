@@ -47,7 +47,6 @@ type dynamoDB struct {
 	tables     map[string]*growing // by table or table/index, and kind
 	partitions map[string]*bucket
 	schemas    map[string]*schema
-	warm       map[string]float64 // write units of tables that were raised
 }
 
 // schema is what has to be known of a table: its partition key's name, and those of its indexes.

@@ -76,12 +76,12 @@ func (c *Cache) Close() {
 }
 
 func (c *Cache) serve(client net.Conn) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	server, err := (&net.Dialer{}).DialContext(c.ctx, "tcp", c.upstream)
 	if err != nil {
 		return
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {

@@ -44,7 +44,7 @@ type deployment struct {
 type limited struct {
 	deployment
 	stock int
-	crowd []string           // flags of seckill load, over those of every drill
+	crowd string             // flags of seckill load, over those of every drill
 	judge func(*world) error // what has to be so when the crowd is gone; may be nil
 }
 
@@ -106,6 +106,18 @@ func (s *sums) boughtSince(from time.Time) []lambdahost.Answer {
 	defer s.mu.Unlock()
 	i, _ := slices.BinarySearchFunc(s.at, from, time.Time.Compare)
 	return slices.Clone(s.bought[i:])
+}
+
+// answeredForGood counts purchases that were accepted, or refused for a reason that a shopper can do nothing about.
+func (s *sums) answeredForGood() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.bought {
+		if c := s.bought[i].Status; c == http.StatusOK || c == http.StatusConflict {
+			n++
+		}
+	}
+	return n
 }
 
 // limits is what functions meet of the account.

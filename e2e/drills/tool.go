@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -48,7 +49,7 @@ func (s *shared) load(ctx context.Context, d *drill, w *world, r *result) error 
 		"--shoppers", strconv.Itoa(s.shoppers), "--ramp", s.ramp.String(), "--lead", "0s", "--seed", strconv.FormatInt(s.seed, 10),
 		"--patience", tries.String(), "--for", crowdLimit.String(), "--journal", w.journal(), "--json", report}
 	if d.account != nil {
-		args = append(args, d.account.crowd...)
+		args = append(args, strings.Fields(d.account.crowd)...)
 		args = append(args, "--secret", drillSecret)
 	}
 	if err := s.tool(ctx, filepath.Join(w.dir, "load.txt"), filepath.Join(w.dir, "load.log"), args...); err != nil {
