@@ -204,13 +204,13 @@ func garbage(ctx context.Context, w *world) (string, error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}, Timeout: long}
 	defer client.CloseIdleConnections()
 	var mu sync.Mutex
-	heard := map[int]int{} // by status
+	heard, url := map[int]int{}, w.host.URL+"/seckill/buy" // by status
 	before, from := w.sums.answeredForGood(), time.Now()
 	var all sync.WaitGroup
 	for range connections {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.host.URL+"/seckill/buy", strings.NewReader("{}"))
+				r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
 				if err != nil {
 					return
 				}
@@ -231,7 +231,8 @@ func garbage(ctx context.Context, w *world) (string, error) {
 	for _, n := range heard {
 		sent += n
 	}
-	return fmt.Sprintf("garbage %.0f/s for %.0f s: %.1f/s got through to buy; meanwhile %.1f/s of shoppers' purchases did",
+	return fmt.Sprintf(
+		"garbage %.0f/s for %.0f s: %.1f/s got through to buy; meanwhile %.1f/s of shoppers' purchases did",
 		float64(sent)/took, took, float64(sent-heard[http.StatusTooManyRequests])/took,
 		float64(w.sums.answeredForGood()-before)/took), nil
 }
