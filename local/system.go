@@ -22,6 +22,7 @@ import (
 
 	"seckill/shared/adapter/alipay"
 	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/guard"
 	"seckill/shared/adapter/jwtauth"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
@@ -213,7 +214,7 @@ func build(o Options, l net.Listener) (*System, error) {
 	}
 	s.buildFlows()
 	s.inside = s.handler()
-	s.server = &http.Server{Handler: s.thisMachine(s.inside), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(s.inside)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
 	for _, w := range []struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"seckill/shared/adapter/guard"
 	"seckill/shared/seckill"
 )
 
@@ -26,7 +27,9 @@ const (
 // HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, from X-Amzn-Trace-Id or else
 // requestContext.requestId, is for logs only: local gateways repeat it. The request's context ends 250 ms before Lambda's deadline. A handler that
 // breaks its answer off (http.ErrAbortHandler) fails the call, and API Gateway answers 5xx.
+// Answers have the headers of package guard.
 func HTTP(h http.Handler) Handler {
+	h = guard.Headers(h)
 	return func(ctx context.Context, event []byte) (out []byte, err error) {
 		var e events.APIGatewayProxyRequest
 		if err := json.Unmarshal(event, &e); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"seckill/shared/adapter/apigw"
+	"seckill/shared/adapter/guard"
 	"seckill/shared/seckill"
 )
 
@@ -167,7 +168,11 @@ func TestAnswers(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 		}, `{"statusCode":418,"headers":{},"multiValueHeaders":{},"body":""}`},
 	} {
-		out, err := apigw.HTTP(c.serve)(context.Background(), recorded(t, "apigateway.json"))
+		bare := func(w http.ResponseWriter, r *http.Request) { // what package guard adds is TestAnswersAreGuarded's
+			clear(w.Header())
+			c.serve(w, r)
+		}
+		out, err := apigw.HTTP(http.HandlerFunc(bare))(context.Background(), recorded(t, "apigateway.json"))
 		if err != nil || string(out) != c.want {
 			t.Errorf("%s:\n got %s, %v\nwant %s", name, out, err, c.want)
 		}
@@ -218,5 +223,23 @@ func TestDeadlines(t *testing.T) {
 	}
 	if want := map[string]time.Duration{"request": 250 * time.Millisecond, "schedule": 2 * time.Second}; !maps.Equal(got, want) {
 		t.Errorf("ends before the deadline: %v, want %v", got, want)
+	}
+}
+
+// TestAnswersAreGuarded: headers for browsers are on every answer; API Gateway's clients come by https.
+func TestAnswersAreGuarded(t *testing.T) {
+	for proto, want := range map[string]string{"https": "max-age=31536000", "http": ""} {
+		event := changed(t, map[string]any{"multiValueHeaders": map[string][]string{"X-Forwarded-Proto": {proto}}})
+		out, err := apigw.HTTP(http.NotFoundHandler())(t.Context(), event)
+		var answer struct{ Headers map[string]string }
+		if err != nil || json.Unmarshal(out, &answer) != nil {
+			t.Fatalf("%s, %v", out, err)
+		}
+		if got := answer.Headers["Strict-Transport-Security"]; got != want {
+			t.Errorf("%s: Strict-Transport-Security %q, want %q", proto, got, want)
+		}
+		if got := answer.Headers["Content-Security-Policy"]; got != guard.Policy {
+			t.Errorf("%s: policy %q", proto, got)
+		}
 	}
 }
