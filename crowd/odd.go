@@ -100,7 +100,7 @@ func (r *run) payLate(ctx context.Context, d *desk) (moved time.Duration) {
 	closing.Go(func() { move(seckill.Grace) })
 	r.pressLate(ctx, r.late[third:min(2*third, len(r.late))])
 	closing.Wait()
-	d.await(ctx, time.Now().Add(restWait), func(st *localState) bool { return st.openOrders() == 0 })
+	r.await(ctx, d, time.Now().Add(restWait), func(st *localState) bool { return st.openOrders() == 0 })
 	r.pressLate(ctx, r.late[min(2*third, len(r.late)):])
 	return moved
 }

@@ -18,8 +18,8 @@ const payTries = 5 // at the cashier
 // heardSoon is how long a shopper who has paid waits for the shop to know it, where notifies are lost: then it may take until the hold ends.
 const heardSoon = 5 * time.Second
 
-// payFor pays at the cashier with the order's pay string, and goes back to the page until the shop knows of the money. It says whether the order is at
-// rest then.
+// payFor pays at the cashier with the order's pay string, and goes back to the page. It says whether the cashier took the money and
+// the shopper is there to see what the shop says of it.
 func (s *shopper) payFor(ctx context.Context, a answer) bool {
 	order := a.order
 	for a.pay == "" && a.state == seckill.PendingPayment { // placed, and not signed yet
@@ -40,10 +40,7 @@ func (s *shopper) payFor(ctx context.Context, a answer) bool {
 		return false
 	}
 	s.onceMore(ctx, f, a.pay, order)
-	if !sleep(ctx, time.Now().Add(backIn)) {
-		return false
-	}
-	return s.seesPaid(ctx, order)
+	return sleep(ctx, time.Now().Add(backIn))
 }
 
 // took says whether the cashier took the money, and counts it when not.
@@ -59,8 +56,9 @@ func (s *shopper) took(page *answer) bool {
 	return true
 }
 
-// seesPaid follows a paid order until the shop knows of the money.
+// seesPaid follows a paid order until the shop knows of the money. It says whether the order is at rest then.
 func (s *shopper) seesPaid(ctx context.Context, order string) bool {
+	defer s.tally.waiting(func(w *Waits) *int { return &w.Hear })()
 	patience := ctx
 	if s.opt.LostNotify+s.opt.Unknown > 0 {
 		var stop context.CancelFunc

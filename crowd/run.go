@@ -11,6 +11,7 @@ import (
 	"seckill/crowd/journal"
 	"seckill/shared/adapter/jwtauth"
 	"seckill/shared/adapter/system"
+	"seckill/shared/seckill"
 )
 
 const (
@@ -49,6 +50,7 @@ type run struct {
 type left struct {
 	shopper int
 	order   string
+	state   seckill.State // as it was seen last
 }
 
 // Run has a crowd shop, and reports. It ends early, with a report, when ctx ends. The error is a UsageError, or what stopped it before the
@@ -192,10 +194,10 @@ func (r *run) busy(by int) {
 }
 
 // leave remembers an order that is open when its shopper goes.
-func (s *shopper) leave(order string) {
+func (s *shopper) leave(order string, state seckill.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = append(s.open, left{s.n, order})
+	s.open = append(s.open, left{s.n, order, state})
 }
 
 func (r *run) shopper(n int) *shopper {
@@ -225,14 +227,20 @@ func (r *run) watch(over <-chan struct{}) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		r.opt.Watch(r.tally.progress(r.opt.Shoppers))
+		r.opt.Watch(r.progress())
 		select {
 		case <-over:
-			r.opt.Watch(r.tally.progress(r.opt.Shoppers))
+			r.opt.Watch(r.progress())
 			return
 		case <-tick.C:
 		}
 	}
+}
+
+func (r *run) progress() Progress {
+	p := r.tally.progress(r.opt.Shoppers)
+	p.Until = r.gun.Add(r.opt.For)
+	return p
 }
 
 // note tells whoever watches.

@@ -14,6 +14,7 @@ import (
 	"seckill/crowd/journal"
 	"seckill/local"
 	"seckill/local/localtest"
+	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -59,6 +60,33 @@ func TestAWholeSale(t *testing.T) {
 	localtest.Invariants(t, sys, true)
 	journalTells(t, &file, sys, rep)
 	shows(t, rep)
+}
+
+// TestItSaysWhatItWaitsFor: where every notify is lost, shoppers wait for the shop to hear that they paid, and orders for their hold.
+func TestItSaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	sys := localtest.Start(t, local.Options{Items: local.DemoItems(time.Now(), 10, 1),
+		GatewayFaults: fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotifyLost: 1}}})
+	var heard, until int
+	var notes []string
+	o := options(sys.URL())
+	o.Shoppers, o.Ramp, o.Lead, o.Secret, o.For = 20, 100*time.Millisecond, 0, local.DefaultSecret, 5*time.Second
+	o.Pay, o.Cancel, o.Abandon, o.Think = 1, 0, 0, 10*time.Millisecond
+	began := time.Now()
+	o.Watch = func(p crowd.Progress) {
+		heard = max(heard, p.Waits.Hear)
+		if left := p.Until.Sub(began); left > 0 && left < time.Minute {
+			until++
+		}
+	}
+	o.Note = func(s string) { notes = append(notes, s) }
+	visit(t, o)
+	if heard != 10 || until == 0 {
+		t.Errorf("%d waited for the shop to hear that they paid, want 10; until when was said %d times", heard, until)
+	}
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, "10 orders open (0 to be placed, 10 awaiting payment, 0 closing); 0 refunds due") {
+		t.Errorf("notes %s", all)
+	}
 }
 
 // journalTells reads the journal back, and holds it to the ledger and to the report.

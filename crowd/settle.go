@@ -2,6 +2,7 @@ package crowd
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ const (
 	longestMove = 4 * time.Hour
 	mostMoved   = 26 * time.Hour // longer than any hold
 	askEvery    = 2 * time.Second
+	sayEvery    = 5 * time.Second // what is waited for
 	askers      = 16
 )
 
@@ -32,11 +34,10 @@ type Settled struct {
 // money that the gateway has. What is queued is waited for first: an hour later it would be rejected. Faults of the gateway end with the last open order.
 func (r *run) settleLocal(ctx context.Context, d *desk) Settled {
 	began, out := time.Now(), Settled{Known: true}
-	d.calm(ctx, began.Add(restWait))
+	r.calm(ctx, d, began.Add(restWait))
 	out.AdvancedSeconds = int64(r.payLate(ctx, d) / time.Second)
-	move, told := firstMove, false
-	for {
-		st := d.calm(ctx, began.Add(restWait))
+	for move := firstMove; ; move = min(2*move, longestMove) {
+		st := r.calm(ctx, d, began.Add(restWait))
 		if st == nil {
 			return Settled{AdvancedSeconds: out.AdvancedSeconds, WaitedSeconds: time.Since(began).Seconds()}
 		}
@@ -44,15 +45,12 @@ func (r *run) settleLocal(ctx context.Context, d *desk) Settled {
 		if r.settled(ctx, d, &out) || ctx.Err() != nil || out.AdvancedSeconds > int64(mostMoved/time.Second) {
 			return out
 		}
-		if !told {
-			told = true
-			r.opt.note("%d orders are open, %d refunds are due: moving the clock of the run until none is and the shop has heard of every payment", out.Open, out.RefundsDue)
-		}
+		r.opt.note("%s, as of %s of the run: moving its clock on by %v; %v of at most %v so far", st.outstanding(r.money.Differ), st.Now.Local().Format(time.TimeOnly),
+			move, time.Duration(out.AdvancedSeconds)*time.Second, mostMoved+longestMove)
 		if d.advance(ctx, move) != nil {
 			return out
 		}
 		out.AdvancedSeconds += int64(move / time.Second)
-		move = min(2*move, longestMove)
 	}
 }
 
@@ -72,12 +70,13 @@ func (r *run) settled(ctx context.Context, d *desk, s *Settled) bool {
 }
 
 // calm waits until nothing is queued and nothing is being closed, or until a moment; it gives what it saw last.
-func (d *desk) calm(ctx context.Context, until time.Time) *localState {
-	return d.await(ctx, until, func(st *localState) bool { return st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0 })
+func (r *run) calm(ctx context.Context, d *desk, until time.Time) *localState {
+	return r.await(ctx, d, until, func(st *localState) bool { return st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0 })
 }
 
-// await looks until what it sees is enough, or until a moment; it gives what it saw last.
-func (d *desk) await(ctx context.Context, until time.Time, enough func(*localState) bool) *localState {
+// await looks until what it sees is enough, or until a moment, and says now and then what it waits for; it gives what it saw last.
+func (r *run) await(ctx context.Context, d *desk, until time.Time, enough func(*localState) bool) *localState {
+	say := time.Now().Add(sayEvery)
 	for {
 		st := d.state(ctx)
 		if st == nil {
@@ -86,7 +85,25 @@ func (d *desk) await(ctx context.Context, until time.Time, enough func(*localSta
 		if enough(st) || time.Now().After(until) || !sleep(ctx, time.Now().Add(lookEvery)) {
 			return st
 		}
+		if now := time.Now(); now.After(say) {
+			say = now.Add(sayEvery)
+			r.opt.note("%s: waiting until %s at most", st.outstanding(0), until.Format(time.TimeOnly))
+		}
 	}
+}
+
+// outstanding says what of the sale is not at rest: unheard are trades whose money the shop does not know as the gateway does.
+func (s *localState) outstanding(unheard int) string {
+	text := openText(s.Orders[seckill.Queued], s.Orders[seckill.PendingPayment], s.Orders[seckill.Closing])
+	text += fmt.Sprintf("; %d refunds due", len(s.Refunds))
+	if unheard > 0 {
+		text += fmt.Sprintf("; %d trades of whose money shop and gateway do not say the same yet", unheard)
+	}
+	return text
+}
+
+func openText(queued, unpaid, closing int) string {
+	return fmt.Sprintf("%d orders open (%d to be placed, %d awaiting payment, %d closing)", queued+unpaid+closing, queued, unpaid, closing)
 }
 
 // settleElsewhere asks after the orders that were open when their shoppers left, until they are at rest or the time is up.
@@ -94,14 +111,28 @@ func (r *run) settleElsewhere(ctx context.Context) Settled {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(ctx, r.opt.Settle)
 	defer stop()
-	open := r.open
-	if len(open) > 0 {
-		r.opt.note("%d orders are open: waiting up to %v for them", len(open), r.opt.Settle)
-	}
-	for len(open) > 0 && sleep(ctx, time.Now().Add(askEvery)) {
+	open, until, say := r.open, began.Add(r.opt.Settle), began
+	for len(open) > 0 {
+		if now := time.Now(); !now.Before(say) {
+			say = now.Add(sayEvery)
+			r.opt.note("%s: waiting until %s at most", openOf(open), until.Format(time.TimeOnly))
+		}
+		if !sleep(ctx, time.Now().Add(askEvery)) {
+			break
+		}
 		open = r.stillOpen(ctx, open)
 	}
 	return Settled{Known: true, Open: len(open), WaitedSeconds: time.Since(began).Seconds()}
+}
+
+// openOf says where orders were when they were looked at last.
+func openOf(orders []left) string {
+	n := map[seckill.State]int{}
+	for _, o := range orders {
+		n[o.state]++
+	}
+	unpaid, closing := n[seckill.PendingPayment], n[seckill.Closing]
+	return openText(len(orders)-unpaid-closing, unpaid, closing)
 }
 
 // stillOpen asks about each of these orders once.
@@ -115,6 +146,9 @@ func (r *run) stillOpen(ctx context.Context, orders []left) []left {
 			for o := range line {
 				s := r.shopper(o.shopper)
 				if a := s.look(ctx, o.order, time.Now()); a.status != http.StatusOK || !atRest(a.state) {
+					if a.status == http.StatusOK {
+						o.state = a.state
+					}
 					mu.Lock()
 					still = append(still, o)
 					mu.Unlock()

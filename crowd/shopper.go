@@ -58,7 +58,9 @@ func (s *shopper) shop(ctx context.Context) {
 		return // never came
 	}
 	s.tally.arrived(s.pressed)
+	answered := s.tally.waiting(func(w *Waits) *int { return &w.Answer })
 	r := s.buyTwice(ctx)
+	answered()
 	if r.outcome != "" {
 		s.end(r)
 		return
@@ -67,10 +69,12 @@ func (s *shopper) shop(ctx context.Context) {
 		t.acceptedAt = append(t.acceptedAt, r.at)
 		t.sales.add(r.at.Sub(t.opening))
 	})
+	known := s.tally.waiting(func(w *Waits) *int { return &w.Place })
 	a, err := s.placed(ctx, r.order)
+	known()
 	if err != nil {
 		s.end(result{outcome: accepted, at: r.at})
-		s.leave(r.order)
+		s.leave(r.order, seckill.Queued)
 		return
 	}
 	if a.state == seckill.Rejected {
@@ -90,13 +94,18 @@ func (s *shopper) shop(ctx context.Context) {
 func (s *shopper) decide(ctx context.Context, a answer) {
 	switch s.fate {
 	case pays:
-		if s.thinks(ctx) && s.payFor(ctx, a) {
+		decided := s.tally.waiting(func(w *Waits) *int { return &w.Decide })
+		paid := s.thinks(ctx) && s.payFor(ctx, a)
+		decided()
+		if paid && s.seesPaid(ctx, a.order) {
 			return
 		}
 	case cancels:
+		decided := s.tally.waiting(func(w *Waits) *int { return &w.Decide })
 		if s.thinks(ctx) {
 			s.cancel(ctx, a.order)
 		}
+		decided()
 	case abandons:
 		s.tally.change(func(t *tally) { t.abandoned++ })
 	default:
@@ -111,7 +120,7 @@ func (s *shopper) decide(ctx context.Context, a answer) {
 			return
 		}
 	}
-	s.leave(a.order)
+	s.leave(a.order, seckill.PendingPayment)
 }
 
 func (s *shopper) end(r result) {

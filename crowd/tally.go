@@ -93,6 +93,16 @@ type tally struct {
 	unseen                                                           int            // paid at the cashier, and not seen paid
 	repeats                                                          map[string]int // what a second press got
 	odd                                                              Odd
+
+	waits Waits
+}
+
+// Waits counts the shoppers who are waited for by what they wait for. Those who only look are not among them.
+type Waits struct {
+	Answer int // to their purchase
+	Place  int // for their order to be placed
+	Decide int // to pay or to cancel
+	Hear   int // they have paid, and the shop has not heard of it
 }
 
 // actTally counts the requests of one act.
@@ -204,18 +214,26 @@ func (t *tally) change(f func(t *tally)) {
 	f(t)
 }
 
+// waiting counts a shopper who waits until done is called.
+func (t *tally) waiting(kind func(*Waits) *int) (done func()) {
+	t.change(func(t *tally) { *kind(&t.waits)++ })
+	return func() { t.change(func(t *tally) { *kind(&t.waits)-- }) }
+}
+
 // Progress is how far a crowd has come.
 type Progress struct {
 	Since                                            time.Duration // the opening; negative before it
 	Shoppers, Came, Decided                          int
 	Accepted, Placed, SoldOut, Refused, Failed, Paid int
 	Requests, Lost                                   int // sent; without an answer
+	Waits                                            Waits
+	Until                                            time.Time // whoever still waits then is sent home, by our clock
 }
 
 func (t *tally) progress(shoppers int) Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := Progress{Since: time.Since(t.opening), Shoppers: shoppers, Came: t.came, Accepted: len(t.acceptedAt), Placed: len(t.placedAt), Paid: t.paid}
+	p := Progress{Since: time.Since(t.opening), Shoppers: shoppers, Came: t.came, Accepted: len(t.acceptedAt), Placed: len(t.placedAt), Paid: t.paid, Waits: t.waits}
 	for e, s := range t.endings {
 		n := int(s.TotalCount())
 		p.Decided += n

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -209,14 +210,17 @@ func newLoadProgress(w io.Writer, shoppers int) *loadProgress {
 }
 
 func (p *loadProgress) watch(g crowd.Progress) {
+	text, say := waitingLine(g), time.Since(p.last) >= plainEvery
 	if p.bar != nil {
 		p.bar.Describe(progressLine(g))
 		_ = p.bar.Set(g.Decided)
-		return
+		say = say && text != ""
+	} else {
+		text = strings.TrimSuffix(progressLine(g)+"; "+text, "; ")
 	}
-	if time.Since(p.last) >= plainEvery {
+	if say { // in a line of its own, for one that is redrawn has no room
 		p.last = time.Now()
-		fmt.Fprintf(p.w, "seckill: %s\n", progressLine(g))
+		p.note(text)
 	}
 }
 
@@ -224,7 +228,26 @@ func progressLine(g crowd.Progress) string {
 	if g.Since < 0 {
 		return fmt.Sprintf("opens in %v", -g.Since.Round(time.Second))
 	}
-	return fmt.Sprintf("%.1fs: %d came, %d placed, %d paid, %d sold out, %d failed", g.Since.Seconds(), g.Came, g.Placed, g.Paid, g.SoldOut+g.Refused, g.Failed)
+	return fmt.Sprintf("%.1fs: %d came, %d placed, %d paid, %d sold out, %d failed", g.Since.Seconds(), g.Came, g.Placed, g.Paid,
+		g.SoldOut+g.Refused, g.Failed)
+}
+
+// waitingLine says whom the crowd waits for, and until when; "" for nobody.
+func waitingLine(g crowd.Progress) string {
+	var waits []string
+	for _, w := range []struct {
+		n    int
+		what string
+	}{{g.Waits.Answer, "for an answer"}, {g.Waits.Place, "to be placed"}, {g.Waits.Decide, "to pay or cancel"},
+		{g.Waits.Hear, "for the shop to hear that they paid"}} {
+		if w.n > 0 {
+			waits = append(waits, fmt.Sprintf("%d %s", w.n, w.what))
+		}
+	}
+	if len(waits) == 0 {
+		return ""
+	}
+	return "waiting: " + strings.Join(waits, ", ") + "; until " + g.Until.Format(time.TimeOnly) + " at most"
 }
 
 func (p *loadProgress) note(text string) {

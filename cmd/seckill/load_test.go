@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"seckill/crowd"
 )
 
 func TestLoadAgainstARunningShop(t *testing.T) {
@@ -98,6 +101,23 @@ func TestLoadTakesAStacksSecret(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestProgressSaysWhomItWaitsFor(t *testing.T) {
+	t.Parallel()
+	g := crowd.Progress{Since: 35 * time.Second, Came: 200, Placed: 100, Paid: 46, SoldOut: 100, Until: time.Date(2026, 1, 1, 12, 10, 0, 0, time.Local)}
+	if got := waitingLine(g); got != "" {
+		t.Errorf("nobody waits: %q", got)
+	}
+	g.Waits = crowd.Waits{Answer: 1, Place: 2, Decide: 3, Hear: 4}
+	var w strings.Builder
+	p := &loadProgress{w: &w}
+	p.watch(g)
+	p.watch(g) // too soon to say it again
+	if want := "seckill: 35.0s: 200 came, 100 placed, 46 paid, 100 sold out, 0 failed; waiting: 1 for an answer, 2 to be placed, " +
+		"3 to pay or cancel, 4 for the shop to hear that they paid; until 12:10:00 at most\n"; w.String() != want {
+		t.Errorf("got  %q\nwant %q", w.String(), want)
+	}
 }
 
 func TestLoadHelp(t *testing.T) {
