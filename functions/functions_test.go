@@ -24,16 +24,16 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"buy", []string{"TABLE_PREFIX", ""}, "TABLE_PREFIX is empty"},
 		{"buy", []string{"LOG_LEVEL", "loud"}, "LOG_LEVEL is"},
 		{"buy", []string{"AWS_REGION", ""}, "AWS_REGION is missing"},
-		{"buy", []string{"TABLE_PREFIX", "other-"}, "table other-items is missing"},
-		{"buy", []string{"ORDERS_QUEUE_URL", w.aws.Queue("nowhere")}, "there is no queue " + w.aws.Queue("nowhere")},
-		{"buy", []string{"JWT_SECRET_PARAM", "/nowhere"}, "JWT_SECRET_PARAM names the parameter"},
+		{"buy", []string{"SECRETS", ""}, "SECRETS is missing"},
+		{"buy", []string{"SECRETS", "/nowhere"}, "cannot read the secret /nowhere"},
+		{"buy", []string{"JWT_SECRET_NAME", "nowhere"}, "JWT_SECRET_NAME names the secret"},
 		{"consume", []string{"HOLD", "1s"}, "HOLD is 1s"},
 		{"consume", []string{"REDIS_ADDRS", "a:1,b:2"}, "contradicts REDIS_CLUSTER=false"},
 		{"buy", []string{"CORS_ORIGIN", storefront + "/"}, "CORS_ORIGIN is"},
-		{"notify", []string{"ALIPAY_PUBLIC_KEY_PARAM", "/seckill/jwt"}, "ALIPAY_PUBLIC_KEY_PARAM names the parameter"},
+		{"notify", []string{"ALIPAY_PUBLIC_KEY_NAME", "jwt-secret"}, "ALIPAY_PUBLIC_KEY_NAME names the secret"},
 		{"expire", []string{"ALIPAY_GATEWAY", ""}, "ALIPAY_GATEWAY is empty"},
-		{"notify", []string{"ALIPAY_ROOT_CERT_PARAM", "/seckill/jwt"}, "ALIPAY_CERT_PARAM is missing"},
-		{"notify", []string{"ALIPAY_PUBLIC_KEY_PARAM", "", "ALIPAY_CERT_PARAM", "/seckill/jwt", "ALIPAY_ROOT_CERT_PARAM", "/seckill/jwt"}, "ALIPAY_ROOT_CERT_PARAM names the parameter"},
+		{"notify", []string{"ALIPAY_ROOT_CERT_NAME", "jwt-secret"}, "ALIPAY_CERT_NAME is missing"},
+		{"notify", []string{"ALIPAY_PUBLIC_KEY_NAME", "", "ALIPAY_CERT_NAME", "jwt-secret", "ALIPAY_ROOT_CERT_NAME", "jwt-secret"}, "ALIPAY_ROOT_CERT_NAME names the secret"},
 		{"stage", []string{"REDIS_ADDRS", "redis"}, "want host:port"},
 		{"repair", []string{"ORDERS_QUEUE_URL", "orders"}, "ORDERS_QUEUE_URL is"},
 		{"shop", []string{"ALIPAY_FAKE", "false"}, "want an absolute https URL"},
@@ -42,7 +42,7 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		if !strings.Contains(msg, c.want) || !strings.Contains(msg, `"errorType":"Runtime.InitFailed"`) {
 			t.Errorf("%s with %v: %s, want %q", c.step, c.changes, msg, c.want)
 		}
-		for name, value := range params() {
+		for name, value := range secrets() {
 			if strings.Contains(msg, value) {
 				t.Errorf("%s with %v: shows %s", c.step, c.changes, name)
 			}
@@ -63,7 +63,7 @@ func TestRecordedEvents(t *testing.T) {
 	for _, step := range steps {
 		f[step] = w.start(t, step)
 	}
-	f["notify"] = w.start(t, "notify", "ALIPAY_PRIVATE_KEY_PARAM", "/nowhere") // it signs nothing: a parameter that is not there ends init, if it is read
+	f["notify"] = w.start(t, "notify", "ALIPAY_PRIVATE_KEY_NAME", "nowhere") // it signs nothing: an entry that is not there ends init, if it is read
 
 	if r := ask(t, f["buy"], purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "not_ready" || r.Headers["Retry-After"] == "" {
 		t.Errorf("a purchase before the stock is there: %+v", r)
@@ -86,7 +86,7 @@ func TestRecordedEvents(t *testing.T) {
 		code                   string
 	}{
 		"no token":      {"buy", "/seckill/buy", "{}", "", 403, "invalid_token"},
-		"no such route": {"buy", "/nowhere", "{}", "1001", 404, "not_found"},
+		"no such route": {"buy", "nowhere", "{}", "1001", 404, "not_found"},
 		"not started":   {"buy", "/seckill/buy", `{"seckill_id":"` + upcoming.ID + `","count":1,"address":"x"}`, "1001", 425, "not_started"},
 	} {
 		if r := ask(t, f[c.step], call(t, "POST", c.path, c.body, c.user)); r.Status != c.status || r.text("code") != c.code {

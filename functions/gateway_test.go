@@ -27,7 +27,7 @@ import (
 )
 
 // gatewayFields turns the settings of a shop's functions into the fake gateway's.
-var gatewayFields = map[string]string{"GATEWAY_PRIVATE_KEY_PARAM": "/seckill/gateway/private", "ALIPAY_SHOP_PUBLIC_KEY_PARAM": "/seckill/alipay/shop-public",
+var gatewayFields = map[string]string{"GATEWAY_PRIVATE_KEY_NAME": "gateway-private-key", "ALIPAY_SHOP_PUBLIC_KEY_NAME": "alipay-shop-public-key",
 	"CASHIER_RETURN_URL": "https://shop.example/"}
 
 // behind makes an http.RoundTripper of a function behind API Gateway.
@@ -322,9 +322,8 @@ func TestGatewayFunction(t *testing.T) {
 	w := newWorld(t)
 	start := func(changes ...string) *lambdatest.Function { return w.startGateway(t, changes...) }
 	for name, c := range map[string]struct{ setting, value, want string }{
-		"no key":         {"GATEWAY_PRIVATE_KEY_PARAM", "", "GATEWAY_PRIVATE_KEY_PARAM is missing"},
-		"another's key":  {"GATEWAY_PRIVATE_KEY_PARAM", "/seckill/alipay/public", "private key"},
-		"no table":       {"TABLE_PREFIX", "other-", "table other-gateway_trades is missing"},
+		"no key":         {"GATEWAY_PRIVATE_KEY_NAME", "", "GATEWAY_PRIVATE_KEY_NAME is missing"},
+		"another's key":  {"GATEWAY_PRIVATE_KEY_NAME", "alipay-public-key", "private key"},
 		"bad return URL": {"CASHIER_RETURN_URL", "/", "CASHIER_RETURN_URL"},
 		"bad own URL":    {"ALIPAY_GATEWAY", "http://api.example/", `ALIPAY_GATEWAY is \"http://api.example/\", want an http or https URL that ends in /gateway.do`},
 	} {

@@ -14,9 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
-	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
 
 	"seckill/functions/lambdatest"
 	"seckill/shared/adapter/alipay/fakegateway"
@@ -29,7 +28,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-// sqsVariable names the endpoint that has SQS and Systems Manager.
+// sqsVariable names the endpoint that has SQS and Secrets Manager.
 const sqsVariable = "SECKILL_TEST_SQS"
 
 const patience = time.Minute // of a poll, on a machine that is busy
@@ -69,22 +68,18 @@ func newRealWorld(t *testing.T) *realWorld {
 		return sqsqueue.New(client, o)
 	}
 	w.orders, w.closings = open("orders"), open("closings")
-	manager := ssm.NewFromConfig(cfg)
-	for name, value := range params() {
-		in := &ssm.PutParameterInput{Name: aws.String("/" + prefix + name), Value: aws.String(value), Type: types.ParameterTypeSecureString,
-			Overwrite: aws.Bool(true)} // by the SDK's second try, when the first one's answer was lost
-		if _, err := manager.PutParameter(ctx, in); err != nil {
-			t.Fatal(err)
-		}
+	manager := secretsmanager.NewFromConfig(cfg)
+	text, err := json.Marshal(secrets())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := manager.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("/" + prefix + "all"), SecretString: aws.String(string(text))}); err != nil {
+		t.Fatal(err)
 	}
 	var url string
 	w.gateway, url = gateway(t)
 	env := environ(prefix, redistest.Start(t).Addr, url, queues)
-	for name, value := range env {
-		if strings.HasSuffix(name, "_PARAM") {
-			env[name] = "/" + prefix + value
-		}
-	}
+	env["SECRETS"] = "/" + prefix + "all"
 	env["AWS_ENDPOINT_URL"], env["AWS_ENDPOINT_URL_DYNAMODB"] = endpoint, os.Getenv(dynamotest.Variable)
 	for _, step := range steps {
 		w.f[step] = lambdatest.Start(t, binary(t, step), env)

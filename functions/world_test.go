@@ -80,19 +80,19 @@ var keys = sync.OnceValue(func() [2]fakegateway.KeyPair {
 	return out
 })
 
-// params are what Systems Manager has.
-func params() map[string]string {
-	return map[string]string{"/seckill/jwt": secret, "/seckill/redis": "redis-password", "/seckill/alipay/private": keys()[0].Private, "/seckill/alipay/public": keys()[1].Public,
-		"/seckill/gateway/private": keys()[1].Private, "/seckill/alipay/shop-public": keys()[0].Public}
+// secrets are the entries of the one secret that all functions read here.
+func secrets() map[string]string {
+	return map[string]string{"jwt-secret": secret, "redis-password": "redis-password", "alipay-private-key": keys()[0].Private, "alipay-public-key": keys()[1].Public,
+		"gateway-private-key": keys()[1].Private, "alipay-shop-public-key": keys()[0].Public}
 }
 
 // environ is every setting of every function.
 func environ(prefix, redis, gateway string, queues map[string]string) map[string]string {
 	env := map[string]string{
 		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": prefix, "REDIS_ADDRS": redis,
-		"JWT_SECRET_PARAM": "/seckill/jwt", "CORS_ORIGIN": storefront, "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
-		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_PARAM": "/seckill/alipay/private",
-		"ALIPAY_PUBLIC_KEY_PARAM": "/seckill/alipay/public", "ALIPAY_FAKE": "true", "HOLD": "1h", // longer than any test takes
+		"JWT_SECRET_NAME": "jwt-secret", "CORS_ORIGIN": storefront, "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
+		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key",
+		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h", // longer than any test takes
 	}
 	maps.Copy(env, queues)
 	return env
@@ -110,7 +110,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{aws: lambdatest.NewAWS(t, params(), "orders", "orders-dead", "closings", "closings-dead")}
+	w := &world{aws: lambdatest.NewAWS(t, secrets(), "orders", "orders-dead", "closings", "closings-dead")}
 	w.redis = redistest.NewFake(t, memory.NewRedis())
 	w.redis.RequirePassword("redis-password")
 	var url string
@@ -118,7 +118,7 @@ func newWorld(t *testing.T) *world {
 	w.environ = environ(w.aws.Prefix, w.redis.Addr, url, map[string]string{
 		"ORDERS_QUEUE_URL": w.aws.Queue("orders"), "ORDERS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("orders-dead"),
 		"CLOSINGS_QUEUE_URL": w.aws.Queue("closings"), "CLOSINGS_DEAD_LETTER_QUEUE_URL": w.aws.Queue("closings-dead"),
-		"AWS_ENDPOINT_URL": w.aws.URL, "REDIS_PASSWORD_PARAM": "/seckill/redis"})
+		"AWS_ENDPOINT_URL": w.aws.URL, "SECRETS": lambdatest.Secret, "REDIS_PASSWORD_NAME": "redis-password"})
 	w.rows = dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix})
 	w.items = w.rows.Items()
 	return w
@@ -150,15 +150,15 @@ func (w *world) start(t *testing.T, step string, changes ...string) *lambdatest.
 	return lambdatest.Start(t, binary(t, step), env)
 }
 
-// certificates gives the settings of certificate mode, whose parameters are there from now on.
+// certificates gives the settings of certificate mode, whose entries are there from now on.
 func (w *world) certificates(t *testing.T) (changes []string) {
 	t.Helper()
 	now := time.Now()
 	files := alipaytest.Make(t, keys()[0], keys()[1], now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
-	changes = []string{"ALIPAY_PUBLIC_KEY_PARAM", ""}
-	for setting, file := range map[string]string{"ALIPAY_APP_CERT_PARAM": files.App, "ALIPAY_CERT_PARAM": files.Alipay, "ALIPAY_ROOT_CERT_PARAM": files.Root} {
-		w.aws.SetParam("/seckill/"+setting, file)
-		changes = append(changes, setting, "/seckill/"+setting)
+	changes = []string{"ALIPAY_PUBLIC_KEY_NAME", ""}
+	for setting, file := range map[string]string{"ALIPAY_APP_CERT_NAME": files.App, "ALIPAY_CERT_NAME": files.Alipay, "ALIPAY_ROOT_CERT_NAME": files.Root} {
+		w.aws.SetSecret(setting, file)
+		changes = append(changes, setting, setting)
 	}
 	return changes
 }

@@ -2,10 +2,10 @@
 // money moves.
 //
 //	routes    POST /gateway.do · GET /cashier · POST /cashier/pay · GET /bill, and a schedule each minute, which repeats notifies
-//	settings  TABLE_PREFIX ALIPAY_APP_ID ALIPAY_SELLER_ID GATEWAY_PRIVATE_KEY_PARAM ALIPAY_SHOP_PUBLIC_KEY_PARAM (or both keys themselves);
+//	settings  TABLE_PREFIX SECRETS ALIPAY_APP_ID ALIPAY_SELLER_ID GATEWAY_PRIVATE_KEY_NAME ALIPAY_SHOP_PUBLIC_KEY_NAME (or both keys themselves);
 //	          ALIPAY_GATEWAY CASHIER_RETURN_URL GATEWAY_FAULTS and what every function has may be left out
 //	table     <TABLE_PREFIX>gateway_trades: out_trade_no S; index notifies_due: notify_state S, notify_at S, keys only (gatewaytable.Table)
-//	rights    GetItem, PutItem, DescribeTable on the table, Query on its index, ssm:GetParameters on the two keys; no queue, no Redis, no VPC
+//	rights    GetItem, PutItem on the table, Query on its index, secretsmanager:GetSecretValue on the secret SECRETS; no queue, no Redis, no VPC
 //	bills     lie beside ALIPAY_GATEWAY. A REST API hands on a ZIP's bytes only if it calls application/zip binary and who downloads names that type
 //	          first (Accept), as package alipay does; else they come in base64. Lambda's answers hold 6 MB, the timeout a few thousand trades a day
 //	faults    GATEWAY_FAULTS (notify-lost=0.2,unknown=0.1) is the plan of every instance; a seed in it plays no part, since each draws for itself.

@@ -18,23 +18,27 @@ import (
 	"seckill/shared/adapter/ledger"
 )
 
-// AWS is a server that answers what functions call of Systems Manager, SQS and DynamoDB. It is no emulator: it keeps what is put and sent,
+// Secret is the name of the one secret, which has all entries.
+const Secret = "/seckill/all"
+
+// AWS is a server that answers what functions call of Secrets Manager, SQS and DynamoDB. It is no emulator: it keeps what is put and sent,
 // and takes every transaction without a look at its conditions. Conditions are for tests on a real server.
 type AWS struct {
 	URL    string
 	Prefix string // of tables; others are missing
 
-	mu     sync.Mutex
-	params map[string]string
-	sent   map[string][]string                   // bodies by queue URL; a queue that is no key is missing
-	rows   map[string]map[string]json.RawMessage // items by table and key
-	tables map[string]ledger.Table
-	heard  map[string]bool // calls that sent a message, by the id that the SDK gives a call
+	mu      sync.Mutex
+	entries map[string]string // of the secret
+	calls   []string
+	sent    map[string][]string                   // bodies by queue URL; a queue that is no key is missing
+	rows    map[string]map[string]json.RawMessage // items by table and key
+	tables  map[string]ledger.Table
+	heard   map[string]bool // calls, by the id that the SDK gives a call
 }
 
-// NewAWS starts a server that has all tables, these parameters and queues (by the last part of their URL), until the test ends.
-func NewAWS(t testing.TB, params map[string]string, queues ...string) *AWS {
-	a := &AWS{Prefix: "seckill-", params: params, sent: map[string][]string{}, rows: map[string]map[string]json.RawMessage{}, tables: map[string]ledger.Table{}, heard: map[string]bool{}}
+// NewAWS starts a server that has all tables, a secret with these entries, and queues (by the last part of their URL), until the test ends.
+func NewAWS(t testing.TB, entries map[string]string, queues ...string) *AWS {
+	a := &AWS{Prefix: "seckill-", entries: entries, sent: map[string][]string{}, rows: map[string]map[string]json.RawMessage{}, tables: map[string]ledger.Table{}, heard: map[string]bool{}}
 	server := httptest.NewServer(a)
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -56,11 +60,21 @@ func NewAWS(t testing.TB, params map[string]string, queues ...string) *AWS {
 // Queue is a queue's URL.
 func (a *AWS) Queue(name string) string { return a.URL + "/000000000000/" + name }
 
-// SetParam changes a parameter, or makes it.
-func (a *AWS) SetParam(name, value string) {
+// SetSecret changes an entry of the secret, or makes it.
+func (a *AWS) SetSecret(name, value string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.params[name] = value
+	a.entries[name] = value
+}
+
+// Calls takes the names of the calls that came, in their order: "GetItem items" of a table, "SendMessage" of others. A call that the SDK tries
+// again on a busy machine is there once.
+func (a *AWS) Calls() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := a.calls
+	a.calls = nil
+	return out
 }
 
 // Sent takes the bodies of the messages that were sent to a queue.
@@ -74,7 +88,7 @@ func (a *AWS) Sent(queue string) []string {
 
 // request has the fields of all calls that are answered.
 type request struct {
-	Names         []string
+	SecretID      string `json:"SecretId"`
 	QueueURL      string
 	MessageBody   string
 	TableName     string
@@ -105,7 +119,12 @@ func (a *AWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.mu.Unlock()
 	_, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	out, fault := a.answer(call, r.Header.Get("Amz-Sdk-Invocation-Id"), &in)
+	id := r.Header.Get("Amz-Sdk-Invocation-Id")
+	out, fault := a.answer(call, id, &in)
+	if !a.heard[id] {
+		a.calls = append(a.calls, strings.TrimSpace(call+" "+strings.TrimPrefix(in.TableName, a.Prefix)))
+	}
+	a.heard[id] = true
 	if fault != "" {
 		out = map[string]any{"__type": fault, "message": fault + " for " + call}
 	}
@@ -127,22 +146,17 @@ func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault st
 		return nil, "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
 	}
 	switch call {
-	case "GetParameters":
-		found, missing := []any{}, []string{}
-		for _, name := range in.Names {
-			if v, ok := a.params[name]; ok {
-				found = append(found, map[string]any{"Name": name, "Value": v, "Type": "SecureString"})
-			} else {
-				missing = append(missing, name)
-			}
+	case "GetSecretValue":
+		if in.SecretID != Secret {
+			return nil, "ResourceNotFoundException"
 		}
-		return map[string]any{"Parameters": found, "InvalidParameters": missing}, ""
+		text, _ := json.Marshal(a.entries) // texts always marshal
+		return map[string]any{"Name": Secret, "SecretString": string(text)}, ""
 	case "SendMessage":
 		// On a busy machine the SDK repeats a call whose answer took a second, and tests count messages.
 		if !a.heard[id] {
 			a.sent[in.QueueURL] = append(queue, in.MessageBody)
 		}
-		a.heard[id] = true
 		sum := md5.Sum([]byte(in.MessageBody))
 		return map[string]any{"MessageId": hex.EncodeToString(sum[:]), "MD5OfMessageBody": hex.EncodeToString(sum[:])}, ""
 	case "GetQueueAttributes":

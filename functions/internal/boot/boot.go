@@ -1,9 +1,10 @@
 // Package boot is what the mains of the functions share: it reads settings, builds drivers, and hands the step's handler to the Lambda
 // runtime. In: a function that says which drivers a step needs. Out: a process that serves events, or an init error that
-// names the setting, table or queue that is wrong.
+// names the setting or secret that is wrong.
 //
-// Nothing is called while the parts are put together; afterwards all calls that init needs are made at the same time. What depends on
-// a secret is made when the secrets are there, and anew when one of them has changed.
+// Nothing is called while the parts are put together. Init then makes one call of AWS, for the secrets, and none for a step that needs none: thousands of
+// instances start in the first second of a sale, and what asks AWS about tables and queues has small quotas (ADR 20). `seckill doctor` looks whether they
+// are there. What depends on a secret is made when the secrets are there, and anew when one of them has changed.
 package boot
 
 import (
@@ -15,12 +16,10 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
 	"seckill/shared/adapter/apigw"
@@ -48,7 +47,6 @@ type Boot struct {
 
 	base    config.Base
 	aws     aws.Config
-	checks  []func(context.Context) error // of what has to be there
 	sources []config.Source               // of secrets
 	made    []func(*config.Secrets) error // makes what depends on secrets
 	warm    []func(context.Context)       // after the secrets: opens connections
@@ -87,22 +85,10 @@ func start[S Settings](step string, build func(S, *Boot) apigw.Handler) (apigw.H
 		b.Log.Warn("aws client", "err", fmt.Sprintf(format, v...))
 	})
 	h := build(s, b)
-	if err := b.init(ctx); err != nil {
+	if err := b.open(ctx); err != nil {
 		return nil, err
 	}
 	return b.each(h), nil
-}
-
-// init makes every call that init needs, at the same time.
-func (b *Boot) init(ctx context.Context) error {
-	errs := make([]error, len(b.checks)+1)
-	var wg sync.WaitGroup
-	for i, check := range b.checks {
-		wg.Go(func() { errs[i] = b.definite(check(ctx)) })
-	}
-	wg.Go(func() { errs[len(b.checks)] = b.open(ctx) })
-	wg.Wait()
-	return errors.Join(errs...)
 }
 
 // open reads the secrets, makes what depends on them, and opens connections. A Redis that does not answer fails no init: the step says 503
@@ -131,28 +117,10 @@ func (b *Boot) make() error {
 	return errors.Join(errs...)
 }
 
-// definite keeps of a check's error what is certainly wrong: something is missing or has another shape. A call that failed is only
-// logged: an outage, a throttle or a right to look that was not given keeps nobody from trying to work.
-func (b *Boot) definite(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each part is judged for itself
-		var errs []error
-		for _, e := range joined.Unwrap() {
-			errs = append(errs, b.definite(e))
-		}
-		return errors.Join(errs...)
-	}
-	var call *smithy.OperationError
-	if errors.As(err, &call) {
-		b.Log.Warn("init could not look", "err", err)
-		return nil
-	}
-	return err
-}
-
 // each is what happens around every event.
 func (b *Boot) each(h apigw.Handler) apigw.Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
-		b.refresh(ctx)
+		b.refresh()
 		out, err := h(ctx, event)
 		if flushErr := b.Meter.Flush(ctx); flushErr != nil {
 			b.Log.Warn("metrics are late", "err", flushErr)
@@ -161,11 +129,12 @@ func (b *Boot) each(h apigw.Handler) apigw.Handler {
 	}
 }
 
-func (b *Boot) refresh(ctx context.Context) {
+// refresh takes over what was read of the secrets since the last event, and has them read again when it is time; it waits for nobody.
+func (b *Boot) refresh() {
 	if b.secrets == nil {
 		return
 	}
-	changed, err := b.secrets.Refresh(ctx)
+	changed, err := b.secrets.Refresh()
 	if changed {
 		err = b.make()
 	}

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/aws/smithy-go"
 
 	"seckill/functions/lambdatest"
 	"seckill/shared/adapter/alipay"
@@ -29,25 +26,25 @@ import (
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
 // newBoot is an instance whose secrets are in a fake of AWS.
-func newBoot(t *testing.T, params map[string]string) (*Boot, *memory.Clock, *lambdatest.AWS, *bytes.Buffer) {
+func newBoot(t *testing.T, secrets map[string]string) (*Boot, *memory.Clock, *lambdatest.AWS, *bytes.Buffer) {
 	t.Helper()
-	fake := lambdatest.NewAWS(t, params)
-	cfg, err := awsConfig(map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_SSM": fake.URL})
+	fake := lambdatest.NewAWS(t, secrets)
+	cfg, err := awsConfig(map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_SECRETS_MANAGER": fake.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock, log := memory.NewClock(begin), &bytes.Buffer{}
-	return &Boot{Clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), Meter: telemetry.NewMeter(log, clock, "test", "test"), aws: cfg}, clock, fake, log
+	return &Boot{Clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), Meter: telemetry.NewMeter(log, clock, "test", "test"), base: config.Base{Secrets: lambdatest.Secret}, aws: cfg}, clock, fake, log
 }
 
 func TestRotatedSecretsAreTaken(t *testing.T) {
 	t.Parallel()
-	b, clock, fake, log := newBoot(t, map[string]string{"/jwt": "old", "/redis": "old", "/kid": "kid"})
+	b, clock, fake, log := newBoot(t, map[string]string{"jwt": "old", "redis": "old", "jwt-2026": "kid"})
 	server := redistest.NewFake(t, memory.NewRedis())
 	server.RequirePassword("old")
-	stock := b.Stock(config.Redis{Addrs: []string{server.Addr}, PasswordParam: "/redis"})
-	auth := b.Tokens(config.Tokens{KeyParam: "/jwt", KidParams: map[string]string{"2026": "/kid"}})
-	if err := b.init(t.Context()); err != nil {
+	stock := b.Stock(config.Redis{Addrs: []string{server.Addr}, PasswordName: "redis"})
+	auth := b.Tokens(config.Tokens{KeyName: "jwt", Kids: []string{"2026"}})
+	if err := b.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	event := b.each(func(context.Context, []byte) ([]byte, error) { return nil, nil })
@@ -70,9 +67,9 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 		}
 	}
 	check("at first", "old", "new")
-	fake.SetParam("/jwt", "new")
+	fake.SetSecret("jwt", "new")
 	check("changed, not yet read again", "old", "new")
-	fake.SetParam("/redis", "new")
+	fake.SetSecret("redis", "new")
 	server.RequirePassword("new")
 	server.Drop()
 	taken := func() bool {
@@ -83,15 +80,10 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 		_, err = auth.User(token)
 		return err == nil
 	}
-	for end := time.Now().Add(time.Minute); !taken() && time.Now().Before(end); { // a reading that takes a second, on a busy machine, is given up
-		clock.Advance(config.RefreshEvery)
-		if _, err := event(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
+	refreshUntil(t, b, clock, taken)
 	check("read again", "new", "old")
-	fake.SetParam("/jwt", "") // a blunder
-	clock.Advance(config.RefreshEvery)
+	fake.SetSecret("jwt", "") // a blunder
+	refreshUntil(t, b, clock, func() bool { return strings.Contains(log.String(), "secrets stay as they were") })
 	check("empty", "new", "old")
 	if !strings.Contains(log.String(), "secrets stay as they were") || strings.Contains(log.String(), `"new"`) {
 		t.Errorf("log: %s", log)
@@ -118,15 +110,15 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 	}
 	for mode, c := range map[string]struct {
 		settings config.Verifier
-		theirs   [2]string // the values of the parameter /theirs
+		theirs   [2]string // the values of the entry theirs
 	}{
-		"public key":   {config.Verifier{PublicKeyParam: "/theirs"}, public},
-		"certificates": {config.Verifier{CertParam: "/theirs", RootCertParam: "/root"}, certs},
+		"public key":   {config.Verifier{PublicKeyName: "theirs"}, public},
+		"certificates": {config.Verifier{CertName: "theirs", RootCertName: "root"}, certs},
 	} {
-		b, clock, fake, _ := newBoot(t, map[string]string{"/theirs": c.theirs[0], "/root": root})
+		b, clock, fake, _ := newBoot(t, map[string]string{"theirs": c.theirs[0], "root": root})
 		c.settings.AppID, c.settings.SellerID = app, seller
 		v := b.Verifier(c.settings)
-		if err := b.init(t.Context()); err != nil {
+		if err := b.open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		check := func(when string, want, other url.Values) {
@@ -139,7 +131,7 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 			}
 		}
 		check("at first", notices[0], notices[1])
-		fake.SetParam("/theirs", c.theirs[1])
+		fake.SetSecret("theirs", c.theirs[1])
 		taken := func() bool {
 			_, err := v.Verify(notices[1])
 			return err == nil
@@ -160,26 +152,27 @@ var pairs = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
 	return out
 })
 
-// refreshUntil lets time pass, and reads the secrets again, until what is changed is taken: a reading that takes a second, on a busy machine, is given up.
+// refreshUntil lets time pass, and reads the secrets again, until what is changed is taken.
 func refreshUntil(t *testing.T, b *Boot, clock *memory.Clock, taken func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !taken() && time.Now().Before(end); {
 		clock.Advance(config.RefreshEvery)
-		b.refresh(t.Context())
+		b.refresh()
+		time.Sleep(time.Millisecond)
 	}
 }
 
-// In certificate mode a key of ours comes with a certificate. Between the one and the other, which are two parameters, the client stays as it was.
+// In certificate mode a key of ours comes with a certificate. Between the one and the other, which are two entries, the client stays as it was.
 func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	t.Parallel()
 	var certs [2]alipaytest.Certificates
 	for i, pair := range pairs() {
 		certs[i] = alipaytest.Make(t, pair, pairs()[1-i], begin.AddDate(-1, 0, 0), begin.AddDate(1, 0, 0))
 	}
-	b, clock, fake, log := newBoot(t, map[string]string{"/private": pairs()[0].Private, "/app": certs[0].App, "/alipay": certs[0].Alipay, "/root": certs[0].Root})
-	p := b.Payments(config.Alipay{Verifier: config.Verifier{AppID: "2021000000000001", SellerID: "2088000000000001", CertParam: "/alipay", RootCertParam: "/root"},
-		PrivateKeyParam: "/private", AppCertParam: "/app", Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify"})
-	if err := b.init(t.Context()); err != nil {
+	b, clock, fake, log := newBoot(t, map[string]string{"private": pairs()[0].Private, "app": certs[0].App, "alipay": certs[0].Alipay, "root": certs[0].Root})
+	p := b.Payments(config.Alipay{Verifier: config.Verifier{AppID: "2021000000000001", SellerID: "2088000000000001", CertName: "alipay", RootCertName: "root"},
+		PrivateKeyName: "private", AppCertName: "app", Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify"})
+	if err := b.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	signed := func() string { // with the number of the certificate
@@ -203,42 +196,16 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	if got := signed(); got != numbers[0] {
 		t.Errorf("at first: app_cert_sn %q, want %q", got, numbers[0])
 	}
-	fake.SetParam("/private", pairs()[1].Private)
+	fake.SetSecret("private", pairs()[1].Private)
 	refreshUntil(t, b, clock, func() bool { return strings.Contains(log.String(), "it is not the private key's") })
 	if got := signed(); got != numbers[0] || !strings.Contains(log.String(), "secrets stay as they were") {
 		t.Errorf("key without its certificate: app_cert_sn %q, want %q; log %s", got, numbers[0], log)
 	}
-	fake.SetParam("/app", certs[1].App)
-	fake.SetParam("/alipay", certs[1].Alipay)
+	fake.SetSecret("app", certs[1].App)
+	fake.SetSecret("alipay", certs[1].Alipay)
 	refreshUntil(t, b, clock, func() bool { return signed() == numbers[1] })
 	if got := signed(); got != numbers[1] {
 		t.Errorf("changed: app_cert_sn %q, want %q", got, numbers[1])
-	}
-}
-
-func TestOnlyWhatIsCertainlyWrongEndsInit(t *testing.T) {
-	t.Parallel()
-	missing := errors.New("table seckill-items is missing")
-	outage := fmt.Errorf("describe table: %w", &smithy.OperationError{ServiceID: "DynamoDB", Err: errors.New("no answer")})
-	for name, c := range map[string]struct {
-		err, want error
-		lines     int
-	}{
-		"nothing":    {nil, nil, 0},
-		"missing":    {missing, missing, 0},
-		"outage":     {outage, nil, 1},
-		"both":       {errors.Join(outage, missing), missing, 1},
-		"two faults": {errors.Join(outage, errors.Join(outage)), nil, 2},
-	} {
-		b, _, _, log := newBoot(t, nil)
-		b.checks = append(b.checks, func(context.Context) error { return c.err })
-		err := b.init(t.Context())
-		if c.want == nil && err != nil || c.want != nil && (!errors.Is(err, c.want) || errors.Is(err, outage)) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
-		}
-		if n := strings.Count(log.String(), "init could not look"); n != c.lines {
-			t.Errorf("%s: %d log lines, want %d: %s", name, n, c.lines, log)
-		}
 	}
 }
 

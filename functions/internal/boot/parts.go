@@ -7,8 +7,9 @@ import (
 	"net/url"
 	"sync/atomic"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"seckill/shared/adapter/alipay"
 	"seckill/shared/adapter/config"
@@ -22,37 +23,28 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Tables opens DynamoDB; init checks that these tables are there and have the right keys.
-func (b *Boot) Tables(names ...string) *dynamoledger.Rows {
-	rows := dynamoledger.New(b.aws, dynamoledger.Options{Prefix: b.base.TablePrefix})
-	b.checks = append(b.checks, func(ctx context.Context) error { return rows.CheckTables(ctx, names...) })
-	return rows
+func (b *Boot) rows(tables ...ledger.Table) *dynamoledger.Rows {
+	return dynamoledger.New(b.aws, dynamoledger.Options{Prefix: b.base.TablePrefix, Tables: tables})
 }
 
-// Table opens a table that is neither the ledger's nor the items'; init checks it as Tables does.
-func (b *Boot) Table(t ledger.Table) ledger.Rows {
-	rows := dynamoledger.New(b.aws, dynamoledger.Options{Prefix: b.base.TablePrefix, Tables: []ledger.Table{t}})
-	b.checks = append(b.checks, func(ctx context.Context) error { return rows.CheckTables(ctx, t.Name) })
-	return rows
-}
+// Table opens a table that is neither the ledger's nor the items'.
+func (b *Boot) Table(t ledger.Table) ledger.Rows { return b.rows(t) }
 
-// Ledger opens the ledger and the items. Init does not look at the tables of Books: each look costs a cold start a call.
+// Ledger opens the ledger and the items.
 func (b *Boot) Ledger() (*ledger.Ledger, seckill.Items) {
-	rows := b.Tables(ledger.TableUnits, ledger.TableOrders, ledger.TableQuotas, ledger.TablePayments, ledger.TableReturns, dynamoledger.TableItems)
+	rows := b.rows()
 	return ledger.New(rows), rows.Items()
 }
 
-// Books opens the ledger for a step that keeps or reads notices or reconciliations.
-func (b *Boot) Books() *ledger.Ledger { return ledger.New(b.Tables()) }
+// Books opens the ledger for a step that has nothing to do with items.
+func (b *Boot) Books() *ledger.Ledger { return ledger.New(b.rows()) }
 
 // Items opens the items table alone.
-func (b *Boot) Items() seckill.Items { return b.Tables(dynamoledger.TableItems).Items() }
+func (b *Boot) Items() seckill.Items { return b.rows().Items() }
 
-// Queue opens a queue; dead is "" for a step that only sends. Init checks that it is there.
+// Queue opens a queue; dead is "" for a step that only sends.
 func (b *Boot) Queue(url, dead string) *sqsqueue.Queue {
-	q := sqsqueue.New(sqs.NewFromConfig(b.aws), sqsqueue.Options{URL: url, DeadLetterURL: dead})
-	b.checks = append(b.checks, q.Check)
-	return q
+	return sqsqueue.New(sqs.NewFromConfig(b.aws), sqsqueue.Options{URL: url, DeadLetterURL: dead})
 }
 
 // Secret says which secrets there are and what to make of them, at first and whenever one has changed.
@@ -60,7 +52,8 @@ func (b *Boot) Secret(then func(*config.Secrets) error, sources ...config.Source
 	b.sources = append(b.sources, sources...)
 	b.made = append(b.made, then)
 	b.load = func(ctx context.Context) (*config.Secrets, error) {
-		return config.Load(ctx, ssm.NewFromConfig(b.aws), b.Clock, b.sources...)
+		client := secretsmanager.NewFromConfig(b.aws, func(o *secretsmanager.Options) { o.Retryer = aws.NopRetryer{} })
+		return config.Load(ctx, client, b.Clock, b.base.Secrets, b.sources...)
 	}
 }
 

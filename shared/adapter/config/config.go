@@ -1,5 +1,5 @@
 // Package config is what a function is told by its environment: one struct for each function, read once at init. In: environment
-// variables, and parameters of AWS Systems Manager for secrets. Out: settings that fit together, or an error that names in
+// variables, and one secret of AWS Secrets Manager for all secrets. Out: settings that fit together, or an error that names in
 // one sentence every setting that is missing, wrong or contradicts another. It reads no file, and never prints a secret.
 package config
 
@@ -22,8 +22,9 @@ import (
 const (
 	MinFakeHold = 5 * time.Second // shortest hold when payments are fake: what waits a quarter of an hour in tests is not tested
 	MaxAddrs    = 16              // Redis addresses
-	MaxKids     = 6               // keys of tokens with a kid; with the others they fit one GetParameters call, except beside Alipay's certificates
+	MaxKids     = 6               // keys of tokens with a kid
 
+	maxKid       = 64  // characters of a kid
 	maxPrefix    = 64  // characters of TABLE_PREFIX
 	maxNamespace = 128 // characters of METRICS_NAMESPACE
 )
@@ -33,6 +34,7 @@ type Base struct {
 	TablePrefix string `env:"TABLE_PREFIX,required,notEmpty"`         // stands before the name of every table
 	Namespace   string `env:"METRICS_NAMESPACE" envDefault:"seckill"` // of the metrics; keeps deployments in one account apart
 	Version     string `env:"SECKILL_VERSION" envDefault:"dev"`       // shown by GET /healthz
+	Secrets     string `env:"SECRETS"`                                // name or ARN of the secret in AWS Secrets Manager that has the entries of all …_NAME
 }
 
 // Common gives these settings of any function's.
@@ -54,16 +56,16 @@ func plain(s string, most int) bool {
 
 // Redis is where the stock is.
 type Redis struct {
-	Addrs         []string `env:"REDIS_ADDRS,required,notEmpty"` // host:port, separated by commas; of a cluster any of its nodes
-	Cluster       bool     `env:"REDIS_CLUSTER"`
-	TLS           bool     `env:"REDIS_TLS"`
-	Username      string   `env:"REDIS_USERNAME"`
-	Password      Secret   `env:"REDIS_PASSWORD"`
-	PasswordParam string   `env:"REDIS_PASSWORD_PARAM"`
+	Addrs        []string `env:"REDIS_ADDRS,required,notEmpty"` // host:port, separated by commas; of a cluster any of its nodes
+	Cluster      bool     `env:"REDIS_CLUSTER"`
+	TLS          bool     `env:"REDIS_TLS"`
+	Username     string   `env:"REDIS_USERNAME"`
+	Password     Secret   `env:"REDIS_PASSWORD"`
+	PasswordName string   `env:"REDIS_PASSWORD_NAME"`
 }
 
 // Secret is where the password comes from; both empty: there is none.
-func (r *Redis) Secret() Source { return Source{"REDIS_PASSWORD", r.Password, r.PasswordParam} }
+func (r *Redis) Secret() Source { return Source{"REDIS_PASSWORD", r.Password, r.PasswordName} }
 
 func (r *Redis) problems() []string {
 	out := r.Secret().problems()
@@ -79,7 +81,7 @@ func (r *Redis) problems() []string {
 		out = append(out, "REDIS_ADDRS has several addresses, which contradicts REDIS_CLUSTER=false")
 	}
 	if r.Username != "" && !r.Secret().given() {
-		out = append(out, "REDIS_USERNAME is set, yet neither REDIS_PASSWORD nor REDIS_PASSWORD_PARAM")
+		out = append(out, "REDIS_USERNAME is set, yet neither REDIS_PASSWORD nor REDIS_PASSWORD_NAME")
 	}
 	return out
 }
@@ -118,37 +120,39 @@ func (q *ClosingsDead) problems() []string {
 	return wantURL(nil, "CLOSINGS_DEAD_LETTER_QUEUE_URL", q.URL, "http", "https")
 }
 
+const kids = "JWT_KIDS" // names entries, and has no variable that gives values
+
 // Tokens is what shoppers' tokens are checked with.
 type Tokens struct {
-	Key       Secret            `env:"JWT_SECRET"`
-	KeyParam  string            `env:"JWT_SECRET_PARAM"`
-	KidParams map[string]string `env:"JWT_KID_PARAMS" envKeyValSeparator:"="` // kid=parameter, separated by commas
+	Key     Secret   `env:"JWT_SECRET"`
+	KeyName string   `env:"JWT_SECRET_NAME"`
+	Kids    []string `env:"JWT_KIDS"` // separated by commas; the secret of kid 2027 is the entry jwt-2027
 }
 
 // Current is the secret of tokens without a kid; both parts empty: such tokens are refused.
-func (t *Tokens) Current() Source { return Source{"JWT_SECRET", t.Key, t.KeyParam} }
+func (t *Tokens) Current() Source { return Source{"JWT_SECRET", t.Key, t.KeyName} }
 
 // ByKid has the secrets of tokens with a kid.
 func (t *Tokens) ByKid() map[string]Source {
-	out := make(map[string]Source, len(t.KidParams))
-	for kid, name := range t.KidParams {
-		out[kid] = Source{"JWT_KID", "", name}
+	out := make(map[string]Source, len(t.Kids))
+	for _, kid := range t.Kids {
+		out[kid] = Source{kids, "", "jwt-" + kid}
 	}
 	return out
 }
 
 func (t *Tokens) problems() []string {
 	out := t.Current().problems()
-	if !t.Current().given() && len(t.KidParams) == 0 {
-		out = append(out, "JWT_SECRET_PARAM is missing (JWT_SECRET or JWT_KID_PARAMS will do)")
+	if !t.Current().given() && len(t.Kids) == 0 {
+		out = append(out, "JWT_SECRET_NAME is missing (JWT_SECRET or JWT_KIDS will do)")
 	}
-	for kid, name := range t.KidParams {
-		if kid == "" || name == "" {
-			out = append(out, "JWT_KID_PARAMS has an empty part, want kid=parameter")
+	for _, kid := range t.Kids {
+		if kid == "" || !plain(kid, maxKid) {
+			out = append(out, fmt.Sprintf("JWT_KIDS has %q, want 1 to %d letters, digits, underscores, dots and hyphens", kid, maxKid))
 		}
 	}
-	if len(t.KidParams) > MaxKids {
-		out = append(out, fmt.Sprintf("JWT_KID_PARAMS has %d keys, want at most %d", len(t.KidParams), MaxKids))
+	if len(t.Kids) > MaxKids {
+		out = append(out, fmt.Sprintf("JWT_KIDS has %d keys, want at most %d", len(t.Kids), MaxKids))
 	}
 	return out
 }
@@ -173,24 +177,24 @@ func (c *CORS) problems() []string {
 // Verifier is what the payment provider's notices are checked with; no key of ours. Alipay's key comes as such, or in certificate mode, as PEM
 // texts of the files that Alipay gives. None of these is a secret; they are handled as secrets for simplicity.
 type Verifier struct {
-	AppID          string `env:"ALIPAY_APP_ID,required,notEmpty"`
-	SellerID       string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
-	PublicKey      Secret `env:"ALIPAY_PUBLIC_KEY"` // Alipay's
-	PublicKeyParam string `env:"ALIPAY_PUBLIC_KEY_PARAM"`
-	Cert           Secret `env:"ALIPAY_CERT"` // alipayCertPublicKey_RSA2.crt
-	CertParam      string `env:"ALIPAY_CERT_PARAM"`
-	RootCert       Secret `env:"ALIPAY_ROOT_CERT"` // alipayRootCert.crt
-	RootCertParam  string `env:"ALIPAY_ROOT_CERT_PARAM"`
+	AppID         string `env:"ALIPAY_APP_ID,required,notEmpty"`
+	SellerID      string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
+	PublicKey     Secret `env:"ALIPAY_PUBLIC_KEY"` // Alipay's
+	PublicKeyName string `env:"ALIPAY_PUBLIC_KEY_NAME"`
+	Cert          Secret `env:"ALIPAY_CERT"` // alipayCertPublicKey_RSA2.crt
+	CertName      string `env:"ALIPAY_CERT_NAME"`
+	RootCert      Secret `env:"ALIPAY_ROOT_CERT"` // alipayRootCert.crt
+	RootCertName  string `env:"ALIPAY_ROOT_CERT_NAME"`
 }
 
 // Public is Alipay's public key; empty in certificate mode.
-func (v *Verifier) Public() Source { return Source{"ALIPAY_PUBLIC_KEY", v.PublicKey, v.PublicKeyParam} }
+func (v *Verifier) Public() Source { return Source{"ALIPAY_PUBLIC_KEY", v.PublicKey, v.PublicKeyName} }
 
 // Own is Alipay's certificate; empty without certificate mode.
-func (v *Verifier) Own() Source { return Source{"ALIPAY_CERT", v.Cert, v.CertParam} }
+func (v *Verifier) Own() Source { return Source{"ALIPAY_CERT", v.Cert, v.CertName} }
 
 // Root is Alipay's root certificates; empty without certificate mode.
-func (v *Verifier) Root() Source { return Source{"ALIPAY_ROOT_CERT", v.RootCert, v.RootCertParam} }
+func (v *Verifier) Root() Source { return Source{"ALIPAY_ROOT_CERT", v.RootCert, v.RootCertName} }
 
 // Certificates says whether these are the settings of certificate mode.
 func (v *Verifier) Certificates() bool { return v.Own().given() }
@@ -200,23 +204,23 @@ func (v *Verifier) problems() []string { return trustProblems(v.Public(), v.Own(
 // Alipay is the payment provider.
 type Alipay struct {
 	Verifier
-	Gateway         string `env:"ALIPAY_GATEWAY,required,notEmpty"`    // https, unless Fake
-	NotifyURL       string `env:"ALIPAY_NOTIFY_URL,required,notEmpty"` // https, unless Fake
-	PrivateKey      Secret `env:"ALIPAY_PRIVATE_KEY"`
-	PrivateKeyParam string `env:"ALIPAY_PRIVATE_KEY_PARAM"`
-	AppCert         Secret `env:"ALIPAY_APP_CERT"` // appCertPublicKey_….crt: of our public key, in certificate mode
-	AppCertParam    string `env:"ALIPAY_APP_CERT_PARAM"`
-	Fake            bool   `env:"ALIPAY_FAKE"` // the gateway is the fake one: it may be reached over http
-	CashierURL      string `env:"CASHIER_URL"` // of a fake gateway: where a pay string can be paid in a browser
+	Gateway        string `env:"ALIPAY_GATEWAY,required,notEmpty"`    // https, unless Fake
+	NotifyURL      string `env:"ALIPAY_NOTIFY_URL,required,notEmpty"` // https, unless Fake
+	PrivateKey     Secret `env:"ALIPAY_PRIVATE_KEY"`
+	PrivateKeyName string `env:"ALIPAY_PRIVATE_KEY_NAME"`
+	AppCert        Secret `env:"ALIPAY_APP_CERT"` // appCertPublicKey_….crt: of our public key, in certificate mode
+	AppCertName    string `env:"ALIPAY_APP_CERT_NAME"`
+	Fake           bool   `env:"ALIPAY_FAKE"` // the gateway is the fake one: it may be reached over http
+	CashierURL     string `env:"CASHIER_URL"` // of a fake gateway: where a pay string can be paid in a browser
 }
 
 // Private is our private key.
 func (a *Alipay) Private() Source {
-	return Source{"ALIPAY_PRIVATE_KEY", a.PrivateKey, a.PrivateKeyParam}
+	return Source{"ALIPAY_PRIVATE_KEY", a.PrivateKey, a.PrivateKeyName}
 }
 
 // App is the app's certificate; empty without certificate mode.
-func (a *Alipay) App() Source { return Source{"ALIPAY_APP_CERT", a.AppCert, a.AppCertParam} }
+func (a *Alipay) App() Source { return Source{"ALIPAY_APP_CERT", a.AppCert, a.AppCertName} }
 
 func (a *Alipay) problems() (out []string) {
 	out = append(keyProblems(a.Private()), trustProblems(a.Public(), a.App(), a.Own(), a.Root())...)
@@ -237,25 +241,25 @@ func (a *Alipay) problems() (out []string) {
 
 // FakeGateway is the payment provider's own side of a sandbox.
 type FakeGateway struct {
-	AppID              string `env:"ALIPAY_APP_ID,required,notEmpty"` // the shop's, as in Alipay
-	SellerID           string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
-	PrivateKey         Secret `env:"GATEWAY_PRIVATE_KEY"` // the gateway's own
-	PrivateKeyParam    string `env:"GATEWAY_PRIVATE_KEY_PARAM"`
-	ShopPublicKey      Secret `env:"ALIPAY_SHOP_PUBLIC_KEY"` // no secret, and handled as one for simplicity
-	ShopPublicKeyParam string `env:"ALIPAY_SHOP_PUBLIC_KEY_PARAM"`
-	URL                string `env:"ALIPAY_GATEWAY"`     // of its /gateway.do as the shop's functions reach it, since bills lie beside it; "": where a call came to
-	ReturnURL          string `env:"CASHIER_RETURN_URL"` // where the cashier's links lead back to; "": the page before
-	Faults             string `env:"GATEWAY_FAULTS"`     // what goes wrong, as package fakegateway reads it; "": nothing
+	AppID             string `env:"ALIPAY_APP_ID,required,notEmpty"` // the shop's, as in Alipay
+	SellerID          string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
+	PrivateKey        Secret `env:"GATEWAY_PRIVATE_KEY"` // the gateway's own
+	PrivateKeyName    string `env:"GATEWAY_PRIVATE_KEY_NAME"`
+	ShopPublicKey     Secret `env:"ALIPAY_SHOP_PUBLIC_KEY"` // no secret, and handled as one for simplicity
+	ShopPublicKeyName string `env:"ALIPAY_SHOP_PUBLIC_KEY_NAME"`
+	URL               string `env:"ALIPAY_GATEWAY"`     // of its /gateway.do as the shop's functions reach it, since bills lie beside it; "": where a call came to
+	ReturnURL         string `env:"CASHIER_RETURN_URL"` // where the cashier's links lead back to; "": the page before
+	Faults            string `env:"GATEWAY_FAULTS"`     // what goes wrong, as package fakegateway reads it; "": nothing
 }
 
 // Private is the gateway's private key.
 func (g *FakeGateway) Private() Source {
-	return Source{"GATEWAY_PRIVATE_KEY", g.PrivateKey, g.PrivateKeyParam}
+	return Source{"GATEWAY_PRIVATE_KEY", g.PrivateKey, g.PrivateKeyName}
 }
 
 // ShopPublic is the shop's public key.
 func (g *FakeGateway) ShopPublic() Source {
-	return Source{"ALIPAY_SHOP_PUBLIC_KEY", g.ShopPublicKey, g.ShopPublicKeyParam}
+	return Source{"ALIPAY_SHOP_PUBLIC_KEY", g.ShopPublicKey, g.ShopPublicKeyName}
 }
 
 func (g *FakeGateway) problems() (out []string) {
@@ -277,7 +281,7 @@ func keyProblems(keys ...Source) (out []string) {
 	for _, s := range keys {
 		out = append(out, s.problems()...)
 		if !s.given() {
-			out = append(out, fmt.Sprintf("%s_PARAM is missing (%s will do)", s.Setting, s.Setting))
+			out = append(out, fmt.Sprintf("%s_NAME is missing (%s will do)", s.Setting, s.Setting))
 		}
 	}
 	return out
@@ -381,6 +385,6 @@ func kind(t reflect.Type) string {
 	case t.Kind() == reflect.Bool:
 		return "boolean: true or false"
 	default:
-		return "list of kid=parameter, separated by commas"
+		return "list, separated by commas"
 	}
 }

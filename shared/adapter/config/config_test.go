@@ -12,14 +12,14 @@ import (
 
 // every setting that a function may have, as a template sets it.
 var full = map[string]string{
-	"TABLE_PREFIX": "seckill-", "REDIS_ADDRS": "127.0.0.1:6379", "REDIS_TLS": "true", "REDIS_PASSWORD_PARAM": "/seckill/redis", "REDIS_USERNAME": "app",
+	"TABLE_PREFIX": "seckill-", "REDIS_ADDRS": "127.0.0.1:6379", "REDIS_TLS": "true", "REDIS_PASSWORD_NAME": "/seckill/redis", "REDIS_USERNAME": "app",
 	"ORDERS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/orders", "ORDERS_DEAD_LETTER_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/orders-dead",
 	"CLOSINGS_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/closings", "CLOSINGS_DEAD_LETTER_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/closings-dead",
-	"JWT_SECRET_PARAM": "/seckill/jwt", "JWT_KID_PARAMS": "2026=/seckill/jwt/2026,2027=/seckill/jwt/2027",
+	"JWT_SECRET_NAME": "/seckill/jwt", "JWT_KIDS": "2026,2027", "SECRETS": "/seckill/test/all",
 	"ALIPAY_APP_ID": "2021000000000001", "ALIPAY_SELLER_ID": "2088000000000001", "ALIPAY_GATEWAY": "https://openapi.alipay.com/gateway.do",
-	"ALIPAY_NOTIFY_URL": "https://shop.example.com/seckill/alipay/notify", "ALIPAY_PRIVATE_KEY_PARAM": "/seckill/alipay/private", "ALIPAY_PUBLIC_KEY_PARAM": "/seckill/alipay/public",
+	"ALIPAY_NOTIFY_URL": "https://shop.example.com/seckill/alipay/notify", "ALIPAY_PRIVATE_KEY_NAME": "/seckill/alipay/private", "ALIPAY_PUBLIC_KEY_NAME": "/seckill/alipay/public",
 	"HOLD": "20m", "METRICS_NAMESPACE": "seckill-test",
-	"GATEWAY_PRIVATE_KEY_PARAM": "/seckill/gateway/private", "ALIPAY_SHOP_PUBLIC_KEY_PARAM": "/seckill/alipay/shop-public", "CASHIER_RETURN_URL": "https://shop.example.com/",
+	"GATEWAY_PRIVATE_KEY_NAME": "/seckill/gateway/private", "ALIPAY_SHOP_PUBLIC_KEY_NAME": "/seckill/alipay/shop-public", "CASHIER_RETURN_URL": "https://shop.example.com/",
 }
 
 func read[T any](environ map[string]string) error {
@@ -34,18 +34,18 @@ var functions = map[string]func(map[string]string) error{
 
 // needs are the settings that a function does not start without.
 var needs = map[string][]string{
-	"buy":     {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "JWT_SECRET_PARAM"},
+	"buy":     {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "JWT_SECRET_NAME"},
 	"consume": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL", "ORDERS_DEAD_LETTER_QUEUE_URL", "CLOSINGS_QUEUE_URL"},
-	"notify":  {"TABLE_PREFIX", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_PUBLIC_KEY_PARAM"},
+	"notify":  {"TABLE_PREFIX", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_PUBLIC_KEY_NAME"},
 	"expire": {"TABLE_PREFIX", "ORDERS_QUEUE_URL", "CLOSINGS_QUEUE_URL", "CLOSINGS_DEAD_LETTER_QUEUE_URL", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
-		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_PARAM", "ALIPAY_PUBLIC_KEY_PARAM"},
-	"refund": {"TABLE_PREFIX", "ORDERS_QUEUE_URL", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_PARAM",
-		"ALIPAY_PUBLIC_KEY_PARAM"},
+		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME"},
+	"refund": {"TABLE_PREFIX", "ORDERS_QUEUE_URL", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY", "ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME",
+		"ALIPAY_PUBLIC_KEY_NAME"},
 	"stage":  {"TABLE_PREFIX", "REDIS_ADDRS"},
 	"repair": {"TABLE_PREFIX", "REDIS_ADDRS", "ORDERS_QUEUE_URL"},
-	"shop": {"TABLE_PREFIX", "REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_PARAM", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
-		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_PARAM", "ALIPAY_PUBLIC_KEY_PARAM"},
-	"gateway": {"TABLE_PREFIX", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "GATEWAY_PRIVATE_KEY_PARAM", "ALIPAY_SHOP_PUBLIC_KEY_PARAM"},
+	"shop": {"TABLE_PREFIX", "REDIS_ADDRS", "CLOSINGS_QUEUE_URL", "JWT_SECRET_NAME", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "ALIPAY_GATEWAY",
+		"ALIPAY_NOTIFY_URL", "ALIPAY_PRIVATE_KEY_NAME", "ALIPAY_PUBLIC_KEY_NAME"},
+	"gateway": {"TABLE_PREFIX", "ALIPAY_APP_ID", "ALIPAY_SELLER_ID", "GATEWAY_PRIVATE_KEY_NAME", "ALIPAY_SHOP_PUBLIC_KEY_NAME"},
 }
 
 func TestEachFunctionNamesTheSettingThatIsMissing(t *testing.T) {
@@ -56,10 +56,10 @@ func TestEachFunctionNamesTheSettingThatIsMissing(t *testing.T) {
 		for setting := range full {
 			less := maps.Clone(full)
 			delete(less, setting)
-			if setting == "JWT_SECRET_PARAM" {
-				delete(less, "JWT_KID_PARAMS") // either will do
+			if setting == "JWT_SECRET_NAME" {
+				delete(less, "JWT_KIDS") // either will do
 			}
-			if setting == "REDIS_PASSWORD_PARAM" {
+			if setting == "REDIS_PASSWORD_NAME" {
 				delete(less, "REDIS_USERNAME")
 			}
 			err := read(less)
@@ -87,14 +87,14 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"boolean":               {"stage", map[string]string{"REDIS_TLS": "perhaps"}, "REDIS_TLS is not a boolean"},
 		"several, no cluster":   {"stage", map[string]string{"REDIS_ADDRS": "a:1,b:2"}, "contradicts REDIS_CLUSTER=false"},
 		"several, cluster":      {"stage", map[string]string{"REDIS_ADDRS": "a:1,b:2", "REDIS_CLUSTER": "true"}, ""},
-		"two passwords":         {"stage", map[string]string{"REDIS_PASSWORD": "x"}, "REDIS_PASSWORD and REDIS_PASSWORD_PARAM are both set"},
-		"user, no password":     {"stage", map[string]string{"REDIS_PASSWORD_PARAM": ""}, "REDIS_USERNAME is set"},
+		"two passwords":         {"stage", map[string]string{"REDIS_PASSWORD": "x"}, "REDIS_PASSWORD and REDIS_PASSWORD_NAME are both set"},
+		"user, no password":     {"stage", map[string]string{"REDIS_PASSWORD_NAME": ""}, "REDIS_USERNAME is set"},
 		"queue":                 {"buy", map[string]string{"ORDERS_QUEUE_URL": "orders"}, `ORDERS_QUEUE_URL is "orders"`},
 		"dead-letter queue":     {"consume", map[string]string{"ORDERS_DEAD_LETTER_QUEUE_URL": "x"}, `ORDERS_DEAD_LETTER_QUEUE_URL is "x"`},
-		"two token secrets":     {"buy", map[string]string{"JWT_SECRET": "s"}, "JWT_SECRET and JWT_SECRET_PARAM are both set"},
-		"kid without parameter": {"buy", map[string]string{"JWT_KID_PARAMS": "2026="}, "JWT_KID_PARAMS has an empty part"},
-		"kid without sign":      {"buy", map[string]string{"JWT_KID_PARAMS": "2026"}, "JWT_KID_PARAMS is not a list of kid=parameter"},
-		"kids":                  {"buy", map[string]string{"JWT_KID_PARAMS": "a=1,b=2,c=3,d=4,e=5,f=6,g=7"}, "JWT_KID_PARAMS has 7 keys"},
+		"two token secrets":     {"buy", map[string]string{"JWT_SECRET": "s"}, "JWT_SECRET and JWT_SECRET_NAME are both set"},
+		"empty kid":             {"buy", map[string]string{"JWT_KIDS": "2026,"}, `JWT_KIDS has "", want 1 to 64 letters`},
+		"kid with a sign":       {"buy", map[string]string{"JWT_KIDS": "2026=x"}, `JWT_KIDS has "2026=x", want 1 to 64 letters`},
+		"kids":                  {"buy", map[string]string{"JWT_KIDS": "a,b,c,d,e,f,g"}, "JWT_KIDS has 7 keys"},
 		"hold":                  {"consume", map[string]string{"HOLD": "soon"}, "HOLD is not a duration"},
 		"short hold":            {"consume", map[string]string{"HOLD": "10s"}, "HOLD is 10s, want 2m0s to 24h0m0s"},
 		"short hold, fake":      {"consume", map[string]string{"HOLD": "10s", "ALIPAY_FAKE": "true"}, ""},
@@ -105,25 +105,25 @@ func TestWrongAndContradictorySettings(t *testing.T) {
 		"notify URL":            {"expire", map[string]string{"ALIPAY_NOTIFY_URL": "/notify"}, "ALIPAY_NOTIFY_URL"},
 		"plain gateway, refund": {"refund", map[string]string{"ALIPAY_GATEWAY": "http://gateway.example.com"}, "want an absolute https URL"},
 		"cashier":               {"shop", map[string]string{"CASHIER_URL": "https://fake.example.com/cashier"}, "contradicts ALIPAY_FAKE=false"},
-		"public key twice":      {"notify", map[string]string{"ALIPAY_PUBLIC_KEY": "x"}, "ALIPAY_PUBLIC_KEY and ALIPAY_PUBLIC_KEY_PARAM are both set"},
-		"root, no certificate":  {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_PARAM": "", "ALIPAY_ROOT_CERT_PARAM": "/root"}, "settings: ALIPAY_CERT_PARAM is missing (ALIPAY_CERT will do)"},
-		"certificate, no root":  {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_PARAM": "", "ALIPAY_CERT": "x"}, "settings: ALIPAY_ROOT_CERT_PARAM is missing (ALIPAY_ROOT_CERT will do)"},
-		"certificate, app's":    {"notify", map[string]string{"ALIPAY_APP_CERT_PARAM": "/app"}, ""}, // which notify does not know
-		"key and certificates":  {"notify", map[string]string{"ALIPAY_CERT_PARAM": "/c", "ALIPAY_ROOT_CERT_PARAM": "/root"}, "settings: ALIPAY_PUBLIC_KEY and ALIPAY_CERT are both set, want either"},
-		"key and root":          {"notify", map[string]string{"ALIPAY_ROOT_CERT": "x"}, "settings: ALIPAY_CERT_PARAM is missing (ALIPAY_CERT will do); ALIPAY_PUBLIC_KEY and ALIPAY_ROOT_CERT are both set"},
-		"certificate twice":     {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_PARAM": "", "ALIPAY_CERT": "x", "ALIPAY_CERT_PARAM": "/c", "ALIPAY_ROOT_CERT": "x"}, "settings: ALIPAY_CERT and ALIPAY_CERT_PARAM are both set"},
-		"private key twice":     {"expire", map[string]string{"ALIPAY_PRIVATE_KEY": "x"}, "ALIPAY_PRIVATE_KEY and ALIPAY_PRIVATE_KEY_PARAM are both set"},
+		"public key twice":      {"notify", map[string]string{"ALIPAY_PUBLIC_KEY": "x"}, "ALIPAY_PUBLIC_KEY and ALIPAY_PUBLIC_KEY_NAME are both set"},
+		"root, no certificate":  {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_NAME": "", "ALIPAY_ROOT_CERT_NAME": "/root"}, "settings: ALIPAY_CERT_NAME is missing (ALIPAY_CERT will do)"},
+		"certificate, no root":  {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_NAME": "", "ALIPAY_CERT": "x"}, "settings: ALIPAY_ROOT_CERT_NAME is missing (ALIPAY_ROOT_CERT will do)"},
+		"certificate, app's":    {"notify", map[string]string{"ALIPAY_APP_CERT_NAME": "/app"}, ""}, // which notify does not know
+		"key and certificates":  {"notify", map[string]string{"ALIPAY_CERT_NAME": "/c", "ALIPAY_ROOT_CERT_NAME": "/root"}, "settings: ALIPAY_PUBLIC_KEY and ALIPAY_CERT are both set, want either"},
+		"key and root":          {"notify", map[string]string{"ALIPAY_ROOT_CERT": "x"}, "settings: ALIPAY_CERT_NAME is missing (ALIPAY_CERT will do); ALIPAY_PUBLIC_KEY and ALIPAY_ROOT_CERT are both set"},
+		"certificate twice":     {"notify", map[string]string{"ALIPAY_PUBLIC_KEY_NAME": "", "ALIPAY_CERT": "x", "ALIPAY_CERT_NAME": "/c", "ALIPAY_ROOT_CERT": "x"}, "settings: ALIPAY_CERT and ALIPAY_CERT_NAME are both set"},
+		"private key twice":     {"expire", map[string]string{"ALIPAY_PRIVATE_KEY": "x"}, "ALIPAY_PRIVATE_KEY and ALIPAY_PRIVATE_KEY_NAME are both set"},
 		"origin":                {"buy", map[string]string{"CORS_ORIGIN": "https://shop.example.com"}, ""},
 		"origin, any":           {"shop", map[string]string{"CORS_ORIGIN": "*"}, ""},
 		"origin with a port":    {"shop", map[string]string{"CORS_ORIGIN": "http://localhost:8100"}, ""},
 		"origin of numbers":     {"shop", map[string]string{"CORS_ORIGIN": "http://[::1]:8100"}, ""},
-		"gateway's key twice":   {"gateway", map[string]string{"GATEWAY_PRIVATE_KEY": "x"}, "GATEWAY_PRIVATE_KEY and GATEWAY_PRIVATE_KEY_PARAM are both set"},
+		"gateway's key twice":   {"gateway", map[string]string{"GATEWAY_PRIVATE_KEY": "x"}, "GATEWAY_PRIVATE_KEY and GATEWAY_PRIVATE_KEY_NAME are both set"},
 		"gateway's own URL":     {"gateway", map[string]string{"ALIPAY_GATEWAY": "/gateway.do"}, `ALIPAY_GATEWAY is "/gateway.do", want an absolute http or https URL`},
 		"gateway elsewhere":     {"gateway", map[string]string{"ALIPAY_GATEWAY": "https://gateway.example.com/"}, "want an http or https URL that ends in /gateway.do"},
 		"gateway over http":     {"gateway", map[string]string{"ALIPAY_GATEWAY": "http://127.0.0.1/gateway.do"}, ""},
 		"way back":              {"gateway", map[string]string{"CASHIER_RETURN_URL": "javascript:alert(1)"}, "CASHIER_RETURN_URL"},
 		"no way back":           {"gateway", map[string]string{"CASHIER_RETURN_URL": ""}, ""},
-		"empty optional":        {"buy", map[string]string{"JWT_KID_PARAMS": "", "REDIS_TLS": "", "METRICS_NAMESPACE": "", "REDIS_CLUSTER": ""}, ""},
+		"empty optional":        {"buy", map[string]string{"JWT_KIDS": "", "REDIS_TLS": "", "METRICS_NAMESPACE": "", "REDIS_CLUSTER": ""}, ""},
 		"several at once":       {"buy", map[string]string{"REDIS_ADDRS": "x", "ORDERS_QUEUE_URL": "y"}, "REDIS_ADDRS"},
 	} {
 		environ := maps.Clone(full)
@@ -154,14 +154,14 @@ func TestOriginsThatNoBrowserSends(t *testing.T) {
 
 // Of the three certificates each is needed, and none beside the public key.
 func TestAlipaysKeyComesInOneOfTwoWays(t *testing.T) {
-	names := []string{"ALIPAY_APP_CERT_PARAM", "ALIPAY_CERT_PARAM", "ALIPAY_ROOT_CERT_PARAM"}
+	names := []string{"ALIPAY_APP_CERT_NAME", "ALIPAY_CERT_NAME", "ALIPAY_ROOT_CERT_NAME"}
 	for _, function := range []string{"expire", "refund", "shop"} {
 		for mask := range 1 << len(names) {
 			for _, key := range []bool{false, true} {
 				environ := maps.Clone(full)
 				var want []string
 				if !key {
-					delete(environ, "ALIPAY_PUBLIC_KEY_PARAM")
+					delete(environ, "ALIPAY_PUBLIC_KEY_NAME")
 				}
 				for i, name := range names {
 					if mask&(1<<i) != 0 {
@@ -172,7 +172,7 @@ func TestAlipaysKeyComesInOneOfTwoWays(t *testing.T) {
 				}
 				switch {
 				case mask == 0 && !key:
-					want = append(want, "ALIPAY_PUBLIC_KEY_PARAM is missing")
+					want = append(want, "ALIPAY_PUBLIC_KEY_NAME is missing")
 				case mask != 0 && key:
 					want = append(want, "are both set, want either the key or certificates")
 				}

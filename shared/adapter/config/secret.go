@@ -2,25 +2,32 @@ package config
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
+	"maps"
+	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"seckill/shared/seckill"
 )
 
 // Times of secrets.
 const (
-	RefreshEvery = 5 * time.Minute // at most so often are the parameters read again, whether that worked or not
-	ReadTimeout  = 2 * time.Second // of one reading, at init
-	againTimeout = time.Second     // of a later one: a shopper may be waiting for it
-	maxAtATime   = 10              // parameters that one call reads
+	RefreshEvery = 5 * time.Minute // secrets are read again at the latest after so long, if an event comes
+	spread       = time.Minute     // by up to so much sooner, so that instances that started at once do not read at once again
+	againAfter   = time.Minute     // after a refresh that failed, up to so long
+
+	tryTimeout   = 2 * time.Second        // of one reading at init
+	lateTimeout  = 30 * time.Second       // of a refresh: the instance may stand still in the middle of it
+	firstDelay   = 100 * time.Millisecond // the longest wait before the second reading at init; it doubles
+	longestDelay = 2 * time.Second
 )
 
 // Secret is a text that no log, error or JSON shows. string(s) reveals it.
@@ -43,120 +50,179 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 // MarshalText hides it from JSON and every other encoding.
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// Source is where a secret comes from: Value itself, or the SSM parameter of that name. Setting is the variable that gives the value;
-// the one that names the parameter ends in _PARAM.
+// Source is where a secret comes from: Value itself, or the entry Name of the function's secret in AWS Secrets Manager. Setting is the variable that
+// gives the value; the one that names the entry ends in _NAME.
 type Source struct {
 	Setting string
 	Value   Secret
-	Param   string
+	Name    string
 }
 
-func (s Source) given() bool { return s.Value != "" || s.Param != "" }
+func (s Source) given() bool { return s.Value != "" || s.Name != "" }
 
 func (s Source) problems() []string {
-	if s.Value != "" && s.Param != "" {
-		return []string{fmt.Sprintf("%s and %s_PARAM are both set, want one of them", s.Setting, s.Setting)}
+	if s.Value != "" && s.Name != "" {
+		return []string{fmt.Sprintf("%s and %s_NAME are both set, want one of them", s.Setting, s.Setting)}
 	}
 	return nil
 }
 
-// Wrong says what is wrong with the value, after the variable that gives it, or names its parameter.
+// variable is the one that names the entry.
+func (s Source) variable() string {
+	if s.Setting == kids {
+		return kids
+	}
+	return s.Setting + "_NAME"
+}
+
+// Wrong says what is wrong with the value, after the variable that gives it, or names its entry.
 func (s Source) Wrong(err error) error {
-	if s.Param != "" {
-		return fmt.Errorf("settings: %s_PARAM names the parameter %q, which cannot be used: %w", s.Setting, s.Param, err)
+	if s.Name != "" {
+		return fmt.Errorf("settings: %s names the secret %q, which cannot be used: %w", s.variable(), s.Name, err)
 	}
 	return fmt.Errorf("settings: %s: %w", s.Setting, err)
 }
 
-// Parameters is what is needed of AWS Systems Manager's client.
-type Parameters interface {
-	GetParameters(ctx context.Context, in *ssm.GetParametersInput, options ...func(*ssm.Options)) (*ssm.GetParametersOutput, error)
+// Manager is what is needed of AWS Secrets Manager's client. It should not try again itself: Load does.
+type Manager interface {
+	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput, options ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }
 
-// Secrets has the values of parameters, read again from time to time. Safe for concurrent use.
+// Secrets has the entries of one secret in AWS Secrets Manager, a JSON object of texts. They are read again from time to time. Safe for concurrent use.
 type Secrets struct {
-	client  Parameters
+	client  Manager
 	clock   seckill.Clock
-	sources []Source // those with a parameter
-	names   []string
+	id      string   // the secret's name or ARN
+	sources []Source // those with a name
 
-	reading sync.Mutex // held while parameters are read: nobody waits for somebody else's reading
 	mu      sync.Mutex
-	values  map[string]Secret // by parameter
-	asked   time.Time
+	values  map[string]Secret // by name
+	next    time.Time         // when to read again
+	reading bool
+	read    chan reading // of the refresh under way
 }
 
-// Load reads the parameters of all sources in one call, more than ten in several, and makes none when no source has one. The error names the parameter that does not
-// exist, and its setting.
-func Load(ctx context.Context, client Parameters, clock seckill.Clock, sources ...Source) (*Secrets, error) {
-	s := &Secrets{client: client, clock: clock, asked: clock.Now()}
+// reading is how a refresh ended.
+type reading struct {
+	values map[string]Secret
+	err    error
+}
+
+// Load reads the secret in one call, and makes none when no source has a name. What may pass (no answer, a throttle, a fault of the service) is tried
+// again until the context ends, after waits of full jitter. The error names the secret, or the entry that it lacks and its setting.
+func Load(ctx context.Context, client Manager, clock seckill.Clock, id string, sources ...Source) (*Secrets, error) {
+	s := &Secrets{client: client, clock: clock, id: id, read: make(chan reading, 1)}
 	for _, src := range sources {
-		if src.Param != "" {
-			s.sources, s.names = append(s.sources, src), append(s.names, src.Param)
+		if src.Name != "" {
+			s.sources = append(s.sources, src)
 		}
 	}
-	slices.Sort(s.names)
-	s.names = slices.Compact(s.names) // the service refuses a name given twice
-	var err error
-	s.values, err = s.read(ctx, ReadTimeout)
-	return s, err
+	if len(s.sources) == 0 {
+		return s, nil
+	}
+	if id == "" {
+		return nil, fmt.Errorf("settings: SECRETS is missing: %s names an entry of it", s.sources[0].variable())
+	}
+	for n := 0; ; n++ {
+		values, err := s.get(ctx, tryTimeout)
+		if err == nil {
+			s.values, s.next = values, clock.Now().Add(RefreshEvery-rand.N(spread))
+			return s, nil
+		}
+		if !passing(err) || !pause(ctx, rand.N(min(firstDelay<<n, longestDelay))) {
+			return nil, err
+		}
+	}
+}
+
+// passing says whether the same call may succeed later.
+func passing(err error) bool {
+	var wrong *contentError
+	return !errors.As(err, &wrong) &&
+		(errors.Is(err, context.DeadlineExceeded) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary ||
+			retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary)
+}
+
+// pause waits. It says false at once when the context's time would be over by then.
+func pause(ctx context.Context, d time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
 }
 
 // Of gives a secret's value, "" when its source is empty.
 func (s *Secrets) Of(src Source) Secret {
-	if src.Param == "" {
+	if src.Name == "" {
 		return src.Value
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.values[src.Param]
+	return s.values[src.Name]
 }
 
-// Refresh reads the parameters again when RefreshEvery has passed, and says whether one of them changed. After a fault the old values stay and
-// the next attempt waits as long. It takes at most a second; while one caller reads, others go on at once.
-func (s *Secrets) Refresh(ctx context.Context) (changed bool, err error) {
-	if len(s.names) == 0 || !s.reading.TryLock() {
+// Refresh never waits: when it is time, it has the secret read by a goroutine, and a later Refresh takes over what came. changed: a value is another one
+// now. The error is a reading's that failed: the old values stay, and the next reading follows within a minute. An instance stands still between
+// events, so that a reading may end during a later one, or be given up.
+func (s *Secrets) Refresh() (changed bool, err error) {
+	if len(s.sources) == 0 {
 		return false, nil
-	}
-	defer s.reading.Unlock()
-	now := s.clock.Now()
-	if age := now.Sub(s.asked); age >= 0 && age < RefreshEvery {
-		return false, nil
-	}
-	s.asked = now
-	fresh, err := s.read(ctx, againTimeout)
-	if err != nil {
-		return false, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for name, v := range fresh {
-		changed = changed || s.values[name] != v
+	now := s.clock.Now()
+	select {
+	case r := <-s.read:
+		s.reading = false
+		if r.err != nil {
+			s.next = now.Add(rand.N(againAfter))
+			return false, r.err
+		}
+		s.next = now.Add(RefreshEvery - rand.N(spread))
+		changed, s.values = !maps.Equal(s.values, r.values), r.values
+		return changed, nil
+	default:
 	}
-	s.values = fresh
-	return changed, nil
+	if soon := s.next.Sub(now); s.reading || soon > 0 && soon <= RefreshEvery { // a clock that was set back is no reason to wait
+		return false, nil
+	}
+	s.reading = true
+	go func() {
+		values, err := s.get(context.Background(), lateTimeout)
+		s.read <- reading{values, err}
+	}()
+	return false, nil
 }
 
-func (s *Secrets) read(ctx context.Context, timeout time.Duration) (map[string]Secret, error) {
-	if len(s.names) == 0 {
-		return nil, nil
-	}
+// contentError is what is wrong with a secret that could be read.
+type contentError struct{ what string }
+
+func (e *contentError) Error() string { return "settings: " + e.what }
+
+func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Secret, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	values := make(map[string]Secret, len(s.names))
-	for names := range slices.Chunk(s.names, maxAtATime) {
-		out, err := s.client.GetParameters(ctx, &ssm.GetParametersInput{Names: names, WithDecryption: aws.Bool(true)})
-		if err != nil {
-			return nil, fmt.Errorf("settings: cannot read the parameters %s: %w", strings.Join(names, ", "), err)
-		}
-		for _, p := range out.Parameters {
-			values[aws.ToString(p.Name)] = Secret(aws.ToString(p.Value))
-		}
+	out, err := s.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &s.id})
+	if err != nil {
+		return nil, fmt.Errorf("settings: cannot read the secret %s: %w", s.id, err)
 	}
+	var values map[string]Secret
+	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil { // its error may show the text
+		return nil, &contentError{fmt.Sprintf("the secret %s is no JSON object of texts", s.id)}
+	}
+	own := make(map[string]Secret, len(s.sources)) // another's entry may change without any notice here
 	for _, src := range s.sources {
-		if values[src.Param] == "" {
-			return nil, fmt.Errorf("settings: %s_PARAM names the parameter %q, which does not exist or is empty", src.Setting, src.Param)
+		if values[src.Name] == "" {
+			return nil, &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s", src.variable(), src.Name, s.id)}
 		}
+		own[src.Name] = values[src.Name]
 	}
-	return values, nil
+	return own, nil
 }

@@ -9,12 +9,15 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
-	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/smithy-go"
 
 	"seckill/shared/adapter/config"
 	"seckill/shared/adapter/memory"
@@ -42,134 +45,201 @@ func TestSecretIsNeverShown(t *testing.T) {
 	}
 }
 
-// store plays Systems Manager.
+// store plays Secrets Manager.
 type store struct {
+	mu     sync.Mutex
 	values map[string]string
-	err    error
-	calls  [][]string
+	text   string // in the place of values
+	errs   []error
+	calls  atomic.Int32
 }
 
-func (s *store) GetParameters(_ context.Context, in *ssm.GetParametersInput, _ ...func(*ssm.Options)) (*ssm.GetParametersOutput, error) {
-	s.calls = append(s.calls, in.Names)
-	if s.err != nil {
-		return nil, s.err
-	}
-	out := &ssm.GetParametersOutput{}
-	for _, n := range in.Names {
-		if v, ok := s.values[n]; ok && aws.ToBool(in.WithDecryption) {
-			out.Parameters = append(out.Parameters, types.Parameter{Name: aws.String(n), Value: aws.String(v)})
-		} else {
-			out.InvalidParameters = append(out.InvalidParameters, n)
+func (s *store) GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	s.calls.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.errs) > 0 {
+		err := s.errs[0]
+		s.errs = s.errs[1:]
+		if errors.Is(err, errSilent) {
+			<-ctx.Done()
+			err = ctx.Err()
 		}
+		return nil, err
 	}
-	return out, nil
+	if aws.ToString(in.SecretId) != "/buy" {
+		return nil, &smithy.GenericAPIError{Code: "ResourceNotFoundException"}
+	}
+	b, err := json.Marshal(s.values)
+	if s.text != "" {
+		b = []byte(s.text)
+	}
+	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(string(b))}, err
 }
+
+func (s *store) set(name, value string, errs ...error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.values[name], s.errs = value, errs
+}
+
+var (
+	errSilent   = errors.New("no answer")
+	errThrottle = &smithy.GenericAPIError{Code: "ThrottlingException", Message: "Rate exceeded"}
+	errDenied   = &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"}
+)
 
 func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
-	clock := memory.NewClock(time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC))
-	api := &store{values: map[string]string{"/a": "1", "/b": "2"}}
-	given, a, b := config.Source{Setting: "G", Value: "0"}, config.Source{Setting: "A", Param: "/a"}, config.Source{Setting: "B", Param: "/b"}
-	ctx := context.Background()
-	s, err := config.Load(ctx, api, clock, given, b, a, a, config.Source{Setting: "EMPTY"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(step string, calls int, want ...string) {
-		t.Helper()
-		got := []string{string(s.Of(given)), string(s.Of(a)), string(s.Of(b)), string(s.Of(config.Source{}))}
-		if !slices.Equal(got, want) || len(api.calls) != calls {
-			t.Errorf("%s: %q after %d calls, want %q after %d", step, got, len(api.calls), want, calls)
+	synctest.Test(t, func(t *testing.T) {
+		clock := memory.NewClock(time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC))
+		api := &store{values: map[string]string{"a": "1", "b": "2", "others": "3"}}
+		given, a, b := config.Source{Setting: "G", Value: "0"}, config.Source{Setting: "A", Name: "a"}, config.Source{Setting: "B", Name: "b"}
+		s, err := config.Load(t.Context(), api, clock, "/buy", given, b, a, a, config.Source{Setting: "EMPTY"})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	refresh := func(step string, wantChanged, wantErr bool) {
-		t.Helper()
-		if changed, err := s.Refresh(ctx); changed != wantChanged || (err != nil) != wantErr {
-			t.Errorf("%s: changed %v, %v", step, changed, err)
+		check := func(step string, calls int32, want ...string) {
+			t.Helper()
+			got := []string{string(s.Of(given)), string(s.Of(a)), string(s.Of(b)), string(s.Of(config.Source{}))}
+			if !slices.Equal(got, want) || api.calls.Load() != calls {
+				t.Errorf("%s: %q after %d calls, want %q after %d", step, got, api.calls.Load(), want, calls)
+			}
 		}
-	}
-	check("at first", 1, "0", "1", "2", "")
-	if !slices.Equal(api.calls[0], []string{"/a", "/b"}) {
-		t.Errorf("asked for %q", api.calls[0])
-	}
-	api.values["/a"] = "one"
-	clock.Advance(config.RefreshEvery - time.Second)
-	refresh("too early", false, false)
-	check("too early", 1, "0", "1", "2", "")
-	clock.Advance(time.Second)
-	refresh("changed", true, false)
-	check("changed", 2, "0", "one", "2", "")
-	clock.Advance(config.RefreshEvery)
-	refresh("as before", false, false)
-	check("as before", 3, "0", "one", "2", "")
+		// event is what happens around an event: nobody waits for a reading, and the next event has what came.
+		event := func(step string, wantChanged, wantErr bool) {
+			t.Helper()
+			begun := time.Now()
+			if changed, err := s.Refresh(); changed != wantChanged || (err != nil) != wantErr || !time.Now().Equal(begun) {
+				t.Errorf("%s: changed %v, %v after %v", step, changed, err, time.Since(begun))
+			}
+		}
+		check("at first", 1, "0", "1", "2", "")
+		api.set("a", "one")
+		clock.Advance(config.RefreshEvery - time.Minute - time.Millisecond)
+		event("too early", false, false)
+		synctest.Wait()
+		check("too early", 1, "0", "1", "2", "")
+		clock.Advance(time.Minute + time.Millisecond)
+		event("it is time", false, false)
+		synctest.Wait()
+		check("read, not yet taken over", 2, "0", "1", "2", "")
+		event("taken over", true, false)
+		check("taken over", 2, "0", "one", "2", "")
+		api.set("others", "another's")
+		clock.Advance(config.RefreshEvery)
+		event("it is time again", false, false)
+		synctest.Wait()
+		event("as before", false, false)
+		check("as before", 3, "0", "one", "2", "")
 
-	api.err = errors.New("no way through")
-	clock.Advance(config.RefreshEvery)
-	refresh("fault", false, true)
-	refresh("right after the fault", false, false)
-	check("fault", 4, "0", "one", "2", "")
-	api.err = nil
-	delete(api.values, "/b")
-	clock.Advance(config.RefreshEvery)
-	refresh("a parameter is gone", false, true)
-	check("a parameter is gone", 5, "0", "one", "2", "")
+		api.set("a", "two", errSilent)
+		clock.Advance(config.RefreshEvery)
+		event("a reading without an answer begins", false, false)
+		event("and is under way", false, false)
+		time.Sleep(time.Minute)
+		event("and has failed", false, true)
+		check("fault", 4, "0", "one", "2", "")
+		clock.Advance(time.Minute)
+		event("again within a minute", false, false)
+		synctest.Wait()
+		event("taken over after the fault", true, false)
+		check("after the fault", 5, "0", "two", "2", "")
+		api.set("b", "")
+		clock.Advance(config.RefreshEvery)
+		event("an entry is gone", false, false)
+		synctest.Wait()
+		event("an entry is gone", false, true)
+		check("an entry is gone", 6, "0", "two", "2", "")
+	})
 }
 
-func TestMissingParameterIsNamed(t *testing.T) {
+// At an opening thousands start at once: what may pass is tried again, at random moments, as long as init may take.
+func TestLoadTriesAgainWhatMayPass(t *testing.T) {
+	for name, c := range map[string]struct {
+		errs    []error
+		calls   int32
+		want    string
+		longest time.Duration
+	}{
+		"throttled":    {[]error{errThrottle, errThrottle, errThrottle}, 4, "", time.Second},
+		"no answer":    {[]error{errSilent, errThrottle}, 3, "", 3 * time.Second},
+		"denied":       {[]error{errDenied}, 1, "cannot read the secret /buy: api error AccessDeniedException", 0},
+		"never":        {slices.Repeat([]error{errThrottle}, 1000), 0, "ThrottlingException", 8 * time.Second},
+		"never at all": {slices.Repeat([]error{errSilent}, 1000), 0, "deadline exceeded", 8 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+				defer cancel()
+				api, begun := &store{values: map[string]string{"a": "1"}, errs: c.errs}, time.Now()
+				s, err := config.Load(ctx, api, memory.NewClock(begun), "/buy", config.Source{Setting: "A", Name: "a"})
+				took := time.Since(begun)
+				if c.want == "" && (err != nil || s.Of(config.Source{Name: "a"}) != "1") || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+					t.Errorf("%v, want %q", err, c.want)
+				}
+				if calls := api.calls.Load(); took > c.longest || c.calls != 0 && calls != c.calls || c.calls == 0 && calls < 4 {
+					t.Errorf("%d calls in %v, want %d within %v", calls, took, c.calls, c.longest)
+				}
+			})
+		})
+	}
+}
+
+// Two instances that start in the same moment do not ask again in the same moment.
+func TestReadingsAreSpread(t *testing.T) {
+	first, refreshed := map[time.Duration]bool{}, map[time.Duration]bool{}
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			begun := time.Now()
+			api := &store{values: map[string]string{"a": "1"}, errs: []error{errThrottle, errThrottle, errThrottle}}
+			clock := memory.NewClock(begun)
+			s, err := config.Load(t.Context(), api, clock, "/buy", config.Source{Setting: "A", Name: "a"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first[time.Since(begun)] = true
+			for api.calls.Load() == 4 {
+				clock.Advance(time.Second)
+				if _, err := s.Refresh(); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+			}
+			refreshed[clock.Now().Sub(begun)] = true
+		})
+	}
+	if len(first) < 15 || len(refreshed) < 5 {
+		t.Errorf("20 instances had %d moments of a start and %d of a refresh", len(first), len(refreshed))
+	}
+}
+
+func TestMissingEntryIsNamed(t *testing.T) {
 	clock := memory.NewClock(time.Unix(0, 0))
 	for name, c := range map[string]struct {
-		api  *store
-		want string
+		api        *store
+		secret     string
+		want, hide string
 	}{
-		"missing": {&store{values: map[string]string{}}, `JWT_SECRET_PARAM names the parameter "/jwt", which does not exist or is empty`},
-		"empty":   {&store{values: map[string]string{"/jwt": ""}}, `JWT_SECRET_PARAM names the parameter "/jwt"`},
-		"fault":   {&store{err: errors.New("access denied")}, "cannot read the parameters /jwt: access denied"},
+		"missing":   {&store{values: map[string]string{}}, "/buy", `JWT_SECRET_NAME names the secret "jwt-secret", which does not exist or is empty in /buy`, ""},
+		"empty":     {&store{values: map[string]string{"jwt-secret": ""}}, "/buy", `JWT_SECRET_NAME names the secret "jwt-secret"`, ""},
+		"no object": {&store{text: `"hunter2"`}, "/buy", "settings: the secret /buy is no JSON object of texts", "hunter2"},
+		"no texts":  {&store{text: `{"jwt-secret":{"x":"hunter2"}}`}, "/buy", "settings: the secret /buy is no JSON object of texts", "hunter2"},
+		"no secret": {&store{}, "/nowhere", "settings: cannot read the secret /nowhere: api error ResourceNotFoundException", ""},
+		"no name":   {&store{}, "", "settings: SECRETS is missing: JWT_SECRET_NAME names an entry of it", ""},
 	} {
-		_, err := config.Load(context.Background(), c.api, clock, config.Source{Setting: "JWT_SECRET", Param: "/jwt"})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		_, err := config.Load(t.Context(), c.api, clock, c.secret, config.Source{Setting: "JWT_SECRET", Name: "jwt-secret"})
+		if err == nil || !strings.HasPrefix(err.Error(), "settings: ") || !strings.Contains(err.Error(), c.want) || c.hide != "" && strings.Contains(err.Error(), c.hide) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 }
 
-// Systems Manager takes ten names at once. Shop in certificate mode with every kid has twelve.
-func TestManyParametersAreReadTenAtATime(t *testing.T) {
-	api := &store{values: map[string]string{}}
-	var sources []config.Source
-	for i := range 12 {
-		name := fmt.Sprintf("/%02d", i)
-		api.values[name] = "value of " + name
-		sources = append(sources, config.Source{Setting: "S", Param: name})
-	}
-	clock := memory.NewClock(time.Unix(0, 0))
-	s, err := config.Load(context.Background(), api, clock, sources...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(api.calls) != 2 || len(api.calls[0]) != 10 || len(api.calls[1]) != 2 {
-		t.Errorf("calls %q", api.calls)
-	}
-	for _, src := range sources {
-		if got := string(s.Of(src)); got != "value of "+src.Param {
-			t.Errorf("%s is %q", src.Param, got)
-		}
-	}
-	api.values["/11"] = "another"
-	clock.Advance(config.RefreshEvery)
-	if changed, err := s.Refresh(context.Background()); err != nil || !changed || s.Of(sources[11]) != "another" {
-		t.Errorf("changed %v, %v, %q", changed, err, string(s.Of(sources[11])))
-	}
-	delete(api.values, "/10")
-	if _, err := config.Load(context.Background(), api, clock, sources...); err == nil || !strings.Contains(err.Error(), `"/10", which does not exist`) {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestNoParameterNoCall(t *testing.T) {
+func TestNoNameNoCall(t *testing.T) {
 	clock := memory.NewClock(time.Unix(0, 0))
 	api := &store{}
-	s, err := config.Load(context.Background(), api, clock, config.Source{Setting: "JWT_SECRET", Value: "s"})
+	s, err := config.Load(t.Context(), api, clock, "", config.Source{Setting: "JWT_SECRET", Value: "s"})
 	clock.Advance(time.Hour)
-	if changed, again := s.Refresh(context.Background()); err != nil || again != nil || changed || len(api.calls) != 0 {
-		t.Errorf("%v, %v, changed %v, %d calls", err, again, changed, len(api.calls))
+	if changed, again := s.Refresh(); err != nil || again != nil || changed || api.calls.Load() != 0 {
+		t.Errorf("%v, %v, changed %v, %d calls", err, again, changed, api.calls.Load())
 	}
 }

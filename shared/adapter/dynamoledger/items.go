@@ -61,7 +61,7 @@ func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 	for range maxScan {
 		out, err := t.rows.client.Scan(ctx, in)
 		if err != nil {
-			return nil, fmt.Errorf("dynamoledger: list items: %w", err)
+			return nil, fmt.Errorf("dynamoledger: list %s: %w", *in.TableName, err)
 		}
 		for _, row := range decodeRows(out.Items) {
 			if it, err := decodeItem(row); err != nil {

@@ -27,7 +27,7 @@ func (r *Rows) Get(ctx context.Context, k ledger.Key) (ledger.Row, bool, error) 
 	defer cancel()
 	out, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: r.name(k.Table), Key: key, ConsistentRead: aws.Bool(true)})
 	if err != nil {
-		return nil, false, fmt.Errorf("dynamoledger: get from %s: %w", k.Table, err)
+		return nil, false, fmt.Errorf("dynamoledger: get from %s: %w", *r.name(k.Table), err)
 	}
 	row := decodeRow(out.Item)
 	return row, row != nil, nil
@@ -56,7 +56,7 @@ func (r *Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, e
 	for idle, count := 0, len(keys); ; {
 		out, err := r.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: left})
 		if err != nil {
-			return nil, fmt.Errorf("dynamoledger: batch of %d reads: %w", len(keys), err)
+			return nil, fmt.Errorf("dynamoledger: batch of %d reads of %s: %w", len(keys), *r.name(keys[0].Table), err)
 		}
 		for _, items := range out.Responses {
 			rows = append(rows, decodeRows(items)...)

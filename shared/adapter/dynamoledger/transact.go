@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -49,9 +51,19 @@ func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 			return canceled
 		}
 		if !again || n+1 == tries || !pause(ctx, n) {
-			return fmt.Errorf("dynamoledger: transaction of %d rows, try %d: %w", len(writes), n+1, err)
+			return fmt.Errorf("dynamoledger: transaction of %d rows (%s), try %d: %w", len(writes), r.names(writes), n+1, err)
 		}
 	}
+}
+
+// names are the tables that writes are for: of one that does not exist, DynamoDB's error does not say which.
+func (r *Rows) names(writes []ledger.Write) string {
+	var names []string
+	for i := range writes {
+		names = append(names, *r.name(writes[i].Key.Table))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
 }
 
 // Codes of a cancelled transaction's reasons (API reference, TransactionCanceledException) after which another try may

@@ -13,20 +13,13 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Check asks SQS for the queue and, where one is set, its dead-letter queue. The error names each that is missing, or that this
-// process may not look at.
-func (q *Queue) Check(ctx context.Context) error {
-	_, _, err := q.count(ctx, "check")
-	return err
-}
-
 // Depth counts; the figures lag by up to a minute ("GetQueueAttributes", Amazon SQS API Reference). Parked is all that the
-// dead-letter queue holds.
+// dead-letter queue holds. The error names each queue that is missing, or that this process may not look at.
 func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
 	if q.opt.DeadLetterURL == "" {
 		return seckill.Depth{}, q.fault("depth", q.opt.URL, errNoDeadLetterURL)
 	}
-	own, dead, err := q.count(ctx, "depth")
+	own, dead, err := q.count(ctx)
 	if err != nil {
 		return seckill.Depth{}, err
 	}
@@ -35,18 +28,18 @@ func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
 }
 
 // count looks at both queues at the same time.
-func (q *Queue) count(ctx context.Context, what string) (own, dead seckill.Depth, err error) {
+func (q *Queue) count(ctx context.Context) (own, dead seckill.Depth, err error) {
 	var ownErr, deadErr error
 	var wg sync.WaitGroup
 	if q.opt.DeadLetterURL != "" {
-		wg.Go(func() { dead, deadErr = q.countOne(ctx, what, q.opt.DeadLetterURL) })
+		wg.Go(func() { dead, deadErr = q.countOne(ctx, q.opt.DeadLetterURL) })
 	}
-	own, ownErr = q.countOne(ctx, what, q.opt.URL)
+	own, ownErr = q.countOne(ctx, q.opt.URL)
 	wg.Wait()
 	return own, dead, errors.Join(ownErr, deadErr)
 }
 
-func (q *Queue) countOne(ctx context.Context, what, url string) (d seckill.Depth, err error) {
+func (q *Queue) countOne(ctx context.Context, url string) (d seckill.Depth, err error) {
 	figures := map[types.QueueAttributeName]*int{
 		types.QueueAttributeNameApproximateNumberOfMessages:           &d.Visible,
 		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible: &d.InFlight,
@@ -58,11 +51,11 @@ func (q *Queue) countOne(ctx context.Context, what, url string) (d seckill.Depth
 	}
 	out, err := q.calls.GetQueueAttributes(ctx, in)
 	if err != nil {
-		return seckill.Depth{}, q.fault(what, url, err)
+		return seckill.Depth{}, q.fault("depth", url, err)
 	}
 	for name, figure := range figures {
 		if *figure, err = strconv.Atoi(out.Attributes[string(name)]); err != nil {
-			return seckill.Depth{}, q.fault(what, url, fmt.Errorf("attribute %s: %w", name, err))
+			return seckill.Depth{}, q.fault("depth", url, fmt.Errorf("attribute %s: %w", name, err))
 		}
 	}
 	return d, nil

@@ -221,7 +221,7 @@ func TestRealCreateQueue(t *testing.T) {
 	}
 }
 
-func TestRealCheckNamesWhatIsMissing(t *testing.T) {
+func TestRealDepthNamesWhatIsMissing(t *testing.T) {
 	client := realClient(t)
 	opt := created(t, client, 0, 0)
 	gone := opt.URL + "-gone"
@@ -231,16 +231,15 @@ func TestRealCheckNamesWhatIsMissing(t *testing.T) {
 		names []string
 	}{
 		{"both there", opt, nil},
-		{"no dead-letter queue wanted", sqsqueue.Options{URL: opt.URL}, nil},
 		{"queue missing", sqsqueue.Options{URL: gone, DeadLetterURL: opt.DeadLetterURL}, []string{gone}},
 		{"dead-letter queue missing", sqsqueue.Options{URL: opt.URL, DeadLetterURL: gone}, []string{gone}},
 		{"both missing", sqsqueue.Options{URL: gone, DeadLetterURL: gone + "-too"}, []string{gone, gone + "-too"}},
 	} {
 		var got []string
-		err := sqsqueue.New(client, c.opt).Check(t.Context())
+		_, err := sqsqueue.New(client, c.opt).Depth(t.Context())
 		if err != nil {
 			for _, line := range strings.Split(err.Error(), "\n") {
-				got = append(got, strings.TrimPrefix(line, "sqsqueue: check: there is no queue "))
+				got = append(got, strings.TrimPrefix(line, "sqsqueue: depth: there is no queue "))
 			}
 		}
 		if !slices.Equal(got, c.names) {

@@ -1,0 +1,104 @@
+package functions_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/functions/lambdatest"
+)
+
+// small are calls of AWS whose quotas are far below what an opening starts of instances in a second (ADR 20).
+var small = []string{"GetParameters", "GetParameter", "BatchGetSecretValue", "DescribeTable", "DescribeSecret", "GetQueueAttributes", "GetQueueUrl"}
+
+// TestColdStart: what an instance calls of AWS before it takes its first event, and before its first answer. docs/PERFORMANCE.md lists the same.
+func TestColdStart(t *testing.T) {
+	for _, c := range coldStarts {
+		t.Run(c.step, func(t *testing.T) {
+			w := newWorld(t)
+			if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+				t.Fatal(err)
+			}
+			run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+			w.aws.Sent("orders")
+			w.aws.Calls()
+			start := w.start
+			if c.step == "gateway" {
+				start = func(t *testing.T, _ string, changes ...string) *lambdatest.Function {
+					return w.startGateway(t, changes...)
+				}
+			}
+			f := start(t, c.step, c.changes...)
+			f.Ready()
+			init := w.aws.Calls()
+			if c.event != nil {
+				if _, err := f.Invoke(c.event(t)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			first := w.aws.Calls()
+			if !slices.Equal(init, c.init) || !slices.Equal(first, c.first) {
+				t.Errorf("calls %q at init and %q before the first answer, want %q and %q", init, first, c.init, c.first)
+			}
+			for _, call := range append(init, first...) {
+				if name, _, _ := strings.Cut(call, " "); slices.Contains(small, name) {
+					t.Errorf("%s has a small quota", call)
+				}
+			}
+		})
+	}
+}
+
+// coldStart is what a function's cold start has to call.
+type coldStart struct {
+	step        string
+	changes     []string
+	event       func(*testing.T) []byte // nil: none
+	init, first []string
+}
+
+var oneSecret = []string{"GetSecretValue"}
+
+var coldStarts = []coldStart{
+	{step: "buy", event: func(t *testing.T) []byte { return purchase(t, "2002", "1001") }, init: oneSecret, first: []string{"GetItem items", "SendMessage"}},
+	{step: "shop", event: get("/seckill/ing"), init: oneSecret, first: []string{"Scan items"}},
+	{step: "shop", event: get("/seckill/detail/2002"), init: oneSecret, first: []string{"GetItem items"}},
+	{step: "notify", init: oneSecret},
+	{step: "stage", init: oneSecret},
+	{step: "repair", init: oneSecret},
+	{step: "consume", init: oneSecret},
+	{step: "consume", changes: []string{"REDIS_PASSWORD_NAME", ""}}, // nothing to read
+	{step: "expire", init: oneSecret},
+	{step: "refund", init: oneSecret},
+	{step: "reconcile", init: oneSecret},
+	{step: "gateway", init: oneSecret},
+}
+
+func get(path string) func(*testing.T) []byte {
+	return func(t *testing.T) []byte { return call(t, "GET", path, "", "") }
+}
+
+// A table that is not there shows at its first use, by its whole name; doctor looks before.
+func TestMissingTableAndQueueAreNamedAtFirstUse(t *testing.T) {
+	w := newWorld(t)
+	if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+	for want, c := range map[string]struct {
+		step, setting, value string
+		event                []byte
+	}{
+		"other-items":          {"shop", "TABLE_PREFIX", "other-", call(t, "GET", "/seckill/detail/2002", "", "")},
+		w.aws.Queue("nowhere"): {"buy", "ORDERS_QUEUE_URL", w.aws.Queue("nowhere"), purchase(t, "2002", "1001")},
+	} {
+		f := w.start(t, c.step, c.setting, c.value)
+		if r := ask(t, f, c.event); r.Status != 503 || r.Headers["Retry-After"] == "" {
+			t.Errorf("%s: %+v, want 503 with Retry-After", c.step, r)
+		}
+		if !f.Says(want) {
+			t.Errorf("%s does not name %s:\n%s", c.step, want, f.Output())
+		}
+	}
+}
