@@ -86,7 +86,7 @@ func TestRecordedEvents(t *testing.T) {
 		code                   string
 	}{
 		"no token":      {"buy", "/seckill/buy", "{}", "", 403, "invalid_token"},
-		"no such route": {"buy", "nowhere", "{}", "1001", 404, "not_found"},
+		"no such route": {"buy", "/nowhere", "{}", "1001", 404, "not_found"},
 		"not started":   {"buy", "/seckill/buy", `{"seckill_id":"` + upcoming.ID + `","count":1,"address":"x"}`, "1001", 425, "not_started"},
 	} {
 		if r := ask(t, f[c.step], call(t, "POST", c.path, c.body, c.user)); r.Status != c.status || r.text("code") != c.code {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/aws/smithy-go/encoding/cbor"
 
+	"seckill/cmd/seckill/secrets"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/dynamoledger"
 	"seckill/shared/adapter/gatewaytable"
@@ -51,9 +52,10 @@ type clinic struct {
 	failures   map[string]string // what a function's invocation fails with
 	ahead      time.Duration     // the stage function's clock
 	nodes      []redisconn.Node
-	secrets    map[string][2]string // type, value
-	rules      map[string][2]string // state, target
-	mappings   map[string]string    // state
+	secrets    map[string]string            // of the secret that has everything
+	others     map[string]map[string]string // of an audience, where it is not made of that
+	rules      map[string][2]string         // state, target
+	mappings   map[string]string            // state
 	alarms     map[string]m
 	subscribed []string // ARNs
 	depths     map[string]string
@@ -82,14 +84,14 @@ func newClinic(t *testing.T) *clinic {
 	t.Helper()
 	shop, gate := pairs()[0], pairs()[1]
 	c := &clinic{status: "UPDATE_COMPLETE", health: `{"status":"ok","version":"r1"}`, healthCode: 200,
-		parameters: map[string]string{"Release": "r1", "RedisPassword": "true", "JwtKids": "2027=/seckill/sale/jwt-2027"},
+		parameters: map[string]string{"Release": "r1", "RedisPassword": "true", "JwtKids": "2027"},
 		configs:    map[string]m{}, failures: map[string]string{}, calls: map[string]int{}, refused: map[string]bool{},
 		resources: map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{}, alarms: map[string]m{},
 		nodes: []redisconn.Node{{Address: "10.0.0.1:6379", Role: "master", Policy: "noeviction", Limit: 1000, Used: 100}},
-		secrets: map[string][2]string{"jwt-secret": {"SecureString", strings.Repeat("x", 32)}, "jwt-2027": {"SecureString", strings.Repeat("y", 40)},
-			"alipay-private-key": {"SecureString", shop.Private}, "alipay-shop-public-key": {"SecureString", shop.Public},
-			"gateway-private-key": {"SecureString", gate.Private}, "alipay-public-key": {"SecureString", gate.Public}, "redis-password": {"SecureString", "p"}},
-		subscribed: []string{"arn:aws:sns:1"}, depths: map[string]string{}, backups: map[string]string{}, tables: map[string]ledger.Table{},
+		secrets: map[string]string{"jwt-secret": strings.Repeat("x", 32), "jwt-2027": strings.Repeat("y", 40),
+			"alipay-private-key": shop.Private, "alipay-shop-public-key": shop.Public,
+			"gateway-private-key": gate.Private, "alipay-public-key": gate.Public, "redis-password": "p"},
+		subscribed: []string{"arn:aws:sns:1"}, depths: map[string]string{}, others: map[string]map[string]string{}, backups: map[string]string{}, tables: map[string]ledger.Table{},
 		warm:     m{"WriteUnitsPerSecond": 4000},
 		accounts: m{"lambda": 1000, "stage": 5000, "account": 10000}}
 	c.url = served(t, c).URL
@@ -247,19 +249,24 @@ func (c *clinic) query(form url.Values) string {
 
 func (c *clinic) json(call string, body []byte) (any, string) {
 	var in struct {
-		Names                           []string
-		Name, Rule, QueueURL, TableName string
+		Name, Rule, QueueURL, TableName, SecretID string
 	}
 	_ = json.Unmarshal(body, &in)
 	switch call {
-	case "GetParameters":
-		found := []any{}
-		for _, name := range in.Names {
-			if s, ok := c.secrets[strings.TrimPrefix(name, "/seckill/sale/")]; ok {
-				found = append(found, m{"Name": name, "Type": s[0], "Value": s[1]})
-			}
+	case "GetSecretValue":
+		name := strings.TrimPrefix(in.SecretID, "/seckill/sale/")
+		values := c.secrets
+		if name != secrets.Keys {
+			values = secrets.Of(name, c.secrets)
 		}
-		return m{"Parameters": found}, ""
+		if others, ok := c.others[name]; ok {
+			values = others
+		}
+		if values == nil {
+			return nil, "ResourceNotFoundException"
+		}
+		text, _ := json.Marshal(values) // texts always marshal
+		return m{"SecretString": string(text)}, ""
 	case "DescribeRule":
 		if rule, ok := c.rules[in.Name]; ok {
 			return m{"Name": in.Name, "State": rule[0], "ScheduleExpression": "rate(1 minute)"}, ""

@@ -39,17 +39,17 @@ func TestDoctorFindsNothing(t *testing.T) {
 	c := newClinic(t)
 	account(t, c.url)
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 41 well, 0 could not be asked\n") {
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 42 well, 0 could not be asked\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	for line := range strings.Lines(strings.TrimSuffix(stdout,
-		"stack sale: 0 faults, 41 well, 0 could not be asked\n")) {
+		"stack sale: 0 faults, 42 well, 0 could not be asked\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
 	}
 	for _, s := range c.secrets {
-		if strings.Contains(stdout, s[1]) && len(s[1]) > 1 {
+		if strings.Contains(stdout, s) && len(s) > 1 {
 			t.Errorf("a secret is shown:\n%s", stdout)
 		}
 	}
@@ -94,19 +94,19 @@ func TestDoctorOnCertificates(t *testing.T) {
 	}
 	certify := func(c *clinic, days int) {
 		files := alipaytest.Make(t, shop, theirs, now.AddDate(-1, 0, 0), now.AddDate(0, 0, days))
-		c.secrets["alipay-app-cert"] = [2]string{"SecureString", files.App}
-		c.secrets["alipay-cert"] = [2]string{"SecureString", files.Alipay}
-		c.secrets["alipay-root-cert"] = [2]string{"SecureString", files.Root}
+		c.secrets["alipay-app-cert"] = files.App
+		c.secrets["alipay-cert"] = files.Alipay
+		c.secrets["alipay-root-cert"] = files.Root
 	}
 	for name, tt := range map[string]struct {
 		spoil func(c *clinic)
 		want  []string // of each fault a part
 	}{
 		"well":        {func(*clinic) {}, nil},
-		"no root":     {func(c *clinic) { delete(c.secrets, "alipay-root-cert") }, []string{"/seckill/sale/alipay-root-cert is missing: seckill keys --path /seckill/sale --alipay-certificates FOLDER"}},
-		"another key": {func(c *clinic) { c.secrets["alipay-private-key"] = [2]string{"SecureString", pairs()[2].Private} }, []string{"alipay: app certificate: it is not the private key's"}},
-		"no key":      {func(c *clinic) { delete(c.secrets, "alipay-private-key") }, []string{"/seckill/sale/alipay-private-key is missing"}},
-		"nonsense":    {func(c *clinic) { c.secrets["alipay-cert"] = [2]string{"SecureString", "x"} }, []string{"the certificates below /seckill/sale cannot be used: alipay: Alipay's certificate: not whole"}},
+		"no root":     {func(c *clinic) { delete(c.secrets, "alipay-root-cert") }, []string{"alipay-root-cert is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --alipay-certificates FOLDER"}},
+		"another key": {func(c *clinic) { c.secrets["alipay-private-key"] = pairs()[2].Private }, []string{"alipay: app certificate: it is not the private key's"}},
+		"no key":      {func(c *clinic) { delete(c.secrets, "alipay-private-key") }, []string{"alipay-private-key is missing in /seckill/sale/keys"}},
+		"nonsense":    {func(c *clinic) { c.secrets["alipay-cert"] = "x" }, []string{"the certificates below /seckill/sale cannot be used: alipay: Alipay's certificate: not whole"}},
 		"ended":       {func(c *clinic) { certify(c, -1) }, []string{"alipay: app certificate: it ended on"}},
 		"ends soon": {func(c *clinic) { certify(c, 29) }, []string{"alipay-app-cert is good until " + now.AddDate(0, 0, 29).UTC().Format(time.DateOnly) + " only: get new ones in Alipay's console, then seckill keys",
 			"alipay-cert is good until"}},
@@ -157,10 +157,10 @@ func TestDoctorFinds(t *testing.T) {
 		{"function being updated", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Pending"} }, "sale-buy is being updated", nil},
 		{"function asleep", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Inactive"} }, "sale-buy was asleep, and is being woken", nil},
 		{"setting missing", func(c *clinic) { c.failures["sale-consume"] = "settings: HOLD is missing" }, "sale-consume fails: settings: HOLD is missing: correct the stack's parameters", nil},
-		{"secret missing at init", func(c *clinic) { c.failures["sale-shop"] = "there is no parameter\n/seckill/x" }, "sale-shop fails: there is no parameter /seckill/x: seckill keys makes", nil},
+		{"secret missing at init", func(c *clinic) { c.failures["sale-shop"] = "settings: cannot read the secret\n/seckill/x" }, "sale-shop fails: settings: cannot read the secret /seckill/x: seckill keys makes", nil},
 		{"secret of the wrong kind", func(c *clinic) {
-			c.failures["sale-shop"] = "settings: ALIPAY_PUBLIC_KEY_PARAM names the parameter \"/seckill/x\", which cannot be used: not an RSA key"
-		}, `names the parameter "/seckill/x", which cannot be used: not an RSA key: seckill keys makes`, nil},
+			c.failures["sale-shop"] = "settings: ALIPAY_PUBLIC_KEY_NAME names the secret \"x\", which cannot be used: not an RSA key"
+		}, `names the secret "x", which cannot be used: not an RSA key: seckill keys makes`, nil},
 		{"function times out", func(c *clinic) { c.failures["sale-repair"] = "Task timed out" }, "sale-repair fails: Task timed out (its log has more)", nil},
 		{"output missing", func(c *clinic) { delete(c.outputs, "ShopFunction") }, "the stack has no output ShopFunction", nil},
 		{"Redis away", func(c *clinic) { c.nodes = []redisconn.Node{{Fault: "dial tcp: i/o timeout"}} }, "redis: the functions do not reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout", nil},
@@ -171,14 +171,14 @@ func TestDoctorFinds(t *testing.T) {
 		{"Redis' clock", func(c *clinic) { c.nodes[0].Time = time.Now().Add(-time.Hour) }, "clocks: the clock of Redis 10.0.0.1:6379 is -1h0m", nil},
 		{"functions' clock", func(c *clinic) { c.ahead = time.Hour }, "clocks: the functions' clock is ", nil},
 		{"API's clock", func(c *clinic) { c.apiSkew = -time.Hour }, "clocks: the API's clock is ", nil},
-		{"secret missing", func(c *clinic) { delete(c.secrets, "jwt-secret") }, "secrets: /seckill/sale/jwt-secret is missing: seckill keys --path /seckill/sale --sandbox", nil},
-		{"kid's secret missing", func(c *clinic) { delete(c.secrets, "jwt-2027") }, "/seckill/sale/jwt-2027 is missing: aws ssm put-parameter", nil},
-		{"password missing", func(c *clinic) { delete(c.secrets, "redis-password") }, "/seckill/sale/redis-password is missing: aws ssm put-parameter", nil},
-		{"secret in the clear", func(c *clinic) { c.secrets["jwt-secret"] = [2]string{"String", strings.Repeat("x", 32)} }, "jwt-secret is stored in the clear", nil},
-		{"secret short", func(c *clinic) { c.secrets["jwt-secret"] = [2]string{"SecureString", "short"} }, "jwt-secret has 5 bytes", nil},
-		{"private key broken", func(c *clinic) { c.secrets["gateway-private-key"] = [2]string{"SecureString", "x"} }, "gateway-private-key cannot be used", nil},
-		{"public key broken", func(c *clinic) { c.secrets["alipay-public-key"] = [2]string{"SecureString", "x"} }, "alipay-public-key cannot be used", nil},
-		{"no pair", func(c *clinic) { c.secrets["alipay-shop-public-key"] = [2]string{"SecureString", other.Public} },
+		{"secret missing", func(c *clinic) { delete(c.secrets, "jwt-secret") }, "secrets: jwt-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox", nil},
+		{"kid's secret missing", func(c *clinic) { delete(c.secrets, "jwt-2027") }, "jwt-2027 is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --token-key 2027", nil},
+		{"password missing", func(c *clinic) { delete(c.secrets, "redis-password") }, "redis-password is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --redis-password FILE", nil},
+		{"a run of keys broken off", func(c *clinic) { c.others["shop"] = map[string]string{"jwt-secret": "old"} }, "/seckill/sale/shop is not as /seckill/sale/keys has it, as after a run that was broken off: seckill keys --path /seckill/sale --sandbox", nil},
+		{"secret short", func(c *clinic) { c.secrets["jwt-secret"] = "short" }, "jwt-secret has 5 bytes", nil},
+		{"private key broken", func(c *clinic) { c.secrets["gateway-private-key"] = "x" }, "gateway-private-key cannot be used", nil},
+		{"public key broken", func(c *clinic) { c.secrets["alipay-public-key"] = "x" }, "alipay-public-key cannot be used", nil},
+		{"no pair", func(c *clinic) { c.secrets["alipay-shop-public-key"] = other.Public },
 			"alipay-shop-public-key is not the public key of alipay-private-key", nil},
 		{"schedule off", func(c *clinic) { c.rules["rule-Stage"] = [2]string{"DISABLED", "x"} }, "the schedule of sale-stage is switched off: aws events enable-rule --name rule-Stage", nil},
 		{"schedule gone", func(c *clinic) { delete(c.rules, "rule-Stage") }, "the schedule of sale-stage is gone (rule rule-Stage)", nil},
@@ -227,7 +227,7 @@ func TestDoctorCannotAsk(t *testing.T) {
 		"ListStackResources": "stack: could not ask for the stack's resources: not allowed: no right to ListStackResources", "GetFunctionConfiguration": "functions: could not ask for function sale-buy: not allowed: no right",
 		"DescribeRule": "could not ask for the schedule of sale-stage", "ListTargetsByRule": "could not ask whom the schedule of sale-stage wakes",
 		"GetEventSourceMapping": "could not ask for ConsumeFunctionOrders", "DescribeAlarms": "could not ask for the alarms",
-		"ListSubscriptionsByTopic": "could not ask who hears of alarms", "GetQueueAttributes": "could not ask for the queue closings", "GetParameters": "could not ask for the secrets below /seckill/sale",
+		"ListSubscriptionsByTopic": "could not ask who hears of alarms", "GetQueueAttributes": "could not ask for the queue closings", "GetSecretValue": "could not ask for the secrets below /seckill/sale",
 		"DescribeTable": "could not ask for the table sale-units", "DescribeContinuousBackups": "could not ask for backups of sale-units", "GetAccountSettings": "could not ask for Lambda's quota",
 		"GetStage": "could not ask how many calls the API lets through", "GetAccount": "could not ask how many calls the account's APIs let through",
 	} {
@@ -279,7 +279,7 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	t.Setenv("AWS_REGION", "eu-central-1")
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
-	for _, service := range []string{"STS", "CLOUDFORMATION", "LAMBDA", "SSM", "EVENTBRIDGE", "CLOUDWATCH", "SNS", "SQS", "DYNAMODB", "API_GATEWAY"} {
+	for _, service := range []string{"STS", "CLOUDFORMATION", "LAMBDA", "SECRETS_MANAGER", "EVENTBRIDGE", "CLOUDWATCH", "SNS", "SQS", "DYNAMODB", "API_GATEWAY"} {
 		t.Setenv("AWS_ENDPOINT_URL_"+service, c.url)
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")

@@ -86,12 +86,12 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 	}
 }
 
-// TestLoadTakesAStacksSecret: the sale takes the tokens that were signed with what is kept in Systems Manager.
+// TestLoadTakesAStacksSecret: the sale takes the tokens that were signed with what is kept in Secrets Manager.
 func TestLoadTakesAStacksSecret(t *testing.T) {
 	m := newManager(t)
-	m.refused(t, exitUsage, "has no parameter /seckill/test/jwt-secret: seckill keys makes it", "load", "--path", testPath)
+	m.refused(t, exitUsage, "has no jwt-secret in the secret /seckill/test/login: seckill keys makes it", "load", "--path", testPath)
 	m.keys(t, "--sandbox")
-	secret := func(name string) string { return map[string]string{"JWT_SECRET": m.stored()[jwtSecret]}[name] }
+	secret := func(name string) string { return map[string]string{"JWT_SECRET": m.stored()["jwt-secret"]}[name] }
 	started(t, secret, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
 		for args, want := range map[string]string{"--path " + testPath: "10 placed:", "--secret another": "0 placed:"} {

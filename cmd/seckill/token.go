@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"seckill/cmd/seckill/secrets"
 	"seckill/shared/adapter/jwtauth"
 )
 
@@ -20,7 +21,7 @@ func tokenCommand() *cobra.Command {
 		Use:   "token",
 		Short: "Print a shopper's token, to try a deployed stack",
 		Long: `Print a token that lets its bearer shop as a user for a while, signed with the stack's jwt-secret. It is for trying a stack; shoppers get theirs from
-the issuer that knows the secret. The credentials have to allow ssm:GetParameters on the path.`,
+the issuer that knows the secret. The credentials have to allow secretsmanager:GetSecretValue on PATH/login.`,
 		Example: `  seckill token --path /seckill/test --user 1001
   curl -H "Authorization: Bearer $(seckill token --path /seckill/test --user 1001)" "$URL/order/list"`,
 		Args: exactly(),
@@ -54,9 +55,9 @@ func (a *secretsAt) tokenSecret(cmd *cobra.Command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	have, err := store.read(cmd.Context(), jwtSecret)
-	if err == nil && have[jwtSecret] == "" {
-		err = fmt.Errorf("region %s has no parameter %s: seckill keys makes it", store.region, store.name(jwtSecret))
+	have, err := store.read(cmd.Context(), secrets.Login)
+	if err == nil && have[secrets.JWTSecret] == "" {
+		err = fmt.Errorf("region %s has no %s in the secret %s/%s: seckill keys makes it", store.region, secrets.JWTSecret, a.path, secrets.Login)
 	}
-	return have[jwtSecret], err
+	return have[secrets.JWTSecret], err
 }

@@ -19,7 +19,8 @@ import (
 // atOnce is how many functions are asked at the same time.
 const atOnce = 4
 
-// Events that change nothing, but for a minute's, which has its function do once more what it does each minute. Who answers one, in whatever words, has started: its settings, secrets, tables and queues are there.
+// Events that change nothing, but for a minute's, which has its function do once more what it does each minute. Who answers one, in whatever words, has started: its settings and secrets are
+// there. Tables and queues it does not look at when it starts; checks of their own do.
 const (
 	emptyBatch = `{"Records":[]}`
 	anyRequest = `{"httpMethod":"GET","path":"/healthz","requestContext":{}}`
@@ -99,9 +100,9 @@ func failure(payload []byte) string {
 	}
 	message := strings.Join(strings.Fields(failed.ErrorMessage), " ")
 	switch {
-	case strings.Contains(message, "settings:") && !strings.Contains(message, "names the parameter"):
+	case strings.Contains(message, "settings:") && !strings.Contains(message, "the secret "):
 		return message + ": correct the stack's parameters and deploy again"
-	case strings.Contains(message, "arameter"):
+	case strings.Contains(message, "the secret "):
 		return message + ": seckill keys makes the secrets"
 	}
 	return message + " (its log has more)"

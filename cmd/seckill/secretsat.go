@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/spf13/cobra"
+
+	"seckill/cmd/seckill/secrets"
+)
+
+// secretPath is what template.yaml takes as SecretsPath: Secrets Manager allows a few signs more.
+var secretPath = regexp.MustCompile(`^(/[A-Za-z0-9_.-]{1,100}){1,4}$`)
+
+// secretsAt holds the flags that say which stack's secrets are meant.
+type secretsAt struct {
+	path string
+	target
+}
+
+func (a *secretsAt) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&a.path, "path", "", "path of the stack's secrets, its parameter SecretsPath, such as /seckill/default")
+	f.StringVar(&a.region, "region", "", "AWS region (else AWS_REGION, or the profile's)")
+	f.StringVar(&a.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
+}
+
+// vault is a stack's secrets.
+type vault struct {
+	store        secrets.Store
+	path, region string
+	wait         waiting
+}
+
+// open finds region and credentials; it asks nothing of Secrets Manager.
+func (a *secretsAt) open(cmd *cobra.Command) (*vault, error) {
+	if !secretPath.MatchString(a.path) {
+		return nil, fmt.Errorf("--path %q: want the path of the stack's secrets, such as /seckill/default", a.path)
+	}
+	v := &vault{path: a.path, wait: waitingOn(cmd.ErrOrStderr())}
+	return v, v.call(cmd.Context(), func(ctx context.Context) error {
+		cfg, err := awsConfig(ctx, &a.target)
+		if ctx.Err() != nil {
+			return awsFault(ctx.Err(), cfg.Region, "") // otherwise it would be the credentials' fault
+		}
+		v.store, v.region = secrets.Store{Client: secretsmanager.NewFromConfig(cfg), Path: a.path}, cfg.Region
+		return err
+	})
+}
+
+func (v *vault) call(ctx context.Context, f func(context.Context) error) error {
+	return v.wait.during("AWS", func() error {
+		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+		defer cancel()
+		return f(ctx)
+	})
+}
+
+// read gives what a secret has; nil when there is none.
+func (v *vault) read(ctx context.Context, secret string) (values map[string]string, err error) {
+	return values, v.call(ctx, func(ctx context.Context) error {
+		if values, err = v.store.Read(ctx, secret); err != nil {
+			return awsFault(err, v.region, "")
+		}
+		return nil
+	})
+}
+
+// everything gives what there is, and which secrets are there. Without Keys there may be none of the others: they may be in use, and new values would
+// take their place.
+func (v *vault) everything(ctx context.Context) (all map[string]string, there map[string]map[string]string, err error) {
+	there = map[string]map[string]string{}
+	for _, secret := range append(secrets.Audiences(), secrets.Keys) {
+		values, err := v.read(ctx, secret)
+		if err != nil {
+			return nil, nil, err
+		}
+		if values != nil {
+			there[secret] = values
+		}
+	}
+	if all = there[secrets.Keys]; all == nil && len(there) > 0 {
+		return nil, nil, fmt.Errorf("%s/%s is missing, and %s/%s is there: bring it back (aws secretsmanager restore-secret), or delete the others",
+			v.path, secrets.Keys, v.path, slices.Sorted(maps.Keys(there))[0])
+	}
+	return all, there, nil
+}
+
+// write stores everything, and then what each audience reads of it. What is there just so stays. Broken off, it is repaired by doing it again: Keys is
+// written first, and all others are made of it.
+func (v *vault) write(ctx context.Context, all map[string]string, there map[string]map[string]string) (written []string, err error) {
+	put := func(secret string, values map[string]string) error {
+		have, exists := there[secret]
+		if maps.Equal(have, values) && exists || len(values) == 0 && !exists {
+			return nil
+		}
+		err := v.call(ctx, func(ctx context.Context) error { return v.store.Write(ctx, secret, values, !exists) })
+		switch {
+		case errors.Is(err, secrets.ErrMeanwhile):
+			return err
+		case err != nil:
+			return awsFault(err, v.region, fmt.Sprintf("; %s/%s may have been stored, and the command can be repeated", v.path, secret))
+		}
+		written = append(written, secret)
+		return nil
+	}
+	if err := put(secrets.Keys, all); err != nil {
+		return written, err
+	}
+	for _, audience := range secrets.Audiences() {
+		if err := put(audience, secrets.Of(audience, all)); err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
