@@ -22,9 +22,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
+	"seckill/cmd/seckill/secrets"
 	"seckill/e2e/contract"
 	"seckill/shared/adapter/operator"
 )
@@ -60,7 +61,7 @@ type stack struct {
 	queues    *sqs.Client
 	functions *lambda.Client
 	rules     *eventbridge.Client
-	secrets   *ssm.Client
+	secrets   *secrets.Store
 	desk      operator.Client
 	money     operator.MoneyClient
 	bills     operator.BillClient
@@ -135,7 +136,7 @@ func open(ctx context.Context, name string) (*stack, error) {
 		cfg.BaseEndpoint = &s.Endpoint
 	}
 	s.tables, s.queues, s.functions = dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), lambda.NewFromConfig(cfg)
-	s.rules, s.secrets = eventbridge.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
+	s.rules, s.secrets = eventbridge.NewFromConfig(cfg), &secrets.Store{Client: secretsmanager.NewFromConfig(cfg), Path: s.Outputs["SecretsPath"]}
 	s.busy = make(chan struct{}, s.clients())
 	s.Client = &contract.Client{URL: s.Base, Observe: report.call, HTTP: &http.Client{Timeout: callTimeout,
 		Transport: bounded{s.busy, &http.Transport{MaxIdleConnsPerHost: s.clients()}}}}
@@ -168,14 +169,13 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// read gives a secret below the stack's path.
+// read gives one of the stack's secrets.
 func (s *stack) read(ctx context.Context, name string) (string, error) {
-	full := s.Outputs["SecretsPath"] + "/" + name
-	out, err := s.secrets.GetParameter(ctx, &ssm.GetParameterInput{Name: &full, WithDecryption: aws.Bool(true)})
+	all, err := s.secrets.Read(ctx, secrets.Keys)
 	if err != nil {
-		return "", fmt.Errorf("secret %s: %w", full, err)
+		return "", fmt.Errorf("secrets below %s: %w", s.secrets.Path, err)
 	}
-	return aws.ToString(out.Parameter.Value), nil
+	return all[name], nil
 }
 
 // invoke has a function, named by its output, handle an event.

@@ -12,9 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/gatewaytable"
-	"seckill/shared/adapter/ledger"
+	"seckill/cmd/seckill/secrets"
 	"seckill/shared/seckill"
 )
 
@@ -97,24 +95,30 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 	add(group, "logs:CreateLogStream", "logs:PutLogEvents")
 
 	env := tpl.environment(f)
-	for name, v := range env {
-		if !strings.HasSuffix(name, "_PARAM") {
-			continue
-		}
-		if l := list(v, "Fn::If"); l != nil { // told in some stacks, not in others; all have the right
-			v = l[1]
-			if str(v, "Ref") == "AWS::NoValue" {
-				v = l[2]
+	if secret, ok := strings.CutPrefix(str(env["SECRETS"], "Fn::Sub"), "${SecretsPath}/"); ok {
+		add("SecretsPath/"+secret, "secretsmanager:GetSecretValue")
+		readable := secrets.Of(secret, everySecret)
+		for name, v := range env {
+			if !strings.HasSuffix(name, "_NAME") {
+				continue
 			}
+			entry, _ := v.(string)
+			for _, branch := range list(v, "Fn::If") { // told in some stacks, not in others
+				if text, ok := branch.(string); ok {
+					entry = text // the condition first, then the name
+				}
+			}
+			if readable[entry] == "" {
+				return nil, fmt.Errorf("%s is %q, which the secret %s does not have", name, entry, secret)
+			}
+			delete(readable, entry)
 		}
-		param, ok := strings.CutPrefix(str(v, "Fn::Sub"), "${SecretsPath}/")
-		if !ok {
-			return nil, fmt.Errorf("%s is no secret of SecretsPath", name)
+		if env["JWT_KIDS"] != nil {
+			delete(readable, "jwt-kid")
 		}
-		if param == "jwt-secret" {
-			param = "jwt-*" // those of JWT_KID_PARAMS as well
+		if len(readable) > 0 {
+			return nil, fmt.Errorf("the secret %s has %v, which it is not told to read", secret, slices.Sorted(maps.Keys(readable)))
 		}
-		add("SecretsPath/"+param, "ssm:GetParameters")
 	}
 	for _, e := range events(f) {
 		if e.kind == "SQS" { // Lambda takes the messages, in the function's name
@@ -126,19 +130,12 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range main.boots { // what init looks at
-		for _, table := range map[string][]string{"Books": tableNames(), "Ledger": slices.DeleteFunc(tableNames(), func(n string) bool { return n == ledger.TableNotices || n == ledger.TableReconciliations }), "Items": {dynamoledger.TableItems}, "Table": {gatewaytable.TableTrades}}[b] {
-			add(tableID(table), "dynamodb:DescribeTable")
-		}
-	}
 	queue := func(setting string) string { return target(env[queueVariables[setting]]) }
 	dead := map[string]string{}
 	for _, q := range main.queues {
 		id := queue(q.queue)
-		add(id, "sqs:GetQueueAttributes")
 		if q.dead != "" {
 			dead[id] = queue(step + q.dead)
-			add(dead[id], "sqs:GetQueueAttributes")
 		}
 	}
 
@@ -171,7 +168,7 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 			}
 		}
 	}
-	if out[right{"sqs:SendMessage", ""}] || out[right{"sqs:GetQueueAttributes", ""}] {
+	if out[right{"sqs:SendMessage", ""}] {
 		return nil, fmt.Errorf("it uses a queue that it is not told of")
 	}
 	return out, nil
@@ -180,14 +177,6 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 // queueVariables name the setting of each queue, as mains and flows call it; a step's Dead is its own queue's dead-letter queue.
 var queueVariables = map[string]string{"Orders": "ORDERS_QUEUE_URL", "Closings": "CLOSINGS_QUEUE_URL",
 	"consumeDead": "ORDERS_DEAD_LETTER_QUEUE_URL", "expireDead": "CLOSINGS_DEAD_LETTER_QUEUE_URL"}
-
-func tableNames() []string {
-	out := []string{dynamoledger.TableItems}
-	for _, t := range ledger.Schema {
-		out = append(out, t.Name)
-	}
-	return out
-}
 
 // tableID is a table's logical id: gateway_trades is GatewayTradesTable.
 func tableID(name string) string {
@@ -210,7 +199,7 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		may[step] = map[string][]string{}
 		for _, r := range rights {
 			service, action, _ := strings.Cut(r.action, ":")
-			if action != "DescribeTable" && action != "GetQueueAttributes" && !slices.Contains(may[step][service], r.on) {
+			if action != "GetQueueAttributes" && !slices.Contains(may[step][service], r.on) {
 				may[step][service] = append(may[step][service], r.on)
 			}
 		}
@@ -226,13 +215,22 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 	}
 	for step := range may {
 		for secret, readers := range map[string][]string{"alipay-private-key": {"expire", "refund", "reconcile", "shop"}, "alipay-public-key": {"notify", "expire", "refund", "reconcile", "shop"},
-			"alipay-app-cert": {"expire", "refund", "reconcile", "shop"}, "alipay-cert": {"notify", "expire", "refund", "reconcile", "shop"}, "alipay-root-cert": {"notify", "expire", "refund", "reconcile", "shop"}, "gateway-private-key": {"gateway"}, "jwt-*": {"buy", "shop"}} {
-			if got := slices.Contains(may[step]["ssm"], "SecretsPath/"+secret); got != slices.Contains(readers, step) {
+			"alipay-app-cert": {"expire", "refund", "reconcile", "shop"}, "alipay-cert": {"notify", "expire", "refund", "reconcile", "shop"}, "alipay-root-cert": {"notify", "expire", "refund", "reconcile", "shop"}, "gateway-private-key": {"gateway"},
+			"jwt-secret": {"buy", "shop"}, "jwt-kid": {"buy", "shop"}, "redis-password": {"buy", "consume", "stage", "repair", "shop"}} {
+			got := false
+			for _, on := range may[step]["secretsmanager"] {
+				got = got || secrets.Of(strings.TrimPrefix(on, "SecretsPath/"), everySecret)[secret] != ""
+			}
+			if got != slices.Contains(readers, step) {
 				t.Errorf("%s reads %s: %v", step, secret, got)
 			}
 		}
 	}
 }
+
+// everySecret is a stack's that has all there can be.
+var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + "kid": "x", secrets.RedisPassword: "x", secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
+	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x", secrets.RootCert: "x"}
 
 func TestIAMPage(t *testing.T) {
 	want, err := iamPage(open(t))

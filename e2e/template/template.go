@@ -148,7 +148,7 @@ func target(v any) string {
 type right struct{ action, on string }
 
 // rights gives what a function's role may do, by its statements. Resources are named shortly: a resource's logical id, with what follows its
-// ARN, or the name of a parameter after SecretsPath.
+// ARN, or the name of a secret after SecretsPath.
 func (t *template) rights(function *resource) (out []right, err error) {
 	role := t.resource(target(function.prop("Role")))
 	if role == nil || role.kind != kindRole {
@@ -182,15 +182,21 @@ func several(v any) []any {
 	return []any{v}
 }
 
-const parameterARN = "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${SecretsPath}/"
+// A secret's ARN ends in a hyphen and six characters that AWS draws.
+const (
+	secretARN = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${SecretsPath}/"
+	drawn     = "-??????"
+)
 
 func short(on any) (string, error) {
 	if id := target(on); id != "" {
 		return id, nil
 	}
 	s := str(on, "Fn::Sub")
-	if name, ok := strings.CutPrefix(s, parameterARN); ok {
-		return "SecretsPath/" + name, nil
+	if name, ok := strings.CutPrefix(s, secretARN); ok {
+		if name, ok = strings.CutSuffix(name, drawn); ok {
+			return "SecretsPath/" + name, nil
+		}
 	}
 	if rest, ok := strings.CutPrefix(s, "${"); ok {
 		if id, after, ok := strings.Cut(rest, ".Arn}"); ok {

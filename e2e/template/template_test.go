@@ -243,7 +243,7 @@ func known(kind reflect.Type) map[string]bool {
 var (
 	sandbox = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379", "Hold": "20s"}
 	cluster = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
-		"RedisEndpoint": "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app", "RedisPassword": "true", "JwtKids": "2026=/seckill/default/jwt-2026"}
+		"RedisEndpoint": "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app", "RedisPassword": "true", "JwtKids": "2026"}
 	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
 		"CreateCache": "true", "CreateNetwork": "true", "CreateApiLogRole": "true", "PublicUrl": "https://api.example.com", "AlarmEmail": "a@example.com"}
 	certified = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
@@ -342,9 +342,8 @@ func TestAddresses(t *testing.T) {
 // TestWhatAlipayIsTrustedBy: the public key, or the certificates, never both; a sandbox has a key.
 func TestWhatAlipayIsTrustedBy(t *testing.T) {
 	tpl := open(t)
-	const path = "/seckill/default/"
-	key := map[string]string{"ALIPAY_PUBLIC_KEY_PARAM": path + "alipay-public-key"}
-	certificates := map[string]string{"ALIPAY_APP_CERT_PARAM": path + "alipay-app-cert", "ALIPAY_CERT_PARAM": path + "alipay-cert", "ALIPAY_ROOT_CERT_PARAM": path + "alipay-root-cert"}
+	key := map[string]string{"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key"}
+	certificates := map[string]string{"ALIPAY_APP_CERT_NAME": "alipay-app-cert", "ALIPAY_CERT_NAME": "alipay-cert", "ALIPAY_ROOT_CERT_NAME": "alipay-root-cert"}
 	trusting := maps.Clone(elsewhere)
 	trusting["AlipayCertificates"] = "true"
 	for name, c := range map[string]struct{ params, want map[string]string }{"a shop": {whole, key}, "certificate mode": {certified, certificates}, "a sandbox": {trusting, key}} {
@@ -355,10 +354,10 @@ func TestWhatAlipayIsTrustedBy(t *testing.T) {
 			}
 			got, want := map[string]string{}, maps.Clone(c.want)
 			if step == "notify" {
-				delete(want, "ALIPAY_APP_CERT_PARAM") // it signs nothing
+				delete(want, "ALIPAY_APP_CERT_NAME") // it signs nothing
 			}
 			for setting, v := range env {
-				if strings.HasSuffix(setting, "_CERT_PARAM") || setting == "ALIPAY_PUBLIC_KEY_PARAM" {
+				if strings.HasSuffix(setting, "_CERT_NAME") || setting == "ALIPAY_PUBLIC_KEY_NAME" {
 					got[setting] = v
 				}
 			}
