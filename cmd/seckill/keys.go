@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -48,14 +49,15 @@ type keysFlags struct {
 	rotate     []string
 	kids       []string
 	password   string // file
+	shopFile   string
 }
 
 // given is what was read of Alipay's; nil when there is none.
 type given struct {
 	key   *rsa.PublicKey
 	certs map[string]string // by their names
-	// password is a Redis password; "" when none was given.
-	password string
+	// private is the shop's private key, password that of Redis; "" when none was given.
+	private, password string
 }
 
 func keysCommand() *cobra.Command {
@@ -74,7 +76,8 @@ alipayCertPublicKey_RSA2.crt and alipayRootCert.crt, all in one folder (--alipay
 has a fake payment gateway.
 
 ` + fmt.Sprintf("Running functions take a changed secret within about %d minutes. Then", config.RefreshEvery/time.Minute) + ` a changed jwt-secret ends all tokens that were signed before, and a changed alipay-private-key
-has Alipay refuse the shop's calls until its console has the new public key; in certificate mode it is not made anew here, since its certificate comes first.
+has Alipay refuse the shop's calls until its console has the new public key; in certificate mode it is not made anew here, since its certificate comes first:
+store the two together (--alipay-private-key FILE --alipay-certificates FOLDER).
 
 --token-key KID makes the secret of tokens whose header names that key (the stack's parameter JwtKids); --redis-password FILE stores the password of a Redis
 that somebody else made. The credentials have to allow secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
@@ -92,6 +95,7 @@ that somebody else made. The credentials have to allow secretsmanager:GetSecretV
 	f := cmd.Flags()
 	f.BoolVar(&set.sandbox, "sandbox", false, "for a stack with the fake payment gateway (Sandbox=true)")
 	f.StringVar(&set.alipayFile, "alipay-public-key", "", "file with Alipay's public key, PEM or base64")
+	f.StringVar(&set.shopFile, "alipay-private-key", "", "file with the shop's private key, PEM or base64, if it was made elsewhere")
 	f.StringVar(&set.certFolder, certificates, "", "folder with the three certificates of certificate mode, named as Alipay gives them")
 	f.StringArrayVar(&set.kids, "token-key", nil, "make the secret of tokens that name this key (kid), jwt-KID; may be repeated")
 	f.StringVar(&set.password, "redis-password", "", "file with the password of Redis, its last line break left out")
@@ -176,6 +180,8 @@ func (k *keysFlags) check() (g given, err error) {
 	switch {
 	case k.sandbox && k.alipayFile != "":
 		return g, errors.New("--alipay-public-key and --sandbox contradict each other: a sandbox has a payment gateway of its own")
+	case k.sandbox && k.shopFile != "":
+		return g, errors.New("--alipay-private-key and --sandbox contradict each other: a sandbox's pairs are made here")
 	case k.sandbox && k.certFolder != "":
 		return g, errors.New("--alipay-certificates and --sandbox contradict each other: a sandbox has a payment gateway of its own")
 	case !k.sandbox && k.alipayFile == "" && slices.Contains(k.rotate, secrets.AlipayPublic):
@@ -190,6 +196,14 @@ func (k *keysFlags) check() (g given, err error) {
 		}
 		if g.key, err = alipay.ParsePublicKey(text); err != nil {
 			return g, fmt.Errorf("%s: %w", k.alipayFile, err)
+		}
+	}
+	if k.shopFile != "" {
+		if g.private, err = readSmall(k.shopFile, maxKeyFile); err != nil {
+			return g, err
+		}
+		if _, err = alipay.ParsePrivateKey(g.private); err != nil {
+			return g, fmt.Errorf("%s: %w", k.shopFile, err)
 		}
 	}
 	if k.certFolder != "" {
@@ -257,14 +271,19 @@ func (p *keyPlan) make() (err error) {
 		return fmt.Errorf("%s is there and no %s, so %s is a real shop's: a sandbox needs another path", secrets.AlipayPublic, secrets.GatewayPrivate, path)
 	case p.flags.sandbox && p.certified():
 		return fmt.Errorf("certificates of Alipay are there, so %s is a real shop's: a sandbox needs another path", path)
-	case p.have[secrets.AppCert] != "" && p.rotates(secrets.ShopPrivate):
+	case p.have[secrets.AppCert] != "" && p.rotates(secrets.ShopPrivate) && (p.theirs.private == "" || p.theirs.certs == nil):
 		return fmt.Errorf("%s is there, and is of the private key that is: a new key has to have its certificate first, docs/DEPLOY.md says how (other secrets: --rotate=NAME)", secrets.AppCert)
 	}
 	p.tokens()
 	if err := p.redis(); err != nil {
 		return err
 	}
-	if p.shop, err = p.pair(secrets.ShopPrivate, secrets.ShopPublic, p.flags.sandbox); err != nil {
+	if p.theirs.private != "" {
+		err = p.given()
+	} else {
+		p.shop, err = p.pair(secrets.ShopPrivate, secrets.ShopPublic, p.flags.sandbox)
+	}
+	if err != nil {
 		return err
 	}
 	if p.flags.sandbox {
@@ -364,6 +383,24 @@ func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey
 	return &key.PublicKey, nil
 }
 
+// given stores the shop's private key that was made elsewhere.
+func (p *keyPlan) given() error {
+	key, err := alipay.ParsePrivateKey(p.theirs.private)
+	if err != nil {
+		return err
+	}
+	p.shop = &key.PublicKey
+	switch name := secrets.ShopPrivate; {
+	case p.have[name] == p.theirs.private:
+		p.steps = append(p.steps, keyStep{name: name, said: "is there already, just so"})
+	case p.have[name] != "" && !p.rotates(name):
+		return fmt.Errorf("%s is there, another one: --rotate=%s replaces it", name, name)
+	default:
+		p.put(name, p.theirs.private, "the shop's private key, from "+p.flags.shopFile)
+	}
+	return nil
+}
+
 // alipay stores Alipay's public key, if it was given.
 func (p *keyPlan) alipay() error {
 	have, err := alipay.ParsePublicKey(p.have[secrets.AlipayPublic])
@@ -397,7 +434,7 @@ func (p *keyPlan) certificates() error {
 		}
 		return nil
 	}
-	private := p.have[secrets.ShopPrivate]
+	private := cmp.Or(p.theirs.private, p.have[secrets.ShopPrivate])
 	if private == "" {
 		return fmt.Errorf("--alipay-certificates %s: %s is missing, the private key that they were requested with: store it first", folder, secrets.ShopPrivate)
 	}

@@ -386,6 +386,16 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	for _, rotate := range []string{"--rotate", "--rotate=alipay-private-key"} {
 		m.refused(t, exitUsage, "a new key has to have its certificate first", "keys", "--path", testPath, rotate)
 	}
+	// Another key comes with its certificates, in one run.
+	theirKey := written(t, "app.pem", []byte(theirs.Private))
+	m.refused(t, exitUsage, "a new key has to have its certificate first", "keys", "--path", testPath, "--alipay-private-key", theirKey, "--rotate=alipay-private-key")
+	m.refused(t, exitUsage, "alipay-private-key is there, another one: --rotate=alipay-private-key replaces it", "keys", "--path", testPath, "--alipay-private-key", theirKey,
+		"--alipay-certificates", folder(t, second))
+	ours := alipaytest.Make(t, theirs, shop, now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
+	m.keys(t, "--alipay-private-key", theirKey, "--alipay-certificates", folder(t, ours), "--rotate=alipay-private-key,alipay-certificates")
+	if names := m.written(); !sameNames(names, append(certs, secrets.ShopPrivate)) || m.secret("pay")[secrets.AppCert] != ours.App || m.secret("pay")[secrets.ShopPrivate] != theirs.Private {
+		t.Errorf("a new key and its certificates: replaced %v", names)
+	}
 	m.keys(t, "--rotate=jwt-secret")
 	if names := m.written(); !sameNames(names, []string{secrets.JWTSecret}) {
 		t.Errorf("rotated %v", names)
