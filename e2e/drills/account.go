@@ -280,20 +280,22 @@ func (w *world) operate(ctx context.Context, args ...string) (took time.Duration
 func (w *world) acknowledged(ctx context.Context, what string, args ...string) (string, error) {
 	took, said, err := w.operate(ctx, args...)
 	if err != nil || took > ackLimit {
-		return "", fmt.Errorf("%s: %q after %.1f s: %w", what, said, took.Seconds(), err)
+		return "", fmt.Errorf("%s is not acknowledged, after %.1f s: %q", what, took.Seconds(), said)
 	}
 	return fmt.Sprintf("%s acknowledged after %.1f s", what, took.Seconds()), nil
 }
 
-// again repeats an operator's command until it is carried out.
+// again repeats an operator's command until it is carried out, for as long as an operator might.
 func (w *world) again(ctx context.Context, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, operation)
+	defer cancel()
 	for {
 		_, said, err := w.operate(ctx, args...)
 		if err == nil {
 			return nil
 		}
 		if !pause(ctx, time.Second) {
-			return fmt.Errorf("%s: %s: %w", strings.Join(args, " "), said, err)
+			return fmt.Errorf("%s, again and again for %v: %q", strings.Join(args, " "), operation, said)
 		}
 	}
 }
