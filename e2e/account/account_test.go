@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -502,47 +501,24 @@ func TestControlPlane(t *testing.T) {
 	})
 }
 
-// The cache holds back what is over its limit: 100 units pass at once, the next waits for the time in which it is
-// refilled.
-func TestCache(t *testing.T) {
-	t.Parallel()
-	a := account.New(account.Options{Limits: account.Limits{ECPU: 100}})
-	cache, err := a.NewCache(redistest.NewFake(t, memory.NewRedis()).Addr)
-	if err != nil {
+// ping sends one PING, and says how long its answer took.
+func ping(t *testing.T, conn net.Conn) time.Duration {
+	t.Helper()
+	from := time.Now()
+	if _, err := io.WriteString(conn, "*1\r\n$4\r\nPING\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(cache.Close)
-	client := redis.NewClient(
-		&redis.Options{
-			Addr:                     cache.Addr,
-			Password:                 "any",
-			Protocol:                 2,
-			DisableIdentity:          true,
-			PoolSize:                 1,
-			MaxRetries:               -1,
-			ReadTimeout:              time.Minute,
-			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-		},
-	)
-	t.Cleanup(func() { _ = client.Close() })
-	from := time.Now()
-	for range 150 {
-		if err := client.Ping(t.Context()).Err(); err != nil {
-			t.Fatal(err)
-		}
+	b := make([]byte, 7)
+	if _, err := io.ReadFull(conn, b); err != nil || string(b) != "+PONG\r\n" {
+		t.Fatalf("%q, %v", b, err)
 	}
-	if took := time.Since(from); took < 450*time.Millisecond {
-		t.Errorf("150 commands took %v at 100 a second", took)
-	}
-	if n := a.Counts()[account.OfCache]; n.Passed < 100 || n.Refused < 40 {
-		t.Errorf("%+v, want the first 100 at once, and the others held back", n)
-	}
+	return time.Since(from)
 }
 
-// Slow delays each answer, and pipelined ones together.
-func TestSlow(t *testing.T) {
-	t.Parallel()
-	a := account.New(account.Options{Limits: account.Limits{ECPU: plenty}})
+// cached opens a cache with so many units a second, and a connection to it.
+func cached(t *testing.T, clock account.Clock, units float64) (*account.Account, *account.Cache, net.Conn) {
+	t.Helper()
+	a := account.New(account.Options{Limits: account.Limits{ECPU: units}, Clock: clock})
 	cache, err := a.NewCache(redistest.NewFake(t, memory.NewRedis()).Addr)
 	if err != nil {
 		t.Fatal(err)
@@ -553,18 +529,55 @@ func TestSlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	var answers sync.WaitGroup
+	return a, cache, conn
+}
+
+// The cache holds back what is over its limit: 100 units pass at once, the next waits until it is refilled.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	clock := memory.NewClock(begin)
+	a, _, conn := cached(t, clock.Now, 100)
+	for range 100 {
+		ping(t, conn)
+	}
+	if n := a.Counts()[account.OfCache]; n != (account.Count{Passed: 100}) {
+		t.Errorf("%+v, want all 100 at once", n)
+	}
+	if took := ping(t, conn); took < 10*time.Millisecond {
+		t.Errorf("the one over the limit took %v, want a hundredth of a second", took)
+	}
+	clock.Advance(time.Second)
+	ping(t, conn)
+	if n := a.Counts()[account.OfCache]; n != (account.Count{Passed: 101, Refused: 1}) {
+		t.Errorf("%+v, want one held back", n)
+	}
+}
+
+// Functions may have a password; the server behind needs none.
+func TestCacheAnswersAuth(t *testing.T) {
+	t.Parallel()
+	_, cache, _ := cached(t, nil, plenty)
+	for _, user := range []string{"", "shop"} {
+		client := redis.NewClient(&redis.Options{
+			Addr: cache.Addr, Username: user, Password: "any", Protocol: 2, DisableIdentity: true, MaxRetries: -1,
+			ReadTimeout:              time.Minute,
+			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		})
+		if err := client.Ping(t.Context()).Err(); err != nil {
+			t.Error(err)
+		}
+		_ = client.Close()
+	}
+}
+
+// Slow delays each answer.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	_, cache, conn := cached(t, nil, plenty)
 	for _, slow := range []time.Duration{0, 200 * time.Millisecond} {
 		cache.Slow(slow)
-		from := time.Now()
-		if _, err := io.WriteString(conn, "*1\r\n$4\r\nPING\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		b := make([]byte, 7)
-		answers.Go(func() { _, err = io.ReadFull(conn, b) })
-		answers.Wait()
-		if took := time.Since(from); err != nil || string(b) != "+PONG\r\n" || took < slow {
-			t.Errorf("slow %v: %q after %v, %v", slow, b, took, err)
+		if took := ping(t, conn); took < slow {
+			t.Errorf("slow %v: an answer after %v", slow, took)
 		}
 	}
 }
