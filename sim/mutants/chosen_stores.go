@@ -183,10 +183,10 @@ if left <= 0 then`},
   or call('ZCARD', NFREE) ~= tonumber(ARGV[4]) - tonumber(ARGV[2]) then`,
 		`if call('EXISTS', KEYS[5]) == 1 then`},
 	{"install-mixes-old", "what is left of a lost stock is mixed into a new one", stockDir + "install.lua",
-		`call('DEL', NEW, KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10])`, `call('DEL', NEW)`},
+		`call('UNLINK', NEW, KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10])`, `call('DEL', NEW)`},
 	{"build-taken-over", "a build is taken from a builder that is at work", stockDir + "build_start.lua",
 		`return {'busy'}`, `at = nil`},
 	{"build-mixes-old", "what an abandoned build left is mixed into the next", stockDir + "build_start.lua",
-		`call('DEL', NEW, NFREE, NHELD, NUSERS)
+		`call('UNLINK', NEW, NFREE, NHELD, NUSERS)
 `, ``},
 }

@@ -146,6 +146,7 @@ type redisCommand struct {
 var redisCommands = map[string]redisCommand{
 	"EXISTS": {run: redisExists, min: 1},
 	"DEL":    {run: redisDel, min: 1},
+	"UNLINK": {run: redisDel, min: 1},
 	"RENAME": {run: redisRename, min: 2, max: 2, keys: 2},
 	"TYPE":   {run: redisType, min: 1, max: 1, keys: 1},
 	"GET":    {run: redisGet, min: 1, max: 1, keys: 1},

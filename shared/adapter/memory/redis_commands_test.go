@@ -29,8 +29,12 @@ var redisCommandCases = map[string][]redisStep{
 		{"SET {a}x 1", "OK"},
 		{"HSET {a}y f 1", int64(1)},
 		{"DEL {a}x {a}x {a}y {a}z", int64(2)},
+		{"HSET {a}x f 1", int64(1)},
+		{"UNLINK {a}x {a}y", int64(1)},
+		{"EXISTS {a}x", int64(0)},
 		{"EXISTS {a}x {a}y", int64(0)},
 		{"DEL", RedisError(redisArityOf + "del' command")},
+		{"UNLINK", RedisError(redisArityOf + "unlink' command")},
 	},
 	"RENAME moves any type over any type": {
 		{"RENAME {a}x {a}y", RedisError("ERR no such key")},

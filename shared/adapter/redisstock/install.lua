@@ -7,10 +7,10 @@ if lost(ARGV[1]) then
 end
 if call('EXISTS', KEYS[5]) == 1 or call('HLEN', NHELD) ~= tonumber(ARGV[2]) or call('HLEN', NUSERS) ~= tonumber(ARGV[3])
   or call('ZCARD', NFREE) ~= tonumber(ARGV[4]) - tonumber(ARGV[2]) then
-  call('DEL', NEW, NFREE, NHELD, NUSERS)
+  call('UNLINK', NEW, NFREE, NHELD, NUSERS)
   return {'lost'}
 end
-call('DEL', NEW, KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10])
+call('UNLINK', NEW, KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10])
 local function move(from, to)
   if call('EXISTS', from) == 1 then
     call('RENAME', from, to)

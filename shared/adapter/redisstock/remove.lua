@@ -4,6 +4,6 @@
 -- ARGV  none
 -- result {ok}
 for _, key in ipairs(KEYS) do
-  call('DEL', key)
+  call('UNLINK', key)
 end
 return {'ok'}

@@ -1,0 +1,132 @@
+//go:build real
+
+package growth
+
+import (
+	"context"
+	"flag"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/redisconn"
+	"seckill/shared/adapter/redisstock"
+	"seckill/shared/seckill"
+)
+
+var fields = flag.Int("fields", 100_000, "fields in each key of the item that is removed")
+
+// mostBlocked is how long removing an item may keep a Redis of this machine from everybody else, however large the item is.
+const mostBlocked = 100 * time.Millisecond
+
+// TestRemovalStallsNobody removes an item with -fields fields in each of its keys, while scripts of another item run on the same Redis, and says how
+// long the longest of those took. Removal and the two scripts of a build that drop keys are timed by the server's own slow log, too. DEL is what they
+// did before.
+func TestRemovalStallsNobody(t *testing.T) {
+	w := newWorld(t, 1)
+	w.server.Do(t, "CONFIG", "SET", "slowlog-log-slower-than", 100, "slowlog-max-len", 100_000)
+	w.server.Do(t, "CONFIG", "SET", "save", "") // a snapshot beside would be timed as well
+	w.must(w.stage.Run(t.Context()))            // the other item, 1001
+	old := seckill.Item{ID: "1002", Start: w.item.Start, End: w.item.End, Stock: 1, Limit: 1, Buckets: 1, Version: 1}
+	live, build := []string{"item", "free", "held", "res", "awaiting", "users"}, []string{"new", "new:free", "new:held", "new:users"}
+	keys := func(names []string) (out []string) {
+		for _, n := range names {
+			out = append(out, "{1002}:"+n)
+		}
+		return out
+	}
+	del := redisstock.NewScript("del", "for _, key in ipairs(KEYS) do redis.call('DEL', key) end return 'ok'")
+	r, err := redisconn.New(redisconn.Options{Addrs: []string{w.server.Addr}})
+	w.must(err)
+	t.Cleanup(func() { _ = r.Close() })
+	for _, c := range []struct {
+		name  string
+		fill  []string
+		run   func(ctx context.Context) error
+		bound bool
+	}{
+		{"DEL of the item's keys", append(keys(live), keys(build)...), func(ctx context.Context) error {
+			_, err := r.Run(ctx, del, append(keys(live), keys(build)...), nil)
+			return err
+		}, false},
+		{"remove", append(keys(live), keys(build)...), func(ctx context.Context) error { return w.stock.Remove(ctx, old.ID) }, true},
+		{"build_start over an old build", keys(build), func(ctx context.Context) error {
+			return w.stock.BuildStart(ctx, w.clock.Now(), old.ID, "t")
+		}, true},
+		{"install over what was left", keys(live[1:]), func(ctx context.Context) error { return w.stock.Install(ctx, old, "t", 0, 0, 0) }, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, key := range c.fill {
+				fill(t, w, r, key)
+			}
+			w.slowest()
+			quiet := slowestBeside(t, w, func(context.Context) error { time.Sleep(time.Second); return nil })
+			w.slowest()
+			beside := slowestBeside(t, w, c.run)
+			blocked := w.slowest()
+			t.Logf("%s, %d fields in each of %d keys: the server was blocked for %s; the other item's longest call took %s (%s before)",
+				c.name, *fields, len(c.fill), blocked, beside, quiet)
+			if c.bound && blocked > mostBlocked {
+				t.Errorf("the server was blocked for %s, want at most %s", blocked, mostBlocked)
+			}
+		})
+	}
+}
+
+// fill makes a key with -fields fields: a sorted set, or a hash. {1002}:item and {1002}:new stay small, as they are.
+func fill(t *testing.T, w *world, r redisstock.Runner, key string) {
+	const script = `for n = tonumber(ARGV[1]), tonumber(ARGV[2]) do
+  if ARGV[3] == 'zset' then redis.call('ZADD', KEYS[1], n, 'oabcdefghijklmnopqrstuvwxyz' .. n)
+  else redis.call('HSET', KEYS[1], 'oabcdefghijklmnopqrstuvwxyz' .. n, 's|1|' .. n .. '||||' .. n .. '|abcdefghijklmnop|') end
+end return 'ok'`
+	kind, last := "hash", *fields
+	switch key {
+	case "{1002}:item", "{1002}:new":
+		last = 1
+	case "{1002}:free", "{1002}:new:free", "{1002}:awaiting":
+		kind = "zset"
+	}
+	s := redisstock.NewScript("fill", script)
+	for n := 1; n <= last; n += 1000 {
+		args := []string{strconv.Itoa(n), strconv.Itoa(min(n+999, last)), kind}
+		_, err := r.Run(t.Context(), s, []string{key}, args)
+		for tries := 0; err != nil && tries < 10; tries++ { // the machine may be busy, and filling twice is filling once
+			_, err = r.Run(t.Context(), s, []string{key}, args)
+		}
+		w.must(err)
+	}
+}
+
+// slowestBeside runs a step while four callers read another item's level all the time, and gives the longest of their calls.
+func slowestBeside(t *testing.T, w *world, step func(context.Context) error) time.Duration {
+	t.Helper()
+	var wg sync.WaitGroup
+	done, longest := make(chan struct{}), make([]time.Duration, 4)
+	for n := range longest {
+		wg.Go(func() {
+			for {
+				begin := time.Now()
+				_, _ = w.stock.Level(t.Context(), w.item.ID) // fails when it takes longer than redisconn waits
+				longest[n] = max(longest[n], time.Since(begin))
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	err := step(t.Context())
+	for until := time.Now().Add(time.Minute); err != nil && time.Now().Before(until); { // what fails is under way all the same
+		if _, err = w.stock.Level(t.Context(), w.item.ID); err == nil {
+			t.Log("the call itself failed: it took longer than redisconn waits")
+		}
+	}
+	time.Sleep(100 * time.Millisecond)
+	close(done)
+	wg.Wait()
+	w.must(err)
+	return max(longest[0], longest[1], longest[2], longest[3])
+}
