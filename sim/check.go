@@ -189,6 +189,13 @@ func (w *World) checkStock(it *seckill.Item) error {
 			}
 		}
 	}
+	holders := map[string]bool{}
+	for _, order := range s.held {
+		holders[order] = true
+	}
+	if most := s.awaiting + len(holders); s.records > most {
+		return fmt.Errorf("L3 the stock has %d records, for %d orders that hold numbers and %d that are awaited", s.records, len(holders), s.awaiting)
+	}
 	for n := range s.held {
 		if s.free[n] {
 			return fmt.Errorf("L3 number %d is held and free", n)
@@ -246,6 +253,7 @@ type numbers struct {
 	stock     int
 	stopped   bool
 	awaiting  int
+	records   int
 	users     map[string]string
 }
 
@@ -298,7 +306,11 @@ func (w *World) readNumbers(item string) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.awaiting = int(awaiting.(int64))
+	records, err := w.Redis.Do("HLEN", stockKey(item, "res"))
+	if err != nil {
+		return nil, err
+	}
+	s.awaiting, s.records = int(awaiting.(int64)), int(records.(int64))
 	return s, nil
 }
 

@@ -25,6 +25,7 @@ type Plan struct {
 	Pays      int        // percent of opened orders that are paid
 	Slow      int        // percent of calls whose answer comes after others have acted
 	Cashier   bool       // time is spent around the ends of holds
+	Churn     bool       // one or two shoppers buy and cancel all the time
 	Past      string     // what has happened when the history begins: the stock was restored or flushed, or cashiers are opened; or nothing
 	Spots     []string   // calls before which processes stand long, and that faults like
 	Installed bool
@@ -146,6 +147,9 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		}
 		p.Installed = true
 	}
+	if seed%16 == 5 && p.Past == "" && o.Length+o.Shoppers+o.Items == 0 {
+		p.churn()
+	}
 	if slices.ContainsFunc(p.Spots, func(call string) bool { return strings.HasSuffix(call, " answered") }) {
 		p.Slow = 50
 	}
@@ -214,6 +218,17 @@ func (p *Plan) size(r *rand.Rand, o Options) {
 			it.Lasts = time.Duration(1+r.IntN(20)) * time.Minute
 		}
 		p.Items = append(p.Items, it)
+	}
+}
+
+// churn makes a long history of one or two shoppers who buy and cancel all the time.
+func (p *Plan) churn() {
+	p.Churn, p.Shoppers, p.Length, p.Batch, p.Installed = true, 1+int(p.Seed/16%2), 600, 1, true
+	for i := range p.Items {
+		p.Items[i] = ItemPlan{Stock: 3, Limit: 2}
+	}
+	for a, n := range map[Kind]int{actRun: 90, actBuy: 12, actConsume: 14, actClose: 12, actCancel: 12, actPay: 1, actOpen: 1, actTick: 4} {
+		p.Weights[a] = n
 	}
 }
 

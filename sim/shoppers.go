@@ -82,6 +82,12 @@ func (s *Sim) shop(t Act) {
 	switch placed, told := len(s.truth.list), len(s.told); {
 	case told > 0 && pick(t.A, 56, 3) == 0: // perhaps still on its way to the ledger
 		o = s.told[told-1-pick(t.A, 8, min(told, 3))]
+	case s.plan.Churn && t.Kind == actCancel:
+		for _, id := range slices.Backward(s.truth.list) {
+			if o == nil && s.truth.orders[id].state == seckill.PendingPayment {
+				o = s.truth.orders[id]
+			}
+		}
 	case placed > 0:
 		o = s.truth.orders[s.truth.list[pick(t.A, 8, placed)]]
 	}

@@ -206,6 +206,15 @@ func (j judged) Settle(ctx context.Context, item, order, user string, units []in
 	return err
 }
 
+// Return notes that the stock has forgotten an order, as it should.
+func (j judged) Return(ctx context.Context, item, order, user string, units []int) error {
+	err := j.Stock.Return(ctx, item, order, user, units)
+	if record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order); record == nil {
+		delete(j.w.settled, order)
+	}
+	return err
+}
+
 // Redraw judges "no unit left" (L4).
 func (j judged) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
 	w := j.w

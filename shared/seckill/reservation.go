@@ -171,6 +171,7 @@ type Level struct {
 	Stock     int   // N
 	Version   int64 // of the item's state
 	Stopped   bool
+	Records   int // of reservations: of those that wait, and of orders that hold a number; at most Held + Awaiting
 }
 
 // Seen is one number as a drift scan saw it.

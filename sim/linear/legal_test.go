@@ -112,7 +112,7 @@ var corruptions = map[string]func(ops []Op) bool{
 	},
 	"a purchase without a key is answered with an order of another count": func(ops []Op) bool {
 		return pair(ops, func(a, b *Op) bool {
-			if b.Key != "" || a.Shopper != b.Shopper || a.made() == "" || b.made() == "" || a.Count == b.Count {
+			if a.Key+b.Key != "" || a.Shopper != b.Shopper || a.made() == "" || b.made() == "" || a.Count == b.Count {
 				return false
 			}
 			b.Outcome.Order = a.made()

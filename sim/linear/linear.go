@@ -14,7 +14,8 @@
 //     until it has been told what the ledger decided, which a crash delays.)
 //   - "unconfirmed" with an order's id does to the order what an accepted purchase does.
 //   - No answer, or a fault: the purchase may take effect once, at any moment after its call, or never.
-//   - limit_reached and not_enough are no answer to a repeat: with a key, its order did not exist; without one, no order with this
+//   - limit_reached and not_enough are no answer to a repeat: with a key, its order did not exist, or had given its units back or been rejected, when
+//     the stock has forgotten the key; without one, no order with this
 //     count and address was queued. The order that limit_reached names exists. Other refusals say nothing of orders: an instance's memory may give them.
 //   - A read of an order shows its state at that moment. "No such order": it was absent.
 //   - The newest order is one that exists, in the state shown. "No order": all were absent.

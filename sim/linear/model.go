@@ -24,6 +24,7 @@ var (
 	queued    lot                               // the bit of seckill.Queued
 	anyState  lot                               // every state of the table
 	past      lot                               // what not_cancellable says
+	over      lot                               // states without units: the stock has forgotten the order and its key
 	stateBits = make(map[seckill.State]lot, 16) // by state
 	becomes   [32]lot                           // by bit: itself and all it may become
 )
@@ -35,6 +36,9 @@ func init() {
 	}
 	for i, s := range seckill.States {
 		becomes[i] = reach(s.State)
+		if s.State != seckill.Queued && s.State.MayHold(0, 1) {
+			over |= stateBits[s.State]
+		}
 	}
 	queued = stateBits[seckill.Queued]
 	past = anyState &^ (queued | stateBits[seckill.PendingPayment] | stateBits[seckill.Closing] | stateBits[seckill.Cancelled])
@@ -213,7 +217,7 @@ func (m *model) notQueued(b belief, except int, of body, keyless bool) {
 // is named is looked at once.
 func (m *model) refused(b belief, s *step) int {
 	if i := s.refused; i >= 0 && b[i+1]&forgotten == 0 {
-		l, ok := b[i+1].only(absent | awaited)
+		l, ok := b[i+1].only(absent | awaited | over)
 		if !ok || i == s.order {
 			return i
 		}

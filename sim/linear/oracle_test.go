@@ -152,7 +152,8 @@ func buysIn(w world, op *Op) (world, bool) {
 		f.hidden = false
 		return w, true
 	}
-	if op.Key != "" && w[0].state != "" && !w[0].forgotten || op.Key == "" && waits(-1, op.body()) {
+	isOver := w[0].state != "" && w[0].state != seckill.Queued && w[0].state.MayHold(0, 1)
+	if op.Key != "" && w[0].state != "" && !w[0].forgotten && (!isOver || i == 0) || op.Key == "" && waits(-1, op.body()) {
 		return w, false
 	}
 	return w, i < 0 || w[i].state != "" && !w[i].hidden

@@ -92,7 +92,8 @@ func (p *partition) factKeys(*Options) *Contradiction {
 	return nil
 }
 
-// factBodies: with the stock's memory whole, a key is accepted with one body only; key_reused is true only if there was another body.
+// factBodies: while the stock knows a key, it is accepted with one body only; it forgets keys at a loss, and when their orders are over. key_reused
+// is true only if there was another body.
 func (p *partition) factBodies(opt *Options) *Contradiction {
 	for i := range p.entries {
 		op := p.entries[i].op
@@ -115,7 +116,8 @@ func (p *partition) factBodies(opt *Options) *Contradiction {
 		switch {
 		case op.Outcome.Code == seckill.CodeKeyReused && other == nil:
 			return p.against(RuleBody, "the key had come with no other body", op)
-		case op.made() != "" && other != nil && other.made() != "" && !lostIn(opt.Losses, since, max(op.Return, other.Return)):
+		case op.made() != "" && other != nil && other.made() != "" && !lostIn(opt.Losses, since, max(op.Return, other.Return)) &&
+			p.lives(op.made(), max(op.Return, other.Return)):
 			return p.against(RuleBody, "the key's second body had to be refused", other, op)
 		}
 	}
@@ -153,6 +155,13 @@ func (p *partition) factRepeats(*Options) *Contradiction {
 		}
 	}
 	return nil
+}
+
+// lives says whether an answer to a question of after this moment shows the order in a state in which it is not over.
+func (p *partition) lives(order string, after int64) bool {
+	return slices.ContainsFunc(p.entries, func(e entry) bool {
+		return e.seen != nil && e.seen.Order == order && !e.lagging && e.op.Call > after && over&stateBits[e.seen.State] == 0
+	})
 }
 
 func lostIn(losses []int64, from, to int64) bool {

@@ -147,7 +147,7 @@ func (s *shop) reserve(op Op) Outcome {
 	case left < op.Count:
 		return Outcome{Kind: Refused, Code: seckill.CodeNotEnough}
 	}
-	if existing != nil { // forgotten: reserved once more
+	if existing != nil { // forgotten, by a loss or because it is over: reserved once more
 		existing.record, existing.charged, existing.lost = 'q', true, false
 		return accepted(id)
 	}
@@ -276,10 +276,14 @@ func (s *shop) background() {
 	}
 	// The stock is told of what the ledger decided, some time later.
 	if o.state != seckill.Queued && s.pick(2) == 0 {
-		if o.record != 0 {
+		holds := o.state.Info().Holds || len(o.units) > 0
+		switch {
+		case o.record != 0 && holds:
 			o.record = 's'
+		case o.record != 0: // the order is over, and so is what the stock remembers of it
+			o.record = 0
 		}
-		o.charged = o.charged && (o.state.Info().Holds || len(o.units) > 0)
+		o.charged = o.charged && holds
 	}
 }
 

@@ -118,6 +118,12 @@ if left <= 0 then`},
 `, ``},
 	{"keyless-repeat-is-new", "a keyless repeat while the first is queued reserves again", stockDir + "reserve.lua",
 		`if ARGV[5] == '0' then`, `if ARGV[5] == '2' then`},
+	{"returned-kept", "the record of an order that gave its units back is kept", stockDir + "return.lua",
+		`  call('HDEL', RES, ARGV[1])`, `  save(ARGV[1], r)`},
+	{"rejected-kept", "the record of an order that holds nothing is kept", stockDir + "common.lua",
+		`  call('HDEL', RES, order)
+end`, `  save(order, r)
+end`},
 	{"keyless-repeat-by-count", "a keyless purchase to another address is taken for a repeat of the one that is queued", stockDir + "reserve.lua",
 		`q.hash == ARGV[6] then`, `q.count == count then`},
 	{"known-entry-reserved-again", "an order that the ledger knows is reserved again after a loss", stockDir + "reserve.lua",
@@ -126,14 +132,16 @@ if left <= 0 then`},
 		`    if o == '' then
       return {'before', order}`},
 	{"release-anybodys", "a number is freed whoever holds it", stockDir + "common.lua",
-		`if call('HGET', HELD, n) == order then`, `if call('HGET', HELD, n) then`},
+		`if call('HGET', HELD, n) == order then
+    call('HDEL', HELD, n)`, `if call('HGET', HELD, n) then
+    call('HDEL', HELD, n)`},
 	{"mark-leaves-gap", "numbers between high-water and a marked one are in no list", stockDir + "common.lua",
 		`for k = hw + 1, top do`, `for k = hw + 2, top do`},
 	{"marked-stays-free", "a number that becomes its owner's stays free, too", stockDir + "common.lua",
 		`  call('ZREM', FREE, n)
 `, ``},
 	{"settle-frees-nothing", "what the ledger did not give stays held", stockDir + "settle.lua",
-		`    if not keep[tostring(n)] then`, `    if not call then`},
+		`    if not given[tostring(n)] then`, `    if not call then`},
 	{"settle-charges-on", "a rejected order goes on counting against its user", stockDir + "settle.lua",
 		`if c and #units > 0 then`, `if c then`},
 	{"settled-stays-awaited", "a decided reservation is sent again for ever", stockDir + "settle.lua",

@@ -9,6 +9,7 @@
 --
 -- A record is state|count|numbers|none|backoff|created|user|hash|body. state: q queued, s settled. none: the last drift pass begun
 -- when the stock first had no number for it, or empty. body is opaque and may hold any byte.
+-- A record is kept while its order is awaited, and then while a number is held for it: there are never more than awaiting and held together.
 --
 -- Times are milliseconds and come as arguments. No key has a TTL: a cache that is full evicts those first.
 local call = redis.call
@@ -49,6 +50,17 @@ local function save(order, r)
     .. r.created .. '|' .. r.user .. '|' .. r.hash .. '|' .. r.body
   call('HSET', RES, order, raw)
   return raw
+end
+
+-- keep writes a settled record if a number is held for its order, and drops it if none is.
+local function keep(order, r)
+  for _, n in ipairs(r.units) do
+    if call('HGET', HELD, n) == order then
+      save(order, r)
+      return
+    end
+  end
+  call('HDEL', RES, order)
 end
 
 -- charge sets what one order counts against its user: how(units so far, or nil) gives the new figure, nil for none.

@@ -8,21 +8,26 @@ local n, holder, owner = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 if (call('HGET', HELD, n) or '') ~= holder or holder == owner and holder ~= '' then
   return {'ok', 0}
 end
+local r
 if holder ~= '' then
   if call('ZSCORE', AWAITING, holder) then
     return {'ok', 0}
   end
-  local r = record(holder)
+  r = record(holder)
   if r then
     charge(r.user, holder, function(c) return c and math.max(c - 1, 0) end)
   end
 end
+local changed = 1
 if owner ~= '' then
   mark(n, owner, ARGV[4])
-  return {'ok', 1}
-end
-if n > tonumber(call('HGET', ITEM, 'hw')) then
+elseif n > tonumber(call('HGET', ITEM, 'hw')) then
   return {'ok', 0}
+else
+  call('HDEL', HELD, n)
+  changed = call('ZADD', FREE, n, n)
 end
-call('HDEL', HELD, n)
-return {'ok', call('ZADD', FREE, n, n)}
+if r then
+  keep(holder, r)
+end
+return {'ok', changed}

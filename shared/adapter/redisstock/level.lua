@@ -1,9 +1,10 @@
 -- level: the item's figures.
 -- ARGV  none
--- result {ok, left, held, awaiting, high-water, stock, version, stopped} | {not_installed}
+-- result {ok, left, held, awaiting, high-water, stock, version, stopped, records} | {not_installed}
 local it = call('HMGET', ITEM, 'stock', 'hw', 'version', 'stopped')
 if not it[1] then
   return {'not_installed'}
 end
 local stock, hw = tonumber(it[1]), tonumber(it[2])
-return {'ok', available(stock, hw), call('HLEN', HELD), call('ZCARD', AWAITING), hw, stock, tonumber(it[3]), tonumber(it[4])}
+return {'ok', available(stock, hw), call('HLEN', HELD), call('ZCARD', AWAITING), hw, stock, tonumber(it[3]), tonumber(it[4]),
+  call('HLEN', RES)}

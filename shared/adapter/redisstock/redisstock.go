@@ -243,7 +243,7 @@ func (s *Stock) Assert(ctx context.Context, it seckill.Item) error {
 func (s *Stock) Level(ctx context.Context, item string) (seckill.Level, error) {
 	a, err := s.script(ctx, level, s.keysOf(item).live)
 	return seckill.Level{Left: a.num(0), Held: a.num(1), Awaiting: a.num(2), HighWater: a.num(3), Stock: a.num(4),
-		Version: int64(a.num(5)), Stopped: a.num(6) == 1}, err
+		Version: int64(a.num(5)), Stopped: a.num(6) == 1, Records: a.num(7)}, err
 }
 
 // Queued implements seckill.Stock.

@@ -1,26 +1,26 @@
 -- settle: the ledger has decided the order. It is no longer awaited; what is held for it beyond the ledger's units
--- becomes free; what counts against its user is only ever lowered.
+-- becomes free; what counts against its user is only ever lowered. An order that holds nothing is forgotten.
 -- ARGV  1 order  2 user  3 the ledger's units, comma separated, '' for none
 -- result {ok} | {not_installed}
 if not_installed() then
   return {'not_installed'}
 end
 local order, user, units = ARGV[1], ARGV[2], numbers(ARGV[3])
-local keep = {} -- by text: a Lua that keeps integer keys in an array would make one as long as the highest number
+local given = {} -- by text: a Lua that keeps integer keys in an array would make one as long as the highest number
 for _, n in ipairs(units) do
-  keep[tostring(n)] = true
+  given[tostring(n)] = true
 end
 
 call('ZREM', AWAITING, order)
 local r = record(order)
 if r then
   for _, n in ipairs(r.units) do
-    if not keep[tostring(n)] then
+    if not given[tostring(n)] then
       release(n, order)
     end
   end
   r.state, r.units, r.none, r.backoff, r.body = 's', units, '', '', ''
-  save(order, r)
+  keep(order, r)
 end
 charge(user, order, function(c)
   if c and #units > 0 then

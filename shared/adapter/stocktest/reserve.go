@@ -45,16 +45,16 @@ var reserveCases = []testCase{
 		e.settled(1, "1", 1, 2)
 		e.refused(1, "1", 1, seckill.ReserveReused)
 	}},
-	{"a settled request is remembered, also after its return", func(e *env) {
+	{"a settled request is remembered while it holds a number", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
 		e.settled(1, "1", 1, 2)
 		e.refused(1, "1", 2, seckill.ReservedBefore)
-		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
 		if res := e.refused(1, "1", 2, seckill.ReservedBefore); res.Order != oid(1) {
 			e.Errorf("names %q", res.Order)
 		}
-		e.level(5, 0, 0, 2)
+		e.refused(1, "1", 1, seckill.ReserveReused)
+		e.level(3, 2, 0, 2)
 	}},
 	{"a placed request is known after a rebuild, although its record went", func(e *env) {
 		e.install(seckill.UnitRow{Unit: 1, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 2, Order: oid(1), User: "1"})

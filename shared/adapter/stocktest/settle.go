@@ -61,6 +61,78 @@ var settleCases = []testCase{
 		e.holders(map[int]string{1: oid(2)})
 		e.level(4, 1, 1, 2)
 	}},
+	{"records are kept of what waits or holds a number, and of nothing else", func(e *env) {
+		e.install()
+		records := func(want int, when string) {
+			e.Helper()
+			l, err := e.Level(e.ctx, e.item.ID)
+			e.must(err)
+			if l.Records != want {
+				e.Errorf("%s: %d records, want %d", when, l.Records, want)
+			}
+		}
+		for n := range 50 {
+			e.reserved(n, "1", 2, 1, 2)
+			e.settled(n, "1", 1, 2)
+			e.must(e.Return(e.ctx, e.item.ID, oid(n), "1", []int{1, 2}))
+		}
+		records(0, "50 orders placed and given back")
+		for n := range 50 {
+			e.reserved(n, "1", 1, 1)
+			e.settled(n, "1")
+		}
+		records(0, "50 orders rejected")
+		r := e.reserved(60, "1", 1, 1)
+		e.reserved(61, "2", 2, 2, 3)
+		e.settled(61, "2", 2, 3)
+		records(2, "one waits, one holds two numbers")
+		e.corrected(seckill.Correction{Unit: 2, Holder: oid(61)}, true)
+		records(2, "one of the two numbers is nobody's")
+		e.corrected(seckill.Correction{Unit: 3, Holder: oid(61), Owner: oid(62), User: "3"}, true)
+		records(1, "and the other somebody else's")
+		e.settled(60, "1", 5) // the ledger placed it with another number, before the stock forgot something
+		records(0, "it holds none that the stock knows")
+		e.refused(60, "1", 1, seckill.ReservedBefore)
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 2)
+		records(1, "taken up again from its message")
+	}},
+	{"a record goes with the last number that is held, also of an order that counts against nobody", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 1, 1)
+		e.settled(1, "1", 1)
+		e.correctedUser(e.users()["1"], nil, true)
+		e.corrected(seckill.Correction{Unit: 1, Holder: oid(1)}, true)
+		if l, err := e.Level(e.ctx, e.item.ID); err != nil || l.Records != 0 {
+			e.Errorf("%+v, %v: want no record", l, err)
+		}
+	}},
+	{"a keyed repeat after its order was given back reserves again, and its message finds the order decided", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 2, 1, 2)
+		e.settled(1, "1", 1, 2)
+		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
+		e.reserved(1, "1", 2, 1, 2)
+		e.settled(1, "1") // by its row, which has no units
+		e.level(5, 0, 0, 2)
+		e.entries("1", nil)
+		e.item.Stopped, e.item.Version = true, 2
+		e.must(e.Assert(e.ctx, e.item))
+		e.refused(1, "1", 2, seckill.ReserveStopped)
+	}},
+	{"a return that is repeated takes nothing from the order's key, asked for again meanwhile, for good", func(e *env) {
+		e.install()
+		e.reserved(1, "1", 1, 1)
+		e.settled(1, "1", 1)
+		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
+		e.reserved(1, "1", 1, 1)
+		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
+		e.level(5, 0, 1, 1) // it still waits, and its message is sent again until the ledger's word is heard
+		if due, err := e.Due(e.ctx, e.now.Add(resend), e.item.ID, 10, time.Hour); err != nil || len(due) != 1 || due[0].Order != oid(1) {
+			e.Errorf("due %+v, %v", due, err)
+		}
+		e.settled(1, "1")
+		e.level(5, 0, 0, 1)
+	}},
 	{"redraw gives the number to its owner and draws another", func(e *env) {
 		e.install()
 		r := e.reserved(1, "1", 2, 1, 2)
