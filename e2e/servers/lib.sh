@@ -3,7 +3,6 @@
 # grace (seconds to end by itself). PORT of the environment is a fixed port.
 root=$(cd "$here/../.." && pwd)
 tools=$root/.tools
-UV=0.13.9
 
 # The address at which containers reach this machine.
 bridge_address() {
@@ -59,13 +58,19 @@ once() {
   exec 9>&-
 }
 
-# packages VENV WHAT…: a Python environment with these packages. By uv, which takes a tenth of pip's time; by pip where uv finds no index.
+# packages VENV FILE: a Python environment with the packages of a file, each by its hash, and nothing else: what these
+# need is in the file, too. By uv, which takes a tenth of pip's time; by pip where uv finds no index.
 packages() {
-  local home=$1
-  shift
+  local home=$1 file=$2
   python3 -m venv --clear "$home"
-  { "$home/bin/pip" install -q --disable-pip-version-check "uv==$UV" && "$home/bin/uv" pip install -q --no-cache --python "$home/bin/python" "$@"; } >&2 ||
-    "$home/bin/pip" install -q --disable-pip-version-check "$@" >&2
+  { "$home/bin/pip" install -q --disable-pip-version-check --require-hashes -r "$here/pinned/uv.txt" &&
+    "$home/bin/uv" pip install -q --no-cache --require-hashes --python "$home/bin/python" -r "$file"; } >&2 ||
+    "$home/bin/pip" install -q --disable-pip-version-check --require-hashes -r "$file" >&2
+}
+
+# pinned FILE PACKAGE: the version that a file of e2e/servers/pinned has of a package.
+pinned() {
+  sed -n "s/^$2==\([^ ;]*\).*/\1/p" "$here/pinned/$1" | grep .
 }
 
 start() {

@@ -23,7 +23,7 @@ image=seckill-lambda:al2023
 
 fill() {
   echo "installing LocalStack $VERSION into .tools, once" >&2
-  packages "$home" -r "$own/requirements.txt"
+  packages "$home" "$own/requirements.txt"
   "$home/bin/python" "$own/backport.py" "$("$home/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
   mkdir -p "$lib/dynamodb-local"
   ln -sfn "$("$here/dynamodb.sh" home local)" "$lib/dynamodb-local/2"

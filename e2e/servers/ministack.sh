@@ -6,13 +6,13 @@
 #   ministack.sh stop DIR           stops that one, and the functions
 # PORT of the environment is a fixed port. Needs Python 3.11 or newer with venv. State is in memory: a new start is an empty one.
 set -euo pipefail
-VERSION=1.5.33
-TRANSLATOR=1.115.0 # for templates of SAM
-CBOR2=5.7.0        # in which newer SDKs talk to CloudWatch
 [ $# = 2 ] || [ "$#,$1,${3-}" = 3,start,bridge ] || { sed -n '2,7s/^# \?//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
+VERSION=$(pinned ministack.txt ministack)
+TRANSLATOR=$(pinned ministack.txt aws-sam-translator) # for templates of SAM
+CBOR2=$(pinned ministack.txt cbor2)                   # in which newer SDKs talk to CloudWatch
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 name=ministack host=127.0.0.1
@@ -21,7 +21,7 @@ venv=$tools/ministack-$VERSION-sam-$TRANSLATOR-cbor2-$CBOR2
 
 fill() {
   echo "installing MiniStack $VERSION into .tools, once" >&2
-  packages "$venv" "ministack==$VERSION" "aws-sam-translator==$TRANSLATOR" "cbor2==$CBOR2"
+  packages "$venv" "$here/pinned/ministack.txt"
   local library
   library=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   # The runtime API that functions ask writes head and body of an answer apart, which Nagle's algorithm makes 40 ms of each call.

@@ -5,10 +5,10 @@
 #   sam.sh lint FILE…             cfn-lint, which comes with it, on plain CloudFormation
 # Needs Python 3.10 or newer with venv. A deploy to AWS may as well use any other `sam` 1.139 or newer.
 set -euo pipefail
-VERSION=1.170.0
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
+VERSION=$(pinned sam.txt aws-sam-cli)
 venv=$(cd "$here/../.." && pwd)/.tools/sam-$VERSION
 
 fill() {
@@ -17,7 +17,7 @@ fill() {
     return 1
   }
   echo "installing the SAM CLI $VERSION into .tools, once" >&2
-  packages "$venv" "aws-sam-cli==$VERSION"
+  packages "$venv" "$here/pinned/sam.txt"
 }
 
 once "$venv" fill

@@ -1,0 +1,166 @@
+// Command release lists what a release is made of: a software bill of materials (CycloneDX 1.6, JSON) of built binaries,
+// each module with its version and licence. In: the names of binaries; the module cache, for the licences' texts. Out: the
+// bill on standard output. It asks nobody and refuses a module whose licence it does not know.
+package main
+
+import (
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// licences are those that may be in a release, by words that only their text has. The first that fits holds.
+var licences = []struct{ id, words string }{
+	{"Apache-2.0", "Apache License Version 2.0"},
+	{"MIT", "Permission is hereby granted, free of charge"},
+	{"BSD-3-Clause", "Neither the name of"},
+	{"BSD-3-Clause", "names of its contributors may be used"},
+	{"BSD-2-Clause", "Redistribution and use in source and binary forms"},
+	{"ISC", "Permission to use, copy, modify, and/or distribute this software"},
+}
+
+// maxLicence bounds what is read of a licence, in bytes.
+const maxLicence = 64 << 10
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: release BINARY… >sbom.json")
+		os.Exit(2)
+	}
+	if err := run(os.Stdout, os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "release: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// Parts of a CycloneDX document (ECMA-424).
+type (
+	licence struct {
+		License struct {
+			ID string `json:"id"`
+		} `json:"license"`
+	}
+	component struct {
+		Type     string     `json:"type"`
+		Ref      string     `json:"bom-ref"`
+		Name     string     `json:"name"`
+		Version  string     `json:"version,omitempty"`
+		PURL     string     `json:"purl,omitempty"`
+		Licenses []licence  `json:"licenses,omitempty"`
+		Says     []property `json:"properties,omitempty"`
+	}
+	property struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
+	dependency struct {
+		Ref string   `json:"ref"`
+		On  []string `json:"dependsOn"`
+	}
+	bill struct {
+		Format       string       `json:"bomFormat"`
+		Spec         string       `json:"specVersion"`
+		Version      int          `json:"version"`
+		Components   []component  `json:"components"`
+		Dependencies []dependency `json:"dependencies"`
+	}
+)
+
+func run(out io.Writer, binaries []string) error {
+	b := bill{Format: "CycloneDX", Spec: "1.6", Version: 1}
+	libraries := map[string]component{}
+	for _, name := range binaries {
+		info, err := buildinfo.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		ref := info.Path + " " + name
+		program := component{Type: "application", Ref: ref, Name: info.Path,
+			Says: []property{{"file", name}, {"go", info.GoVersion}}}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" || s.Key == "GOARCH" {
+				program.Says = append(program.Says, property{s.Key, s.Value})
+			}
+		}
+		needs := dependency{ref, []string{}}
+		for _, m := range info.Deps {
+			if m.Replace != nil {
+				m = m.Replace
+			}
+			purl := "pkg:golang/" + m.Path + "@" + m.Version
+			needs.On = append(needs.On, purl)
+			if _, ok := libraries[purl]; ok {
+				continue
+			}
+			id, err := licenceOf(m.Path, m.Version)
+			if err != nil {
+				return err
+			}
+			c := component{Type: "library", Ref: purl, Name: m.Path, Version: m.Version, PURL: purl,
+				Licenses: make([]licence, 1), Says: []property{{"go.sum", m.Sum}}}
+			c.Licenses[0].License.ID = id
+			libraries[purl] = c
+		}
+		b.Components = append(b.Components, program)
+		b.Dependencies = append(b.Dependencies, needs)
+	}
+	for _, purl := range sorted(libraries) {
+		b.Components = append(b.Components, libraries[purl])
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(b)
+}
+
+func sorted(of map[string]component) (keys []string) {
+	for k := range of {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// licenceOf reads a module's licence from the module cache.
+func licenceOf(path, version string) (string, error) {
+	out, err := exec.Command("go", "mod", "download", "-json", path+"@"+version).Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", path, version, err)
+	}
+	var m struct{ Dir string }
+	if err := json.Unmarshal(out, &m); err != nil {
+		return "", err
+	}
+	return licenceIn(m.Dir)
+}
+
+// licenceIn gives the licence in a folder; an error when there is none, or one that is not known.
+func licenceIn(dir string) (string, error) {
+	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "License*", "license*"} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return "", err
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return "", err
+			}
+			plain := strings.Join(strings.Fields(string(text[:min(len(text), maxLicence)])), " ")
+			for _, l := range licences {
+				if strings.Contains(plain, l.words) {
+					return l.id, nil
+				}
+			}
+			return "", fmt.Errorf("%s: not a licence that a release may have", name)
+		}
+	}
+	return "", errors.New(dir + " has no licence")
+}

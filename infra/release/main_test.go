@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEveryModuleHasALicenceThatIsAllowed: of all that functions and tool are built from.
+func TestEveryModuleHasALicenceThatIsAllowed(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}",
+		"seckill/cmd/seckill", "seckill/functions/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, dir, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || seen[path] != "" {
+			continue
+		}
+		id, err := licenceIn(dir)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		seen[path] = id
+	}
+	if len(seen) < 20 {
+		t.Errorf("only %d modules: %v", len(seen), seen)
+	}
+	for path, want := range map[string]string{"github.com/aws/aws-sdk-go-v2": "Apache-2.0", "github.com/golang-jwt/jwt/v5": "MIT",
+		"golang.org/x/net": "BSD-3-Clause", "github.com/redis/go-redis/v9": "BSD-2-Clause"} {
+		if seen[path] != want {
+			t.Errorf("%s: %s, want %s", path, seen[path], want)
+		}
+	}
+}
+
+func TestALicenceThatIsNotKnownIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct{ file, text, want string }{
+		"copyleft": {"COPYING", "GNU GENERAL PUBLIC LICENSE Version 3, 29 June 2007", "not a licence that a release may have"},
+		"none":     {"README", "MIT, really", "has no licence"},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, tt.file), []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if id, err := licenceIn(dir); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %q, %v", name, id, err)
+		}
+	}
+}
+
+// TestABillOfThisTest: a binary says itself what it is made of.
+func TestABillOfThisTest(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "seckill")
+	if out, err := exec.Command("go", "build", "-o", binary, "seckill/functions/notify").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var out bytes.Buffer
+	if err := run(&out, []string{binary}); err != nil {
+		t.Fatal(err)
+	}
+	var b bill
+	if err := json.Unmarshal(out.Bytes(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Components) < 5 || b.Components[0].Name != "seckill/functions/notify" || len(b.Dependencies) != 1 ||
+		len(b.Dependencies[0].On) != len(b.Components)-1 {
+		t.Errorf("%d components, %+v", len(b.Components), b.Dependencies)
+	}
+	for _, c := range b.Components[1:] {
+		if c.Licenses[0].License.ID == "" || !strings.HasPrefix(c.PURL, "pkg:golang/") || c.Version == "" {
+			t.Errorf("%+v", c)
+		}
+	}
+}
