@@ -71,15 +71,17 @@ func TestBadKeysEndInitWithTheirName(t *testing.T) {
 		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "ec/private"}, cannot("ALIPAY_PRIVATE_KEY", "ec/private", "not an RSA key")},
 		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "stranger/app"}, cannot("ALIPAY_PRIVATE_KEY", "stranger/app", "not a private key but a certificate")},
 		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "", "ALIPAY_PRIVATE_KEY", ecPrivate}, "settings: ALIPAY_PRIVATE_KEY: not an RSA key"},
-		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "alipay-shop-public-key"}, cannot("ALIPAY_PUBLIC_KEY", "alipay-shop-public-key", "this is the app's own")},
 		{append(slices.Clone(certified), "ALIPAY_APP_CERT_NAME", ""), "settings: ALIPAY_APP_CERT_NAME is missing"},
 		{append(slices.Clone(certified), "ALIPAY_APP_CERT_NAME", "stranger/app"), cannot("ALIPAY_APP_CERT", "stranger/app", "it is not the private key's")},
-		{append(slices.Clone(certified), "ALIPAY_CERT_NAME", "stranger/alipay"), cannot("ALIPAY_CERT", "stranger/alipay", "this is the app's own")},
 		{[]string{"ALIPAY_NOTIFY_URL", "https://shop.example/" + strings.Repeat("x", 256)}, "settings: ALIPAY_NOTIFY_URL: want at most 256 characters"},
 	}
+	calls := append(slices.Clone(signs), []bad{ // shop signs whatever becomes of Alipay's key
+		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "alipay-shop-public-key"}, cannot("ALIPAY_PUBLIC_KEY", "alipay-shop-public-key", "this is the app's own")},
+		{append(slices.Clone(certified), "ALIPAY_CERT_NAME", "stranger/alipay"), cannot("ALIPAY_CERT", "stranger/alipay", "this is the app's own")},
+	}...)
 	const ours, shops = "gateway-private-key", "alipay-shop-public-key"
 	for step, all := range map[string][]bad{
-		"notify": verifies, "expire": append(slices.Clone(verifies), signs...), "refund": signs, "reconcile": signs, "shop": signs,
+		"notify": verifies, "expire": append(slices.Clone(verifies), calls...), "refund": calls, "reconcile": calls, "shop": signs,
 		"gateway": {
 			{[]string{"GATEWAY_PRIVATE_KEY_NAME", shops}, cannot("GATEWAY_PRIVATE_KEY", shops, "not a private key but a public key")},
 			{[]string{"ALIPAY_SHOP_PUBLIC_KEY_NAME", ours}, cannot("ALIPAY_SHOP_PUBLIC_KEY", ours, "not a public key but a private key")},

@@ -17,8 +17,9 @@ import (
 func main() {
 	boot.Run("reconcile", func(s config.Reconcile, b *boot.Boot) apigw.Handler {
 		ledger := b.Books()
-		flow := reconcile.New(reconcile.Deps{Ledger: ledger, Bills: b.Payments(s.Alipay), Clock: b.Clock, Meter: b.Meter})
+		provider := b.Payments(s.Alipay)
+		flow := reconcile.New(reconcile.Deps{Ledger: ledger, Bills: provider, Clock: b.Clock, Meter: b.Meter})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(flow.Run), operator.NewBillDesk(flow).Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(b.CountDays(provider, flow.Run)), operator.NewBillDesk(flow).Handler(audit))
 	})
 }

@@ -15,7 +15,7 @@ func main() {
 		flow := shop.New(shop.Deps{
 			Stock: b.Stock(s.Redis), Ledger: ledger, Items: items,
 			Closings: b.Queue(s.Closings.URL, ""),
-			Payments: b.Payments(s.Alipay),
+			Payments: b.Signer(s.Alipay),
 			Clock:    b.Clock, Meter: b.Meter,
 		})
 		return apigw.HTTP(httpapi.NewShop(flow, b.Tokens(s.Tokens), b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin})))

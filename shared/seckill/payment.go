@@ -66,14 +66,19 @@ const (
 
 // Payments is the payment provider as the flows see it. Any error but those named is a fault: the effect is unknown.
 type Payments interface {
-	// Prepare signs what the shopper's client hands to the provider to pay the order: the same bytes each time for
-	// the same order. Its hold ends at o.PayBy. No network. ErrSignLater.
-	Prepare(o Order) (string, error)
+	Signer
 	// Query asks for the order's trade.
 	Query(ctx context.Context, order string) (Trade, error)
 	// Close asks that the order's trade can no longer be paid.
 	Close(ctx context.Context, order string) (CloseResult, error)
 	Verifier
+}
+
+// Signer is the part of Payments that needs a key of ours, and nothing of the provider's.
+type Signer interface {
+	// Prepare signs what the shopper's client hands to the provider to pay the order: the same bytes each time for
+	// the same order. Its hold ends at o.PayBy. No network. ErrSignLater.
+	Prepare(o Order) (string, error)
 }
 
 // Trades is the part of a payment provider that tells of a trade by its number.

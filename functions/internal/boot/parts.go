@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -137,7 +139,7 @@ func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
 		var next *alipay.Verifier
 		var err error
 		if s.Certificates() {
-			next, err = alipay.NewCertVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Own())), string(secrets.Of(s.Root())), b.Clock.Now())
+			next, err = alipay.NewCertVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Own())), string(secrets.Of(s.Root())), b.Clock)
 		} else {
 			next, err = alipay.NewVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Public())))
 		}
@@ -166,13 +168,39 @@ type Provider interface {
 	seckill.Bills
 }
 
+// Signer opens what signs pay strings: no certificate of Alipay's that ended keeps it from that.
+func (b *Boot) Signer(s config.Alipay) seckill.Signer {
+	p := &signer{}
+	b.Secret(func(secrets *config.Secrets) error {
+		next, err := alipay.NewSigner(b.alipay(s, secrets))
+		if err != nil {
+			return named(err, s)
+		}
+		p.Store(next)
+		return nil
+	}, s.Private(), s.Public(), s.App(), s.Own(), s.Root())
+	return p
+}
+
+// signer is one whose key may change.
+type signer struct {
+	atomic.Pointer[alipay.Signer]
+}
+
+// Prepare implements seckill.Signer.
+func (p *signer) Prepare(o seckill.Order) (string, error) { return p.Load().Prepare(o) }
+
+func (b *Boot) alipay(s config.Alipay, secrets *config.Secrets) alipay.Config {
+	return alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: string(secrets.Of(s.Private())),
+		AlipayPublicKey: string(secrets.Of(s.Public())), AppCert: string(secrets.Of(s.App())), AlipayCert: string(secrets.Of(s.Own())),
+		AlipayRootCert: string(secrets.Of(s.Root())), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: b.Clock}
+}
+
 // Payments opens the payment provider.
 func (b *Boot) Payments(s config.Alipay) Provider {
 	p := &payments{}
 	b.Secret(func(secrets *config.Secrets) error {
-		next, err := alipay.New(alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: string(secrets.Of(s.Private())),
-			AlipayPublicKey: string(secrets.Of(s.Public())), AppCert: string(secrets.Of(s.App())), AlipayCert: string(secrets.Of(s.Own())),
-			AlipayRootCert: string(secrets.Of(s.Root())), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: b.Clock})
+		next, err := alipay.New(b.alipay(s, secrets))
 		if err != nil {
 			return named(err, s)
 		}
@@ -199,6 +227,27 @@ func named(err error, s config.Alipay) error {
 // payments is a client whose keys may change.
 type payments struct {
 	atomic.Pointer[alipay.Client]
+}
+
+// MetricCertificate is how many whole days are left until the first certificate ends that the payment provider is asked by; negative from then on.
+const MetricCertificate = "alipay_cert_days_left"
+
+const certificateSoon = 30 // days, from which on the log says which certificate ends
+
+// CountDays measures how long the certificates of a Payments last, at each run.
+func (b *Boot) CountDays(p Provider, run func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if own, ok := p.(*payments); ok {
+			if at, which := own.Load().CertificatesEnd(); !at.IsZero() {
+				days := int(math.Floor(at.Sub(b.Clock.Now()).Hours() / 24))
+				b.Meter.Gauge(MetricCertificate, days)
+				if days < certificateSoon {
+					b.Log.WarnContext(ctx, "a certificate ends", "certificate", string(which), "at", at.UTC().Format(time.RFC3339), "days", days)
+				}
+			}
+		}
+		return run(ctx)
+	}
 }
 
 // Prepare implements seckill.Payments.

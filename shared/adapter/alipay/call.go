@@ -163,6 +163,9 @@ func (c *Client) call(ctx context.Context, method, about string, content, out an
 		defer cancel()
 	}
 	fail := func(err error) error { return fmt.Errorf("alipay: %s %s: %w", method, about, err) }
+	if err := c.inTime(); err != nil {
+		return fail(err) // before anything happens at Alipay whose answer could not be read
+	}
 	form, err := SignedQuery(c.key, c.params(method, c.clock.Now(), content))
 	if err != nil {
 		return fail(err)

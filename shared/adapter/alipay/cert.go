@@ -75,6 +75,9 @@ func CheckCertificates(privateKey, appCert, alipayCert, alipayRootCert string, n
 	if err != nil {
 		return fail(err)
 	}
+	if err := checkTime(now, theirs.begins, theirs.ends); err != nil {
+		return fail(err)
+	}
 	if theirs.key.Equal(&key.PublicKey) {
 		return fail(&SettingError{SettingAlipayCert, errOwnCert})
 	}
@@ -154,13 +157,14 @@ func parseCerts(text string) ([][]byte, error) {
 
 // trust is what a certificate of Alipay's says.
 type trust struct {
-	key  *rsa.PublicKey
-	sn   string
-	ends time.Time // of it and those above it, the first to end
+	key    *rsa.PublicKey
+	sn     string
+	begins time.Time // of it and those above it, the last to begin
+	ends   time.Time // and the first to end
 }
 
-// trustAlipay reads Alipay's certificate. The certificates between it and the root are behind it; the chain is checked, revocation is not
-// looked up.
+// trustAlipay reads Alipay's certificate. The certificates between it and the root are behind it; the chain is checked, for now or, if some of it
+// is not in time now, for a moment at which all was. Revocation is not looked up.
 func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 	fail := func(setting Setting, err error) (trust, error) { return trust{}, &SettingError{setting, err} }
 	const own, root = SettingAlipayCert, SettingRootCert
@@ -188,10 +192,21 @@ func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 	if slices.ContainsFunc(trusted, leaf.Equal) {
 		return fail(own, errors.New("this is a root: give the one named alipayCertPublicKey_RSA2.crt"))
 	}
-	if now.After(leaf.NotAfter) {
-		return fail(own, fmt.Errorf("it ended on %s: download Alipay's new one", leaf.NotAfter.Format(time.DateOnly)))
-	}
 	above, err := leaf.Verify(options)
+	for _, c := range slices.Concat(chain, trusted) {
+		if err == nil {
+			break
+		}
+		for _, options.CurrentTime = range []time.Time{c.NotAfter, c.NotBefore} {
+			if other, e := leaf.Verify(options); e == nil {
+				above, err = other, nil
+			}
+		}
+	}
+	if err != nil && now.After(leaf.NotAfter) {
+		// The root may have been issued anew since. Nothing is trusted by it: there is no time at which it would be.
+		return trust{key: key, begins: leaf.NotAfter.Add(1), ends: leaf.NotAfter, sn: "ended"}, nil
+	}
 	if err != nil {
 		return fail(own, fmt.Errorf("not under Alipay's root certificate: download both again and give the files whole: %w", err))
 	}
@@ -201,9 +216,10 @@ func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 	}
 	t := trust{key: key, sn: sn}
 	for _, path := range above {
-		first := slices.MinFunc(path, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
-		if first.NotAfter.After(t.ends) {
-			t.ends = first.NotAfter
+		ends := slices.MinFunc(path, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter
+		if ends.After(t.ends) {
+			t.ends = ends
+			t.begins = slices.MaxFunc(path, func(a, b *x509.Certificate) int { return a.NotBefore.Compare(b.NotBefore) }).NotBefore
 		}
 	}
 	return t, nil

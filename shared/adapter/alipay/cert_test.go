@@ -13,6 +13,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/hex"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net/http"
 	"net/url"
@@ -214,7 +215,7 @@ func TestCertificateModeChecksAnswersAndNotifies(t *testing.T) {
 		}
 	}
 	conf := certConfig(nil)
-	v, err := alipay.NewCertVerifier(appID, sellerID, conf.AlipayCert, conf.AlipayRootCert, conf.Clock.Now())
+	v, err := alipay.NewCertVerifier(appID, sellerID, conf.AlipayCert, conf.AlipayRootCert, conf.Clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,8 +265,6 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 		"the root as Alipay's":   {func(conf *alipay.Config) { conf.AlipayCert = c.root.pem() }, own + "this is a root"},
 		"without the middle":     {func(conf *alipay.Config) { conf.AlipayCert, conf.AlipayRootCert = c.alipay.pem(), c.root.pem() }, own + "not under Alipay's root certificate"},
 		"under another root":     {func(c *alipay.Config) { c.AlipayRootCert = fake.pem() }, own + "not under Alipay's root certificate"},
-		"ended":                  {func(c *alipay.Config) { c.AlipayCert = leaf(rsaKey(gatewayKeys()), start.AddDate(-1, 0, 0), start) }, own + "it ended on 2026-01-01: download"},
-		"not begun":              {func(c *alipay.Config) { c.AlipayCert = leaf(rsaKey(gatewayKeys()), start.AddDate(0, 1, 0), until) }, own + "not under Alipay's root"},
 		"short key":              {func(c *alipay.Config) { c.AlipayCert = leaf(short, start, until) }, own + "a key of 1024 bits"},
 		"elliptic key":           {func(conf *alipay.Config) { conf.AlipayCert = leaf(c.ec.key, start, until) }, own + "not an RSA key"},
 		"elliptic signature":     {func(conf *alipay.Config) { conf.AlipayCert = c.ec.pem() }, own + "no certificate that is signed with RSA"},
@@ -291,6 +290,100 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestACertificateOfAlipaysThatEnds fails what has to read Alipay's signature, also while the client lives, and as a fault, not as a forgery; nothing is asked
+// for whose answer could not be read. The app goes on signing.
+func TestACertificateOfAlipaysThatEnds(t *testing.T) {
+	c := certs()
+	until, soon, late := start.AddDate(1, 0, 0), start.AddDate(0, 1, 0), start.AddDate(0, 2, 0)
+	leaf := func(from, until time.Time) string {
+		return issue(c.root, "Alipay", 9, rsaKey(gatewayKeys()), from, until, false).pem()
+	}
+	middle := issue(c.root, "Test CA Class 2 R1", 7, rsaKey(middleKeys()), start, soon, true)
+	below := issue(middle, "Alipay", 8, rsaKey(gatewayKeys()), start, until, false).pem() + middle.pem()
+	g := gateway(t, &clock{start})
+	for name, tc := range map[string]struct {
+		cert string
+		want map[time.Time]string // what is said at a time; "": nothing
+	}{
+		"ended long ago": {leaf(start.AddDate(-1, 0, 0), start.Add(-time.Hour)), map[time.Time]string{start: "ended on 2026-01-01"}},
+		"ends while it lives": {leaf(start, soon), map[time.Time]string{start.Add(time.Second): "", soon: "",
+			soon.Add(time.Second): "ended on 2026-02-01", until.AddDate(9, 0, 0): "ended on 2026-02-01"}},
+		"the one above ends":    {below, map[time.Time]string{start.Add(time.Second): "", late: "ended on 2026-02-01"}},
+		"begins while it lives": {leaf(soon, until), map[time.Time]string{start: "begins on 2026-02-01", late: ""}},
+	} {
+		now, asked := &clock{start}, 0
+		conf := certConfig(nil)
+		conf.AlipayCert, conf.AlipayRootCert, conf.Clock = tc.cert, c.root.pem(), now
+		conf.HTTP = &http.Client{Transport: answer(func() { asked++ })}
+		client, err := alipay.New(conf)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for at, want := range tc.want {
+			now.now, asked = at, 0
+			_, callErr := client.Query(context.Background(), orderID)
+			_, err := client.Verify(paidForm(t, g))
+			if want == "" {
+				if err != nil || asked != 1 {
+					t.Errorf("%s, %s: %v, asked %d times; want it to work", name, at, err, asked)
+				}
+				continue
+			}
+			var refusal *seckill.Error
+			if err == nil || errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, %s: notify: %v, want a fault that says %q", name, at, err, want)
+			}
+			if callErr == nil || !strings.Contains(callErr.Error(), want) || asked != 0 {
+				t.Errorf("%s, %s: query: %v, asked %d times; want it not asked, and %q", name, at, callErr, asked, want)
+			}
+		}
+		signer, err := alipay.NewSigner(conf)
+		if err != nil {
+			t.Fatalf("%s: signer: %v", name, err)
+		}
+		conf.AlipayCert, conf.Clock = certConfig(nil).AlipayCert, &clock{start}
+		whole, err := alipay.New(conf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := signer.Prepare(order())
+		want, _ := whole.Prepare(order())
+		if err != nil || got != want {
+			t.Errorf("%s: signs %q, %v; want %q", name, got, err, want)
+		}
+	}
+	conf := certConfig(nil) // a signer looks at nothing of Alipay's but the roots' numbers
+	conf.AlipayCert, conf.Clock = "nonsense", nil
+	if _, err := alipay.NewSigner(conf); err != nil {
+		t.Error(err)
+	}
+	conf = certConfig(nil)
+	conf.AppCert = issue(c.root, "app", 9, rsaKey(shopKeys()), start.AddDate(-1, 0, 0), soon, false).pem()
+	client, err := alipay.New(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, which := client.CertificatesEnd(); !at.Equal(soon) || which != alipay.SettingAppCert {
+		t.Errorf("the first to end: %s, %s", which, at)
+	}
+	conf.AppCert, conf.AlipayCert, conf.AlipayRootCert = certConfig(nil).AppCert, below, c.root.pem()
+	if client, err = alipay.New(conf); err != nil {
+		t.Fatal(err)
+	}
+	if at, which := client.CertificatesEnd(); !at.Equal(soon) || which != alipay.SettingAlipayCert {
+		t.Errorf("the first to end: %s, %s", which, at)
+	}
+}
+
+// answer is a transport that is told of each request and answers none.
+type answer func()
+
+func (a answer) RoundTrip(*http.Request) (*http.Response, error) {
+	a()
+	return nil, errors.New("no answer")
 }
 
 func TestCheckCertificates(t *testing.T) {

@@ -90,44 +90,85 @@ func (e *SettingError) Error() string { return fmt.Sprintf("alipay: %s: %v", e.S
 // Unwrap gives what is wrong.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Client implements seckill.Payments, Refunds and Bills. It is safe for concurrent use.
-type Client struct {
-	*Verifier
+// Signer implements seckill.Signer: it signs what a shopper pays with, and needs nothing of Alipay's but the numbers of its root certificates. It is safe for concurrent use.
+type Signer struct {
+	app, seller        string
 	gateway, notifyURL string
 	key                *rsa.PrivateKey
-	appSN, rootSN      string // certificate mode: app_cert_sn, alipay_root_cert_sn
-	http, download     *http.Client
-	clock              seckill.Clock
+	appSN, rootSN      string    // certificate mode: app_cert_sn, alipay_root_cert_sn
+	appEnds            time.Time // certificate mode: when the app's certificate ends
+}
+
+// Client implements seckill.Payments, Refunds and Bills. It is safe for concurrent use.
+type Client struct {
+	*Signer
+	*Verifier
+	http, download *http.Client
+	clock          seckill.Clock
 }
 
 var _ seckill.Payments = (*Client)(nil)
 
-// New checks the settings. The error is a SettingError, but for a missing clock, and says what to do.
-func New(c Config) (*Client, error) {
-	if c.Clock == nil {
-		return nil, errors.New("alipay: no clock")
+// NewSigner checks the settings but for AlipayPublicKey and AlipayCert, HTTP and Clock, of which it needs none: whatever becomes of them, it
+// signs. The error is a SettingError. Whether the app's certificate is in time, Alipay judges.
+func NewSigner(c Config) (*Signer, error) {
+	if err := checkIDs(c.AppID, c.SellerID); err != nil {
+		return nil, err
 	}
 	key, err := ParsePrivateKey(c.PrivateKey)
 	if err != nil {
 		return nil, &SettingError{SettingPrivateKey, err}
 	}
-	client := &Client{gateway: c.Gateway, notifyURL: c.NotifyURL, key: key, http: c.HTTP, clock: c.Clock}
-	if c.AppCert+c.AlipayCert+c.AlipayRootCert == "" {
+	s := &Signer{app: c.AppID, seller: c.SellerID, gateway: c.Gateway, notifyURL: c.NotifyURL, key: key}
+	if c.certificates() {
+		own, err := pairedCert(c.AppCert, key)
+		if err != nil {
+			return nil, err
+		}
+		s.appEnds = own.NotAfter
+		if s.appSN, err = certSN(own); err != nil {
+			return nil, &SettingError{SettingAppCert, err}
+		}
+		if s.rootSN, err = RootCertSN(c.AlipayRootCert); err != nil {
+			return nil, &SettingError{SettingRootCert, err}
+		}
+	}
+	if err := cmp.Or(checkURL(SettingGateway, c.Gateway, maxURL), checkURL(SettingNotifyURL, c.NotifyURL, maxURL)); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// certificates says whether the settings are those of certificate mode.
+func (c *Config) certificates() bool { return c.AppCert+c.AlipayCert+c.AlipayRootCert != "" }
+
+// New checks the settings. The error is a SettingError, but for a missing clock, and says what to do. A certificate of Alipay's that has ended, or ends
+// later, is no error of New's: calls and notifies fail from then on, and nothing else does.
+func New(c Config) (*Client, error) {
+	if c.Clock == nil {
+		return nil, errors.New("alipay: no clock")
+	}
+	signer, err := NewSigner(c)
+	if err != nil {
+		return nil, err
+	}
+	client := &Client{Signer: signer, http: c.HTTP, clock: c.Clock}
+	switch {
+	case !c.certificates():
 		client.Verifier, err = NewVerifier(c.AppID, c.SellerID, c.AlipayPublicKey)
-	} else {
-		err = client.useCertificates(c)
+	case c.AlipayPublicKey != "":
+		err = &SettingError{SettingPublicKey, errors.New("set beside certificates: Alipay's certificate has it; leave one of them out")}
+	default:
+		client.Verifier, err = NewCertVerifier(c.AppID, c.SellerID, c.AlipayCert, c.AlipayRootCert, c.Clock)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if client.alipay.Equal(&key.PublicKey) {
+	if client.alipay.Equal(&signer.key.PublicKey) {
 		if c.AlipayPublicKey == "" {
 			return nil, &SettingError{SettingAlipayCert, errOwnCert}
 		}
 		return nil, &SettingError{SettingPublicKey, errors.New("this is the app's own: " + adviceCopy)}
-	}
-	if err := cmp.Or(checkURL(SettingGateway, c.Gateway, maxURL), checkURL(SettingNotifyURL, c.NotifyURL, maxURL)); err != nil {
-		return nil, err
 	}
 	if client.http == nil {
 		client.http = &http.Client{Timeout: CallTimeout, CheckRedirect: noRedirect}
@@ -136,23 +177,16 @@ func New(c Config) (*Client, error) {
 	return client, nil
 }
 
-// useCertificates sets up certificate mode.
-func (c *Client) useCertificates(conf Config) error {
-	if conf.AlipayPublicKey != "" {
-		return &SettingError{SettingPublicKey, errors.New("set beside certificates: Alipay's certificate has it; leave one of them out")}
+// CertificatesEnd gives when the first certificate that the client rests on ends, the app's own or one on the way to Alipay's root, and which; the
+// zero time without certificates.
+func (c *Client) CertificatesEnd() (time.Time, Setting) {
+	if c.alipaySN == "" {
+		return time.Time{}, ""
 	}
-	own, err := pairedCert(conf.AppCert, c.key)
-	if err != nil {
-		return err
+	if c.appEnds.Before(c.ends) {
+		return c.appEnds, SettingAppCert
 	}
-	if c.appSN, err = certSN(own); err != nil {
-		return err
-	}
-	if c.Verifier, err = NewCertVerifier(conf.AppID, conf.SellerID, conf.AlipayCert, conf.AlipayRootCert, c.clock.Now()); err != nil {
-		return err
-	}
-	c.rootSN, err = RootCertSN(conf.AlipayRootCert)
-	return err
+	return c.ends, SettingAlipayCert
 }
 
 // checkURL checks an address that a browser or Alipay is to open.

@@ -25,6 +25,8 @@ type Verifier struct {
 	appID, sellerID string
 	alipay          *rsa.PublicKey
 	alipaySN        string // certificate mode: alipay_cert_sn
+	begins, ends    time.Time
+	clock           seckill.Clock // certificate mode
 }
 
 var _ seckill.Verifier = (*Verifier)(nil)
@@ -41,16 +43,37 @@ func NewVerifier(appID, sellerID, alipayPublicKey string) (*Verifier, error) {
 	return &Verifier{appID: appID, sellerID: sellerID, alipay: public}, nil
 }
 
-// NewCertVerifier is NewVerifier in certificate mode, with Config's AlipayCert and AlipayRootCert.
-func NewCertVerifier(appID, sellerID, alipayCert, alipayRootCert string, now time.Time) (*Verifier, error) {
+// NewCertVerifier is NewVerifier in certificate mode, with Config's AlipayCert and AlipayRootCert. That the certificate has ended is no error here: Verify
+// says so as long as it lasts.
+func NewCertVerifier(appID, sellerID, alipayCert, alipayRootCert string, clock seckill.Clock) (*Verifier, error) {
 	if err := checkIDs(appID, sellerID); err != nil {
 		return nil, err
 	}
-	theirs, err := trustAlipay(alipayCert, alipayRootCert, now)
+	theirs, err := trustAlipay(alipayCert, alipayRootCert, clock.Now())
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{appID: appID, sellerID: sellerID, alipay: theirs.key, alipaySN: theirs.sn}, nil
+	return &Verifier{appID: appID, sellerID: sellerID, alipay: theirs.key, alipaySN: theirs.sn, begins: theirs.begins, ends: theirs.ends,
+		clock: clock}, nil
+}
+
+// inTime says that Alipay's certificate, or one above it, has ended: what it signed proves nothing any more.
+func (v *Verifier) inTime() error {
+	if v.alipaySN == "" {
+		return nil
+	}
+	return checkTime(v.clock.Now(), v.begins, v.ends)
+}
+
+// checkTime says whether Alipay's certificate and those above it are in time.
+func checkTime(now, begins, ends time.Time) error {
+	switch {
+	case now.After(ends):
+		return &SettingError{SettingAlipayCert, fmt.Errorf("it ended on %s, or one above it did: download Alipay's new one", ends.Format(time.DateOnly))}
+	case now.Before(begins):
+		return &SettingError{SettingAlipayCert, fmt.Errorf("it begins on %s, or one above it does", begins.Format(time.DateOnly))}
+	}
+	return nil
 }
 
 func checkIDs(appID, sellerID string) error {
@@ -76,8 +99,12 @@ func (v *Verifier) sameCert(sn string) error {
 
 // Verify implements seckill.Verifier for a form that was decoded once. CodeForged: the form or the signature is wrong, or
 // a signed value is one that Alipay does not write. CodeNotOurs: authentic, but of another app or seller, or about an
-// out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see.
+// out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see. Any other error: it
+// cannot be judged now, as Alipay's certificate is not in time.
 func (v *Verifier) Verify(form url.Values) (seckill.Notice, error) {
+	if err := v.inTime(); err != nil {
+		return seckill.Notice{}, err
+	}
 	if err := v.authentic(form); err != nil {
 		return seckill.Notice{}, &seckill.Error{Code: seckill.CodeForged, Err: err}
 	}

@@ -29,8 +29,8 @@ type payContent struct {
 // Prepare signs the order string of alipay.trade.app.pay. It depends on the order and the settings only, so it is the
 // same bytes each time. An order that Alipay would refuse is an error: a wrong id, an amount outside 0.01..MaxFen, no
 // placing time, no end of the hold.
-func (c *Client) Prepare(o seckill.Order) (string, error) {
-	params, err := c.payment(MethodPay, o, payContent{ProductCode: "QUICK_MSECURITY_PAY", SellerID: c.sellerID})
+func (c *Signer) Prepare(o seckill.Order) (string, error) {
+	params, err := c.payment(MethodPay, o, payContent{ProductCode: "QUICK_MSECURITY_PAY", SellerID: c.seller})
 	if err != nil {
 		return "", err
 	}
@@ -46,21 +46,21 @@ type Page struct {
 // PagePay signs what opens the cashier on a computer, alipay.trade.page.pay, under Prepare's rules. returnURL, absolute and at most 256
 // characters, is where Alipay sends the browser after payment; it may be empty. That it was opened proves nothing: only Query and
 // notifies do.
-func (c *Client) PagePay(o seckill.Order, returnURL string) (Page, error) {
+func (c *Signer) PagePay(o seckill.Order, returnURL string) (Page, error) {
 	return c.page(MethodPagePay, o, payContent{ProductCode: "FAST_INSTANT_TRADE_PAY"}, returnURL)
 }
 
 // WapPay signs what opens the cashier in a telephone's browser, alipay.trade.wap.pay, as PagePay does. quitURL, absolute and at most 400
 // characters, is where Alipay sends a shopper who gives up.
-func (c *Client) WapPay(o seckill.Order, quitURL, returnURL string) (Page, error) {
+func (c *Signer) WapPay(o seckill.Order, quitURL, returnURL string) (Page, error) {
 	if err := checkURL("quit URL", quitURL, maxQuitURL); err != nil {
 		return Page{}, err
 	}
-	return c.page(MethodWapPay, o, payContent{ProductCode: "QUICK_WAP_WAY", SellerID: c.sellerID, QuitURL: quitURL}, returnURL)
+	return c.page(MethodWapPay, o, payContent{ProductCode: "QUICK_WAP_WAY", SellerID: c.seller, QuitURL: quitURL}, returnURL)
 }
 
 // page signs a payment for a browser. The form has in its action what Alipay wants there, the charset above all.
-func (c *Client) page(method string, o seckill.Order, content payContent, returnURL string) (Page, error) {
+func (c *Signer) page(method string, o seckill.Order, content payContent, returnURL string) (Page, error) {
 	params, err := c.payment(method, o, content)
 	if err != nil {
 		return Page{}, err
@@ -89,7 +89,7 @@ func (c *Client) page(method string, o seckill.Order, content payContent, return
 }
 
 // payment gives the parameters of a call that pays, not yet signed.
-func (c *Client) payment(method string, o seckill.Order, content payContent) (url.Values, error) {
+func (c *Signer) payment(method string, o seckill.Order, content payContent) (url.Values, error) {
 	switch {
 	case !seckill.ValidOrderID(o.ID):
 		return nil, fmt.Errorf("alipay: prepare: not an order id: %.40q", o.ID)
@@ -121,7 +121,7 @@ func SignedQuery(key *rsa.PrivateKey, params url.Values) (string, error) {
 func escaped(params url.Values) string { return strings.ReplaceAll(params.Encode(), "+", "%20") }
 
 // params gives the parameters that every call has.
-func (c *Client) params(method string, at time.Time, content any) url.Values {
+func (c *Signer) params(method string, at time.Time, content any) url.Values {
 	var biz bytes.Buffer
 	enc := json.NewEncoder(&biz)
 	enc.SetEscapeHTML(false)
@@ -129,7 +129,7 @@ func (c *Client) params(method string, at time.Time, content any) url.Values {
 		panic(err) // structs of strings always marshal
 	}
 	params := url.Values{
-		"app_id":      {c.appID},
+		"app_id":      {c.app},
 		"method":      {method},
 		"format":      {"JSON"},
 		"charset":     {"utf-8"},

@@ -33,6 +33,7 @@ type Meter struct {
 
 	mu     sync.Mutex
 	counts map[seckill.Event]int
+	gauges map[string]int
 }
 
 // NewMeter makes a meter that has counted a cold start. namespace keeps deployments in one account apart (the stack's name),
@@ -51,6 +52,16 @@ func (m *Meter) Count(e seckill.Event, n int) {
 	m.mu.Unlock()
 }
 
+// Gauge notes how something stands, until the next Flush; zero counts, too.
+func (m *Meter) Gauge(name string, n int) {
+	m.mu.Lock()
+	if m.gauges == nil {
+		m.gauges = map[string]int{}
+	}
+	m.gauges[name] = n
+	m.mu.Unlock()
+}
+
 // Flush writes what was counted since the last one, with the context's trace as a property, and begins again at zero; it
 // belongs at the end of each invocation. An event that was not counted is left out, and nothing is written when none was:
 // CloudWatch bills what is written, and a sum over no data is 0. After an error the counts are kept for the next Flush.
@@ -58,16 +69,21 @@ func (m *Meter) Flush(ctx context.Context) error {
 	m.mu.Lock()
 	counts := m.counts
 	m.counts = map[seckill.Event]int{}
+	gauges := m.gauges
+	m.gauges = nil
 	m.mu.Unlock()
 
 	maps.DeleteFunc(counts, func(_ seckill.Event, n int) bool { return n == 0 })
-	if len(counts) == 0 {
+	if len(counts)+len(gauges) == 0 {
 		return nil
 	}
 	// One write, so that lines of several writers do not mix.
-	if _, err := m.w.Write(m.line(seckill.Trace(ctx), counts)); err != nil {
+	if _, err := m.w.Write(m.line(seckill.Trace(ctx), counts, gauges)); err != nil {
 		for e, n := range counts {
 			m.Count(e, n)
+		}
+		for name, n := range gauges {
+			m.Gauge(name, n)
 		}
 		return fmt.Errorf("telemetry: metrics: %w", err)
 	}
@@ -87,7 +103,7 @@ type directive struct {
 
 type metric struct{ Name, Unit string }
 
-func (m *Meter) line(trace string, counts map[seckill.Event]int) []byte {
+func (m *Meter) line(trace string, counts map[seckill.Event]int, gauges map[string]int) []byte {
 	d := directive{Namespace: m.namespace, Dimensions: [][]string{{stepKey}}}
 	root := map[string]any{stepKey: m.step}
 	if trace != "" {
@@ -96,6 +112,10 @@ func (m *Meter) line(trace string, counts map[seckill.Event]int) []byte {
 	for _, e := range slices.Sorted(maps.Keys(counts)) {
 		d.Metrics = append(d.Metrics, metric{string(e), "Count"})
 		root[string(e)] = counts[e]
+	}
+	for _, name := range slices.Sorted(maps.Keys(gauges)) {
+		d.Metrics = append(d.Metrics, metric{name, "None"})
+		root[name] = gauges[name]
 	}
 	root["_aws"] = metadata{m.clock.Now().UnixMilli(), []directive{d}}
 	b, err := json.Marshal(root)

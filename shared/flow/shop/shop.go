@@ -27,7 +27,7 @@ type Deps struct {
 	Ledger   seckill.Ledger
 	Items    seckill.Items
 	Closings seckill.Queue
-	Payments seckill.Payments // Prepare only
+	Payments seckill.Signer
 	Clock    seckill.Clock
 	Meter    seckill.Meter
 }
