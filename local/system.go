@@ -214,7 +214,7 @@ func build(o Options, l net.Listener) (*System, error) {
 	}
 	s.buildFlows()
 	s.inside = s.handler()
-	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(s.inside)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.inside))), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
 	for _, w := range []struct {
@@ -370,4 +370,17 @@ func (s *System) URL() string {
 // Token makes an access token of a shopper that is valid for this long on the system's clock.
 func (s *System) Token(user string, valid time.Duration) (string, error) {
 	return jwtauth.Sign(s.opt.JWTSecret, user, s.Clock.Now().Add(valid))
+}
+
+// answerTime is how long a request may take; the server writes nothing after 30 s.
+const answerTime = 25 * time.Second
+
+// whole has a request answered whatever its client does meanwhile. net/http takes the end of what a client sends for its leaving and ends the request's context,
+// though a client may close its side and wait for the answer. A function is not told either that somebody left.
+func whole(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
 }

@@ -1,0 +1,52 @@
+package local_test
+
+import (
+	"bufio"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/seckill"
+)
+
+// TestAClientThatClosesItsSide after its request is answered as any other: it has said all, and waits.
+func TestAClientThatClosesItsSide(t *testing.T) {
+	t.Parallel()
+	const clients = 200
+	var log logs
+	w := startChanged(t, local.Options{Items: []seckill.Item{live("5", clients, 1)}, Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(*local.System) {})
+	host := addrOf(w.System)
+	statuses := map[int]int{}
+	for i := range clients {
+		body := `{"seckill_id":"5","count":1,"address":"` + address + `"}`
+		request := fmt.Sprintf("POST /seckill/buy HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			host, w.token(fmt.Sprint(1000+i)), len(body), body)
+		conn, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+		if _, err = conn.Write([]byte(request)); err == nil {
+			err = conn.(*net.TCPConn).CloseWrite()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		conn.Close()
+		statuses[answer.StatusCode]++
+	}
+	if statuses[200] != clients || strings.Contains(log.String(), `"level":"ERROR"`) {
+		t.Errorf("answers by status: %v, want %d times 200; log:\n%.1000s", statuses, clients, log.String())
+	}
+}
