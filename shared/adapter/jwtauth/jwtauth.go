@@ -3,10 +3,12 @@
 package jwtauth
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -76,6 +78,14 @@ func (v *Verifier) User(token string) (string, error) {
 
 // key picks the key by the token's header, which nobody has vouched for yet.
 func (v *Verifier) key(t *jwt.Token) (any, error) {
+	encoded, _, _ := strings.Cut(t.Raw, ".")
+	header, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err == nil {
+		err = once(header, "alg", "kid", "crit", "typ")
+	}
+	if err != nil {
+		return nil, err
+	}
 	// RFC 7515 section 4.1.11: a token with an extension that we do not implement must be refused.
 	if _, ok := t.Header["crit"]; ok {
 		return nil, errors.New("jwtauth: critical extension")
@@ -105,6 +115,16 @@ type claims struct {
 	Subject   string   `json:"sub"`
 	Expires   *float64 `json:"exp"` // seconds since 1970 (NumericDate: RFC 7519 section 2), exact to 2^53
 	NotBefore *float64 `json:"nbf"`
+}
+
+// UnmarshalJSON reads claims that stand there once each (RFC 7519 section 4): with two of a name, who issued the token and who reads it
+// could mean different users.
+func (c *claims) UnmarshalJSON(b []byte) error {
+	if err := once(b, "iss", "sub", "exp", "nbf"); err != nil {
+		return err
+	}
+	type plain claims
+	return json.Unmarshal(b, (*plain)(c))
 }
 
 // validate says what is wrong with the claims at a time, without leeway.

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +77,74 @@ func TestUserAccepts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// twice are tokens of which two readers can think differently: a name that counts stands there twice, or in another spelling, which encoding/json takes for it.
+func twice() map[string]string {
+	end := now.Unix() + 1
+	tokens := map[string]string{}
+	for name, p := range map[string]string{
+		"iss": `{"iss":1,"sub":"1","exp":%d,"iss":2}`, "iss, the same": `{"iss":1,"iss":1,"sub":"1","exp":%d}`, "iss in escapes": `{"iss":1,"sub":"1","exp":%d,"\u0069ss":2}`,
+		"sub": `{"iss":1,"sub":"2","sub":"1","exp":%d}`, "exp": `{"iss":1,"sub":"1","exp":1,"exp":%d}`, "nbf": `{"iss":1,"sub":"1","exp":%d,"nbf":99999999999,"nbf":1}`,
+		"iss and ISS": `{"iss":1,"sub":"1","exp":%d,"ISS":2}`, "Iss alone": `{"Iss":1,"sub":"1","exp":%d}`, "a long s": `{"iss":1,"sub":"1","exp":%d,"iſs":2}`,
+		"behind nested ones": `{"a":{"iss":3,"b":["}","\""]},"iss":1,"sub":"1","exp":%d,"iss":2}`,
+	} {
+		tokens[name] = hs256(header, fmt.Sprintf(p, end), secret)
+	}
+	for name, h := range map[string]string{
+		"alg": `{"alg":"none","typ":"JWT","alg":"HS256"}`, "kid": `{"alg":"HS256","kid":"k1","kid":"k2"}`, "kid in escapes": `{"alg":"HS256","kid":"k1","\u006bid":"k2"}`,
+		"crit": `{"alg":"HS256","crit":["x"],"crit":[]}`, "KID": `{"alg":"HS256","kid":"k2","KID":"k1"}`,
+	} {
+		tokens["header: "+name] = hs256(h, payload("7"), secret)
+	}
+	return tokens
+}
+
+func TestUserRefusesWhatCanBeReadTwice(t *testing.T) {
+	v := newVerifier(t)
+	for name, token := range twice() {
+		if got, err := v.User(token); err == nil || !errors.Is(err, seckill.Refuse(seckill.CodeToken)) || got != "" {
+			t.Errorf("%s: User(%s) = %q, %v; want invalid_token", name, token, got, err)
+		}
+	}
+	// What does not count may be there as often as it likes, and names within a claim are the claim's.
+	text := hs256(`{"alg":"HS256","typ":"JWT","x":1,"x":2}`, fmt.Sprintf(`{"n":1,"n":{"iss":2,"sub":[{"exp":3}]},"iss" : 7 , "sub":"1","exp":%d,"issuer":"{\"iss\":1}"}`, now.Unix()+1), secret)
+	if got, err := v.User(text); err != nil || got != "7" {
+		t.Errorf("User(%s) = %q, %v; want 7", text, got, err)
+	}
+}
+
+// FuzzUser: a token that is taken has each name that counts once, by a reader of its own.
+func FuzzUser(f *testing.F) {
+	v := newVerifier(f)
+	for _, token := range twice() {
+		parts := strings.Split(token, ".")
+		h, _ := base64.RawURLEncoding.DecodeString(parts[0])
+		p, _ := base64.RawURLEncoding.DecodeString(parts[1])
+		f.Add(string(h), string(p))
+	}
+	f.Add(header, payload("42"))
+	f.Add(`{"alg":"HS256","kid":"k2"}`, payload(`"7"`))
+	f.Fuzz(func(t *testing.T, header, payload string) {
+		user, err := v.User(hs256(header, payload, secret))
+		if err != nil {
+			return
+		}
+		for text, names := range map[string][]string{header: {"alg", "kid", "crit"}, payload: {"iss", "sub", "exp", "nbf"}} {
+			d, seen := json.NewDecoder(strings.NewReader(text)), map[string]bool{}
+			_, _ = d.Token()
+			for d.More() {
+				key, _ := d.Token()
+				name := strings.ToLower(key.(string))
+				if slices.Contains(names, name) && seen[name] {
+					t.Errorf("%s %s: %s has %s twice, and is taken for user %s", header, payload, text, name, user)
+				}
+				seen[name] = true
+				var value json.RawMessage
+				_ = d.Decode(&value)
+			}
+		}
+	})
 }
 
 func TestUserRefuses(t *testing.T) {

@@ -1,0 +1,52 @@
+package jwtauth
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// once refuses an object in which one of the names stands twice, or in other letters ("ISS", which encoding/json takes for "iss"): two readers could take it for
+// two users. b is valid JSON. What is within a member's value is the member's own.
+func once(b []byte, names ...string) error {
+	var seen uint
+	depth, key := 0, false // key: a string that begins here is a name
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			depth++
+			key = depth == 1
+		case '}', ']':
+			depth--
+		case ',':
+			key = depth == 1
+		case '"':
+			from := i
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			if !key {
+				continue
+			}
+			key = false
+			name := string(b[from+1 : i])
+			if strings.IndexByte(name, '\\') >= 0 {
+				if err := json.Unmarshal(b[from:i+1], &name); err != nil {
+					return err
+				}
+			}
+			for n, want := range names {
+				if !strings.EqualFold(name, want) {
+					continue
+				}
+				if name != want || seen&(1<<n) != 0 {
+					return fmt.Errorf("jwtauth: %s is there twice, or in other letters", want)
+				}
+				seen |= 1 << n
+			}
+		}
+	}
+	return nil
+}
