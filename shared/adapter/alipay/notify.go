@@ -160,6 +160,9 @@ func (v *Verifier) authentic(form url.Values) error {
 		if isUTF8 && !utf8.ValidString(values[0]) || strings.IndexByte(values[0], 0) >= 0 {
 			return fmt.Errorf("alipay: notify with bytes in %s that are no text", name)
 		}
+		if holdsParam(values[0]) {
+			return fmt.Errorf("alipay: notify with another parameter within %s", name)
+		}
 	}
 	if t := form.Get("sign_type"); t != "RSA2" {
 		return fmt.Errorf("alipay: notify with sign_type %.20q", t)
@@ -178,6 +181,17 @@ func (v *Verifier) authentic(form url.Values) error {
 		return fmt.Errorf("%w: notify for %.70q", err, form.Get("out_trade_no"))
 	}
 	return nil
+}
+
+// holdsParam says whether a value has an & with a parameter's name and = behind it. The signed text joins parameters so, and would be the same with that
+// parameter beside this one: of two forms with one signature nobody can say which Alipay meant.
+func holdsParam(value string) bool {
+	for _, part := range strings.Split(value, "&")[1:] {
+		if name, _, found := strings.Cut(part, "="); found && validParamName(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // validParamName says whether a parameter may have this name. The signed text does not escape = and &, so a name with one

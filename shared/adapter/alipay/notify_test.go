@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -175,7 +176,8 @@ func TestVerifyJudgesSignedValues(t *testing.T) {
 		{"charset", "GB18030", ok},
 		{"charset", "UTF-16", seckill.CodeForged},
 		{"subject", "", ok}, // an empty value is signed like any other
-		{"subject", "a=b&c=d", ok},
+		{"subject", "a=b&c&=d", ok},
+		{"subject", "a=b&c=d", seckill.CodeForged}, // stands for a parameter c as well
 		{"passback_params", "x%26y", ok}, // decoded once only
 		{"refund_fee", "10.00", ok},      // a partial refund leaves the trade a success
 	} {
@@ -264,6 +266,43 @@ func TestVerifyBoundsTheForm(t *testing.T) {
 	}
 	if _, err := c.Verify(nil); !refused(err, seckill.CodeForged) {
 		t.Errorf("nil form: %v, want notify_forged", err)
+	}
+}
+
+// TestVerifyRefusesOneOfTwoForms: what is signed joins name=value by &, so a value that holds &name= makes a second form of the same signature.
+func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
+	genuineForm := paidForm(t, gateway(t, &clock{start}))
+	genuineForm.Del("sign")
+	names := slices.Sorted(maps.Keys(genuineForm))
+	names = slices.DeleteFunc(names, func(n string) bool { return n == "sign_type" })
+	verify := client(t, nil, &clock{start})
+	for i := range names[:len(names)-1] {
+		form := paidForm(t, gateway(t, &clock{start}))
+		signed := alipay.SignContent(form, "sign", "sign_type")
+		if _, err := verify.Verify(form); err != nil {
+			t.Fatal(err)
+		}
+		into, gone := names[i], names[i+1]
+		form.Set(into, form.Get(into)+"&"+gone+"="+form.Get(gone))
+		form.Del(gone)
+		if again := alipay.SignContent(form, "sign", "sign_type"); again != signed {
+			t.Fatalf("%s within %s: another text is signed", gone, into)
+		}
+		if n, err := verify.Verify(form); !refused(err, seckill.CodeForged) {
+			t.Errorf("%s within %s, under the same signature: %+v, %v, want notify_forged", gone, into, n, err)
+		}
+	}
+	// Under a signature of Alipay's own, too: nobody can say which of the two it signed. A value with an & that names nothing is one.
+	for value, ok := range map[string]bool{"R&D": true, "a & b = c": true, "a=b": true, "&": true, "x&=y": true, "x&注=y": true, "a&b=c": false, "&total_amount=": false, "1&a.b_C=": false} {
+		g := gateway(t, &clock{start})
+		form := paidForm(t, g)
+		form.Set("subject", value)
+		if err := g.SignForm(form); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := verify.Verify(form); (err == nil) != ok || !ok && !refused(err, seckill.CodeForged) {
+			t.Errorf("a subject of %q: %v, want it taken %t", value, err, ok)
+		}
 	}
 }
 
