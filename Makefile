@@ -32,15 +32,11 @@ SAM ?= e2e/servers/sam.sh
 ENV ?= default
 # The processor: this machine's for a stand-in on it, else the cheaper one.
 ARCH ?= $(if $(filter default,$(ENV)),$(if $(filter x86_64,$(shell uname -m)),x86_64,arm64),arm64)
-# GRADUAL=true builds for AWS a variant that shifts traffic to a new release step by step (e2e/template, package comment).
-TEMPLATE = $(if $(filter true,$(GRADUAL)),template-gradual.yaml,template.yaml)
 
 .PHONY: functions
 functions: ## the Lambda functions and their template, in .aws-sam/build; ARCH=arm64 or x86_64
-ifeq ($(GRADUAL),true)
-	$(GO) run ./e2e/template gradual >template-gradual.yaml
-endif
-	GOFLAGS="-tags=lambda.norpc -trimpath -ldflags=-s" SAM_CLI_TELEMETRY=0 $(SAM) build --template $(TEMPLATE) --parallel --parameter-overrides Architecture=$(ARCH)
+	GOFLAGS="-tags=lambda.norpc -trimpath -ldflags=-s" SAM_CLI_TELEMETRY=0 SAM_CLI_ENABLE_LANGUAGE_EXTENSIONS=1 \
+		$(SAM) build --template template.yaml --parallel --parameter-overrides Architecture=$(ARCH)
 
 .PHONY: release
 release: functions build ## as functions, and what it is made of, with licences, in .aws-sam/sbom.json (CycloneDX)
@@ -57,14 +53,14 @@ $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION):
 	mv $(TOOLS)/govulncheck $@
 
 .PHONY: validate
-validate: ## the template by SAM's and CloudFormation's rules, and by ours
+validate: ## the templates by SAM's and CloudFormation's rules, and by ours
 	AWS_DEFAULT_REGION=eu-west-1 SAM_CLI_TELEMETRY=0 e2e/servers/sam.sh validate --lint
 	e2e/servers/sam.sh lint infra/*.yaml
-	$(GO) test ./e2e/template
+	SAM_PYTHON=$$(e2e/servers/sam.sh --python) $(GO) test -tags sam ./e2e/template
 
 .PHONY: deploy
 deploy: release ## to an environment of samconfig.toml: ENV=dev, staging or prod; without ENV to AWS_ENDPOINT_URL
-	SAM=$(SAM) ARCH=$(ARCH) infra/stack.sh deploy $(ENV) $(VERSION)
+	SAM=$(SAM) ARCH=$(ARCH) GRADUAL=$(GRADUAL) infra/stack.sh deploy $(ENV) $(VERSION)
 
 .PHONY: destroy
 destroy: ## delete an environment's stack; its tables stay, TABLES=delete takes a sandbox's along
@@ -146,7 +142,7 @@ second: ## a second opinion: ledger and items on Amazon's own DynamoDB Local (Ja
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION) ## formatting and linters
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-formatted: $$unformatted" >&2; exit 1; }
-	GOLANGCI_LINT_CACHE=$(TOOLS)/lint $< run --build-tags real,e2e ./...
+	GOLANGCI_LINT_CACHE=$(TOOLS)/lint $< run --build-tags real,e2e,sam ./...
 
 $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION):
 	@echo "building golangci-lint $(GOLANGCI_VERSION) into .tools, once (about two minutes)"

@@ -5,16 +5,19 @@
 #   stack.sh logs ENV [FUNCTION]    follows the logs of all functions, or of one (BuyFunction, …), and of the API
 #   stack.sh urls ENV               addresses for curl
 # ENV default is a stand-in on this machine, at AWS_ENDPOINT_URL. SAM says which SAM CLI; without it the pinned one is installed into .tools.
-# STACK and REGION replace those of samconfig.toml; ARCH says what was built for (arm64 if nothing).
+# STACK and REGION replace those of samconfig.toml; ARCH says what was built for (arm64 if nothing), GRADUAL=true or false whether traffic is
+# shifted to the release step by step (as samconfig.toml says if nothing).
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,9s/^# \?//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,10s/^# \?//p' "$0" >&2; exit 2; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 action=$1 env=$2 more=${3-}
 SAM=${SAM:-e2e/servers/sam.sh}
-export SAM_CLI_TELEMETRY=0
+export SAM_CLI_TELEMETRY=0 SAM_CLI_ENABLE_LANGUAGE_EXTENSIONS=1
 command -v "$SAM" >/dev/null || { echo "$action: $SAM is missing, AWS's deploy tool: leave SAM out, or pip install aws-sam-cli" >&2; exit 1; }
 
 setting() { sed -n "/^\[$env\.global\.parameters\]/,/^\[$env\.[^g]/s/^$1 = \"\(.*\)\"/\1/p" samconfig.toml; }
+# overrides: the parameters of samconfig.toml, a line each
+overrides() { sed -n "/^\[$env\.deploy\.parameters\]/,/^\[/{/^parameter_overrides/,/^\]/s/^ *\"\([A-Za-z]*=.*\)\",\{0,1\}\$/\1/p}" samconfig.toml; }
 grep -q "^\[$env\.global\.parameters\]" samconfig.toml || { echo "$action: samconfig.toml has no environment $env" >&2; exit 2; }
 if [ "$env" = default ]; then
   [ -n "${AWS_ENDPOINT_URL-}" ] || { echo "$action: AWS_ENDPOINT_URL is not set, where AWS's stand-in listens; for AWS itself say ENV=dev, ENV=staging or ENV=prod" >&2; exit 2; }
@@ -33,8 +36,11 @@ deploy)
   if [ "$env" = default ]; then # its bucket; it is there already after the first time
     curl -sS -o /dev/null -X PUT "$AWS_ENDPOINT_URL/sam-artifacts"
   fi
-  sed "s|\"Release=dev\"|\"Release=$more\", \"Architecture=${ARCH:-arm64}\"|" samconfig.toml >.aws-sam/samconfig.toml
-  exec "$SAM" deploy --config-file "$PWD/.aws-sam/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" --no-confirm-changeset --no-progressbar
+  mapfile -t given < <(overrides | grep -v '^Release=')
+  given+=("Release=$more" "Architecture=${ARCH:-arm64}" ${GRADUAL:+"GradualDeployment=$GRADUAL"})
+  given+=("Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${given[@]}")")
+  exec "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
+    --no-confirm-changeset --no-progressbar --parameter-overrides "${given[@]}"
   ;;
 destroy)
   exec go run ./infra/destroy -stack "$stack" -region "$region" ${more:+-tables}

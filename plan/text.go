@@ -123,9 +123,6 @@ func (p *Plan) todo(line func(string, ...any)) {
 	if len(p.Overrides) > 0 {
 		line("  deploy  %s", p.OverridesText())
 	}
-	if p.override(BuyProvisioned) > 0 {
-		line("          with GRADUAL=true, which gives functions the alias that waiting instances need")
-	}
 	if p.override(WarmWrites) > 0 {
 		line("          WarmWrites cannot be lowered again, and is paid once; a table that was busy lately may have it already (seckill doctor --crowd)")
 	}

@@ -45,6 +45,8 @@ type clinic struct {
 	outputs    map[string]string
 	parameters map[string]string
 	resources  map[string][2]string // logical id: type, physical id
+	nested     map[string][2]string // of its nested stack
+	routing    map[string]m         // of functions' aliases, by function
 	health     string               // what GET /healthz answers
 	healthCode int
 	apiSkew    time.Duration
@@ -84,9 +86,9 @@ func newClinic(t *testing.T) *clinic {
 	t.Helper()
 	shop, gate := pairs()[0], pairs()[1]
 	c := &clinic{status: "UPDATE_COMPLETE", health: `{"status":"ok","version":"r1"}`, healthCode: 200,
-		parameters: map[string]string{"Release": "r1", "RedisPassword": "true", "JwtKids": "2027"},
+		parameters: map[string]string{"Release": "r1", "Deployment": "feedbeef", "RedisPassword": "true", "JwtKids": "2027"},
 		configs:    map[string]m{}, failures: map[string]string{}, calls: map[string]int{}, refused: map[string]bool{},
-		resources: map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{}, alarms: map[string]m{},
+		resources: map[string][2]string{"Sale": {"AWS::CloudFormation::Stack", "sale-Sale-1"}}, nested: map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{}, alarms: map[string]m{},
 		nodes: []redisconn.Node{{Address: "10.0.0.1:6379", Role: "master", Policy: "noeviction", Limit: 1000, Used: 100}},
 		secrets: map[string]string{"jwt-secret": strings.Repeat("x", 32), "jwt-2027": strings.Repeat("y", 40),
 			"alipay-private-key": shop.Private, "alipay-shop-public-key": shop.Public,
@@ -104,19 +106,19 @@ func newClinic(t *testing.T) *clinic {
 	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Reconcile", "Repair", "Shop", "Stage", "Gateway"} {
 		name := "sale-" + strings.ToLower(f)
 		c.outputs[f+"Function"] = name
-		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful"}
+		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful", "Version": "7", "Description": "feedbeef"}
 	}
 	for _, f := range []string{"Expire", "Refund", "Reconcile", "Repair", "Stage", "Gateway"} {
 		every := map[string]string{"Reconcile": "Hour"}[f]
-		c.resources[f+"Function"+cmp.Or(every, "Minute")] = [2]string{"AWS::Events::Rule", "rule-" + f}
+		c.nested[f+"Function"+cmp.Or(every, "Minute")] = [2]string{"AWS::Events::Rule", "rule-" + f}
 		c.rules["rule-"+f] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-" + strings.ToLower(f) + ":live"}
 	}
 	for _, id := range []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"} {
-		c.resources[id] = [2]string{"AWS::Lambda::EventSourceMapping", "uuid-" + id}
+		c.nested[id] = [2]string{"AWS::Lambda::EventSourceMapping", "uuid-" + id}
 		c.mappings["uuid-"+id] = "Enabled"
 	}
 	for _, a := range []string{"drift", "faults"} {
-		c.resources[a+"Alarm"] = [2]string{"AWS::CloudWatch::Alarm", "sale-" + a}
+		c.nested[a+"Alarm"] = [2]string{"AWS::CloudWatch::Alarm", "sale-" + a}
 		c.alarms["sale-"+a] = m{"AlarmName": "sale-" + a, "ActionsEnabled": true, "AlarmActions": []string{alarmTopic}, "StateValue": "OK", "AlarmDescription": "Runbook " + a}
 	}
 	for _, table := range append([]ledger.Table{{Name: dynamoledger.TableItems, PK: "id"}, gatewaytable.Table}, ledger.Schema...) {
@@ -233,7 +235,11 @@ func (c *clinic) query(form url.Values) string {
 		result = "<Stacks><member><StackName>sale</StackName><StackStatus>" + c.status + "</StackStatus>" + pairs("Outputs", "OutputKey", "OutputValue", c.outputs) +
 			pairs("Parameters", "ParameterKey", "ParameterValue", parameters) + "</member></Stacks>"
 	case "ListStackResources":
-		for id, r := range c.resources {
+		resources := c.resources
+		if form.Get("StackName") != "sale" {
+			resources = c.nested
+		}
+		for id, r := range resources {
 			result += fmt.Sprintf("<member><LogicalResourceId>%s</LogicalResourceId><ResourceType>%s</ResourceType><PhysicalResourceId>%s</PhysicalResourceId></member>", id, r[0], r[1])
 		}
 		result = "<StackResourceSummaries>" + result + "</StackResourceSummaries>"
@@ -320,6 +326,13 @@ func (c *clinic) rest(w http.ResponseWriter, path string, body []byte) {
 	name, what, _ := strings.Cut(name, "/")
 	uuid, isMapping := strings.CutPrefix(path, "/2015-03-31/event-source-mappings/")
 	switch {
+	case isFunction && what == "aliases/live":
+		c.answer(w, "GetAlias", func() (any, string) {
+			if c.configs[name] == nil {
+				return nil, "ResourceNotFoundException"
+			}
+			return m{"Name": "live", "FunctionVersion": "7", "RoutingConfig": c.routing[name]}, ""
+		}, write)
 	case isFunction && what == "configuration":
 		c.answer(w, "GetFunctionConfiguration", func() (any, string) {
 			if c.configs[name] == nil {

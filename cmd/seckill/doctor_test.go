@@ -67,7 +67,7 @@ func TestDoctorOnAShop(t *testing.T) {
 	c.outputs["Sandbox"] = "false"
 	delete(c.outputs, "GatewayFunction")
 	delete(c.tables, "sale-gateway_trades")
-	delete(c.resources, "GatewayFunctionMinute")
+	delete(c.nested, "GatewayFunctionMinute")
 	if code, out := examine(t, c); code != exitOK || !out.Healthy || out.Faults+out.Unasked > 0 {
 		t.Errorf("exit %d: %+v", code, out)
 	}
@@ -88,7 +88,7 @@ func TestDoctorOnCertificates(t *testing.T) {
 		c.outputs["Sandbox"], c.parameters["AlipayCertificates"] = "false", "true"
 		delete(c.outputs, "GatewayFunction")
 		delete(c.tables, "sale-gateway_trades")
-		delete(c.resources, "GatewayFunctionMinute")
+		delete(c.nested, "GatewayFunctionMinute")
 		delete(c.secrets, "alipay-public-key") // nobody reads it
 		return c
 	}
@@ -149,13 +149,19 @@ func TestDoctorFinds(t *testing.T) {
 		{"another API", func(c *clinic) { c.healthCode = 403 }, "answers 403: that is not this stack's API", nil},
 		{"another answer", func(c *clinic) { c.health = "<html>" }, "does not answer as this system does", nil},
 		{"another release", func(c *clinic) { c.health = `{"status":"ok","version":"r0"}` }, "is of release r0, the stack of r1", nil},
-		{"function gone", func(c *clinic) { delete(c.configs, "sale-buy") }, "functions: sale-buy is gone: somebody deleted it", nil},
+		{"function gone", func(c *clinic) { delete(c.configs, "sale-buy") }, "functions: sale-buy, or its alias live, is gone: somebody deleted it", nil},
 		{"function broken", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Failed", "StateReason": "no image"} }, "sale-buy cannot run: no image", nil},
 		{"function not updated", func(c *clinic) {
 			c.configs["sale-buy"] = m{"State": "Active", "LastUpdateStatus": "Failed", "LastUpdateStatusReason": "no"}
 		}, "the last update of sale-buy failed: no", nil},
 		{"function being updated", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Pending"} }, "sale-buy is being updated", nil},
-		{"function asleep", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Inactive"} }, "sale-buy was asleep, and is being woken", nil},
+		{"function of another deployment", func(c *clinic) {
+			c.configs["sale-buy"] = m{"State": "Active", "Version": "6", "Description": "0ddba11"}
+		}, "sale-buy serves version 6, which is not the last deployment's", nil},
+		{"function going over", func(c *clinic) {
+			c.routing = map[string]m{"sale-buy": {"AdditionalVersionWeights": m{"8": 0.1}}}
+		}, "sale-buy goes over to a new version", nil},
+		{"function asleep", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Inactive", "Description": "feedbeef"} }, "sale-buy was asleep, and is being woken", nil},
 		{"setting missing", func(c *clinic) { c.failures["sale-consume"] = "settings: HOLD is missing" }, "sale-consume fails: settings: HOLD is missing: correct the stack's parameters", nil},
 		{"secret missing at init", func(c *clinic) { c.failures["sale-shop"] = "settings: cannot read the secret\n/seckill/x" }, "sale-shop fails: settings: cannot read the secret /seckill/x: seckill keys makes", nil},
 		{"secret of the wrong kind", func(c *clinic) {
@@ -182,19 +188,19 @@ func TestDoctorFinds(t *testing.T) {
 			"alipay-shop-public-key is not the public key of alipay-private-key", nil},
 		{"schedule off", func(c *clinic) { c.rules["rule-Stage"] = [2]string{"DISABLED", "x"} }, "the schedule of sale-stage is switched off: aws events enable-rule --name rule-Stage", nil},
 		{"schedule gone", func(c *clinic) { delete(c.rules, "rule-Stage") }, "the schedule of sale-stage is gone (rule rule-Stage)", nil},
-		{"schedule not made", func(c *clinic) { delete(c.resources, "RepairFunctionMinute") }, "sale-repair has no schedule", nil},
-		{"schedule of mornings not made", func(c *clinic) { delete(c.resources, "ReconcileFunctionHour") }, "sale-reconcile has no schedule", nil},
+		{"schedule not made", func(c *clinic) { delete(c.nested, "RepairFunctionMinute") }, "sale-repair has no schedule", nil},
+		{"schedule of mornings not made", func(c *clinic) { delete(c.nested, "ReconcileFunctionHour") }, "sale-reconcile has no schedule", nil},
 		{"schedule of somebody else", func(c *clinic) {
 			c.rules["rule-Stage"] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-stage2"}
 		},
 			"the schedule of sale-stage wakes something else", nil},
 		{"trigger off", func(c *clinic) { c.mappings["uuid-ConsumeFunctionOrders"] = "Disabled" }, "ConsumeFunctionOrders is Disabled: messages wait; aws lambda update-event-source-mapping --uuid uuid-", nil},
-		{"trigger not made", func(c *clinic) { delete(c.resources, "ExpireFunctionClosings") }, "the stack has no ExpireFunctionClosings", nil},
+		{"trigger not made", func(c *clinic) { delete(c.nested, "ExpireFunctionClosings") }, "the stack has no ExpireFunctionClosings", nil},
 		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift is gone", nil},
 		{"alarm silenced", func(c *clinic) { c.alarms["sale-drift"]["ActionsEnabled"] = false }, "the alarm sale-drift tells nobody: aws cloudwatch enable-alarm-actions", nil},
 		{"alarm without action", func(c *clinic) { c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"} }, "the alarm sale-drift does not tell the stack's topic", nil},
 		{"alarm rings", func(c *clinic) { c.alarms["sale-drift"]["StateValue"] = "ALARM" }, "the alarm sale-drift rings: Runbook drift", nil},
-		{"no alarms", func(c *clinic) { delete(c.resources, "driftAlarm"); delete(c.resources, "faultsAlarm") }, "the stack has no alarms", nil},
+		{"no alarms", func(c *clinic) { delete(c.nested, "driftAlarm"); delete(c.nested, "faultsAlarm") }, "the stack has no alarms", nil},
 		{"nobody confirmed", func(c *clinic) { c.subscribed = []string{"PendingConfirmation"} }, "nobody hears of alarms yet", nil},
 		{"parked messages", func(c *clinic) { c.depths["OrdersDeadLetter"] = "3" }, "queues: parked in the dead-letter queue of orders: 3", nil},
 		{"waiting messages", func(c *clinic) { c.depths["Closings"] = "7" }, "waiting in closings: 7;", nil},

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
+	"seckill/cmd/seckill/doctor"
 	"seckill/shared/adapter/operator"
 	"seckill/shared/flow/stage"
 )
@@ -183,7 +184,7 @@ func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte,
 	defer cancel()
 	var out *lambda.InvokeOutput
 	err = s.wait.during("function "+s.name, func() error {
-		out, err = s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &s.name, Payload: event})
+		out, err = s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &s.name, Qualifier: aws.String(doctor.Live), Payload: event})
 		return err
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-"""Starts LocalStack 4.14.0 without its container, with three things that its settings do not offer."""
+"""Starts LocalStack 4.14.0 without its container, with five things that its settings do not offer."""
 
 from functools import partial
 from types import SimpleNamespace
@@ -7,7 +7,12 @@ from twisted.internet import endpoints
 
 from localstack.runtime import main
 from localstack.runtime.server import twisted as server
+from localstack.services.apigateway.resource_providers.aws_apigateway_stage import ApiGatewayStageProvider
+from localstack.services.cloudformation.engine.v2.change_set_model import ChangeSetModel
+from localstack.services.cloudformation.resource_provider import OperationStatus, ProgressEvent
+from localstack.services.cloudformation.resource_providers.aws_cloudformation_stack import CloudFormationStackProvider
 from localstack.services.lambda_.invocation import docker_runtime_executor
+from localstack.services.lambda_.resource_providers.lambda_alias import LambdaAliasProvider
 from localstack.utils.catalog.catalog_loader import RemoteCatalogLoader
 from localstack.utils.catalog.common import AwsRemoteCatalog
 
@@ -31,5 +36,47 @@ RemoteCatalogLoader.get_remote_catalog = lambda self: AwsRemoteCatalog.model_val
 
 # 3. Do not pull the Lambda base image: image.sh has made it, and no registry has it.
 docker_runtime_executor._ensure_runtime_image_present = lambda image, platform: None
+
+
+# 4. Update a nested stack, an alias, a stage: as shipped, they are said to be updated, and stay as they were.
+def update_stack(self, request):
+    model, context, cloudformation = request.desired_state, request.custom_context, request.aws_client_factory.cloudformation
+    model["Id"] = request.previous_state["Id"]
+    status = OperationStatus.IN_PROGRESS
+    if "begun" not in context:
+        context["begun"] = True
+        given = [{"ParameterKey": k, "ParameterValue": str(v)} for k, v in model.get("Parameters", {}).items()]
+        capabilities = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]
+        cloudformation.update_stack(StackName=model["Id"], TemplateURL=model["TemplateURL"], Parameters=given, Capabilities=capabilities)
+    else:
+        stack = cloudformation.describe_stacks(StackName=model["Id"])["Stacks"][0]
+        if not stack["StackStatus"].endswith("_IN_PROGRESS"):
+            status = OperationStatus.SUCCESS if stack["StackStatus"] == "UPDATE_COMPLETE" else OperationStatus.FAILED
+            model["Outputs"] = {o["OutputKey"]: o["OutputValue"] for o in stack.get("Outputs", [])}
+    return ProgressEvent(status=status, resource_model=model, custom_context=context, message=f"nested stack {model['Id']}")
+
+
+def update_alias(self, request):
+    model = request.desired_state
+    model["Id"] = request.previous_state["Id"]
+    request.aws_client_factory.lambda_.update_alias(
+        FunctionName=model["FunctionName"], Name=model["Name"], FunctionVersion=model["FunctionVersion"]
+    )
+    return ProgressEvent(status=OperationStatus.SUCCESS, resource_model=model)
+
+
+def update_stage(self, request):
+    model = request.desired_state
+    patch = [{"op": "replace", "path": "/deploymentId", "value": model["DeploymentId"]}]
+    request.aws_client_factory.apigateway.update_stage(restApiId=model["RestApiId"], stageName=model["StageName"], patchOperations=patch)
+    return ProgressEvent(status=OperationStatus.SUCCESS, resource_model=model)
+
+
+ApiGatewayStageProvider.update = update_stage
+CloudFormationStackProvider.update = update_stack
+LambdaAliasProvider.update = update_alias
+
+# 5. Replace nothing: as shipped, whatever refers by a name to a resource that is updated is made again beside itself, which an alias and a stage cannot be.
+ChangeSetModel._resolve_requires_replacement = lambda self, **_: False
 
 main.main()

@@ -17,7 +17,7 @@ mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 name=ministack host=127.0.0.1
 [ -z "${3-}" ] || host=$(bridge_address)
-venv=$tools/ministack-$VERSION-sam-$TRANSLATOR-cbor2-$CBOR2
+venv=$tools/ministack-$VERSION-sam-$TRANSLATOR-cbor2-$CBOR2-nested
 
 fill() {
   echo "installing MiniStack $VERSION into .tools, once" >&2
@@ -28,6 +28,12 @@ fill() {
   echo 'import socketserver; socketserver.StreamRequestHandler.disable_nagle_algorithm = True' >"$library/sitecustomize.py"
   # After each call it waits for a function's first line of log, 50 ms when there is none. A later line is not lost: it counts as the next call's.
   sed -i 's/first_line_wait: float = 0\.050/first_line_wait: float = 0.005/' "$library/ministack/core/lambda_runtime.py"
+  # A nested stack: its template is processed as the outermost one is, SAM is told the parameters, and what an update leaves alone keeps its attributes.
+  sed -i -e 's/^    from ministack\.services\.cloudformation\.engine import ($/&\n        _apply_transforms,/' \
+    -e 's/^    template = _parse_template(template_body)$/    given = [{"Key": k, "Value": str(v)} for k, v in (props.get("Parameters") or {}).items()]\n    template = _apply_transforms(_parse_template(template_body), given)/' \
+    -e 's/^ *old_tagged, new_tagged, child_name, child_logical_id,$/& prev.get("Attributes"),/' "$library/ministack/services/cloudformation/provisioners.py"
+  sed -i 's/_sam_transform(copy.deepcopy(template), {}, /_sam_transform(copy.deepcopy(template), _transform_parameters(template, provided_params, previous_params), /' \
+    "$library/ministack/services/cloudformation/engine.py"
 }
 
 install() {

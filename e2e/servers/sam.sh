@@ -25,9 +25,9 @@ if [ "${1-}" = --python ]; then
   echo "$venv/bin/python"
   exit
 fi
-export SAM_CLI_TELEMETRY=0
+export SAM_CLI_TELEMETRY=0 SAM_CLI_ENABLE_LANGUAGE_EXTENSIONS=1 # for loops in templates
 if [ "${1-}" = lint ]; then
   shift
-  exec "$venv/bin/cfn-lint" "$@"
+  exec "$venv/bin/cfn-lint" -i W1101 -- "$@" # anchors, which sam deploy resolves
 fi
 exec "$venv/bin/sam" "$@"

@@ -85,7 +85,7 @@ func (s *stack) pauseSchedule(t *testing.T, function string) (still func() bool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.rules.ListRuleNamesByTarget(t.Context(), &eventbridge.ListRuleNamesByTargetInput{TargetArn: f.FunctionArn})
+	out, err := s.rules.ListRuleNamesByTarget(t.Context(), &eventbridge.ListRuleNamesByTargetInput{TargetArn: aws.String(aws.ToString(f.FunctionArn) + ":live")})
 	if err != nil || len(out.RuleNames) != 1 {
 		t.Fatalf("%s has the schedules %v, %v, want one", function, out, err)
 	}

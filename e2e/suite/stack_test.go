@@ -180,7 +180,7 @@ func (s *stack) read(ctx context.Context, name string) (string, error) {
 // invoke has a function, named by its output, handle an event.
 func (s *stack) invoke(ctx context.Context, output string, event []byte) ([]byte, error) {
 	name := s.Outputs[output]
-	out, err := s.functions.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: event})
+	out, err := s.functions.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Qualifier: aws.String("live"), Payload: event})
 	if err != nil {
 		return nil, fmt.Errorf("function %s: %w", name, err)
 	}

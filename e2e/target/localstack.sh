@@ -17,11 +17,8 @@ names() {
   kill="'$here/kill.sh' container seckill-localstack-$1-lambda \"\$1\""
 }
 
-# Twice: an API has its id, and with it its address, from the first. LocalStack cannot give a stage another deployment ("Stage already exists"): the API
-# is deployed again only when SAM sees it change, and then fails; a new LocalStack takes it.
+# Twice: an API has its id, and with it its address, from the first.
 deploy_stack() {
-  export TEMPLATE=template-localstack.yaml
-  grep -v '^ *AlwaysDeploy:' "$built/template.yaml" >"$built/$TEMPLATE"
   mapfile -t parameters < <(parameters "$1" "$redis")
   "$here/deploy.sh" "$1" "${parameters[@]}"
   local public
@@ -29,7 +26,7 @@ deploy_stack() {
   "$here/deploy.sh" "$1" "PublicUrl=$public"
 }
 
-update_command() { echo "TEMPLATE=template-localstack.yaml '$here/deploy.sh' $1 \"\$@\""; }
+update_command() { echo "'$here/deploy.sh' $1 \"\$@\""; }
 
 down() {
   "$servers/localstack.sh" stop "$dir/localstack" || true

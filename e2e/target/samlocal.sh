@@ -28,15 +28,10 @@ deploy_stack() {
   PORT=$port start >/dev/null
 }
 
-# The template without the stage's variables: SAM hands them to functions unresolved, as objects.
 launch() {
-  awk '/^ *Variables:$/ { held = $0; next }
-    held != "" { skip = /^ *log_role:/; if (!skip) print held; held = ""; if (skip) next }
-    skip && /^       / { next }
-    { skip = 0; print }' "$built/template.yaml" >"$built/template-samlocal.yaml"
   local python
   python=$("$servers/sam.sh" --python)
-  SAM_CLI_TELEMETRY=0 setsid "$python" "$here/samlocal.py" local start-api --config-file "$here/samconfig.toml" --template "$built/template-samlocal.yaml" \
+  SAM_CLI_TELEMETRY=0 setsid "$python" "$here/samlocal.py" local start-api --config-file "$here/samconfig.toml" --template "$built/template.yaml" \
     --env-vars "$dir/environment.json" --parameter-overrides "${parameters[@]}" --host "$host" --port "$port" --skip-pull-image --warm-containers EAGER \
     >"$dir/$name.log" 2>&1 </dev/null &
 }
@@ -48,7 +43,7 @@ update_command() { :; }
 down() {
   stop
   local folder # SAM leaves containers that were starting
-  for folder in "$built"/*Function; do
+  for folder in "$built"/*/*Function; do
     docker ps -aq --filter "volume=$folder" 2>/dev/null | xargs -r docker rm -f >/dev/null 2>&1 || true
   done
   "$servers/ministack.sh" stop "$dir/ministack" || true

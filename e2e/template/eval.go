@@ -106,11 +106,29 @@ func (w *world) eval(v any) (any, error) {
 				return w.eval(l[1])
 			}
 			return w.eval(l[2])
+		case "Fn::FindInMap":
+			return w.find(list(m, name))
 		case "Fn::Equals", "Fn::Contains", "Fn::Not", "Fn::And":
 			return w.logic(name, list(m, name))
 		default:
 			return nil, fmt.Errorf("%s is not known here", name)
 		}
+	}
+	return v, nil
+}
+
+func (w *world) find(path []any) (any, error) {
+	var keys []string
+	for _, p := range path {
+		v, err := w.eval(p)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, fmt.Sprint(v))
+	}
+	v := at(w.t.tree["Mappings"], keys...)
+	if v == nil {
+		return nil, fmt.Errorf("no mapping has %v", keys)
 	}
 	return v, nil
 }
@@ -150,6 +168,9 @@ func (w *world) ref(name string) (any, error) {
 	}
 	if v, ok := w.params[name]; ok {
 		return v, nil
+	}
+	if v, ok := w.t.values[name]; ok {
+		return w.eval(v)
 	}
 	r := w.t.resource(name)
 	switch {

@@ -91,8 +91,7 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 			out[right{a, on}] = true
 		}
 	}
-	group := target(f.prop("LoggingConfig", "LogGroup"))
-	add(group, "logs:CreateLogStream", "logs:PutLogEvents")
+	add(logID(step), "logs:CreateLogStream", "logs:PutLogEvents")
 
 	env := tpl.environment(f)
 	if secret, ok := strings.CutPrefix(str(env["SECRETS"], "Fn::Sub"), "${SecretsPath}/"); ok {
@@ -177,15 +176,6 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 // queueVariables name the setting of each queue, as mains and flows call it; a step's Dead is its own queue's dead-letter queue.
 var queueVariables = map[string]string{"Orders": "ORDERS_QUEUE_URL", "Closings": "CLOSINGS_QUEUE_URL",
 	"consumeDead": "ORDERS_DEAD_LETTER_QUEUE_URL", "expireDead": "CLOSINGS_DEAD_LETTER_QUEUE_URL"}
-
-// tableID is a table's logical id: gateway_trades is GatewayTradesTable.
-func tableID(name string) string {
-	var b strings.Builder
-	for part := range strings.SplitSeq(name, "_") {
-		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
-	}
-	return b.String() + "Table"
-}
 
 // What docs/ARCHITECTURE.md and the issue of the payment keys promise, said once more in words of its own.
 func TestNobodyMayMoreThanItsPart(t *testing.T) {

@@ -1,13 +1,7 @@
-// Command template reads template.yaml. In: the file, in the folder above e2e. Out, on standard output:
+// Command template reads template.yaml and the templates that it opens. In: the files, in the folder above e2e. Out, on standard output:
+// docs/IAM.md, what each function may do, taken from the policies.
 //
-//	template           docs/IAM.md: what each function may do, taken from the policies
-//	template gradual   template-gradual.yaml: the variant that shifts traffic to a new release step by step
-//
-// Its tests hold the template to the code (tables, settings, routes, calls to AWS) and to our own rules; `make validate` runs them.
-//
-// The variant publishes a version of each function behind an alias, and CodeDeploy moves a tenth of the traffic to a new one, and the rest five
-// minutes later, unless the API's alarm rings. It is made from the same file, because SAM takes an alias only as a fixed name, not under a
-// condition, and because a second deploy of an alias breaks LocalStack.
+// Its tests hold the templates to the code (tables, settings, routes, calls to AWS) and to our own rules; `make validate` runs them.
 package main
 
 import (
@@ -16,16 +10,10 @@ import (
 )
 
 func main() {
-	t, err := load(".", "template.yaml")
+	t, err := load(".")
 	var out []byte
-	switch {
-	case err != nil:
-	case len(os.Args) == 1:
+	if err == nil {
 		out, err = iamPage(t)
-	case len(os.Args) == 2 && os.Args[1] == "gradual":
-		out, err = gradual(t.text)
-	default:
-		err = fmt.Errorf("want no argument, or gradual")
 	}
 	if err == nil {
 		_, err = os.Stdout.Write(out)

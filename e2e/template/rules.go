@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"seckill/shared/seckill"
 )
@@ -40,7 +42,12 @@ func (t *template) check() (out []string) {
 			add("%s: an alarm without a runbook", r.id)
 		}
 	}
-	return append(out, stars(t.text)...)
+	for _, name := range slices.Sorted(maps.Keys(t.files)) {
+		for _, problem := range append(stars(t.files[name]), page(t.files[name])...) {
+			add("%s: %s", name, problem)
+		}
+	}
+	return out
 }
 
 func (t *template) checkQueues(add func(string, ...any)) {
@@ -79,7 +86,10 @@ func (t *template) checkQueues(add func(string, ...any)) {
 // watched says whether there is an alarm on a resource's metric.
 func (t *template) watched(r *resource, metric string) bool {
 	return slices.ContainsFunc(t.resources(kindAlarm), func(a *resource) bool {
-		return str(a.prop(), "MetricName") == metric && slices.ContainsFunc(list(a.prop(), "Dimensions"), func(d any) bool { return target(at(d, "Value")) == r.id })
+		return str(a.prop(), "MetricName") == metric && slices.ContainsFunc(list(a.prop(), "Dimensions"), func(d any) bool {
+			value := at(d, "Value")
+			return target(value) == r.id || r.kind == kindFunction && reflect.DeepEqual(value, r.prop("FunctionName"))
+		})
 	})
 }
 
@@ -90,8 +100,8 @@ func (t *template) checkFunctions(add func(string, ...any)) {
 		if name := str(f.prop("FunctionName"), "Fn::Sub"); name != "${AWS::StackName}-"+step {
 			add("%s: is named %q, want <stack>-%s", f.id, name, step)
 		}
-		group := t.resource(target(f.prop("LoggingConfig", "LogGroup")))
-		if group == nil || group.kind != kindLog || str(group.prop("LogGroupName"), "Fn::Sub") != "/aws/lambda/${AWS::StackName}-"+step {
+		name := str(f.prop("LoggingConfig", "LogGroup"), "Fn::Sub")
+		if group := t.resource(logID(step)); group == nil || name != "/aws/lambda/${AWS::StackName}-"+step || str(group.prop("LogGroupName"), "Fn::Sub") != name {
 			add("%s: has no log group of its own name", f.id)
 		}
 		env := t.environment(f)
@@ -201,6 +211,26 @@ func stars(text []byte) (out []string) {
 		}
 		if !strings.HasPrefix(reason, `# Resource "*": `) {
 			out = append(out, fmt.Sprintf(`line %d: %s: without a reason (# Resource "*": …) above its statement`, i+1, strings.TrimSpace(line)))
+		}
+	}
+	return out
+}
+
+// Bounds of a template, which is to be read on a page.
+const (
+	maxLines   = 400
+	maxColumns = 120
+)
+
+// page finds what is too long to be read.
+func page(text []byte) (out []string) {
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(lines) > maxLines {
+		out = append(out, fmt.Sprintf("%d lines, want at most %d", len(lines), maxLines))
+	}
+	for i, line := range lines {
+		if n := utf8.RuneCountInString(line); n > maxColumns {
+			out = append(out, fmt.Sprintf("line %d: %d columns, want at most %d", i+1, n, maxColumns))
 		}
 	}
 	return out

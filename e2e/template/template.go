@@ -4,31 +4,26 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// template is template.yaml, or a part of it that reads like one.
+// template is what template.yaml makes with all that it opens without a condition, as if it were one file.
 type template struct {
-	text     []byte
-	tree     map[string]any
+	files    map[string][]byte         // by path from the project's folder
+	tree     map[string]any            // of all
+	values   map[string]any            // of nested stacks' parameters that are no plain reference
 	patterns map[string]*regexp.Regexp // of parameters
 }
 
-// load reads a template of the project, whose folder is root.
-func load(root, name string) (*template, error) {
-	text, err := os.ReadFile(filepath.Join(root, name))
+// load reads the templates of the project, whose folder is root.
+func load(root string) (*template, error) {
+	files, err := texts(os.DirFS(root))
 	if err != nil {
 		return nil, err
 	}
-	return newTemplate(text)
-}
-
-func newTemplate(text []byte) (*template, error) {
-	tree, err := parse(text)
-	return &template{text, tree, map[string]*regexp.Regexp{}}, err
+	return flatten(files)
 }
 
 // at follows a path through maps; nil when there is no such place.
@@ -89,13 +84,15 @@ func (t *template) resource(id string) *resource {
 
 // Types of resources.
 const (
-	kindFunction = "AWS::Serverless::Function"
-	kindAPI      = "AWS::Serverless::Api"
-	kindTable    = "AWS::DynamoDB::Table"
-	kindQueue    = "AWS::SQS::Queue"
-	kindLog      = "AWS::Logs::LogGroup"
-	kindAlarm    = "AWS::CloudWatch::Alarm"
-	kindRole     = "AWS::IAM::Role"
+	kindFunction   = "AWS::Serverless::Function"
+	kindAPI        = "AWS::Serverless::Api"
+	kindTable      = "AWS::DynamoDB::Table"
+	kindQueue      = "AWS::SQS::Queue"
+	kindLog        = "AWS::Logs::LogGroup"
+	kindAlarm      = "AWS::CloudWatch::Alarm"
+	kindRole       = "AWS::IAM::Role"
+	kindPermission = "AWS::Lambda::Permission"
+	kindStack      = "AWS::CloudFormation::Stack"
 )
 
 // functions gives the functions by the step that they are named after.
@@ -182,26 +179,57 @@ func several(v any) []any {
 	return []any{v}
 }
 
-// A secret's ARN ends in a hyphen and six characters that AWS draws.
-const (
-	secretARN = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${SecretsPath}/"
-	drawn     = "-??????"
-)
+// drawn: a secret's ARN ends in a hyphen and six characters that AWS draws.
+const drawn = "-??????"
+
+// Beginnings of ARNs that nested stacks are given, and what a right's resource is called that begins so.
+var beginnings = map[string]func(rest string) string{
+	"${SecretsArn}": secretName,
+	"${LogsArn}":    func(rest string) string { return logID(strings.TrimSuffix(rest, ":*")) },
+	"${TablesArn}": func(rest string) string {
+		name, index, _ := strings.Cut(rest, "/")
+		if index == "" {
+			return tableID(name)
+		}
+		return tableID(name) + "/" + index
+	},
+}
 
 func short(on any) (string, error) {
 	if id := target(on); id != "" {
 		return id, nil
 	}
 	s := str(on, "Fn::Sub")
-	if name, ok := strings.CutPrefix(s, secretARN); ok {
-		if name, ok = strings.CutSuffix(name, drawn); ok {
-			return "SecretsPath/" + name, nil
-		}
-	}
-	if rest, ok := strings.CutPrefix(s, "${"); ok {
-		if id, after, ok := strings.Cut(rest, ".Arn}"); ok {
-			return id + after, nil
+	for beginning, name := range beginnings {
+		if rest, ok := strings.CutPrefix(s, beginning); ok {
+			return name(rest), nil
 		}
 	}
 	return "", fmt.Errorf("resource %v is none that is known", on)
+}
+
+// secretName is empty of what is no secret's ARN.
+func secretName(rest string) string {
+	name, ok := strings.CutSuffix(rest, drawn)
+	if !ok {
+		return ""
+	}
+	return "SecretsPath/" + name
+}
+
+// tableID is a table's logical id: gateway_trades is GatewayTradesTable.
+func tableID(name string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(name, "_") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String() + "Table"
+}
+
+// logID is the logical id of a step's log group: those of a loop bear the step's name as it is.
+func logID(step string) string {
+	if step == "gateway" {
+		return "GatewayLog"
+	}
+	return "Log" + step
 }

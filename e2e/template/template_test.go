@@ -97,7 +97,7 @@ func TestRoutes(t *testing.T) {
 	serve("gateway", httpapi.Route{Method: "POST", Pattern: "/gateway.do"}, httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
 		httpapi.Route{Method: "GET", Pattern: "/bill"})
 
-	got, allowed := map[string]string{}, map[string]bool{}
+	got, allowed, w := map[string]string{}, map[string]string{}, tpl.deploy(sandbox)
 	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path, item := range paths {
 		if l := list(item, "Fn::If"); l != nil {
@@ -111,9 +111,12 @@ func TestRoutes(t *testing.T) {
 			if method == "parameters" {
 				continue
 			}
-			uri := str(m, "x-amazon-apigateway-integration", "uri", "Fn::Sub")
-			_, rest, _ := strings.Cut(uri, ":function:${AWS::StackName}-")
-			got[path+" "+method] = strings.TrimSuffix(rest, "/invocations")
+			uri, err := w.eval(at(m, "x-amazon-apigateway-integration", "uri"))
+			step, isAlias := strings.CutSuffix(strings.TrimPrefix(fmt.Sprint(uri), lambdaURI), ":live/invocations")
+			if err != nil || !isAlias {
+				t.Errorf("%s %s leads to %v (%v)", path, method, uri, err)
+			}
+			got[path+" "+method] = step
 		}
 		if strings.Contains(path, "{") != (at(item, "parameters") != nil) {
 			t.Errorf("%s: parameters %v", path, at(item, "parameters"))
@@ -122,20 +125,23 @@ func TestRoutes(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("handlers (-), API (+):\n%s", diff)
 	}
-	for step, f := range tpl.functions() { // an event is the API's right to call the function
-		for _, e := range events(f) {
-			if path := str(e.props, "Path"); e.kind == "Api" {
-				allowed[path] = true
-				if got[path+" x-amazon-apigateway-any-method"] != step || str(e.props, "Method") != "any" || target(e.props["RestApiId"]) != "Api" {
-					t.Errorf("%s: event of %s, which leads to %s", f.id, path, got[path+" x-amazon-apigateway-any-method"])
-				}
-			}
+	for _, r := range tpl.resources(kindPermission) {
+		step, _ := strings.CutSuffix(r.id, "Calls")
+		step = strings.ToLower(step)
+		source, err := w.eval(r.prop("SourceArn"))
+		if err != nil || str(r.prop(), "FunctionName", "Ref") != tpl.functions()[step].id+".Alias" {
+			t.Errorf("%s: it is about %v (%v)", r.id, r.prop("FunctionName"), err)
 		}
+		allowed[step] = fmt.Sprint(source)
 	}
-	if len(allowed) != len(paths) {
-		t.Errorf("%d paths, and events of %d", len(paths), len(allowed))
+	const api = "arn:aws:execute-api:eu-west-1:111122223333:Api/live/*"
+	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify", "shop": api, "gateway": api}, allowed); diff != "" {
+		t.Errorf("the API may call (-want +got): %s", diff)
 	}
 }
+
+// lambdaURI is how API Gateway names a function of the stack, up to its step.
+const lambdaURI = "arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:111122223333:function:shop-"
 
 // TestRefusalsOfTheGateway: they are what package httpapi writes.
 func TestRefusalsOfTheGateway(t *testing.T) {

@@ -89,7 +89,7 @@ func output(s types.Stack, key string) string {
 // playMoney is the logical id of the table that goes with its stack.
 const playMoney = "GatewayTradesTable"
 
-// tablesOf gives the tables that a stack leaves behind.
+// tablesOf gives the tables that a stack leaves behind, and those of the stacks in it.
 func tablesOf(ctx context.Context, cfn *cloudformation.Client, stack string) (out []string, err error) {
 	pages := cloudformation.NewListStackResourcesPaginator(cfn, &cloudformation.ListStackResourcesInput{StackName: &stack})
 	for pages.HasMorePages() {
@@ -100,6 +100,13 @@ func tablesOf(ctx context.Context, cfn *cloudformation.Client, stack string) (ou
 		for _, r := range page.StackResourceSummaries {
 			if aws.ToString(r.ResourceType) == "AWS::DynamoDB::Table" && aws.ToString(r.LogicalResourceId) != playMoney {
 				out = append(out, aws.ToString(r.PhysicalResourceId))
+			}
+			if aws.ToString(r.ResourceType) == "AWS::CloudFormation::Stack" && aws.ToString(r.PhysicalResourceId) != "" {
+				of, err := tablesOf(ctx, cfn, *r.PhysicalResourceId)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, of...)
 			}
 		}
 	}

@@ -126,17 +126,9 @@ func (d *Doctor) name() string { return aws.ToString(d.Stack.StackName) }
 // stack looks at the last deployment, and finds the stack's resources for the checks that follow.
 func (d *Doctor) stack(ctx context.Context, c *check) {
 	d.resources = map[string]resource{}
-	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(d.AWS), &cloudformation.ListStackResourcesInput{StackName: d.Stack.StackName})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			d.resourcesErr = err
-			c.unasked("for the stack's resources", err)
-			break
-		}
-		for _, r := range page.StackResourceSummaries {
-			d.resources[aws.ToString(r.LogicalResourceId)] = resource{aws.ToString(r.ResourceType), aws.ToString(r.PhysicalResourceId)}
-		}
+	if err := d.find(ctx, aws.ToString(d.Stack.StackName)); err != nil {
+		d.resourcesErr = err
+		c.unasked("for the stack's resources", err)
 	}
 	switch s := d.Stack.StackStatus; {
 	case s == types.StackStatusUpdateRollbackComplete:
@@ -148,6 +140,33 @@ func (d *Doctor) stack(ctx context.Context, c *check) {
 	default:
 		c.fault("it is %s: wait until that is over, then look again", s)
 	}
+}
+
+// find lists a stack's resources, and those of the stacks in it. What has the same name in both is the outer one.
+func (d *Doctor) find(ctx context.Context, stack string) error {
+	var nested []string
+	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(d.AWS), &cloudformation.ListStackResourcesInput{StackName: &stack})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.StackResourceSummaries {
+			id, kind, name := aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType), aws.ToString(r.PhysicalResourceId)
+			if d.resources[id].id == "" {
+				d.resources[id] = resource{kind, name}
+			}
+			if kind == "AWS::CloudFormation::Stack" && name != "" {
+				nested = append(nested, name)
+			}
+		}
+	}
+	for _, name := range nested {
+		if err := d.find(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // made gives the resources of a type by logical id, in order; an error when nobody could ask for them.

@@ -16,6 +16,9 @@ import (
 	"seckill/shared/adapter/operator"
 )
 
+// Live is the alias of every function that whoever calls it means: a version that a deployment has published.
+const Live = "live"
+
 // atOnce is how many functions are asked at the same time.
 const atOnce = 4
 
@@ -60,11 +63,15 @@ func (d *Doctor) functions(ctx context.Context, c *check) {
 	}
 }
 
-// function looks at one function, and gives what to say of it.
+// function looks at what one function's alias serves, and gives what to say of it.
 func (c *check) function(ctx context.Context, client *lambda.Client, name, event string) func() {
-	f, err := client.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &name})
+	alias, err := client.GetAlias(ctx, &lambda.GetAliasInput{FunctionName: &name, Name: aws.String(Live)})
+	var f *lambda.GetFunctionConfigurationOutput
+	if err == nil {
+		f, err = client.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &name, Qualifier: aws.String(Live)})
+	}
 	if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
-		return func() { c.fault("%s is gone: "+byHand, name) }
+		return func() { c.fault("%s, or its alias %s, is gone: "+byHand, name, Live) }
 	}
 	if err != nil {
 		return func() { c.unasked("for function "+name, err) }
@@ -76,9 +83,15 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 		return func() { c.fault("the last update of %s failed: %s", name, aws.ToString(f.LastUpdateStatusReason)) }
 	case f.State == types.StatePending || f.LastUpdateStatus == types.LastUpdateStatusInProgress:
 		return func() { c.fault("%s is being updated: wait a minute, then look again", name) }
+	case alias.RoutingConfig != nil && len(alias.RoutingConfig.AdditionalVersionWeights) > 0:
+		return func() { c.fault("%s goes over to a new version: wait five minutes, then look again", name) }
+	case !strings.Contains(aws.ToString(f.Description), c.parameters["Deployment"]):
+		return func() {
+			c.fault("%s serves version %s, which is not the last deployment's: what has changed since does not count; make deploy publishes it", name, aws.ToString(f.Version))
+		}
 	}
 	began := time.Now()
-	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: []byte(event)})
+	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Qualifier: aws.String(Live), Payload: []byte(event)})
 	if f.State == types.StateInactive { // whatever it answered: Lambda takes the network away from who was idle for weeks
 		return func() { c.fault("%s was asleep, and is being woken: look again in a minute", name) }
 	}
@@ -89,7 +102,7 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 		return func() { c.fault("%s fails: %s", name, failure(out.Payload)) }
 	}
 	took := time.Since(began).Milliseconds()
-	return func() { c.ok("%s starts, and answered in %d ms", name, took) }
+	return func() { c.ok("%s starts, and answered in %d ms (version %s)", name, took, aws.ToString(f.Version)) }
 }
 
 // failure is what a function that failed said, with what to do.

@@ -1,0 +1,175 @@
+//go:build sam
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// processed is a template of functions as CloudFormation sees it, by SAM's own translator in the Python that SAM_PYTHON names.
+func processed(t *testing.T, file string, params map[string]string) map[string]any {
+	t.Helper()
+	input, err := json.Marshal(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, complaints bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), os.Getenv("SAM_PYTHON"), "translate.py", filepath.Join(root, "infra", file))
+	cmd.Env = append(os.Environ(), "AWS_DEFAULT_REGION=eu-west-1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &complaints
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, complaints.String())
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(out.Bytes(), &tree); err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+const (
+	monday  = "aaaaaaaaaaaaaaaaaaaaaaaa"
+	tuesday = "bbbbbbbbbbbbbbbbbbbbbbbb"
+)
+
+// files of functions.
+var files = map[string]int{"sale.yaml": 5, "money.yaml": 5}
+
+// serves gives the version that each function's alias leads to, by function.
+func serves(t *testing.T, tree map[string]any) map[string]string {
+	t.Helper()
+	out, resources := map[string]string{}, tree["Resources"].(map[string]any)
+	for id := range resources {
+		name, isAlias := strings.CutSuffix(id, "Aliaslive")
+		if !isAlias {
+			continue
+		}
+		l := list(resources[id], "Properties", "FunctionVersion", "Fn::GetAtt")
+		if len(l) != 2 || str(resources[l[0].(string)], "Type") != "AWS::Lambda::Version" || str(resources[l[0].(string)], "Properties", "FunctionName", "Ref") != name {
+			t.Errorf("%s leads to %v", id, l)
+			continue
+		}
+		out[name] = l[0].(string)
+	}
+	return out
+}
+
+// TestParametersReachTraffic: a deployment that changes no more than a parameter publishes a version of each function and serves it, because the
+// hash of everything (infra/deployment) changes; one that changes nothing publishes none.
+func TestParametersReachTraffic(t *testing.T) {
+	for file, n := range files {
+		first := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false", "Hold": "15m"})
+		before := serves(t, first)
+		if len(before) != n {
+			t.Fatalf("%s: %d functions have an alias, want %d", file, len(before), n)
+		}
+		if again := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false", "Hold": "15m"}); !reflect.DeepEqual(first, again) {
+			t.Errorf("%s: the same deployment twice:\n%s", file, cmp.Diff(first, again))
+		}
+		if other := serves(t, processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false", "Hold": "20m"})); !maps.Equal(before, other) {
+			t.Errorf("%s: %v became %v: not Deployment alone decides", file, before, other)
+		}
+		for name, version := range serves(t, processed(t, file, map[string]string{"Deployment": tuesday, "GradualDeployment": "false", "Hold": "20m"})) {
+			if version == before[name] || !strings.HasSuffix(version, tuesday[:10]) {
+				t.Errorf("%s: after another deployment %s serves %s, before %s", file, name, version, before[name])
+			}
+		}
+	}
+}
+
+// TestGradualIsOnlyHow: switching it on or off changes the aliases' update policy, and who carries it out, and nothing else.
+func TestGradualIsOnlyHow(t *testing.T) {
+	for file := range files {
+		off := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false"})
+		on := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "true"})
+		resources := on["Resources"].(map[string]any)
+		policies, groups := 0, 0
+		for id, r := range resources {
+			switch kind := str(r, "Type"); {
+			case kind == "AWS::Lambda::Alias":
+				if at(r, "UpdatePolicy", "CodeDeployLambdaAliasUpdate") == nil {
+					t.Errorf("%s: %s goes over at once", file, id)
+				}
+				delete(r.(map[string]any), "UpdatePolicy")
+				policies++
+			case kind == "AWS::CodeDeploy::DeploymentGroup":
+				var names []string
+				for _, a := range list(r, "Properties", "AlarmConfiguration", "Alarms") {
+					names = append(names, strings.TrimPrefix(str(a, "Name", "Fn::Sub"), "${Name}-"))
+				}
+				slices.Sort(names)
+				if diff := cmp.Diff(watchedByRelease(t), names); diff != "" {
+					t.Errorf("%s: %s looks at (-want +got): %s", file, id, diff)
+				}
+				groups++
+				delete(resources, id)
+			case strings.HasPrefix(kind, "AWS::CodeDeploy::"), id == "CodeDeployServiceRole":
+				delete(resources, id)
+			}
+		}
+		if policies == 0 || policies != groups {
+			t.Errorf("%s: %d aliases, %d deployment groups", file, policies, groups)
+		}
+		on["Conditions"], off["Conditions"] = nil, nil
+		if diff := cmp.Diff(off, on); diff != "" {
+			t.Errorf("%s: off (-), on (+):\n%s", file, diff)
+		}
+	}
+}
+
+// watchedByRelease are the alarms that have to stop a release: of each function's errors, and of the API. CodeDeploy takes ten.
+func watchedByRelease(t *testing.T) (out []string) {
+	t.Helper()
+	for _, a := range open(t).resources(kindAlarm) {
+		name := strings.TrimPrefix(str(a.prop(), "AlarmName", "Fn::Sub"), "${AWS::StackName}-")
+		if name == "api-faults" || strings.HasPrefix(name, "function-errors-") {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	if len(out) > 10 {
+		t.Errorf("%d alarms", len(out))
+	}
+	return out
+}
+
+// TestEveryoneCallsTheAlias: schedules, queues and the API call what is published, never the newest code.
+func TestEveryoneCallsTheAlias(t *testing.T) {
+	for file := range files {
+		tree, calls := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false"}), 0
+		for id, r := range tree["Resources"].(map[string]any) {
+			var whom any
+			switch str(r, "Type") {
+			case "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission":
+				whom = at(r, "Properties", "FunctionName")
+			case "AWS::Events::Rule":
+				whom = at(list(r, "Properties", "Targets")[0], "Arn")
+			case "AWS::Lambda::EventInvokeConfig":
+				if str(r, "Properties", "Qualifier") != "live" {
+					t.Errorf("%s: %s is about %v", file, id, at(r, "Properties", "Qualifier"))
+				}
+				continue
+			default:
+				continue
+			}
+			calls++
+			if !strings.HasSuffix(str(whom, "Ref"), "Aliaslive") {
+				t.Errorf("%s: %s calls %v", file, id, whom)
+			}
+		}
+		if calls < 5 {
+			t.Errorf("%s: %d calls", file, calls)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+// Command deployment prints what makes a deployment new: a hash of what was built and of every parameter's value. Lambda's versions are
+// published when it changes, and not else (the parameter Deployment of template.yaml).
+//
+//	deployment -built DIR -stack NAME -region REGION KEY=VALUE…
+//
+// In: the folder that `sam build` filled, the parameters that will be given, and from CloudFormation those that the stack has, because `sam
+// deploy` leaves as they are those that are not named. Out, on standard output: 64 hexadecimal digits.
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/smithy-go"
+	"go.yaml.in/yaml/v3"
+)
+
+// itself is the parameter that the hash becomes.
+const itself = "Deployment"
+
+func main() {
+	built := flag.String("built", "", "`folder` that was built")
+	stack := flag.String("stack", "", "its name")
+	region := flag.String("region", "", "where it is")
+	flag.Parse()
+	if *built == "" || *stack == "" || *region == "" {
+		flag.Usage()
+		os.Exit(2)
+	}
+	hash, err := run(context.Background(), *built, *stack, *region, flag.Args())
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "deployment: %v\n", err)
+		os.Exit(1)
+	}
+	fmt.Println(hash)
+}
+
+func run(ctx context.Context, built, stack, region string, given []string) (string, error) {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
+	if err != nil {
+		return "", err
+	}
+	files := os.DirFS(built)
+	params, err := defaults(files)
+	if err != nil {
+		return "", err
+	}
+	has, err := deployed(ctx, cfg, stack)
+	if err != nil {
+		return "", err
+	}
+	maps.Copy(params, has)
+	for _, g := range given {
+		name, value, ok := strings.Cut(g, "=")
+		if !ok {
+			return "", fmt.Errorf("%q is no KEY=VALUE", g)
+		}
+		params[name] = value
+	}
+	return hash(files, params)
+}
+
+// defaults gives what a new stack's parameters are when nobody says otherwise, so that its second deployment is the same as its first.
+func defaults(built fs.FS) (map[string]string, error) {
+	text, err := fs.ReadFile(built, "template.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("nothing is built there: make functions: %w", err)
+	}
+	var t struct {
+		Parameters map[string]struct {
+			Default string `yaml:"Default"`
+		} `yaml:"Parameters"`
+	}
+	if err := yaml.Unmarshal(text, &t); err != nil {
+		return nil, err
+	}
+	params := map[string]string{}
+	for name, p := range t.Parameters {
+		params[name] = p.Default
+	}
+	return params, nil
+}
+
+// deployed gives the stack's parameters; none when there is no such stack.
+func deployed(ctx context.Context, cfg aws.Config, stack string) (map[string]string, error) {
+	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &stack})
+	params := map[string]string{}
+	var refused smithy.APIError
+	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" && strings.Contains(refused.ErrorMessage(), "does not exist") {
+		return params, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range out.Stacks {
+		for _, p := range s.Parameters {
+			params[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
+		}
+	}
+	return params, nil
+}
+
+// hash is of names and contents of all files, and of the parameters, each told from the next by its length.
+func hash(built fs.FS, params map[string]string) (string, error) {
+	h := sha256.New()
+	files := 0
+	err := fs.WalkDir(built, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if name := d.Name(); name != "bootstrap" && filepath.Ext(name) != ".yaml" {
+			return nil
+		}
+		f, err := built.Open(path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		files++
+		_, _ = fmt.Fprintf(h, "%d %s %d ", len(path), path, info.Size())
+		_, err = io.Copy(h, f)
+		return err
+	})
+	if err == nil && files == 0 {
+		err = errors.New("nothing is built there: make functions")
+	}
+	delete(params, itself)
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		_, _ = fmt.Fprintf(h, "%d %s %d %s ", len(name), name, len(params[name]), params[name])
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), err
+}
