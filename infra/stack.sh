@@ -5,10 +5,12 @@
 #   stack.sh logs ENV [FUNCTION]    follows the logs of all functions, or of one (BuyFunction, …), and of the API
 #   stack.sh urls ENV               addresses for curl
 # ENV default is a stand-in on this machine, at AWS_ENDPOINT_URL. SAM says which SAM CLI; without it the pinned one is installed into .tools.
+# A shop (no sandbox) is asked about first: its name typed or in CONFIRM; refused while it is at work (BUSY=true deploys).
+# OVERRIDES ("Name=value Name=value", as seckill plan --overrides prints) go before samconfig.toml's parameters.
 # STACK and REGION replace those of samconfig.toml; ARCH says what was built for (arm64 if nothing), GRADUAL=true or false whether traffic is
 # shifted to the release step by step (as samconfig.toml says if nothing).
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,10s/^# \?//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,12s/^# \?//p' "$0" >&2; exit 2; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 action=$1 env=$2 more=${3-}
 SAM=${SAM:-e2e/servers/sam.sh}
@@ -30,6 +32,11 @@ outputs() { "$SAM" list stack-outputs --stack-name "$stack" --region "$region" -
 # output NAME: one output's value, from what outputs wrote
 output() { tr -d '\n' | sed -n "s/.*\"OutputKey\": \"$1\", *\"OutputValue\": \"\([^\"]*\)\".*/\1/p"; }
 
+# guard ACTION: ends here, unless it may be done with this stack
+guard() {
+  [ "$env" = default ] || go run ./infra/guard "$1" -stack "$stack" -region "$region"
+}
+
 case $action in
 deploy)
   [ -f .aws-sam/build/template.yaml ] || { echo "deploy: nothing is built: make functions" >&2; exit 1; }
@@ -37,12 +44,19 @@ deploy)
     curl -sS -o /dev/null -X PUT "$AWS_ENDPOINT_URL/sam-artifacts"
   fi
   mapfile -t given < <(overrides | grep -v '^Release=')
+  for o in ${OVERRIDES-}; do
+    [[ $o =~ ^[A-Za-z]+=.+$ ]] || { echo "deploy: OVERRIDES has $o: want Name=value" >&2; exit 2; }
+    mapfile -t given < <(printf '%s\n' "${given[@]}" | { grep -v "^${o%%=*}=" || true; }; echo "$o")
+  done
   given+=("Release=$more" "Architecture=${ARCH:-arm64}" ${GRADUAL:+"GradualDeployment=$GRADUAL"})
   given+=("Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${given[@]}")")
-  exec "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
+  guard deploy
+  "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
     --no-confirm-changeset --no-progressbar --parameter-overrides "${given[@]}"
+  guard protect
   ;;
 destroy)
+  guard destroy
   exec go run ./infra/destroy -stack "$stack" -region "$region" ${more:+-tables}
   ;;
 logs)

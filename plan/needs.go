@@ -15,6 +15,15 @@ const (
 
 const defaultGigabytes = 5 // CacheGigabytes
 
+// dayParameters are all of them, with their defaults in template.yaml.
+var dayParameters = []struct {
+	name   string
+	normal float64
+}{
+	{ThrottleRate, Today.Rate}, {ThrottleBurst, Today.Burst}, {BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume},
+	{WarmWrites, NewTableWrites}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
+}
+
 // overrides compares the plan with the defaults, for the stack and for the account.
 func (p *Plan) overrides() {
 	l := &p.Planned.Limits

@@ -144,3 +144,35 @@ func (p *Plan) OverridesText() string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// DayText is every parameter that a sale's day sets, also those that stay as they are: what an earlier sale has set
+// would stick to a stack otherwise. WarmWrites alone is left out unless it is raised, since no table goes back.
+func (p *Plan) DayText() string {
+	var parts []string
+	for _, d := range dayParameters {
+		switch v := p.override(d.name); {
+		case v > 0:
+			parts = append(parts, d.name+"="+strconv.Itoa(int(v)))
+		case d.name != WarmWrites:
+			parts = append(parts, d.name+"="+strconv.Itoa(int(d.normal)))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// BackText is what takes a sale's day back: every parameter of it as given (by samconfig.toml), else as template.yaml
+// has it. WarmWrites is left out: no table goes back.
+func BackText(given map[string]string) string {
+	var parts []string
+	for _, d := range dayParameters {
+		if d.name == WarmWrites {
+			continue
+		}
+		v, ok := given[d.name]
+		if !ok {
+			v = strconv.Itoa(int(d.normal))
+		}
+		parts = append(parts, d.name+"="+v)
+	}
+	return strings.Join(parts, " ")
+}

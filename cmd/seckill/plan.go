@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +18,7 @@ type planFlags struct {
 	plan.Sale
 	at              string
 	compare         string
+	back            string
 	json, overrides bool
 }
 
@@ -33,7 +36,8 @@ by a waiting page. Nothing in template.yaml does that, so it is 0 unless you hav
 		Example: `  seckill plan --shoppers 1000000 --units 1000 --at 2026-12-12T10:00:00+08:00 --edge 0.8
   seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --wait 30s --json
   seckill load --json report.json; seckill plan --compare report.json
-  sam deploy --config-env prod --parameter-overrides "$(seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --overrides)"`,
+  make deploy ENV=prod OVERRIDES="$(seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00Z --overrides)"
+  make deploy ENV=prod OVERRIDES="$(seckill plan --overrides-back prod)"     afterwards: as before the sale`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -52,13 +56,19 @@ by a waiting page. Nothing in template.yaml does that, so it is 0 unless you hav
 	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "that a buyer takes to pay, on average")
 	p.StringVar(&f.compare, "compare", "", "read a report of seckill load --json, and print what is predicted of that crowd on this machine beside what it met")
 	p.BoolVar(&f.json, "json", false, "print one JSON document")
-	p.BoolVar(&f.overrides, "overrides", false, "print only the parameters for sam deploy --parameter-overrides")
+	p.BoolVar(&f.overrides, "overrides", false, "print only the parameters of the sale's day, for make deploy "+
+		"OVERRIDES=…")
+	p.StringVar(&f.back, "overrides-back", "",
+		"print what takes them back, explicitly, as this environment of samconfig.toml (in this folder) has them")
 	return cmd
 }
 
 func (f *planFlags) run(cmd *cobra.Command) error {
 	if f.compare != "" {
 		return f.beside(cmd)
+	}
+	if cmd.Flags().Changed("overrides-back") {
+		return f.backText(cmd)
 	}
 	if f.at == "" {
 		return errors.New("--at is missing: when the sale opens, such as 2026-12-12T10:00:00+08:00")
@@ -77,11 +87,36 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 	p := plan.Make(f.Sale)
 	switch {
 	case f.overrides:
-		return say(cmd, "%s", p.OverridesText())
+		return say(cmd, "%s", p.DayText())
 	case f.json:
 		return writeJSON(cmd.OutOrStdout(), p)
 	}
 	return p.WriteText(cmd.OutOrStdout())
+}
+
+// samconfig is what make deploy is told, by environment.
+const samconfig = "samconfig.toml"
+
+// backText prints what takes a sale's day back. A parameter that is left out of a deployment keeps its value, so each
+// is named.
+func (f *planFlags) backText(cmd *cobra.Command) error {
+	if cmd.Flags().NFlag() > 1 {
+		return errors.New("--overrides-back goes by samconfig.toml alone: want no other flag")
+	}
+	text, err := os.ReadFile(samconfig)
+	if err != nil {
+		return fmt.Errorf("--overrides-back: %w", err)
+	}
+	_, section, ok := strings.Cut(string(text), "\n["+f.back+".deploy.parameters]\n")
+	if !ok || f.back == "" {
+		return fmt.Errorf("--overrides-back: %s has no environment %q", samconfig, f.back)
+	}
+	section, _, _ = strings.Cut(section, "\n[")
+	given := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\s*"([A-Za-z]+)=([^"]*)"`).FindAllStringSubmatch(section, -1) {
+		given[m[1]] = m[2]
+	}
+	return say(cmd, "%s", plan.BackText(given))
 }
 
 // beside compares a prediction with what a crowd met.

@@ -28,8 +28,40 @@ func TestPlan(t *testing.T) {
 		t.Errorf("exit %d, %s, %v: %+v", code, stderr, err, p.Planned)
 	}
 	stdout, stderr, code = run("--overrides")
-	if code != exitOK || strings.TrimSpace(stdout) != p.OverridesText() || !strings.Contains(stdout, "=") {
-		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.OverridesText())
+	if code != exitOK || strings.TrimSpace(stdout) != p.DayText() {
+		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.DayText())
+	}
+	// Each parameter is named: what an earlier sale has set would stick otherwise.
+	for _, name := range []string{plan.ThrottleRate, plan.ThrottleBurst, plan.BuyProvisioned, plan.ConsumeConcurrency,
+		plan.CacheGigabytes, plan.CacheEcpu} {
+		if strings.Count(stdout, name+"=") != 1 {
+			t.Errorf("%s is not named once: %s", name, stdout)
+		}
+	}
+}
+
+// TestPlanTakesASaleBack: explicitly, to what samconfig.toml says of the environment, else to template.yaml's defaults.
+func TestPlanTakesASaleBack(t *testing.T) {
+	t.Chdir("../..")
+	for env, want := range map[string]string{
+		"prod": "ThrottleRate=5000 ThrottleBurst=2500 BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
+			"CacheEcpu=0\n",
+		"dev": "ThrottleRate=200 ThrottleBurst=100 BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
+			"CacheEcpu=0\n",
+	} {
+		if code, stdout, stderr := command(t, "plan", "--overrides-back", env); code != exitOK || stdout != want ||
+			stderr != "" {
+			t.Errorf("%s: exit %d, %s%s, want %s", env, code, stdout, stderr, want)
+		}
+	}
+	for args, want := range map[string]string{
+		"--overrides-back nowhere":           `samconfig.toml has no environment "nowhere"`,
+		"--overrides-back prod --units 1000": "goes by samconfig.toml alone",
+	} {
+		if code, _, stderr := command(t, append([]string{"plan"}, strings.Fields(args)...)...); code != exitUsage ||
+			!strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d, %s, want %q", args, code, stderr, want)
+		}
 	}
 }
 

@@ -1,0 +1,202 @@
+// Command guard stands before what cannot be taken back with a stack that is no sandbox. In: deploy, protect or
+// destroy; -stack, -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY of the environment. Out: exit code
+// 0 when it may be done, else a sentence and 1.
+//
+//	guard deploy    nothing waits in queues and no order is open (or BUSY=true), and the stack's name is typed
+//	guard protect   switches termination protection on, after a deployment
+//	guard destroy   the same as deploy, BUSY or not; then it switches termination protection off
+//
+// CONFIRM=NAME stands for the typed name, in a pipeline. A stack that does not exist yet, and a sandbox, are let
+// through.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
+
+	"seckill/shared/adapter/ledger"
+)
+
+// patience bounds all that is asked of AWS; the person who types is not in it.
+const patience = time.Minute
+
+// queues are the outputs that name them.
+var queues = []string{"OrdersQueueUrl", "OrdersDeadLetterQueueUrl", "ClosingsQueueUrl", "ClosingsDeadLetterQueueUrl"}
+
+// indexes have a row only for what is under way.
+var indexes = []struct{ table, index, what string }{
+	{ledger.TableOrders, ledger.IndexOrdersDue, "orders wait to be paid or closed"},
+	{ledger.TablePayments, ledger.IndexRefundsDue, "refunds are due"},
+}
+
+func main() {
+	stack := flag.String("stack", "", "its name")
+	region := flag.String("region", "", "where it is")
+	if len(os.Args) < 2 || flag.CommandLine.Parse(os.Args[2:]) != nil || *stack == "" || *region == "" {
+		fmt.Fprintln(os.Stderr, "usage: guard deploy|protect|destroy -stack NAME -region REGION")
+		os.Exit(2)
+	}
+	g := guard{action: os.Args[1], stack: *stack, region: *region, in: os.Stdin, out: os.Stderr, env: os.Getenv}
+	if err := g.run(context.Background()); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", g.action, err)
+		os.Exit(1)
+	}
+}
+
+// guard is one question.
+type guard struct {
+	action, stack, region string
+	in                    io.Reader
+	out                   io.Writer
+	env                   func(string) string
+}
+
+func (g *guard) run(ctx context.Context) error {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(g.region))
+	if err != nil {
+		return err
+	}
+	cfn := cloudformation.NewFromConfig(cfg)
+	found, err := g.find(ctx, cfn)
+	if err != nil || found == nil || output(found, "Sandbox") == "true" {
+		return err
+	}
+	switch g.action {
+	case "deploy":
+		if err := g.idle(ctx, cfg, found); err != nil && g.env("BUSY") != "true" {
+			return fmt.Errorf("%w; messages and rows survive a deployment, but do it between sales: BUSY=true goes on",
+				err)
+		}
+		return g.named("This deploys to " + g.stack + ", a shop and no sandbox.")
+	case "protect":
+		return g.protect(ctx, cfn, true)
+	case "destroy":
+		if err := g.idle(ctx, cfg, found); err != nil {
+			return fmt.Errorf("%w; stop the sale, and wait until all is handled", err)
+		}
+		if err := g.named("This deletes " + g.stack + ", a shop and no sandbox: API, functions, queues, logs. Its " +
+			"tables stay."); err != nil {
+			return err
+		}
+		return g.protect(ctx, cfn, false)
+	}
+	return fmt.Errorf("want deploy, protect or destroy, not %s", g.action)
+}
+
+// find gives the stack, nil when there is none.
+func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.Stack, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, err := cfn.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &g.stack})
+	var refused smithy.APIError
+	if errors.As(err, &refused) && strings.Contains(refused.ErrorMessage(), "does not exist") {
+		return nil, nil
+	}
+	if err != nil || len(out.Stacks) == 0 {
+		return nil, err
+	}
+	return &out.Stacks[0], nil
+}
+
+// idle is nil when no queue has a message and no order is open.
+func (g *guard) idle(ctx context.Context, cfg aws.Config, s *types.Stack) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var busy []string
+	client := sqs.NewFromConfig(cfg)
+	counts := []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameApproximateNumberOfMessages,
+		sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
+		sqstypes.QueueAttributeNameApproximateNumberOfMessagesDelayed}
+	for _, name := range queues {
+		url := output(s, name)
+		if url == "" {
+			continue // never deployed whole
+		}
+		out, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: counts})
+		if err != nil {
+			return fmt.Errorf("%s cannot be asked: %w", name, err)
+		}
+		n := 0
+		for _, v := range out.Attributes {
+			some, err := strconv.Atoi(v)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			n += some
+		}
+		if n > 0 {
+			busy = append(busy, fmt.Sprintf("%s has %d messages", strings.TrimSuffix(name, "QueueUrl"), n))
+		}
+	}
+	db := dynamodb.NewFromConfig(cfg)
+	for _, i := range indexes {
+		table := output(s, "StackPrefix") + i.table
+		out, err := db.Scan(ctx, &dynamodb.ScanInput{TableName: &table, IndexName: aws.String(i.index),
+			Limit: aws.Int32(1)})
+		if err != nil {
+			return fmt.Errorf("table %s cannot be asked: %w", table, err)
+		}
+		if len(out.Items) > 0 {
+			busy = append(busy, i.what)
+		}
+	}
+	if len(busy) > 0 {
+		return errors.New("refused, " + g.stack + " is at work: " + strings.Join(busy, ", "))
+	}
+	return nil
+}
+
+// named wants the stack's name, from CONFIRM or typed.
+func (g *guard) named(what string) error {
+	given := g.env("CONFIRM")
+	if given == "" {
+		fmt.Fprintf(g.out, "%s\nType its name to go on (in a pipeline: CONFIRM=%s): ", what, g.stack)
+		line, err := bufio.NewReader(g.in).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		given = strings.TrimSpace(line)
+	}
+	if given != g.stack {
+		return fmt.Errorf("%q is not %q: nothing was done", given, g.stack)
+	}
+	return nil
+}
+
+// protect switches termination protection, which covers the stacks in it, too.
+func (g *guard) protect(ctx context.Context, cfn *cloudformation.Client, on bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := cfn.UpdateTerminationProtection(ctx, &cloudformation.UpdateTerminationProtectionInput{StackName: &g.stack,
+		EnableTerminationProtection: &on})
+	if err == nil && on {
+		fmt.Fprintf(g.out, "%s is protected against deletion\n", g.stack)
+	}
+	return err
+}
+
+func output(s *types.Stack, key string) string {
+	for _, o := range s.Outputs {
+		if aws.ToString(o.OutputKey) == key {
+			return aws.ToString(o.OutputValue)
+		}
+	}
+	return ""
+}

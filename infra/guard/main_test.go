@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// account is AWS with one stack, "shop".
+type account struct {
+	sandbox  string
+	messages string // of the queue of closings, delayed
+	due      string // rows of the index of orders that are due
+	calls    []string
+}
+
+func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	if _, call, ok := strings.Cut(r.Header.Get("X-Amz-Target"), "."); ok {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		switch {
+		case call == "GetQueueAttributes" && strings.Contains(string(body), "/closings"):
+			fmt.Fprintf(w, `{"Attributes":{"ApproximateNumberOfMessages":"0","ApproximateNumberOfMessagesDelayed":%q}}`,
+				a.messages)
+		case call == "GetQueueAttributes":
+			fmt.Fprint(w, `{"Attributes":{"ApproximateNumberOfMessages":"0"}}`)
+		case call == "Scan" && strings.Contains(string(body), "orders_due") && strings.Contains(string(body),
+			`"shop-orders"`):
+			fmt.Fprintf(w, `{"Items":[%s]}`, a.due)
+		case call == "Scan":
+			fmt.Fprint(w, `{"Items":[]}`)
+		}
+		return
+	}
+	form, _ := url.ParseQuery(string(body))
+	switch action := form.Get("Action"); {
+	case action == "DescribeStacks" && form.Get("StackName") != "shop":
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, "<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id x does not "+
+			"exist</Message></Error></ErrorResponse>")
+	case action == "DescribeStacks":
+		outputs := ""
+		for k, v := range map[string]string{"Sandbox": a.sandbox, "StackPrefix": "shop-", "OrdersQueueUrl": "http://" +
+			r.Host + "/1/orders",
+			"ClosingsQueueUrl": "http://" + r.Host + "/1/closings"} {
+			outputs += "<member><OutputKey>" + k + "</OutputKey><OutputValue>" + v + "</OutputValue></member>"
+		}
+		fmt.Fprint(w, "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>shop</StackName>"+
+			"<StackStatus>UPDATE_COMPLETE</StackStatus><Outputs>"+outputs+"</Outputs>"+
+			"</member></Stacks></DescribeStacksResult></DescribeStacksResponse>")
+	default:
+		a.calls = append(a.calls, action+" "+form.Get("EnableTerminationProtection"))
+		fmt.Fprintf(w, "<%sResponse><%sResult/></%sResponse>", action, action, action)
+	}
+}
+
+func TestGuard(t *testing.T) {
+	const off, on = "UpdateTerminationProtection false", "UpdateTerminationProtection true"
+	type env = map[string]string
+	for name, tt := range map[string]struct {
+		action, stack, typed string
+		env                  env
+		spoil                func(a *account)
+		want                 string // of the error; empty: let through
+		calls                []string
+	}{
+		"deploy, typed":         {action: "deploy", typed: "shop\n"},
+		"deploy, in a pipeline": {action: "deploy", env: env{"CONFIRM": "shop"}},
+		"deploy, another name": {action: "deploy", typed: "shopp\n",
+			want: `"shopp" is not "shop": nothing was done`},
+		"deploy, nothing typed": {action: "deploy", want: `"" is not "shop"`},
+		"deploy, the wrong CONFIRM": {action: "deploy", env: env{"CONFIRM": "prod"}, typed: "shop\n",
+			want: `"prod" is not "shop"`},
+		"deploy, new": {action: "deploy", stack: "none"},
+		"deploy, a sandbox": {action: "deploy", spoil: func(a *account) {
+			a.sandbox, a.messages = "true",
+				"9"
+		}},
+		"deploy, messages": {action: "deploy", typed: "shop\n", spoil: func(a *account) { a.messages = "7" },
+			want: "refused, shop is at work: Closings has 7 messages; messages and rows survive a deployment, but " +
+				"do it between sales: BUSY=true goes on"},
+		"deploy, open orders": {action: "deploy", typed: "shop\n",
+			spoil: func(a *account) { a.due = `{"id":{"S":"o1"}}` }, want: "orders wait to be paid or closed"},
+		"deploy, all the same": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
+			spoil: func(a *account) { a.messages = "7" }},
+		"protect":            {action: "protect", calls: []string{on}},
+		"protect, a sandbox": {action: "protect", spoil: func(a *account) { a.sandbox = "true" }},
+		"destroy, typed":     {action: "destroy", typed: "shop\n", calls: []string{off}},
+		"destroy, not":       {action: "destroy", typed: "no\n", want: `"no" is not "shop"`},
+		"destroy, a sandbox": {action: "destroy", spoil: func(a *account) { a.sandbox = "true" }},
+		"destroy, whatever": {action: "destroy", env: env{"BUSY": "true", "CONFIRM": "shop"},
+			spoil: func(a *account) { a.messages = "1" }, want: "stop the sale, and wait until all is handled"},
+		"something else": {action: "remove", want: "want deploy, protect or destroy, not remove"},
+		"destroy, open order": {action: "destroy", typed: "shop\n",
+			spoil: func(a *account) { a.due = `{"id":{"S":"o1"}}` }, want: "orders wait to be paid or closed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &account{sandbox: "false", messages: "0"}
+			if tt.spoil != nil {
+				tt.spoil(a)
+			}
+			server := httptest.NewServer(a)
+			defer server.Close()
+			for k, v := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "test",
+				"AWS_SECRET_ACCESS_KEY": "test"} {
+				t.Setenv(k, v)
+			}
+			var said bytes.Buffer
+			stack := tt.stack
+			if stack == "" {
+				stack = "shop"
+			}
+			g := guard{tt.action, stack, "eu-west-1", strings.NewReader(tt.typed), &said,
+				func(k string) string { return tt.env[k] }}
+			err := g.run(t.Context())
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+			if !slices.Equal(a.calls, tt.calls) {
+				t.Errorf("called %v, want %v", a.calls, tt.calls)
+			}
+		})
+	}
+}
