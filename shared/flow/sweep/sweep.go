@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"seckill/shared/seckill"
@@ -14,12 +15,26 @@ import (
 // maxTold is how many of a run's errors are told one by one; the rest is counted.
 const maxTold = 20
 
-// Sweep is what an instance of a step goes through again and again, one run at a time.
+// Sweep is what an instance of a step goes through again and again. Safe for concurrent use: runs at the same time share
+// only where the next one goes on.
 type Sweep[T any] struct {
 	Meter seckill.Meter // counts what cannot be read
 	Most  int           // rows of a shard that a run may get done; 0: all
 
+	mu sync.Mutex
 	at [seckill.DueShards]string // where a run whose time was up left a shard: the next one in this instance goes on there
+}
+
+func (s *Sweep[T]) left(shard int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at[shard]
+}
+
+func (s *Sweep[T]) leave(shard int, at string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at[shard] = at
 }
 
 // Page reads a page of what is due by now in a shard: after is "" or an earlier page's Next.
@@ -46,7 +61,7 @@ func (s *Sweep[T]) Run(ctx context.Context, now time.Time, page Page[T], each fu
 // shard goes through one shard; false: the run's time is up.
 func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Page[T], each func(context.Context, T) error, errs *Errors) bool {
 	done := 0
-	for after := s.at[shard]; ; s.at[shard] = after {
+	for after := s.left(shard); ; s.leave(shard, after) {
 		if ctx.Err() != nil {
 			return false
 		}
@@ -54,7 +69,7 @@ func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Pag
 		if err != nil {
 			errs.Add(err)
 			if ctx.Err() == nil {
-				s.at[shard] = "" // a cursor that cannot be used may not keep the shard from ever being read
+				s.leave(shard, "") // a cursor that cannot be used may not keep the shard from ever being read
 			}
 			return ctx.Err() == nil
 		}
@@ -71,12 +86,12 @@ func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Pag
 				s.failed(err, errs)
 			}
 			if done == s.Most && done > 0 {
-				s.at[shard] = "" // what is done has left the shard
+				s.leave(shard, "") // what is done has left the shard
 				return true
 			}
 		}
 		if after = page.Next; after == "" {
-			s.at[shard] = ""
+			s.leave(shard, "")
 			return true
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,5 +182,30 @@ func TestMost(t *testing.T) {
 		if len(rows) != max(100-7*run, 60) {
 			t.Fatalf("after %d runs %d rows are left", run, len(rows))
 		}
+	}
+}
+
+// An import of a local run and its schedule may sweep at the same time: the race detector sees what they share.
+func TestRunsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	s := sweep.Sweep[int]{Meter: meter{}}
+	page := func(_ context.Context, _ int, _ time.Time, after string) (seckill.Page[int], error) {
+		if after == "" {
+			return seckill.Page[int]{Rows: []int{1}, Next: "1"}, nil
+		}
+		return seckill.Page[int]{Rows: []int{2}}, nil
+	}
+	var done atomic.Int64
+	var runs sync.WaitGroup
+	for range 4 {
+		runs.Go(func() {
+			if err := s.Run(t.Context(), time.Unix(0, 0), page, func(context.Context, int) error { done.Add(1); return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	runs.Wait()
+	if want := int64(4 * 2 * seckill.DueShards); done.Load() < want/2 {
+		t.Errorf("%d rows were done, want at least %d", done.Load(), want/2)
 	}
 }
