@@ -33,6 +33,7 @@ import (
 const (
 	initTimeout   = 8 * time.Second // Lambda gives init 10 s
 	reportTimeout = time.Second     // of telling Lambda why init failed
+	secretsWait   = 2 * time.Second // of an event that nobody waits for, for a reading of the secrets that is under way
 )
 
 // Settings are one function's (package config).
@@ -52,6 +53,7 @@ type Boot struct {
 	warm    []func(context.Context)       // after the secrets: opens connections
 	load    func(context.Context) (*config.Secrets, error)
 	secrets *config.Secrets
+	awaited bool // a shopper, or the payment provider, waits for the answers
 }
 
 // Run builds a step's handler and serves events until the process ends. build only puts parts together.
@@ -125,6 +127,9 @@ func (b *Boot) each(h apigw.Handler) apigw.Handler {
 		if flushErr := b.Meter.Flush(ctx); flushErr != nil {
 			b.Log.Warn("metrics are late", "err", flushErr)
 		}
+		if b.secrets != nil && !b.awaited {
+			b.secrets.Wait(secretsWait)
+		}
 		return out, err
 	}
 }
@@ -143,8 +148,10 @@ func (b *Boot) refresh() {
 	}
 }
 
-// Options are what the HTTP face of a step is told: o, with what is the same for every step.
+// Options are what the HTTP face of a step is told: o, with what is the same for every step. A step with such a face never
+// waits for its secrets once it has started.
 func (b *Boot) Options(o httpapi.Options) httpapi.Options {
+	b.awaited = true
 	o.Log, o.Version = b.Log, b.base.Version
 	return o
 }

@@ -90,6 +90,32 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	}
 }
 
+// Lambda freezes an instance after its answer. So an event that nobody waits for ends after the reading that it began, and the
+// next event has what was read, however short both are.
+func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
+	t.Parallel()
+	b, clock, fake, _ := newBoot(t, map[string]string{"jwt": "old"})
+	auth := b.Tokens(config.Tokens{KeyName: "jwt"})
+	if err := b.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	event := b.each(func(context.Context, []byte) ([]byte, error) { return nil, nil })
+	fake.SetSecret("jwt", "new")
+	clock.Advance(config.RefreshEvery)
+	for range 2 {
+		if _, err := event(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token, err := jwtauth.Sign("new", "1001", clock.Now().Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := auth.User(token); err != nil {
+		t.Errorf("after two events: %v, want the new secret in use", err)
+	}
+}
+
 // Alipay changes its key: notices are checked with the new one soon, and with nothing else.
 func TestRotatedPublicKeyIsTaken(t *testing.T) {
 	t.Parallel()

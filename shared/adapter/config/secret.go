@@ -201,6 +201,24 @@ func (s *Secrets) Refresh() (changed bool, err error) {
 	return false, nil
 }
 
+// Wait waits up to this long for the reading that Refresh began, if it is under way. It is for events that nobody waits for: Lambda
+// freezes an instance after its answer, and a reading beside rare, short events might be interrupted each time.
+func (s *Secrets) Wait(most time.Duration) {
+	s.mu.Lock()
+	reading := s.reading
+	s.mu.Unlock()
+	if !reading {
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case r := <-s.read:
+		s.read <- r // there is room: the reading's goroutine was the only sender, and has ended
+	case <-timer.C:
+	}
+}
+
 // contentError is what is wrong with a secret that could be read.
 type contentError struct{ what string }
 
