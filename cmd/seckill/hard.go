@@ -312,15 +312,18 @@ func (s *apiStage) seen(ctx context.Context) string {
 			return "Whether it works was not seen: the stack's output Url is no address."
 		}
 		resp, err := client.Do(r)
-		if err != nil {
-			return "Whether it works was not seen: " + address + " cannot be reached from here."
+		heard := "gave no answer within " + seenTimeout.String() // what a function that hangs looks like
+		if err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusTooManyRequests {
+				return "The API answers 429 now."
+			}
+			heard = "answers " + strconv.Itoa(resp.StatusCode)
+		} else if late := (interface{ Timeout() bool })(nil); !errors.As(err, &late) || !late.Timeout() {
+			heard = "cannot be reached from here"
 		}
-		resp.Body.Close()
-		if resp.StatusCode == http.StatusTooManyRequests {
-			return "The API answers 429 now."
-		}
-		if time.Now().After(until) {
-			return fmt.Sprintf("It is not seen yet: %s answers %d.%s", address, resp.StatusCode, again)
+		if time.Now().After(until) || ctx.Err() != nil {
+			return fmt.Sprintf("It is not seen yet: %s %s.%s", address, heard, again)
 		}
 		time.Sleep(seenStep)
 	}

@@ -25,6 +25,7 @@ type gate struct {
 	patches  []string
 	refuse   string // an error of UpdateStage
 	open     bool   // answers 200 whatever the throttle
+	drops    int    // looks that it cuts off without an answer
 }
 
 // patchable are the paths of UpdateStage that it knows, by what GetStage calls them.
@@ -38,6 +39,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
+	case r.URL.Path == "/live/healthz" && g.drops > 0:
+		g.drops--
+		panic(http.ErrAbortHandler)
 	case r.URL.Path == "/live/healthz":
 		if g.settings["*/*"].Rate == 0 && !g.open {
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -291,6 +295,16 @@ func TestHardStopThatIsNotSeen(t *testing.T) {
 			"It is not seen yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds; look "+
 				"again: curl -si "+g.outputs["Url"]+"/healthz\n",
 		) {
+		t.Errorf("exit %d, %s", code, stdout)
+	}
+}
+
+// TestHardStopIsSeenAfterLooksWithoutAnAnswer: a first look may meet functions that hang, before the change has spread.
+func TestHardStopIsSeenAfterLooksWithoutAnAnswer(t *testing.T) {
+	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
+	g.drops = 2
+	code, stdout, _ := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale")
+	if code != exitOK || !strings.Contains(stdout, "The API answers 429 now.\n") {
 		t.Errorf("exit %d, %s", code, stdout)
 	}
 }
