@@ -178,8 +178,8 @@ func TestVerifyJudgesSignedValues(t *testing.T) {
 		{"subject", "", ok}, // an empty value is signed like any other
 		{"subject", "a=b&c&=d", ok},
 		{"subject", "a=b&c=d", seckill.CodeForged}, // stands for a parameter c as well
-		{"passback_params", "x%26y", ok}, // decoded once only
-		{"refund_fee", "10.00", ok},      // a partial refund leaves the trade a success
+		{"passback_params", "x%26y", ok},           // decoded once only
+		{"refund_fee", "10.00", ok},                // a partial refund leaves the trade a success
 	} {
 		form := paidForm(t, g)
 		form.Set(tc.name, tc.value)
