@@ -17,12 +17,12 @@ import (
 // Throttles of the stage (parameters ThrottleRate and ThrottleBurst), which each method has for itself.
 //
 // A crowd presses on three methods: buying, and looking at orders by their item and by their id. What these let through
-// together has to stay below the account's 10,000 and 5,000 at once, or the account's bucket refuses notices of payments
-// as well, whatever the throttle of notify's method: so usual is 2,500 each, not the template's 5,000.
+// together has to stay below the account's 10,000 and 5,000 at once, or the account's bucket refuses notices of
+// payments as well, whatever the throttle of notify's method: so usual is 2,500 each, not the template's 5,000.
 //
-// careful fits a start without a warm instance: Lambda starts 1,000 instances of a function at once, and whom API Gateway
-// lets through beyond that hears 503, so burst + rate × cold start has to be below it. At 400 + 1,000/s a cold start may
-// take 0.6 s.
+// careful fits a start without a warm instance: Lambda starts 1,000 instances of a function at once, and whom API
+// Gateway lets through beyond that hears 503, so burst + rate × cold start has to be below it. At 400 + 1,000/s a cold
+// start may take 0.6 s.
 var (
 	usual   = map[string]account.Throttle{"*/*": {Rate: 2500, Burst: 1200}}
 	careful = map[string]account.Throttle{"*/*": {Rate: 1000, Burst: 400}}
