@@ -20,7 +20,9 @@ func TestColdStart(t *testing.T) {
 			if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
 				t.Fatal(err)
 			}
-			run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+			if !c.forgotten {
+				run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+			}
 			w.aws.Sent("orders")
 			w.aws.Calls()
 			start := w.start
@@ -31,7 +33,7 @@ func TestColdStart(t *testing.T) {
 			}
 			f := start(t, c.step, c.changes...)
 			f.Ready()
-			init := w.aws.Calls()
+			init := slices.Compact(w.aws.Calls()) // on a busy machine the fake answers before the client is done with its request, and is asked again
 			if c.event != nil {
 				if _, err := f.Invoke(c.event(t)); err != nil {
 					t.Fatal(err)
@@ -53,6 +55,7 @@ func TestColdStart(t *testing.T) {
 // coldStart is what a function's cold start has to call.
 type coldStart struct {
 	step        string
+	forgotten   bool // Redis does not have the item
 	changes     []string
 	event       func(*testing.T) []byte // nil: none
 	init, first []string
@@ -61,7 +64,8 @@ type coldStart struct {
 var oneSecret = []string{"GetSecretValue"}
 
 var coldStarts = []coldStart{
-	{step: "buy", event: func(t *testing.T) []byte { return purchase(t, "2002", "1001") }, init: oneSecret, first: []string{"GetItem items", "SendMessage"}},
+	{step: "buy", event: func(t *testing.T) []byte { return purchase(t, "2002", "1001") }, init: oneSecret, first: []string{"SendMessage"}},
+	{step: "buy", forgotten: true, event: func(t *testing.T) []byte { return purchase(t, "2002", "1001") }, init: oneSecret, first: []string{"GetItem items"}},
 	{step: "shop", event: get("/seckill/ing"), init: oneSecret, first: []string{"Scan items"}},
 	{step: "shop", event: get("/seckill/detail/2002"), init: oneSecret, first: []string{"GetItem items"}},
 	{step: "notify", init: oneSecret},

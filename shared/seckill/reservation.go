@@ -136,10 +136,10 @@ const (
 	ReservedAgain  ReserveCode = "again"       // the same request still waits to be placed: Reservation is what is stored
 	ReservedBefore ReserveCode = "before"      // the same request was placed or rejected before: Order
 	ReserveReused  ReserveCode = "reused"      // the same order id with another body: Order
-	ReserveLimit   ReserveCode = "limit"       // over the user's limit: Order is the user's newest
+	ReserveLimit   ReserveCode = "limit"       // over the user's limit, which is Limit: Order is the user's newest, "" without one
 	ReserveNone    ReserveCode = "none"        // 0 units left
 	ReserveFew     ReserveCode = "few"         // fewer left than asked for
-	ReserveEarly   ReserveCode = "not_started" // before the window
+	ReserveEarly   ReserveCode = "not_started" // before the window, which opens at Start
 	ReserveLate    ReserveCode = "ended"       // after it
 	ReserveStopped ReserveCode = "stopped"
 )
@@ -148,6 +148,8 @@ const (
 type ReserveResult struct {
 	Code        ReserveCode
 	Order       string
+	Start       time.Time // UTC
+	Limit       int       // units
 	Reservation Reservation
 }
 

@@ -27,9 +27,8 @@ var chosenFlows = []choice{
 		`			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`,
 		`			_ = f.Stock.Settle(ctx, p.Item, res.Order, p.User, nil)
 			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`},
-	{"stale-time-reserves", "buy has the window judged by the time before it read the item", buyGo,
-		`	now = f.Clock.Now() // the read may have taken long, and the script judges the window by this time (I10)
-`, ``},
+	{"refusal-fresh-forever", "buy keeps in memory for ever what the stock said of an item", buyGo,
+		`case !ok || !itemcache.Fresh(r.at, now):`, `case !ok:`},
 	{"ack-before-place", "consume deletes the message before it has placed the order", consumeGo,
 		`		err = f.order(ctx, d, m.Reservation)`,
 		`		_ = f.Orders.Delete(ctx, d)

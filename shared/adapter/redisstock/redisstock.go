@@ -179,6 +179,10 @@ func (s *Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 	}
 	res := seckill.ReserveResult{Code: seckill.ReserveCode(a.word), Order: a.str(0)}
 	switch res.Code {
+	case seckill.ReserveEarly:
+		res.Order, res.Start = "", time.UnixMilli(int64(a.num(0))).UTC()
+	case seckill.ReserveLimit:
+		res.Limit = a.num(1)
 	case seckill.Reserved:
 		res.Reservation.Request = r
 		res.Reservation.Units, err = splitUnits(a.str(1))

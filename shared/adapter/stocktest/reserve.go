@@ -144,7 +144,7 @@ var reserveCases = []testCase{
 	{"the limit counts unpaid and queued ones, and names the newest", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
-		if res := e.refused(2, "1", 2, seckill.ReserveLimit); res.Order != oid(1) {
+		if res := e.refused(2, "1", 2, seckill.ReserveLimit); res.Order != oid(1) || res.Limit != e.item.Limit {
 			e.Errorf("names %q", res.Order)
 		}
 		e.reserved(3, "1", 1, 3)
@@ -174,7 +174,10 @@ var reserveCases = []testCase{
 			e.item.End.Add(24 * 365 * 10 * time.Hour): seckill.ReserveLate,
 		} {
 			e.now = at
-			e.refused(int(at.UnixMilli()%1_000_000), at.Format("0504.000"), 1, want)
+			res := e.refused(int(at.UnixMilli()%1_000_000), at.Format("0504.000"), 1, want)
+			if early := want == seckill.ReserveEarly; early != res.Start.Equal(start) || early && res.Order != "" {
+				e.Errorf("%s: start %s, order %q", at, res.Start, res.Order)
+			}
 		}
 	}},
 	{"stopped and resumed; an older version changes nothing", func(e *env) {

@@ -15,7 +15,8 @@ import (
 const (
 	Resend    = 30 * time.Second // when repair first sends a reservation's message again
 	wakeEvery = time.Second      // how often an instance reports that an item is not installed
-	sure      = 3 * time.Second  // how far from the window's edges the instance answers by its own clock; beyond SkewBound
+	lookEvery = 10 * time.Second // how often it looks why: thousands of instances and one row that takes 3,000 reads a second
+	sure      = 3 * time.Second  // how far before the window the instance answers by its own clock; beyond SkewBound
 )
 
 // Deps is what the step works with.
@@ -36,18 +37,20 @@ type Flow struct {
 	mu      sync.RWMutex
 	refused map[string]refusal   // by item
 	woke    map[string]time.Time // by item
+	missed  map[string]time.Time // by item: when its row said that it is to be installed, and it was not
 }
 
 // refusal is what the stock said of an item, remembered for a second: it holds for everybody, and says nothing about a
-// shopper's own purchase.
+// shopper's own purchase. start: the sale begins then.
 type refusal struct {
-	err *seckill.Error
-	at  time.Time
+	err   *seckill.Error
+	start time.Time
+	at    time.Time
 }
 
 // New makes an instance.
 func New(d Deps) *Flow {
-	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), refused: map[string]refusal{}, woke: map[string]time.Time{}}
+	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), refused: map[string]refusal{}, woke: map[string]time.Time{}, missed: map[string]time.Time{}}
 }
 
 // Refusals without further content, made once: the sold-out answer allocates nothing.
@@ -59,31 +62,17 @@ var (
 )
 
 // Buy reserves units and enqueues the reservation. It answers an order id only when both the stock and the queue have it: from
-// then on the order gets a row (I11). The error is an *seckill.Error.
+// then on the order gets a row (I11). The script knows the window, the limit and the stop, so that no item is read while the stock has it. The error is an
+// *seckill.Error.
 func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	now := f.Clock.Now()
 	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Created: now, Trace: seckill.Trace(ctx)}
 	if err := r.Validate(); err != nil {
 		return "", err
 	}
-	it, _, err := f.items.Get(ctx, p.Item)
-	if err != nil {
-		return "", seckill.AsError(err)
-	}
-	switch {
-	case p.Count > it.MaxPerOrder():
-		return "", seckill.Invalid("count", "1.."+strconv.Itoa(it.MaxPerOrder()))
-	case now.Before(it.Start.Add(-sure)):
-		return "", notStarted(it, now)
-	case !now.Before(it.End.Add(sure)):
-		return "", errEnded
-	}
 	if e := f.remembered(p.Item, now); e != nil {
 		return "", e
 	}
-
-	now = f.Clock.Now() // the read may have taken long, and the script judges the window by this time (I10)
-	r.Created = now
 	if p.Key != "" {
 		r.Order = seckill.KeyedOrderID(p.Item, p.User, p.Key)
 	} else {
@@ -91,8 +80,7 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	}
 	res, err := f.Stock.Reserve(ctx, now, r, p.Key != "", Resend)
 	if errors.Is(err, seckill.ErrNotInstalled) {
-		f.wake(ctx, p.Item, now)
-		return "", &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill.RetryAfterFault}
+		return "", f.notInstalled(ctx, p, now)
 	}
 	if err != nil {
 		return "", seckill.AsError(err)
@@ -111,50 +99,94 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 		return res.Order, nil
 	}
 	f.Meter.Count(seckill.EventRefused, 1)
-	return "", f.refuse(res, it, now)
+	return "", f.refuse(res, p, now)
 }
 
-func (f *Flow) refuse(res seckill.ReserveResult, it *seckill.Item, now time.Time) error {
+func (f *Flow) refuse(res seckill.ReserveResult, p Purchase, now time.Time) error {
 	switch res.Code {
 	case seckill.ReserveReused:
 		return &seckill.Error{Code: seckill.CodeKeyReused, Order: res.Order}
 	case seckill.ReserveLimit:
+		if most := min(res.Limit, seckill.MaxCount); p.Count > most {
+			return tooMany(most)
+		}
 		return &seckill.Error{Code: seckill.CodeLimitReached, Order: res.Order}
 	case seckill.ReserveNone:
-		f.remember(it.ID, errSoldOut, now)
+		f.remember(p.Item, refusal{err: errSoldOut, at: now})
 		return errSoldOut
 	case seckill.ReserveFew:
 		return errNotEnough
 	case seckill.ReserveEarly:
-		return notStarted(it, now)
+		f.remember(p.Item, refusal{start: res.Start, at: now})
+		return notStarted(res.Start, now)
 	case seckill.ReserveLate:
+		f.remember(p.Item, refusal{err: errEnded, at: now})
 		return errEnded
 	case seckill.ReserveStopped:
-		f.remember(it.ID, errStopped, now)
+		f.remember(p.Item, refusal{err: errStopped, at: now})
 		return errStopped
 	}
 	return seckill.AsError(errors.New("the stock answered " + string(res.Code)))
 }
 
-func notStarted(it *seckill.Item, now time.Time) error {
-	return &seckill.Error{Code: seckill.CodeNotStarted, Start: it.Start, RetryAfter: max(it.Start.Sub(now), seckill.RetryAfterFault)}
+func notStarted(start, now time.Time) *seckill.Error {
+	return &seckill.Error{Code: seckill.CodeNotStarted, Start: start, RetryAfter: max(start.Sub(now), seckill.RetryAfterFault)}
 }
 
+func tooMany(most int) error { return seckill.Invalid("count", "1.."+strconv.Itoa(most)) }
+
+// remembered gives what the stock said of an item within the last second, nil when it has to be asked.
 func (f *Flow) remembered(item string, now time.Time) *seckill.Error {
 	f.mu.RLock()
 	r, ok := f.refused[item]
 	f.mu.RUnlock()
-	if ok && itemcache.Fresh(r.at, now) {
+	switch {
+	case !ok || !itemcache.Fresh(r.at, now):
+		return nil
+	case r.err != nil:
 		return r.err
+	case now.Before(r.start.Add(-sure)):
+		return notStarted(r.start, now)
 	}
-	return nil
+	return nil // near the start the stock decides, not the instance's clock
 }
 
-func (f *Flow) remember(item string, e *seckill.Error, now time.Time) {
+func (f *Flow) remember(item string, r refusal) {
 	f.mu.Lock()
-	f.refused[item] = refusal{e, now} // as many as there are items: an unknown id never gets here
+	f.refused[item] = r // as many as there are items: an unknown id never gets here
 	f.mu.Unlock()
 }
+
+// notInstalled says why the stock does not have an item: there is none, its sale is far off or over, or the stock has forgotten it and is to be rebuilt.
+// The row is looked at first and a rebuild asked for at the next purchase, so that no purchase makes two calls.
+func (f *Flow) notInstalled(ctx context.Context, p Purchase, now time.Time) error {
+	f.mu.RLock()
+	at, ok := f.missed[p.Item]
+	f.mu.RUnlock()
+	if age := now.Sub(at); ok && age >= 0 && age < lookEvery {
+		f.wake(ctx, p.Item, now)
+		return errNotReady
+	}
+	it, _, err := f.items.Get(ctx, p.Item)
+	if err != nil {
+		return seckill.AsError(err)
+	}
+	now = f.Clock.Now() // the read may have taken long
+	switch {
+	case p.Count > it.MaxPerOrder():
+		return tooMany(it.MaxPerOrder())
+	case now.Before(it.Start.Add(-sure)):
+		return notStarted(it.Start, now)
+	case !now.Before(it.End.Add(sure)):
+		return errEnded
+	}
+	f.mu.Lock()
+	f.missed[p.Item] = now
+	f.mu.Unlock()
+	return errNotReady
+}
+
+var errNotReady = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill.RetryAfterFault}
 
 // wake tells consume that an item has to be rebuilt. Losing the message costs little: repair looks each minute.
 func (f *Flow) wake(ctx context.Context, item string, now time.Time) {
