@@ -75,7 +75,7 @@ func TestSameIsSame(t *testing.T) {
 func TestPlantedBugs(t *testing.T) {
 	for _, c := range []struct{ name, old, with string }{
 		{"the highest free number first", "'ZPOPMIN', FREE, count", "'ZPOPMAX', FREE, count"},
-		{"settle keeps what it should free", "if not keep[tostring(n)] then", "if n < 0 then"},
+		{"settle keeps what it should free", "if not given[tostring(n)] then", "if n < 0 then"},
 		{"one more in the count", "{'ok', available(stock, hw)", "{'ok', 1 + available(stock, hw)"},
 		{"an entry stays", "charge(ARGV[2], ARGV[1], function() return nil end)", ""},
 	} {
