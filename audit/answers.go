@@ -144,9 +144,28 @@ func (s *sale) judgeAsked(name string, orders []*order, t *told) {
 	slices.SortFunc(orders, func(a, b *order) int { return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id)) })
 	for i, o := range orders {
 		b := body{int(o.count), o.address}
-		switch room[b]--; {
-		case room[b] < 0:
+		switch {
+		case o.erased: // below
+		case room[b] < 1:
 			missing(o, "of %d units, and user %s did not ask for %d units to this address so often", o.count, name, o.count)
+		case i >= most:
+			missing(o, "is order %d of user %s, who asked for %d", i+1, name, most)
+		}
+		if !o.erased {
+			room[b]--
+		}
+	}
+	left := map[int]int{} // requests that no address has been found for, by count
+	for b, n := range room {
+		left[b.count] += max(n, 0)
+	}
+	for i, o := range orders {
+		if !o.erased {
+			continue
+		}
+		switch left[int(o.count)]--; {
+		case left[int(o.count)] < 0:
+			missing(o, "of %d units, and user %s did not ask for %d units so often", o.count, name, o.count)
 		case i >= most:
 			missing(o, "is order %d of user %s, who asked for %d", i+1, name, most)
 		}

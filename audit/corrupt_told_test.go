@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"slices"
+	"testing"
 	"time"
 
 	"seckill/audit"
@@ -66,6 +67,21 @@ var toldCorruptions = []corruption{
 		o["address"] = "elsewhere"
 		return id(o)
 	}, "I9"},
+	{"an order whose address was erased, of more than was asked for", func(w *world) string {
+		o := w.order(seckill.Expired, 0)
+		erase(o)
+		for i := range w.entries {
+			if e := &w.entries[i]; e.User == text(o, "user") && e.Kind == journal.KindRequest {
+				e.Count++
+			}
+		}
+		return id(o)
+	}, "I9"},
+	{"an order without an address that was not erased", func(w *world) string {
+		o := w.order(seckill.Expired, 0)
+		delete(o, "address")
+		return id(o)
+	}, "I3 I9"},
 	{"an order of more than was asked for", func(w *world) string {
 		o := w.order(seckill.Expired, 0)
 		for i := range w.entries {
@@ -106,4 +122,25 @@ var toldCorruptions = []corruption{
 		})
 		return "items " + item
 	}, "L4"},
+}
+
+// erase does to an order's row what EraseAddress does.
+func erase(o ledger.Row) {
+	delete(o, "address")
+	o["erased"] = int64(1)
+}
+
+// TestErasedAddressesChangeNoVerdict of a good sale.
+func TestErasedAddressesChangeNoVerdict(t *testing.T) {
+	w := atRest()
+	want := w.audit(t)
+	for _, row := range w.tables[ledger.TableOrders] {
+		erase(row)
+	}
+	got := w.audit(t)
+	for i, j := range want.Judgements {
+		if k := got.Judgements[i]; k.ID != j.ID || k.Verdict != j.Verdict {
+			t.Errorf("%s was %s, and is %s: %v", j.ID, j.Verdict, k.Verdict, k.Findings)
+		}
+	}
 }

@@ -60,8 +60,15 @@ func (s *sale) addOrder(d *decoder) {
 	}
 	o := &order{id: own, user: s.userOf(d.text("user")), count: int32(d.number("count")), units: d.units("units"),
 		state: s.state(d, "state"), cancelled: s.state(d, "close_to") == seckill.Cancelled, amount: d.number("amount"),
-		created: d.number("created"), address: addressOf(d.text("address")),
-		due: d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
+		created: d.number("created"),
+		due:     d.row["due_shard"] != nil && d.row["due_at"] != nil, entry: -1}
+	if _, kept := d.row["address"]; !kept && d.row["state"] == string(seckill.Rejected) {
+		o.erased = true
+	} else if d.row["erased"] != nil && !kept {
+		o.erased = d.number("erased") > 0
+	} else {
+		o.address = addressOf(d.text("address"))
+	}
 	if price := d.number("price"); o.amount != price*int64(o.count) {
 		s.broken(i7, "orders "+o.id, "of %d at %d fen asks for %d fen", o.count, price, o.amount)
 	}

@@ -63,6 +63,7 @@ type order struct {
 	changed  int64 // its last change of state
 	released int64 // when it gave its units back, 0 never
 	address  uint64
+	erased   bool // the row has no address any more, or as a rejected one never had
 	user     int32
 	count    int32
 	rows     int32 // unit rows that name it

@@ -44,6 +44,7 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("POST /_local/items/{id}/stock", s.postStock)
 	mux.HandleFunc("POST /_local/hard-stop", s.postHardStop)
 	s.money(mux)
+	mux.HandleFunc("POST /_local/users/{user}/erase", s.postErase)
 	mux.HandleFunc("GET /_local/reconcile/{day}", s.getReconciled)
 	mux.HandleFunc("POST /_local/reconcile/{day}", s.postReconcile)
 	mux.HandleFunc("/_local/", s.unknown)
@@ -112,6 +113,19 @@ func (s *System) postStock(w http.ResponseWriter, r *http.Request) {
 	}
 	it, err := s.desk.AddStock(r.Context(), r.PathValue("id"), *body.Stock)
 	s.answer(w, r, it, err)
+}
+
+// postErase forgets where a user's next orders were to be sent: {"cursor":""} begins, the answer's next goes on.
+func (s *System) postErase(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Cursor string `json:"cursor"`
+	}
+	if err := decode(r, &body); err != nil {
+		s.refuse(w, r, seckill.Invalid("body", ""))
+		return
+	}
+	out, err := s.users.Erase(r.Context(), r.PathValue("user"), body.Cursor)
+	s.answer(w, r, out, err)
 }
 
 type queueState struct {

@@ -31,6 +31,7 @@ import (
 	"seckill/shared/adapter/system"
 	"seckill/shared/flow/buy"
 	"seckill/shared/flow/consume"
+	"seckill/shared/flow/erase"
 	"seckill/shared/flow/expire"
 	"seckill/shared/flow/notify"
 	"seckill/shared/flow/reconcile"
@@ -114,6 +115,7 @@ type System struct {
 	desk     *operator.Desk
 	till     *operator.MoneyDesk
 	bills    *operator.BillDesk
+	users    *operator.UserDesk
 	listener net.Listener
 	server   *http.Server
 	inside   http.Handler // the server's, for calls that never leave the process
@@ -290,6 +292,7 @@ func (s *System) buildFlows() {
 	s.bills = operator.NewBillDesk(s.Reconcile)
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.desk = operator.NewDesk(s.Stage)
+	s.users = operator.NewUserDesk(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Clock: s.Clock}))
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.courtesy},
 		Clock: s.Clock, Meter: s.Meter})
 }

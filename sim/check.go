@@ -80,12 +80,20 @@ func (w *World) checkOrder(id string) error {
 // checkBirth judges an order's first row: I4, I9, I10.
 func (w *World) checkBirth(o *orderRow) error {
 	a := ask{o.user, o.item, o.count, o.address}
+	if o.state == seckill.Rejected && o.address != "" {
+		return fmt.Errorf("I9 order %s is rejected and keeps an address", o.id)
+	}
 	if asked, keyed := w.asked[o.id]; keyed {
-		if !slices.Contains(asked, a) {
+		if !slices.ContainsFunc(asked, func(was ask) bool { return was == a || o.state == seckill.Rejected && was.anywhere() == a }) {
 			return fmt.Errorf("I9 order %s is %v, asked for was %v", o.id, a, asked)
 		}
-	} else if w.placed[a]++; w.placed[a] > w.keyless[a] {
-		return fmt.Errorf("I4/I9 %d orders without a key of %v, asked for %d times", w.placed[a], a, w.keyless[a])
+	} else {
+		for _, a := range slices.Compact([]ask{a, a.anywhere()}) {
+			limit := w.keyless[a]
+			if w.placed[a]++; w.placed[a] > limit {
+				return fmt.Errorf("I4/I9 %d orders without a key of %v, asked for %d times", w.placed[a], a, limit)
+			}
+		}
 	}
 	if at := w.stoppedAt[o.item]; o.state != seckill.Rejected && !at.IsZero() && w.Clock.Now().After(at.Add(2*time.Second)) {
 		return fmt.Errorf("I10 order %s placed at %s, the stop was acknowledged at %s", o.id, w.Clock.Now(), at)

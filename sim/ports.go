@@ -161,6 +161,10 @@ func (l Ledger) Settle(ctx context.Context, p seckill.Payment, from, to seckill.
 	return l.Hook("ledger.Settle", func() error { return l.Next.Settle(ctx, p, from, to) })
 }
 
+func (l Ledger) EraseAddress(ctx context.Context, id string, state seckill.State, at time.Time) error {
+	return l.Hook("ledger.EraseAddress", func() error { return l.Next.EraseAddress(ctx, id, state, at) })
+}
+
 func (l Ledger) Postpone(ctx context.Context, id string, due time.Time) error {
 	return l.Hook("ledger.Postpone", func() error { return l.Next.Postpone(ctx, id, due) })
 }

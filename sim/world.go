@@ -89,6 +89,12 @@ type ask struct {
 	address    string
 }
 
+// anywhere is the same wish as a rejected order has it, which keeps no address.
+func (a ask) anywhere() ask {
+	a.address = ""
+	return a
+}
+
 // Setting is what a world is made of.
 type Setting struct {
 	Items    []seckill.Item // as itemOf makes them
@@ -360,6 +366,7 @@ func (i *Instance) PurchaseOf(p buy.Purchase) (string, error) {
 		w.asked[id] = append(w.asked[id], a)
 	} else {
 		w.keyless[a]++
+		w.keyless[a.anywhere()]++
 	}
 	id, err := i.Buy.Buy(context.Background(), p)
 	if err == nil {

@@ -51,6 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
   seckill refund --help    refund a paid order, or have refused refunds asked for again
   seckill unknown --help   orders of which the payment provider does not say whether they are paid
   seckill reconcile --help match a day's bill of the payment provider against the ledger
+  seckill erase --help     forget where a user's orders were sent
   seckill load --help      have a crowd come at once, and see what it does
   seckill plan --help      what a sale on AWS needs and costs
   seckill keys --help      make the secrets of a stack on AWS
@@ -60,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(getenv), itemsCommand(), paymentsCommand(), refundCommand(), unknownCommand(), reconcileCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
+	root.AddCommand(runCommand(getenv), itemsCommand(), paymentsCommand(), refundCommand(), unknownCommand(), reconcileCommand(), eraseCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -29,6 +29,7 @@ const (
 	stageOutput     = "StageFunction"     // about items
 	refundOutput    = "RefundFunction"    // about money
 	reconcileOutput = "ReconcileFunction" // about bills
+	repairOutput    = "RepairFunction"    // about users
 )
 
 // Limits of calls to AWS.

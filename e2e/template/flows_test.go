@@ -108,19 +108,25 @@ func (s *source) counts(step string, flows []string) ([]seckill.Event, error) {
 }
 
 func (s *source) walk(step string, flows []string) (*walk, error) {
-	start, err := s.Import(flowPath + step)
+	main, err := s.main(step)
 	if err != nil {
 		return nil, err
 	}
-	flow, ok := start.Scope().Lookup("Flow").(*types.TypeName)
-	if !ok {
-		return nil, fmt.Errorf("flow %s has no type Flow", step)
-	}
 	w := &walk{source: s, flows: flows, seen: map[*types.Func]bool{}, calls: map[call]bool{}, events: map[seckill.Event]bool{}}
-	methods := types.NewMethodSet(types.NewPointer(flow.Type()))
-	for i := range methods.Len() {
-		if m := methods.At(i).Obj().(*types.Func); m.Exported() && m.Pkg() == start {
-			w.visit(m)
+	for _, name := range append([]string{step}, main.desks...) {
+		start, err := s.Import(flowPath + name)
+		if err != nil {
+			return nil, err
+		}
+		flow, ok := start.Scope().Lookup("Flow").(*types.TypeName)
+		if !ok {
+			return nil, fmt.Errorf("flow %s has no type Flow", name)
+		}
+		methods := types.NewMethodSet(types.NewPointer(flow.Type()))
+		for i := range methods.Len() {
+			if m := methods.At(i).Obj().(*types.Func); m.Exported() && m.Pkg() == start {
+				w.visit(m)
+			}
 		}
 	}
 	return w, errors.Join(w.errs...)
@@ -246,6 +252,7 @@ func receiver(fn *types.Func) string {
 // parts is what a function's main puts together.
 type parts struct {
 	flows  []string // packages of flows
+	desks  []string // of them, those that it hands to an operator's desk besides the step's own
 	boots  []string // methods of Boot that it calls
 	queues []opened
 }
@@ -267,6 +274,13 @@ func (s *source) main(step string) (p parts, err error) {
 				return true
 			}
 			sel, ok := c.Fun.(*ast.SelectorExpr)
+			if ok && types.ExprString(sel.X) == "operator" && strings.HasSuffix(sel.Sel.Name, "Desk") && len(c.Args) > 0 {
+				if made, ok := c.Args[0].(*ast.CallExpr); ok {
+					if name, isNew := strings.CutSuffix(types.ExprString(made.Fun), ".New"); isNew {
+						p.desks = append(p.desks, name)
+					}
+				}
+			}
 			if !ok || types.ExprString(sel.X) != "b" {
 				return true
 			}

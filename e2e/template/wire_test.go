@@ -129,7 +129,8 @@ func wires(t *testing.T) map[string][]right {
 			func(ctx context.Context) error {
 				return l.Refunded(ctx, pay, "", seckill.RefundOwed, seckill.Refunded, now, "c")
 			}},
-		"Ledger.Hasten": {func(ctx context.Context) error { return l.Hasten(ctx, "o1", now, "c") }},
+		"Ledger.EraseAddress": {func(ctx context.Context) error { return l.EraseAddress(ctx, "o1", seckill.Paid, now) }},
+		"Ledger.Hasten":       {func(ctx context.Context) error { return l.Hasten(ctx, "o1", now, "c") }},
 		"Ledger.KeepNotice": {func(ctx context.Context) error {
 			return l.KeepNotice(ctx, seckill.KeptNotice{Order: "o1", ID: "n", At: now})
 		}},

@@ -1,21 +1,31 @@
-// Command repair is the step that keeps stock and ledger together, as a Lambda function that runs each minute.
+// Command repair is the step that keeps stock and ledger together, as a Lambda function that runs each minute. Being the only one that
+// reaches stock and ledger both without a crowd, it also carries out the operator's commands about a user.
 package main
 
 import (
+	"log/slog"
+	"os"
+
 	"seckill/functions/internal/boot"
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
+	"seckill/shared/adapter/operator"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/flow/erase"
 	"seckill/shared/flow/repair"
 )
 
 func main() {
 	boot.Run("repair", func(s config.Repair, b *boot.Boot) apigw.Handler {
 		ledger, items := b.Ledger()
+		stock := b.Stock(s.Redis)
 		flow := repair.New(repair.Deps{
-			Stock: b.Stock(s.Redis), Ledger: ledger, Items: items,
+			Stock: stock, Ledger: ledger, Items: items,
 			Orders: b.Queue(s.Orders.URL, ""),
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
 		})
-		return apigw.Schedule(flow.Run)
+		users := operator.NewUserDesk(erase.New(erase.Deps{Stock: stock, Ledger: ledger, Items: items, Clock: b.Clock}))
+		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
+		return apigw.ScheduleOr(apigw.Schedule(flow.Run), users.Handler(audit))
 	})
 }

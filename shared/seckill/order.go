@@ -30,10 +30,11 @@ type Change struct {
 type Order struct {
 	ID, Item, User string
 	Count          int
-	Units          []int // the units it holds; empty once given back
-	Price          Fen   // per unit, fixed at placement
-	Amount         Fen   // Price × Count
-	Address        string
+	Units          []int     // the units it holds; empty once given back
+	Price          Fen       // per unit, fixed at placement
+	Amount         Fen       // Price × Count
+	Address        string    // where to; "" once it was erased, and when rejected: nothing is sent
+	Erased         time.Time // when the address was erased; zero: it was not
 	State          State
 	Created        time.Time // when buy received the request
 	Placed         time.Time // when the row was written
@@ -149,6 +150,8 @@ type Ledger interface {
 	Postpone(ctx context.Context, id string, due time.Time) error
 	// Hasten makes an order that is still in closing due at once, and says in its history who wanted it. ErrStateChanged.
 	Hasten(ctx context.Context, id string, at time.Time, cause string) error
+	// EraseAddress forgets where to an order that is in this state was to be sent, and changes nothing else. ErrStateChanged.
+	EraseAddress(ctx context.Context, id string, state State, at time.Time) error
 	// KeepNotice keeps a notify, of which another with its order and id is not kept yet.
 	KeepNotice(ctx context.Context, n KeptNotice) error
 	// KeepReconciliation keeps what came of a reconciliation beside those of the same day before it.

@@ -67,7 +67,7 @@ type Seen struct {
 	Order   string
 	State   seckill.State
 	Count   int    // 0 where the answer has neither count, address nor units
-	Address string // meaningful when Count is not 0
+	Address string // meaningful when Count is not 0; "" of a rejected order, which keeps none
 	Units   []int  // meaningful when Count is not 0
 }
 
@@ -183,6 +183,9 @@ type body struct {
 }
 
 func (op *Op) body() body { return body{op.Count, op.Address} }
+
+// bare says that the order has lost its address.
+func (s *Seen) bare() bool { return s.State == seckill.Rejected && s.Address == "" }
 
 func (s *Seen) body() body { return body{s.Count, s.Address} }
 

@@ -20,7 +20,7 @@ func (p *partition) plan(opt *Options) int {
 		switch {
 		case e.op.made() != "" && e.op.Key == "":
 			p.knows(e.op.made(), e.op.body())
-		case e.seen != nil && e.seen.Count > 0:
+		case e.seen != nil && e.seen.Count > 0 && !e.seen.bare():
 			p.knows(e.seen.Order, e.seen.body())
 		}
 	}

@@ -211,7 +211,7 @@ func (s *Seen) placed() bool {
 func (p *partition) asked(s *Seen) bool {
 	for i := range p.entries {
 		op := p.entries[i].op
-		if op.Kind != Buy || op.body() != s.body() {
+		if op.Kind != Buy || op.Count != s.Count || op.Address != s.Address && !s.bare() {
 			continue
 		}
 		if op.Key != "" && p.orderOf(op.Key) == s.Order || op.made() == s.Order || op.Key == "" && op.maybe() {

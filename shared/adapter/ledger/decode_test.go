@@ -61,6 +61,8 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 		{ret, "v", int64(2), returns, "returns row 12/a has version v=2"},
 		{b, "user", nil, order, "orders row b: attribute user is not a text"},
 		{b, "address", []string{"secret street"}, order, "attribute address is not a text"},
+		{b, "address", nil, order, "orders row b: attribute address is not a text"},
+		{b, "erased", "once", order, "attribute erased is not a number"},
 		{b, "count", "1", order, "attribute count is not a number"},
 		{b, "pay_by", "soon", order, "attribute pay_by is not a number"},
 		{b, "close_to", int64(1), order, "attribute close_to is not a text"},

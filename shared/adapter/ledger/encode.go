@@ -107,7 +107,6 @@ func encodeOrder(o *seckill.Order) Row {
 	row["count"] = int64(o.Count)
 	row["price"] = int64(o.Price)
 	row["amount"] = int64(o.Amount)
-	row["address"] = o.Address
 	row["title"] = o.Title
 	row["state"] = string(o.State)
 	row["created"] = o.Created.UnixMilli()
@@ -118,8 +117,9 @@ func encodeOrder(o *seckill.Order) Row {
 	row["item_shard"] = itemShardKey(o.Item, orderShard(o.ID))
 	if o.State == seckill.Rejected {
 		row["reason"] = string(o.Reason)
-		return row
+		return row // without an address: no list by user has it, by which it could be erased, and nothing is sent
 	}
+	row["address"] = o.Address
 	row["units"] = encodeUnits(o.Units)
 	row["pay_by"] = o.PayBy.UnixMilli()
 	row["placed_by"] = o.User
@@ -133,13 +133,19 @@ func decodeOrder(row Row) (seckill.Order, error) {
 	o := seckill.Order{
 		ID: d.text("id"), Item: d.text("item"), User: d.text("user"), Count: int(d.number("count")),
 		Units: d.units(), Price: seckill.Fen(d.number("price")), Amount: seckill.Fen(d.number("amount")),
-		Address: d.text("address"), State: seckill.State(d.text("state")),
+		Address: d.optional("address"), State: seckill.State(d.text("state")),
 		Created: d.time("created"), Placed: d.time("placed"),
 		CloseTo: seckill.State(d.optional("close_to")), Reason: seckill.Code(d.optional("reason")),
 		Title: d.text("title"), Buckets: int(d.number("buckets")), History: d.history(),
 	}
 	if _, ok := row["pay_by"]; ok {
 		o.PayBy = d.time("pay_by")
+	}
+	switch _, erased := row["erased"]; {
+	case erased:
+		o.Erased = d.time("erased")
+	case o.State != seckill.Rejected:
+		d.text("address") // which has to be there
 	}
 	if d.err == nil && o.State.Info().State == "" {
 		d.fail("state", "a known state")

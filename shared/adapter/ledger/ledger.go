@@ -166,6 +166,16 @@ func (l *Ledger) Hasten(ctx context.Context, id string, at time.Time, cause stri
 	return changed(c, err, "hasten", id)
 }
 
+// EraseAddress implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
+func (l *Ledger) EraseAddress(ctx context.Context, id string, state seckill.State, at time.Time) error {
+	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+		Set:    Row{"erased": at.UnixMilli()},
+		Remove: []string{"address"},
+		If:     []Cond{Eq("state", string(state))},
+	}})
+	return changed(c, err, "erase the address of", id)
+}
+
 // changed names the outcome of a change of one order row.
 func changed(c *Canceled, err error, doing, id string) error {
 	if err != nil {

@@ -109,6 +109,7 @@ var lifeSteps = []struct {
 	{"Refunded and move", "Transact 2", func(l seckill.Ledger) error {
 		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, "", seckill.RefundOwed, seckill.Refunded, start, "c")
 	}},
+	{"EraseAddress", "Transact 1", func(l seckill.Ledger) error { return l.EraseAddress(ctx, "a", seckill.Expired, start) }},
 	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
 	{"PaymentsOn", "16 × Index", func(l seckill.Ledger) error { return second(l.PaymentsOn(ctx, "2026-07-01", "", 9)) }},

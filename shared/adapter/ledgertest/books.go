@@ -107,6 +107,47 @@ var bookCases = []testCase{
 	}},
 }
 
+// erasures: an address goes, and nothing else.
+var erasures = []testCase{
+	{"an erased address is gone from the order and every list of it, and nothing else is", func(s *suite) {
+		o := s.closing(s.placed("1", "7", 1, 2), seckill.Expired)
+		s.ok(s.Ledger.GiveBack(s.ctx, s.read(o.ID), now, "c"))
+		was := s.read(o.ID)
+		other := s.placed("1", "8", 3)
+		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, seckill.Expired, now))
+		want := was
+		want.Address, want.Erased = "", now
+		s.same("order", s.read(o.ID), want)
+		s.Settle()
+		list, err := s.Ledger.OrdersByUser(s.ctx, "7", "", 10)
+		s.ok(err)
+		s.same("the user's list", list.Orders, []seckill.Order{want})
+		list, err = s.Ledger.OrdersByItem(s.ctx, "1", "", 10)
+		s.ok(err)
+		s.same("orders of the item", len(list.Orders), 2)
+		s.same("another's order", s.read(other.ID), other)
+		again := now.Add(time.Hour)
+		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, seckill.Expired, again))
+		want.Erased = again
+		s.same("erased again", s.read(o.ID), want)
+	}},
+	{"an address is erased only in the state that was read, and a repeated request does not write it back", func(s *suite) {
+		o := s.placed("1", "7", 1)
+		for _, c := range []struct {
+			id    string
+			state seckill.State
+		}{{o.ID, seckill.Expired}, {s.order("1", "9", 3).ID, seckill.Expired}} {
+			s.refused("another state", isError(seckill.ErrStateChanged), func() error { return s.Ledger.EraseAddress(s.ctx, c.id, c.state, now) })
+		}
+		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, seckill.PendingPayment, now))
+		s.refused("placed again", isError(seckill.ErrOrderExists), func() error { return s.Ledger.Place(s.ctx, o, 5) })
+		s.refused("rejected", isError(seckill.ErrOrderExists), func() error { return s.Ledger.Reject(s.ctx, o) })
+		if got := s.read(o.ID); got.Address != "" {
+			s.Errorf("the address is back: %q", got.Address)
+		}
+	}},
+}
+
 // trades reads a listing of payments page by page and gives their trades in order.
 func (s *suite) trades(limit int, read func(after string) (seckill.Page[seckill.Payment], error)) (nos []string) {
 	s.Helper()

@@ -42,6 +42,8 @@ type request struct {
 	TradeNo string          `json:"trade_no,omitempty"` // learn: the provider's number
 	Raw     bool            `json:"raw,omitempty"`      // case: with each notify as it came
 	Day     string          `json:"day,omitempty"`      // of a bill
+	User    string          `json:"user,omitempty"`     // erase
+	Cursor  string          `json:"cursor,omitempty"`   // erase: where the step before ended
 }
 
 // argument is one that a request can have: whether it has it, whether it is right then, and what is wanted.
@@ -62,6 +64,8 @@ func (r *request) arguments() []argument {
 		{"why", r.Why != "", true, ""}, // the flow knows its limits
 		{"restock", r.Restock, true, ""},
 		{"raw", r.Raw, true, ""},
+		{"user", r.User != "", ValidUser(r.User), userWanted},
+		{"cursor", r.Cursor != "", len(r.Cursor) <= maxCursor, fmt.Sprintf("1..%d", maxCursor)},
 		{"day", r.Day != "", seckill.ValidDay(r.Day), "2006-01-02"},
 	}
 }

@@ -75,6 +75,9 @@ func (r *request) attrs() []slog.Attr {
 	if r.Day != "" {
 		what = append(what, slog.String("day", short(r.Day)))
 	}
+	if r.User != "" {
+		what = append(what, slog.String("user", short(r.User)))
+	}
 	if r.TradeNo != "" {
 		what = append(what, slog.String("trade_no", short(r.TradeNo)))
 	}

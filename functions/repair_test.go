@@ -1,0 +1,28 @@
+package functions_test
+
+import (
+	"context"
+	"testing"
+
+	"seckill/shared/adapter/operator"
+)
+
+// TestRepairFunctionOfAnOperator: it erases a user's addresses, says in its log who asked for whom, whatever LOG_LEVEL says, and refuses every
+// other event.
+func TestRepairFunctionOfAnOperator(t *testing.T) {
+	w := newWorld(t)
+	f := w.start(t, "repair", "LOG_LEVEL", "error")
+	desk := operator.UserClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
+		Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
+	if done, err := desk.Erase(t.Context(), "1001", ""); err != nil || done.Next != "" {
+		t.Errorf("erase: %+v, %v", done, err)
+	}
+	if out, err := f.Invoke([]byte(`{"operate":{"command":"erase","who":"a","user":"1001"}}`)); err == nil || out != nil {
+		t.Errorf("an event of another kind: %s, want an error", out)
+	}
+	for _, want := range []string{`"command":"erase","user":"1001","orders":0,"erased":0,"result":"unchanged"`, desk.Who, `"msg":"event refused"`} {
+		if !f.Says(want) {
+			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package local_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/audit"
+	"seckill/local"
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/flow/buy"
+	"seckill/shared/seckill"
+)
+
+// addresses counts the rows of orders, and the keys of Redis, that have the tests' address; only with the user's id if it is given.
+func (w *world) addresses(user string) (n int) {
+	w.t.Helper()
+	for _, row := range w.Rows.Dump(ledger.TableOrders) {
+		if row["user"] == user && strings.Contains(fmt.Sprint(row), address) {
+			n++
+		}
+	}
+	items, err := w.Items.List(w.t.Context(), time.Time{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range items {
+		err := w.Dump(w.t.Context(), &items[i], func(l *audit.Line) error {
+			if l.Key != "" && strings.Contains(l.Value, address) && strings.Contains(l.Value, "|"+user+"|") {
+				n++
+			}
+			return nil
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// TestErasedAddressesAreGone from rows and Redis, and a message that still has one does not write it back; the books stay as they are.
+func TestErasedAddressesAreGone(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Item{live("5", 10, 5), live("6", 10, 5)}})
+	var orders []string
+	for _, item := range []string{"5", "5", "6"} {
+		order, _ := w.bought("1001", item)
+		orders = append(orders, order)
+		if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", ""); a.status != http.StatusOK {
+			t.Fatal(a)
+		}
+		w.awaitState("1001", item, seckill.Cancelled)
+	}
+	kept, pay := w.bought("1002", "5")
+	w.payAtCashier(pay)
+	w.awaitState("1002", "5", seckill.Paid)
+	w.settled()
+	erase := func(user string) answer { return w.call("", "POST", "/_local/users/"+user+"/erase", `{"cursor":""}`) }
+
+	if a := erase("1002"); a.status != 422 || !strings.Contains(a.raw, kept+", paid") || w.addresses("1002") != 1 {
+		t.Errorf("goods are to be shipped: %v", a)
+	}
+	message := seckill.Message{Kind: seckill.MessageOrder}
+	for _, id := range orders {
+		o, err := w.Ledger.Order(t.Context(), id)
+		if err != nil || o.Address != address {
+			t.Fatalf("%+v, %v", o, err)
+		}
+		message.Reservation = seckill.Reservation{Request: seckill.Request{Order: o.ID, Item: o.Item, User: o.User, Count: o.Count,
+			Address: o.Address, Created: o.Created}, Units: []int{1}}
+	}
+	books := func() string {
+		all := ""
+		for _, table := range []string{ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments, ledger.TableReturns} {
+			all += fmt.Sprint(w.Rows.Dump(table))
+		}
+		return all
+	}
+	before := books()
+	if a := erase("1001"); a.status != 200 || a.raw != `{"orders":3,"erased":3}`+"\n" || w.addresses("1001") != 0 {
+		t.Errorf("erased: %v; %d addresses are left", a, w.addresses("1001"))
+	}
+	if a := erase("1001"); a.status != 200 || a.raw != `{"orders":3,"erased":0}`+"\n" {
+		t.Errorf("erased again: %v", a)
+	}
+	if books() != before {
+		t.Error("the books are others now")
+	}
+	if a := w.call(w.token("1001"), "GET", "/order/"+orders[0], nil); a.status != 200 || a.json["address"] != "" || a.text("state") != "cancelled" {
+		t.Errorf("the order's page: %v", a)
+	}
+	if a := w.call(w.token("1001"), "GET", "/order/list", nil); a.status != 200 || strings.Count(a.raw, `"id":"o`) != 3 {
+		t.Errorf("the list: %v", a)
+	}
+
+	for _, units := range [][]int{{1}, {}} { // as it was sent, and as a redraw that found too few left it
+		message.Reservation.Units = units
+		if err := w.Orders.Send(t.Context(), message, 0); err != nil {
+			t.Fatal(err)
+		}
+		w.settled()
+	}
+	w.Redis.Flush() // and Redis has forgotten that it was placed
+	w.pass(time.Minute)
+	if err := w.Orders.Send(t.Context(), message, 0); err != nil {
+		t.Fatal(err)
+	}
+	w.settled()
+	if n := w.addresses("1001"); n != 0 {
+		t.Errorf("messages wrote %d addresses back", n)
+	}
+	w.pass(time.Minute)
+	w.drained()
+}
+
+// TestNothingIsErasedWhileAnOrderWaits to be placed.
+func TestNothingIsErasedWhileAnOrderWaits(t *testing.T) {
+	t.Parallel()
+	w := start(t, local.Options{Items: []seckill.Item{live("5", 10, 5)}})
+	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1, Address: address, Created: w.Clock.Now()}
+	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), r, true, buy.Resend); err != nil {
+		t.Fatal(err)
+	}
+	a := w.call("", "POST", "/_local/users/1001/erase", `{}`)
+	if a.status != 422 || !strings.Contains(a.raw, r.Order+", queued") {
+		t.Errorf("%v", a)
+	}
+	for user, want := range map[string]int{"0x1": 422, "99999999999999999999999": 422, "77": 200} {
+		if a := w.call("", "POST", "/_local/users/"+user+"/erase", `{}`); a.status != want {
+			t.Errorf("user %s: %v, want %d", user, a, want)
+		}
+	}
+	w.pass(time.Minute) // repair sends its message
+	w.drained()
+}
