@@ -56,7 +56,7 @@ func TestEachRuleNotices(t *testing.T) {
 		"on demand":                  {"BillingMode: PAY_PER_REQUEST", "BillingMode: PROVISIONED", "UnitsTable: a table that is not on demand"},
 		"recovery":                   {"PointInTimeRecoveryEnabled: true", "PointInTimeRecoveryEnabled: false", "UnitsTable: a table without point-in-time"},
 		"deletion":                   {"DeletionPolicy: RetainExceptOnCreate", "DeletionPolicy: Delete", "UnitsTable: a table that goes"},
-		"silent alarm":               {"AlarmActions: &tell [!Ref AlarmTopic]", "AlarmActions: &tell []", "tells nobody"},
+		"silent alarm":               {"          AlarmActions: &tell [!Ref AlarmTopic]", "          AlarmActions: &tell []", "tells nobody"},
 		"no runbook":                 {"docs/runbooks/api-faults.md", "", "ApiFaultsAlarm: an alarm without a runbook"},
 		"star":                       {"Resource: !Ref OrdersQueueArn", `Resource: "*"`, "without a reason"},
 		"star in a list":             {"Resource: !Ref OrdersQueueArn", `Resource: ["*"]`, "without a reason"},

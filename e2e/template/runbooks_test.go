@@ -16,8 +16,13 @@ var runbook = regexp.MustCompile(`docs/runbooks/([a-z-]+)\.md`)
 func TestRunbooks(t *testing.T) {
 	folder := filepath.Join(root, "docs", "runbooks")
 	about := map[string][]string{} // alarms' names, by page
-	for _, a := range open(t).resources(kindAlarm) {
-		name := strings.TrimPrefix(str(a.prop(), "AlarmName", "Fn::Sub"), "${AWS::StackName}-")
+	all := open(t)
+	cache, err := parse(all.files["infra/cache.yaml"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range append(all.resources(kindAlarm), (&template{tree: cache}).resources(kindAlarm)...) {
+		name := strings.TrimPrefix(strings.TrimPrefix(str(a.prop(), "AlarmName", "Fn::Sub"), "${AWS::StackName}-"), "${Name}-")
 		page := runbook.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
 		if page == nil || !strings.HasPrefix(name, page[1]) {
 			t.Errorf("%s: the alarm %s names the page %v", a.id, name, page)

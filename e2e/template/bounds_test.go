@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"seckill/plan"
+)
+
+// TestNotifyHasItsOwnThrottle: Alipay's notifications do not share a crowd's token bucket.
+func TestNotifyHasItsOwnThrottle(t *testing.T) {
+	got := map[string]string{}
+	for _, m := range list(open(t).resource("Api").prop(), "MethodSettings") {
+		got[str(m, "ResourcePath")+" "+str(m, "HttpMethod")] = str(m, "ThrottlingRateLimit", "Ref") + " " + str(m, "ThrottlingBurstLimit", "Ref")
+	}
+	if diff := cmp.Diff(map[string]string{"/* *": "ThrottleRate ThrottleBurst", "/seckill/alipay/notify POST": "NotifyRate NotifyBurst"}, got); diff != "" {
+		t.Errorf("-want +got: %s", diff)
+	}
+}
+
+// TestReservations: what a crowd must not starve has instances of its own when the account is large enough, and nothing has otherwise.
+func TestReservations(t *testing.T) {
+	tpl := open(t)
+	params := maps.Clone(whole)
+	params["ConsumeConcurrency"] = "50"
+	for _, c := range []struct {
+		on   string
+		want map[string]string
+	}{{"false", map[string]string{}}, {"true", map[string]string{"consume": "50", "notify": "90", "expire": "10", "refund": "5", "repair": "5", "stage": "10"}}} {
+		params["ReserveConcurrency"] = c.on
+		w, got, sum := tpl.deploy(params), map[string]string{}, 0
+		for step, f := range tpl.functions() {
+			v, err := w.eval(f.prop("ReservedConcurrentExecutions"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v != nil && v != (nothing{}) {
+				got[step] = fmt.Sprint(v)
+				if n, ok := v.(int); ok && step != "consume" {
+					sum += n
+				}
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("ReserveConcurrency=%s: -want +got: %s", c.on, diff)
+		}
+		if c.on == "true" && (sum != 120 || sum+100+int(plan.Today.Consume) > 1000) {
+			t.Errorf("%d are reserved beside consume's", sum)
+		}
+	}
+}
+
+// TestAnyPartition: no template names AWS's first partition. Service principals and the names of endpoint services read the same in aws-cn.
+func TestAnyPartition(t *testing.T) {
+	allowed := []string{"lambda.amazonaws.com", "apigateway.amazonaws.com"}
+	files := open(t).files
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		for _, found := range regexp.MustCompile(`arn:aws:|[a-z0-9.-]+\.amazonaws\.com`).FindAllString(string(files[name]), -1) {
+			if !slices.Contains(allowed, found) {
+				t.Errorf("%s names %s", name, found)
+			}
+		}
+	}
+}
+
+// TestQueuesRefusePlainHTTP: each queue is in the policy that denies what comes without TLS.
+func TestQueuesRefusePlainHTTP(t *testing.T) {
+	tpl, held := open(t), map[string]bool{}
+	for _, p := range tpl.resources("AWS::SQS::QueuePolicy") {
+		s := list(p.prop("PolicyDocument"), "Statement")[0]
+		if str(s, "Effect") == "Deny" && str(s, "Condition", "Bool", "aws:SecureTransport") == "false" && str(s, "Action") == "sqs:*" {
+			for _, q := range list(p.prop(), "Queues") {
+				held[target(q)] = true
+			}
+		}
+	}
+	for _, q := range tpl.resources(kindQueue) {
+		if !held[q.id] {
+			t.Errorf("%s takes messages without TLS", q.id)
+		}
+	}
+}
+
+// TestEndpointsAreOfThisAccount: what leaves the network by an endpoint reaches this account's resources, by its principals.
+func TestEndpointsAreOfThisAccount(t *testing.T) {
+	tree, err := parse(open(t).files["infra/network.yaml"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoints := (&template{tree: tree}).resources("AWS::EC2::VPCEndpoint")
+	for _, e := range endpoints {
+		statements := list(e.prop("PolicyDocument"), "Statement")
+		if len(statements) != 1 || str(statements[0], "Condition", "StringEquals", "aws:PrincipalAccount", "Ref") != "AWS::AccountId" ||
+			str(statements[0], "Condition", "StringEquals", "aws:ResourceAccount", "Ref") != "AWS::AccountId" {
+			t.Errorf("%s lets through %v", e.id, statements)
+		}
+	}
+	if len(endpoints) != 3 {
+		t.Errorf("%d endpoints", len(endpoints))
+	}
+}
