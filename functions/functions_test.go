@@ -77,7 +77,7 @@ func TestRecordedEvents(t *testing.T) {
 		t.Fatalf("purchase: %+v", bought)
 	}
 	sent := w.aws.Sent("orders")
-	if len(sent) != 1 || !strings.Contains(sent[0], bought.text("order_id")) || !strings.Contains(sent[0], `"trace":"Root=1-69120f5e-3d2f8a6b7c5d4e3f2a1b0c9d"`) {
+	if len(sent) != 1 || !strings.Contains(sent[0], bought.text("order_id")) || !strings.Contains(sent[0], `"trace":"TxQ0HFj6liAEPMA="`) {
 		t.Fatalf("orders queue: %q, want the order with the request's id", sent)
 	}
 	for name, c := range map[string]struct {

@@ -380,10 +380,16 @@ const answerTime = 25 * time.Second
 
 // whole has a request answered whatever its client does meanwhile. net/http takes the end of what a client sends for its leaving and ends the request's context,
 // though a client may close its side and wait for the answer. A function is not told either that somebody left.
+//
+// The request gets an id, by which the log names it, and which its answer has as X-Request-Id; one that the client sends is not looked at.
 func whole(next http.Handler) http.Handler {
+	ids := system.NewIDs(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
+		id := ids.Token()
+		w.Header()["X-Request-Id"] = []string{id}
+		ctx = seckill.WithTrace(ctx, id)
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

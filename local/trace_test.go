@@ -135,34 +135,38 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 			return slices.Clone(sent)
 		})
 	}
-	buy := func(trace string) answer {
-		return w.call(w.token("1001"), "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1, "address": address}, "X-Request-Id", trace)
+	buy := func() answer { // whose id is the server's, whatever the client says
+		return w.call(w.token("1001"), "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1, "address": address}, "X-Request-Id", "mine", "X-Amzn-Trace-Id", "Root=1-mine")
 	}
-	if a := buy("bought-1"); a.status != 200 {
-		t.Fatal(a)
+	id := func(a answer) string { return a.header.Get("X-Request-Id") }
+	a := buy()
+	if a.status != 200 || id(a) == "" || id(a) == "mine" {
+		t.Fatal(a, a.header)
 	}
+	bought := id(a)
 	order := w.awaitState("1001", "5", seckill.PendingPayment).text("order_id")
-	await("order bought-1")
-	await("close bought-1")
+	await("order " + bought)
+	await("close " + bought)
 
-	if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil, "X-Request-Id", "cancelled-1"); a.status != 200 {
+	if a = w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.status != 200 {
 		t.Fatal(a)
 	}
-	await("close cancelled-1")
+	cancelled := id(a)
+	await("close " + cancelled)
 	said := func(want ...string) {
 		t.Helper()
 		w.eventually("log", func() bool { return slices.Equal(log.failures(t), want) }, func() any { return log.failures(t) })
 	}
-	said("closings " + order + " cancelled-1")
+	said("closings " + order + " " + cancelled)
 	w.pass(2 * time.Second) // the first backoff
-	await("return cancelled-1")
-	said("closings "+order+" cancelled-1", "orders "+order+" cancelled-1")
+	await("return " + cancelled)
+	said("closings "+order+" "+cancelled, "orders "+order+" "+cancelled)
 	w.pass(2 * time.Second)
 	w.awaitState("1001", "5", seckill.Cancelled)
 
 	// Without its message an order is closed by the schedule, whose minute is the request then.
 	closings.lose.Store(true)
-	if a := buy("bought-2"); a.status != 200 {
+	if a = buy(); a.status != 200 {
 		t.Fatal(a)
 	}
 	w.awaitState("1001", "5", seckill.PendingPayment)
@@ -171,17 +175,16 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	await("return expire@")
 	closings.lose.Store(false)
 
-	var a answer
 	told := 0 // the first purchase has buy look why, the second has it ask for the rebuild
 	w.eventually("stock that has forgotten the item", func() bool {
 		w.Redis.Flush()
-		a = buy("bought-3") // unless the minute's repair was quicker
+		a = buy() // unless the minute's repair was quicker
 		if a.text("code") == "not_ready" {
 			told++
 		}
 		return told == 2
 	}, func() any { return a })
-	await("wake bought-3")
+	await("wake " + id(a))
 	w.pass(time.Minute)
 	w.drained()
 }

@@ -118,7 +118,7 @@ func proxyEvent(r *http.Request, resource string, body []byte) *events.APIGatewa
 	}
 	e := &events.APIGatewayProxyRequest{Resource: resource, Path: r.URL.Path, HTTPMethod: r.Method, Headers: single, MultiValueHeaders: multi, Body: string(body),
 		RequestContext: events.APIGatewayProxyRequestContext{ResourcePath: resource, HTTPMethod: r.Method, Path: "/" + stage + r.URL.Path, Stage: stage, Protocol: r.Proto,
-			RequestID: id, RequestTimeEpoch: now.UnixMilli(), Identity: events.APIGatewayRequestIdentity{SourceIP: source}}}
+			RequestID: id, ExtendedRequestID: id, RequestTimeEpoch: now.UnixMilli(), Identity: events.APIGatewayRequestIdentity{SourceIP: source}}}
 	if query := r.URL.Query(); len(query) > 0 {
 		e.MultiValueQueryStringParameters, e.QueryStringParameters = query, map[string]string{}
 		for name, values := range query {

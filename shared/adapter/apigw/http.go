@@ -12,20 +12,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"seckill/shared/adapter/guard"
 	"seckill/shared/seckill"
 )
 
-// traceHeader is what API Gateway and its kin put a request's id into; idHeader is where package httpapi looks for it first. A client's own id
-// is not passed on: it would name requests as it likes in our logs.
-const (
-	traceHeader = "X-Amzn-Trace-Id"
-	idHeader    = "X-Request-Id"
-)
-
-// HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, from X-Amzn-Trace-Id or else
-// requestContext.requestId, is for logs only: local gateways repeat it. The request's context ends 250 ms before Lambda's deadline. A handler that
+// HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, for logs, is requestContext.extendedRequestId, which API Gateway makes and
+// answers as X-Amz-Apigw-Id; where there is none, Lambda's. X-Amzn-Trace-Id and requestContext.requestId are what a client sent, if it did ("$context variables", Amazon
+// API Gateway Developer Guide): it would name requests in our logs as it likes. The request's context ends 250 ms before Lambda's deadline. A handler that
 // breaks its answer off (http.ErrAbortHandler) fails the call, and API Gateway answers 5xx.
 // Answers have the headers of package guard.
 func HTTP(h http.Handler) Handler {
@@ -79,11 +74,10 @@ func request(ctx context.Context, e *events.APIGatewayProxyRequest) (*http.Reque
 	}
 	r.RequestURI = r.URL.RequestURI()
 	r.Host = r.Header.Get("Host")
-	id := r.Header.Get(traceHeader)
-	if id == "" {
-		id = e.RequestContext.RequestID
+	id := e.RequestContext.ExtendedRequestID
+	if lc, ok := lambdacontext.FromContext(ctx); ok && id == "" {
+		id = lc.AwsRequestID
 	}
-	r.Header[idHeader] = []string{id}
 	return r.WithContext(seckill.WithTrace(ctx, id)), nil
 }
 
@@ -113,7 +107,7 @@ func query(e *events.APIGatewayProxyRequest) url.Values {
 }
 
 func headers(e *events.APIGatewayProxyRequest) http.Header {
-	out := make(http.Header, len(e.MultiValueHeaders)+2)
+	out := make(http.Header, len(e.MultiValueHeaders))
 	for name, values := range e.MultiValueHeaders {
 		for _, v := range values {
 			out.Add(name, v)

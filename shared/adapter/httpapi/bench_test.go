@@ -45,7 +45,7 @@ func benchmark(b *testing.B, flow Buyer, status int) {
 	}
 	r.Header.Set("Authorization", bearer(alice))
 	r.Header.Set("Accept-Language", "zh-CN,zh;q=0.9,en;q=0.8")
-	r.Header.Set("X-Request-Id", "0af7651916cd43dd8448eb211c80319c")
+	r = r.WithContext(seckill.WithTrace(r.Context(), "0af7651916cd43dd8448eb211c80319c"))
 	w := &discard{header: http.Header{}}
 	b.ReportAllocs()
 	for b.Loop() {

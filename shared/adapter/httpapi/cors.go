@@ -11,9 +11,9 @@ type cors struct {
 	varyProblem []string // Vary of a problem
 }
 
-// exposed are the headers that a page needs beside those that it may always see. X-Amzn-Trace-Id is API Gateway's; it names the
+// exposed are the headers that a page needs beside those that it may always see. X-Amz-Apigw-Id is API Gateway's; it names the
 // request in our logs.
-var exposed = []string{"Content-Language, Retry-After, X-Amzn-Trace-Id"}
+var exposed = []string{"Content-Language, Retry-After, X-Amz-Apigw-Id"}
 
 func newCORS(origin string) cors {
 	switch origin {

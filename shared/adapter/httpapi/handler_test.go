@@ -121,7 +121,7 @@ func TestFaultsAreLoggedAndTellNothing(t *testing.T) {
 			var log bytes.Buffer
 			h, s := newStubsWith(Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			s.err = c.err
-			w := do(t, h, "POST", "/seckill/buy", purchaseBody("42", "1", address), "X-Request-Id", "req-1")
+			w := do(t, h, "POST", "/seckill/buy", purchaseBody("42", "1", address), inFront, "req-1")
 			want(t, w, c.code)
 			if strings.Contains(w.Body.String(), "10.1.2.3") || strings.Contains(w.Body.String(), "deadline") {
 				t.Errorf("the answer tells the cause: %s", w.Body)

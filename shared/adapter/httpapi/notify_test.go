@@ -83,7 +83,7 @@ func TestRefusedNotifiesAreLogged(t *testing.T) {
 		var log bytes.Buffer
 		h, s := newStubsWith(Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		s.err = c.err
-		w := do(t, h, "POST", notifyPath, "buyer=b-2088", "Authorization", "-", "Content-Type", c.kind, "X-Request-Id", "req-1")
+		w := do(t, h, "POST", notifyPath, "buyer=b-2088", "Authorization", "-", "Content-Type", c.kind, inFront, "req-1")
 		text := log.String()
 		if (c.logged == nil) != (text == "") || strings.Contains(text, "b-2088") {
 			t.Errorf("%s: log %q, want %q", c.name, text, c.logged)

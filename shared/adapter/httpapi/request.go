@@ -85,13 +85,11 @@ func number(query url.Values, name string, absent, most int) (int, error) {
 	return n, nil
 }
 
-// trace gives the request's id for logs, or "" when it has none that is safe to write down. API Gateway sets
-// X-Amzn-Trace-Id; it repeats under local gateways, so it is never a key.
+// trace gives the request's id for logs, which the server in front put into the context, or "" when it is none that is safe to write down. No header is looked
+// at: what a client sends names nothing in our logs.
 func trace(r *http.Request) string {
-	for _, name := range [...]string{"X-Request-Id", "X-Amzn-Trace-Id"} {
-		if values := r.Header[name]; len(values) > 0 && saneTrace(values[0]) {
-			return values[0]
-		}
+	if id := seckill.Trace(r.Context()); saneTrace(id) {
+		return id
 	}
 	return ""
 }
