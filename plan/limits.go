@@ -30,6 +30,11 @@ const (
 	pollersFirst  = 5.0        // "Configuring scaling behavior for SQS event source mappings": five batches at first,
 	pollersRefill = 300.0 / 60 // and up to 300 more a minute
 
+	// secretReads are GetSecretValue calls a second of an account (Secrets Manager, quotas). Systems Manager, where secrets
+	// were before, allows parameterReads (GetParameters, standard throughput).
+	secretReads    = 10_000
+	parameterReads = 40
+
 	// NewTableWrites is what a new table on demand, and each index of it, takes at once: write units a second.
 	NewTableWrites = 4_000
 

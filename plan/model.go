@@ -37,6 +37,7 @@ type Outcome struct {
 	PeakInstances float64 `json:"peak_instances"` // at work, or kept for it
 	PeakScripts   float64 `json:"peak_scripts"`   // a second
 	PeakPlaced    float64 `json:"peak_placed"`    // a second
+	PeakStarts    float64 `json:"peak_starts"`    // instances that start cold in a second; each reads one secret
 
 	BuyCalls  float64 `json:"buy_calls"`  // that reached the function
 	ShopCalls float64 `json:"shop_calls"` // that reached the function, those before the opening included
@@ -53,7 +54,7 @@ type Second struct {
 }
 
 // pool is a function's instances. Busy ones become free in their time; warm ones are there, busy or not.
-type pool struct{ warm, busy, cold, budget float64 }
+type pool struct{ warm, busy, cold, budget, started float64 }
 
 // step frees instances.
 func (p *pool) step(l *Limits) {
@@ -72,6 +73,7 @@ func (p *pool) take(calls, room float64) float64 {
 	p.cold += start
 	p.warm += start
 	p.budget -= start
+	p.started += start
 	return warm + start
 }
 
@@ -257,7 +259,7 @@ func (m *sim) record(looks, buys, passed, told, placed float64) {
 	i := int((m.t - tick/2))
 	for len(o.Seconds) <= i {
 		o.Seconds = append(o.Seconds, Second{})
-		m.scripts = 0
+		m.scripts, m.buy.started, m.shop.started = 0, 0, 0
 	}
 	s := &o.Seconds[i]
 	s.Looks, s.Buys, s.Passed, s.Told, s.Placed = s.Looks+looks, s.Buys+buys, s.Passed+passed, s.Told+told, s.Placed+placed
@@ -268,6 +270,7 @@ func (m *sim) record(looks, buys, passed, told, placed float64) {
 	o.PeakPassed = math.Max(o.PeakPassed, s.Passed)
 	o.PeakPlaced = math.Max(o.PeakPlaced, s.Placed)
 	o.PeakScripts = math.Max(o.PeakScripts, m.scripts)
+	o.PeakStarts = math.Max(o.PeakStarts, m.buy.started+m.shop.started)
 }
 
 // waited makes waits of tries: a shopper who came k times waited k pauses and one call.

@@ -73,6 +73,10 @@ func (p *Plan) notes() {
 		add("Somebody waits %s, and %s give up, whatever is deployed: %s calls/s want to get in, ThrottleRate goes to %s, and Redis reserves %s units a second. Have more answered at the edge (--edge), or allow a longer wait (--wait).",
 			seconds(o.LongestWait), number(o.GaveUp), number(p.Free.PeakCalls), number(maxThrottle), number(slot))
 	}
+	if o.PeakStarts > secretReads {
+		add("%s instances start in a second, and Secrets Manager answers %s: the rest start late, as they try again. Have more "+
+			"instances wait (BuyProvisioned), or more answered at the edge.", number(o.PeakStarts), number(secretReads))
+	}
 	if through < float64(s.Units)/float64(s.Count) {
 		add("Only %s shoppers get past the edge, fewer than there are orders to sell: units stay.", number(through))
 	}

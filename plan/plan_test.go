@@ -140,3 +140,19 @@ func TestWhatIsNoSale(t *testing.T) {
 		t.Error(s.Validate())
 	}
 }
+
+// TestColdStartsAreCounted: each reads one secret. The sale of docs/DEPLOY.md starts more in a second than Systems Manager
+// answered, and fewer than Secrets Manager does.
+func TestColdStartsAreCounted(t *testing.T) {
+	t.Parallel()
+	s := Sale{Shoppers: 1_000_000, Units: 1000, Count: 1, Edge: 0.8, First: DefaultFirst, Within: DefaultWithin,
+		Rest: DefaultRest, Before: DefaultBefore, Looks: DefaultLooks, Paying: DefaultPaying, Wait: DefaultWait}
+	for name, l := range map[string]Limits{"defaults": Today, "planned": {Rate: 16_100, Burst: 8_050, Concurrency: 2_700,
+		Provisioned: 350, Ramp: rampInstances, Consume: 20, Writes: NewTableWrites, Scripts: Today.Scripts}} {
+		o := simulate(&s, l)
+		t.Logf("%s: %.0f", name, o.PeakStarts)
+		if o.PeakStarts <= parameterReads || o.PeakStarts > secretReads || o.PeakStarts > 2*rampInstances*1.1 {
+			t.Errorf("%s: %.0f instances start in the busiest second", name, o.PeakStarts)
+		}
+	}
+}

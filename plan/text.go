@@ -130,6 +130,8 @@ func (p *Plan) todo(line func(string, ...any)) {
 	for _, t := range p.Tables {
 		line("  have    table %-9s %3.0f write units an order, %3.0f a paid one, %7s a second; it takes %s at once", t.Name, t.PerOrder, t.PerPaid, number(t.PeakPlace), number(float64(t.Warm)))
 	}
+	line("  have    Secrets Manager: %s instances start cold in a second and read a secret each; it takes %s a second "+
+		"(Systems Manager took %s)", number(p.Planned.Outcome.PeakStarts), number(secretReads), number(parameterReads))
 	line("  have    SQS as it is: %s messages at the most, no quota is near", number(p.Planned.Outcome.Sold))
 	for _, n := range p.Notes {
 		line("  note    %s", n)
