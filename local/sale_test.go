@@ -398,3 +398,36 @@ func TestStopRefusesPurchasesAndResumeTakesThemAgain(t *testing.T) {
 	w.bought("1001", "5")
 	w.drained()
 }
+
+// TestCancelsAreLimited: one shopper buys and cancels until the shop has had enough of it; the order is left to close by itself.
+func TestCancelsAreLimited(t *testing.T) {
+	t.Parallel()
+	const most = 5
+	w := start(t, local.Options{Items: []seckill.Item{live("5", 3, 1)}})
+	for n := range most {
+		order, _ := w.bought("1001", "5")
+		for range 2 { // asked again, it is no second one
+			if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.status != 200 {
+				t.Fatalf("cancel %d: %v", n+1, a)
+			}
+		}
+		w.awaitState("1001", "5", seckill.Cancelled)
+		w.settled()
+	}
+	order, _ := w.bought("1001", "5")
+	a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil)
+	payBy := w.status("1001", "5").text("pay_by")
+	if a.status != 409 || a.text("code") != "cancel_limit" || a.text("order_id") != order || payBy == "" || a.text("pay_by") != payBy {
+		t.Errorf("cancel %d: %v, want cancel_limit and pay_by %s", most+1, a, payBy)
+	}
+	if s := w.awaitState("1001", "5", seckill.PendingPayment); s.text("alipay_order") == "" {
+		t.Errorf("the order can be paid: %v", s)
+	}
+	other, _ := w.bought("1002", "5")
+	if a := w.call(w.token("1002"), "POST", "/order/"+other+"/cancel", nil); a.status != 200 {
+		t.Errorf("another shopper's first cancel: %v", a)
+	}
+	w.pass(seckill.DefaultHold + seckill.Grace + time.Second)
+	w.awaitState("1001", "5", seckill.Expired)
+	w.drained()
+}

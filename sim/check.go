@@ -143,6 +143,9 @@ func (w *World) checkHolder(h holder) error {
 	if limit := w.item(h.item).Limit; n > limit {
 		return fmt.Errorf("I2 user %s holds %d of item %s, the limit is %d", h.user, n, h.item, limit)
 	}
+	if n, got := w.truth.cancels[h], w.truth.quotas[h].cancels; n > seckill.MaxCancels || got != n {
+		return fmt.Errorf("I2 user %s cancelled %d orders of item %s, the limit is %d, the quota row says %d", h.user, n, h.item, seckill.MaxCancels, got)
+	}
 	if got := w.truth.quotas[h].units; got != n {
 		return fmt.Errorf("I2 user %s holds %d of item %s, the quota row says %d", h.user, n, h.item, got)
 	}

@@ -273,7 +273,11 @@ func secondNotice(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofM
 // closing has the order begin to close, to become expired or cancelled.
 func closing(user string, to seckill.State) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
-		return w.ledger.BeginClosing(ctx, w.id(user), to, w.Clock.Now(), "closing")
+		o, err := w.ledger.Order(ctx, w.id(user))
+		if err != nil {
+			return err
+		}
+		return w.ledger.BeginClosing(ctx, o, to, w.Clock.Now(), "closing")
 	}
 }
 

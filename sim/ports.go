@@ -149,8 +149,8 @@ func (l Ledger) Order(ctx context.Context, id string) (seckill.Order, error) {
 	return get(l.Hook, "ledger.Order", func() (seckill.Order, error) { return l.Next.Order(ctx, id) })
 }
 
-func (l Ledger) BeginClosing(ctx context.Context, id string, to seckill.State, at time.Time, cause string) error {
-	return l.Hook("ledger.BeginClosing", func() error { return l.Next.BeginClosing(ctx, id, to, at, cause) })
+func (l Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.State, at time.Time, cause string) error {
+	return l.Hook("ledger.BeginClosing", func() error { return l.Next.BeginClosing(ctx, o, to, at, cause) })
 }
 
 func (l Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, cause string) error {

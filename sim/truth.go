@@ -23,6 +23,7 @@ type truth struct {
 	notices  map[string]bool         // by order/id
 	named    map[string]int          // by order, how many unit rows name it
 	held     map[holder]int          // units, by what orders list
+	cancels  map[holder]int          // orders whose user began to cancel them
 
 	changed map[string]bool // orders to be judged
 	holders map[holder]bool
@@ -38,7 +39,8 @@ type orderRow struct {
 	state          seckill.State
 	reason         seckill.Code
 	created        time.Time
-	gaveBack       int // how often its history says so
+	gaveBack       int  // how often its history says so
+	cancelled      bool // its user began to cancel it
 	first          bool
 }
 
@@ -52,8 +54,9 @@ type (
 )
 
 type quotaRow struct {
-	units  int
-	orders []string
+	units   int
+	cancels int
+	orders  []string
 }
 
 type paymentRow struct {
@@ -69,7 +72,7 @@ type returnRow struct {
 
 func newTruth() *truth {
 	return &truth{orders: map[string]*orderRow{}, units: map[unitKey]string{}, quotas: map[holder]quotaRow{}, payments: map[string][]paymentRow{},
-		returns: map[string]returnRow{}, notices: map[string]bool{}, named: map[string]int{}, held: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}, say: func(string, ...any) {}}
+		returns: map[string]returnRow{}, notices: map[string]bool{}, named: map[string]int{}, held: map[holder]int{}, cancels: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}, say: func(string, ...any) {}}
 }
 
 func text(r ledger.Row, attr string) string {
@@ -118,7 +121,7 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 	case ledger.TableQuotas:
 		h := holder{text(some, "user"), text(some, "item")}
 		set, _ := is["orders"].(ledger.Set)
-		t.quotas[h] = quotaRow{int(number(is, "units")), set}
+		t.quotas[h] = quotaRow{int(number(is, "units")), int(number(is, "cancels")), set}
 		t.holders[h] = true
 	case ledger.TablePayments:
 		id := text(some, "order")
@@ -176,6 +179,11 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	}
 	if t.orders[id] = o; old == nil {
 		t.list = append(t.list, id)
+	}
+	wasCancelled := old != nil && old.cancelled
+	o.cancelled = wasCancelled || text(is, "close_to") == string(seckill.Cancelled)
+	if o.cancelled && !wasCancelled {
+		t.cancels[holder{o.user, o.item}]++
 	}
 	t.held[holder{o.user, o.item}] += len(o.units)
 	t.holders[holder{o.user, o.item}] = true

@@ -28,6 +28,7 @@ const (
 	CodeKeyReused     Code = "key_reused"      // Idempotency-Key seen with another body
 	CodeStillQueued   Code = "still_queued"    // the order waits to be placed; it cannot be cancelled yet
 	CodeNotCancelable Code = "not_cancellable" // the order is past cancelling
+	CodeCancelLimit   Code = "cancel_limit"    // the shopper has cancelled often enough; the order closes by itself
 	CodeForged        Code = "notify_forged"   // a payment notice that is not authentic
 	CodeNotOurs       Code = "notify_not_ours" // authentic, yet another app, seller, order or amount
 	CodeNotReady      Code = "not_ready"       // known item, its stock is being loaded or rebuilt
@@ -54,6 +55,7 @@ var statuses = map[Code]int{
 	CodeKeyReused:     http.StatusUnprocessableEntity,
 	CodeStillQueued:   http.StatusConflict,
 	CodeNotCancelable: http.StatusConflict,
+	CodeCancelLimit:   http.StatusConflict,
 	CodeForged:        http.StatusBadRequest,
 	CodeNotOurs:       http.StatusBadRequest,
 	CodeNotReady:      http.StatusServiceUnavailable,
@@ -86,6 +88,7 @@ type Error struct {
 	Hint       string        // invalid_request: what was wanted ("1..5"), the same in every language
 	Order      string        // the order that this is about
 	Start      time.Time     // not_started: when it opens
+	PayBy      time.Time     // cancel_limit: until when the order can be paid; after that it closes
 	RetryAfter time.Duration // when it is worth trying again; 0: not by itself
 	Err        error         // the cause, for the log and for operators; no shopper is told
 }
@@ -151,6 +154,8 @@ var (
 	ErrNotInstalled = errors.New("seckill: item not installed in the stock")
 	// ErrStateChanged: a conditional write found another state than the caller had read; nothing was written.
 	ErrStateChanged = errors.New("seckill: state changed meanwhile")
+	// ErrCancels: the user has cancelled MaxCancels orders of the item; nothing was written.
+	ErrCancels = errors.New("seckill: too many cancels")
 	// ErrOrderExists: the ledger has a row for this order id; nothing was written.
 	ErrOrderExists = errors.New("seckill: order exists")
 	// ErrNoOrder: the ledger has no row for this order id.

@@ -15,6 +15,7 @@ const (
 	PlaceTimeout = time.Second      // deadline of one Place
 	ItemFresh    = time.Second      // how old the item that a placement was checked against may be
 	MaxQuotas    = 100              // users in one Quotas call (a BatchGetItem's limit)
+	MaxCancels   = 5                // of one user and item: room for changed minds, none for holding units in turns all day
 	ReturnShards = 16               // partitions of return rows
 	DueShards    = 16               // partitions of the due indexes
 )
@@ -56,9 +57,10 @@ func (o *Order) Payable(now time.Time) bool {
 
 // Quota is what one user has of one item in the ledger.
 type Quota struct {
-	Units  int            // held in all
-	Orders map[string]int // by order
-	Newest string         // the newest order, in whatever state
+	Units   int            // held in all
+	Orders  map[string]int // by order
+	Newest  string         // the newest order, in whatever state
+	Cancels int            // orders that the user began to cancel, of MaxCancels
 }
 
 // ReturnRow says that an order's numbers have to go back into the stock.
@@ -125,8 +127,9 @@ type Ledger interface {
 	Reject(ctx context.Context, o Order) error
 	// Order reads an order. ErrNoOrder.
 	Order(ctx context.Context, id string) (Order, error)
-	// BeginClosing moves pending_payment to closing and makes the order due now. ErrStateChanged.
-	BeginClosing(ctx context.Context, id string, to State, at time.Time, cause string) error
+	// BeginClosing moves the order, as read, from pending_payment to closing and makes it due now. When it closes because its user cancels (to is
+	// Cancelled), that is counted in the quota, all or nothing. ErrStateChanged before anything else; ErrCancels after MaxCancels.
+	BeginClosing(ctx context.Context, o Order, to State, at time.Time, cause string) error
 	// GiveBack moves the order from closing to o.CloseTo, removes its unit rows (each must be this order's), lowers the
 	// quota and puts a return row, all or nothing. ErrStateChanged.
 	GiveBack(ctx context.Context, o Order, at time.Time, cause string) error

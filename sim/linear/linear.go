@@ -21,7 +21,7 @@
 //   - The newest order is one that exists, in the state shown. "No order": all were absent.
 //   - A list shows states of the past; only pending_payment is the state at that moment. What it does not show says nothing.
 //   - A cancel that is answered with closing or cancelled: the order is in that state from then on. still_queued: it was queued.
-//     not_cancellable: it was past both. Without an answer a cancel says nothing, for an order may begin to close by itself.
+//     cancel_limit: it was pending_payment, and MaxCancels other cancels were made or may have been. not_cancellable: it was past both. Without an answer a cancel says nothing, for an order may begin to close by itself.
 //   - A loss of the stock: an order that is queued may be hidden, which reads as absent, until a message or a repeat of the purchase brings
 //     it back. A repeat with the key of an order that existed at a loss may meet the limit.
 //

@@ -71,6 +71,8 @@ func (p *partition) translate(e *entry, s *step) bool {
 		s.do, s.order, s.set = observe, p.slot(e.seen.Order), stateBits[e.seen.State]
 	case op.Kind == Cancel && o.Kind == Refused && o.Code == seckill.CodeStillQueued:
 		s.do, s.order, s.set = observe, p.slot(op.Order), queued
+	case op.Kind == Cancel && o.Kind == Refused && o.Code == seckill.CodeCancelLimit:
+		s.do, s.order, s.set = observe, p.slot(op.Order), stateBits[seckill.PendingPayment]
 	case op.Kind == Cancel && o.Kind == Refused && o.Code == seckill.CodeNotCancelable:
 		s.do, s.order, s.set = observe, p.slot(op.Order), past
 	default:

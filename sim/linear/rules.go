@@ -17,6 +17,7 @@ const (
 	RuleUnits     = "units of an order"      // a placed order shows its units, always the same, until they are given back; then none
 	RuleUnit      = "one order per unit"     // no unit is shown in two orders at once
 	RuleLimit     = "limit of a shopper"     // orders shown to hold units at once hold no more than the limit
+	RuleCancels   = "limit of cancels"       // a shopper cancels at most MaxCancels orders, and is told so only after as many
 	RuleCancel    = "cancelled by its owner" // no order is cancelled that nobody tried to cancel
 	RuleRefusal   = "refusals are true"      // at some moment, at most Stale before the call
 	RuleReachable = "limit within reach"     // limit_reached to a shopper whose purchases could add up to it
@@ -53,7 +54,7 @@ func owners(parts []*partition) *Contradiction {
 
 // facts judges what holds for ever, and learns the order of each key.
 func (p *partition) facts(opt *Options) *Contradiction {
-	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRepeats, p.factRows, p.factCancelled, p.factLimit} {
+	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRepeats, p.factCancels, p.factRows, p.factCancelled, p.factLimit} {
 		if c := rule(opt); c != nil {
 			return c
 		}
@@ -166,6 +167,34 @@ func (p *partition) lives(order string, after int64) bool {
 
 func lostIn(losses []int64, from, to int64) bool {
 	return slices.ContainsFunc(losses, func(at int64) bool { return at >= from && at <= to })
+}
+
+// factCancels: no more than MaxCancels orders are being cancelled or cancelled, and cancel_limit is true.
+func (p *partition) factCancels(*Options) *Contradiction {
+	var done []string // orders that are cancelled
+	for i := range p.entries {
+		e := &p.entries[i]
+		if s := e.seen; s != nil && s.State == seckill.Cancelled && !slices.Contains(done, s.Order) {
+			if done = append(done, s.Order); len(done) > seckill.MaxCancels {
+				return p.against(RuleCancels, "it is one more than a shopper may cancel", e.op)
+			}
+		}
+		if e.op.Outcome.Code != seckill.CodeCancelLimit {
+			continue
+		}
+		var tried []string // orders whose cancel may have been made before
+		for k := range p.entries {
+			o := p.entries[k].op
+			made := o.Kind == Cancel && o.Outcome.Kind != Missing && o.Outcome.Code != seckill.CodeCancelLimit
+			if made && o.Order != e.op.Order && o.Call <= e.op.Return && !slices.Contains(tried, o.Order) {
+				tried = append(tried, o.Order)
+			}
+		}
+		if len(tried) < seckill.MaxCancels {
+			return p.against(RuleCancels, "the shopper had tried to cancel fewer orders", e.op)
+		}
+	}
+	return nil
 }
 
 // factRows: what a row shows never changes but for its state.

@@ -13,6 +13,10 @@ var chosen = append(append(chosenFlows, chosenLedger...), chosenScripts...)
 
 // chosenLedger sabotage the conditions of the ledger's transactions, and its sweeps.
 var chosenLedger = []choice{
+	{"cancels-unbounded", "a shopper may cancel as often as they like", ledgerGo,
+		`, If: []Cond{AtMost("cancels", seckill.MaxCancels-1)}})`, `})`},
+	{"cancels-uncounted", "a cancel is not counted", ledgerGo,
+		`Add: map[string]int64{"cancels": 1}, If`, `If`},
 	{"unreadable-hides-the-rest", "a row that cannot be read hides those behind it in its page", readsGo,
 		`			out.Unreadable = append(out.Unreadable, err)`, `			out.Unreadable = append(out.Unreadable, err)
 			return out`},

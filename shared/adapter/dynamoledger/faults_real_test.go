@@ -143,7 +143,7 @@ func prepare(t *testing.T, l *ledger.Ledger, op operation, o seckill.Order) rows
 	case "Settle":
 		want.State, want.Paid = seckill.Paid, 1
 	case "GiveBack":
-		if err := l.BeginClosing(ctx, o.ID, o.CloseTo, begun, "c"); err != nil {
+		if err := l.BeginClosing(ctx, o, o.CloseTo, begun, "c"); err != nil {
 			t.Fatal(err)
 		}
 		want = rowsOf{State: seckill.Expired, Quota: seckill.Quota{Newest: o.ID}, Returns: o.Units}

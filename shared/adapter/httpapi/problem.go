@@ -69,6 +69,9 @@ func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, deta
 	if !e.Start.IsZero() {
 		b = appendString(append(b, `,"start_time":`...), rfc3339(e.Start))
 	}
+	if !e.PayBy.IsZero() {
+		b = appendString(append(b, `,"pay_by":`...), rfc3339(e.PayBy))
+	}
 	header := w.Header()
 	if wait > 0 {
 		b = strconv.AppendInt(append(b, `,"retry_after_ms":`...), whole(wait, time.Millisecond), 10)

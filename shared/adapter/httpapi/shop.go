@@ -24,7 +24,7 @@ type Shop interface {
 	Order(ctx context.Context, user, order string) (shop.OrderView, error)
 	// Orders lists the user's placed orders.
 	Orders(ctx context.Context, user string, page, size int) ([]shop.OrderView, error)
-	// Cancel gives up an unpaid order. CodeOrderUnknown, CodeStillQueued, CodeNotCancelable.
+	// Cancel gives up an unpaid order. CodeOrderUnknown, CodeStillQueued, CodeNotCancelable, CodeCancelLimit.
 	Cancel(ctx context.Context, user, order string) (shop.Status, error)
 	// Now is the server's time.
 	Now() time.Time

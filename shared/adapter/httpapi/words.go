@@ -111,6 +111,9 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeNotCancelable: {
 		{"订单不能取消", "这个订单当前的状态不能取消。"},
 		{"Cannot be cancelled", "This order can no longer be cancelled."}},
+	seckill.CodeCancelLimit: {
+		{"取消次数已达上限", "您已多次取消这件商品的订单，不能再取消。付款期限内没有付款，这笔订单会自动关闭。"},
+		{"Cancelled too often", "You have cancelled this item as often as you can. This order closes by itself when it is not paid in time."}},
 	seckill.CodeForged: {
 		{"通知验签失败", "支付通知的签名无效。"},
 		{"Payment notice not authentic", "The signature of the payment notice is not valid."}},

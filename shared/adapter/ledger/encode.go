@@ -202,6 +202,9 @@ func decodeQuota(row Row) (seckill.Quota, error) {
 	if _, ok := row["units"]; ok {
 		q.Units = int(d.number("units"))
 	}
+	if _, ok := row["cancels"]; ok {
+		q.Cancels = int(d.number("cancels"))
+	}
 	entries, ok := row["orders"].(Set)
 	if !ok && row["orders"] != nil {
 		d.fail("orders", "a set")

@@ -133,18 +133,26 @@ func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
 // closes says whether a closing order may end in this state, its units given back.
 func closes(to seckill.State) bool { return seckill.Closing.CanBecome(to) && !to.Info().Holds }
 
-// BeginClosing implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too. to is expired or
-// cancelled; another one is a programming error.
-func (l *Ledger) BeginClosing(ctx context.Context, id string, to seckill.State, at time.Time, cause string) error {
+// BeginClosing implements seckill.Ledger in one write, for a cancel in two: the order, and the quota's count of cancels. An unknown order is
+// ErrStateChanged, too. to is expired or cancelled; another one is a programming error.
+func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.State, at time.Time, cause string) error {
 	if !closes(to) {
-		return fmt.Errorf("ledger: begin closing %s: towards %s", id, to)
+		return fmt.Errorf("ledger: begin closing %s: towards %s", o.ID, to)
 	}
-	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
+	writes := []Write{{Key: orderKey(o.ID), Op: OpUpdate,
 		Set:    Row{"state": string(seckill.Closing), "close_to": string(to), "due_at": timeKey(at)},
 		Append: appendChange(seckill.Closing, at, cause),
 		If:     []Cond{Eq("state", string(seckill.PendingPayment))},
-	}})
-	return changed(c, err, "begin closing", id)
+	}}
+	if to == seckill.Cancelled {
+		writes = append(writes, Write{Key: quotaKey(o.User, o.Item), Op: OpUpdate, Set: Row{"v": Version},
+			Add: map[string]int64{"cancels": 1}, If: []Cond{AtMost("cancels", seckill.MaxCancels-1)}})
+	}
+	c, err := l.transact(ctx, writes)
+	if c != nil && !c.failed(0) {
+		return seckill.ErrCancels
+	}
+	return changed(c, err, "begin closing", o.ID)
 }
 
 // Postpone implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.

@@ -72,7 +72,9 @@ var lifeSteps = []struct {
 		o.Reason = seckill.CodeSoldOut
 		return l.Reject(ctx, o)
 	}},
-	{"BeginClosing", "Transact 1", func(l seckill.Ledger) error { return l.BeginClosing(ctx, "a", seckill.Expired, start, "c") }},
+	{"BeginClosing", "Transact 1", func(l seckill.Ledger) error { return l.BeginClosing(ctx, order("a"), seckill.Expired, start, "c") }},
+	{"Place", "Transact 3", func(l seckill.Ledger) error { return l.Place(ctx, order("x", 9), 9) }},
+	{"BeginClosing by a cancel", "Transact 2", func(l seckill.Ledger) error { return l.BeginClosing(ctx, order("x"), seckill.Cancelled, start, "c") }},
 	{"Postpone", "Transact 1", func(l seckill.Ledger) error { return l.Postpone(ctx, "a", start.Add(time.Minute)) }},
 	{"Hasten", "Transact 1", func(l seckill.Ledger) error { return l.Hasten(ctx, "a", start.Add(time.Minute), "c") }},
 	{"DueOrders", "Index", func(l seckill.Ledger) error { return second(l.DueOrders(ctx, 0, start, "", 9)) }},
@@ -133,7 +135,7 @@ func written(t *testing.T) (*ledger.Ledger, *memory.Rows) {
 	t.Helper()
 	rows := newRows()
 	l := ledger.New(rows)
-	for _, step := range lifeSteps[:10] {
+	for _, step := range lifeSteps[:12] {
 		if err := step.run(l); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}

@@ -22,7 +22,7 @@ var closingCases = []testCase{
 		for _, to := range []seckill.State{seckill.Expired, seckill.Cancelled} {
 			o := s.placed("1", "7", len(s.orders)+1)
 			at := o.Due().Add(3 * time.Millisecond)
-			s.ok(s.Ledger.BeginClosing(s.ctx, o.ID, to, at, "why it closes"))
+			s.ok(s.Ledger.BeginClosing(s.ctx, o, to, at, "why it closes"))
 			o.State, o.CloseTo = seckill.Closing, to
 			o.History = append(o.History, seckill.Change{State: seckill.Closing, At: at, Cause: "why it closes"})
 			s.same("order", s.read(o.ID), o)
@@ -31,19 +31,22 @@ var closingCases = []testCase{
 	{"the first closing stands", func(s *suite) {
 		o := s.closing(s.placed("1", "7", 1), seckill.Expired)
 		s.refused("cancel", isError(seckill.ErrStateChanged), func() error {
-			return s.Ledger.BeginClosing(s.ctx, o.ID, seckill.Cancelled, o.Due(), "late cancel")
+			return s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, o.Due(), "late cancel")
 		})
 	}},
 	{"only a pending order begins closing", func(s *suite) {
 		paid := s.placed("1", "7", 1)
 		s.ok(s.Ledger.Settle(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
-		for what, id := range map[string]string{"paid": paid.ID, "expired": s.closed(s.placed("1", "7", 2), seckill.Expired).ID,
-			"rejected": s.rejected("1", "7").ID, "unknown": s.order("1", "7", 3).ID} {
+		for what, o := range map[string]seckill.Order{"paid": paid, "expired": s.closed(s.placed("1", "7", 2), seckill.Expired),
+			"rejected": s.rejected("1", "7"), "unknown": s.order("1", "7", 3)} {
 			s.refused("close "+what, isError(seckill.ErrStateChanged), func() error {
-				return s.Ledger.BeginClosing(s.ctx, id, seckill.Expired, epoch, "c")
+				return s.Ledger.BeginClosing(s.ctx, o, seckill.Expired, epoch, "c")
+			})
+			s.refused("cancel "+what, isError(seckill.ErrStateChanged), func() error {
+				return s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, epoch, "c")
 			})
 			s.refused("postpone "+what, isError(seckill.ErrStateChanged), func() error {
-				return s.Ledger.Postpone(s.ctx, id, epoch)
+				return s.Ledger.Postpone(s.ctx, o.ID, epoch)
 			})
 		}
 	}},
@@ -51,11 +54,31 @@ var closingCases = []testCase{
 		o := s.placed("1", "7", 1)
 		s.refused("postpone", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Postpone(s.ctx, o.ID, epoch) })
 	}},
+	{"cancels of a user and item are counted, and limited; an order that lapses is none", func(s *suite) {
+		for n := range seckill.MaxCancels {
+			o := s.placed("1", "7", n+1)
+			s.ok(s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, o.Due(), "c"))
+			s.refused("cancel again", isError(seckill.ErrStateChanged), func() error {
+				return s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, o.Due(), "c")
+			})
+		}
+		o, other, item := s.placed("1", "7", 11), s.placed("1", "8", 12), s.placed("2", "7", 1)
+		s.refused("one more", isError(seckill.ErrCancels), func() error {
+			return s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, o.Due(), "c")
+		})
+		q, err := s.Ledger.Quota(s.ctx, "7", "1")
+		if s.ok(err); q.Cancels != seckill.MaxCancels || q.Units != seckill.MaxCancels+1 {
+			s.Fatalf("quota %+v, want %d cancels", q, seckill.MaxCancels)
+		}
+		s.ok(s.Ledger.BeginClosing(s.ctx, o, seckill.Expired, o.Due(), "c"))
+		s.ok(s.Ledger.BeginClosing(s.ctx, other, seckill.Cancelled, o.Due(), "another user"))
+		s.ok(s.Ledger.BeginClosing(s.ctx, item, seckill.Cancelled, o.Due(), "another item"))
+	}},
 	{"an order closes towards expired or cancelled only", func(s *suite) {
 		o := s.placed("1", "7", 1)
 		for _, to := range []seckill.State{"", "nonsense", seckill.Paid, seckill.Closing, seckill.Rejected, seckill.Refunded} {
 			s.refused(fmt.Sprintf("close towards %q", to), isPlain, func() error {
-				return s.Ledger.BeginClosing(s.ctx, o.ID, to, o.Due(), "c")
+				return s.Ledger.BeginClosing(s.ctx, o, to, o.Due(), "c")
 			})
 		}
 	}},

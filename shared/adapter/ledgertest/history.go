@@ -26,7 +26,7 @@ var historyCases = []testCase{
 		rapid.Check(s.T, func(t *rapid.T) {
 			world++
 			m := &model{s: s, item: fmt.Sprint(world), units: map[int]string{}, orders: map[string]seckill.Order{},
-				returned: map[string][]int{}, trades: map[string]bool{}}
+				returned: map[string][]int{}, trades: map[string]bool{}, cancels: map[string]int{}}
 			m.reject(t) // so that there is an order for every step to act on
 			t.Repeat(map[string]func(*rapid.T){
 				"place": m.place, "reject": m.reject, "begin closing": m.beginClosing, "give back": m.giveBack,
@@ -45,6 +45,7 @@ type model struct {
 	ids      []string
 	returned map[string][]int // order → units that it gave back
 	trades   map[string]bool  // order/trade
+	cancels  map[string]int   // by user/item
 }
 
 func (m *model) user(t *rapid.T) string {
@@ -135,10 +136,17 @@ func (m *model) beginClosing(t *rapid.T) {
 	o := m.some(t, seckill.PendingPayment)
 	to := rapid.SampledFrom([]seckill.State{seckill.Expired, seckill.Cancelled}).Draw(t, "to")
 	var want error
-	if o.State != seckill.PendingPayment {
+	who := o.User + "/" + o.Item
+	switch {
+	case o.State != seckill.PendingPayment:
 		want = seckill.ErrStateChanged
+	case to == seckill.Cancelled && m.cancels[who] == seckill.MaxCancels:
+		want = seckill.ErrCancels
 	}
-	if expect(t, m.s.Ledger.BeginClosing(m.s.ctx, o.ID, to, o.Due(), "closing"), want) {
+	if expect(t, m.s.Ledger.BeginClosing(m.s.ctx, o, to, o.Due(), "closing"), want) {
+		if to == seckill.Cancelled {
+			m.cancels[who]++
+		}
 		m.change(o, seckill.Closing, "closing")
 		o = m.orders[o.ID]
 		o.CloseTo = to

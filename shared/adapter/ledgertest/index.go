@@ -170,7 +170,7 @@ var indexCases = []testCase{
 	{"closing makes an order due at once, postponing later", func(s *suite) {
 		o := s.placed("1", "7", 1)
 		at := o.Created.Add(time.Second)
-		s.ok(s.Ledger.BeginClosing(s.ctx, o.ID, seckill.Cancelled, at, "cancel"))
+		s.ok(s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, at, "cancel"))
 		s.same("after closing", s.dueIDs(at), []string{o.ID})
 		s.ok(s.Ledger.Postpone(s.ctx, o.ID, at.Add(time.Minute)))
 		s.same("before the postponed time", s.dueIDs(at.Add(time.Minute-time.Millisecond)), []string(nil))

@@ -109,7 +109,7 @@ func (s *suite) rejected(item, user string) seckill.Order {
 // closing brings a placed order into closing and reads it.
 func (s *suite) closing(o seckill.Order, to seckill.State) seckill.Order {
 	s.Helper()
-	s.ok(s.Ledger.BeginClosing(s.ctx, o.ID, to, o.Due(), "unpaid"))
+	s.ok(s.Ledger.BeginClosing(s.ctx, o, to, o.Due(), "unpaid"))
 	return s.read(o.ID)
 }
 

@@ -92,11 +92,11 @@ func (w *till) order(key, happens string) string {
 		err = errors.Join(err, w.ledger.Settle(ctx, p, seckill.PendingPayment, seckill.Paid))
 	case "late":
 		p.State = seckill.RefundDue
-		err = errors.Join(err, w.ledger.BeginClosing(ctx, o.ID, seckill.Expired, w.clock.Now(), "not paid in time"))
+		err = errors.Join(err, w.ledger.BeginClosing(ctx, o, seckill.Expired, w.clock.Now(), "not paid in time"))
 		o.State, o.CloseTo = seckill.Closing, seckill.Expired
 		err = errors.Join(err, w.ledger.GiveBack(ctx, o, w.clock.Now(), "trade closed"), w.ledger.Settle(ctx, p, seckill.Expired, seckill.RefundOwed))
 	case "closing":
-		err = errors.Join(err, w.ledger.BeginClosing(ctx, o.ID, seckill.Cancelled, w.clock.Now(), "cancelled by the shopper"))
+		err = errors.Join(err, w.ledger.BeginClosing(ctx, o, seckill.Cancelled, w.clock.Now(), "cancelled by the shopper"))
 	}
 	if err != nil {
 		w.t.Fatal(err)

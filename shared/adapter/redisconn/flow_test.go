@@ -197,8 +197,10 @@ func (s *shop) story() (refused, back int) {
 	drain()
 	s.late()
 
-	s.must(s.ledger.BeginClosing(s.ctx, first, seckill.Cancelled, s.clock.Now(), "test"))
 	o, err := s.ledger.Order(s.ctx, first)
+	s.must(err)
+	s.must(s.ledger.BeginClosing(s.ctx, o, seckill.Cancelled, s.clock.Now(), "test"))
+	o, err = s.ledger.Order(s.ctx, first)
 	s.must(err)
 	s.must(s.ledger.GiveBack(s.ctx, o, s.clock.Now(), "test"))
 	s.must(s.orders.Send(s.ctx, seckill.Message{Kind: seckill.MessageReturn, Order: first}, 0))

@@ -97,7 +97,7 @@ func (f *Flow) look(ctx context.Context, id string, again bool) error {
 			}
 			return nil
 		}
-		switch err := f.Ledger.BeginClosing(ctx, id, seckill.Expired, now, "not paid in time"); {
+		switch err := f.Ledger.BeginClosing(ctx, o, seckill.Expired, now, "not paid in time"); {
 		case err == nil:
 			f.Meter.Count(seckill.EventClosing, 1)
 			o.State, o.CloseTo = seckill.Closing, seckill.Expired

@@ -51,7 +51,7 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 		err := l.Place(ctx, o, 10)
 		if tt.end != "" {
 			o.CloseTo = tt.end
-			err = errors.Join(err, l.BeginClosing(ctx, o.ID, tt.end, now, "c"), l.GiveBack(ctx, o, now, "c"))
+			err = errors.Join(err, l.BeginClosing(ctx, o, tt.end, now, "c"), l.GiveBack(ctx, o, now, "c"))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -164,7 +164,7 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 	for i := range 32 {
 		id := seckill.KeyedOrderID("1", "7", fmt.Sprint(i))
 		c.place(id)
-		c.ok(c.BeginClosing(t.Context(), id, seckill.Expired, clock.Now(), "not paid in time"))
+		c.ok(c.BeginClosing(t.Context(), seckill.Order{ID: id}, seckill.Expired, clock.Now(), "not paid in time"))
 		p := seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.RefundDue, At: clock.Now(), Cause: "notify"}
 		c.ok(c.Settle(t.Context(), p, seckill.Closing, seckill.Closing))
 		if i%2 == 0 {
@@ -209,7 +209,7 @@ func TestEachListSaysThatItIsCut(t *testing.T) {
 		{"unknown", 64, func(c *crowded, from, n int) {
 			for _, id := range crowd[from : from+n] {
 				c.place(id)
-				c.ok(c.BeginClosing(c.t.Context(), id, seckill.Expired, c.clock.Now(), "not paid in time"))
+				c.ok(c.BeginClosing(c.t.Context(), seckill.Order{ID: id}, seckill.Expired, c.clock.Now(), "not paid in time"))
 			}
 		}, refund.Open{MoreUnknown: true}},
 	} {

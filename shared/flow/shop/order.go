@@ -232,7 +232,7 @@ func (f *Flow) Orders(ctx context.Context, user string, page, size int) ([]Order
 }
 
 // Cancel gives up an order that is not paid: it closes, and its units go back once the payment provider agrees. CodeOrderUnknown;
-// CodeStillQueued; CodeNotCancelable.
+// CodeStillQueued; CodeNotCancelable; CodeCancelLimit.
 func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 	for range 2 {
 		o, err := f.own(ctx, user, id)
@@ -245,9 +245,12 @@ func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 		case seckill.Closing, seckill.Cancelled:
 			return f.status(&o)
 		case seckill.PendingPayment:
-			err := f.Ledger.BeginClosing(ctx, id, seckill.Cancelled, f.Clock.Now(), "cancelled by the shopper")
+			err := f.Ledger.BeginClosing(ctx, o, seckill.Cancelled, f.Clock.Now(), "cancelled by the shopper")
 			if errors.Is(err, seckill.ErrStateChanged) {
 				continue
+			}
+			if errors.Is(err, seckill.ErrCancels) {
+				return Status{}, &seckill.Error{Code: seckill.CodeCancelLimit, Order: id, PayBy: o.PayBy}
 			}
 			if err != nil {
 				return Status{}, seckill.AsError(err)
