@@ -25,7 +25,7 @@ func userDesk(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) ([]b
 	for n := range orders {
 		o := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", fmt.Sprint(n)), Item: "7", User: "1001", Count: 1, Units: []int{n + 1}, Price: 1, Amount: 1,
 			Address: "文三路 1 号", Title: "表", Created: clock.Now(), Placed: clock.Now(), PayBy: clock.Now().Add(time.Minute), Buckets: 1}
-		err := errors.Join(l.Place(t.Context(), o, seckill.MaxLimit), l.BeginClosing(t.Context(), o.ID, seckill.Expired, clock.Now(), "unpaid"))
+		err := errors.Join(l.Place(t.Context(), o, seckill.MaxLimit), l.BeginClosing(t.Context(), o, seckill.Expired, clock.Now(), "unpaid"))
 		closing, readErr := l.Order(t.Context(), o.ID)
 		if err := errors.Join(err, readErr, l.GiveBack(t.Context(), closing, clock.Now(), "closed")); err != nil {
 			t.Fatal(err)
