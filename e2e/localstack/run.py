@@ -1,4 +1,4 @@
-"""Starts LocalStack 4.14.0 without its container, with five things that its settings do not offer."""
+"""Starts LocalStack 4.14.0 without its container, with six things that its settings do not offer."""
 
 from functools import partial
 from types import SimpleNamespace
@@ -8,6 +8,7 @@ from twisted.internet import endpoints
 from localstack.runtime import main
 from localstack.runtime.server import twisted as server
 from localstack.services.apigateway.resource_providers.aws_apigateway_stage import ApiGatewayStageProvider
+from localstack.services.cloudformation.engine import transformers
 from localstack.services.cloudformation.engine.v2.change_set_model import ChangeSetModel
 from localstack.services.cloudformation.resource_provider import OperationStatus, ProgressEvent
 from localstack.services.cloudformation.resource_providers.aws_cloudformation_stack import CloudFormationStackProvider
@@ -78,5 +79,26 @@ LambdaAliasProvider.update = update_alias
 
 # 5. Replace nothing: as shipped, whatever refers by a name to a resource that is updated is made again beside itself, which an alias and a stage cannot be.
 ChangeSetModel._resolve_requires_replacement = lambda self, **_: False
+
+
+# 6. Keep what a loop's body says: as shipped, each Fn::Sub and Fn::Join in it becomes a text at once, without the stack's parameters.
+def bound(value, variable, text):
+    if isinstance(value, list):
+        return [bound(v, variable, text) for v in value]
+    if not isinstance(value, dict):
+        return value
+    if value == {"Ref": variable}:
+        return text
+    if isinstance(value.get("Fn::Sub"), str):
+        return {"Fn::Sub": value["Fn::Sub"].replace("${" + variable + "}", text)}
+    return {k: bound(v, variable, text) for k, v in value.items()}
+
+
+def expand(loop, context, extra=None):
+    variable, texts, bodies = loop
+    return {name.replace("${" + variable + "}", t): bound(body, variable, t) for t in texts for name, body in bodies.items()}
+
+
+transformers.expand_fn_foreach = expand
 
 main.main()
