@@ -82,7 +82,7 @@ func makeKey(dir, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.WriteString(pair.Private)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return nil, err

@@ -28,7 +28,6 @@ const testPath = "/seckill/test"
 type manager struct {
 	mu       sync.Mutex
 	values   map[string]map[string]string // by a secret's name
-	tokens   map[string]string            // what a version's token was given with
 	before   func(call string)            // a call is answered
 	refusals map[string]refusal           // by call
 	wrote    []string                     // secrets that got a version, a repeat too

@@ -330,15 +330,3 @@ func (s *sums) faults5xx() string {
 	slices.Sort(out)
 	return strings.Join(out, ", ")
 }
-
-// inTheStack counts answers of the stack's functions by status.
-func (s *sums) inTheStack(status int) (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for k, c := range s.by {
-		if k.status == status && slices.Contains(cold, k.function) {
-			n += c
-		}
-	}
-	return n
-}

@@ -100,13 +100,13 @@ func wires(t *testing.T) map[string][]right {
 	paid.State = seckill.Paid
 	d := seckill.Delivery{ID: "m", Receipt: "r", Body: []byte("{}"), Receives: 1}
 	return hearEach(t, w, map[string][]func(context.Context) error{
-		"Ledger.Place":        {func(ctx context.Context) error { return l.Place(ctx, o, 5) }},
-		"Ledger.Reject":       {func(ctx context.Context) error { return l.Reject(ctx, o) }},
-		"Ledger.Order":        {func(ctx context.Context) error { _, err := l.Order(ctx, "o1"); return err }},
+		"Ledger.Place":  {func(ctx context.Context) error { return l.Place(ctx, o, 5) }},
+		"Ledger.Reject": {func(ctx context.Context) error { return l.Reject(ctx, o) }},
+		"Ledger.Order":  {func(ctx context.Context) error { _, err := l.Order(ctx, "o1"); return err }},
 		"Ledger.BeginClosing": {
 			func(ctx context.Context) error { return l.BeginClosing(ctx, o, seckill.Expired, now, "c") },
 			func(ctx context.Context) error { return l.BeginClosing(ctx, o, seckill.Cancelled, now, "c") }},
-		"Ledger.GiveBack":     {func(ctx context.Context) error { return l.GiveBack(ctx, o, now, "c") }},
+		"Ledger.GiveBack": {func(ctx context.Context) error { return l.GiveBack(ctx, o, now, "c") }},
 		"Ledger.Settle": { // money that moves the order, and money that comes to one that is past it
 			func(ctx context.Context) error { return l.Settle(ctx, pay, seckill.Closing, seckill.Paid) },
 			func(ctx context.Context) error { return l.Settle(ctx, pay, seckill.Expired, seckill.Expired) }},

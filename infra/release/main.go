@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"debug/buildinfo"
 	"encoding/json"
 	"errors"
@@ -34,7 +35,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: release BINARY… >sbom.json")
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, os.Args[1:]); err != nil {
+	if err := run(context.Background(), os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "release: %v\n", err)
 		os.Exit(1)
 	}
@@ -73,7 +74,7 @@ type (
 	}
 )
 
-func run(out io.Writer, binaries []string) error {
+func run(ctx context.Context, out io.Writer, binaries []string) error {
 	b := bill{Format: "CycloneDX", Spec: "1.6", Version: 1}
 	libraries := map[string]component{}
 	for _, name := range binaries {
@@ -99,7 +100,7 @@ func run(out io.Writer, binaries []string) error {
 			if _, ok := libraries[purl]; ok {
 				continue
 			}
-			id, err := licenceOf(m.Path, m.Version)
+			id, err := licenceOf(ctx, m.Path, m.Version)
 			if err != nil {
 				return err
 			}
@@ -129,8 +130,8 @@ func sorted(of map[string]component) (keys []string) {
 }
 
 // licenceOf reads a module's licence from the module cache.
-func licenceOf(path, version string) (string, error) {
-	out, err := exec.Command("go", "mod", "download", "-json", path+"@"+version).Output()
+func licenceOf(ctx context.Context, path, version string) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "mod", "download", "-json", path+"@"+version).Output()
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", path, version, err)
 	}

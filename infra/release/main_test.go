@@ -62,7 +62,7 @@ func TestABillOfThisTest(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var out bytes.Buffer
-	if err := run(&out, []string{binary}); err != nil {
+	if err := run(t.Context(), &out, []string{binary}); err != nil {
 		t.Fatal(err)
 	}
 	var b bill

@@ -60,7 +60,7 @@ func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 func (r *Rows) names(writes []ledger.Write) string {
 	var names []string
 	for i := range writes {
-		names = append(names, *r.name(writes[i].Key.Table))
+		names = append(names, *r.name(writes[i].Table))
 	}
 	slices.Sort(names)
 	return strings.Join(slices.Compact(names), ", ")
