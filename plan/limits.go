@@ -50,6 +50,13 @@ var consumeChoices = []float64{20, 50, 100, 200, 400, 700, 1000}
 // Background is how many concurrent executions are not for shoppers, beside consume's: expire 5, five schedules, the rest to spare.
 const Background = 20
 
+// Instances that ReserveConcurrency=true keeps for notify, stage, expire, refund and repair, to which consume's come; and how
+// many AWS wants an account to leave unreserved ("Configuring reserved concurrency", AWS Lambda developer guide).
+const (
+	Reserved   = 120
+	Unreserved = 100
+)
+
 // Today is a stack deployed with template.yaml's defaults in an account whose quotas nobody raised.
 var Today = Limits{Rate: 5000, Burst: 2500, Concurrency: accountConcurrency, Ramp: rampInstances, Consume: consumeChoices[0], Writes: NewTableWrites,
 	Scripts: math.Floor(slotECPU / reserveECPU)}

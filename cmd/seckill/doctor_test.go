@@ -227,6 +227,36 @@ func TestDoctorFinds(t *testing.T) {
 	}
 }
 
+// TestDoctorOnReservedConcurrency: outside a sandbox stop, payments and placing need instances that no crowd can take.
+func TestDoctorOnReservedConcurrency(t *testing.T) {
+	for name, tt := range map[string]struct {
+		sandbox, reserves string
+		quota             int
+		want              string
+	}{
+		"a sandbox":                {"true", "false", 10, ""},
+		"kept":                     {"false", "true", 240, ""},
+		"kept, and does not fit":   {"false", "true", 239, "ReserveConcurrency=true keeps 140 instances, and AWS refuses that in this account: have the account's quota of 239 concurrent executions raised to 240 or more"},
+		"not kept, though it fits": {"false", "false", 240, "so a crowd can starve them: deploy with ReserveConcurrency=true"},
+		"not kept, and cannot be":  {"false", "false", 10, "the account is too small to keep any: have the account's quota of 10 concurrent executions raised to 240 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClinic(t)
+			c.outputs["Sandbox"], c.parameters["ReserveConcurrency"], c.accounts["lambda"] = tt.sandbox, tt.reserves, tt.quota
+			_, out := examine(t, c)
+			var got []string
+			for _, f := range out.Findings {
+				if f.Check == "quotas" && f.State == doctor.Fault {
+					got = append(got, f.Says)
+				}
+			}
+			if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || !strings.Contains(got[0], tt.want)) {
+				t.Errorf("faults %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestDoctorCannotAsk: what nobody answered is said, and is neither well nor a fault. On AWS itself it is no reason for a green light.
 func TestDoctorCannotAsk(t *testing.T) {
 	for call, want := range map[string]string{

@@ -3,9 +3,14 @@ package main
 import (
 	"bytes"
 	"maps"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"seckill/plan"
 )
 
 const root = "../.."
@@ -84,5 +89,23 @@ func TestEachRuleNotices(t *testing.T) {
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, c.want) }) {
 			t.Errorf("%s: noticed %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// TestReservedConcurrency: doctor and plan count the instances that the templates keep.
+func TestReservedConcurrency(t *testing.T) {
+	kept := 0
+	for _, f := range []string{"sale", "money"} {
+		text, err := os.ReadFile(root + "/infra/" + f + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`ReservedConcurrentExecutions: !If \[Reserves, (\d+),`).FindAllSubmatch(text, -1) {
+			n, _ := strconv.Atoi(string(m[1]))
+			kept += n
+		}
+	}
+	if kept != plan.Reserved {
+		t.Errorf("the templates keep %d instances beside consume's, plan.Reserved is %d", kept, plan.Reserved)
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"seckill/plan"
 	"seckill/shared/adapter/ledger"
@@ -22,14 +24,26 @@ const callsEach = 2
 // background is how many instances do not answer shoppers.
 var background = int32(plan.Today.Consume + plan.Background)
 
-// quotas compares what a crowd asks for with what the account and the stack let through.
+// quotas says whether functions that a crowd must not starve have instances of their own, and compares what a crowd asks
+// for with what the account and the stack let through.
 func (d *Doctor) quotas(ctx context.Context, c *check) {
+	if d.Crowd == 0 && d.sandbox() {
+		return
+	}
+	account, err := c.lambdaQuota(ctx)
+	if err != nil {
+		c.unasked("for Lambda's quota", err)
+	} else if !d.sandbox() {
+		c.reserved(account.ConcurrentExecutions)
+	}
 	if d.Crowd == 0 {
 		return
 	}
 	rate := float64(d.Crowd*callsEach) / d.Within.Seconds()
 	crowd := fmt.Sprintf("%d shoppers within %v make %.0f calls/s", d.Crowd, d.Within, rate)
-	c.concurrency(ctx, crowd, rate)
+	if err == nil {
+		c.concurrency(account, crowd, rate)
+	}
 	c.throttle(ctx, crowd, rate)
 	client := dynamodb.NewFromConfig(d.AWS)
 	name := d.outputs["StackPrefix"] + ledger.TableOrders
@@ -41,18 +55,41 @@ func (d *Doctor) quotas(ctx context.Context, c *check) {
 	c.ok("%s takes %d writes/s at once, about %.0f orders/s; what is above waits in the queue", name, writes, plan.OrdersPerSecond(float64(writes)))
 }
 
-func (c *check) concurrency(ctx context.Context, crowd string, rate float64) {
+func (c *check) lambdaQuota(ctx context.Context) (*types.AccountLimit, error) {
 	out, err := lambda.NewFromConfig(c.AWS).GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
-	switch {
-	case err != nil:
-		c.unasked("for Lambda's quota", err)
-		return
-	case out.AccountLimit == nil || out.AccountLimit.ConcurrentExecutions == 0:
-		c.unasked("for Lambda's quota", errors.New("the answer has none"))
-		return
+	if err == nil && (out.AccountLimit == nil || out.AccountLimit.ConcurrentExecutions == 0) {
+		err = errors.New("the answer has none")
 	}
-	have := out.AccountLimit.ConcurrentExecutions
-	if unreserved := aws.ToInt32(out.AccountLimit.UnreservedConcurrentExecutions); unreserved > 0 {
+	if err != nil {
+		return nil, err
+	}
+	return out.AccountLimit, nil
+}
+
+// reserved judges the stack's parameter ReserveConcurrency by the account's quota.
+func (c *check) reserved(have int32) {
+	consume, _ := strconv.Atoi(c.parameters["ConsumeConcurrency"])
+	wanted := int32(plan.Reserved + consume)
+	fits := have >= wanted+plan.Unreserved
+	raise := fmt.Sprintf("have the account's quota of %d concurrent executions raised to %d or more (Service Quotas, "+
+		"L-B99A9384)", have, wanted+plan.Unreserved)
+	switch reserves := c.parameters["ReserveConcurrency"] == "true"; {
+	case reserves && fits:
+		c.ok("%d instances are kept for the functions that a crowd must not starve", wanted)
+	case reserves:
+		c.fault("ReserveConcurrency=true keeps %d instances, and AWS refuses that in this account: %s", wanted, raise)
+	case fits:
+		c.fault("no instance is kept for stop, payments and placing, so a crowd can starve them: deploy with " +
+			"ReserveConcurrency=true")
+	default:
+		c.fault("no instance is kept for stop, payments and placing, so a crowd can starve them, and the account is "+
+			"too small to keep any: %s, then deploy with ReserveConcurrency=true", raise)
+	}
+}
+
+func (c *check) concurrency(account *types.AccountLimit, crowd string, rate float64) {
+	have := account.ConcurrentExecutions
+	if unreserved := aws.ToInt32(account.UnreservedConcurrentExecutions); unreserved > 0 {
 		have = min(have, unreserved)
 	}
 	need := int32(math.Ceil(rate*plan.Occupied)) + background
