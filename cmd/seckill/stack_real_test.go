@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"seckill/cmd/seckill/doctor"
 	"seckill/functions/lambdatest"
 	"seckill/shared/adapter/dynamoledger"
 	"seckill/shared/adapter/dynamoledger/dynamotest"
@@ -97,6 +98,9 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 			"Stage": object{"Type": "AWS::Lambda::Function", "DependsOn": "Items", "Properties": object{"Runtime": "provided.al2023", "Handler": "bootstrap",
 				"Role": "arn:aws:iam::000000000000:role/stage", "Timeout": 60, "MemorySize": 256, "Code": object{"S3Bucket": bucket, "S3Key": "stage.zip"},
 				"Environment": object{"Variables": object{"TABLE_PREFIX": prefix, "REDIS_ADDRS": redis}}}},
+			"Version": object{"Type": "AWS::Lambda::Version", "Properties": object{"FunctionName": object{"Ref": "Stage"}}},
+			"Live": object{"Type": "AWS::Lambda::Alias", "Properties": object{"Name": doctor.Live, "FunctionName": object{"Ref": "Stage"},
+				"FunctionVersion": object{"Fn::GetAtt": []string{"Version", "Version"}}}},
 		},
 		"Outputs": object{stageOutput: object{"Value": object{"Ref": "Stage"}}},
 	})

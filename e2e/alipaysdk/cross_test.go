@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,10 @@ func TestTheSDKsOrderStringsAreOurs(t *testing.T) {
 	}
 }
 
+// twoReadings are values that the signed text, name=value&name=value, cannot tell from two parameters. The shop never sends
+// one to Alipay (alipay.Subject), so a notification with one is no answer to it.
+var twoReadings = regexp.MustCompile(`&[0-9A-Za-z_.]+=`)
+
 func TestNotifiesThatTheSDKSigns(t *testing.T) {
 	w := newWorld(t)
 	var list []map[string]string
@@ -137,6 +142,12 @@ func TestNotifiesThatTheSDKSigns(t *testing.T) {
 		}
 		got, err := w.client.Verify(form)
 		want := seckill.Notice{ID: "n", Order: orderID(i), TradeNo: "2026010122001000000000000001", Amount: seckill.Fen(i + 1), Paid: true}
+		if twoReadings.MatchString(list[i]["subject"]) {
+			if seckill.CodeOf(err) != seckill.CodeForged {
+				t.Errorf("%q: got %+v, %v; want %s, for the signed text has two readings", list[i]["subject"], got, err, seckill.CodeForged)
+			}
+			continue
+		}
 		if err != nil || got != want {
 			t.Errorf("%q: got %+v, %v; want %+v", list[i]["subject"], got, err, want)
 		}
