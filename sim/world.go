@@ -206,7 +206,11 @@ func (w *World) obeys(item string) bool {
 func (j judged) Settle(ctx context.Context, item, order, user string, units []int) error {
 	err := j.Stock.Settle(ctx, item, order, user, units)
 	record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order)
-	if err == nil && record != nil { // what it does not know it does not learn by being told
+	switch {
+	case err != nil:
+	case record == nil: // it does not learn what it does not know, and it forgets an order that holds nothing
+		delete(j.w.settled, order)
+	default:
 		j.w.settled[order] = j.w.losses
 	}
 	return err
@@ -224,8 +228,12 @@ func (j judged) Return(ctx context.Context, item, order, user string, units []in
 // Redraw judges "no unit left" (L4).
 func (j judged) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
 	w := j.w
-	if record, _ := w.Redis.Do("HGET", stockKey(r.Item, "res"), r.Order); record == nil || w.drawing[r.Order] == 0 {
+	record, _ := w.Redis.Do("HGET", stockKey(r.Item, "res"), r.Order)
+	if record == nil || w.drawing[r.Order] == 0 {
 		w.drawing[r.Order] = w.losses
+	}
+	if record == nil { // a correction of drift forgets an order that holds nothing, too
+		delete(w.settled, r.Order)
 	}
 	code, out, err := j.Stock.Redraw(ctx, now, r, c, resend)
 	switch {
