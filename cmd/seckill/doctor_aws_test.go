@@ -122,7 +122,7 @@ func newClinic(t *testing.T) *clinic {
 		c.nested[a+"Alarm"] = [2]string{"AWS::CloudWatch::Alarm", "sale-" + a}
 		c.alarms["sale-"+a] = m{"AlarmName": "sale-" + a, "ActionsEnabled": true, "AlarmActions": []string{alarmTopic}, "StateValue": "OK", "AlarmDescription": "Runbook " + a}
 	}
-	for _, table := range append([]ledger.Table{{Name: dynamoledger.TableItems, PK: "id"}, gatewaytable.Table}, ledger.Schema...) {
+	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table) {
 		c.tables["sale-"+table.Name] = table
 		c.backups["sale-"+table.Name] = "ENABLED"
 	}

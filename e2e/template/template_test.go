@@ -56,7 +56,7 @@ func TestTables(t *testing.T) {
 		got[name] = table
 	}
 	want := map[string]ledger.Table{}
-	for _, table := range append([]ledger.Table{{Name: dynamoledger.TableItems, PK: "id"}, gatewaytable.Table}, ledger.Schema...) {
+	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table) {
 		want[table.Name] = table
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -50,7 +50,7 @@ func NewAWS(t testing.TB, entries map[string]string, queues ...string) *AWS {
 	for _, q := range queues {
 		a.sent[a.Queue(q)] = nil
 	}
-	for _, table := range append([]ledger.Table{{Name: dynamoledger.TableItems, PK: "id"}, gatewaytable.Table}, ledger.Schema...) {
+	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table) {
 		a.tables[a.Prefix+table.Name] = table
 		a.rows[a.Prefix+table.Name] = map[string]json.RawMessage{}
 	}

@@ -65,7 +65,7 @@ func (c *check) queueError(name string, err error) {
 // tables compares the tables with their declaration, and looks whether they are backed up.
 func (d *Doctor) tables(ctx context.Context, c *check) {
 	prefix := d.outputs["StackPrefix"]
-	declared := append([]ledger.Table{{Name: dynamoledger.TableItems}}, ledger.Schema...)
+	declared := dynamoledger.Schema()
 	options := dynamoledger.Options{Prefix: prefix}
 	if d.sandbox() {
 		declared = append(declared, gatewaytable.Table)
@@ -101,7 +101,7 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 		c.fault("tables that cannot be restored (%s): aws dynamodb update-continuous-backups --point-in-time-recovery-specification PointInTimeRecoveryEnabled=true --table-name …",
 			strings.Join(lost, ", "))
 	case backed > 0:
-		c.ok("%d of %d tables can be restored to any moment", backed, len(ledger.Schema)+1)
+		c.ok("%d of %d tables can be restored to any moment", backed, len(dynamoledger.Schema()))
 	}
 }
 

@@ -41,7 +41,7 @@ type Options struct {
 	Prefix      string         // before each table's name
 	TryTimeout  time.Duration  // 0: DefaultTryTimeout
 	CallTimeout time.Duration  // 0: DefaultCallTimeout
-	Tables      []ledger.Table // besides the ledger's and the items'
+	Tables      []ledger.Table // besides Schema
 }
 
 // Rows is ledger.Rows on DynamoDB. It is safe for use by several goroutines and keeps no row itself.
@@ -70,7 +70,7 @@ func New(cfg aws.Config, o Options) *Rows {
 	if o.CallTimeout == 0 {
 		o.CallTimeout = DefaultCallTimeout
 	}
-	r := &Rows{prefix: o.Prefix, timeout: o.CallTimeout, schema: slices.Concat(schema(), o.Tables), tables: map[string]ledger.Table{}, indexes: map[string]tableIndex{}}
+	r := &Rows{prefix: o.Prefix, timeout: o.CallTimeout, schema: slices.Concat(Schema(), o.Tables), tables: map[string]ledger.Table{}, indexes: map[string]tableIndex{}}
 	r.client = dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
 		d.HTTPClient = httpClient(cfg.HTTPClient, o.TryTimeout)
 		d.RetryMaxAttempts = 0 // the environment's AWS_MAX_ATTEMPTS would wrap the retryer

@@ -17,15 +17,18 @@ import (
 	"seckill/shared/adapter/ledger"
 )
 
-// TableItems is the table of items; the ledger's are ledger.Schema.
-const TableItems = "items"
+// Tables apart from the ledger: each item's numbers, and what pages show and no decision needs.
+const (
+	TableItems   = "items"
+	TableCatalog = "catalog"
+)
 
 // activeTimeout is how long a table may take from made to usable.
 const activeTimeout = 2 * time.Minute
 
-// schema declares the tables that every deployment has.
-func schema() []ledger.Table {
-	return append(slices.Clone(ledger.Schema), ledger.Table{Name: TableItems, PK: "id"})
+// Schema declares the tables that every deployment has: the ledger's, the items' and the catalog.
+func Schema() []ledger.Table {
+	return append(slices.Clone(ledger.Schema), ledger.Table{Name: TableItems, PK: "id"}, ledger.Table{Name: TableCatalog, PK: "id"})
 }
 
 // CreateTables makes the tables that are missing, on demand and with point-in-time recovery where the server has it, waits
@@ -93,8 +96,8 @@ func keySchema(pk, sk string) []types.KeySchemaElement {
 }
 
 // CheckTables says in one error everything that is wrong with the named tables, or with all when none is named: a
-// table that is missing, one with another key schema, a missing or different index. Names are those of ledger.Schema,
-// TableItems and Options.Tables. It asks for all at once.
+// table that is missing, one with another key schema, a missing or different index. Names are those of Schema and
+// Options.Tables. It asks for all at once.
 func (r *Rows) CheckTables(ctx context.Context, names ...string) error {
 	if len(names) == 0 {
 		for _, t := range r.schema {

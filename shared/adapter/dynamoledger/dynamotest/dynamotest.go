@@ -68,13 +68,9 @@ func Drop(t testing.TB, prefix string, more ...ledger.Table) {
 	ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
 	defer cancel()
 	client := dynamodb.NewFromConfig(Config(t, nil))
-	names := []string{dynamoledger.TableItems}
-	for _, table := range slices.Concat(ledger.Schema, more) {
-		names = append(names, table.Name)
-	}
-	for _, name := range names {
-		if err := DropTable(ctx, client, prefix+name); err != nil {
-			t.Errorf("remove table %s%s: %v", prefix, name, err)
+	for _, table := range slices.Concat(dynamoledger.Schema(), more) {
+		if err := DropTable(ctx, client, prefix+table.Name); err != nil {
+			t.Errorf("remove table %s%s: %v", prefix, table.Name, err)
 		}
 	}
 }
