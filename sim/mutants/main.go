@@ -27,7 +27,7 @@ const usage = `mutants sabotages the system in one place at a time and has the s
 
   go run ./sim/mutants [flags]
 
-It prints for each mutant the guarantee that caught it, and after how many seeds. It exits 1 when a mutant that is not listed as equivalent
+It prints for each mutant the guarantee that caught it, and after how many seeds; or the test, of those that no seed shows. It exits 1 when a mutant that is not listed as equivalent
 survives, when one that is listed is caught, or when the system without a mutant shows a violation.
 
 `
@@ -99,11 +99,12 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 		}
 		return nil
 	}
-	player, err := build(ctx, s, all, filepath.Join(s.root, ".tools", "mutants"))
+	player, list, err := build(ctx, s, all, filepath.Join(s.root, ".tools", "mutants"))
 	if err != nil {
 		return err
 	}
-	t := try(ctx, w, player, picked, o.limits, o.workers)
+	caughtBy := func(m *Mutant) outcome { return test(ctx, s.root, list, m) }
+	t := try(ctx, w, player, caughtBy, picked, o.limits, o.workers)
 	fmt.Fprintf(w, "%d mutants: %d caught, %d survived, %d equivalent\n", len(picked), t.caught, t.survived, t.equivalent)
 	if len(t.failed) > 0 {
 		return errors.New(strings.Join(t.failed, "\n  "))
@@ -139,11 +140,11 @@ func collect(ctx context.Context, s *sources) ([]Mutant, error) {
 		all[i].Number = i + 1
 	}
 	known := slices.Concat(possible, all)
-	return all, errors.Join(stale(equivalent, known), stale(slow, known))
+	return all, errors.Join(stale(equivalent, known), stale(slow, known), stale(tested, known))
 }
 
 // stale refuses a list of mutants that names one which the sources no longer have.
-func stale(known map[string]string, all []Mutant) error {
+func stale[V any](known map[string]V, all []Mutant) error {
 	for name := range known {
 		if !slices.ContainsFunc(all, func(m Mutant) bool { return m.Name == name }) {
 			return fmt.Errorf("listed mutant %s is stale: there is none of this name", name)

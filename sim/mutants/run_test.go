@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"seckill/sim/mutants/on"
+	"seckill/sim/mutants/report"
 )
 
 // pretend has this test binary play the player, whose answer depends on the mutant.
@@ -52,10 +53,14 @@ func TestTry(t *testing.T) {
 		{Number: 6, Name: "equal", Equivalent: "nobody sees it"},
 		{Number: 7, Name: "caught-later"},
 	}
+	all = append(all, Mutant{Number: 8, Name: "settled-redrawn"})
+	tested := func(m *Mutant) outcome {
+		return outcome{Result: report.Result{Seeds: 1, Seed: 1, Check: "TestX", Detail: "TestX/a_case of " + m.Name}}
+	}
 	var out strings.Builder
-	got := try(t.Context(), &out, os.Args[0], all, limits{mutant: 9, equivalent: 9, unmutated: 9}, 2)
-	if got.caught != 3 || got.survived != 1 || got.equivalent != 1 {
-		t.Errorf("caught, survived, equivalent = %d, %d, %d, want 3, 1, 1", got.caught, got.survived, got.equivalent)
+	got := try(t.Context(), &out, os.Args[0], tested, all, limits{mutant: 9, equivalent: 9, unmutated: 9}, 2)
+	if got.caught != 4 || got.survived != 1 || got.equivalent != 1 {
+		t.Errorf("caught, survived, equivalent = %d, %d, %d, want 4, 1, 1", got.caught, got.survived, got.equivalent)
 	}
 	slices.Sort(got.failed)
 	for i, want := range []string{"speechless: ", "survivor survived 9 seeds", "without a mutant, seed 6 breaks L4: 2 units unsold",
@@ -64,7 +69,7 @@ func TestTry(t *testing.T) {
 			t.Errorf("failures %q, want %q at place %d", got.failed, want, i)
 		}
 	}
-	for _, want := range []string{"no mutant: no violation in 9 seeds", "SURVIVED", "unit 7; has two rows", "a bug", " 8 seeds"} {
+	for _, want := range []string{"no mutant: no violation in 9 seeds", "SURVIVED", "unit 7; has two rows", "a bug", " 8 seeds", "a_case of settled-redrawn"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)
 		}
@@ -74,7 +79,7 @@ func TestTry(t *testing.T) {
 func TestTryStopsAtAViolationWithoutMutant(t *testing.T) {
 	t.Setenv(pretend, "1")
 	var out strings.Builder
-	if got := try(t.Context(), &out, "/nonexistent/player", []Mutant{{Number: 1, Name: "m"}}, limits{}, 1); len(got.failed) != 1 || got.caught != 0 {
+	if got := try(t.Context(), &out, "/nonexistent/player", nil, []Mutant{{Number: 1, Name: "m"}}, limits{}, 1); len(got.failed) != 1 || got.caught != 0 {
 		t.Errorf("got %+v, want one failure and nothing played", got)
 	}
 }

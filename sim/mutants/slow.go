@@ -17,6 +17,5 @@ var slow = map[string]string{
 	"give-back-when-paid":        "I5 after 5,256 seeds",
 	"drift-ends-unfinished":      "L4 after 6,134 seeds",
 	"no-query-after-close":       "I6 after 7,077 seeds",
-	"settled-redrawn":            "none within 60,000 since ADR 17; stocktest catches it",
 	"refunds-end-apart":          "I6 after 3,670 seeds",
 }
