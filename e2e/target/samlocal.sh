@@ -31,7 +31,7 @@ deploy_stack() {
 launch() {
   local python
   python=$("$servers/sam.sh" --python)
-  SAM_CLI_TELEMETRY=0 setsid "$python" "$here/samlocal.py" local start-api --config-file "$here/samconfig.toml" --template "$built/template.yaml" \
+  SAM_CLI_TELEMETRY=0 SAM_CLI_ENABLE_LANGUAGE_EXTENSIONS=1 setsid "$python" "$here/samlocal.py" local start-api --config-file "$here/samconfig.toml" --template "$built/template.yaml" \
     --env-vars "$dir/environment.json" --parameter-overrides "${parameters[@]}" --host "$host" --port "$port" --skip-pull-image --warm-containers EAGER \
     >"$dir/$name.log" 2>&1 </dev/null &
 }
