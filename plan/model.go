@@ -33,10 +33,16 @@ type Outcome struct {
 	Refused   float64 `json:"told_503"`
 
 	PeakCalls     float64 `json:"peak_calls"`     // a second, that ask to be let through
+	PeakPolls     float64 `json:"peak_polls"`     // a second, of these looks of buyers at their orders
 	PeakPassed    float64 `json:"peak_passed"`    // a second, that are
 	PeakInstances float64 `json:"peak_instances"` // at work, or kept for it
-	PeakScripts   float64 `json:"peak_scripts"`   // a second
+	PeakScripts   float64 `json:"peak_scripts"`   // of purchases, a second
+	PeakLevels    float64 `json:"peak_levels"`    // scripts of lists for one item, a second
+	PeakStatus    float64 `json:"peak_status"`    // scripts of looks at queued orders, a second
+	PeakBuy       float64 `json:"peak_buy"`       // instances of buy that are there
+	PeakShop      float64 `json:"peak_shop"`      // instances of shop that are there
 	PeakPlaced    float64 `json:"peak_placed"`    // a second
+	PeakPaid      float64 `json:"peak_paid"`      // orders that are paid a second, if all are
 	PeakStarts    float64 `json:"peak_starts"`    // instances that start cold in a second; each reads one secret
 
 	BuyCalls  float64 `json:"buy_calls"`  // that reached the function
@@ -77,19 +83,41 @@ func (p *pool) take(calls, room float64) float64 {
 	return warm + start
 }
 
+// bucket is a token bucket of API Gateway.
+type bucket struct{ tokens float64 }
+
+// take says how many calls of a tick are let through.
+func (b *bucket) take(calls, rate, burst float64) float64 {
+	b.tokens = math.Min(burst, b.tokens+rate*tick)
+	passed := math.Min(calls, b.tokens)
+	b.tokens -= passed
+	return passed
+}
+
+// Shares of a page's looks: each of the two lists, and the time (DefaultLooks).
+const (
+	listShare = 1 / 6.25 / DefaultLooks
+	timeShare = 1 - 2*listShare
+)
+
 // sim is a sale under way.
 type sim struct {
 	*Sale
 	Limits
-	out       Outcome
-	t, tokens float64
-	buy, shop pool
-	back      [retryMost + 1][tries]float64 // who comes back, by tick and by how often they tried
-	top       [retryMost + 1]int            // 1 + the most tries among them
-	waits     [tries]float64                // who was answered, by how often they had been told to come again
-	left      float64                       // orders for which there are units
-	holders   float64                       // whose page looks at an order
-	scripts   float64                       // in this second
+	out Outcome
+	t   float64
+	// Each method has a bucket of its own, and all share the account's.
+	buying, lists, clock, orders, account bucket
+	levels, status                        float64 // scripts in this second: of lists for one item, of looks at queued orders
+	polls                                 float64 // in this second
+	asks                                  float64 // scripts of lists for one item, in this tick
+	buy, shop                             pool
+	back                                  [retryMost + 1][tries]float64 // who comes back, by tick and by how often they tried
+	top                                   [retryMost + 1]int            // 1 + the most tries among them
+	waits                                 [tries]float64                // who was answered, by how often they had been told to come again
+	left                                  float64                       // orders for which there are units
+	holders                               float64                       // whose page looks at an order
+	scripts                               float64                       // in this second
 }
 
 // simulate runs a sale until everybody is answered or gone and every order placed.
@@ -109,19 +137,34 @@ func simulate(s *Sale, l Limits) Outcome {
 	return m.out
 }
 
-// before is the state at the opening: pages are open and look; instances of shop are warm for it.
+// before is the state at the opening: pages are open and look; instances of shop are warm for it. Both lists behave alike, so
+// one bucket stands for two.
 func (m *sim) before() {
 	looks := float64(m.Shoppers) * m.First * m.Looks
 	m.out.EdgeCalls = looks * m.Edge * m.Before.Seconds() / 2
 	looks *= 1 - m.Edge
-	m.tokens = m.Burst
-	passed, span := looks*m.Before.Seconds()/2, m.Before.Seconds()
-	if looks > m.Rate {
-		m.tokens = 0
-		passed = m.Rate*span - m.Rate*m.Rate*span/(2*looks)
+	m.buying.tokens, m.orders.tokens, m.account.tokens = m.BuyBurst, m.Burst, m.AccountSize
+	m.lists.tokens, m.clock.tokens = m.Burst, m.Burst
+	span, rate := m.Before.Seconds(), 0.0
+	for _, b := range []struct {
+		of             *bucket
+		methods, share float64
+	}{{&m.lists, 2, listShare}, {&m.clock, 1, timeShare}} {
+		last := looks * b.share
+		passed := last * span / 2
+		if last > m.Rate {
+			b.of.tokens = 0
+			passed = m.Rate*span - m.Rate*m.Rate*span/(2*last)
+		}
+		m.out.ShopCalls += b.methods * passed
+		rate += b.methods * math.Min(last, m.Rate)
 	}
-	m.out.ShopCalls = passed
-	m.shop.busy = math.Min(math.Min(looks, m.Rate)*Occupied, math.Max(0, m.Concurrency-m.Provisioned-m.Consume-Background))
+	if rate > m.Account {
+		m.account.tokens = 0
+		m.out.ShopCalls *= m.Account / rate // a little less: the account's is reached only towards the end
+		rate = m.Account
+	}
+	m.shop.busy = math.Min(rate*Occupied, math.Max(0, m.Concurrency-m.Provisioned-m.Reserved()))
 	m.shop.warm, m.buy.warm = m.shop.busy, m.Provisioned
 	m.shop.budget, m.buy.budget = m.Ramp, m.Ramp
 }
@@ -155,25 +198,33 @@ func (m *sim) step(n int) {
 	polls := m.holders / pollEvery * tick
 	asked := buys + looks + polls
 
-	m.tokens = math.Min(m.Burst, m.tokens+m.Rate*tick)
-	through := 1.0
-	if asked > m.tokens {
-		through = m.tokens / asked
+	toBuy := m.buying.take(buys, m.BuyRate, m.BuyBurst)
+	toShop := 2*m.lists.take(looks*listShare, m.Rate, m.Burst) + m.clock.take(looks*timeShare, m.Rate, m.Burst)
+	toLists := toShop
+	toShop += m.orders.take(polls, m.Rate, m.Burst)
+	if let := m.account.take(toBuy+toShop, m.Account, m.AccountSize); let < toBuy+toShop {
+		share := let / (toBuy + toShop)
+		toBuy, toShop, toLists = toBuy*share, toShop*share, toLists*share
 	}
-	m.tokens -= asked * through
 	m.buy.step(&m.Limits)
 	m.shop.step(&m.Limits)
 	room := func() float64 {
 		spare := math.Max(0, m.Provisioned-m.buy.busy-m.buy.cold) // kept for buy whether at work or not
-		return m.Concurrency - m.Consume - Background - m.buy.busy - m.buy.cold - m.shop.busy - m.shop.cold - spare
+		return m.Concurrency - m.Reserved() - m.buy.busy - m.buy.cold - m.shop.busy - m.shop.cold - spare
 	}
 	spare := math.Max(0, m.Provisioned-m.buy.busy-m.buy.cold)
-	bought := m.buy.take(buys*through, math.Max(0, room()+spare))
-	looked := m.shop.take((looks+polls)*through, math.Max(0, room()))
+	bought := m.buy.take(toBuy, math.Max(0, room()+spare))
+	looked := m.shop.take(toShop, math.Max(0, room()))
 	o.BuyCalls += bought
 	o.ShopCalls += looked
-	o.Throttled += asked * (1 - through)
-	o.Refused += asked*through - bought - looked
+	o.Throttled += asked - toBuy - toShop
+	o.Refused += toBuy + toShop - bought - looked
+	// An instance of shop asks for an item's figures once a second, however many lists it answers. A page whose order is
+	// queued has one script of it.
+	m.asks = math.Min(toLists/2, m.shop.warm*tick)
+	m.levels += m.asks
+	m.status += math.Min(o.Queued, m.holders) / pollEvery * tick
+	m.polls += polls
 
 	served := m.redis(bought)
 	o.Refused += bought - served
@@ -191,6 +242,10 @@ func (m *sim) redis(calls float64) float64 {
 	scripts, most := calls, m.Scripts*tick
 	if m.left <= 0 {
 		scripts = math.Min(calls, (m.buy.busy+m.buy.cold)*tick)
+	}
+	// The item's slot runs the scripts of lists, too, and prefers nobody.
+	if asked := scripts + m.asks*levelECPU/reserveECPU; asked > most {
+		most *= scripts / asked
 	}
 	fail := math.Max(0, scripts-most)
 	m.out.Scripts += scripts
@@ -240,6 +295,7 @@ func (m *sim) answer(asked []float64, share float64, n int) {
 // consume places orders: as many batches at a time as Lambda polls for by now, and as many rows as the tables take.
 func (m *sim) consume() float64 {
 	m.holders -= m.holders * (1 - math.Exp(-tick/m.Paying.Seconds()))
+	m.out.PeakPaid = math.Max(m.out.PeakPaid, m.holders/m.Paying.Seconds())
 	if m.out.Queued <= 0 {
 		return 0
 	}
@@ -259,7 +315,7 @@ func (m *sim) record(looks, buys, passed, told, placed float64) {
 	i := int((m.t - tick/2))
 	for len(o.Seconds) <= i {
 		o.Seconds = append(o.Seconds, Second{})
-		m.scripts, m.buy.started, m.shop.started = 0, 0, 0
+		m.scripts, m.buy.started, m.shop.started, m.levels, m.status, m.polls = 0, 0, 0, 0, 0, 0
 	}
 	s := &o.Seconds[i]
 	s.Looks, s.Buys, s.Passed, s.Told, s.Placed = s.Looks+looks, s.Buys+buys, s.Passed+passed, s.Told+told, s.Placed+placed
@@ -270,6 +326,10 @@ func (m *sim) record(looks, buys, passed, told, placed float64) {
 	o.PeakPassed = math.Max(o.PeakPassed, s.Passed)
 	o.PeakPlaced = math.Max(o.PeakPlaced, s.Placed)
 	o.PeakScripts = math.Max(o.PeakScripts, m.scripts)
+	o.PeakLevels = math.Max(o.PeakLevels, m.levels)
+	o.PeakStatus = math.Max(o.PeakStatus, m.status)
+	o.PeakPolls = math.Max(o.PeakPolls, m.polls)
+	o.PeakBuy, o.PeakShop = math.Max(o.PeakBuy, m.buy.warm), math.Max(o.PeakShop, m.shop.warm)
 	o.PeakStarts = math.Max(o.PeakStarts, m.buy.started+m.shop.started)
 }
 

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 func sale(shoppers, units int, edge float64) Sale {
-	return Sale{Shoppers: shoppers, Units: units, Count: 1, At: time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC), Edge: edge, First: DefaultFirst,
+	return Sale{Shoppers: shoppers, Units: units, Count: 1, Items: DefaultItems, At: time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC), Edge: edge, First: DefaultFirst,
 		Within: DefaultWithin, Rest: DefaultRest, Before: DefaultBefore, Looks: DefaultLooks, Paying: DefaultPaying, Wait: DefaultWait}
 }
 
@@ -39,7 +39,7 @@ func anySale(t *rapid.T) Sale {
 
 func anyLimits(t *rapid.T) Limits {
 	rate := rapid.Float64Range(100, 50_000).Draw(t, "rate")
-	return Limits{Rate: rate, Burst: rate / 2, Concurrency: rapid.Float64Range(150, 20_000).Draw(t, "concurrency"), Ramp: rampInstances,
+	return Limits{BuyRate: rate, BuyBurst: rate / 2, Rate: rate / 4, Burst: rate / 8, Account: 2 * rate, AccountSize: rate, Concurrency: rapid.Float64Range(300, 20_000).Draw(t, "concurrency"), Ramp: rampInstances,
 		Provisioned: rapid.Float64Range(0, 50).Draw(t, "provisioned"), Consume: 20, Writes: rapid.Float64Range(1000, 40_000).Draw(t, "writes"),
 		Scripts: rapid.Float64Range(500, 30_000).Draw(t, "scripts")}
 }
@@ -71,8 +71,8 @@ func TestNobodyIsLost(t *testing.T) {
 		if math.IsNaN(least) || least < -1e-6 {
 			t.Fatalf("something is negative: %+v", o)
 		}
-		if o.PeakInstances > l.Concurrency-l.Consume-Background+1e-6 {
-			t.Fatalf("%f instances, the account has %f, and others %f", o.PeakInstances, l.Concurrency, l.Consume+Background)
+		if o.PeakInstances > l.Concurrency-l.Reserved()+1e-6 {
+			t.Fatalf("%f instances, the account has %f, and others %f", o.PeakInstances, l.Concurrency, l.Reserved())
 		}
 	})
 }

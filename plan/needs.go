@@ -4,8 +4,12 @@ import "math"
 
 // Parameters of template.yaml that a plan sets.
 const (
+	BuyRate            = "BuyRate"
+	BuyBurst           = "BuyBurst"
 	ThrottleRate       = "ThrottleRate"
 	ThrottleBurst      = "ThrottleBurst"
+	NotifyRate         = "NotifyRate"
+	NotifyBurst        = "NotifyBurst"
 	BuyProvisioned     = "BuyProvisioned"
 	ConsumeConcurrency = "ConsumeConcurrency"
 	WarmWrites         = "WarmWrites"
@@ -20,21 +24,27 @@ var dayParameters = []struct {
 	name   string
 	normal float64
 }{
-	{ThrottleRate, Today.Rate}, {ThrottleBurst, Today.Burst}, {BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume},
-	{WarmWrites, NewTableWrites}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
+	{BuyRate, Today.BuyRate}, {BuyBurst, Today.BuyBurst}, {ThrottleRate, Today.Rate}, {ThrottleBurst, Today.Burst},
+	{NotifyRate, Today.Notify}, {NotifyBurst, Today.Notify}, {BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {WarmWrites, NewTableWrites}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
 }
 
 // overrides compares the plan with the defaults, for the stack and for the account.
 func (p *Plan) overrides() {
 	l := &p.Planned.Limits
 	gb := math.Ceil(1.5 * float64(p.Redis.Bytes) / 1e9)
-	// Asked for ahead of the sale: by itself a serverless cache doubles within ten minutes or so, which is longer than a sale.
-	ecpu := math.Min(up(1.2*p.Redis.PeakECPU, 1000), slotECPU)
+	// An empty cache takes firstECPU. What is above it has to be asked for ahead of the sale: by itself a cache doubles within
+	// ten minutes or so, which is longer than a sale.
+	ecpu := 0.0
+	if p.Redis.Ready > 0 {
+		ecpu = math.Min(up(p.Redis.wanted(), 1000), maxECPU)
+	}
 	for _, o := range []struct {
 		name         string
 		want, normal float64
 	}{
-		{ThrottleRate, l.Rate, Today.Rate}, {ThrottleBurst, l.Burst, Today.Burst}, {BuyProvisioned, l.Provisioned, 0},
+		{BuyRate, l.BuyRate, Today.BuyRate}, {BuyBurst, l.BuyBurst, Today.BuyBurst},
+		{ThrottleRate, l.Rate, Today.Rate}, {ThrottleBurst, l.Burst, Today.Burst},
+		{NotifyRate, l.Notify, Today.Notify}, {NotifyBurst, l.Notify, Today.Notify}, {BuyProvisioned, l.Provisioned, 0},
 		{ConsumeConcurrency, l.Consume, Today.Consume}, {WarmWrites, l.Writes, NewTableWrites},
 		{CacheGigabytes, math.Max(gb, defaultGigabytes), defaultGigabytes}, {CacheEcpu, ecpu, 0},
 	} {
@@ -43,8 +53,8 @@ func (p *Plan) overrides() {
 		}
 	}
 	for _, q := range []Quota{
-		{"API Gateway: throttle rate", "L-8A5B8E43", accountRate, int(l.Rate)},
-		{"API Gateway: throttle burst", "", accountBurst, int(l.Burst)},
+		{"API Gateway: throttle rate", "L-8A5B8E43", accountRate, int(l.Account)},
+		{"API Gateway: throttle burst", "", accountBurst, int(l.AccountSize)},
 		{"Lambda: concurrent executions", "L-B99A9384", accountConcurrency, int(l.Concurrency)},
 	} {
 		if q.Want > q.Have {
@@ -70,7 +80,7 @@ func (p *Plan) notes() {
 	through := float64(s.Shoppers) * (1 - s.Edge)
 	slot := p.Planned.Limits.Scripts
 	if o.LongestWait > s.Wait.Seconds() || o.GaveUp >= half {
-		add("Somebody waits %s, and %s give up, whatever is deployed: %s calls/s want to get in, ThrottleRate goes to %s, and Redis reserves %s units a second. Have more answered at the edge (--edge), or allow a longer wait (--wait).",
+		add("Somebody waits %s, and %s give up, whatever is deployed: %s calls/s want to get in, BuyRate goes to %s, and Redis reserves %s units a second. Have more answered at the edge (--edge), or allow a longer wait (--wait).",
 			seconds(o.LongestWait), number(o.GaveUp), number(p.Free.PeakCalls), number(maxThrottle), number(slot))
 	}
 	if o.PeakStarts > secretReads {
@@ -84,7 +94,22 @@ func (p *Plan) notes() {
 		add("One item's keys are in one slot of Redis, which runs %s purchases a second on ElastiCache Serverless (30,000 ECPU): what is above is told 503 and comes again. No quota raises it; a node of one's own runs about 26,000.",
 			number(slot))
 	}
-	if s.Edge == 0 && p.Free.PeakCalls > Today.Rate {
+	if p.Redis.ItemECPU > slotECPU {
+		add("Purchases, lists and looks at orders of one item take %s ECPU a second of its slot, which has %s, and no quota raises that: what is above is told 503. Have more looks answered at the edge.",
+			number(p.Redis.ItemECPU), number(slotECPU))
+	}
+	if r := p.Reads; r.Sale > keyReads || r.Start > keyReads || r.Lists > keyReads {
+		add("One row of items takes %s read units a second: %s are asked of the sale's row, %s of one of the lists', %s at start. Functions go on with what they know, and say how old it is.",
+			number(keyReads), number(r.Sale), number(r.Lists), number(r.Start))
+	}
+	if p.Reads.Table > tableReads {
+		add("Items are read with %s units a second, and a new table takes %s; it takes twice its peak %v later. Read it as much the day before, or have fewer instances.",
+			number(p.Reads.Table), number(tableReads), tableGrowth)
+	}
+	for _, why := range p.Planned.Limits.Fits() {
+		add("The plan does not fit: %s.", why)
+	}
+	if s.Edge == 0 && p.Free.PeakCalls > accountRate {
 		add("Nothing in template.yaml answers before API Gateway (--edge 0). Just before the opening open pages look at lists and the time %s times a second: a CDN that keeps lists for the second that they allow (Cache-Control: public, max-age=1) takes most of that.",
 			number(float64(s.Shoppers)*s.First*s.Looks))
 	}

@@ -17,6 +17,7 @@ type Sale struct {
 	Shoppers int       `json:"shoppers"`
 	Units    int       `json:"units"`
 	Count    int       `json:"count"` // units of an order
+	Items    int       `json:"items"` // on the lists, this one among them
 	At       time.Time `json:"at"`
 	// Edge is the share of two kinds of calls that something before API Gateway answers, for good: looks at lists, items and the time, by a CDN;
 	// purchases, by a waiting page that tells so many shoppers that all is sold. Neither is part of template.yaml.
@@ -40,6 +41,7 @@ const (
 	// DefaultLooks is the storefront's home page (web/items.js, web/clock.js): two lists each 5 to 7.5 s, and the time four times a minute.
 	DefaultLooks  = 2/6.25 + 4.0/60
 	DefaultPaying = time.Minute
+	DefaultItems  = 10
 	DefaultWait   = 10 * time.Second
 )
 
@@ -48,6 +50,7 @@ const (
 	MaxShoppers = 100_000_000
 	MaxUnits    = 1_000_000 // seckill.MaxStock
 	MaxCount    = 50        // seckill.MaxCount
+	MaxItems    = 1_000
 	MaxSpan     = time.Hour
 	maxRest     = 10 * time.Minute // a longer tail has no rush
 	MaxLooks    = 10
@@ -75,6 +78,7 @@ func (s *Sale) Validate() error {
 	}
 	for _, err := range []error{
 		number("shoppers", s.Shoppers, MaxShoppers), number("units", s.Units, MaxUnits), number("count", s.Count, MaxCount),
+		number("items", s.Items, MaxItems),
 		share("edge", s.Edge), share("first", s.First),
 		span("within", s.Within, 0, MaxSpan), span("rest", s.Rest, time.Second, maxRest), span("before", s.Before, 0, 24*time.Hour),
 		span("paying", s.Paying, time.Second, MaxSpan), span("wait", s.Wait, 2*time.Second, giveUp),
@@ -116,6 +120,7 @@ type Plan struct {
 	Free    Outcome `json:"unlimited"` // were nothing limited: how many calls there are
 	Redis   Redis   `json:"redis"`
 	Tables  []Table `json:"tables"`
+	Reads   Reads   `json:"reads"`
 	Bill    []Line  `json:"bill"`
 	Total   float64 `json:"total_usd"`
 	// Overrides are the parameters of template.yaml that differ from their defaults.
@@ -153,6 +158,7 @@ func Make(s Sale) *Plan {
 	p.Planned.Outcome = simulate(&s, p.Planned.Limits)
 	p.Redis = redis(&s, &p.Planned)
 	p.Tables = tables(&s, &p.Planned)
+	p.Reads = reads(&s, &p.Planned)
 	p.overrides()
 	p.Bill = bill(p)
 	for _, l := range p.Bill {

@@ -78,11 +78,47 @@ func TestPlanKeepsItsWord(t *testing.T) {
 	}
 }
 
-// TestEnough: a small sale needs no quota, only a cache that is ready for it.
+// TestEnough: a small sale needs nothing that is not there.
 func TestEnough(t *testing.T) {
 	p := Make(sale(5_000, 100, 0))
-	if p.Quotas != nil || len(p.Overrides) != 1 || p.Overrides[0].Name != CacheEcpu || p.Notes != nil {
+	if p.Quotas != nil || p.Overrides != nil || p.Notes != nil {
 		t.Errorf("%+v %+v %q", p.Quotas, p.Overrides, p.Notes)
+	}
+}
+
+// TestDefaultsFit: template.yaml's throttles are what an account bears for which nobody has asked for anything.
+func TestDefaultsFit(t *testing.T) {
+	t.Parallel()
+	if why := Today.Fits(); why != nil {
+		t.Errorf("%q", why)
+	}
+	for name, tt := range map[string]struct {
+		spoil func(*Limits)
+		want  string
+	}{
+		"the defaults until November 2026": {func(l *Limits) { l.BuyRate, l.BuyBurst, l.Rate, l.Burst = 5000, 2500, 5000, 2500 },
+			"all methods together let 50,500 calls a second through and 25,500 at once, the account 10,000 and 5,000"},
+		"too many cold starts": {func(l *Limits) { l.BuyRate, l.BuyBurst = 2000, 300 },
+			"1,100 instances of buy have to start at once, and Lambda starts 1,000"},
+		"too small an account": {func(l *Limits) { l.Concurrency = 800 },
+			"at the opening 830 instances are wanted, and the account has 800"},
+	} {
+		l := Today
+		tt.spoil(&l)
+		if why := l.Fits(); !strings.Contains(strings.Join(why, "\n"), tt.want) {
+			t.Errorf("%s: %q, want %q", name, why, tt.want)
+		}
+	}
+}
+
+// TestPlansFit: throttles that a plan asks for leave notifications their share, and start no more instances than Lambda does.
+func TestPlansFit(t *testing.T) {
+	t.Parallel()
+	for _, s := range []Sale{sale(5_000, 100, 0), sale(100_000, 1000, 0), sale(1_000_000, 1000, 0.8), sale(1_000_000, 1000, 0),
+		sale(200_000, 100_000, 0.2), sale(3_000_000, 20_000, 0.5)} {
+		if l := Make(s).Planned.Limits; l.Fits() != nil {
+			t.Errorf("%d shoppers, %d units, edge %v: %q\n%+v", s.Shoppers, s.Units, s.Edge, l.Fits(), l)
+		}
 	}
 }
 
@@ -145,10 +181,10 @@ func TestWhatIsNoSale(t *testing.T) {
 // answered, and fewer than Secrets Manager does.
 func TestColdStartsAreCounted(t *testing.T) {
 	t.Parallel()
-	s := Sale{Shoppers: 1_000_000, Units: 1000, Count: 1, Edge: 0.8, First: DefaultFirst, Within: DefaultWithin,
+	s := Sale{Shoppers: 1_000_000, Units: 1000, Count: 1, Items: DefaultItems, Edge: 0.8, First: DefaultFirst, Within: DefaultWithin,
 		Rest: DefaultRest, Before: DefaultBefore, Looks: DefaultLooks, Paying: DefaultPaying, Wait: DefaultWait}
-	for name, l := range map[string]Limits{"defaults": Today, "planned": {Rate: 16_100, Burst: 8_050, Concurrency: 2_700,
-		Provisioned: 350, Ramp: rampInstances, Consume: 20, Writes: NewTableWrites, Scripts: Today.Scripts}} {
+	for name, l := range map[string]Limits{"defaults": Today, "planned": {BuyRate: 13_000, BuyBurst: 2_000, Rate: 1_700, Burst: 500,
+		Account: 30_000, AccountSize: 8_000, Concurrency: 3_700, Provisioned: 1_000, Ramp: rampInstances, Consume: 20, Writes: NewTableWrites, Scripts: Today.Scripts}} {
 		o := simulate(&s, l)
 		t.Logf("%s: %.0f", name, o.PeakStarts)
 		if o.PeakStarts <= parameterReads || o.PeakStarts > secretReads || o.PeakStarts > 2*rampInstances*1.1 {

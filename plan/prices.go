@@ -28,8 +28,9 @@ const (
 	priceWAF       = 0.60 / million // AWS WAF, a call
 )
 
-// hours is how long what is set up for a sale stays: deployed half an hour before it, taken back half an hour after.
-const hours = 1.0
+// hours is how long what is set up for a sale stays: deployed two hours before it, so that the cache is ready, taken back an
+// hour after.
+const hours = 3.0
 
 // Line is one of the bill.
 type Line struct {

@@ -61,23 +61,69 @@ func tables(s *Sale, set *Setting) (out []Table) {
 	return out
 }
 
+// Reads are what functions read of items, in read units a second.
+type Reads struct {
+	// Sale is of the row with the sale's numbers, one key: consume, repair and stage read it once a second an instance, buy
+	// not at all while Redis has the item, and once in ten seconds where it has not.
+	Sale float64 `json:"sale_row"`
+	// Lists is of one of the rows with the lists' version: shop reads one a second an instance. Start is of the lists
+	// themselves when as many instances start as in the busiest second.
+	Lists float64 `json:"lists_row"`
+	Start float64 `json:"lists_at_start"`
+	Table float64 `json:"tables"` // all of them
+}
+
+// rebuilt is how often an instance of buy reads the sale's row while Redis has forgotten the item, a second.
+const rebuilt = 0.1
+
+func reads(s *Sale, set *Setting) Reads {
+	o := &set.Outcome
+	const half = 0.5 // a read that may be a second old
+	r := Reads{
+		Sale:  set.Limits.Consume + repairs + stages + o.PeakBuy*rebuilt,
+		Lists: o.PeakShop * half / catalogCopies,
+		Start: o.PeakStarts * math.Ceil(catalogKB*float64(s.Items)/4) * half,
+	}
+	r.Table = r.Sale + r.Lists*catalogCopies + r.Start
+	return r
+}
+
+// Instances of repair and stage that are reserved (infra/sale.yaml).
+const (
+	repairs = 5
+	stages  = 10
+)
+
 // Redis is what the sale asks of it.
 type Redis struct {
 	Bytes    int     `json:"bytes"`         // at the most: every unit held by an order on its way
 	Settled  int     `json:"bytes_settled"` // when all orders are in the ledger
 	Scripts  float64 `json:"peak_scripts"`  // of purchases, a second
-	PeakECPU float64 `json:"peak_ecpu"`     // a second, on ElastiCache Serverless
+	Levels   float64 `json:"peak_levels"`   // of shop's lists, a second, all items
+	Status   float64 `json:"peak_status"`   // of shop's looks at queued orders, a second
+	PeakECPU float64 `json:"peak_ecpu"`     // a second, on ElastiCache Serverless, if all peaks are at once
+	ItemECPU float64 `json:"item_ecpu"`     // of them the item's own
 	ECPU     float64 `json:"ecpu"`          // in all
+	Ready    float64 `json:"ready_s"`       // until a cache that starts with 30,000 ECPU/s has doubled often enough; 0: it is ready
 }
 
 func redis(s *Sale, set *Setting) Redis {
 	o := &set.Outcome
-	scripts := math.Min(o.PeakScripts, set.Limits.Scripts)
-	return Redis{
-		Bytes:    BytesInstalled + s.Units*BytesAwaiting,
-		Settled:  BytesInstalled + s.Units*BytesSettled,
-		Scripts:  scripts,
-		PeakECPU: scripts*reserveECPU + o.PeakPlaced*settleECPU,
-		ECPU:     o.Scripts*reserveECPU + o.Placed*settleECPU,
+	r := Redis{
+		Bytes:   BytesInstalled + s.Units*BytesAwaiting,
+		Settled: BytesInstalled + s.Units*BytesSettled,
+		Scripts: math.Min(o.PeakScripts, set.Limits.Scripts),
+		Levels:  o.PeakLevels * float64(s.Items),
+		Status:  o.PeakStatus,
+		ECPU:    o.Scripts*reserveECPU + o.Placed*settleECPU + (o.ShopCalls*float64(s.Items))*levelECPU,
 	}
+	r.ItemECPU = r.Scripts*reserveECPU + o.PeakPlaced*settleECPU + (o.PeakLevels+r.Status)*levelECPU
+	r.PeakECPU = r.ItemECPU + (r.Levels-o.PeakLevels)*levelECPU
+	if more := r.wanted() / firstECPU; more > 1 {
+		r.Ready = math.Ceil(math.Log2(more)) * doubles.Seconds()
+	}
+	return r
 }
+
+// wanted is what the cache should take, a fifth above what is known of it.
+func (r *Redis) wanted() float64 { return 1.2 * r.PeakECPU }

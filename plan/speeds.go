@@ -14,6 +14,12 @@ const (
 	// reservations at 64 connections on one machine, November 2026; that is about 3, taken as 5. Settling an order costs less, and is taken as 3.
 	reserveECPU = 5.0
 	settleECPU  = 3.0
+	levelECPU   = 2.0 // guess: figures of an item, for lists; a look at a queued order is taken as much
+
+	// catalogCopies are rows that instances of shop read one of, by chance, once a second: half a unit each. The lists
+	// themselves are read at start and when they have changed, up to 1 KB for each item.
+	catalogCopies = 16
+	catalogKB     = 1.0
 
 	retryLeast = 100 // ticks: a shopper who is told 429 or 503 comes back after Retry-After, 1 s,
 	retryMost  = 120 // and up to a fifth (web/core.js)

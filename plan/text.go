@@ -57,6 +57,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 	line("          503 comes back after 1 to 1.2 s and gives up after %v. A buyer pays in %v on average, its page asking each %.0f s.", giveUp, s.Paying, pollEvery)
 	line("edge      %.0f in 100 looks at lists, items and the time are answered by a CDN, and %.0f in 100 purchases by a waiting page: sold", 100*s.Edge, 100*s.Edge)
 	line("          out, for good. Neither is part of template.yaml. All below is about what gets past it.")
+	line("lists     %d items are on them.", s.Items)
 	line("")
 	p.table(line)
 	p.outcomes(line)
@@ -126,7 +127,11 @@ func (p *Plan) todo(line func(string, ...any)) {
 	if p.override(WarmWrites) > 0 {
 		line("          WarmWrites cannot be lowered again, and is paid once; a table that was busy lately may have it already (seckill doctor --crowd)")
 	}
-	line("  have    Redis with %s (%s when all is in the ledger), for %s scripts and %s ECPU a second", bytesText(p.Redis.Bytes), bytesText(p.Redis.Settled), number(p.Redis.Scripts), number(p.Redis.PeakECPU))
+	p.redisText(line)
+	p.lambdaText(line)
+	p.apiText(line)
+	line("  have    reads of items: %s units a second of the sale's row, %s of one of %d rows of the lists, %s when instances "+
+		"start; a row takes %s, the tables %s", number(p.Reads.Sale), number(p.Reads.Lists), catalogCopies, number(p.Reads.Start), number(keyReads), number(tableReads))
 	for _, t := range p.Tables {
 		line("  have    table %-9s %3.0f write units an order, %3.0f a paid one, %7s a second; it takes %s at once", t.Name, t.PerOrder, t.PerPaid, number(t.PeakPlace), number(float64(t.Warm)))
 	}
@@ -136,6 +141,42 @@ func (p *Plan) todo(line func(string, ...any)) {
 	for _, n := range p.Notes {
 		line("  note    %s", n)
 	}
+}
+
+// redisText says what Redis has to take, and what to set when.
+func (p *Plan) redisText(line func(string, ...any)) {
+	r := &p.Redis
+	line("  have    Redis with %s (%s when all is in the ledger), for %s scripts of purchases a second, %s of lists and %s of looks at", bytesText(r.Bytes), bytesText(r.Settled),
+		number(r.Scripts), number(r.Levels), number(r.Status))
+	line("          queued orders: %s ECPU, of these %s of the item's slot, which takes %s", number(r.PeakECPU), number(r.ItemECPU), number(slotECPU))
+	if r.Ready == 0 {
+		line("          ElastiCache Serverless takes %s ECPU a second at once, also when idle: nothing to set", number(firstECPU))
+		return
+	}
+	line("          ElastiCache Serverless takes %s ECPU a second at once. CacheEcpu=%s has it ready for this within %.0f minutes: deploy",
+		number(firstECPU), strconv.FormatFloat(p.override(CacheEcpu), 'f', -1, 64), preScaling.Minutes())
+	line("          it two hours before. Otherwise it doubles each %.0f minutes or so, and is there %.0f minutes after the opening: until then",
+		doubles.Minutes(), r.Ready/60)
+	line("          what is above is refused, and purchases hear 503")
+}
+
+// lambdaText says whose instances are whose.
+func (p *Plan) lambdaText(line func(string, ...any)) {
+	l := &p.Planned.Limits
+	have := math.Max(l.Concurrency, accountConcurrency)
+	line("  have    Lambda: of %s instances ReserveConcurrency=true keeps %s (notify 90, consume %s, expire 10, stage 10, repair 5, refund 5);", number(have), number(l.Reserved()), number(l.Consume))
+	line("          %s are for buy, shop and reconcile, %s of buy wait ahead. Below %s AWS refuses the reservation: it wants %d unreserved",
+		number(have-l.Reserved()), number(l.Provisioned), number(l.Reserved()+Unreserved), Unreserved)
+	line("          at the opening buy starts %s instances at once beside those; Lambda starts %s of a function, and 100 more a second", number(l.Starting()), number(l.Ramp))
+}
+
+// apiText says what the throttles let through.
+func (p *Plan) apiText(line func(string, ...any)) {
+	l := &p.Planned.Limits
+	rate, burst := l.Calls()
+	line("  have    API Gateway: buy %s a second and %s at once, each of %d other methods %s and %s, notify %s and %s: together %s and %s,", number(l.BuyRate), number(l.BuyBurst),
+		Methods, number(l.Rate), number(l.Burst), number(l.Notify), number(l.Notify), number(rate), number(burst))
+	line("          which the account's %s and %s bear, so that a crowd cannot use up what notifications of payments need", number(l.Account), number(l.AccountSize))
 }
 
 // OverridesText is what `sam deploy --parameter-overrides` takes.

@@ -209,8 +209,8 @@ func TestDoctorFinds(t *testing.T) {
 		{"table gone", func(c *clinic) { delete(c.tables, "sale-units") }, "tables: table sale-units is missing", nil},
 		{"table with another key", func(c *clinic) { tb := c.tables["sale-units"]; tb.PK = "item"; c.tables["sale-units"] = tb }, "table sale-units: key is (item S, unit S)", nil},
 		{"crowd over Lambda", func(c *clinic) { c.accounts["lambda"] = 100 }, "quotas: 10000 shoppers within 10s make 2000 calls/s, which want some 240 instances of Lambda; the account has 100", crowd},
-		{"crowd over the API", func(c *clinic) { c.accounts["stage"] = 500 }, "and the API (parameter ThrottleRate) lets 500 through", crowd},
-		{"crowd over the account", func(c *clinic) { c.accounts["account"] = 1000 }, "lets 1000 through: the others are told 429 and come again, so all are served after 20 s at the earliest", crowd},
+		{"crowd over the API", func(c *clinic) { c.accounts["stage"] = 500 }, "and a method of the API (parameter ThrottleRate) lets 500 of 1000 through", crowd},
+		{"crowd over the account", func(c *clinic) { c.accounts["account"] = 1000 }, "lets 1000 of 2000 through: the others are told 429 and come again, so all are served after 20 s at the earliest", crowd},
 	} {
 		t.Run(tt.fault, func(t *testing.T) {
 			c := newClinic(t)

@@ -25,10 +25,11 @@ import (
 // everyMethod is API Gateway's key of what holds for all methods without settings of their own.
 const everyMethod = "*/*"
 
-// notifyPath is where Alipay's notices come in, without its first slash, as GetStage names it; notifyPatch is the same
-// in a path of UpdateStage.
+// notifyPath is where Alipay's notices come in and buyPath where purchases do, without the first slash, as GetStage names
+// them; notifyPatch is the first in a path of UpdateStage.
 const (
 	notifyPath  = "seckill/alipay/notify"
+	buyPath     = "seckill/buy"
 	notifyPatch = "~1seckill~1alipay~1notify/POST"
 )
 
@@ -174,7 +175,7 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	if !kept {
 		rate, burst := common.ThrottlingRateLimit, int(common.ThrottlingBurstLimit)
 		if !ok || isShut(common) {
-			if rate, burst, err = s.deployed(); err != nil {
+			if rate, burst, err = s.deployed("Throttle"); err != nil {
 				return err
 			}
 		}
@@ -200,7 +201,7 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	}
 	var ops []types.PatchOperation
 	var own []string
-	rate, burst, err := s.deployed()
+	rate, burst, err := s.deployed("Throttle")
 	for _, key := range sortedKeys(have) {
 		switch {
 		case !isShut(have[key]):
@@ -208,6 +209,12 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 			return err
 		case key == everyMethod:
 			ops = append(ops, throttleTo(everyMethod, rate, burst)...)
+		case isMethod(key, buyPath):
+			buyRate, buyBurst, err := s.deployed("Buy")
+			if err != nil { // deployed before purchases had their own
+				buyRate, buyBurst = rate, burst
+			}
+			ops = append(ops, throttleTo(patchKey(key), buyRate, buyBurst)...)
 		default:
 			ops = append(ops, throttleTo(patchKey(key), rate, burst)...)
 			own = append(own, key)
@@ -220,7 +227,7 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	if err := s.patch(ctx, ops); err != nil {
 		return err
 	}
-	tell(fmt.Sprintf("Stack %s is open again: its API lets %v calls a second through, %d at once, as it is deployed.",
+	tell(fmt.Sprintf("Stack %s is open again: each method lets %v calls a second through, %d at once, as it is deployed.",
 		s.stack, rate, burst))
 	for _, key := range own {
 		tell(key + " had a throttle of its own, which is not known any more: it has the stack's now; " +
@@ -229,22 +236,21 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	return nil
 }
 
-// deployed is the throttle that the stack's parameters say. There is no other place to know it from, and nothing is
-// guessed.
-func (s *apiStage) deployed() (rate float64, burst int, err error) {
+// deployed is the throttle that the stack's parameters say: Throttle is of all methods, Buy of purchases. There is no other
+// place to know it from, and nothing is guessed.
+func (s *apiStage) deployed(whose string) (rate float64, burst int, err error) {
 	for _, p := range s.found.Parameters {
 		switch aws.ToString(p.ParameterKey) {
-		case "ThrottleRate":
+		case whose + "Rate":
 			rate, _ = strconv.ParseFloat(aws.ToString(p.ParameterValue), 64)
-		case "ThrottleBurst":
+		case whose + "Burst":
 			burst, _ = strconv.Atoi(aws.ToString(p.ParameterValue))
 		}
 	}
 	if rate <= 0 || burst <= 0 {
 		return 0, 0, fmt.Errorf(
-			"stack %s has no parameters ThrottleRate and ThrottleBurst, so nobody knows what to go back to: deploy "+
-				"it again",
-			s.stack,
+			"stack %s has no parameters %sRate and %sBurst, so nobody knows what to go back to: deploy it again",
+			s.stack, whose, whose,
 		)
 	}
 	return rate, burst, nil
@@ -333,10 +339,12 @@ func isShut(m types.MethodSetting) bool {
 	return m.ThrottlingRateLimit == 0 || m.ThrottlingBurstLimit == 0
 }
 
-// isNotify knows the key whether its slashes are written out or as JSON pointers have them: AWS's pages show both.
-func isNotify(key string) bool {
+func isNotify(key string) bool { return isMethod(key, notifyPath) }
+
+// isMethod knows the key whether its slashes are written out or as JSON pointers have them: AWS's pages show both.
+func isMethod(key, path string) bool {
 	key = strings.ReplaceAll(key, "~1", "/")
-	return strings.TrimPrefix(key[:max(strings.LastIndexByte(key, '/'), 0)], "/") == notifyPath
+	return strings.TrimPrefix(key[:max(strings.LastIndexByte(key, '/'), 0)], "/") == path
 }
 
 // patchKey is a key of GetStage as a path of UpdateStage has it: the resource's slashes as ~1, its first one too, then

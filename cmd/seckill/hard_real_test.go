@@ -148,7 +148,7 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	}{
 		{[]string{"stop", "--hard", "--yes"}, "Stack " + name + " is stopped hard: ", 0},
 		{[]string{"stop", "--hard", "--yes"}, "Nothing to do: stack " + name + " was stopped hard already.", 0},
-		{[]string{"resume", "--hard"}, "Stack " + name + " is open again: its API lets 5000 calls a second through, " +
+		{[]string{"resume", "--hard"}, "Stack " + name + " is open again: each method lets 5000 calls a second through, " +
 			"2500 at once", 5000},
 	} {
 		began := time.Now()

@@ -33,6 +33,7 @@ var patchable = map[string]string{
 	"*/*":                            "*/*",
 	"~1seckill~1alipay~1notify/POST": "seckill/alipay/notify/POST",
 	"~1seckill~1buy/POST":            "seckill/buy/POST",
+	"~1seckill~1ing/GET":             "seckill/ing/GET",
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +107,7 @@ func newGate(t *testing.T, settings map[string]throttle) *gate {
 		"ApiStage":      "live",
 		"Url":           url + "/live",
 	}
-	g.parameters = map[string]string{"ThrottleRate": "5000", "ThrottleBurst": "2500"}
+	g.parameters = map[string]string{"ThrottleRate": "5000", "ThrottleBurst": "2500", "BuyRate": "900", "BuyBurst": "80"}
 	account(t, url)
 	return g
 }
@@ -114,7 +115,7 @@ func newGate(t *testing.T, settings map[string]throttle) *gate {
 // TestHardStop: the whole shop is shut by its stage's throttle, but for notify; and opened again as it is deployed. No
 // function is needed.
 func TestHardStop(t *testing.T) {
-	deployed := map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}}
+	deployed := map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {900, 80}, "seckill/alipay/notify/POST": {300, 600}}
 	g := newGate(t, maps.Clone(deployed))
 	g.refusals = map[string]refusal{"Invoke": {500, "ServiceException", "oh"}} // no function answers
 	for _, step := range []struct {
@@ -128,14 +129,14 @@ func TestHardStop(t *testing.T) {
 			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard " +
 			"--stack sale\n",
 			"GetCallerIdentity DescribeStacks GetStage UpdateStage", map[string]throttle{"*/*": {0, 0},
-				"seckill/alipay/notify/POST": {300, 600}}},
+				"seckill/buy/POST": {0, 0}, "seckill/alipay/notify/POST": {300, 600}}},
 		{[]string{"stop", "--hard", "--yes"}, "Nothing to do: stack sale was stopped hard already.\nThe API answers " +
 			"429 now.\n" +
 			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard " +
 			"--stack sale\n",
 			"GetCallerIdentity DescribeStacks GetStage", map[string]throttle{"*/*": {0, 0},
-				"seckill/alipay/notify/POST": {300, 600}}},
-		{[]string{"resume", "--hard"}, "Stack sale is open again: its API lets 5000 calls a second through, 2500 at " +
+				"seckill/buy/POST": {0, 0}, "seckill/alipay/notify/POST": {300, 600}}},
+		{[]string{"resume", "--hard"}, "Stack sale is open again: each method lets 5000 calls a second through, 2500 at " +
 			"once, as it is deployed.\n",
 			"GetCallerIdentity DescribeStacks GetStage UpdateStage", deployed},
 		{[]string{"resume", "--hard"}, "Nothing to do: stack sale was not stopped hard.\n",
@@ -163,12 +164,13 @@ func TestHardStop(t *testing.T) {
 // TestHardStopLeavesNotifyItsThrottle: a stack of an older release has one throttle for everything. Methods that have
 // one of their own are shut, too.
 func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
-	g := newGate(t, map[string]throttle{"*/*": {700, 70}, "seckill/buy/POST": {9, 8}})
+	g := newGate(t, map[string]throttle{"*/*": {700, 70}, "seckill/buy/POST": {9, 8}, "seckill/ing/GET": {7, 6}})
+	delete(g.parameters, "BuyRate")
 	if code, _, stderr := command(t, "items", "stop", "--hard", "--yes", "--stack", "sale"); code != exitOK ||
 		stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/alipay/notify/POST": {700,
+	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/ing/GET": {0, 0}, "seckill/alipay/notify/POST": {700,
 		70}}); !maps.Equal(
 		g.settings,
 		want,
@@ -179,12 +181,12 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 	if code != exitOK || stderr != "" ||
 		!strings.Contains(
 			stdout,
-			"seckill/buy/POST had a throttle of its own, which is not known any more: it has the stack's now; "+
+			"seckill/ing/GET had a throttle of its own, which is not known any more: it has the stack's now; "+
 				"deploy again to give it its own.\n",
 		) {
 		t.Fatalf("exit %d, %s%s", code, stdout, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500},
+	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500}, "seckill/ing/GET": {5000, 2500},
 		"seckill/alipay/notify/POST": {700, 70}}); !maps.Equal(
 		g.settings,
 		want,

@@ -46,6 +46,7 @@ by a waiting page. Nothing in template.yaml does that, so it is 0 unless you hav
 	p.IntVar(&f.Units, "units", 0, "how many units are for sale")
 	p.StringVar(&f.at, "at", "", "when the sale opens (RFC 3339)")
 	p.IntVar(&f.Count, "count", 1, "units of an order")
+	p.IntVar(&f.Items, "items", plan.DefaultItems, "how many items the lists have")
 	p.Float64Var(&f.Edge, "edge", 0, "share of looks and purchases that something before API Gateway answers, 0 to 1")
 	p.DurationVar(&f.Wait, "wait", plan.DefaultWait, "the longest that a shopper may wait for an answer, and an order for its row")
 	p.Float64Var(&f.First, "first", plan.DefaultFirst, "share of shoppers who wait for the opening")

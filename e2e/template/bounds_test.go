@@ -12,14 +12,26 @@ import (
 	"seckill/plan"
 )
 
-// TestNotifyHasItsOwnThrottle: Alipay's notifications do not share a crowd's token bucket.
-func TestNotifyHasItsOwnThrottle(t *testing.T) {
-	got := map[string]string{}
-	for _, m := range list(open(t).resource("Api").prop(), "MethodSettings") {
+// TestThrottles: Alipay's notifications do not share a crowd's token bucket, nor do purchases share that of looks. Together
+// the methods that pages call let less through than an account that nobody raised.
+func TestThrottles(t *testing.T) {
+	api, got := open(t).resource("Api").prop(), map[string]string{}
+	for _, m := range list(api, "MethodSettings") {
 		got[str(m, "ResourcePath")+" "+str(m, "HttpMethod")] = str(m, "ThrottlingRateLimit", "Ref") + " " + str(m, "ThrottlingBurstLimit", "Ref")
 	}
-	if diff := cmp.Diff(map[string]string{"/* *": "ThrottleRate ThrottleBurst", "/seckill/alipay/notify POST": "NotifyRate NotifyBurst"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"/* *": "ThrottleRate ThrottleBurst", "/seckill/buy POST": "BuyRate BuyBurst",
+		"/seckill/alipay/notify POST": "NotifyRate NotifyBurst"}, got); diff != "" {
 		t.Errorf("-want +got: %s", diff)
+	}
+	others := 0
+	paths, _ := at(api, "DefinitionBody", "paths").(map[string]any)
+	for path, methods := range paths {
+		if path != "/seckill/buy" && path != "/seckill/alipay/notify" && (at(methods, "get") != nil || at(methods, "post") != nil) {
+			others++
+		}
+	}
+	if others != plan.Methods {
+		t.Errorf("pages call %d methods beside buy and notify, package plan counts %d", others, plan.Methods)
 	}
 }
 

@@ -94,6 +94,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 		{Shoppers: 1000, Units: 10}, {Shoppers: 1_000_000, Units: 1000, Edge: 0.8}, {Shoppers: 100_000_000, Units: 1_000_000}, {Shoppers: 2_000_000, Units: 1_000_000, Count: 50},
 	} {
 		s.Count = max(s.Count, 1)
+		s.Items = plan.DefaultItems
 		s.First, s.Within, s.Rest, s.Before = plan.DefaultFirst, plan.DefaultWithin, plan.DefaultRest, plan.DefaultBefore
 		s.Looks, s.Paying, s.Wait = plan.DefaultLooks, plan.DefaultPaying, plan.DefaultWait
 		params := maps.Clone(whole)
@@ -112,7 +113,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 			t.Errorf("%d shoppers: %q, %v", s.Shoppers, got, err)
 		}
 	}
-	defaults := map[string]float64{plan.ThrottleRate: plan.Today.Rate, plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
+	defaults := map[string]float64{plan.BuyRate: plan.Today.BuyRate, plan.BuyBurst: plan.Today.BuyBurst, plan.NotifyRate: plan.Today.Notify, plan.NotifyBurst: plan.Today.Notify, plan.ThrottleRate: plan.Today.Rate, plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
 		plan.ConsumeConcurrency: plan.Today.Consume, plan.WarmWrites: plan.Today.Writes, plan.CacheGigabytes: 5, plan.CacheEcpu: 0}
 	for name, want := range defaults {
 		if got := fmt.Sprint(at(tpl.tree, "Parameters", name, "Default")); got != fmt.Sprint(want) {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
@@ -101,30 +103,42 @@ func (c *check) concurrency(account *types.AccountLimit, crowd string, rate floa
 	c.ok("%s, which want some %d of the account's %d instances of Lambda", crowd, need, have)
 }
 
-// throttle finds the smallest of the limits that stand before the functions.
+// throttle compares the crowd's calls with the limits that stand before the functions. Each method has one of its own, and of
+// callsEach calls one is a purchase.
 func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
-	client := apigateway.NewFromConfig(c.AWS)
-	limits := map[string]float64{}
+	type limit struct {
+		whose       string
+		asked, lets float64
+	}
+	var limits []limit
 	if c.stageErr != nil {
 		c.unasked("how many calls the API lets through", c.stageErr)
-	} else if s, ok := c.stage.MethodSettings[everyMethod]; ok && s.ThrottlingRateLimit > 0 {
-		limits["the API (parameter ThrottleRate)"] = s.ThrottlingRateLimit
+	} else {
+		for key, s := range c.stage.MethodSettings {
+			whose := map[string]string{everyMethod: "a method of the API (parameter ThrottleRate)",
+				"seckill/buy/POST": "the API (parameter BuyRate)"}[strings.TrimPrefix(strings.ReplaceAll(key, "~1", "/"), "/")]
+			if whose != "" && s.ThrottlingRateLimit > 0 {
+				limits = append(limits, limit{whose, rate / callsEach, s.ThrottlingRateLimit})
+			}
+		}
 	}
-	if out, err := client.GetAccount(ctx, &apigateway.GetAccountInput{}); err != nil {
+	if out, err := apigateway.NewFromConfig(c.AWS).GetAccount(ctx, &apigateway.GetAccountInput{}); err != nil {
 		c.unasked("how many calls the account's APIs let through", err)
 	} else if out.ThrottleSettings != nil && out.ThrottleSettings.RateLimit > 0 {
-		limits["the account (Service Quotas, L-8A5B8E43)"] = out.ThrottleSettings.RateLimit
+		limits = append(limits, limit{"the account (Service Quotas, L-8A5B8E43)", rate, out.ThrottleSettings.RateLimit})
 	}
 	if len(limits) == 0 {
 		c.unasked("how many calls are let through", errors.New("neither the API's stage nor the account names a limit"))
 		return
 	}
+	slices.SortFunc(limits, func(a, b limit) int { return strings.Compare(a.whose, b.whose) })
 	enough := true
-	for whose, limit := range limits {
-		if limit < rate {
+	for _, l := range limits {
+		if l.lets < l.asked {
 			enough = false
-			c.fault("%s, and %s lets %.0f through: the others are told 429 and come again, so all are served after %.0f s at the earliest; have it raised, or let the crowd wait",
-				crowd, whose, limit, rate*c.Within.Seconds()/limit)
+			c.fault("%s, and %s lets %.0f of %.0f through: the others are told 429 and come again, so all are served after %.0f s at the earliest; "+
+				"seckill plan says what to deploy and what to have raised, or let the crowd wait",
+				crowd, l.whose, l.lets, l.asked, l.asked*c.Within.Seconds()/l.lets)
 		}
 	}
 	if enough {
