@@ -152,12 +152,15 @@ type state struct {
 	Refunds []refundDue                   `json:"refunds_due"`     // that will be asked for without a person
 	Refused []refundDue                   `json:"refunds_refused"` // that wait for one
 	Events  map[seckill.Event]int         `json:"events"`
+	// Requests that the API refused, or failed to serve, by reason.
+	Refusals map[seckill.Reason]int `json:"refusals"`
 }
 
 func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	out := state{Now: s.Clock.Now(), Version: s.opt.Version, Orders: map[seckill.State]int{}, Amounts: map[seckill.State]seckill.Fen{},
-		Items: []operator.ItemState{}, Refunds: []refundDue{}, Refused: []refundDue{}, Events: s.Meter.Counts()}
+		Items: []operator.ItemState{}, Refunds: []refundDue{}, Refused: []refundDue{}, Events: s.Meter.Counts(),
+		Refusals: s.Meter.Refusals()}
 	items, err := s.Items.List(ctx, time.Time{})
 	for i := range items {
 		st := s.desk.State(ctx, &items[i])

@@ -17,7 +17,8 @@ import (
 // handler serves everything on one port: the API, the storefront and the status page, the gateway with its cashier, and what
 // only a local run has.
 func (s *System) handler() http.Handler {
-	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier"}
+	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier",
+		Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock)}
 	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt), httpapi.NewNotify(s.Notify, opt))
 	mux := http.NewServeMux()
 	door := s.door(api)

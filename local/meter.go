@@ -9,12 +9,15 @@ import (
 
 // Meter counts events in memory. It implements seckill.Meter and is safe for concurrent use.
 type Meter struct {
-	mu     sync.Mutex
-	counts map[seckill.Event]int
+	mu       sync.Mutex
+	counts   map[seckill.Event]int
+	refusals map[seckill.Reason]int
 }
 
 // NewMeter makes a meter at zero.
-func NewMeter() *Meter { return &Meter{counts: map[seckill.Event]int{}} }
+func NewMeter() *Meter {
+	return &Meter{counts: map[seckill.Event]int{}, refusals: map[seckill.Reason]int{}}
+}
 
 // Count adds n to an event.
 func (m *Meter) Count(e seckill.Event, n int) {
@@ -28,6 +31,20 @@ func (m *Meter) Counts() map[seckill.Event]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.counts)
+}
+
+// Refused counts a refused request.
+func (m *Meter) Refused(r seckill.Reason) {
+	m.mu.Lock()
+	m.refusals[r]++
+	m.mu.Unlock()
+}
+
+// Refusals copies how many requests were refused so far, by reason.
+func (m *Meter) Refusals() map[seckill.Reason]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.refusals)
 }
 
 var _ seckill.Meter = (*Meter)(nil)

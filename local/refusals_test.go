@@ -2,11 +2,14 @@ package local_test
 
 import (
 	"encoding/json"
+	"log/slog"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"seckill/local"
+	"seckill/shared/adapter/telemetry"
 	"seckill/shared/seckill"
 )
 
@@ -95,4 +98,30 @@ func (p *busyPayments) Prepare(o seckill.Order) (string, error) {
 		return "", seckill.ErrSignLater
 	}
 	return p.Payments.Prepare(o)
+}
+
+// TestARunCountsRefusalsByReason, as the functions do, and logs neither user nor address.
+func TestARunCountsRefusalsByReason(t *testing.T) {
+	t.Parallel()
+	var log logs
+	w := start(t, local.Options{Items: []seckill.Item{live("11", 1, 1)},
+		Log: telemetry.NewTextLog(&log, slog.LevelInfo)})
+	const user = "7311000042"
+	w.call("", "POST", "/seckill/buy", `{}`)
+	w.call("helloworld", "POST", "/seckill/buy", `{}`)
+	w.call(w.token(user), "POST", "/seckill/buy", `{}`)
+	w.buy(user, "999", 1, "")
+	var state struct {
+		Refusals map[seckill.Reason]int `json:"refusals"`
+	}
+	a := w.call("", "GET", "/_local/state", nil)
+	want := map[seckill.Reason]int{"token_missing": 1, "token_malformed": 1, "invalid_request": 1, "item_unknown": 1}
+	if err := json.Unmarshal([]byte(a.raw), &state); err != nil || !maps.Equal(state.Refusals, want) {
+		t.Errorf("%v, %v: refusals %v, want %v", a, err, state.Refusals, want)
+	}
+	text := log.String()
+	if n := strings.Count(text, "msg=refused"); n != len(want) || strings.Contains(text, user) || !strings.Contains(text, "user_hash=") ||
+		!strings.Contains(text, "network_hash=") || strings.Contains(text, "127.0.0.1:") {
+		t.Errorf("want %d lines, with hashes and no value:\n%s", len(want), text)
+	}
 }

@@ -17,6 +17,7 @@ func main() {
 			Items:  b.Items(),
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
 		})
-		return apigw.HTTP(httpapi.NewBuy(flow, b.Tokens(s.Tokens), b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin})))
+		auth := b.Tokens(s.Tokens)
+		return apigw.HTTP(httpapi.NewBuy(flow, auth, b.Options(httpapi.Options{CORSOrigin: s.CORS.Origin}, auth)))
 	})
 }

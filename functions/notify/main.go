@@ -13,6 +13,6 @@ func main() {
 	boot.Run("notify", func(s config.Notify, b *boot.Boot) apigw.Handler {
 		ledger := b.Books()
 		flow := notify.New(notify.Deps{Verifier: b.Verifier(s.Verifier), Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
-		return apigw.HTTP(httpapi.NewNotify(flow, b.Options(httpapi.Options{})))
+		return apigw.HTTP(httpapi.NewNotify(flow, b.Options(httpapi.Options{}, nil)))
 	})
 }

@@ -18,6 +18,8 @@ func main() {
 			Payments: b.Signer(s.Alipay),
 			Clock:    b.Clock, Meter: b.Meter,
 		})
-		return apigw.HTTP(httpapi.NewShop(flow, b.Tokens(s.Tokens), b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin})))
+		auth := b.Tokens(s.Tokens)
+		face := b.Options(httpapi.Options{CashierURL: s.Alipay.CashierURL, CORSOrigin: s.CORS.Origin}, auth)
+		return apigw.HTTP(httpapi.NewShop(flow, auth, face))
 	})
 }

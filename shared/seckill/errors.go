@@ -89,6 +89,7 @@ type Error struct {
 	Order      string        // the order that this is about
 	Start      time.Time     // not_started: when it opens
 	PayBy      time.Time     // cancel_limit: until when the order can be paid; after that it closes
+	Token      Reason        // invalid_token: what is wrong with the token
 	RetryAfter time.Duration // when it is worth trying again; 0: not by itself
 	Err        error         // the cause, for the log and for operators; no shopper is told
 }

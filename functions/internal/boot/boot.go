@@ -148,11 +148,12 @@ func (b *Boot) refresh() {
 	}
 }
 
-// Options are what the HTTP face of a step is told: o, with what is the same for every step. A step with such a face never
-// waits for its secrets once it has started.
-func (b *Boot) Options(o httpapi.Options) httpapi.Options {
+// Options are what the HTTP face of a step is told: o, with what is the same for every step. who has the step's secret of tokens, nil without one. A step
+// with such a face never waits for its secrets once it has started.
+func (b *Boot) Options(o httpapi.Options, who httpapi.Who) httpapi.Options {
 	b.awaited = true
 	o.Log, o.Version = b.Log, b.base.Version
+	o.Refusals = httpapi.NewRefusals(b.Meter.Refused, who, b.Log, b.Clock)
 	return o
 }
 

@@ -103,7 +103,7 @@ func (r *runner) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 }
 
 // Tokens checks shoppers' tokens.
-func (b *Boot) Tokens(s config.Tokens) httpapi.Auth {
+func (b *Boot) Tokens(s config.Tokens) httpapi.Who {
 	t := &tokens{}
 	sources := []config.Source{s.Current()}
 	for _, src := range s.ByKid() {
@@ -131,6 +131,9 @@ type tokens struct {
 
 // User implements httpapi.Auth.
 func (t *tokens) User(token string) (string, error) { return t.Load().User(token) }
+
+// Hash implements httpapi.Who.
+func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }
 
 // Verifier checks the payment provider's notices.
 func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {

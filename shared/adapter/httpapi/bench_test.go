@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -36,7 +37,9 @@ func BenchmarkBuySoldOut(b *testing.B) {
 func BenchmarkBuyAccepted(b *testing.B) { benchmark(b, &stubs{}, http.StatusOK) }
 
 func benchmark(b *testing.B, flow Buyer, status int) {
-	h := NewBuy(flow, verifier(), Options{CORSOrigin: "https://shop.example.com"})
+	auth := verifier()
+	refusals := NewRefusals(func(seckill.Reason) {}, auth, slog.New(slog.DiscardHandler), fixedClock{})
+	h := NewBuy(flow, auth, Options{CORSOrigin: "https://shop.example.com", Refusals: refusals})
 	text := purchaseBody(itemID, "1", "北京市海淀区中关村大街1号")
 	body := strings.NewReader(text)
 	r, err := http.NewRequest(http.MethodPost, "/seckill/buy", io.NopCloser(body))

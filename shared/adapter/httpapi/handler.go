@@ -24,6 +24,7 @@ type Options struct {
 	Version    string       // shown by GET /healthz
 	CashierURL string       // shown by GET /healthz: where a pay string can be paid in a browser; "" hides it
 	CORSOrigin string       // whose pages may read the answers: an origin, or "*"; "": those of the API's own origin only
+	Refusals   *Refusals    // where every request that is refused or fails is counted by reason; nil: nowhere
 }
 
 // Route is a method and a path pattern as http.ServeMux writes it: "/order/{id}". No pattern has more than one parameter.
@@ -86,21 +87,22 @@ func (rt *route) match(path string) (arg string, ok bool) {
 // Handler serves the routes of one step, or of several. An unknown path is a 404 problem, a wrong method a 405 with
 // Allow. HEAD is answered wherever GET is. Safe for concurrent use.
 type Handler struct {
-	routes []route
-	log    *slog.Logger
-	cors   cors
+	routes   []route
+	log      *slog.Logger
+	cors     cors
+	refusals *Refusals
 }
 
 func newHandler(o Options, routes ...route) *Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Handler{routes, o.Log, newCORS(o.CORSOrigin)}
+	return &Handler{routes, o.Log, newCORS(o.CORSOrigin), o.Refusals}
 }
 
-// Join makes one handler of several; the first one's log and CORS origin are used.
+// Join makes one handler of several; the first one's log, CORS origin and refusals are used.
 func Join(first *Handler, more ...*Handler) *Handler {
-	h := &Handler{slices.Clone(first.routes), first.log, first.cors}
+	h := &Handler{slices.Clone(first.routes), first.log, first.cors, first.refusals}
 	for _, m := range more {
 		h.routes = append(h.routes, m.routes...)
 	}
@@ -120,6 +122,9 @@ func (h *Handler) Routes() []Route {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	h.cors.write(header)
+	if id := trace(r); id != seckill.Trace(r.Context()) {
+		r = r.WithContext(seckill.WithTrace(r.Context(), id))
+	}
 	rt, arg, allow := h.find(r)
 	if rt == nil {
 		e := seckill.Refuse(seckill.CodeNotFound)
@@ -127,15 +132,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			header["Allow"] = []string{strings.Join(allow, ", ")}
 			e = seckill.Refuse(seckill.CodeMethod)
 		}
+		h.refusals.note(r, "", e)
 		writeProblem(w, r, e, "", h.cors.varyProblem)
 		return
-	}
-	if id := trace(r); id != seckill.Trace(r.Context()) {
-		r = r.WithContext(seckill.WithTrace(r.Context(), id))
 	}
 	a, err := call(rt, r, arg)
 	if err != nil {
 		e := seckill.AsError(err)
+		h.refusals.note(r, rt.Pattern, e)
 		h.report(r, rt, e)
 		writeProblem(w, r, e, "", h.cors.varyProblem)
 		return
@@ -189,7 +193,8 @@ func call(rt *route, r *http.Request, arg string) (a answer, err error) {
 	return rt.serve(r, arg)
 }
 
-// report logs faults. A refusal is not logged, since in a sale there are a thousand for each purchase, unless the route says so.
+// report logs faults. A refusal is not logged each time, since in a sale there are a thousand for each purchase, unless the route says so; Refusals does it now
+// and then.
 func (h *Handler) report(r *http.Request, rt *route, e *seckill.Error) {
 	level, message, cause := slog.LevelError, "request failed", e.Err
 	if e.Code.Status() < http.StatusInternalServerError {

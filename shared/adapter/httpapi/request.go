@@ -26,17 +26,20 @@ type Auth interface {
 // user gives the caller's user id (RFC 6750 section 2.1; the scheme's case does not matter).
 func user(r *http.Request, auth Auth) (string, error) {
 	values := r.Header["Authorization"]
-	if len(values) != 1 {
-		return "", errToken
+	if len(values) == 0 {
+		return "", errNoToken
 	}
 	scheme, token, ok := strings.Cut(values[0], " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return "", errToken
+	if !ok || len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		return "", errNoBearer
 	}
 	return auth.User(token)
 }
 
-var errToken = seckill.Refuse(seckill.CodeToken)
+var (
+	errNoToken  = &seckill.Error{Code: seckill.CodeToken, Token: seckill.TokenMissing}
+	errNoBearer = &seckill.Error{Code: seckill.CodeToken, Token: seckill.TokenMalformed}
+)
 
 // readBody reads a whole body into buf, which is one byte longer than the body may be. CodeTooLarge.
 func readBody(r *http.Request, buf []byte) ([]byte, error) {

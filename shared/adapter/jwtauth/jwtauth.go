@@ -35,6 +35,7 @@ type Verifier struct {
 	clock   seckill.Clock
 	current any // []byte, kept as an interface so that no call allocates one; nil without a current key
 	byKid   map[string]any
+	hashKey []byte // of Hash
 }
 
 // New makes a verifier. It refuses an empty key set and an empty secret, with which anyone could sign.
@@ -52,6 +53,7 @@ func New(keys Keys, clock seckill.Clock) (*Verifier, error) {
 	if v.current == nil && len(v.byKid) == 0 {
 		return nil, errors.New("jwtauth: no key to check tokens with")
 	}
+	v.hashKey = hashKey(keys)
 	v.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Name}),
 		jwt.WithStrictDecoding(),
@@ -61,19 +63,34 @@ func New(keys Keys, clock seckill.Clock) (*Verifier, error) {
 }
 
 // User gives the user id of an access token: decimal digits, 1 to 2^63-1. Every failure is a *seckill.Error with
-// CodeToken, whose cause names the rule that failed and never holds the token.
+// CodeToken, whose Token names the rule that failed, and whose cause never holds the token.
 func (v *Verifier) User(token string) (string, error) {
 	if len(token) > MaxToken {
-		return "", refuse(errors.New("jwtauth: token over its limit"))
+		return "", refuse(seckill.TokenMalformed, errors.New("jwtauth: token over its limit"))
 	}
 	var c claims
-	if _, err := v.parser.ParseWithClaims(token, &c, v.key); err != nil {
-		return "", refuse(err)
+	if t, err := v.parser.ParseWithClaims(token, &c, v.key); err != nil {
+		return "", refuse(unread(t, err), err)
 	}
-	if err := c.validate(v.clock.Now()); err != nil {
-		return "", refuse(err)
+	if reason, err := c.validate(v.clock.Now()); err != nil {
+		return "", refuse(reason, err)
 	}
 	return string(c.User), nil
+}
+
+// unread says what was wrong with a token that the parser did not take; t is what it read of it.
+func unread(t *jwt.Token, err error) seckill.Reason {
+	switch {
+	case errors.Is(err, errUser):
+		return seckill.TokenClaims
+	case errors.Is(err, jwt.ErrTokenMalformed), errors.Is(err, errTwice), errors.Is(err, errCritical):
+		return seckill.TokenMalformed
+	case t == nil || t.Header["alg"] != jwt.SigningMethodHS256.Name:
+		return seckill.TokenAlgorithm
+	case errors.Is(err, errKey):
+		return seckill.TokenKey
+	}
+	return seckill.TokenSignature
 }
 
 // key picks the key by the token's header, which nobody has vouched for yet.
@@ -88,12 +105,12 @@ func (v *Verifier) key(t *jwt.Token) (any, error) {
 	}
 	// RFC 7515 section 4.1.11: a token with an extension that we do not implement must be refused.
 	if _, ok := t.Header["crit"]; ok {
-		return nil, errors.New("jwtauth: critical extension")
+		return nil, errCritical
 	}
 	kid, named := t.Header["kid"]
 	if !named {
 		if v.current == nil {
-			return nil, errors.New("jwtauth: no kid and no current key")
+			return nil, errKey
 		}
 		return v.current, nil
 	}
@@ -101,10 +118,17 @@ func (v *Verifier) key(t *jwt.Token) (any, error) {
 	if key, ok := v.byKid[name]; ok {
 		return key, nil
 	}
-	return nil, errors.New("jwtauth: unknown kid")
+	return nil, errKey
 }
 
-func refuse(cause error) error { return &seckill.Error{Code: seckill.CodeToken, Err: cause} }
+var (
+	errKey      = errors.New("jwtauth: unknown kid, or none and no current key")
+	errCritical = errors.New("jwtauth: critical extension")
+)
+
+func refuse(reason seckill.Reason, cause error) error {
+	return &seckill.Error{Code: seckill.CodeToken, Token: reason, Err: cause}
+}
 
 // claims are the claims that count; the rest of a token's payload is ignored. They are judged here and not by the
 // library, whose reading of times costs as much as the signature.
@@ -128,21 +152,21 @@ func (c *claims) UnmarshalJSON(b []byte) error {
 }
 
 // validate says what is wrong with the claims at a time, without leeway.
-func (c *claims) validate(now time.Time) error {
+func (c *claims) validate(now time.Time) (seckill.Reason, error) {
 	seconds := float64(now.UnixMilli()) / 1000
 	switch {
 	case c.Expires == nil:
-		return errors.New("jwtauth: no exp")
+		return seckill.TokenClaims, errors.New("jwtauth: no exp")
 	case seconds >= *c.Expires:
-		return errors.New("jwtauth: expired")
+		return seckill.TokenExpired, errors.New("jwtauth: expired")
 	case c.NotBefore != nil && seconds < *c.NotBefore:
-		return errors.New("jwtauth: not valid yet")
+		return seckill.TokenEarly, errors.New("jwtauth: not valid yet")
 	case c.Subject != accessToken:
-		return errors.New("jwtauth: not an access token")
+		return seckill.TokenClaims, errors.New("jwtauth: not an access token")
 	case c.User == "":
-		return errUser
+		return seckill.TokenClaims, errUser
 	}
-	return nil
+	return "", nil
 }
 
 var errUser = errors.New("jwtauth: iss is not a user id")

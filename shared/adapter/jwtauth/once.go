@@ -2,9 +2,12 @@ package jwtauth
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
+
+var errTwice = errors.New("jwtauth: there twice, or in other letters")
 
 // once refuses an object in which one of the names stands twice, or in other letters ("ISS", which encoding/json takes for "iss"): two readers could take it for
 // two users. b is valid JSON. What is within a member's value is the member's own.
@@ -42,7 +45,7 @@ func once(b []byte, names ...string) error {
 					continue
 				}
 				if name != want || seen&(1<<n) != 0 {
-					return fmt.Errorf("jwtauth: %s is there twice, or in other letters", want)
+					return fmt.Errorf("%w: %s", errTwice, want)
 				}
 				seen |= 1 << n
 			}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 
 	"seckill/shared/seckill"
@@ -15,8 +16,15 @@ import (
 // EventColdStart is counted once by every meter: a new instance.
 const EventColdStart seckill.Event = "cold_starts"
 
-// stepKey is the metrics' only dimension: each further one multiplies what CloudWatch bills.
-const stepKey = "step"
+// metricRefusals counts refused requests by reason.
+const metricRefusals = "refusals"
+
+// The metrics' dimensions: each further one multiplies what CloudWatch bills. Only refusals have a reason, of which there are as many as
+// seckill.Reasons has.
+const (
+	stepKey   = "step"
+	reasonKey = "reason"
+)
 
 // Limits of CloudWatch ("PutMetricData" and "Dimension", Amazon CloudWatch API Reference), in characters.
 const (
@@ -29,11 +37,17 @@ const (
 type Meter struct {
 	w               io.Writer
 	clock           seckill.Clock
-	namespace, step string
+	namespace, step string // as JSON
 
-	mu     sync.Mutex
-	counts map[seckill.Event]int
-	gauges map[string]int
+	mu sync.Mutex
+	counted
+}
+
+// counted is what was counted and measured since the last Flush.
+type counted struct {
+	counts   map[seckill.Event]int
+	refusals map[seckill.Reason]int
+	gauges   map[string]int
 }
 
 // NewMeter makes a meter that has counted a cold start. namespace keeps deployments in one account apart (the stack's name),
@@ -42,13 +56,20 @@ func NewMeter(w io.Writer, clock seckill.Clock, namespace, step string) *Meter {
 	if namespace == "" || len(namespace) > maxNamespace || step == "" || len(step) > maxDimension {
 		panic(fmt.Sprintf("telemetry: meter of namespace %q, step %q", namespace, step))
 	}
-	return &Meter{w: w, clock: clock, namespace: namespace, step: step, counts: map[seckill.Event]int{EventColdStart: 1}}
+	return &Meter{w: w, clock: clock, namespace: quote(namespace), step: quote(step), counted: counted{counts: map[seckill.Event]int{EventColdStart: 1}}}
 }
 
 // Count adds n to an event, until the next Flush.
 func (m *Meter) Count(e seckill.Event, n int) {
 	m.mu.Lock()
-	m.counts[e] += n
+	add(&m.counts, e, n)
+	m.mu.Unlock()
+}
+
+// Refused counts a refused request, until the next Flush.
+func (m *Meter) Refused(r seckill.Reason) {
+	m.mu.Lock()
+	add(&m.refusals, r, 1)
 	m.mu.Unlock()
 }
 
@@ -62,67 +83,114 @@ func (m *Meter) Gauge(name string, n int) {
 	m.mu.Unlock()
 }
 
+func add[K comparable](to *map[K]int, key K, n int) {
+	if n == 0 {
+		return
+	}
+	if *to == nil {
+		*to = map[K]int{}
+	}
+	(*to)[key] += n
+}
+
 // Flush writes what was counted since the last one, with the context's trace as a property, and begins again at zero; it
 // belongs at the end of each invocation. An event that was not counted is left out, and nothing is written when none was:
 // CloudWatch bills what is written, and a sum over no data is 0. After an error the counts are kept for the next Flush.
 func (m *Meter) Flush(ctx context.Context) error {
 	m.mu.Lock()
-	counts := m.counts
-	m.counts = map[seckill.Event]int{}
-	gauges := m.gauges
-	m.gauges = nil
+	c := m.counted
+	m.counted = counted{}
 	m.mu.Unlock()
-
-	maps.DeleteFunc(counts, func(_ seckill.Event, n int) bool { return n == 0 })
-	if len(counts)+len(gauges) == 0 {
+	if len(c.counts)+len(c.refusals)+len(c.gauges) == 0 {
 		return nil
 	}
 	// One write, so that lines of several writers do not mix.
-	if _, err := m.w.Write(m.line(seckill.Trace(ctx), counts, gauges)); err != nil {
-		for e, n := range counts {
-			m.Count(e, n)
-		}
-		for name, n := range gauges {
-			m.Gauge(name, n)
-		}
+	if _, err := m.w.Write(m.lines(seckill.Trace(ctx), c)); err != nil {
+		m.keep(c)
 		return fmt.Errorf("telemetry: metrics: %w", err)
 	}
 	return nil
 }
 
-type metadata struct {
-	Timestamp         int64 // Unix milliseconds
-	CloudWatchMetrics []directive
+// keep adds up again what could not be written.
+func (m *Meter) keep(c counted) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for e, n := range c.counts {
+		add(&m.counts, e, n)
+	}
+	for r, n := range c.refusals {
+		add(&m.refusals, r, n)
+	}
+	if c.gauges != nil {
+		maps.Copy(c.gauges, m.gauges) // what was measured meanwhile is newer
+		m.gauges = c.gauges
+	}
 }
 
-type directive struct {
-	Namespace  string
-	Dimensions [][]string
-	Metrics    []metric
+// lines are one for everything that has the step alone, with the first reason, and one for each further reason: a line has one value of a dimension. A
+// request has one reason, so that each invocation of a function writes one line.
+func (m *Meter) lines(trace string, c counted) []byte {
+	reasons := slices.Sorted(maps.Keys(c.refusals))
+	var first seckill.Reason
+	if len(reasons) > 0 {
+		first, reasons = reasons[0], reasons[1:]
+	}
+	b := m.line(make([]byte, 0, 512), trace, c, first)
+	for _, r := range reasons {
+		b = m.line(b, trace, counted{refusals: c.refusals}, r)
+	}
+	return b
 }
 
-type metric struct{ Name, Unit string }
-
-func (m *Meter) line(trace string, counts map[seckill.Event]int, gauges map[string]int) []byte {
-	d := directive{Namespace: m.namespace, Dimensions: [][]string{{stepKey}}}
-	root := map[string]any{stepKey: m.step}
+// line appends the counts and gauges of c and, if reason is not "", its refusals for that reason. It is written by hand, because every refused purchase
+// pays for it. Names of events, gauges and reasons are ours, and need no quoting.
+func (m *Meter) line(b []byte, trace string, c counted, reason seckill.Reason) []byte {
+	events, gauges := slices.Sorted(maps.Keys(c.counts)), slices.Sorted(maps.Keys(c.gauges))
+	b = append(b, `{"_aws":{"Timestamp":`...)
+	b = strconv.AppendInt(b, m.clock.Now().UnixMilli(), 10)
+	b = append(b, `,"CloudWatchMetrics":[`...)
+	if len(events)+len(gauges) > 0 {
+		b = append(append(append(b, `{"Namespace":`...), m.namespace...), `,"Dimensions":[["`+stepKey+`"]],"Metrics":[`...)
+		for _, e := range events {
+			b = append(append(append(b, `{"Name":"`...), e...), `","Unit":"Count"},`...)
+		}
+		for _, name := range gauges {
+			b = append(append(append(b, `{"Name":"`...), name...), `","Unit":"None"},`...)
+		}
+		b = append(b[:len(b)-1], `]},`...)
+	}
+	if reason != "" {
+		b = append(append(append(b, `{"Namespace":`...), m.namespace...), `,"Dimensions":[["`+stepKey+`","`+reasonKey+`"]],"Metrics":[`...)
+		b = append(b, `{"Name":"`+metricRefusals+`","Unit":"Count"}]},`...)
+	}
+	b = append(b[:len(b)-1], `]},"`+stepKey+`":`...)
+	b = append(b, m.step...)
+	if reason != "" {
+		b = append(append(append(b, `,"`+reasonKey+`":"`...), reason...), `","`+metricRefusals+`":`...)
+		b = strconv.AppendInt(b, int64(c.refusals[reason]), 10)
+	}
+	for _, e := range events {
+		b = append(append(append(b, `,"`...), e...), `":`...)
+		b = strconv.AppendInt(b, int64(c.counts[e]), 10)
+	}
+	for _, name := range gauges {
+		b = append(append(append(b, `,"`...), name...), `":`...)
+		b = strconv.AppendInt(b, int64(c.gauges[name]), 10)
+	}
 	if trace != "" {
-		root[traceKey] = trace
+		b = append(append(b, `,"`+traceKey+`":`...), quote(trace)...)
 	}
-	for _, e := range slices.Sorted(maps.Keys(counts)) {
-		d.Metrics = append(d.Metrics, metric{string(e), "Count"})
-		root[string(e)] = counts[e]
-	}
-	for _, name := range slices.Sorted(maps.Keys(gauges)) {
-		d.Metrics = append(d.Metrics, metric{name, "None"})
-		root[name] = gauges[name]
-	}
-	root["_aws"] = metadata{m.clock.Now().UnixMilli(), []directive{d}}
-	b, err := json.Marshal(root)
+	return append(b, "}\n"...)
+}
+
+// quote makes a JSON string.
+func quote(s string) string {
+	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // strings and integers always marshal
+		panic(err) // a string always marshals
 	}
-	return append(b, '\n')
+	return string(b)
 }
 
 var _ seckill.Meter = (*Meter)(nil)

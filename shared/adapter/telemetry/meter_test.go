@@ -154,9 +154,47 @@ func TestLineIsExactlyThis(t *testing.T) {
 	}
 	want := `{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[` +
 		`{"Name":"cold_starts","Unit":"Count"},{"Name":"collided","Unit":"Count"},{"Name":"placed","Unit":"Count"}]}]},` +
-		`"cold_starts":1,"collided":1,"placed":5,"step":"consume","trace":"Root=1-abc"}` + "\n"
+		`"step":"consume","cold_starts":1,"collided":1,"placed":5,"trace":"Root=1-abc"}` + "\n"
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+// TestRefusalsHaveTheirReason: a refused purchase writes one line, with two directives; a line has one reason.
+func TestRefusalsHaveTheirReason(t *testing.T) {
+	var b bytes.Buffer
+	m := telemetry.NewMeter(&b, clock, "seckill-prod", "buy")
+	if err := m.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	m.Count(seckill.EventRefused, 1)
+	m.Refused(seckill.Reason(seckill.CodeSoldOut))
+	if err := m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[{"Name":"refused","Unit":"Count"}]},` +
+		`{"Namespace":"seckill-prod","Dimensions":[["step","reason"]],"Metrics":[{"Name":"refusals","Unit":"Count"}]}]},` +
+		`"step":"buy","reason":"sold_out","refusals":1,"refused":1,"trace":"Root=1-abc"}` + "\n"
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+	b.Reset()
+	for _, r := range seckill.Reasons() {
+		m.Refused(r)
+		m.Refused(r)
+	}
+	if err := m.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := sum(t, b.String())
+	for _, r := range seckill.Reasons() {
+		if id := "seckill-prod step=buy reason=" + string(r) + " refusals"; got[id] != 2 {
+			t.Errorf("%s is %v, want 2", id, got[id])
+		}
+	}
+	if most := len(seckill.Reasons()); len(got) != most {
+		t.Errorf("%d metrics, want one for each of %d reasons, whatever clients send", len(got), most)
 	}
 }
 
@@ -190,8 +228,8 @@ func TestLinesAddUp(t *testing.T) {
 		var b bytes.Buffer
 		m := telemetry.NewMeter(&b, clock, "n", "s")
 		want := map[string]float64{"n step=s cold_starts": 1}
-		invocations := rapid.IntRange(1, 5).Draw(rt, "invocations")
-		for range invocations {
+		lines := 0
+		for range rapid.IntRange(1, 5).Draw(rt, "invocations") {
 			for range rapid.IntRange(0, 8).Draw(rt, "counts") {
 				e, n := rapid.SampledFrom(all).Draw(rt, "event"), rapid.IntRange(0, 1000).Draw(rt, "n")
 				m.Count(e, n)
@@ -199,13 +237,23 @@ func TestLinesAddUp(t *testing.T) {
 					want["n step=s "+string(e)] += float64(n)
 				}
 			}
+			reasons := rapid.SliceOfN(rapid.SampledFrom([]seckill.Reason{"sold_out", "ended", "token_expired"}), 0, 5).Draw(rt, "refused")
+			for _, r := range reasons {
+				m.Refused(r)
+				want["n step=s reason="+string(r)+" refusals"]++
+			}
+			if len(reasons) > 0 {
+				lines += min(len(reasons), 3)
+			} else {
+				lines++
+			}
 			if err := m.Flush(seckill.WithTrace(context.Background(), rapid.StringMatching(`[ -~]{0,20}`).Draw(rt, "trace"))); err != nil {
 				rt.Fatal(err)
 			}
 		}
 		got := sum(rt, b.String())
-		if lines := strings.Count(b.String(), "\n"); !maps.Equal(got, want) || lines > invocations {
-			rt.Errorf("%d lines add up to %v, want %v in at most %d", lines, got, want, invocations)
+		if n := strings.Count(b.String(), "\n"); !maps.Equal(got, want) || n > lines {
+			rt.Errorf("%d lines add up to %v, want %v in at most %d", n, got, want, lines)
 		}
 	})
 }
@@ -245,15 +293,17 @@ func TestCountsSurviveAFailedWrite(t *testing.T) {
 	to := &switchable{w: w}
 	m := telemetry.NewMeter(to, clock, "n", "s")
 	m.Count(seckill.EventDrift, 2)
+	m.Refused("sold_out")
 	if err := m.Flush(t.Context()); !errors.Is(err, io.ErrClosedPipe) {
 		t.Fatalf("Flush to a closed pipe: %v", err)
 	}
 	m.Count(seckill.EventDrift, 3)
+	m.Refused("sold_out")
 	to.w = &b
 	if err := m.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := sum(t, b.String()), map[string]float64{"n step=s cold_starts": 1, "n step=s drift": 5}; !maps.Equal(got, want) {
+	if got, want := sum(t, b.String()), map[string]float64{"n step=s cold_starts": 1, "n step=s drift": 5, "n step=s reason=sold_out refusals": 2}; !maps.Equal(got, want) {
 		t.Errorf("metrics %v, want %v", got, want)
 	}
 }
@@ -313,12 +363,14 @@ func TestNewMeterRefusesNamesOutOfRange(t *testing.T) {
 	}
 }
 
+// BenchmarkMeter is what each refused purchase counts and writes.
 func BenchmarkMeter(b *testing.B) {
 	m := telemetry.NewMeter(io.Discard, clock, "n", "s")
 	ctx := seckill.WithTrace(b.Context(), "Root=1-abc")
 	b.ReportAllocs()
 	for b.Loop() {
-		m.Count(seckill.EventReserved, 1)
+		m.Count(seckill.EventRefused, 1)
+		m.Refused(seckill.Reason(seckill.CodeSoldOut))
 		if err := m.Flush(ctx); err != nil {
 			b.Fatal(err)
 		}

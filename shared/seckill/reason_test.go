@@ -1,0 +1,31 @@
+package seckill
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// TestReasonsAreComplete: every code is a reason, and whatever an error says, its reason is on the list.
+func TestReasonsAreComplete(t *testing.T) {
+	all := Reasons()
+	for _, c := range Codes() {
+		if got := Refuse(c).Reason(); got != Reason(c) || !slices.Contains(all, got) {
+			t.Errorf("%s: reason %q, want the code's name, on the list", c, got)
+		}
+	}
+	tokens := []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired, TokenEarly, TokenClaims}
+	for _, r := range tokens {
+		if got := (&Error{Code: CodeToken, Token: r, Err: errors.New("x")}).Reason(); got != r {
+			t.Errorf("a token's reason is %q, want %q", got, r)
+		}
+	}
+	if len(all) != len(Codes())+len(tokens) {
+		t.Errorf("%d reasons, want those of %d codes and %d of tokens", len(all), len(Codes()), len(tokens))
+	}
+	for _, e := range []*Error{{Code: "made-up"}, {Code: CodeToken, Token: "made-up"}, {}} {
+		if got := e.Reason(); !slices.Contains(all, got) {
+			t.Errorf("%+v: reason %q is not on the list", e, got)
+		}
+	}
+}
