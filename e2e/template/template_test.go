@@ -425,6 +425,9 @@ func TestAlarmsOnEvents(t *testing.T) {
 		}
 	}
 	want["alipay_cert_days_left reconcile"] = true // boot.MetricCertificate, measured around its flow
+	for _, value := range []string{"buy", "shop", string(seckill.TokenSignature)} { // by the HTTP face, with two dimensions
+		want["refusals "+value] = true
+	}
 	operators := string(seckill.EventRefundDue) + " refund"
 	if !want[operators] {
 		t.Errorf("%s is not counted", operators)
