@@ -40,6 +40,7 @@ type realWorld struct {
 	orders, closings *sqsqueue.Queue
 	gateway          *fakegateway.Gateway
 	f                map[string]*lambdatest.Function
+	env              map[string]string
 }
 
 func newRealWorld(t *testing.T) *realWorld {
@@ -51,11 +52,8 @@ func newRealWorld(t *testing.T) *realWorld {
 	ctx := t.Context()
 	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 	prefix := dynamotest.Prefix()
-	w := &realWorld{t: t, rows: dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix}), f: map[string]*lambdatest.Function{}}
-	if err := w.rows.CreateTables(ctx); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dynamotest.Drop(t, prefix) })
+	w := &realWorld{t: t, f: map[string]*lambdatest.Function{}}
+	w.tables(prefix)
 
 	client, queues := sqs.NewFromConfig(cfg), map[string]string{}
 	open := func(name string) *sqsqueue.Queue {
@@ -81,13 +79,30 @@ func newRealWorld(t *testing.T) *realWorld {
 	env := environ(prefix, redistest.Start(t).Addr, url, queues)
 	env["SECRETS"] = "/" + prefix + "all"
 	env["AWS_ENDPOINT_URL"], env["AWS_ENDPOINT_URL_DYNAMODB"] = endpoint, os.Getenv(dynamotest.Variable)
+	w.env = env
+	w.start()
+	return w
+}
+
+// tables makes empty tables, which the world's are from then on.
+func (w *realWorld) tables(prefix string) {
+	w.t.Helper()
+	w.rows = dynamoledger.New(dynamotest.Config(w.t, nil), dynamoledger.Options{Prefix: prefix})
+	if err := w.rows.CreateTables(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { dynamotest.Drop(w.t, prefix) })
+}
+
+// start has instances of all functions, in the place of those before.
+func (w *realWorld) start() {
+	w.t.Helper()
 	for _, step := range steps {
-		w.f[step] = lambdatest.Start(t, binary(t, step), env)
+		w.f[step] = lambdatest.Start(w.t, binary(w.t, step), w.env)
 	}
 	for _, step := range steps {
 		w.f[step].Ready()
 	}
-	return w
 }
 
 // pump moves what a queue has to the step behind it, as Lambda does, and gives the number of different messages that were done: a send

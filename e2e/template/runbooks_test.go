@@ -8,11 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"seckill/shared/adapter/dynamoledger"
 )
 
 var runbook = regexp.MustCompile(`docs/runbooks/([a-z-]+)\.md`)
 
-// TestRunbooks: each alarm names the page that is about it, each page is about an alarm, and has its four parts; the index lists all pages.
+// occasions are pages that no alarm leads to; people do.
+var occasions = []string{"restore"}
+
+// TestRunbooks: each alarm names the page that is about it, each page is about an alarm or an occasion, and has its four parts; the index lists all pages.
 func TestRunbooks(t *testing.T) {
 	folder := filepath.Join(root, "docs", "runbooks")
 	about := map[string][]string{} // alarms' names, by page
@@ -40,13 +45,17 @@ func TestRunbooks(t *testing.T) {
 			pages = append(pages, page)
 		}
 	}
-	if want := slices.Sorted(maps.Keys(about)); !slices.Equal(pages, want) {
+	if want := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(about)), occasions))); !slices.Equal(pages, want) {
 		t.Errorf("pages %v, alarms want %v", pages, want)
 	}
 	index := read(t, filepath.Join(folder, "README.md"))
 	for _, page := range pages {
 		text := read(t, filepath.Join(folder, page+".md"))
-		for _, part := range []string{"# " + page + "\n", "**Meaning.**", "**Impact.**", "**Diagnosis.**", "**Mitigation.**", "```sh\n"} {
+		parts := []string{"**Meaning.**", "**Impact.**", "**Diagnosis.**", "**Mitigation.**"}
+		if slices.Contains(occasions, page) {
+			parts = []string{"**When.**", "**Before.**", "**Steps.**", "**Afterwards.**"}
+		}
+		for _, part := range append(parts, "# "+page+"\n", "```sh\n") {
 			if !strings.Contains(text, part) {
 				t.Errorf("%s.md has no %q", page, part)
 			}
@@ -59,6 +68,37 @@ func TestRunbooks(t *testing.T) {
 				t.Errorf("the index does not name the alarm %s", alarm)
 			}
 		}
+	}
+}
+
+// TestRestoreNamesAll: the page about a restore has every table, every queue's mapping and every schedule of a shop.
+func TestRestoreNamesAll(t *testing.T) {
+	page, all := read(t, filepath.Join(root, "docs", "runbooks", "restore.md")), open(t)
+	tables := regexp.MustCompile(`(?m)^TABLES="(.*)"$`).FindStringSubmatch(page)
+	if tables == nil {
+		t.Fatal("no line TABLES=")
+	}
+	var want, got []string
+	for _, table := range dynamoledger.Schema() {
+		want = append(want, table.Name)
+	}
+	if got := strings.Fields(tables[1]); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("tables %v, want %v", got, want)
+	}
+	for _, m := range regexp.MustCompile(`\$\(id (?:Sale|Money) (\w+)\)`).FindAllStringSubmatch(page, -1) {
+		got = append(got, m[1])
+	}
+	want = nil
+	for _, f := range all.functions() {
+		triggers, _ := f.prop("Events").(map[string]any)
+		for name, e := range triggers {
+			if kind := str(e, "Type"); kind == "SQS" || kind == "Schedule" {
+				want = append(want, f.id+name)
+			}
+		}
+	}
+	if got, want := slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want)); !slices.Equal(got, want) {
+		t.Errorf("mappings and rules\n%v, want\n%v", got, want)
 	}
 }
 
