@@ -15,7 +15,7 @@ import (
 
 // ignored are attributes that no guarantee of an audit rests on: they serve lists, or words.
 var ignored = map[string][]string{
-	audit.PartItems:      {"covers", "detail", "commodity", "price", "commodity_created", "created"},
+	audit.PartItems:      {"covers", "detail", "commodity", "price", "commodity_created", "created", "stops"}, // without stops I10 is unknown
 	audit.PartTrades:     {},
 	ledger.TableOrders:   {"placed_by", "created_id", "item_shard"},
 	ledger.TablePayments: {"cause", "tries", "paid_day", "back_day"},

@@ -17,6 +17,9 @@ const (
 	resend   = int64(15*time.Minute/time.Millisecond) + upkeep
 	unplaced = int64(seckill.MaxUnplaced / time.Millisecond)
 	grace    = int64(seckill.Grace / time.Millisecond)
+	// obeyed is for how long after a stop was noted orders may still be placed: for 2 s after it was acknowledged (I10).
+	// It was noted just before it was written, which may take 5 s (dynamoledger.DefaultCallTimeout).
+	obeyed = int64((2 + 5) * time.Second / time.Millisecond)
 )
 
 const historyTime = "2006-01-02T15:04:05.000Z07:00"
@@ -73,7 +76,8 @@ func (s *sale) addOrder(d *decoder) {
 		s.broken(i7, "orders "+o.id, "of %d at %d fen asks for %d fen", o.count, price, o.amount)
 	}
 	s.asSold(d, o)
-	if d.number("placed") < 1 {
+	placed := d.number("placed")
+	if placed < 1 {
 		d.fail("placed", "a time")
 	}
 	if o.count < 1 {
@@ -88,6 +92,12 @@ func (s *sale) addOrder(d *decoder) {
 	}
 	if o.created < s.item.start-skew || o.created >= s.item.end+skew {
 		s.broken(i10, row, "reserved at %s, outside %s to %s", dated(o.created), dated(s.item.start), dated(s.item.end))
+	}
+	for _, stop := range s.item.stops {
+		over := stop.to == 0 || placed < stop.to-skew
+		if o.state != seckill.Rejected && placed > stop.from+obeyed+skew && over {
+			s.broken(i10, row, "placed at %s, while the sale was stopped (%s)", dated(placed), stop.span())
+		}
 	}
 	s.orders = append(s.orders, o)
 	s.byID[o.id] = int32(len(s.orders) - 1)
@@ -227,13 +237,35 @@ func (s *sale) judgeReleases() {
 	}
 }
 
-// judgeStop says what I10 cannot be told of a stop.
+// judgeStop says what I10 cannot be told of a stop. Orders were judged by the stops that the items row keeps (addOrder).
 func (s *sale) judgeStop() {
-	if s.item.version > 1 || s.item.stopped {
-		s.needs(i10, "when a stop was acknowledged: the items row has version %d and does not keep it (placed orders were judged by the window alone)", s.item.version)
-	} else {
+	it := &s.item
+	last := len(it.stops) - 1
+	switch {
+	case !it.noted && it.version == 1 && !it.stopped:
 		s.note(i10, "never stopped: the items row has its first version")
+	case !it.noted:
+		s.needs(i10, "when it was stopped: the items row has version %d, of a release that does not keep it (placed orders were judged by the window alone)", it.version)
+	case it.stopped != (last >= 0 && it.stops[last].to == 0):
+		s.needs(i10, "when it was stopped: the items row has stopped=%v, and its stops do not say so", it.stopped)
+	case last+1 >= seckill.MaxStops:
+		s.needs(i10, "stops before %s: the items row keeps the last %d", dated(it.stops[0].from), seckill.MaxStops)
+	case last < 0:
+		s.note(i10, "never stopped")
+	default:
+		s.note(i10, "stopped %d times, at last %s: judged is what was placed more than %d s after a stop",
+			last+1, it.stops[last].span(), (obeyed+skew)/1000)
 	}
+	if s.whole[ledger.TableOrders] && it.noted {
+		s.looked(i10, len(it.stops), "stops")
+	}
+}
+
+func (s *stop) span() string {
+	if s.to == 0 {
+		return "from " + dated(s.from) + " on"
+	}
+	return dated(s.from) + " to " + dated(s.to)
 }
 
 // judgeTerminal: L1.

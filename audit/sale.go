@@ -50,6 +50,14 @@ type item struct {
 	stock, limit, buckets int
 	version               int64
 	stopped               bool
+	stops                 []stop
+	noted                 bool // the row has stops that can be read, be it none; an older release wrote none
+}
+
+// stop is a time in which the item was stopped.
+type stop struct {
+	from int64 // by the clock of who stopped it, just before it was written
+	to   int64 // likewise of the resumption; 0 still stopped
 }
 
 // order is a row of the orders table, with what others say of it.
@@ -291,6 +299,29 @@ func (d *decoder) units(attr string) []int32 {
 	return out
 }
 
+// stops reads "1794362400000-1794362460000": from, to; without the second it lasts.
+func (d *decoder) stops() (out []stop, ok bool) {
+	list, ok := d.row["stops"].([]string)
+	if !ok {
+		d.fail("stops", "a list of times")
+	}
+	for _, text := range list {
+		from, to, _ := strings.Cut(text, "-")
+		var s stop
+		var err, ended error
+		s.from, err = strconv.ParseInt(from, 10, 64)
+		if to != "" {
+			s.to, ended = strconv.ParseInt(to, 10, 64)
+		}
+		if err != nil || ended != nil {
+			d.fail("stops", "a list of times")
+			return nil, false
+		}
+		out = append(out, s)
+	}
+	return out, ok
+}
+
 // done says what is wrong with a row of this schema, against a guarantee; a row of another schema is not guessed at.
 func (d *decoder) done(g int, row string, others ...int) {
 	if v, ok := d.row["v"].(int64); ok && v != ledger.Version {
@@ -314,6 +345,9 @@ func (s *sale) addItem(d *decoder) {
 	d.ours = true
 	s.item = item{title: strings.Clone(d.text("title")), price: d.number("sk_price"), start: d.number("start"), end: d.number("end"),
 		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")), version: d.number("version"), stopped: d.number("stopped") != 0}
+	if d.row["stops"] != nil {
+		s.item.stops, s.item.noted = d.stops()
+	}
 	s.item.stock = min(max(s.item.stock, 0), seckill.MaxStock)
 	s.owner, s.lister = make([]int32, s.item.stock+1), make([]int32, s.item.stock+1)
 	s.stock.held = make([]int32, s.item.stock+1)

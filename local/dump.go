@@ -14,6 +14,7 @@ import (
 	"seckill/audit"
 	"seckill/audit/servers"
 	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/dynamoledger"
 	"seckill/shared/adapter/gatewaytable"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
@@ -79,7 +80,7 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*audi
 	}
 	return each(&audit.Line{Table: audit.PartItems, Row: ledger.Row{"v": int64(1), "id": it.ID, "title": it.Commodity.Title, "sk_price": int64(it.Price),
 		"start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "stock": int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets),
-		"version": it.Version, "stopped": stopped}})
+		"version": it.Version, "stopped": stopped, "stops": dynamoledger.EncodeStops(it.Stops)}})
 }
 
 // dumpTrades hands over the gateway's trades as package gatewaytable writes them: their table, or those in memory without what an

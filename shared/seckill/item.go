@@ -3,6 +3,7 @@ package seckill
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -17,6 +18,7 @@ const (
 	MaxCovers      = 10        // addresses of pictures
 	MaxCoverLength = 2_000     // characters of one address
 	MaxItems       = 1_000     // items that one list call may return
+	MaxStops       = 10        // stops of an item that are kept, the latest: everybody reads them with its numbers
 )
 
 // Times around an item's window.
@@ -60,7 +62,29 @@ type Item struct {
 	// when the item is made: were it to follow a growing stock, a unit would have two possible rows.
 	Buckets int
 	Stopped bool
-	Version int64 // rises with every change; the stock ignores an older one
+	Stops   []Stop // since it was made, the first one first, at most MaxStops: see SetStopped
+	Version int64  // rises with every change; the stock ignores an older one
+}
+
+// Stop is a time in which an item was stopped, by the clock of who stopped it, just before it was written.
+type Stop struct {
+	From time.Time
+	To   time.Time // zero: it still is
+}
+
+// SetStopped stops or resumes the sale, and notes when, for those who judge afterwards what was placed meanwhile (I10).
+// Of more than MaxStops the first are forgotten. It says whether anything changed.
+func (it *Item) SetStopped(stopped bool, now time.Time) (changed bool) {
+	if it.Stopped == stopped {
+		return false
+	}
+	it.Stopped, it.Stops = stopped, slices.Clone(it.Stops)
+	if n := len(it.Stops); stopped {
+		it.Stops = append(it.Stops[max(0, n+1-MaxStops):], Stop{From: now})
+	} else if n > 0 {
+		it.Stops[n-1].To = now
+	}
+	return true
 }
 
 // BucketsFor gives the number of partitions for an item made with this stock: about 500 rows in each.

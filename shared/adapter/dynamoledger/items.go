@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -113,7 +115,42 @@ func encodeItem(it *seckill.Item) ledger.Row {
 		"price": int64(it.Commodity.Price), "commodity_created": it.Commodity.CreateTime.UnixMilli(),
 		"sk_price": int64(it.Price), "start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "created": it.CreateTime.UnixMilli(),
 		"stock": int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets), "stopped": stopped,
+		"stops": EncodeStops(it.Stops),
 	}
+}
+
+// EncodeStops writes each stop as its two moments in milliseconds, "1794362400000-1794362460000"; the second is missing
+// while it lasts.
+func EncodeStops(stops []seckill.Stop) []string {
+	out := make([]string, len(stops))
+	for i, s := range stops {
+		out[i] = strconv.FormatInt(s.From.UnixMilli(), 10) + "-"
+		if !s.To.IsZero() {
+			out[i] += strconv.FormatInt(s.To.UnixMilli(), 10)
+		}
+	}
+	return out
+}
+
+// stops reads what EncodeStops wrote. A row of an older release has none.
+func (d *itemDecoder) stops() (out []seckill.Stop) {
+	if d.row["stops"] == nil {
+		return nil
+	}
+	for _, text := range field[[]string](d, "stops") {
+		from, to, _ := strings.Cut(text, "-")
+		n, err := strconv.ParseInt(from, 10, 64)
+		s := seckill.Stop{From: time.UnixMilli(n).UTC()}
+		if to != "" && err == nil {
+			n, err = strconv.ParseInt(to, 10, 64)
+			s.To = time.UnixMilli(n).UTC()
+		}
+		if err != nil {
+			d.bad = cmp.Or(d.bad, "stops")
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // decodeItem reads what encodeItem wrote. An attribute that is missing or of another type is an error that names it.
@@ -130,7 +167,7 @@ func decodeItem(row ledger.Row) (seckill.Item, error) {
 			CreateTime: d.time("commodity_created")},
 		Price: seckill.Fen(d.number("sk_price")), Start: d.time("start"), End: d.time("end"), CreateTime: d.time("created"),
 		Stock: int(d.number("stock")), Limit: int(d.number("limit")), Buckets: int(d.number("buckets")),
-		Stopped: d.number("stopped") != 0, Version: d.number("version"),
+		Stopped: d.number("stopped") != 0, Stops: d.stops(), Version: d.number("version"),
 	}
 	if d.bad != "" {
 		return seckill.Item{}, unreadable(id, fmt.Sprintf(": attribute %s is missing or of another type", d.bad))

@@ -76,12 +76,17 @@ func (t *Items) Put(ctx context.Context, it seckill.Item) error {
 	for _, at := range []*time.Time{&it.Start, &it.End, &it.CreateTime, &it.Commodity.CreateTime} {
 		*at = at.UTC().Truncate(time.Millisecond)
 	}
+	for i := range it.Stops {
+		for _, at := range []*time.Time{&it.Stops[i].From, &it.Stops[i].To} {
+			*at = at.UTC().Truncate(time.Millisecond)
+		}
+	}
 	t.rows[it.ID] = it
 	return nil
 }
 
 func cloneItem(it seckill.Item) seckill.Item {
-	it.Commodity.Covers = slices.Clone(it.Commodity.Covers)
+	it.Commodity.Covers, it.Stops = slices.Clone(it.Commodity.Covers), slices.Clone(it.Stops)
 	return it
 }
 

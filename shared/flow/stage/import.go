@@ -103,7 +103,8 @@ func (f *Flow) merge(ctx context.Context, it seckill.Item) (merged seckill.Item,
 	case err != nil:
 		return it, false, err
 	}
-	it.Version, it.CreateTime, it.Stopped, it.Buckets = old.Version+1, old.CreateTime, old.Stopped, old.Buckets
+	it.Version, it.CreateTime, it.Buckets = old.Version+1, old.CreateTime, old.Buckets
+	it.Stopped, it.Stops = old.Stopped, old.Stops
 	it.Commodity.CreateTime = old.Commodity.CreateTime
 	if sameItem(&it, &old) {
 		return old, true, nil

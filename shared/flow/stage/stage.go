@@ -85,11 +85,7 @@ func (f *Flow) item(ctx context.Context, id string, now time.Time) error {
 // any more, and nothing placed later than 2 s from now (I10). CodeItemUnknown; CodeNotReady: written, yet the stock
 // does not have the item now: ask again; a fault: ask again.
 func (f *Flow) SetStopped(ctx context.Context, id string, stopped bool) error {
-	return f.change(ctx, id, func(it *seckill.Item) bool {
-		old := it.Stopped
-		it.Stopped = stopped
-		return old != stopped
-	})
+	return f.change(ctx, id, func(it *seckill.Item) bool { return it.SetStopped(stopped, f.Clock.Now()) })
 }
 
 // AddStock raises an item's stock to n units; it never lowers it. Errors as SetStopped, and CodeInvalid over MaxStock.
