@@ -37,6 +37,31 @@ func newBoot(t *testing.T, secrets map[string]string) (*Boot, *memory.Clock, *la
 	return &Boot{Clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), Meter: telemetry.NewMeter(log, clock, "test", "test"), base: config.Base{Secrets: lambdatest.Secret}, aws: cfg}, clock, fake, log
 }
 
+// A function that shoppers wait for is connected when its first event comes. Stage is not: a cold one that is to stop a
+// sale would wait for the answer to a PING besides.
+func TestConnectedBeforeTheFirstEvent(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		what string
+		open func(*Boot, config.Redis)
+		want int
+	}{
+		{"a stock", func(b *Boot, s config.Redis) { b.Stock(s) }, 1},
+		{"an operator's", func(b *Boot, s config.Redis) { b.StockAndServers(s) }, 0},
+	} {
+		b, _, _, _ := newBoot(t, map[string]string{"redis": "any"})
+		server := redistest.NewFake(t, memory.NewRedis())
+		server.RequirePassword("any")
+		tt.open(b, config.Redis{Addrs: []string{server.Addr}, PasswordName: "redis"})
+		if err := b.open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := server.Connections(); got != tt.want {
+			t.Errorf("%s: %d connections after init, want %d", tt.what, got, tt.want)
+		}
+	}
+}
+
 func TestRotatedSecretsAreTaken(t *testing.T) {
 	t.Parallel()
 	b, clock, fake, log := newBoot(t, map[string]string{"jwt": "old", "redis": "old", "jwt-2026": "kid"})

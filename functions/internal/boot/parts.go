@@ -59,14 +59,25 @@ func (b *Boot) Secret(then func(*config.Secrets) error, sources ...config.Source
 	}
 }
 
-// Stock opens the stock.
+// Stock opens the stock, and connects to it before the first event.
 func (b *Boot) Stock(s config.Redis) *redisstock.Stock {
-	stock, _ := b.StockAndServers(s)
-	return stock
+	r := b.runner(s)
+	b.warm = append(b.warm, func(ctx context.Context) {
+		if err := r.Load().Ping(ctx); err != nil {
+			b.Log.Warn("redis does not answer", "err", err)
+		}
+	})
+	return redisstock.New(r)
 }
 
-// StockAndServers opens the stock, and gives what asks its servers about themselves.
+// StockAndServers opens the stock, and gives what asks its servers about themselves. It connects when it is first used:
+// no instance is kept ready for an operator's stop, and the answer to a PING would be one more to wait for.
 func (b *Boot) StockAndServers(s config.Redis) (*redisstock.Stock, func(context.Context) []redisconn.Node) {
+	r := b.runner(s)
+	return redisstock.New(r), func(ctx context.Context) []redisconn.Node { return r.Load().Look(ctx) }
+}
+
+func (b *Boot) runner(s config.Redis) *runner {
 	r := &runner{}
 	var last config.Secret
 	b.Secret(func(secrets *config.Secrets) error {
@@ -84,12 +95,7 @@ func (b *Boot) StockAndServers(s config.Redis) (*redisstock.Stock, func(context.
 		}
 		return nil
 	}, s.Secret())
-	b.warm = append(b.warm, func(ctx context.Context) {
-		if err := r.Load().Ping(ctx); err != nil {
-			b.Log.Warn("redis does not answer", "err", err)
-		}
-	})
-	return redisstock.New(r), func(ctx context.Context) []redisconn.Node { return r.Load().Look(ctx) }
+	return r
 }
 
 // runner is a Redis whose password may change.

@@ -106,17 +106,20 @@ func (d *Desk) Import(ctx context.Context, name string, data []byte) (stage.Impo
 	return d.stage.Import(ctx, items)
 }
 
-// SetStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped.
+// SetStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped. What the stock has is read meanwhile:
+// the answer waits for a slow Redis no more often than it has to.
 func (d *Desk) SetStopped(ctx context.Context, id string, stopped bool) (ItemChange, error) {
-	return d.change(ctx, id, func() error { return d.stage.SetStopped(ctx, id, stopped) })
+	read := make(chan level, 1)
+	go func() { read <- d.level(ctx, id) }()
+	return d.change(ctx, id, func() error { return d.stage.SetStopped(ctx, id, stopped) }, func() level { return <-read })
 }
 
 // AddStock raises an item's stock to n units in all. Errors as stage.Flow.AddStock.
 func (d *Desk) AddStock(ctx context.Context, id string, n int) (ItemChange, error) {
-	return d.change(ctx, id, func() error { return d.stage.AddStock(ctx, id, n) })
+	return d.change(ctx, id, func() error { return d.stage.AddStock(ctx, id, n) }, func() level { return d.level(ctx, id) })
 }
 
-func (d *Desk) change(ctx context.Context, id string, edit func() error) (ItemChange, error) {
+func (d *Desk) change(ctx context.Context, id string, edit func() error, look func() level) (ItemChange, error) {
 	before, err := d.stage.Items.Get(ctx, id)
 	if err != nil {
 		return ItemChange{}, err
@@ -128,16 +131,31 @@ func (d *Desk) change(ctx context.Context, id string, edit func() error) (ItemCh
 	if err != nil {
 		return ItemChange{}, err
 	}
-	return ItemChange{d.State(ctx, &after), after.Version != before.Version}, nil
+	return ItemChange{d.state(&after, look()), after.Version != before.Version}, nil
 }
 
 // State says how an item is now.
 func (d *Desk) State(ctx context.Context, it *seckill.Item) ItemState {
-	out := ItemState{ID: it.ID, Title: it.Commodity.Title, State: it.StateAt(d.stage.Clock.Now()), Stock: it.Stock}
-	if l, err := d.stage.Stock.Level(ctx, it.ID); err == nil {
-		out.Left, out.Held, out.Awaiting, out.Loaded = l.Left, l.Held, l.Awaiting, true
+	return d.state(it, d.level(ctx, it.ID))
+}
+
+func (d *Desk) state(it *seckill.Item, l level) ItemState {
+	return ItemState{ID: it.ID, Title: it.Commodity.Title, State: it.StateAt(d.stage.Clock.Now()), Stock: it.Stock,
+		Left: l.Left, Held: l.Held, Awaiting: l.Awaiting, Loaded: l.loaded}
+}
+
+// level is what the stock has of an item; all is 0 while it does not have it, or does not say.
+type level struct {
+	seckill.Level
+	loaded bool
+}
+
+func (d *Desk) level(ctx context.Context, id string) level {
+	l, err := d.stage.Stock.Level(ctx, id)
+	if err != nil {
+		return level{}
 	}
-	return out
+	return level{l, true}
 }
 
 // Handler serves the operator events of the stage function.

@@ -384,3 +384,33 @@ func TestAnswersOfSomethingElse(t *testing.T) {
 		}
 	}
 }
+
+// apart is a stock that carries an Assert out only once a Level has been asked for.
+type apart struct {
+	seckill.Stock
+	asked chan struct{}
+}
+
+func (a apart) Level(ctx context.Context, item string) (seckill.Level, error) {
+	close(a.asked)
+	return a.Stock.Level(ctx, item)
+}
+
+func (a apart) Assert(ctx context.Context, it seckill.Item) error {
+	select {
+	case <-a.asked:
+		return a.Stock.Assert(ctx, it)
+	case <-time.After(5 * time.Second):
+		return errors.New("nobody has asked for the level meanwhile")
+	}
+}
+
+// A stop waits for one answer of the stock, not for two, one after the other.
+func TestStopWaitsForTheStockOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, item("2", time.Minute))
+	w.flow.Stock = apart{w.flow.Stock, make(chan struct{})}
+	if it, err := w.client.SetStopped(t.Context(), "2", true); err != nil || it.Left != 10 || !it.Loaded {
+		t.Errorf("%+v, %v; want it stopped, 10 left", it, err)
+	}
+}
