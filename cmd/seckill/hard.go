@@ -193,7 +193,8 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	return nil
 }
 
-// open gives each method that is shut the throttle that the stack was deployed with.
+// open gives each method that is shut the throttle that the stack was deployed with. Of notify it takes the one that shut
+// gave it, if the stack gave it none: it would outlive the next deployment, which knows nothing of it.
 func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
 	if err != nil {
@@ -202,8 +203,11 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	var ops []types.PatchOperation
 	var own []string
 	rate, burst, err := s.deployed("Throttle")
+	_, _, gaveNone := s.deployed("Notify")
 	for _, key := range sortedKeys(have) {
 		switch {
+		case isNotify(key) && gaveNone != nil && isShut(have[everyMethod]): // what shut gave it
+			ops = append(ops, types.PatchOperation{Op: types.OpRemove, Path: aws.String("/" + patchKey(key))})
 		case !isShut(have[key]):
 		case err != nil:
 			return err
