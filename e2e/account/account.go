@@ -30,6 +30,9 @@ type Limits struct {
 	APIBurst float64 // the token bucket's size: 5,000, set by AWS
 	// executions of Lambda at a time. "Lambda quotas": 1,000, of a new account less; raised on request
 	Concurrency float64
+	// executions that reservations have to leave to all other functions, or Lambda refuses them. "Configuring reserved
+	// concurrency": 100
+	Unreserved float64
 	// instances that a function may gain within GrowthTime. "Lambda scaling behavior": 1,000 each 10 s, refilled
 	// continuously, not saved
 	Growth      float64
@@ -63,6 +66,7 @@ func AWS() Limits {
 		APIRate:         10_000,
 		APIBurst:        5000,
 		Concurrency:     1000,
+		Unreserved:      100,
 		Growth:          1000,
 		PerInstance:     10,
 		PartitionReads:  3000,
@@ -84,7 +88,7 @@ func Hundredth(v float64) float64 {
 // Hundredth scales all limits. PerInstance is a fact about one instance, and stays.
 func (l Limits) Hundredth() Limits {
 	for _, v := range []*float64{&l.Parameters, &l.Secrets, &l.Control, &l.APIRate, &l.APIBurst,
-		&l.Concurrency, &l.Growth,
+		&l.Concurrency, &l.Unreserved, &l.Growth,
 		&l.PartitionReads, &l.PartitionWrites, &l.TableReads, &l.TableWrites, &l.ECPU} {
 		*v = Hundredth(*v)
 	}

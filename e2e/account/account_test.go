@@ -32,10 +32,20 @@ import (
 
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
+// made is an account whose stack is deployed.
+func made(t *testing.T, o account.Options) *account.Account {
+	t.Helper()
+	a, err := account.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 // open serves an account, and gives the settings of clients that ask it once.
 func open(t *testing.T, o account.Options) (*account.Account, aws.Config) {
 	t.Helper()
-	a := account.New(o)
+	a := made(t, o)
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
 	return a, aws.Config{
@@ -86,6 +96,7 @@ func TestHundredth(t *testing.T) {
 		APIRate:         100,
 		APIBurst:        50,
 		Concurrency:     10,
+		Unreserved:      1,
 		Growth:          10,
 		PerInstance:     10,
 		PartitionReads:  30,
@@ -163,7 +174,7 @@ func TestSecrets(t *testing.T) {
 func TestGatewayOfTheAccount(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a := account.New(account.Options{Limits: account.Limits{APIRate: 100, APIBurst: 50}, Clock: clock.Now})
+	a := made(t, account.Options{Limits: account.Limits{APIRate: 100, APIBurst: 50}, Clock: clock.Now})
 	hundred(t, clock, 50, time.Second/100, "429", let(a, http.MethodGet, "/seckill/time"))
 }
 
@@ -180,7 +191,7 @@ func let(a *account.Account, method, resource string) func() error {
 func TestGatewayOfAMethod(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a := account.New(account.Options{Limits: account.Limits{APIRate: 1000, APIBurst: 1000}, Clock: clock.Now,
+	a := made(t, account.Options{Limits: account.Limits{APIRate: 1000, APIBurst: 1000}, Clock: clock.Now,
 		Throttles: map[string]account.Throttle{"*/*": {Rate: 50, Burst: 25}, "/notify/POST": {Rate: 20, Burst: 10}}})
 	hundred(t, clock, 25, time.Second/50, "429", let(a, http.MethodPost, "/buy"))
 	hundred(t, clock, 25, time.Second/50, "429", let(a, http.MethodGet, "/time"))
@@ -197,16 +208,29 @@ func TestUpdateStage(t *testing.T) {
 			Throttles: map[string]account.Throttle{
 				"*/*":          {Rate: 50, Burst: 25},
 				"/notify/POST": {Rate: 20, Burst: 10},
-			}},
+			}, Resources: []string{"/buy", "/notify", "/time"}},
 	)
 	client := apigateway.NewFromConfig(cfg)
-	set := func(path, value string) {
-		t.Helper()
-		if _, err := client.UpdateStage(t.Context(), &apigateway.UpdateStageInput{
+	try := func(path, value string) error {
+		_, err := client.UpdateStage(t.Context(), &apigateway.UpdateStageInput{
 			RestApiId: aws.String("api"), StageName: aws.String("live"),
 			PatchOperations: []agtypes.PatchOperation{{Op: agtypes.OpReplace, Path: &path, Value: &value}},
-		}); err != nil {
+		})
+		return err
+	}
+	set := func(path, value string) {
+		t.Helper()
+		if err := try(path, value); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{
+		"/buy/POST/throttling/rateLimit", "/~1buy~1now/POST/throttling/rateLimit", "/~1buy/BUY/throttling/rateLimit",
+		"~1buy/POST/throttling/rateLimit", "/*/POST/throttling/rateLimit", "/~1buy/*/throttling/rateLimit",
+		"/~1buy/POST/throttling/rate", "/~1buy/POST/throttlingRateLimit",
+	} {
+		if err := try(path, "0"); code(err) != "BadRequestException" {
+			t.Errorf("path %s, which API Gateway does not know: %v", path, err)
 		}
 	}
 	set("/*/*/throttling/rateLimit", "0")
@@ -233,7 +257,7 @@ func TestUpdateStage(t *testing.T) {
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a := account.New(
+	a := made(t,
 		account.Options{Limits: account.Limits{Concurrency: 100, Growth: 1000, PerInstance: 10}, Clock: clock.Now,
 			Reserved: map[string]float64{"stage": 1, "notify": 4}},
 	)
@@ -268,10 +292,29 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
+// Lambda refuses reservations that leave less than 100 executions to all other functions.
+func TestUnreserved(t *testing.T) {
+	t.Parallel()
+	l := account.Limits{Concurrency: 220, Unreserved: 100}
+	for _, tt := range []struct {
+		stage float64
+		want  string
+	}{{30, "<nil>"}, {31, "InvalidParameterValueException: Specified ReservedConcurrentExecutions for function " +
+		"decreases account's UnreservedConcurrentExecution below its minimum value of [100]."}} {
+		o := account.Options{Limits: l, Reserved: map[string]float64{"notify": 90, "stage": tt.stage}}
+		if _, err := account.New(o); fmt.Sprint(err) != tt.want {
+			t.Errorf("90 and %v of 220: %v, want %s", tt.stage, err, tt.want)
+		}
+	}
+	if _, err := account.New(account.Options{Limits: account.Limits{Concurrency: 50, Unreserved: 100}}); err != nil {
+		t.Errorf("a small account without reservations: %v", err)
+	}
+}
+
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a := account.New(
+	a := made(t,
 		account.Options{Limits: account.Limits{Concurrency: 5000, Growth: 1000, PerInstance: 10}, Clock: clock.Now},
 	)
 	start := func(function string) func() error {
@@ -292,7 +335,7 @@ func TestGrowth(t *testing.T) {
 func TestInvocationsASecond(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(begin)
-	a := account.New(
+	a := made(t,
 		account.Options{Limits: account.Limits{Concurrency: 10, Growth: 1000, PerInstance: 10}, Clock: clock.Now},
 	)
 	hundred(t, clock, 100, 10*time.Millisecond, "429", func() error {
@@ -505,7 +548,7 @@ func ping(t *testing.T, conn net.Conn) time.Duration {
 // cached opens a cache with so many units a second, and a connection to it.
 func cached(t *testing.T, clock account.Clock, units float64) (*account.Account, *account.Cache, net.Conn) {
 	t.Helper()
-	a := account.New(account.Options{Limits: account.Limits{ECPU: units}, Clock: clock})
+	a := made(t, account.Options{Limits: account.Limits{ECPU: units}, Clock: clock})
 	cache, err := a.NewCache(redistest.NewFake(t, memory.NewRedis()).Addr)
 	if err != nil {
 		t.Fatal(err)

@@ -38,6 +38,7 @@ type Options struct {
 	Secrets map[string]string
 	// Throttles are the stage's, by resource and method ("/seckill/buy/POST"); "*/*" is for all that have none.
 	Throttles map[string]Throttle
+	Resources []string           // the API's, such as /order/{id}: others have no settings
 	Reserved  map[string]float64 // executions, by function
 	Scale     float64            // what UpdateStage's figures are divided by, and GetStage's multiplied
 	Stack     string             // its name
@@ -65,8 +66,8 @@ type Account struct {
 	dynamo     *dynamoDB
 }
 
-// New makes an account.
-func New(o Options) *Account {
+// New makes an account with a stack in it. An error is why it would not be deployed.
+func New(o Options) (*Account, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -80,8 +81,10 @@ func New(o Options) *Account {
 		parameters: aSecond(o.Clock, o.Limits.Parameters),
 		secrets:    aSecond(o.Clock, o.Limits.Secrets),
 	}
-	a.Lambda, a.Gateway, a.dynamo = a.newLambda(o.Reserved), a.newGateway(o.Throttles), a.newDynamoDB(o.DynamoDB)
-	return a
+	a.Gateway, a.dynamo = a.newGateway(o.Throttles, o.Resources), a.newDynamoDB(o.DynamoDB)
+	var err error
+	a.Lambda, err = a.newLambda(o.Reserved)
+	return a, err
 }
 
 // Counts say by limit what passed and what did not.

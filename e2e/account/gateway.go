@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,19 +33,22 @@ type Gateway struct {
 	account *bucket
 	counts  *counts
 
+	resources []string
+
 	mu       sync.Mutex
 	settings map[string]Throttle // by resource and method, such as /seckill/buy/POST
 	buckets  map[string]*bucket  // by the same key
 }
 
 // newGateway makes a stage with these settings, of the account's scale.
-func (a *Account) newGateway(settings map[string]Throttle) *Gateway {
+func (a *Account) newGateway(settings map[string]Throttle, resources []string) *Gateway {
 	g := &Gateway{
-		clock:    a.clock,
-		account:  newBucket(a.clock, a.limits.APIRate, a.limits.APIBurst),
-		counts:   &a.counts,
-		settings: map[string]Throttle{},
-		buckets:  map[string]*bucket{},
+		clock:     a.clock,
+		account:   newBucket(a.clock, a.limits.APIRate, a.limits.APIBurst),
+		counts:    &a.counts,
+		resources: resources,
+		settings:  map[string]Throttle{},
+		buckets:   map[string]*bucket{},
 	}
 	for key, t := range settings {
 		g.settings[key] = t
@@ -110,13 +114,26 @@ func pathKey(key string) string {
 	return strings.ReplaceAll(key[:at], "/", "~1") + key[at:]
 }
 
+// has says whether a method can have settings: one of a resource that the API has, written with all its slashes, or all.
+func (g *Gateway) has(resource, method string) bool {
+	if resource+"/"+method == everyMethod {
+		return true
+	}
+	return slices.Contains(methods, method) && slices.Contains(g.resources, resource)
+}
+
+var methods = []string{
+	http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions, "ANY",
+}
+
 // patch is one operation of UpdateStage ("Patch operations", Amazon API Gateway REST API Reference): replace of a
 // method's throttling, or remove of all
 // that a method has of its own. Values are the account's own, and scaled here.
 func (g *Gateway) patch(op, path, value string, scale float64) error {
-	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	if len(parts) < 2 {
-		return fmt.Errorf("invalid patch path %s", path)
+	rest, rooted := strings.CutPrefix(path, "/")
+	parts := strings.Split(rest, "/")
+	if !rooted || len(parts) < 2 || !g.has(strings.ReplaceAll(parts[0], "~1", "/"), parts[1]) {
+		return fmt.Errorf("Invalid method setting path: %s", path) //nolint:staticcheck // as API Gateway writes it
 	}
 	key := strings.ReplaceAll(parts[0], "~1", "/") + "/" + parts[1]
 	if op == "remove" && len(parts) == 2 {

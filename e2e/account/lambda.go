@@ -1,6 +1,7 @@
 package account
 
 import (
+	"fmt"
 	"math"
 	"sync"
 )
@@ -28,9 +29,10 @@ type Lambda struct {
 
 const unreserved = "" // the pool of functions without a reservation
 
-// NewLambda makes the pools of an account. Reservations are of these limits' scale.
-func (a *Account) newLambda(reserved map[string]float64) *Lambda {
-	return &Lambda{
+// newLambda makes the pools of an account. Reservations are of these limits' scale. The error is Lambda's own when they
+// leave less than Limits.Unreserved: the stack is not deployed.
+func (a *Account) newLambda(reserved map[string]float64) (*Lambda, error) {
+	l := &Lambda{
 		limits:   a.limits,
 		clock:    a.clock,
 		counts:   &a.counts,
@@ -39,6 +41,20 @@ func (a *Account) newLambda(reserved map[string]float64) *Lambda {
 		growth:   map[string]*bucket{},
 		calls:    map[string]*bucket{},
 	}
+	if len(reserved) > 0 && l.rest() < a.limits.Unreserved {
+		return nil, fmt.Errorf("InvalidParameterValueException: Specified ReservedConcurrentExecutions for function "+
+			"decreases account's UnreservedConcurrentExecution below its minimum value of [%v].", a.limits.Unreserved)
+	}
+	return l, nil
+}
+
+// rest is what no reservation takes.
+func (l *Lambda) rest() float64 {
+	rest := l.limits.Concurrency
+	for _, n := range l.reserved {
+		rest -= n
+	}
+	return math.Max(0, rest)
 }
 
 // pool gives a function's pool and its size.
@@ -46,11 +62,7 @@ func (l *Lambda) pool(function string) (string, float64) {
 	if n, ok := l.reserved[function]; ok {
 		return function, n
 	}
-	rest := l.limits.Concurrency
-	for _, n := range l.reserved {
-		rest -= n
-	}
-	return unreserved, math.Max(0, rest)
+	return unreserved, l.rest()
 }
 
 // Begin asks for an execution of a function; cold: by an instance that has to be started for it. end has to be called

@@ -20,13 +20,17 @@ import (
 
 	"seckill/e2e/account"
 	"seckill/e2e/lambdahost"
+	"seckill/shared/seckill"
 )
 
 const (
-	scale     = 100                     // how much smaller than AWS's the rates and numbers of an account drill are
-	secrets   = "/seckill/drill"        // SecretsPath
-	ackLimit  = 3 * time.Second         // of an operator's stop
-	toldLimit = 5 * time.Second         // of a notification
+	scale     = 100              // how much smaller than AWS's the rates and numbers of an account drill are
+	secrets   = "/seckill/drill" // SecretsPath
+	ackLimit  = 3 * time.Second  // of an operator's stop
+	toldLimit = 5 * time.Second  // of a notification
+	// of a purchase's answer while Redis does not answer: buy gives it 1 s and answers within 1.2 s, after a cold start
+	// that takes 0.1 to 1 s here
+	buyLimit  = 3 * time.Second
 	operation = 20 * time.Second        // of an operator's command, until it is broken off
 	settled   = 2500 * time.Millisecond // after Redis slows down, until answers are those of a slow one
 )
@@ -34,11 +38,13 @@ const (
 // deployment is a stack in an account, in AWS's own figures.
 type deployment struct {
 	limits account.Limits
-	// of the stage: parameters ThrottleRate and ThrottleBurst, and what the template gives single methods
+	// of the stage, by method: parameters BuyRate, ThrottleRate, NotifyRate and their bursts
 	throttles map[string]account.Throttle
-	reserved  map[string]float64 // executions, by function
-	consume   float64            // ConsumeConcurrency
+	consume   float64 // ConsumeConcurrency
 }
+
+// reserved are executions that the template keeps for functions (ReserveConcurrency), besides consume's.
+var reserved = map[string]float64{"notify": 90, "expire": 10, "stage": 10, "refund": 5, "repair": 5}
 
 // limited is a drill in an account that enforces its limits: no instance is there before it is needed.
 type limited struct {
@@ -65,12 +71,16 @@ type sums struct {
 	notified []lambdahost.Answer
 	bought   []lambdahost.Answer // by buy itself, and by the gateway in its place, but for 429
 	at       []time.Time         // of bought
+	notReady map[answerKind]int  // answers of not_ready to requests that came when the item was installed
+	loaded   time.Time           // when it was; zero: not yet
 	crowd    bool                // its tool runs
 	looked   chan struct{}       // closed when that has looked at the item
 	once     sync.Once
 }
 
-func newSums() *sums { return &sums{by: map[answerKind]int{}, looked: make(chan struct{})} }
+func newSums() *sums {
+	return &sums{by: map[answerKind]int{}, notReady: map[answerKind]int{}, looked: make(chan struct{})}
+}
 
 type answerKind struct {
 	function string
@@ -82,7 +92,11 @@ type answerKind struct {
 func (s *sums) add(a *lambdahost.Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.by[answerKind{a.Function, a.Status, a.Code, a.Gateway}]++
+	kind := answerKind{a.Function, a.Status, a.Code, a.Gateway}
+	s.by[kind]++
+	if a.Code == notReady && !s.loaded.IsZero() && time.Now().Add(-a.Took).After(s.loaded) {
+		s.notReady[kind]++
+	}
 	switch {
 	case a.Function == "notify":
 		s.notified = append(s.notified, *a)
@@ -93,11 +107,19 @@ func (s *sums) add(a *lambdahost.Answer) {
 	}
 }
 
+// installed says that the item has been loaded for sale: from now on nobody has to hear not_ready.
+func (s *sums) installed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loaded = time.Now()
+}
+
 // reset forgets what was answered before the crowd came.
 func (s *sums) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.by, s.notified, s.bought, s.at, s.crowd = map[answerKind]int{}, nil, nil, nil, true
+	s.by, s.notReady = map[answerKind]int{}, map[answerKind]int{}
+	s.notified, s.bought, s.at, s.crowd = nil, nil, nil, true
 }
 
 // boughtSince gives buy's answers from then on.
@@ -129,21 +151,23 @@ type limits struct {
 // within puts the account before the world's servers: in the settings, and in what the host is told.
 func (w *world) within(d *limited, o *lambdahost.Options) error {
 	l := d.limits.Hundredth()
-	throttles, reserved := map[string]account.Throttle{}, map[string]float64{}
+	throttles, kept := map[string]account.Throttle{}, map[string]float64{"consume": account.Hundredth(d.consume)}
 	for key, t := range d.throttles {
 		throttles[key] = account.Throttle{Rate: account.Hundredth(t.Rate), Burst: account.Hundredth(t.Burst)}
 	}
-	for function, n := range d.reserved {
-		reserved[function] = account.Hundredth(n)
+	for function, n := range reserved {
+		kept[function] = account.Hundredth(n)
 	}
 	stack := strings.TrimSuffix(w.prefix(), "-")
-	w.account = account.New(
+	var err error
+	w.account, err = account.New(
 		account.Options{
 			Limits:    l,
 			DynamoDB:  w.dynamo.addr,
 			Secrets:   w.secretValues(),
 			Throttles: throttles,
-			Reserved:  reserved,
+			Resources: slices.Collect(maps.Keys(lambdahost.Routes)),
+			Reserved:  kept,
 			Scale:     scale,
 			Stack:     stack,
 			Outputs: map[string]string{
@@ -154,8 +178,12 @@ func (w *world) within(d *limited, o *lambdahost.Options) error {
 				"ApiStage":          "live",
 			},
 			Parameters: map[string]string{
-				"ThrottleRate":  fmt.Sprint(d.throttles["*/*"].Rate),
-				"ThrottleBurst": fmt.Sprint(d.throttles["*/*"].Burst),
+				"BuyRate":       fmt.Sprint(d.throttles[ofBuy].Rate),
+				"BuyBurst":      fmt.Sprint(d.throttles[ofBuy].Burst),
+				"ThrottleRate":  fmt.Sprint(d.throttles[ofOthers].Rate),
+				"ThrottleBurst": fmt.Sprint(d.throttles[ofOthers].Burst),
+				"NotifyRate":    fmt.Sprint(d.throttles[ofNotify].Rate),
+				"NotifyBurst":   fmt.Sprint(d.throttles[ofNotify].Burst),
 			},
 			Invoke: func(ctx context.Context, function string, event []byte) ([]byte, error) {
 				out, err := w.host.Invoke(ctx, function, event)
@@ -166,7 +194,9 @@ func (w *world) within(d *limited, o *lambdahost.Options) error {
 			},
 		},
 	)
-	var err error
+	if err != nil {
+		return err
+	}
 	if w.cache, err = w.account.NewCache(w.redis.addr); err != nil {
 		return err
 	}
@@ -182,7 +212,7 @@ func (w *world) within(d *limited, o *lambdahost.Options) error {
 	for _, function := range cold {
 		o.Cold[function] = 0
 	}
-	o.Cold["consume"], o.Cold["expire"] = int(account.Hundredth(d.consume)), 1
+	o.Cold["consume"], o.Cold["expire"] = int(kept["consume"]), int(kept["expire"])
 	return nil
 }
 
@@ -312,13 +342,19 @@ func (w *world) refusals() string {
 	return "over the limit: " + strings.Join(out, ", ")
 }
 
-// faults5xx says which answers of the stack were 5xx, other than not_ready.
+// notReady is the code of an answer about an item that the stock does not have.
+const notReady = string(seckill.CodeNotReady)
+
+// faults5xx says which answers of the stack were 5xx, other than not_ready while the item was not installed.
 func (s *sums) faults5xx() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []string
 	for k, n := range s.by {
-		if k.status < http.StatusInternalServerError || k.code == "not_ready" || !slices.Contains(cold, k.function) {
+		if k.code == notReady {
+			n = s.notReady[k]
+		}
+		if n == 0 || k.status < http.StatusInternalServerError || !slices.Contains(cold, k.function) {
 			continue
 		}
 		by := "by itself"

@@ -6,12 +6,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"seckill/e2e/lambdahost"
+	"seckill/plan"
 )
 
 func TestChoose(t *testing.T) {
@@ -94,5 +102,93 @@ func TestKill(t *testing.T) {
 	}
 	if !ended(cmd.Process.Pid) {
 		t.Error("a process that was waited for has not ended")
+	}
+}
+
+// TestReservedAsInTheTemplate: what the drills' deployments keep for functions is what the template does.
+func TestReservedAsInTheTemplate(t *testing.T) {
+	t.Parallel()
+	kept := regexp.MustCompile(`(?s)ReservedConcurrentExecutions: !If \[Reserves, (\d+),.{0,60}?/aws/lambda/\$\{Name\}-(\w+)"`)
+	got := map[string]float64{}
+	for _, file := range []string{"sale.yaml", "money.yaml"} {
+		b, err := os.ReadFile(filepath.Join("..", "..", "infra", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range kept.FindAllStringSubmatch(string(b), -1) {
+			if got[m[2]], err = strconv.ParseFloat(m[1], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !maps.Equal(got, reserved) {
+		t.Errorf("the template keeps %v, the drills %v", got, reserved)
+	}
+}
+
+// TestThrottlesFit: each drill with an account is deployed as a plan would have it.
+func TestThrottlesFit(t *testing.T) {
+	t.Parallel()
+	for _, d := range limitedDrills {
+		a := d.account
+		l := plan.Today
+		l.BuyRate, l.BuyBurst = a.throttles[ofBuy].Rate, a.throttles[ofBuy].Burst
+		l.Rate, l.Burst, l.Notify = a.throttles[ofOthers].Rate, a.throttles[ofOthers].Burst, a.throttles[ofNotify].Rate
+		l.Concurrency, l.Consume, l.Ramp = a.limits.Concurrency, a.consume, a.limits.Growth
+		if why := l.Fits(); len(why) > 0 {
+			t.Errorf("%s: %v", d.name, why)
+		}
+	}
+}
+
+// TestNotReadyIsExcusedWhileNothingIsInstalled: a request that came later than that may not hear it.
+func TestNotReadyIsExcusedWhileNothingIsInstalled(t *testing.T) {
+	t.Parallel()
+	notYet := lambdahost.Answer{Function: "buy", Status: http.StatusServiceUnavailable, Code: notReady, Retry: true}
+	s := newSums()
+	s.add(&notYet)
+	if said := s.faults5xx(); said != "" {
+		t.Errorf("before: %q", said)
+	}
+	s.installed()
+	before := notYet
+	before.Took = time.Hour
+	s.add(&before)
+	if said := s.faults5xx(); said != "" {
+		t.Errorf("asked before, answered after: %q", said)
+	}
+	time.Sleep(time.Millisecond) // for a clock of that grain
+	s.add(&notYet)
+	if said, want := s.faults5xx(), "buy 503 not_ready by itself: 1"; said != want {
+		t.Errorf("after: %q, want %q", said, want)
+	}
+}
+
+// TestUnavailableByTheFunction: 503 counts when buy itself says it, with Retry-After and in time.
+func TestUnavailableByTheFunction(t *testing.T) {
+	t.Parallel()
+	good := lambdahost.Answer{Function: "buy", Status: http.StatusServiceUnavailable, Code: "unavailable", Retry: true, Took: time.Second}
+	for _, tt := range []struct {
+		what   string
+		change func(*lambdahost.Answer)
+		want   string // of the error, "" none
+	}{
+		{"as it has to be", func(*lambdahost.Answer) {}, ""},
+		{"by the gateway", func(a *lambdahost.Answer) { a.Gateway = true }, "map[503 by the gateway:1]"},
+		{"without Retry-After", func(a *lambdahost.Answer) { a.Retry = false }, "map[503 unavailable, Retry-After false:1]"},
+		{"accepted", func(a *lambdahost.Answer) { a.Status, a.Code = http.StatusOK, "" }, "map[200 , Retry-After true:1]"},
+		{"late", func(a *lambdahost.Answer) { a.Took = buyLimit + 1 }, "map[later than 3s:1]"},
+	} {
+		w := &world{sums: newSums()}
+		from := time.Now()
+		odd := good
+		tt.change(&odd)
+		w.sums.add(&good)
+		w.sums.add(&odd)
+		said, err := w.allUnavailable(from)
+		if tt.want == "" && (err != nil || !strings.Contains(said, "2 purchases")) ||
+			tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %q, %v; want %q", tt.what, said, err, tt.want)
+		}
 	}
 }

@@ -138,6 +138,7 @@ func newWorld(ctx context.Context, s *shared, d *drill) (_ *world, err error) {
 		}
 		time.Sleep(restLook / 20)
 	}
+	w.sums.installed()
 	if w.account != nil {
 		if err := w.answers(ctx); err != nil {
 			return nil, err
