@@ -411,6 +411,7 @@ func TestMoneyCommandsAgainstAStack(t *testing.T) {
 }
 
 func TestMoneyOfAStackRefusesInOneLine(t *testing.T) {
+	impatient(t)
 	payload := func(text, functionError string) func([]byte) ([]byte, string) {
 		return func([]byte) ([]byte, string) { return []byte(text), functionError }
 	}

@@ -36,7 +36,12 @@ const (
 const (
 	lookTimeout   = 30 * time.Second // to find credentials, caller and stack, repetitions included
 	invokeTimeout = 6 * time.Minute  // of one command; the function's own limit is shorter
+	busyStep      = 100 * time.Millisecond
 )
+
+// busyFor is for how long a function that is busy is asked again: its schedule, or another operator, is soon done. Tests
+// shorten it.
+var busyFor = 2 * time.Second
 
 // stackName is what CloudFormation allows (CreateStack), or a stack's id.
 var stackName = regexp.MustCompile(`^([A-Za-z][-A-Za-z0-9]{0,127}|arn:[-A-Za-z0-9:/]{1,1000})$`)
@@ -128,7 +133,7 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 		return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never deployed whole", s.stack,
 			s.found.StackStatus, s.output)
 	}
-	// One try: a repetition is the operator's to decide, who is told that it does no harm.
+	// One try, unless the function was busy: a repetition is the operator's to decide, who is told that it does no harm.
 	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })
 	s.client = operator.Client{Who: aws.ToString(me.Arn), Call: s.invoke}
 	return nil
@@ -185,8 +190,12 @@ func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte,
 	defer cancel()
 	var out *lambda.InvokeOutput
 	err = s.wait.during("function "+s.name, func() error {
-		out, err = s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &s.name, Qualifier: aws.String(doctor.Live), Payload: event})
-		return err
+		for until := time.Now().Add(busyFor); ; time.Sleep(busyStep) {
+			out, err = s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &s.name, Qualifier: aws.String(doctor.Live), Payload: event})
+			if !busy(err) || time.Now().After(until) || ctx.Err() != nil {
+				return err
+			}
+		}
 	})
 	if err != nil {
 		return nil, s.fault(err)
@@ -201,6 +210,14 @@ func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte,
 	return out.Payload, nil
 }
 
+// tooMany is Lambda's refusal of a call for which it has no execution: nothing was done, so that it can be made again.
+const tooMany = "TooManyRequestsException"
+
+func busy(err error) bool {
+	var refused smithy.APIError
+	return errors.As(err, &refused) && refused.ErrorCode() == tooMany
+}
+
 // fault says in a sentence why a call to AWS did not succeed.
 func (s *deployedShop) fault(err error) error {
 	var refused smithy.APIError
@@ -208,7 +225,7 @@ func (s *deployedShop) fault(err error) error {
 		switch refused.ErrorCode() {
 		case "ResourceNotFoundException":
 			return fmt.Errorf("stack %s names function %s, and region %s has no such function", s.stack, s.name, s.region)
-		case "TooManyRequestsException":
+		case tooMany:
 			return faultError{fmt.Errorf("function %s is busy, nothing was done: repeat the command (%s)", s.name, why(refused))}
 		}
 	}

@@ -41,6 +41,7 @@ type cloud struct {
 	function   func(event []byte) (payload []byte,
 		functionError string) // those named seckill-stage, -refund and -reconcile
 	refusals map[string]refusal // by call
+	busy     int                // invocations that are refused before one is not
 	mu       sync.Mutex
 	calls    []string
 }
@@ -62,6 +63,10 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.calls = append(c.calls, call)
 	c.mu.Unlock()
 	no, refused := c.refusals[call]
+	if call == "Invoke" && c.busy > 0 {
+		c.busy--
+		no, refused = refusal{429, tooMany, "Rate Exceeded."}, true
+	}
 	if call == "DescribeStacks" && !refused && !strings.Contains(string(body), "StackName=sale&") {
 		no, refused = refusal{400, "ValidationError", "Stack with id nowhere does not exist"}, true
 	}
@@ -256,6 +261,7 @@ func TestRegionAndProfileAreUsed(t *testing.T) {
 }
 
 func TestAWSRefusesInOneLine(t *testing.T) {
+	impatient(t)
 	payload := func(text, functionError string) func([]byte) ([]byte, string) {
 		return func([]byte) ([]byte, string) { return []byte(text), functionError }
 	}
@@ -305,6 +311,24 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 				t.Errorf("called %s; want the last to be %s, and no invocation twice", calls, tt.calls)
 			}
 		})
+	}
+}
+
+// impatient has a function that is busy asked once.
+func impatient(t *testing.T) {
+	wait := busyFor
+	busyFor = 0
+	t.Cleanup(func() { busyFor = wait })
+}
+
+// TestAFunctionThatIsBusy: its schedule, which is soon done, does not keep an operator from stopping a sale.
+func TestAFunctionThatIsBusy(t *testing.T) {
+	d, _ := desk(t, upcoming("33", 5))
+	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}, function: d, busy: 3}
+	account(t, served(t, c).URL)
+	code, stdout, stderr := command(t, "items", "stop", "33", "--stack", "sale")
+	if code != exitOK || !strings.HasPrefix(stdout, "Item 33 is stopped") || stderr != "" || strings.Count(c.called(), "Invoke") != 4 {
+		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}
 }
 
