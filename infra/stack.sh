@@ -32,9 +32,9 @@ outputs() { "$SAM" list stack-outputs --stack-name "$stack" --region "$region" -
 # output NAME: one output's value, from what outputs wrote
 output() { tr -d '\n' | sed -n "s/.*\"OutputKey\": \"$1\", *\"OutputValue\": \"\([^\"]*\)\".*/\1/p"; }
 
-# guard ACTION: ends here, unless it may be done with this stack
+# guard ACTION [PARAMETER…]: ends here, unless it may be done with this stack
 guard() {
-  [ "$env" = default ] || go run ./infra/guard "$1" -stack "$stack" -region "$region"
+  [ "$env" = default ] || go run ./infra/guard "$1" -stack "$stack" -region "$region" "${@:2}"
 }
 
 case $action in
@@ -50,7 +50,7 @@ deploy)
   done
   given+=("Release=$more" "Architecture=${ARCH:-arm64}" ${GRADUAL:+"GradualDeployment=$GRADUAL"})
   given+=("Deployment=$(go run ./infra/deployment -built .aws-sam/build -stack "$stack" -region "$region" "${given[@]}")")
-  guard deploy
+  guard deploy "${given[@]}"
   "$SAM" deploy --config-file "$PWD/samconfig.toml" --config-env "$env" --stack-name "$stack" --region "$region" \
     --no-confirm-changeset --no-progressbar --parameter-overrides "${given[@]}"
   guard protect

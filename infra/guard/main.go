@@ -2,7 +2,8 @@
 // destroy; -stack, -region, AWS credentials (or AWS_ENDPOINT_URL); CONFIRM and BUSY of the environment. Out: exit code
 // 0 when it may be done, else a sentence and 1.
 //
-//	guard deploy    nothing waits in queues and no order is open (or BUSY=true), and the stack's name is typed
+//	guard deploy    no table would have to be lowered, which goes for sandboxes, too; nothing waits in queues and no
+//	                order is open (or BUSY=true), and the stack's name is typed. KEY=VALUE… are the parameters given
 //	guard protect   switches termination protection on, after a deployment
 //	guard destroy   the same as deploy, BUSY or not; then it switches termination protection off
 //
@@ -50,10 +51,11 @@ func main() {
 	stack := flag.String("stack", "", "its name")
 	region := flag.String("region", "", "where it is")
 	if len(os.Args) < 2 || flag.CommandLine.Parse(os.Args[2:]) != nil || *stack == "" || *region == "" {
-		fmt.Fprintln(os.Stderr, "usage: guard deploy|protect|destroy -stack NAME -region REGION")
+		fmt.Fprintln(os.Stderr, "usage: guard deploy|protect|destroy -stack NAME -region REGION [KEY=VALUE…]")
 		os.Exit(2)
 	}
-	g := guard{action: os.Args[1], stack: *stack, region: *region, in: os.Stdin, out: os.Stderr, env: os.Getenv}
+	g := guard{action: os.Args[1], stack: *stack, region: *region, in: os.Stdin, out: os.Stderr, env: os.Getenv,
+		given: flag.Args()}
 	if err := g.run(context.Background()); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", g.action, err)
 		os.Exit(1)
@@ -66,6 +68,7 @@ type guard struct {
 	in                    io.Reader
 	out                   io.Writer
 	env                   func(string) string
+	given                 []string // parameters of a deployment, KEY=VALUE
 }
 
 func (g *guard) run(ctx context.Context) error {
@@ -75,8 +78,16 @@ func (g *guard) run(ctx context.Context) error {
 	}
 	cfn := cloudformation.NewFromConfig(cfg)
 	found, err := g.find(ctx, cfn)
-	if err != nil || found == nil || output(found, "Sandbox") == "true" {
+	if err != nil || found == nil {
 		return err
+	}
+	if g.action == "deploy" {
+		if err := g.warm(ctx, cfg, found); err != nil {
+			return err
+		}
+	}
+	if output(found, "Sandbox") == "true" {
+		return nil
 	}
 	switch g.action {
 	case "deploy":
@@ -113,6 +124,55 @@ func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.St
 		return nil, err
 	}
 	return &out.Stacks[0], nil
+}
+
+// warmParameter says how much tables take at once; warmed are those (infra/data.yaml).
+const warmParameter = "WarmWrites"
+
+var warmed = []string{ledger.TableUnits, ledger.TableOrders, ledger.TableQuotas, ledger.TablePayments, ledger.TableNotices}
+
+// warm refuses a deployment that asks for less than a table takes: DynamoDB lowers none, and the stack would be rolled
+// back half-way. A parameter that stays as it is asks for nothing.
+func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	have, want := parameter(s, warmParameter), ""
+	for _, p := range g.given {
+		if v, ok := strings.CutPrefix(p, warmParameter+"="); ok {
+			want = v
+		}
+	}
+	if want == "" || want == have {
+		return nil
+	}
+	n, err := strconv.ParseInt(want, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%s=%s: want a number", warmParameter, want)
+	}
+	refuse := func(what string, takes int64) error {
+		return fmt.Errorf("refused, %s=%d is below %d, which %s: DynamoDB lowers no table; leave it out, or give %d or more",
+			warmParameter, n, takes, what, takes)
+	}
+	if before, err := strconv.ParseInt(have, 10, 64); err == nil && n < before {
+		return refuse("the stack has", before)
+	}
+	db := dynamodb.NewFromConfig(cfg)
+	for _, table := range warmed {
+		name := g.stack + "-" + table
+		out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+		if err != nil {
+			return fmt.Errorf("table %s cannot be asked what it takes: %w", name, err)
+		}
+		if w := out.Table.WarmThroughput; w != nil && aws.ToInt64(w.WriteUnitsPerSecond) > n {
+			return refuse("table "+name+" takes", *w.WriteUnitsPerSecond)
+		}
+		for _, x := range out.Table.GlobalSecondaryIndexes {
+			if w := x.WarmThroughput; w != nil && aws.ToInt64(w.WriteUnitsPerSecond) > n {
+				return refuse("index "+aws.ToString(x.IndexName)+" takes", *w.WriteUnitsPerSecond)
+			}
+		}
+	}
+	return nil
 }
 
 // idle is nil when no queue has a message and no order is open.
@@ -190,6 +250,15 @@ func (g *guard) protect(ctx context.Context, cfn *cloudformation.Client, on bool
 		fmt.Fprintf(g.out, "%s is protected against deletion\n", g.stack)
 	}
 	return err
+}
+
+func parameter(s *types.Stack, key string) string {
+	for _, p := range s.Parameters {
+		if aws.ToString(p.ParameterKey) == key {
+			return aws.ToString(p.ParameterValue)
+		}
+	}
+	return ""
 }
 
 func output(s *types.Stack, key string) string {

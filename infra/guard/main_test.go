@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +20,7 @@ type account struct {
 	sandbox  string
 	messages string // of the queue of closings, delayed
 	due      string // rows of the index of orders that are due
+	warm     int    // write units that an index of orders takes at once
 	calls    []string
 }
 
@@ -33,6 +37,13 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case call == "Scan" && strings.Contains(string(body), "orders_due") && strings.Contains(string(body),
 			`"shop-orders"`):
 			fmt.Fprintf(w, `{"Items":[%s]}`, a.due)
+		case call == "DescribeTable":
+			warm := cmp.Or(a.warm, 4000)
+			if !strings.Contains(string(body), `"shop-orders"`) {
+				warm = 4000
+			}
+			fmt.Fprintf(w, `{"Table":{"WarmThroughput":{"WriteUnitsPerSecond":4000},"GlobalSecondaryIndexes":[{"IndexName":"orders_due",
+				"WarmThroughput":{"WriteUnitsPerSecond":%d}}]}}`, warm)
 		case call == "Scan":
 			fmt.Fprint(w, `{"Items":[]}`)
 		}
@@ -52,7 +63,8 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			outputs += "<member><OutputKey>" + k + "</OutputKey><OutputValue>" + v + "</OutputValue></member>"
 		}
 		fmt.Fprint(w, "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>shop</StackName>"+
-			"<StackStatus>UPDATE_COMPLETE</StackStatus><Outputs>"+outputs+"</Outputs>"+
+			"<StackStatus>UPDATE_COMPLETE</StackStatus><Parameters><member><ParameterKey>WarmWrites"+
+			"</ParameterKey><ParameterValue>8000</ParameterValue></member></Parameters><Outputs>"+outputs+"</Outputs>"+
 			"</member></Stacks></DescribeStacksResult></DescribeStacksResponse>")
 	default:
 		a.calls = append(a.calls, action+" "+form.Get("EnableTerminationProtection"))
@@ -66,6 +78,7 @@ func TestGuard(t *testing.T) {
 	for name, tt := range map[string]struct {
 		action, stack, typed string
 		env                  env
+		given                []string
 		spoil                func(a *account)
 		want                 string // of the error; empty: let through
 		calls                []string
@@ -89,6 +102,17 @@ func TestGuard(t *testing.T) {
 			spoil: func(a *account) { a.due = `{"id":{"S":"o1"}}` }, want: "orders wait to be paid or closed"},
 		"deploy, all the same": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
 			spoil: func(a *account) { a.messages = "7" }},
+		"deploy, as warm as before": {action: "deploy", typed: "shop\n", given: []string{"WarmWrites=8000", "Hold=15m"},
+			spoil: func(a *account) { a.warm = 20_000 }},
+		"deploy, warmer": {action: "deploy", typed: "shop\n", given: []string{"WarmWrites=12000"}},
+		"deploy, warmer than before, not than now": {action: "deploy", typed: "shop\n", given: []string{"WarmWrites=12000"},
+			spoil: func(a *account) { a.warm = 20_000 },
+			want: "refused, WarmWrites=12000 is below 20000, which index orders_due takes: DynamoDB lowers no table; leave " +
+				"it out, or give 20000 or more"},
+		"deploy, less warm": {action: "deploy", typed: "shop\n", given: []string{"WarmWrites=4000"}, env: env{"BUSY": "true"},
+			want: "refused, WarmWrites=4000 is below 8000, which the stack has"},
+		"deploy, less warm, a sandbox": {action: "deploy", given: []string{"WarmWrites=4000"},
+			spoil: func(a *account) { a.sandbox = "true" }, want: "is below 8000"},
 		"protect":            {action: "protect", calls: []string{on}},
 		"protect, a sandbox": {action: "protect", spoil: func(a *account) { a.sandbox = "true" }},
 		"destroy, typed":     {action: "destroy", typed: "shop\n", calls: []string{off}},
@@ -117,7 +141,7 @@ func TestGuard(t *testing.T) {
 				stack = "shop"
 			}
 			g := guard{tt.action, stack, "eu-west-1", strings.NewReader(tt.typed), &said,
-				func(k string) string { return tt.env[k] }}
+				func(k string) string { return tt.env[k] }, tt.given}
 			err := g.run(t.Context())
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
@@ -126,5 +150,21 @@ func TestGuard(t *testing.T) {
 				t.Errorf("called %v, want %v", a.calls, tt.calls)
 			}
 		})
+	}
+}
+
+// TestWarmedTables: the guard asks about the tables whose warm throughput the template sets.
+func TestWarmedTables(t *testing.T) {
+	text, err := os.ReadFile("../data.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^      TableName: !Sub "\$\{Name\}-(\w+)"\n      BillingMode: \w+\n      WarmThroughput:`).
+		FindAllSubmatch(text, -1) {
+		got = append(got, string(m[1]))
+	}
+	if !slices.Equal(got, warmed) {
+		t.Errorf("the template warms %v, the guard knows %v", got, warmed)
 	}
 }

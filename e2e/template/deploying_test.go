@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// deployer runs infra/stack.sh with a SAM CLI that only writes down what it is told, for a stack that does not exist.
+func deployer(t *testing.T) func(env ...string) []string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, "<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id seckill does not exist</Message></Error></ErrorResponse>")
+		}
+	}))
+	t.Cleanup(server.Close)
+	folder := t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum", "shared", "template.yaml", "samconfig.toml", "infra/deployment"} {
+		whole, err := filepath.Abs(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		link(t, whole, filepath.Join(folder, name))
+	}
+	write(t, filepath.Join(folder, "infra", "stack.sh"), read(t, filepath.Join(root, "infra", "stack.sh")))
+	write(t, filepath.Join(folder, ".aws-sam", "build", "template.yaml"), read(t, filepath.Join(root, "template.yaml")))
+	write(t, filepath.Join(folder, "sam"), "#!/bin/sh\nprintf '%s\\n' \"$@\" >told\n")
+	return func(env ...string) []string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(folder, "infra", "stack.sh"), "deploy", "default", "v1")
+		cmd.Env = append(os.Environ(), append(env, "SAM="+filepath.Join(folder, "sam"), "AWS_ENDPOINT_URL="+server.URL)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", env, err, out)
+		}
+		return strings.Fields(read(t, filepath.Join(folder, "told")))
+	}
+}
+
+func link(t *testing.T, to, name string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(to, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o700); err != nil { //nolint:gosec // scripts
+		t.Fatal(err)
+	}
+}
+
+// TestOverridesPublish: a sale's parameters stand in the place of samconfig.toml's, and make the deployment a new one, so that
+// versions with them are published and served (TestParametersReachTraffic); the same again is the same deployment.
+func TestOverridesPublish(t *testing.T) {
+	t.Parallel()
+	deploy := deployer(t)
+	given := func(told []string, name string) (values []string) {
+		for _, p := range told {
+			if v, ok := strings.CutPrefix(p, name+"="); ok {
+				values = append(values, v)
+			}
+		}
+		return values
+	}
+	plain := deploy()
+	day := deploy("OVERRIDES=BuyProvisioned=300 RedisEndpoint=10.0.0.1:6379")
+	again := deploy("OVERRIDES=BuyProvisioned=300 RedisEndpoint=10.0.0.1:6379")
+	back := deploy()
+	for _, told := range [][]string{day, again} {
+		if p, r := given(told, "BuyProvisioned"), given(told, "RedisEndpoint"); fmt.Sprint(p, r) != "[300] [10.0.0.1:6379]" {
+			t.Errorf("told %v", told)
+		}
+	}
+	hash := func(told []string) string { return fmt.Sprint(given(told, "Deployment")) }
+	if hash(plain) == hash(day) || hash(day) != hash(again) || hash(back) != hash(plain) || len(hash(day)) != 66 {
+		t.Errorf("deployments %s, %s, %s, %s", hash(plain), hash(day), hash(again), hash(back))
+	}
+}
+
+// TestAlarmsAreCounted: DEPLOY.md says how many alarms a shop with a cache has, and what they cost.
+func TestAlarmsAreCounted(t *testing.T) {
+	all := open(t)
+	cache, err := parse(all.files["infra/cache.yaml"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len((&template{tree: cache}).resources(kindAlarm))
+	for _, a := range all.resources(kindAlarm) {
+		if a.all["Condition"] == nil {
+			n++
+		}
+	}
+	t.Logf("%d alarms", n)
+	said := regexp.MustCompile(`\| (\d+) alarms with a cache \| (\d+) × 0\.10 \| ([0-9.]+) \|`).FindStringSubmatch(read(t, filepath.Join(root, "docs", "DEPLOY.md")))
+	if want := fmt.Sprintf("[%d %d %.2f]", n, n, float64(n)/10); said == nil || fmt.Sprint(said[1:]) != want {
+		t.Errorf("DEPLOY.md says %v, want %s", said, want)
+	}
+}
