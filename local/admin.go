@@ -152,6 +152,8 @@ type state struct {
 	Refunds []refundDue                   `json:"refunds_due"`     // that will be asked for without a person
 	Refused []refundDue                   `json:"refunds_refused"` // that wait for one
 	Events  map[seckill.Event]int         `json:"events"`
+	// Items that are not in the other parts, because their rows cannot be read.
+	Unreadable []string `json:"unreadable,omitempty"`
 	// Requests that the API refused, or failed to serve, by reason.
 	Refusals map[seckill.Reason]int `json:"refusals"`
 }
@@ -162,6 +164,7 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 		Items: []operator.ItemState{}, Refunds: []refundDue{}, Refused: []refundDue{}, Events: s.Meter.Counts(),
 		Refusals: s.Meter.Refusals()}
 	items, err := s.Items.List(ctx, time.Time{})
+	out.Unreadable, err = seckill.SplitUnreadable(err)
 	for i := range items {
 		st := s.desk.State(ctx, &items[i])
 		out.Items = append(out.Items, st)

@@ -45,7 +45,7 @@ func (s *System) resend(ctx context.Context) error {
 	}
 	now := s.Clock.Now()
 	items, err := s.Items.List(ctx, time.Time{})
-	if err != nil {
+	if err := s.readable(err); err != nil {
 		return err
 	}
 	for i := range items {

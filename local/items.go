@@ -6,18 +6,26 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"time"
 
 	"seckill/shared/adapter/itemfile"
 	"seckill/shared/seckill"
 )
 
-// getItems exports every item as an items file.
+// HeaderUnreadable is in the answer to an export, once for each item that is not in it because its row cannot be read: which, quoted as Go does.
+const HeaderUnreadable = "Seckill-Unreadable"
+
+// getItems exports every item that can be read as an items file.
 func (s *System) getItems(w http.ResponseWriter, r *http.Request) {
 	items, err := s.Items.List(r.Context(), time.Time{})
+	rows, err := seckill.SplitUnreadable(err)
 	if err != nil {
 		s.refuse(w, r, err)
 		return
+	}
+	for _, row := range rows {
+		w.Header().Add(HeaderUnreadable, strconv.QuoteToASCII(row))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -297,12 +297,13 @@ func (s *System) buildFlows() {
 		Clock: s.Clock, Meter: s.Meter})
 }
 
-// Start loads the items into the stock, then serves and works until Close. ctx bounds the loading only. Call it once.
+// Start loads the items into the stock, then serves and works until Close. ctx bounds the loading only. Rows that cannot be read are logged, and keep
+// nothing else from being sold. Call it once.
 func (s *System) Start(ctx context.Context) error {
-	if err := errors.Join(s.Stage.Run(ctx), s.Repair.Run(ctx)); err != nil {
+	if err := s.readable(errors.Join(s.Stage.Run(ctx), s.Repair.Run(ctx))); err != nil {
 		return fmt.Errorf("load the items: %w", err)
 	}
-	if err := s.resend(ctx); err != nil {
+	if err := s.readable(s.resend(ctx)); err != nil {
 		return fmt.Errorf("send the messages of an earlier run again: %w", err)
 	}
 	work, cancel := context.WithCancel(context.Background())
@@ -322,6 +323,15 @@ func (s *System) Start(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+// readable logs the rows that could not be read, and gives what else went wrong.
+func (s *System) readable(err error) error {
+	rows, rest := seckill.SplitUnreadable(err)
+	for _, row := range rows {
+		s.log.Warn("left out", "err", row)
+	}
+	return rest
 }
 
 // Close lets requests end, handles the messages that can be received, and stops, within MaxClose or until ctx ends. The error

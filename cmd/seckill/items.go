@@ -21,7 +21,7 @@ import (
 // shop is where an operator's items are: a running `seckill run`, or a deployed stack. A refusal is an error that names its reason; a
 // faultError leaves open whether the change happened, and each may be repeated.
 type shop interface {
-	// Export gives every item as a JSON items file.
+	// Export gives every item as a JSON items file. *operator.LeftOut: every one but those that cannot be read.
 	Export(ctx context.Context) ([]byte, error)
 	// Import makes or changes the file's items, all or none.
 	Import(ctx context.Context, f itemsFile) (stage.Imported, error)
@@ -185,7 +185,8 @@ func exportCommand(to *target) *cobra.Command {
 		Use:   "export",
 		Short: "Write all items to standard output, as a JSON file that import reads",
 		Long: `Write all items to standard output, as a JSON file that import reads. It does not say which items are stopped. Of more than
-` + strconv.Itoa(seckill.MaxItems) + ` items those that end last are left out, and standard error says so.`,
+` + strconv.Itoa(seckill.MaxItems) + ` items those that end last are left out, and standard error says so. It also names each item whose row cannot be read; the exit
+code is 1 then, and the file has all others.`,
 		Example: `  seckill items export > items.json`,
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -194,7 +195,8 @@ func exportCommand(to *target) *cobra.Command {
 				return err
 			}
 			data, err := s.Export(cmd.Context())
-			if err != nil {
+			leftOut := &operator.LeftOut{}
+			if err != nil && !errors.As(err, &leftOut) {
 				return err
 			}
 			var items []json.RawMessage
@@ -206,6 +208,9 @@ func exportCommand(to *target) *cobra.Command {
 			}
 			if len(items) == seckill.MaxItems {
 				fmt.Fprintf(cmd.ErrOrStderr(), "seckill: these are %d items, as many as an export holds: there may be more\n", seckill.MaxItems)
+			}
+			if len(leftOut.Rows) > 0 {
+				return faultError{leftOut}
 			}
 			return nil
 		},

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -152,6 +153,24 @@ func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// TestExportNamesWhatCannotBeRead: the file has all others, and the exit code says that it lacks something.
+func TestExportNamesWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	file := itemfile.Format(local.DemoItems(time.Now(), 1, 1)[:1])
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for _, row := range []string{"items row 13: x", "items row 14: \n"} {
+			w.Header().Add(local.HeaderUnreadable, strconv.QuoteToASCII(row))
+		}
+		_, _ = w.Write(file)
+	}))
+	t.Cleanup(s.Close)
+	code, stdout, stderr := command(t, "items", "export", "--url", s.URL)
+	want := "seckill: not exported, because it cannot be read (2 in all): items row 13: x; items row 14: "
+	if code != exitFault || stdout != string(file) || !strings.HasPrefix(stderr, want) {
+		t.Errorf("exit %d\n%s%s\nwant exit %d and %s", code, stdout, stderr, exitFault, want)
+	}
 }
 
 func TestItemsHelp(t *testing.T) {

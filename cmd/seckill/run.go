@@ -188,7 +188,7 @@ func serve(cmd *cobra.Command, port int, opt local.Options) error {
 		return faultError{errors.Join(err, stop())}
 	}
 	out := cmd.OutOrStdout()
-	if stored, err := sys.Items.List(ctx, time.Time{}); err == nil && len(stored) > 0 {
+	if stored, err := sys.Items.List(ctx, time.Time{}); len(stored) > 0 && (err == nil || errors.Is(err, seckill.ErrUnreadable)) {
 		opt.Items = stored // of a real server, perhaps from an earlier run
 	}
 	if err := welcome(out, sys, opt); err != nil {

@@ -47,7 +47,23 @@ func newRunningShop(address string) (*runningShop, error) {
 }
 
 func (s *runningShop) Export(ctx context.Context) ([]byte, error) {
-	return s.call(ctx, http.MethodGet, itemsPath, "", nil)
+	resp, err := s.send(ctx, s.http, http.MethodGet, itemsPath, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	data, err := s.body(resp)
+	if err != nil || len(resp.Header[local.HeaderUnreadable]) == 0 {
+		return data, err
+	}
+	out := &operator.LeftOut{}
+	for _, quoted := range resp.Header[local.HeaderUnreadable] {
+		row, err := strconv.Unquote(quoted)
+		if err != nil {
+			row = quoted
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return data, out
 }
 
 func (s *runningShop) Import(ctx context.Context, f itemsFile) (done stage.Imported, err error) {
@@ -92,6 +108,11 @@ func (s *runningShop) call(ctx context.Context, method, path, kind string, body 
 	if err != nil {
 		return nil, err
 	}
+	return s.body(resp)
+}
+
+// body reads an answer to its end.
+func (s *runningShop) body(resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
@@ -120,10 +141,9 @@ func (s *runningShop) send(ctx context.Context, client *http.Client, method, pat
 	if resp.StatusCode == http.StatusOK {
 		return resp, nil
 	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	answer, err := s.body(resp)
 	if err != nil {
-		return nil, faultError{fmt.Errorf("%s: %w", s.base, err)}
+		return nil, err
 	}
 	var r operator.Refusal
 	if json.Unmarshal(answer, &r) != nil || r.Code == "" || r.Code == seckill.CodeNotFound {

@@ -197,6 +197,24 @@ func (u *Unreadable) Error() string {
 // Is makes it an ErrUnreadable.
 func (u *Unreadable) Is(target error) bool { return target == ErrUnreadable }
 
+// SplitUnreadable takes an error apart: which rows cannot be read, in words, and what else went wrong, nil when nothing did.
+func SplitUnreadable(err error) (rows []string, rest error) {
+	switch e := err.(type) { //nolint:errorlint // it looks at each part
+	case nil:
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			r, other := SplitUnreadable(part)
+			rows, rest = append(rows, r...), errors.Join(rest, other)
+		}
+	default:
+		if _, other := SplitUnreadable(errors.Unwrap(err)); other != nil || !errors.Is(err, ErrUnreadable) {
+			return nil, err
+		}
+		return []string{err.Error()}, nil
+	}
+	return rows, rest
+}
+
 // Collision says that a unit row exists already; nothing was written.
 type Collision struct {
 	Unit  int

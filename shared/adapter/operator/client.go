@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"seckill/shared/adapter/itemfile"
 	"seckill/shared/flow/stage"
@@ -39,9 +40,17 @@ func (c *Client) Import(ctx context.Context, items []seckill.Item) (done stage.I
 	return done, err
 }
 
-// Export gives all items as a JSON items file, as itemfile.Format writes it, in the order of their ids.
+// LeftOut says which items an export does not have, because their rows cannot be read.
+type LeftOut struct{ Rows []string }
+
+func (l *LeftOut) Error() string {
+	return fmt.Sprintf("not exported, because it cannot be read (%d in all): %s", len(l.Rows), strings.Join(l.Rows, "; "))
+}
+
+// Export gives all items as a JSON items file, as itemfile.Format writes it, in the order of their ids. *LeftOut: it has all others.
 func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	all := []json.RawMessage{}
+	var unreadable []string
 	for after := ""; ; {
 		var p page
 		if err := c.give(ctx, &request{Command: cmdExport, After: after}, &p); err != nil {
@@ -51,7 +60,7 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 		if err := json.Unmarshal(p.Items, &items); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
 		}
-		all = append(all, items...)
+		all, unreadable = append(all, items...), p.Unreadable
 		if p.Next == "" {
 			break
 		}
@@ -64,8 +73,13 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err := e.Encode(all)
-	return b.Bytes(), err
+	if err := e.Encode(all); err != nil {
+		return nil, err
+	}
+	if len(unreadable) > 0 {
+		return b.Bytes(), &LeftOut{unreadable}
+	}
+	return b.Bytes(), nil
 }
 
 // SetStopped stops or resumes an item's sale; nil once both the items table and the stock have it.

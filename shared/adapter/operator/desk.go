@@ -34,10 +34,12 @@ var itemCommands = []command{
 	{name: cmdHealth},
 }
 
-// page is the result of an export: items beyond After in the order of their ids, and the last id when there are more.
+// page is the result of an export: items beyond After in the order of their ids, and the last id when there are more. Every page names all items that are
+// in none, because their rows cannot be read.
 type page struct {
-	Items json.RawMessage `json:"items"`
-	Next  string          `json:"next,omitempty"`
+	Items      json.RawMessage `json:"items"`
+	Next       string          `json:"next,omitempty"`
+	Unreadable []string        `json:"unreadable,omitempty"`
 }
 
 // Desk carries out commands about items. It is safe for concurrent use.
@@ -186,6 +188,7 @@ func (d *Desk) do(ctx context.Context, r *request) (done, error) {
 // export gives the items beyond an id, as many as fit into an answer.
 func (d *Desk) export(ctx context.Context, after string) (page, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
+	unreadable, err := seckill.SplitUnreadable(err)
 	if err != nil {
 		return page{}, err
 	}
@@ -198,7 +201,7 @@ func (d *Desk) export(ctx context.Context, after string) (page, error) {
 			break
 		}
 	}
-	out := page{Items: itemfile.Format(items[:n])}
+	out := page{Items: itemfile.Format(items[:n]), Unreadable: unreadable}
 	if n < len(items) {
 		out.Next = items[n-1].ID
 	}

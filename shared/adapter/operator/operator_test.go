@@ -356,6 +356,30 @@ func TestExportInPages(t *testing.T) {
 	}
 }
 
+// rotten is a table of items of which some rows cannot be read.
+type rotten struct{ seckill.Items }
+
+func (r rotten) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
+	list, err := r.Items.List(ctx, endsAfter)
+	return list, errors.Join(err, &seckill.Unreadable{Table: "items", PK: "8", Why: ": x"}, &seckill.Unreadable{Table: "items", PK: "9", Why: ": y"})
+}
+
+// TestExportOfWhatCanBeRead: an unreadable row keeps no other item from being exported, and is named.
+func TestExportOfWhatCanBeRead(t *testing.T) {
+	t.Parallel()
+	good := item("7", time.Hour)
+	w := newWorld(t, good)
+	w.flow.Items = rotten{w.items}
+	data, err := w.client.Export(t.Context())
+	var leftOut *operator.LeftOut
+	if !errors.As(err, &leftOut) || !slices.Equal(leftOut.Rows, []string{"items row 8: x", "items row 9: y"}) {
+		t.Errorf("error %v, want the two rows named", err)
+	}
+	if !bytes.Equal(data, itemfile.Format([]seckill.Item{good})) {
+		t.Errorf("exported %s, want item 7", data)
+	}
+}
+
 func TestAnswersOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	fault := errors.New("no answer")

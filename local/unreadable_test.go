@@ -1,0 +1,55 @@
+package local_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/local"
+	"seckill/shared/adapter/itemfile"
+	"seckill/shared/adapter/telemetry"
+	"seckill/shared/seckill"
+)
+
+// rotten is a table of items of which one row cannot be read.
+type rotten struct{ seckill.Items }
+
+const rottenRow = "items row 13: attribute end is missing or of another type"
+
+func (r rotten) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
+	list, err := r.Items.List(ctx, endsAfter)
+	return list, errors.Join(err, &seckill.Unreadable{Table: "items", PK: "13", Why: ": attribute end is missing or of another type"})
+}
+
+// TestOneUnreadableItemStopsNoOther: the run starts, sells the others, and says of the one that it cannot be read.
+func TestOneUnreadableItemStopsNoOther(t *testing.T) {
+	t.Parallel()
+	var log logs
+	w := startChanged(t, local.Options{Items: []seckill.Item{live("11", 3, 1)}, Log: telemetry.NewTextLog(&log, slog.LevelInfo)}, func(s *local.System) {
+		items := rotten{s.Items}
+		s.Items, s.Stage.Items, s.Repair.Items = items, items, items
+	})
+	if !strings.Contains(log.String(), rottenRow) {
+		t.Errorf("the log does not name the row: %s", log.String())
+	}
+	if a := w.buy("1001", "11", 1, ""); a.status != 200 {
+		t.Errorf("a purchase of another item: %v", a)
+	}
+	a := w.call("", "GET", "/_local/items", nil)
+	items, err := itemfile.Parse("items.json", []byte(a.raw), time.Now())
+	if err != nil || len(items) != 1 || a.header.Get("Seckill-Unreadable") != `"`+rottenRow+`"` {
+		t.Errorf("export: %v, %v, header %q", a, err, a.header.Get("Seckill-Unreadable"))
+	}
+	var state struct {
+		Items      []json.RawMessage `json:"items"`
+		Unreadable []string          `json:"unreadable"`
+	}
+	a = w.call("", "GET", "/_local/state", nil)
+	if err := json.Unmarshal([]byte(a.raw), &state); err != nil || len(state.Items) != 1 || len(state.Unreadable) != 1 || state.Unreadable[0] != rottenRow {
+		t.Errorf("state: %v, %v", a, err)
+	}
+}
