@@ -390,8 +390,9 @@ func (p *keyPlan) given() error {
 		return err
 	}
 	p.shop = &key.PublicKey
+	have, err := alipay.ParsePrivateKey(p.have[secrets.ShopPrivate])
 	switch name := secrets.ShopPrivate; {
-	case p.have[name] == p.theirs.private:
+	case err == nil && have.Equal(key): // perhaps written in another way
 		p.steps = append(p.steps, keyStep{name: name, said: "is there already, just so"})
 	case p.have[name] != "" && !p.rotates(name):
 		return fmt.Errorf("%s is there, another one: --rotate=%s replaces it", name, name)

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"encoding/json"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,207 +16,7 @@ import (
 	"seckill/shared/adapter/alipay"
 	"seckill/shared/adapter/alipay/alipaytest"
 	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/adapter/system"
-	"seckill/shared/seckill"
 )
-
-const testPath = "/seckill/test"
-
-// manager answers what the tool calls of Secrets Manager.
-type manager struct {
-	mu       sync.Mutex
-	values   map[string]map[string]string // by a secret's name
-	before   func(call string)            // a call is answered
-	refusals map[string]refusal           // by call
-	wrote    []string                     // secrets that got a version, a repeat too
-	was      map[string]string            // what Keys had when written was asked last
-	lose     int                          // answers to writes that are lost once they are carried out
-	fail     int                          // which write from now on is refused, 1 for the next
-}
-
-func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var in struct{ SecretID, Name, SecretString, ClientRequestToken string }
-	_ = json.NewDecoder(r.Body).Decode(&in)
-	_, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.before != nil {
-		m.before(call)
-	}
-	no, refused := m.refusals[call]
-	name := in.SecretID + in.Name
-	_, exists := m.values[name]
-	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-	out := map[string]any{"Name": name}
-	write := func() {
-		if m.fail--; m.fail == 0 {
-			no, refused = refusal{400, "InvalidRequestException", "enough"}, true
-			return
-		}
-		var values map[string]string
-		if json.Unmarshal([]byte(in.SecretString), &values) != nil || len(in.ClientRequestToken) < 32 {
-			no, refused = refusal{400, "InvalidParameterException", in.SecretString}, true
-			return
-		}
-		m.values[name] = values
-		m.wrote = append(m.wrote, strings.TrimPrefix(name, testPath+"/"))
-		if m.lose > 0 {
-			m.lose--
-			panic(http.ErrAbortHandler)
-		}
-	}
-	switch {
-	case refused:
-	case (call == "GetSecretValue" || call == "PutSecretValue") && !exists:
-		no, refused = refusal{400, "ResourceNotFoundException", "Secrets Manager can't find the specified secret."}, true
-	case call == "GetSecretValue":
-		b, _ := json.Marshal(m.values[name]) // texts always marshal
-		out["SecretString"] = string(b)
-	case call == "CreateSecret" && exists:
-		no, refused = refusal{400, "ResourceExistsException", "The secret already exists."}, true
-	case call == "CreateSecret" || call == "PutSecretValue":
-		write()
-	default:
-		no, refused = refusal{400, "ValidationException", fmt.Sprintf("%s %+v", call, in)}, true
-	}
-	if refused {
-		w.WriteHeader(no.status)
-		out = map[string]any{"__type": no.code, "message": no.message}
-	}
-	_ = json.NewEncoder(w).Encode(out)
-}
-
-// written gives the names of the values that are others than when it was asked last, sorted; nil when no secret was written.
-func (m *manager) written() (names []string) {
-	now := m.stored()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for name, value := range now {
-		if m.was[name] != value {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if len(m.wrote) == 0 {
-		names = nil
-	}
-	m.was, m.wrote = now, nil
-	return names
-}
-
-// stored gives all that is there.
-func (m *manager) stored() map[string]string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return maps.Clone(m.values[testPath+"/"+secrets.Keys])
-}
-
-// secret gives what one secret has.
-func (m *manager) secret(name string) map[string]string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return maps.Clone(m.values[testPath+"/"+name])
-}
-
-// set changes a value, "" takes it away, wherever it is read.
-func (m *manager) set(name, value string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := maps.Clone(m.values[testPath+"/"+secrets.Keys])
-	if all == nil {
-		all = map[string]string{}
-	}
-	if all[name] = value; value == "" {
-		delete(all, name)
-	}
-	m.values[testPath+"/"+secrets.Keys] = all
-	for _, audience := range secrets.Audiences() {
-		if values := secrets.Of(audience, all); len(values) > 0 {
-			m.values[testPath+"/"+audience] = values
-		}
-	}
-	m.was = maps.Clone(all)
-}
-
-// consistent wants each audience to have what it reads of everything, and nothing else.
-func (m *manager) consistent(t *testing.T, when string) {
-	t.Helper()
-	for _, audience := range secrets.Audiences() {
-		if have, want := m.secret(audience), secrets.Of(audience, m.stored()); !maps.Equal(have, want) {
-			t.Errorf("%s: %s has %v, want %v", when, audience, slices.Sorted(maps.Keys(have)), slices.Sorted(maps.Keys(want)))
-		}
-	}
-}
-
-func newManager(t *testing.T) *manager {
-	t.Helper()
-	m := &manager{values: map[string]map[string]string{}}
-	account(t, served(t, m).URL)
-	return m
-}
-
-// keys runs the command on the test's path, wants it to succeed, and sees that no secret is said.
-func (m *manager) keys(t *testing.T, args ...string) (stdout string) {
-	t.Helper()
-	old := m.stored()
-	code, stdout, stderr := command(t, append([]string{"keys", "--path", testPath}, args...)...)
-	if code != exitOK || stderr != "" {
-		t.Fatalf("keys %v: exit %d\n%s%s", args, code, stdout, stderr)
-	}
-	for _, values := range []map[string]string{old, m.stored()} {
-		for _, name := range []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.GatewayPrivate} {
-			for line := range strings.Lines(values[name]) {
-				if line = strings.TrimSpace(line); len(line) > 8 && !strings.HasPrefix(line, "-----") && strings.Contains(stdout, line) {
-					t.Errorf("keys %v shows %s", args, name)
-				}
-			}
-		}
-	}
-	return stdout
-}
-
-// refused runs the command and wants an error in one line, and nothing written.
-func (m *manager) refused(t *testing.T, code int, want string, args ...string) {
-	t.Helper()
-	got, stdout, stderr := command(t, args...)
-	if got != code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
-		t.Errorf("%v: exit %d\n%s%s\nwant exit %d and one line with %q", args, got, stdout, stderr, code, want)
-	}
-	if names := m.written(); len(names) != 0 {
-		t.Errorf("%v wrote %v", args, names)
-	}
-}
-
-// sells sees that a shop with these secrets can be paid at a gateway with these, which is what they are for.
-func sells(t *testing.T, s map[string]string) {
-	t.Helper()
-	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: "1", SellerID: "2", MerchantPublicKey: s[secrets.ShopPublic], PrivateKey: s[secrets.GatewayPrivate]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	shop, err := alipay.New(alipay.Config{AppID: "1", SellerID: "2", PrivateKey: s[secrets.ShopPrivate], AlipayPublicKey: s[secrets.AlipayPublic],
-		Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify", Clock: system.Clock{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now()
-	id := seckill.KeyedOrderID("1", "1", "k")
-	pay, err := shop.Prepare(seckill.Order{ID: id, Amount: 1, Title: "t", Placed: now, PayBy: now.Add(time.Hour)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Open(pay); err != nil {
-		t.Errorf("the gateway does not know the shop: %v", err)
-	}
-	form, err := g.NotifyForm("n", fakegateway.Trade{OutTradeNo: id, TradeNo: "1", Amount: 1, Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := shop.Verify(form); err != nil {
-		t.Errorf("the shop does not know the gateway: %v", err)
-	}
-}
 
 var sandboxNames = []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.ShopPublic, secrets.GatewayPrivate, secrets.AlipayPublic}
 
@@ -402,141 +201,30 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	m.refused(t, exitUsage, "so /seckill/test is a real shop's: a sandbox needs another path", "keys", "--path", testPath, "--sandbox")
 }
 
-func TestKeysThatDoNotFitAreRefused(t *testing.T) {
+// TestTheSameKeyInAnotherText: a private key is compared as a key, however its file is written.
+func TestTheSameKeyInAnotherText(t *testing.T) {
 	m := newManager(t)
-	m.keys(t, "--sandbox")
-	good := m.stored()
+	m.keys(t)
+	key, err := alipay.ParsePrivateKey(m.stored()[secrets.ShopPrivate])
+	if err != nil {
+		t.Fatal(err)
+	}
 	m.written()
-	sandbox := []string{"keys", "--path", testPath, "--sandbox"}
-	for name, c := range map[string]struct {
-		set, value string
-		args       []string
-		want       string
-	}{
-		"a sandbox's path": {"", "", sandbox[:3], "so /seckill/test is a sandbox's: give --sandbox, or another path"},
-		"not a pair":       {secrets.ShopPublic, good[secrets.AlipayPublic], sandbox, "alipay-shop-public-key is not the public key of alipay-private-key: --rotate=alipay-private-key"},
-		"no key":           {secrets.GatewayPrivate, "secret text", sandbox, "gateway-private-key cannot be used: neither PEM nor base64"},
-		"no private key":   {secrets.ShopPrivate, "", sandbox, "alipay-shop-public-key is there without its private key"},
+	pkcs1 := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	for name, text := range map[string]string{
+		"PKCS #1": string(pkcs1), "Windows": strings.ReplaceAll(m.stored()[secrets.ShopPrivate], "\n", "\r\n"),
 	} {
-		if c.set != "" {
-			m.set(c.set, c.value)
-		}
-		m.refused(t, exitUsage, c.want, c.args...)
-		for n, v := range good {
-			m.set(n, v)
-		}
-		if t.Failed() {
-			t.Fatal(name)
+		out := m.keys(t, "--alipay-private-key", written(t, "key.pem", []byte(text)))
+		if names := m.written(); len(names) > 0 || !strings.Contains(out, secrets.ShopPrivate+": is there already") {
+			t.Errorf("%s: wrote %v and said %s", name, names, out)
 		}
 	}
-}
-
-func TestFlagsOfKeys(t *testing.T) {
-	m := newManager(t)
-	for _, c := range []struct {
-		want string
-		args []string
-	}{
-		{`--path "": want the path`, []string{"keys"}},
-		{`--path "seckill": want the path`, []string{"keys", "--path", "seckill"}},
-		{`--path "/seckill/": want the path`, []string{"keys", "--path", "/seckill/"}},
-		{"contradict each other", []string{"keys", "--path", testPath, "--sandbox", "--alipay-public-key", "x"}},
-		{"contradict each other", []string{"keys", "--path", testPath, "--sandbox", "--alipay-certificates", "x"}},
-		{"want the new ones as well, --alipay-certificates FOLDER", []string{"keys", "--path", testPath, "--rotate=alipay-certificates"}},
-		{"--rotate=alipay-certificates: want one of", []string{"keys", "--path", testPath, "--sandbox", "--rotate=alipay-certificates"}},
-		{"--rotate=redis-password: want one of all, jwt-secret,", []string{"keys", "--path", testPath, "--rotate=redis-password"}},
-		{"--rotate=gateway-private-key: want one of", []string{"keys", "--path", testPath, "--rotate=gateway-private-key"}},
-		{"want the new one as well", []string{"keys", "--path", testPath, "--rotate=alipay-public-key"}},
-		{`--token-key "a b": want a kid`, []string{"keys", "--path", testPath, "--token-key", "a b"}},
-		{`--token-key "secret": want a kid`, []string{"keys", "--path", testPath, "--token-key", "secret"}},
-		{"the file is empty", []string{"keys", "--path", testPath, "--redis-password", written(t, "empty", []byte("\n"))}},
-		{`"jwt-secret" is one argument too many`, []string{"keys", "--path", testPath, "--rotate", "jwt-secret"}},
-		{"no such file", []string{"keys", "--path", testPath, "--alipay-public-key", filepath.Join(t.TempDir(), "none")}},
-		{"neither PEM nor base64", []string{"keys", "--path", testPath, "--alipay-public-key", written(t, "bad.pem", []byte("no key!"))}},
-		{"larger than 64 KiB", []string{"keys", "--path", testPath, "--alipay-public-key", written(t, "large.pem", make([]byte, 1<<17))}},
-		{`--path "": want the path`, []string{"token", "--user", "1001"}},
-		{"--user is missing", []string{"token", "--path", testPath}},
-		{"--valid 0s: want", []string{"token", "--path", testPath, "--user", "1001", "--valid", "0s"}},
-		{"has no jwt-secret in the secret /seckill/test/login: seckill keys makes it", []string{"token", "--path", testPath, "--user", "1001"}},
-		{"the AWS configuration has no profile", []string{"keys", "--path", testPath, "--profile", "nobody"}},
-	} {
-		m.refused(t, exitUsage, c.want, c.args...)
+	other, err := fakegateway.GenerateKeys()
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestKeysWhenAWSRefuses(t *testing.T) {
-	m := newManager(t)
-	m.refusals = map[string]refusal{"GetSecretValue": {400, "AccessDeniedException", "User: u is not authorized to perform: secretsmanager:GetSecretValue"}}
-	args := []string{"keys", "--path", testPath}
-	m.refused(t, exitUsage, "not allowed: User: u is not authorized to perform: secretsmanager:GetSecretValue", args...)
-	m.refusals = map[string]refusal{"GetSecretValue": {400, "InternalServiceError", "oh"}}
-	m.refused(t, exitFault, "AWS answers InternalServiceError: oh", args...)
-
-	m.refusals = nil
-	m.before = func(call string) {
-		if call == "CreateSecret" {
-			m.values[testPath+"/"+secrets.Keys] = map[string]string{secrets.JWTSecret: "another's"}
-		}
-	}
-	code, stdout, stderr := command(t, args...)
-	if want := "seckill: /seckill/test/keys was made by somebody else meanwhile: repeat the command"; code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, want) {
-		t.Errorf("exit %d\n%s%s\nwant %s", code, stdout, stderr, want)
-	}
-	if v := m.stored(); len(v) != 1 || v[secrets.JWTSecret] != "another's" || len(m.values) != 1 {
-		t.Error("what somebody else made was overwritten, or more was made")
-	}
-	m.before = nil
-	delete(m.values, testPath+"/"+secrets.Keys)
-	m.values[testPath+"/buy"] = map[string]string{}
-	m.refused(t, exitUsage, "/seckill/test/keys is missing, and /seckill/test/buy is there: bring it back", args...)
-
-	gone := served(t, http.NotFoundHandler())
-	gone.Close()
-	account(t, gone.URL)
-	code, _, stderr = command(t, args...)
-	if code != exitFault || !strings.Contains(stderr, "AWS in region eu-central-1 cannot be reached: ") {
-		t.Errorf("exit %d, %s", code, stderr)
-	}
-}
-
-// TestKeysWhoseAnswerIsLost: the SDK tries again and meets what its first try made.
-func TestKeysWhoseAnswerIsLost(t *testing.T) {
-	m := newManager(t)
-	m.lose = 1
-	m.keys(t, "--sandbox")
-	if len(m.wrote) != 7 || m.wrote[0] != secrets.Keys {
-		t.Errorf("wrote %v, want each once", m.wrote)
-	}
-	m.consistent(t, "an answer was lost")
-	sells(t, m.stored())
-}
-
-// TestKeysBrokenOff: whichever write is the last one that works, the same command without --rotate completes what was begun, and makes nothing anew.
-func TestKeysBrokenOff(t *testing.T) {
-	for nth := 1; nth <= 7; nth++ {
-		m := newManager(t)
-		m.fail = nth
-		if code, _, stderr := command(t, "keys", "--path", testPath, "--sandbox"); code != exitFault || !strings.Contains(stderr, "InvalidRequestException") {
-			t.Fatalf("write %d refused: exit %d, %s", nth, code, stderr)
-		}
-		begun := m.stored()
-		m.keys(t, "--sandbox")
-		m.consistent(t, fmt.Sprintf("made, write %d refused", nth))
-		if nth > 1 && !maps.Equal(begun, m.stored()) {
-			t.Errorf("made, write %d refused: the second run made others", nth)
-		}
-		before := m.stored()
-		m.fail = nth
-		code, _, _ := command(t, "keys", "--path", testPath, "--sandbox", "--rotate")
-		begun = m.stored()
-		m.fail = 0
-		m.keys(t, "--sandbox")
-		m.consistent(t, fmt.Sprintf("rotated, write %d refused", nth))
-		if rotated := !maps.Equal(before, begun); code != exitFault || rotated != (nth > 1) || !maps.Equal(begun, m.stored()) {
-			t.Errorf("rotated, write %d refused: exit %d, rotated %v, or the next run made others", nth, code, rotated)
-		}
-		sells(t, m.stored())
-	}
+	m.refused(t, exitUsage, "alipay-private-key is there, another one", "keys", "--path", testPath,
+		"--alipay-private-key", written(t, "key.pem", []byte(other.Private)))
 }
 
 // TestEachAudienceReadsItsPart is docs/IAM.md's promise in other words: who can read what.
@@ -578,42 +266,3 @@ func TestKeysOfRedisAndOfKids(t *testing.T) {
 func sameNames(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
-
-func TestTokenIsTaken(t *testing.T) {
-	m := newManager(t)
-	m.keys(t, "--sandbox")
-	verifier := func(at time.Time) *jwtauth.Verifier {
-		v, err := jwtauth.New(jwtauth.Keys{Current: m.stored()[secrets.JWTSecret]}, stopped(at))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-	for valid, args := range map[time.Duration][]string{time.Hour: nil, time.Minute: {"--valid", "1m"}} {
-		before := time.Now()
-		code, stdout, stderr := command(t, append([]string{"token", "--path", testPath, "--user", "9007199254740993"}, args...)...)
-		if code != exitOK || stderr != "" || strings.Count(stdout, "\n") != 1 {
-			t.Fatalf("exit %d, %s%s", code, stdout, stderr)
-		}
-		token := strings.TrimSpace(stdout)
-		if user, err := verifier(before).User(token); err != nil || user != "9007199254740993" {
-			t.Errorf("valid %v: user %q, %v", valid, user, err)
-		}
-		if _, err := verifier(before.Add(valid - time.Second)).User(token); err != nil {
-			t.Errorf("valid %v: a second before its end: %v", valid, err)
-		}
-		if _, err := verifier(time.Now().Add(valid + time.Second)).User(token); err == nil {
-			t.Errorf("valid %v: a second after its end it is taken", valid)
-		}
-	}
-	m.written()
-	for _, user := range []string{"0", "x", "01", "-1"} {
-		m.refused(t, exitUsage, "want a user id", "token", "--path", testPath, "--user="+user)
-	}
-}
-
-// stopped is a clock that does not go.
-type stopped time.Time
-
-// Now implements seckill.Clock.
-func (s stopped) Now() time.Time { return time.Time(s) }

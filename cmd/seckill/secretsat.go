@@ -103,6 +103,8 @@ func (v *vault) write(ctx context.Context, all map[string]string, there map[stri
 		switch {
 		case errors.Is(err, secrets.ErrMeanwhile):
 			return err
+		case errors.As(err, new(*secrets.DeletedError)):
+			return faultError{err}
 		case err != nil:
 			return awsFault(err, v.region, fmt.Sprintf("; %s/%s may have been stored, and the command can be repeated", v.path, secret))
 		}

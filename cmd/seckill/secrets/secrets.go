@@ -68,20 +68,39 @@ func Of(audience string, all map[string]string) map[string]string {
 // ErrMeanwhile says that somebody else made the secret that was to be made.
 var ErrMeanwhile = errors.New("was made by somebody else meanwhile: repeat the command")
 
+// DeletedError is a secret that somebody has had deleted: Secrets Manager keeps it for some days, and refuses every use of its name.
+type DeletedError struct{ Name, Region string }
+
+func (e *DeletedError) Error() string {
+	return fmt.Sprintf("the secret %[1]s is scheduled for deletion: bring it back (aws secretsmanager restore-secret --region %[2]s --secret-id %[1]s), "+
+		"and repeat the command", e.Name, e.Region)
+}
+
+// deleted gives a *DeletedError for what Secrets Manager says of a secret that is scheduled for deletion, and other errors as they are. It has no code
+// of its own for that ("InvalidRequestException", AWS Secrets Manager API Reference).
+func (s *Store) deleted(name string, err error) error {
+	var invalid *types.InvalidRequestException
+	if errors.As(err, &invalid) && strings.Contains(invalid.ErrorMessage(), "deletion") {
+		return &DeletedError{name, s.Client.Options().Region}
+	}
+	return err
+}
+
 // Store is the secrets below a path.
 type Store struct {
 	Client *secretsmanager.Client
 	Path   string
 }
 
-// Read gives what a secret has; nil when there is none.
+// Read gives what a secret has; nil when there is none. *DeletedError.
 func (s *Store) Read(ctx context.Context, secret string) (map[string]string, error) {
-	out, err := s.Client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(s.Path + "/" + secret)})
+	name := s.Path + "/" + secret
+	out, err := s.Client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &name})
 	if errors.As(err, new(*types.ResourceNotFoundException)) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, s.deleted(name, err)
 	}
 	values := map[string]string{}
 	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil { // its error may show the text
@@ -91,7 +110,7 @@ func (s *Store) Read(ctx context.Context, secret string) (map[string]string, err
 }
 
 // Write makes a secret (isNew), or gives it another version. The SDK draws a token for each version, so that its own repeat of a call whose answer was
-// lost makes no second one. ErrMeanwhile.
+// lost makes no second one. ErrMeanwhile; *DeletedError.
 func (s *Store) Write(ctx context.Context, secret string, values map[string]string, isNew bool) error {
 	name := aws.String(s.Path + "/" + secret)
 	b, err := json.Marshal(values)
@@ -100,7 +119,7 @@ func (s *Store) Write(ctx context.Context, secret string, values map[string]stri
 	}
 	if !isNew {
 		_, err = s.Client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: name, SecretString: aws.String(string(b))})
-		return err
+		return s.deleted(*name, err)
 	}
 	_, err = s.Client.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: name, SecretString: aws.String(string(b)),
 		Description: aws.String("Flash sale: written by seckill keys, with the others below this path; not by hand.")})
@@ -114,5 +133,5 @@ func (s *Store) Write(ctx context.Context, secret string, values map[string]stri
 		}
 		return fmt.Errorf("%s %w", *name, ErrMeanwhile)
 	}
-	return err
+	return s.deleted(*name, err)
 }
