@@ -52,7 +52,7 @@ func New(d Deps) *Flow {
 // whose time is up ends; each begins with another item than the last, so that none is left out for ever.
 func (f *Flow) Run(ctx context.Context) error {
 	now := f.Clock.Now()
-	again, err := f.returns(ctx, now)
+	again, err := f.returns(ctx, now, f.due.Run)
 	errs := []error{err}
 	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded))
 	errs = append(errs, err)
@@ -68,16 +68,19 @@ func (f *Flow) Run(ctx context.Context) error {
 		}
 	}
 	if again { // now the items may be rebuilt
-		_, errs[0] = f.returns(ctx, now)
+		_, errs[0] = f.returns(ctx, now, f.due.Again)
 	}
 	return errors.Join(errs...)
 }
 
+// pass goes through the returns that are due.
+type pass func(context.Context, time.Time, sweep.Page[seckill.ReturnRow], func(context.Context, seckill.ReturnRow) error) error
+
 // returns finishes the returns that it can, up to maxReturns in a shard. gone: it met some of items that the stock has forgotten. Of an item
 // whose returns fail it tries no more: thousands of them must not use up the time of the rest.
-func (f *Flow) returns(ctx context.Context, now time.Time) (gone bool, err error) {
+func (f *Flow) returns(ctx context.Context, now time.Time, pass pass) (gone bool, err error) {
 	failed := map[string]int{} // by item
-	err = f.due.Run(ctx, now, f.page, func(ctx context.Context, r seckill.ReturnRow) error {
+	err = pass(ctx, now, f.page, func(ctx context.Context, r seckill.ReturnRow) error {
 		if failed[r.Item] >= maxFailed {
 			return sweep.Skipped
 		}

@@ -13,7 +13,7 @@ var errSend = errors.New("no queue")
 
 type fakeStock struct {
 	seckill.Stock
-	passes int
+	passes, returns int
 }
 
 func (s *fakeStock) Due(context.Context, time.Time, string, int, time.Duration) ([]seckill.Reservation, error) {
@@ -39,7 +39,44 @@ func (q *fakeQueue) Send(context.Context, seckill.Message, time.Duration) error 
 
 type fakeItems struct{ seckill.Items }
 
-func (fakeItems) Get(context.Context, string) (seckill.Item, error) { return seckill.Item{}, nil }
+func (fakeItems) Get(context.Context, string) (seckill.Item, error) {
+	return seckill.Item{End: time.Unix(0, 0).AddDate(1, 0, 0)}, nil
+}
+
+// fakeReturns are a shard with a row that cannot be read, and a return of an item that the stock has forgotten.
+type fakeReturns struct{ seckill.Ledger }
+
+func (fakeReturns) Returns(_ context.Context, shard int, _ string, _ int) (page seckill.Page[seckill.ReturnRow], _ error) {
+	if shard == 0 {
+		page.Unreadable = []error{&seckill.Unreadable{Table: "returns", PK: "00", SK: "o1", Why: " has version v=2"}}
+		page.Rows = []seckill.ReturnRow{{Order: "o2", Item: "1"}}
+	}
+	return page, nil
+}
+
+func (fakeItems) List(context.Context, time.Time) ([]seckill.Item, error) { return nil, nil }
+
+func (s *fakeStock) Return(context.Context, string, string, string, []int) error {
+	s.returns++
+	return seckill.ErrNotInstalled
+}
+
+type counts map[seckill.Event]int
+
+func (c counts) Count(e seckill.Event, n int) { c[e] += n }
+
+// TestUnreadableReturnsAreCountedOnce: a run that goes through the returns a second time has counted them already.
+func TestUnreadableReturnsAreCountedOnce(t *testing.T) {
+	stock, meter := &fakeStock{}, counts{}
+	f := New(Deps{Stock: stock, Ledger: fakeReturns{}, Items: fakeItems{}, Clock: fakeRest{}, IDs: fakeRest{}, Meter: meter})
+	err := f.Run(t.Context())
+	if stock.returns != 2 || !errors.Is(err, seckill.ErrUnreadable) {
+		t.Fatalf("%d attempts at the return, %v; want two passes, and the row named", stock.returns, err)
+	}
+	if n := meter[seckill.EventUnreadable]; n != 1 {
+		t.Errorf("one row that cannot be read is counted %d times in a run", n)
+	}
+}
 
 type fakeRest struct{}
 

@@ -47,10 +47,18 @@ var Skipped = errors.New("sweep: left for another run") //nolint:errname,staticc
 // for a few must not keep a run whose time is up from the rest for ever. It goes on after a failure, but not when ctx has ended. At most
 // a page is in memory. each answers Skipped for what it leaves to another run. The error tells the first failures and how many there were.
 func (s *Sweep[T]) Run(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error) error {
-	var errs Errors
+	return s.run(ctx, now, page, each, &told{meter: s.Meter})
+}
+
+// Again is Run for another pass of the same run: what cannot be read has been counted.
+func (s *Sweep[T]) Again(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error) error {
+	return s.run(ctx, now, page, each, &told{})
+}
+
+func (s *Sweep[T]) run(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error, errs *told) error {
 	first := int(now.Unix() / 60)
 	for i := range seckill.DueShards {
-		if !s.shard(ctx, (first+i)%seckill.DueShards, now, page, each, &errs) {
+		if !s.shard(ctx, (first+i)%seckill.DueShards, now, page, each, errs) {
 			errs.Add(ctx.Err())
 			break
 		}
@@ -59,7 +67,7 @@ func (s *Sweep[T]) Run(ctx context.Context, now time.Time, page Page[T], each fu
 }
 
 // shard goes through one shard; false: the run's time is up.
-func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Page[T], each func(context.Context, T) error, errs *Errors) bool {
+func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Page[T], each func(context.Context, T) error, errs *told) bool {
 	done := 0
 	for after := s.left(shard); ; s.leave(shard, after) {
 		if ctx.Err() != nil {
@@ -74,7 +82,7 @@ func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Pag
 			return ctx.Err() == nil
 		}
 		for _, err := range page.Unreadable {
-			s.failed(err, errs)
+			errs.failed(err)
 		}
 		for _, t := range page.Rows {
 			if ctx.Err() != nil {
@@ -83,7 +91,7 @@ func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Pag
 			if err := each(ctx, t); err == nil {
 				done++
 			} else if !errors.Is(err, Skipped) {
-				s.failed(err, errs)
+				errs.failed(err)
 			}
 			if done == s.Most && done > 0 {
 				s.leave(shard, "") // what is done has left the shard
@@ -97,11 +105,17 @@ func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Pag
 	}
 }
 
-func (s *Sweep[T]) failed(err error, errs *Errors) {
-	if errors.Is(err, seckill.ErrUnreadable) {
-		s.Meter.Count(seckill.EventUnreadable, 1)
+// told is what a pass says and counts.
+type told struct {
+	Errors
+	meter seckill.Meter // nil: it counts nothing
+}
+
+func (t *told) failed(err error) {
+	if t.meter != nil && errors.Is(err, seckill.ErrUnreadable) {
+		t.meter.Count(seckill.EventUnreadable, 1)
 	}
-	errs.Add(err)
+	t.Add(err)
 }
 
 // Errors joins the errors of a run of which any number may fail: it tells the first 20 and counts the rest.
