@@ -111,6 +111,19 @@ func (w *World) checkBirth(o *orderRow) error {
 	return nil
 }
 
+// checkStops: what the row keeps of an item's stops is what an audit judges I10 by.
+func (w *World) checkStops(row *seckill.Item) error {
+	n := len(row.Stops)
+	if row.Stopped != (n > 0 && row.Stops[n-1].To.IsZero()) {
+		return fmt.Errorf("I10 item %s has stopped=%v, which its stops do not say: %v", row.ID, row.Stopped, row.Stops)
+	}
+	at := w.stoppedAt[row.ID]
+	if row.Stopped && !at.IsZero() && row.Stops[n-1].From.After(at.Add(seckill.SkewBound)) {
+		return fmt.Errorf("I10 item %s keeps a stop from %s, acknowledged at %s", row.ID, row.Stops[n-1].From, at)
+	}
+	return nil
+}
+
 // checkMoney: I6 and I7. A payment row is money that the provider has; an order's money is kept at most once, and only by an order
 // that holds units; an order is not given back while the provider has money of it in time.
 func (w *World) checkMoney(id string, o *orderRow) error {

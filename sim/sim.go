@@ -456,6 +456,9 @@ func (s *Sim) judge() error {
 			return err
 		}
 		it.Stock = row.Stock
+		if err := s.checkStops(&row); err != nil {
+			return err
+		}
 		if !row.Stopped {
 			delete(s.stoppedAt, it.ID)
 		}

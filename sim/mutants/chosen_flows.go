@@ -7,6 +7,7 @@ const (
 	expireGo    = "shared/flow/expire/expire.go"
 	repairGo    = "shared/flow/repair/repair.go"
 	driftGo     = "shared/flow/repair/drift.go"
+	itemGo      = "shared/seckill/item.go"
 	stageGo     = "shared/flow/stage/stage.go"
 	refundGo    = "shared/flow/refund/refund.go"
 	operatorGo  = "shared/flow/refund/operator.go"
@@ -208,6 +209,13 @@ func (f *Flow) settleOf`},
 			}`, `			if it.ID != "" {
 				return nil
 			}`},
+	{"stop-without-its-time", "a stop is written, and not since when", stageGo,
+		`return it.SetStopped(stopped, f.Clock.Now()) })`, `changed := it.Stopped != stopped
+		it.Stopped = stopped
+		return changed
+	})`},
+	{"resumption-not-kept", "an item that is on sale again keeps its last stop as one that lasts", itemGo,
+		`it.Stops[n-1].To = now`, `it.Stops[n-1].To = time.Time{}`},
 	{"version-not-raised", "the operator's change keeps the old version", stageGo,
 		`			it.Version++
 `, ``},
