@@ -335,3 +335,25 @@ func TestCodes(t *testing.T) {
 		t.Errorf("an unknown code has status %d", got)
 	}
 }
+// TestStopsAreKept: each stop with its end, the latest MaxStops of them; a copy of the item keeps its own.
+func TestStopsAreKept(t *testing.T) {
+	t.Parallel()
+	at := func(s int) time.Time { return time.Unix(int64(s), 0).UTC() }
+	var it Item
+	if it.SetStopped(false, at(1)) || len(it.Stops) > 0 {
+		t.Errorf("resumed without a stop: %+v", it.Stops)
+	}
+	for n := range 2 * MaxStops {
+		before := it
+		if !it.SetStopped(true, at(10*n)) || it.SetStopped(true, at(10*n+1)) || !it.SetStopped(false, at(10*n+5)) {
+			t.Fatalf("stop %d: not changed, or twice", n)
+		}
+		if len(before.Stops) > 0 && before.Stops[len(before.Stops)-1] != (Stop{From: at(10*n - 10), To: at(10*n - 5)}) {
+			t.Errorf("a copy was changed: %+v", before.Stops)
+		}
+	}
+	it.SetStopped(true, at(500))
+	if n := len(it.Stops); n != MaxStops || it.Stops[0].From != at(110) || it.Stops[n-1] != (Stop{From: at(500)}) {
+		t.Errorf("%d stops kept: %+v, want the latest %d", n, it.Stops, MaxStops)
+	}
+}
