@@ -235,7 +235,7 @@ type crowd struct {
 func play() (rest, before *world, err error) {
 	it := local.DemoItems(time.Now(), stock, limit)[1]
 	it.ID, it.Start = item, it.Start.Add(-time.Hour)
-	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Item{it}})
+	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Listing{it}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // 503, so that Alipay repeats.
 func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	w := newWorld(t)
-	if err := w.items.Put(t.Context(), live("2002", 3)); err != nil {
+	if err := w.items.Put(t.Context(), live("2002", 3), nil); err != nil {
 		t.Fatal(err)
 	}
 	certified := w.certificates(t)

@@ -17,7 +17,7 @@ func TestColdStart(t *testing.T) {
 	for _, c := range coldStarts {
 		t.Run(c.step, func(t *testing.T) {
 			w := newWorld(t)
-			if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+			if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 				t.Fatal(err)
 			}
 			if !c.forgotten {
@@ -86,7 +86,7 @@ func get(path string) func(*testing.T) []byte {
 // A table that is not there shows at its first use, by its whole name; doctor looks before.
 func TestMissingTableAndQueueAreNamedAtFirstUse(t *testing.T) {
 	w := newWorld(t)
-	if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}
 	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")

@@ -53,9 +53,9 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 func TestRecordedEvents(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
-	upcoming := local.DemoItems(time.Now(), 10, 1)[2]
+	upcoming := local.DemoItems(time.Now(), 10, 1)[2].Item
 	for _, it := range []seckill.Item{live("2002", 10), upcoming} {
-		if err := w.items.Put(ctx, it); err != nil {
+		if err := w.items.Put(ctx, it, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestRecordedEvents(t *testing.T) {
 
 func TestRedisThatDoesNotAnswer(t *testing.T) {
 	w := newWorld(t)
-	if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}
 	f := w.start(t, "buy", "REDIS_ADDRS", "127.0.0.1:1") // nobody listens there
@@ -191,7 +191,7 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 // TestFaultsAreReportedToLambda: what could not be done comes back, or is counted as an error, and is never called done.
 func TestFaultsAreReportedToLambda(t *testing.T) {
 	w := newWorld(t)
-	if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}
 	const nobody = "127.0.0.1:1"
@@ -213,7 +213,7 @@ func TestFaultsAreReportedToLambda(t *testing.T) {
 // TestRedisComesBack: an instance that was told a wrong password, or whose connections were cut, goes on by itself.
 func TestRedisComesBack(t *testing.T) {
 	w := newWorld(t)
-	if err := w.items.Put(context.Background(), live("2002", 10)); err != nil {
+	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}
 	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")

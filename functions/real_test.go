@@ -180,7 +180,7 @@ func (w *realWorld) shop(method, path, user string) response {
 func TestASaleOnRealServers(t *testing.T) {
 	const item, stock, crowd = "2002", 5, 8
 	w := newRealWorld(t)
-	if err := w.rows.Items().Put(t.Context(), live(item, stock)); err != nil {
+	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the first purchase reads the item, the next one has it rebuilt

@@ -26,7 +26,7 @@ import (
 func TestRestoreBeside(t *testing.T) {
 	const item, stock = "3003", 8
 	w := newRealWorld(t)
-	if err := w.rows.Items().Put(t.Context(), live(item, stock)); err != nil {
+	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the first purchase reads the item, the next one has it rebuilt

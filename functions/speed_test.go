@@ -18,7 +18,7 @@ const (
 // TestMemoryAfterManyEvents: an instance that has served 10,000 purchases, three of four of them refused, has not grown.
 func TestMemoryAfterManyEvents(t *testing.T) {
 	w := newWorld(t)
-	if err := w.items.Put(context.Background(), live("2002", manyEvents/4)); err != nil {
+	if err := w.items.Put(context.Background(), live("2002", manyEvents/4), nil); err != nil {
 		t.Fatal(err)
 	}
 	repair := w.start(t, "repair")

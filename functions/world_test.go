@@ -165,7 +165,7 @@ func (w *world) certificates(t *testing.T) (changes []string) {
 
 // live is an item that has been on sale for an hour.
 func live(id string, stock int) seckill.Item {
-	it := local.DemoItems(time.Now(), stock, 1)[1]
+	it := local.DemoItems(time.Now(), stock, 1)[1].Item
 	it.ID = id
 	return it
 }

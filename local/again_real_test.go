@@ -25,7 +25,7 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 		t.Fatal("no servers: run this by e2e/servers/with.sh")
 	}
 	item := strconv.FormatInt(time.Now().UnixNano(), 10) // the tables outlive the test
-	opt := local.Options{Addr: ":0", Keys: t.TempDir(), Items: []seckill.Item{live(item, 10, 1)},
+	opt := local.Options{Addr: ":0", Keys: t.TempDir(), Items: []seckill.Listing{live(item, 10, 1)},
 		Servers: local.Servers{Redis: []string{redistest.Start(t).Addr}, DynamoDB: dynamo}}
 
 	w := startKept(t, opt)

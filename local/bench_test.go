@@ -29,7 +29,7 @@ const (
 // BenchmarkSoldOut answers purchases of an item that is sold out, over loopback connections, and those of a net/http handler that does
 // nothing but verify the same token and answer as many bytes. Both in turns within one run: "ratio" is ours to the bare one's.
 func BenchmarkSoldOut(b *testing.B) {
-	sys, stop := startBench(b, local.Options{Items: []seckill.Item{live("7", 1, 1)}})
+	sys, stop := startBench(b, local.Options{Items: []seckill.Listing{live("7", 1, 1)}})
 	defer stop()
 	requests := purchases(b, sys, "7", benchShoppers)
 	auth, err := jwtauth.New(jwtauth.Keys{Current: local.DefaultSecret}, system.Clock{})
@@ -178,7 +178,7 @@ func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {
 	for b.Loop() {
 		b.StopTimer()
 		item := strconv.FormatInt(time.Now().UnixNano(), 10) // servers keep what was sold before
-		sys, stop := startBench(b, local.Options{Items: []seckill.Item{live(item, n, 1)}, Servers: servers})
+		sys, stop := startBench(b, local.Options{Items: []seckill.Listing{live(item, n, 1)}, Servers: servers})
 		requests := purchases(b, sys, item, n)
 		b.StartTimer()
 		begin, before := time.Now(), mallocs()

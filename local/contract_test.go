@@ -148,7 +148,7 @@ func TestClockMovesAndSchedulesFollow(t *testing.T) {
 
 func TestAddedStockIsSold(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	w.bought("1001", "5")
 	if a := w.buy("1002", "5", 1, ""); a.text("code") != "sold_out" {
 		t.Fatalf("the second of one: %v", a)

@@ -41,7 +41,7 @@ func user(i int) string { return strconv.Itoa(100_000 + i) }
 
 func TestCrowdGetsEveryUnitOnce(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("7", units, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("7", units, 1)}})
 	tokens := make([]string, shoppers)
 	for i := range tokens {
 		tokens[i] = w.token(user(i))
@@ -117,7 +117,7 @@ func TestStockWipedUnderTheCrowd(t *testing.T) {
 	t.Parallel()
 	const wipes = 6
 	// A hold so long that no order lapses while the test moves the clock.
-	w := start(t, local.Options{Items: []seckill.Item{live("7", units, 1)}, Hold: seckill.MaxHold})
+	w := start(t, local.Options{Items: []seckill.Listing{live("7", units, 1)}, Hold: seckill.MaxHold})
 	tokens := make([]string, shoppers)
 	for i := range tokens {
 		tokens[i] = w.token(user(i))

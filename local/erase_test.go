@@ -43,7 +43,7 @@ func (w *world) addresses(user string) (n int) {
 // TestErasedAddressesAreGone from rows and Redis, and a message that still has one does not write it back; the books stay as they are.
 func TestErasedAddressesAreGone(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Item{live("5", 10, 5), live("6", 10, 5)}})
+	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 10, 5), live("6", 10, 5)}})
 	var orders []string
 	for _, item := range []string{"5", "5", "6"} {
 		order, _ := w.bought("1001", item)
@@ -118,7 +118,7 @@ func TestErasedAddressesAreGone(t *testing.T) {
 // TestNothingIsErasedWhileAnOrderWaits to be placed.
 func TestNothingIsErasedWhileAnOrderWaits(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 10, 5)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 10, 5)}})
 	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1, Address: address, Created: w.Clock.Now()}
 	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), r, true, buy.Resend); err != nil {
 		t.Fatal(err)

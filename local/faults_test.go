@@ -13,7 +13,7 @@ import (
 
 func TestAStockThatForgotASaleSellsNoUnitTwice(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 2, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})
 	w.earlyInAMinute()
 	before := w.Redis.Snapshot()
 	w.bought("1001", "5")
@@ -31,7 +31,7 @@ func TestAMessageThatFailedComesBack(t *testing.T) {
 	t.Parallel()
 	later := live("5", 2, 1)
 	later.Start = time.Now().Add(time.Hour) // not in the stock yet: the order is placed, and cannot be settled
-	w := start(t, local.Options{Items: []seckill.Item{later}})
+	w := start(t, local.Options{Items: []seckill.Listing{later}})
 	now := w.Clock.Now()
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1}, Request: seckill.Request{
 		Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1, Address: address, Created: now}}}
@@ -52,7 +52,7 @@ func TestAMessageThatFailedComesBack(t *testing.T) {
 func TestAnOrderPlacedByADeliveryThatDiedIsSettledByTheNext(t *testing.T) {
 	t.Parallel()
 	it := live("5", 2, 1)
-	w := start(t, local.Options{Items: []seckill.Item{it}})
+	w := start(t, local.Options{Items: []seckill.Listing{it}})
 	now := w.Clock.Now()
 	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1, Address: address, Created: now}
 	res, err := w.Stock.Reserve(t.Context(), now, r, true, buy.Resend)
@@ -76,7 +76,7 @@ func TestAnOrderPlacedByADeliveryThatDiedIsSettledByTheNext(t *testing.T) {
 
 func TestAReturnRepeatedAfterTheUnitWasResoldFreesNothing(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	first, _ := w.bought("1001", "5")
 	w.pass(seckill.DefaultHold + seckill.Grace + time.Second)
 	second, _ := w.bought("1002", "5")

@@ -28,7 +28,7 @@ func TestFalseNoticesOfTheGatewayAreNotTaken(t *testing.T) {
 	for _, f := range lies {
 		plan.Shares[f] = 1
 	}
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 2, 1)}, GatewayFaults: plan})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}, GatewayFaults: plan})
 	order, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
@@ -54,7 +54,7 @@ func TestFalseNoticesOfTheGatewayAreNotTaken(t *testing.T) {
 // TestAnOrderIsClosedOnceTheGatewayAnswers: while connections are cut nothing settles; afterwards the order ends.
 func TestAnOrderIsClosedOnceTheGatewayAnswers(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})
 	_, pay := w.bought("1001", "5")
 	if a := w.call("", "GET", "/cashier?"+pay, nil); a.status != 200 {
 		t.Fatal(a)

@@ -20,7 +20,7 @@ func TestAClientThatClosesItsSide(t *testing.T) {
 	t.Parallel()
 	const clients = 200
 	var log logs
-	w := startChanged(t, local.Options{Items: []seckill.Item{live("5", clients, 1)}, Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(*local.System) {})
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", clients, 1)}, Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(*local.System) {})
 	host := addrOf(w.System)
 	statuses := map[int]int{}
 	for i := range clients {

@@ -13,7 +13,7 @@ import (
 // a policy of their own.
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("11", 10, 5)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("11", 10, 5)}})
 	for _, path := range []string{"/", "/status", "/app.js", "/nothing", "/seckill/ing", "/seckill/buy", "/seckill/nothing", "/healthz",
 		"/seckill/alipay/notify", "/order/o1", "/cashier", "/gateway.do", "/_local/clock", "/_local/nothing"} {
 		for _, host := range []string{"", "shop.example"} {

@@ -101,7 +101,7 @@ func (w *world) halt() {
 }
 
 // live is an item on sale for a day.
-func live(id string, stock, limit int) seckill.Item {
+func live(id string, stock, limit int) seckill.Listing {
 	it := local.DemoItems(time.Now(), stock, limit)[1]
 	it.ID = id
 	return it

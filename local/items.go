@@ -24,12 +24,24 @@ func (s *System) getItems(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
+	all := make([]seckill.Listing, 0, len(items))
+	for _, it := range items {
+		d, err := s.Items.Description(r.Context(), it.ID, it.Described)
+		bad, err := seckill.SplitUnreadable(err)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		if rows = append(rows, bad...); bad == nil {
+			all = append(all, seckill.Listing{Item: it, Description: d})
+		}
+	}
 	for _, row := range rows {
 		w.Header().Add(HeaderUnreadable, strconv.QuoteToASCII(row))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	if _, err := w.Write(itemfile.Format(items)); err != nil {
+	if _, err := w.Write(itemfile.Format(all)); err != nil {
 		s.log.Warn("answer not written", "err", err)
 	}
 }

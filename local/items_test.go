@@ -15,7 +15,7 @@ import (
 )
 
 // file is an items file in JSON.
-func file(items ...seckill.Item) string { return string(itemfile.Format(items)) }
+func file(items ...seckill.Listing) string { return string(itemfile.Format(items)) }
 
 func TestItemsOutAndIn(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,7 @@ func TestItemsOutAndIn(t *testing.T) {
 	if out.status != 200 || out.header.Get("Content-Type") != "application/json" || !strings.Contains(out.raw, local.DemoUpcoming) {
 		t.Fatal(out)
 	}
-	to := start(t, local.Options{Items: []seckill.Item{live("11", 3, 1)}})
+	to := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
 	for _, want := range []string{`{"made":["2001","2002","2003"],"changed":[],"unchanged":[]}`, `{"made":[],"changed":[],"unchanged":["2001","2002","2003"]}`} {
 		if in := to.call("", "POST", "/_local/items", out.raw); in.status != 200 || strings.TrimSpace(in.raw) != want {
 			t.Errorf("import: %v, want %s", in, want)
@@ -39,7 +39,7 @@ func TestItemsOutAndIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]seckill.Item{}
+	got := map[string]seckill.Listing{}
 	for _, it := range items {
 		got[it.ID] = it
 	}
@@ -56,7 +56,7 @@ func TestItemsAreChangedByImportUntilTheyAreLoaded(t *testing.T) {
 	t.Parallel()
 	later := live("12", 5, 1)
 	later.Start = time.Now().Add(time.Hour).Truncate(time.Second)
-	w := start(t, local.Options{Items: []seckill.Item{later}})
+	w := start(t, local.Options{Items: []seckill.Listing{later}})
 	later.Price, later.Stock = 77_00, 8
 	if a := w.call("", "POST", "/_local/items", file(later)); a.status != 200 || !strings.Contains(a.raw, `"changed":["12"]`) {
 		t.Fatal(a)
@@ -111,7 +111,7 @@ func TestImportTakesCSVAndNamesBadLines(t *testing.T) {
 
 func TestChangesSayWhetherAnythingChanged(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("11", 3, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
 	for _, step := range []struct {
 		path, body, state string
 		stock             int

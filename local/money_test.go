@@ -33,7 +33,7 @@ func words(more ...string) string {
 func TestAnOperatorRefunds(t *testing.T) {
 	t.Parallel()
 	plan := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.BalanceShort: 1}}
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}, GatewayFaults: plan})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}, GatewayFaults: plan})
 	order, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
@@ -83,7 +83,7 @@ func TestAnOperatorRefunds(t *testing.T) {
 // TestARefundOfAFinishedTrade is refused for good: its time is over. It waits on the list for a person, and nobody is told that the money went.
 func TestARefundOfAFinishedTrade(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	order, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
@@ -123,7 +123,7 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 // TestAnOperatorAsks about an order of which the gateway says nothing for minutes.
 func TestAnOperatorAsks(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})
 	order, pay := w.bought("1001", "5")
 	if a := w.call("", "GET", "/cashier?"+pay, nil); a.status != 200 {
 		t.Fatal(a)
@@ -157,7 +157,7 @@ func TestAnOperatorAsks(t *testing.T) {
 // goes back.
 func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	order, pay := w.bought("1001", "5")
 	if a := w.call("", "PUT", "/faults", `{"shares":{"two-trades":1}}`); a.status != 200 {
 		t.Fatal(a)
@@ -227,7 +227,7 @@ func (unsigning) Prepare(seckill.Order) (string, error) { return "", errors.New(
 // TestOnlyAnOperatorIsToldWhatAFaultCameOf: a shopper's order cannot be signed, and the gateway answers 502.
 func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
 	t.Parallel()
-	w := startChanged(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}}, func(s *local.System) { s.Shop.Payments = unsigning{s.Payments} })
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}}, func(s *local.System) { s.Shop.Payments = unsigning{s.Payments} })
 	bought := w.buy("1001", "5", 1, "")
 	if a := w.call("", "PUT", "/faults", `{"shares":{"call-5xx":1}}`); bought.status != 200 || a.status != 200 {
 		t.Fatal(bought, a)
@@ -254,7 +254,7 @@ func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
 
 func TestMoneyIsRefusedInProblems(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	order, _ := w.bought("1001", "5")
 	nobody := seckill.KeyedOrderID("5", "1001", "none")
 	for _, tt := range []struct {

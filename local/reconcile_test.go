@@ -59,7 +59,7 @@ func kinds(reconciled any) map[seckill.DifferenceKind]int {
 // when somebody asks.
 func TestTheBillOfADayAgrees(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 3, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 3, 1)}})
 	w.noMidnight()
 	_, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
@@ -106,7 +106,7 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 // TestWhatAProviderDidBehindTheShopIsListed: half of a payment went back from the console, then its shopper paid once more, and each notify of that was lost.
 func TestWhatAProviderDidBehindTheShopIsListed(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 2, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})
 	w.noMidnight()
 	plan := func(shares map[fakegateway.Fault]float64) {
 		if err := w.Gateway.SetFaults(fakegateway.Faults{Shares: shares}); err != nil {
@@ -143,7 +143,7 @@ func TestWhatAProviderDidBehindTheShopIsListed(t *testing.T) {
 // TestBadDays are refused by status and code; nothing is kept of them.
 func TestBadDays(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	for _, day := range []string{"yesterday", "2026-02-30", "20260228", "2026-2-1"} {
 		for _, method := range []string{"GET", "POST"} {
 			if a := w.call("", method, "/_local/reconcile/"+day, nil); a.status != 422 || a.text("code") != string(seckill.CodeInvalid) || a.text("detail") == "" {

@@ -15,7 +15,7 @@ import (
 
 func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("11", 10, 5)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("11", 10, 5)}})
 	for _, tt := range []struct {
 		behaviour, path, body string
 		code                  seckill.Code
@@ -42,7 +42,7 @@ func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {
 
 func TestKnownButNotInTheStockIs503UntilRebuilt(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("11", 3, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
 	w.bought("1001", "11")
 	w.earlyInAMinute()
 	if a := w.call("", "POST", "/_local/redis/flush", nil); a.status != 200 {
@@ -65,7 +65,7 @@ func TestKnownButNotInTheStockIs503UntilRebuilt(t *testing.T) {
 func TestPayStringComesLater(t *testing.T) {
 	t.Parallel()
 	var busy busyPayments
-	w := startChanged(t, local.Options{Items: []seckill.Item{live("5", 3, 3)}}, func(s *local.System) {
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 3, 3)}}, func(s *local.System) {
 		busy.Payments = s.Payments
 		s.Shop.Payments = &busy
 	})
@@ -104,7 +104,7 @@ func (p *busyPayments) Prepare(o seckill.Order) (string, error) {
 func TestARunCountsRefusalsByReason(t *testing.T) {
 	t.Parallel()
 	var log logs
-	w := start(t, local.Options{Items: []seckill.Item{live("11", 1, 1)},
+	w := start(t, local.Options{Items: []seckill.Listing{live("11", 1, 1)},
 		Log: telemetry.NewTextLog(&log, slog.LevelInfo)})
 	const user = "7311000042"
 	w.call("", "POST", "/seckill/buy", `{}`)

@@ -37,7 +37,7 @@ func (w *world) payAtCashier(pay string) answer {
 // TestThePayStringComesWithinASecond of the purchase; a busy machine may hold one shopper up.
 func TestThePayStringComesWithinASecond(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 9, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 9, 1)}})
 	took := make([]time.Duration, 9)
 	for i := range took {
 		began := time.Now()
@@ -76,7 +76,7 @@ func TestBuyPayPaid(t *testing.T) {
 
 func TestUnpaidOrderExpiresAndItsUnitIsSoldAgain(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})
 	order, pay := w.bought("1001", "5")
 	if a := w.buy("1002", "5", 1, ""); a.status != 409 || a.text("code") != "sold_out" {
 		t.Fatalf("the only unit is held: %v", a)
@@ -103,7 +103,7 @@ func TestUnpaidOrderExpiresAndItsUnitIsSoldAgain(t *testing.T) {
 
 func TestTheShopperWhoseOrderExpiredMayBuyAgain(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 3, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 3, 1)}})
 	first, _ := w.bought("1001", "5")
 	if a := w.buy("1001", "5", 1, ""); a.status != 409 || a.text("code") != "limit_reached" || a.text("order_id") != first {
 		t.Errorf("a second purchase: %v, want limit_reached with %s", a, first)
@@ -118,7 +118,7 @@ func TestTheShopperWhoseOrderExpiredMayBuyAgain(t *testing.T) {
 
 func TestSameKeyTwiceIsOneOrder(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 10, 5)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 10, 5)}})
 	first := w.buy("1001", "5", 2, "cart-1")
 	w.awaitState("1001", "5", seckill.PendingPayment)
 	second := w.buy("1001", "5", 2, "cart-1")
@@ -143,7 +143,7 @@ func TestSameKeyTwiceIsOneOrder(t *testing.T) {
 func TestTwoAddressesAreTwoOrders(t *testing.T) {
 	t.Parallel()
 	const shoppers = 200
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 2*shoppers, 2)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2*shoppers, 2)}})
 	merged := 0
 	for n := range shoppers {
 		user := strconv.Itoa(2001 + n)
@@ -174,7 +174,7 @@ func TestTwoAddressesAreTwoOrders(t *testing.T) {
 
 func TestCancelGivesTheUnitBackAndLateMoneyGoesBack(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	order, pay := w.bought("1001", "5")
 	if a := w.call(w.token("1002"), "POST", "/order/"+order+"/cancel", nil); a.status != 404 || a.text("code") != "order_unknown" {
 		t.Errorf("somebody else cancels: %v", a)
@@ -218,7 +218,7 @@ func TestCancelGivesTheUnitBackAndLateMoneyGoesBack(t *testing.T) {
 
 func TestMoneyThatArrivesAfterExpiryGoesBack(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 1, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	order, pay := w.bought("1001", "5")
 	if _, err := w.Gateway.Open(pay); err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func (w *world) notify(form url.Values) answer {
 // TestBadNotifiesChangeNothing: whatever is wrong with a notify, it is a 4xx, it is counted, and order, payments and kept notifies are as they were.
 func TestBadNotifiesChangeNothing(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 2, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})
 	order, pay := w.bought("1001", "5")
 	if _, err := w.Gateway.Open(pay); err != nil {
 		t.Fatal(err)
@@ -361,7 +361,7 @@ func TestBadNotifiesChangeNothing(t *testing.T) {
 
 func TestPoisonIsParkedAndItsNeighboursGoOn(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 5, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 5, 1)}})
 	poison := []string{"not json", `{"v":99,"kind":"order"}`, `{"v":1,"kind":"order","order":"x"}`, `{"v":1,"kind":"close","order":"o` + strings.Repeat("a", 26) + `"}`}
 	for i, p := range poison {
 		if err := w.Orders.SendRaw([]byte(p), 0); err != nil {
@@ -380,7 +380,7 @@ func TestPoisonIsParkedAndItsNeighboursGoOn(t *testing.T) {
 
 func TestStopRefusesPurchasesAndResumeTakesThemAgain(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 5, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 5, 1)}})
 	if a := w.call("", "POST", "/_local/items/5/stop", nil); a.status != 200 || a.text("state") != "stopped" {
 		t.Fatalf("stop: %v", a)
 	}
@@ -403,7 +403,7 @@ func TestStopRefusesPurchasesAndResumeTakesThemAgain(t *testing.T) {
 func TestCancelsAreLimited(t *testing.T) {
 	t.Parallel()
 	const most = 5
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 3, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 3, 1)}})
 	for n := range most {
 		order, _ := w.bought("1001", "5")
 		for range 2 { // asked again, it is no second one

@@ -106,9 +106,9 @@ func (s *System) serverConfig(endpoint string) aws.Config {
 }
 
 // seed writes the items; those that a real server has from an earlier run stay as they are there.
-func (s *System) seed(ctx context.Context, items []seckill.Item) error {
+func (s *System) seed(ctx context.Context, items []seckill.Listing) error {
 	for _, it := range items {
-		err := s.Items.Put(ctx, it)
+		err := s.Items.Put(ctx, it.Item, &it.Description)
 		if err != nil && (s.Rows != nil || !errors.Is(err, seckill.ErrStateChanged)) {
 			return fmt.Errorf("item %s: %w", it.ID, err)
 		}

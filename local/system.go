@@ -65,13 +65,13 @@ const (
 
 // Options are a system's settings. The zero value is the demo on DefaultPort.
 type Options struct {
-	Addr      string         // ":8100", ":0" for any free port; on the loopback interface only
-	Hold      time.Duration  // how long an unpaid order keeps its units, MinHold to seckill.MaxHold; seckill.DefaultHold when 0
-	JWTSecret string         // DefaultSecret when ""
-	Items     []seckill.Item // the demo items when nil
-	Version   string         // shown by /healthz
-	Log       *slog.Logger   // nil: none
-	Workers   int            // per queue, 1 to 64; DefaultWorkers when 0
+	Addr      string            // ":8100", ":0" for any free port; on the loopback interface only
+	Hold      time.Duration     // how long an unpaid order keeps its units, MinHold to seckill.MaxHold; seckill.DefaultHold when 0
+	JWTSecret string            // DefaultSecret when ""
+	Items     []seckill.Listing // the demo items when nil
+	Version   string            // shown by /healthz
+	Log       *slog.Logger      // nil: none
+	Workers   int               // per queue, 1 to 64; DefaultWorkers when 0
 
 	Servers Servers // real servers instead of embedded drivers
 

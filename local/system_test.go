@@ -30,8 +30,8 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		{"a short hold", local.Options{Addr: ":0", Hold: time.Second}, "hold 1s: want 5s"},
 		{"a long hold", local.Options{Addr: ":0", Hold: 25 * time.Hour}, "hold 25h0m0s"},
 		{"negative workers", local.Options{Addr: ":0", Workers: -1}, "-1 workers"},
-		{"an item that is none", local.Options{Addr: ":0", Items: []seckill.Item{{ID: "1"}}}, "item 1"},
-		{"the same item twice", local.Options{Addr: ":0", Items: []seckill.Item{live("1", 1, 1), live("1", 1, 1)}}, "item 1"},
+		{"an item that is none", local.Options{Addr: ":0", Items: []seckill.Listing{{Item: seckill.Item{ID: "1"}}}}, "item 1"},
+		{"the same item twice", local.Options{Addr: ":0", Items: []seckill.Listing{live("1", 1, 1), live("1", 1, 1)}}, "item 1"},
 	} {
 		sys, err := local.New(tt.opt)
 		if err == nil || sys != nil || !strings.Contains(err.Error(), tt.want) {
@@ -73,7 +73,7 @@ func TestASystemThatWasNeverStartedFreesItsPort(t *testing.T) {
 
 func TestCloseEndsRequestsUnderWayAndPlacesWhatWasAccepted(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 50, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 50, 1)}})
 	var accepted []string
 	for i := range 50 {
 		if a := w.buy(user(i), "5", 1, ""); a.status == 200 {
@@ -130,7 +130,7 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 	var log logs
 	later := live("6", 3, 1)
 	later.Start = time.Now().Add(time.Hour)
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 3, 1), later},
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 3, 1), later},
 		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	token := w.token("1001")
 	const secretAddress = "秘密街 424242 号"
@@ -176,7 +176,7 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 
 func TestInvariantsSeeWhatIsBroken(t *testing.T) {
 	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Item{live("5", 3, 1)}})
+	w := start(t, local.Options{Items: []seckill.Listing{live("5", 3, 1)}})
 	order, _ := w.bought("1001", "5")
 	w.drained()
 	unit := ledger.Key{Table: ledger.TableUnits, PK: "5#1", SK: "0000001"}

@@ -113,7 +113,7 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	var mu sync.Mutex
 	var sent []string
 	var closings *noted
-	w := startChanged(t, local.Options{Items: []seckill.Item{live("5", 3, 3)}, Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(s *local.System) {
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 3, 3)}, Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(s *local.System) {
 		orders := &noted{Queue: s.Orders, mu: &mu, sent: &sent}
 		closings = &noted{Queue: s.Closings, mu: &mu, sent: &sent}
 		s.Buy.Orders, s.Repair.Orders, s.Expire.Orders = orders, orders, orders

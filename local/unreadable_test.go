@@ -29,7 +29,7 @@ func (r rotten) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 func TestOneUnreadableItemStopsNoOther(t *testing.T) {
 	t.Parallel()
 	var log logs
-	w := startChanged(t, local.Options{Items: []seckill.Item{live("11", 3, 1)}, Log: telemetry.NewTextLog(&log, slog.LevelInfo)}, func(s *local.System) {
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}, Log: telemetry.NewTextLog(&log, slog.LevelInfo)}, func(s *local.System) {
 		items := rotten{s.Items}
 		s.Items, s.Stage.Items, s.Repair.Items = items, items, items
 	})

@@ -41,7 +41,7 @@ func TestHoleBuildStolen(t *testing.T) {
 		t.Run(fmt.Sprint(c.skew), func(t *testing.T) {
 			w := world(t, 100, 50)
 			w.Item.Buckets, w.Item.Version = 16, 2
-			if err := w.items.Put(ctx, w.Item); err != nil {
+			if err := w.items.Put(ctx, w.Item, nil); err != nil {
 				t.Fatal(err)
 			}
 			do(t, w, placed("1", 40))
@@ -147,8 +147,8 @@ func TestHoleReturnsStarve(t *testing.T) {
 	do(t, w, steps(placed("1", 2), due, expired, loseOrders))
 	for n := range 20 { // other items on sale
 		it := w.Item
-		it.ID, it.Version = fmt.Sprint(2000+n), 1
-		if err := w.items.Put(ctx, it); err != nil {
+		it.ID, it.Version, it.Described = fmt.Sprint(2000+n), 1, 0
+		if err := w.items.Put(ctx, it, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -293,9 +293,9 @@ func TestHoleReservedAfterEnd(t *testing.T) {
 func TestHoleListReadsLedger(t *testing.T) {
 	w := world(t, 5, 2)
 	it := w.Item
-	it.ID, it.Stock, it.Version = "2002", 500_000, 1
+	it.ID, it.Stock, it.Version, it.Described = "2002", 500_000, 1, 0
 	it.Buckets = seckill.BucketsFor(it.Stock)
-	if err := w.items.Put(ctx, it); err != nil {
+	if err := w.items.Put(ctx, it, nil); err != nil {
 		t.Fatal(err)
 	}
 	reads := 0

@@ -341,7 +341,7 @@ func loseClosings(w *World, i *Instance) error {
 func later(w *World, i *Instance) error {
 	w.Item.Start = w.Clock.Now().Add(5 * time.Minute)
 	w.Item.Version++
-	return w.items.Put(ctx, w.Item)
+	return w.items.Put(ctx, w.Item, nil)
 }
 
 // ghost has the stock hold a number for an order that the ledger does not know and nobody awaits.

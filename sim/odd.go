@@ -117,11 +117,11 @@ func (s *Sim) oddity(t Act) {
 func (s *Sim) importItems(t Act) {
 	tomorrow := itemOf("1003", 1+pick(t.A, 8, 4), 1)
 	tomorrow.Start, tomorrow.End = epoch.Add(24*time.Hour), epoch.Add(48*time.Hour)
-	list := []seckill.Item{tomorrow}
+	list := []seckill.Listing{{Item: tomorrow, Description: seckill.Description{Detail: fmt.Sprintf("<p>%d</p>", pick(t.A, 20, 3))}}}
 	if pick(t.A, 16, 3) == 0 {
 		sold := *s.pickItem(t.A)
 		sold.Price++
-		list = append(list, sold)
+		list = append(list, seckill.Listing{Item: sold})
 	}
 	s.spawn(t.ID, t.Kind, "operator imports items", t.A, func(i *Instance) {
 		began := s.Clock.Now()

@@ -112,7 +112,10 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost, RefundFault}
 		if on(30) { // refunds of one order end at once
 			p.Spots, p.Sticky = []string{"ledger.Refunded/Transact"}, 0
-			p.Weights[actSchedule], p.Weights[actNotify], p.Weights[actPay], p.Weights[actRefund], p.Weights[actNoSchedule] = 12, 12, 12, 12, 1
+			p.Weights[actSchedule], p.Weights[actNotify], p.Weights[actPay], p.Weights[actRefund] = 12, 12, 12, 12
+			if allowed[ScheduleGone] {
+				p.Weights[actNoSchedule] = 1
+			}
 			focus = []Fault{TwoTrades, ScheduleTwice, RefundFault, ScheduleGone}
 		}
 	case 1: // the stock forgets while it is being mended

@@ -277,8 +277,12 @@ func (t Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, e
 	return get(t.Hook, "items.List", func() ([]seckill.Item, error) { return t.Next.List(ctx, endsAfter) })
 }
 
-func (t Items) Put(ctx context.Context, it seckill.Item) error {
-	return t.Hook("items.Put", func() error { return t.Next.Put(ctx, it) })
+func (t Items) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
+	return get(t.Hook, "items.Description", func() (seckill.Description, error) { return t.Next.Description(ctx, id, described) })
+}
+
+func (t Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
+	return t.Hook("items.Put", func() error { return t.Next.Put(ctx, it, d) })
 }
 
 func (q Queue) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {

@@ -86,7 +86,7 @@ func TestHoleUnreadableRows(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := world(t, 5, 2)
 			do(t, w, steps(placed("1", 2), due, expired, loseOrders))
-			if err := w.items.Put(ctx, itemOf("2002", 5, 2)); err != nil {
+			if err := w.items.Put(ctx, itemOf("2002", 5, 2), nil); err != nil {
 				t.Fatal(err)
 			}
 			rows := w.Rows.Dump(ledger.TableReturns)

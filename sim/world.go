@@ -127,11 +127,12 @@ func NewWorldOf(s Setting) (*World, error) {
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
 	w.stock, w.ledger = judged{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
-	for _, it := range s.Items {
+	for _, it := range w.allItems() {
 		w.grown[it.ID] = it.Stock
-		if err := w.items.Put(context.Background(), it); err != nil {
+		if err := w.items.Put(context.Background(), *it, &seckill.Description{Detail: "<p>手机</p>"}); err != nil {
 			return nil, err
 		}
+		it.Described = it.Version
 	}
 	return w, nil
 }

@@ -44,10 +44,10 @@ func start(t *testing.T) *sale {
 	cfg := dynamotest.Config(t, nil)
 	it := local.DemoItems(time.Now(), 100, 1)[1]
 	it.ID = strconv.FormatInt(time.Now().UnixNano(), 10) // the tables outlive the test
-	sys := localtest.Start(t, local.Options{Items: []seckill.Item{it}, Servers: local.Servers{Redis: []string{addr}, DynamoDB: aws.ToString(cfg.BaseEndpoint)}})
+	sys := localtest.Start(t, local.Options{Items: []seckill.Listing{it}, Servers: local.Servers{Redis: []string{addr}, DynamoDB: aws.ToString(cfg.BaseEndpoint)}})
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{addr}})
 	t.Cleanup(func() { client.Close() })
-	s := &sale{sys, it, &servers.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: "seckill-", Redis: client}}
+	s := &sale{sys, it.Item, &servers.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: "seckill-", Redis: client}}
 	s.sell(t)
 	if err := sys.Close(context.Background()); err != nil { // or repair would mend within a minute what tests break
 		t.Fatal(err)

@@ -35,7 +35,7 @@ type shop interface {
 type itemsFile struct {
 	name  string
 	data  []byte
-	items []seckill.Item
+	items []seckill.Listing
 }
 
 // target is the flags that say which shop is meant.

@@ -48,13 +48,13 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 	t.Parallel()
 	later := local.DemoItems(time.Now(), 4, 1)[2]
 	later.ID, later.Start, later.End = "31", time.Now().Add(time.Hour), time.Now().Add(2*time.Hour)
-	one := written(t, "one.json", itemfile.Format([]seckill.Item{later}))
+	one := written(t, "one.json", itemfile.Format([]seckill.Listing{later}))
 	later.Stock = 40
 	more := later
 	more.ID = "32"
-	two := written(t, "two.json", itemfile.Format([]seckill.Item{later, more}))
+	two := written(t, "two.json", itemfile.Format([]seckill.Listing{later, more}))
 	later.Stock = 39
-	fewer := written(t, "fewer.json", itemfile.Format([]seckill.Item{more, later}))
+	fewer := written(t, "fewer.json", itemfile.Format([]seckill.Listing{more, later}))
 	csv := written(t, "a.CSV", []byte("id,title,price,sk_price,start_time,end_time,stock,limit\n33,表,2,1,2026-01-01T00:00:00Z,2999-01-01T00:00:00Z,5,1\n"))
 	started(t, noEnv, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)

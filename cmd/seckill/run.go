@@ -189,7 +189,10 @@ func serve(cmd *cobra.Command, port int, opt local.Options) error {
 	}
 	out := cmd.OutOrStdout()
 	if stored, err := sys.Items.List(ctx, time.Time{}); len(stored) > 0 && (err == nil || errors.Is(err, seckill.ErrUnreadable)) {
-		opt.Items = stored // of a real server, perhaps from an earlier run
+		opt.Items = nil // a real server may have others, from an earlier run
+		for _, it := range stored {
+			opt.Items = append(opt.Items, seckill.Listing{Item: it})
+		}
 	}
 	if err := welcome(out, sys, opt); err != nil {
 		return faultError{errors.Join(err, stop())}

@@ -80,7 +80,7 @@ func put(t *testing.T, address string, body []byte) {
 	}
 }
 
-// deploy makes a stack of the stage function and its table, and gives the names of the stack and the function.
+// deploy makes a stack of the stage function and its tables, and gives the names of the stack and the function.
 func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -91,11 +91,15 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 	put(t, endpoint+"/"+bucket, nil)
 	put(t, endpoint+"/"+bucket+"/stage.zip", zipped(t, filepath.Join(folder, "stage")))
 	type object = map[string]any
+	table := func(of string) object {
+		return object{"Type": "AWS::DynamoDB::Table", "Properties": object{"TableName": prefix + of, "BillingMode": "PAY_PER_REQUEST",
+			"AttributeDefinitions": []object{{"AttributeName": "id", "AttributeType": "S"}}, "KeySchema": []object{{"AttributeName": "id", "KeyType": "HASH"}}}}
+	}
 	template, err := json.Marshal(object{
 		"Resources": object{
-			"Items": object{"Type": "AWS::DynamoDB::Table", "Properties": object{"TableName": prefix + dynamoledger.TableItems, "BillingMode": "PAY_PER_REQUEST",
-				"AttributeDefinitions": []object{{"AttributeName": "id", "AttributeType": "S"}}, "KeySchema": []object{{"AttributeName": "id", "KeyType": "HASH"}}}},
-			"Stage": object{"Type": "AWS::Lambda::Function", "DependsOn": "Items", "Properties": object{"Runtime": "provided.al2023", "Handler": "bootstrap",
+			"Items":   table(dynamoledger.TableItems),
+			"Catalog": table(dynamoledger.TableCatalog),
+			"Stage": object{"Type": "AWS::Lambda::Function", "DependsOn": []string{"Items", "Catalog"}, "Properties": object{"Runtime": "provided.al2023", "Handler": "bootstrap",
 				"Role": "arn:aws:iam::000000000000:role/stage", "Timeout": 60, "MemorySize": 256, "Code": object{"S3Bucket": bucket, "S3Key": "stage.zip"},
 				"Environment": object{"Variables": object{"TABLE_PREFIX": prefix, "REDIS_ADDRS": redis}}}},
 			"Version": object{"Type": "AWS::Lambda::Version", "Properties": object{"FunctionName": object{"Ref": "Stage"}}},
@@ -162,7 +166,7 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 
 	it := upcoming("7", 5)
 	it.Start, it.Limit = time.Now().Add(seckill.StageLead/2).UTC().Truncate(time.Second), 10
-	file := written(t, "items.json", itemfile.Format([]seckill.Item{it, upcoming("8", 5)}))
+	file := written(t, "items.json", itemfile.Format([]seckill.Listing{it, upcoming("8", 5)}))
 	buy := func(order string) seckill.ReserveCode {
 		t.Helper()
 		r, err := stock.Reserve(t.Context(), it.Start.Add(time.Minute), seckill.Request{Order: order, Item: "7", User: "u", Count: 1, Address: "x", Created: it.Start}, true, time.Minute)

@@ -152,11 +152,11 @@ func served(t *testing.T, h http.Handler) *httptest.Server {
 }
 
 // desk is a stage function in this process.
-func desk(t *testing.T, items ...seckill.Item) (function func([]byte) ([]byte, string), audit *bytes.Buffer) {
+func desk(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string), audit *bytes.Buffer) {
 	t.Helper()
 	table := memory.NewItems()
 	for _, it := range items {
-		if err := table.Put(t.Context(), it); err != nil {
+		if err := table.Put(t.Context(), it.Item, &it.Description); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +173,7 @@ func desk(t *testing.T, items ...seckill.Item) (function func([]byte) ([]byte, s
 }
 
 // upcoming is an item that will be loaded in time.
-func upcoming(id string, stock int) seckill.Item {
+func upcoming(id string, stock int) seckill.Listing {
 	it := local.DemoItems(time.Now(), stock, 1)[1]
 	it.ID, it.Start = id, time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	it.End = it.Start.Add(time.Hour)
@@ -389,10 +389,10 @@ func TestInterrupted(t *testing.T) {
 func TestAFileThatIsTooLargeForACall(t *testing.T) {
 	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
 	account(t, served(t, c).URL)
-	var items []seckill.Item
+	var items []seckill.Listing
 	for i := range 300 {
 		it := upcoming(fmt.Sprint(1+i), 5)
-		it.Commodity.Detail = strings.Repeat("&", seckill.MaxDetail/5) // five times as long when it is sanitized
+		it.Detail = strings.Repeat("&", seckill.MaxDetail/5) // five times as long when it is sanitized
 		items = append(items, it)
 	}
 	file := written(t, "large.json", itemfile.Format(items))
@@ -453,7 +453,7 @@ func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
 	account(t, served(t, c).URL)
 	soon := upcoming("7", 5)
 	soon.Start = time.Now().Add(seckill.StageLead / 2).UTC().Truncate(time.Second)
-	file := written(t, "items.json", itemfile.Format([]seckill.Item{soon, upcoming("8", 5)}))
+	file := written(t, "items.json", itemfile.Format([]seckill.Listing{soon, upcoming("8", 5)}))
 	schedule := []byte(`{"detail-type":"Scheduled Event","source":"aws.events","detail":{}}`)
 	for _, step := range []struct {
 		args   []string

@@ -85,7 +85,7 @@ func first(i int, heading string) string {
 	return ""
 }
 
-func firstLive(items []seckill.Item, now time.Time) string {
+func firstLive(items []seckill.Listing, now time.Time) string {
 	for _, it := range items {
 		if it.StateAt(now) == seckill.ItemOnline {
 			return it.ID

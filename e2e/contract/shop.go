@@ -31,20 +31,20 @@ type Shop struct {
 
 // Catalog names the items that the cases use. Each is of one run alone.
 type Catalog struct {
-	Live     seckill.Item // 10 units, at most 5 for each
-	Newest   seckill.Item // started after Live
-	Few      seckill.Item // 2 units, at most 5 for each
-	One      seckill.Item // 1 unit
-	Capped   seckill.Item // 10 units, at most 1 for each
-	Stopped  seckill.Item // to be stopped by the operator
-	Ended    seckill.Item
-	Soon     seckill.Item // starts within the time that loads it
-	Upcoming seckill.Item // starts later
+	Live     seckill.Listing // 10 units, at most 5 for each
+	Newest   seckill.Listing // started after Live
+	Few      seckill.Listing // 2 units, at most 5 for each
+	One      seckill.Listing // 1 unit
+	Capped   seckill.Listing // 10 units, at most 1 for each
+	Stopped  seckill.Listing // to be stopped by the operator
+	Ended    seckill.Listing
+	Soon     seckill.Listing // starts within the time that loads it
+	Upcoming seckill.Listing // starts later
 }
 
 // NewCatalog makes the items; each call of id gives another one.
 func NewCatalog(now time.Time, id func() string) Catalog {
-	item := func(start, end time.Duration, stock, limit int) seckill.Item {
+	item := func(start, end time.Duration, stock, limit int) seckill.Listing {
 		return Item(id(), now.Add(start), now.Add(end), stock, limit)
 	}
 	return Catalog{
@@ -61,16 +61,16 @@ func NewCatalog(now time.Time, id func() string) Catalog {
 }
 
 // All lists the items.
-func (c *Catalog) All() []seckill.Item {
-	return []seckill.Item{c.Live, c.Newest, c.Few, c.One, c.Capped, c.Stopped, c.Ended, c.Soon, c.Upcoming}
+func (c *Catalog) All() []seckill.Listing {
+	return []seckill.Listing{c.Live, c.Newest, c.Few, c.One, c.Capped, c.Stopped, c.Ended, c.Soon, c.Upcoming}
 }
 
 // Item is an item of the tests, at 88.88 yuan.
-func Item(id string, start, end time.Time, stock, limit int) seckill.Item {
-	return seckill.Item{ID: id, Price: 88_88, Start: start.UTC().Truncate(time.Second), End: end.UTC().Truncate(time.Second), CreateTime: start.UTC().Truncate(time.Second),
+func Item(id string, start, end time.Time, stock, limit int) seckill.Listing {
+	return seckill.Listing{Item: seckill.Item{ID: id, Price: 88_88, Start: start.UTC().Truncate(time.Second), End: end.UTC().Truncate(time.Second), CreateTime: start.UTC().Truncate(time.Second),
 		Stock: stock, Limit: limit, Buckets: seckill.BucketsFor(stock), Version: 1,
-		Commodity: seckill.Commodity{ID: id, Title: "测试商品 " + id, Price: 188_88, Covers: []string{"/pictures/tea.svg"}, Detail: "<p>测试</p>",
-			CreateTime: start.UTC().Truncate(time.Second)}}
+		Commodity: seckill.Commodity{ID: id, Title: "测试商品 " + id, Price: 188_88, CreateTime: start.UTC().Truncate(time.Second)}},
+		Description: seckill.Description{Covers: []string{"/pictures/tea.svg"}, Detail: "<p>测试</p>"}}
 }
 
 // user gives the id of a shopper of the cases.

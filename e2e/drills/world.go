@@ -127,9 +127,9 @@ func newWorld(ctx context.Context, s *shared, d *drill) (_ *world, err error) {
 	it := local.DemoItems(time.Now(), w.stock, s.limit)[1]
 	it.ID = item
 	if d.account != nil { // a row as large as it may be: what reads it pays for all of it
-		it.Commodity.Detail = strings.Repeat("<p>明前采摘，一芽一叶</p>", seckill.MaxDetail/len([]rune("<p>明前采摘，一芽一叶</p>")))
+		it.Detail = strings.Repeat("<p>明前采摘，一芽一叶</p>", seckill.MaxDetail/len([]rune("<p>明前采摘，一芽一叶</p>")))
 	}
-	if err := rows.Items().Put(ctx, it); err != nil {
+	if err := rows.Items().Put(ctx, it.Item, &it.Description); err != nil {
 		return nil, err
 	}
 	for w.client.Exists(ctx, key("item")).Val() == 0 { // stage loads it

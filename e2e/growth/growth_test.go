@@ -57,7 +57,7 @@ func newWorld(t *testing.T, stock int) *world {
 	w.ledger = ledger.New(w.rows)
 	w.item = seckill.Item{ID: "1001", Price: 199_00, Start: w.clock.Now().Add(time.Minute), End: w.clock.Now().Add(time.Hour), CreateTime: w.clock.Now(),
 		Stock: stock, Limit: 1, Buckets: seckill.BucketsFor(stock), Version: 1, Commodity: seckill.Commodity{ID: "1", Title: "手机", Price: 399_00}}
-	w.must(w.items.Put(t.Context(), w.item))
+	w.must(w.items.Put(t.Context(), w.item, nil))
 	orders := memory.NewQueue(w.clock, memory.QueueOptions{Name: "orders"})
 	w.stage = stage.New(stage.Deps{Stock: w.stock, Items: w.items, Clock: w.clock, IDs: w.ids})
 	w.repair = repair.New(repair.Deps{Stock: w.stock, Ledger: w.ledger, Items: w.items, Orders: orders, Clock: w.clock, IDs: w.ids, Meter: w.meter})

@@ -150,9 +150,10 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.OrdersByUser":    {func(ctx context.Context) error { _, err := l.OrdersByUser(ctx, "u", "", 1); return err }},
 		"Ledger.OrdersByItem":    {func(ctx context.Context) error { _, err := l.OrdersByItem(ctx, "1", "", 1); return err }},
 
-		"Items.Get":  {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
-		"Items.List": {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
-		"Items.Put":  {func(ctx context.Context) error { return items.Put(ctx, it) }},
+		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
+		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
+		"Items.Description": {func(ctx context.Context) error { _, err := items.Description(ctx, "1", 1); return err }},
+		"Items.Put":         {func(ctx context.Context) error { return items.Put(ctx, it.Item, &it.Description) }},
 
 		"Queue.Send": {func(ctx context.Context) error {
 			return q.Send(ctx, seckill.Message{Kind: seckill.MessageWake, Item: "1"}, 0)

@@ -39,14 +39,24 @@ const (
 	ItemEnded   ItemState = "ended"
 )
 
-// Commodity is what is sold: the goods as the shop describes them.
+// Commodity is what is sold: the goods, but for their Description.
 type Commodity struct {
 	ID         string
 	Title      string
 	Price      Fen // the ordinary price, per unit
-	Covers     []string
-	Detail     string // HTML, sanitized when the item was imported
 	CreateTime time.Time
+}
+
+// Description is what only pages show of an item's goods, and what makes most of its size.
+type Description struct {
+	Covers []string // addresses of pictures
+	Detail string   // HTML, sanitized when the item was imported
+}
+
+// Listing is an item whole: what a seller's file has of it.
+type Listing struct {
+	Item
+	Description
 }
 
 // Item is one flash sale of one commodity.
@@ -64,6 +74,9 @@ type Item struct {
 	Stopped bool
 	Stops   []Stop // since it was made, the first one first, at most MaxStops: see SetStopped
 	Version int64  // rises with every change; the stock ignores an older one
+	// Described is the version with which the Description was written last; 0: it has none. Whoever has the Description of that
+	// version, or a later one, need not read it again. Items.Put sets it.
+	Described int64
 }
 
 // Stop is a time in which an item was stopped, by the clock of who stopped it, just before it was written.
@@ -137,10 +150,6 @@ func (it *Item) Validate() error {
 		return fmt.Errorf("commodity id %q: want 1 to 19 digits without a leading zero", it.Commodity.ID)
 	case it.Commodity.Title == "" || utf8.RuneCountInString(it.Commodity.Title) > MaxTitle:
 		return fmt.Errorf("title: want 1 to %d characters", MaxTitle)
-	case utf8.RuneCountInString(it.Commodity.Detail) > MaxDetail:
-		return fmt.Errorf("detail: want at most %d characters", MaxDetail)
-	case len(it.Commodity.Covers) > MaxCovers:
-		return fmt.Errorf("covers: want at most %d", MaxCovers)
 	case it.Price < 1 || it.Price > MaxFen/MaxCount:
 		return fmt.Errorf("sk_price %s: want 0.01 to %s yuan", it.Price.Yuan(), (MaxFen / MaxCount).Yuan())
 	case it.Commodity.Price < 0 || it.Commodity.Price > MaxFen:
@@ -155,7 +164,18 @@ func (it *Item) Validate() error {
 	case it.Buckets < 1:
 		return fmt.Errorf("buckets %d: want at least 1", it.Buckets)
 	}
-	for _, c := range it.Commodity.Covers {
+	return nil
+}
+
+// Validate returns what is wrong with the description in one sentence, or nil.
+func (d *Description) Validate() error {
+	switch {
+	case utf8.RuneCountInString(d.Detail) > MaxDetail:
+		return fmt.Errorf("detail: want at most %d characters", MaxDetail)
+	case len(d.Covers) > MaxCovers:
+		return fmt.Errorf("covers: want at most %d", MaxCovers)
+	}
+	for _, c := range d.Covers {
 		if c == "" || len(c) > MaxCoverLength {
 			return fmt.Errorf("cover %.40q: want 1 to %d characters", c, MaxCoverLength)
 		}
@@ -163,14 +183,30 @@ func (it *Item) Validate() error {
 	return nil
 }
 
-// Items is the table of items and their state.
+// Equal says whether both show the same.
+func (d *Description) Equal(other *Description) bool {
+	return d.Detail == other.Detail && slices.Equal(d.Covers, other.Covers)
+}
+
+// Validate returns what is wrong with the item or its description in one sentence, or nil.
+func (l *Listing) Validate() error {
+	if err := l.Item.Validate(); err != nil {
+		return err
+	}
+	return l.Description.Validate()
+}
+
+// Items is the table of items and their state, and beside it the catalog of their descriptions.
 type Items interface {
 	// Get reads one item consistently. CodeItemUnknown; Fault.
 	Get(ctx context.Context, id string) (Item, error)
 	// List gives the items that end after the given time, at most MaxItems, in no order. It may lag. ErrUnreadable: the list has every item
 	// but those whose rows cannot be read. Fault.
 	List(ctx context.Context, endsAfter time.Time) ([]Item, error)
-	// Put makes an item, or replaces the one with version it.Version-1; the write is one conditional put.
-	// ErrStateChanged when there is another version; Fault.
-	Put(ctx context.Context, it Item) error
+	// Description reads an item's description as it was with this version of the item, its Described, or a later one. ErrUnreadable: what is
+	// there is older, or cannot be read; Fault.
+	Description(ctx context.Context, id string, described int64) (Description, error)
+	// Put makes an item, or replaces the one with version it.Version-1, together with its description; nil: the description stays as it
+	// is. ErrStateChanged when there is another version, or one whose Described is another; CodeInvalid; Fault.
+	Put(ctx context.Context, it Item, d *Description) error
 }

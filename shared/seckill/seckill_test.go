@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -106,9 +107,6 @@ func TestItemValidate(t *testing.T) {
 		"commodity": func(i *Item) { i.Commodity.ID = "" },
 		"title":     func(i *Item) { i.Commodity.Title = "" },
 		"title ":    func(i *Item) { i.Commodity.Title = strings.Repeat("机", MaxTitle+1) },
-		"detail":    func(i *Item) { i.Commodity.Detail = strings.Repeat("x", MaxDetail+1) },
-		"covers":    func(i *Item) { i.Commodity.Covers = make([]string, MaxCovers+1) },
-		"cover":     func(i *Item) { i.Commodity.Covers = []string{""} },
 		"sk_price":  func(i *Item) { i.Price = 0 },
 		"sk_price ": func(i *Item) { i.Price = MaxFen },
 		"price":     func(i *Item) { i.Commodity.Price = -1 },
@@ -121,6 +119,26 @@ func TestItemValidate(t *testing.T) {
 		it := item()
 		spoil(&it)
 		if err := it.Validate(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
+			t.Errorf("%s spoilt: error %v does not name it", name, err)
+		}
+	}
+}
+
+func TestDescriptionValidate(t *testing.T) {
+	good := Listing{Item: item(), Description: Description{Detail: strings.Repeat("机", MaxDetail), Covers: slices.Repeat([]string{"/a.svg"}, MaxCovers)}}
+	if err := good.Validate(); err != nil {
+		t.Fatalf("good listing: %v", err)
+	}
+	for name, spoil := range map[string]func(*Listing){
+		"limit":  func(l *Listing) { l.Limit = 0 },
+		"detail": func(l *Listing) { l.Detail += "x" },
+		"covers": func(l *Listing) { l.Covers = append(l.Covers, "/a.svg") },
+		"cover":  func(l *Listing) { l.Covers = []string{""} },
+		"cover ": func(l *Listing) { l.Covers = []string{strings.Repeat("c", MaxCoverLength+1)} },
+	} {
+		l := good
+		spoil(&l)
+		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(name)) {
 			t.Errorf("%s spoilt: error %v does not name it", name, err)
 		}
 	}

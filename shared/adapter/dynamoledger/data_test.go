@@ -2,10 +2,12 @@ package dynamoledger_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,39 +18,91 @@ import (
 // attributeRow matches a row of docs/DATA.md's list of attributes.
 var attributeRow = regexp.MustCompile(`(?m)^\| (\w+) \| (S|N|L|SS) \|`)
 
-func TestDataPageListsWhatAnItemsRowHas(t *testing.T) {
+func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/DATA.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## The items table\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	listed := map[string]string{}
-	for _, m := range attributeRow.FindAllStringSubmatch(section, -1) {
-		listed[m[1]] = m[2]
+	rows := putRows(t, seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun, End: begun.Add(1),
+		Stock: 1, Limit: 1, Buckets: 16, Version: 1}, &seckill.Description{})
+	for table, heading := range map[string]string{dynamoledger.TableItems: "\n## The items table\n", dynamoledger.TableCatalog: "\n### item#ID\n"} {
+		_, section, _ := strings.Cut(string(page), heading)
+		section, _, _ = strings.Cut(section, "\n##")
+		listed, written := map[string]string{}, map[string]string{}
+		for _, m := range attributeRow.FindAllStringSubmatch(section, -1) {
+			listed[m[1]] = m[2]
+		}
+		for attr, v := range rows[table] {
+			for kind := range v {
+				written[attr] = kind
+			}
+		}
+		if diff := cmp.Diff(written, listed); diff != "" {
+			t.Errorf("%s: docs/DATA.md (+) and what Put writes (-) differ:\n%s", table, diff)
+		}
 	}
+}
 
+// putRows gives what a Put sends, by table: attributes with their kinds and values.
+func putRows(t *testing.T, it seckill.Item, d *seckill.Description) map[string]map[string]map[string]any {
+	t.Helper()
 	w := &wire{script: times(1, answer(200, `{}`))}
-	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun, End: begun.Add(1),
-		Stock: 1, Limit: 1, Buckets: 16, Version: 1}
-	if err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Put(ctx, it); err != nil {
+	if err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Put(ctx, it, d); err != nil {
 		t.Fatal(err)
 	}
 	var sent struct {
 		TransactItems []struct {
-			Put struct{ Item map[string]map[string]any }
+			Put struct {
+				TableName string
+				Item      map[string]map[string]any
+			}
 		}
 	}
 	if err := json.Unmarshal([]byte(w.requests[0].Body), &sent); err != nil {
 		t.Fatal(err)
 	}
-	written := map[string]string{}
-	for attr, v := range sent.TransactItems[0].Put.Item {
-		for kind := range v {
-			written[attr] = kind
-		}
+	out := map[string]map[string]map[string]any{}
+	for _, write := range sent.TransactItems {
+		out[write.Put.TableName] = write.Put.Item
 	}
-	if diff := cmp.Diff(written, listed); diff != "" {
-		t.Errorf("items: docs/DATA.md (+) and what Put writes (-) differ:\n%s", diff)
+	return out
+}
+
+// TestAnItemsRowIsSmall: a write of up to 1 KB is one unit, and a read of up to 4 KB. Each instance reads its items' rows each second, and one
+// key gives 3,000 reads a second.
+func TestAnItemsRowIsSmall(t *testing.T) {
+	late := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
+	longest := seckill.Item{ID: strings.Repeat("9", 19), Price: seckill.MaxFen / seckill.MaxCount, Start: late.Add(-time.Hour), End: late, CreateTime: late,
+		Commodity: seckill.Commodity{ID: strings.Repeat("9", 19), Title: strings.Repeat("😀", seckill.MaxTitle), Price: seckill.MaxFen, CreateTime: late},
+		Stock:     seckill.MaxStock, Limit: seckill.MaxLimit, Buckets: seckill.BucketsFor(seckill.MaxStock), Stopped: true, Version: math.MaxInt64, Described: math.MaxInt64 - 1}
+	for range seckill.MaxStops {
+		longest.Stops = append(longest.Stops, seckill.Stop{From: late, To: late})
 	}
+	size := 0
+	for attr, v := range putRows(t, longest, &seckill.Description{})[dynamoledger.TableItems] {
+		size += len(attr) + weight(t, v)
+	}
+	if t.Logf("%d bytes", size); size >= 1<<10 {
+		t.Errorf("an item's row can have %d bytes, want less than 1 KB", size)
+	}
+}
+
+// weight is how many bytes a value counts ("DynamoDB item sizes and formats", Amazon DynamoDB Developer Guide).
+func weight(t *testing.T, v map[string]any) int {
+	t.Helper()
+	if s, ok := v["S"].(string); ok {
+		return len(s)
+	}
+	if n, ok := v["N"].(string); ok {
+		return (len(n)+1)/2 + 1
+	}
+	l, ok := v["L"].([]any)
+	if !ok {
+		t.Fatalf("the weight of %v is not known", v)
+	}
+	size := 3
+	for _, e := range l {
+		size += 1 + weight(t, e.(map[string]any))
+	}
+	return size
 }

@@ -25,7 +25,7 @@ const itemVersion int64 = 1
 // index, and a part of the list would leave sales unopened.
 const maxScan = 64
 
-// Items is seckill.Items on DynamoDB: one row for each item, in the table items.
+// Items is seckill.Items on DynamoDB: one row for each item in the table items, and one for its description in the catalog.
 type Items struct{ rows *Rows }
 
 var _ seckill.Items = (*Items)(nil)
@@ -83,17 +83,31 @@ func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 	return nil, fmt.Errorf("dynamoledger: table %s has more than %d pages: take old items out", *in.TableName, maxScan)
 }
 
-// Put implements seckill.Items. It is a transaction of one row, because a plain put whose answer is lost would find its
+// Put implements seckill.Items. It is a transaction even of one row, because a plain put whose answer is lost would find its
 // own version at the repeat and call it another's. CodeInvalid when Validate finds fault.
-func (t *Items) Put(ctx context.Context, it seckill.Item) error {
+func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := it.Validate(); err != nil {
 		return seckill.Invalid("item", err.Error())
 	}
-	cond := ledger.Eq("version", it.Version-1)
-	if it.Version == 1 {
-		cond = ledger.Absent()
+	if d != nil {
+		if err := d.Validate(); err != nil {
+			return seckill.Invalid("item", err.Error())
+		}
 	}
-	err := t.rows.Transact(ctx, []ledger.Write{{Key: itemKey(it.ID), Op: ledger.OpPut, Row: encodeItem(&it), If: []ledger.Cond{cond}}})
+	cond := []ledger.Cond{ledger.Eq("version", it.Version-1), ledger.Eq("described", it.Described)}
+	if it.Version == 1 {
+		cond = []ledger.Cond{ledger.Absent()}
+		if it.Described != 0 {
+			return seckill.ErrStateChanged
+		}
+	}
+	writes := make([]ledger.Write, 1, 2)
+	if d != nil {
+		it.Described = it.Version
+		writes = append(writes, ledger.Write{Key: descriptionKey(it.ID), Op: ledger.OpPut, Row: encodeDescription(&it, d)})
+	}
+	writes[0] = ledger.Write{Key: itemKey(it.ID), Op: ledger.OpPut, Row: encodeItem(&it), If: cond}
+	err := t.rows.Transact(ctx, writes)
 	var canceled *ledger.Canceled
 	if errors.As(err, &canceled) {
 		return seckill.ErrStateChanged
@@ -111,7 +125,7 @@ func encodeItem(it *seckill.Item) ledger.Row {
 	}
 	return ledger.Row{
 		"v": itemVersion, "version": it.Version,
-		"commodity": it.Commodity.ID, "title": it.Commodity.Title, "detail": it.Commodity.Detail, "covers": it.Commodity.Covers,
+		"commodity": it.Commodity.ID, "title": it.Commodity.Title, "described": it.Described,
 		"price": int64(it.Commodity.Price), "commodity_created": it.Commodity.CreateTime.UnixMilli(),
 		"sk_price": int64(it.Price), "start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "created": it.CreateTime.UnixMilli(),
 		"stock": int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets), "stopped": stopped,
@@ -133,7 +147,7 @@ func EncodeStops(stops []seckill.Stop) []string {
 }
 
 // stops reads what EncodeStops wrote. A row of an older release has none.
-func (d *itemDecoder) stops() (out []seckill.Stop) {
+func (d *attributes) stops() (out []seckill.Stop) {
 	if d.row["stops"] == nil {
 		return nil
 	}
@@ -157,35 +171,34 @@ func (d *itemDecoder) stops() (out []seckill.Stop) {
 func decodeItem(row ledger.Row) (seckill.Item, error) {
 	id, _ := row["id"].(string)
 	if v, ok := row["v"].(int64); !ok || v != itemVersion {
-		return seckill.Item{}, unreadable(id, fmt.Sprintf(" has version v=%v, this code reads %d", row["v"], itemVersion))
+		return seckill.Item{}, unreadable(TableItems, id, fmt.Sprintf(" has version v=%v, this code reads %d", row["v"], itemVersion))
 	}
-	d := itemDecoder{row: row}
+	d := attributes{row: row}
 	it := seckill.Item{
 		ID: id,
 		Commodity: seckill.Commodity{ID: field[string](&d, "commodity"), Title: field[string](&d, "title"),
-			Price: seckill.Fen(d.number("price")), Covers: field[[]string](&d, "covers"), Detail: field[string](&d, "detail"),
-			CreateTime: d.time("commodity_created")},
+			Price: seckill.Fen(d.number("price")), CreateTime: d.time("commodity_created")},
 		Price: seckill.Fen(d.number("sk_price")), Start: d.time("start"), End: d.time("end"), CreateTime: d.time("created"),
 		Stock: int(d.number("stock")), Limit: int(d.number("limit")), Buckets: int(d.number("buckets")),
-		Stopped: d.number("stopped") != 0, Stops: d.stops(), Version: d.number("version"),
+		Stopped: d.number("stopped") != 0, Stops: d.stops(), Version: d.number("version"), Described: d.number("described"),
 	}
 	if d.bad != "" {
-		return seckill.Item{}, unreadable(id, fmt.Sprintf(": attribute %s is missing or of another type", d.bad))
+		return seckill.Item{}, unreadable(TableItems, id, fmt.Sprintf(": attribute %s is missing or of another type", d.bad))
 	}
 	return it, nil
 }
 
-func unreadable(id, why string) error {
-	return &seckill.Unreadable{Table: TableItems, PK: id, Why: why}
+func unreadable(table, key, why string) error {
+	return &seckill.Unreadable{Table: table, PK: key, Why: why}
 }
 
-// itemDecoder reads attributes and remembers the first that is not as it should be.
-type itemDecoder struct {
+// attributes reads attributes and remembers the first that is not as it should be.
+type attributes struct {
 	row ledger.Row
 	bad string
 }
 
-func field[T any](d *itemDecoder, attr string) T {
+func field[T any](d *attributes, attr string) T {
 	v, ok := d.row[attr].(T)
 	if !ok && d.bad == "" {
 		d.bad = attr
@@ -193,6 +206,6 @@ func field[T any](d *itemDecoder, attr string) T {
 	return v
 }
 
-func (d *itemDecoder) number(attr string) int64 { return field[int64](d, attr) }
+func (d *attributes) number(attr string) int64 { return field[int64](d, attr) }
 
-func (d *itemDecoder) time(attr string) time.Time { return time.UnixMilli(d.number(attr)).UTC() }
+func (d *attributes) time(attr string) time.Time { return time.UnixMilli(d.number(attr)).UTC() }

@@ -19,13 +19,18 @@ const maxPage = 1000
 
 // Get implements ledger.Rows.
 func (r *Rows) Get(ctx context.Context, k ledger.Key) (ledger.Row, bool, error) {
+	return r.get(ctx, k, true)
+}
+
+// get reads a row: consistently, or for half the price as it was a moment ago.
+func (r *Rows) get(ctx context.Context, k ledger.Key, consistently bool) (ledger.Row, bool, error) {
 	key, err := r.key(k)
 	if err != nil {
 		return nil, false, err
 	}
 	ctx, cancel := r.bound(ctx)
 	defer cancel()
-	out, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: r.name(k.Table), Key: key, ConsistentRead: aws.Bool(true)})
+	out, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: r.name(k.Table), Key: key, ConsistentRead: &consistently})
 	if err != nil {
 		return nil, false, fmt.Errorf("dynamoledger: get from %s: %w", *r.name(k.Table), err)
 	}

@@ -200,9 +200,13 @@ func listed(id string, end time.Time, more bool) fault {
 	if more {
 		last = `,"LastEvaluatedKey":{"id":{"S":"` + id + `"}}`
 	}
-	return answer(200, fmt.Sprintf(`{"Items":[{"id":{"S":%q},"v":{"N":"1"},"version":{"N":"1"},"commodity":{"S":"9"},"title":{"S":"t"},
-		"detail":{"S":""},"covers":{"L":[]},"price":{"N":"0"},"commodity_created":{"N":"0"},"sk_price":{"N":"1"},"start":{"N":"0"},"end":{"N":"%d"},
-		"created":{"N":"0"},"stock":{"N":"1"},"limit":{"N":"1"},"buckets":{"N":"16"},"stopped":{"N":"0"}}]%s}`, id, end.UnixMilli(), last))
+	return answer(200, fmt.Sprintf(`{"Items":[%s]%s}`, itemRow(id, end), last))
+}
+
+func itemRow(id string, end time.Time) string {
+	return fmt.Sprintf(`{"id":{"S":%q},"v":{"N":"1"},"version":{"N":"1"},"commodity":{"S":"9"},"title":{"S":"t"},
+		"described":{"N":"0"},"price":{"N":"0"},"commodity_created":{"N":"0"},"sk_price":{"N":"1"},"start":{"N":"0"},"end":{"N":"%d"},
+		"created":{"N":"0"},"stock":{"N":"1"},"limit":{"N":"1"},"buckets":{"N":"16"},"stopped":{"N":"0"}}`, id, end.UnixMilli())
 }
 
 func TestAListOfItemsReadsAllPages(t *testing.T) {
@@ -238,9 +242,12 @@ func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 }
 
 func TestAnItemThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
+	before := strings.Replace(itemRow("1", begun), `"described":{"N":"0"}`, `"detail":{"S":"x"},"covers":{"L":[]}`, 1) // descriptions had rows of their own
 	for body, want := range map[string]string{
-		`{"Item":{"id":{"S":"1"},"v":{"N":"2"}}}`:                                         "items row 1 has version v=2, this code reads 1",
-		`{"Item":{"id":{"S":"1"}}}`:                                                       "items row 1 has version v=<nil>",
+		`{"Item":{"id":{"S":"1"},"v":{"N":"2"}}}`: "items row 1 has version v=2, this code reads 1",
+		// A row from before descriptions had rows of their own:
+		`{"Item":` + before + `}`:   "items row 1: attribute described is missing",
+		`{"Item":{"id":{"S":"1"}}}`: "items row 1 has version v=<nil>",
 		`{"Item":{"id":{"S":"1"},"v":{"N":"1"},"commodity":{"S":"9"},"title":{"N":"1"}}}`: "items row 1: attribute title is missing",
 	} {
 		w := &wire{script: times(1, answer(200, body))}
@@ -257,10 +264,10 @@ func TestAPutOfAnItemWhoseAnswerIsLostIsNotAnothers(t *testing.T) {
 			Stock: 1, Limit: 1, Buckets: 16, Version: 1}
 		w := &wire{server: &store{tokens: map[string]string{}, written: map[string]bool{}}, script: times(1, lost)}
 		items := dynamoledger.New(w.config(), dynamoledger.Options{}).Items()
-		if err := items.Put(context.Background(), it); err != nil {
+		if err := items.Put(context.Background(), it, &seckill.Description{}); err != nil {
 			t.Errorf("put: %v", err)
 		}
-		if err := items.Put(context.Background(), it); !errors.Is(err, seckill.ErrStateChanged) {
+		if err := items.Put(context.Background(), it, &seckill.Description{}); !errors.Is(err, seckill.ErrStateChanged) {
 			t.Errorf("the same version again: got %v, want %v", err, seckill.ErrStateChanged)
 		}
 	})

@@ -13,7 +13,6 @@ import (
 
 	"seckill/shared/adapter/dynamoledger"
 	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/ledger"
 )
 
 func TestTablesAreMadeOnceAndChecked(t *testing.T) {

@@ -34,7 +34,7 @@ type commodityJSON struct {
 
 func newItem(v *shop.View, now time.Time) itemJSON {
 	it := &v.Item
-	covers := it.Commodity.Covers
+	covers := v.Description.Covers
 	if covers == nil {
 		covers = []string{}
 	}
@@ -43,7 +43,7 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 		Stock: it.Stock, Limit: it.Limit, Left: v.Left, State: it.StateAt(now),
 		Commodity: commodityJSON{
 			ID: it.Commodity.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, Covers: covers,
-			Detail: it.Commodity.Detail, CreateTime: rfc3339(it.Commodity.CreateTime),
+			Detail: v.Description.Detail, CreateTime: rfc3339(it.Commodity.CreateTime),
 		},
 	}
 }

@@ -15,9 +15,9 @@ func view() shop.View {
 	day := time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC)
 	return shop.View{Left: 9, Item: seckill.Item{
 		ID: itemID, Price: 8880, Start: day, End: day.Add(48 * time.Hour), CreateTime: day.Add(-time.Hour), Stock: 10, Limit: 1, Buckets: 16,
-		Commodity: seckill.Commodity{ID: "7", Title: "茶 & 壶", Price: 10000, Covers: []string{"https://example.com/a.jpg?x=1&y=2"},
-			Detail: `<p class="a">好茶 &amp; 壶</p>`, CreateTime: time.Date(2026, 1, 2, 11, 4, 5, 0, time.FixedZone("", 8*3600))},
-	}}
+		Commodity: seckill.Commodity{ID: "7", Title: "茶 & 壶", Price: 10000,
+			CreateTime: time.Date(2026, 1, 2, 11, 4, 5, 0, time.FixedZone("", 8*3600))},
+	}, Description: seckill.Description{Covers: []string{"https://example.com/a.jpg?x=1&y=2"}, Detail: `<p class="a">好茶 &amp; 壶</p>`}}
 }
 
 const viewJSON = `{"id":"9007199254740993123","sk_price":88.80,"start_time":"2026-11-10T00:00:00Z","end_time":"2026-11-12T00:00:00Z",` +
@@ -49,7 +49,7 @@ func TestAnswersAreTheContracts(t *testing.T) {
 	paid := orderView()
 	paid.Payments = []seckill.Payment{{TradeNo: "2026", Amount: 17760, State: seckill.Captured, Order: orderID, Cause: "notify"}}
 	bare := view()
-	bare.Item.Commodity.Covers = nil
+	bare.Description.Covers = nil
 	bare.Item.Stopped = true
 
 	status := shop.Status{Order: orderID, State: seckill.PendingPayment, PayBy: now, PayString: payString}

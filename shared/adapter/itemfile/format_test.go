@@ -34,7 +34,7 @@ func TestFormatIsForPeople(t *testing.T) {
   }
 ]
 `
-	if diff := cmp.Diff(text, string(Format([]seckill.Item{want()}))); diff != "" {
+	if diff := cmp.Diff(text, string(Format([]seckill.Listing{want()}))); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if got := string(Format(nil)); got != "[]\n" {
@@ -47,13 +47,13 @@ func TestWhatFormatWritesParseReads(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringOf(rapid.SampledFrom([]rune("ab <>&\"'\\/,;=#%+\n\t\u2028红套🎧é")))
 	rapid.Check(t, func(t *rapid.T) {
-		var items []seckill.Item
+		var items []seckill.Listing
 		for i := range rapid.IntRange(1, 5).Draw(t, "items") {
 			it := want()
 			it.ID = fmt.Sprint(100 + i)
 			it.Commodity.Title = "t" + strings.TrimSpace(text.Draw(t, "title"))
-			it.Commodity.Detail = text.Draw(t, "detail")
-			it.Commodity.Covers = rapid.SliceOfN(rapid.SampledFrom([]string{"/a.svg", "https://x.example/ü?a=b&c"}), 0, 3).Draw(t, "covers")
+			it.Detail = text.Draw(t, "detail")
+			it.Covers = rapid.SliceOfN(rapid.SampledFrom([]string{"/a.svg", "https://x.example/ü?a=b&c"}), 0, 3).Draw(t, "covers")
 			it.Price = seckill.Fen(rapid.Int64Range(1, int64(seckill.MaxFen/seckill.MaxCount)).Draw(t, "sk_price"))
 			it.Commodity.Price = seckill.Fen(rapid.Int64Range(0, int64(seckill.MaxFen)).Draw(t, "price"))
 			it.Start = time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "start")).UTC()
@@ -72,7 +72,7 @@ func TestWhatFormatWritesParseReads(t *testing.T) {
 			t.Fatalf("%v\n-first +second\n%s", err, diff)
 		}
 		for i := range items {
-			items[i].Commodity.Detail = first[i].Commodity.Detail
+			items[i].Detail = first[i].Detail
 		}
 		if diff := cmp.Diff(items, first, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("-written +read\n%s", diff)

@@ -72,7 +72,7 @@ func (e *Error) Error() string {
 
 // Read reads a file of at most MaxSize bytes and seckill.MaxItems items. now becomes the items' time of creation. The error is
 // one line that says what to mend: an *Error when lines are bad.
-func Read(path string, now time.Time) ([]seckill.Item, error) {
+func Read(path string, now time.Time) ([]seckill.Listing, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func Read(path string, now time.Time) ([]seckill.Item, error) {
 }
 
 // Parse is Read for the bytes of a file; by its name's ending it is .json or .csv.
-func Parse(name string, data []byte, now time.Time) ([]seckill.Item, error) {
+func Parse(name string, data []byte, now time.Time) ([]seckill.Listing, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var records []record
 	var faults []fault
@@ -109,7 +109,7 @@ func Parse(name string, data []byte, now time.Time) ([]seckill.Item, error) {
 		return nil, fmt.Errorf("%s: no items in it", name)
 	}
 	sanitize := bluemonday.UGCPolicy().Sanitize
-	items := make([]seckill.Item, 0, len(records))
+	items := make([]seckill.Listing, 0, len(records))
 	first := map[string]string{} // where each id stands
 	for _, r := range records {
 		it, err := r.item(now, sanitize)
@@ -147,12 +147,11 @@ func checkColumns(names []string) error {
 	return nil
 }
 
-func (r *record) item(now time.Time, sanitize func(string) string) (seckill.Item, error) {
-	it := seckill.Item{
+func (r *record) item(now time.Time, sanitize func(string) string) (seckill.Listing, error) {
+	it := seckill.Listing{Item: seckill.Item{
 		ID: r.text["id"], CreateTime: now, Version: 1,
-		Commodity: seckill.Commodity{ID: r.text["commodity_id"], Title: strings.TrimSpace(r.text["title"]), Covers: r.covers,
-			Detail: sanitize(r.text["detail"]), CreateTime: now},
-	}
+		Commodity: seckill.Commodity{ID: r.text["commodity_id"], Title: strings.TrimSpace(r.text["title"]), CreateTime: now},
+	}, Description: seckill.Description{Covers: r.covers, Detail: sanitize(r.text["detail"])}}
 	if it.Commodity.ID == "" {
 		it.Commodity.ID = it.ID
 	}

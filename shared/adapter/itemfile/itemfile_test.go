@@ -18,13 +18,12 @@ var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 const header = "id,title,price,sk_price,start_time,end_time,stock,limit,covers,detail,commodity_id\n"
 
 // want is the item that both formats spell below.
-func want() seckill.Item {
-	return seckill.Item{
+func want() seckill.Listing {
+	return seckill.Listing{Item: seckill.Item{
 		ID: "9007199254740993", Price: 8880, Stock: 1200, Limit: 2, Buckets: 16, Version: 1, CreateTime: now,
 		Start: time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC), End: time.Date(2026, 11, 12, 12, 0, 0, 0, time.UTC),
-		Commodity: seckill.Commodity{ID: "77", Title: "西湖龙井, 明前", Price: 19999, CreateTime: now,
-			Covers: []string{"https://example.com/a.jpg", "/pictures/tea.svg"}, Detail: "<p>香 &#34;浓&#34;</p>"},
-	}
+		Commodity: seckill.Commodity{ID: "77", Title: "西湖龙井, 明前", Price: 19999, CreateTime: now},
+	}, Description: seckill.Description{Covers: []string{"https://example.com/a.jpg", "/pictures/tea.svg"}, Detail: "<p>香 &#34;浓&#34;</p>"}}
 }
 
 func TestBothFormatsReadTheSameItem(t *testing.T) {
@@ -45,7 +44,7 @@ func TestBothFormatsReadTheSameItem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]seckill.Item{want()}, got); diff != "" {
+			if diff := cmp.Diff([]seckill.Listing{want()}, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
@@ -59,8 +58,8 @@ func TestOptionalColumnsMayBeMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got[0].Commodity.ID != "5" || len(got[0].Commodity.Covers) != 0 || got[0].Commodity.Detail != "" {
-		t.Errorf("got %+v", got[0].Commodity)
+	if got[0].Commodity.ID != "5" || len(got[0].Covers) != 0 || got[0].Detail != "" {
+		t.Errorf("got %+v", got[0])
 	}
 }
 

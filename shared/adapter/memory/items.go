@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -10,14 +11,14 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Items is the table of items. It is safe for use by several goroutines.
+// Items is the table of items, and the catalog of their descriptions. It is safe for use by several goroutines.
 type Items struct {
 	mu   sync.RWMutex
-	rows map[string]seckill.Item
+	rows map[string]seckill.Listing
 }
 
 // NewItems makes an empty table.
-func NewItems() *Items { return &Items{rows: map[string]seckill.Item{}} }
+func NewItems() *Items { return &Items{rows: map[string]seckill.Listing{}} }
 
 // Get reads one item. CodeItemUnknown; a cancelled context.
 func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
@@ -26,11 +27,11 @@ func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	it, ok := t.rows[id]
+	l, ok := t.rows[id]
 	if !ok {
 		return seckill.Item{}, seckill.Refuse(seckill.CodeItemUnknown)
 	}
-	return cloneItem(it), nil
+	return cloneItem(l.Item), nil
 }
 
 // List gives the items that end after the given time, the soonest to end first: of more than MaxItems the later ones are
@@ -42,52 +43,77 @@ func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	var out []seckill.Item
-	for _, it := range t.rows {
-		if it.End.After(endsAfter) {
-			out = append(out, it)
+	for _, l := range t.rows {
+		if l.End.After(endsAfter) {
+			out = append(out, cloneItem(l.Item))
 		}
 	}
 	slices.SortFunc(out, func(a, b seckill.Item) int {
 		return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID))
 	})
-	out = out[:min(len(out), seckill.MaxItems)]
-	for i := range out {
-		out[i] = cloneItem(out[i])
+	return out[:min(len(out), seckill.MaxItems)], nil
+}
+
+// Description gives the item's newest description. ErrUnreadable: it is older than asked; a cancelled context.
+func (t *Items) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
+	if err := ctx.Err(); err != nil {
+		return seckill.Description{}, err
 	}
-	return out, nil
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	l := t.rows[id]
+	if l.Described < described {
+		return seckill.Description{}, &seckill.Unreadable{Table: "catalog", PK: id, Why: fmt.Sprintf(" is of version %d, want %d", l.Described, described)}
+	}
+	return cloneDescription(l.Description), nil
 }
 
 // Put makes an item with version 1, or replaces the one with version it.Version-1. Times are kept in UTC to the
-// millisecond. CodeInvalid when Validate finds fault; ErrStateChanged when there is another version; a cancelled
-// context. Nothing is written on an error.
-func (t *Items) Put(ctx context.Context, it seckill.Item) error {
+// millisecond. CodeInvalid when Validate finds fault; ErrStateChanged when there is another version, or without a description another
+// Described; a cancelled context. Nothing is written on an error.
+func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := it.Validate(); err != nil {
 		return seckill.Invalid("item", err.Error())
 	}
+	if d != nil {
+		if err := d.Validate(); err != nil {
+			return seckill.Invalid("item", err.Error())
+		}
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if it.Version != t.rows[it.ID].Version+1 { // 0 when there is none
+	old := t.rows[it.ID] // version 0 when there is none
+	if it.Version != old.Version+1 || it.Described != old.Described {
 		return seckill.ErrStateChanged
 	}
-	it = cloneItem(it)
 	for _, at := range []*time.Time{&it.Start, &it.End, &it.CreateTime, &it.Commodity.CreateTime} {
 		*at = at.UTC().Truncate(time.Millisecond)
 	}
+	it = cloneItem(it)
 	for i := range it.Stops {
 		for _, at := range []*time.Time{&it.Stops[i].From, &it.Stops[i].To} {
 			*at = at.UTC().Truncate(time.Millisecond)
 		}
 	}
-	t.rows[it.ID] = it
+	l := seckill.Listing{Item: it, Description: old.Description}
+	if d != nil {
+		l.Described, l.Description = it.Version, cloneDescription(*d)
+	}
+	t.rows[it.ID] = l
 	return nil
 }
 
 func cloneItem(it seckill.Item) seckill.Item {
-	it.Commodity.Covers, it.Stops = slices.Clone(it.Commodity.Covers), slices.Clone(it.Stops)
+	it.Stops = slices.Clone(it.Stops)
 	return it
+}
+
+func cloneDescription(d seckill.Description) seckill.Description {
+	d.Covers = slices.Clone(d.Covers)
+	return d
 }
 
 var _ seckill.Items = (*Items)(nil)

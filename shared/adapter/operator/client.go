@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"seckill/shared/adapter/itemfile"
@@ -35,7 +36,7 @@ var ErrAnswer = errors.New("what answered cannot be read")
 var ErrTooLarge = fmt.Errorf("more than %d MiB, which is what a call takes", itemfile.MaxSize>>20)
 
 // Import makes or changes items: all of them, or none. ErrTooLarge: nothing was sent.
-func (c *Client) Import(ctx context.Context, items []seckill.Item) (done stage.Imported, err error) {
+func (c *Client) Import(ctx context.Context, items []seckill.Listing) (done stage.Imported, err error) {
 	err = c.give(ctx, &request{Command: cmdImport, Items: itemfile.Format(items)}, &done)
 	return done, err
 }
@@ -60,7 +61,12 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 		if err := json.Unmarshal(p.Items, &items); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
 		}
-		all, unreadable = append(all, items...), p.Unreadable
+		all = append(all, items...)
+		for _, row := range p.Unreadable { // pages say the same again
+			if !slices.Contains(unreadable, row) {
+				unreadable = append(unreadable, row)
+			}
+		}
 		if p.Next == "" {
 			break
 		}

@@ -35,7 +35,7 @@ var itemCommands = []command{
 }
 
 // page is the result of an export: items beyond After in the order of their ids, and the last id when there are more. Every page names all items that are
-// in none, because their rows cannot be read.
+// in none, because their rows cannot be read, and those that would be in it, but for a description that cannot.
 type page struct {
 	Items      json.RawMessage `json:"items"`
 	Next       string          `json:"next,omitempty"`
@@ -194,17 +194,27 @@ func (d *Desk) export(ctx context.Context, after string) (page, error) {
 	}
 	items = slices.DeleteFunc(items, func(it seckill.Item) bool { return after != "" && compareIDs(it.ID, after) <= 0 })
 	slices.SortFunc(items, func(a, b seckill.Item) int { return compareIDs(a.ID, b.ID) })
-	size, n := 0, 0
-	for ; n < len(items); n++ {
-		size += len(itemfile.Format(items[n : n+1]))
-		if size > maxPage && n > 0 {
+	var out page
+	var listings []seckill.Listing
+	size := 0
+	for _, it := range items {
+		described, err := d.stage.Items.Description(ctx, it.ID, it.Described)
+		bad, err := seckill.SplitUnreadable(err)
+		if err != nil {
+			return page{}, err
+		}
+		if bad != nil {
+			unreadable = append(unreadable, bad...)
+			continue
+		}
+		l := seckill.Listing{Item: it, Description: described}
+		if size += len(itemfile.Format([]seckill.Listing{l})); size > maxPage && len(listings) > 0 {
+			out.Next = listings[len(listings)-1].ID
 			break
 		}
+		listings = append(listings, l)
 	}
-	out := page{Items: itemfile.Format(items[:n]), Unreadable: unreadable}
-	if n < len(items) {
-		out.Next = items[n-1].ID
-	}
+	out.Items, out.Unreadable = itemfile.Format(listings), unreadable
 	return out, nil
 }
 

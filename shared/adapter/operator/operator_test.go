@@ -27,9 +27,9 @@ import (
 
 var now = time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)
 
-func item(id string, startsIn time.Duration) seckill.Item {
-	return seckill.Item{ID: id, Price: 100, Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10, Limit: 1, Buckets: 16,
-		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表 " + id, Price: 200, Detail: "<b>x</b>", CreateTime: now}}
+func item(id string, startsIn time.Duration) seckill.Listing {
+	return seckill.Listing{Description: seckill.Description{Detail: "<b>x</b>"}, Item: seckill.Item{ID: id, Price: 100, Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10, Limit: 1, Buckets: 16,
+		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表 " + id, Price: 200, CreateTime: now}}}
 }
 
 // world is a desk behind a handler, and its client.
@@ -43,7 +43,7 @@ type world struct {
 	events []string
 }
 
-func newWorld(t *testing.T, items ...seckill.Item) *world {
+func newWorld(t *testing.T, items ...seckill.Listing) *world {
 	t.Helper()
 	w := &world{redis: memory.NewRedis(), items: memory.NewItems()}
 	w.flow = stage.New(stage.Deps{Stock: redisstock.New(w.redis), Items: w.items, Clock: memory.NewClock(now), IDs: system.NewIDs(nil)})
@@ -53,7 +53,7 @@ func newWorld(t *testing.T, items ...seckill.Item) *world {
 		return w.handle(ctx, event)
 	}}
 	for _, it := range items {
-		if err := w.items.Put(t.Context(), it); err != nil {
+		if err := w.items.Put(t.Context(), it.Item, &it.Description); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 		return func() string { return change(w.client.SetStopped(ctx, "7", stopped)) }
 	}
 	add := func(n int) func() string { return func() string { return change(w.client.AddStock(ctx, "7", n)) } }
-	in := func(items ...seckill.Item) func() string {
+	in := func(items ...seckill.Listing) func() string {
 		return func() string {
 			done, err := w.client.Import(ctx, items)
 			return fmt.Sprint(done, err)
@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"unknown item": {func() error { _, err := w.client.SetStopped(ctx, "404", true); return err }, seckill.CodeItemUnknown, "There is no such item."},
 		"import refused": {func() error {
-			_, err := w.client.Import(ctx, []seckill.Item{item("10", time.Hour), smaller})
+			_, err := w.client.Import(ctx, []seckill.Listing{item("10", time.Hour), smaller})
 			return err
 		},
 			seckill.CodeInvalid, "item 9: stock 1: it has 10, and stock only grows"},
@@ -279,12 +279,12 @@ func TestDescriptionsAreSanitizedHere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	evil := item("7", time.Hour)
-	evil.Commodity.Detail = `<b>x</b><script>alert(1)</script>`
-	if _, err := w.client.Import(t.Context(), []seckill.Item{evil}); err != nil {
+	evil.Detail = `<b>x</b><script>alert(1)</script>`
+	if _, err := w.client.Import(t.Context(), []seckill.Listing{evil}); err != nil {
 		t.Fatal(err)
 	}
-	if it, err := w.items.Get(t.Context(), "7"); err != nil || it.Commodity.Detail != "<b>x</b>" {
-		t.Errorf("%q, %v", it.Commodity.Detail, err)
+	if d, err := w.items.Description(t.Context(), "7", 1); err != nil || d.Detail != "<b>x</b>" {
+		t.Errorf("%q, %v", d.Detail, err)
 	}
 }
 
@@ -294,11 +294,11 @@ type failing struct {
 	puts int
 }
 
-func (f *failing) Put(ctx context.Context, it seckill.Item) error {
+func (f *failing) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if f.puts--; f.puts < 0 {
 		return errors.New("no answer")
 	}
-	return f.Items.Put(ctx, it)
+	return f.Items.Put(ctx, it, d)
 }
 
 // TestAFaultInAnImport: what was written before it is in the audit log, and a second import makes the rest.
@@ -306,7 +306,7 @@ func TestAFaultInAnImport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.flow.Items = &failing{w.items, 1}
-	file := []seckill.Item{item("7", time.Hour), item("8", time.Hour)}
+	file := []seckill.Listing{item("7", time.Hour), item("8", time.Hour)}
 	var refused *operator.Refusal
 	if _, err := w.client.Import(t.Context(), file); !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable {
 		t.Errorf("got %v, want %s", err, seckill.CodeUnavailable)
@@ -325,10 +325,10 @@ func TestAFaultInAnImport(t *testing.T) {
 // TestExportInPages: an export that is more than an answer holds comes whole and in order.
 func TestExportInPages(t *testing.T) {
 	t.Parallel()
-	var items []seckill.Item
+	var items []seckill.Listing
 	for i := range 80 {
-		it := item(fmt.Sprint(50+i), time.Hour)                      // ids are in the order of numbers: 99, 100
-		it.Commodity.Detail = strings.Repeat("长", seckill.MaxDetail) // 60 kB
+		it := item(fmt.Sprint(50+i), time.Hour)            // ids are in the order of numbers: 99, 100
+		it.Detail = strings.Repeat("长", seckill.MaxDetail) // 60 kB
 		items = append(items, it)
 	}
 	w := newWorld(t, items...)
@@ -347,7 +347,7 @@ func TestExportInPages(t *testing.T) {
 		t.Errorf("%d calls, the largest answer %d bytes", len(w.events), largest)
 	}
 	for i := range items { // 20 kB each, 6.4 MB in all
-		items[i].Commodity.Detail = strings.Repeat("&", seckill.MaxDetail)
+		items[i].Detail = strings.Repeat("&", seckill.MaxDetail)
 	}
 	w.events = nil
 	items = slices.Repeat(items, 4)
@@ -364,18 +364,25 @@ func (r rotten) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 	return list, errors.Join(err, &seckill.Unreadable{Table: "items", PK: "8", Why: ": x"}, &seckill.Unreadable{Table: "items", PK: "9", Why: ": y"})
 }
 
+func (r rotten) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
+	if id == "6" {
+		return seckill.Description{}, &seckill.Unreadable{Table: "catalog", PK: "item#6", Why: ": z"}
+	}
+	return r.Items.Description(ctx, id, described)
+}
+
 // TestExportOfWhatCanBeRead: an unreadable row keeps no other item from being exported, and is named.
 func TestExportOfWhatCanBeRead(t *testing.T) {
 	t.Parallel()
 	good := item("7", time.Hour)
-	w := newWorld(t, good)
+	w := newWorld(t, item("6", time.Hour), good)
 	w.flow.Items = rotten{w.items}
 	data, err := w.client.Export(t.Context())
 	var leftOut *operator.LeftOut
-	if !errors.As(err, &leftOut) || !slices.Equal(leftOut.Rows, []string{"items row 8: x", "items row 9: y"}) {
-		t.Errorf("error %v, want the two rows named", err)
+	if !errors.As(err, &leftOut) || !slices.Equal(leftOut.Rows, []string{"items row 8: x", "items row 9: y", "catalog row item#6: z"}) {
+		t.Errorf("error %v, want the three rows named", err)
 	}
-	if !bytes.Equal(data, itemfile.Format([]seckill.Item{good})) {
+	if !bytes.Equal(data, itemfile.Format([]seckill.Listing{good})) {
 		t.Errorf("exported %s, want item 7", data)
 	}
 }

@@ -57,7 +57,7 @@ func newShop(t *testing.T, r *Runner, f *redistest.Faults, at int, spoil []redis
 	s.buy = buy.New(buy.Deps{Stock: st, Orders: s.orders, Items: items, Clock: s.clock, IDs: ids, Meter: noMeter{}})
 	s.work = consume.New(consume.Deps{Stock: st, Ledger: s.ledger, Items: items, Orders: s.orders, Closings: memory.NewQueue(s.clock, memory.QueueOptions{}),
 		Clock: s.clock, Meter: noMeter{}, Repair: s.repair, Hold: time.Hour})
-	s.must(items.Put(s.ctx, s.item))
+	s.must(items.Put(s.ctx, s.item, nil))
 	s.must(s.stock.BuildStart(s.ctx, start, s.item.ID, "t"))
 	s.must(s.stock.Install(s.ctx, s.item, "t", 0, 0, 0))
 	s.warm()

@@ -46,7 +46,7 @@ func setup(tb testing.TB, stock, limit int) *fixture {
 		CreateTime: start, Stock: stock, Limit: limit, Buckets: 16, Version: 1}
 	ctx := context.Background()
 	for _, err := range []error{
-		f.items.Put(ctx, f.item),
+		f.items.Put(ctx, f.item, nil),
 		f.stock.BuildStart(ctx, start, f.item.ID, "t"),
 		f.stock.Install(ctx, f.item, "t", 0, 0, 0),
 	} {

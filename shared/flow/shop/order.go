@@ -194,7 +194,7 @@ func (f *Flow) view(ctx context.Context, o seckill.Order) (OrderView, error) {
 	if err != nil {
 		return OrderView{}, err
 	}
-	v := OrderView{Order: o, Item: View{*it, f.left(ctx, it, f.Clock.Now())}}
+	v := OrderView{Order: o, Item: f.look(ctx, it, f.Clock.Now())}
 	if o.Payable(f.Clock.Now()) {
 		v.PayString, err = f.prepare(o)
 	}

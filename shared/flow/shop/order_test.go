@@ -39,7 +39,7 @@ func setup(t *testing.T, items int) (*shop.Flow, *counting) {
 	for n := range items {
 		it := seckill.Item{ID: strconv.Itoa(1001 + n), Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start, End: start.Add(time.Hour),
 			CreateTime: start, Stock: 5, Limit: 2, Buckets: 16, Version: 1}
-		for _, err := range []error{list.Put(ctx, it), stock.BuildStart(ctx, start, it.ID, "t"), stock.Install(ctx, it, "t", 0, 0, 0)} {
+		for _, err := range []error{list.Put(ctx, it, nil), stock.BuildStart(ctx, start, it.ID, "t"), stock.Install(ctx, it, "t", 0, 0, 0)} {
 			if err != nil {
 				t.Fatal(err)
 			}

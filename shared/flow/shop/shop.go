@@ -43,6 +43,9 @@ type Flow struct {
 	levels map[string]level
 	// prepared has pay strings by order: signing one costs a millisecond, a page asks twice a second, and an order's never changes.
 	prepared map[string]string
+
+	described     map[string]description // by item
+	describedSize int                    // bytes
 }
 
 type level struct {
@@ -52,7 +55,8 @@ type level struct {
 
 // New makes an instance.
 func New(d Deps) *Flow {
-	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), levels: map[string]level{}, prepared: map[string]string{}}
+	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), levels: map[string]level{}, prepared: map[string]string{},
+		described: map[string]description{}}
 }
 
 // Now is the server's time.
@@ -90,7 +94,7 @@ func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState
 	chosen = chosen[from:min(from+size, len(chosen))]
 	out := make([]View, len(chosen))
 	for i := range chosen {
-		out[i] = View{chosen[i], f.left(ctx, &chosen[i], now)}
+		out[i] = f.look(ctx, &chosen[i], now)
 	}
 	return out, nil
 }
@@ -171,5 +175,10 @@ func (f *Flow) Detail(ctx context.Context, id string) (View, error) {
 	if err != nil {
 		return View{}, seckill.AsError(err)
 	}
-	return View{*it, f.left(ctx, it, f.Clock.Now())}, nil
+	return f.look(ctx, it, f.Clock.Now()), nil
+}
+
+// look gives an item as shoppers see it.
+func (f *Flow) look(ctx context.Context, it *seckill.Item, now time.Time) View {
+	return View{Item: *it, Description: f.describe(ctx, it), Left: f.left(ctx, it, now)}
 }

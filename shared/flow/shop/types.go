@@ -10,8 +10,9 @@ import (
 
 // View is an item as shoppers see it.
 type View struct {
-	Item seckill.Item
-	Left int // units left
+	Item        seckill.Item
+	Description seckill.Description
+	Left        int // units left
 }
 
 // Status is where a shopper's newest order of an item is.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,10 +34,10 @@ func (e *ImportError) Error() string {
 // Import makes the items, or changes those that are there. An item can be changed until stage loads it (StageLead before its
 // start); its stock never shrinks; whether it is stopped, and its buckets, stay. All are judged before the first is written: an
 // *ImportError means that nothing was. After a fault some may be written; doing it again is harmless.
-func (f *Flow) Import(ctx context.Context, items []seckill.Item) (Imported, error) {
+func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
 	var refused ImportError
 	for i := range items {
-		if _, _, err := f.merge(ctx, items[i]); err != nil {
+		if _, _, err := f.merge(ctx, &items[i]); err != nil {
 			var fault *ImportFault
 			if !errors.As(err, &fault) {
 				return Imported{}, err
@@ -51,7 +50,7 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Item) (Imported, erro
 	}
 	out := Imported{Made: []string{}, Changed: []string{}, Unchanged: []string{}}
 	for i := range items {
-		if err := f.put(ctx, items[i], &out); err != nil {
+		if err := f.put(ctx, &items[i], &out); err != nil {
 			return out, fmt.Errorf("item %s: %w", items[i].ID, err)
 		}
 	}
@@ -61,7 +60,7 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Item) (Imported, erro
 func (f *ImportFault) Error() string { return f.What }
 
 // put writes one item unless it is there already.
-func (f *Flow) put(ctx context.Context, it seckill.Item, out *Imported) error {
+func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) error {
 	for range maxTries {
 		merged, same, err := f.merge(ctx, it)
 		if err != nil {
@@ -69,7 +68,7 @@ func (f *Flow) put(ctx context.Context, it seckill.Item, out *Imported) error {
 		}
 		list := &out.Unchanged
 		if !same {
-			err := f.Items.Put(ctx, merged)
+			err := f.Items.Put(ctx, merged, &it.Description)
 			if errors.Is(err, seckill.ErrStateChanged) {
 				continue
 			}
@@ -86,30 +85,37 @@ func (f *Flow) put(ctx context.Context, it seckill.Item, out *Imported) error {
 	return seckill.ErrStateChanged
 }
 
-// merge gives what has to be written for an imported item: a new row, or the row that is there with the file's values. same: it
-// has them already. An *ImportFault when it may not be; a fault.
-func (f *Flow) merge(ctx context.Context, it seckill.Item) (merged seckill.Item, same bool, err error) {
+// merge gives what has to be written for an imported item, its description apart: a new row, or the row that is there with the file's
+// values. same: it has them already, and the description. An *ImportFault when it may not be; a fault.
+func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.Item, same bool, err error) {
+	it := l.Item
 	refuse := func(format string, args ...any) (seckill.Item, bool, error) {
 		return it, false, &ImportFault{it.ID, fmt.Sprintf(format, args...)}
 	}
 	old, err := f.Items.Get(ctx, it.ID)
 	switch {
 	case errors.Is(err, seckill.Refuse(seckill.CodeItemUnknown)):
-		it.Version = 1
-		if err := it.Validate(); err != nil {
+		it.Version, it.Described = 1, 0
+		if err := l.Validate(); err != nil {
 			return refuse("%v", err)
 		}
 		return it, false, nil
 	case err != nil:
 		return it, false, err
 	}
-	it.Version, it.CreateTime, it.Buckets = old.Version+1, old.CreateTime, old.Buckets
+	it.Version, it.Described, it.CreateTime, it.Buckets = old.Version+1, old.Described, old.CreateTime, old.Buckets
 	it.Stopped, it.Stops = old.Stopped, old.Stops
 	it.Commodity.CreateTime = old.Commodity.CreateTime
 	if sameItem(&it, &old) {
-		return old, true, nil
+		shown, err := f.Items.Description(ctx, it.ID, old.Described)
+		if err != nil && !errors.Is(err, seckill.ErrUnreadable) { // which a new one mends
+			return it, false, err
+		}
+		if err == nil && shown.Equal(&l.Description) {
+			return old, true, nil
+		}
 	}
-	if err := it.Validate(); err != nil {
+	if err := l.Validate(); err != nil {
 		return refuse("%v", err)
 	}
 	loads := old.Start.Add(-seckill.StageLead)
@@ -123,9 +129,8 @@ func (f *Flow) merge(ctx context.Context, it seckill.Item) (merged seckill.Item,
 	return it, false, nil
 }
 
-// sameItem compares what an operator sets.
+// sameItem compares what an operator sets, the description apart.
 func sameItem(a, b *seckill.Item) bool {
 	return a.Price == b.Price && a.Start.Equal(b.Start) && a.End.Equal(b.End) && a.Stock == b.Stock && a.Limit == b.Limit &&
-		a.Commodity.ID == b.Commodity.ID && a.Commodity.Title == b.Commodity.Title && a.Commodity.Price == b.Commodity.Price &&
-		a.Commodity.Detail == b.Commodity.Detail && slices.Equal(a.Commodity.Covers, b.Commodity.Covers)
+		a.Commodity.ID == b.Commodity.ID && a.Commodity.Title == b.Commodity.Title && a.Commodity.Price == b.Commodity.Price
 }

@@ -15,20 +15,20 @@ import (
 
 var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-func item(id string, startsIn time.Duration) seckill.Item {
-	return seckill.Item{ID: id, Price: 100, Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10, Limit: 1, Buckets: 16,
-		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表", Price: 200, CreateTime: now, Covers: []string{"/a.svg"}}}
+func item(id string, startsIn time.Duration) seckill.Listing {
+	return seckill.Listing{Description: seckill.Description{Covers: []string{"/a.svg"}}, Item: seckill.Item{ID: id, Price: 100, Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10, Limit: 1, Buckets: 16,
+		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表", Price: 200, CreateTime: now}}}
 }
 
-func with(it seckill.Item, change func(*seckill.Item)) seckill.Item {
+func with(it seckill.Listing, change func(*seckill.Listing)) seckill.Listing {
 	change(&it)
 	return it
 }
 
-func flow(t *testing.T, clock seckill.Clock, items seckill.Items, there ...seckill.Item) *stage.Flow {
+func flow(t *testing.T, clock seckill.Clock, items seckill.Items, there ...seckill.Listing) *stage.Flow {
 	t.Helper()
 	for _, it := range there {
-		if err := items.Put(t.Context(), it); err != nil {
+		if err := items.Put(t.Context(), it.Item, &it.Description); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,19 +41,19 @@ func TestImportMakesChangesAndLeavesItems(t *testing.T) {
 	later := item("2", time.Hour)
 	later.Stopped, later.Buckets = true, 40
 	f := flow(t, memory.NewClock(now), items, later, item("3", -time.Hour/2))
-	changed := with(item("2", 2*time.Hour), func(it *seckill.Item) {
+	changed := with(item("2", 2*time.Hour), func(it *seckill.Listing) {
 		it.Stock, it.Buckets, it.Commodity.Title, it.CreateTime = 9999, 20, "钟", now.Add(time.Minute)
 	})
-	again := with(item("3", -time.Hour/2), func(it *seckill.Item) { it.CreateTime = now.Add(time.Minute) })
-	file := []seckill.Item{item("1", time.Minute), changed, again}
+	again := with(item("3", -time.Hour/2), func(it *seckill.Listing) { it.CreateTime = now.Add(time.Minute) })
+	file := []seckill.Listing{item("1", time.Minute), changed, again}
 	got, err := f.Import(t.Context(), file)
 	want := stage.Imported{Made: []string{"1"}, Changed: []string{"2"}, Unchanged: []string{"3"}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n-want +got\n%s", err, diff)
 	}
 	it, err := items.Get(t.Context(), "2")
-	changed.Stopped, changed.Buckets, changed.Version, changed.CreateTime = true, 40, 2, now // what an import never sets
-	if diff := cmp.Diff(changed, it); err != nil || diff != "" {
+	changed.Stopped, changed.Buckets, changed.Version, changed.Described, changed.CreateTime = true, 40, 2, 2, now // what an import never sets
+	if diff := cmp.Diff(changed.Item, it); err != nil || diff != "" {
 		t.Errorf("changed item: %v\n-want +got\n%s", err, diff)
 	}
 	got, err = f.Import(t.Context(), file)
@@ -67,21 +67,21 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		behaviour   string
-		there, file seckill.Item
+		there, file seckill.Listing
 		want        string
 	}{
-		{"stock smaller", item("2", time.Hour), with(item("2", time.Hour), func(it *seckill.Item) { it.Stock = 9 }),
+		{"stock smaller", item("2", time.Hour), with(item("2", time.Hour), func(it *seckill.Listing) { it.Stock = 9 }),
 			"item 2: stock 9: it has 10, and stock only grows"},
-		{"loaded a moment ago", item("2", seckill.StageLead), with(item("2", time.Hour), func(it *seckill.Item) { it.Price = 99 }),
+		{"loaded a moment ago", item("2", seckill.StageLead), with(item("2", time.Hour), func(it *seckill.Listing) { it.Price = 99 }),
 			"item 2: it is another than the one that has been loaded for sale since 2026-11-01T00:00:00Z"},
-		{"more stock while on sale", item("2", -time.Minute), with(item("2", -time.Minute), func(it *seckill.Item) { it.Stock = 11 }),
+		{"more stock while on sale", item("2", -time.Minute), with(item("2", -time.Minute), func(it *seckill.Listing) { it.Stock = 11 }),
 			"item 2: it is another"},
 		{"long over", item("2", -1000*time.Hour), item("2", time.Hour), "item 2: it is another"},
-		{"against the rules", item("3", time.Hour), with(item("2", time.Hour), func(it *seckill.Item) { it.Limit = 0 }), "item 2: limit 0"},
+		{"against the rules", item("3", time.Hour), with(item("2", time.Hour), func(it *seckill.Listing) { it.Limit = 0 }), "item 2: limit 0"},
 	} {
 		items := memory.NewItems()
 		f := flow(t, memory.NewClock(now), items, tt.there)
-		got, err := f.Import(t.Context(), []seckill.Item{item("1", time.Hour), tt.file})
+		got, err := f.Import(t.Context(), []seckill.Listing{item("1", time.Hour), tt.file})
 		var refused *stage.ImportError
 		if !errors.As(err, &refused) || len(refused.Faults) != 1 || len(err.Error()) < len(tt.want) || err.Error()[:len(tt.want)] != tt.want {
 			t.Errorf("%s: %+v, %v; want %q", tt.behaviour, got, err, tt.want)
@@ -98,10 +98,57 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 func TestImportOneMomentBeforeLoading(t *testing.T) {
 	t.Parallel()
 	f := flow(t, memory.NewClock(now), memory.NewItems(), item("1", seckill.StageLead+time.Millisecond))
-	got, err := f.Import(t.Context(), []seckill.Item{with(item("1", time.Hour), func(it *seckill.Item) { it.Price = 99 })})
+	got, err := f.Import(t.Context(), []seckill.Listing{with(item("1", time.Hour), func(it *seckill.Listing) { it.Price = 99 })})
 	if err != nil || len(got.Changed) != 1 {
 		t.Errorf("got %+v, %v", got, err)
 	}
+}
+
+// TestImportOfAnotherDescription alone is a change like any other, and mends a description that cannot be read.
+func TestImportOfAnotherDescription(t *testing.T) {
+	t.Parallel()
+	soon, loaded := item("2", time.Hour), item("3", 0)
+	items := memory.NewItems()
+	f := flow(t, memory.NewClock(now), items, soon, loaded)
+	other := seckill.Description{Detail: "<p>钟</p>", Covers: []string{"/b.svg"}}
+	soon.Description = other
+	got, err := f.Import(t.Context(), []seckill.Listing{soon, loaded})
+	if diff := cmp.Diff(stage.Imported{Made: []string{}, Changed: []string{"2"}, Unchanged: []string{"3"}}, got); err != nil || diff != "" {
+		t.Errorf("%v\n-want +got\n%s", err, diff)
+	}
+	if d, err := items.Description(t.Context(), "2", 2); err != nil || !d.Equal(&other) {
+		t.Errorf("%+v, %v, want %+v", d, err, other)
+	}
+	f.Stock = deaf{}
+	if err := f.SetStopped(t.Context(), "2", true); !errors.Is(err, errDeaf) { // once it has written the item's row, and not its description's
+		t.Error(err)
+	}
+	if it, err := items.Get(t.Context(), "2"); err != nil || it.Version != 3 || it.Described != 2 {
+		t.Errorf("%+v, %v, want version 3 with the description of version 2", it, err)
+	}
+	for name, err := range map[string]error{"lost": seckill.ErrUnreadable, "no answer": errBroken} {
+		f.Items = unread{items, err}
+		got, err := f.Import(t.Context(), []seckill.Listing{soon})
+		if mended := name == "lost"; (err == nil && len(got.Changed) == 1) != mended || !mended && !errors.Is(err, errBroken) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	loaded.Description = other
+	f.Items = items
+	var refused *stage.ImportError
+	if _, err := f.Import(t.Context(), []seckill.Listing{loaded}); !errors.As(err, &refused) {
+		t.Errorf("of an item that is loaded: %v, want a refusal", err)
+	}
+}
+
+// unread is a table of items whose descriptions cannot be read.
+type unread struct {
+	seckill.Items
+	err error
+}
+
+func (u unread) Description(context.Context, string, int64) (seckill.Description, error) {
+	return seckill.Description{}, u.err
 }
 
 // rival changes an item between another's read and write, so often.
@@ -110,7 +157,7 @@ type rival struct {
 	times int
 }
 
-func (r *rival) Put(ctx context.Context, it seckill.Item) error {
+func (r *rival) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if r.times > 0 {
 		r.times--
 		now, err := r.Get(ctx, it.ID)
@@ -119,11 +166,11 @@ func (r *rival) Put(ctx context.Context, it seckill.Item) error {
 		}
 		now.Version++
 		now.Stopped = !now.Stopped
-		if err := r.Items.Put(ctx, now); err != nil {
+		if err := r.Items.Put(ctx, now, nil); err != nil {
 			return err
 		}
 	}
-	return r.Items.Put(ctx, it)
+	return r.Items.Put(ctx, it, d)
 }
 
 func TestImportBesideAnotherOperator(t *testing.T) {
@@ -135,7 +182,7 @@ func TestImportBesideAnotherOperator(t *testing.T) {
 		items := memory.NewItems()
 		f := flow(t, memory.NewClock(now), items, item("1", time.Hour))
 		f.Items = &rival{items, tt.times}
-		_, err := f.Import(t.Context(), []seckill.Item{with(item("1", time.Hour), func(it *seckill.Item) { it.Price = 99 })})
+		_, err := f.Import(t.Context(), []seckill.Listing{with(item("1", time.Hour), func(it *seckill.Listing) { it.Price = 99 })})
 		it, getErr := items.Get(t.Context(), "1")
 		if (err == nil) != tt.done || getErr != nil || (it.Price == 99) != tt.done || it.Stopped != (tt.times%2 == 1) {
 			t.Errorf("overtaken %d times: %v, %+v; want done %t and the other's stop kept", tt.times, err, it, tt.done)
@@ -162,12 +209,19 @@ func (b *broken) Get(ctx context.Context, id string) (seckill.Item, error) {
 	return b.Items.Get(ctx, id)
 }
 
-func (b *broken) Put(ctx context.Context, it seckill.Item) error {
+func (b *broken) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
+	if b.calls++; b.calls == b.nth {
+		return seckill.Description{}, errBroken
+	}
+	return b.Items.Description(ctx, id, described)
+}
+
+func (b *broken) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	b.calls++
 	if b.calls == b.nth && !b.after {
 		return errBroken
 	}
-	err := b.Items.Put(ctx, it)
+	err := b.Items.Put(ctx, it, d)
 	if b.calls == b.nth {
 		return errBroken
 	}
@@ -177,14 +231,18 @@ func (b *broken) Put(ctx context.Context, it seckill.Item) error {
 func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 	t.Parallel()
 	there := item("2", time.Hour)
-	file := []seckill.Item{item("1", time.Hour), with(there, func(it *seckill.Item) { it.Stock = 20 }), item("3", time.Hour)}
-	all := func(items seckill.Items) []seckill.Item {
+	file := []seckill.Listing{item("1", time.Hour), with(there, func(it *seckill.Listing) { it.Stock = 20 }), item("3", time.Hour)}
+	all := func(items seckill.Items) (all []seckill.Listing) {
 		t.Helper()
 		list, err := items.List(t.Context(), time.Time{})
+		for _, it := range list {
+			d, derr := items.Description(t.Context(), it.ID, it.Described)
+			all, err = append(all, seckill.Listing{Item: it, Description: d}), errors.Join(err, derr)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		return list
+		return all
 	}
 	whole := memory.NewItems()
 	if _, err := flow(t, memory.NewClock(now), whole, there).Import(t.Context(), file); err != nil {

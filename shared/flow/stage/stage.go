@@ -108,7 +108,7 @@ func (f *Flow) change(ctx context.Context, id string, edit func(*seckill.Item) b
 		}
 		if edit(&it) {
 			it.Version++
-			err := f.Items.Put(ctx, it)
+			err := f.Items.Put(ctx, it, nil)
 			if errors.Is(err, seckill.ErrStateChanged) {
 				continue
 			}

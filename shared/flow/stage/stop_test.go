@@ -22,7 +22,7 @@ func (deaf) Assert(context.Context, seckill.Item) error { return errDeaf }
 func TestStopSaysThatRedisIsPending(t *testing.T) {
 	t.Parallel()
 	items := memory.NewItems()
-	if err := items.Put(t.Context(), item("2", 0)); err != nil {
+	if err := items.Put(t.Context(), item("2", 0).Item, nil); err != nil {
 		t.Fatal(err)
 	}
 	f := stage.New(stage.Deps{Items: items, Stock: deaf{}, Clock: memory.NewClock(now)})
