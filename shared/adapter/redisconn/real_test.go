@@ -16,6 +16,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,53 @@ func TestRealStockCluster(t *testing.T) {
 			t.Errorf("node %d has no key: the cases did not spread", i)
 		}
 	}
+}
+
+// TestRealStockAsTheCachesUser: the rights that infra/cache.yaml gives its user are all that the stock needs, on one server and on
+// a cluster, and no more than it says.
+func TestRealStockAsTheCachesUser(t *testing.T) {
+	text, err := os.ReadFile("../../../infra/cache.yaml")
+	check(t, err)
+	m := regexp.MustCompile(`(?s)UserName: seckill\s+AccessString: "(.*?)"`).FindSubmatch(text)
+	if m == nil {
+		t.Fatal("infra/cache.yaml has no AccessString of a user seckill")
+	}
+	rights := append([]string{"ACL", "SETUSER", "seckill", ">secret"}, strings.Fields(string(m[1]))...)
+	user := Options{Username: "seckill", Password: "secret", Timeout: patience}
+	grant := func(t *testing.T, servers ...*redistest.Server) {
+		t.Helper()
+		for _, s := range servers {
+			words := make([]any, len(rights))
+			for i, w := range rights {
+				words[i] = w
+			}
+			s.Do(t, words...)
+		}
+	}
+	t.Run("server", func(t *testing.T) {
+		s := redistest.Start(t)
+		grant(t, s)
+		o := user
+		o.Addrs = []string{s.Addr}
+		r := open(t, o, nil)
+		conformance(t, r)
+		check(t, r.Ping(t.Context()))
+		if n := r.Look(t.Context()); len(n) != 1 || n[0].Fault+n[0].Refused != "" {
+			t.Errorf("%+v", n)
+		}
+		for _, words := range [][]any{{"FLUSHALL"}, {"KEYS", "*"}, {"DEL", "{a}:x"}, {"CONFIG", "GET", "*"}, {"GET", "{a}:x"}, {"HGET", "a", "x"}, {"ACL", "LIST"}} {
+			if err := r.client.Do(t.Context(), words...).Err(); err == nil || !strings.HasPrefix(err.Error(), "NOPERM") {
+				t.Errorf("%v: %v, want NOPERM", words, err)
+			}
+		}
+	})
+	t.Run("cluster", func(t *testing.T) {
+		nodes := redistest.StartCluster(t, 3)
+		grant(t, nodes...)
+		o := user
+		o.Addrs, o.Cluster = []string{nodes[0].Addr}, true
+		conformance(t, open(t, o, nil))
+	})
 }
 
 func TestRealStockTLSAndPassword(t *testing.T) {
