@@ -67,7 +67,22 @@ func TestReservations(t *testing.T) {
 	}
 }
 
-// TestAnyPartition: no template names AWS's first partition. Service principals and the names of endpoint services read the same in aws-cn.
+// TestEndpointsInChina: of the services that functions reach by endpoints, SQS alone has another name there.
+func TestEndpointsInChina(t *testing.T) {
+	network := string(open(t).files["infra/network.yaml"])
+	var got []string
+	for _, m := range regexp.MustCompile(`ServiceName: (!Sub .*)`).FindAllStringSubmatch(network, -1) {
+		got = append(got, m[1])
+	}
+	if diff := cmp.Diff([]string{
+		`!Sub "com.amazonaws.${AWS::Region}.dynamodb"`,
+		`!Sub ["${China}com.amazonaws.${AWS::Region}.sqs", {China: !If [InChina, cn., ""]}]`,
+		`!Sub "com.amazonaws.${AWS::Region}.secretsmanager"`}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAnyPartition: no template names AWS's first partition. Service principals read the same in aws-cn.
 func TestAnyPartition(t *testing.T) {
 	allowed := []string{"lambda.amazonaws.com", "apigateway.amazonaws.com"}
 	files := open(t).files
