@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"seckill/functions/lambdatest"
+	"seckill/shared/seckill"
 )
 
 // small are calls of AWS whose quotas are far below what an opening starts of instances in a second (ADR 20).
@@ -17,7 +19,7 @@ func TestColdStart(t *testing.T) {
 	for _, c := range coldStarts {
 		t.Run(c.step, func(t *testing.T) {
 			w := newWorld(t)
-			if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
+			if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
 				t.Fatal(err)
 			}
 			if !c.forgotten {
@@ -61,13 +63,57 @@ type coldStart struct {
 	init, first []string
 }
 
+// shown is an item's description.
+var shown = seckill.Description{Detail: "<p>x</p>"}
+
+// TestOnlyPagesReadDescriptions, and an instance reads one once: whatever else it does, each second it reads the item's row alone.
+func TestOnlyPagesReadDescriptions(t *testing.T) {
+	w := newWorld(t)
+	if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
+		t.Fatal(err)
+	}
+	catalog := func() (reads int) {
+		for _, call := range w.aws.Calls() {
+			if strings.HasSuffix(call, " catalog") {
+				reads++
+			}
+		}
+		return reads
+	}
+	catalog() // the write
+	buy, consume := w.start(t, "buy"), w.start(t, "consume")
+	if r := ask(t, buy, purchase(t, "2002", "1001")); r.Status != 503 {
+		t.Errorf("a purchase before the stock is there: %+v", r)
+	}
+	run(t, consume, batch(t, w.aws.Sent("orders")...), done)
+	run(t, w.start(t, "stage"), recorded(t, "schedule.json"), "null")
+	run(t, w.start(t, "repair"), recorded(t, "schedule.json"), "null")
+	if r := ask(t, buy, purchase(t, "2002", "1001")); r.Status != 200 {
+		t.Errorf("a purchase: %+v", r)
+	}
+	run(t, consume, batch(t, w.aws.Sent("orders")...), done)
+	if n := catalog(); n != 0 {
+		t.Errorf("buy, consume, stage and repair read the catalog %d times", n)
+	}
+	shop := w.start(t, "shop")
+	for n := range 3 {
+		if r := ask(t, shop, call(t, "GET", "/seckill/detail/2002", "", "")); r.Status != 200 || !strings.Contains(r.Body, "<p>x</p>") {
+			t.Errorf("look %d: %+v", n+1, r)
+		}
+		time.Sleep(seckill.ItemFresh + 10*time.Millisecond)
+	}
+	if n := catalog(); n != 1 {
+		t.Errorf("shop read the catalog %d times in three seconds, want once", n)
+	}
+}
+
 var oneSecret = []string{"GetSecretValue"}
 
 var coldStarts = []coldStart{
 	{step: "buy", event: func(t *testing.T) []byte { return purchase(t, "2002", "1001") }, init: oneSecret, first: []string{"SendMessage"}},
 	{step: "buy", forgotten: true, event: func(t *testing.T) []byte { return purchase(t, "2002", "1001") }, init: oneSecret, first: []string{"GetItem items"}},
-	{step: "shop", event: get("/seckill/ing"), init: oneSecret, first: []string{"Scan items"}},
-	{step: "shop", event: get("/seckill/detail/2002"), init: oneSecret, first: []string{"GetItem items"}},
+	{step: "shop", event: get("/seckill/ing"), init: oneSecret, first: []string{"Scan items", "GetItem catalog"}},
+	{step: "shop", event: get("/seckill/detail/2002"), init: oneSecret, first: []string{"GetItem items", "GetItem catalog"}},
 	{step: "notify", init: oneSecret},
 	{step: "stage", init: oneSecret},
 	{step: "repair", init: oneSecret},
