@@ -424,7 +424,7 @@ func TestAlarmsOnEvents(t *testing.T) {
 			}
 		}
 	}
-	want["alipay_cert_days_left reconcile"] = true // boot.MetricCertificate, measured around its flow
+	want["alipay_cert_days_left reconcile"] = true                                  // boot.MetricCertificate, measured around its flow
 	for _, value := range []string{"buy", "shop", string(seckill.TokenSignature)} { // by the HTTP face, with two dimensions
 		want["refusals "+value] = true
 	}

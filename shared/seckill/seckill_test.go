@@ -353,6 +353,7 @@ func TestCodes(t *testing.T) {
 		t.Errorf("an unknown code has status %d", got)
 	}
 }
+
 // TestStopsAreKept: each stop with its end, the latest MaxStops of them; a copy of the item keeps its own.
 func TestStopsAreKept(t *testing.T) {
 	t.Parallel()
