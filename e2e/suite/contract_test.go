@@ -40,6 +40,6 @@ func testContract(t *testing.T, s *stack) {
 		shop.Orders(t)
 	})
 	for _, it := range shop.Items.All() {
-		s.sound(t, it, nil)
+		s.sound(t, it.Item, nil)
 	}
 }

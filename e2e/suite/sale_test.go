@@ -33,16 +33,16 @@ func (s *stack) sell(t *testing.T, stock, limit int) *sale {
 	return s.sellItem(t, contract.Item(newItemID(), now.Add(-time.Minute), now.Add(6*time.Hour), stock, limit))
 }
 
-func (s *stack) sellItem(t *testing.T, it seckill.Item) *sale {
+func (s *stack) sellItem(t *testing.T, it seckill.Listing) *sale {
 	t.Helper()
-	sale := &sale{stack: s, item: it, asked: map[string]string{}, acked: map[string]bool{}}
+	sale := &sale{stack: s, item: it.Item, asked: map[string]string{}, acked: map[string]bool{}}
 	s.load(t, it)
-	t.Cleanup(func() { s.sound(t, it, sale.outcomes) })
+	t.Cleanup(func() { s.sound(t, it.Item, sale.outcomes) })
 	return sale
 }
 
 // load imports items and waits until those that belong there are in the stock.
-func (s *stack) load(t *testing.T, items ...seckill.Item) {
+func (s *stack) load(t *testing.T, items ...seckill.Listing) {
 	t.Helper()
 	if _, err := s.desk.Import(t.Context(), items); err != nil {
 		t.Fatalf("import: %v", err)
