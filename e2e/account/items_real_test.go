@@ -15,8 +15,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestAnItemsReadIsOneUnit: a key that gives 30 units a second gives 30 reads of an item, as long as its title and its description may be. Every
-// instance makes one a second.
+// TestAnItemsReadIsOneUnit: a key that gives 30 units a second gives 30 reads of an item, as long as its title and its
+// description may be. Every instance makes one a second.
 func TestAnItemsReadIsOneUnit(t *testing.T) {
 	t.Parallel()
 	prefix := dynamotest.Prefix()
@@ -25,8 +25,8 @@ func TestAnItemsReadIsOneUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dynamotest.Drop(t, prefix) })
-	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: strings.Repeat("😀", seckill.MaxTitle)}, Price: 1, Start: begin,
-		End: begin.Add(time.Hour), CreateTime: begin, Stock: 1, Limit: 1, Buckets: 16, Version: 1}
+	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: strings.Repeat("😀", seckill.MaxTitle)}, Price: 1,
+		Start: begin, End: begin.Add(time.Hour), CreateTime: begin, Stock: 1, Limit: 1, Buckets: 16, Version: 1}
 	long := seckill.Description{Detail: strings.Repeat("😀", seckill.MaxDetail)} // 80 kB: 20 units, or 10 when it may lag
 	if err := made.Items().Put(t.Context(), it, &long); err != nil {
 		t.Fatal(err)

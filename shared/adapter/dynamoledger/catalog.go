@@ -15,8 +15,8 @@ func descriptionKey(item string) ledger.Key {
 	return ledger.Key{Table: TableCatalog, PK: "item#" + item}
 }
 
-// Description implements seckill.Items. It reads consistently only what a cheaper read finds older than asked. An item whose Described is 0
-// has no row.
+// Description implements seckill.Items. It reads consistently only what a cheaper read finds older than asked. An item
+// whose Described is 0 has no row.
 func (t *Items) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
 	if described == 0 {
 		return seckill.Description{}, ctx.Err()
@@ -32,7 +32,8 @@ func (t *Items) Description(ctx context.Context, id string, described int64) (se
 			return decodeDescription(row)
 		}
 	}
-	return seckill.Description{}, unreadable(TableCatalog, descriptionKey(id).PK, fmt.Sprintf(" is of version %d, want %d", version, described))
+	return seckill.Description{}, unreadable(TableCatalog, descriptionKey(id).PK,
+		fmt.Sprintf(" is of version %d, want %d", version, described))
 }
 
 func encodeDescription(it *seckill.Item, d *seckill.Description) ledger.Row {
@@ -43,12 +44,14 @@ func encodeDescription(it *seckill.Item, d *seckill.Description) ledger.Row {
 func decodeDescription(row ledger.Row) (seckill.Description, error) {
 	key, _ := row["id"].(string)
 	if v, ok := row["v"].(int64); !ok || v != catalogVersion {
-		return seckill.Description{}, unreadable(TableCatalog, key, fmt.Sprintf(" has version v=%v, this code reads %d", row["v"], catalogVersion))
+		return seckill.Description{}, unreadable(TableCatalog, key,
+			fmt.Sprintf(" has version v=%v, this code reads %d", row["v"], catalogVersion))
 	}
 	a := attributes{row: row}
 	d := seckill.Description{Covers: field[[]string](&a, "covers"), Detail: field[string](&a, "detail")}
 	if a.bad != "" {
-		return seckill.Description{}, unreadable(TableCatalog, key, fmt.Sprintf(": attribute %s is missing or of another type", a.bad))
+		return seckill.Description{}, unreadable(TableCatalog, key,
+			fmt.Sprintf(": attribute %s is missing or of another type", a.bad))
 	}
 	return d, nil
 }

@@ -12,7 +12,8 @@ import (
 
 // described is a description that no other name's equals.
 func described(name string) seckill.Description {
-	return seckill.Description{Covers: []string{"https://example.com/a.png", "/covers/二.jpg?" + name}, Detail: "<p>每人一双 &amp; 不退 " + name + "</p>"}
+	return seckill.Description{Covers: []string{"https://example.com/a.png", "/covers/二.jpg?" + name},
+		Detail: "<p>每人一双 &amp; 不退 " + name + "</p>"}
 }
 
 // putDescribed puts an item with its description, and gives it as it is then.
@@ -48,7 +49,8 @@ func testDescription(t *testing.T, items seckill.Items) {
 	for range seckill.MaxCovers {
 		longest.Covers = append(longest.Covers, "/"+strings.Repeat("c", seckill.MaxCoverLength-1))
 	}
-	for id, want := range map[string]seckill.Description{"1": described("1"), "2": {}, "3": longest, "9223372036854775807": described("4")} {
+	for id, want := range map[string]seckill.Description{"1": described("1"), "2": {}, "3": longest,
+		"9223372036854775807": described("4")} {
 		putDescribed(t, items, sample(id), want)
 		wantDescription(t, items, id, want)
 	}
@@ -59,7 +61,8 @@ func testDescription(t *testing.T, items seckill.Items) {
 			t.Errorf("listed item %s: its description is of version %d, want %d", it.ID, it.Described, want)
 		}
 	}
-	for name, bad := range map[string]seckill.Description{"detail": {Detail: longest.Detail + "x"}, "covers": {Covers: append(longest.Covers, "/c")}, "cover": {Covers: []string{""}}} {
+	for name, bad := range map[string]seckill.Description{"detail": {Detail: longest.Detail + "x"},
+		"covers": {Covers: append(longest.Covers, "/c")}, "cover": {Covers: []string{""}}} {
 		if err := items.Put(t.Context(), sample("6"), &bad); seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("%s: %v, want CodeInvalid", name, err)
 		}
@@ -72,7 +75,7 @@ func testDescription(t *testing.T, items seckill.Items) {
 func testDescriptionAge(t *testing.T, items seckill.Items) {
 	first := putDescribed(t, items, sample("1"), described("first"))
 	second := putDescribed(t, items, next(first), described("second"))
-	for _, version := range []int64{1, 2} { // whoever asks for the first may hear the second, and never the other way round
+	for _, version := range []int64{1, 2} { // whoever asks for the first may hear the second, never the other way round
 		got, err := items.Description(t.Context(), "1", version)
 		if d := diff(described("second"), got); err != nil || version == second.Version && d != "" {
 			t.Errorf("of version %d: error %v (-want +got):\n%s", version, err, d)
@@ -97,7 +100,8 @@ func testDescriptionStays(t *testing.T, items seckill.Items) {
 		}
 		wantDescription(t, items, "1", described("first"))
 	}
-	for _, wrong := range []int64{0, 2, it.Version, it.Version + 1} { // nobody may say of another version that its description is the one
+	// Nobody may say of another version that its description is the one.
+	for _, wrong := range []int64{0, 2, it.Version, it.Version + 1} {
 		lost := next(it)
 		lost.Described = wrong
 		for _, d := range []*seckill.Description{nil, {}} {

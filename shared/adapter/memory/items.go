@@ -34,7 +34,7 @@ func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
 	return cloneItem(l.Item), nil
 }
 
-// List gives the items that end after the given time, the soonest to end first: of more than MaxItems the later ones are
+// List gives the items that end after the given time, the soonest to end first: of more than MaxItems the later are
 // left out. The order is fixed so that a simulation can be replayed. Only a cancelled context is an error.
 func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
 	if err := ctx.Err(); err != nil {
@@ -63,13 +63,14 @@ func (t *Items) Description(ctx context.Context, id string, described int64) (se
 	defer t.mu.RUnlock()
 	l := t.rows[id]
 	if l.Described < described {
-		return seckill.Description{}, &seckill.Unreadable{Table: "catalog", PK: id, Why: fmt.Sprintf(" is of version %d, want %d", l.Described, described)}
+		return seckill.Description{}, &seckill.Unreadable{Table: "catalog", PK: id,
+			Why: fmt.Sprintf(" is of version %d, want %d", l.Described, described)}
 	}
 	return cloneDescription(l.Description), nil
 }
 
 // Put makes an item with version 1, or replaces the one with version it.Version-1. Times are kept in UTC to the
-// millisecond. CodeInvalid when Validate finds fault; ErrStateChanged when there is another version, or without a description another
+// millisecond. CodeInvalid when Validate finds fault; ErrStateChanged when there is another version, or one with another
 // Described; a cancelled context. Nothing is written on an error.
 func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := ctx.Err(); err != nil {

@@ -18,8 +18,8 @@ type description struct {
 	failed  time.Time // when a newer one could not be read
 }
 
-// describe gives an item's description. When it cannot be read, what was known before is shown, or none: a page is there to buy on, and
-// the next look at it, a second later, asks again.
+// describe gives an item's description. When it cannot be read, what was known before is shown, or none: a page is
+// there to buy on, and a look at it a second later asks again.
 func (f *Flow) describe(ctx context.Context, it *seckill.Item) seckill.Description {
 	now := f.Clock.Now()
 	f.mu.Lock()

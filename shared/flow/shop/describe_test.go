@@ -47,8 +47,8 @@ type shown struct {
 func newShown() *shown {
 	now := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	s := &shown{catalog: &catalog{Items: memory.NewItems()}, clock: memory.NewClock(now)}
-	s.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: now, End: now.Add(time.Hour), CreateTime: now,
-		Stock: 5, Limit: 2, Buckets: countBuckets + 1}
+	s.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888,
+		Start: now, End: now.Add(time.Hour), CreateTime: now, Stock: 5, Limit: 2, Buckets: countBuckets + 1}
 	s.Flow = New(Deps{Items: s.catalog, Clock: s.clock})
 	return s
 }
