@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"seckill/shared/adapter/system"
 	"seckill/shared/seckill"
 )
 
@@ -129,7 +130,7 @@ func Load(ctx context.Context, client Manager, clock seckill.Clock, id string, s
 			s.values, s.next = values, clock.Now().Add(RefreshEvery-rand.N(spread))
 			return s, nil
 		}
-		if !passing(err) || !pause(ctx, rand.N(min(firstDelay<<n, longestDelay))) {
+		if !passing(err) || !system.Pause(ctx, rand.N(min(firstDelay<<n, longestDelay))) {
 			return nil, err
 		}
 	}
@@ -141,21 +142,6 @@ func passing(err error) bool {
 	return !errors.As(err, &wrong) &&
 		(errors.Is(err, context.DeadlineExceeded) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary ||
 			retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary)
-}
-
-// pause waits. It says false at once when the context's time would be over by then.
-func pause(ctx context.Context, d time.Duration) bool {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
-		return false
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // Of gives a secret's value, "" when its source is empty.

@@ -113,22 +113,6 @@ func httpClient(c aws.HTTPClient, timeout time.Duration) aws.HTTPClient {
 // meet again.
 func jitter(n int) time.Duration { return rand.N(min(firstDelay<<n, longestWait)) }
 
-// pause waits before try n+2. It says false at once when the call's time would be over by then.
-func pause(ctx context.Context, n int) bool {
-	d := jitter(n)
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
-		return false
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
 func (r *Rows) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, r.timeout)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/system"
 )
 
 // maxPage is how many rows one request asks for; DynamoDB ends a page at 1 MB anyway.
@@ -78,7 +79,7 @@ func (r *Rows) GetBatch(ctx context.Context, keys []ledger.Key) ([]ledger.Row, e
 			idle = 0
 			continue
 		}
-		if idle++; idle == tries || !pause(ctx, idle-1) {
+		if idle++; idle == tries || !system.Pause(ctx, jitter(idle-1)) {
 			return nil, fmt.Errorf("dynamoledger: batch of %d reads: %d were never answered", len(keys), count)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/system"
 )
 
 // Transact implements ledger.Rows with one TransactWriteItems, and with up to tries of them while other transactions
@@ -50,7 +51,7 @@ func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 		if canceled != nil {
 			return canceled
 		}
-		if !again || n+1 == tries || !pause(ctx, n) {
+		if !again || n+1 == tries || !system.Pause(ctx, jitter(n)) {
 			return fmt.Errorf("dynamoledger: transaction of %d rows (%s), try %d: %w", len(writes), r.names(writes), n+1, err)
 		}
 	}
