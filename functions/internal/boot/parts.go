@@ -59,6 +59,18 @@ func (b *Boot) Secret(then func(*config.Secrets) error, sources ...config.Source
 	}
 }
 
+// renewed has what depends on secrets made at first, and anew when one of them has changed. What cannot be made leaves
+// the one before in use.
+func renewed[T any](b *Boot, to *atomic.Pointer[T], build func(*config.Secrets) (*T, error), sources ...config.Source) {
+	b.Secret(func(secrets *config.Secrets) error {
+		next, err := build(secrets)
+		if err == nil {
+			to.Store(next)
+		}
+		return err
+	}, sources...)
+}
+
 // Stock opens the stock, and connects to it before the first event.
 func (b *Boot) Stock(s config.Redis) *redisstock.Stock {
 	r := b.runner(s)
@@ -115,17 +127,12 @@ func (b *Boot) Tokens(s config.Tokens) httpapi.Who {
 	for _, src := range s.ByKid() {
 		sources = append(sources, src)
 	}
-	b.Secret(func(secrets *config.Secrets) error {
+	renewed(b, &t.Pointer, func(secrets *config.Secrets) (*jwtauth.Verifier, error) {
 		keys := jwtauth.Keys{Current: string(secrets.Of(s.Current())), ByKid: map[string]string{}}
 		for kid, src := range s.ByKid() {
 			keys.ByKid[kid] = string(secrets.Of(src))
 		}
-		next, err := jwtauth.New(keys, b.Clock)
-		if err != nil {
-			return err
-		}
-		t.Store(next)
-		return nil
+		return jwtauth.New(keys, b.Clock)
 	}, sources...)
 	return t
 }
@@ -144,19 +151,14 @@ func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }
 // Verifier checks the payment provider's notices.
 func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
 	v := &verifier{}
-	b.Secret(func(secrets *config.Secrets) error {
-		var next *alipay.Verifier
-		var err error
+	renewed(b, &v.Pointer, func(secrets *config.Secrets) (next *alipay.Verifier, err error) {
 		if s.Certificates() {
-			next, err = alipay.NewCertVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Own())), string(secrets.Of(s.Root())), b.Clock)
+			own, root := string(secrets.Of(s.Own())), string(secrets.Of(s.Root()))
+			next, err = alipay.NewCertVerifier(s.AppID, s.SellerID, own, root, b.Clock)
 		} else {
 			next, err = alipay.NewVerifier(s.AppID, s.SellerID, string(secrets.Of(s.Public())))
 		}
-		if err != nil {
-			return named(err, config.Alipay{Verifier: s})
-		}
-		v.Store(next)
-		return nil
+		return next, named(err, config.Alipay{Verifier: s})
 	}, s.Public(), s.Own(), s.Root())
 	return v
 }
@@ -177,17 +179,15 @@ type Provider interface {
 	seckill.Bills
 }
 
-// Signer opens what signs pay strings: no certificate of Alipay's that ended keeps it from that.
+// Signer opens what signs pay strings. It is handed neither Alipay's key nor its certificate: whatever becomes of them, it signs.
 func (b *Boot) Signer(s config.Alipay) seckill.Signer {
 	p := &signer{}
-	b.Secret(func(secrets *config.Secrets) error {
-		next, err := alipay.NewSigner(b.alipay(s, secrets))
-		if err != nil {
-			return named(err, s)
-		}
-		p.Store(next)
-		return nil
-	}, s.Private(), s.Public(), s.App(), s.Own(), s.Root())
+	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Signer, error) {
+		c := b.alipay(s, secrets)
+		c.AlipayPublicKey, c.AlipayCert = "", ""
+		next, err := alipay.NewSigner(c)
+		return next, named(err, s)
+	}, s.Private(), s.App(), s.Root())
 	return p
 }
 
@@ -208,19 +208,18 @@ func (b *Boot) alipay(s config.Alipay, secrets *config.Secrets) alipay.Config {
 // Payments opens the payment provider.
 func (b *Boot) Payments(s config.Alipay) Provider {
 	p := &payments{}
-	b.Secret(func(secrets *config.Secrets) error {
+	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Client, error) {
 		next, err := alipay.New(b.alipay(s, secrets))
-		if err != nil {
-			return named(err, s)
-		}
-		p.Store(next)
-		return nil
+		return next, named(err, s)
 	}, s.Private(), s.Public(), s.App(), s.Own(), s.Root())
 	return p
 }
 
-// named says which variable an error of package alipay is about.
+// named says which variable an error of package alipay is about; nil stays nil.
 func named(err error, s config.Alipay) error {
+	if err == nil {
+		return nil
+	}
 	var wrong *alipay.SettingError
 	if !errors.As(err, &wrong) {
 		return fmt.Errorf("settings: %w", err)
