@@ -88,18 +88,23 @@ func KeyedOrderID(item, user, key string) string {
 func RandomOrderID(item string, entropy [17]byte) string { return orderID(item, entropy[:]) }
 
 func orderID(item string, name []byte) string {
-	return "o" + idEncoding.EncodeToString(name)[:idName] + itemTag(item)
+	return "o" + idEncoding.EncodeToString(name)[:idName] + ItemTag(item)
 }
 
-// itemTag is what an order id says of its item: 25 bits of a hash.
-func itemTag(item string) string {
+// ItemTag is what an order id says of its item: 25 bits of a hash. One of 33 million other items has the same.
+func ItemTag(item string) string {
 	sum := sha256.Sum256([]byte(item))
 	return idEncoding.EncodeToString(sum[:4])[:idTag]
 }
 
-// OrderMayBeOf says whether an order with this id may be of the item: true for its item, false for nearly every other one (one of 33 million is
-// taken for it). False for each item when the id does not say any: then only the ledger knows the order.
-func OrderMayBeOf(id, item string) bool { return len(id) == idFull && id[idOld:] == itemTag(item) }
+// OrderTag is the ItemTag of the item that an order with this id is of, "" when the id says none: then only the ledger knows
+// the order.
+func OrderTag(id string) string {
+	if len(id) != idFull {
+		return ""
+	}
+	return id[idOld:]
+}
 
 // ValidOrderID says whether s has an order id's form, of today or from before ids said their item.
 func ValidOrderID(s string) bool {

@@ -193,7 +193,7 @@ func TestOrderIDs(t *testing.T) {
 			t.Errorf("another item, user or key makes the same order %s", a)
 		}
 	}
-	if r := RandomOrderID("1001", [17]byte{0: 255, 16: 255}); !ValidOrderID(r) || !OrderMayBeOf(r, "1001") {
+	if r := RandomOrderID("1001", [17]byte{0: 255, 16: 255}); !ValidOrderID(r) || OrderTag(r) != ItemTag("1001") {
 		t.Errorf("random id %q is not a valid order id", r)
 	}
 	for _, bad := range []string{"", "o", a + "a", a[:31], a[:28], a[:26], "x" + a[1:], a[:31] + "A", a[:31] + "1", a[:26] + "1"} {
@@ -201,12 +201,12 @@ func TestOrderIDs(t *testing.T) {
 			t.Errorf("ValidOrderID(%q)", bad)
 		}
 	}
-	if old := a[:27]; !ValidOrderID(old) || OrderMayBeOf(old, "1001") {
-		t.Errorf("%q, as ids were before they said their item: valid %t, of the item %t", old, ValidOrderID(old), OrderMayBeOf(old, "1001"))
+	if old := a[:27]; !ValidOrderID(old) || OrderTag(old) != "" {
+		t.Errorf("%q, as ids were before they said their item: valid %t, tag %q", old, ValidOrderID(old), OrderTag(old))
 	}
 	others := 0
 	for item := range 10_000 {
-		if id := strconv.Itoa(item + 1); OrderMayBeOf(a, id) != (id == "1001") {
+		if id := strconv.Itoa(item + 1); (OrderTag(a) == ItemTag(id)) != (id == "1001") {
 			others++
 		}
 	}

@@ -152,14 +152,14 @@ func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, erro
 // items one is asked, for an id that is made up mostly none.
 func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, error) {
 	now := f.Clock.Now()
-	items, err := f.current(ctx, now)
+	all, err := f.current(ctx, now)
 	if err != nil {
 		return seckill.Order{}, err
 	}
 	unsure := false
-	for i := range items {
-		it := &items[i]
-		if !it.Loadable(now) || !seckill.OrderMayBeOf(id, it.ID) {
+	for _, i := range all.byTag()[seckill.OrderTag(id)] {
+		it := &all.items[i]
+		if !it.Loadable(now) {
 			continue
 		}
 		r, err := f.Stock.Queued(ctx, it.ID, user, id)

@@ -31,7 +31,7 @@ func (c *counting) Queued(ctx context.Context, item, user, order string) (seckil
 var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
 // setup has this many items on sale.
-func setup(t *testing.T, items int) (*shop.Flow, *counting) {
+func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	t.Helper()
 	clock, stock, list := memory.NewClock(start.Add(time.Minute)), &counting{Stock: redisstock.New(memory.NewRedis())}, memory.NewItems()
 	rows := memory.NewRows(memory.RowsOptions{Clock: clock})
@@ -93,5 +93,17 @@ func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkMadeUpOrder is what an id that somebody made up costs among 1,000 items on sale.
+func BenchmarkMadeUpOrder(b *testing.B) {
+	f, _ := setup(b, seckill.MaxItems)
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := f.Order(ctx, "7", "oaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"); err == nil {
+			b.Fatal("an order that nobody placed")
+		}
 	}
 }

@@ -38,14 +38,31 @@ type Flow struct {
 	items *itemcache.Cache
 
 	mu     sync.Mutex
-	list   []seckill.Item // shared, not to be changed
-	listAt time.Time
+	list   *list
 	levels map[string]level
 	// prepared has pay strings by order: signing one costs a millisecond, a page asks twice a second, and an order's never changes.
 	prepared map[string]string
 
 	described     map[string]description // by item
 	describedSize int                    // bytes
+}
+
+// list is the items as they were read; nothing in it is to be changed.
+type list struct {
+	items []seckill.Item
+	at    time.Time
+	byTag func() map[string][]int // places of items by what an order id says of them, counted when first asked for
+}
+
+func newList(items []seckill.Item, at time.Time) *list {
+	return &list{items, at, sync.OnceValue(func() map[string][]int {
+		out := make(map[string][]int, len(items))
+		for i := range items {
+			tag := seckill.ItemTag(items[i].ID)
+			out[tag] = append(out[tag], i)
+		}
+		return out
+	})}
 }
 
 type level struct {
@@ -79,7 +96,7 @@ func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState
 		return nil, seckill.AsError(err)
 	}
 	var chosen []seckill.Item
-	for _, it := range all {
+	for _, it := range all.items {
 		if it.StateAt(now) == state {
 			chosen = append(chosen, it)
 		}
@@ -100,21 +117,22 @@ func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState
 }
 
 // current gives the items that have not ended, or whose last reservations may still wait to be placed, read at most a second ago.
-func (f *Flow) current(ctx context.Context, now time.Time) ([]seckill.Item, error) {
+func (f *Flow) current(ctx context.Context, now time.Time) (*list, error) {
 	f.mu.Lock()
-	list, at := f.list, f.listAt
+	known := f.list
 	f.mu.Unlock()
-	if !at.IsZero() && itemcache.Fresh(at, now) {
-		return list, nil
+	if known != nil && itemcache.Fresh(known.at, now) {
+		return known, nil
 	}
-	list, err := f.Items.List(ctx, now.Add(-seckill.MaxUnplaced))
+	items, err := f.Items.List(ctx, now.Add(-seckill.MaxUnplaced))
 	if err != nil && !errors.Is(err, seckill.ErrUnreadable) { // which stage tells, each minute
 		return nil, err
 	}
+	read := newList(items, now)
 	f.mu.Lock()
-	f.list, f.listAt = list, now
+	f.list = read
 	f.mu.Unlock()
-	return list, nil
+	return read, nil
 }
 
 // left is how many units can be bought, at most a second old. The ledger answers when the stock cannot, unless the item is large.
