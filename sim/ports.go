@@ -285,6 +285,22 @@ func (t Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description)
 	return t.Hook("items.Put", func() error { return t.Next.Put(ctx, it, d) })
 }
 
+func (t Items) ListVersion(ctx context.Context) (int64, error) {
+	return get(t.Hook, "items.ListVersion", func() (int64, error) { return t.Next.ListVersion(ctx) })
+}
+
+func (t Items) ReadList(ctx context.Context, version int64) (seckill.List, error) {
+	return get(t.Hook, "items.ReadList", func() (seckill.List, error) { return t.Next.ReadList(ctx, version) })
+}
+
+func (t Items) Published(ctx context.Context) (seckill.List, error) {
+	return get(t.Hook, "items.Published", func() (seckill.List, error) { return t.Next.Published(ctx) })
+}
+
+func (t Items) Publish(ctx context.Context, l seckill.List) error {
+	return t.Hook("items.Publish", func() error { return t.Next.Publish(ctx, l) })
+}
+
 func (q Queue) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {
 	return q.Hook(q.Name+".Send", func() error { return q.Next.Send(ctx, m, delay) })
 }

@@ -200,8 +200,8 @@ func (l *Listing) Validate() error {
 type Items interface {
 	// Get reads one item consistently. CodeItemUnknown; Fault.
 	Get(ctx context.Context, id string) (Item, error)
-	// List gives the items that end after the given time, at most MaxItems, in no order. It may lag. ErrUnreadable: the list has every item
-	// but those whose rows cannot be read. Fault.
+	// List gives the items that end after the given time, at most MaxItems, in no order. An item is as it was when List began, or newer.
+	// It reads the whole table: for schedules. ErrUnreadable: the list has every item but those whose rows cannot be read. Fault.
 	List(ctx context.Context, endsAfter time.Time) ([]Item, error)
 	// Description reads an item's description as it was with this version of the item, its Described, or a later one. ErrUnreadable: what is
 	// there is older, or cannot be read; Fault.
@@ -209,4 +209,5 @@ type Items interface {
 	// Put makes an item, or replaces the one with version it.Version-1, together with its description; nil: the description stays as it
 	// is. ErrStateChanged when there is another version, or one whose Described is another; CodeInvalid; Fault.
 	Put(ctx context.Context, it Item, d *Description) error
+	Lists
 }

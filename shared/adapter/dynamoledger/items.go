@@ -51,11 +51,11 @@ func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
 }
 
 // List implements seckill.Items: the soonest to end first, and of more than MaxItems the later ones are left out. It
-// reads the whole table, so it is for schedules and caches; a table of more than 64 MB is an error.
+// reads the whole table, so it is for schedules; a table of more than 64 MB is an error.
 func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
 	ctx, cancel := t.rows.bound(ctx)
 	defer cancel()
-	in := &dynamodb.ScanInput{TableName: t.rows.name(TableItems), FilterExpression: aws.String("#end > :after"),
+	in := &dynamodb.ScanInput{TableName: t.rows.name(TableItems), ConsistentRead: aws.Bool(true), FilterExpression: aws.String("#end > :after"),
 		ExpressionAttributeNames:  map[string]string{"#end": "end"},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":after": number(endsAfter.UnixMilli())}}
 	var all []seckill.Item

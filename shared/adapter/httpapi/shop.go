@@ -13,9 +13,9 @@ import (
 
 // Shop is what shoppers look at, and cancel. Pages count from 1.
 type Shop interface {
-	// Live lists items on sale, Upcoming those not started.
-	Live(ctx context.Context, page, size int) ([]shop.View, error)
-	Upcoming(ctx context.Context, page, size int) ([]shop.View, error)
+	// Live lists items on sale, Upcoming those not started. CodeNotReady.
+	Live(ctx context.Context, page, size int) (shop.Page, error)
+	Upcoming(ctx context.Context, page, size int) (shop.Page, error)
 	// Detail gives one item. CodeItemUnknown.
 	Detail(ctx context.Context, item string) (shop.View, error)
 	// Newest says where the user's newest order of an item is. CodeItemUnknown, CodeNotReady.
@@ -59,7 +59,7 @@ type healthJSON struct {
 	CashierURL string `json:"cashier_url,omitempty"`
 }
 
-func (s *shopper) list(views func(ctx context.Context, page, size int) ([]shop.View, error)) endpoint {
+func (s *shopper) list(views func(ctx context.Context, page, size int) (shop.Page, error)) endpoint {
 	return func(r *http.Request, _ string) (answer, error) {
 		page, size, err := pageOf(r)
 		if err != nil {
@@ -70,13 +70,14 @@ func (s *shopper) list(views func(ctx context.Context, page, size int) ([]shop.V
 			return answer{}, err
 		}
 		now := s.flow.Now()
-		out := make([]itemJSON, len(found))
-		for i := range found {
-			out[i] = newItem(&found[i], now)
+		out := make([]itemJSON, len(found.Items))
+		for i := range found.Items {
+			out[i] = newItem(&found.Items[i], now)
 		}
 		return encode(cacheShared, struct {
 			Items []itemJSON `json:"seckills"`
-		}{out})
+			AsOf  string     `json:"as_of,omitempty"`
+		}{out, optional(found.AsOf)})
 	}
 }
 

@@ -34,6 +34,7 @@ type stubs struct {
 	err      error // what every flow answers, if not nil
 	panic    any
 	views    []shop.View
+	asOf     time.Time
 	status   shop.Status
 	orders   []shop.OrderView
 	purchase buy.Purchase
@@ -67,12 +68,12 @@ func (s *stubs) Notify(_ context.Context, form url.Values) error {
 	return s.called()
 }
 
-func (s *stubs) Live(_ context.Context, page, size int) ([]shop.View, error) {
+func (s *stubs) Live(_ context.Context, page, size int) (shop.Page, error) {
 	s.page = [2]int{page, size}
-	return s.views, s.called()
+	return shop.Page{Items: s.views, AsOf: s.asOf}, s.called()
 }
 
-func (s *stubs) Upcoming(ctx context.Context, page, size int) ([]shop.View, error) {
+func (s *stubs) Upcoming(ctx context.Context, page, size int) (shop.Page, error) {
 	return s.Live(ctx, page, size)
 }
 

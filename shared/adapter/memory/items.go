@@ -11,10 +11,11 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Items is the table of items, and the catalog of their descriptions. It is safe for use by several goroutines.
+// Items is the table of items, and the catalog of their descriptions and the published list. It is safe for use by several goroutines.
 type Items struct {
 	mu   sync.RWMutex
 	rows map[string]seckill.Listing
+	list seckill.List
 }
 
 // NewItems makes an empty table.

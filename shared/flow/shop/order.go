@@ -15,7 +15,7 @@ func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
 	if !seckill.ValidItemID(item) {
 		return Status{}, seckill.Refuse(seckill.CodeItemUnknown)
 	}
-	it, _, err := f.items.Get(ctx, item)
+	it, _, err := f.item(ctx, item)
 	if err != nil {
 		return Status{}, seckill.AsError(err)
 	}
@@ -152,13 +152,12 @@ func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, erro
 // items one is asked, for an id that is made up mostly none.
 func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, error) {
 	now := f.Clock.Now()
-	all, err := f.current(ctx, now)
+	list, asOf, err := f.list.current(ctx)
 	if err != nil {
 		return seckill.Order{}, err
 	}
-	unsure := false
-	for _, i := range all.byTag()[seckill.OrderTag(id)] {
-		it := &all.items[i]
+	unsure := !asOf.IsZero() // an item may have been added since
+	for _, it := range list.byTag[seckill.OrderTag(id)] {
 		if !it.Loadable(now) {
 			continue
 		}
@@ -190,11 +189,11 @@ var errNotReady = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill
 var errUnknownOrder = seckill.Refuse(seckill.CodeOrderUnknown)
 
 func (f *Flow) view(ctx context.Context, o seckill.Order) (OrderView, error) {
-	it, _, err := f.items.Get(ctx, o.Item)
+	it, asOf, err := f.item(ctx, o.Item)
 	if err != nil {
 		return OrderView{}, err
 	}
-	v := OrderView{Order: o, Item: f.look(ctx, it, f.Clock.Now())}
+	v := OrderView{Order: o, Item: f.look(ctx, it, asOf, f.Clock.Now())}
 	if o.Payable(f.Clock.Now()) {
 		v.PayString, err = f.prepare(o)
 	}

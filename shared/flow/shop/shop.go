@@ -1,8 +1,8 @@
 package shop
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -36,9 +36,9 @@ type Deps struct {
 type Flow struct {
 	Deps
 	items *itemcache.Cache
+	list  *list
 
 	mu     sync.Mutex
-	list   *list
 	levels map[string]level
 	// prepared has pay strings by order: signing one costs a millisecond, a page asks twice a second, and an order's never changes.
 	prepared map[string]string
@@ -47,116 +47,96 @@ type Flow struct {
 	describedSize int                    // bytes
 }
 
-// list is the items as they were read; nothing in it is to be changed.
-type list struct {
-	items []seckill.Item
-	at    time.Time
-	byTag func() map[string][]int // places of items by what an order id says of them, counted when first asked for
-}
-
-func newList(items []seckill.Item, at time.Time) *list {
-	return &list{items, at, sync.OnceValue(func() map[string][]int {
-		out := make(map[string][]int, len(items))
-		for i := range items {
-			tag := seckill.ItemTag(items[i].ID)
-			out[tag] = append(out[tag], i)
-		}
-		return out
-	})}
-}
-
 type level struct {
-	left int
-	at   time.Time
+	left  int
+	asOf  time.Time
+	asked time.Time // when last; asOf is older when nobody could say
 }
 
 // New makes an instance.
 func New(d Deps) *Flow {
-	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), levels: map[string]level{}, prepared: map[string]string{},
+	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), list: newList(d.Items, d.Clock), levels: map[string]level{}, prepared: map[string]string{},
 		described: map[string]description{}}
 }
 
 // Now is the server's time.
 func (f *Flow) Now() time.Time { return f.Clock.Now() }
 
-// Live lists items on sale, newest start first, a page of size items; page counts from 1. A sold-out item stays.
-func (f *Flow) Live(ctx context.Context, page, size int) ([]View, error) {
-	return f.page(ctx, page, size, seckill.ItemOnline, func(a, b seckill.Item) int { return b.Start.Compare(a.Start) })
+// Live lists items on sale, newest start first, a page of size items; page counts from 1. A sold-out item stays. CodeNotReady: no list was
+// published yet; faults when none is known that is less than a minute old.
+func (f *Flow) Live(ctx context.Context, page, size int) (Page, error) {
+	return f.page(ctx, page, size, seckill.ItemOnline, func(a, b *seckill.Item) int { return b.Start.Compare(a.Start) })
 }
 
-// Upcoming lists items not started yet, soonest first.
-func (f *Flow) Upcoming(ctx context.Context, page, size int) ([]View, error) {
-	return f.page(ctx, page, size, seckill.ItemWaiting, func(a, b seckill.Item) int { return a.Start.Compare(b.Start) })
+// Upcoming lists items not started yet, soonest first. Errors as Live.
+func (f *Flow) Upcoming(ctx context.Context, page, size int) (Page, error) {
+	return f.page(ctx, page, size, seckill.ItemWaiting, func(a, b *seckill.Item) int { return a.Start.Compare(b.Start) })
 }
 
-func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState, order func(a, b seckill.Item) int) ([]View, error) {
-	now := f.Clock.Now()
-	all, err := f.current(ctx, now)
+func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState, order func(a, b *seckill.Item) int) (Page, error) {
+	list, asOf, err := f.list.current(ctx)
 	if err != nil {
-		return nil, seckill.AsError(err)
+		return Page{}, seckill.AsError(err)
 	}
-	var chosen []seckill.Item
-	for _, it := range all.items {
-		if it.StateAt(now) == state {
-			chosen = append(chosen, it)
+	now := f.Clock.Now()
+	var chosen []*seckill.Item
+	for i := range list.items {
+		if list.items[i].StateAt(now) == state {
+			chosen = append(chosen, &list.items[i])
 		}
 	}
-	slices.SortFunc(chosen, func(a, b seckill.Item) int {
-		if c := order(a, b); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	slices.SortFunc(chosen, func(a, b *seckill.Item) int { return cmp.Or(order(a, b), strings.Compare(a.ID, b.ID)) })
 	from := min((page-1)*size, len(chosen))
 	chosen = chosen[from:min(from+size, len(chosen))]
-	out := make([]View, len(chosen))
+	out := Page{Items: make([]View, len(chosen)), AsOf: asOf}
 	for i := range chosen {
-		out[i] = f.look(ctx, &chosen[i], now)
+		out.Items[i] = f.look(ctx, chosen[i], asOf, now)
+		out.AsOf = older(out.AsOf, out.Items[i].AsOf)
 	}
 	return out, nil
 }
 
-// current gives the items that have not ended, or whose last reservations may still wait to be placed, read at most a second ago.
-func (f *Flow) current(ctx context.Context, now time.Time) (*list, error) {
-	f.mu.Lock()
-	known := f.list
-	f.mu.Unlock()
-	if known != nil && itemcache.Fresh(known.at, now) {
-		return known, nil
+// older gives the earlier of two moments, of which either may be zero: now.
+func older(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
 	}
-	items, err := f.Items.List(ctx, now.Add(-seckill.MaxUnplaced))
-	if err != nil && !errors.Is(err, seckill.ErrUnreadable) { // which stage tells, each minute
-		return nil, err
-	}
-	read := newList(items, now)
-	f.mu.Lock()
-	f.list = read
-	f.mu.Unlock()
-	return read, nil
+	return a
 }
 
-// left is how many units can be bought, at most a second old. The ledger answers when the stock cannot, unless the item is large.
-func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) int {
+// item gives an item by the list, or by its row when it is in no list: long over, or not published yet. asOf as in View. CodeItemUnknown.
+func (f *Flow) item(ctx context.Context, id string) (it *seckill.Item, asOf time.Time, err error) {
+	if list, asOf, err := f.list.current(ctx); err == nil && list.byID[id] != nil {
+		return list.byID[id], asOf, nil
+	}
+	it, _, err = f.items.Get(ctx, id)
+	return it, time.Time{}, err
+}
+
+// left is how many units can be bought, and as of when if that is not now. The ledger answers when the stock cannot, unless the item is large.
+func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) (int, time.Time) {
 	f.mu.Lock()
 	l, ok := f.levels[it.ID]
 	f.mu.Unlock()
-	if ok && itemcache.Fresh(l.at, now) {
-		return l.left
+	if !ok || !itemcache.Fresh(l.asked, now) {
+		// When nobody can say, what was known last stays, or all of it, as when the sale began: a list is no promise.
+		if left, err := f.count(ctx, it, now); err == nil {
+			l.left, l.asOf = left, now
+		} else if !ok {
+			l.left, l.asOf = it.Stock, it.Start
+		}
+		l.asked = now // a failure is remembered as long, or a crowd would ask again at each look
+		f.mu.Lock()
+		if len(f.levels) >= maxLevels {
+			clear(f.levels)
+		}
+		f.levels[it.ID] = l
+		f.mu.Unlock()
 	}
-	// When nobody can say, what was known last stays, or all of it: a list is no promise.
-	if left, err := f.count(ctx, it, now); err == nil {
-		l.left = left
-	} else if !ok {
-		l.left = it.Stock
+	if l.asOf.Equal(l.asked) {
+		return l.left, time.Time{}
 	}
-	l.at = now // a failure is remembered as long, or a crowd would ask again at each look
-	f.mu.Lock()
-	if len(f.levels) >= maxLevels {
-		clear(f.levels)
-	}
-	f.levels[it.ID] = l
-	f.mu.Unlock()
-	return l.left
+	return l.left, l.asOf
 }
 
 // countBuckets is up to how many partitions of an item a look may read when the stock cannot answer.
@@ -189,14 +169,17 @@ func (f *Flow) Detail(ctx context.Context, id string) (View, error) {
 	if !seckill.ValidItemID(id) {
 		return View{}, seckill.Refuse(seckill.CodeItemUnknown)
 	}
-	it, _, err := f.items.Get(ctx, id)
+	it, asOf, err := f.item(ctx, id)
 	if err != nil {
 		return View{}, seckill.AsError(err)
 	}
-	return f.look(ctx, it, f.Clock.Now()), nil
+	return f.look(ctx, it, asOf, f.Clock.Now()), nil
 }
 
 // look gives an item as shoppers see it.
-func (f *Flow) look(ctx context.Context, it *seckill.Item, now time.Time) View {
-	return View{Item: *it, Description: f.describe(ctx, it), Left: f.left(ctx, it, now)}
+func (f *Flow) look(ctx context.Context, it *seckill.Item, asOf, now time.Time) View {
+	v := View{Item: *it, Description: f.describe(ctx, it)}
+	v.Left, v.AsOf = f.left(ctx, it, now)
+	v.AsOf = older(v.AsOf, asOf)
+	return v
 }

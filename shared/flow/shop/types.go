@@ -13,6 +13,14 @@ type View struct {
 	Item        seckill.Item
 	Description seckill.Description
 	Left        int // units left
+	// AsOf is when all this was certainly so, when that is more than a moment ago, because what can say more could not be asked; else zero.
+	AsOf time.Time
+}
+
+// Page is a page of a list. AsOf is that of what is oldest in it, as in View.
+type Page struct {
+	Items []View
+	AsOf  time.Time
 }
 
 // Status is where a shopper's newest order of an item is.

@@ -54,6 +54,7 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, e
 			return out, fmt.Errorf("item %s: %w", items[i].ID, err)
 		}
 	}
+	_ = f.publish(ctx) // or the next run does
 	return out, nil
 }
 

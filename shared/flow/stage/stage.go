@@ -1,6 +1,6 @@
 // Package stage brings items into the stock ahead of their sale, writes their state there again each minute, and removes them long after. It
-// also carries out the operator's import, stop, resume and added stock. In: a schedule (each minute), the operator. It touches items and
-// stock, nothing else.
+// also carries out the operator's import, stop, resume and added stock, and publishes the list that pages show. In: a schedule (each minute),
+// the operator. It touches items and stock, nothing else.
 package stage
 
 import (
@@ -35,11 +35,15 @@ type Flow struct{ Deps }
 // New makes an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Run looks at every item once. A run whose time is up ends; each begins with another item than the last, so that none is left out for ever.
+// Run publishes the list, and looks at every item once. A run whose time is up ends; each begins with another item than the last, so that
+// none is left out for ever.
 func (f *Flow) Run(ctx context.Context) error {
 	now := f.Clock.Now()
 	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded-removing))
 	errs := []error{err}
+	if err := f.publish(ctx); err != nil && !errors.Is(err, seckill.ErrUnreadable) { // which List has told
+		errs = append(errs, fmt.Errorf("publish the list: %w", err))
+	}
 	for i := range items {
 		if ctx.Err() != nil {
 			return errors.Join(append(errs, ctx.Err())...)
@@ -117,6 +121,7 @@ func (f *Flow) change(ctx context.Context, id string, edit func(*seckill.Item) b
 			}
 		}
 		err = f.Stock.Assert(ctx, it)
+		_ = f.publish(ctx) // what is bought does not depend on it, and the next run publishes, or tells why it cannot
 		if errors.Is(err, seckill.ErrNotInstalled) {
 			if !it.Loadable(f.Clock.Now()) {
 				return nil // far from its sale: stage will load this version

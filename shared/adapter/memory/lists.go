@@ -1,0 +1,58 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"seckill/shared/seckill"
+)
+
+// ListVersion gives the version of the list that was published last. Only a cancelled context is an error.
+func (t *Items) ListVersion(ctx context.Context) (int64, error) {
+	l, err := t.Published(ctx)
+	return l.Version, err
+}
+
+// ReadList gives the list that was published last. ErrUnreadable: it is older than asked; a cancelled context.
+func (t *Items) ReadList(ctx context.Context, version int64) (seckill.List, error) {
+	l, err := t.Published(ctx)
+	if err == nil && l.Version < version {
+		return seckill.List{}, &seckill.Unreadable{Table: "catalog", PK: "list", Why: fmt.Sprintf(" is of version %d, want %d", l.Version, version)}
+	}
+	return l, err
+}
+
+// Published gives the list that was published last. Only a cancelled context is an error.
+func (t *Items) Published(ctx context.Context) (seckill.List, error) {
+	if err := ctx.Err(); err != nil {
+		return seckill.List{}, err
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return cloneList(t.list), nil
+}
+
+// Publish replaces the list of the version before. CodeInvalid over MaxItems; ErrStateChanged; a cancelled context.
+func (t *Items) Publish(ctx context.Context, l seckill.List) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(l.Items) > seckill.MaxItems {
+		return seckill.Invalid("list", fmt.Sprintf("at most %d items", seckill.MaxItems))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if l.Version != t.list.Version+1 {
+		return seckill.ErrStateChanged
+	}
+	t.list = cloneList(l)
+	return nil
+}
+
+func cloneList(l seckill.List) seckill.List {
+	out := seckill.List{Version: l.Version}
+	for _, it := range l.Items {
+		out.Items = append(out.Items, cloneItem(it))
+	}
+	return out
+}
