@@ -415,6 +415,9 @@ func (w *World) Converged() error {
 			return err
 		}
 	}
+	if err := w.checkListed(); err != nil {
+		return err
+	}
 	return w.reconciled()
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seckill/shared/flow/buy"
+	"seckill/shared/flow/shop"
 	"seckill/shared/seckill"
 )
 
@@ -41,15 +42,23 @@ func (s *Sim) poison(a uint64) {
 
 func oddOrder(n int) string { return seckill.KeyedOrderID("4040", "66", strconv.Itoa(n)) }
 
+// lookAt judges a page, unless clocks jump: then a second is not one.
+func (s *Sim) lookAt(ctx context.Context, list func(ctx context.Context, page, size int) (shop.Page, error)) {
+	asked := s.Clock.Now()
+	if page, err := list(ctx, 1, 10); err == nil && !s.plan.Faults[ClockJump] {
+		s.checkPage(asked, page)
+	}
+}
+
 // browse has a shopper look around.
 func (s *Sim) browse(t Act) {
 	s.spawn(t.ID, t.Kind, "shopper browses", t.A, func(i *Instance) {
 		ctx := context.Background()
 		switch pick(t.A, 8, 4) {
 		case 0:
-			_, _ = i.Shop.Live(ctx, 1, 10)
+			s.lookAt(ctx, i.Shop.Live)
 		case 1:
-			_, _ = i.Shop.Upcoming(ctx, 1, 10)
+			s.lookAt(ctx, i.Shop.Upcoming)
 		case 2:
 			_, _ = i.Shop.Detail(ctx, s.pickItem(t.A).ID)
 		default:

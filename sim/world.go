@@ -46,11 +46,13 @@ type World struct {
 	lag      time.Duration // of indexes
 	gone     bool          // the provider never sends a lost notify again
 
-	items  *memory.Items
-	stock  seckill.Stock
-	ledger seckill.Ledger
-	ids    *system.IDs
-	truth  *truth
+	items *memory.Items
+	// publications are the lists that were published, the first one first.
+	publications []publication
+	stock        seckill.Stock
+	ledger       seckill.Ledger
+	ids          *system.IDs
+	truth        *truth
 
 	odd        map[string]bool      // bodies of messages with which nobody can do anything
 	touched    bool                 // a script ran since the last Check
@@ -343,7 +345,7 @@ func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
 }
 
 func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c seckill.Queue, p *Provider) *Instance {
-	st, it := Stock{w.stock, hook}, Items{w.items, hook}
+	st, it := Stock{w.stock, hook}, Items{published{w.items, w}, hook}
 	orders, closings := Queue{"orders", o, hook}, Queue{"closings", c, hook}
 	pay := Payments{p, hook}
 	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: clock, IDs: w.ids, Meter: w.Events})

@@ -41,6 +41,11 @@ func Run(t *testing.T, open func(t *testing.T) seckill.Items) {
 		{"what is put without a description keeps the one it had", testDescriptionStays},
 		{"an item and its description are written together or not at all", testTogether},
 		{"of concurrent writers one's item and description win", testConcurrentDescriptions},
+		{"a list is read as it was published", testPublish},
+		{"only the next version of the list is published", testPublishVersions},
+		{"of concurrent publications of one version one wins", testConcurrentPublish},
+		{"a list holds MaxItems and no more", testLongestList},
+		{"a cancelled context publishes and reads no list", testListCancelled},
 		{"callers share no memory with the tables", testNoSharing},
 	}
 	for _, tt := range tests {

@@ -160,19 +160,22 @@ func TestPagesShowDescriptions(t *testing.T) {
 	s.Stock = unknown{}
 	s.item.Start = s.item.Start.Add(-time.Hour)
 	s.put(t, "")
+	if err := s.Publish(t.Context(), seckill.List{Version: 1, Items: []seckill.Item{s.item}}); err != nil {
+		t.Fatal(err)
+	}
 	list, err := s.Live(t.Context(), 1, 10)
 	detail, derr := s.Detail(t.Context(), s.item.ID)
 	order, oerr := s.view(t.Context(), seckill.Order{Item: s.item.ID, State: seckill.Paid})
 	if err := errors.Join(err, derr, oerr); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range slices.Concat(list, []View{detail, order.Item}) {
+	for _, v := range slices.Concat(list.Items, []View{detail, order.Item}) {
 		if v.Description.Detail != "first" || v.Item.ID != s.item.ID {
 			t.Errorf("%+v, want the description", v)
 		}
 	}
-	if len(list) != 1 || s.reads != 1 {
-		t.Errorf("%d items listed, %d reads, want 1 and 1", len(list), s.reads)
+	if len(list.Items) != 1 || s.reads != 1 {
+		t.Errorf("%d items listed, %d reads, want 1 and 1", len(list.Items), s.reads)
 	}
 }
 

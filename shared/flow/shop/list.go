@@ -13,14 +13,14 @@ import (
 const maxAge = time.Minute
 
 // list is an instance's memory of the published list. It asks once a second, in one request, whether there is a newer one; the others go on with
-// the one that is known. Safe for concurrent use.
+// the one that is known, and read for themselves only when there is none. Safe for concurrent use; no lock is held during a read.
 type list struct {
 	lists seckill.Lists
 	clock seckill.Clock
 
-	reading sync.Mutex // held by the request that reads
 	mu      sync.Mutex
 	known   *known // nil: none
+	reading bool   // a request is
 	tried   time.Time
 	failed  error // the last try's
 }
@@ -43,56 +43,56 @@ var errUnpublished = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time
 // current gives the list, and as of when when it is not from a moment ago. CodeNotReady: none was published yet; a fault.
 func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 	now := l.clock.Now()
-	if k, asOf, err, ok := l.recall(now); ok {
-		return k, asOf, err
-	}
-	if !l.reading.TryLock() {
-		if k := l.usable(now); k != nil {
-			if now.Sub(k.asOf) < 2*seckill.ItemFresh { // a read takes its time
-				return k, time.Time{}, nil
-			}
-			return k, k.asOf, nil
-		}
-		l.reading.Lock() // a first request waits with the one that reads
-	}
-	defer l.reading.Unlock()
-	now = l.clock.Now()
-	if k, asOf, err, ok := l.recall(now); ok {
-		return k, asOf, err
-	}
-	k, err := l.read(ctx, now)
 	l.mu.Lock()
-	l.tried, l.failed = now, err
-	if err == nil {
-		l.known = k
+	old := l.usable(now)
+	switch {
+	case !l.tried.IsZero() && itemcache.Fresh(l.tried, now):
+		defer l.mu.Unlock()
+		return l.last(now)
+	case l.reading && old != nil:
+		defer l.mu.Unlock()
+		if now.Sub(old.asOf) < 2*seckill.ItemFresh { // a read takes its time
+			return old, time.Time{}, nil
+		}
+		return old, old.asOf, nil
 	}
+	l.reading = true
+	latest := l.known
 	l.mu.Unlock()
-	k, asOf, err, _ := l.recall(now)
-	return k, asOf, err
+
+	k, err := l.read(ctx, now, latest)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reading = false
+	switch {
+	case err == nil && (l.known == nil || k.version >= l.known.version):
+		l.known, l.tried, l.failed = k, now, nil
+	case err != nil && ctx.Err() == nil: // it is not the caller who gave up
+		now = l.clock.Now() // remembered from its end, or each request in turn would wait as long
+		l.tried, l.failed = now, err
+	case err != nil:
+		return nil, time.Time{}, err
+	}
+	return l.last(now)
 }
 
-// recall answers without a read, when there was one less than a second ago.
-func (l *list) recall(now time.Time) (k *known, asOf time.Time, err error, ok bool) {
-	l.mu.Lock()
-	tried, failed := l.tried, l.failed
-	l.mu.Unlock()
-	if tried.IsZero() || !itemcache.Fresh(tried, now) {
-		return nil, time.Time{}, nil, false
-	}
-	k = l.usable(now)
+// last answers by the last try.
+func (l *list) last(now time.Time) (*known, time.Time, error) {
+	k := l.usable(now)
 	switch {
+	case k == nil && l.failed == nil:
+		return nil, time.Time{}, errUnpublished
 	case k == nil:
-		return nil, time.Time{}, failed, true
-	case failed != nil:
-		return k, k.asOf, nil, true
+		return nil, time.Time{}, l.failed
+	case l.failed != nil:
+		return k, k.asOf, nil
 	}
-	return k, time.Time{}, nil, true
+	return k, time.Time{}, nil
 }
 
 // usable gives what is known, unless it is too old to be shown.
 func (l *list) usable(now time.Time) *known {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.known == nil {
 		return nil
 	}
@@ -102,14 +102,12 @@ func (l *list) usable(now time.Time) *known {
 	return l.known
 }
 
-func (l *list) read(ctx context.Context, now time.Time) (*known, error) {
+// read gives the newest list, old's items if there is none newer. now is before it.
+func (l *list) read(ctx context.Context, now time.Time, old *known) (*known, error) {
 	version, err := l.lists.ListVersion(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	old := l.known
-	l.mu.Unlock()
 	if old != nil && version <= old.version { // an older one comes from a copy that lags: what was shown is not taken back
 		return &known{version: old.version, asOf: now, items: old.items, byID: old.byID}, nil
 	}

@@ -36,6 +36,7 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	clock, stock, list := memory.NewClock(start.Add(time.Minute)), &counting{Stock: redisstock.New(memory.NewRedis())}, memory.NewItems()
 	rows := memory.NewRows(memory.RowsOptions{Clock: clock})
 	ctx := context.Background()
+	var published []seckill.Item
 	for n := range items {
 		it := seckill.Item{ID: strconv.Itoa(1001 + n), Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start, End: start.Add(time.Hour),
 			CreateTime: start, Stock: 5, Limit: 2, Buckets: 16, Version: 1}
@@ -44,6 +45,10 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 				t.Fatal(err)
 			}
 		}
+		published = append(published, it)
+	}
+	if err := list.Publish(ctx, seckill.List{Version: 1, Items: published}); err != nil {
+		t.Fatal(err)
 	}
 	return shop.New(shop.Deps{Stock: stock, Ledger: ledger.New(rows), Items: list, Closings: memory.NewQueue(clock, memory.QueueOptions{}), Clock: clock,
 		Meter: meter{}}), stock
