@@ -66,8 +66,8 @@ type Reads struct {
 	// Sale is of the row with the sale's numbers, one key: consume, repair and stage read it once a second an instance, buy
 	// not at all while Redis has the item, and once in ten seconds where it has not.
 	Sale float64 `json:"sale_row"`
-	// Lists is of one of the rows with the lists' version: shop reads one a second an instance. Start is of the lists
-	// themselves when as many instances start as in the busiest second.
+	// Lists is of one of the rows with the lists' version: shop reads one a second an instance. Start is of one of
+	// the rows with the lists when as many instances start as in the busiest second.
 	Lists float64 `json:"lists_row"`
 	Start float64 `json:"lists_at_start"`
 	Table float64 `json:"tables"` // all of them
@@ -82,9 +82,9 @@ func reads(s *Sale, set *Setting) Reads {
 	r := Reads{
 		Sale:  set.Limits.Consume + repairs + stages + o.PeakBuy*rebuilt,
 		Lists: o.PeakShop * half / catalogCopies,
-		Start: o.PeakStarts * math.Ceil(catalogKB*float64(s.Items)/4) * half,
+		Start: o.PeakStarts * math.Ceil(catalogKB*float64(s.Items)/4) * half / catalogCopies,
 	}
-	r.Table = r.Sale + r.Lists*catalogCopies + r.Start
+	r.Table = r.Sale + (r.Lists+r.Start)*catalogCopies
 	return r
 }
 

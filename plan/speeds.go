@@ -18,7 +18,7 @@ const (
 
 	// catalogCopies are rows that instances of shop read one of, by chance, once a second: half a unit each. The lists
 	// themselves are read at start and when they have changed, up to 1 KB for each item.
-	catalogCopies = 16
+	catalogCopies = 8
 	catalogKB     = 1.0
 
 	retryLeast = 100 // ticks: a shopper who is told 429 or 503 comes back after Retry-After, 1 s,

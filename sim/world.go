@@ -136,7 +136,11 @@ func NewWorldOf(s Setting) (*World, error) {
 		}
 		it.Described = it.Version
 	}
-	return w, nil
+	listed, err := w.items.List(context.Background(), clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	return w, published{w.items, w}.Publish(context.Background(), seckill.List{Version: 1, Items: listed})
 }
 
 // redises are empty ones of worlds that are over: their interpreters cost more to make than a short history to play.

@@ -153,6 +153,10 @@ func wires(t *testing.T) map[string][]right {
 		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
 		"Items.Description": {func(ctx context.Context) error { _, err := items.Description(ctx, "1", 1); return err }},
+		"Items.ListVersion": {func(ctx context.Context) error { _, err := items.ListVersion(ctx); return err }},
+		"Items.ReadList":    {func(ctx context.Context) error { _, err := items.ReadList(ctx, 1); return err }},
+		"Items.Published":   {func(ctx context.Context) error { _, err := items.Published(ctx); return err }},
+		"Items.Publish":     {func(ctx context.Context) error { return items.Publish(ctx, seckill.List{Version: 1}) }},
 		"Items.Put":         {func(ctx context.Context) error { return items.Put(ctx, it.Item, &it.Description) }},
 
 		"Queue.Send": {func(ctx context.Context) error {

@@ -31,6 +31,7 @@ type known struct {
 	asOf    time.Time // before the read began
 	items   []seckill.Item
 	byID    map[string]*seckill.Item
+	byTag   map[string][]*seckill.Item // by what an order id says of its item
 }
 
 func newList(lists seckill.Lists, clock seckill.Clock) *list {
@@ -109,7 +110,9 @@ func (l *list) read(ctx context.Context, now time.Time, old *known) (*known, err
 		return nil, err
 	}
 	if old != nil && version <= old.version { // an older one comes from a copy that lags: what was shown is not taken back
-		return &known{version: old.version, asOf: now, items: old.items, byID: old.byID}, nil
+		k := *old
+		k.asOf = now
+		return &k, nil
 	}
 	if version == 0 {
 		return nil, errUnpublished
@@ -118,9 +121,12 @@ func (l *list) read(ctx context.Context, now time.Time, old *known) (*known, err
 	if err != nil {
 		return nil, err
 	}
-	k := &known{version: read.Version, asOf: now, items: read.Items, byID: make(map[string]*seckill.Item, len(read.Items))}
+	k := &known{version: read.Version, asOf: now, items: read.Items, byID: make(map[string]*seckill.Item, len(read.Items)),
+		byTag: make(map[string][]*seckill.Item, len(read.Items))}
 	for i := range k.items {
-		k.byID[k.items[i].ID] = &k.items[i]
+		it := &k.items[i]
+		tag := seckill.ItemTag(it.ID)
+		k.byID[it.ID], k.byTag[tag] = it, append(k.byTag[tag], it)
 	}
 	return k, nil
 }

@@ -105,6 +105,12 @@ func (f *Flow) AddStock(ctx context.Context, id string, n int) error {
 }
 
 func (f *Flow) change(ctx context.Context, id string, edit func(*seckill.Item) bool) error {
+	err := f.write(ctx, id, edit)
+	_ = f.publish(ctx) // what is bought does not depend on it, and the next run publishes, or tells why it cannot
+	return err
+}
+
+func (f *Flow) write(ctx context.Context, id string, edit func(*seckill.Item) bool) error {
 	for range maxTries {
 		it, err := f.Items.Get(ctx, id)
 		if err != nil {
@@ -121,7 +127,6 @@ func (f *Flow) change(ctx context.Context, id string, edit func(*seckill.Item) b
 			}
 		}
 		err = f.Stock.Assert(ctx, it)
-		_ = f.publish(ctx) // what is bought does not depend on it, and the next run publishes, or tells why it cannot
 		if errors.Is(err, seckill.ErrNotInstalled) {
 			if !it.Loadable(f.Clock.Now()) {
 				return nil // far from its sale: stage will load this version
