@@ -42,6 +42,7 @@ func (a *Account) newLambda(reserved map[string]float64) (*Lambda, error) {
 		calls:    map[string]*bucket{},
 	}
 	if len(reserved) > 0 && l.rest() < a.limits.Unreserved {
+		//nolint:staticcheck // Lambda's own words, its full stop included
 		return nil, fmt.Errorf("InvalidParameterValueException: Specified ReservedConcurrentExecutions for function "+
 			"decreases account's UnreservedConcurrentExecution below its minimum value of [%v].", a.limits.Unreserved)
 	}

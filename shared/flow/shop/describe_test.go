@@ -61,11 +61,11 @@ func (s *shown) put(t *testing.T, detail string) {
 	if detail != "" {
 		d = &seckill.Description{Detail: detail}
 	}
-	if err := s.Items.Put(t.Context(), s.item, d); err != nil {
+	if err := s.Put(t.Context(), s.item, d); err != nil {
 		t.Fatal(err)
 	}
 	var err error
-	if s.item, err = s.Items.Get(t.Context(), s.item.ID); err != nil {
+	if s.item, err = s.Get(t.Context(), s.item.ID); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package shop
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -82,14 +83,13 @@ func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 func (l *list) last(now time.Time) (*known, time.Time, error) {
 	k := l.usable(now)
 	switch {
-	case k == nil && l.failed == nil:
-		return nil, time.Time{}, errUnpublished
 	case k == nil:
-		return nil, time.Time{}, l.failed
-	case l.failed != nil:
+		return nil, time.Time{}, cmp.Or[error](l.failed, errUnpublished)
+	case l.failed == nil:
+		return k, time.Time{}, nil
+	default:
 		return k, k.asOf, nil
 	}
-	return k, time.Time{}, nil
 }
 
 // usable gives what is known, unless it is too old to be shown.
