@@ -293,6 +293,8 @@ func (c *clinic) json(call string, body []byte) (any, string) {
 			return nil, "ResourceNotFoundException"
 		}
 		return m{"Table": described(in.TableName, t, c.warm)}, ""
+	case "DescribeTimeToLive":
+		return m{"TimeToLiveDescription": m{"TimeToLiveStatus": "ENABLED", "AttributeName": c.tables[in.TableName].TTL}}, ""
 	case "DescribeContinuousBackups":
 		return m{"ContinuousBackupsDescription": m{"ContinuousBackupsStatus": "ENABLED",
 			"PointInTimeRecoveryDescription": m{"PointInTimeRecoveryStatus": c.backups[in.TableName]}}}, ""

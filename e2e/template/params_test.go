@@ -65,6 +65,7 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"release":                     {sandbox, []string{"Release", "a b"}, "Release has to be"},
 		"processor":                   {sandbox, []string{"Architecture", "riscv"}, "Architecture has to be one of"},
 		"days of logs":                {sandbox, []string{"LogRetention", "2"}, "LogRetention has to be one of"},
+		"notifies for ever":           {sandbox, []string{"NoticeRetentionDays", "0"}, ""},
 		"instances that wait":         {whole, []string{"BuyProvisioned", "1"}, ""},
 		"batches at once":             {whole, []string{"ConsumeConcurrency", "21"}, "ConsumeConcurrency has to be one of"},
 		"step by step":                {whole, []string{"GradualDeployment", "true"}, ""},

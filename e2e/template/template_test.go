@@ -34,6 +34,9 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s is the table %q", r.id, name)
 		}
 		table := ledger.Table{Name: name}
+		if on, _ := r.prop("TimeToLiveSpecification", "Enabled").(bool); on {
+			table.TTL = str(r.prop("TimeToLiveSpecification", "AttributeName"))
+		}
 		var keys []string
 		table.PK, table.SK = keySchema(r.prop(), &keys)
 		for _, x := range list(r.prop(), "GlobalSecondaryIndexes") {

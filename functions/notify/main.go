@@ -2,6 +2,8 @@
 package main
 
 import (
+	"time"
+
 	"seckill/functions/internal/boot"
 	"seckill/shared/adapter/apigw"
 	"seckill/shared/adapter/config"
@@ -12,7 +14,8 @@ import (
 func main() {
 	boot.Run("notify", func(s config.Notify, b *boot.Boot) apigw.Handler {
 		ledger := b.Books()
-		flow := notify.New(notify.Deps{Verifier: b.Verifier(s.Verifier), Ledger: ledger, Clock: b.Clock, Meter: b.Meter})
+		flow := notify.New(notify.Deps{Verifier: b.Verifier(s.Verifier), Ledger: ledger, Clock: b.Clock, Meter: b.Meter,
+			Keep: time.Duration(s.KeepDays) * 24 * time.Hour})
 		return apigw.HTTP(httpapi.NewNotify(flow, b.Options(httpapi.Options{}, nil)))
 	})
 }

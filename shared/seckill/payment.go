@@ -56,6 +56,7 @@ type KeptNotice struct {
 	At      time.Time // when it came first
 	Outcome string    // NoticeRecorded, NoticeNothing, or the code by which it was refused
 	Raw     string    // all its parameters, signature included, sorted by name, as application/x-www-form-urlencoded
+	Expires time.Time // whole seconds; the row goes then, or up to a few days later; zero: never
 }
 
 // Outcomes of a notify that was not refused.

@@ -1,6 +1,7 @@
 package dynamoledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,8 +56,48 @@ func (r *Rows) CreateTables(ctx context.Context) error {
 		if err != nil && !unknownOperation(err) {
 			return fmt.Errorf("dynamoledger: point-in-time recovery of table %s: %w", *name, err)
 		}
+		if err := r.expire(ctx, *name, t.TTL); err != nil {
+			return err
+		}
 	}
 	return r.CheckTables(ctx)
+}
+
+// expire has rows deleted after the time in an attribute; DynamoDB refuses to be told so twice.
+func (r *Rows) expire(ctx context.Context, name, attr string) error {
+	if attr == "" {
+		return nil
+	}
+	got, err := r.expiry(ctx, name)
+	if unknownOperation(err) || err == nil && got == attr {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = r.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: &attr, Enabled: aws.Bool(true)}})
+	if err != nil && !unknownOperation(err) {
+		return fmt.Errorf("dynamoledger: time to live of table %s: %w", name, err)
+	}
+	return nil
+}
+
+// expiry is the attribute after whose time rows are deleted; "" when they stay.
+func (r *Rows) expiry(ctx context.Context, name string) (string, error) {
+	out, err := r.client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("dynamoledger: time to live of table %s: %w", name, err)
+	case out.TimeToLiveDescription == nil:
+		return "", nil
+	}
+	switch d := out.TimeToLiveDescription; d.TimeToLiveStatus {
+	case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
+		return aws.ToString(d.AttributeName), nil
+	default:
+		return "", nil
+	}
 }
 
 func unknownOperation(err error) bool {
@@ -153,6 +194,15 @@ func (r *Rows) checkTable(ctx context.Context, name string) error {
 		complain("key of index "+x.Name, describe(got.KeySchema, kinds), wantKey(x.PK, x.SK))
 		if p := got.Projection; !x.KeysOnly && p != nil && p.ProjectionType != types.ProjectionTypeAll {
 			complain("projection of index "+x.Name, string(p.ProjectionType), string(types.ProjectionTypeAll))
+		}
+	}
+	if want.TTL != "" {
+		got, err := r.expiry(ctx, fullName)
+		if err != nil && !unknownOperation(err) {
+			return err
+		}
+		if err == nil {
+			complain("time to live", cmp.Or(got, "off"), want.TTL)
 		}
 	}
 	return errors.Join(wrong...)

@@ -117,7 +117,7 @@ var lifeSteps = []struct {
 	{"PaymentsOn", "16 × Index", func(l seckill.Ledger) error { return second(l.PaymentsOn(ctx, "2026-07-01", "", 9)) }},
 	{"RefundsOn", "16 × Index", func(l seckill.Ledger) error { return second(l.RefundsOn(ctx, "2026-07-01", "", 9)) }},
 	{"KeepNotice", "Transact 1", func(l seckill.Ledger) error {
-		return l.KeepNotice(ctx, seckill.KeptNotice{Order: "b", ID: "n", TradeNo: "t1", At: start, Outcome: seckill.NoticeRecorded, Raw: "sign=s"})
+		return l.KeepNotice(ctx, seckill.KeptNotice{Order: "b", ID: "n", TradeNo: "t1", At: start, Outcome: seckill.NoticeRecorded, Raw: "sign=s", Expires: start})
 	}},
 	{"Notices", "Query", func(l seckill.Ledger) error { return second(l.Notices(ctx, "b")) }},
 	{"KeepReconciliation", "Transact 1", func(l seckill.Ledger) error {

@@ -4,14 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"seckill/shared/seckill"
 )
 
+// attrExpires is when DynamoDB may delete a notice's row, in seconds: the one time that is not in milliseconds, because DynamoDB reads it.
+const attrExpires = "expires"
+
 // KeepNotice implements seckill.Ledger in one write. One that is kept already stays as it came first.
 func (l *Ledger) KeepNotice(ctx context.Context, n seckill.KeptNotice) error {
-	_, err := l.transact(ctx, []Write{{Key: Key{TableNotices, n.Order, n.ID}, Op: OpPut, If: []Cond{Absent()},
-		Row: Row{"v": Version, "trade_no": n.TradeNo, "amount": int64(n.Amount), "at": n.At.UnixMilli(), "outcome": n.Outcome, "raw": n.Raw}}})
+	row := Row{"v": Version, "trade_no": n.TradeNo, "amount": int64(n.Amount), "at": n.At.UnixMilli(), "outcome": n.Outcome, "raw": n.Raw}
+	if !n.Expires.IsZero() {
+		row[attrExpires] = n.Expires.Unix()
+	}
+	_, err := l.transact(ctx, []Write{{Key: Key{TableNotices, n.Order, n.ID}, Op: OpPut, If: []Cond{Absent()}, Row: row}})
 	if err != nil {
 		return fmt.Errorf("ledger: keep a notify of %s: %w", n.Order, err)
 	}
@@ -26,8 +33,12 @@ func (l *Ledger) Notices(ctx context.Context, order string) ([]seckill.KeptNotic
 	}
 	return decodeAll(rows, func(row Row) (seckill.KeptNotice, error) {
 		d := decode(TableNotices, row)
-		return seckill.KeptNotice{Order: d.text("order"), ID: d.text("id"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
-			At: d.time("at"), Outcome: d.text("outcome"), Raw: d.text("raw")}, d.err
+		n := seckill.KeptNotice{Order: d.text("order"), ID: d.text("id"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
+			At: d.time("at"), Outcome: d.text("outcome"), Raw: d.text("raw")}
+		if _, ok := row[attrExpires]; ok {
+			n.Expires = time.Unix(d.number(attrExpires), 0).UTC()
+		}
+		return n, d.err
 	})
 }
 

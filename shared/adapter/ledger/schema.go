@@ -24,6 +24,7 @@ type Table struct {
 	PK      string
 	SK      string // "": one row in each partition
 	Indexes []Index
+	TTL     string // attribute after whose time, Unix seconds, DynamoDB deletes a row; "": rows stay. Other drivers keep them
 }
 
 // Index declares an index: only rows that have both its key attributes (strings) are in it.
@@ -48,6 +49,6 @@ var Schema = []Table{
 		{Name: IndexRefundsOn, PK: "back_day", SK: "trade_no"},
 	}},
 	{Name: TableReturns, PK: "shard", SK: "order"},
-	{Name: TableNotices, PK: "order", SK: "id"},
+	{Name: TableNotices, PK: "order", SK: "id", TTL: attrExpires},
 	{Name: TableReconciliations, PK: "day", SK: "at"},
 }

@@ -12,13 +12,14 @@ import (
 var bookCases = []testCase{
 	{"a notify is kept as it came first", func(s *suite) {
 		o, other := s.order("1", "7", 1), s.order("1", "8", 2)
-		n := seckill.KeptNotice{Order: o.ID, ID: "n2", TradeNo: "t1", Amount: 8_80, At: now, Outcome: seckill.NoticeRecorded, Raw: "sign=a%2B&subject=%E8%8C%85"}
+		n := seckill.KeptNotice{Order: o.ID, ID: "n2", TradeNo: "t1", Amount: 8_80, At: now, Outcome: seckill.NoticeRecorded, Raw: "sign=a%2B&subject=%E8%8C%85",
+			Expires: now.Add(24 * time.Hour).Truncate(time.Second)}
 		s.ok(s.Ledger.KeepNotice(s.ctx, n))
 		again := n
 		again.At, again.Outcome, again.Raw = now.Add(time.Minute), seckill.NoticeNothing, "other"
 		s.ok(s.Ledger.KeepNotice(s.ctx, again))
 		first := n
-		first.ID, first.Outcome, first.Raw = "n1", string(seckill.CodeNotOurs), strings.Repeat("a", 200<<10)
+		first.ID, first.Outcome, first.Raw, first.Expires = "n1", string(seckill.CodeNotOurs), strings.Repeat("a", 200<<10), time.Time{}
 		s.ok(s.Ledger.KeepNotice(s.ctx, first))
 		got, err := s.Ledger.Notices(s.ctx, o.ID)
 		s.ok(err)

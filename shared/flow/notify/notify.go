@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"time"
 
 	"seckill/shared/flow/capture"
 	"seckill/shared/seckill"
@@ -17,6 +18,7 @@ type Deps struct {
 	Ledger   seckill.Ledger
 	Clock    seckill.Clock
 	Meter    seckill.Meter
+	Keep     time.Duration // how long a notice is kept; 0: for ever
 }
 
 // Flow is one instance of the step. It remembers nothing.
@@ -67,7 +69,11 @@ func (f *Flow) settle(ctx context.Context, n *seckill.Notice, form url.Values) e
 	} else if err != nil {
 		return err
 	}
-	err = f.Ledger.KeepNotice(ctx, seckill.KeptNotice{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(), Outcome: outcome, Raw: form.Encode()})
+	kept := seckill.KeptNotice{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(), Outcome: outcome, Raw: form.Encode()}
+	if f.Keep > 0 {
+		kept.Expires = kept.At.Add(f.Keep).Truncate(time.Second)
+	}
+	err = f.Ledger.KeepNotice(ctx, kept)
 	if err == nil && refusal != nil {
 		return refusal
 	}
