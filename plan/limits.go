@@ -11,7 +11,9 @@ type Limits struct {
 	BuyBurst    float64 `json:"buy_burst"`             // its size (BuyBurst)
 	Rate        float64 `json:"throttle_rate"`         // calls a second of the token bucket that each other method has (ThrottleRate)
 	Burst       float64 `json:"throttle_burst"`        // its size (ThrottleBurst)
-	Notify      float64 `json:"notify_rate"`           // payment notifications a second, and as many at once (NotifyRate, NotifyBurst)
+	Notify      float64 `json:"notify_rate"`           // payment notifications a second (NotifyRate)
+	NotifyBurst float64 `json:"notify_burst"`          // and at once (NotifyBurst)
+	NotifyKept  float64 `json:"notify_concurrency"`    // executions that ReserveConcurrency=true keeps for them (NotifyConcurrency)
 	Account     float64 `json:"account_rate"`          // calls a second of the bucket behind these, of all APIs of the account
 	AccountSize float64 `json:"account_burst"`         // its size
 	Concurrency float64 `json:"concurrent_executions"` // of Lambda, in the account
@@ -71,10 +73,10 @@ var consumeChoices = []float64{20, 50, 100, 200, 400, 700, 1000}
 // five schedules, the rest to spare.
 const Background = 20
 
-// Instances that ReserveConcurrency=true keeps for notify, stage, expire, refund and repair, to which consume's come; and how
+// Instances that ReserveConcurrency=true keeps for stage, expire, refund and repair, to which notify's and consume's come; and how
 // many AWS wants an account to leave unreserved ("Configuring reserved concurrency", AWS Lambda developer guide).
 const (
-	Reserved   = 120
+	Reserved   = 30
 	Unreserved = 100
 )
 
@@ -82,14 +84,15 @@ const (
 // an account whose quotas nobody raised. Its throttles are what such an account bears without an instance that waits: all
 // methods together stay below its calls a second, and what comes to buy while its first instances start is what Lambda starts
 // beside those of shop (Fits).
-var Today = Limits{BuyRate: 1000, BuyBurst: 200, Rate: 300, Burst: 100, Notify: 500, Account: accountRate, AccountSize: accountBurst,
+var Today = Limits{BuyRate: 1000, BuyBurst: 200, Rate: 300, Burst: 100, Notify: 200, NotifyBurst: 100, NotifyKept: 180,
+	Account: accountRate, AccountSize: accountBurst,
 	Concurrency: accountConcurrency, Ramp: rampInstances, Consume: consumeChoices[0], Writes: NewTableWrites,
 	Scripts: math.Floor(slotECPU / reserveECPU)}
 
 // Calls are how many a second, and how many at once, all methods together may let through. Notifications are among them: as
 // long as the account takes that many, a crowd cannot use up what they need.
 func (l *Limits) Calls() (rate, burst float64) {
-	return l.BuyRate + l.Notify + Methods*l.Rate, l.BuyBurst + l.Notify + Methods*l.Burst
+	return l.BuyRate + l.Notify + Methods*l.Rate, l.BuyBurst + l.NotifyBurst + Methods*l.Burst
 }
 
 // Starting is how many instances of buy start at once when everybody presses its button and none but BuyProvisioned is there:
@@ -97,6 +100,10 @@ func (l *Limits) Calls() (rate, burst float64) {
 func (l *Limits) Starting() float64 {
 	return math.Max(0, l.BuyBurst-l.Provisioned) + math.Max(0, l.BuyRate-l.Provisioned/Occupied)*coldSeconds
 }
+
+// Notifying is how many executions of notify may be at work at once: those for the burst, and those for what comes until the
+// first of them has started. Where fewer are reserved for it, Alipay hears 503 of the rest, and repeats after minutes.
+func (l *Limits) Notifying() float64 { return math.Ceil(l.NotifyBurst + l.Notify*coldSeconds) }
 
 // listMethods are those that a page calls again and again before the opening: two lists and the time.
 const listMethods = 3
@@ -111,6 +118,10 @@ func (l *Limits) Fits() (why []string) {
 		why = append(why, text("%s instances of buy have to start at once, and Lambda starts %s: the others hear 503", number(n),
 			number(l.Ramp)))
 	}
+	if n := l.Notifying(); n > l.NotifyKept {
+		why = append(why, text("%s notifications of payments may be at work at once, and %s executions are kept for notify: Alipay "+
+			"hears 503 of the others", number(n), number(l.NotifyKept)))
+	}
 	all := l.Reserved() + l.Provisioned + l.Starting() + listMethods*l.Rate*Occupied
 	if all > l.Concurrency {
 		why = append(why, text("at the opening %s instances are wanted, and the account has %s", number(all), number(l.Concurrency)))
@@ -119,13 +130,13 @@ func (l *Limits) Fits() (why []string) {
 }
 
 // Reserved is how many instances are not for shoppers.
-func (l *Limits) Reserved() float64 { return Reserved + l.Consume }
+func (l *Limits) Reserved() float64 { return Reserved + l.NotifyKept + l.Consume }
 
 // plenty is more than anything here uses.
 const plenty = 1e12
 
 // unlimited has no limit but one item's in Redis, which no quota raises.
-var unlimited = Limits{BuyRate: plenty, BuyBurst: plenty, Rate: plenty, Burst: plenty, Notify: plenty, Account: plenty, AccountSize: plenty, Concurrency: plenty, Ramp: plenty, Consume: plenty / 1000, Writes: plenty, Scripts: Today.Scripts}
+var unlimited = Limits{BuyRate: plenty, BuyBurst: plenty, Rate: plenty, Burst: plenty, Notify: plenty, NotifyBurst: plenty, Account: plenty, AccountSize: plenty, Concurrency: plenty, Ramp: plenty, Consume: plenty / 1000, Writes: plenty, Scripts: Today.Scripts}
 
 // spared is the share of the instances that Lambda starts at once that a plan counts on.
 const spared = 0.8
@@ -167,12 +178,21 @@ func need(s *Sale, free *Outcome) Limits {
 	}
 	provision(least(0, up(1.2*Occupied*l.BuyRate, 50), 50, func(v float64) bool { return provision(v) && good() }))
 	o := simulate(s, l)
-	l.Notify = math.Max(Today.Notify, up(2*o.PeakPaid, 100)) // twice: people pay in bunches, and Alipay repeats what it is not told
+	l.notify(o.PeakPaid)
 	l.Concurrency = math.Max(accountConcurrency, up(math.Max(l.Reserved()+1.2*o.PeakInstances,
 		l.Reserved()+l.Provisioned+math.Max(Unreserved, l.Starting()+listMethods*l.Rate*Occupied)), 100))
 	calls, burst := l.Calls()
 	l.Account, l.AccountSize = math.Max(accountRate, up(calls, 100)), math.Max(accountBurst, up(burst, 100))
 	return l
+}
+
+// notify lets twice the notifications through that come: people pay in bunches, and Alipay repeats what it is not told. At
+// once as many as of the defaults, fewer where Lambda would start fewer; executions are kept for all of them.
+func (l *Limits) notify(paid float64) {
+	l.Notify = math.Max(Today.Notify, up(2*paid, 100))
+	l.NotifyBurst = math.Floor(math.Min(l.Notify/2, spared*l.Ramp-l.Notify*coldSeconds))
+	l.NotifyBurst = math.Max(Today.NotifyBurst, l.NotifyBurst)
+	l.NotifyKept = l.Notifying()
 }
 
 // placedInTime says whether orders get their rows as fast as shoppers their answers.

@@ -10,6 +10,7 @@ const (
 	ThrottleBurst      = "ThrottleBurst"
 	NotifyRate         = "NotifyRate"
 	NotifyBurst        = "NotifyBurst"
+	NotifyConcurrency  = "NotifyConcurrency"
 	BuyProvisioned     = "BuyProvisioned"
 	ConsumeConcurrency = "ConsumeConcurrency"
 	WarmWrites         = "WarmWrites"
@@ -25,7 +26,8 @@ var dayParameters = []struct {
 	normal float64
 }{
 	{BuyRate, Today.BuyRate}, {BuyBurst, Today.BuyBurst}, {ThrottleRate, Today.Rate}, {ThrottleBurst, Today.Burst},
-	{NotifyRate, Today.Notify}, {NotifyBurst, Today.Notify}, {BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {WarmWrites, NewTableWrites}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
+	{NotifyRate, Today.Notify}, {NotifyBurst, Today.NotifyBurst}, {NotifyConcurrency, Today.NotifyKept},
+	{BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {WarmWrites, NewTableWrites}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
 }
 
 // overrides compares the plan with the defaults, for the stack and for the account.
@@ -44,7 +46,8 @@ func (p *Plan) overrides() {
 	}{
 		{BuyRate, l.BuyRate, Today.BuyRate}, {BuyBurst, l.BuyBurst, Today.BuyBurst},
 		{ThrottleRate, l.Rate, Today.Rate}, {ThrottleBurst, l.Burst, Today.Burst},
-		{NotifyRate, l.Notify, Today.Notify}, {NotifyBurst, l.Notify, Today.Notify}, {BuyProvisioned, l.Provisioned, 0},
+		{NotifyRate, l.Notify, Today.Notify}, {NotifyBurst, l.NotifyBurst, Today.NotifyBurst},
+		{NotifyConcurrency, l.NotifyKept, Today.NotifyKept}, {BuyProvisioned, l.Provisioned, 0},
 		{ConsumeConcurrency, l.Consume, Today.Consume}, {WarmWrites, l.Writes, NewTableWrites},
 		{CacheGigabytes, math.Max(gb, defaultGigabytes), defaultGigabytes}, {CacheEcpu, ecpu, 0},
 	} {
@@ -105,6 +108,10 @@ func (p *Plan) notes() {
 	if p.Reads.Table > tableReads {
 		add("Items are read with %s units a second, and a new table takes %s; it takes twice its peak %v later. Read it as much the day before, or have fewer instances.",
 			number(p.Reads.Table), number(tableReads), tableGrowth)
+	}
+	if n := p.Planned.Limits.Notifying(); n > rampInstances {
+		add("Were no instance of notify warm, %s would have to start at once, and Lambda starts %s: Alipay hears 503 of the others, and "+
+			"repeats after 4 min.", number(n), number(rampInstances))
 	}
 	for _, why := range p.Planned.Limits.Fits() {
 		add("The plan does not fit: %s.", why)

@@ -97,11 +97,14 @@ func TestDefaultsFit(t *testing.T) {
 		want  string
 	}{
 		"the defaults until November 2026": {func(l *Limits) { l.BuyRate, l.BuyBurst, l.Rate, l.Burst = 5000, 2500, 5000, 2500 },
-			"all methods together let 50,500 calls a second through and 25,500 at once, the account 10,000 and 5,000"},
+			"all methods together let 50,200 calls a second through and 25,100 at once, the account 10,000 and 5,000"},
 		"too many cold starts": {func(l *Limits) { l.BuyRate, l.BuyBurst = 2000, 300 },
 			"1,100 instances of buy have to start at once, and Lambda starts 1,000"},
+		"the defaults that let more notifications through than were kept for them": {
+			func(l *Limits) { l.Notify, l.NotifyBurst, l.NotifyKept = 500, 500, 90 },
+			"700 notifications of payments may be at work at once, and 90 executions are kept for notify: Alipay hears 503"},
 		"too small an account": {func(l *Limits) { l.Concurrency = 800 },
-			"at the opening 830 instances are wanted, and the account has 800"},
+			"at the opening 920 instances are wanted, and the account has 800"},
 	} {
 		l := Today
 		tt.spoil(&l)

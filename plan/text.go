@@ -164,7 +164,8 @@ func (p *Plan) redisText(line func(string, ...any)) {
 func (p *Plan) lambdaText(line func(string, ...any)) {
 	l := &p.Planned.Limits
 	have := math.Max(l.Concurrency, accountConcurrency)
-	line("  have    Lambda: of %s instances ReserveConcurrency=true keeps %s (notify 90, consume %s, expire 10, stage 10, repair 5, refund 5);", number(have), number(l.Reserved()), number(l.Consume))
+	line("  have    Lambda: of %s instances ReserveConcurrency=true keeps %s (notify %s, consume %s, expire 10, stage 10, repair 5, refund 5);",
+		number(have), number(l.Reserved()), number(l.NotifyKept), number(l.Consume))
 	line("          %s are for buy, shop and reconcile, %s of buy wait ahead. Below %s AWS refuses the reservation: it wants %d unreserved",
 		number(have-l.Reserved()), number(l.Provisioned), number(l.Reserved()+Unreserved), Unreserved)
 	line("          at the opening buy starts %s instances at once beside those; Lambda starts %s of a function, and 100 more a second", number(l.Starting()), number(l.Ramp))
@@ -175,7 +176,7 @@ func (p *Plan) apiText(line func(string, ...any)) {
 	l := &p.Planned.Limits
 	rate, burst := l.Calls()
 	line("  have    API Gateway: buy %s a second and %s at once, each of %d other methods %s and %s, notify %s and %s: together %s and %s,", number(l.BuyRate), number(l.BuyBurst),
-		Methods, number(l.Rate), number(l.Burst), number(l.Notify), number(l.Notify), number(rate), number(burst))
+		Methods, number(l.Rate), number(l.Burst), number(l.Notify), number(l.NotifyBurst), number(rate), number(burst))
 	line("          which the account's %s and %s bear, so that a crowd cannot use up what notifications of payments need", number(l.Account), number(l.AccountSize))
 }
 

@@ -87,7 +87,7 @@ func newClinic(t *testing.T) *clinic {
 	shop, gate := pairs()[0], pairs()[1]
 	c := &clinic{status: "UPDATE_COMPLETE", health: `{"status":"ok","version":"r1"}`, healthCode: 200,
 		parameters: map[string]string{"Release": "r1", "Deployment": "feedbeef", "RedisPassword": "true", "JwtKids": "2027", "ReserveConcurrency": "true",
-			"ConsumeConcurrency": "20"},
+			"ConsumeConcurrency": "20", "NotifyRate": "200", "NotifyBurst": "100", "NotifyConcurrency": "180"},
 		configs: map[string]m{}, failures: map[string]string{}, calls: map[string]int{}, refused: map[string]bool{},
 		resources: map[string][2]string{"Sale": {"AWS::CloudFormation::Stack", "sale-Sale-1"}}, nested: map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{}, alarms: map[string]m{},
 		nodes: []redisconn.Node{{Address: "10.0.0.1:6379", Role: "master", Policy: "noeviction", Limit: 1000, Used: 100}},

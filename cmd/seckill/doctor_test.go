@@ -235,10 +235,10 @@ func TestDoctorOnReservedConcurrency(t *testing.T) {
 		want              string
 	}{
 		"a sandbox":                {"true", "false", 10, ""},
-		"kept":                     {"false", "true", 240, ""},
-		"kept, and does not fit":   {"false", "true", 239, "ReserveConcurrency=true keeps 140 instances, and AWS refuses that in this account: have the account's quota of 239 concurrent executions raised to 240 or more"},
-		"not kept, though it fits": {"false", "false", 240, "so a crowd can starve them: deploy with ReserveConcurrency=true"},
-		"not kept, and cannot be":  {"false", "false", 10, "the account is too small to keep any: have the account's quota of 10 concurrent executions raised to 240 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
+		"kept":                     {"false", "true", 330, ""},
+		"kept, and does not fit":   {"false", "true", 329, "ReserveConcurrency=true keeps 230 instances, and AWS refuses that in this account: have the account's quota of 329 concurrent executions raised to 330 or more"},
+		"not kept, though it fits": {"false", "false", 330, "so a crowd can starve them: deploy with ReserveConcurrency=true"},
+		"not kept, and cannot be":  {"false", "false", 10, "the account is too small to keep any: have the account's quota of 10 concurrent executions raised to 330 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClinic(t)

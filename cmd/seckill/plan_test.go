@@ -32,7 +32,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.DayText())
 	}
 	// Each parameter is named: what an earlier sale has set would stick otherwise.
-	for _, name := range []string{plan.BuyRate, plan.BuyBurst, plan.ThrottleRate, plan.ThrottleBurst, plan.NotifyRate, plan.NotifyBurst, plan.BuyProvisioned, plan.ConsumeConcurrency,
+	for _, name := range []string{plan.BuyRate, plan.BuyBurst, plan.ThrottleRate, plan.ThrottleBurst, plan.NotifyRate, plan.NotifyBurst, plan.NotifyConcurrency, plan.BuyProvisioned, plan.ConsumeConcurrency,
 		plan.CacheGigabytes, plan.CacheEcpu} {
 		if strings.Count(stdout, name+"=") != 1 {
 			t.Errorf("%s is not named once: %s", name, stdout)
@@ -44,10 +44,10 @@ func TestPlan(t *testing.T) {
 func TestPlanTakesASaleBack(t *testing.T) {
 	t.Chdir("../..")
 	for env, want := range map[string]string{
-		"prod": "BuyRate=1000 BuyBurst=200 ThrottleRate=300 ThrottleBurst=100 NotifyRate=500 NotifyBurst=500 " +
+		"prod": "BuyRate=1000 BuyBurst=200 ThrottleRate=300 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 NotifyConcurrency=180 " +
 			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
 			"CacheEcpu=0\n",
-		"dev": "BuyRate=200 BuyBurst=100 ThrottleRate=200 ThrottleBurst=100 NotifyRate=500 NotifyBurst=500 " +
+		"dev": "BuyRate=200 BuyBurst=100 ThrottleRate=200 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 NotifyConcurrency=180 " +
 			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
 			"CacheEcpu=0\n",
 	} {

@@ -20,6 +20,7 @@ import (
 
 	"seckill/e2e/account"
 	"seckill/e2e/lambdahost"
+	"seckill/plan"
 	"seckill/shared/seckill"
 )
 
@@ -43,12 +44,34 @@ type deployment struct {
 	consume   float64 // ConsumeConcurrency
 }
 
-// reserved are executions that the template keeps for functions (ReserveConcurrency), besides consume's.
-var reserved = map[string]float64{"notify": 90, "expire": 10, "stage": 10, "refund": 5, "repair": 5}
+// reserved are executions that the template keeps for functions (ReserveConcurrency), besides those of consume and notify.
+var reserved = map[string]float64{"expire": 10, "stage": 10, "refund": 5, "repair": 5}
 
-// noticesAtOnce are kept for notify instead of a hundredth of 90. Of 90 executions a quarter is in use at 500 notices a
-// second, and none of these is refused; with one execution, and 5 a second, every third would be: two that meet.
-const noticesAtOnce = 5
+// planned is a stack's limits as package plan has them. As many executions are kept for notify as its throttle may let be at
+// work at once (NotifyConcurrency), as a plan does.
+func (d *deployment) planned() plan.Limits {
+	l := plan.Today
+	l.BuyRate, l.BuyBurst = d.throttles[ofBuy].Rate, d.throttles[ofBuy].Burst
+	l.Rate, l.Burst = d.throttles[ofOthers].Rate, d.throttles[ofOthers].Burst
+	l.Notify, l.NotifyBurst = d.throttles[ofNotify].Rate, d.throttles[ofNotify].Burst
+	l.Concurrency, l.Consume, l.Ramp = d.limits.Concurrency, d.consume, d.limits.Growth
+	l.NotifyKept = l.Notifying()
+	return l
+}
+
+// scaled are throttles and reservations at a hundredth.
+func (d *deployment) scaled() (throttles map[string]account.Throttle, kept map[string]float64) {
+	throttles = map[string]account.Throttle{}
+	for key, t := range d.throttles {
+		throttles[key] = account.Throttle{Rate: account.Hundredth(t.Rate), Burst: account.Hundredth(t.Burst)}
+	}
+	l := d.planned()
+	kept = map[string]float64{"consume": account.Hundredth(d.consume), "notify": account.Hundredth(l.NotifyKept)}
+	for function, n := range reserved {
+		kept[function] = account.Hundredth(n)
+	}
+	return throttles, kept
+}
 
 // limited is a drill in an account that enforces its limits: no instance is there before it is needed.
 type limited struct {
@@ -155,14 +178,7 @@ type limits struct {
 // within puts the account before the world's servers: in the settings, and in what the host is told.
 func (w *world) within(d *limited, o *lambdahost.Options) error {
 	l := d.limits.Hundredth()
-	throttles, kept := map[string]account.Throttle{}, map[string]float64{"consume": account.Hundredth(d.consume)}
-	for key, t := range d.throttles {
-		throttles[key] = account.Throttle{Rate: account.Hundredth(t.Rate), Burst: account.Hundredth(t.Burst)}
-	}
-	for function, n := range reserved {
-		kept[function] = account.Hundredth(n)
-	}
-	kept["notify"] = noticesAtOnce
+	throttles, kept := d.scaled()
 	stack := strings.TrimSuffix(w.prefix(), "-")
 	var err error
 	w.account, err = account.New(

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"seckill/e2e/account"
 	"seckill/e2e/lambdahost"
-	"seckill/plan"
 )
 
 func TestChoose(t *testing.T) {
@@ -131,12 +131,38 @@ func TestThrottlesFit(t *testing.T) {
 	t.Parallel()
 	for _, d := range limitedDrills {
 		a := d.account
-		l := plan.Today
-		l.BuyRate, l.BuyBurst = a.throttles[ofBuy].Rate, a.throttles[ofBuy].Burst
-		l.Rate, l.Burst, l.Notify = a.throttles[ofOthers].Rate, a.throttles[ofOthers].Burst, a.throttles[ofNotify].Rate
-		l.Concurrency, l.Consume, l.Ramp = a.limits.Concurrency, a.consume, a.limits.Growth
+		l := a.planned()
 		if why := l.Fits(); len(why) > 0 {
 			t.Errorf("%s: %v", d.name, why)
+		}
+	}
+}
+
+// TestNoticesFindAnExecution: as many notices as the throttle lets through at once, and while the first instances start, find
+// an execution each: none hears 503 by a gateway that found none.
+func TestNoticesFindAnExecution(t *testing.T) {
+	t.Parallel()
+	const starting = 400 * time.Millisecond
+	for _, d := range limitedDrills {
+		now := time.Unix(0, 0)
+		throttles, kept := d.account.scaled()
+		a, err := account.New(account.Options{Limits: d.account.limits.Hundredth(), Throttles: throttles, Reserved: kept,
+			Clock: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		let, refused := 0, 0
+		for range starting / time.Millisecond {
+			for a.Gateway.Let(http.MethodPost, "/seckill/alipay/notify") {
+				let++
+				if _, ok := a.Lambda.Begin("notify", false); !ok {
+					refused++
+				}
+			}
+			now = now.Add(time.Millisecond)
+		}
+		if refused > 0 || let < int(throttles[ofNotify].Burst) {
+			t.Errorf("%s: %d of %d notices found no execution", d.name, refused, let)
 		}
 	}
 }

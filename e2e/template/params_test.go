@@ -115,7 +115,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 			t.Errorf("%d shoppers: %q, %v", s.Shoppers, got, err)
 		}
 	}
-	defaults := map[string]float64{plan.BuyRate: plan.Today.BuyRate, plan.BuyBurst: plan.Today.BuyBurst, plan.NotifyRate: plan.Today.Notify, plan.NotifyBurst: plan.Today.Notify, plan.ThrottleRate: plan.Today.Rate, plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
+	defaults := map[string]float64{plan.BuyRate: plan.Today.BuyRate, plan.BuyBurst: plan.Today.BuyBurst, plan.NotifyRate: plan.Today.Notify, plan.NotifyBurst: plan.Today.NotifyBurst, plan.NotifyConcurrency: plan.Today.NotifyKept, plan.ThrottleRate: plan.Today.Rate, plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
 		plan.ConsumeConcurrency: plan.Today.Consume, plan.WarmWrites: plan.Today.Writes, plan.CacheGigabytes: 5, plan.CacheEcpu: 0}
 	for name, want := range defaults {
 		if got := fmt.Sprint(at(tpl.tree, "Parameters", name, "Default")); got != fmt.Sprint(want) {

@@ -70,12 +70,23 @@ func (c *check) lambdaQuota(ctx context.Context) (*types.AccountLimit, error) {
 
 // reserved judges the stack's parameter ReserveConcurrency by the account's quota.
 func (c *check) reserved(have int32) {
-	consume, _ := strconv.Atoi(c.parameters["ConsumeConcurrency"])
-	wanted := int32(plan.Reserved + consume)
+	parameter := func(name string) float64 {
+		v, err := strconv.ParseFloat(c.parameters[name], 64)
+		if err != nil {
+			return 0
+		}
+		return v
+	}
+	l := plan.Limits{Consume: parameter(plan.ConsumeConcurrency), Notify: parameter(plan.NotifyRate),
+		NotifyBurst: parameter(plan.NotifyBurst), NotifyKept: parameter(plan.NotifyConcurrency)}
+	wanted := int32(l.Reserved())
 	fits := have >= wanted+plan.Unreserved
 	raise := fmt.Sprintf("have the account's quota of %d concurrent executions raised to %d or more (Service Quotas, "+
 		"L-B99A9384)", have, wanted+plan.Unreserved)
 	switch reserves := c.parameters["ReserveConcurrency"] == "true"; {
+	case reserves && fits && l.Notifying() > l.NotifyKept:
+		c.fault("notify may have %.0f payment notifications at work at once, and %.0f instances are kept for it: Alipay hears "+
+			"503 of the others; raise NotifyConcurrency to %[1].0f or more, or lower NotifyBurst", l.Notifying(), l.NotifyKept)
 	case reserves && fits:
 		c.ok("%d instances are kept for the functions that a crowd must not starve", wanted)
 	case reserves:
