@@ -50,6 +50,7 @@ const (
 	actLose
 	actKeep
 	actRefund
+	actErase
 	nActs
 )
 
@@ -127,6 +128,8 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 		s.shop(t)
 	case actRefund:
 		s.refund(t)
+	case actErase:
+		s.erase(t)
 	case actPay:
 		s.pay(t.A)
 	case actNotify:

@@ -415,7 +415,7 @@ func (w *World) Converged() error {
 			return err
 		}
 	}
-	if err := w.checkListed(); err != nil {
+	if err := errors.Join(w.checkListed(), w.checkErased()); err != nil {
 		return err
 	}
 	return w.reconciled()

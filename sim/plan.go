@@ -168,6 +168,9 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	if on(40) && p.Weights[actRefund] == 0 && p.Past == "" {
 		p.Weights[actRefund] = 1 + r.IntN(3)
 	}
+	if on(40) {
+		p.Weights[actErase] = 1 + r.IntN(3)
+	}
 	if on(30) {
 		p.Weights[actJump] = 1
 	}

@@ -113,6 +113,7 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 	}
 	switch table {
 	case ledger.TableOrders:
+		t.wroteAddress(was, is)
 		t.wroteOrder(text(some, "id"), is)
 	case ledger.TableUnits:
 		item, _, _ := strings.Cut(text(some, "bucket"), "#")

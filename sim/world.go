@@ -18,6 +18,7 @@ import (
 	"seckill/shared/adapter/system"
 	"seckill/shared/flow/buy"
 	"seckill/shared/flow/consume"
+	"seckill/shared/flow/erase"
 	"seckill/shared/flow/expire"
 	"seckill/shared/flow/notify"
 	"seckill/shared/flow/reconcile"
@@ -328,6 +329,7 @@ func (e Events) Count(what seckill.Event, n int) { e[what] += n }
 type Instance struct {
 	Buy       *buy.Flow
 	Consume   *consume.Flow
+	Erase     *erase.Flow
 	Notify    *notify.Flow
 	Expire    *expire.Flow
 	Refund    *refund.Flow
@@ -357,6 +359,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
 		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events,
 			Repair: rep, Hold: Hold}),
+		Erase:     erase.New(erase.Deps{Stock: st, Ledger: lg, Items: it, Clock: clock}),
 		Notify:    notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
 		Expire:    expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events}),
 		Refund:    refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook}, Orders: orders, Clock: clock, Meter: w.Events}),

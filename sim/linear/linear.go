@@ -33,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"seckill/shared/seckill"
 )
@@ -67,7 +68,7 @@ type Seen struct {
 	Order   string
 	State   seckill.State
 	Count   int    // 0 where the answer has neither count, address nor units
-	Address string // meaningful when Count is not 0; "" of a rejected order, which keeps none
+	Address string // meaningful when Count is not 0; "" of a rejected order, which keeps none, and once erased
 	Units   []int  // meaningful when Count is not 0
 }
 
@@ -184,8 +185,11 @@ type body struct {
 
 func (op *Op) body() body { return body{op.Count, op.Address} }
 
+// atRest are the states of an order that needs no address: a rejected one keeps none, of the others an operator may erase it.
+var atRest = []seckill.State{seckill.Rejected, seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded}
+
 // bare says that the order has lost its address.
-func (s *Seen) bare() bool { return s.State == seckill.Rejected && s.Address == "" }
+func (s *Seen) bare() bool { return s.Address == "" && slices.Contains(atRest, s.State) }
 
 func (s *Seen) body() body { return body{s.Count, s.Address} }
 

@@ -220,7 +220,7 @@ func (p *partition) factRows(*Options) *Contradiction {
 			if o == nil || o.Count == 0 || o.Order != s.Order || o.State == seckill.Queued || s.State == seckill.Queued {
 				continue
 			}
-			if o.body() != s.body() {
+			if o.Count != s.Count || o.Address != s.Address && !o.bare() && !s.bare() {
 				return p.against(RuleAsked, "a placed order's count and address never change", p.entries[k].op, e.op)
 			}
 			if s.placed() && o.placed() && !slices.Equal(o.Units, s.Units) {

@@ -13,6 +13,7 @@ const (
 	operatorGo  = "shared/flow/refund/operator.go"
 	reconcileGo = "shared/flow/reconcile/reconcile.go"
 	notifyGo    = "shared/flow/notify/notify.go"
+	eraseGo     = "shared/flow/erase/erase.go"
 	cacheGo     = "shared/flow/itemcache/itemcache.go"
 )
 
@@ -229,6 +230,10 @@ func (f *Flow) settleOf`},
 `, ``},
 	{"empty-install-any-time", "stage installs an empty stock also when units may be sold", stageGo,
 		`if !f.Clock.Now().Before(it.Start.Add(-EmptyLead)) {`, `if f.Clock.Now().IsZero() {`},
+	{"erase-of-what-is-to-be-shipped", "an operator's erase takes the address of a paid order, too", eraseGo,
+		`return slices.Contains(toShip, o.State)`, `return slices.Contains(toShip, o.State) && o.State != seckill.Paid`},
+	{"erase-while-queued", "an operator's erase does not look for orders that wait in the stock", eraseGo,
+		`		if r.Order != "" {`, `		if r.Order == "never" {`},
 	{"notify-keeps-nothing", "a notify is answered with success, and not kept as it came", notifyGo,
 		`	err = f.Ledger.KeepNotice(ctx,`, `	err = func(context.Context, seckill.KeptNotice) error { return nil }(ctx,`},
 	{"unpaid-notify-is-money", "a notify is taken for money though it says that its trade is closed", notifyGo,

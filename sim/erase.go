@@ -1,0 +1,113 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
+)
+
+// needAddress are the states of an order that goods may still be sent for.
+var needAddress = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
+
+// erase has an operator erase a shopper's addresses, and judges an answer of success: I9.
+func (s *Sim) erase(t Act) {
+	user := strconv.Itoa(1 + pick(t.A, 8, s.plan.Shoppers))
+	s.spawn(t.ID, t.Kind, "operator erases shopper "+user, t.A, func(i *Instance) {
+		p, atRest, waiting := s.current, s.atRest(user), s.waiting(user)
+		for after := ""; ; {
+			step, err := i.Erase.User(context.Background(), user, after)
+			if err != nil {
+				s.trace.step(s.Clock.Now(), p, "is refused: ", err.Error())
+				return
+			}
+			if after = step.Next; after == "" {
+				break
+			}
+		}
+		s.trace.step(s.Clock.Now(), p, "is told that all are erased", "")
+		if s.plan.IndexLag == 0 { // else the list of a user's orders may lack the newest
+			for _, id := range atRest {
+				if o := s.truth.orders[id]; o.address != "" {
+					s.truth.fail("I9 shopper %s is erased, and order %s, which was over, has an address", user, id)
+				}
+			}
+		}
+		if s.forgot {
+			return
+		}
+		still := s.waiting(user)
+		for _, id := range waiting {
+			if slices.Contains(still, id) {
+				s.truth.fail("I9 shopper %s is erased while order %s waits in the stock with an address", user, id)
+			}
+		}
+	})
+}
+
+// atRest are a user's orders that nothing is sent for any more.
+func (s *Sim) atRest(user string) (ids []string) {
+	for _, id := range s.truth.list {
+		if o := s.truth.orders[id]; o.user == user && !slices.Contains(needAddress, o.state) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// waiting are a user's acknowledged orders that have no row yet, of items that the stock still keeps.
+func (s *Sim) waiting(user string) (ids []string) {
+	for _, o := range s.told {
+		if o.user == user && s.truth.orders[o.id] == nil && s.item(o.item).Loadable(s.Clock.Now()) {
+			ids = append(ids, o.id)
+		}
+	}
+	return ids
+}
+
+// wroteAddress judges what becomes of an order's address: I9. It goes only from an order that needs none, never changes, and nothing else
+// changes with it.
+func (t *truth) wroteAddress(was, is ledger.Row) {
+	if was == nil || is == nil || text(was, "address") == text(is, "address") {
+		return
+	}
+	id, state := text(is, "id"), seckill.State(text(was, "state"))
+	if text(is, "address") != "" || number(is, "erased") == 0 {
+		t.fail("I9 order %s went from address %q to %q", id, text(was, "address"), text(is, "address"))
+	}
+	if slices.Contains(needAddress, state) {
+		t.fail("I9 order %s in %s has lost its address", id, state)
+	}
+	a, b := maps.Clone(was), maps.Clone(is)
+	for _, attr := range []string{"address", "erased"} {
+		delete(a, attr)
+		delete(b, attr)
+	}
+	if !reflect.DeepEqual(a, b) {
+		t.fail("I9 order %s changed when its address was erased, from %v to %v", id, a, b)
+	}
+}
+
+// checkErased: when everything is quiet, no record of the stock has the address of an order whose row has none: I9.
+func (w *World) checkErased() error {
+	for _, it := range w.allItems() {
+		v, err := w.Redis.Do("HGETALL", stockKey(it.ID, "res"))
+		if err != nil {
+			return err
+		}
+		records, _ := v.([]any)
+		for pair := range slices.Chunk(records, 2) {
+			id, record := pair[0].(string), pair[1].(string)
+			if o := w.truth.orders[id]; o != nil && o.address == "" && strings.HasPrefix(record, "q|") {
+				return fmt.Errorf("I9 the stock keeps the request of order %s, whose row has no address", id)
+			}
+		}
+	}
+	return nil
+}
