@@ -152,23 +152,22 @@ func (s *span) meets(o *span) bool { return s.through(o.moment()) }
 // within says whether the shopper's purchases called by a time could add up to more than the limit allows beside count.
 func (p *partition) within(op *Op, limit int) bool {
 	sum := op.Count
-	counted := make([]string, 0, 8)
+	orders := map[string]int{} // the largest count that was asked for with each
 	for i := range p.entries {
 		o := p.entries[i].op
 		if o.Kind != Buy || o == op || o.Call > op.Return || o.made() == "" && !o.maybe() {
 			continue
 		}
-		id := o.made()
+		count, id := max(o.Count, p.countMost(o.Key)), o.made()
 		if id == "" && o.Key != "" {
 			id = p.orderOf(o.Key)
 		}
-		if id != "" && slices.Contains(counted, id) {
+		if id == "" {
+			sum += count
 			continue
 		}
-		if id != "" {
-			counted = append(counted, id)
-		}
-		sum += max(o.Count, p.countMost(o.Key))
+		sum += max(count-orders[id], 0)
+		orders[id] = max(count, orders[id])
 	}
 	return sum > limit
 }

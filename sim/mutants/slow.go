@@ -9,6 +9,7 @@ var slow = map[string]string{
 	"place-on-old-item":          "I10 after 919 seeds",
 	"correct-blindly":            "L3 after 1,088 seeds",
 	"ledger-before-stock":        "L3 after 1,090 seeds",
+	"redraw-takes-from-others":   "L3 after 1,341 seeds",
 	"item-age-from-the-end":      "I10 after 1,127 seeds",
 	"paid-from-any-state":        "I6 after 1,281 seeds",
 	"redraw-gives-unasked":       "L4 after 2,038 seeds",

@@ -17,6 +17,10 @@ var tested = map[string][2]string{
 	// It takes two deliveries of one message that both collide, and one has to place and settle between the other's collision and its redraw.
 	// 60,000 seeds did not show it since the stock keeps no record of an order that holds nothing (ADR 17).
 	"settled-redrawn": {"./shared/adapter/memory", "TestStock"},
+	// A minute later the next run does what is left: only how often a run asks tells it.
+	"repair/repair.go:returns:negate-condition:3": {"./shared/flow/repair", "TestUnreadableReturnsAreCountedOnce"},
+	// No shopper of the simulator goes away while a list is read.
+	"shop/list.go:current:junction:5": {"./shared/flow/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }
 
 // test runs a mutant's test with the mutant, and without it: only the first may fail. The outcome counts one seed.
