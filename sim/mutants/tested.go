@@ -19,6 +19,11 @@ var tested = map[string][2]string{
 	"settled-redrawn": {"./shared/adapter/memory", "TestStock"},
 	// A minute later the next run does what is left: only how often a run asks tells it.
 	"repair/repair.go:returns:negate-condition:3": {"./shared/flow/repair", "TestUnreadableReturnsAreCountedOnce"},
+	// The run of the next minute publishes; only what an operator's act leaves tells it.
+	"stage/publish.go:publish:negate-condition:4": {"./shared/flow/stage", "TestAStopStandsThoughItCannotBePublished"},
+	// The simulator's rows can all be read when a bill is matched.
+	"reconcile/reconcile.go:missing:negate-condition:2": {"./shared/flow/reconcile", "TestARowThatCannotBeRead"},
+	"reconcile/reconcile.go:unreadable:junction:1":      {"./shared/flow/reconcile", "TestARowThatCannotBeRead"},
 	// No shopper of the simulator goes away while a list is read.
 	"shop/list.go:current:junction:5": {"./shared/flow/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }
