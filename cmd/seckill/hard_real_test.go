@@ -50,7 +50,8 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 		}
 	}
 	template, err := json.Marshal(object{
-		"Parameters": object{"ThrottleRate": object{"Type": "Number"}, "ThrottleBurst": object{"Type": "Number"}},
+		"Parameters": object{"ThrottleRate": object{"Type": "Number"}, "ThrottleBurst": object{"Type": "Number"},
+			"NotifyRate": object{"Type": "Number"}, "NotifyBurst": object{"Type": "Number"}},
 		"Resources": object{
 			"Api":  object{"Type": "AWS::ApiGateway::RestApi", "Properties": object{"Name": "hard"}},
 			"Shop": part("Api", "seckill"), "Alipay": part("Shop", "alipay"), "Notify": part("Alipay", "notify"),
@@ -73,8 +74,8 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 						{
 							"ResourcePath":         "/seckill/alipay/notify",
 							"HttpMethod":           "POST",
-							"ThrottlingRateLimit":  300,
-							"ThrottlingBurstLimit": 600,
+							"ThrottlingRateLimit":  ref("NotifyRate"),
+							"ThrottlingBurstLimit": ref("NotifyBurst"),
 						}},
 				},
 			},
@@ -97,7 +98,7 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	if _, err := cfn.CreateStack(t.Context(), &cloudformation.CreateStackInput{StackName: &name,
 		TemplateBody: aws.String(string(template)),
 		Parameters: []types.Parameter{parameter("ThrottleRate", "5000"),
-			parameter("ThrottleBurst", "2500")}}); err != nil {
+			parameter("ThrottleBurst", "2500"), parameter("NotifyRate", "300"), parameter("NotifyBurst", "600")}}); err != nil {
 		t.Fatal(err)
 	}
 	waiter := cloudformation.NewStackCreateCompleteWaiter(
