@@ -13,15 +13,16 @@ import (
 // maxAge is how old a list may be that is shown because no newer one can be read.
 const maxAge = time.Minute
 
-// list is an instance's memory of the published list. It asks once a second, in one request, whether there is a newer one; the others go on with
-// the one that is known, and read for themselves only when there is none. Safe for concurrent use; no lock is held during a read.
+// list is an instance's memory of the published list. Once a second one request asks whether there is a newer list. Requests
+// beside it use the list in memory, and read for themselves only when there is none. Safe for concurrent use; no lock is
+// held during a read.
 type list struct {
 	lists seckill.Lists
 	clock seckill.Clock
 
 	mu      sync.Mutex
 	known   *known // nil: none
-	reading bool   // a request is
+	reading bool   // a request is reading
 	tried   time.Time
 	failed  error // the last try's
 }
@@ -39,10 +40,11 @@ func newList(lists seckill.Lists, clock seckill.Clock) *list {
 	return &list{lists: lists, clock: clock}
 }
 
-// errUnpublished is heard between a first deployment and the first run of stage.
+// errUnpublished is the answer between a first deployment and the first run of stage.
 var errUnpublished = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second}
 
-// current gives the list, and as of when when it is not from a moment ago. CodeNotReady: none was published yet; a fault.
+// current gives the list. The time is zero when the list is fresh, at most 2 s old; else it says when the list was read.
+// CodeNotReady: stage has published none yet; a fault.
 func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 	now := l.clock.Now()
 	l.mu.Lock()
