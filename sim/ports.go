@@ -285,6 +285,16 @@ func (t Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description)
 	return t.Hook("items.Put", func() error { return t.Next.Put(ctx, it, d) })
 }
 
+// ListEnded implements seckill.Items.
+func (t Items) ListEnded(ctx context.Context, endedBy time.Time) ([]seckill.Item, error) {
+	return get(t.Hook, "items.ListEnded", func() ([]seckill.Item, error) { return t.Next.ListEnded(ctx, endedBy) })
+}
+
+// MarkErased implements seckill.Items.
+func (t Items) MarkErased(ctx context.Context, id string, at time.Time) error {
+	return t.Hook("items.MarkErased", func() error { return t.Next.MarkErased(ctx, id, at) })
+}
+
 func (t Items) ListVersion(ctx context.Context) (int64, error) {
 	return get(t.Hook, "items.ListVersion", func() (int64, error) { return t.Next.ListVersion(ctx) })
 }

@@ -53,11 +53,20 @@ func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
 // List implements seckill.Items: the soonest to end first, and of more than MaxItems the later ones are left out. It
 // reads the whole table, so it is for schedules; a table of more than 64 MB is an error.
 func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
+	return t.list(ctx, "#end > :end", map[string]string{"#end": "end"}, endsAfter)
+}
+
+// ListEnded implements seckill.Items, with List's limits.
+func (t *Items) ListEnded(ctx context.Context, endedBy time.Time) ([]seckill.Item, error) {
+	return t.list(ctx, "#end <= :end AND attribute_not_exists(#erased)", map[string]string{"#end": "end", "#erased": "erased"}, endedBy)
+}
+
+func (t *Items) list(ctx context.Context, filter string, names map[string]string, end time.Time) ([]seckill.Item, error) {
 	ctx, cancel := t.rows.bound(ctx)
 	defer cancel()
-	in := &dynamodb.ScanInput{TableName: t.rows.name(TableItems), ConsistentRead: aws.Bool(true), FilterExpression: aws.String("#end > :after"),
-		ExpressionAttributeNames:  map[string]string{"#end": "end"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":after": number(endsAfter.UnixMilli())}}
+	in := &dynamodb.ScanInput{TableName: t.rows.name(TableItems), ConsistentRead: aws.Bool(true), FilterExpression: aws.String(filter),
+		ExpressionAttributeNames:  names,
+		ExpressionAttributeValues: map[string]types.AttributeValue{":end": number(end.UnixMilli())}}
 	var all []seckill.Item
 	var errs []error
 	for range maxScan {
@@ -118,12 +127,26 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 	return nil
 }
 
+// MarkErased implements seckill.Items.
+func (t *Items) MarkErased(ctx context.Context, id string, at time.Time) error {
+	err := t.rows.Transact(ctx, []ledger.Write{{Key: itemKey(id), Op: ledger.OpUpdate, Set: ledger.Row{"erased": at.UnixMilli()},
+		If: []ledger.Cond{ledger.Eq("v", itemVersion)}}})
+	var canceled *ledger.Canceled
+	if errors.As(err, &canceled) {
+		return seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	if err != nil {
+		return fmt.Errorf("dynamoledger: mark item %s: %w", id, err)
+	}
+	return nil
+}
+
 func encodeItem(it *seckill.Item) ledger.Row {
 	stopped := int64(0)
 	if it.Stopped {
 		stopped = 1
 	}
-	return ledger.Row{
+	row := ledger.Row{
 		"v": itemVersion, "version": it.Version,
 		"commodity": it.Commodity.ID, "title": it.Commodity.Title, "described": it.Described,
 		"price": int64(it.Commodity.Price), "commodity_created": it.Commodity.CreateTime.UnixMilli(),
@@ -131,6 +154,10 @@ func encodeItem(it *seckill.Item) ledger.Row {
 		"stock": int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets), "stopped": stopped,
 		"stops": EncodeStops(it.Stops),
 	}
+	if !it.AddressesErased.IsZero() {
+		row["erased"] = it.AddressesErased.UnixMilli()
+	}
+	return row
 }
 
 // EncodeStops writes each stop as its two moments in milliseconds, "1794362400000-1794362460000"; the second is missing
@@ -181,6 +208,9 @@ func decodeItem(row ledger.Row) (seckill.Item, error) {
 		Price: seckill.Fen(d.number("sk_price")), Start: d.time("start"), End: d.time("end"), CreateTime: d.time("created"),
 		Stock: int(d.number("stock")), Limit: int(d.number("limit")), Buckets: int(d.number("buckets")),
 		Stopped: d.number("stopped") != 0, Stops: d.stops(), Version: d.number("version"), Described: d.number("described"),
+	}
+	if row["erased"] != nil {
+		it.AddressesErased = d.time("erased")
 	}
 	if d.bad != "" {
 		return seckill.Item{}, unreadable(TableItems, id, fmt.Sprintf(": attribute %s is missing or of another type", d.bad))

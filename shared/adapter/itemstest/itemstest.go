@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) seckill.Items) {
 		{"an invalid item is refused and not written", testInvalid},
 		{"a list has the items that end later than asked", testList},
 		{"a list has at most MaxItems", testListLimit},
+		{"a list of what ended has the items whose addresses are not erased", testListEnded},
 		{"a cancelled context is a fault, never an answer", testCancelled},
 		{"a description is read as it was put", testDescription},
 		{"a description is never older than asked", testDescriptionAge},
@@ -280,6 +281,48 @@ func testList(t *testing.T, items seckill.Items) {
 	}
 }
 
+func testListEnded(t *testing.T, items seckill.Items) {
+	want := func(endedBy time.Time, want ...string) {
+		t.Helper()
+		got, err := items.ListEnded(t.Context(), endedBy)
+		ids := []string{}
+		for _, it := range got {
+			ids = append(ids, it.ID)
+		}
+		if err != nil || !slices.Equal(ids, want) {
+			t.Errorf("ListEnded(%v): %q, %v, want %q", endedBy, ids, err, want)
+		}
+	}
+	want(start.Add(time.Hour))
+	for id, d := range map[string]time.Duration{"1": 0, "2": -time.Hour, "3": time.Millisecond} {
+		it := sample(id)
+		it.Start, it.End = start.Add(-2*time.Hour), start.Add(d)
+		put(t, items, it)
+	}
+	want(start.Add(-time.Hour - time.Millisecond))
+	want(start, "2", "1") // what ends at this instant has ended
+	want(start.Add(time.Hour), "2", "1", "3")
+
+	erased := get(t, items, "1")
+	erased.AddressesErased = start.Add(30 * 24 * time.Hour)
+	if err := items.MarkErased(t.Context(), "1", erased.AddressesErased); err != nil {
+		t.Errorf("MarkErased: %v", err)
+	}
+	want(start.Add(time.Hour), "2", "3")
+	if d := diff(erased, get(t, items, "1")); d != "" {
+		t.Errorf("the item with its addresses erased (-want +got):\n%s", d)
+	}
+	listed(t, items, start.Add(-2*time.Hour), "1", "2", "3")
+
+	erased.Version = 2
+	put(t, items, erased)
+	want(start.Add(time.Hour), "2", "3")
+	if err := items.MarkErased(t.Context(), "9", start); seckill.CodeOf(err) != seckill.CodeItemUnknown {
+		t.Errorf("MarkErased of an unknown item: %v, want %s", err, seckill.CodeItemUnknown)
+	}
+	want(start.Add(time.Hour), "2", "3")
+}
+
 func testListLimit(t *testing.T, items seckill.Items) {
 	for i := range seckill.MaxItems + 5 {
 		put(t, items, sample(strconv.Itoa(i+1)))
@@ -302,6 +345,12 @@ func testCancelled(t *testing.T, items seckill.Items) {
 	}
 	if list, err := items.List(ctx, start); err == nil {
 		t.Errorf("List: %d items and no error, want a fault", len(list))
+	}
+	if list, err := items.ListEnded(ctx, start); err == nil {
+		t.Errorf("ListEnded: %d items and no error, want a fault", len(list))
+	}
+	if err := items.MarkErased(ctx, "1", start); err == nil || seckill.CodeOf(err) == seckill.CodeItemUnknown {
+		t.Errorf("MarkErased: %v, want a fault", err)
 	}
 	if d, err := items.Description(ctx, "1", 1); err == nil || errors.Is(err, seckill.ErrUnreadable) {
 		t.Errorf("Description: %+v, error %v, want a fault", d, err)

@@ -38,6 +38,15 @@ func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
 // List gives the items that end after the given time, the soonest to end first: of more than MaxItems the later are
 // left out. The order is fixed so that a simulation can be replayed. Only a cancelled context is an error.
 func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
+	return t.selected(ctx, func(it *seckill.Item) bool { return it.End.After(endsAfter) })
+}
+
+// ListEnded gives the items that ended by then and have no AddressesErased, as List does.
+func (t *Items) ListEnded(ctx context.Context, endedBy time.Time) ([]seckill.Item, error) {
+	return t.selected(ctx, func(it *seckill.Item) bool { return !it.End.After(endedBy) && it.AddressesErased.IsZero() })
+}
+
+func (t *Items) selected(ctx context.Context, in func(*seckill.Item) bool) ([]seckill.Item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -45,7 +54,7 @@ func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 	defer t.mu.RUnlock()
 	var out []seckill.Item
 	for _, l := range t.rows {
-		if l.End.After(endsAfter) {
+		if in(&l.Item) {
 			out = append(out, cloneItem(l.Item))
 		}
 	}
@@ -91,7 +100,7 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 	if it.Version != old.Version+1 || it.Described != old.Described {
 		return seckill.ErrStateChanged
 	}
-	for _, at := range []*time.Time{&it.Start, &it.End, &it.CreateTime, &it.Commodity.CreateTime} {
+	for _, at := range []*time.Time{&it.Start, &it.End, &it.CreateTime, &it.Commodity.CreateTime, &it.AddressesErased} {
 		*at = at.UTC().Truncate(time.Millisecond)
 	}
 	it = cloneItem(it)
@@ -105,6 +114,22 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 		l.Described, l.Description = it.Version, cloneDescription(*d)
 	}
 	t.rows[it.ID] = l
+	return nil
+}
+
+// MarkErased sets an item's AddressesErased. CodeItemUnknown; a cancelled context.
+func (t *Items) MarkErased(ctx context.Context, id string, at time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l, ok := t.rows[id]
+	if !ok {
+		return seckill.Refuse(seckill.CodeItemUnknown)
+	}
+	l.AddressesErased = at.UTC().Truncate(time.Millisecond)
+	t.rows[id] = l
 	return nil
 }
 
