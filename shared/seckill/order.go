@@ -18,6 +18,10 @@ const (
 	MaxCancels   = 5                // of one user and item: room for changed minds, none for holding units in turns all day
 	ReturnShards = 16               // partitions of return rows
 	DueShards    = 16               // partitions of the due indexes
+
+	// MinAddressKeep is the shortest time after a sale's end that addresses are kept: goods have to be sent, and no message may be left
+	// that could place an order.
+	MinAddressKeep = 30 * 24 * time.Hour
 )
 
 // Change is one entry of an order's history.

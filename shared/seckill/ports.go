@@ -45,6 +45,7 @@ const (
 	EventResent        Event = "resent"
 	EventDrift         Event = "drift"
 	EventRebuilt       Event = "rebuilt"
+	EventErased        Event = "addresses_erased"
 	EventUnreadable    Event = "rows_unreadable"
 )
 

@@ -1,5 +1,5 @@
-// Package erase forgets where a user's orders were to be sent, at an operator's command. In: a user, and how far an earlier step came. Out: how
-// many addresses went, or why none may go yet. It touches ledger, stock and items. Orders, units, payments and amounts stay as they are.
+// Package erase forgets where orders were to be sent: a user's, at an operator's command, and those of sales that ended long ago, by a schedule.
+// In: a user, and how far an earlier step came. Out: how many addresses went, or why none may go yet. It touches ledger, stock and items. Orders, units, payments and amounts stay as they are.
 //
 // What may not be forgotten yet is an address that goods are still to be sent to. An order's address is in its row, and while it waits to be
 // placed, in the stock and in a message. Once the row is there no message writes an address: every other write has a condition that fails, and what is
@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"seckill/shared/seckill"
 )
@@ -31,13 +32,18 @@ type Deps struct {
 	Ledger seckill.Ledger
 	Items  seckill.Items
 	Clock  seckill.Clock
+	Meter  seckill.Meter
+	Keep   time.Duration // addresses after the end of a sale; 0: for ever
 }
 
-// Flow is one instance of the step. It remembers nothing.
-type Flow struct{ Deps }
+// Flow is one instance of the step. It remembers how far the last run of Ended came, and nothing else.
+type Flow struct {
+	Deps
+	round round
+}
 
 // New makes an instance.
-func New(d Deps) *Flow { return &Flow{d} }
+func New(d Deps) *Flow { return &Flow{Deps: d} }
 
 // Step is what came of one step.
 type Step struct {
@@ -64,7 +70,11 @@ func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
 		if !o.Erased.IsZero() {
 			continue
 		}
-		if err := f.order(ctx, o); err != nil {
+		kept, err := eraseOrder(ctx, f.Ledger, f.Clock, o, needs)
+		if err == nil && kept != nil {
+			err = refuse(kept.ID, string(kept.State), 1)
+		}
+		if err != nil {
 			return Step{}, seckill.AsError(err)
 		}
 		out.Erased++
@@ -111,21 +121,23 @@ func (f *Flow) free(ctx context.Context, user string) error {
 	return nil
 }
 
-// order erases one order's address in whatever state it is by now, unless it needs it.
-func (f *Flow) order(ctx context.Context, o seckill.Order) error {
+// eraseOrder erases one order's address in whatever state the order is by now. kept is the order if it has come into a state that keeps it.
+func eraseOrder(
+	ctx context.Context, l seckill.Ledger, clock seckill.Clock, o seckill.Order, keeps func(*seckill.Order) bool,
+) (kept *seckill.Order, err error) {
 	for range tries {
-		if needs(&o) {
-			return refuse(o.ID, string(o.State), 1)
+		if keeps(&o) {
+			return &o, nil
 		}
-		err := f.Ledger.EraseAddress(ctx, o.ID, o.State, f.Clock.Now())
+		err := l.EraseAddress(ctx, o.ID, o.State, clock.Now())
 		if !errors.Is(err, seckill.ErrStateChanged) {
-			return err
+			return nil, err
 		}
-		if o, err = f.Ledger.Order(ctx, o.ID); err != nil { // the list that named it may lag
-			return err
+		if o, err = l.Order(ctx, o.ID); err != nil { // the list that named it may lag
+			return nil, err
 		}
 	}
-	return fmt.Errorf("erase: order %s changes again and again", o.ID)
+	return nil, fmt.Errorf("erase: order %s changes again and again", o.ID)
 }
 
 func needs(o *seckill.Order) bool { return slices.Contains(toShip, o.State) }

@@ -1,0 +1,232 @@
+package erase_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/adapter/ledger"
+	"seckill/shared/adapter/memory"
+	"seckill/shared/flow/erase"
+	"seckill/shared/seckill"
+)
+
+const day = 24 * time.Hour
+
+var (
+	opening = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	ctx     = context.Background()
+)
+
+type count map[seckill.Event]int
+
+func (c count) Count(e seckill.Event, n int) { c[e] += n }
+
+// shop is a ledger and items, a retention of 90 days, and what it was asked.
+type shop struct {
+	*testing.T
+	clock  *memory.Clock
+	items  *memory.Items
+	ledger *faulty
+	erased count
+	flow   *erase.Flow
+}
+
+// faulty is a ledger of which a page may fail, and which counts its pages.
+type faulty struct {
+	seckill.Ledger
+	fails string // the item whose orders cannot be read
+	pages int
+}
+
+func (l *faulty) OrdersByItem(ctx context.Context, item, after string, limit int) (seckill.OrderPage, error) {
+	if l.pages++; item == l.fails {
+		return seckill.OrderPage{}, errors.New("a row of item " + item + " cannot be read")
+	}
+	return l.Ledger.OrdersByItem(ctx, item, after, limit)
+}
+
+func newShop(t *testing.T) *shop {
+	clock := memory.NewClock(opening)
+	s := &shop{T: t, clock: clock, items: memory.NewItems(), erased: count{},
+		ledger: &faulty{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))}}
+	s.start()
+	return s
+}
+
+// start begins a new instance, which remembers nothing.
+func (s *shop) start() {
+	s.flow = erase.New(erase.Deps{Ledger: s.ledger, Items: s.items, Clock: s.clock, Meter: s.erased, Keep: 90 * day})
+}
+
+func (s *shop) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// item makes an item whose sale ends that long after the opening.
+func (s *shop) item(id string, lasts time.Duration) {
+	s.must(s.items.Put(ctx, seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "1", Title: "t"}, Price: 100, Start: opening, End: opening.Add(lasts),
+		Stock: 1_000_000, Limit: 1000, Buckets: 16, Version: 1}, nil))
+}
+
+// order places an order of the item, which then comes into a state.
+func (s *shop) order(item string, n int, state seckill.State) string {
+	s.Helper()
+	o := seckill.Order{ID: seckill.KeyedOrderID(item, "7", fmt.Sprint(n)), Item: item, User: fmt.Sprint(n), Count: 1, Units: []int{n}, Price: 100, Amount: 100,
+		Address: "1 Some Street", Title: "t", Created: opening, Placed: opening, PayBy: opening.Add(time.Minute), Buckets: 16}
+	s.must(s.ledger.Place(ctx, o, 1000))
+	pay := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(n), Amount: 100, State: seckill.Captured, At: opening, Cause: "notify"}
+	read := func() seckill.Order {
+		got, err := s.ledger.Order(ctx, o.ID)
+		s.must(err)
+		return got
+	}
+	switch state {
+	case seckill.PendingPayment:
+	case seckill.Closing, seckill.Expired:
+		s.must(s.ledger.BeginClosing(ctx, read(), seckill.Expired, opening, "c"))
+		if state == seckill.Expired {
+			s.must(s.ledger.GiveBack(ctx, read(), opening, "c"))
+		}
+	case seckill.Paid, seckill.RefundOwed:
+		s.must(s.ledger.Settle(ctx, pay, seckill.PendingPayment, seckill.Paid))
+		if state == seckill.RefundOwed {
+			s.must(s.ledger.OweRefund(ctx, read(), pay, false, opening, "c"))
+		}
+	default:
+		s.Fatalf("no way to %s", state)
+	}
+	return o.ID
+}
+
+// has says whether an order has its address.
+func (s *shop) has(id string) bool {
+	s.Helper()
+	o, err := s.ledger.Order(ctx, id)
+	s.must(err)
+	return o.Address != ""
+}
+
+func (s *shop) marked(item string) bool {
+	s.Helper()
+	it, err := s.items.Get(ctx, item)
+	s.must(err)
+	return !it.AddressesErased.IsZero()
+}
+
+// TestRetention: 90 days after the end of a sale the addresses go from all orders but the open ones, and not before.
+func TestRetention(t *testing.T) {
+	for _, c := range []struct {
+		state  seckill.State
+		age    time.Duration // since the end of the sale
+		erased bool
+	}{
+		{seckill.Paid, 90*day - time.Second, false},
+		{seckill.Paid, 90 * day, true},
+		{seckill.RefundOwed, 90 * day, true},
+		{seckill.Expired, 90 * day, true},
+		{seckill.PendingPayment, 900 * day, false},
+		{seckill.Closing, 900 * day, false},
+	} {
+		t.Run(fmt.Sprint(c.state, " after ", c.age), func(t *testing.T) {
+			s := newShop(t)
+			s.item("1", time.Hour)
+			id := s.order("1", 1, c.state)
+			s.clock.Advance(time.Hour + c.age)
+			s.must(s.flow.Ended(ctx))
+			if got := !s.has(id); got != c.erased || s.marked("1") != c.erased || s.erased[seckill.EventErased] == 1 != c.erased {
+				t.Errorf("erased %v, item marked %v, counted %v, want %v", got, s.marked("1"), s.erased, c.erased)
+			}
+		})
+	}
+}
+
+// TestAddressesStayWithoutRetention: without a retention addresses stay for ever.
+func TestAddressesStayWithoutRetention(t *testing.T) {
+	s := newShop(t)
+	s.flow.Keep = 0
+	s.item("1", time.Hour)
+	id := s.order("1", 1, seckill.Paid)
+	s.clock.Advance(9000 * day)
+	s.must(s.flow.Ended(ctx))
+	if !s.has(id) || s.ledger.pages != 0 {
+		t.Errorf("address there %v, %d pages read, want it there and none read", s.has(id), s.ledger.pages)
+	}
+}
+
+// TestItemIsReadOnce: an item whose orders have no address any more is not walked again, by no instance; one with an open order is, an hour
+// later.
+func TestItemIsReadOnce(t *testing.T) {
+	s := newShop(t)
+	s.item("1", time.Hour)
+	s.item("2", 2*time.Hour)
+	s.order("1", 1, seckill.Paid)
+	s.order("2", 1, seckill.PendingPayment)
+	s.clock.Advance(100 * day)
+	for _, c := range []struct {
+		wait  time.Duration
+		pages int
+	}{{0, 2}, {time.Hour - time.Second, 2}, {time.Second, 3}} {
+		s.clock.Advance(c.wait)
+		if s.must(s.flow.Ended(ctx)); s.ledger.pages != c.pages {
+			t.Fatalf("%d pages read, want %d", s.ledger.pages, c.pages)
+		}
+	}
+	s.start()
+	if s.must(s.flow.Ended(ctx)); s.ledger.pages != 4 {
+		t.Errorf("a new instance has read %d pages, want only the one of item 2", s.ledger.pages-3)
+	}
+}
+
+// TestLongItem: a run erases at most about a thousand addresses; the next goes on, and a new instance begins anew and comes to the end, too.
+func TestLongItem(t *testing.T) {
+	s := newShop(t)
+	s.item("1", time.Hour)
+	s.item("2", 2*time.Hour)
+	const orders = 2500
+	for n := range orders {
+		s.order("1", 1+n, seckill.PendingPayment)
+		o := seckill.KeyedOrderID("1", "7", fmt.Sprint(1+n))
+		s.must(s.ledger.Settle(ctx, seckill.Payment{Order: o, TradeNo: fmt.Sprint(n), Amount: 100, State: seckill.Captured, At: opening}, seckill.PendingPayment, seckill.Paid))
+	}
+	last := s.order("2", 1, seckill.Paid)
+	s.clock.Advance(100 * day)
+	for run, want := range []int{1000, 2000, orders + 1} {
+		if run == 1 {
+			s.start()
+		}
+		if s.must(s.flow.Ended(ctx)); s.erased[seckill.EventErased] != want {
+			t.Errorf("after run %d: %d erased, want %d", run+1, s.erased[seckill.EventErased], want)
+		}
+	}
+	if s.has(last) || !s.marked("1") || !s.marked("2") {
+		t.Error("the items are not done")
+	}
+}
+
+// TestOneItemsTrouble: an item whose orders cannot be read is named, keeps no other from its turn, and is tried again an hour later.
+func TestOneItemsTrouble(t *testing.T) {
+	s := newShop(t)
+	s.item("1", time.Hour)
+	s.item("2", 2*time.Hour)
+	first, second := s.order("1", 1, seckill.Paid), s.order("2", 1, seckill.Paid)
+	s.ledger.fails = "1"
+	s.clock.Advance(100 * day)
+	if err := s.flow.Ended(ctx); err == nil || !strings.Contains(err.Error(), "addresses of item 1") {
+		t.Errorf("error %v, want one that names item 1", err)
+	}
+	if !s.has(first) || s.marked("1") || s.has(second) || !s.marked("2") {
+		t.Error("want item 2 done and item 1 as it was")
+	}
+	s.ledger.fails = ""
+	s.clock.Advance(time.Hour)
+	if s.must(s.flow.Ended(ctx)); s.has(first) || !s.marked("1") {
+		t.Error("item 1 is not done an hour later")
+	}
+}
