@@ -62,8 +62,7 @@ func (p *Provider) RefundStatus(_ context.Context, r seckill.Refund) (seckill.Re
 }
 
 // refund has an operator refund an order that somebody placed, with restock or without, ask again for what an order owes, or whether it is
-// paid, look at its money, have one of its trades recorded, or the bills of
-// the last days matched.
+// paid, look at its money, have one of its trades recorded, or the bills of the last days matched; or ask for what cannot be done.
 func (s *Sim) refund(t Act) {
 	if len(s.truth.list) == 0 {
 		return
@@ -95,6 +94,8 @@ func (s *Sim) refund(t Act) {
 				s.truth.fail("I6 an operator hears that trade %s of order %s is recorded, and it is not", no, id)
 			}
 		})
+	case 5:
+		s.spawn(t.ID, t.Kind, "operator asks for what cannot be done with "+id, t.A, func(i *Instance) { s.mistakes(i, id) })
 	default:
 		if s.plan.Faults[TwoTrades] && pick(t.A, 52, 2) == 0 && len(s.Provider.captured(id)) == 1 { // who is refunded has just paid again
 			s.payAgain(id)
@@ -103,6 +104,25 @@ func (s *Sim) refund(t Act) {
 		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator refunds %s, restock %t", id, restock), t.A, func(i *Instance) {
 			_, _ = i.Refund.Order(context.Background(), id, "ann", "broken", restock)
 		})
+	}
+}
+
+// mistakes has an operator ask for what no command allows: none may hear that it is done.
+func (s *Sim) mistakes(i *Instance, id string) {
+	ctx := context.Background()
+	made := map[string]error{}
+	_, made["a refund for a reason of two lines"] = i.Refund.Order(ctx, id, "ann", "broken\nbadly", true)
+	_, made["a refund of an order that nobody placed"] = i.Refund.Order(ctx, seckill.KeyedOrderID("1", "1", "x"), "ann", "broken", true)
+	_, made["a refund of what is no order"] = i.Refund.Order(ctx, "No Order", "ann", "broken", true)
+	_, made["refunds again, by nobody"] = i.Refund.Again(ctx, id, "", "topped up")
+	made["a question without a reason"] = i.Refund.Ask(ctx, id, "ann", " ")
+	_, made["a trade, for a reason of 10,000 characters"] = i.Refund.Learn(ctx, id, "1", "ann", strings.Repeat("x", 10_000))
+	_, made["the bill of no day"] = i.Reconcile.Day(ctx, "2026-13-01")
+	_, made["what was kept of no day"] = i.Reconcile.Kept(ctx, "yesterday")
+	for what, err := range made {
+		if err == nil {
+			s.truth.fail("I12 an operator hears that this is done: %s, order %s", what, id)
+		}
 	}
 }
 

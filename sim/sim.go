@@ -33,6 +33,7 @@ type Sim struct {
 	current   *process
 	instances []*instance
 	strikes   bool   // faults strike port calls
+	swept     uint64 // reads of sweeps
 	draw      uint64 // what this step's chance drew
 	can       []int  // for moving, which is asked at each act
 
@@ -231,12 +232,19 @@ func (s *Sim) method(call string, do func() error) error {
 }
 
 // hookRows is the hook of the ledger's rows. Of the sweeps over sixteen partitions, mostly empty, none is a step; what follows from them is.
+// Any may be throttled, though.
 func (s *Sim) hookRows(call string, do func() error) error {
 	p := s.current
 	switch p.method {
 	case "ledger.Returns", "ledger.DueOrders", "ledger.RefundsDue", "ledger.RefundsRefused":
 		if strings.HasPrefix(call, "Index") {
 			s.indexed()
+		}
+		s.swept++
+		n := (s.draw ^ s.swept*0x9e3779b97f4a7c15) >> 16 % 10_000
+		if s.strikes && s.plan.Faults[Throttle] && n < uint64(s.plan.Rates[Throttle]*scale[Throttle]) {
+			s.fire(Throttle)
+			return errFault
 		}
 		return do()
 	}
@@ -547,6 +555,9 @@ func (s *Sim) End() error {
 	}
 	if err := s.retire(); err != nil {
 		return fmt.Errorf("retired: %w", err)
+	}
+	if err := s.outlive(); err != nil {
+		return fmt.Errorf("the time of addresses over: %w", err)
 	}
 	return nil
 }

@@ -17,7 +17,6 @@ var unreachable = []exception{
 	{flows + "consume/consume.go", `return m, true, fmt.Errorf("consume: redraw answered %q"`, "redraw.lua has no other answer"},
 	{flows + "itemcache/itemcache.go", "if len(c.entries) >= maxEntries { clear", few},
 	{flows + "shop/describe.go", "if f.describedSize+fresh.size() > maxDescribed { clear", few},
-	{flows + "shop/describe.go", "if other.version > fresh.version { return", "what is on sale keeps its description"},
 	{flows + "shop/order.go", "if len(f.prepared) >= maxPrepared { clear", few},
 	{flows + "shop/order.go", "if errors.Is(err, seckill.ErrSignLater) { return", signs},
 	{flows + "shop/order.go", `if s.PayString == "" { s.RetryAfter`, signs},
