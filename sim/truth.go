@@ -29,6 +29,7 @@ type truth struct {
 	holders map[holder]bool
 	found   []error // what was wrong at the moment of a write
 	say     func(format string, args ...any)
+	over    func(item string) bool // the time is over that addresses of its orders are kept
 }
 
 type orderRow struct {

@@ -127,6 +127,7 @@ func NewWorldOf(s Setting) (*World, error) {
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, lag: s.IndexLag, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
 		forgetting: func() {}, redrove: func() {}, obeyed: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, losses: 1, settled: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{}, odd: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
+	w.truth.over = w.addressOver
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
 	w.stock, w.ledger = judged{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
@@ -359,7 +360,7 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
 		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events,
 			Repair: rep, Hold: Hold}),
-		Erase:     erase.New(erase.Deps{Stock: st, Ledger: lg, Items: it, Clock: clock}),
+		Erase:     erase.New(erase.Deps{Stock: st, Ledger: lg, Items: it, Clock: clock, Meter: w.Events, Keep: seckill.MinAddressKeep}),
 		Notify:    notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
 		Expire:    expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events}),
 		Refund:    refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook}, Orders: orders, Clock: clock, Meter: w.Events}),

@@ -14,6 +14,7 @@ const (
 	reconcileGo = "shared/flow/reconcile/reconcile.go"
 	notifyGo    = "shared/flow/notify/notify.go"
 	eraseGo     = "shared/flow/erase/erase.go"
+	retentionGo = "shared/flow/erase/retention.go"
 	cacheGo     = "shared/flow/itemcache/itemcache.go"
 )
 
@@ -234,6 +235,14 @@ func (f *Flow) settleOf`},
 		`return slices.Contains(toShip, o.State)`, `return slices.Contains(toShip, o.State) && o.State != seckill.Paid`},
 	{"erase-while-queued", "an operator's erase does not look for orders that wait in the stock", eraseGo,
 		`		if r.Order != "" {`, `		if r.Order == "never" {`},
+	{"retention-too-short", "addresses go a day before their time is over", retentionGo,
+		`now.Add(-f.Keep))`, `now.Add(24*time.Hour-f.Keep))`},
+	{"retention-spares-the-paid", "addresses of orders that were paid stay for ever", retentionGo,
+		`open)
+		switch`, `needs)
+		switch`},
+	{"retention-marks-unread", "an item says that its addresses are erased when its first orders are", retentionGo,
+		`if page.Next != "" || left > 0 {`, `if left > 0 {`},
 	{"notify-keeps-nothing", "a notify is answered with success, and not kept as it came", notifyGo,
 		`	err = f.Ledger.KeepNotice(ctx,`, `	err = func(context.Context, seckill.KeptNotice) error { return nil }(ctx,`},
 	{"unpaid-notify-is-money", "a notify is taken for money though it says that its trade is closed", notifyGo,

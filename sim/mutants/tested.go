@@ -24,6 +24,8 @@ var tested = map[string][2]string{
 	// The simulator's rows can all be read when a bill is matched.
 	"reconcile/reconcile.go:missing:negate-condition:2": {"./shared/flow/reconcile", "TestARowThatCannotBeRead"},
 	"reconcile/reconcile.go:unreadable:junction:1":      {"./shared/flow/reconcile", "TestARowThatCannotBeRead"},
+	// No item of the simulator has more orders than one page.
+	"retention-marks-unread": {"./shared/flow/erase", "TestLongItem"},
 	// No shopper of the simulator goes away while a list is read.
 	"shop/list.go:current:junction:5": {"./shared/flow/shop", "TestASlowFailureIsRememberedFromItsEnd"},
 }
