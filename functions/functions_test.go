@@ -36,6 +36,7 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"notify", []string{"ALIPAY_PUBLIC_KEY_NAME", "", "ALIPAY_CERT_NAME", "jwt-secret", "ALIPAY_ROOT_CERT_NAME", "jwt-secret"}, "ALIPAY_ROOT_CERT_NAME names the secret"},
 		{"stage", []string{"REDIS_ADDRS", "redis"}, "want host:port"},
 		{"repair", []string{"ORDERS_QUEUE_URL", "orders"}, "ORDERS_QUEUE_URL is"},
+		{"repair", []string{"ADDRESS_RETENTION_DAYS", "29"}, "ADDRESS_RETENTION_DAYS is 29, want 0, or at least 30"},
 		{"shop", []string{"ALIPAY_FAKE", "false"}, "want an absolute https URL"},
 	} {
 		msg := w.start(t, c.step, c.changes...).InitError()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -268,14 +269,19 @@ func (s *source) main(step string) (p parts, err error) {
 				p.flows = append(p.flows, name)
 			}
 		}
+		made := map[string]ast.Expr{} // by the variable
 		ast.Inspect(f, func(n ast.Node) bool {
+			if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
+				made[types.ExprString(a.Lhs[0])] = a.Rhs[0]
+			}
 			c, ok := n.(*ast.CallExpr)
 			if !ok {
 				return true
 			}
 			sel, ok := c.Fun.(*ast.SelectorExpr)
 			if ok && types.ExprString(sel.X) == "operator" && strings.HasSuffix(sel.Sel.Name, "Desk") && len(c.Args) > 0 {
-				if made, ok := c.Args[0].(*ast.CallExpr); ok {
+				flow := cmp.Or(made[types.ExprString(c.Args[0])], c.Args[0])
+				if made, ok := flow.(*ast.CallExpr); ok {
 					if name, isNew := strings.CutSuffix(types.ExprString(made.Fun), ".New"); isNew {
 						p.desks = append(p.desks, name)
 					}

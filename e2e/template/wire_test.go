@@ -152,6 +152,8 @@ func wires(t *testing.T) map[string][]right {
 
 		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
+		"Items.ListEnded":   {func(ctx context.Context) error { _, err := items.ListEnded(ctx, now); return err }},
+		"Items.MarkErased":  {func(ctx context.Context) error { return items.MarkErased(ctx, "1", now) }},
 		"Items.Description": {func(ctx context.Context) error { _, err := items.Description(ctx, "1", 1); return err }},
 		"Items.ListVersion": {func(ctx context.Context) error { _, err := items.ListVersion(ctx); return err }},
 		"Items.ReadList":    {func(ctx context.Context) error { _, err := items.ReadList(ctx, 1); return err }},

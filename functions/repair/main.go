@@ -1,8 +1,10 @@
 // Command repair is the step that keeps stock and ledger together, as a Lambda function that runs each minute. Being the only one that
-// reaches stock and ledger both without a crowd, it also carries out the operator's commands about a user.
+// reaches stock and ledger both without a crowd, it also carries out the operator's commands about a user, and erases addresses whose time is over.
 package main
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"os"
 
@@ -24,8 +26,10 @@ func main() {
 			Orders: b.Queue(s.Orders.URL, ""),
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
 		})
-		users := operator.NewUserDesk(erase.New(erase.Deps{Stock: stock, Ledger: ledger, Items: items, Clock: b.Clock}))
+		addresses := erase.New(erase.Deps{Stock: stock, Ledger: ledger, Items: items, Clock: b.Clock, Meter: b.Meter, Keep: s.Addresses.Keep()})
+		users := operator.NewUserDesk(addresses)
+		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(flow.Run), users.Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(minute), users.Handler(audit))
 	})
 }

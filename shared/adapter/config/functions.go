@@ -1,5 +1,12 @@
 package config
 
+import (
+	"fmt"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
 // Each function's settings: what it is not told it cannot touch.
 
 // Buy is the purchase function's.
@@ -59,8 +66,24 @@ type Stage struct {
 // Repair is the settings of the function that keeps stock and ledger together.
 type Repair struct {
 	Base
-	Redis  Redis
-	Orders Orders
+	Redis     Redis
+	Orders    Orders
+	Addresses Addresses
+}
+
+// Addresses is how long the addresses of orders are kept.
+type Addresses struct {
+	KeepDays uint16 `env:"ADDRESS_RETENTION_DAYS"` // after the end of a sale; 0: for ever
+}
+
+// Keep is that time.
+func (a *Addresses) Keep() time.Duration { return time.Duration(a.KeepDays) * 24 * time.Hour }
+
+func (a *Addresses) problems() []string {
+	if a.KeepDays != 0 && a.Keep() < seckill.MinAddressKeep {
+		return []string{fmt.Sprintf("ADDRESS_RETENTION_DAYS is %d, want 0, or at least %d", a.KeepDays, seckill.MinAddressKeep/(24*time.Hour))}
+	}
+	return nil
 }
 
 // Shop is the settings of the function that shoppers look through.
