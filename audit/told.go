@@ -29,11 +29,15 @@ type told struct {
 	moment  int64
 }
 
+// secondPress is how long after an answer a shopper may still have pressed a second time without having taken it in, in milliseconds.
+const secondPress = 1000
+
 // asker is a user who asked for the item.
 type asker struct {
 	asks   []ask
 	keys   map[string]string // Idempotency-Key: the order that its answers named, "" none yet
-	vague  bool              // the last answer to a purchase said nothing
+	vague  bool              // the last answer to a purchase said nothing, and was to no second press
+	meant  int64             // when an answer to a purchase last meant something, milliseconds; 0: never
 	orders bool              // an answer named an order
 }
 
@@ -115,7 +119,12 @@ func (t *told) take(e *journal.Entry, open map[uint64]pending) {
 	}
 	delete(open, e.Request)
 	u := t.users[p.user]
-	u.vague = e.Status == 0 || e.Status >= 500 || e.Status == 429
+	switch vague := e.Status == 0 || e.Status >= 500 || e.Status == 429; {
+	case !vague:
+		u.vague, u.meant = false, at
+	case u.meant == 0 || p.at > u.meant+secondPress:
+		u.vague = true
+	}
 	ordered := e.Order != "" && (e.Status == 200 || e.Code == string(seckill.CodeUnconfirmed))
 	if ordered {
 		u.orders = true
