@@ -20,7 +20,7 @@ type Limits struct {
 	Provisioned float64 `json:"buy_provisioned"`       // instances of buy that wait for the opening (BuyProvisioned)
 	Ramp        float64 `json:"ramp"`                  // instances that a function may gain at once; refilled within rampRefill
 	Consume     float64 `json:"consume_concurrency"`   // batches that consume handles at a time (ConsumeConcurrency)
-	Writes      float64 `json:"warm_writes"`           // write units that each table and index takes at once (WarmWrites)
+	Writes      float64 `json:"warm_writes"`           // write units that the table takes at once which an order writes most
 	Scripts     float64 `json:"scripts"`               // that Redis runs a second for one item
 }
 

@@ -1,6 +1,9 @@
 package plan
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // Parameters of template.yaml that a plan sets.
 const (
@@ -13,10 +16,22 @@ const (
 	NotifyConcurrency  = "NotifyConcurrency"
 	BuyProvisioned     = "BuyProvisioned"
 	ConsumeConcurrency = "ConsumeConcurrency"
-	WarmWrites         = "WarmWrites"
+	WarmUnits          = "WarmUnits"
+	WarmOrders         = "WarmOrders"
+	WarmQuotas         = "WarmQuotas"
+	WarmPayments       = "WarmPayments"
+	WarmNotices        = "WarmNotices"
 	CacheGigabytes     = "CacheGigabytes"
 	CacheEcpu          = "CacheEcpu"
 )
+
+// WarmParameters are the parameters of what tables take at once, by table; its indexes have the same.
+var WarmParameters = map[string]string{
+	"units": WarmUnits, "orders": WarmOrders, "quotas": WarmQuotas, "payments": WarmPayments, "notices": WarmNotices,
+}
+
+// warms says whether a parameter is one of them: no table goes back.
+func warms(name string) bool { return strings.HasPrefix(name, "Warm") }
 
 const defaultGigabytes = 5 // CacheGigabytes
 
@@ -27,7 +42,9 @@ var dayParameters = []struct {
 }{
 	{BuyRate, Today.BuyRate}, {BuyBurst, Today.BuyBurst}, {ThrottleRate, Today.Rate}, {ThrottleBurst, Today.Burst},
 	{NotifyRate, Today.Notify}, {NotifyBurst, Today.NotifyBurst}, {NotifyConcurrency, Today.NotifyKept},
-	{BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {WarmWrites, NewTableWrites}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
+	{BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
+	{WarmUnits, NewTableWrites}, {WarmOrders, NewTableWrites}, {WarmQuotas, NewTableWrites}, {WarmPayments, NewTableWrites},
+	{WarmNotices, NewTableWrites},
 }
 
 // overrides compares the plan with the defaults, for the stack and for the account.
@@ -40,17 +57,22 @@ func (p *Plan) overrides() {
 	if p.Redis.Ready > 0 {
 		ecpu = math.Min(up(p.Redis.wanted(), 1000), maxECPU)
 	}
-	for _, o := range []struct {
+	type value struct {
 		name         string
 		want, normal float64
-	}{
+	}
+	all := []value{
 		{BuyRate, l.BuyRate, Today.BuyRate}, {BuyBurst, l.BuyBurst, Today.BuyBurst},
 		{ThrottleRate, l.Rate, Today.Rate}, {ThrottleBurst, l.Burst, Today.Burst},
 		{NotifyRate, l.Notify, Today.Notify}, {NotifyBurst, l.NotifyBurst, Today.NotifyBurst},
 		{NotifyConcurrency, l.NotifyKept, Today.NotifyKept}, {BuyProvisioned, l.Provisioned, 0},
-		{ConsumeConcurrency, l.Consume, Today.Consume}, {WarmWrites, l.Writes, NewTableWrites},
+		{ConsumeConcurrency, l.Consume, Today.Consume},
 		{CacheGigabytes, math.Max(gb, defaultGigabytes), defaultGigabytes}, {CacheEcpu, ecpu, 0},
-	} {
+	}
+	for _, t := range p.Tables {
+		all = append(all, value{WarmParameters[t.Name], float64(t.Warm), NewTableWrites})
+	}
+	for _, o := range all {
 		if o.want != o.normal {
 			p.Overrides = append(p.Overrides, Override{o.name, int(o.want)})
 		}

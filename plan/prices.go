@@ -45,9 +45,13 @@ func bill(p *Plan) []Line {
 	polls := o.Sold * s.Paying.Seconds() / pollEvery
 	calls := o.BuyCalls + o.ShopCalls + polls + o.Sold // and a notice of each payment
 	perPaid, warmed := 0.0, 0.0
+	warm := map[string]int{}
+	for _, t := range p.Tables {
+		warm[t.Name] = t.Warm
+	}
 	for _, w := range orderWrites {
 		perPaid += w.Place + w.Each*float64(s.Count) + w.Settle
-		warmed += l.Writes - NewTableWrites
+		warmed += float64(warm[w.Table]) - NewTableWrites
 	}
 	ecpu := math.Max(p.Redis.ECPU, p.override(CacheEcpu)*hours*3600)
 	gb := math.Max(0.1, float64(p.Redis.Bytes)/1e9)

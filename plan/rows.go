@@ -50,13 +50,19 @@ func OrdersPerSecond(writes float64) float64 { return writes / writesMost(1) }
 func tables(s *Sale, set *Setting) (out []Table) {
 	for _, w := range orderWrites {
 		if len(out) == 0 || out[len(out)-1].Name != w.Table {
-			out = append(out, Table{Name: w.Table, Warm: int(set.Limits.Writes)})
+			out = append(out, Table{Name: w.Table})
 		}
 		t := &out[len(out)-1]
 		place := w.Place + w.Each*float64(s.Count)
 		t.PerOrder += place
 		t.PerPaid += place + w.Settle
 		t.PeakPlace += place * set.Outcome.PeakPlaced
+	}
+	placed := set.Limits.Writes / writesMost(s.Count) // orders a second
+	for i := range out {
+		t := &out[i]
+		most := math.Max(t.PerOrder*placed, (t.PerPaid-t.PerOrder)*set.Outcome.PeakPaid)
+		t.Warm = int(math.Max(NewTableWrites, up(math.Floor(most/evenness), 1000)))
 	}
 	return out
 }

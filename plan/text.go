@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -124,8 +125,8 @@ func (p *Plan) todo(line func(string, ...any)) {
 	if len(p.Overrides) > 0 {
 		line("  deploy  %s", p.OverridesText())
 	}
-	if p.override(WarmWrites) > 0 {
-		line("          WarmWrites cannot be lowered again, and is paid once; a table that was busy lately may have it already (seckill doctor --crowd)")
+	if slices.ContainsFunc(p.Overrides, func(o Override) bool { return warms(o.Name) }) {
+		line("          Warm… cannot be lowered again, and is paid once; a table that was busy lately may have it already (seckill doctor --crowd)")
 	}
 	p.redisText(line)
 	p.lambdaText(line)
@@ -190,14 +191,14 @@ func (p *Plan) OverridesText() string {
 }
 
 // DayText is every parameter that a sale's day sets, also those that stay as they are: what an earlier sale has set
-// would stick to a stack otherwise. WarmWrites alone is left out unless it is raised, since no table goes back.
+// would stick to a stack otherwise. What warms a table alone is left out unless it is raised, since no table goes back.
 func (p *Plan) DayText() string {
 	var parts []string
 	for _, d := range dayParameters {
 		switch v := p.override(d.name); {
 		case v > 0:
 			parts = append(parts, d.name+"="+strconv.Itoa(int(v)))
-		case d.name != WarmWrites:
+		case !warms(d.name):
 			parts = append(parts, d.name+"="+strconv.Itoa(int(d.normal)))
 		}
 	}
@@ -205,11 +206,11 @@ func (p *Plan) DayText() string {
 }
 
 // BackText is what takes a sale's day back: every parameter of it as given (by samconfig.toml), else as template.yaml
-// has it. WarmWrites is left out: no table goes back.
+// has it. What warms a table is left out: no table goes back.
 func BackText(given map[string]string) string {
 	var parts []string
 	for _, d := range dayParameters {
-		if d.name == WarmWrites {
+		if warms(d.name) {
 			continue
 		}
 		v, ok := given[d.name]

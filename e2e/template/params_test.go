@@ -119,7 +119,9 @@ func TestPlansCanBeDeployed(t *testing.T) {
 		}
 	}
 	defaults := map[string]float64{plan.BuyRate: plan.Today.BuyRate, plan.BuyBurst: plan.Today.BuyBurst, plan.NotifyRate: plan.Today.Notify, plan.NotifyBurst: plan.Today.NotifyBurst, plan.NotifyConcurrency: plan.Today.NotifyKept, plan.ThrottleRate: plan.Today.Rate, plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
-		plan.ConsumeConcurrency: plan.Today.Consume, plan.WarmWrites: plan.Today.Writes, plan.CacheGigabytes: 5, plan.CacheEcpu: 0}
+		plan.ConsumeConcurrency: plan.Today.Consume, plan.CacheGigabytes: 5, plan.CacheEcpu: 0,
+		plan.WarmUnits: plan.Today.Writes, plan.WarmOrders: plan.Today.Writes, plan.WarmQuotas: plan.Today.Writes, plan.WarmPayments: plan.Today.Writes,
+		plan.WarmNotices: plan.Today.Writes}
 	for name, want := range defaults {
 		if got := fmt.Sprint(at(tpl.tree, "Parameters", name, "Default")); got != fmt.Sprint(want) {
 			t.Errorf("%s is %s by default, the plan takes it for %v", name, got, want)

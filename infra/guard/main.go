@@ -18,7 +18,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,50 +128,66 @@ func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.St
 	return &out.Stacks[0], nil
 }
 
-// warmParameter says how much tables take at once; warmed are those (infra/data.yaml).
-const warmParameter = "WarmWrites"
+// warmed are the parameters that say how much a table takes at once (infra/data.yaml), by table. warmBefore was the one
+// of all five, and still is of a stack that an older release deployed.
+var warmed = map[string]string{ledger.TableUnits: "WarmUnits", ledger.TableOrders: "WarmOrders",
+	ledger.TableQuotas: "WarmQuotas", ledger.TablePayments: "WarmPayments", ledger.TableNotices: "WarmNotices"}
 
-var warmed = []string{ledger.TableUnits, ledger.TableOrders, ledger.TableQuotas, ledger.TablePayments, ledger.TableNotices}
+const warmBefore, warmDefault = "WarmWrites", "4000"
 
 // warm refuses a deployment that asks for less than a table takes: DynamoDB lowers none, and the stack would be rolled
 // back half-way. A parameter that stays as it is asks for nothing.
 func (g *guard) warm(ctx context.Context, cfg aws.Config, s *types.Stack) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	have, want := parameter(s, warmParameter), ""
-	for _, p := range g.given {
-		if v, ok := strings.CutPrefix(p, warmParameter+"="); ok {
-			want = v
+	db := dynamodb.NewFromConfig(cfg)
+	for _, table := range slices.Sorted(maps.Keys(warmed)) {
+		name := warmed[table]
+		have := parameter(s, name)
+		want := have
+		if have == "" {
+			have, want = parameter(s, warmBefore), warmDefault
+		}
+		for _, p := range g.given {
+			if v, ok := strings.CutPrefix(p, name+"="); ok {
+				want = v
+			}
+		}
+		if want == have || have == "" && want == warmDefault {
+			continue
+		}
+		if err := g.warmTable(ctx, db, table, have, want); err != nil {
+			return err
 		}
 	}
-	if want == "" || want == have {
-		return nil
-	}
+	return nil
+}
+
+// warmTable refuses to lower one table, which has and is to have so many write units.
+func (g *guard) warmTable(ctx context.Context, db *dynamodb.Client, table, have, want string) error {
+	parameter := warmed[table]
 	n, err := strconv.ParseInt(want, 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s=%s: want a number", warmParameter, want)
+		return fmt.Errorf("%s=%s: want a number", parameter, want)
 	}
 	refuse := func(what string, takes int64) error {
-		return fmt.Errorf("refused, %s=%d is below %d, which %s: DynamoDB lowers no table; leave it out, or give %d or more",
-			warmParameter, n, takes, what, takes)
+		return fmt.Errorf("refused, %s=%d is below %d, which %s: DynamoDB lowers no table; give %s=%d or more",
+			parameter, n, takes, what, parameter, takes)
 	}
 	if before, err := strconv.ParseInt(have, 10, 64); err == nil && n < before {
 		return refuse("the stack has", before)
 	}
-	db := dynamodb.NewFromConfig(cfg)
-	for _, table := range warmed {
-		name := g.stack + "-" + table
-		out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
-		if err != nil {
-			return fmt.Errorf("table %s cannot be asked what it takes: %w", name, err)
-		}
-		if w := out.Table.WarmThroughput; w != nil && aws.ToInt64(w.WriteUnitsPerSecond) > n {
-			return refuse("table "+name+" takes", *w.WriteUnitsPerSecond)
-		}
-		for _, x := range out.Table.GlobalSecondaryIndexes {
-			if w := x.WarmThroughput; w != nil && aws.ToInt64(w.WriteUnitsPerSecond) > n {
-				return refuse("index "+aws.ToString(x.IndexName)+" takes", *w.WriteUnitsPerSecond)
-			}
+	name := g.stack + "-" + table
+	out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	if err != nil {
+		return fmt.Errorf("table %s cannot be asked what it takes: %w", name, err)
+	}
+	if w := out.Table.WarmThroughput; w != nil && aws.ToInt64(w.WriteUnitsPerSecond) > n {
+		return refuse("table "+name+" takes", *w.WriteUnitsPerSecond)
+	}
+	for _, x := range out.Table.GlobalSecondaryIndexes {
+		if w := x.WarmThroughput; w != nil && aws.ToInt64(w.WriteUnitsPerSecond) > n {
+			return refuse("index "+aws.ToString(x.IndexName)+" takes", *w.WriteUnitsPerSecond)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -21,6 +22,7 @@ type account struct {
 	messages string // of the queue of closings, delayed
 	due      string // rows of the index of orders that are due
 	warm     int    // write units that an index of orders takes at once
+	older    bool   // the stack has the one parameter WarmWrites of before
 	calls    []string
 }
 
@@ -62,9 +64,16 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"ClosingsQueueUrl": "http://" + r.Host + "/1/closings"} {
 			outputs += "<member><OutputKey>" + k + "</OutputKey><OutputValue>" + v + "</OutputValue></member>"
 		}
+		warm := ""
+		for _, p := range []string{"WarmUnits=4000", "WarmOrders=8000", "WarmQuotas=4000", "WarmPayments=4000", "WarmNotices=4000"} {
+			name, value, _ := strings.Cut(p, "=")
+			if a.older {
+				name, value = "WarmWrites", "8000"
+			}
+			warm += "<member><ParameterKey>" + name + "</ParameterKey><ParameterValue>" + value + "</ParameterValue></member>"
+		}
 		fmt.Fprint(w, "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>shop</StackName>"+
-			"<StackStatus>UPDATE_COMPLETE</StackStatus><Parameters><member><ParameterKey>WarmWrites"+
-			"</ParameterKey><ParameterValue>8000</ParameterValue></member></Parameters><Outputs>"+outputs+"</Outputs>"+
+			"<StackStatus>UPDATE_COMPLETE</StackStatus><Parameters>"+warm+"</Parameters><Outputs>"+outputs+"</Outputs>"+
 			"</member></Stacks></DescribeStacksResult></DescribeStacksResponse>")
 	default:
 		a.calls = append(a.calls, action+" "+form.Get("EnableTerminationProtection"))
@@ -102,17 +111,24 @@ func TestGuard(t *testing.T) {
 			spoil: func(a *account) { a.due = `{"id":{"S":"o1"}}` }, want: "orders wait to be paid or closed"},
 		"deploy, all the same": {action: "deploy", typed: "shop\n", env: env{"BUSY": "true"},
 			spoil: func(a *account) { a.messages = "7" }},
-		"deploy, as warm as before": {action: "deploy", typed: "shop\n", given: []string{"WarmWrites=8000", "Hold=15m"},
+		"deploy, as warm as before": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=8000", "Hold=15m"},
 			spoil: func(a *account) { a.warm = 20_000 }},
-		"deploy, warmer": {action: "deploy", typed: "shop\n", given: []string{"WarmWrites=12000"}},
-		"deploy, warmer than before, not than now": {action: "deploy", typed: "shop\n", given: []string{"WarmWrites=12000"},
+		"deploy, warmer": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=12000"}},
+		"deploy, warmer than before, not than now": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=12000"},
 			spoil: func(a *account) { a.warm = 20_000 },
-			want: "refused, WarmWrites=12000 is below 20000, which index orders_due takes: DynamoDB lowers no table; leave " +
-				"it out, or give 20000 or more"},
-		"deploy, less warm": {action: "deploy", typed: "shop\n", given: []string{"WarmWrites=4000"}, env: env{"BUSY": "true"},
-			want: "refused, WarmWrites=4000 is below 8000, which the stack has"},
-		"deploy, less warm, a sandbox": {action: "deploy", given: []string{"WarmWrites=4000"},
+			want: "refused, WarmOrders=12000 is below 20000, which index orders_due takes: DynamoDB lowers no table; give " +
+				"WarmOrders=20000 or more"},
+		"deploy, another table warmer": {action: "deploy", typed: "shop\n", given: []string{"WarmUnits=12000"},
+			spoil: func(a *account) { a.warm = 20_000 }},
+		"deploy, less warm": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=4000"}, env: env{"BUSY": "true"},
+			want: "refused, WarmOrders=4000 is below 8000, which the stack has"},
+		"deploy, less warm, a sandbox": {action: "deploy", given: []string{"WarmOrders=4000"},
 			spoil: func(a *account) { a.sandbox = "true" }, want: "is below 8000"},
+		"deploy, one parameter before": {action: "deploy", typed: "shop\n", spoil: func(a *account) { a.older = true },
+			want: "refused, WarmNotices=4000 is below 8000, which the stack has: DynamoDB lowers no table; give WarmNotices=8000"},
+		"deploy, one parameter before, five given": {action: "deploy", typed: "shop\n",
+			spoil: func(a *account) { a.older = true },
+			given: []string{"WarmNotices=8000", "WarmOrders=8000", "WarmPayments=9000", "WarmQuotas=8000", "WarmUnits=8000"}},
 		"protect":            {action: "protect", calls: []string{on}},
 		"protect, a sandbox": {action: "protect", spoil: func(a *account) { a.sandbox = "true" }},
 		"destroy, typed":     {action: "destroy", typed: "shop\n", calls: []string{off}},
@@ -153,18 +169,18 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestWarmedTables: the guard asks about the tables whose warm throughput the template sets.
+// TestWarmedTables: the guard asks about the tables whose warm throughput the template sets, each by its parameter.
 func TestWarmedTables(t *testing.T) {
 	text, err := os.ReadFile("../data.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	for _, m := range regexp.MustCompile(`(?m)^      TableName: !Sub "\$\{Name\}-(\w+)"\n      BillingMode: \w+\n      WarmThroughput:`).
-		FindAllSubmatch(text, -1) {
-		got = append(got, string(m[1]))
+	got := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^      TableName: !Sub "\$\{Name\}-(\w+)"\n      BillingMode: \w+\n`+
+		`      WarmThroughput: .*!Ref (\w+)}`).FindAllSubmatch(text, -1) {
+		got[string(m[1])] = string(m[2])
 	}
-	if !slices.Equal(got, warmed) {
+	if !maps.Equal(got, warmed) {
 		t.Errorf("the template warms %v, the guard knows %v", got, warmed)
 	}
 }
