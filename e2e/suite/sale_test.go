@@ -49,6 +49,20 @@ func (s *stack) load(t *testing.T, items ...seckill.Listing) {
 	}
 	// A sale that has begun is opened by repair, which looks whether units are sold already. Otherwise it would be so by the next minute.
 	s.minute(t, "RepairFunction")
+	// A run of the schedule may be building the same items at this moment: then this one has left them to it. To resume what was
+	// not stopped changes nothing, and fails while the stock does not have it.
+	for i := range items {
+		it := &items[i]
+		if !it.Loadable(time.Now()) {
+			continue
+		}
+		eventually(t, "stock that has item "+it.ID, func() string {
+			if _, err := s.desk.SetStopped(t.Context(), it.ID, false); err != nil {
+				return err.Error()
+			}
+			return ""
+		})
+	}
 }
 
 func token(t *testing.T, s *stack, shopper int64) string {
