@@ -9,14 +9,15 @@ import (
 	"pgregory.net/rapid"
 
 	"seckill/audit"
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
 
 // ignored are attributes that no guarantee of an audit rests on: they serve lists, or words.
 var ignored = map[string][]string{
-	audit.PartItems:      {"covers", "detail", "commodity", "price", "commodity_created", "created", "stops"}, // without stops I10 is unknown
-	audit.PartTrades:     {},
+	dump.PartItems:       {"covers", "detail", "commodity", "price", "commodity_created", "created", "stops"}, // without stops I10 is unknown
+	dump.PartTrades:      {},
 	ledger.TableOrders:   {"placed_by", "created_id", "item_shard"},
 	ledger.TablePayments: {"cause", "tries", "paid_day", "back_day"},
 }
@@ -25,7 +26,7 @@ var ignored = map[string][]string{
 func TestEveryAttributeCounts(t *testing.T) {
 	t.Parallel()
 	good := atRest()
-	for _, table := range append([]string{audit.PartItems, audit.PartTrades}, audit.Tables...) {
+	for _, table := range append([]string{dump.PartItems, dump.PartTrades}, dump.Tables...) {
 		kinds := map[string]bool{}
 		for i, row := range good.tables[table] {
 			if kind := fmt.Sprint(row["state"], row["status"]); kinds[kind] {
@@ -56,7 +57,7 @@ func TestNothingBreaksTheAudit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := good.clone()
 		for range rapid.IntRange(1, 5).Draw(t, "changes") {
-			if table := rapid.SampledFrom(append([]string{audit.PartItems, audit.PartTrades}, audit.Tables...)).Draw(t, "table"); len(w.tables[table]) > 0 {
+			if table := rapid.SampledFrom(append([]string{dump.PartItems, dump.PartTrades}, dump.Tables...)).Draw(t, "table"); len(w.tables[table]) > 0 {
 				row := rapid.SampledFrom(w.tables[table]).Draw(t, "row")
 				row[rapid.SampledFrom(slices.Sorted(maps.Keys(row))).Draw(t, "attribute")] = value.Draw(t, "value")
 			}

@@ -15,7 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/crowd/journal"
+	"seckill/record/dump"
+	"seckill/record/journal"
 	"seckill/shared/seckill"
 )
 
@@ -23,14 +24,14 @@ import (
 type Source interface {
 	// Read hands over lines: first Now, the items row, trades and orders, then the ledger's other tables, keys and queues, each part ended by
 	// its End or named as Missing. Rows of other items may be among them. An error means that the source cannot be read at all.
-	Read(ctx context.Context, each func(*Line) error) error
+	Read(ctx context.Context, each func(*dump.Line) error) error
 }
 
 // SourceFunc is a function as a Source.
-type SourceFunc func(ctx context.Context, each func(*Line) error) error
+type SourceFunc func(ctx context.Context, each func(*dump.Line) error) error
 
 // Read implements Source.
-func (f SourceFunc) Read(ctx context.Context, each func(*Line) error) error { return f(ctx, each) }
+func (f SourceFunc) Read(ctx context.Context, each func(*dump.Line) error) error { return f(ctx, each) }
 
 // ErrNoItem says that the source knows no such item.
 var ErrNoItem = errors.New("there is no such item")

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"seckill/audit"
-	"seckill/crowd/journal"
+	"seckill/record/dump"
+	"seckill/record/journal"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -101,9 +102,9 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 			start.Item = "8"
 			w.entries[0].Start = &start
 		}, "I4 I9 I11 L4"},
-		{"Redis", gone(audit.PartRedis), "L2 L3"},
-		{"all of Redis", cut(audit.PartRedis), "L2 L3"},
-		{"trades", gone(audit.PartTrades), "I6 I7"},
+		{"Redis", gone(dump.PartRedis), "L2 L3"},
+		{"all of Redis", cut(dump.PartRedis), "L2 L3"},
+		{"trades", gone(dump.PartTrades), "I6 I7"},
 		{"orders", gone(ledger.TableOrders), "I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 L1 L2 L3 L4"},
 		{"units", gone(ledger.TableUnits), "I1 I2 I3 I8 L3 L4"},
 		{"all units", cut(ledger.TableUnits), "I1 I2 I3 I8 L3 L4"},
@@ -112,8 +113,8 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 		{"returns", gone(ledger.TableReturns), "I8 L2 L3"},
 		{"a schema that is known", func(w *world) { w.tables[ledger.TableQuotas][0]["v"] = int64(2) }, "I2"},
 		{"an items row of an older release, which never changed", func(w *world) {
-			delete(w.tables[audit.PartItems][0], "stops")
-			w.tables[audit.PartItems][0]["version"], w.keys[key("item")]["version"] = int64(2), "2"
+			delete(w.tables[dump.PartItems][0], "stops")
+			w.tables[dump.PartItems][0]["version"], w.keys[key("item")]["version"] = int64(2), "2"
 		}, "I10"},
 		{"all buyers in the journal", func(w *world) {
 			for _, row := range w.tables[ledger.TableOrders] {
@@ -145,7 +146,7 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 
 func TestAnEmptySaleHoldsNowhere(t *testing.T) {
 	t.Parallel()
-	w := &world{now: time.Now().UnixMilli(), tables: map[string][]ledger.Row{audit.PartItems: atRest().tables[audit.PartItems]}}
+	w := &world{now: time.Now().UnixMilli(), tables: map[string][]ledger.Row{dump.PartItems: atRest().tables[dump.PartItems]}}
 	if r := w.audit(t); len(verdicts(r, audit.Holds)) > 0 {
 		t.Error(show(t, r))
 	}
@@ -161,7 +162,7 @@ func TestMoneyThatIsNotHeardOf(t *testing.T) {
 	w := underWay()
 	o, tr := w.order(seckill.PendingPayment, 0), copyRow(w.trade(w.order(seckill.Paid, 0)))
 	tr["out_trade_no"] = o["id"]
-	w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], tr)
+	w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
 	if r := w.audit(t); r.Of("I6").Verdict != audit.Unknown || r.Broken() {
 		t.Error(show(t, r))
 	}
@@ -258,19 +259,19 @@ func TestUnderWayIsUnknown(t *testing.T) {
 			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
 		}, "I11 L2"},
 		{"an acknowledged order in a queue", func(w *world) {
-			w.queues["orders"] = audit.Depth{Visible: 1}
+			w.queues["orders"] = dump.Depth{Visible: 1}
 			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
 		}, "I11 L1"},
 		{"an acknowledged order, perhaps in a queue", func(w *world) {
 			w.queues = nil
 			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
 		}, "I11"},
-		{"parked messages", func(w *world) { w.queues["closings"] = audit.Depth{Parked: 1} }, "L1"},
+		{"parked messages", func(w *world) { w.queues["closings"] = dump.Depth{Parked: 1} }, "L1"},
 		{"a notify to come", func(w *world) {
 			o := w.order(seckill.Expired, 0)
 			tr := copyRow(w.trade(w.order(seckill.Paid, 0)))
 			tr["out_trade_no"], tr["notify_state"] = o["id"], "due"
-			w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], tr)
+			w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
 		}, "I6"},
 	} {
 		w := atRest()
@@ -296,7 +297,7 @@ func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
 		{ledger.TableQuotas, ledger.Row{"user": "5", "item": "8", "units": int64(9)}},
 		{ledger.TablePayments, ledger.Row{"order": "oother", "trade_no": "1"}},
 		{ledger.TableReturns, ledger.Row{"shard": "01", "order": "oother", "item": "8"}},
-		{audit.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1), "status": "TRADE_SUCCESS", "paid": int64(1)}},
+		{dump.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1), "status": "TRADE_SUCCESS", "paid": int64(1)}},
 	} {
 		w.tables[row.table] = append(w.tables[row.table], row.row)
 	}
@@ -361,7 +362,7 @@ func TestWhatIsBrokenIsReadAgain(t *testing.T) {
 		{worse, bad, audit.Broken, 1, 2},
 	} {
 		reads := 0
-		src := audit.SourceFunc(func(ctx context.Context, each func(*audit.Line) error) error {
+		src := audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
 			if reads++; reads == 1 {
 				return tt.first.Read(ctx, each)
 			}

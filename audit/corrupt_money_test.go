@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seckill/audit"
+	"seckill/record/dump"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/gatewaytable"
 	"seckill/shared/adapter/ledger"
@@ -37,7 +38,7 @@ func (w *world) second(o ledger.Row) (trade, payment ledger.Row) {
 	trade["out_trade_no"], trade["trade_no"], trade["status"] = text(o, "id")+"#2", text(first, "trade_no")+"2", "TRADE_CLOSED"
 	trade["refunds"] = []string{refund(o["amount"].(int64))}
 	payment["trade_no"], payment["state"], payment["back"] = trade["trade_no"], string(seckill.RefundDone), w.now
-	w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], trade)
+	w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], trade)
 	w.tables[ledger.TablePayments] = append(w.tables[ledger.TablePayments], payment)
 	return trade, payment
 }
@@ -78,7 +79,7 @@ var moneyCorruptions = []corruption{
 		tr := copyRow(w.trade(w.order(seckill.Refunded, 0)))
 		delete(tr, "paid")
 		tr["out_trade_no"] = o["id"]
-		w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], tr)
+		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
 		return "gateway_trades " + text(o, "id")
 	}, "I6"},
 	{"a refund of nothing that can be read", func(w *world) string {
@@ -96,7 +97,7 @@ var moneyCorruptions = []corruption{
 	}, "I7"},
 	{"a trade stands there twice", func(w *world) string {
 		tr := w.trade(w.order(seckill.Paid, 0))
-		w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], copyRow(tr))
+		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], copyRow(tr))
 		return "gateway_trades " + text(tr, "out_trade_no")
 	}, "I7"},
 	{"a second trade that the ledger does not know", func(w *world) string {
@@ -126,7 +127,7 @@ func TestASecondTradeMayGoBack(t *testing.T) {
 	before := w.audit(t).Statement.Money
 	trade, payment := w.second(w.order(seckill.Paid, 0))
 	for _, key := range []string{"#number#" + text(trade, "trade_no"), "#moved#2026-11-21#" + text(trade, "out_trade_no")} {
-		w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], ledger.Row{"v": int64(1), "out_trade_no": key, "trade": trade["out_trade_no"],
+		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], ledger.Row{"v": int64(1), "out_trade_no": key, "trade": trade["out_trade_no"],
 			"notify_state": "#moved#2026-11-21", "notify_at": "1"})
 	}
 	r := w.audit(t)
@@ -148,18 +149,18 @@ func TestTheGatewaysTable(t *testing.T) {
 	store := gatewaytable.New(rows)
 	w.second(w.order(seckill.Paid, 0))
 	before := w.audit(t)
-	for _, row := range w.tables[audit.PartTrades] {
+	for _, row := range w.tables[dump.PartTrades] {
 		if err := store.Save(t.Context(), record(t, row)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.tables[audit.PartTrades] = rows.Dump(gatewaytable.TableTrades)
-	if len(w.tables[audit.PartTrades]) < 3*before.Read[audit.PartTrades] {
-		t.Fatalf("%d rows of %d trades: want those that find them as well", len(w.tables[audit.PartTrades]), before.Read[audit.PartTrades])
+	w.tables[dump.PartTrades] = rows.Dump(gatewaytable.TableTrades)
+	if len(w.tables[dump.PartTrades]) < 3*before.Read[dump.PartTrades] {
+		t.Fatalf("%d rows of %d trades: want those that find them as well", len(w.tables[dump.PartTrades]), before.Read[dump.PartTrades])
 	}
 	r := w.audit(t)
 	if len(verdicts(r, audit.Holds)) != len(r.Judgements) || *r.Statement.Money.Provider != *before.Statement.Money.Provider ||
-		r.Read[audit.PartTrades] != before.Read[audit.PartTrades] {
+		r.Read[dump.PartTrades] != before.Read[dump.PartTrades] {
 		t.Errorf("%s\nbefore\n%s", show(t, r), show(t, before))
 	}
 }

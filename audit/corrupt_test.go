@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seckill/audit"
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -57,7 +58,7 @@ var rowCorruptions = []corruption{
 		return id(b)
 	}, "I1 I3"},
 	{"a user holds more than the limit", func(w *world) string {
-		w.tables[audit.PartItems][0]["limit"], w.keys[key("item")]["limit"] = int64(1), "1"
+		w.tables[dump.PartItems][0]["limit"], w.keys[key("item")]["limit"] = int64(1), "1"
 		return "quotas " + text(w.row(ledger.TableOrders, 0, func(r ledger.Row) bool { return r["state"] == "paid" && r["count"] == int64(2) }), "user") + "/" + item
 	}, "I2"},
 	{"a quota row says more", func(w *world) string {
@@ -205,7 +206,7 @@ var rowCorruptions = []corruption{
 		p, tr := copyRow(w.of(ledger.TablePayments, paid)), copyRow(w.trade(paid))
 		p["order"], p["amount"], tr["out_trade_no"], tr["amount"] = o["id"], o["amount"], o["id"], o["amount"]
 		w.tables[ledger.TablePayments] = append(w.tables[ledger.TablePayments], p)
-		w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], tr)
+		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
 		return id(o)
 	}, "I6"},
 	{"a refund is owed and none is due", func(w *world) string {
@@ -218,7 +219,7 @@ var rowCorruptions = []corruption{
 		o := w.order(seckill.Expired, 0)
 		tr := copyRow(w.trade(w.order(seckill.Paid, 0)))
 		tr["out_trade_no"] = o["id"]
-		w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], tr)
+		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
 		return "gateway_trades " + text(o, "id")
 	}, "I6"},
 	{"a payment in no state", func(w *world) string {
@@ -238,7 +239,7 @@ var rowCorruptions = []corruption{
 	}, "I7"},
 	{"a payment without a trade", func(w *world) string {
 		o := w.order(seckill.Paid, 0)
-		w.remove(audit.PartTrades, w.trade(o))
+		w.remove(dump.PartTrades, w.trade(o))
 		return "payments " + text(o, "id")
 	}, "I7"},
 	{"a payment of a trade that nobody paid", func(w *world) string {
@@ -257,7 +258,7 @@ var rowCorruptions = []corruption{
 		p, tr := copyRow(w.of(ledger.TablePayments, o)), copyRow(w.trade(o))
 		p["order"], tr["out_trade_no"] = "onone", "onone"
 		w.tables[ledger.TablePayments] = append(w.tables[ledger.TablePayments], p)
-		w.tables[audit.PartTrades] = append(w.tables[audit.PartTrades], tr)
+		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
 		return "payments onone"
 	}, "I7"},
 	{"units given back twice", func(w *world) string {
@@ -290,12 +291,12 @@ var rowCorruptions = []corruption{
 	}, "I8"},
 	{"an order from before the sale", func(w *world) string {
 		o := w.order(seckill.Paid, 0)
-		o["created"] = w.tables[audit.PartItems][0]["start"].(int64) - 2001
+		o["created"] = w.tables[dump.PartItems][0]["start"].(int64) - 2001
 		return id(o)
 	}, "I10"},
 	{"an order from after the sale", func(w *world) string {
 		o := w.order(seckill.Paid, 0)
-		o["created"] = w.tables[audit.PartItems][0]["end"].(int64) + 2000
+		o["created"] = w.tables[dump.PartItems][0]["end"].(int64) + 2000
 		return id(o)
 	}, "I10"},
 }
@@ -418,7 +419,7 @@ var keyCorruptions = []corruption{
 		return key("item") + " stock"
 	}, "L3"},
 	{"a stop that did not reach the stock", func(w *world) string {
-		w.tables[audit.PartItems][0]["stopped"] = int64(1)
+		w.tables[dump.PartItems][0]["stopped"] = int64(1)
 		return key("item") + " stopped"
 	}, "L3"},
 	{"an item that is not installed", func(w *world) string {
@@ -426,7 +427,7 @@ var keyCorruptions = []corruption{
 		return key("item")
 	}, "L3"},
 	{"an item that stays for ever", func(w *world) string {
-		w.now = w.tables[audit.PartItems][0]["end"].(int64) + seckill.KeepLoaded.Milliseconds()
+		w.now = w.tables[dump.PartItems][0]["end"].(int64) + seckill.KeepLoaded.Milliseconds()
 		return key("item")
 	}, "L3"},
 }

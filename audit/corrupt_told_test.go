@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/audit"
-	"seckill/crowd/journal"
+	"seckill/record/dump"
+	"seckill/record/journal"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -98,7 +98,7 @@ var toldCorruptions = []corruption{
 		return "orders ozzz"
 	}, "I9"},
 	{"a purchase answered before the start", func(w *world) string {
-		early := w.tables[audit.PartItems][0]["start"].(int64) - time.Minute.Milliseconds()
+		early := w.tables[dump.PartItems][0]["start"].(int64) - time.Minute.Milliseconds()
 		w.answer(0, bought, func(e *journal.Entry) { e.At = (early - w.entries[0].Start.Time.UnixMilli()) * 1000 })
 		return "journal line"
 	}, "I10"},

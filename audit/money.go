@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -119,7 +120,7 @@ func (s *sale) addPayment(d *decoder) {
 	}
 	d.number("at")
 	d.done(i6, row, i7)
-	if s.whole[PartTrades] {
+	if s.whole[dump.PartTrades] {
 		switch t := s.tradeBy(id, no); {
 		case t == nil && s.trade(id) != nil:
 			s.broken(i7, row, "is no trade that the provider has for this order")
@@ -183,7 +184,7 @@ func (s *sale) addReturn(d *decoder) {
 
 // judgeMoney: I6 and I7.
 func (s *sale) judgeMoney() {
-	known := s.whole[PartTrades]
+	known := s.whole[dump.PartTrades]
 	for _, g := range []int{i6, i7} {
 		if s.use(g, ledger.TableOrders, ledger.TablePayments) {
 			s.looked(g, s.money.count, "payment rows")
@@ -199,7 +200,7 @@ func (s *sale) judgeMoney() {
 		s.judgeTrades()
 		return
 	}
-	why := s.missing[PartTrades]
+	why := s.missing[dump.PartTrades]
 	if why == "" {
 		why = "its trades were not read"
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -42,7 +43,7 @@ func (s *sale) statement() Statement {
 		}
 	}
 	u.Unsold = u.Stock - s.read[ledger.TableUnits]
-	if len(s.stock.head) > 0 && s.whole[PartRedis] {
+	if len(s.stock.head) > 0 && s.whole[dump.PartRedis] {
 		free, never, reserved := len(s.stock.free), max(0, u.Stock-s.stock.highWater()), 0
 		for _, r := range s.stock.res {
 			reserved += r.units
@@ -57,7 +58,7 @@ func (s *sale) statement() Statement {
 	amount := func(fen int64) Amount { return Amount{fen, seckill.Fen(fen).Yuan()} }
 	m := &s.money
 	out.Money = Money{Captured: amount(m.captured), Kept: amount(m.kept), DueBack: amount(m.back), Refunded: amount(m.refunded), Payments: m.count}
-	if s.whole[PartTrades] && s.whole[ledger.TablePayments] {
+	if s.whole[dump.PartTrades] && s.whole[ledger.TablePayments] {
 		out.Money.Provider = &Provider{amount(m.taken), amount(m.taken - m.givenBack), amount(m.givenBack), m.taken == m.captured && m.givenBack == m.refunded}
 	}
 	return out

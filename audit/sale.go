@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -40,7 +41,7 @@ type sale struct {
 	tradeOf map[string]int32 // an order's first
 	returns []returned
 	stock   stock
-	queues  map[string]Depth
+	queues  map[string]dump.Depth
 }
 
 // item is the row of the items table.
@@ -120,22 +121,22 @@ type returned struct {
 
 func newSale(id string) *sale {
 	return &sale{id: id, read: map[string]int{}, whole: map[string]bool{}, missing: map[string]string{}, byID: map[string]int32{}, byUser: map[string]int32{},
-		tradeOf: map[string]int32{}, queues: map[string]Depth{}, stock: newStock(id)}
+		tradeOf: map[string]int32{}, queues: map[string]dump.Depth{}, stock: newStock(id)}
 }
 
 func (s *sale) installedItem() bool { return s.item.stock > 0 }
 
 // add takes in one line.
-func (s *sale) add(l *Line) error {
+func (s *sale) add(l *dump.Line) error {
 	switch {
 	case l.Table != "":
 		return s.addRow(l)
 	case l.Key != "":
-		s.read[PartRedis]++
+		s.read[dump.PartRedis]++
 		s.addKey(l)
 	case l.Queue != "":
 		s.queues[l.Queue] = l.Depth
-		s.read[PartQueues]++
+		s.read[dump.PartQueues]++
 	case l.Missing != "":
 		s.missing[l.Missing] = l.Why
 	case l.End != "":
@@ -150,8 +151,8 @@ func (s *sale) add(l *Line) error {
 	return nil
 }
 
-func (s *sale) addRow(l *Line) error {
-	first := l.Table == PartItems || l.Table == PartTrades
+func (s *sale) addRow(l *dump.Line) error {
+	first := l.Table == dump.PartItems || l.Table == dump.PartTrades
 	switch {
 	case !first && s.item.stock == 0:
 		return fmt.Errorf("item %s: %w", s.id, ErrNoItem)
@@ -160,9 +161,9 @@ func (s *sale) addRow(l *Line) error {
 	}
 	d := &decoder{sale: s, row: l.Row}
 	switch l.Table {
-	case PartItems:
+	case dump.PartItems:
 		s.addItem(d)
-	case PartTrades:
+	case dump.PartTrades:
 		s.addTrade(d)
 	case ledger.TableOrders:
 		s.addOrder(d)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -54,7 +55,7 @@ func Keys(id string) (keys [6]string) {
 	return keys
 }
 
-func (s *sale) addKey(l *Line) {
+func (s *sale) addKey(l *dump.Line) {
 	k := &s.stock
 	switch slices.Index(k.keys[:], l.Key) {
 	case keyItem:
@@ -82,7 +83,7 @@ func (s *sale) addKey(l *Line) {
 }
 
 // number reads a member of free or a field of held.
-func (s *stock) number(l *Line) (int32, bool) {
+func (s *stock) number(l *dump.Line) (int32, bool) {
 	n, err := strconv.ParseInt(l.Field, 10, 32)
 	if err != nil || n < 1 || strconv.FormatInt(n, 10) != l.Field {
 		s.odd = append(s.odd, l.Key+" "+l.Field)
@@ -153,11 +154,11 @@ func (s *sale) judgeStock() {
 	if s.use(l2, ledger.TableOrders, ledger.TableReturns) {
 		s.judgeReturns()
 	}
-	redis := s.use(l2, PartRedis)
+	redis := s.use(l2, dump.PartRedis)
 	if redis {
 		s.judgeAwaiting()
 	}
-	if !s.use(l3, ledger.TableOrders, ledger.TableUnits, ledger.TableReturns, PartRedis) {
+	if !s.use(l3, ledger.TableOrders, ledger.TableUnits, ledger.TableReturns, dump.PartRedis) {
 		return
 	}
 	installed := len(s.stock.head) > 0
@@ -222,7 +223,7 @@ func (s *sale) judgeAwaiting() {
 	if waiting > 0 {
 		s.needs(l2, "the end of %d reservations that are not placed yet", waiting)
 	}
-	s.looked(l2, s.read[PartRedis], "entries in Redis")
+	s.looked(l2, s.read[dump.PartRedis], "entries in Redis")
 }
 
 // judgeHead: the stock sells what the items table says.

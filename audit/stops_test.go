@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"seckill/audit"
+	"seckill/record/dump"
 	"seckill/shared/seckill"
 )
 
@@ -44,7 +45,7 @@ func TestOrdersPlacedWhileStopped(t *testing.T) {
 		{"no times", func(int64) []string { return []string{"x-"} }, audit.Unknown},
 	} {
 		w := atRest()
-		row, o := w.tables[audit.PartItems][0], w.order(seckill.Paid, 0)
+		row, o := w.tables[dump.PartItems][0], w.order(seckill.Paid, 0)
 		last := int64(0) // of all others, which are placed long before or after
 		for _, other := range w.tables["orders"] {
 			last = max(last, other["placed"].(int64))
@@ -85,9 +86,9 @@ func TestAnItemsRowThatSaysNothingOfItsStops(t *testing.T) {
 		{"more stock, never stopped", map[string]any{"version": int64(2), "stops": []string{}}, audit.Holds},
 	} {
 		w := atRest()
-		delete(w.tables[audit.PartItems][0], "stops")
+		delete(w.tables[dump.PartItems][0], "stops")
 		for attr, v := range tt.row {
-			w.tables[audit.PartItems][0][attr] = v
+			w.tables[dump.PartItems][0][attr] = v
 		}
 		if j := w.audit(t).Of("I10"); j.Verdict != tt.want {
 			t.Errorf("%s: %s, want %s: %+v", tt.what, j.Verdict, tt.want, j)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"seckill/record/dump"
 	"seckill/shared/seckill"
 )
 
@@ -96,9 +97,9 @@ func (j *Judgement) write(b *strings.Builder) {
 func readings(read map[string]int) string {
 	out := []string{}
 	for _, part := range slices.Sorted(maps.Keys(read)) {
-		if part == PartRedis {
+		if part == dump.PartRedis {
 			out = append(out, grouped(read[part])+" entries in Redis")
-		} else if part != PartItems && part != PartQueues {
+		} else if part != dump.PartItems && part != dump.PartQueues {
 			out = append(out, grouped(read[part])+" "+part)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"seckill/crowd/journal"
+	"seckill/record/journal"
 	"seckill/shared/seckill"
 )
 

@@ -3,7 +3,7 @@ package audit
 import (
 	"testing"
 
-	"seckill/crowd/journal"
+	"seckill/record/journal"
 )
 
 // TestWhoHeardNothing: a shopper gave up without an answer that means something if the last answer to a purchase is none, 5xx or 429; but for a

@@ -17,9 +17,10 @@ import (
 	"go.uber.org/goleak"
 
 	"seckill/audit"
-	"seckill/crowd/journal"
-	"seckill/e2e/contract"
 	"seckill/local"
+	"seckill/record/dump"
+	"seckill/record/journal"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -41,7 +42,7 @@ type world struct {
 	now     int64
 	tables  map[string][]ledger.Row
 	keys    map[string]map[string]string
-	queues  map[string]audit.Depth
+	queues  map[string]dump.Depth
 	missing map[string]string
 	cut     map[string]bool // parts without their end
 	entries []journal.Entry // of the journal; nil: none
@@ -62,21 +63,10 @@ func (w *world) clone() *world {
 	return c
 }
 
-func copyRow(row ledger.Row) ledger.Row {
-	row = maps.Clone(row)
-	for attr, v := range row {
-		switch v := v.(type) {
-		case []string:
-			row[attr] = slices.Clone(v)
-		case ledger.Set:
-			row[attr] = slices.Clone(v)
-		}
-	}
-	return row
-}
+func copyRow(row ledger.Row) ledger.Row { return (&dump.Line{Row: row}).Clone().Row }
 
 // take is a sink that fills a world.
-func (w *world) take(l *audit.Line) error {
+func (w *world) take(l *dump.Line) error {
 	switch {
 	case l.Table != "":
 		w.tables[l.Table] = append(w.tables[l.Table], copyRow(l.Row))
@@ -94,32 +84,32 @@ func (w *world) take(l *audit.Line) error {
 }
 
 // Read implements audit.Source.
-func (w *world) Read(_ context.Context, each func(*audit.Line) error) error {
-	lines := []audit.Line{{Now: w.now}}
-	for _, table := range slices.Concat([]string{audit.PartItems, audit.PartTrades}, audit.Tables) {
+func (w *world) Read(_ context.Context, each func(*dump.Line) error) error {
+	lines := []dump.Line{{Now: w.now}}
+	for _, table := range slices.Concat([]string{dump.PartItems, dump.PartTrades}, dump.Tables) {
 		if w.missing[table] != "" {
-			lines = append(lines, audit.Line{Missing: table, Why: w.missing[table]})
+			lines = append(lines, dump.Line{Missing: table, Why: w.missing[table]})
 			continue
 		}
 		for _, row := range w.tables[table] {
-			lines = append(lines, audit.Line{Table: table, Row: row})
+			lines = append(lines, dump.Line{Table: table, Row: row})
 		}
 		if !w.cut[table] {
-			lines = append(lines, audit.Line{End: table, Count: len(w.tables[table])})
+			lines = append(lines, dump.Line{End: table, Count: len(w.tables[table])})
 		}
 	}
 	for _, key := range audit.Keys(item) {
 		for _, field := range slices.Sorted(maps.Keys(w.keys[key])) {
-			lines = append(lines, audit.Line{Key: key, Field: field, Value: w.keys[key][field]})
+			lines = append(lines, dump.Line{Key: key, Field: field, Value: w.keys[key][field]})
 		}
 	}
-	if w.missing[audit.PartRedis] != "" {
-		lines = append(lines, audit.Line{Missing: audit.PartRedis, Why: w.missing[audit.PartRedis]})
-	} else if !w.cut[audit.PartRedis] {
-		lines = append(lines, audit.Line{End: audit.PartRedis})
+	if w.missing[dump.PartRedis] != "" {
+		lines = append(lines, dump.Line{Missing: dump.PartRedis, Why: w.missing[dump.PartRedis]})
+	} else if !w.cut[dump.PartRedis] {
+		lines = append(lines, dump.Line{End: dump.PartRedis})
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.queues)) {
-		lines = append(lines, audit.Line{Queue: name, Depth: w.queues[name]})
+		lines = append(lines, dump.Line{Queue: name, Depth: w.queues[name]})
 	}
 	for i := range lines {
 		if err := each(&lines[i]); err != nil {
@@ -200,7 +190,7 @@ func (w *world) quota(order ledger.Row) ledger.Row {
 }
 
 func (w *world) trade(order ledger.Row) ledger.Row {
-	return w.row(audit.PartTrades, 0, func(r ledger.Row) bool { return r["out_trade_no"] == order["id"] })
+	return w.row(dump.PartTrades, 0, func(r ledger.Row) bool { return r["out_trade_no"] == order["id"] })
 }
 
 // remove takes a row out.
@@ -228,7 +218,7 @@ func underWay() *world { return sales()[1].clone() }
 // crowd is a small one, one shopper after the other, that keeps a journal.
 type crowd struct {
 	*local.System
-	client contract.Client
+	client contracttest.Client
 	log    *journal.Writer
 }
 
@@ -248,7 +238,7 @@ func play() (rest, before *world, err error) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	var log bytes.Buffer
-	c := &crowd{sys, contract.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: patience}},
+	c := &crowd{sys, contracttest.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: patience}},
 		journal.Create(&log, journal.Start{Item: item, Shoppers: shoppers, FirstUser: firstUser, LastUser: firstUser + shoppers - 1})}
 	if err := c.late(ctx, it.Start); err != nil {
 		return nil, nil, err
@@ -288,7 +278,7 @@ func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*world, erro
 	if err := c.Settle(ctx); err != nil {
 		return nil, err
 	}
-	w := &world{tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: map[string]audit.Depth{}, entries: entries}
+	w := &world{tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: map[string]dump.Depth{}, entries: entries}
 	it, err := c.Items.Get(ctx, item)
 	if err != nil {
 		return nil, err
@@ -375,7 +365,7 @@ func (c *crowd) pay(o seckill.Order) error {
 	return c.Gateway.Pay(o.ID)
 }
 
-func (c *crowd) buy(ctx context.Context, user, token, idempotency string, count int) (contract.Answer, error) {
+func (c *crowd) buy(ctx context.Context, user, token, idempotency string, count int) (contracttest.Answer, error) {
 	var headers []string
 	if idempotency != "" {
 		headers = []string{"Idempotency-Key", idempotency}

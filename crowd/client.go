@@ -10,7 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"seckill/crowd/journal"
+	"seckill/record/journal"
 	"seckill/shared/seckill"
 )
 

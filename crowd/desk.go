@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/local"
+	"seckill/record/process"
 	"seckill/shared/seckill"
 )
 
@@ -87,7 +87,7 @@ type scene struct {
 	version string
 	cashier string
 	state   *localState // nil: the sale is no `seckill run`
-	process *local.Process
+	process *process.Usage
 }
 
 type itemAnswer struct {
@@ -214,8 +214,8 @@ func (d *desk) state(ctx context.Context) *localState {
 	return s
 }
 
-func (d *desk) process(ctx context.Context) *local.Process {
-	p := new(local.Process)
+func (d *desk) process(ctx context.Context) *process.Usage {
+	p := new(process.Usage)
 	if d.call(ctx, http.MethodGet, "/_local/process", nil, p) != nil || p.Go == "" {
 		return nil
 	}

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/audit"
+	"seckill/record/dump"
 )
 
 // MoneyOf adds up a dump.
-func MoneyOf(t *testing.T, dump string) Money {
+func MoneyOf(t *testing.T, lines string) Money {
 	t.Helper()
 	b := books{trades: map[string]*twoSides{}}
-	if err := audit.Lines(strings.NewReader(dump), b.take); err != nil {
+	if err := dump.Lines(strings.NewReader(lines), b.take); err != nil {
 		t.Fatal(err)
 	}
 	return b.close()

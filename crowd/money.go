@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/audit"
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -58,9 +58,9 @@ func (b *books) of(order, tradeNo string) *twoSides {
 }
 
 // take enters a line of a dump; others than trades and payments do not count.
-func (b *books) take(l *audit.Line) error {
+func (b *books) take(l *dump.Line) error {
 	switch l.Table {
-	case audit.PartTrades:
+	case dump.PartTrades:
 		b.trade(l.Row)
 	case ledger.TablePayments:
 		b.payment(l.Row)
@@ -127,8 +127,8 @@ func (b *books) close() Money {
 func (d *desk) money(ctx context.Context, item string) Money {
 	b := books{trades: map[string]*twoSides{}}
 	ends := 0
-	err := d.dump(ctx, item, func(l *audit.Line) error {
-		if l.End == audit.PartTrades || l.End == ledger.TablePayments {
+	err := d.dump(ctx, item, func(l *dump.Line) error {
+		if l.End == dump.PartTrades || l.End == ledger.TablePayments {
 			ends++
 		}
 		return b.take(l)
@@ -139,7 +139,7 @@ func (d *desk) money(ctx context.Context, item string) Money {
 	return b.close()
 }
 
-func (d *desk) dump(ctx context.Context, item string, each func(*audit.Line) error) error {
+func (d *desk) dump(ctx context.Context, item string, each func(*dump.Line) error) error {
 	ctx, stop := context.WithTimeout(ctx, dumpTimeout)
 	defer stop()
 	address := d.base + "/_local/dump?item=" + url.QueryEscape(item)
@@ -159,5 +159,5 @@ func (d *desk) dump(ctx context.Context, item string, each func(*audit.Line) err
 	if resp.StatusCode != http.StatusOK {
 		return errStatus{address, resp.StatusCode}
 	}
-	return audit.Lines(resp.Body, each)
+	return dump.Lines(resp.Body, each)
 }

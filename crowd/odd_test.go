@@ -16,6 +16,7 @@ import (
 	"seckill/crowd"
 	"seckill/local"
 	"seckill/local/localtest"
+	"seckill/record/dump"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/seckill"
 )
@@ -80,7 +81,7 @@ func audited(t *testing.T, sys *local.System, file *bytes.Buffer, m *crowd.Money
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := audit.Run(t.Context(), audit.SourceFunc(func(ctx context.Context, each func(*audit.Line) error) error { return sys.Dump(ctx, &it, each) }),
+	r, err := audit.Run(t.Context(), audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error { return sys.Dump(ctx, &it, each) }),
 		audit.Options{Item: it.ID, Journal: file})
 	if err != nil {
 		t.Fatal(err)

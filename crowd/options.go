@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/crowd/journal"
+	"seckill/record/journal"
 	"seckill/shared/seckill"
 )
 

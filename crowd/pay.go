@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/crowd/journal"
+	"seckill/record/journal"
 	"seckill/shared/seckill"
 )
 

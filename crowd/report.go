@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"seckill/crowd/journal"
-	"seckill/local"
+	"seckill/record/journal"
+	"seckill/record/process"
 	"seckill/shared/adapter/system"
 	"seckill/shared/seckill"
 )
@@ -179,7 +179,7 @@ func newReport(o *Options, sc *scene) *Report {
 }
 
 // used notes what the processes used while the crowd was there.
-func (r *Report) used(p *local.Process, mine system.Usage) {
+func (r *Report) used(p *process.Usage, mine system.Usage) {
 	r.Client = Usage{mine.CPUSeconds - r.mine.CPUSeconds, mine.RSS, mine.PeakRSS}
 	r.Machine.LoadAfter = loadAverage()
 	if p == nil {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/crowd/journal"
+	"seckill/record/journal"
 	"seckill/shared/adapter/jwtauth"
 	"seckill/shared/adapter/system"
 	"seckill/shared/seckill"

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"seckill/crowd"
-	"seckill/crowd/journal"
 	"seckill/local"
 	"seckill/local/localtest"
+	"seckill/record/journal"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"

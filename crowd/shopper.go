@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"seckill/crowd/journal"
+	"seckill/record/journal"
 	"seckill/shared/seckill"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"seckill/crowd/journal"
+	"seckill/record/journal"
 	"seckill/shared/seckill"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"seckill/audit"
 	"seckill/audit/servers"
+	"seckill/record/dump"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/gatewaytable"
 	"seckill/shared/seckill"
@@ -26,7 +26,7 @@ var _ fakegateway.Lister = tradeTable{}
 // All implements fakegateway.Lister by a consistent scan.
 func (t tradeTable) All(ctx context.Context) ([]fakegateway.Record, error) {
 	var out []fakegateway.Record
-	err := servers.Table(ctx, t.client, serversName, gatewaytable.TableTrades, func(l *audit.Line) error {
+	err := servers.Table(ctx, t.client, serversName, gatewaytable.TableTrades, func(l *dump.Line) error {
 		if l.Row == nil || !gatewaytable.IsTrade(l.Row) {
 			return nil
 		}

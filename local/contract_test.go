@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/contract"
 	"seckill/local"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/seckill"
 )
 
@@ -23,8 +23,8 @@ func TestContract(t *testing.T) {
 	t.Parallel()
 	const secret = "another secret"
 	next := uint64(math.MaxInt64) + 1
-	shop := &contract.Shop{Client: &contract.Client{}, Secret: secret, Shoppers: 1<<53 - 9, Patience: patience,
-		Items: contract.NewCatalog(time.Now(), func() string { next--; return strconv.FormatUint(next, 10) })}
+	shop := &contracttest.Shop{Client: &contracttest.Client{}, Secret: secret, Shoppers: 1<<53 - 9, Patience: patience,
+		Items: contracttest.NewCatalog(time.Now(), func() string { next--; return strconv.FormatUint(next, 10) })}
 	shop.Items.Stopped.Stopped = true
 	w := start(t, local.Options{Items: shop.Items.All(), JWTSecret: secret, Version: "v9"})
 	shop.URL, shop.HTTP = w.URL(), w.http
@@ -75,7 +75,7 @@ func TestPagesAreServedUnderAStrictPolicy(t *testing.T) {
 		t.Errorf("healthz: %v", health)
 	}
 	clock := w.call("", "GET", "/seckill/time", nil)
-	contract.Fields(t, "time", clock.json, map[string]string{"now": "time", "now_ms": "number"})
+	contracttest.Fields(t, "time", clock.json, map[string]string{"now": "time", "now_ms": "number"})
 	if a := w.call("", "GET", "/_local/nothing", nil); a.status != 404 || a.text("code") != "not_found" {
 		t.Errorf("unknown local route: %v", a)
 	}
@@ -87,7 +87,7 @@ func TestStateShowsTheWholeSystem(t *testing.T) {
 	w.bought("1001", local.DemoLive)
 	w.drained()
 	a := w.call("", "GET", "/_local/state", nil)
-	s := contract.Fields(t, "state", a.json, map[string]string{"now": "time", "version": "string", "items": "array", "orders": "object", "queues": "array",
+	s := contracttest.Fields(t, "state", a.json, map[string]string{"now": "time", "version": "string", "items": "array", "orders": "object", "queues": "array",
 		"refunds_due": "array", "refunds_refused": "array", "events": "object"})
 	item := s["items"].([]any)[1].(map[string]any)
 	for field, want := range map[string]any{"id": local.DemoLive, "state": "online", "stock": json.Number("10"), "left": json.Number("9"),
@@ -101,7 +101,7 @@ func TestStateShowsTheWholeSystem(t *testing.T) {
 	}
 	var names []string
 	for _, q := range s["queues"].([]any) {
-		row := contract.Fields(t, "queue", q, map[string]string{"name": "string", "visible": "number", "in_flight": "number", "delayed": "number", "parked": "number"})
+		row := contracttest.Fields(t, "queue", q, map[string]string{"name": "string", "visible": "number", "in_flight": "number", "delayed": "number", "parked": "number"})
 		names = append(names, row["name"].(string))
 		if row["name"] == "closings" && row["delayed"] != json.Number("1") {
 			t.Errorf("closings: %v, want the order's message delayed", row)
@@ -195,9 +195,9 @@ func TestOnlyNamesOfThisMachineAreAnswered(t *testing.T) {
 		return (&net.Dialer{}).DialContext(ctx, network, addrOf(w.System))
 	}}
 	defer transport.CloseIdleConnections()
-	ask := func(method, path, host string, body any) contract.Answer {
+	ask := func(method, path, host string, body any) contracttest.Answer {
 		t.Helper()
-		c := contract.Client{URL: "http://" + host, HTTP: &http.Client{Transport: transport, Timeout: patience}}
+		c := contracttest.Client{URL: "http://" + host, HTTP: &http.Client{Transport: transport, Timeout: patience}}
 		a, err := c.Call(t.Context(), "", method, path, body, "Origin", c.URL, "Sec-Fetch-Site", "same-origin")
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"seckill/audit"
 	"seckill/audit/servers"
+	"seckill/record/dump"
 	"seckill/shared/adapter/alipay/fakegateway"
 	"seckill/shared/adapter/dynamoledger"
 	"seckill/shared/adapter/gatewaytable"
@@ -26,7 +27,7 @@ const (
 	scanFields = "1000"           // that one HSCAN asks for
 )
 
-// getDump streams everything that the system knows of an item, as audit.Line writes it: rows, keys and trades as they are. Addresses are among it.
+// getDump streams everything that the system knows of an item, as dump.Line writes it: rows, keys and trades as they are. Addresses are among it.
 func (s *System) getDump(w http.ResponseWriter, r *http.Request) {
 	it, err := s.Items.Get(r.Context(), r.URL.Query().Get("item"))
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *System) getDump(w http.ResponseWriter, r *http.Request) {
 	}
 	out := bufio.NewWriterSize(w, dumpBuffer)
 	var line []byte
-	err = s.Dump(ctx, &it, func(l *audit.Line) error {
+	err = s.Dump(ctx, &it, func(l *dump.Line) error {
 		line = l.Append(line[:0])
 		_, err := out.Write(line)
 		return err
@@ -57,8 +58,8 @@ func (s *System) getDump(w http.ResponseWriter, r *http.Request) {
 }
 
 // Dump hands over everything that the system knows of an item.
-func (s *System) Dump(ctx context.Context, it *seckill.Item, each func(*audit.Line) error) error {
-	for _, part := range []func(context.Context, *seckill.Item, func(*audit.Line) error) error{
+func (s *System) Dump(ctx context.Context, it *seckill.Item, each func(*dump.Line) error) error {
+	for _, part := range []func(context.Context, *seckill.Item, func(*dump.Line) error) error{
 		s.dumpItem, s.dumpTrades, s.dumpRows, s.dumpKeys, s.dumpQueues} {
 		if err := part(ctx, it, each); err != nil {
 			return err
@@ -67,8 +68,8 @@ func (s *System) Dump(ctx context.Context, it *seckill.Item, each func(*audit.Li
 	return nil
 }
 
-func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*audit.Line) error) error {
-	if err := each(&audit.Line{Now: s.Clock.Now().UnixMilli()}); err != nil {
+func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump.Line) error) error {
+	if err := each(&dump.Line{Now: s.Clock.Now().UnixMilli()}); err != nil {
 		return err
 	}
 	if s.Rows == nil {
@@ -78,14 +79,14 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*audi
 	if it.Stopped {
 		stopped = 1
 	}
-	return each(&audit.Line{Table: audit.PartItems, Row: ledger.Row{"v": int64(1), "id": it.ID, "title": it.Commodity.Title, "sk_price": int64(it.Price),
+	return each(&dump.Line{Table: dump.PartItems, Row: ledger.Row{"v": int64(1), "id": it.ID, "title": it.Commodity.Title, "sk_price": int64(it.Price),
 		"start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "stock": int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets),
 		"version": it.Version, "stopped": stopped, "stops": dynamoledger.EncodeStops(it.Stops)}})
 }
 
 // dumpTrades hands over the gateway's trades as package gatewaytable writes them: their table, or those in memory without what an
 // audit does not need. The latter do not say which notifies are to come: while there are any, those of all paid trades may be.
-func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
+func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
 	if s.trades != nil {
 		return servers.Table(ctx, s.tables, serversName, gatewaytable.TableTrades, each)
 	}
@@ -100,15 +101,15 @@ func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*aud
 		if coming && !t.Paid.IsZero() {
 			row["notify_state"] = gatewaytable.NotifyDue
 		}
-		if err := each(&audit.Line{Table: gatewaytable.TableTrades, Row: row}); err != nil {
+		if err := each(&dump.Line{Table: gatewaytable.TableTrades, Row: row}); err != nil {
 			return err
 		}
 	}
-	return each(&audit.Line{End: gatewaytable.TableTrades, Count: len(trades)})
+	return each(&dump.Line{End: gatewaytable.TableTrades, Count: len(trades)})
 }
 
-func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
-	for _, table := range audit.Tables {
+func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
+	for _, table := range dump.Tables {
 		if s.Rows == nil {
 			if err := servers.Table(ctx, s.tables, serversName, table, each); err != nil {
 				return err
@@ -117,19 +118,19 @@ func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*audit
 		}
 		rows := s.Rows.Dump(table)
 		for i, row := range rows {
-			if err := each(&audit.Line{Table: table, Row: row}); err != nil {
+			if err := each(&dump.Line{Table: table, Row: row}); err != nil {
 				return err
 			}
 			rows[i] = nil // it is needed no more
 		}
-		if err := each(&audit.Line{End: table, Count: len(rows)}); err != nil {
+		if err := each(&dump.Line{End: table, Count: len(rows)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*audit.Line) error) error {
+func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*dump.Line) error) error {
 	if s.Redis == nil {
 		o := s.opt.Servers
 		opt := &redis.UniversalOptions{Addrs: o.Redis, Password: o.RedisPassword, IsClusterMode: o.RedisCluster}
@@ -144,11 +145,11 @@ func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*audi
 		}
 		count += n
 	}
-	return each(&audit.Line{End: audit.PartRedis, Count: count})
+	return each(&dump.Line{End: dump.PartRedis, Count: count})
 }
 
 // dumpKey hands over a hash or a sorted set of the embedded Redis, and counts its members.
-func (s *System) dumpKey(key string, each func(*audit.Line) error) (int, error) {
+func (s *System) dumpKey(key string, each func(*dump.Line) error) (int, error) {
 	kind, err := s.Redis.Do("TYPE", key)
 	if err != nil || kind == "none" {
 		return 0, err
@@ -177,7 +178,7 @@ func (s *System) dumpKey(key string, each func(*audit.Line) error) (int, error) 
 }
 
 // dumpSorted hands over a sorted set, as the embedded Redis can: members first, then each one's score.
-func (s *System) dumpSorted(key string, each func(*audit.Line) error) (count int, err error) {
+func (s *System) dumpSorted(key string, each func(*dump.Line) error) (count int, err error) {
 	members, err := s.Redis.Do("ZRANGE", key, "0", "-1")
 	if err != nil {
 		return 0, err
@@ -193,7 +194,7 @@ func (s *System) dumpSorted(key string, each func(*audit.Line) error) (count int
 		if !ok {
 			continue // it has gone meanwhile
 		}
-		if err := each(&audit.Line{Key: key, Field: member, Value: text}); err != nil {
+		if err := each(&dump.Line{Key: key, Field: member, Value: text}); err != nil {
 			return count, err
 		}
 		count++
@@ -202,7 +203,7 @@ func (s *System) dumpSorted(key string, each func(*audit.Line) error) (count int
 }
 
 // dumpPairs hands over name, value, name, value …
-func dumpPairs(key string, list any, each func(*audit.Line) error) (int, error) {
+func dumpPairs(key string, list any, each func(*dump.Line) error) (int, error) {
 	texts, ok := list.([]any)
 	for pair := range slices.Chunk(texts, 2) {
 		field, okField := pair[0].(string)
@@ -210,7 +211,7 @@ func dumpPairs(key string, list any, each func(*audit.Line) error) (int, error) 
 		if ok = ok && okField && okValue && len(pair) == 2; !ok {
 			break
 		}
-		if err := each(&audit.Line{Key: key, Field: field, Value: value}); err != nil {
+		if err := each(&dump.Line{Key: key, Field: field, Value: value}); err != nil {
 			return 0, err
 		}
 	}
@@ -220,6 +221,6 @@ func dumpPairs(key string, list any, each func(*audit.Line) error) (int, error) 
 	return len(texts) / 2, nil
 }
 
-func (s *System) dumpQueues(ctx context.Context, _ *seckill.Item, each func(*audit.Line) error) error {
+func (s *System) dumpQueues(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
 	return servers.Queues(ctx, map[string]seckill.Queue{"orders": s.orders, "closings": s.closings}, each)
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/audit"
 	"seckill/local"
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/flow/buy"
 	"seckill/shared/seckill"
@@ -27,7 +27,7 @@ func (w *world) addresses(user string) (n int) {
 		w.t.Fatal(err)
 	}
 	for i := range items {
-		err := w.Dump(w.t.Context(), &items[i], func(l *audit.Line) error {
+		err := w.Dump(w.t.Context(), &items[i], func(l *dump.Line) error {
 			if l.Key != "" && strings.Contains(l.Value, address) && strings.Contains(l.Value, "|"+user+"|") {
 				n++
 			}

@@ -11,10 +11,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"seckill/e2e/contract"
 	"seckill/local"
 	"seckill/local/localtest"
 	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/seckill"
 )
 
@@ -134,7 +134,7 @@ func (w *world) call(token, method, path string, body any, headers ...string) an
 
 // try is call for other goroutines than the test's own.
 func (w *world) try(token, method, path string, body any, headers ...string) (answer, error) {
-	c := contract.Client{URL: w.URL(), HTTP: w.http}
+	c := contracttest.Client{URL: w.URL(), HTTP: w.http}
 	a, err := c.Call(context.Background(), token, method, path, body, headers...)
 	return answer{status: a.Status, header: a.Header, raw: a.Raw, json: a.JSON}, err
 }

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"seckill/local"
+	"seckill/record/process"
 )
 
 func TestTheProcessSaysWhatItUses(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Version: "v1"})
-	ask := func() (p local.Process) {
+	ask := func() (p process.Usage) {
 		a := w.call("", "GET", "/_local/process", nil)
 		if err := json.Unmarshal([]byte(a.raw), &p); err != nil || a.status != 200 {
 			t.Fatalf("%v: %v", a, err)

@@ -18,9 +18,10 @@ import (
 
 	"seckill/audit"
 	"seckill/audit/servers"
-	"seckill/e2e/contract"
 	"seckill/local"
 	"seckill/local/localtest"
+	"seckill/record/dump"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/adapter/dynamoledger/dynamotest"
 	"seckill/shared/adapter/redisconn/redistest"
 	"seckill/shared/seckill"
@@ -57,13 +58,13 @@ func start(t *testing.T) *sale {
 
 func (s *sale) sell(t *testing.T) {
 	t.Helper()
-	api := contract.Client{URL: s.URL(), HTTP: &http.Client{Timeout: patience}}
+	api := contracttest.Client{URL: s.URL(), HTTP: &http.Client{Timeout: patience}}
 	for i := range buyers {
 		token, err := s.Token(strconv.Itoa(9000+i), time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for a := (contract.Answer{}); a.Status != http.StatusOK; { // 503 until stage has installed it
+		for a := (contracttest.Answer{}); a.Status != http.StatusOK; { // 503 until stage has installed it
 			if a, err = api.Call(t.Context(), token, http.MethodPost, "/seckill/buy", map[string]any{"seckill_id": s.item.ID, "count": 1, "address": "x"}); err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +83,7 @@ func (s *sale) sell(t *testing.T) {
 // audits reads the sale both ways: by the servers, and by what the system hands out of them.
 func (s *sale) audits(t *testing.T) (out [2]*audit.Report) {
 	t.Helper()
-	dump := audit.SourceFunc(func(ctx context.Context, each func(*audit.Line) error) error { return s.Dump(ctx, &s.item, each) })
+	dump := audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error { return s.Dump(ctx, &s.item, each) })
 	for i, src := range []audit.Source{s.from, dump} {
 		var err error
 		if out[i], err = audit.Run(t.Context(), src, audit.Options{Item: s.item.ID}); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/audit"
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -39,20 +40,20 @@ type Sale struct {
 var _ audit.Source = (*Sale)(nil)
 
 // Read implements audit.Source. What the tables refuse is an error.
-func (s *Sale) Read(ctx context.Context, each func(*audit.Line) error) error {
-	if err := each(&audit.Line{Now: time.Now().UnixMilli()}); err != nil {
+func (s *Sale) Read(ctx context.Context, each func(*dump.Line) error) error {
+	if err := each(&dump.Line{Now: time.Now().UnixMilli()}); err != nil {
 		return err
 	}
 	if err := Item(ctx, s.DynamoDB, s.Prefix, s.Item, each); err != nil {
 		return err
 	}
-	for _, table := range slices.Concat([]string{audit.PartTrades}, audit.Tables) {
+	for _, table := range slices.Concat([]string{dump.PartTrades}, dump.Tables) {
 		if err := Table(ctx, s.DynamoDB, s.Prefix, table, each); err != nil {
 			return err
 		}
 	}
 	if s.Redis == nil {
-		if err := each(&audit.Line{Missing: audit.PartRedis, Why: s.NoRedis}); err != nil {
+		if err := each(&dump.Line{Missing: dump.PartRedis, Why: s.NoRedis}); err != nil {
 			return err
 		}
 	} else if err := Keys(ctx, s.Redis, s.Item, each); err != nil {
@@ -62,20 +63,20 @@ func (s *Sale) Read(ctx context.Context, each func(*audit.Line) error) error {
 }
 
 // Item hands over the item's row; none is audit.ErrNoItem.
-func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*audit.Line) error) error {
-	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + audit.PartItems), ConsistentRead: aws.Bool(true),
+func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*dump.Line) error) error {
+	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + dump.PartItems), ConsistentRead: aws.Bool(true),
 		Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
 	if err != nil {
-		return fmt.Errorf("table %s: %w", prefix+audit.PartItems, err)
+		return fmt.Errorf("table %s: %w", prefix+dump.PartItems, err)
 	}
 	if out.Item == nil {
 		return fmt.Errorf("item %s: %w", id, audit.ErrNoItem)
 	}
-	return each(&audit.Line{Table: audit.PartItems, Row: decode(out.Item)})
+	return each(&dump.Line{Table: dump.PartItems, Row: decode(out.Item)})
 }
 
 // Table hands over every row of a table, read consistently. The gateway's table may be missing.
-func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, each func(*audit.Line) error) error {
+func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, each func(*dump.Line) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type page struct {
@@ -115,8 +116,8 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 		}
 		var missing *types.ResourceNotFoundException
 		switch {
-		case table == audit.PartTrades && errors.As(p.err, &missing):
-			return each(&audit.Line{Missing: table, Why: "the payments are a real provider's: there is no table " + prefix + table})
+		case table == dump.PartTrades && errors.As(p.err, &missing):
+			return each(&dump.Line{Missing: table, Why: "the payments are a real provider's: there is no table " + prefix + table})
 		case p.err != nil:
 			return fmt.Errorf("table %s: %w", prefix+table, p.err)
 		case p.last:
@@ -124,12 +125,12 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 		}
 		for _, row := range p.rows {
 			count++
-			if err := each(&audit.Line{Table: table, Row: decode(row)}); err != nil {
+			if err := each(&dump.Line{Table: table, Row: decode(row)}); err != nil {
 				return err
 			}
 		}
 	}
-	return each(&audit.Line{End: table, Count: count})
+	return each(&dump.Line{End: table, Count: count})
 }
 
 // decode reads a row as docs/DATA.md says that it may be. An attribute that no row can have is left out: the audit says that it is not there.
@@ -164,23 +165,23 @@ func texts(list []types.AttributeValue) []string {
 }
 
 // Keys hands over the item's keys. A Redis that does not answer makes them missing: rows can be judged without it.
-func Keys(ctx context.Context, client redis.UniversalClient, item string, each func(*audit.Line) error) error {
+func Keys(ctx context.Context, client redis.UniversalClient, item string, each func(*dump.Line) error) error {
 	count := 0
 	var refused error // by each
 	for _, key := range audit.Keys(item) {
 		err := scan(ctx, client, key, func(field, value string) error {
 			count++
-			refused = each(&audit.Line{Key: key, Field: field, Value: value})
+			refused = each(&dump.Line{Key: key, Field: field, Value: value})
 			return refused
 		})
 		if refused != nil {
 			return refused
 		}
 		if err != nil {
-			return each(&audit.Line{Missing: audit.PartRedis, Why: fmt.Sprintf("key %s: %v", key, err)})
+			return each(&dump.Line{Missing: dump.PartRedis, Why: fmt.Sprintf("key %s: %v", key, err)})
 		}
 	}
-	return each(&audit.Line{End: audit.PartRedis, Count: count})
+	return each(&dump.Line{End: dump.PartRedis, Count: count})
 }
 
 // scan reads a hash or a sorted set, whichever the key is, piece by piece.
@@ -210,14 +211,14 @@ func scan(ctx context.Context, client redis.UniversalClient, key string, each fu
 }
 
 // Queues hands over how many messages wait. A queue that does not answer is left out.
-func Queues(ctx context.Context, queues map[string]seckill.Queue, each func(*audit.Line) error) error {
+func Queues(ctx context.Context, queues map[string]seckill.Queue, each func(*dump.Line) error) error {
 	for _, name := range slices.Sorted(maps.Keys(queues)) {
-		line := audit.Line{Queue: name}
+		line := dump.Line{Queue: name}
 		d, err := queues[name].Depth(ctx)
 		if err != nil {
-			line = audit.Line{Missing: audit.PartQueues, Why: fmt.Sprintf("%s: %v", name, err)}
+			line = dump.Line{Missing: dump.PartQueues, Why: fmt.Sprintf("%s: %v", name, err)}
 		}
-		line.Depth = audit.Depth(d)
+		line.Depth = dump.Depth(d)
 		if err := each(&line); err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"seckill/audit"
 	"seckill/audit/servers"
+	"seckill/record/dump"
 )
 
 // silent never answers.
@@ -28,7 +28,7 @@ func TestBrokenOffScanEnds(t *testing.T) {
 	for range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		err := servers.Table(ctx, client, "seckill-", "orders", func(*audit.Line) error { return nil })
+		err := servers.Table(ctx, client, "seckill-", "orders", func(*dump.Line) error { return nil })
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}

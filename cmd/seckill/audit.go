@@ -22,6 +22,7 @@ import (
 
 	"seckill/audit"
 	"seckill/audit/servers"
+	"seckill/record/dump"
 	"seckill/shared/adapter/operator"
 	"seckill/shared/adapter/sqsqueue"
 	"seckill/shared/seckill"
@@ -247,7 +248,7 @@ func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
 
 // dump is what a running shop tells of an item.
 func (s *runningShop) dump(item string) audit.Source {
-	return audit.SourceFunc(func(ctx context.Context, each func(*audit.Line) error) error {
+	return audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
 		// Without a time limit: a million units take a while.
 		resp, err := s.send(ctx, http.DefaultClient, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), "", nil)
 		var refused *operator.Refusal
@@ -258,7 +259,7 @@ func (s *runningShop) dump(item string) audit.Source {
 			return err
 		}
 		defer resp.Body.Close()
-		return audit.Lines(resp.Body, each)
+		return dump.Lines(resp.Body, each)
 	})
 }
 
@@ -267,9 +268,9 @@ func counting(src audit.Source, wait waiting) audit.Source {
 	if wait.w == nil {
 		return src
 	}
-	return audit.SourceFunc(func(ctx context.Context, each func(*audit.Line) error) error {
+	return audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
 		said, count := time.Now(), 0
-		return src.Read(ctx, func(l *audit.Line) error {
+		return src.Read(ctx, func(l *dump.Line) error {
 			if count++; count%1000 == 0 && time.Since(said) > patience {
 				said = time.Now()
 				fmt.Fprintf(wait.w, "seckill: %s read …\n", counted(count, "row", "rows"))

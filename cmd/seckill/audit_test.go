@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"seckill/audit"
-	"seckill/crowd/journal"
-	"seckill/e2e/contract"
 	"seckill/local"
 	"seckill/local/localtest"
+	"seckill/record/dump"
+	"seckill/record/journal"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -27,7 +28,7 @@ func sold(t *testing.T) *local.System {
 	sys := localtest.Start(t, local.Options{})
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	api := contract.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
+	api := contracttest.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
 	for i := range 4 {
 		token, err := sys.Token(strconv.Itoa(9000+i), time.Hour)
 		if err != nil {
@@ -170,7 +171,7 @@ func (s *soldStack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	items := []m{}
 	it, err := s.sys.Items.Get(r.Context(), local.DemoLive)
 	if err == nil {
-		err = s.sys.Dump(r.Context(), &it, func(l *audit.Line) error {
+		err = s.sys.Dump(r.Context(), &it, func(l *dump.Line) error {
 			if l.Table != "" && "sale-"+l.Table == in.TableName && in.Segment == 0 {
 				items = append(items, attributes(l.Row))
 			}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/contract"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
 	"seckill/shared/adapter/operator"
@@ -30,7 +30,7 @@ func TestReconcileOfARunningShop(t *testing.T) {
 	t.Parallel()
 	startedLog(t, noEnv, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		s := &shopper{t, contract.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
+		s := &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
 		now := func() time.Time {
 			at, err := time.Parse(time.RFC3339, s.call("GET", "/_local/clock", nil).Text("now"))
 			if err != nil {

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/contract"
 	"seckill/local"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/memory"
 	"seckill/shared/adapter/operator"
@@ -30,11 +30,11 @@ const someOrder = "obbbbbbbbbbbbbbbbbbbbbbbbbb"
 // shopper is a client of a running shop.
 type shopper struct {
 	t *testing.T
-	contract.Client
+	contracttest.Client
 	token string
 }
 
-func (s *shopper) call(method, path string, body any, headers ...string) contract.Answer {
+func (s *shopper) call(method, path string, body any, headers ...string) contracttest.Answer {
 	s.t.Helper()
 	a, err := s.Call(s.t.Context(), s.token, method, path, body, headers...)
 	if err != nil || a.Status != http.StatusOK {
@@ -44,7 +44,7 @@ func (s *shopper) call(method, path string, body any, headers ...string) contrac
 }
 
 // becomes waits until the shopper's order is in a state, and gives it.
-func (s *shopper) becomes(want seckill.State) contract.Answer {
+func (s *shopper) becomes(want seckill.State) contracttest.Answer {
 	s.t.Helper()
 	deadline, tick := time.After(time.Minute), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
@@ -71,7 +71,7 @@ func (s *shopper) buy() (order, page string) {
 
 func (s *shopper) pay(page string) {
 	s.t.Helper()
-	action, form, err := contract.CashierForm(page)
+	action, form, err := contracttest.CashierForm(page)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 	}
 	started(func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		s := &shopper{t, contract.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
+		s := &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
 		order, page := s.buy()
 		s.pay(page)
 		type step struct {

@@ -27,7 +27,7 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/e2e/lambdahost/runtimeapi"
+	"seckill/functions/lambdatest/runtimeapi"
 )
 
 // Timeouts are the functions' own, as in template.yaml.

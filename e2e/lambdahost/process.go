@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/e2e/lambdahost/runtimeapi"
+	"seckill/functions/lambdatest/runtimeapi"
 )
 
 const (

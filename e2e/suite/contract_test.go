@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/contract"
+	"seckill/shared/adapter/contracttest"
 )
 
 // What the gateways of some targets lack, by target.
@@ -21,7 +21,7 @@ var (
 
 func testContract(t *testing.T, s *stack) {
 	report.timed(t, nil)
-	shop := &contract.Shop{Client: s.Client, Secret: s.secret, Items: contract.NewCatalog(time.Now(), newItemID), Shoppers: newShoppers(100), Patience: patience}
+	shop := &contracttest.Shop{Client: s.Client, Secret: s.secret, Items: contracttest.NewCatalog(time.Now(), newItemID), Shoppers: newShoppers(100), Patience: patience}
 	s.load(t, shop.Items.All()...)
 	if _, err := s.desk.SetStopped(t.Context(), shop.Items.Stopped.ID, true); err != nil {
 		t.Fatalf("stop: %v", err)

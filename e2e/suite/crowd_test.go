@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/contract"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/seckill"
 )
 
@@ -78,7 +78,9 @@ func pause(ctx context.Context, d time.Duration) {
 
 // later says whether an answer means that trying again is worth while. With rough, functions are killed or replaced under the crowd, and anything that the
 // gateway then says counts.
-func later(a contract.Answer, rough bool) bool { return a.Status == 503 || rough && a.Status >= 500 }
+func later(a contracttest.Answer, rough bool) bool {
+	return a.Status == 503 || rough && a.Status >= 500
+}
 
 // payer visits: it buys one unit, and having got it stays until the order is paid. After an order that came to nothing it begins anew.
 func payer(acked func(), paid func()) func(context.Context, *shopper) (bool, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	"seckill/e2e/contract"
 	"seckill/shared/adapter/alipay/fakegateway"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/adapter/system"
 	"seckill/shared/seckill"
@@ -43,7 +43,7 @@ func testDuplicates(t *testing.T, s *stack) {
 	row := sale.mustRows(t).Orders()[order]
 	created := sale.mustRows(t)[ledger.TableOrders][0]["created"].(int64)
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: row.Units, Request: seckill.Request{Order: order, Item: row.Item,
-		User: row.User, Count: row.Count, Address: contract.Address, Created: time.UnixMilli(created)}}}
+		User: row.User, Count: row.Count, Address: contracttest.Address, Created: time.UnixMilli(created)}}}
 	for range 3 {
 		s.send(t, "OrdersQueueUrl", string(m.Encode()))
 	}
@@ -76,7 +76,7 @@ func (s *sale) oneOrder(t *testing.T, order string) {
 }
 
 // notice writes and signs, as the stack's fake gateway does, what tells the shop of an order's payment.
-func (s *stack) notice(t *testing.T, order contract.Answer) url.Values {
+func (s *stack) notice(t *testing.T, order contracttest.Answer) url.Values {
 	t.Helper()
 	name := s.Outputs["GatewayFunction"]
 	conf, err := s.functions.GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(name)})
@@ -112,7 +112,7 @@ func (s *stack) notice(t *testing.T, order contract.Answer) url.Values {
 	return form
 }
 
-func (s *stack) notify(t *testing.T, form url.Values) contract.Answer {
+func (s *stack) notify(t *testing.T, form url.Values) contracttest.Answer {
 	t.Helper()
 	a, err := s.Call(t.Context(), "", "POST", "/seckill/alipay/notify", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 	if err != nil {

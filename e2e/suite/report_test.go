@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/contract"
+	"seckill/shared/adapter/contracttest"
 )
 
 // report says at the end what was called, how fast, and how long each case took.
@@ -27,7 +27,7 @@ type figures struct {
 }
 
 // call notes an answer.
-func (f *figures) call(method, path string, a contract.Answer, took time.Duration) {
+func (f *figures) call(method, path string, a contracttest.Answer, took time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()

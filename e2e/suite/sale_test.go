@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/contract"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/adapter/jwtauth"
 	"seckill/shared/seckill"
 )
@@ -30,7 +30,7 @@ type sale struct {
 func (s *stack) sell(t *testing.T, stock, limit int) *sale {
 	t.Helper()
 	now := time.Now()
-	return s.sellItem(t, contract.Item(newItemID(), now.Add(-time.Minute), now.Add(6*time.Hour), stock, limit))
+	return s.sellItem(t, contracttest.Item(newItemID(), now.Add(-time.Minute), now.Add(6*time.Hour), stock, limit))
 }
 
 func (s *stack) sellItem(t *testing.T, it seckill.Listing) *sale {
@@ -87,13 +87,13 @@ func (s *sale) shopper(t *testing.T, id int64) *shopper {
 }
 
 // buy asks for units, with a key always: so the order's id is known before.
-func (p *shopper) buy(ctx context.Context, count int, key string) (contract.Answer, error) {
+func (p *shopper) buy(ctx context.Context, count int, key string) (contracttest.Answer, error) {
 	user := strconv.FormatInt(p.id, 10)
 	order := seckill.KeyedOrderID(p.item.ID, user, key)
 	p.mu.Lock()
 	p.asked[order] = user
 	p.mu.Unlock()
-	a, err := p.Call(ctx, p.token, "POST", "/seckill/buy", map[string]any{"seckill_id": p.item.ID, "count": count, "address": contract.Address}, "Idempotency-Key", key)
+	a, err := p.Call(ctx, p.token, "POST", "/seckill/buy", map[string]any{"seckill_id": p.item.ID, "count": count, "address": contracttest.Address}, "Idempotency-Key", key)
 	if err == nil && a.Status == 200 {
 		if got := a.Text("order_id"); got != order {
 			return a, fmt.Errorf("I4 OneOutcome: request %s of shopper %s is order %s, told %s", key, user, order, got)
@@ -106,7 +106,7 @@ func (p *shopper) buy(ctx context.Context, count int, key string) (contract.Answ
 }
 
 // status asks where the shopper's newest order of the item is.
-func (p *shopper) status(ctx context.Context) (contract.Answer, error) {
+func (p *shopper) status(ctx context.Context) (contracttest.Answer, error) {
 	return p.Call(ctx, p.token, "GET", "/seckill/order/"+p.item.ID, nil)
 }
 
@@ -131,7 +131,7 @@ func (p *shopper) bought(t *testing.T, count int, key string) (order, pay string
 }
 
 // await waits until the shopper's newest order is in one of the states.
-func (p *shopper) await(t *testing.T, states ...seckill.State) (a contract.Answer) {
+func (p *shopper) await(t *testing.T, states ...seckill.State) (a contracttest.Answer) {
 	t.Helper()
 	eventually(t, fmt.Sprint(states), func() string {
 		var err error
@@ -147,7 +147,7 @@ func (p *shopper) await(t *testing.T, states ...seckill.State) (a contract.Answe
 }
 
 // order reads one of the shopper's orders.
-func (p *shopper) order(t *testing.T, id string) contract.Answer {
+func (p *shopper) order(t *testing.T, id string) contracttest.Answer {
 	t.Helper()
 	a, err := p.Call(t.Context(), p.token, "GET", "/order/"+id, nil)
 	if err != nil || a.Status != 200 {
@@ -157,12 +157,12 @@ func (p *shopper) order(t *testing.T, id string) contract.Answer {
 }
 
 // pay does at the cashier what a browser does: it opens it with the pay string and sends the page's form.
-func (s *stack) pay(ctx context.Context, payString string) (contract.Answer, error) {
+func (s *stack) pay(ctx context.Context, payString string) (contracttest.Answer, error) {
 	page, err := s.Call(ctx, "", "GET", "/cashier?"+payString, nil)
 	if err != nil || page.Status != 200 {
 		return page, err
 	}
-	action, form, err := contract.CashierForm(page.Raw)
+	action, form, err := contracttest.CashierForm(page.Raw)
 	if err != nil {
 		return page, err
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"seckill/cmd/seckill/secrets"
-	"seckill/e2e/contract"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/adapter/operator"
 )
 
@@ -54,7 +54,7 @@ type description struct {
 // stack is a deployed stack.
 type stack struct {
 	description
-	*contract.Client
+	*contracttest.Client
 	secret    string        // of tokens
 	busy      chan struct{} // calls that are under way
 	tables    *dynamodb.Client
@@ -138,7 +138,7 @@ func open(ctx context.Context, name string) (*stack, error) {
 	s.tables, s.queues, s.functions = dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), lambda.NewFromConfig(cfg)
 	s.rules, s.secrets = eventbridge.NewFromConfig(cfg), &secrets.Store{Client: secretsmanager.NewFromConfig(cfg), Path: s.Outputs["SecretsPath"]}
 	s.busy = make(chan struct{}, s.clients())
-	s.Client = &contract.Client{URL: s.Base, Observe: report.call, HTTP: &http.Client{Timeout: callTimeout,
+	s.Client = &contracttest.Client{URL: s.Base, Observe: report.call, HTTP: &http.Client{Timeout: callTimeout,
 		Transport: bounded{s.busy, &http.Transport{MaxIdleConnsPerHost: s.clients()}}}}
 	s.desk = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		return s.invoke(ctx, "StageFunction", event)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/contract"
+	"seckill/shared/adapter/contracttest"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -16,7 +16,7 @@ func testStacks(t *testing.T, a, b *stack) {
 	a.needs(t, b != nil, "there is one stack only")
 	report.timed(t, nil)
 	now := time.Now()
-	here := contract.Item(newItemID(), now.Add(-time.Minute), now.Add(6*time.Hour), 2, 1)
+	here := contracttest.Item(newItemID(), now.Add(-time.Minute), now.Add(6*time.Hour), 2, 1)
 	there := here
 	there.Stock, there.Limit, there.Buckets = 5, 3, seckill.BucketsFor(5)
 	mine, theirs := a.sellItem(t, here), b.sellItem(t, there)

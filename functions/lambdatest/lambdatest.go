@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/lambdahost/runtimeapi"
+	"seckill/functions/lambdatest/runtimeapi"
 )
 
 // Limits of a run.

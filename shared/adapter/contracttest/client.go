@@ -1,6 +1,6 @@
-// Package contract tries what the HTTP contract (docs/openapi.yaml) promises on any running system: in one process, behind an emulator of AWS, on AWS.
+// Package contracttest tries what the HTTP contract (docs/openapi.yaml) promises on any running system: in one process, behind an emulator of AWS, on AWS.
 // In: an address, the secret of its tokens, and items that its caller has put on sale. Out: failed tests.
-package contract
+package contracttest
 
 import (
 	"bytes"

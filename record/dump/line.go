@@ -1,4 +1,6 @@
-package audit
+// Package dump is how everything that a shop knows of one item is handed to a judge: line by line, as JSON. In: what a source reads of tables,
+// Redis and queues. Out: the lines, and a reader of them.
+package dump
 
 import (
 	"bufio"
@@ -6,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +42,21 @@ type Line struct {
 	Why     string // what it would need
 	End     string // a part that has been read to its end; without this line it counts as unread
 	Count   int    // of its lines
+}
+
+// Clone copies the line for whoever keeps it: its Row is the next line's, too.
+func (l *Line) Clone() Line {
+	out := *l
+	out.Row = maps.Clone(l.Row)
+	for attr, v := range out.Row {
+		switch v := v.(type) {
+		case []string:
+			out.Row[attr] = slices.Clone(v)
+		case ledger.Set:
+			out.Row[attr] = slices.Clone(v)
+		}
+	}
+	return out
 }
 
 // Depth is how many messages a queue holds. Delayed ones are for later.
