@@ -1,17 +1,20 @@
-// Package localtest judges a local.System by its true state: the ledger's rows and the stock's keys, read past every cache and
+// Package localtest audits a local.System by its true state: the ledger's rows and the stock's keys, read past every cache and
 // index. In: a system. Out: the guarantees of docs/GUARANTEES.md that do not hold. It changes nothing.
 package localtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
-	"seckill/e2e/judge"
+	"seckill/audit"
 	"seckill/local"
+	"seckill/record/dump"
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
@@ -48,72 +51,55 @@ func Start(t testing.TB, o local.Options) *local.System {
 	return sys
 }
 
-// Units reads all unit rows, ascending by item and unit.
-func Units(s *local.System) []judge.Unit { return rows(s).Units() }
-
-func rows(s *local.System) judge.Rows {
-	all := judge.Rows{}
-	for _, t := range ledger.Schema {
-		all[t.Name] = s.Rows.Dump(t.Name)
-	}
-	return all
+// Unit is one row of the units table.
+type Unit struct {
+	Item, Order, User string
+	Number            int
 }
 
-func items(s *local.System) map[string]seckill.Item {
-	list, err := s.Items.List(context.Background(), time.Time{})
-	if _, err := seckill.SplitUnreadable(err); err != nil {
-		panic(err) // only a cancelled context is an error
+// Units reads all unit rows, ascending by item and unit.
+func Units(s *local.System) (out []Unit) {
+	for _, row := range s.Rows.Dump(ledger.TableUnits) {
+		item, _, _ := strings.Cut(text(row, "bucket"), "#")
+		n, _ := strconv.Atoi(text(row, "unit")) // a unit that is no number is 0, which is no unit's
+		out = append(out, Unit{item, text(row, "order"), text(row, "user"), n})
 	}
-	out := map[string]seckill.Item{}
-	for _, it := range list {
-		out[it.ID] = it
-	}
+	slices.SortFunc(out, func(a, b Unit) int {
+		return cmp.Or(strings.Compare(a.Item, b.Item), a.Number-b.Number)
+	})
 	return out
 }
 
 // Broken names what of the guarantees does not hold that do at every moment.
-func Broken(s *local.System) []string { return judge.Broken(rows(s), items(s)) }
+func Broken(s *local.System) []string {
+	return audited(s, func(j *audit.Judgement) bool { return j.ID[0] == 'I' && j.Verdict == audit.Broken })
+}
 
-// Unconverged names what of L2, L3 does not hold: what is to be true once nothing is at work any more.
+// Unconverged names what of L2 and L3 does not hold: what is to be true once nothing is at work any more.
 func Unconverged(s *local.System) []string {
-	var bad []string
-	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
-	for _, row := range s.Rows.Dump(ledger.TableReturns) {
-		say("L3 Converged: order %s still has a return row", text(row, "order"))
+	return audited(s, func(j *audit.Judgement) bool { return (j.ID == "L2" || j.ID == "L3") && j.Verdict == audit.Broken })
+}
+
+// audited audits every item, and tells what is chosen of the judgements.
+func audited(s *local.System, chosen func(*audit.Judgement) bool) (bad []string) {
+	ctx := context.Background()
+	list, err := s.Items.List(ctx, time.Time{})
+	if _, err := seckill.SplitUnreadable(err); err != nil {
+		panic(err) // only a cancelled context is an error
 	}
-	owners := map[string]map[string]string{} // item, unit, order
-	for _, u := range Units(s) {
-		if owners[u.Item] == nil {
-			owners[u.Item] = map[string]string{}
-		}
-		owners[u.Item][strconv.Itoa(u.Number)] = u.Order
-	}
-	keys := s.Redis.Dump()
-	for id := range items(s) {
-		head, installed := keys["{"+id+"}:item"].(map[string]string)
-		if !installed {
+	for i := range list {
+		it := &list[i]
+		report, err := audit.Run(ctx, audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+			return s.Dump(ctx, it, each)
+		}), audit.Options{Item: it.ID})
+		if err != nil {
+			bad = append(bad, fmt.Sprintf("item %s cannot be audited: %v", it.ID, err))
 			continue
 		}
-		held, _ := keys["{"+id+"}:held"].(map[string]string)
-		free, _ := keys["{"+id+"}:free"].(map[string]float64)
-		awaiting, _ := keys["{"+id+"}:awaiting"].(map[string]float64)
-		if len(awaiting) > 0 {
-			say("L2 NoStranded: item %s has %d reservations waiting", id, len(awaiting))
-		}
-		if !maps.Equal(held, owners[id]) {
-			say("L3 Converged: item %s: held %v, unit rows %v", id, held, owners[id])
-		}
-		highWater, _ := strconv.Atoi(head["hw"])
-		for n := 1; n <= highWater; n++ {
-			unit := strconv.Itoa(n)
-			_, isHeld := held[unit]
-			_, isFree := free[unit]
-			if isHeld == isFree {
-				say("L3 Converged: item %s: number %d held: %v, free: %v", id, n, isHeld, isFree)
+		for j := range report.Judgements {
+			if g := &report.Judgements[j]; chosen(g) {
+				bad = append(bad, fmt.Sprintf("item %s: %s %s: %v", it.ID, g.ID, g.Name, g.Findings))
 			}
-		}
-		if len(held)+len(free) != highWater {
-			say("L3 Converged: item %s: %d held and %d free of %d", id, len(held), len(free), highWater)
 		}
 	}
 	return bad
