@@ -1,0 +1,183 @@
+// Package seckill_test holds the module to its floors: what may import what. Dependencies point down only.
+package seckill_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "seckill/"
+
+// files parses every non-test Go file below a folder.
+func files(t *testing.T, root string) map[string]*ast.File {
+	t.Helper()
+	out := allFiles(t, root)
+	maps.DeleteFunc(out, func(name string, _ *ast.File) bool { return strings.HasSuffix(name, "_test.go") })
+	return out
+}
+
+// allFiles parses every Go file below a folder, whatever its build tags; folders that Go ignores are left out.
+func allFiles(t *testing.T, root string) map[string]*ast.File {
+	t.Helper()
+	out := map[string]*ast.File{}
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if hidden := d.Name() != "." && strings.HasPrefix(d.Name(), "."); d.IsDir() && (hidden || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		out[path] = f
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) == 0 {
+		t.Fatalf("no Go file below %s", root)
+	}
+	return out
+}
+
+func imports(f *ast.File) (paths []string) {
+	for _, i := range f.Imports {
+		p, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			panic(err) // the parser accepted it
+		}
+		paths = append(paths, p)
+	}
+	return paths
+}
+
+// standard says whether an import path is of the standard library: the first element has no dot.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".") && !strings.HasPrefix(path, module)
+}
+
+// floors lists the module's folders from the ground up: each imports only what it names, and what stands below. What only a folder's tests
+// import besides is in tests: they start systems that are built on the folder.
+var floors = []struct{ folder, imports, tests string }{
+	{"shared/seckill", "", ""},
+	{"shared/flow", "shared/seckill", "shared/adapter"},
+	{"shared/adapter", "shared/seckill shared/flow", ""},
+	{"web", "", ""},
+	{"record", "shared", ""},
+	{"plan", "shared", "crowd"},
+	{"audit", "record shared", "local"},
+	{"functions", "shared", "audit local"},
+	{"sim", "shared", ""},
+	{"infra", "shared", ""},
+	{"local", "audit record shared web", ""},
+	{"crowd", "record shared", "audit local"},
+	{"cmd", "audit crowd local plan record shared sim", "functions"},
+	{"e2e", "audit cmd crowd functions local plan record shared", ""},
+}
+
+// floor finds the folder of the table that a package is in.
+func floor(path string) int {
+	return slices.IndexFunc(floors, func(f struct{ folder, imports, tests string }) bool {
+		return path == module+f.folder || strings.HasPrefix(path, module+f.folder+"/")
+	})
+}
+
+// TestFloors: each package of the module stands in the table and imports what its floor may, also with build tags.
+func TestFloors(t *testing.T) {
+	for i, f := range floors {
+		for _, below := range strings.Fields(f.imports) {
+			if !slices.ContainsFunc(floors[:i], func(g struct{ folder, imports, tests string }) bool {
+				return g.folder == below || strings.HasPrefix(g.folder, below+"/")
+			}) {
+				t.Errorf("%s imports %s, which does not stand below it", f.folder, below)
+			}
+		}
+		for name, file := range allFiles(t, f.folder) {
+			allowed := f.folder + " " + f.imports
+			if strings.HasSuffix(name, "_test.go") {
+				allowed += " " + f.tests
+			}
+			for _, p := range imports(file) {
+				if strings.HasPrefix(p, module) && !slices.ContainsFunc(strings.Fields(allowed), func(folder string) bool {
+					return p == module+folder || strings.HasPrefix(p, module+folder+"/")
+				}) {
+					t.Errorf("%s imports %s; %s may import %s", name, p, f.folder, allowed)
+				}
+			}
+		}
+	}
+	for name, file := range allFiles(t, ".") {
+		if path := module + filepath.ToSlash(filepath.Dir(name)); floor(path) < 0 && file.Name.Name != "seckill_test" {
+			t.Errorf("%s is in no folder of the table of floors", name)
+		}
+	}
+}
+
+func TestGroundFloor(t *testing.T) {
+	for name, f := range files(t, "shared/seckill") {
+		for _, p := range imports(f) {
+			if !standard(p) {
+				t.Errorf("%s imports %s: shared/seckill imports the standard library only", name, p)
+			}
+		}
+	}
+}
+
+// forbidden is what a flow may not use: it is simulated, so time, randomness, environment and concurrency come through ports.
+var (
+	forbiddenImports = map[string]bool{"os": true, "os/exec": true, "os/signal": true, "net": true, "net/http": true, "math/rand": true,
+		"math/rand/v2": true, "crypto/rand": true, "syscall": true, "log": true, "log/slog": true}
+	forbiddenTime = map[string]bool{"Now": true, "Since": true, "Until": true, "Sleep": true, "After": true, "AfterFunc": true, "Tick": true,
+		"NewTimer": true, "NewTicker": true}
+	forbiddenContext = map[string]bool{"WithTimeout": true, "WithDeadline": true}
+)
+
+func TestFlows(t *testing.T) {
+	for name, f := range files(t, "shared/flow") {
+		for _, p := range imports(f) {
+			down := p == module+"shared/seckill" || strings.HasPrefix(p, module+"shared/flow/")
+			if !standard(p) && !down || forbiddenImports[p] {
+				t.Errorf("%s imports %s: a flow imports shared/seckill, other flows and the pure part of the standard library", name, p)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s starts a goroutine", name)
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && (x.Name == "time" && forbiddenTime[n.Sel.Name] || x.Name == "context" && forbiddenContext[n.Sel.Name]) {
+					t.Errorf("%s uses %s.%s: a flow knows the time through its Clock only", name, x.Name, n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// faces are the adapters that name flows' types: they stand before a flow.
+var faces = []string{"shared/adapter/httpapi/", "shared/adapter/operator/"}
+
+// TestAdapters: an adapter never decides by calling a flow; only a face names flows' types.
+func TestAdapters(t *testing.T) {
+	for name, f := range files(t, "shared/adapter") {
+		face := slices.ContainsFunc(faces, func(folder string) bool { return strings.HasPrefix(filepath.ToSlash(name), folder) })
+		for _, p := range imports(f) {
+			if strings.HasPrefix(p, module+"shared/flow/") && !face {
+				t.Errorf("%s imports %s", name, p)
+			}
+		}
+	}
+}
