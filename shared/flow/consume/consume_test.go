@@ -1,0 +1,272 @@
+package consume_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/shared/flow/consume"
+	"seckill/shared/seckill"
+)
+
+var (
+	opened = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	fault  = errors.New("no answer")
+
+	order, another = seckill.KeyedOrderID("1", "9", "k"), seckill.KeyedOrderID("1", "9", "another")
+)
+
+// world is every port of the step at once. It says what given says, and writes down in calls what was done.
+type world struct {
+	seckill.Stock
+	seckill.Ledger
+	seckill.Items
+	given
+	now   time.Time
+	calls []string
+}
+
+// given is how the world is. The zero value: an item on sale, a message of just now, a ledger that takes the order.
+type given struct {
+	item    error           // of Items.Get
+	stopped bool            // the item's sale is
+	ended   time.Duration   // how long ago the sale ended; 0: it is open
+	slow    time.Duration   // how long a read of the item takes
+	waited  time.Duration   // the message, since the reservation
+	units   []int           // that the message names; nil: unit 7
+	place   []error         // of each Place, then nil
+	redraw  string          // what the stock answers: seckill.RedrawUnits with unit 8, and so on
+	row     *seckill.Order  // the ledger's, if the order is there
+	settle  error           // of Stock.Settle
+	closing error           // of Closings.Send
+	reject  error           // of Ledger.Reject
+	returns map[string]bool // orders with a return row
+}
+
+func (w *world) did(format string, a ...any) { w.calls = append(w.calls, fmt.Sprintf(format, a...)) }
+
+func (w *world) Now() time.Time                            { return w.now }
+func (w *world) Count(seckill.Event, int)                  {}
+func (w *world) Wake(_ context.Context, item string) error { w.did("wake item %s", item); return nil }
+
+func (w *world) Get(context.Context, string) (seckill.Item, error) {
+	w.now = w.now.Add(w.slow)
+	end := opened.Add(time.Hour)
+	if w.ended > 0 {
+		end = w.now.Add(-w.ended)
+	}
+	return seckill.Item{ID: "1", Price: 100, Limit: 2, Buckets: 16, Stopped: w.stopped, Start: opened, End: end}, w.item
+}
+
+func (w *world) Place(_ context.Context, o seckill.Order, limit int) error {
+	w.did("place units %v for %d fen, limit %d", o.Units, o.Amount, limit)
+	if len(w.place) == 0 {
+		return nil
+	}
+	err := w.place[0]
+	w.place = w.place[1:]
+	return err
+}
+
+func (w *world) Order(context.Context, string) (seckill.Order, error) {
+	if w.row == nil {
+		return seckill.Order{}, seckill.ErrNoOrder
+	}
+	return *w.row, nil
+}
+
+func (w *world) Reject(_ context.Context, o seckill.Order) error {
+	w.did("reject: %s", o.Reason)
+	return w.reject
+}
+
+func (w *world) Settle(_ context.Context, _, _, _ string, units []int) error {
+	w.did("confirm units %v", units)
+	return w.settle
+}
+
+func (w *world) Redraw(
+	_ context.Context, _ time.Time, r seckill.Reservation, c seckill.Collision, _ time.Duration,
+) (seckill.RedrawCode, seckill.Reservation, error) {
+	w.did("redraw, unit %d is %q's", c.Unit, c.Owner)
+	if w.redraw == "" {
+		return "", r, fault
+	}
+	r.Units = []int{8}
+	return seckill.RedrawCode(w.redraw), r, nil
+}
+
+func (w *world) Return(_ context.Context, order string) (seckill.ReturnRow, error) {
+	if !w.returns[order] {
+		return seckill.ReturnRow{}, seckill.ErrNoReturn
+	}
+	return seckill.ReturnRow{Order: order}, nil
+}
+
+func (w *world) FinishReturn(_ context.Context, r seckill.ReturnRow) error {
+	w.did("finish the return of %s", r.Order)
+	return nil
+}
+
+// ledger and stock have a method of the same name each, so that the world cannot be both.
+type ledger struct{ *world }
+
+func (l ledger) Settle(context.Context, seckill.Payment, seckill.State, seckill.State) error {
+	return fault
+}
+func (l ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, error) {
+	return l.world.Return(ctx, order)
+}
+
+type stock struct{ *world }
+
+func (s stock) Return(context.Context, string, string, string, []int) error { return fault }
+
+// queue is one of the two.
+type queue struct {
+	seckill.Queue
+	*world
+	name string
+}
+
+func (q queue) Send(_ context.Context, m seckill.Message, delay time.Duration) error {
+	q.did("send %s to %s in %v", m.Kind, q.name, delay)
+	return q.closing
+}
+
+func (q queue) Delay(_ context.Context, _ seckill.Delivery, d time.Duration) error {
+	q.did("again in %v", d.Truncate(time.Second) > 0)
+	return nil
+}
+
+func (q queue) Park(_ context.Context, _ seckill.Delivery, why string) error {
+	q.did("park: %s", why)
+	return nil
+}
+
+// TestConsume is the specification of the step: what it does, in this order, and whether the message is done with.
+func TestConsume(t *testing.T) {
+	const (
+		place, again      = "place units [7] for 100 fen, limit 2", "place units [8] for 100 fen, limit 2"
+		confirm           = "confirm units [7]"
+		closing, collides = "send close to closings in 15m0s", "redraw, unit 7 is \"other\"'s"
+	)
+	due := opened.Add(15 * time.Minute)
+	pending := &seckill.Order{ID: order, State: seckill.PendingPayment, Units: []int{7}, PayBy: due}
+	paid := &seckill.Order{ID: order, State: seckill.Paid, Units: []int{7}}
+	taken := &seckill.Collision{Unit: 7, Owner: "other"}
+	for _, c := range []struct {
+		name  string
+		given given
+		then  string // calls, separated by "; "
+		comes bool   // the message comes back
+	}{
+		{"an order is placed, its closing message sent, the stock told",
+			given{}, place + "; " + closing + "; " + confirm, false},
+		{"no answer of the ledger: once more", given{place: []error{fault}}, place, true},
+		{"no answer of the queue of closings: once more, before the stock is told",
+			given{closing: fault}, place + "; " + closing, true},
+		{"no answer of the stock: once more", given{settle: fault}, place + "; " + closing + "; " + confirm, true},
+		{"the stock has forgotten the item: once more",
+			given{settle: seckill.ErrNotInstalled}, place + "; " + closing + "; " + confirm, true},
+		{"the stock has forgotten an item that is two days over: done",
+			given{settle: seckill.ErrNotInstalled, ended: seckill.KeepLoaded},
+			place + "; " + closing + "; " + confirm, false},
+
+		{"a message that was handled before: what is missing is done again",
+			given{place: []error{seckill.ErrOrderExists}, row: pending},
+			place + "; " + closing + "; " + confirm, false},
+		{"of an order that is paid meanwhile: no closing message",
+			given{place: []error{seckill.ErrOrderExists}, row: paid}, place + "; " + confirm, false},
+
+		{"its unit is another's: another is drawn", given{place: []error{taken}, redraw: string(seckill.RedrawUnits)},
+			place + "; " + collides + "; " + again + "; " + closing + "; confirm units [8]", false},
+		{"its unit is another's, and none is left: rejected",
+			given{place: []error{taken}, redraw: string(seckill.RedrawNone)},
+			place + "; " + collides + "; reject: sold_out; confirm units []", false},
+		{"none is left, and that is not believed yet: once more",
+			given{place: []error{taken}, redraw: string(seckill.RedrawWait)},
+			place + "; " + collides, true},
+		{"its unit is another's, and it is settled meanwhile: as its row says",
+			given{place: []error{taken}, redraw: string(seckill.RedrawSettled), row: paid},
+			place + "; " + collides + "; " + confirm, false},
+		{"no answer to the redraw: once more", given{place: []error{taken}}, place + "; " + collides, true},
+		{"a message without units: they are drawn first", given{units: []int{}, redraw: string(seckill.RedrawUnits)},
+			"redraw, unit 0 is \"\"'s; " + again + "; " + closing + "; confirm units [8]", false},
+		{"every unit collides: once more after 20",
+			given{place: slices.Repeat([]error{taken}, 20), redraw: string(seckill.RedrawUnits)},
+			place + "; " + collides + strings.Repeat("; "+again+"; "+collides, 19), true},
+
+		{"over the user's limit: rejected",
+			given{place: []error{seckill.ErrQuota}}, place + "; reject: limit_reached; confirm units []", false},
+		{"the sale is stopped: rejected", given{stopped: true}, "reject: stopped; confirm units []", false},
+		{"an hour old: rejected", given{waited: seckill.MaxUnplaced}, "reject: unavailable; confirm units []", false},
+		{"almost an hour old: placed",
+			given{waited: seckill.MaxUnplaced - time.Second}, place + "; " + closing + "; " + confirm, false},
+		{"rejected, and placed by another delivery before: as its row says",
+			given{stopped: true, reject: seckill.ErrOrderExists, row: paid}, "reject: stopped; " + confirm, false},
+		{"no answer to the rejection: once more", given{stopped: true, reject: fault}, "reject: stopped", true},
+
+		{"an unknown item: parked",
+			given{item: seckill.Refuse(seckill.CodeItemUnknown)}, "park: order for an unknown item", false},
+		{"the item cannot be read: once more", given{item: fault}, "", true},
+		{"each read of the item takes a second, so that nothing may be placed on it: once more",
+			given{slow: time.Second}, "", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := &world{given: c.given, now: opened}
+			units := []int{7}
+			if c.given.units != nil {
+				units = c.given.units
+			}
+			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Request: seckill.Request{
+				Order: order, Item: "1", User: "9", Count: 1, Address: "a",
+				Created: opened.Add(-c.given.waited)}, Units: units}}
+			w.check(t, m.Encode(), c.then, c.comes)
+		})
+	}
+}
+
+// TestConsumeTheRest: messages that are about no reservation.
+func TestConsumeTheRest(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		m    seckill.Message
+		then string
+	}{
+		{"a return", seckill.Message{Kind: seckill.MessageReturn, Order: order}, "finish the return of " + order},
+		{"a return that is finished", seckill.Message{Kind: seckill.MessageReturn, Order: another}, ""},
+		{"a wake", seckill.Message{Kind: seckill.MessageWake, Item: "1"}, "wake item 1"},
+		{"a message of the other queue", seckill.Message{Kind: seckill.MessageClose, Order: order},
+			"park: a close message on the orders queue"},
+		{"what is no message", seckill.Message{Kind: "what"}, "park: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := &world{given: given{returns: map[string]bool{order: true}}, now: opened}
+			w.check(t, c.m.Encode(), c.then, false)
+		})
+	}
+}
+
+// check handles a message and compares what was done.
+func (w *world) check(t *testing.T, body []byte, then string, comes bool) {
+	t.Helper()
+	f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w, Orders: queue{world: w, name: "orders"},
+		Closings: queue{world: w, name: "closings"}, Clock: w, Meter: w, Repair: w, Hold: 14 * time.Minute})
+	err := f.Handle(t.Context(), seckill.Delivery{ID: "m", Body: body, Receives: 1})
+	if (err != nil) != comes {
+		t.Errorf("error %v, want that the message comes back: %v", err, comes)
+	}
+	got := strings.Join(w.calls, "; ")
+	if comes {
+		got = strings.TrimPrefix(strings.TrimSuffix(got, "again in true"), "; ")
+		got = strings.TrimSuffix(got, "; ")
+	}
+	if got != then && (then != "park: " || !strings.HasPrefix(got, then)) {
+		t.Errorf("did  %s\nwant %s", got, then)
+	}
+}
