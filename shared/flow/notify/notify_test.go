@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"testing"
 	"time"
@@ -24,6 +25,141 @@ type meter struct{}
 
 func (meter) Count(seckill.Event, int) {}
 
+var (
+	placed = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	order  = seckill.KeyedOrderID("1", "9", "k")
+)
+
+// shop is a ledger with one order of 100 fen in a state.
+func shop(t *testing.T, state seckill.State) *ledger.Ledger {
+	t.Helper()
+	ctx, l := context.Background(), ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(placed)}))
+	o := seckill.Order{ID: order, Item: "1", User: "9", Count: 1, Units: []int{7}, Price: 100, Amount: 100,
+		Address: "a", Title: "t", Created: placed, Placed: placed, PayBy: placed.Add(15 * time.Minute), Buckets: 16}
+	read := func() seckill.Order {
+		got, err := l.Order(ctx, order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	errs := []error{l.Place(ctx, o, 1)}
+	switch state {
+	case seckill.PendingPayment:
+	case seckill.Paid:
+		p := seckill.Payment{Order: order, TradeNo: "t0", Amount: 100, State: seckill.Captured, At: placed, Cause: "c"}
+		errs = append(errs, l.Settle(ctx, p, seckill.PendingPayment, seckill.Paid))
+	case seckill.Closing, seckill.Expired:
+		errs = append(errs, l.BeginClosing(ctx, read(), seckill.Expired, placed, "c"))
+		if state == seckill.Expired {
+			errs = append(errs, l.GiveBack(ctx, read(), placed, "c"))
+		}
+	default:
+		t.Fatalf("no way to %s", state)
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// failing is a ledger that cannot be written.
+type failing struct{ seckill.Ledger }
+
+func (failing) Settle(context.Context, seckill.Payment, seckill.State, seckill.State) error {
+	return errors.New("no answer")
+}
+
+// refusing is a verifier that takes nothing for the provider's.
+type refusing struct{}
+
+func (refusing) Verify(url.Values) (seckill.Notice, error) {
+	return seckill.Notice{}, seckill.Refuse(seckill.CodeForged)
+}
+
+// TestNotify is the specification of the step: what a notification does to order and money, what the provider hears, and what
+// is kept of it. Money that comes too late is where this table says refund_due.
+func TestNotify(t *testing.T) {
+	notice := seckill.Notice{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true}
+	as := func(change func(*seckill.Notice)) seckill.Verifier {
+		n := notice
+		change(&n)
+		return verified(n)
+	}
+	genuine := as(func(*seckill.Notice) {})
+	for _, c := range []struct {
+		name    string
+		order   seckill.State
+		says    seckill.Verifier
+		code    seckill.Code // of the answer; "" for success: the provider sends it no more
+		then    seckill.State
+		payment seckill.PaymentState // of trade t1; "" for none
+		kept    string               // the outcome that is kept with it; "" when it is not kept
+	}{
+		{"paid in time", seckill.PendingPayment, genuine, "", seckill.Paid, seckill.Captured, seckill.NoticeRecorded},
+		{"paid while it is being closed", seckill.Closing, genuine,
+			"", seckill.Paid, seckill.Captured, seckill.NoticeRecorded},
+		{"paid too late", seckill.Expired, genuine, "", seckill.RefundOwed, seckill.RefundDue, seckill.NoticeRecorded},
+		{"paid twice, by two trades", seckill.Paid, genuine,
+			"", seckill.Paid, seckill.RefundDue, seckill.NoticeRecorded},
+		{"closed unpaid at the provider", seckill.PendingPayment, as(func(n *seckill.Notice) { n.Paid = false }),
+			"", seckill.PendingPayment, "", seckill.NoticeNothing},
+		{"another amount", seckill.PendingPayment, as(func(n *seckill.Notice) { n.Amount = 99 }),
+			seckill.CodeNotOurs, seckill.PendingPayment, "", string(seckill.CodeNotOurs)},
+		{"no signature of the provider's", seckill.PendingPayment, refusing{},
+			seckill.CodeForged, seckill.PendingPayment, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, l := t.Context(), shop(t, c.order)
+			f := notify.New(notify.Deps{Verifier: c.says, Ledger: l, Clock: clock(placed), Meter: meter{}})
+			for range 2 { // a repetition is answered the same and changes nothing
+				var got seckill.Code
+				if err := f.Notify(ctx, url.Values{}); err != nil {
+					got = seckill.CodeOf(err)
+				}
+				if got != c.code {
+					t.Errorf("answered %q, want %q", got, c.code)
+				}
+			}
+			o, err := l.Order(ctx, order)
+			if err != nil || o.State != c.then {
+				t.Errorf("the order is %s (%v), want %s", o.State, err, c.then)
+			}
+			all, err := l.Payments(ctx, order)
+			var state seckill.PaymentState
+			for _, p := range all {
+				if p.TradeNo == "t1" {
+					state += p.State
+				}
+			}
+			if err != nil || state != c.payment {
+				t.Errorf("the money is %q (%v), want %q", state, err, c.payment)
+			}
+			notices, err := l.Notices(ctx, order)
+			kept := ""
+			for _, n := range notices {
+				kept += n.Outcome
+			}
+			if err != nil || kept != c.kept {
+				t.Errorf("kept as %q (%v), want %q", kept, err, c.kept)
+			}
+		})
+	}
+}
+
+// TestNotifyWithoutLedger: money that cannot be recorded is not answered with success, so that the provider repeats it.
+func TestNotifyWithoutLedger(t *testing.T) {
+	l := shop(t, seckill.PendingPayment)
+	f := notify.New(notify.Deps{Verifier: verified{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true},
+		Ledger: failing{l}, Clock: clock(placed), Meter: meter{}})
+	if code := seckill.CodeOf(f.Notify(t.Context(), url.Values{})); code != seckill.CodeUnavailable {
+		t.Errorf("answered %q, want %q", code, seckill.CodeUnavailable)
+	}
+	if kept, err := l.Notices(t.Context(), order); err != nil || len(kept) > 0 {
+		t.Errorf("kept %v (%v), want nothing before its money is recorded", kept, err)
+	}
+}
+
 // TestRetention: a notice says itself when it may go, in whole seconds; without a retention it stays.
 func TestRetention(t *testing.T) {
 	now := time.Date(2026, 7, 1, 12, 0, 0, 7e6, time.UTC)
@@ -35,8 +171,8 @@ func TestRetention(t *testing.T) {
 		"a day":    {24 * time.Hour, time.Date(2026, 7, 2, 12, 0, 0, 0, time.UTC)},
 	} {
 		books := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(now)}))
-		flow := notify.New(notify.Deps{Verifier: verified{Order: "o1", ID: "n1", TradeNo: "t1", Amount: 1, Paid: true}, Ledger: books,
-			Clock: clock(now), Meter: meter{}, Keep: c.keep})
+		flow := notify.New(notify.Deps{Verifier: verified{Order: "o1", ID: "n1", TradeNo: "t1", Amount: 1, Paid: true},
+			Ledger: books, Clock: clock(now), Meter: meter{}, Keep: c.keep})
 		_ = flow.Notify(t.Context(), url.Values{}) // of no order of ours: refused, and kept
 		kept, err := books.Notices(context.Background(), "o1")
 		if err != nil || len(kept) != 1 || !kept[0].Expires.Equal(c.want) {
