@@ -26,6 +26,7 @@ type Transition struct {
 	By       string // the step that makes it
 	Cause    string // why, in words
 	Units    string // what happens to its units
+	Planned  bool   // no code makes it yet
 }
 
 // StateInfo says what a state is.
@@ -56,22 +57,22 @@ var States = []StateInfo{
 
 // Transitions is the whole table: a change that is not here is not made (I5). docs/state_machine.md is generated from it.
 var Transitions = []Transition{
-	{Queued, PendingPayment, "consume", "every unit row was free and the quota allowed it", "become rows"},
-	{Queued, Rejected, "consume", "no unit left, quota refused, item stopped, or unplaced for 1 h", "freed in the stock"},
-	{PendingPayment, Paid, "notify, expire", "an authentic payment", "stay"},
-	{PendingPayment, Closing, "expire, shop", "pay_by and grace have passed, or the shopper cancels", "stay"},
-	{Closing, Paid, "notify, expire", "an authentic payment", "stay"},
-	{Closing, Expired, "expire", "the trade is closed, or never existed, after the hold", "given back"},
-	{Closing, Cancelled, "expire", "the trade is closed, or never existed, after a cancel", "given back"},
-	{Paid, Confirmed, "back office", "the shop takes it up", "stay"},
-	{Confirmed, Shipped, "back office", "goods handed to the carrier", "stay"},
-	{Shipped, Received, "shop, schedule", "the shopper says so, or 15 days passed", "stay"},
-	{Received, Completed, "schedule", "7 days passed", "stay"},
-	{Expired, RefundOwed, "notify, expire", "late money", "none held"},
-	{Cancelled, RefundOwed, "notify, expire", "late money", "none held"},
-	{Paid, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale"},
-	{Confirmed, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale"},
-	{RefundOwed, Refunded, "refund", "the provider confirmed the last refund", "as before"},
+	{Queued, PendingPayment, "consume", "every unit row was free and the quota allowed it", "become rows", false},
+	{Queued, Rejected, "consume", "no unit left, quota refused, item stopped, or unplaced for 1 h", "freed in the stock", false},
+	{PendingPayment, Paid, "notify, expire", "an authentic payment", "stay", false},
+	{PendingPayment, Closing, "expire, shop", "pay_by and grace have passed, or the shopper cancels", "stay", false},
+	{Closing, Paid, "notify, expire", "an authentic payment", "stay", false},
+	{Closing, Expired, "expire", "the trade is closed, or never existed, after the hold", "given back", false},
+	{Closing, Cancelled, "expire", "the trade is closed, or never existed, after a cancel", "given back", false},
+	{Paid, Confirmed, "back office", "the shop takes it up", "stay", true},
+	{Confirmed, Shipped, "back office", "goods handed to the carrier", "stay", true},
+	{Shipped, Received, "shop, schedule", "the shopper says so, or 15 days passed", "stay", true},
+	{Received, Completed, "schedule", "7 days passed", "stay", true},
+	{Expired, RefundOwed, "notify, expire", "late money", "none held", false},
+	{Cancelled, RefundOwed, "notify, expire", "late money", "none held", false},
+	{Paid, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale", false},
+	{Confirmed, RefundOwed, "operator", "the operator refunds", "given back, or kept out of sale", true},
+	{RefundOwed, Refunded, "refund", "the provider confirmed the last refund", "as before", false},
 }
 
 // Info gives what is known of a state; the zero StateInfo for an unknown one.
@@ -109,7 +110,7 @@ func (s State) CanBecome(to State) bool {
 }
 
 // OnMoney says what an authentic payment does to an order in state s: the state it moves to (the same when it stays)
-// and whether the money is kept or has to go back. Rule: DESIGN §5; money for an order that is not open is refunded.
+// and whether the money is kept or has to go back. Money for an order that is not open is refunded.
 func (s State) OnMoney() (State, PaymentState) {
 	switch s {
 	case PendingPayment, Closing:

@@ -29,12 +29,20 @@ func TestStateMachineDoc(t *testing.T) {
 	}
 }
 
+// by says who makes a change, and whether somebody does by now.
+func by(t *Transition) string {
+	if t.Planned {
+		return t.By + " (planned)"
+	}
+	return t.By
+}
+
 func stateMachineDoc() string {
 	var b strings.Builder
 	b.WriteString("# An order's life\n\nGenerated from `shared/seckill/state.go` by `make generate`; a test holds the two together.\n\n```mermaid\nstateDiagram-v2\n")
 	b.WriteString("    [*] --> queued: buy\n")
 	for _, t := range Transitions {
-		fmt.Fprintf(&b, "    %s --> %s: %s\n", t.From, t.To, t.By)
+		fmt.Fprintf(&b, "    %s --> %s: %s\n", t.From, t.To, by(&t))
 	}
 	for _, s := range States {
 		if s.Final {
@@ -49,10 +57,10 @@ func stateMachineDoc() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %d | %s | %s |\n", s.State, s.Status, holds, s.Means)
 	}
-	b.WriteString("\n## Changes\n\nEvery change is a conditional write on the state it leaves: the first writer wins. What is not in this table does not happen.\n\n")
+	b.WriteString("\n## Changes\n\nEvery change is a conditional write on the state it leaves: the first writer wins. What is not in this table does not happen. No code makes a planned change yet.\n\n")
 	b.WriteString("| from | to | by | cause | its units |\n|---|---|---|---|---|\n")
 	for _, t := range Transitions {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", t.From, t.To, t.By, t.Cause, t.Units)
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", t.From, t.To, by(&t), t.Cause, t.Units)
 	}
 	b.WriteString("\n## What an authentic payment does\n\n| to an order in | it becomes | the money is |\n|---|---|---|\n")
 	for _, s := range States {

@@ -36,7 +36,7 @@ var historyCases = []testCase{
 	}},
 }
 
-// model is what the ledger should hold: the rules of DESIGN §6 in maps.
+// model is what the ledger should hold: the rules of docs/DATA.md in maps.
 type model struct {
 	s        *suite
 	item     string
