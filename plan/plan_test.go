@@ -6,6 +6,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// TestText: a million shoppers, as docs/DEPLOY.md shows them.
+// TestText: a million shoppers; docs/DEPLOY.md has their plan's figures.
 func TestText(t *testing.T) {
 	for name, s := range map[string]Sale{"million-edge": sale(1_000_000, 1000, 0.8), "million": sale(1_000_000, 1000, 0)} {
 		var b bytes.Buffer
@@ -44,9 +45,42 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(page), string(shown)) {
-		t.Error("docs/DEPLOY.md shows another plan than testdata/million-edge.txt")
+	for _, row := range rows(t, string(shown)) {
+		if !regexp.MustCompile(`(?m)^\| ` + row + ` \|$`).Match(page) {
+			t.Errorf("docs/DEPLOY.md has no row %s, as testdata/million-edge.txt has it", row)
+		}
 	}
+	deploy := regexp.MustCompile(`(?m)^  deploy  (.*)$`).FindSubmatch(shown)
+	if deploy == nil || !strings.Contains(string(page), string(deploy[1])) {
+		t.Errorf("docs/DEPLOY.md does not say to deploy %s", deploy)
+	}
+}
+
+// rows are patterns of the table in docs/DEPLOY.md: what comes of a sale, quotas and the bill's sum, each with the last
+// cells, which a plan has to have.
+func rows(t *testing.T, plan string) (out []string) {
+	_, outcomes, found := strings.Cut(plan, "with defaults     as planned\n")
+	outcomes, todo, also := strings.Cut(outcomes, "\n\ndo this\n")
+	if !found || !also {
+		t.Fatalf("no outcomes in\n%s", plan)
+	}
+	columns := regexp.MustCompile(` {2,}`)
+	for line := range strings.Lines(outcomes) {
+		cells := columns.Split(strings.TrimSpace(line), -1)
+		out = append(out, regexp.QuoteMeta(cells[0])+` \|.*\| `+regexp.QuoteMeta(strings.Join(cells[1:], " | ")))
+	}
+	for line := range strings.Lines(todo) {
+		switch cells := columns.Split(strings.TrimSpace(line), -1); cells[0] {
+		case "raise":
+			out = append(out, regexp.QuoteMeta(cells[1])+` \|.*\| `+regexp.QuoteMeta(strings.Replace(cells[2], " → ", " | ", 1)))
+		case "together":
+			out = append(out, `together.*\| `+regexp.QuoteMeta(cells[1]))
+		}
+	}
+	if len(out) != 14 {
+		t.Errorf("%d rows: %q", len(out), out)
+	}
+	return out
 }
 
 // TestPlanKeepsItsWord: with the settings that it asks for, nobody waits longer than allowed, unless it says that no settings do.
