@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	opened = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	fault  = errors.New("no answer")
+	opened   = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	errFault = errors.New("no answer")
 
 	order, another = seckill.KeyedOrderID("1", "9", "k"), seckill.KeyedOrderID("1", "9", "another")
 )
@@ -94,7 +94,7 @@ func (w *world) Redraw(
 ) (seckill.RedrawCode, seckill.Reservation, error) {
 	w.did("redraw, unit %d is %q's", c.Unit, c.Owner)
 	if w.redraw == "" {
-		return "", r, fault
+		return "", r, errFault
 	}
 	r.Units = []int{8}
 	return seckill.RedrawCode(w.redraw), r, nil
@@ -116,7 +116,7 @@ func (w *world) FinishReturn(_ context.Context, r seckill.ReturnRow) error {
 type ledger struct{ *world }
 
 func (l ledger) Settle(context.Context, seckill.Payment, seckill.State, seckill.State) error {
-	return fault
+	return errFault
 }
 func (l ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, error) {
 	return l.world.Return(ctx, order)
@@ -124,7 +124,7 @@ func (l ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, er
 
 type stock struct{ *world }
 
-func (s stock) Return(context.Context, string, string, string, []int) error { return fault }
+func (s stock) Return(context.Context, string, string, string, []int) error { return errFault }
 
 // queue is one of the two.
 type queue struct {
@@ -167,10 +167,10 @@ func TestConsume(t *testing.T) {
 	}{
 		{"an order is placed, its closing message sent, the stock told",
 			given{}, place + "; " + closing + "; " + confirm, false},
-		{"no answer of the ledger: once more", given{place: []error{fault}}, place, true},
+		{"no answer of the ledger: once more", given{place: []error{errFault}}, place, true},
 		{"no answer of the queue of closings: once more, before the stock is told",
-			given{closing: fault}, place + "; " + closing, true},
-		{"no answer of the stock: once more", given{settle: fault}, place + "; " + closing + "; " + confirm, true},
+			given{closing: errFault}, place + "; " + closing, true},
+		{"no answer of the stock: once more", given{settle: errFault}, place + "; " + closing + "; " + confirm, true},
 		{"the stock has forgotten the item: once more",
 			given{settle: seckill.ErrNotInstalled}, place + "; " + closing + "; " + confirm, true},
 		{"the stock has forgotten an item that is two days over: done",
@@ -209,11 +209,11 @@ func TestConsume(t *testing.T) {
 			given{waited: seckill.MaxUnplaced - time.Second}, place + "; " + closing + "; " + confirm, false},
 		{"rejected, and placed by another delivery before: as its row says",
 			given{stopped: true, reject: seckill.ErrOrderExists, row: paid}, "reject: stopped; " + confirm, false},
-		{"no answer to the rejection: once more", given{stopped: true, reject: fault}, "reject: stopped", true},
+		{"no answer to the rejection: once more", given{stopped: true, reject: errFault}, "reject: stopped", true},
 
 		{"an unknown item: parked",
 			given{item: seckill.Refuse(seckill.CodeItemUnknown)}, "park: order for an unknown item", false},
-		{"the item cannot be read: once more", given{item: fault}, "", true},
+		{"the item cannot be read: once more", given{item: errFault}, "", true},
 		{"each read of the item takes a second, so that nothing may be placed on it: once more",
 			given{slow: time.Second}, "", true},
 	} {
