@@ -9,7 +9,7 @@ import (
 )
 
 // judgeTold judges what needs the journal: I4, I9, I11, L4, and of I10 that nothing was sold before the start.
-func (s *sale) judgeTold(t *told) {
+func (s *sale) checkJournal(t *journalView) {
 	why := ""
 	switch {
 	case t == nil:
@@ -21,21 +21,21 @@ func (s *sale) judgeTold(t *told) {
 		for _, g := range []int{i4, i9, i11} {
 			s.needs(g, "%s", why)
 		}
-		s.judgeSold(nil, why)
+		s.checkSold(nil, why)
 		return
 	}
 	s.moved = s.clockMoved(t)
 	if s.use(i4, ledger.TableOrders) {
-		s.judgeKeys(t)
+		s.checkKeys(t)
 	}
 	if s.use(i9, ledger.TableOrders) {
-		s.judgePhantoms(t)
+		s.checkPhantoms(t)
 	}
 	if s.use(i11, ledger.TableOrders) {
-		s.judgeAcks(t)
+		s.checkAcks(t)
 	}
-	s.judgeEarly(t)
-	s.judgeSold(t, "")
+	s.checkEarly(t)
+	s.checkSold(t, "")
 	if !t.complete() {
 		for _, g := range []int{i4, i9, i11, l4} {
 			s.needs(g, "the journal's end: it was cut off after line %d", t.Lines)
@@ -45,7 +45,7 @@ func (s *sale) judgeTold(t *told) {
 
 // clockMoved compares when shoppers were answered with when their orders say that they were reserved. Nobody moves the clocks of servers, and
 // what theirs differ by is not explained away: it counts against I10.
-func (s *sale) clockMoved(t *told) int64 {
+func (s *sale) clockMoved(t *journalView) int64 {
 	var apart []int64
 	for id, a := range t.acked {
 		if i, _ := s.orderOf(id); i >= 0 {
@@ -64,7 +64,7 @@ func (s *sale) clockMoved(t *told) int64 {
 }
 
 // judgeKeys: I4. Rows that stand there twice are found as they are read.
-func (s *sale) judgeKeys(t *told) {
+func (s *sale) checkKeys(t *journalView) {
 	for _, f := range t.twice {
 		s.broken(i4, f.Row, "%s", f.What)
 	}
@@ -79,7 +79,7 @@ func (s *sale) judgeKeys(t *told) {
 }
 
 // judgePhantoms: I9. Each order of a user of the journal was asked for, with this count and address, and no user has more orders than asked.
-func (s *sale) judgePhantoms(t *told) {
+func (s *sale) checkPhantoms(t *journalView) {
 	mine := map[string][]*order{}
 	others := 0
 	for i := range s.orders {
@@ -96,18 +96,18 @@ func (s *sale) judgePhantoms(t *told) {
 		s.needs(i9, "the requests of those who are not in the journal: %d orders are theirs", others)
 	}
 	for name, orders := range mine {
-		s.judgeAsked(name, orders, t)
+		s.checkAsked(name, orders, t)
 	}
 }
 
 // inRange says whether a user id is one of the crowd's own.
-func (t *told) inRange(name string) bool {
+func (t *journalView) inRange(name string) bool {
 	n, err := parseUser(name)
 	return err == nil && t.Start.FirstUser > 0 && n >= t.Start.FirstUser && n <= t.Start.LastUser
 }
 
 // judgeAsked judges one user's orders.
-func (s *sale) judgeAsked(name string, orders []*order, t *told) {
+func (s *sale) checkAsked(name string, orders []*order, t *journalView) {
 	type body struct {
 		count   int
 		address uint64
@@ -173,8 +173,8 @@ func (s *sale) judgeAsked(name string, orders []*order, t *told) {
 }
 
 // judgeAcks: I11.
-func (s *sale) judgeAcks(t *told) {
-	unsettled, unseen := 0, 0
+func (s *sale) checkAcks(t *journalView) {
+	undecided, unseen := 0, 0
 	for id, a := range t.acked {
 		i, other := s.orderOf(id)
 		switch {
@@ -184,7 +184,7 @@ func (s *sale) judgeAcks(t *told) {
 		case other:
 			s.broken(i11, lineOf(a.line), "acknowledged order %s, which is of another item", id)
 		case s.queued(id):
-			unsettled++
+			undecided++
 		case s.mayWait(a):
 			unseen++
 		default:
@@ -192,8 +192,8 @@ func (s *sale) judgeAcks(t *told) {
 		}
 	}
 	s.looked(i11, len(t.acked), "acknowledged orders")
-	if unsettled > 0 {
-		s.needs(i11, "the end of %d acknowledged orders, which are not placed yet", unsettled)
+	if undecided > 0 {
+		s.needs(i11, "the end of %d acknowledged orders, which are not placed yet", undecided)
 	}
 	if unseen > 0 {
 		s.needs(i11, "the orders queue, where the messages of %d acknowledged orders without a row may be: empty it would mean that they are lost", unseen)
@@ -218,7 +218,7 @@ func (s *sale) mayWait(a *acked) bool {
 }
 
 // judgeEarly: I10, by when shoppers had their answers.
-func (s *sale) judgeEarly(t *told) {
+func (s *sale) checkEarly(t *journalView) {
 	if t.first == 0 {
 		return
 	}
@@ -229,7 +229,7 @@ func (s *sale) judgeEarly(t *told) {
 }
 
 // judgeSold: L4. What is unsold at the end, although somebody heard "sold out", has to have come back afterwards.
-func (s *sale) judgeSold(t *told, why string) {
+func (s *sale) checkSold(t *journalView, why string) {
 	if !s.use(l4, ledger.TableOrders, ledger.TableUnits) {
 		return
 	}

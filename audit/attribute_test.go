@@ -64,8 +64,8 @@ func TestNothingBreaksTheAudit(t *testing.T) {
 			key := w.keys[rapid.SampledFrom(slices.Sorted(maps.Keys(w.keys))).Draw(t, "key")]
 			key[rapid.SampledFrom(append(slices.Sorted(maps.Keys(key)), "", "x")).Draw(t, "field")] = rapid.SampledFrom([]string{"", "x", "1", "-1", "a:1,b:x", "q|||||||", "q|1|1|||x|y|z|"}).Draw(t, "text")
 		}
-		if r, err := audit.Run(t.Context(), w, audit.Options{Item: item}); err == nil && len(r.Judgements) != len(names) {
-			t.Fatalf("%d judgements", len(r.Judgements))
+		if r, err := audit.Run(t.Context(), w, audit.Options{Item: item}); err == nil && len(r.Results) != len(names) {
+			t.Fatalf("%d judgements", len(r.Results))
 		}
 	})
 }

@@ -49,7 +49,7 @@ func Run(ctx context.Context, src Source, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, err := judge(ctx, src, o.Item, told)
+	first, err := check(ctx, src, o.Item, told)
 	if err != nil || o.Again == 0 || len(first.are(Broken)) == 0 {
 		return first, err
 	}
@@ -58,7 +58,7 @@ func Run(ctx context.Context, src Source, o Options) (*Report, error) {
 		return nil, ctx.Err()
 	case <-time.After(o.Again):
 	}
-	second, err := judge(ctx, src, o.Item, told)
+	second, err := check(ctx, src, o.Item, told)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, src Source, o Options) (*Report, error) {
 }
 
 // judge reads everything once and judges it.
-func judge(ctx context.Context, src Source, item string, told *told) (*Report, error) {
+func check(ctx context.Context, src Source, item string, told *journalView) (*Report, error) {
 	began := time.Now()
 	s := newSale(item)
 	if err := src.Read(ctx, s.add); err != nil {
@@ -76,11 +76,11 @@ func judge(ctx context.Context, src Source, item string, told *told) (*Report, e
 	if !s.installedItem() {
 		return nil, fmt.Errorf("item %s: %w", item, ErrNoItem)
 	}
-	s.judgeUnits()
-	s.judgeOrders()
-	s.judgeMoney()
-	s.judgeStock()
-	s.judgeTold(told)
+	s.checkUnits()
+	s.checkOrders()
+	s.checkMoney()
+	s.checkStock()
+	s.checkJournal(told)
 	return s.report(told, time.Since(began)), nil
 }
 
@@ -101,7 +101,7 @@ type Finding struct {
 }
 
 // Judgement is the verdict on one guarantee.
-type Judgement struct {
+type GuaranteeResult struct {
 	ID       string    `json:"id"`   // I1
 	Name     string    `json:"name"` // NoOversell
 	Verdict  Verdict   `json:"verdict"`
@@ -149,7 +149,7 @@ const (
 )
 
 // verdicts gathers what is found.
-type verdicts [guarantees]Judgement
+type verdicts [guarantees]GuaranteeResult
 
 func (v *verdicts) broken(g int, row, what string, args ...any) {
 	j := &v[g]
@@ -172,7 +172,7 @@ func (v *verdicts) looked(g, count int, of string) {
 }
 
 // close decides each verdict.
-func (v *verdicts) close() []Judgement {
+func (v *verdicts) close() []GuaranteeResult {
 	for g := range v {
 		j := &v[g]
 		j.ID, j.Name = names[g][0], names[g][1]
@@ -191,7 +191,7 @@ func (v *verdicts) close() []Judgement {
 	return v[:]
 }
 
-func (j *Judgement) decide() {
+func (j *GuaranteeResult) decide() {
 	j.Findings = j.found[:min(len(j.found), shownFindings)]
 	switch {
 	case j.Count > 0:
@@ -266,7 +266,7 @@ type Report struct {
 	Missing    []string       `json:"missing,omitempty"`
 	Journal    *Told          `json:"journal,omitempty"`
 	Statement  Statement      `json:"statement"`
-	Judgements []Judgement    `json:"guarantees"`
+	Results []GuaranteeResult    `json:"guarantees"`
 }
 
 // Broken says whether a guarantee is broken, or the journal cannot be believed.
@@ -276,9 +276,9 @@ func (r *Report) Broken() bool {
 
 // are names the guarantees with a verdict.
 func (r *Report) are(v Verdict) (ids []string) {
-	for i := range r.Judgements {
-		if r.Judgements[i].Verdict == v {
-			ids = append(ids, r.Judgements[i].ID)
+	for i := range r.Results {
+		if r.Results[i].Verdict == v {
+			ids = append(ids, r.Results[i].ID)
 		}
 	}
 	return ids
@@ -300,10 +300,10 @@ func (r *Report) Verdict() string {
 }
 
 // Of gives the judgement on a guarantee, by its id.
-func (r *Report) Of(id string) *Judgement {
-	for i := range r.Judgements {
-		if r.Judgements[i].ID == id {
-			return &r.Judgements[i]
+func (r *Report) Of(id string) *GuaranteeResult {
+	for i := range r.Results {
+		if r.Results[i].ID == id {
+			return &r.Results[i]
 		}
 	}
 	return nil
@@ -311,12 +311,12 @@ func (r *Report) Of(id string) *Judgement {
 
 // confirm keeps of what is broken that which an earlier reading found broken, too.
 func (r *Report) confirm(earlier *Report) {
-	for i := range r.Judgements {
-		j, was := &r.Judgements[i], map[string]bool{}
+	for i := range r.Results {
+		j, was := &r.Results[i], map[string]bool{}
 		if j.Verdict != Broken {
 			continue
 		}
-		for _, f := range earlier.Judgements[i].found {
+		for _, f := range earlier.Results[i].found {
 			was[f.Row] = true
 		}
 		var both, once []Finding

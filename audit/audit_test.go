@@ -27,7 +27,7 @@ func show(t testing.TB, r *audit.Report) string {
 }
 
 // evidence is how much a judgement rests on.
-func evidence(j *audit.Judgement) (n int) {
+func evidence(j *audit.GuaranteeResult) (n int) {
 	for _, l := range j.Looked {
 		n += l.Count
 	}
@@ -36,7 +36,7 @@ func evidence(j *audit.Judgement) (n int) {
 
 // verdicts lists the guarantees with a verdict.
 func verdicts(r *audit.Report, v audit.Verdict) (ids []string) {
-	for _, j := range r.Judgements {
+	for _, j := range r.Results {
 		if j.Verdict == v {
 			ids = append(ids, j.ID)
 		}
@@ -47,7 +47,7 @@ func verdicts(r *audit.Report, v audit.Verdict) (ids []string) {
 func TestAGoodSaleHoldsEverywhere(t *testing.T) {
 	t.Parallel()
 	r := atRest().audit(t)
-	for _, j := range r.Judgements {
+	for _, j := range r.Results {
 		if j.Verdict != audit.Holds {
 			t.Errorf("%s is %s", j.ID, j.Verdict)
 		}
@@ -82,22 +82,22 @@ func TestAGoodSaleHoldsEverywhere(t *testing.T) {
 // TestWithoutEvidenceNothingHolds takes away parts of what there is to look at.
 func TestWithoutEvidenceNothingHolds(t *testing.T) {
 	t.Parallel()
-	gone := func(parts ...string) func(*world) {
-		return func(w *world) {
+	gone := func(parts ...string) func(*testSale) {
+		return func(w *testSale) {
 			for _, p := range parts {
 				w.missing[p] = "it was taken away"
 			}
 		}
 	}
-	cut := func(part string) func(*world) { return func(w *world) { w.cut[part] = true } }
+	cut := func(part string) func(*testSale) { return func(w *testSale) { w.cut[part] = true } }
 	for _, tt := range []struct {
 		without string
-		change  func(*world)
+		change  func(*testSale)
 		unknown string
 	}{
-		{"a journal", func(w *world) { w.entries = nil }, "I4 I9 I11 L4"},
-		{"a journal's end", func(w *world) { w.entries = w.entries[:len(w.entries)-1] }, "I4 I9 I11 L4"},
-		{"a journal of this item", func(w *world) {
+		{"a journal", func(w *testSale) { w.entries = nil }, "I4 I9 I11 L4"},
+		{"a journal's end", func(w *testSale) { w.entries = w.entries[:len(w.entries)-1] }, "I4 I9 I11 L4"},
+		{"a journal of this item", func(w *testSale) {
 			start := *w.entries[0].Start
 			start.Item = "8"
 			w.entries[0].Start = &start
@@ -111,12 +111,12 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 		{"quotas", gone(ledger.TableQuotas), "I2"},
 		{"payments", gone(ledger.TablePayments), "I6 I7"},
 		{"returns", gone(ledger.TableReturns), "I8 L2 L3"},
-		{"a schema that is known", func(w *world) { w.tables[ledger.TableQuotas][0]["v"] = int64(2) }, "I2"},
-		{"an items row of an older release, which never changed", func(w *world) {
+		{"a schema that is known", func(w *testSale) { w.tables[ledger.TableQuotas][0]["v"] = int64(2) }, "I2"},
+		{"an items row of an older release, which never changed", func(w *testSale) {
 			delete(w.tables[dump.PartItems][0], "stops")
 			w.tables[dump.PartItems][0]["version"], w.keys[key("item")]["version"] = int64(2), "2"
 		}, "I10"},
-		{"all buyers in the journal", func(w *world) {
+		{"all buyers in the journal", func(w *testSale) {
 			for _, row := range w.tables[ledger.TableOrders] {
 				row["address"] = "x" // judged in the journal only
 			}
@@ -146,7 +146,7 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 
 func TestAnEmptySaleHoldsNowhere(t *testing.T) {
 	t.Parallel()
-	w := &world{now: time.Now().UnixMilli(), tables: map[string][]ledger.Row{dump.PartItems: atRest().tables[dump.PartItems]}}
+	w := &testSale{now: time.Now().UnixMilli(), tables: map[string][]ledger.Row{dump.PartItems: atRest().tables[dump.PartItems]}}
 	if r := w.audit(t); len(verdicts(r, audit.Holds)) > 0 {
 		t.Error(show(t, r))
 	}
@@ -197,16 +197,16 @@ func TestOpenOrders(t *testing.T) {
 		t.Error(show(t, r))
 	}
 	for _, c := range []corruption{
-		{"an order that nobody closes", func(w *world) string {
+		{"an order that nobody closes", func(w *testSale) string {
 			w.now += time.Hour.Milliseconds()
 			return id(w.order(seckill.PendingPayment, 0))
 		}, "L1"},
-		{"an order that no sweep finds", func(w *world) string {
+		{"an order that no sweep finds", func(w *testSale) string {
 			o := w.order(seckill.PendingPayment, 0)
 			delete(o, "due_at")
 			return id(o)
 		}, "L1"},
-		{"a cancel that never ends", func(w *world) string {
+		{"a cancel that never ends", func(w *testSale) string {
 			for _, o := range w.tables[ledger.TableOrders] {
 				if o["state"] == string(seckill.PendingPayment) {
 					o["state"], o["close_to"] = string(seckill.Closing), string(seckill.Cancelled)
@@ -222,52 +222,52 @@ func TestOpenOrders(t *testing.T) {
 	}
 }
 
-// TestUnderWayIsUnknown: what the next minute settles is not broken.
+// TestUnderWayIsUnknown: what the next minute decides is not broken.
 func TestUnderWayIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
-		change  func(w *world)
+		change  func(w *testSale)
 		unknown string
 	}{
-		{"a refund that is not recorded yet", func(w *world) {
+		{"a refund that is not recorded yet", func(w *testSale) {
 			p := w.of(ledger.TablePayments, w.owed())
 			p["state"], p["refund_shard"], p["refund_at"] = string(seckill.RefundDue), "01", "1"
 		}, "I6"},
-		{"a refund of what went back in part", func(w *world) {
+		{"a refund of what went back in part", func(w *testSale) {
 			o := w.owed()
 			p, tr := w.of(ledger.TablePayments, o), w.trade(o)
 			p["state"], p["refund_shard"], p["refund_at"] = string(seckill.RefundDue), "refused", "1"
 			tr["status"], tr["refunds"] = "TRADE_SUCCESS", []string{refund(1)}
 		}, "I6"},
-		{"a reservation on its way", func(w *world) {
+		{"a reservation on its way", func(w *testSale) {
 			w.await("onew", time.Minute, -time.Second)
 			n := slices.Sorted(maps.Keys(w.keys[key("free")]))[0]
 			delete(w.keys[key("free")], n)
 			w.keys[key("held")][n] = "onew"
 			w.keys[key("users")]["77"] = "onew:1"
 		}, "L2 L3"},
-		{"units on their way back", func(w *world) {
+		{"units on their way back", func(w *testSale) {
 			o := w.order(seckill.Expired, 0)
 			w.now = w.release(o)
 			row := w.giveBack(o)
 			w.keys[key("users")][text(o, "user")] = text(o, "id") + ":1"
 			_ = row
 		}, "L2 L3"},
-		{"an acknowledged order in Redis", func(w *world) {
+		{"an acknowledged order in Redis", func(w *testSale) {
 			w.await("onew", time.Minute, -time.Second)
 			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
 		}, "I11 L2"},
-		{"an acknowledged order in a queue", func(w *world) {
+		{"an acknowledged order in a queue", func(w *testSale) {
 			w.queues["orders"] = dump.Depth{Visible: 1}
 			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
 		}, "I11 L1"},
-		{"an acknowledged order, perhaps in a queue", func(w *world) {
+		{"an acknowledged order, perhaps in a queue", func(w *testSale) {
 			w.queues = nil
 			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
 		}, "I11"},
-		{"parked messages", func(w *world) { w.queues["closings"] = dump.Depth{Parked: 1} }, "L1"},
-		{"a notify to come", func(w *world) {
+		{"parked messages", func(w *testSale) { w.queues["closings"] = dump.Depth{Parked: 1} }, "L1"},
+		{"a notify to come", func(w *testSale) {
 			o := w.order(seckill.Expired, 0)
 			tr := copyRow(w.trade(w.order(seckill.Paid, 0)))
 			tr["out_trade_no"], tr["notify_state"] = o["id"], "due"
@@ -301,7 +301,7 @@ func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
 	} {
 		w.tables[row.table] = append(w.tables[row.table], row.row)
 	}
-	if r := w.audit(t); len(verdicts(r, audit.Holds)) != len(r.Judgements) {
+	if r := w.audit(t); len(verdicts(r, audit.Holds)) != len(r.Results) {
 		t.Error(show(t, r))
 	}
 }
@@ -351,7 +351,7 @@ func TestWhatIsBrokenIsReadAgain(t *testing.T) {
 	worse.order(seckill.Paid, 0)["title"] = nil
 	worse.order(seckill.Paid, 1)["title"] = nil
 	for _, tt := range []struct {
-		first, second *world
+		first, second *testSale
 		verdict       audit.Verdict
 		count         int
 		reads         int

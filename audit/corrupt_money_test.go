@@ -24,7 +24,7 @@ func refund(fen int64) string {
 }
 
 // owed makes of an order whose money went back one that still owes it, as far as its own row says.
-func (w *world) owed() ledger.Row {
+func (w *testSale) owed() ledger.Row {
 	o := w.order(seckill.Refunded, 0)
 	h := o["history"].([]string)
 	o["state"], o["history"] = string(seckill.RefundOwed), h[:len(h)-1]
@@ -32,7 +32,7 @@ func (w *world) owed() ledger.Row {
 }
 
 // second gives a paid order a second trade, whose money went back.
-func (w *world) second(o ledger.Row) (trade, payment ledger.Row) {
+func (w *testSale) second(o ledger.Row) (trade, payment ledger.Row) {
 	first, row := w.trade(o), w.of(ledger.TablePayments, o)
 	trade, payment = maps.Clone(first), maps.Clone(row)
 	trade["out_trade_no"], trade["trade_no"], trade["status"] = text(o, "id")+"#2", text(first, "trade_no")+"2", "TRADE_CLOSED"
@@ -44,37 +44,37 @@ func (w *world) second(o ledger.Row) (trade, payment ledger.Row) {
 }
 
 var moneyCorruptions = []corruption{
-	{"a refund that the provider did not make", func(w *world) string {
+	{"a refund that the provider did not make", func(w *testSale) string {
 		o := w.order(seckill.Refunded, 0)
 		tr := w.trade(o)
 		tr["status"] = "TRADE_SUCCESS"
 		delete(tr, "refunds")
 		return "payments " + text(o, "id")
 	}, "I6"},
-	{"a refund that the provider made in part", func(w *world) string {
+	{"a refund that the provider made in part", func(w *testSale) string {
 		o := w.order(seckill.Refunded, 0)
 		tr := w.trade(o)
 		tr["status"], tr["refunds"] = "TRADE_SUCCESS", []string{refund(5000), refund(1)}
 		return "payments " + text(o, "id")
 	}, "I6"},
-	{"money that is kept went back", func(w *world) string {
+	{"money that is kept went back", func(w *testSale) string {
 		o := w.order(seckill.Paid, 0)
 		tr := w.trade(o)
 		tr["status"], tr["refunds"] = "TRADE_CLOSED", []string{refund(tr["amount"].(int64))}
 		return "payments " + text(o, "id")
 	}, "I6"},
-	{"money that is kept went back in part", func(w *world) string {
+	{"money that is kept went back in part", func(w *testSale) string {
 		o := w.order(seckill.Paid, 0)
 		w.trade(o)["refunds"] = []string{refund(1)}
 		return "payments " + text(o, "id")
 	}, "I6"},
-	{"more went back than came", func(w *world) string {
+	{"more went back than came", func(w *testSale) string {
 		o := w.order(seckill.Refunded, 0)
 		tr := w.trade(o)
 		tr["refunds"] = append(tr["refunds"].([]string), refund(1))
 		return "gateway_trades " + text(o, "id")
 	}, "I6"},
-	{"money went back that never came", func(w *world) string {
+	{"money went back that never came", func(w *testSale) string {
 		o := w.order(seckill.Expired, 0)
 		tr := copyRow(w.trade(w.order(seckill.Refunded, 0)))
 		delete(tr, "paid")
@@ -82,38 +82,38 @@ var moneyCorruptions = []corruption{
 		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
 		return "gateway_trades " + text(o, "id")
 	}, "I6"},
-	{"a refund of nothing that can be read", func(w *world) string {
+	{"a refund of nothing that can be read", func(w *testSale) string {
 		o := w.order(seckill.Refunded, 0)
 		w.trade(o)["refunds"] = []string{"all"}
 		return "gateway_trades " + text(o, "id")
 	}, "I7 I6"},
-	{"an order owes a refund that was made", func(w *world) string {
+	{"an order owes a refund that was made", func(w *testSale) string {
 		return id(w.owed())
 	}, "I6"},
-	{"a trade that was captured and never paid", func(w *world) string {
+	{"a trade that was captured and never paid", func(w *testSale) string {
 		o := w.order(seckill.Paid, 0)
 		delete(w.trade(o), "paid")
 		return "gateway_trades " + text(o, "id")
 	}, "I7"},
-	{"a trade stands there twice", func(w *world) string {
+	{"a trade stands there twice", func(w *testSale) string {
 		tr := w.trade(w.order(seckill.Paid, 0))
 		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], copyRow(tr))
 		return "gateway_trades " + text(tr, "out_trade_no")
 	}, "I7"},
-	{"a second trade that the ledger does not know", func(w *world) string {
+	{"a second trade that the ledger does not know", func(w *testSale) string {
 		o := w.order(seckill.Paid, 0)
 		_, payment := w.second(o)
 		w.remove(ledger.TablePayments, payment)
 		return "gateway_trades " + text(o, "id")
 	}, "I6"},
-	{"the money of two trades is kept", func(w *world) string {
+	{"the money of two trades is kept", func(w *testSale) string {
 		o := w.order(seckill.Paid, 0)
 		trade, payment := w.second(o)
 		trade["status"], payment["state"] = "TRADE_SUCCESS", string(seckill.Captured)
 		delete(trade, "refunds")
 		return id(o)
 	}, "I6"},
-	{"a second trade over another amount", func(w *world) string {
+	{"a second trade over another amount", func(w *testSale) string {
 		trade, payment := w.second(w.order(seckill.Paid, 0))
 		trade["amount"] = trade["amount"].(int64) - 1
 		return "payments " + text(payment, "order") + "/" + text(payment, "trade_no")
@@ -131,7 +131,7 @@ func TestASecondTradeMayGoBack(t *testing.T) {
 			"notify_state": "#moved#2026-11-21", "notify_at": "1"})
 	}
 	r := w.audit(t)
-	if m, more := r.Statement.Money, payment["amount"].(int64); len(verdicts(r, audit.Holds)) != len(r.Judgements) || m.Captured.Fen != before.Captured.Fen+more ||
+	if m, more := r.Statement.Money, payment["amount"].(int64); len(verdicts(r, audit.Holds)) != len(r.Results) || m.Captured.Fen != before.Captured.Fen+more ||
 		m.Refunded.Fen != before.Refunded.Fen+more || m.Kept != before.Kept || !m.Provider.Balanced {
 		t.Errorf("%+v, before %+v\n%s", m, before, show(t, r))
 	}
@@ -159,7 +159,7 @@ func TestTheGatewaysTable(t *testing.T) {
 		t.Fatalf("%d rows of %d trades: want those that find them as well", len(w.tables[dump.PartTrades]), before.Read[dump.PartTrades])
 	}
 	r := w.audit(t)
-	if len(verdicts(r, audit.Holds)) != len(r.Judgements) || *r.Statement.Money.Provider != *before.Statement.Money.Provider ||
+	if len(verdicts(r, audit.Holds)) != len(r.Results) || *r.Statement.Money.Provider != *before.Statement.Money.Provider ||
 		r.Read[dump.PartTrades] != before.Read[dump.PartTrades] {
 		t.Errorf("%s\nbefore\n%s", show(t, r), show(t, before))
 	}

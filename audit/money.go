@@ -132,7 +132,7 @@ func (s *sale) addPayment(d *decoder) {
 			s.broken(i7, row, "over %d fen, the provider captured %d", amount, t.amount)
 		default:
 			t.met = true
-			s.judgeBack(t, state, row)
+			s.checkBack(t, state, row)
 		}
 	}
 	if i < 0 {
@@ -143,7 +143,7 @@ func (s *sale) addPayment(d *decoder) {
 }
 
 // judgeBack holds a payment row to what the provider gave back of its trade.
-func (s *sale) judgeBack(t *trade, state seckill.PaymentState, row string) {
+func (s *sale) checkBack(t *trade, state seckill.PaymentState, row string) {
 	switch {
 	case state == seckill.RefundDone && t.refunded < t.amount:
 		s.broken(i6, row, "is refunded, and of %d fen the provider gave %d back", t.amount, t.refunded)
@@ -183,7 +183,7 @@ func (s *sale) addReturn(d *decoder) {
 }
 
 // judgeMoney: I6 and I7.
-func (s *sale) judgeMoney() {
+func (s *sale) checkMoney() {
 	known := s.whole[dump.PartTrades]
 	for _, g := range []int{i6, i7} {
 		if s.use(g, ledger.TableOrders, ledger.TablePayments) {
@@ -194,10 +194,10 @@ func (s *sale) judgeMoney() {
 		return
 	}
 	for i := range s.orders {
-		s.judgeKept(s.orders[i])
+		s.checkKept(s.orders[i])
 	}
 	if known {
-		s.judgeTrades()
+		s.checkTrades()
 		return
 	}
 	why := s.missing[dump.PartTrades]
@@ -209,7 +209,7 @@ func (s *sale) judgeMoney() {
 }
 
 // judgeKept: money is kept once, by an order that is paid and holds its units; else it is due back, or went back.
-func (s *sale) judgeKept(o *order) {
+func (s *sale) checkKept(o *order) {
 	row := "orders " + o.id
 	switch {
 	case keeps(o.state) && o.kept != 1:
@@ -227,7 +227,7 @@ func (s *sale) judgeKept(o *order) {
 }
 
 // judgeTrades: what the provider captured is in the ledger.
-func (s *sale) judgeTrades() {
+func (s *sale) checkTrades() {
 	captured, coming, m := 0, 0, &s.money
 	for n := range s.trades {
 		t := &s.trades[n]

@@ -193,19 +193,19 @@ func (s *sale) history(d *decoder, o *order, row string) {
 }
 
 // judgeOrders judges I4 to I11 as far as rows alone tell, and L1.
-func (s *sale) judgeOrders() {
+func (s *sale) checkOrders() {
 	for _, g := range []int{i5, i10, l1} {
 		if s.use(g, ledger.TableOrders) {
 			s.looked(g, len(s.orders), "orders")
 		}
 	}
-	s.judgeReleases()
-	s.judgeStop()
-	s.judgeTerminal()
+	s.checkReleases()
+	s.checkStop()
+	s.checkTerminal()
 }
 
 // judgeReleases: I8. An order that gave its units back has none, and no more than one return row.
-func (s *sale) judgeReleases() {
+func (s *sale) checkReleases() {
 	if !s.use(i8, ledger.TableOrders, ledger.TableUnits, ledger.TableReturns) {
 		return
 	}
@@ -238,7 +238,7 @@ func (s *sale) judgeReleases() {
 }
 
 // judgeStop says what I10 cannot be told of a stop. Orders were judged by the stops that the items row keeps (addOrder).
-func (s *sale) judgeStop() {
+func (s *sale) checkStop() {
 	it := &s.item
 	last := len(it.stops) - 1
 	switch {
@@ -269,7 +269,7 @@ func (s *stop) span() string {
 }
 
 // judgeTerminal: L1.
-func (s *sale) judgeTerminal() {
+func (s *sale) checkTerminal() {
 	waiting, until := 0, int64(0)
 	for i := range s.orders {
 		o := s.orders[i]

@@ -14,8 +14,8 @@ import (
 func parseUser(name string) (int64, error) { return strconv.ParseInt(name, 10, 64) }
 
 // report puts together what was found.
-func (s *sale) report(t *told, took time.Duration) *Report {
-	r := &Report{Item: s.id, Title: s.item.title, At: time.UnixMilli(s.now).UTC(), Took: took.Seconds(), Read: s.read, Statement: s.statement(), Judgements: s.close()}
+func (s *sale) report(t *journalView, took time.Duration) *Report {
+	r := &Report{Item: s.id, Title: s.item.title, At: time.UnixMilli(s.now).UTC(), Took: took.Seconds(), Read: s.read, Statement: s.statement(), Results: s.close()}
 	for _, part := range slices.Sorted(maps.Keys(s.missing)) {
 		r.Missing = append(r.Missing, part+": "+s.missing[part])
 	}

@@ -24,7 +24,7 @@ type stock struct {
 	keys     [6]string
 }
 
-// record is a reservation that is queued; of settled ones nothing is kept.
+// record is a reservation that is queued; of confirmed ones nothing is kept.
 type record struct {
 	units   int
 	created int64
@@ -129,7 +129,7 @@ func (s *sale) addEntries(user, list string) {
 	}
 }
 
-// readRecord reads state|count|numbers|none|backoff|created|user|hash|body of a queued reservation; a settled one is not kept.
+// readRecord reads state|count|numbers|none|backoff|created|user|hash|body of a queued reservation; a confirmed one is not kept.
 func readRecord(raw string) (record, bool) {
 	f := strings.SplitN(raw, "|", 9)
 	if len(f) < 9 || f[0] != "q" {
@@ -147,16 +147,16 @@ func readRecord(raw string) (record, bool) {
 func (s *sale) retired() bool { return s.now >= s.item.end+seckill.KeepLoaded.Milliseconds() }
 
 // judgeStock: L2 and L3.
-func (s *sale) judgeStock() {
+func (s *sale) checkStock() {
 	for i := range s.orders {
 		_, s.orders[i].awaited = s.stock.awaiting[s.orders[i].id]
 	}
 	if s.use(l2, ledger.TableOrders, ledger.TableReturns) {
-		s.judgeReturns()
+		s.checkReturns()
 	}
 	redis := s.use(l2, dump.PartRedis)
 	if redis {
-		s.judgeAwaiting()
+		s.checkAwaiting()
 	}
 	if !s.use(l3, ledger.TableOrders, ledger.TableUnits, ledger.TableReturns, dump.PartRedis) {
 		return
@@ -175,14 +175,14 @@ func (s *sale) judgeStock() {
 		s.looked(l3, 1, "keys")
 		s.broken(l3, s.stock.keys[keyItem], "is not there: nothing can be bought. If Redis was just lost, repair rebuilds it within two minutes")
 	default:
-		s.judgeHead()
-		s.judgeNumbers()
-		s.judgeEntries()
+		s.checkHead()
+		s.checkNumbers()
+		s.checkEntries()
 	}
 }
 
 // judgeReturns: what is given back reaches the stock.
-func (s *sale) judgeReturns() {
+func (s *sale) checkReturns() {
 	waiting := 0
 	for _, r := range s.returns {
 		o := s.orders[r.order]
@@ -199,7 +199,7 @@ func (s *sale) judgeReturns() {
 }
 
 // judgeAwaiting: no reservation waits for ever.
-func (s *sale) judgeAwaiting() {
+func (s *sale) checkAwaiting() {
 	waiting := 0
 	row := func(order string) string { return s.stock.keys[keyAwaiting] + " " + order }
 	for order, next := range s.stock.awaiting {
@@ -227,7 +227,7 @@ func (s *sale) judgeAwaiting() {
 }
 
 // judgeHead: the stock sells what the items table says.
-func (s *sale) judgeHead() {
+func (s *sale) checkHead() {
 	flag := int64(0)
 	if s.item.stopped {
 		flag = 1
@@ -262,7 +262,7 @@ func (s *sale) underWay(id string) bool {
 }
 
 // judgeNumbers: free and held together are 1..high-water, disjoint, and held is what the unit rows say.
-func (s *sale) judgeNumbers() {
+func (s *sale) checkNumbers() {
 	hw := s.stock.highWater()
 	if hw < 0 || hw > s.item.stock {
 		s.broken(l3, s.stock.keys[keyItem]+" hw", "is %q of a stock of %d", s.stock.head["hw"], s.item.stock)
@@ -310,7 +310,7 @@ func (s *sale) judgeNumbers() {
 }
 
 // judgeEntries: what counts against a user in Redis is what the unit rows say.
-func (s *sale) judgeEntries() {
+func (s *sale) checkEntries() {
 	name := func(user string) string { return s.stock.keys[keyUsers] + " " + user }
 	waiting := 0
 	for i := range s.orders {

@@ -28,9 +28,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	r.Statement.write(b)
 	b.WriteByte('\n')
 	count := map[Verdict]int{}
-	for i := range r.Judgements {
-		r.Judgements[i].write(b)
-		count[r.Judgements[i].Verdict]++
+	for i := range r.Results {
+		r.Results[i].write(b)
+		count[r.Results[i].Verdict]++
 	}
 	fmt.Fprintf(b, "\n%d hold, %d broken, %d unknown\n", count[Holds], count[Broken], count[Unknown])
 	_, err := io.WriteString(w, b.String())
@@ -64,7 +64,7 @@ func (s *Statement) write(b *strings.Builder) {
 	}
 }
 
-func (j *Judgement) write(b *strings.Builder) {
+func (j *GuaranteeResult) write(b *strings.Builder) {
 	fmt.Fprintf(b, "%-3s  %-16s  %-7s  ", j.ID, j.Name, j.Verdict)
 	words := []string{}
 	if j.Verdict == Broken {

@@ -104,7 +104,7 @@ func (s *sale) addQuota(d *decoder) {
 }
 
 // judgeUnits: I1, I2, I3, where all rows have to be known.
-func (s *sale) judgeUnits() {
+func (s *sale) checkUnits() {
 	rows := s.read[ledger.TableUnits]
 	for _, g := range []int{i1, i2, i3} {
 		if s.use(g, ledger.TableOrders, ledger.TableUnits) {
@@ -116,17 +116,17 @@ func (s *sale) judgeUnits() {
 	}
 	holding := 0
 	for i := range s.orders {
-		holding += s.judgeHolder(s.orders[i], int32(i+1))
+		holding += s.checkHolder(s.orders[i], int32(i+1))
 	}
 	s.looked(i1, holding, "orders that hold units")
 	s.looked(i3, len(s.orders), "orders")
 	if s.use(i2, ledger.TableQuotas) {
-		s.judgeQuotas()
+		s.checkQuotas()
 	}
 }
 
 // judgeHolder: I3 from the order's side, and its line in the quota row. It counts 1 for an order that holds units.
-func (s *sale) judgeHolder(o *order, index int32) int {
+func (s *sale) checkHolder(o *order, index int32) int {
 	row := "orders " + o.id
 	if s.whole[ledger.TableQuotas] && o.quota != o.rows {
 		s.broken(i2, row, "has %d unit rows, its user's quota row counts %d for it", o.rows, o.quota)
@@ -157,7 +157,7 @@ func (s *sale) rowOf(n int32) string {
 }
 
 // judgeQuotas: I2.
-func (s *sale) judgeQuotas() {
+func (s *sale) checkQuotas() {
 	for i := range s.users {
 		u := &s.users[i]
 		row := "quotas " + u.id + "/" + s.id

@@ -10,7 +10,7 @@ import (
 // MoneyOf adds up a dump.
 func MoneyOf(t *testing.T, lines string) Money {
 	t.Helper()
-	b := books{trades: map[string]*twoSides{}}
+	b := balance{trades: map[string]*twoSides{}}
 	if err := dump.Lines(strings.NewReader(lines), b.take); err != nil {
 		t.Fatal(err)
 	}

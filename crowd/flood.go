@@ -33,7 +33,7 @@ type Flood struct {
 }
 
 // flood has as many clients as there are connections buy with fresh users, as fast as they are answered, once everything is sold.
-func (r *run) flood(ctx context.Context, d *desk) *Flood {
+func (r *run) flood(ctx context.Context, d *operatorClient) *Flood {
 	f := &Flood{Clients: r.opt.Connections, Answers: map[string]int{}}
 	it, err := d.item(ctx, r.item.id)
 	switch {

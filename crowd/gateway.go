@@ -50,7 +50,7 @@ func (o *Options) possible(sc *scene) error {
 
 // faults are those of the fake gateway of a `seckill run` while a crowd is there.
 type faults struct {
-	desk   *desk
+	desk   *operatorClient
 	before fakegateway.Faults
 	landed map[string]int
 	taken  map[string]int
@@ -58,7 +58,7 @@ type faults struct {
 }
 
 // setFaults has payments go wrong as the options say, besides what goes wrong already.
-func (d *desk) setFaults(ctx context.Context, o *Options) (*faults, error) {
+func (d *operatorClient) setFaults(ctx context.Context, o *Options) (*faults, error) {
 	plan := o.plan()
 	if len(plan) == 0 {
 		return nil, nil

@@ -44,12 +44,12 @@ type twoSides struct {
 }
 
 // books adds up trades and payment rows.
-type books struct {
+type balance struct {
 	trades map[string]*twoSides
 	money  Money
 }
 
-func (b *books) of(order, tradeNo string) *twoSides {
+func (b *balance) of(order, tradeNo string) *twoSides {
 	key := order + "/" + tradeNo
 	if b.trades[key] == nil {
 		b.trades[key] = &twoSides{}
@@ -58,7 +58,7 @@ func (b *books) of(order, tradeNo string) *twoSides {
 }
 
 // take enters a line of a dump; others than trades and payments do not count.
-func (b *books) take(l *dump.Line) error {
+func (b *balance) take(l *dump.Line) error {
 	switch l.Table {
 	case dump.PartTrades:
 		b.trade(l.Row)
@@ -68,7 +68,7 @@ func (b *books) take(l *dump.Line) error {
 	return nil
 }
 
-func (b *books) trade(row ledger.Row) {
+func (b *balance) trade(row ledger.Row) {
 	key, _ := row["out_trade_no"].(string)
 	order, _, _ := strings.Cut(key, "#")
 	no, _ := row["trade_no"].(string)
@@ -91,7 +91,7 @@ func (b *books) trade(row ledger.Row) {
 	g.Left = g.Captured - g.Refunded
 }
 
-func (b *books) payment(row ledger.Row) {
+func (b *balance) payment(row ledger.Row) {
 	order, _ := row["order"].(string)
 	no, _ := row["trade_no"].(string)
 	fen, _ := row["amount"].(int64)
@@ -111,7 +111,7 @@ func (b *books) payment(row ledger.Row) {
 }
 
 // close compares.
-func (b *books) close() Money {
+func (b *balance) close() Money {
 	m := &b.money
 	for _, t := range b.trades {
 		if t.captured != t.rowCaptured || t.refunded != t.rowRefunded {
@@ -124,8 +124,8 @@ func (b *books) close() Money {
 }
 
 // money reads where the money is from what a `seckill run` tells of its rows and trades.
-func (d *desk) money(ctx context.Context, item string) Money {
-	b := books{trades: map[string]*twoSides{}}
+func (d *operatorClient) money(ctx context.Context, item string) Money {
+	b := balance{trades: map[string]*twoSides{}}
 	ends := 0
 	err := d.dump(ctx, item, func(l *dump.Line) error {
 		if l.End == dump.PartTrades || l.End == ledger.TablePayments {
@@ -139,7 +139,7 @@ func (d *desk) money(ctx context.Context, item string) Money {
 	return b.close()
 }
 
-func (d *desk) dump(ctx context.Context, item string, each func(*dump.Line) error) error {
+func (d *operatorClient) dump(ctx context.Context, item string, each func(*dump.Line) error) error {
 	ctx, stop := context.WithTimeout(ctx, dumpTimeout)
 	defer stop()
 	address := d.base + "/_local/dump?item=" + url.QueryEscape(item)

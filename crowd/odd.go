@@ -78,7 +78,7 @@ func (s *shopper) onceMore(ctx context.Context, f *form, pay, order string) {
 
 // payLate moves the clock of a `seckill run` past the hold, and has those press "pay" whose cashiers are open: a third of them while the shop still waits for
 // payments that were begun in time, a third as the orders are closed, the others when they are. It gives how far the clock was moved.
-func (r *run) payLate(ctx context.Context, d *desk) (moved time.Duration) {
+func (r *run) payLate(ctx context.Context, d *operatorClient) (moved time.Duration) {
 	st := d.state(ctx)
 	if len(r.late) == 0 || st == nil {
 		return 0

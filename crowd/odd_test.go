@@ -50,8 +50,8 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 	if len(x.TakenIn) > 0 {
 		t.Errorf("the shop said success to false notifies: %v", x.TakenIn)
 	}
-	if s := rep.Settled; !s.Known || s.Open != 0 || s.RefundsDue != 0 {
-		t.Errorf("not settled: %+v", s)
+	if s := rep.Idle; !s.Known || s.Open != 0 || s.RefundsDue != 0 {
+		t.Errorf("not idle: %+v", s)
 	}
 	price := rep.Price
 	if u := rep.Units; !m.Known || !m.Balanced || m.Differ != 0 || m.DueBack != 0 || m.Kept != price*seckill.Fen(u.Sold) || m.Refunded <= price*seckill.Fen(x.BothPaid) ||

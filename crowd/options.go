@@ -59,7 +59,7 @@ type Options struct {
 	Patience    time.Duration // how long a shopper tries for an answer, and waits for an order to be placed
 	For         time.Duration // of the whole crowd; shoppers who are still there then are sent home
 	Flood       time.Duration // after the crowd, when all is sold: everybody at once, again and again; 0: none
-	Settle      time.Duration // how long to wait until no order is open, where the clock cannot be moved; 0: not at all
+	WaitIdle      time.Duration // how long to wait until no order is open, where the clock cannot be moved; 0: not at all
 	Seed        int64
 	FirstUser   int64 // user id of the first shopper; 0: by the seed, far from demo users
 	Secret      string
@@ -102,7 +102,7 @@ func (o *Options) Validate() error {
 		low, high time.Duration
 	}{
 		{"ramp", o.Ramp, 0, 24 * time.Hour}, {"lead", o.Lead, 0, time.Hour}, {"think", o.Think, 0, time.Hour}, {"timeout", o.Timeout, time.Millisecond, MaxTimeout},
-		{"patience", o.Patience, 0, 24 * time.Hour}, {"for", o.For, time.Second, 48 * time.Hour}, {"flood", o.Flood, 0, MaxFlood}, {"settle", o.Settle, 0, 48 * time.Hour},
+		{"patience", o.Patience, 0, 24 * time.Hour}, {"for", o.For, time.Second, 48 * time.Hour}, {"flood", o.Flood, 0, MaxFlood}, {"wait", o.WaitIdle, 0, 48 * time.Hour},
 	} {
 		if d.d < d.low || d.d > d.high {
 			return fmt.Errorf("--%s %v: want %v to %v", d.name, d.d, d.low, d.high)

@@ -32,7 +32,7 @@ type Report struct {
 	Odd      Odd      `json:"odd_payments"`
 	Units    Units    `json:"units"`
 	Money    Money    `json:"money"`
-	Settled  Settled  `json:"settled"`
+	Idle  Idle  `json:"idle"`
 
 	Server  Server         `json:"server"`
 	Client  Usage          `json:"client"`
@@ -189,16 +189,16 @@ func (r *Report) used(p *process.Usage, mine system.Usage) {
 	r.Server = Server{true, Usage{p.CPUSeconds - r.Server.CPUSeconds, p.RSS, p.PeakRSS}, p.Heap, p.Goroutines, p.Version, p.Go}
 }
 
-// settle lets the orders come to rest, and says where units and money are then.
-func (r *Report) settle(ctx context.Context, run *run, d *desk) {
+// waitIdle lets the orders come to rest, and says where units and money are then.
+func (r *Report) waitIdle(ctx context.Context, run *run, d *operatorClient) {
 	local := r.before != nil
 	switch {
 	case local && !r.Interrupted:
-		r.Settled = run.settleLocal(ctx, d)
-	case !local && run.opt.Settle > 0:
-		r.Settled = run.settleElsewhere(ctx)
+		r.Idle = run.waitIdleLocal(ctx, d)
+	case !local && run.opt.WaitIdle > 0:
+		r.Idle = run.waitIdleRemote(ctx)
 	case !local:
-		r.Settled = Settled{Known: true, Open: len(run.open)}
+		r.Idle = Idle{Known: true, Open: len(run.open)}
 	}
 	if !local {
 		return
@@ -207,7 +207,7 @@ func (r *Report) settle(ctx context.Context, run *run, d *desk) {
 	if st == nil {
 		return
 	}
-	r.Settled.Known, r.Settled.Open, r.Settled.RefundsDue = true, st.openOrders(), len(st.Refunds)
+	r.Idle.Known, r.Idle.Open, r.Idle.RefundsDue = true, st.openOrders(), len(st.Refunds)
 	for _, it := range st.Items {
 		if it.ID == run.item.id && it.Loaded {
 			r.Units = Units{Known: true, Stock: it.Stock, Sold: it.Held, Free: it.Left}
@@ -219,7 +219,7 @@ func (r *Report) settle(ctx context.Context, run *run, d *desk) {
 			back += st.Orders[s] - r.before.Orders[s]
 		}
 		r.Units.BackOnSale = back * r.Options.Count
-		r.Units.Held = min(r.Units.Sold, r.Settled.Open*r.Options.Count)
+		r.Units.Held = min(r.Units.Sold, r.Idle.Open*r.Options.Count)
 		r.Units.Sold -= r.Units.Held
 	}
 	if r.Money = run.money; !r.Money.Known {

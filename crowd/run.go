@@ -59,7 +59,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.Validate(); err != nil {
 		return nil, UsageError{err}
 	}
-	desk := newDesk(&o)
+	desk := newOperatorClient(&o)
 	defer desk.close()
 	scene, err := desk.look(ctx, &o)
 	if err != nil {
@@ -97,7 +97,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Flood > 0 {
 		rep.Flood = r.flood(ctx, desk)
 	}
-	rep.settle(ctx, r, desk)
+	rep.waitIdle(ctx, r, desk)
 	if err := r.faults.end(after); err != nil {
 		o.note("the faults of the test gateway are still set: %v", err)
 	}
@@ -121,7 +121,7 @@ func (r *run) sign(ctx context.Context, now time.Time) error {
 // tokens makes the tokens of n users, as the header wants them, valid by the server's clock for the whole run.
 func tokens(ctx context.Context, o *Options, first int64, n int, now time.Time) ([]string, error) {
 	out := make([]string, n)
-	expires := now.Add(o.For + o.Flood + o.Settle + 2*o.Lead + tokenSpare)
+	expires := now.Add(o.For + o.Flood + o.WaitIdle + 2*o.Lead + tokenSpare)
 	for i := range out {
 		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -142,7 +142,7 @@ func (r *run) opensAt(offset time.Duration) time.Time { return r.gun.Add(r.offse
 var errOver = errors.New("the time for the crowd is up")
 
 // shop lets the shoppers come, and waits until they have gone.
-func (r *run) shop(ctx context.Context, d *desk, sc *scene) {
+func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 	now := time.Now()
 	r.gun = now.Add(r.opt.Lead + breath)
 	if opening := now.Add(sc.item.start.Sub(now.Add(r.offset))); opening.After(r.gun) {

@@ -42,8 +42,8 @@ func TestAWholeSale(t *testing.T) {
 	if !rep.Server.Known || rep.Server.PeakRSS == 0 || rep.Rates.FirstOrders != units || rep.Rates.Placed <= 0 || rep.Rates.RunPlaced <= 0 || rep.Rates.SellOutSeconds <= 0 {
 		t.Errorf("%+v, %+v", rep.Server, rep.Rates)
 	}
-	if !rep.Settled.Known || rep.Settled.Open != 0 || rep.Settled.AdvancedSeconds == 0 {
-		t.Errorf("not settled: %+v", rep.Settled)
+	if !rep.Idle.Known || rep.Idle.Open != 0 || rep.Idle.AdvancedSeconds == 0 {
+		t.Errorf("not idle: %+v", rep.Idle)
 	}
 	if u := rep.Units; !u.Known || u.Stock != units || u.Sold != rep.Orders.Paid || u.Held != 0 || u.Free != units-u.Sold || u.BackOnSale < u.Free {
 		t.Errorf("%+v; %d paid", u, rep.Orders.Paid)
@@ -231,9 +231,9 @@ func TestOrdersComeToRestElsewhere(t *testing.T) {
 	expired := say(200, `{"alipay_order":"","state":"expired","order_id":"o1"}`)
 	s := &script{buy: answers{ok}, order: answers{pending, pending, expired}}
 	o := options(serve(t, s))
-	o.Settle = 5 * time.Minute
-	if rep := visit(t, o); rep.Settled.Open != 0 || !rep.Settled.Known || len(s.of("/seckill/order/7")) != 3 {
-		t.Errorf("%+v after %d looks", rep.Settled, len(s.of("/seckill/order/7")))
+	o.WaitIdle = 5 * time.Minute
+	if rep := visit(t, o); rep.Idle.Open != 0 || !rep.Idle.Known || len(s.of("/seckill/order/7")) != 3 {
+		t.Errorf("%+v after %d looks", rep.Idle, len(s.of("/seckill/order/7")))
 	}
 }
 

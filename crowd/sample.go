@@ -17,7 +17,7 @@ type sample struct {
 }
 
 // sample asks a `seckill run` for its own counts until it is over: what shoppers see lags by as long as they wait before they ask.
-func (r *run) sample(ctx context.Context, d *desk, before *process.Usage, over <-chan struct{}) {
+func (r *run) sample(ctx context.Context, d *operatorClient, before *process.Usage, over <-chan struct{}) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	for {

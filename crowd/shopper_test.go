@@ -88,8 +88,8 @@ func TestAShopperDoesWhatABrowserDoes(t *testing.T) {
 		{behaviour: "comes too late to pay", script: &script{buy: answers{ok}, order: answers{pending}, open: answers{say(410, "<html>")}},
 			change: func(o *crowd.Options) { o.Pay, o.Abandon = 1, 0 }, ending: "placed", presses: 1,
 			check: func(t *testing.T, _ *script, rep *crowd.Report) {
-				if rep.Orders.TooLate != 1 || rep.Settled.Open != 1 {
-					t.Errorf("%+v, %+v", rep.Orders, rep.Settled)
+				if rep.Orders.TooLate != 1 || rep.Idle.Open != 1 {
+					t.Errorf("%+v, %+v", rep.Orders, rep.Idle)
 				}
 			}},
 		{behaviour: "cancels", script: &script{buy: answers{ok}, order: answers{pending}, cancel: answers{problem(503, "unavailable", `,"retry_after_ms":1`), say(200, `{"state":"closing"}`)}},
@@ -109,8 +109,8 @@ func TestAShopperDoesWhatABrowserDoes(t *testing.T) {
 		{behaviour: "leaves the page open, until nobody else is there", script: &script{buy: answers{ok}, order: answers{pending}},
 			change: func(o *crowd.Options) { o.Abandon = 0 }, ending: "placed", presses: 1,
 			check: func(t *testing.T, _ *script, rep *crowd.Report) {
-				if rep.Orders.Looked != 1 || rep.Settled.Open != 1 {
-					t.Errorf("%+v, %+v", rep.Orders, rep.Settled)
+				if rep.Orders.Looked != 1 || rep.Idle.Open != 1 {
+					t.Errorf("%+v, %+v", rep.Orders, rep.Idle)
 				}
 			}},
 		{behaviour: "presses twice", script: &script{buy: answers{ok, problem(409, "sold_out", "")}, order: answers{pending}}, change: func(o *crowd.Options) { o.Repeat = 1 },

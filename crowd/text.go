@@ -149,14 +149,14 @@ func (r *Report) things(p func(string, ...any)) {
 	} else {
 		p("money\tunknown: only a \"seckill run\" tells")
 	}
-	s := &r.Settled
+	s := &r.Idle
 	switch {
 	case !s.Known:
 		p("open orders\tunknown")
 	case s.AdvancedSeconds > 0:
 		p("open orders\t%d, and %d refunds due, after the clock of the run was moved on by %v", s.Open, s.RefundsDue, time.Duration(s.AdvancedSeconds)*time.Second)
 	case !r.Server.Known && s.WaitedSeconds == 0:
-		p("open orders\t%d when their shoppers left; --settle waits for them", s.Open)
+		p("open orders\t%d when their shoppers left; --wait waits for them", s.Open)
 	default:
 		p("open orders\t%d", s.Open)
 	}

@@ -12,7 +12,7 @@ import (
 // TestACertificateOfAlipaysThatEnded keeps no function from starting. shop lists as ever; what has to read Alipay's signature says why it cannot, notify with a
 // 503, so that Alipay repeats.
 func TestACertificateOfAlipaysThatEnded(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	if err := w.items.Put(t.Context(), live("2002", 3), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ var small = []string{"GetParameters", "GetParameter", "BatchGetSecretValue", "De
 func TestColdStart(t *testing.T) {
 	for _, c := range coldStarts {
 		t.Run(c.step, func(t *testing.T) {
-			w := newWorld(t)
+			w := newDeployment(t)
 			if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ var shown = seckill.Description{Detail: "<p>x</p>"}
 
 // TestOnlyPagesReadTheCatalog: an instance of shop reads the list and a description once, each second the list's version, and no item's row.
 func TestOnlyPagesReadTheCatalog(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func get(path string) func(*testing.T) []byte {
 
 // A table that is not there shows at its first use, by its whole name; doctor looks before.
 func TestMissingTableAndQueueAreNamedAtFirstUse(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}

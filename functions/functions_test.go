@@ -15,7 +15,7 @@ import (
 const done = `{"batchItemFailures":[]}`
 
 func TestBadSettingsEndInitWithTheirName(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	for _, c := range []struct {
 		step    string
 		changes []string
@@ -52,7 +52,7 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 }
 
 func TestRecordedEvents(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	ctx := context.Background()
 	upcoming := local.DemoItems(time.Now(), 10, 1)[2].Item
 	for _, it := range []seckill.Item{live("2002", 10), upcoming} {
@@ -149,7 +149,7 @@ func TestRecordedEvents(t *testing.T) {
 			t.Errorf("%s: %s is %q, want %q", name, allow, c.r.Headers[allow], c.want)
 		}
 	}
-	for step, metric := range map[string]string{"buy": `"reserved":1`, "consume": `"placed":1`, "notify": `"settled":1`, "stage": `"cold_starts":1`} {
+	for step, metric := range map[string]string{"buy": `"reserved":1`, "consume": `"placed":1`, "notify": `"paid":1`, "stage": `"cold_starts":1`} {
 		if !f[step].Says(metric) {
 			t.Errorf("%s wrote no metric %s:\n%s", step, metric, f[step].Output())
 		}
@@ -162,7 +162,7 @@ func TestRecordedEvents(t *testing.T) {
 }
 
 func TestRedisThatDoesNotAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 
 // TestFaultsAreReportedToLambda: what could not be done comes back, or is counted as an error, and is never called done.
 func TestFaultsAreReportedToLambda(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestFaultsAreReportedToLambda(t *testing.T) {
 
 // TestRedisComesBack: an instance that was told a wrong password, or whose connections were cut, goes on by itself.
 func TestRedisComesBack(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}

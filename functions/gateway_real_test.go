@@ -22,7 +22,7 @@ func TestGatewayFunctionOnRealServers(t *testing.T) {
 	if err := rows.CreateTables(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	env := maps.Clone(newWorld(t).environ)
+	env := maps.Clone(newDeployment(t).environ)
 	maps.Copy(env, gatewayFields)
 	env["TABLE_PREFIX"], env["AWS_ENDPOINT_URL_DYNAMODB"] = prefix, os.Getenv(dynamotest.Variable)
 	start := func() *lambdatest.Function { return lambdatest.Start(t, binary(t, "gateway"), env) }

@@ -201,7 +201,7 @@ func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	}
 }
 
-func (w *world) startGateway(t *testing.T, changes ...string) *lambdatest.Function {
+func (w *deployment) startGateway(t *testing.T, changes ...string) *lambdatest.Function {
 	t.Helper()
 	for name, value := range gatewayFields {
 		changes = append([]string{name, value}, changes...)
@@ -227,7 +227,7 @@ func (s inStage) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // paidAt puts into the gateway's table a trade of 88.80 yuan that was paid then.
-func (w *world) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
+func (w *deployment) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
 	t.Helper()
 	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix, Tables: []ledger.Table{gatewaytable.Table}}))
 	r := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour), Notifies: []fakegateway.Notify{{ID: "n", Attempts: 1}},
@@ -241,7 +241,7 @@ func (w *world) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
 
 // TestGatewayFunctionHasBills: yesterday's, asked for at one instance, downloaded from another.
 func TestGatewayFunctionHasBills(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	paid := time.Now().Add(-24 * time.Hour).Truncate(time.Millisecond)
 	record, day := w.paidAt(t, paid), seckill.Day(paid)
 	const address = "http://api.example/live/gateway.do"
@@ -262,7 +262,7 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 
 // TestGatewayFunctionFinishesTrades: 91 days after its payment a trade's money does not go back any more.
 func TestGatewayFunctionFinishesTrades(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	record := w.paidAt(t, time.Now().Add(-91*24*time.Hour).Truncate(time.Millisecond))
 	client := shopOf(t, "https://shop.example/notify", behind{t, w.startGateway(t)})
 	answer, err := client.Refund(t.Context(), seckill.Refund{ID: seckill.RefundID(record.OutTradeNo, record.TradeNo), Order: record.OutTradeNo, TradeNo: record.TradeNo, Amount: 88_80, Reason: "x"})
@@ -284,7 +284,7 @@ func (e either) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestGatewayFunctionGoesWrong: as its setting says, in answers and in calls that fail, and the instance lives on.
 func TestGatewayFunctionGoesWrong(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	if msg := w.startGateway(t, "GATEWAY_FAULTS", "none=1").InitError(); !strings.Contains(msg, "GATEWAY_FAULTS") || !strings.Contains(msg, "known: notify-lost") {
 		t.Errorf("an unknown fault: %s", msg)
 	}
@@ -319,7 +319,7 @@ func (e recording) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestGatewayFunction(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	start := func(changes ...string) *lambdatest.Function { return w.startGateway(t, changes...) }
 	for name, c := range map[string]struct{ setting, value, want string }{
 		"no key":         {"GATEWAY_PRIVATE_KEY_NAME", "", "GATEWAY_PRIVATE_KEY_NAME is missing"},

@@ -43,7 +43,7 @@ func TestSize(t *testing.T) {
 
 // TestMemoryOfBatches: consume has not grown after 10,000 messages in batches of ten. It needs no server either; it takes its time.
 func TestMemoryOfBatches(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 2*manyEvents), nil); err != nil {
 		t.Fatal(err)
 	}

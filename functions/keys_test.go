@@ -17,7 +17,7 @@ import (
 
 // A key that is missing, of another kind, or not the other's ends init, which names the variable, and the parameter if there is one.
 func TestBadKeysEndInitWithTheirName(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	certified := w.certificates(t)
 	stranger := alipaytest.Make(t, keys()[1], keys()[0], time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 1, 0)) // as if the shop were Alipay
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

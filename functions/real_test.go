@@ -34,7 +34,7 @@ const sqsVariable = "SECKILL_TEST_SQS"
 const patience = time.Minute // of a poll, on a machine that is busy
 
 // realWorld is what functions talk to on this machine's real servers.
-type realWorld struct {
+type realDeployment struct {
 	t                *testing.T
 	rows             *dynamoledger.Rows
 	orders, closings *sqsqueue.Queue
@@ -43,7 +43,7 @@ type realWorld struct {
 	env              map[string]string
 }
 
-func newRealWorld(t *testing.T) *realWorld {
+func newRealDeployment(t *testing.T) *realDeployment {
 	t.Helper()
 	endpoint := os.Getenv(sqsVariable)
 	if endpoint == "" {
@@ -52,7 +52,7 @@ func newRealWorld(t *testing.T) *realWorld {
 	ctx := t.Context()
 	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 	prefix := dynamotest.Prefix()
-	w := &realWorld{t: t, f: map[string]*lambdatest.Function{}}
+	w := &realDeployment{t: t, f: map[string]*lambdatest.Function{}}
 	w.tables(prefix)
 
 	client, queues := sqs.NewFromConfig(cfg), map[string]string{}
@@ -85,7 +85,7 @@ func newRealWorld(t *testing.T) *realWorld {
 }
 
 // tables makes empty tables, which the world's are from then on.
-func (w *realWorld) tables(prefix string) {
+func (w *realDeployment) tables(prefix string) {
 	w.t.Helper()
 	w.rows = dynamoledger.New(dynamotest.Config(w.t, nil), dynamoledger.Options{Prefix: prefix})
 	if err := w.rows.CreateTables(w.t.Context()); err != nil {
@@ -95,7 +95,7 @@ func (w *realWorld) tables(prefix string) {
 }
 
 // start has instances of all functions, in the place of those before.
-func (w *realWorld) start() {
+func (w *realDeployment) start() {
 	w.t.Helper()
 	for _, step := range steps {
 		w.f[step] = lambdatest.Start(w.t, binary(w.t, step), w.env)
@@ -107,7 +107,7 @@ func (w *realWorld) start() {
 
 // pump moves what a queue has to the step behind it, as Lambda does, and gives the number of different messages that were done: a send
 // whose answer was lost is repeated, and a queue may deliver twice.
-func (w *realWorld) pump(queue *sqsqueue.Queue, step string) int {
+func (w *realDeployment) pump(queue *sqsqueue.Queue, step string) int {
 	w.t.Helper()
 	done := map[string]bool{}
 	for {
@@ -129,7 +129,7 @@ func (w *realWorld) pump(queue *sqsqueue.Queue, step string) int {
 }
 
 // hand gives deliveries to a step and says which come back.
-func (w *realWorld) hand(step string, deliveries []seckill.Delivery) (failed []string) {
+func (w *realDeployment) hand(step string, deliveries []seckill.Delivery) (failed []string) {
 	w.t.Helper()
 	records := []map[string]any{}
 	for _, d := range deliveries {
@@ -157,7 +157,7 @@ func (w *realWorld) hand(step string, deliveries []seckill.Delivery) (failed []s
 }
 
 // handled gives deliveries to a step until none comes back: on a busy machine one may have run out of its time.
-func (w *realWorld) handled(step string, deliveries []seckill.Delivery) {
+func (w *realDeployment) handled(step string, deliveries []seckill.Delivery) {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
 		failed := w.hand(step, deliveries)
@@ -170,7 +170,7 @@ func (w *realWorld) handled(step string, deliveries []seckill.Delivery) {
 	}
 }
 
-func (w *realWorld) shop(method, path, user string) response {
+func (w *realDeployment) shop(method, path, user string) response {
 	w.t.Helper()
 	return ask(w.t, w.f["shop"], call(w.t, method, path, "", user))
 }
@@ -179,7 +179,7 @@ func (w *realWorld) shop(method, path, user string) response {
 // two units that came back are sold again.
 func TestASaleOnRealServers(t *testing.T) {
 	const item, stock, crowd = "2002", 5, 8
-	w := newRealWorld(t)
+	w := newRealDeployment(t)
 	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestASaleOnRealServers(t *testing.T) {
 }
 
 // paid pays an order and hands the notify over, twice.
-func (w *realWorld) paid(user, item string) {
+func (w *realDeployment) paid(user, item string) {
 	w.t.Helper()
 	form := pay(w.t, w.gateway, w.shop("GET", "/seckill/order/"+item, user).text("alipay_order"))
 	for range 2 {
@@ -267,7 +267,7 @@ func (w *realWorld) paid(user, item string) {
 }
 
 // cancelled cancels an order and sees its unit given back.
-func (w *realWorld) cancelled(user, item string) {
+func (w *realDeployment) cancelled(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
 	if r := w.shop("POST", "/order/"+order+"/cancel", user); r.text("state") != "closing" {
@@ -285,7 +285,7 @@ func (w *realWorld) cancelled(user, item string) {
 }
 
 // refunded has an operator refund an order with restock, and the function refund give its money back, twice: once there is nothing to do.
-func (w *realWorld) refunded(user, item string) {
+func (w *realDeployment) refunded(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
 	desk := operator.MoneyClient{Who: "ann", Call: func(_ context.Context, event []byte) ([]byte, error) { return w.f["refund"].Invoke(event) }}
@@ -319,7 +319,7 @@ func (w *realWorld) refunded(user, item string) {
 }
 
 // soldOnce checks that units 1..n have one row each, of orders that differ.
-func (w *realWorld) soldOnce(item string, n int) {
+func (w *realDeployment) soldOnce(item string, n int) {
 	w.t.Helper()
 	l := ledger.New(w.rows)
 	orders, units := map[string]bool{}, []int{}

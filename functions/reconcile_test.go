@@ -21,7 +21,7 @@ import (
 // TestReconcileFunction: the schedule matches the last days' bills, each once, and counts what differs; while the provider fails, the run fails, and the next
 // one makes up for it. An operator matches a day again, sees what was kept, and stands in the log.
 func TestReconcileFunction(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	day := seckill.Day(time.Now().Add(-10*time.Hour).AddDate(0, 0, -1)) // the newest whose bill is there
 	noon, err := time.ParseInLocation(time.DateTime, day+" 12:00:00", seckill.Zone)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestReconcileFunction(t *testing.T) {
 		return seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.Captured, At: noon.Add(time.Minute), Cause: "notify"}
 	}
 	known, forgotten := bought("a"), bought("b")
-	if err := l.Settle(t.Context(), known, seckill.PendingPayment, seckill.Paid); err != nil {
+	if err := l.RecordPayment(t.Context(), known, seckill.PendingPayment, seckill.Paid); err != nil {
 		t.Fatal(err)
 	}
 	clock.Advance(time.Since(noon))
@@ -92,7 +92,7 @@ func TestReconcileFunction(t *testing.T) {
 	}
 
 	// The shopper's money is found, and written down.
-	if err := l.Settle(t.Context(), forgotten, seckill.PendingPayment, seckill.Paid); err != nil {
+	if err := l.RecordPayment(t.Context(), forgotten, seckill.PendingPayment, seckill.Paid); err != nil {
 		t.Fatal(err)
 	}
 	want.Count, want.Differences = 0, []seckill.Difference{}

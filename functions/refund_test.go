@@ -14,7 +14,7 @@ import (
 )
 
 // paidTrade places an order whose trade is paid at the gateway, and the ledger does not know it yet.
-func paidTrade(t *testing.T, w *world) (*ledger.Ledger, seckill.Order, seckill.Notice) {
+func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seckill.Notification) {
 	t.Helper()
 	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1, Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
 		Address: address, Created: time.Now(), Placed: time.Now(), PayBy: time.Now().Add(time.Hour), Buckets: 1}
@@ -37,10 +37,10 @@ func paidTrade(t *testing.T, w *world) (*ledger.Ledger, seckill.Order, seckill.N
 // TestRefundFunction: what is due goes back, all of it, and once, however often the function runs; what the provider refuses, or does not answer, is
 // counted and stays due.
 func TestRefundFunction(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	l, o, n := paidTrade(t, w)
 	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(), Cause: "notify", Due: time.Now()}
-	if err := l.Settle(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
+	if err := l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
 		t.Fatal(err)
 	}
 	sweep := func(plan string, back seckill.Fen, metric, failure string) {
@@ -73,14 +73,14 @@ func TestRefundFunction(t *testing.T) {
 
 // TestRefundFunctionOfAnOperator: it takes the commands about money, says in its log who gave which, whatever LOG_LEVEL says, and refuses every other event.
 func TestRefundFunctionOfAnOperator(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	l, o, n := paidTrade(t, w)
 	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(), Cause: "notify", Due: time.Now()}
-	if err := l.Settle(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
+	if err := l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
 		t.Fatal(err)
 	}
-	kept := seckill.KeptNotice{Order: o.ID, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: time.Now(), Outcome: seckill.NoticeRecorded, Raw: "trade_no=" + n.TradeNo}
-	if err := l.KeepNotice(t.Context(), kept); err != nil {
+	kept := seckill.KeptNotification{Order: o.ID, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: time.Now(), Outcome: seckill.NoticeRecorded, Raw: "trade_no=" + n.TradeNo}
+	if err := l.KeepNotification(t.Context(), kept); err != nil {
 		t.Fatal(err)
 	}
 	f := w.start(t, "refund", "LOG_LEVEL", "error")

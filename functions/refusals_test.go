@@ -12,7 +12,7 @@ import (
 // TestRefusalsAreCountedByReason: each under its reason, and logged with hashes in the place of user and address; notify, which has no secret of
 // tokens, counts only.
 func TestRefusalsAreCountedByReason(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	const user, network = "7311000042", "203.0.113.7" // the recorded event's sourceIp
 	signed := func(secret string, end time.Time) string {
 		token, err := jwtauth.Sign(secret, user, end)

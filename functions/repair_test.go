@@ -10,7 +10,7 @@ import (
 // TestRepairFunctionOfAnOperator: it erases a user's addresses, says in its log who asked for whom, whatever LOG_LEVEL says, and refuses every
 // other event.
 func TestRepairFunctionOfAnOperator(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	f := w.start(t, "repair", "LOG_LEVEL", "error")
 	desk := operator.UserClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
 		Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}

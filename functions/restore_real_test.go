@@ -25,7 +25,7 @@ import (
 // with their rows, those whose messages still wait are placed in the new tables, and what is for sale is sold once.
 func TestRestoreBeside(t *testing.T) {
 	const item, stock = "3003", 8
-	w := newRealWorld(t)
+	w := newRealDeployment(t)
 	if err := w.rows.Items().Put(t.Context(), live(item, stock), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestRestoreBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, j := range report.Judgements {
+	for _, j := range report.Results {
 		t.Logf("%s %s", j.ID, j.Verdict)
 		if j.Verdict == audit.Broken {
 			t.Errorf("%s: %v", j.ID, j.Findings)
@@ -103,7 +103,7 @@ func TestRestoreBeside(t *testing.T) {
 }
 
 // left is how many units the item's page says are left.
-func (w *realWorld) left(item string) string {
+func (w *realDeployment) left(item string) string {
 	w.t.Helper()
 	_, rest, _ := strings.Cut(w.shop("GET", "/seckill/detail/"+item, "").Body, `"stock":`)
 	return rest[:max(strings.IndexAny(rest, ",}"), 0)]

@@ -14,7 +14,7 @@ import (
 // TestAddressesGoWithTheirTime: at its schedule repair erases the addresses of a sale that ended as long ago as its setting says, and says so in
 // its metrics; without the setting, or before that time, it erases none.
 func TestAddressesGoWithTheirTime(t *testing.T) {
-	w := newRealWorld(t)
+	w := newRealDeployment(t)
 	books, items, ended := ledger.New(w.rows), w.rows.Items(), time.Now().AddDate(0, 0, -31).UTC().Truncate(time.Second)
 	it := live("1001", 10)
 	it.Start, it.End, it.CreateTime = ended.Add(-time.Hour), ended, ended.Add(-time.Hour)
@@ -22,7 +22,7 @@ func TestAddressesGoWithTheirTime(t *testing.T) {
 		Address: address, Title: "t", Created: it.Start, Placed: it.Start, PayBy: it.Start.Add(time.Minute), Buckets: it.Buckets}
 	paid := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: o.Amount, State: seckill.Captured, At: it.Start, Cause: "notify"}
 	for _, err := range []error{items.Put(t.Context(), it, nil), books.Place(t.Context(), o, 1),
-		books.Settle(t.Context(), paid, seckill.PendingPayment, seckill.Paid)} {
+		books.RecordPayment(t.Context(), paid, seckill.PendingPayment, seckill.Paid)} {
 		if err != nil {
 			t.Fatal(err)
 		}

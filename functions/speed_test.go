@@ -17,7 +17,7 @@ const (
 
 // TestMemoryAfterManyEvents: an instance that has served 10,000 purchases, three of four of them refused, has not grown.
 func TestMemoryAfterManyEvents(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", manyEvents/4), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestMemoryAfterManyEvents(t *testing.T) {
 
 // TestStart prints how long each function takes from process start to its first question for an event, its calls at init included.
 func TestStart(t *testing.T) {
-	w := newWorld(t)
+	w := newDeployment(t)
 	for _, step := range steps {
 		took := make([]time.Duration, starts)
 		var resident int

@@ -17,7 +17,7 @@ const (
 	MaxAdvance = 7 * 24 * time.Hour // of the clock, in one call
 
 	maxAdminBody = 4 << 10 // bytes
-	settleWait   = 5 * time.Second
+	idleWait   = 5 * time.Second
 	tokenValid   = 7 * 24 * time.Hour
 	shownRefunds = 100 // per shard
 	ordersPage   = 1000
@@ -66,10 +66,10 @@ func (s *System) postClock(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.Clock.Advance(time.Duration(*body.Seconds) * time.Second)
-	ctx, cancel := context.WithTimeout(r.Context(), settleWait)
+	ctx, cancel := context.WithTimeout(r.Context(), idleWait)
 	defer cancel()
-	err := s.Settle(ctx)
-	s.reply(w, map[string]any{"now": s.Clock.Now(), "advanced_seconds": *body.Seconds, "settled": err == nil})
+	err := s.WaitIdle(ctx)
+	s.reply(w, map[string]any{"now": s.Clock.Now(), "advanced_seconds": *body.Seconds, "idle": err == nil})
 }
 
 func (s *System) getShoppers(w http.ResponseWriter, r *http.Request) {

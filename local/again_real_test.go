@@ -65,7 +65,7 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 }
 
 // noticeOf is a genuine notification of an order's payment, as the gateway sends it.
-func (w *world) noticeOf(order string) string {
+func (w *shopTest) noticeOf(order string) string {
 	w.t.Helper()
 	payments, err := w.Ledger.Payments(w.t.Context(), order)
 	if err != nil || len(payments) != 1 {
@@ -80,7 +80,7 @@ func (w *world) noticeOf(order string) string {
 }
 
 // refund asks for a payment back; the schedule of a minute does it.
-func (w *world) refund(order string) {
+func (w *shopTest) refund(order string) {
 	w.t.Helper()
 	if a := w.call("", "POST", "/_local/payments/"+order+"/refund", `{"who":"ann","why":"broken"}`); a.status != http.StatusOK {
 		w.t.Fatal(a)

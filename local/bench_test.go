@@ -169,7 +169,7 @@ func skipAnswer(in *bufio.Reader) error {
 	}
 }
 
-// BenchmarkPlaced sells 20,000 units to as many shoppers and waits until every order is placed: what one purchase costs from its request to its settled row.
+// BenchmarkPlaced sells 20,000 units to as many shoppers and waits until every order is placed: what one purchase costs from its request to its row.
 func BenchmarkPlaced(b *testing.B) { benchmarkPlaced(b, 20_000, local.Servers{}) }
 
 func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {
@@ -183,7 +183,7 @@ func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {
 		b.StartTimer()
 		begin, before := time.Now(), mallocs()
 		hammer(b, addrOf(sys), requests, n)
-		if err := sys.Settle(b.Context()); err != nil {
+		if err := sys.WaitIdle(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		took += time.Since(begin)

@@ -21,7 +21,7 @@ const (
 )
 
 // soldOnce checks that the item's units 1..n each have exactly one row, and no other number has.
-func (w *world) soldOnce(item string, n int) {
+func (w *shopTest) soldOnce(item string, n int) {
 	w.t.Helper()
 	var got, want []int
 	for _, u := range localtest.Units(w.System) {
@@ -79,7 +79,7 @@ func TestCrowdGetsEveryUnitOnce(t *testing.T) {
 
 // shopUntilSure buys like a determined shopper: again after "try later", again after "sold out" as long as units are unsold, again
 // when an accepted order was rejected. It reports every order id that was acknowledged.
-func (w *world) shopUntilSure(token, item string, over <-chan struct{}, acknowledged func(string)) error {
+func (w *shopTest) shopUntilSure(token, item string, over <-chan struct{}, acknowledged func(string)) error {
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()
 	for attempt := 1; ; {

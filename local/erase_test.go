@@ -15,7 +15,7 @@ import (
 )
 
 // addresses counts the rows of orders, and the keys of Redis, that have the tests' address; only with the user's id if it is given.
-func (w *world) addresses(user string) (n int) {
+func (w *shopTest) addresses(user string) (n int) {
 	w.t.Helper()
 	for _, row := range w.Rows.Dump(ledger.TableOrders) {
 		if row["user"] == user && strings.Contains(fmt.Sprint(row), address) {
@@ -56,7 +56,7 @@ func TestErasedAddressesAreGone(t *testing.T) {
 	kept, pay := w.bought("1002", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1002", "5", seckill.Paid)
-	w.settled()
+	w.waitIdle()
 	erase := func(user string) answer { return w.call("", "POST", "/_local/users/"+user+"/erase", `{"cursor":""}`) }
 
 	if a := erase("1002"); a.status != 422 || !strings.Contains(a.raw, kept+", paid") || w.addresses("1002") != 1 {
@@ -100,14 +100,14 @@ func TestErasedAddressesAreGone(t *testing.T) {
 		if err := w.Orders.Send(t.Context(), message, 0); err != nil {
 			t.Fatal(err)
 		}
-		w.settled()
+		w.waitIdle()
 	}
 	w.Redis.Flush() // and Redis has forgotten that it was placed
 	w.pass(time.Minute)
 	if err := w.Orders.Send(t.Context(), message, 0); err != nil {
 		t.Fatal(err)
 	}
-	w.settled()
+	w.waitIdle()
 	if n := w.addresses("1001"); n != 0 {
 		t.Errorf("messages wrote %d addresses back", n)
 	}

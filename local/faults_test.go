@@ -30,7 +30,7 @@ func TestAStockThatForgotASaleSellsNoUnitTwice(t *testing.T) {
 func TestAMessageThatFailedComesBack(t *testing.T) {
 	t.Parallel()
 	later := live("5", 2, 1)
-	later.Start = time.Now().Add(time.Hour) // not in the stock yet: the order is placed, and cannot be settled
+	later.Start = time.Now().Add(time.Hour) // not in the stock yet: the order is placed, and cannot be confirmed
 	w := start(t, local.Options{Items: []seckill.Listing{later}})
 	now := w.Clock.Now()
 	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1}, Request: seckill.Request{
@@ -49,7 +49,7 @@ func TestAMessageThatFailedComesBack(t *testing.T) {
 	}
 }
 
-func TestAnOrderPlacedByADeliveryThatDiedIsSettledByTheNext(t *testing.T) {
+func TestAnOrderPlacedByADeliveryThatDiedIsConfirmedByTheNext(t *testing.T) {
 	t.Parallel()
 	it := live("5", 2, 1)
 	w := start(t, local.Options{Items: []seckill.Listing{it}})
@@ -83,7 +83,7 @@ func TestAReturnRepeatedAfterTheUnitWasResoldFreesNothing(t *testing.T) {
 	if err := w.Stock.Return(t.Context(), "5", first, "1001", []int{1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Stock.Settle(t.Context(), "5", first, "1001", nil); err != nil {
+	if err := w.Stock.Confirm(t.Context(), "5", first, "1001", nil); err != nil {
 		t.Fatal(err)
 	}
 	w.drained()

@@ -12,7 +12,7 @@ import (
 )
 
 // landed is how often a fault landed by the gateway's own count, as a tester sees it.
-func (w *world) landed(f fakegateway.Fault) int {
+func (w *shopTest) landed(f fakegateway.Fault) int {
 	w.t.Helper()
 	var report fakegateway.FaultReport
 	if err := json.Unmarshal([]byte(w.call("", "GET", "/faults", nil).raw), &report); err != nil {
@@ -51,7 +51,7 @@ func TestFalseNoticesOfTheGatewayAreNotTaken(t *testing.T) {
 	}
 }
 
-// TestAnOrderIsClosedOnceTheGatewayAnswers: while connections are cut nothing settles; afterwards the order ends.
+// TestAnOrderIsClosedOnceTheGatewayAnswers: while connections are cut nothing is decided; afterwards the order ends.
 func TestAnOrderIsClosedOnceTheGatewayAnswers(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 1, 1)}})

@@ -40,20 +40,20 @@ var keyPairs = sync.OnceValue(func() [2]fakegateway.KeyPair {
 })
 
 // world is a running system and a client of it.
-type world struct {
+type shopTest struct {
 	*local.System
 	t    *testing.T
 	http *http.Client
 }
 
 // start runs a system on a free port until the test ends; then its ledger has to be sound.
-func start(t *testing.T, o local.Options) *world {
+func start(t *testing.T, o local.Options) *shopTest {
 	t.Helper()
 	return startChanged(t, o, func(*local.System) {})
 }
 
 // startChanged is start with some parts put in the place of others before anything works.
-func startChanged(t *testing.T, o local.Options, change func(*local.System)) *world {
+func startChanged(t *testing.T, o local.Options, change func(*local.System)) *shopTest {
 	t.Helper()
 	o.Addr, o.ShopKeys, o.GatewayKeys = ":0", keyPairs()[0], keyPairs()[1]
 	sys, err := local.New(o)
@@ -61,7 +61,7 @@ func startChanged(t *testing.T, o local.Options, change func(*local.System)) *wo
 		t.Fatal(err)
 	}
 	transport := &http.Transport{MaxConnsPerHost: 64, MaxIdleConnsPerHost: 64}
-	w := &world{System: sys, t: t, http: &http.Client{Transport: transport, Timeout: patience}}
+	w := &shopTest{System: sys, t: t, http: &http.Client{Transport: transport, Timeout: patience}}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		if err := sys.Close(context.Background()); err != nil {
@@ -77,14 +77,14 @@ func startChanged(t *testing.T, o local.Options, change func(*local.System)) *wo
 }
 
 // startKept is start with keys, and perhaps servers, that outlive the system.
-func startKept(t *testing.T, o local.Options) *world {
+func startKept(t *testing.T, o local.Options) *shopTest {
 	t.Helper()
 	sys, err := local.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{}
-	w := &world{System: sys, t: t, http: &http.Client{Transport: transport, Timeout: patience}}
+	w := &shopTest{System: sys, t: t, http: &http.Client{Transport: transport, Timeout: patience}}
 	t.Cleanup(func() { transport.CloseIdleConnections(); w.halt() })
 	if err := sys.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func startKept(t *testing.T, o local.Options) *world {
 }
 
 // halt closes the system before the test ends.
-func (w *world) halt() {
+func (w *shopTest) halt() {
 	w.t.Helper()
 	if err := w.Close(context.Background()); err != nil {
 		w.t.Errorf("close: %v", err)
@@ -123,7 +123,7 @@ func (a answer) text(field string) string {
 }
 
 // call makes one request; token "" sends none. A body that is a string goes as it is. Numbers come back as json.Number.
-func (w *world) call(token, method, path string, body any, headers ...string) answer {
+func (w *shopTest) call(token, method, path string, body any, headers ...string) answer {
 	w.t.Helper()
 	a, err := w.try(token, method, path, body, headers...)
 	if err != nil {
@@ -133,13 +133,13 @@ func (w *world) call(token, method, path string, body any, headers ...string) an
 }
 
 // try is call for other goroutines than the test's own.
-func (w *world) try(token, method, path string, body any, headers ...string) (answer, error) {
+func (w *shopTest) try(token, method, path string, body any, headers ...string) (answer, error) {
 	c := contracttest.Client{URL: w.URL(), HTTP: w.http}
 	a, err := c.Call(context.Background(), token, method, path, body, headers...)
 	return answer{status: a.Status, header: a.Header, raw: a.Raw, json: a.JSON}, err
 }
 
-func (w *world) token(user string) string {
+func (w *shopTest) token(user string) string {
 	w.t.Helper()
 	token, err := w.Token(user, 24*time.Hour)
 	if err != nil {
@@ -149,7 +149,7 @@ func (w *world) token(user string) string {
 }
 
 // buy asks for count units as a user, with a key or without ("").
-func (w *world) buy(user, item string, count int, key string) answer {
+func (w *shopTest) buy(user, item string, count int, key string) answer {
 	w.t.Helper()
 	var headers []string
 	if key != "" {
@@ -159,25 +159,25 @@ func (w *world) buy(user, item string, count int, key string) answer {
 }
 
 // bought buys one unit and waits until it is placed, and the stock knows it; it gives the order's id and its pay string.
-func (w *world) bought(user, item string) (order, pay string) {
+func (w *shopTest) bought(user, item string) (order, pay string) {
 	w.t.Helper()
 	a := w.buy(user, item, 1, "")
 	if a.status != 200 {
 		w.t.Fatalf("buy: %v", a)
 	}
 	s := w.awaitState(user, item, seckill.PendingPayment)
-	w.settled() // the ledger answers before consume has told the stock
+	w.waitIdle() // the ledger answers before consume has told the stock
 	return s.text("order_id"), s.text("alipay_order")
 }
 
 // status is where the user's newest order of the item is.
-func (w *world) status(user, item string) answer {
+func (w *shopTest) status(user, item string) answer {
 	w.t.Helper()
 	return w.call(w.token(user), "GET", "/seckill/order/"+item, nil)
 }
 
 // awaitState waits until the newest order is in a state; one that waits for its payment can be paid then.
-func (w *world) awaitState(user, item string, want seckill.State) answer {
+func (w *shopTest) awaitState(user, item string, want seckill.State) answer {
 	w.t.Helper()
 	var a answer
 	w.eventually("order "+string(want), func() bool {
@@ -188,14 +188,14 @@ func (w *world) awaitState(user, item string, want seckill.State) answer {
 }
 
 // left is how many units the item's page shows.
-func (w *world) left(item string) string {
+func (w *shopTest) left(item string) string {
 	w.t.Helper()
 	n, _ := w.call("", "GET", "/seckill/detail/"+item, nil).json["stock"].(json.Number)
 	return n.String()
 }
 
 // awaitLeft waits until the item's page, which may be a second old, shows the number.
-func (w *world) awaitLeft(item, want string) {
+func (w *shopTest) awaitLeft(item, want string) {
 	w.t.Helper()
 	got := ""
 	w.eventually("stock "+want, func() bool {
@@ -205,12 +205,12 @@ func (w *world) awaitLeft(item, want string) {
 }
 
 // eventually polls until the condition holds; last is shown when it never does.
-func (w *world) eventually(what string, holds func() bool, last func() any) {
+func (w *shopTest) eventually(what string, holds func() bool, last func() any) {
 	w.t.Helper()
 	w.within(patience, what, holds, last)
 }
 
-func (w *world) within(limit time.Duration, what string, holds func() bool, last func() any) {
+func (w *shopTest) within(limit time.Duration, what string, holds func() bool, last func() any) {
 	w.t.Helper()
 	deadline := time.After(limit)
 	tick := time.NewTicker(pollStep)
@@ -225,34 +225,34 @@ func (w *world) within(limit time.Duration, what string, holds func() bool, last
 }
 
 // pass moves the clock over HTTP, as a tester does, and waits until what became due is done.
-func (w *world) pass(d time.Duration) {
+func (w *shopTest) pass(d time.Duration) {
 	w.t.Helper()
 	if a := w.call("", "POST", "/_local/clock", map[string]any{"advance_seconds": int(d / time.Second)}); a.status != 200 {
 		w.t.Fatalf("clock: %v", a)
 	}
-	w.settled() // the call has waited 5 s at most
+	w.waitIdle() // the call has waited 5 s at most
 }
 
 // earlyInAMinute moves the clock on when a minute is about to end, for tests of what is so until the minute's schedules have mended it.
-func (w *world) earlyInAMinute() {
+func (w *shopTest) earlyInAMinute() {
 	w.t.Helper()
 	if s := w.Clock.Now().Second(); s > 10 {
 		w.pass(time.Duration(60-s) * time.Second)
 	}
 }
 
-func (w *world) settled() {
+func (w *shopTest) waitIdle() {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := w.Settle(ctx); err != nil {
+	if err := w.WaitIdle(ctx); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// drained settles the system and checks every guarantee.
-func (w *world) drained() {
+// drained waits until the system is idle and checks every guarantee.
+func (w *shopTest) drained() {
 	w.t.Helper()
-	w.settled()
+	w.waitIdle()
 	localtest.Invariants(w.t, w.System, true)
 }

@@ -29,7 +29,7 @@ func (s *System) handler() http.Handler {
 	for _, path := range fakegateway.Paths {
 		mux.Handle(path, s.Gateway)
 	}
-	mux.Handle("/seckill/buy", s.courtesy.purchases(door))
+	mux.Handle("/seckill/buy", s.priority.purchases(door))
 	mux.Handle("/_local/", s.admin())
 	mux.Handle("/", web.Handler())
 	return mux

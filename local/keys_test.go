@@ -27,7 +27,7 @@ func keysOf(t *testing.T, dir string) [2]string {
 		t.Error(err)
 		return [2]string{}
 	}
-	w := &world{System: sys, t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}}
+	w := &shopTest{System: sys, t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}}
 	defer func() {
 		if err := sys.Close(t.Context()); err != nil {
 			t.Error(err)

@@ -15,7 +15,7 @@ import (
 )
 
 // open reads what money is due, refused and unknown, as an operator does.
-func (w *world) open() (o operator.OpenMoney) {
+func (w *shopTest) open() (o operator.OpenMoney) {
 	w.t.Helper()
 	a := w.call("", "GET", "/_local/payments", nil)
 	if err := json.Unmarshal([]byte(a.raw), &o); a.status != 200 || err != nil {
@@ -37,7 +37,7 @@ func TestAnOperatorRefunds(t *testing.T) {
 	order, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
-	w.settled() // the notify is kept after its effect
+	w.waitIdle() // the notify is kept after its effect
 	route := "/_local/payments/" + order
 	if a := w.call("", "GET", route, nil); a.status != 200 || strings.Contains(a.raw, "文三路") || strings.Contains(a.raw, "trade_status") || !strings.Contains(a.raw, `"outcome":"recorded"`) {
 		t.Errorf("case: %v", a)
@@ -87,7 +87,7 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 	order, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
-	w.settled()
+	w.waitIdle()
 	for range 13 { // weeks: 91 days
 		w.pass(local.MaxAdvance)
 	}

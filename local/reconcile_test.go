@@ -13,7 +13,7 @@ import (
 )
 
 // nextMorning moves the clock past the next day's 10:00 in UTC+8, when the bill of a day is there, and gives that day.
-func (w *world) nextMorning() (day string) {
+func (w *shopTest) nextMorning() (day string) {
 	w.t.Helper()
 	now := w.Clock.Now()
 	day = seckill.Day(now)
@@ -26,7 +26,7 @@ func (w *world) nextMorning() (day string) {
 }
 
 // noMidnight moves the clock on when a day in UTC+8 is about to end, so that what follows is of one day.
-func (w *world) noMidnight() {
+func (w *shopTest) noMidnight() {
 	w.t.Helper()
 	if now := w.Clock.Now(); seckill.Day(now.Add(2*time.Hour)) != seckill.Day(now) {
 		w.pass(2 * time.Hour)
@@ -34,7 +34,7 @@ func (w *world) noMidnight() {
 }
 
 // kept is what the schedule, and operators, kept of a day.
-func (w *world) kept(day string) []any {
+func (w *shopTest) kept(day string) []any {
 	w.t.Helper()
 	a := w.call("", "GET", "/_local/reconcile/"+day, nil)
 	list, ok := a.json["reconciliations"].([]any)

@@ -17,7 +17,7 @@ import (
 )
 
 // payAtCashier does what a browser does: it opens the cashier with the pay string and sends the page's form.
-func (w *world) payAtCashier(pay string) answer {
+func (w *shopTest) payAtCashier(pay string) answer {
 	w.t.Helper()
 	page := w.call("", "GET", "/cashier?"+pay, nil)
 	if page.status != 200 {
@@ -159,7 +159,7 @@ func TestTwoAddressesAreTwoOrders(t *testing.T) {
 			merged++
 			continue
 		}
-		w.settled()
+		w.waitIdle()
 		for id, to := range asked {
 			if a := w.call(token, "GET", "/order/"+id, nil); a.text("address") != to {
 				t.Errorf("shopper %s: order %s, asked for to %s: %v", user, id, to, a)
@@ -249,7 +249,7 @@ func TestMoneyThatArrivesAfterExpiryGoesBack(t *testing.T) {
 	}
 }
 
-func (w *world) notify(form url.Values) answer {
+func (w *shopTest) notify(form url.Values) answer {
 	w.t.Helper()
 	return w.call("", "POST", "/seckill/alipay/notify", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
@@ -412,7 +412,7 @@ func TestCancelsAreLimited(t *testing.T) {
 			}
 		}
 		w.awaitState("1001", "5", seckill.Cancelled)
-		w.settled()
+		w.waitIdle()
 	}
 	order, _ := w.bought("1001", "5")
 	a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil)

@@ -154,7 +154,7 @@ func TestKilledOnRealServers(t *testing.T) {
 	if answers["ok"] == 0 {
 		t.Errorf("nobody got an order: %v", answers)
 	}
-	judge(t, dynamo, redis.Addr, stock, orders)
+	auditServers(t, dynamo, redis.Addr, stock, orders)
 }
 
 // purchase buys one unit of the live item: "ok" and the order, the code of a refusal, or "" when it has to be repeated.
@@ -188,7 +188,7 @@ func purchase(ctx context.Context, url, token string) (code, order string) {
 }
 
 // judge waits until nothing is under way, then compares orders, unit rows, quotas and the stock's numbers.
-func judge(t *testing.T, dynamo, redis string, stock int, promised map[string]string) {
+func auditServers(t *testing.T, dynamo, redis string, stock int, promised map[string]string) {
 	t.Helper()
 	ctx := context.Background()
 	web := &http.Client{Transport: &http.Transport{}}

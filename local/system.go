@@ -112,15 +112,15 @@ type System struct {
 	opt      Options
 	log      *slog.Logger
 	auth     *jwtauth.Verifier
-	desk     *operator.Desk
-	till     *operator.MoneyDesk
-	bills    *operator.BillDesk
-	users    *operator.UserDesk
+	desk     *operator.ItemHandler
+	till     *operator.PaymentHandler
+	bills    *operator.BillHandler
+	users    *operator.UserHandler
 	listener net.Listener
 	server   *http.Server
 	inside   http.Handler // the server's, for calls that never leave the process
 
-	courtesy         courtesy
+	priority         priority
 	shut             atomic.Bool // the whole shop is stopped hard
 	orders, closings seckill.Queue
 	trades           fakegateway.Store // nil: the gateway's own memory
@@ -209,8 +209,8 @@ func build(o Options, l net.Listener) (*System, error) {
 	if s.auth, err = jwtauth.New(jwtauth.Keys{Current: o.JWTSecret}, clock); err != nil {
 		return nil, err
 	}
-	s.courtesy.line = make(chan struct{}, signLine)
-	s.courtesy.queued = s.unplaced
+	s.priority.line = make(chan struct{}, signLine)
+	s.priority.queued = s.unplaced
 	if err := s.buildPayments(); err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (s *System) buildPayments() error {
 		return err
 	}
 	var toGateway inProcess
-	toShop := notifies{inside: inProcess{before: s.courtesy.pause}, outside: &http.Transport{DisableKeepAlives: true}}
+	toShop := notifies{inside: inProcess{before: s.priority.pause}, outside: &http.Transport{DisableKeepAlives: true}}
 	toShop.inside.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.inside.ServeHTTP(w, r) })
 	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: AppID, SellerID: SellerID,
 		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/", Faults: s.opt.GatewayFaults, Control: true,
@@ -287,13 +287,13 @@ func (s *System) buildFlows() {
 	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders, Clock: s.Clock, Meter: s.Meter})
-	s.till = operator.NewMoneyDesk(s.Refund)
+	s.till = operator.NewPaymentHandler(s.Refund)
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
-	s.bills = operator.NewBillDesk(s.Reconcile)
+	s.bills = operator.NewBillHandler(s.Reconcile)
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
-	s.desk = operator.NewDesk(s.Stage)
-	s.users = operator.NewUserDesk(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Clock: s.Clock}))
-	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.courtesy},
+	s.desk = operator.NewItemHandler(s.Stage)
+	s.users = operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Clock: s.Clock}))
+	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.priority},
 		Clock: s.Clock, Meter: s.Meter})
 }
 
@@ -354,7 +354,7 @@ func (s *System) close(ctx context.Context) error {
 	if err := drained(httpDrain, s.server.Shutdown); err != nil {
 		errs = append(errs, fmt.Errorf("requests broken off: %w", err), s.server.Close())
 	}
-	if err := drained(workDrain, s.Settle); err != nil {
+	if err := drained(workDrain, s.WaitIdle); err != nil {
 		errs = append(errs, fmt.Errorf("messages left: %w", err))
 	}
 	close(s.stop)

@@ -13,7 +13,7 @@ const (
 	scheduleEvery = time.Minute      // of the system's clock
 	notifyEvery   = time.Second      // likewise; between looks at a table of trades
 	longestIdle   = time.Hour        // a worker looks again after that, whatever it was told
-	settleLook    = time.Millisecond // how often Settle looks
+	idleLook    = time.Millisecond // how often WaitIdle looks
 )
 
 // worker does one kind of work whenever there may be some: at first, when ready speaks, when next is due, when the clock was
@@ -168,12 +168,12 @@ func dueBy(next func() (time.Time, bool)) func(time.Time) bool {
 	}
 }
 
-// Settle waits until nothing is at work and nothing is due: no message can be received, every schedule has run that should
+// WaitIdle waits until nothing is at work and nothing is due: no message can be received, every schedule has run that should
 // have, no notify waits. It reports ctx's error when that ends first.
-func (s *System) Settle(ctx context.Context) error {
-	tick := time.NewTicker(settleLook)
+func (s *System) WaitIdle(ctx context.Context) error {
+	tick := time.NewTicker(idleLook)
 	defer tick.Stop()
-	for !s.settled() {
+	for !s.idle() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -183,8 +183,8 @@ func (s *System) Settle(ctx context.Context) error {
 	return nil
 }
 
-// settled reads the turns before and after it looks for work: a worker that took a message in between has begun a turn.
-func (s *System) settled() bool {
+// idle reads the turns before and after it looks for work: a worker that took a message in between has begun a turn.
+func (s *System) idle() bool {
 	turns := s.active.turns.Load()
 	if s.active.busy.Load() != 0 {
 		return false

@@ -16,7 +16,7 @@ type Costs struct {
 	Cores   float64
 	Call    float64 // a call, its caller's part included
 	Reserve float64 // on top of it, units from the embedded stock
-	Place   float64 // an order: message, rows, settled stock
+	Place   float64 // an order: message, rows, confirmed reservation
 	Sign    float64 // the pay string that a page gets with its order, on top of the call
 }
 

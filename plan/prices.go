@@ -50,7 +50,7 @@ func bill(p *Plan) []Line {
 		warm[t.Name] = t.Warm
 	}
 	for _, w := range orderWrites {
-		perPaid += w.Place + w.Each*float64(s.Count) + w.Settle
+		perPaid += w.Place + w.Each*float64(s.Count) + w.Pay
 		warmed += float64(warm[w.Table]) - NewTableWrites
 	}
 	ecpu := math.Max(p.Redis.ECPU, p.override(CacheEcpu)*hours*3600)

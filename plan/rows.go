@@ -6,19 +6,19 @@ import "math"
 // each KB of an index's row. docs/DATA.md has the transactions; a test counts what the ledger really writes.
 type rowWrites struct {
 	Table, Index        string
-	Place, Each, Settle float64 // for the order, for each of its units, and when it is paid
+	Place, Each, Pay float64 // for the order, for each of its units, and when it is paid
 }
 
 var orderWrites = []rowWrites{
 	{Table: "units", Each: 2},
-	{Table: "orders", Place: 2, Settle: 2},
-	{Table: "orders", Index: "orders_by_user", Place: 1, Settle: 1},
-	{Table: "orders", Index: "orders_by_item", Place: 1, Settle: 1},
-	{Table: "orders", Index: "orders_due", Place: 1, Settle: 1},
+	{Table: "orders", Place: 2, Pay: 2},
+	{Table: "orders", Index: "orders_by_user", Place: 1, Pay: 1},
+	{Table: "orders", Index: "orders_by_item", Place: 1, Pay: 1},
+	{Table: "orders", Index: "orders_due", Place: 1, Pay: 1},
 	{Table: "quotas", Place: 2},
-	{Table: "payments", Settle: 2},
-	{Table: "payments", Index: "payments_by_day", Settle: 1},
-	{Table: "notices", Settle: 6}, // a real notify has about 2 KiB
+	{Table: "payments", Pay: 2},
+	{Table: "payments", Index: "payments_by_day", Pay: 1},
+	{Table: "notices", Pay: 6}, // a real notify has about 2 KiB
 }
 
 // evenness is how much of a table's units can be used when keys spread over its partitions by chance: a guess, for 16 keys on four partitions.
@@ -55,7 +55,7 @@ func tables(s *Sale, set *Setting) (out []Table) {
 		t := &out[len(out)-1]
 		place := w.Place + w.Each*float64(s.Count)
 		t.PerOrder += place
-		t.PerPaid += place + w.Settle
+		t.PerPaid += place + w.Pay
 		t.PeakPlace += place * set.Outcome.PeakPlaced
 	}
 	placed := set.Limits.Writes / writesMost(s.Count) // orders a second
@@ -103,7 +103,7 @@ const (
 // Redis is what the sale asks of it.
 type Redis struct {
 	Bytes    int     `json:"bytes"`         // at the most: every unit held by an order on its way
-	Settled  int     `json:"bytes_settled"` // when all orders are in the ledger
+	Confirmed  int     `json:"bytes_confirmed"` // when all orders are in the ledger
 	Scripts  float64 `json:"peak_scripts"`  // of purchases, a second
 	Levels   float64 `json:"peak_levels"`   // of shop's lists, a second, all items
 	Status   float64 `json:"peak_status"`   // of shop's looks at queued orders, a second
@@ -117,13 +117,13 @@ func redis(s *Sale, set *Setting) Redis {
 	o := &set.Outcome
 	r := Redis{
 		Bytes:   BytesInstalled + s.Units*BytesAwaiting,
-		Settled: BytesInstalled + s.Units*BytesSettled,
+		Confirmed: BytesInstalled + s.Units*BytesConfirmed,
 		Scripts: math.Min(o.PeakScripts, set.Limits.Scripts),
 		Levels:  o.PeakLevels * float64(s.Items),
 		Status:  o.PeakStatus,
-		ECPU:    o.Scripts*reserveECPU + o.Placed*settleECPU + (o.ShopCalls*float64(s.Items))*levelECPU,
+		ECPU:    o.Scripts*reserveECPU + o.Placed*confirmECPU + (o.ShopCalls*float64(s.Items))*levelECPU,
 	}
-	r.ItemECPU = r.Scripts*reserveECPU + o.PeakPlaced*settleECPU + (o.PeakLevels+r.Status)*levelECPU
+	r.ItemECPU = r.Scripts*reserveECPU + o.PeakPlaced*confirmECPU + (o.PeakLevels+r.Status)*levelECPU
 	r.PeakECPU = r.ItemECPU + (r.Levels-o.PeakLevels)*levelECPU
 	if more := r.wanted() / firstECPU; more > 1 {
 		r.Ready = math.Ceil(math.Log2(more)) * doubles.Seconds()

@@ -117,13 +117,13 @@ func TestWritesAreTheLedgers(t *testing.T) {
 		}
 		compare("placed", func(w rowWrites) float64 { return w.Place + w.Each*float64(count) })
 		p := seckill.Payment{Order: o.ID, TradeNo: "2026121222001400001", Amount: o.Amount, State: seckill.Captured, At: now, Cause: "notify"}
-		if err := l.Settle(ctx, p, seckill.PendingPayment, seckill.Paid); err != nil {
+		if err := l.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid); err != nil {
 			t.Fatal(err)
 		}
-		n := seckill.KeptNotice{Order: o.ID, ID: strings.Repeat("n", 34), TradeNo: p.TradeNo, Amount: o.Amount, At: now, Outcome: seckill.NoticeRecorded, Raw: strings.Repeat("x", 2<<10)}
-		if err := l.KeepNotice(ctx, n); err != nil {
+		n := seckill.KeptNotification{Order: o.ID, ID: strings.Repeat("n", 34), TradeNo: p.TradeNo, Amount: o.Amount, At: now, Outcome: seckill.NoticeRecorded, Raw: strings.Repeat("x", 2<<10)}
+		if err := l.KeepNotification(ctx, n); err != nil {
 			t.Fatal(err)
 		}
-		compare("paid", func(w rowWrites) float64 { return w.Settle })
+		compare("paid", func(w rowWrites) float64 { return w.Pay })
 	}
 }

@@ -147,7 +147,7 @@ func (p *Plan) todo(line func(string, ...any)) {
 // redisText says what Redis has to take, and what to set when.
 func (p *Plan) redisText(line func(string, ...any)) {
 	r := &p.Redis
-	line("  have    Redis with %s (%s when all is in the ledger), for %s scripts of purchases a second, %s of lists and %s of looks at", bytesText(r.Bytes), bytesText(r.Settled),
+	line("  have    Redis with %s (%s when all is in the ledger), for %s scripts of purchases a second, %s of lists and %s of looks at", bytesText(r.Bytes), bytesText(r.Confirmed),
 		number(r.Scripts), number(r.Levels), number(r.Status))
 	line("          queued orders: %s ECPU, of these %s of the item's slot, which takes %s", number(r.PeakECPU), number(r.ItemECPU), number(slotECPU))
 	if r.Ready == 0 {

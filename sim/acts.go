@@ -31,7 +31,7 @@ const (
 	actGrow
 	actJump
 	actBrowse
-	actOdd
+	actAnomaly
 	actImport
 	actKill
 	actFreeze
@@ -76,15 +76,15 @@ func (s *Sim) Play(t Act) error {
 	s.draw = t.A
 	if t.Kind != actRun {
 		s.act(t)
-		return s.judge()
+		return s.check()
 	}
 	for n := range burst {
 		p := s.find(t.ID)
-		if p == nil || s.Clock.Now().Before(s.instances[p.on].frozen) || n > 0 && slices.Contains(s.plan.Spots, p.call) {
+		if p == nil || s.Clock.Now().Before(s.instances[p.on].frozen) || n > 0 && slices.Contains(s.plan.PausePoints, p.call) {
 			break
 		}
 		s.step(p)
-		if err := s.judge(); err != nil {
+		if err := s.check(); err != nil {
 			return err
 		}
 		s.draw = (t.A + uint64(n)) * 0x9e3779b97f4a7c15 >> 3
@@ -120,7 +120,7 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 		s.jump(minutes)
 	case actBrowse:
 		s.browse(t)
-	case actOdd:
+	case actAnomaly:
 		s.oddity(t)
 	case actImport:
 		s.importItems(t)
@@ -248,7 +248,7 @@ func (s *Sim) take(t Act, name string, q *slowQueue, of func(i *Instance) handle
 		handle, failed, done := of(i), 0, 0
 		for k, d := range batch {
 			err := handle(ctx, d)
-			if err == nil && s.strikes && s.plan.Faults[Partial] && len(batch) > 1 && pick(t.A, 8+k, 100) < s.plan.Rates[Partial]/4 {
+			if err == nil && s.faultsOn && s.plan.Faults[Partial] && len(batch) > 1 && pick(t.A, 8+k, 100) < s.plan.Rates[Partial]/4 {
 				failed++
 				continue
 			}
@@ -278,7 +278,7 @@ func (s *Sim) delivered(q *slowQueue, batch []seckill.Delivery) {
 			s.fire(Reorder)
 		}
 		q.newest = max(q.newest, n)
-		if len(s.bodies) < 40 && q == s.queues["orders"] && !s.odd[string(d.Body)] {
+		if len(s.bodies) < 40 && q == s.queues["orders"] && !s.anomalies[string(d.Body)] {
 			s.bodies = append(s.bodies, d.Body)
 		}
 	}
@@ -290,7 +290,7 @@ func (s *Sim) pause(a uint64) time.Duration {
 	if s.plan.Cashier && pick(a, 32, 2) == 0 {
 		n = 7
 	}
-	if s.hurry() {
+	if s.bySeconds() {
 		return []time.Duration{50 * time.Millisecond, 300 * time.Millisecond}[n%2]
 	}
 	if n < 6 {
@@ -367,7 +367,7 @@ var schedules = []struct {
 
 // scheduled is how many of them run. Where all is about what the stock forgot, refunds would only be in the way: they run in the end.
 func (s *Sim) scheduled() int {
-	if s.plan.Past == "restored" || s.plan.Past == "flushed" {
+	if s.plan.Prelude == "restored" || s.plan.Prelude == "flushed" {
 		return len(schedules) - 1
 	}
 	return len(schedules)
@@ -376,7 +376,7 @@ func (s *Sim) scheduled() int {
 func (s *Sim) schedule(id, k int, on uint64) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.spawn(id, actSchedule, schedules[k].name, on, func(i *Instance) {
-		if s.strikes && s.plan.Faults[Timeout] && pick(on, 16, 200) < s.plan.Rates[Timeout] {
+		if s.faultsOn && s.plan.Faults[Timeout] && pick(on, 16, 200) < s.plan.Rates[Timeout] {
 			s.current.left, s.current.ends = 1+pick(on, 32, 40), cancel
 		}
 		_ = schedules[k].run(ctx, i)
@@ -433,7 +433,7 @@ func (s *Sim) redriven() {
 	for _, name := range []string{"orders", "closings"} {
 		n := 0
 		for _, m := range s.queues[name].Parked() {
-			if !s.odd[string(m.Body)] {
+			if !s.anomalies[string(m.Body)] {
 				n++
 			}
 		}

@@ -27,14 +27,14 @@ func (p *Provider) Bill(_ context.Context, day string) (bill seckill.Bill, err e
 }
 
 // oddBills are a provider's with another shop's line in each, and one line that is otherwise.
-type oddBills struct {
+type alteredBills struct {
 	*Provider
 	line   int
 	become func(l seckill.BillLine) []seckill.BillLine
 }
 
 // Bill implements seckill.Bills.
-func (b oddBills) Bill(_ context.Context, day string) (seckill.Bill, error) {
+func (b alteredBills) Bill(_ context.Context, day string) (seckill.Bill, error) {
 	bill := seckill.Bill{Others: 1}
 	for i, l := range b.book {
 		switch {
@@ -88,7 +88,7 @@ func (w *World) reconciled() error {
 		return nil
 	}
 	w.Clock.Advance(w.lag + 1) // a bill comes hours later: the index has everything then
-	return w.oddLine(len(w.truth.list) * 7919 % len(w.Provider.book))
+	return w.alterLine(len(w.truth.list) * 7919 % len(w.Provider.book))
 }
 
 // learn has an operator match the bills, and have the provider asked about each payment that the ledger does not know: notifies were lost for ever.
@@ -131,7 +131,7 @@ func (unkept) KeepReconciliation(context.Context, seckill.Reconciliation) error 
 
 // oddLine alters a line of the provider's book in every way, one at a time, and wants each to be found, on the day of its bill or on that on which the ledger
 // learnt of it.
-func (w *World) oddLine(line int) error {
+func (w *World) alterLine(line int) error {
 	l := w.Provider.book[line]
 	all, err := w.ledger.Payments(context.Background(), l.Order)
 	i := slices.IndexFunc(all, func(p seckill.Payment) bool { return p.TradeNo == l.TradeNo })
@@ -166,7 +166,7 @@ func (w *World) oddLine(line int) error {
 			continue
 		}
 		day := seckill.Day(odd.day)
-		r, err := w.match(oddBills{w.Provider, line, odd.become}, day)
+		r, err := w.match(alteredBills{w.Provider, line, odd.become}, day)
 		if found := slices.ContainsFunc(r.Differences, func(d seckill.Difference) bool { return d.Kind == odd.kind && d.Order == l.Order }); err != nil || !found || r.Others != 1 {
 			return fmt.Errorf("I6 the bill of %s with a line that is %s: found %+v (%w)", day, odd.kind, r, err)
 		}

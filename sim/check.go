@@ -101,7 +101,7 @@ func (w *World) checkBirth(o *orderRow) error {
 	if o.reason == seckill.CodeSoldOut && !w.none[o.id] {
 		return fmt.Errorf("L4 order %s is rejected as sold out, which the stock never said", o.id)
 	}
-	if o.reason == seckill.CodeUnavailable && !w.calm.IsZero() && o.created.After(w.calm.Add(-seckill.MaxUnplaced/2)) {
+	if o.reason == seckill.CodeUnavailable && !w.faultsEnded.IsZero() && o.created.After(w.faultsEnded.Add(-seckill.MaxUnplaced/2)) {
 		return fmt.Errorf("L4 order %s is rejected as unplaced for an hour, most of which nothing went wrong", o.id)
 	}
 	it := w.item(o.item)
@@ -203,7 +203,7 @@ func (w *World) checkStock(it *seckill.Item) error {
 	if err != nil || s == nil {
 		return err
 	}
-	if w.obeys(it.ID) && !s.stopped && w.Clock.Now().Before(it.End) {
+	if w.stopHolds(it.ID) && !s.stopped && w.Clock.Now().Before(it.End) {
 		return fmt.Errorf("I10 the stock, which forgot nothing since, sells after an acknowledged stop of item %s", it.ID)
 	}
 	if !w.forgot {

@@ -65,7 +65,7 @@ func (s *Sim) atRest(user string) (ids []string) {
 
 // waiting are a user's acknowledged orders that have no row yet, of items that the stock still keeps.
 func (s *Sim) waiting(user string) (ids []string) {
-	for _, o := range s.told {
+	for _, o := range s.acknowledged {
 		if o.user == user && s.truth.orders[o.id] == nil && s.item(o.item).Loadable(s.Clock.Now()) {
 			ids = append(ids, o.id)
 		}

@@ -62,7 +62,7 @@ func Replay(p Plan, acts []Act) (res Result) {
 	}
 	defer s.close()
 	res.sim = s
-	s.strikes = true
+	s.faultsOn = true
 	for _, t := range acts {
 		if res.Err = s.Play(t); res.Err != nil {
 			break
@@ -118,7 +118,7 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 	for _, w := range s.plan.Weights {
 		total += w
 	}
-	s.strikes = true
+	s.faultsOn = true
 	stands := map[int]int{} // by process, until which act it stands at one of the plan's spots
 	for n := range s.plan.Length {
 		t := Act{A: r.Uint64()}
@@ -155,7 +155,7 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 func (s *Sim) moving(stands map[int]int, now int, a uint64) []int {
 	s.can = s.can[:0]
 	for _, p := range s.processes {
-		if slices.Contains(s.plan.Spots, p.call) {
+		if slices.Contains(s.plan.PausePoints, p.call) {
 			until, there := stands[p.id]
 			if !there {
 				until = now + min(1, pick(a, 12, 4))*pick(a, 20, 80)

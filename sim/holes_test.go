@@ -13,7 +13,7 @@ import (
 
 // Each test here was red once: a review found the hole, by thought or by the explorer.
 
-func world(t *testing.T, stock, limit int) *World {
+func newTestWorld(t *testing.T, stock, limit int) *World {
 	t.Helper()
 	w, err := NewWorld(stock, limit)
 	if err != nil {
@@ -39,7 +39,7 @@ func TestHoleBuildStolen(t *testing.T) {
 		{[]time.Duration{-2 * time.Second, 2 * time.Second, 0, time.Second}},
 	} {
 		t.Run(fmt.Sprint(c.skew), func(t *testing.T) {
-			w := world(t, 100, 50)
+			w := newTestWorld(t, 100, 50)
 			w.Item.Buckets, w.Item.Version = 16, 2
 			if err := w.items.Put(ctx, w.Item, nil); err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestHoleBuildStolen(t *testing.T) {
 
 // TestHoleQueuedAfterEnd: an acknowledged order that still waits to be placed when the sale ends is unknown to its shopper.
 func TestHoleQueuedAfterEnd(t *testing.T) {
-	w := world(t, 5, 2)
+	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
 	w.Clock.Advance(w.Item.End.Add(-time.Second).Sub(w.Clock.Now()))
 	id, err := w.Start(none).Purchase("1", 1, "k")
@@ -95,7 +95,7 @@ func TestHoleQueuedAfterEnd(t *testing.T) {
 
 // TestHoleQueuedWhileRebuilding: while the stock is not installed, an acknowledged order is said to be unknown, not "not ready".
 func TestHoleQueuedWhileRebuilding(t *testing.T) {
-	w := world(t, 5, 2)
+	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
 	id, err := w.Start(none).Purchase("1", 1, "k")
 	if err != nil {
@@ -110,7 +110,7 @@ func TestHoleQueuedWhileRebuilding(t *testing.T) {
 // TestHoleOverlappingPasses: passes that take longer than a minute overtake each other, and none ever counts: a shopper who
 // should hear "sold out" waits for an hour, holding what the order has.
 func TestHoleOverlappingPasses(t *testing.T) {
-	w := world(t, 1, 1)
+	w := newTestWorld(t, 1, 1)
 	do(t, w, placed("1", 1))
 	do(t, w, paid("1"))
 	do(t, w, notified)
@@ -143,7 +143,7 @@ func TestHoleOverlappingPasses(t *testing.T) {
 
 // TestHoleReturnsStarve: a run whose time is up in the items never comes to the returns.
 func TestHoleReturnsStarve(t *testing.T) {
-	w := world(t, 5, 2)
+	w := newTestWorld(t, 5, 2)
 	do(t, w, steps(placed("1", 2), due, expired, loseOrders))
 	for n := range 20 { // other items on sale
 		it := w.Item
@@ -175,7 +175,7 @@ func TestHoleReturnsStarve(t *testing.T) {
 
 // TestHoleSweepStarves: orders of the first shard that the provider does not answer for keep the sweep from the others.
 func TestHoleSweepStarves(t *testing.T) {
-	w := world(t, 60, 1)
+	w := newTestWorld(t, 60, 1)
 	do(t, w, install)
 	for n := range 40 {
 		do(t, w, steps(bought(fmt.Sprint(100+n), 1, "k"), next))
@@ -243,7 +243,7 @@ func (s slow) Query(ctx context.Context, order string) (seckill.Trade, error) {
 // TestHoleBuildUnitsTwice: a build step whose answer was lost, and which the client repeats (Redis clients do), counts a user's units
 // twice when the user was seen in an earlier bucket: the build is installed all the same.
 func TestHoleBuildUnitsTwice(t *testing.T) {
-	w := world(t, 5, 3)
+	w := newTestWorld(t, 5, 3)
 	do(t, w, placed("1", 2)) // units 1 and 2: one in each bucket
 	do(t, w, steps(paid("1"), notified))
 	w.Forget()
@@ -271,7 +271,7 @@ func TestHoleBuildUnitsTwice(t *testing.T) {
 // TestHoleReservedAfterEnd: an instance that was frozen, or whose other calls took long, reserves an hour after the end: the script judges
 // by the time at which the request came in. So no call may lie between that time and the script.
 func TestHoleReservedAfterEnd(t *testing.T) {
-	w := world(t, 5, 2)
+	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
 	w.Clock.Advance(w.Item.End.Add(-time.Second).Sub(w.Clock.Now()))
 	var asked time.Time
@@ -291,7 +291,7 @@ func TestHoleReservedAfterEnd(t *testing.T) {
 // TestHoleListReadsLedger: while the stock does not answer, a page of the shop reads every bucket of every item on it, and again for
 // every request of every instance once a second; when one read fails, again at once.
 func TestHoleListReadsLedger(t *testing.T) {
-	w := world(t, 5, 2)
+	w := newTestWorld(t, 5, 2)
 	it := w.Item
 	it.ID, it.Stock, it.Version, it.Described = "2002", 500_000, 1, 0
 	it.Buckets = seckill.BucketsFor(it.Stock)
@@ -322,7 +322,7 @@ func TestHoleListReadsLedger(t *testing.T) {
 
 // TestHoleWakesPile: wake messages of an item that cannot be rebuilt now come back a hundred times each, between the orders.
 func TestHoleWakesPile(t *testing.T) {
-	w := world(t, 5, 2)
+	w := newTestWorld(t, 5, 2)
 	do(t, w, placed("1", 1))
 	w.Forget()
 	for range 60 { // ten instances for a minute, while the ledger's unit rows cannot be read
@@ -357,7 +357,7 @@ func TestHoleWakesPile(t *testing.T) {
 // TestHoleStockForgotten: Redis falls back to before the operator added stock. A drift pass compares numbers, not N: until stage has run,
 // an order hears "sold out", for good, while the added units are there. (Found by TestExplore.)
 func TestHoleStockForgotten(t *testing.T) {
-	w := world(t, 1, 1)
+	w := newTestWorld(t, 1, 1)
 	do(t, w, install)
 	snap := w.Redis.Snapshot()
 	do(t, w, restock(2)) // acknowledged

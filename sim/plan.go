@@ -26,8 +26,8 @@ type Plan struct {
 	Slow      int        // percent of calls whose answer comes after others have acted
 	Cashier   bool       // time is spent around the ends of holds
 	Churn     bool       // one or two shoppers buy and cancel all the time
-	Past      string     // what has happened when the history begins: the stock was restored or flushed, or cashiers are opened; or nothing
-	Spots     []string   // calls before which processes stand long, and that faults like
+	Prelude      string     // what has happened when the history begins: the stock was restored or flushed, or cashiers are opened; or nothing
+	PausePoints     []string   // calls before which processes stand long, and that faults like
 	Installed bool
 
 	Faults    FaultSet
@@ -61,11 +61,11 @@ type Options struct {
 var usual = [nActs]int{actStep: 40, actRun: 25, actBuy: 9, actConsume: 10, actClose: 3, actTick: 5, actOpen: 5, actPay: 8, actNotify: 5, actCancel: 2, actLook: 2}
 
 // spots are the calls between which and the one before much can change: a decision stands on what was read before them.
-var spots = []string{
+var pausePoints = []string{
 	"items.Get answered", "items.Put", "ledger.BeginClosing/Transact", "ledger.DeleteReturn/Transact", "ledger.GiveBack/Transact", "ledger.Place/Transact",
-	"ledger.Quotas/GetBatch", "ledger.Settle/Transact", "ledger.Units/Query", "orders.Delete", "orders.Send", "payments.Close", "payments.Close answered",
+	"ledger.Quotas/GetBatch", "ledger.RecordPayment/Transact", "ledger.Units/Query", "orders.Delete", "orders.Send", "payments.Close", "payments.Close answered",
 	"payments.Query answered", "stock.Assert", "stock.BuildGaps", "stock.BuildUnits", "stock.Correct", "stock.CorrectUser", "stock.DriftEnd", "stock.Install",
-	"stock.Redraw", "stock.Return", "stock.Scan", "stock.Settle", "stock.Users",
+	"stock.Redraw", "stock.Return", "stock.Scan", "stock.Confirm", "stock.Users",
 }
 
 // PlanOf draws a seed's plan.
@@ -89,7 +89,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	}
 	var focus []Fault // enabled together, for what only they bring about
 	if on(50) {
-		p.Spots = []string{spots[r.IntN(len(spots))]}
+		p.PausePoints = []string{pausePoints[r.IntN(len(pausePoints))]}
 	}
 	switch r.IntN(8) {
 	case 0: // much is paid, cancelled and closed at once
@@ -100,10 +100,10 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		p.Weights[actNotify], p.Weights[actRun] = max(1, p.Weights[actNotify]/9), 8
 		p.Pays, p.Cashier, p.Sticky = 95, true, 50*r.IntN(2)
 		if on(80) {
-			p.Spots = []string{[]string{"payments.Close", "payments.Close", "payments.Query", "ledger.GiveBack/Transact", "ledger.Settle/Transact"}[r.IntN(5)]}
+			p.PausePoints = []string{[]string{"payments.Close", "payments.Close", "payments.Query", "ledger.GiveBack/Transact", "ledger.RecordPayment/Transact"}[r.IntN(5)]}
 		}
 		if on(50) && o.Length+o.Shoppers+o.Items == 0 {
-			p.Past, p.Installed, p.Items[0] = "opened", true, ItemPlan{Stock: 4, Limit: 1}
+			p.Prelude, p.Installed, p.Items[0] = "opened", true, ItemPlan{Stock: 4, Limit: 1}
 			for a, n := range map[Kind]int{actStep: 120, actBuy: 1, actConsume: 1, actOpen: 3, actPay: 15, actCancel: 8, actClose: 12} {
 				p.Weights[a] = n
 			}
@@ -111,7 +111,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		}
 		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost, RefundFault}
 		if on(30) { // refunds of one order end at once
-			p.Spots, p.Sticky = []string{"ledger.Refunded/Transact"}, 0
+			p.PausePoints, p.Sticky = []string{"ledger.Refunded/Transact"}, 0
 			p.Weights[actSchedule], p.Weights[actNotify], p.Weights[actPay], p.Weights[actRefund] = 12, 12, 12, 12
 			if allowed[ScheduleGone] {
 				p.Weights[actNoSchedule] = 1
@@ -125,7 +125,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		p.Weights[actStop], p.Weights[actBuy], p.Weights[actConsume], p.Weights[actTick] = 2, 20, 20, 10
 		p.Slow, p.Sticky, p.stops = 40, 0, true
 		if on(50) {
-			p.Spots = []string{"items.Get answered"}
+			p.PausePoints = []string{"items.Get answered"}
 		}
 		focus = []Fault{Freeze}
 	case 3: // the stock goes back to when numbers were held that were given back since, and an order looks for others
@@ -136,9 +136,9 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		for a, n := range map[Kind]int{actSchedule: 8, actRestore: 1, actTick: 12, actRun: 40, actCancel: 1, actOpen: 1, actPay: 1, actClose: 1} {
 			p.Weights[a] = n
 		}
-		p.Past, p.Spots = "restored", [][]string{{"ledger.Units/Query"}, {"stock.Correct"}, {"stock.DriftEnd"}, {"stock.DriftEnd"}, {"stock.Redraw"}, {"stock.Redraw"}}[r.IntN(6)]
+		p.Prelude, p.PausePoints = "restored", [][]string{{"ledger.Units/Query"}, {"stock.Correct"}, {"stock.DriftEnd"}, {"stock.DriftEnd"}, {"stock.Redraw"}, {"stock.Redraw"}}[r.IntN(6)]
 		if r.IntN(4) == 0 {
-			p.Past, p.Spots = "flushed", []string{[]string{"stock.BuildGaps", "stock.BuildGaps", "stock.BuildUnits"}[r.IntN(3)], "stock.Install"}
+			p.Prelude, p.PausePoints = "flushed", []string{[]string{"stock.BuildGaps", "stock.BuildGaps", "stock.BuildUnits"}[r.IntN(3)], "stock.Install"}
 			p.Weights[actKeep], p.Weights[actTick], p.Weights[actFlush], p.Weights[actFailover] = 12, 3, 2, 6
 			focus = []Fault{Failover, Flush}
 		} else {
@@ -150,22 +150,22 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		}
 		p.Installed = true
 	}
-	if seed%16 == 5 && p.Past == "" && o.Length+o.Shoppers+o.Items == 0 {
+	if seed%16 == 5 && p.Prelude == "" && o.Length+o.Shoppers+o.Items == 0 {
 		p.churn()
 	}
-	if slices.ContainsFunc(p.Spots, func(call string) bool { return strings.HasSuffix(call, " answered") }) {
+	if slices.ContainsFunc(p.PausePoints, func(call string) bool { return strings.HasSuffix(call, " answered") }) {
 		p.Slow = 50
 	}
 	if on(30) && !p.stops {
 		p.Weights[actStop] = 1
 	}
 	if on(30) {
-		p.Weights[actBrowse], p.Weights[actOdd], p.Weights[actImport] = 1+r.IntN(3), 1, 1
+		p.Weights[actBrowse], p.Weights[actAnomaly], p.Weights[actImport] = 1+r.IntN(3), 1, 1
 	}
 	if on(25) {
 		p.Weights[actGrow] = 1
 	}
-	if on(40) && p.Weights[actRefund] == 0 && p.Past == "" {
+	if on(40) && p.Weights[actRefund] == 0 && p.Prelude == "" {
 		p.Weights[actRefund] = 1 + r.IntN(3)
 	}
 	if on(40) {
@@ -281,7 +281,7 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 			p.Skew[i] = skewOf(r.Uint64())
 		}
 	}
-	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && p.Past == "" && r.IntN(2) == 0 { // a stock that forgets all the time
+	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && p.Prelude == "" && r.IntN(2) == 0 { // a stock that forgets all the time
 		p.Weights[actFlush] *= r.IntN(2)
 		p.Weights[actFailover] *= 2
 		p.Weights[actRestore] *= 2

@@ -63,8 +63,8 @@ func (s Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, ke
 	return get(s.Hook, "stock.Reserve", func() (seckill.ReserveResult, error) { return s.Next.Reserve(ctx, now, r, keyed, resend) })
 }
 
-func (s Stock) Settle(ctx context.Context, item, order, user string, units []int) error {
-	return s.Hook("stock.Settle", func() error { return s.Next.Settle(ctx, item, order, user, units) })
+func (s Stock) Confirm(ctx context.Context, item, order, user string, units []int) error {
+	return s.Hook("stock.Confirm", func() error { return s.Next.Confirm(ctx, item, order, user, units) })
 }
 
 func (s Stock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (code seckill.RedrawCode, out seckill.Reservation, err error) {
@@ -157,28 +157,28 @@ func (l Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, cau
 	return l.Hook("ledger.GiveBack", func() error { return l.Next.GiveBack(ctx, o, at, cause) })
 }
 
-func (l Ledger) Settle(ctx context.Context, p seckill.Payment, from, to seckill.State) error {
-	return l.Hook("ledger.Settle", func() error { return l.Next.Settle(ctx, p, from, to) })
+func (l Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to seckill.State) error {
+	return l.Hook("ledger.RecordPayment", func() error { return l.Next.RecordPayment(ctx, p, from, to) })
 }
 
 func (l Ledger) EraseAddress(ctx context.Context, id string, state seckill.State, at time.Time) error {
 	return l.Hook("ledger.EraseAddress", func() error { return l.Next.EraseAddress(ctx, id, state, at) })
 }
 
-func (l Ledger) Postpone(ctx context.Context, id string, due time.Time) error {
-	return l.Hook("ledger.Postpone", func() error { return l.Next.Postpone(ctx, id, due) })
+func (l Ledger) Reschedule(ctx context.Context, id string, due time.Time) error {
+	return l.Hook("ledger.Postpone", func() error { return l.Next.Reschedule(ctx, id, due) })
 }
 
-func (l Ledger) Hasten(ctx context.Context, id string, at time.Time, cause string) error {
-	return l.Hook("ledger.Hasten", func() error { return l.Next.Hasten(ctx, id, at, cause) })
+func (l Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error {
+	return l.Hook("ledger.Hasten", func() error { return l.Next.RescheduleNow(ctx, id, at, cause) })
 }
 
-func (l Ledger) KeepNotice(ctx context.Context, n seckill.KeptNotice) error {
-	return l.Hook("ledger.KeepNotice", func() error { return l.Next.KeepNotice(ctx, n) })
+func (l Ledger) KeepNotification(ctx context.Context, n seckill.KeptNotification) error {
+	return l.Hook("ledger.KeepNotice", func() error { return l.Next.KeepNotification(ctx, n) })
 }
 
-func (l Ledger) Notices(ctx context.Context, order string) ([]seckill.KeptNotice, error) {
-	return get(l.Hook, "ledger.Notices", func() ([]seckill.KeptNotice, error) { return l.Next.Notices(ctx, order) })
+func (l Ledger) Notifications(ctx context.Context, order string) ([]seckill.KeptNotification, error) {
+	return get(l.Hook, "ledger.Notices", func() ([]seckill.KeptNotification, error) { return l.Next.Notifications(ctx, order) })
 }
 
 func (l Ledger) KeepReconciliation(ctx context.Context, r seckill.Reconciliation) error {
@@ -347,8 +347,8 @@ func (p Payments) Close(ctx context.Context, order string) (seckill.CloseResult,
 	return get(p.Hook, "payments.Close", func() (seckill.CloseResult, error) { return p.Next.Close(ctx, order) })
 }
 
-func (p Payments) Verify(form url.Values) (seckill.Notice, error) {
-	return get(p.Hook, "payments.Verify", func() (seckill.Notice, error) { return p.Next.Verify(form) })
+func (p Payments) Verify(form url.Values) (seckill.Notification, error) {
+	return get(p.Hook, "payments.Verify", func() (seckill.Notification, error) { return p.Next.Verify(form) })
 }
 
 func (r Refunds) Refund(ctx context.Context, f seckill.Refund) (seckill.RefundAnswer, error) {

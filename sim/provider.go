@@ -178,10 +178,10 @@ func (p *Provider) Close(_ context.Context, order string) (seckill.CloseResult, 
 }
 
 // Verify implements seckill.Payments.
-func (p *Provider) Verify(form url.Values) (seckill.Notice, error) {
+func (p *Provider) Verify(form url.Values) (seckill.Notification, error) {
 	amount, err := seckill.ParseYuan(form.Get("amount"))
 	if form.Get("sign") != "ok" || err != nil {
-		return seckill.Notice{}, seckill.Refuse(seckill.CodeForged)
+		return seckill.Notification{}, seckill.Refuse(seckill.CodeForged)
 	}
-	return seckill.Notice{ID: form.Get("id"), Order: form.Get("order"), TradeNo: form.Get("trade_no"), Amount: amount, Paid: form.Get("status") == string(seckill.TradePaid)}, nil
+	return seckill.Notification{ID: form.Get("id"), Order: form.Get("order"), TradeNo: form.Get("trade_no"), Amount: amount, Paid: form.Get("status") == string(seckill.TradePaid)}, nil
 }

@@ -37,7 +37,7 @@ func (s *Sim) buy(t Act) {
 			s.trace.step(s.Clock.Now(), p, "is refused: ", string(seckill.CodeOf(err)))
 			return
 		}
-		s.told = append(s.told, &orderRow{id: order, user: shopper, item: it.ID})
+		s.acknowledged = append(s.acknowledged, &orderRow{id: order, user: shopper, item: it.ID})
 		s.trace.step(s.Clock.Now(), p, "is answered ", order)
 	})
 }
@@ -79,9 +79,9 @@ func (s *Sim) cancel(i *Instance, o *orderRow) error {
 // shop has a shopper look at an order, open the cashier for it, or cancel it.
 func (s *Sim) shop(t Act) {
 	var o *orderRow
-	switch placed, told := len(s.truth.list), len(s.told); {
+	switch placed, told := len(s.truth.list), len(s.acknowledged); {
 	case told > 0 && pick(t.A, 56, 3) == 0: // perhaps still on its way to the ledger
-		o = s.told[told-1-pick(t.A, 8, min(told, 3))]
+		o = s.acknowledged[told-1-pick(t.A, 8, min(told, 3))]
 	case s.plan.Churn && t.Kind == actCancel:
 		for _, id := range slices.Backward(s.truth.list) {
 			if o == nil && s.truth.orders[id].state == seckill.PendingPayment {
@@ -262,7 +262,7 @@ func (s *Sim) notify(t Act) {
 			return
 		}
 		s.truth.answered(form)
-		if s.plan.Faults[NotifyTwice] && s.strikes && pick(t.A, 40, 100) < s.plan.Rates[NotifyTwice] {
+		if s.plan.Faults[NotifyTwice] && s.faultsOn && pick(t.A, 40, 100) < s.plan.Rates[NotifyTwice] {
 			s.fire(NotifyTwice)
 			return
 		}

@@ -32,7 +32,7 @@ type Sim struct {
 	idle      []*routine
 	current   *process
 	instances []*instance
-	strikes   bool   // faults strike port calls
+	faultsOn   bool   // faults strike port calls
 	swept     uint64 // reads of sweeps
 	draw      uint64 // what this step's chance drew
 	can       []int  // for moving, which is asked at each act
@@ -50,7 +50,7 @@ type Sim struct {
 	heard  linear.Recorder // what shoppers asked and were told
 	facts  map[string]*linear.Truth
 	losses []int64
-	told   []*orderRow // orders that shoppers were answered
+	acknowledged   []*orderRow // orders that shoppers were answered
 	ticks  int64
 
 	Steps             int
@@ -91,7 +91,7 @@ type skewed struct {
 }
 
 func (s *skewed) Now() time.Time       { return s.of.Now().Add(s.by) }
-func (s *skewed) Ticks() time.Duration { return s.of.Ticks() }
+func (s *skewed) Ticks() time.Duration { return s.of.Monotonic() }
 
 type snapshot struct {
 	at time.Time
@@ -139,14 +139,14 @@ func New(p Plan) (*Sim, error) {
 	}
 	s.minute = s.Clock.Now().Unix() / 60
 	s.snapshots = []snapshot{{s.Clock.Now(), w.Redis.Snapshot()}}
-	if p.Past != "" {
-		return s, s.past()
+	if p.Prelude != "" {
+		return s, s.playPrelude()
 	}
 	return s, nil
 }
 
 // past brings about what the plan's history begins with, while nothing goes wrong.
-func (s *Sim) past() error {
+func (s *Sim) playPrelude() error {
 	i := s.Start(s.plain)
 	var err error
 	reserve := func(user string) *orderRow {
@@ -154,39 +154,39 @@ func (s *Sim) past() error {
 		err = errors.Join(err, e)
 		return &orderRow{id: id, user: user, item: s.Item.ID}
 	}
-	settle := func() { err = errors.Join(err, s.settle(i)) }
+	handleAll := func() { err = errors.Join(err, s.handleAll(i)) }
 	keep := func() { s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()}) }
-	if s.plan.Past == "opened" { // shoppers are about to pay
+	if s.plan.Prelude == "opened" { // shoppers are about to pay
 		for n := range s.Item.Stock {
 			o := reserve(strconv.Itoa(91 + n))
-			settle()
+			handleAll()
 			err = errors.Join(err, s.look(i, o))
 		}
-		return errors.Join(err, s.judge())
+		return errors.Join(err, s.check())
 	}
 	// The stock holds a number that is nobody's, and thinks one free that is sold: of three units two were sold; since then one was given back,
 	// and the third sold. Or it has forgotten all that.
 	first, _ := reserve("91"), reserve("92")
 	keep()
-	settle()
+	handleAll()
 	err = errors.Join(err, readable(i.Repair.Run(context.Background())))
 	keep()
 	reserve("93")
-	settle()
+	handleAll()
 	err = errors.Join(err, s.cancel(i, first))
-	settle()
-	if s.plan.Past == "flushed" {
+	handleAll()
+	if s.plan.Prelude == "flushed" {
 		s.Forget()
 		s.snapshots = nil
 		keep()
 	} else {
 		s.Recall(s.snapshots[2].Snapshot)
 	}
-	return errors.Join(err, s.judge())
+	return errors.Join(err, s.check())
 }
 
-// settle handles messages until there are none.
-func (s *Sim) settle(i *Instance) error {
+// handleAll handles messages until there are none.
+func (s *Sim) handleAll(i *Instance) error {
 	for {
 		if any, err := i.Next(); !any || err != nil {
 			return err
@@ -201,10 +201,10 @@ func of(w *World, p Plan) *Sim {
 	for _, it := range w.allItems() {
 		s.facts[it.ID] = &linear.Truth{Limit: it.Limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
 	}
-	w.looks = func() { s.Out.look(s) }
-	w.hurry = func() bool { return s.Out.On && len(s.Out.since) > 0 }
-	w.redrove = func() { s.fire(Park) }
-	w.forgetting = func() { s.losses = append(s.losses, s.tick()) }
+	w.onRound = func() { s.Out.look(s) }
+	w.bySeconds = func() bool { return s.Out.On && len(s.Out.since) > 0 }
+	w.onRedrive = func() { s.fire(Park) }
+	w.onLoss = func() { s.losses = append(s.losses, s.tick()) }
 	for name, q := range map[string]*memory.Queue{"orders": w.Orders, "closings": w.Closings} {
 		s.queues[name] = &slowQueue{Queue: q}
 	}
@@ -242,7 +242,7 @@ func (s *Sim) hookRows(call string, do func() error) error {
 		}
 		s.swept++
 		n := (s.draw ^ s.swept*0x9e3779b97f4a7c15) >> 16 % 10_000
-		if s.strikes && s.plan.Faults[Throttle] && n < uint64(s.plan.Rates[Throttle]*scale[Throttle]) {
+		if s.faultsOn && s.plan.Faults[Throttle] && n < uint64(s.plan.Rates[Throttle]*scale[Throttle]) {
 			s.fire(Throttle)
 			return errFault
 		}
@@ -276,7 +276,7 @@ func (s *Sim) hook(call string, do func() error) error {
 			p.ends()
 		}
 	}
-	how, err := s.strike(p, call, do)
+	how, err := s.injectFault(p, call, do)
 	if err != nil && how == "" {
 		how = " → " + err.Error()
 	}
@@ -285,7 +285,7 @@ func (s *Sim) hook(call string, do func() error) error {
 		s.trace.step(s.Clock.Now(), p, "dies", "")
 		panic(death{})
 	}
-	if s.strikes && int(s.draw>>40%100) < s.plan.Slow && !bounded(call) {
+	if s.faultsOn && int(s.draw>>40%100) < s.plan.Slow && !bounded(call) {
 		p.call = call + " answered"
 		s.stand(p)
 	}
@@ -306,7 +306,7 @@ func bounded(call string) bool { return call == "ledger.Place/Transact" || call 
 var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50, CloseFault: 50, RefundFault: 50, Delay: 20}
 
 // strike carries a call out as chance has it.
-func (s *Sim) strike(p *process, call string, do func() error) (how string, err error) {
+func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) {
 	port, name, _ := strings.Cut(call, ".")
 	if bounded(call) && s.Clock.Now().Sub(p.since) > seckill.PlaceTimeout {
 		return " misses its deadline", context.DeadlineExceeded
@@ -319,11 +319,11 @@ func (s *Sim) strike(p *process, call string, do func() error) (how string, err 
 		s.fire(ReadOnly)
 		return " is refused: read only", errFault
 	}
-	if !s.strikes {
+	if !s.faultsOn {
 		return "", do()
 	}
 	n := s.draw % 10_000
-	if slices.Contains(s.plan.Spots, call) {
+	if slices.Contains(s.plan.PausePoints, call) {
 		n /= 8
 	}
 	hit := func(f Fault) bool {
@@ -457,7 +457,7 @@ func (s *Sim) find(id int) *process {
 }
 
 // judge looks at the world after every act.
-func (s *Sim) judge() error {
+func (s *Sim) check() error {
 	for _, it := range s.allItems() {
 		row, err := s.items.Get(context.Background(), it.ID)
 		if err != nil {
@@ -520,13 +520,13 @@ func (s *Sim) checkAnswers() error {
 // End lets faults stop: what is late arrives, processes come to their end, what was parked is moved back, and the rest is World's.
 func (s *Sim) End() error {
 	s.trace.say(s.Clock.Now(), "==== faults stop")
-	s.strikes, s.refuses, s.calm = false, time.Time{}, s.Clock.Now()
+	s.faultsOn, s.refuses, s.faultsEnded = false, time.Time{}, s.Clock.Now()
 	for _, in := range s.instances {
 		in.frozen = time.Time{}
 	}
 	for _, f := range s.late {
 		f()
-		if err := s.judge(); err != nil {
+		if err := s.check(); err != nil {
 			return err
 		}
 	}
@@ -536,7 +536,7 @@ func (s *Sim) End() error {
 			return errors.New("L1 a process never ends: " + s.processes[0].name)
 		}
 		s.step(s.processes[n%len(s.processes)])
-		if err := s.judge(); err != nil {
+		if err := s.check(); err != nil {
 			return err
 		}
 	}
@@ -586,7 +586,7 @@ func (s *Sim) checkParked() error {
 			seen[string(m.Body)] = true
 		}
 	}
-	for body := range s.odd {
+	for body := range s.anomalies {
 		if !seen[body] {
 			return fmt.Errorf("L5 nobody can do anything with a message, and it is not parked: %s", body)
 		}

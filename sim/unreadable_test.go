@@ -29,7 +29,7 @@ func TestHoleUnreadableRows(t *testing.T) {
 	const many = 250
 	first := "000000000000001"
 	t.Run("due orders", func(t *testing.T) {
-		w := world(t, 5, 2)
+		w := newTestWorld(t, 5, 2)
 		do(t, w, steps(placed("1", 2), loseClosings))
 		id := w.id("1")
 		row, _, err := w.Rows.Get(ctx, ledger.Key{Table: ledger.TableOrders, PK: id})
@@ -48,7 +48,7 @@ func TestHoleUnreadableRows(t *testing.T) {
 		}
 	})
 	t.Run("due refunds", func(t *testing.T) {
-		w := world(t, 5, 2)
+		w := newTestWorld(t, 5, 2)
 		do(t, w, steps(placed("1", 2), paid("1"), notified))
 		id := w.id("1")
 		if _, err := w.Start(none).Refund.Order(ctx, id, "ann", "broken", false); err != nil {
@@ -84,7 +84,7 @@ func TestHoleUnreadableRows(t *testing.T) {
 		{"returns of an item that nobody knows", ledger.Row{"v": ledger.Version, "item": "3003", "user": "9", "units": "1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := world(t, 5, 2)
+			w := newTestWorld(t, 5, 2)
 			do(t, w, steps(placed("1", 2), due, expired, loseOrders))
 			if err := w.items.Put(ctx, itemOf("2002", 5, 2), nil); err != nil {
 				t.Fatal(err)

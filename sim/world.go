@@ -55,22 +55,22 @@ type World struct {
 	ids          *system.IDs
 	truth        *truth
 
-	odd        map[string]bool      // bodies of messages with which nobody can do anything
+	anomalies        map[string]bool      // bodies of messages with which nobody can do anything
 	touched    bool                 // a script ran since the last Check
 	calls      int                  // of ports while nothing goes wrong
 	forgot     bool                 // the stock has forgotten something
 	lostAt     time.Time            // when it last did
 	losses     int                  // how often it did, and 1
-	calm       time.Time            // when faults stopped; zero while they strike
+	faultsEnded       time.Time            // when faults stopped; zero while they strike
 	resuming   map[string]int       // by item, how many operators are resuming its sale
 	resumed    map[string]int       // by item, how many ever were
-	forgetting func()               // told of it
-	redrove    func()               // told of parked messages that are moved back
+	onLoss func()               // told of it
+	onRedrive    func()               // told of parked messages that are moved back
 	grown      map[string]int       // by item, the stock that an operator was told it has
-	looks      func()               // called in each round of Drain
-	hurry      func() bool          // whether Drain goes by seconds instead of minutes
+	onRound      func()               // called in each round of Drain
+	bySeconds      func() bool          // whether Drain goes by seconds instead of minutes
 	read       map[string]*numbers  // by item, the stock's numbers as they are; emptied by every script
-	settled    map[string]int       // by order, the losses when the stock was told what the ledger decided
+	confirmed    map[string]int       // by order, the losses when the stock was told what the ledger decided
 	none       map[string]bool      // orders that the stock had no unit for
 	reserved   string               // the item of the newest reservation
 	drawing    map[string]int       // by order, the losses when the stock took it up that it asks for other numbers
@@ -79,7 +79,7 @@ type World struct {
 	placed     map[ask]int          // orders of those
 	acked      map[string]bool      // order ids that buy answered
 	stoppedAt  map[string]time.Time // when an item's stop was acknowledged; none while on sale
-	obeyed     map[string]time.Time // when that stop was asked for
+	stopRequestedAt     map[string]time.Time // when that stop was asked for
 }
 
 // addresses are where shoppers have things sent to.
@@ -125,12 +125,12 @@ func NewWorldOf(s Setting) (*World, error) {
 	w := &World{
 		Clock: clock, Redis: redises.Get().(*memory.Redis), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
 		Item: s.Items[0], More: s.Items[1:], Events: Events{}, lag: s.IndexLag, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		forgetting: func() {}, redrove: func() {}, obeyed: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, looks: func() {}, hurry: func() bool { return false }, losses: 1, settled: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{}, odd: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
+		onLoss: func() {}, onRedrive: func() {}, stopRequestedAt: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, onRound: func() {}, bySeconds: func() bool { return false }, losses: 1, confirmed: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{}, anomalies: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
 	}
 	w.truth.over = w.addressOver
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
 	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
-	w.stock, w.ledger = judged{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
+	w.stock, w.ledger = checkedStock{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
 	for _, it := range w.allItems() {
 		w.grown[it.ID] = it.Stock
 		if err := w.items.Put(context.Background(), *it, &seckill.Description{Detail: "<p>手机</p>"}); err != nil {
@@ -175,13 +175,13 @@ func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 }
 
 // judged is the stock, some of whose answers are judged when they are given.
-type judged struct {
+type checkedStock struct {
 	seckill.Stock
 	w *World
 }
 
 // Reserve notes that something new is reserved.
-func (j judged) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
+func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
 	w := j.w
 	entries, _ := w.Redis.Do("HGET", stockKey(r.Item, "users"), r.User)
 	list, _ := entries.(string)
@@ -196,53 +196,53 @@ func (j judged) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 		if it := w.item(r.Item); now.Before(it.Start) || !now.Before(it.End) {
 			w.truth.fail("I10 order %s is reserved at %s by its instance's own clock, on sale from %s to %s", res.Order, now, it.Start, it.End)
 		}
-		delete(w.settled, res.Order) // forgotten, and reserved again
-		if w.obeys(r.Item) {
+		delete(w.confirmed, res.Order) // forgotten, and reserved again
+		if w.stopHolds(r.Item) {
 			w.truth.fail("I10 order %s is reserved after an acknowledged stop, by a stock that forgot nothing since", res.Order)
 		}
-	case !keyed && (res.Code == seckill.ReservedAgain || res.Code == seckill.ReservedBefore) && w.settled[res.Order] == w.losses:
-		w.truth.fail("I4 a new purchase without a key is answered with order %s, which was settled before", res.Order)
+	case !keyed && (res.Code == seckill.ReservedAgain || res.Code == seckill.ReservedBefore) && w.confirmed[res.Order] == w.losses:
+		w.truth.fail("I4 a new purchase without a key is answered with order %s, which was confirmed before", res.Order)
 	}
 	return res, err
 }
 
 // obeys says whether an item's stop was acknowledged by a stock that forgot nothing since it was asked for.
-func (w *World) obeys(item string) bool {
-	return !w.stoppedAt[item].IsZero() && w.obeyed[item].After(w.lostAt)
+func (w *World) stopHolds(item string) bool {
+	return !w.stoppedAt[item].IsZero() && w.stopRequestedAt[item].After(w.lostAt)
 }
 
-// Settle notes what the stock was told.
-func (j judged) Settle(ctx context.Context, item, order, user string, units []int) error {
-	err := j.Stock.Settle(ctx, item, order, user, units)
+// Confirm notes what the stock was told.
+func (j checkedStock) Confirm(ctx context.Context, item, order, user string, units []int) error {
+	err := j.Stock.Confirm(ctx, item, order, user, units)
 	record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order)
 	switch {
 	case err != nil:
 	case record == nil: // it does not learn what it does not know, and it forgets an order that holds nothing
-		delete(j.w.settled, order)
+		delete(j.w.confirmed, order)
 	default:
-		j.w.settled[order] = j.w.losses
+		j.w.confirmed[order] = j.w.losses
 	}
 	return err
 }
 
 // Return notes that the stock has forgotten an order, as it should.
-func (j judged) Return(ctx context.Context, item, order, user string, units []int) error {
+func (j checkedStock) Return(ctx context.Context, item, order, user string, units []int) error {
 	err := j.Stock.Return(ctx, item, order, user, units)
 	if record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order); record == nil {
-		delete(j.w.settled, order)
+		delete(j.w.confirmed, order)
 	}
 	return err
 }
 
 // Redraw judges "no unit left" (L4).
-func (j judged) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
+func (j checkedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
 	w := j.w
 	record, _ := w.Redis.Do("HGET", stockKey(r.Item, "res"), r.Order)
 	if record == nil || w.drawing[r.Order] == 0 {
 		w.drawing[r.Order] = w.losses
 	}
 	if record == nil { // a correction of drift forgets an order that holds nothing, too
-		delete(w.settled, r.Order)
+		delete(w.confirmed, r.Order)
 	}
 	code, out, err := j.Stock.Redraw(ctx, now, r, c, resend)
 	switch {
@@ -254,7 +254,7 @@ func (j judged) Redraw(ctx context.Context, now time.Time, r seckill.Reservation
 		}
 	case code == seckill.RedrawUnits && len(slices.Compact(slices.Sorted(slices.Values(out.Units)))) != len(out.Units):
 		w.truth.fail("L5 order %s draws %v, a number twice: its message cannot be placed", r.Order, out.Units)
-	case code == seckill.RedrawUnits && w.settled[r.Order] == w.losses:
+	case code == seckill.RedrawUnits && w.confirmed[r.Order] == w.losses:
 		w.truth.fail("I8 order %s, of which the stock was told what the ledger decided, draws again", r.Order)
 	}
 	return code, out, err
@@ -296,7 +296,7 @@ func (w *World) lost() {
 	w.losses++
 	w.forgot, w.touched = true, true
 	clear(w.read)
-	w.forgetting()
+	w.onLoss()
 }
 
 // counter is entropy that repeats with the world: each read differs from the one before.
@@ -410,7 +410,7 @@ func (i *Instance) StopOf(item string, stopped bool) error {
 	before, alone, asked := w.resumed[item], w.resuming[item] == 0, w.Clock.Now()
 	err := i.Stage.SetStopped(context.Background(), item, true)
 	if err == nil && alone && w.resumed[item] == before { // nobody wants the contrary at the same time
-		w.stoppedAt[item], w.obeyed[item] = w.Clock.Now(), asked
+		w.stoppedAt[item], w.stopRequestedAt[item] = w.Clock.Now(), asked
 	}
 	return err
 }
@@ -498,7 +498,7 @@ func (w *World) Drain() error {
 	var err error
 	minute := int64(0)
 	for n := 0; n < rounds; {
-		if w.hurry() {
+		if w.bySeconds() {
 			w.Clock.Advance(time.Second)
 		} else {
 			n++
@@ -525,7 +525,7 @@ func (w *World) Drain() error {
 		if e := w.Check(); e != nil {
 			return e
 		}
-		w.looks()
+		w.onRound()
 		if err == nil && w.quiet() == nil {
 			if len(w.Provider.Lost) == 0 {
 				return w.Converged()
@@ -539,7 +539,7 @@ func (w *World) Drain() error {
 			}
 			w.Provider.Notices, w.Provider.Lost = w.Provider.Lost, nil
 		}
-		if !w.hurry() {
+		if !w.bySeconds() {
 			w.Clock.Advance(w.idle())
 		}
 	}
@@ -548,14 +548,14 @@ func (w *World) Drain() error {
 
 // stranger sends what nobody can do anything with: L5 wants it parked.
 func (w *World) stranger(q *memory.Queue, body string) error {
-	w.odd[body] = true
+	w.anomalies[body] = true
 	return q.SendRaw([]byte(body), 0)
 }
 
 // redrive moves parked messages back as an operator does, if one of them can be read.
 func (w *World) redrive() {
 	if w.parked() {
-		w.redrove()
+		w.onRedrive()
 		w.Orders.Redrive()
 		w.Closings.Redrive()
 	}
@@ -564,7 +564,7 @@ func (w *World) redrive() {
 // parked says whether a message that can be read is in a dead-letter queue.
 func (w *World) parked() bool {
 	return slices.ContainsFunc(append(w.Orders.Parked(), w.Closings.Parked()...), func(m memory.ParkedMessage) bool {
-		return !w.odd[string(m.Body)]
+		return !w.anomalies[string(m.Body)]
 	})
 }
 

@@ -75,7 +75,7 @@ func (s *sale) sell(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := s.Settle(ctx); err != nil {
+	if err := s.WaitIdle(ctx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -97,7 +97,7 @@ func (s *sale) expect(t *testing.T, what string, broken ...string) {
 	t.Helper()
 	for way, r := range s.audits(t) {
 		var got []string
-		for _, j := range r.Judgements {
+		for _, j := range r.Results {
 			if j.Verdict == audit.Broken {
 				got = append(got, fmt.Sprint(j.ID, " ", j.Findings))
 			}
@@ -109,7 +109,7 @@ func (s *sale) expect(t *testing.T, what string, broken ...string) {
 }
 
 func idsOf(r *audit.Report, v audit.Verdict) (ids []string) {
-	for _, j := range r.Judgements {
+	for _, j := range r.Results {
 		if j.Verdict == v {
 			ids = append(ids, j.ID)
 		}

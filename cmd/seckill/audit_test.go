@@ -41,7 +41,7 @@ func sold(t *testing.T) *local.System {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := sys.Settle(ctx); err != nil {
+	if err := sys.WaitIdle(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return sys
@@ -65,7 +65,7 @@ func TestAuditOfARunningShop(t *testing.T) {
 	}
 	code, out, fault = audited(t, append(at, "--json")...)
 	var r audit.Report
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || r.Item != local.DemoLive || len(r.Judgements) != 15 || r.Of("I3").Verdict != audit.Holds || r.Statement.Units.Held != 4 {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || r.Item != local.DemoLive || len(r.Results) != 15 || r.Of("I3").Verdict != audit.Holds || r.Statement.Units.Held != 4 {
 		t.Errorf("exit %d, %v, %s%s", code, err, out, fault)
 	}
 
@@ -83,7 +83,7 @@ func TestAuditOfARunningShop(t *testing.T) {
 // TestAuditOfAStop: what is placed after a stop breaks I10; a sale that was stopped, resumed and stopped again holds it.
 func TestAuditOfAStop(t *testing.T) {
 	sys := sold(t)
-	judged := func(when string, want audit.Verdict) *audit.Judgement {
+	judged := func(when string, want audit.Verdict) *audit.GuaranteeResult {
 		t.Helper()
 		_, out, _ := audited(t, "--url", sys.URL(), "--item", local.DemoLive, "--again", "1ms", "--json")
 		var r audit.Report

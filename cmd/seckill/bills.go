@@ -18,7 +18,7 @@ import (
 const billsPath = "/_local/reconcile"
 
 // books is where the payment provider's bills are matched against a ledger: a running `seckill run`, or a deployed stack. Errors as those of shop.
-type books interface {
+type billsClient interface {
 	// Yesterday is the seckill.Day before today, by the shop's clock.
 	Yesterday(ctx context.Context) (string, error)
 	// Reconcile matches a day's bill now.
@@ -28,9 +28,9 @@ type books interface {
 }
 
 // runningBooks are those of a `seckill run`, whose clock may be ahead.
-type runningBooks struct{ *runningShop }
+type runningBills struct{ *runningShop }
 
-func (b *runningBooks) Yesterday(ctx context.Context) (string, error) {
+func (b *runningBills) Yesterday(ctx context.Context) (string, error) {
 	var clock struct {
 		Now time.Time `json:"now"`
 	}
@@ -38,30 +38,30 @@ func (b *runningBooks) Yesterday(ctx context.Context) (string, error) {
 	return dayBefore(clock.Now), err
 }
 
-func (b *runningBooks) Reconcile(ctx context.Context, day string) (out seckill.Reconciliation, err error) {
+func (b *runningBills) Reconcile(ctx context.Context, day string) (out seckill.Reconciliation, err error) {
 	return out, ofDay(b.get(ctx, http.MethodPost, billsPath+"/"+day, nil, &out), day)
 }
 
-func (b *runningBooks) Reconciled(ctx context.Context, day string) (out operator.Reconciled, err error) {
+func (b *runningBills) Reconciled(ctx context.Context, day string) (out operator.Reconciled, err error) {
 	return out, ofDay(b.get(ctx, http.MethodGet, billsPath+"/"+day, nil, &out), day)
 }
 
 // deployedBooks are those of a stack, whose reconcile function has them.
-type deployedBooks struct {
+type deployedBills struct {
 	*deployedShop
 	bills *operator.BillClient
 }
 
-func (b *deployedBooks) Yesterday(context.Context) (string, error) { return dayBefore(time.Now()), nil }
+func (b *deployedBills) Yesterday(context.Context) (string, error) { return dayBefore(time.Now()), nil }
 
-func (b *deployedBooks) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
+func (b *deployedBills) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
 	out, err := b.bills.Reconcile(ctx, day)
-	return out, ofDay(b.judge(err), day)
+	return out, ofDay(b.explain(err), day)
 }
 
-func (b *deployedBooks) Reconciled(ctx context.Context, day string) (operator.Reconciled, error) {
+func (b *deployedBills) Reconciled(ctx context.Context, day string) (operator.Reconciled, error) {
 	out, err := b.bills.Reconciled(ctx, day)
-	return out, ofDay(b.judge(err), day)
+	return out, ofDay(b.explain(err), day)
 }
 
 func dayBefore(t time.Time) string { return seckill.Day(t.Add(-24 * time.Hour)) }
@@ -75,7 +75,7 @@ func ofDay(err error, day string) error {
 	return err
 }
 
-func (f *moneyFlags) books(cmd *cobra.Command) (books, error) {
+func (f *moneyFlags) bills(cmd *cobra.Command) (billsClient, error) {
 	deployed, err := f.deployed(cmd)
 	if err != nil {
 		return nil, err
@@ -85,13 +85,13 @@ func (f *moneyFlags) books(cmd *cobra.Command) (books, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &deployedBooks{s, (*operator.BillClient)(&s.client)}, nil
+		return &deployedBills{s, (*operator.BillClient)(&s.client)}, nil
 	}
 	s, err := newRunningShop(f.url)
 	if err != nil {
 		return nil, err
 	}
-	return &runningBooks{s}, nil
+	return &runningBills{s}, nil
 }
 
 func reconcileCommand() *cobra.Command {
@@ -117,7 +117,7 @@ ledger differ (with --list: when they did the last time).`,
 			if cmd.Flags().Changed("date") && !seckill.ValidDay(date) {
 				return fmt.Errorf("--date %q: want a day such as 2026-11-11", date)
 			}
-			b, err := f.books(cmd)
+			b, err := f.bills(cmd)
 			if err == nil && date == "" {
 				date, err = b.Yesterday(cmd.Context())
 			}

@@ -91,7 +91,7 @@ func TestReconcileOfAStack(t *testing.T) {
 		bill = append(bill, bill[0])
 	}
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: bill, Clock: clock, Meter: uncounted{}})
-	handle := operator.NewBillDesk(flow).Handler(telemetry.NewLog(&audit, slog.LevelInfo))
+	handle := operator.NewBillHandler(flow).Handler(telemetry.NewLog(&audit, slog.LevelInfo))
 	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "ReconcileFunction": "seckill-reconcile"}, function: func(event []byte) ([]byte, string) {
 		out, err := handle(context.Background(), event)
 		if err != nil {
@@ -145,7 +145,7 @@ func (aTornBill) Bill(_ context.Context, day string) (seckill.Bill, error) {
 func TestReconcileSaysWhatABillLacks(t *testing.T) {
 	clock := memory.NewRealClock()
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: aTornBill{}, Clock: clock, Meter: uncounted{}})
-	handle := operator.NewBillDesk(flow).Handler(slog.New(slog.DiscardHandler))
+	handle := operator.NewBillHandler(flow).Handler(slog.New(slog.DiscardHandler))
 	account(t, served(t, &cloud{outputs: map[string]string{"ReconcileFunction": "seckill-reconcile"}, function: func(event []byte) ([]byte, string) {
 		out, err := handle(context.Background(), event)
 		if err != nil {

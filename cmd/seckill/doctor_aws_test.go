@@ -371,7 +371,7 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 		return
 	}
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(), Clock: shifted(c.ahead), IDs: system.NewIDs(nil)})
-	desk := operator.NewDesk(flow)
+	desk := operator.NewItemHandler(flow)
 	desk.Look = func(context.Context) []redisconn.Node {
 		out := slices.Clone(c.nodes)
 		for i := range out {

@@ -43,7 +43,7 @@ type deployedRegistry struct {
 
 func (d *deployedRegistry) Erase(ctx context.Context, user, cursor string) (operator.Erased, error) {
 	out, err := d.users.Erase(ctx, user, cursor)
-	return out, d.judge(err)
+	return out, d.explain(err)
 }
 
 // erasure is what came of the command.

@@ -18,7 +18,7 @@ import (
 )
 
 // userDesk is a repair function over embedded drivers, of a user with some orders that are at rest. It answers as Lambda does.
-func userDesk(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) ([]byte, string), *output) {
+func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) ([]byte, string), *output) {
 	t.Helper()
 	clock := memory.NewRealClock()
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
@@ -33,7 +33,7 @@ func userDesk(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) ([]b
 	}
 	audit := &output{}
 	flow := erase.New(erase.Deps{Stock: redisstock.New(memory.NewRedis()), Ledger: l, Items: memory.NewItems(), Clock: clock})
-	handle := operator.NewUserDesk(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
+	handle := operator.NewUserHandler(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
 	return l, func(event []byte) ([]byte, string) {
 		out, err := handle(t.Context(), event)
 		if err != nil {
@@ -45,7 +45,7 @@ func userDesk(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) ([]b
 
 // TestEraseOfAStack: several steps for many orders, which the log of the repair function tells of with who asked; the command says what back-ups keep.
 func TestEraseOfAStack(t *testing.T) {
-	l, function, audit := userDesk(t, 450)
+	l, function, audit := userFunction(t, 450)
 	c := &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"}, function: function}
 	account(t, served(t, c).URL)
 	args := []string{"erase", "1001", "--stack", "sale", "--region", "eu-central-1"}
@@ -72,7 +72,7 @@ func TestEraseOfAStack(t *testing.T) {
 
 // TestEraseIsRefused while an order is open, and of what is no user.
 func TestEraseIsRefused(t *testing.T) {
-	l, function, _ := userDesk(t, 3)
+	l, function, _ := userFunction(t, 3)
 	open := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", "open"), Item: "7", User: "1001", Count: 1, Units: []int{9}, Price: 1, Amount: 1,
 		Address: "文三路 1 号", Title: "表", Created: time.Now(), Placed: time.Now(), PayBy: time.Now().Add(time.Minute), Buckets: 1}
 	if err := l.Place(t.Context(), open, seckill.MaxLimit); err != nil {

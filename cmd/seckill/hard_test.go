@@ -103,7 +103,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func newGate(t *testing.T, settings map[string]throttle) *gate {
 	t.Helper()
 	g := &gate{settings: settings, cloud: &cloud{}}
-	g.function, _ = desk(t, upcoming("33", 5))
+	g.function, _ = itemFunction(t, upcoming("33", 5))
 	url := served(t, g).URL
 	g.outputs = map[string]string{
 		"StageFunction": "seckill-stage",

@@ -127,7 +127,7 @@ func TestLoadHelp(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel", "--key", "--abandon", "--connections", "--seed", "--journal",
-		"--json", "--html", "--secret", "--path", "--first-user", "--timeout", "--for", "--fake-cashier", "--flood", "--settle",
+		"--json", "--html", "--secret", "--path", "--first-user", "--timeout", "--for", "--fake-cashier", "--flood", "--wait",
 		"--late", "--twice", "--two-trades", "--lost-notify", "--unknown"} {
 		if !strings.Contains(stdout, flag+" ") {
 			t.Errorf("no %s in the help", flag)

@@ -19,7 +19,7 @@ import (
 const paymentsPath = "/_local/payments"
 
 // till is where an operator's money is: a running `seckill run`, or a deployed stack. Errors as those of shop.
-type till interface {
+type paymentsClient interface {
 	// Open lists the money that is not where it has to be yet.
 	Open(ctx context.Context) (operator.OpenMoney, error)
 	// Case reads one order's money; raw: with its notifies as they came.
@@ -35,16 +35,16 @@ type till interface {
 }
 
 // runningTill is that of a `seckill run`.
-type runningTill struct {
+type runningPayments struct {
 	*runningShop
 	who string
 }
 
-func (t *runningTill) Open(ctx context.Context) (out operator.OpenMoney, err error) {
+func (t *runningPayments) Open(ctx context.Context) (out operator.OpenMoney, err error) {
 	return out, t.get(ctx, http.MethodGet, paymentsPath, nil, &out)
 }
 
-func (t *runningTill) Case(ctx context.Context, id string, raw bool) (out operator.MoneyCase, err error) {
+func (t *runningPayments) Case(ctx context.Context, id string, raw bool) (out operator.MoneyCase, err error) {
 	path := paymentsPath + "/" + id
 	if raw {
 		path += "?raw=1"
@@ -53,23 +53,23 @@ func (t *runningTill) Case(ctx context.Context, id string, raw bool) (out operat
 	return out, ofOrder(err, id, t.base)
 }
 
-func (t *runningTill) Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error) {
+func (t *runningPayments) Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error) {
 	return t.change(ctx, id, "refund", map[string]any{"who": t.who, "why": why, "restock": restock})
 }
 
-func (t *runningTill) Again(ctx context.Context, id, why string) (operator.MoneyChange, error) {
+func (t *runningPayments) Again(ctx context.Context, id, why string) (operator.MoneyChange, error) {
 	return t.change(ctx, id, "again", map[string]any{"who": t.who, "why": why})
 }
 
-func (t *runningTill) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
+func (t *runningPayments) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
 	return t.change(ctx, id, "ask", map[string]any{"who": t.who, "why": why})
 }
 
-func (t *runningTill) Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
+func (t *runningPayments) Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
 	return t.change(ctx, id, "learn", map[string]any{"who": t.who, "why": why, "trade_no": tradeNo})
 }
 
-func (t *runningTill) change(ctx context.Context, id, what string, fields map[string]any) (out operator.MoneyChange, err error) {
+func (t *runningPayments) change(ctx context.Context, id, what string, fields map[string]any) (out operator.MoneyChange, err error) {
 	body, err := json.Marshal(fields)
 	if err == nil {
 		err = t.get(ctx, http.MethodPost, paymentsPath+"/"+id+"/"+what, body, &out)
@@ -78,39 +78,39 @@ func (t *runningTill) change(ctx context.Context, id, what string, fields map[st
 }
 
 // deployedTill is that of a stack, whose refund function has it.
-type deployedTill struct {
+type deployedPayments struct {
 	*deployedShop
 	money *operator.MoneyClient
 }
 
-func (t *deployedTill) Open(ctx context.Context) (operator.OpenMoney, error) {
+func (t *deployedPayments) Open(ctx context.Context) (operator.OpenMoney, error) {
 	out, err := t.money.Open(ctx)
-	return out, t.judge(err)
+	return out, t.explain(err)
 }
 
-func (t *deployedTill) Case(ctx context.Context, id string, raw bool) (operator.MoneyCase, error) {
+func (t *deployedPayments) Case(ctx context.Context, id string, raw bool) (operator.MoneyCase, error) {
 	out, err := t.money.Case(ctx, id, raw)
-	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
 }
 
-func (t *deployedTill) Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error) {
+func (t *deployedPayments) Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error) {
 	out, err := t.money.Refund(ctx, id, why, restock)
-	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
 }
 
-func (t *deployedTill) Again(ctx context.Context, id, why string) (operator.MoneyChange, error) {
+func (t *deployedPayments) Again(ctx context.Context, id, why string) (operator.MoneyChange, error) {
 	out, err := t.money.Again(ctx, id, why)
-	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
 }
 
-func (t *deployedTill) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
+func (t *deployedPayments) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
 	out, err := t.money.Ask(ctx, id, why)
-	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
 }
 
-func (t *deployedTill) Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
+func (t *deployedPayments) Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
 	out, err := t.money.Learn(ctx, id, tradeNo, why)
-	return out, ofOrder(t.judge(err), id, "stack "+t.stack)
+	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
 }
 
 // ofOrder puts a refusal about an order into words. where names the shop.
@@ -147,7 +147,7 @@ func (f *moneyFlags) addWords(cmd *cobra.Command) {
 }
 
 // till finds the shop. words: the command has to say who, and why.
-func (f *moneyFlags) till(cmd *cobra.Command, words bool) (till, error) {
+func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (paymentsClient, error) {
 	deployed, err := f.deployed(cmd)
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (f *moneyFlags) till(cmd *cobra.Command, words bool) (till, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &deployedTill{s, (*operator.MoneyClient)(&s.client)}, nil
+		return &deployedPayments{s, (*operator.MoneyClient)(&s.client)}, nil
 	}
 	s, err := newRunningShop(f.url)
 	if err != nil {
@@ -177,7 +177,7 @@ func (f *moneyFlags) till(cmd *cobra.Command, words bool) (till, error) {
 		}
 		who = u.Username
 	}
-	return &runningTill{s, who}, nil
+	return &runningPayments{s, who}, nil
 }
 
 // checkOrder refuses what is no order's id.
@@ -222,7 +222,7 @@ With --stack the AWS credentials have to allow sts:GetCallerIdentity, cloudforma
 			if raw && len(args) == 0 {
 				return errors.New("--raw is about one order: name it")
 			}
-			t, err := f.till(cmd, false)
+			t, err := f.payments(cmd, false)
 			if err != nil {
 				return err
 			}
@@ -260,7 +260,7 @@ refund function does it. A repetition refunds nothing twice.`,
 			if again && restock {
 				return errors.New("--restock and --again contradict each other: what becomes of the units was decided with the refund")
 			}
-			t, err := f.till(cmd, true)
+			t, err := f.payments(cmd, true)
 			if err != nil {
 				return err
 			}
@@ -302,7 +302,7 @@ The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack),
 			if len(args) == 0 && (cmd.Flags().Changed("why") || cmd.Flags().Changed("who") || cmd.Flags().Changed("trade")) {
 				return errors.New("--why, --who and --trade are about one order: name it")
 			}
-			t, err := f.till(cmd, len(args) == 1)
+			t, err := f.payments(cmd, len(args) == 1)
 			if err != nil {
 				return err
 			}

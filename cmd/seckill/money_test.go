@@ -83,8 +83,8 @@ func (s *shopper) pay(page string) {
 // pass moves the clock on until what became due is done; a busy machine may take longer than one call waits.
 func (s *shopper) pass(d time.Duration) {
 	s.t.Helper()
-	for settled := false; !settled; d = time.Second {
-		settled, _ = s.call("POST", "/_local/clock", map[string]any{"advance_seconds": int(d / time.Second)}).JSON["settled"].(bool)
+	for idle := false; !idle; d = time.Second {
+		idle, _ = s.call("POST", "/_local/clock", map[string]any{"advance_seconds": int(d / time.Second)}).JSON["idle"].(bool)
 	}
 }
 
@@ -349,13 +349,13 @@ type uncounted struct{}
 func (uncounted) Count(seckill.Event, int) {}
 
 // moneyDesk is a refund function in this process, with a ledger of its own.
-func moneyDesk(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]byte, string), audit *bytes.Buffer) {
+func paymentFunction(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]byte, string), audit *bytes.Buffer) {
 	t.Helper()
 	clock := memory.NewRealClock()
 	l = ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	flow := refund.New(refund.Deps{Ledger: l, Orders: memory.NewQueue(clock, memory.QueueOptions{}), Clock: clock, Meter: uncounted{}})
 	audit = &bytes.Buffer{}
-	handle := operator.NewMoneyDesk(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
+	handle := operator.NewPaymentHandler(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
 	return l, func(event []byte) ([]byte, string) {
 		out, err := handle(context.Background(), event)
 		if err != nil {
@@ -367,14 +367,14 @@ func moneyDesk(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]byte, s
 
 // TestMoneyCommandsAgainstAStack: the stack's refund function does them, and its log has who.
 func TestMoneyCommandsAgainstAStack(t *testing.T) {
-	l, function, audit := moneyDesk(t)
+	l, function, audit := paymentFunction(t)
 	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "RefundFunction": "seckill-refund"}, function: function}
 	account(t, served(t, c).URL)
 	order := seckill.KeyedOrderID("7", "1001", "k")
 	o := seckill.Order{ID: order, Item: "7", User: "1001", Count: 2, Units: []int{1, 2}, Price: 44_40, Amount: 88_80, Address: "文三路 1 号", Title: "表\x1b[2J", Created: time.Now(),
 		Placed: time.Now(), PayBy: time.Now().Add(time.Minute), Buckets: 1}
 	p := seckill.Payment{Order: order, TradeNo: "t1", Amount: 88_80, State: seckill.Captured, At: time.Now(), Cause: "notify"}
-	if err := errors.Join(l.Place(t.Context(), o, 2), l.Settle(t.Context(), p, seckill.PendingPayment, seckill.Paid)); err != nil {
+	if err := errors.Join(l.Place(t.Context(), o, 2), l.RecordPayment(t.Context(), p, seckill.PendingPayment, seckill.Paid)); err != nil {
 		t.Fatal(err)
 	}
 	const see = " See: seckill payments ORDER --stack sale --region eu-central-1\n"

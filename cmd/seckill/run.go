@@ -97,7 +97,7 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 // options checks the flags. The error says which one and what is wanted.
 func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Version: currentVersion(),
-		Log: telemetry.Calm(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
+		Log: telemetry.RateLimited(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
 	var err error
 	if opt.GatewayFaults, err = fakegateway.ParseFaults(s.gatewayFaults); err != nil {
 		return opt, fmt.Errorf("--gateway-faults: %w", err)

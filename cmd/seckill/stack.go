@@ -151,7 +151,7 @@ func (s *deployedShop) outputOf(key string) string {
 
 func (s *deployedShop) Export(ctx context.Context) ([]byte, error) {
 	b, err := s.client.Export(ctx)
-	return b, s.judge(err)
+	return b, s.explain(err)
 }
 
 func (s *deployedShop) Import(ctx context.Context, f itemsFile) (stage.Imported, error) {
@@ -159,21 +159,21 @@ func (s *deployedShop) Import(ctx context.Context, f itemsFile) (stage.Imported,
 	if errors.Is(err, operator.ErrTooLarge) {
 		err = fmt.Errorf("%s: its items are %w: split it", f.name, err)
 	}
-	return done, s.judge(err)
+	return done, s.explain(err)
 }
 
 func (s *deployedShop) SetStopped(ctx context.Context, id string, stopped bool) (operator.ItemChange, error) {
 	it, err := s.client.SetStopped(ctx, id, stopped)
-	return it, said(s.judge(err), id, "stack "+s.stack)
+	return it, said(s.explain(err), id, "stack "+s.stack)
 }
 
 func (s *deployedShop) AddStock(ctx context.Context, id string, n int) (operator.ItemChange, error) {
 	it, err := s.client.AddStock(ctx, id, n)
-	return it, said(s.judge(err), id, "stack "+s.stack)
+	return it, said(s.explain(err), id, "stack "+s.stack)
 }
 
 // judge tells an operator's mistakes from faults.
-func (s *deployedShop) judge(err error) error {
+func (s *deployedShop) explain(err error) error {
 	var refused *operator.Refusal
 	switch {
 	case errors.Is(err, operator.ErrAnswer):

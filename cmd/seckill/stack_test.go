@@ -152,7 +152,7 @@ func served(t *testing.T, h http.Handler) *httptest.Server {
 }
 
 // desk is a stage function in this process.
-func desk(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string), audit *bytes.Buffer) {
+func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string), audit *bytes.Buffer) {
 	t.Helper()
 	table := memory.NewItems()
 	for _, it := range items {
@@ -162,7 +162,7 @@ func desk(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte
 	}
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{}, IDs: system.NewIDs(nil)})
 	audit = &bytes.Buffer{}
-	handle := operator.NewDesk(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
+	handle := operator.NewItemHandler(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
 	return func(event []byte) ([]byte, string) {
 		out, err := handle(context.Background(), event)
 		if err != nil {
@@ -182,7 +182,7 @@ func upcoming(id string, stock int) seckill.Listing {
 
 func TestItemsCommandsAgainstAStack(t *testing.T) {
 	c := &cloud{outputs: map[string]string{"ApiUrl": "https://example.com", "StageFunction": "seckill-stage"}}
-	function, audit := desk(t)
+	function, audit := itemFunction(t)
 	c.function = function
 	account(t, served(t, c).URL)
 	file := written(t, "items.csv", []byte("id,title,price,sk_price,start_time,end_time,stock,limit\n33,表 <b>,2,1,2999-01-01T00:00:00Z,2999-01-02T00:00:00Z,5,1\n"))
@@ -323,7 +323,7 @@ func impatient(t *testing.T) {
 
 // TestAFunctionThatIsBusy: its schedule, which is soon done, does not keep an operator from stopping a sale.
 func TestAFunctionThatIsBusy(t *testing.T) {
-	d, _ := desk(t, upcoming("33", 5))
+	d, _ := itemFunction(t, upcoming("33", 5))
 	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}, function: d, busy: 3}
 	account(t, served(t, c).URL)
 	code, stdout, stderr := command(t, "items", "stop", "33", "--stack", "sale")
@@ -367,7 +367,7 @@ func TestInterrupted(t *testing.T) {
 		{"Invoke", "seckill: interrupted; the command may have been carried out, and can be repeated\n"},
 	} {
 		c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
-		c.function, _ = desk(t)
+		c.function, _ = itemFunction(t)
 		ctx, interrupt := context.WithCancel(t.Context())
 		account(t, served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if (r.URL.Path == "/") == (tt.during != "Invoke") {

@@ -53,7 +53,7 @@ func certificate(t *testing.T, name pkix.Name, serial string, parent *x509.Certi
 
 // TestCertificateModeIsTheSDKs: the numbers of certificates, and an order string that has them.
 func TestCertificateModeIsTheSDKs(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func texts() []string {
 type checked struct{ V1, V2 bool }
 
 func TestTheSDKTakesOurOrderStrings(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	titles := texts()
 	list := make([]string, len(titles))
 	for i, title := range titles {
@@ -68,7 +68,7 @@ func TestTheSDKTakesOurOrderStrings(t *testing.T) {
 }
 
 func TestTheSDKsOrderStringsAreOurs(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	key, err := alipay.ParsePublicKey(w.shop.Public)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestTheSDKsOrderStringsAreOurs(t *testing.T) {
 var twoReadings = regexp.MustCompile(`&[0-9A-Za-z_.]+=`)
 
 func TestNotifiesThatTheSDKSigns(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	var list []map[string]string
 	for i, text := range texts() {
 		list = append(list, map[string]string{"app_id": appID, "seller_id": sellerID, "out_trade_no": orderID(i), "charset": "utf-8",
@@ -141,7 +141,7 @@ func TestNotifiesThatTheSDKSigns(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := w.client.Verify(form)
-		want := seckill.Notice{ID: "n", Order: orderID(i), TradeNo: "2026010122001000000000000001", Amount: seckill.Fen(i + 1), Paid: true}
+		want := seckill.Notification{ID: "n", Order: orderID(i), TradeNo: "2026010122001000000000000001", Amount: seckill.Fen(i + 1), Paid: true}
 		if twoReadings.MatchString(list[i]["subject"]) {
 			if seckill.CodeOf(err) != seckill.CodeForged {
 				t.Errorf("%q: got %+v, %v; want %s, for the signed text has two readings", list[i]["subject"], got, err, seckill.CodeForged)
@@ -159,7 +159,7 @@ func TestNotifiesThatTheSDKSigns(t *testing.T) {
 }
 
 func TestTheSDKTakesTheGatewaysNotifies(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	list := texts()
 	bodies := make([]string, len(list))
 	for i, text := range list {
@@ -196,14 +196,14 @@ type answered struct {
 	TotalAmount string `json:"total_amount"`
 }
 
-func (w *world) exec(method string, n int) (a answered, err error) {
+func (w *gateway) exec(method string, n int) (a answered, err error) {
 	w.t.Helper()
 	err = w.try("exec", map[string]any{"method": method, "order": orderID(n)}, &a)
 	return a, err
 }
 
 // opened opens the cashier for an order and gives its trade's number.
-func (w *world) opened(n int) string {
+func (w *gateway) opened(n int) string {
 	w.t.Helper()
 	s, err := w.client.Prepare(order(n, "红色外套"))
 	if err != nil {
@@ -217,7 +217,7 @@ func (w *world) opened(n int) string {
 }
 
 func TestTheSDKCallsTheGateway(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	const absent, waiting, paid, closing = 100, 101, 102, 103
 	trades := map[int]string{}
 	for _, n := range []int{waiting, paid, closing} {
@@ -250,7 +250,7 @@ func TestTheSDKCallsTheGateway(t *testing.T) {
 }
 
 func TestWrongKeysAreSeenOnBothSides(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	w.configure(w.shop, strangerKeys())
 	if a, err := w.exec(alipay.MethodQuery, 1); err == nil || !strings.Contains(err.Error(), "验签失败") {
 		t.Errorf("the SDK with another public key of Alipay's: got %+v, %v; want its complaint about the signature", a, err)

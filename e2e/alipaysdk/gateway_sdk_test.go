@@ -31,7 +31,7 @@ type money struct {
 	BillURL      string `json:"bill_download_url"`
 }
 
-func (w *world) execContent(method string, content map[string]any) (m money) {
+func (w *gateway) execContent(method string, content map[string]any) (m money) {
 	w.t.Helper()
 	w.call("exec_content", map[string]any{"method": method, "content": content}, &m)
 	return m
@@ -39,7 +39,7 @@ func (w *world) execContent(method string, content map[string]any) (m money) {
 
 // TestTheSDKMovesMoneyAtTheGateway: refunds and their queries, by either number, and the day's bill.
 func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	const n = 999 // an order of ten yuan
 	tradeNo := w.opened(n)
 	if err := w.gateway.Pay(orderID(n)); err != nil {
@@ -92,7 +92,7 @@ func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
 
 // TestTheSDKSeesFaults: it fails when a connection is cut, and shows what says nothing.
 func TestTheSDKSeesFaults(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	w.opened(1)
 	for fault, complaint := range map[fakegateway.Fault]string{fakegateway.CallCut: "HttpClient Request error", fakegateway.Call5xx: "HTTP"} {
 		if err := w.gateway.SetFaults(fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fault: 1}}); err != nil {
@@ -112,7 +112,7 @@ func TestTheSDKSeesFaults(t *testing.T) {
 
 // TestTheSDKsPagesOpenTheCashier: by the address that a browser is sent to.
 func TestTheSDKsPagesOpenTheCashier(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	for n, p := range []struct{ method, product string }{{"alipay.trade.page.pay", "FAST_INSTANT_TRADE_PAY"}, {"alipay.trade.wap.pay", "QUICK_WAP_WAY"}} {
 		var pages []struct{ Address string }
 		w.call("pages", map[string]any{"list": []map[string]any{{"method": p.method, "notifyUrl": notifyURL, "returnUrl": "https://shop.example/back",

@@ -74,7 +74,7 @@ func same(t *testing.T, v url.Values) string {
 }
 
 func TestPagesBothWays(t *testing.T) {
-	w := newWorld(t)
+	w := newGateway(t)
 	key, err := alipay.ParsePublicKey(w.shop.Public)
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func TestTheSDKIsPointedAtARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t}
+	w := &gateway{t: t}
 	w.startSDK()
 	var ok bool
 	w.call("configure", map[string]any{"app_id": told.AppID, "gateway": told.Gateway, "appPrivate": string(private), "appPublic": told.App,

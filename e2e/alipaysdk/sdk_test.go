@@ -49,7 +49,7 @@ func onceKeys() func() fakegateway.KeyPair {
 }
 
 // world is a shop and a fake gateway of ours, and the SDK in a process of its own with the keys of both.
-type world struct {
+type gateway struct {
 	t       *testing.T
 	clock   *clock
 	client  *alipay.Client
@@ -69,10 +69,10 @@ func installed(t *testing.T) {
 	}
 }
 
-func newWorld(t *testing.T) *world {
+func newGateway(t *testing.T) *gateway {
 	t.Helper()
 	installed(t)
-	w := &world{t: t, clock: &clock{start}, shop: shopKeys(), provider: providerKeys()}
+	w := &gateway{t: t, clock: &clock{start}, shop: shopKeys(), provider: providerKeys()}
 	var err error
 	w.gateway, err = fakegateway.New(fakegateway.Options{Clock: w.clock, AppID: appID, SellerID: sellerID, MerchantPublicKey: w.shop.Public,
 		PrivateKey: w.provider.Private})
@@ -93,7 +93,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // startSDK runs the SDK until the test ends; it ends by itself when its input does.
-func (w *world) startSDK() {
+func (w *gateway) startSDK() {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), "node", "serve.mjs")
 	cmd.Stderr = os.Stderr
@@ -118,7 +118,7 @@ func (w *world) startSDK() {
 }
 
 // configure gives the SDK the keys with which it plays the shop, and the provider.
-func (w *world) configure(shop, provider fakegateway.KeyPair) {
+func (w *gateway) configure(shop, provider fakegateway.KeyPair) {
 	w.t.Helper()
 	var ok bool
 	w.call("configure", map[string]any{"app_id": appID, "gateway": w.url, "appPrivate": shop.Private, "appPublic": shop.Public,
@@ -126,7 +126,7 @@ func (w *world) configure(shop, provider fakegateway.KeyPair) {
 }
 
 // call makes one call of the SDK and ends the test when it fails.
-func (w *world) call(name string, args map[string]any, result any) {
+func (w *gateway) call(name string, args map[string]any, result any) {
 	w.t.Helper()
 	if err := w.try(name, args, result); err != nil {
 		w.t.Fatalf("SDK: %s: %v", name, err)
@@ -134,7 +134,7 @@ func (w *world) call(name string, args map[string]any, result any) {
 }
 
 // try gives the SDK's own error.
-func (w *world) try(name string, args map[string]any, result any) error {
+func (w *gateway) try(name string, args map[string]any, result any) error {
 	w.t.Helper()
 	args["call"] = name
 	if err := w.in.Encode(args); err != nil {

@@ -33,7 +33,7 @@ const (
 	// that takes 0.1 to 1 s here
 	buyLimit  = 3 * time.Second
 	operation = 20 * time.Second        // of an operator's command, until it is broken off
-	settled   = 2500 * time.Millisecond // after Redis slows down, until answers are those of a slow one
+	slowed   = 2500 * time.Millisecond // after Redis slows down, until answers are those of a slow one
 )
 
 // deployment is a stack in an account, in AWS's own figures.
@@ -78,7 +78,7 @@ type limited struct {
 	deployment
 	stock int
 	crowd string             // flags of seckill load, over those of every drill
-	judge func(*world) error // what has to be so when the crowd is gone; may be nil
+	judge func(*rig) error // what has to be so when the crowd is gone; may be nil
 }
 
 // cold are the functions of the stack. The fake payment gateway stands for Alipay, which has an account of its own.
@@ -176,7 +176,7 @@ type limits struct {
 }
 
 // within puts the account before the world's servers: in the settings, and in what the host is told.
-func (w *world) within(d *limited, o *lambdahost.Options) error {
+func (w *rig) within(d *limited, o *lambdahost.Options) error {
 	l := d.limits.Hundredth()
 	throttles, kept := d.scaled()
 	stack := strings.TrimSuffix(w.prefix(), "-")
@@ -238,7 +238,7 @@ func (w *world) within(d *limited, o *lambdahost.Options) error {
 }
 
 // secretValues are the account's secrets, as `seckill keys` puts them there.
-func (w *world) secretValues() map[string]string {
+func (w *rig) secretValues() map[string]string {
 	values := map[string]string{
 		"jwt-secret":         drillSecret,
 		"redis-password":     "any",
@@ -257,7 +257,7 @@ func (w *world) secretValues() map[string]string {
 }
 
 // limitedEnviron is what functions are told in an account: where AWS is, and of secrets their names.
-func (w *world) limitedEnviron(environ map[string]string) {
+func (w *rig) limitedEnviron(environ map[string]string) {
 	for _, name := range []string{"JWT_SECRET", "ALIPAY_PRIVATE_KEY", "ALIPAY_PUBLIC_KEY"} {
 		delete(environ, name)
 	}
@@ -273,7 +273,7 @@ func (w *world) limitedEnviron(environ map[string]string) {
 }
 
 // coolDown ends all instances of the stack's functions.
-func (w *world) coolDown(functions ...string) (ended int) {
+func (w *rig) coolDown(functions ...string) (ended int) {
 	for _, function := range functions {
 		ended += w.host.Signal(function, syscall.SIGKILL)
 	}
@@ -281,7 +281,7 @@ func (w *world) coolDown(functions ...string) (ended int) {
 }
 
 // answers waits until the shop answers who looks, so that the crowd's tool sees what is on sale.
-func (w *world) answers(ctx context.Context) error {
+func (w *rig) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
@@ -302,7 +302,7 @@ func (w *world) answers(ctx context.Context) error {
 }
 
 // initErrors are those of the stack's functions so far.
-func (w *world) initErrors() (n int64) {
+func (w *rig) initErrors() (n int64) {
 	for _, function := range cold {
 		n += w.host.Stats(function).InitErrors
 	}
@@ -310,7 +310,7 @@ func (w *world) initErrors() (n int64) {
 }
 
 // operate runs one of an operator's commands on the stack.
-func (w *world) operate(ctx context.Context, args ...string) (took time.Duration, said string, err error) {
+func (w *rig) operate(ctx context.Context, args ...string) (took time.Duration, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, operation)
 	defer cancel()
 	all := append([]string{"items", "--stack", strings.TrimSuffix(w.prefix(), "-"), "--region", region}, args...)
@@ -328,7 +328,7 @@ func (w *world) operate(ctx context.Context, args ...string) (took time.Duration
 }
 
 // acknowledged is an operator's command that has to be carried out within ackLimit.
-func (w *world) acknowledged(ctx context.Context, what string, args ...string) (string, error) {
+func (w *rig) acknowledged(ctx context.Context, what string, args ...string) (string, error) {
 	took, said, err := w.operate(ctx, args...)
 	if err != nil || took > ackLimit {
 		return "", fmt.Errorf("%s is not acknowledged, after %.1f s: %q", what, took.Seconds(), said)
@@ -337,7 +337,7 @@ func (w *world) acknowledged(ctx context.Context, what string, args ...string) (
 }
 
 // again repeats an operator's command until it is carried out, for as long as an operator might.
-func (w *world) again(ctx context.Context, args ...string) error {
+func (w *rig) again(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, operation)
 	defer cancel()
 	for {
@@ -352,7 +352,7 @@ func (w *world) again(ctx context.Context, args ...string) error {
 }
 
 // refusals are what the account's limits kept out.
-func (w *world) refusals() string {
+func (w *rig) refusals() string {
 	var out []string
 	for name, n := range w.account.Counts() {
 		if n.Refused > 0 {

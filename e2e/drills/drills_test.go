@@ -50,15 +50,15 @@ func TestOutcomesAreAdded(t *testing.T) {
 // TestWhatDidNotLandFails: a fault that does not come to strike, or one of several, fails the drill, and what the others did is still told.
 func TestWhatDidNotLandFails(t *testing.T) {
 	t.Parallel()
-	w := &world{stock: 100}
+	w := &rig{stock: 100}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // the crowd
 	defer cancel()
 	d := drill{faults: []fault{
-		func(context.Context, *world) (string, error) { return "one struck", nil },
+		func(context.Context, *rig) (string, error) { return "one struck", nil },
 		inTurn(
-			func(context.Context, *world) (string, error) { return "two struck", nil },
-			func(ctx context.Context, w *world) (string, error) { return "", w.sold(ctx, 0.5) },
-			func(context.Context, *world) (string, error) {
+			func(context.Context, *rig) (string, error) { return "two struck", nil },
+			func(ctx context.Context, w *rig) (string, error) { return "", w.sold(ctx, 0.5) },
+			func(context.Context, *rig) (string, error) {
 				return "", errors.New("came though the one before it did not")
 			},
 		),
@@ -205,7 +205,7 @@ func TestUnavailableByTheFunction(t *testing.T) {
 		{"accepted", func(a *lambdahost.Answer) { a.Status, a.Code = http.StatusOK, "" }, "map[200 , Retry-After true:1]"},
 		{"late", func(a *lambdahost.Answer) { a.Took = buyLimit + 1 }, "map[later than 3s:1]"},
 	} {
-		w := &world{sums: newSums()}
+		w := &rig{sums: newSums()}
 		from := time.Now()
 		odd := good
 		tt.change(&odd)

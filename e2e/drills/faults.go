@@ -31,7 +31,7 @@ const (
 const lasting = 25 * time.Second
 
 // fault strikes while the crowd buys, and says with figures what it did. ctx ends with the crowd; an error says why it did not land.
-type fault func(ctx context.Context, w *world) (string, error)
+type fault func(ctx context.Context, w *rig) (string, error)
 
 // drill is one crowd and what happens to it.
 type drill struct {
@@ -60,7 +60,7 @@ var drills = []drill{
 }
 
 // sold waits until buy has accepted this share of the stock.
-func (w *world) sold(ctx context.Context, share float64) error {
+func (w *rig) sold(ctx context.Context, share float64) error {
 	for float64(w.accepted.Load()) < share*float64(w.stock) {
 		select {
 		case <-ctx.Done():
@@ -73,7 +73,7 @@ func (w *world) sold(ctx context.Context, share float64) error {
 
 // during ends a fault that lasts after a while, or with the crowd.
 func during(long time.Duration, f fault) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, long)
 		defer cancel()
 		return f(ctx, w)
@@ -82,7 +82,7 @@ func during(long time.Duration, f fault) fault {
 
 // inTurn is several faults, one after another.
 func inTurn(faults ...fault) fault {
-	return func(ctx context.Context, w *world) (said string, err error) {
+	return func(ctx context.Context, w *rig) (said string, err error) {
 		for _, f := range faults {
 			one, err := f(ctx, w)
 			if err != nil {
@@ -103,7 +103,7 @@ func join(a, b string) string {
 
 // flush empties Redis whenever so much is sold: a Redis that holds something, which after a loss before is so when it was rebuilt.
 func flush(at ...float64) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		lost := int64(0)
 		for _, share := range at {
 			if err := w.sold(ctx, share); err != nil {
@@ -132,7 +132,7 @@ func flush(at ...float64) fault {
 
 // killRedis kills it and starts it empty.
 func killRedis(at ...float64) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		lost, unavailable := int64(0), w.unavailable.Load()
 		for _, share := range at {
 			if err := w.sold(ctx, share); err != nil {
@@ -157,7 +157,7 @@ func killRedis(at ...float64) fault {
 }
 
 // heldUnits waits until Redis holds units of the item: after a loss before, for the rebuild.
-func (w *world) heldUnits(ctx context.Context) (int64, error) {
+func (w *rig) heldUnits(ctx context.Context) (int64, error) {
 	for {
 		if held, err := w.client.HLen(ctx, key("held")).Result(); err == nil && held > 0 {
 			return held, nil
@@ -168,7 +168,7 @@ func (w *world) heldUnits(ctx context.Context) (int64, error) {
 	}
 }
 
-func (w *world) restartRedis(ctx context.Context) error {
+func (w *rig) restartRedis(ctx context.Context) error {
 	if err := w.redis.kill(); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (w *world) restartRedis(ctx context.Context) error {
 
 // oldSnapshot saves Redis early, kills it later, and starts it from what was saved.
 func oldSnapshot(saved, killed float64) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		if err := w.sold(ctx, saved); err != nil {
 			return "", err
 		}
@@ -216,7 +216,7 @@ func oldSnapshot(saved, killed float64) fault {
 
 // freezeRedis stops the process for a while: connections stay, nothing answers.
 func freezeRedis(at float64, long time.Duration) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		if err := w.sold(ctx, at); err != nil {
 			return "", err
 		}
@@ -261,7 +261,7 @@ func pings(ctx context.Context, addr string) bool {
 }
 
 // orderRows counts the orders in the database.
-func (w *world) orderRows(ctx context.Context) (n int, err error) {
+func (w *rig) orderRows(ctx context.Context) (n int, err error) {
 	states, err := w.states(ctx)
 	for _, count := range states {
 		n += count
@@ -271,7 +271,7 @@ func (w *world) orderRows(ctx context.Context) (n int, err error) {
 
 // pauseDatabase stops the process for a while.
 func pauseDatabase(at float64, long time.Duration) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		if err := w.sold(ctx, at); err != nil {
 			return "", err
 		}
@@ -301,7 +301,7 @@ func pauseDatabase(at float64, long time.Duration) fault {
 
 // killDatabase kills it and starts it with what it had committed.
 func killDatabase(at float64) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		if err := w.sold(ctx, at); err != nil {
 			return "", err
 		}
@@ -326,7 +326,7 @@ func killDatabase(at float64) fault {
 
 // killConsumers kills every process of consume each second. At least so many have to hold a batch when they die.
 func killConsumers(least int64) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		killed, lost := 0, w.host.Stats("consume").Lost
 		for pause(ctx, killEvery) {
 			killed += w.host.Signal("consume", syscall.SIGKILL)
@@ -342,7 +342,7 @@ func killConsumers(least int64) fault {
 
 // twiceAndOutOfOrder is how both queues deliver until the crowd ends.
 func twiceAndOutOfOrder(doubled, overtaken int64) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		w.orders.Twice(true)
 		w.orders.Shuffle(true)
 		w.closing.Twice(true)
@@ -361,7 +361,7 @@ func twiceAndOutOfOrder(doubled, overtaken int64) fault {
 
 // toxics slow all answers of Redis, database and queues, and cut connections again and again, until the crowd ends.
 func toxics(mean, jitter time.Duration, least int) fault {
-	return func(ctx context.Context, w *world) (string, error) {
+	return func(ctx context.Context, w *rig) (string, error) {
 		undisturbed := context.WithoutCancel(ctx)
 		for _, server := range proxied {
 			if err := w.proxies.latency(ctx, w.name, server, mean, jitter); err != nil {
@@ -392,7 +392,7 @@ func toxics(mean, jitter time.Duration, least int) fault {
 }
 
 // strike lets all faults of a drill strike at the same time, and gives what they say.
-func (d *drill) strike(ctx context.Context, w *world) (string, error) {
+func (d *drill) strike(ctx context.Context, w *rig) (string, error) {
 	said, errs := make([]string, len(d.faults)), make([]error, len(d.faults))
 	var all sync.WaitGroup
 	for i, f := range d.faults {

@@ -57,7 +57,7 @@ var limitedDrills = []drill{
 }
 
 // coldOpening ends what the tool's look has started, a moment before the first shopper.
-func coldOpening(ctx context.Context, w *world) (string, error) {
+func coldOpening(ctx context.Context, w *rig) (string, error) {
 	select {
 	case <-w.sums.looked:
 	case <-ctx.Done():
@@ -73,7 +73,7 @@ func coldOpening(ctx context.Context, w *world) (string, error) {
 	), nil
 }
 
-func (w *world) starts() (n int64) {
+func (w *rig) starts() (n int64) {
 	for _, function := range cold {
 		n += w.host.Stats(function).Started
 	}
@@ -81,7 +81,7 @@ func (w *world) starts() (n int64) {
 }
 
 // openingHolds: no init dies, and nobody hears 5xx but not_ready.
-func openingHolds(w *world) error {
+func openingHolds(w *rig) error {
 	var errs []error
 	if n := w.initErrors() - w.initsBefore; n > 0 {
 		errs = append(errs, fmt.Errorf("%d inits died", n))
@@ -97,7 +97,7 @@ func openingHolds(w *world) error {
 
 // slowRedis has Redis take 200 ms a call for a minute, and 2 s then, while an operator stops the sale. What goes wrong
 // keeps the rest from being tried no more than it would an operator, and all of it is told.
-func slowRedis(ctx context.Context, w *world) (string, error) {
+func slowRedis(ctx context.Context, w *rig) (string, error) {
 	if err := w.sold(ctx, 0.02); err != nil {
 		return "", err
 	}
@@ -128,7 +128,7 @@ func slowRedis(ctx context.Context, w *world) (string, error) {
 	pause(ctx, time.Until(began.Add(time.Minute)))
 
 	w.cache.Slow(2 * time.Second)
-	pause(ctx, settled)
+	pause(ctx, slowed)
 	slow := time.Now()
 	pause(ctx, 10*time.Second)
 	told(w.allUnavailable(slow))
@@ -141,7 +141,7 @@ func slowRedis(ctx context.Context, w *world) (string, error) {
 	}
 	told(said, err)
 	told(w.acknowledged(ctx, "stop --hard at 2 s", "stop", "--hard", "--yes"))
-	pause(ctx, settled) // what got through before
+	pause(ctx, slowed) // what got through before
 	shut := time.Now()
 	pause(ctx, 3*time.Second)
 	if n := len(w.sums.boughtSince(shut)); n > 0 {
@@ -159,7 +159,7 @@ func slowRedis(ctx context.Context, w *world) (string, error) {
 
 // allUnavailable says whether all purchases since then heard 503 with Retry-After within buyLimit, by a function that
 // could not reach Redis: a gateway that found no function says it, too, and tells nothing of the function.
-func (w *world) allUnavailable(since time.Time) (string, error) {
+func (w *rig) allUnavailable(since time.Time) (string, error) {
 	good, slowest, bad := 0, time.Duration(0), map[string]int{}
 	for _, a := range w.sums.boughtSince(since) {
 		slowest = max(slowest, a.Took)
@@ -182,7 +182,7 @@ func (w *world) allUnavailable(since time.Time) (string, error) {
 }
 
 // payDay lets the crowd be.
-func payDay(ctx context.Context, w *world) (string, error) {
+func payDay(ctx context.Context, w *rig) (string, error) {
 	<-ctx.Done()
 	w.sums.mu.Lock()
 	defer w.sums.mu.Unlock()
@@ -201,7 +201,7 @@ func payDay(ctx context.Context, w *world) (string, error) {
 const fewest = 50
 
 // allNotified: each notification was answered 200 in time.
-func allNotified(w *world) error {
+func allNotified(w *rig) error {
 	w.sums.mu.Lock()
 	defer w.sums.mu.Unlock()
 	bad := map[string]int{}
@@ -227,7 +227,7 @@ func allNotified(w *world) error {
 }
 
 // garbage is one client without a token that asks as fast as it can for a while. It is measured only.
-func garbage(ctx context.Context, w *world) (string, error) {
+func garbage(ctx context.Context, w *rig) (string, error) {
 	const connections, long = 16, 40 * time.Second
 	if err := w.sold(ctx, 0.01); err != nil {
 		return "", err

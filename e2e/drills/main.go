@@ -142,7 +142,7 @@ func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 		d := &chosen[i]
 		r := &result{name: d.name, began: time.Now()}
 		results = append(results, r)
-		w, err := newWorld(ctx, s, d)
+		w, err := newRig(ctx, s, d)
 		if err != nil {
 			r.fail(err)
 			continue
@@ -164,7 +164,7 @@ func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 		if d.account != nil {
 			later.Wait() // times are judged: nothing else may run beside
 		} else {
-			w.calm(gone)
+			w.waitQuiet(gone)
 		}
 	}
 	later.Wait()
@@ -172,7 +172,7 @@ func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 }
 
 // calm waits until a crowd is, or is gone.
-func (w *world) calm(gone <-chan struct{}) {
+func (w *rig) waitQuiet(gone <-chan struct{}) {
 	for buys, struck := int64(0), false; ; {
 		select {
 		case <-gone:
@@ -188,7 +188,7 @@ func (w *world) calm(gone <-chan struct{}) {
 }
 
 // crowd lets the shoppers come, and the faults strike until the last of them is gone.
-func (s *shared) crowd(ctx context.Context, d *drill, w *world, r *result) {
+func (s *shared) crowd(ctx context.Context, d *drill, w *rig, r *result) {
 	buying, over := context.WithCancel(ctx)
 	defer over()
 	done := make(chan struct{})

@@ -45,7 +45,7 @@ func (r *result) outcome() string {
 }
 
 // audit runs `seckill audit` on what the drill has left.
-func (s *shared) audit(ctx context.Context, w *world, r *result) {
+func (s *shared) audit(ctx context.Context, w *rig, r *result) {
 	path := filepath.Join(w.dir, "audit.json")
 	err := s.tool(ctx, path, filepath.Join(w.dir, "audit.log"), "audit", "--item", item, "--dynamodb", w.dynamo.addr, "--prefix", w.prefix(), "--redis", w.redis.addr,
 		"--journal", w.journal(), "--json")
@@ -58,12 +58,12 @@ func (s *shared) audit(ctx context.Context, w *world, r *result) {
 		r.fail(fmt.Errorf("seckill audit: %w", errors.Join(err, unread)))
 		return
 	}
-	if len(r.audit.Judgements) == 0 {
+	if len(r.audit.Results) == 0 {
 		r.fail(errors.New("seckill audit judged nothing"))
 	}
 	broken := false
-	for i := range r.audit.Judgements {
-		switch j := &r.audit.Judgements[i]; j.Verdict {
+	for i := range r.audit.Results {
+		switch j := &r.audit.Results[i]; j.Verdict {
 		case audit.Broken:
 			broken = true
 			r.fail(fmt.Errorf("%s %s is broken, %d times: %v", j.ID, j.Name, j.Count, j.Findings[:min(len(j.Findings), 3)]))
@@ -79,12 +79,12 @@ func (s *shared) audit(ctx context.Context, w *world, r *result) {
 // verdict is the audit in a few words.
 func (r *result) verdict() string {
 	holds := 0
-	for i := range r.audit.Judgements {
-		if r.audit.Judgements[i].Verdict == audit.Holds {
+	for i := range r.audit.Results {
+		if r.audit.Results[i].Verdict == audit.Holds {
 			holds++
 		}
 	}
-	return fmt.Sprintf("%d of %d hold", holds, len(r.audit.Judgements))
+	return fmt.Sprintf("%d of %d hold", holds, len(r.audit.Results))
 }
 
 // table is the end of the drills.

@@ -40,7 +40,7 @@ type result struct {
 }
 
 // load runs `seckill load` until its last shopper is gone.
-func (s *shared) load(ctx context.Context, d *drill, w *world, r *result) error {
+func (s *shared) load(ctx context.Context, d *drill, w *rig, r *result) error {
 	ctx, cancel := context.WithTimeout(ctx, crowdLimit+toolLimit)
 	defer cancel()
 	report := filepath.Join(w.dir, "load.json")

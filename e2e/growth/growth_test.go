@@ -32,7 +32,7 @@ var sizes = flag.String("sizes", "1000,10000", "stocks to measure, with commas")
 const address = "浙江省杭州市西湖区文三路 1 号 张三 13800000000"
 
 // world is one item on a real Redis and an embedded ledger.
-type world struct {
+type growingSale struct {
 	t      *testing.T
 	server *redistest.Server
 	stock  *redisstock.Stock
@@ -47,8 +47,8 @@ type world struct {
 	item   seckill.Item
 }
 
-func newWorld(t *testing.T, stock int) *world {
-	w := &world{t: t, server: redistest.Start(t), clock: memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)), items: memory.NewItems(), ids: system.NewIDs(nil), meter: local.NewMeter()}
+func newGrowingSale(t *testing.T, stock int) *growingSale {
+	w := &growingSale{t: t, server: redistest.Start(t), clock: memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)), items: memory.NewItems(), ids: system.NewIDs(nil), meter: local.NewMeter()}
 	r, err := redisconn.New(redisconn.Options{Addrs: []string{w.server.Addr}})
 	w.must(err)
 	t.Cleanup(func() { _ = r.Close() })
@@ -64,7 +64,7 @@ func newWorld(t *testing.T, stock int) *world {
 	return w
 }
 
-func (w *world) must(err error) {
+func (w *growingSale) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -72,7 +72,7 @@ func (w *world) must(err error) {
 }
 
 // timed says how long a step takes.
-func (w *world) timed(step func(context.Context) error) time.Duration {
+func (w *growingSale) timed(step func(context.Context) error) time.Duration {
 	w.t.Helper()
 	begin := time.Now()
 	w.must(step(w.t.Context()))
@@ -80,7 +80,7 @@ func (w *world) timed(step func(context.Context) error) time.Duration {
 }
 
 // used is what Redis has allocated for data, in bytes.
-func (w *world) used() int {
+func (w *growingSale) used() int {
 	w.t.Helper()
 	info, _ := w.server.Do(w.t, "INFO", "memory").(string)
 	for line := range strings.Lines(info) {
@@ -95,7 +95,7 @@ func (w *world) used() int {
 }
 
 // slowest is the longest that one command has blocked the server since the last call, by its own slow log.
-func (w *world) slowest() (longest time.Duration) {
+func (w *growingSale) slowest() (longest time.Duration) {
 	w.t.Helper()
 	log, _ := w.server.Do(w.t, "SLOWLOG", "GET", -1).([]any)
 	for _, e := range log {
@@ -108,7 +108,7 @@ func (w *world) slowest() (longest time.Duration) {
 }
 
 // sell reserves and places every unit, one for each shopper.
-func (w *world) sell() []seckill.Reservation {
+func (w *growingSale) sell() []seckill.Reservation {
 	ctx := w.t.Context()
 	out := make([]seckill.Reservation, w.item.Stock)
 	for i := range out {
@@ -124,7 +124,7 @@ func (w *world) sell() []seckill.Reservation {
 	return out
 }
 
-func (w *world) place(r *seckill.Reservation) {
+func (w *growingSale) place(r *seckill.Reservation) {
 	now := w.clock.Now()
 	w.must(w.ledger.Place(w.t.Context(), seckill.Order{ID: r.Order, Item: r.Item, User: r.User, Count: r.Count, Units: r.Units, Address: r.Address, Buckets: w.item.Buckets,
 		Amount: w.item.Price, Title: w.item.Commodity.Title, Created: r.Created, Placed: now, PayBy: now.Add(15 * time.Minute)}, w.item.Limit))
@@ -146,7 +146,7 @@ func TestGrowth(t *testing.T) {
 }
 
 func measure(t *testing.T, n int, table io.Writer) {
-	w := newWorld(t, n)
+	w := newGrowingSale(t, n)
 	w.server.Do(t, "CONFIG", "SET", "slowlog-log-slower-than", 1000, "slowlog-max-len", 100_000)
 	staged := w.timed(w.stage.Run)
 	whole, _ := w.server.Do(t, "MEMORY", "USAGE", "{"+w.item.ID+"}:item").(int64)
@@ -156,7 +156,7 @@ func measure(t *testing.T, n int, table io.Writer) {
 	awaiting := w.used()
 	for i := range reservations {
 		w.place(&reservations[i])
-		w.must(w.stock.Settle(t.Context(), w.item.ID, reservations[i].Order, reservations[i].User, reservations[i].Units))
+		w.must(w.stock.Confirm(t.Context(), w.item.ID, reservations[i].Order, reservations[i].User, reservations[i].Units))
 	}
 	held := w.used()
 	w.slowest()
@@ -183,11 +183,11 @@ func measure(t *testing.T, n int, table io.Writer) {
 		return bytes / n
 	}
 	fmt.Fprintf(table, "| %d | %.1f | %d | %d | %d | %d | %.2f | %.2f | %.1f |\n", n, staged.Seconds()*1e3, whole, per("a queued order", awaiting-unsold, plan.BytesAwaiting),
-		per("a placed order", held-unsold, plan.BytesSettled), per("a returned unit", returned-unsold, plan.BytesReturned), drift.Seconds(), rebuild.Seconds(), longest.Seconds()*1e3)
+		per("a placed order", held-unsold, plan.BytesConfirmed), per("a returned unit", returned-unsold, plan.BytesReturned), drift.Seconds(), rebuild.Seconds(), longest.Seconds()*1e3)
 }
 
 // agrees fails the test when a unit is not held as it was sold, something had to be corrected, or other than so many rebuilds were made.
-func (w *world) agrees(rebuilds int) {
+func (w *growingSale) agrees(rebuilds int) {
 	w.t.Helper()
 	l, err := w.stock.Level(w.t.Context(), w.item.ID)
 	w.must(err)

@@ -24,7 +24,7 @@ const mostBlocked = 100 * time.Millisecond
 // long the longest of those took. Removal and the two scripts of a build that drop keys are timed by the server's own slow log, too. DEL is what they
 // did before.
 func TestRemovalStallsNobody(t *testing.T) {
-	w := newWorld(t, 1)
+	w := newGrowingSale(t, 1)
 	w.server.Do(t, "CONFIG", "SET", "slowlog-log-slower-than", 100, "slowlog-max-len", 100_000)
 	w.server.Do(t, "CONFIG", "SET", "save", "") // a snapshot beside would be timed as well
 	w.must(w.stage.Run(t.Context()))            // the other item, 1001
@@ -75,7 +75,7 @@ func TestRemovalStallsNobody(t *testing.T) {
 }
 
 // fill makes a key with -fields fields: a sorted set, or a hash. {1002}:item and {1002}:new stay small, as they are.
-func fill(t *testing.T, w *world, r redisstock.Runner, key string) {
+func fill(t *testing.T, w *growingSale, r redisstock.Runner, key string) {
 	const script = `for n = tonumber(ARGV[1]), tonumber(ARGV[2]) do
   if ARGV[3] == 'zset' then redis.call('ZADD', KEYS[1], n, 'oabcdefghijklmnopqrstuvwxyz' .. n)
   else redis.call('HSET', KEYS[1], 'oabcdefghijklmnopqrstuvwxyz' .. n, 's|1|' .. n .. '||||' .. n .. '|abcdefghijklmnop|') end
@@ -99,7 +99,7 @@ end return 'ok'`
 }
 
 // slowestBeside runs a step while four callers read another item's level all the time, and gives the longest of their calls.
-func slowestBeside(t *testing.T, w *world, step func(context.Context) error) time.Duration {
+func slowestBeside(t *testing.T, w *growingSale, step func(context.Context) error) time.Duration {
 	t.Helper()
 	var wg sync.WaitGroup
 	done, longest := make(chan struct{}), make([]time.Duration, 4)

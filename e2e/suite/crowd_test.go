@@ -100,7 +100,7 @@ func payer(acked func(), paid func()) func(context.Context, *shopper) (bool, err
 		default:
 			return false, fmt.Errorf("buy: %v", a)
 		}
-		state, err := p.settle(ctx)
+		state, err := p.finish(ctx)
 		if err == nil && state == seckill.Paid {
 			paid()
 			return true, nil
@@ -112,8 +112,8 @@ func payer(acked func(), paid func()) func(context.Context, *shopper) (bool, err
 	}
 }
 
-// settle pays the shopper's order when it is placed, and gives the state that it comes to.
-func (p *shopper) settle(ctx context.Context) (seckill.State, error) {
+// finish pays the shopper's order when it is placed, and gives the state that it comes to.
+func (p *shopper) finish(ctx context.Context) (seckill.State, error) {
 	for ; ctx.Err() == nil; pause(ctx, pollEvery) {
 		a, err := p.status(ctx)
 		if err != nil {

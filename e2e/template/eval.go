@@ -9,7 +9,7 @@ import (
 
 // world is a deploy's parameters, with which intrinsic functions have values. What a resource is given by AWS is played: a queue's Ref
 // is a URL, everything else its own name.
-type world struct {
+type stackValues struct {
 	t      *template
 	params map[string]string
 }
@@ -18,8 +18,8 @@ type world struct {
 type nothing struct{}
 
 // deploy is the world of these parameters; the others have their defaults.
-func (t *template) deploy(params map[string]string) *world {
-	w := &world{t, map[string]string{"AWS::StackName": "shop", "AWS::Region": "eu-west-1", "AWS::AccountId": "111122223333", "AWS::Partition": "aws",
+func (t *template) deploy(params map[string]string) *stackValues {
+	w := &stackValues{t, map[string]string{"AWS::StackName": "shop", "AWS::Region": "eu-west-1", "AWS::AccountId": "111122223333", "AWS::Partition": "aws",
 		"AWS::URLSuffix": "amazonaws.com"}}
 	all, _ := t.tree["Parameters"].(map[string]any)
 	for name, p := range all {
@@ -32,7 +32,7 @@ func (t *template) deploy(params map[string]string) *world {
 }
 
 // refusals says why CloudFormation would refuse the parameters, in the template's own sentences.
-func (w *world) refusals() (out []string, err error) {
+func (w *stackValues) refusals() (out []string, err error) {
 	all, _ := w.t.tree["Parameters"].(map[string]any)
 	for name, p := range all {
 		v := w.params[name]
@@ -73,7 +73,7 @@ func (t *template) matches(pattern, v string) bool {
 	return t.patterns[pattern].MatchString(v)
 }
 
-func (w *world) boolean(v any) (bool, error) {
+func (w *stackValues) boolean(v any) (bool, error) {
 	got, err := w.eval(v)
 	b, ok := got.(bool)
 	if err == nil && !ok {
@@ -83,7 +83,7 @@ func (w *world) boolean(v any) (bool, error) {
 }
 
 // eval gives the value of v: a string, a boolean, a list, a map, nothing.
-func (w *world) eval(v any) (any, error) {
+func (w *stackValues) eval(v any) (any, error) {
 	m, isMap := v.(map[string]any)
 	if !isMap || len(m) != 1 {
 		return v, nil
@@ -117,7 +117,7 @@ func (w *world) eval(v any) (any, error) {
 	return v, nil
 }
 
-func (w *world) find(path []any) (any, error) {
+func (w *stackValues) find(path []any) (any, error) {
 	var keys []string
 	for _, p := range path {
 		v, err := w.eval(p)
@@ -133,7 +133,7 @@ func (w *world) find(path []any) (any, error) {
 	return v, nil
 }
 
-func (w *world) logic(name string, args []any) (any, error) {
+func (w *stackValues) logic(name string, args []any) (any, error) {
 	var values []any
 	for _, a := range args {
 		v, err := w.eval(a)
@@ -154,7 +154,7 @@ func (w *world) logic(name string, args []any) (any, error) {
 	}
 }
 
-func (w *world) condition(name string) (bool, error) {
+func (w *stackValues) condition(name string) (bool, error) {
 	c := at(w.t.tree, "Conditions", name)
 	if c == nil {
 		return false, fmt.Errorf("no condition %s", name)
@@ -162,7 +162,7 @@ func (w *world) condition(name string) (bool, error) {
 	return w.boolean(c)
 }
 
-func (w *world) ref(name string) (any, error) {
+func (w *stackValues) ref(name string) (any, error) {
 	if name == "AWS::NoValue" {
 		return nothing{}, nil
 	}
@@ -184,7 +184,7 @@ func (w *world) ref(name string) (any, error) {
 
 var placeholder = regexp.MustCompile(`\$\{[^}]+\}`)
 
-func (w *world) sub(arg any) (any, error) {
+func (w *stackValues) sub(arg any) (any, error) {
 	text, own := arg, map[string]any{}
 	if l, ok := arg.([]any); ok {
 		text = l[0]

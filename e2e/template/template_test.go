@@ -308,7 +308,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-func environ(w *world, f *resource) (map[string]string, error) {
+func environ(w *stackValues, f *resource) (map[string]string, error) {
 	out := map[string]string{}
 	for name, v := range w.t.environment(f) {
 		value, err := w.eval(v)

@@ -107,10 +107,10 @@ func wires(t *testing.T) map[string][]right {
 			func(ctx context.Context) error { return l.BeginClosing(ctx, o, seckill.Expired, now, "c") },
 			func(ctx context.Context) error { return l.BeginClosing(ctx, o, seckill.Cancelled, now, "c") }},
 		"Ledger.GiveBack": {func(ctx context.Context) error { return l.GiveBack(ctx, o, now, "c") }},
-		"Ledger.Settle": { // money that moves the order, and money that comes to one that is past it
-			func(ctx context.Context) error { return l.Settle(ctx, pay, seckill.Closing, seckill.Paid) },
-			func(ctx context.Context) error { return l.Settle(ctx, pay, seckill.Expired, seckill.Expired) }},
-		"Ledger.Postpone": {func(ctx context.Context) error { return l.Postpone(ctx, "o1", now) }},
+		"Ledger.RecordPayment": { // money that moves the order, and money that comes to one that is past it
+			func(ctx context.Context) error { return l.RecordPayment(ctx, pay, seckill.Closing, seckill.Paid) },
+			func(ctx context.Context) error { return l.RecordPayment(ctx, pay, seckill.Expired, seckill.Expired) }},
+		"Ledger.Postpone": {func(ctx context.Context) error { return l.Reschedule(ctx, "o1", now) }},
 		"Ledger.Quota":    {func(ctx context.Context) error { _, err := l.Quota(ctx, "u", "1"); return err }},
 		"Ledger.Quotas":   {func(ctx context.Context) error { _, err := l.Quotas(ctx, "1", []string{"u"}); return err }},
 		"Ledger.Units":    {func(ctx context.Context) error { _, err := l.Units(ctx, "1", 1); return err }},
@@ -132,11 +132,11 @@ func wires(t *testing.T) map[string][]right {
 				return l.Refunded(ctx, pay, "", seckill.RefundOwed, seckill.Refunded, now, "c")
 			}},
 		"Ledger.EraseAddress": {func(ctx context.Context) error { return l.EraseAddress(ctx, "o1", seckill.Paid, now) }},
-		"Ledger.Hasten":       {func(ctx context.Context) error { return l.Hasten(ctx, "o1", now, "c") }},
+		"Ledger.Hasten":       {func(ctx context.Context) error { return l.RescheduleNow(ctx, "o1", now, "c") }},
 		"Ledger.KeepNotice": {func(ctx context.Context) error {
-			return l.KeepNotice(ctx, seckill.KeptNotice{Order: "o1", ID: "n", At: now})
+			return l.KeepNotification(ctx, seckill.KeptNotification{Order: "o1", ID: "n", At: now})
 		}},
-		"Ledger.Notices": {func(ctx context.Context) error { _, err := l.Notices(ctx, "o1"); return err }},
+		"Ledger.Notices": {func(ctx context.Context) error { _, err := l.Notifications(ctx, "o1"); return err }},
 		"Ledger.KeepReconciliation": {func(ctx context.Context) error {
 			return l.KeepReconciliation(ctx, seckill.Reconciliation{Day: seckill.Day(now), At: now})
 		}},

@@ -13,7 +13,7 @@ import (
 
 func main() {
 	boot.Run("notify", func(s config.Notify, b *boot.Boot) apigw.Handler {
-		ledger := b.Books()
+		ledger := b.LedgerOnly()
 		flow := notify.New(notify.Deps{Verifier: b.Verifier(s.Verifier), Ledger: ledger, Clock: b.Clock, Meter: b.Meter,
 			Keep: time.Duration(s.KeepDays) * 24 * time.Hour})
 		return apigw.HTTP(httpapi.NewNotify(flow, b.Options(httpapi.Options{}, nil)))

@@ -16,10 +16,10 @@ import (
 
 func main() {
 	boot.Run("reconcile", func(s config.Reconcile, b *boot.Boot) apigw.Handler {
-		ledger := b.Books()
+		ledger := b.LedgerOnly()
 		provider := b.Payments(s.Alipay)
 		flow := reconcile.New(reconcile.Deps{Ledger: ledger, Bills: provider, Clock: b.Clock, Meter: b.Meter})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(b.CountDays(provider, flow.Run)), operator.NewBillDesk(flow).Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(b.CountDays(provider, flow.Run)), operator.NewBillHandler(flow).Handler(audit))
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 func main() {
 	boot.Run("refund", func(s config.Refund, b *boot.Boot) apigw.Handler {
-		ledger := b.Books()
+		ledger := b.LedgerOnly()
 		provider := b.Payments(s.Alipay)
 		flow := refund.New(refund.Deps{
 			Ledger:  ledger,
@@ -24,6 +24,6 @@ func main() {
 			Clock:  b.Clock, Meter: b.Meter,
 		})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep), operator.NewMoneyDesk(flow).Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep), operator.NewPaymentHandler(flow).Handler(audit))
 	})
 }

@@ -27,7 +27,7 @@ func main() {
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
 		})
 		addresses := erase.New(erase.Deps{Stock: stock, Ledger: ledger, Items: items, Clock: b.Clock, Meter: b.Meter, Keep: s.Addresses.Keep()})
-		users := operator.NewUserDesk(addresses)
+		users := operator.NewUserHandler(addresses)
 		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
 		return apigw.ScheduleOr(apigw.Schedule(minute), users.Handler(audit))

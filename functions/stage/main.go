@@ -17,7 +17,7 @@ func main() {
 	boot.Run("stage", func(s config.Stage, b *boot.Boot) apigw.Handler {
 		stock, servers := b.StockAndServers(s.Redis)
 		flow := stage.New(stage.Deps{Stock: stock, Items: b.Items(), Clock: b.Clock, IDs: b.IDs})
-		desk := operator.NewDesk(flow)
+		desk := operator.NewItemHandler(flow)
 		desk.Look = servers
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
 		return apigw.ScheduleOr(apigw.Schedule(flow.Run), desk.Handler(audit))

@@ -75,16 +75,16 @@ var unjudged = []string{"I10"}
 
 // Broken names what of the guarantees does not hold that do at every moment.
 func Broken(s *local.System) []string {
-	return audited(s, func(j *audit.Judgement) bool { return j.ID[0] == 'I' && !slices.Contains(unjudged, j.ID) })
+	return audited(s, func(j *audit.GuaranteeResult) bool { return j.ID[0] == 'I' && !slices.Contains(unjudged, j.ID) })
 }
 
 // Unconverged names what of L2 and L3 does not hold: what is to be true once nothing is at work any more.
 func Unconverged(s *local.System) []string {
-	return audited(s, func(j *audit.Judgement) bool { return j.ID == "L2" || j.ID == "L3" })
+	return audited(s, func(j *audit.GuaranteeResult) bool { return j.ID == "L2" || j.ID == "L3" })
 }
 
 // audited audits every item, and tells what is broken of the chosen judgements.
-func audited(s *local.System, chosen func(*audit.Judgement) bool) (bad []string) {
+func audited(s *local.System, chosen func(*audit.GuaranteeResult) bool) (bad []string) {
 	ctx := context.Background()
 	list, err := s.Items.List(ctx, time.Time{})
 	if _, err := seckill.SplitUnreadable(err); err != nil {
@@ -97,8 +97,8 @@ func audited(s *local.System, chosen func(*audit.Judgement) bool) (bad []string)
 			bad = append(bad, fmt.Sprintf("item %s cannot be audited: %v", it.ID, err))
 			continue
 		}
-		for j := range report.Judgements {
-			if g := &report.Judgements[j]; g.Verdict == audit.Broken && chosen(g) {
+		for j := range report.Results {
+			if g := &report.Results[j]; g.Verdict == audit.Broken && chosen(g) {
 				bad = append(bad, told(it, g)...)
 			}
 		}
@@ -123,7 +123,7 @@ func books(s *local.System, it *seckill.Item) audit.SourceFunc {
 
 // told puts a judgement into words. That the stock still has an item long after its end is no finding here: tests move the clock by days, and
 // stage has had no minute of its own since.
-func told(it *seckill.Item, g *audit.Judgement) (bad []string) {
+func told(it *seckill.Item, g *audit.GuaranteeResult) (bad []string) {
 	for _, f := range g.Findings {
 		if f.Row != "{"+it.ID+"}:item" {
 			bad = append(bad, fmt.Sprintf("item %s: %s %s: %s %s", it.ID, g.ID, g.Name, f.Row, f.What))

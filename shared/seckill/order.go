@@ -137,9 +137,9 @@ type Ledger interface {
 	// GiveBack moves the order from closing to o.CloseTo, removes its unit rows (each must be this order's), lowers the
 	// quota and puts a return row, all or nothing. ErrStateChanged.
 	GiveBack(ctx context.Context, o Order, at time.Time, cause string) error
-	// Settle records a trade's money once and moves the order from one state to another, or, when it stays (the same), notes the trade in its history, all
+	// RecordPayment records a trade's money once and moves the order from one state to another, or, when it stays (the same), notes the trade in its history, all
 	// or nothing. ErrPaymentExists before anything else; ErrStateChanged when the order is not in from.
-	Settle(ctx context.Context, p Payment, from, to State) error
+	RecordPayment(ctx context.Context, p Payment, from, to State) error
 	// OweRefund begins the refund of a paid order, as read: order and payment, which is the captured one, become refund_due. restock: its units are
 	// given back as GiveBack does; else it keeps them, and nobody gets them. ErrStateChanged.
 	OweRefund(ctx context.Context, o Order, p Payment, restock bool, at time.Time, cause string) error
@@ -153,14 +153,14 @@ type Ledger interface {
 	// RetryRefund makes a payment that is still refund_due due at once, refused or not, and says in the history of its order, which is in state, who
 	// wanted it. ErrStateChanged.
 	RetryRefund(ctx context.Context, p Payment, state State, at time.Time, cause string) error
-	// Postpone makes an order that is still in closing due again at a later time. ErrStateChanged.
-	Postpone(ctx context.Context, id string, due time.Time) error
-	// Hasten makes an order that is still in closing due at once, and says in its history who wanted it. ErrStateChanged.
-	Hasten(ctx context.Context, id string, at time.Time, cause string) error
+	// Reschedule makes an order that is still in closing due again at a later time. ErrStateChanged.
+	Reschedule(ctx context.Context, id string, due time.Time) error
+	// RescheduleNow makes an order that is still in closing due at once, and says in its history who wanted it. ErrStateChanged.
+	RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error
 	// EraseAddress forgets where to an order that is in this state was to be sent, and changes nothing else. ErrStateChanged.
 	EraseAddress(ctx context.Context, id string, state State, at time.Time) error
 	// KeepNotice keeps a notify, of which another with its order and id is not kept yet.
-	KeepNotice(ctx context.Context, n KeptNotice) error
+	KeepNotification(ctx context.Context, n KeptNotification) error
 	// KeepReconciliation keeps what came of a reconciliation beside those of the same day before it.
 	KeepReconciliation(ctx context.Context, r Reconciliation) error
 	// Quota reads what a user has of an item; zero when nothing.
@@ -172,7 +172,7 @@ type Ledger interface {
 	// Payments reads an order's trades.
 	Payments(ctx context.Context, order string) ([]Payment, error)
 	// Notices reads the notifies that were kept of an order, by their ids.
-	Notices(ctx context.Context, order string) ([]KeptNotice, error)
+	Notifications(ctx context.Context, order string) ([]KeptNotification, error)
 	// Reconciliations reads what came of a day's reconciliations, the oldest first.
 	Reconciliations(ctx context.Context, day string) ([]Reconciliation, error)
 	// Returns pages through the return rows of a shard, at most limit a page. after is "" or an earlier page's Next.

@@ -28,7 +28,7 @@ type Trade struct {
 // CloseResult is the provider's answer to closing an order's trade.
 type CloseResult string
 
-// Answers of Payments.Close. Only the first two settle anything.
+// Answers of Payments.Close. Only the first two decide anything.
 const (
 	CloseDone    CloseResult = "closed"
 	CloseMissing CloseResult = "not_exist" // there is no trade
@@ -36,7 +36,7 @@ const (
 )
 
 // Notice is what an authentic notify says.
-type Notice struct {
+type Notification struct {
 	ID      string // the provider's id of this notify, the same each time it is sent; 1 to MaxNoticeID printable ASCII characters
 	Order   string
 	TradeNo string
@@ -48,7 +48,7 @@ type Notice struct {
 const MaxNoticeID = 128
 
 // KeptNotice is an authentic notify as it came, kept for whoever asks later what the provider said and when.
-type KeptNotice struct {
+type KeptNotification struct {
 	Order   string
 	ID      string // the provider's: a repetition is not kept again
 	TradeNo string
@@ -92,7 +92,7 @@ type Trades interface {
 type Verifier interface {
 	// Verify checks a notify's authenticity and reads it. CodeForged when the signature or its form is wrong; CodeNotOurs for another
 	// app or seller. No network.
-	Verify(form url.Values) (Notice, error)
+	Verify(form url.Values) (Notification, error)
 }
 
 // Refund is the money of one trade on its way back, all of it.

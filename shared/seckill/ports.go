@@ -9,8 +9,8 @@ type Clock interface {
 
 // Ticker is a Clock that can also tell how much time passes between two moments of its process by a count that nobody sets: Now may jump within
 // SkewBound when the machine's clock is set. The count may stand still while an instance is frozen, which Now does not.
-type Ticker interface {
-	Ticks() time.Duration // since some moment before
+type MonotonicClock interface {
+	Monotonic() time.Duration // since some moment before
 }
 
 // IDs mints what must be unique and unguessable. Flows use no other randomness.
@@ -31,7 +31,7 @@ const (
 	EventRedrawn       Event = "redrawn"
 	EventRejected      Event = "rejected"
 	EventParked        Event = "parked"
-	EventPaid          Event = "settled"
+	EventPaid          Event = "paid"
 	EventRefundDue     Event = "refunds_due"
 	EventRefunded      Event = "refunds_made"
 	EventRefundRefused Event = "refunds_refused"

@@ -164,7 +164,7 @@ type RedrawCode string
 // Answers of Stock.Redraw.
 const (
 	RedrawUnits   RedrawCode = "units"   // place Reservation: the whole request as stored, with as many units as it asks for
-	RedrawSettled RedrawCode = "settled" // settled meanwhile: the ledger's row decides
+	RedrawConfirmed RedrawCode = "confirmed" // confirmed meanwhile: the ledger's row decides
 	RedrawWait    RedrawCode = "wait"    // no unit left, not yet believed: come back later
 	RedrawNone    RedrawCode = "none"    // no unit left, and the lists were compared with the ledger since that was first seen
 )
@@ -223,10 +223,10 @@ type Stock interface {
 	// from an idempotency key; without it a repeat with the same count and address is recognised while the user's order is
 	// queued. resend is when repair first sends the message again. ErrNotInstalled.
 	Reserve(ctx context.Context, now time.Time, r Request, keyed bool, resend time.Duration) (ReserveResult, error)
-	// Settle records that the ledger has decided the order and which units it gives it (none when rejected): it is no longer
+	// Confirm records that the ledger has decided the order and which units it gives it (none when rejected): it is no longer
 	// awaited, and every number held for it beyond these becomes free. It only ever lowers what counts against the
 	// user. Repeating it changes nothing. ErrNotInstalled.
-	Settle(ctx context.Context, item, order, user string, units []int) error
+	Confirm(ctx context.Context, item, order, user string, units []int) error
 	// Redraw replaces a number that the ledger refused (c.Unit; 0 to top up a short reservation): the number becomes its
 	// owner's and another is drawn. A reservation that the stock has forgotten is taken up again from r. ErrNotInstalled.
 	Redraw(ctx context.Context, now time.Time, r Reservation, c Collision, resend time.Duration) (RedrawCode, Reservation, error)

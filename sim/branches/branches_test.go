@@ -60,7 +60,7 @@ func TestEveryBranch(t *testing.T) {
 	if !t.Run("histories", func(t *testing.T) { play(t, c) }) {
 		return
 	}
-	oddCalls(t, c)
+	unusualCalls(t, c)
 	if n := len(c.Branches()); n < 100 {
 		t.Errorf("%d conditions; the scripts have more than 100", n)
 	}
@@ -77,7 +77,7 @@ func TestEveryBranch(t *testing.T) {
 }
 
 // oddCalls is what neither the flows nor the other suites do.
-func oddCalls(t *testing.T, c *Counter) {
+func unusualCalls(t *testing.T, c *Counter) {
 	t.Helper()
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	it := seckill.Item{ID: "1001", Price: 8888, Start: now, End: now.Add(time.Hour), Stock: 5, Limit: 1, Buckets: 2, Version: 1}
@@ -99,7 +99,7 @@ func oddCalls(t *testing.T, c *Counter) {
 		},
 		// A number that is held for an order whose entry went.
 		func() (err error) { r, err = s.Reserve(ctx, now, request, true, time.Minute); return err },
-		func() error { return s.Settle(ctx, it.ID, request.Order, "7", r.Reservation.Units) },
+		func() error { return s.Confirm(ctx, it.ID, request.Order, "7", r.Reservation.Units) },
 		func() error { return s.Return(ctx, it.ID, request.Order, "7", nil) },
 		func() error {
 			_, err := s.Correct(ctx, it.ID, seckill.Correction{Unit: r.Reservation.Units[0], Holder: request.Order})

@@ -18,7 +18,7 @@ var Impossible = []Exception{
 	{"build_gaps.lua", "for n = tonumber(ARGV[3]), tonumber(ARGV[4])", 1, false, "the stock asks only for a range with a number in it"},
 	{"build_units.lua", "for i = 3, #ARGV, 3", 1, false, "the stock asks only when there are rows"},
 	{"due.lua", "r", 1, false, "who puts an order into awaiting writes its record in the same script, and the record stays while the order is awaited"},
-	{"due.lua", "r.state == 'q'", 1, false, "settle, which changes the state, takes the order out of awaiting"},
+	{"due.lua", "r.state == 'q'", 1, false, "confirm, which changes the state, takes the order out of awaiting"},
 	{"remove.lua", "for _, key in ipairs(KEYS)", 1, false, "the stock names ten keys"},
 	{"reserve.lua", "for o, c in string.gmatch(entries, '(%w+):(%d+)')", 1, false, "a user without entries has no field"},
 	{"users.lua", "for o in string.gmatch(page[2][i + 1], '(%w+):%d+')", 1, false, "a user without entries has no field"},

@@ -11,7 +11,7 @@ import (
 )
 
 // spot is a condition where it stands in the script's text.
-type spot struct {
+type site struct {
 	line int
 	text string
 }
@@ -25,7 +25,7 @@ const (
 )
 
 // mark rewrites a script so that it answers {trace, what it answered before}.
-func mark(name, source string) (string, []spot, error) {
+func mark(name, source string) (string, []site, error) {
 	if strings.Contains(source, "__") {
 		return "", nil, errors.New("uses names with __, which belong to the marks")
 	}
@@ -49,13 +49,13 @@ func mark(name, source string) (string, []spot, error) {
 // marker walks over a script and puts a mark around each condition. A mark gives its value unchanged, and exactly one value, as an and, an or or
 // a statement takes of it anyway.
 type marker struct {
-	spots []spot
+	spots []site
 	err   error
 }
 
 // note makes a new spot: its number.
 func (m *marker) note(line int, text string) int {
-	m.spots = append(m.spots, spot{line, text})
+	m.spots = append(m.spots, site{line, text})
 	return len(m.spots)
 }
 

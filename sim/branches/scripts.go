@@ -32,7 +32,7 @@ func scripts() ([]*redisstock.Script, error) {
 	s, ctx, at := redisstock.New(r), context.Background(), time.UnixMilli(0)
 	calls := []func() error{
 		func() error { _, err := s.Reserve(ctx, at, seckill.Request{}, true, 0); return err },
-		func() error { return s.Settle(ctx, "", "", "", nil) },
+		func() error { return s.Confirm(ctx, "", "", "", nil) },
 		func() error {
 			_, _, err := s.Redraw(ctx, at, seckill.Reservation{}, seckill.Collision{}, 0)
 			return err

@@ -13,9 +13,9 @@ const few = "a bound of memory, thousands of entries above what a world has"
 // unreachable is checked: an entry whose block is reached, or that no block has any more, makes the command fail.
 var unreachable = []exception{
 	{flows + "buy/buy.go", `return seckill.AsError(errors.New("the stock answered "`, "reserve.lua has no other answer"},
-	{flows + "capture/capture.go", `return fmt.Errorf("capture: order %s changed state %d times"`, "no way through the state table is so long"},
+	{flows + "internal/payment/payment.go", `return fmt.Errorf("payment: order %s changed state %d times"`, "no way through the state table is so long"},
 	{flows + "consume/consume.go", `return m, true, fmt.Errorf("consume: redraw answered %q"`, "redraw.lua has no other answer"},
-	{flows + "itemcache/itemcache.go", "if len(c.entries) >= maxEntries { clear", few},
+	{flows + "internal/itemcache/itemcache.go", "if len(c.entries) >= maxEntries { clear", few},
 	{flows + "shop/describe.go", "if f.describedSize+fresh.size() > maxDescribed { clear", few},
 	{flows + "shop/order.go", "if len(f.prepared) >= maxPrepared { clear", few},
 	{flows + "shop/order.go", "if errors.Is(err, seckill.ErrSignLater) { return", signs},

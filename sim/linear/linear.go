@@ -154,7 +154,7 @@ func Check(history []Op, opt Options) (Report, error) {
 			return r, c
 		}
 		r.Operations += p.plan(&opt)
-		switch v, shows := judge(p.slots, p.steps, opt.Steps); v {
+		switch v, shows := decide(p.slots, p.steps, opt.Steps); v {
 		case no:
 			return r, p.contradiction(shows, opt.Steps)
 		case undecided:

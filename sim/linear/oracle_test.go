@@ -23,7 +23,7 @@ type fate struct {
 	awaited   bool          // a purchase without an answer may yet make it
 }
 
-type world [orders]fate
+type fates [orders]fate
 
 // cast are the orders of the oracle's histories: one with a key; three without, of which each has another count or address than the others.
 var cast = [orders]struct {
@@ -41,8 +41,8 @@ func castOf(id string) int {
 }
 
 // later adds every world that may follow by itself.
-func later(ws map[world]bool) map[world]bool {
-	todo := make([]world, 0, len(ws))
+func later(ws map[fates]bool) map[fates]bool {
+	todo := make([]fates, 0, len(ws))
 	for w := range ws {
 		todo = append(todo, w)
 	}
@@ -82,14 +82,14 @@ type event struct {
 }
 
 // after gives the worlds in which an event may leave a world; none when it cannot happen there.
-func (e event) after(w world) []world {
+func (e event) after(w fates) []fates {
 	if e.op == nil {
 		for i := range w {
 			if w[i].state != "" {
 				w[i].forgotten = true
 			}
 		}
-		worlds := []world{w}
+		worlds := []fates{w}
 		for i := range w { // the stock may have kept some
 			if w[i].state == seckill.Queued {
 				for _, v := range worlds {
@@ -122,10 +122,10 @@ func (e event) after(w world) []world {
 	if !ok {
 		return nil
 	}
-	return []world{w}
+	return []fates{w}
 }
 
-func buysIn(w world, op *Op) (world, bool) {
+func buysIn(w fates, op *Op) (fates, bool) {
 	waits := func(except int, of body) bool { // an order with this body is queued, and the stock knows
 		for i, f := range w {
 			if i != except && cast[i].body == of && f.state == seckill.Queued && !f.hidden {
@@ -160,7 +160,7 @@ func buysIn(w world, op *Op) (world, bool) {
 }
 
 // explained tries every sequence of the events that their times allow.
-func explained(worlds map[world]bool, events []event) bool {
+func explained(worlds map[fates]bool, events []event) bool {
 	if len(events) == 0 {
 		return true
 	}
@@ -169,7 +169,7 @@ func explained(worlds map[world]bool, events []event) bool {
 		if slices.ContainsFunc(events, func(o event) bool { return o.back < e.call }) {
 			continue
 		}
-		next := map[world]bool{}
+		next := map[fates]bool{}
 		for w := range worlds {
 			for _, v := range e.after(w) {
 				next[v] = true
@@ -247,7 +247,7 @@ func TestVerdictIsBruteForces(t *testing.T) {
 		p.keys = []keyed{{key: "k", order: "a"}}
 		p.plan(&Options{Losses: losses})
 		want := no
-		if explained(map[world]bool{{}: true}, events) {
+		if explained(map[fates]bool{{}: true}, events) {
 			want = yes
 		}
 		got := search(p.slots, p.steps, DefaultSteps)
@@ -255,7 +255,7 @@ func TestVerdictIsBruteForces(t *testing.T) {
 		if got != want {
 			t.Fatalf("got verdict %d, brute force says %d, losses %v:\n%s", got, want, losses, lines(ops))
 		}
-		if v, _ := judge(p.slots, p.steps, DefaultSteps); v != want {
+		if v, _ := decide(p.slots, p.steps, DefaultSteps); v != want {
 			t.Fatalf("got verdict %d by the shortcuts, brute force says %d, losses %v:\n%s", v, want, losses, lines(ops))
 		}
 	})

@@ -22,8 +22,8 @@ const (
 // none, gives steps that show it.
 //
 // Nearly always the first order that suggests itself is allowed. Where it is not, a search may take for ever when dozens of answers overlap; but
-// an answer only ever forbids, so a few answers that contradict each other settle it, whatever the rest.
-func judge(slots []slot, steps []step, limit int) (verdict, []step) {
+// an answer only ever forbids, so a few answers that contradict each other suffice, whatever the rest.
+func decide(slots []slot, steps []step, limit int) (verdict, []step) {
 	if witnessed(slots, steps) {
 		return yes, nil
 	}

@@ -31,7 +31,7 @@ type made struct {
 	state       seckill.State
 	closeTo     seckill.State
 	units       []int // while placed
-	record      byte  // what the stock knows of it: 'q' queued, 's' settled, 0 nothing
+	record      byte  // what the stock knows of it: 'q' queued, 'c' confirmed, 0 nothing
 	charged     bool  // the stock counts it against the shopper
 	lost        bool  // no message and no record: it will never be placed
 }
@@ -279,7 +279,7 @@ func (s *shop) background() {
 		holds := o.state.Info().Holds || len(o.units) > 0
 		switch {
 		case o.record != 0 && holds:
-			o.record = 's'
+			o.record = 'c'
 		case o.record != 0: // the order is over, and so is what the stock remembers of it
 			o.record = 0
 		}

@@ -184,7 +184,7 @@ func (p *partition) countMost(key string) int {
 }
 
 // judged are the refusals that the truth about an item decides.
-func judged(c seckill.Code) bool {
+func decided(c seckill.Code) bool {
 	switch c {
 	case seckill.CodeSoldOut, seckill.CodeNotEnough, seckill.CodeStopped, seckill.CodeNotReady, seckill.CodeNotStarted, seckill.CodeEnded,
 		seckill.CodeLimitReached:

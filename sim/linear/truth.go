@@ -61,7 +61,7 @@ func (p *partition) refusals(opt *Options, r *Report) *Contradiction {
 	for i := range p.entries {
 		op := p.entries[i].op
 		code := op.Outcome.Code
-		if op.Kind != Buy || op.Outcome.Kind != Refused || !judged(code) {
+		if op.Kind != Buy || op.Outcome.Kind != Refused || !decided(code) {
 			continue
 		}
 		r.Refusals++

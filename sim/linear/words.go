@@ -46,7 +46,7 @@ func (p *partition) against(rule, why string, ops ...*Op) *Contradiction {
 // not, is taken for one without an answer, for what was asked has to stay. Either only allows more, so what is left still contradicts itself.
 func (p *partition) contradiction(steps []step, limit int) *Contradiction {
 	steps = slices.Clone(steps)
-	contradicts := func(some []step) bool { v, _ := judge(p.slots, some, limit); return v == no }
+	contradicts := func(some []step) bool { v, _ := decide(p.slots, some, limit); return v == no }
 	for i := len(steps) - 1; i >= 0; i-- {
 		old := steps[i]
 		switch old.do {

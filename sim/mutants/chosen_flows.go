@@ -3,7 +3,7 @@ package main
 const (
 	buyGo       = "shared/flow/buy/buy.go"
 	consumeGo   = "shared/flow/consume/consume.go"
-	captureGo   = "shared/flow/capture/capture.go"
+	paymentGo   = "shared/flow/internal/payment/payment.go"
 	expireGo    = "shared/flow/expire/expire.go"
 	repairGo    = "shared/flow/repair/repair.go"
 	driftGo     = "shared/flow/repair/drift.go"
@@ -15,7 +15,7 @@ const (
 	notifyGo    = "shared/flow/notify/notify.go"
 	eraseGo     = "shared/flow/erase/erase.go"
 	retentionGo = "shared/flow/erase/retention.go"
-	cacheGo     = "shared/flow/itemcache/itemcache.go"
+	cacheGo     = "shared/flow/internal/itemcache/itemcache.go"
 )
 
 // chosenFlows sabotage what the flows decide.
@@ -36,7 +36,7 @@ var chosenFlows = []choice{
 		`if err := f.Orders.Send(ctx, m, 0); err != nil {`, `if _ = f.Orders.Send(ctx, m, 0); err != nil {`},
 	{"unknown-send-undone", "buy treats an unknown send as failed and frees the reservation", buyGo,
 		`			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`,
-		`			_ = f.Stock.Settle(ctx, p.Item, res.Order, p.User, nil)
+		`			_ = f.Stock.Confirm(ctx, p.Item, res.Order, p.User, nil)
 			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`},
 	{"refusal-fresh-forever", "buy keeps in memory for ever what the stock said of an item", buyGo,
 		`case !ok || !itemcache.Fresh(r.at, now):`, `case !ok:`},
@@ -44,35 +44,35 @@ var chosenFlows = []choice{
 		`		err = f.order(ctx, d, m.Reservation)`,
 		`		_ = f.Orders.Delete(ctx, d)
 		err = f.order(ctx, d, m.Reservation)`},
-	{"ack-before-settle", "consume deletes the message before the stock knows what the ledger decided", consumeGo,
-		`			return f.settle(ctx, it, m.Order, m.User, o.Units)
+	{"ack-before-confirm", "consume deletes the message before the stock knows what the ledger decided", consumeGo,
+		`			return f.confirm(ctx, it, m.Order, m.User, o.Units)
 		case errors.Is(err, seckill.ErrOrderExists):`,
 		`			_ = f.Orders.Delete(ctx, d)
-			return f.settle(ctx, it, m.Order, m.User, o.Units)
+			return f.confirm(ctx, it, m.Order, m.User, o.Units)
 		case errors.Is(err, seckill.ErrOrderExists):`},
-	{"existing-row-is-duplicate", "consume takes an existing order row for a mere duplicate and settles nothing", consumeGo,
-		`	return f.settleOf(ctx, m, o.Units)
+	{"existing-row-is-duplicate", "consume takes an existing order row for a mere duplicate and confirms nothing", consumeGo,
+		`	return f.confirmOf(ctx, m, o.Units)
 }
 
-func (f *Flow) settleOf`,
+func (f *Flow) confirmOf`,
 		`	return nil
 }
 
-func (f *Flow) settleOf`},
-	{"existing-row-settled-empty", "consume frees all units of an order that was placed before", consumeGo,
-		`	return f.settleOf(ctx, m, o.Units)
+func (f *Flow) confirmOf`},
+	{"existing-row-confirmed-empty", "consume frees all units of an order that was placed before", consumeGo,
+		`	return f.confirmOf(ctx, m, o.Units)
 }
 
-func (f *Flow) settleOf`,
-		`	return f.settleOf(ctx, m, nil)
+func (f *Flow) confirmOf`,
+		`	return f.confirmOf(ctx, m, nil)
 }
 
-func (f *Flow) settleOf`},
+func (f *Flow) confirmOf`},
 	{"free-before-rejected", "a rejected reservation's units are freed before the row says rejected", consumeGo,
 		`	now := f.Clock.Now()
 	err := f.Ledger.Reject(`,
 		`	now := f.Clock.Now()
-	if err := f.settleOf(ctx, m, nil); err != nil {
+	if err := f.confirmOf(ctx, m, nil); err != nil {
 		return err
 	}
 	err := f.Ledger.Reject(`},
@@ -80,30 +80,30 @@ func (f *Flow) settleOf`},
 		`		return m, true, errLater
 `, `		return m, true, f.reject(ctx, m, seckill.CodeSoldOut)
 `},
-	{"settle-not-installed-acked", "consume takes \"not installed\" for an answer to settle", consumeGo,
+	{"confirm-not-installed-acked", "consume takes \"not installed\" for an answer to confirm", consumeGo,
 		`if errors.Is(err, seckill.ErrNotInstalled) && it.Retired(f.Clock.Now()) {`, `if errors.Is(err, seckill.ErrNotInstalled) {`},
 	{"place-on-old-item", "consume places on an item read at any time", consumeGo,
 		`if !f.items.Fresh(checked) {`, `if !f.items.Fresh(checked) && f.Hold < 0 {`},
 	{"stopped-placed", "consume places orders of a stopped item", consumeGo,
 		`if it.Stopped {`, `if it.Stopped && it.ID == "" {`},
-	{"placed-and-forgotten", "consume is done when the order is placed: no closing message, no settle", consumeGo,
+	{"placed-and-forgotten", "consume is done when the order is placed: no closing message, no confirm", consumeGo,
 		`			if err := f.sendClosing(ctx, &o, now); err != nil {
 				return err
 			}
-			return f.settle(ctx, it, m.Order, m.User, o.Units)`, `			return nil`},
-	{"late-money-kept", "money for an order that is not open is kept, not refunded", captureGo,
+			return f.confirm(ctx, it, m.Order, m.User, o.Units)`, `			return nil`},
+	{"late-money-kept", "money for an order that is not open is kept, not refunded", paymentGo,
 		`		to, state := o.State.OnMoney()`,
 		`		to, state := o.State.OnMoney()
 		state = seckill.Captured`},
-	{"second-trade-forgotten", "a second trade's money is not recorded when the order is paid", captureGo,
+	{"second-trade-forgotten", "a second trade's money is not recorded when the order is paid", paymentGo,
 		`		to, state := o.State.OnMoney()`,
 		`		to, state := o.State.OnMoney()
 		if o.State == seckill.Paid {
 			return nil
 		}`},
-	{"amount-ignored", "money of any amount pays an order", captureGo,
+	{"amount-ignored", "money of any amount pays an order", paymentGo,
 		`if err == nil && amount != o.Amount {`, `if amount < 0 {`},
-	{"moved-order-swallows-money", "money that meets an order on the move is taken for recorded", captureGo,
+	{"moved-order-swallows-money", "money that meets an order on the move is taken for recorded", paymentGo,
 		`		case !errors.Is(err, seckill.ErrStateChanged):
 			return err
 		}`,
@@ -129,7 +129,7 @@ func (f *Flow) settleOf`},
 			return f.unknown(err)
 		}
 		if t.State == seckill.TradePaid {
-			return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+			return f.payment.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
 		}
 		if t.State`,
 		`		t, err := f.Payments.Query(ctx, o.ID)
@@ -137,12 +137,12 @@ func (f *Flow) settleOf`},
 			return f.giveBack(ctx, o)
 		}
 		if t.State == seckill.TradePaid {
-			return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+			return f.payment.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
 		}
 		if t.State`},
 	{"no-query-after-close", "expire does not ask again after close: another trade may have been paid", expireGo,
 		`				if t.State == seckill.TradePaid {
-					return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+					return f.payment.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
 				}
 			case answer`,
 		`				_ = t

@@ -53,7 +53,7 @@ func TestTry(t *testing.T) {
 		{Number: 6, Name: "equal", Equivalent: "nobody sees it"},
 		{Number: 7, Name: "caught-later"},
 	}
-	all = append(all, Mutant{Number: 8, Name: "settled-redrawn"})
+	all = append(all, Mutant{Number: 8, Name: "confirmed-redrawn"})
 	tested := func(m *Mutant) outcome {
 		return outcome{Result: report.Result{Seeds: 1, Seed: 1, Check: "TestX", Detail: "TestX/a_case of " + m.Name}}
 	}
@@ -69,7 +69,7 @@ func TestTry(t *testing.T) {
 			t.Errorf("failures %q, want %q at place %d", got.failed, want, i)
 		}
 	}
-	for _, want := range []string{"no mutant: no violation in 9 seeds", "SURVIVED", "unit 7; has two rows", "a bug", " 8 seeds", "a_case of settled-redrawn"} {
+	for _, want := range []string{"no mutant: no violation in 9 seeds", "SURVIVED", "unit 7; has two rows", "a bug", " 8 seeds", "a_case of confirmed-redrawn"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)
 		}

@@ -82,7 +82,7 @@ func start[S Settings](step string, build func(S, *Boot) apigw.Handler) (apigw.H
 	}
 	b := &Boot{Clock: system.Clock{}, IDs: system.NewIDs(nil), base: s.Common(), aws: cfg}
 	b.Meter = telemetry.NewMeter(os.Stdout, b.Clock, b.base.Namespace, step)
-	b.Log = telemetry.Calm(telemetry.NewLog(os.Stdout, level), b.Clock)
+	b.Log = telemetry.RateLimited(telemetry.NewLog(os.Stdout, level), b.Clock)
 	b.aws.Logger = logging.LoggerFunc(func(_ logging.Classification, format string, v ...any) {
 		b.Log.Warn("aws client", "err", fmt.Sprintf(format, v...))
 	})

@@ -39,7 +39,7 @@ func (b *Boot) Ledger() (*ledger.Ledger, seckill.Items) {
 }
 
 // Books opens the ledger for a step that has nothing to do with items.
-func (b *Boot) Books() *ledger.Ledger { return ledger.New(b.rows()) }
+func (b *Boot) LedgerOnly() *ledger.Ledger { return ledger.New(b.rows()) }
 
 // Items opens the items table alone.
 func (b *Boot) Items() seckill.Items { return b.rows().Items() }
@@ -169,7 +169,7 @@ type verifier struct {
 }
 
 // Verify implements seckill.Verifier.
-func (v *verifier) Verify(form url.Values) (seckill.Notice, error) { return v.Load().Verify(form) }
+func (v *verifier) Verify(form url.Values) (seckill.Notification, error) { return v.Load().Verify(form) }
 
 // Provider is all that functions want of a payment provider.
 type Provider interface {
@@ -292,4 +292,4 @@ func (p *payments) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 }
 
 // Verify implements seckill.Payments.
-func (p *payments) Verify(form url.Values) (seckill.Notice, error) { return p.Load().Verify(form) }
+func (p *payments) Verify(form url.Values) (seckill.Notification, error) { return p.Load().Verify(form) }

@@ -21,7 +21,7 @@ import (
 // FuzzNotify: what is accepted is what one of the samples says, word for word, because nobody else can sign.
 func FuzzNotify(f *testing.F) {
 	c := sdkClient(f, nil)
-	signed := map[string]seckill.Notice{}
+	signed := map[string]seckill.Notification{}
 	for _, s := range samples[notifySample](f, "notifies.json", 28) {
 		f.Add(s.Body)
 		if s.Want.Code != "" {
@@ -40,7 +40,7 @@ func FuzzNotify(f *testing.F) {
 				f.Add(other.Encode())
 			}
 		}
-		signed[alipay.SignContent(form, "sign", "sign_type")] = seckill.Notice{ID: s.Want.ID, Order: s.Want.Order, TradeNo: s.Want.TradeNo,
+		signed[alipay.SignContent(form, "sign", "sign_type")] = seckill.Notification{ID: s.Want.ID, Order: s.Want.Order, TradeNo: s.Want.TradeNo,
 			Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -50,7 +50,7 @@ func FuzzNotify(f *testing.F) {
 		}
 		got, err := c.Verify(form)
 		if err != nil {
-			if got != (seckill.Notice{}) || !refused(err, seckill.CodeForged) && !refused(err, seckill.CodeNotOurs) {
+			if got != (seckill.Notification{}) || !refused(err, seckill.CodeForged) && !refused(err, seckill.CodeNotOurs) {
 				t.Errorf("Verify(%q): %+v, %v, want notify_forged or notify_not_ours", body, got, err)
 			}
 			return

@@ -101,12 +101,12 @@ func (v *Verifier) sameCert(sn string) error {
 // a signed value is one that Alipay does not write. CodeNotOurs: authentic, but of another app or seller, or about an
 // out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see. Any other error: it
 // cannot be judged now, as Alipay's certificate is not in time.
-func (v *Verifier) Verify(form url.Values) (seckill.Notice, error) {
+func (v *Verifier) Verify(form url.Values) (seckill.Notification, error) {
 	if err := v.inTime(); err != nil {
-		return seckill.Notice{}, err
+		return seckill.Notification{}, err
 	}
 	if err := v.authentic(form); err != nil {
-		return seckill.Notice{}, &seckill.Error{Code: seckill.CodeForged, Err: err}
+		return seckill.Notification{}, &seckill.Error{Code: seckill.CodeForged, Err: err}
 	}
 	order := form.Get("out_trade_no")
 	for _, f := range []struct {
@@ -118,7 +118,7 @@ func (v *Verifier) Verify(form url.Values) (seckill.Notice, error) {
 		{"out_trade_no", seckill.ValidOrderID(order)},
 	} {
 		if !f.ours {
-			return seckill.Notice{}, &seckill.Error{Code: seckill.CodeNotOurs,
+			return seckill.Notification{}, &seckill.Error{Code: seckill.CodeNotOurs,
 				Err: fmt.Errorf("alipay: notify with %s %.70q", f.name, form.Get(f.name))}
 		}
 	}
@@ -126,11 +126,11 @@ func (v *Verifier) Verify(form url.Values) (seckill.Notice, error) {
 	state, known := tradeStates[form.Get("trade_status")]
 	id := form.Get("notify_id")
 	if err != nil || !known || !validTradeNo(form.Get("trade_no")) || !validNoticeID(id) {
-		return seckill.Notice{}, &seckill.Error{Code: seckill.CodeForged,
+		return seckill.Notification{}, &seckill.Error{Code: seckill.CodeForged,
 			Err: fmt.Errorf("alipay: notify for %s with total_amount %.40q, trade_status %.40q, trade_no %.70q, notify_id %.140q", order,
 				form.Get("total_amount"), form.Get("trade_status"), form.Get("trade_no"), id)}
 	}
-	return seckill.Notice{ID: id, Order: order, TradeNo: form.Get("trade_no"), Amount: amount,
+	return seckill.Notification{ID: id, Order: order, TradeNo: form.Get("trade_no"), Amount: amount,
 		Paid: state == seckill.TradePaid}, nil
 }
 

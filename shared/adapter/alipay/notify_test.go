@@ -15,7 +15,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-var genuine = seckill.Notice{ID: "2026010100222200000000000000001", Order: orderID, TradeNo: "2026010122001000000000000001",
+var genuine = seckill.Notification{ID: "2026010100222200000000000000001", Order: orderID, TradeNo: "2026010122001000000000000001",
 	Amount: 88_80, Paid: true}
 
 func refused(err error, code seckill.Code) bool { return errors.Is(err, seckill.Refuse(code)) }
@@ -323,10 +323,10 @@ func TestVerifyRefusesBodies(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	form := paidForm(t, g)
 	good := form.Encode()
-	verify := func(body string) (seckill.Notice, error) {
+	verify := func(body string) (seckill.Notification, error) {
 		form, err := url.ParseQuery(body)
 		if err != nil {
-			return seckill.Notice{}, seckill.Refuse(seckill.CodeForged) // the endpoint's own answer
+			return seckill.Notification{}, seckill.Refuse(seckill.CodeForged) // the endpoint's own answer
 		}
 		return c.Verify(form)
 	}
@@ -399,7 +399,7 @@ func TestVerifyRefusesBodies(t *testing.T) {
 		bodies[fmt.Sprintf("cut off after %d bytes", i)] = good[:i]
 	}
 	for name, body := range bodies {
-		if got, err := verify(body); !refused(err, seckill.CodeForged) || got != (seckill.Notice{}) {
+		if got, err := verify(body); !refused(err, seckill.CodeForged) || got != (seckill.Notification{}) {
 			t.Errorf("%s: got %+v, %v, want notify_forged", name, got, err)
 		}
 	}

@@ -169,7 +169,7 @@ func TestNotifiesSignedByAlipaysSDK(t *testing.T) {
 		if err != nil {
 			code = seckill.CodeOf(err)
 		}
-		want := seckill.Notice{ID: s.Want.ID, Order: s.Want.Order, TradeNo: s.Want.TradeNo, Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
+		want := seckill.Notification{ID: s.Want.ID, Order: s.Want.Order, TradeNo: s.Want.TradeNo, Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
 		if got != want || code != s.Want.Code {
 			t.Errorf("%s: got %+v, %v\nwant %+v, code %q", s.Name, got, err, want, s.Want.Code)
 		}

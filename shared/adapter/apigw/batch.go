@@ -91,7 +91,7 @@ func delivery(m *events.SQSMessage) seckill.Delivery {
 func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error, log *slog.Logger) bool {
 	order, trace := d.Subject()
 	ctx = seckill.WithTrace(ctx, trace)
-	err := calm(ctx, d, handle)
+	err := recovering(ctx, d, handle)
 	if err != nil {
 		log.LogAttrs(ctx, slog.LevelWarn, "message comes back", slog.String("message", d.ID), slog.String("order", order),
 			slog.Int("receives", d.Receives), slog.Any("error", err))
@@ -100,7 +100,7 @@ func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, s
 }
 
 // calm turns a panic into an error: one poisoned message must not take its neighbours' instance away each time it is delivered.
-func calm(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error) (err error) {
+func recovering(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error) (err error) {
 	defer func() {
 		switch v := recover().(type) {
 		case nil:

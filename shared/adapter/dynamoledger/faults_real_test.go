@@ -140,7 +140,7 @@ func prepare(t *testing.T, l *ledger.Ledger, op operation, o seckill.Order) rows
 		}
 	}
 	switch op.name {
-	case "Settle":
+	case "RecordPayment":
 		want.State, want.Paid = seckill.Paid, 1
 	case "GiveBack":
 		if err := l.BeginClosing(ctx, o, o.CloseTo, begun, "c"); err != nil {

@@ -35,9 +35,9 @@ type operation struct {
 
 var operations = []operation{
 	{"Place", func(l *ledger.Ledger, o seckill.Order) error { return l.Place(ctx, o, 5) }, seckill.ErrOrderExists},
-	{"Settle", func(l *ledger.Ledger, o seckill.Order) error {
+	{"RecordPayment", func(l *ledger.Ledger, o seckill.Order) error {
 		p := seckill.Payment{Order: o.ID, TradeNo: "t1", Amount: 200, State: seckill.Captured, At: begun, Cause: "notify"}
-		return l.Settle(ctx, p, seckill.PendingPayment, seckill.Paid)
+		return l.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid)
 	}, seckill.ErrPaymentExists},
 	{"GiveBack", func(l *ledger.Ledger, o seckill.Order) error { return l.GiveBack(ctx, o, begun, "c") }, seckill.ErrStateChanged},
 }

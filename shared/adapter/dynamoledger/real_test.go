@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 func TestRowsConform(t *testing.T) {
 	ledgertest.Run(t, func(t *testing.T) ledgertest.Env {
 		rows := dynamotest.Open(t)
-		return ledgertest.Env{Ledger: ledger.New(rows), Rows: rows, Settle: func() {}}
+		return ledgertest.Env{Ledger: ledger.New(rows), Rows: rows, CatchUp: func() {}}
 	})
 }
 

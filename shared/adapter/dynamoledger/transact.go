@@ -47,7 +47,7 @@ func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 		if err == nil {
 			return nil
 		}
-		canceled, again, err := judge(err, len(writes))
+		canceled, again, err := classify(err, len(writes))
 		if canceled != nil {
 			return canceled
 		}
@@ -79,7 +79,7 @@ const (
 // try, or a fault. The first row that stands against it decides, because refusals count in the order of the writes: a
 // unit that is taken says nothing while another transaction has the order's row, which may be a repeat of this very
 // order. All that is read here is the exception's; nothing was written.
-func judge(err error, writes int) (canceled *ledger.Canceled, again bool, fault error) {
+func classify(err error, writes int) (canceled *ledger.Canceled, again bool, fault error) {
 	var e *types.TransactionCanceledException
 	if !errors.As(err, &e) || len(e.CancellationReasons) != writes {
 		return nil, false, err

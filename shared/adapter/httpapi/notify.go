@@ -12,7 +12,7 @@ import (
 // maxNotify bounds the body of a payment notice in bytes; real ones have about 2 KiB.
 const maxNotify = 64 << 10
 
-// Notifier is the step that settles the payment provider's callback. It returns nil only when the notice's effect is
+// Notifier is the step that handles the payment provider's notifications. It returns nil only when the notice's effect is
 // durable; the error is a *seckill.Error.
 type Notifier interface {
 	Notify(ctx context.Context, form url.Values) error

@@ -156,7 +156,7 @@ func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.S
 }
 
 // Postpone implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
-func (l *Ledger) Postpone(ctx context.Context, id string, due time.Time) error {
+func (l *Ledger) Reschedule(ctx context.Context, id string, due time.Time) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set: Row{"due_at": timeKey(due)},
 		If:  []Cond{Eq("state", string(seckill.Closing))},
@@ -165,7 +165,7 @@ func (l *Ledger) Postpone(ctx context.Context, id string, due time.Time) error {
 }
 
 // Hasten implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
-func (l *Ledger) Hasten(ctx context.Context, id string, at time.Time, cause string) error {
+func (l *Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"due_at": timeKey(at)},
 		Append: appendChange(seckill.Closing, at, cause),
@@ -252,11 +252,11 @@ func released(o *seckill.Order, doing string, c *Canceled, first int) error {
 	return fmt.Errorf("ledger: %s %s: a unit of %v is not its own: %w", doing, o.ID, o.Units, c)
 }
 
-// Settle implements seckill.Ledger in two writes. to is from, or where State.OnMoney leads from there; anything else
+// RecordPayment implements seckill.Ledger in two writes. to is from, or where State.OnMoney leads from there; anything else
 // is a programming error. An order that has no row is ErrNoOrder.
-func (l *Ledger) Settle(ctx context.Context, p seckill.Payment, from, to seckill.State) error {
+func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to seckill.State) error {
 	if after, _ := from.OnMoney(); to != from && to != after {
-		return fmt.Errorf("ledger: settle %s: money does not move an order from %s to %s", p.Order, from, to)
+		return fmt.Errorf("ledger: record payment %s: money does not move an order from %s to %s", p.Order, from, to)
 	}
 	note := p.Cause
 	if to == from {
@@ -273,7 +273,7 @@ func (l *Ledger) Settle(ctx context.Context, p seckill.Payment, from, to seckill
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("ledger: settle %s: %w", p.Order, err)
+		return fmt.Errorf("ledger: record payment %s: %w", p.Order, err)
 	case c == nil:
 		return nil
 	case c.failed(0):

@@ -13,7 +13,7 @@ import (
 const attrExpires = "expires"
 
 // KeepNotice implements seckill.Ledger in one write. One that is kept already stays as it came first.
-func (l *Ledger) KeepNotice(ctx context.Context, n seckill.KeptNotice) error {
+func (l *Ledger) KeepNotification(ctx context.Context, n seckill.KeptNotification) error {
 	row := Row{"v": Version, "trade_no": n.TradeNo, "amount": int64(n.Amount), "at": n.At.UnixMilli(), "outcome": n.Outcome, "raw": n.Raw}
 	if !n.Expires.IsZero() {
 		row[attrExpires] = n.Expires.Unix()
@@ -26,14 +26,14 @@ func (l *Ledger) KeepNotice(ctx context.Context, n seckill.KeptNotice) error {
 }
 
 // Notices implements seckill.Ledger.
-func (l *Ledger) Notices(ctx context.Context, order string) ([]seckill.KeptNotice, error) {
+func (l *Ledger) Notifications(ctx context.Context, order string) ([]seckill.KeptNotification, error) {
 	rows, err := l.partition(ctx, TableNotices, order, "id")
 	if err != nil {
 		return nil, fmt.Errorf("ledger: notifies of %s: %w", order, err)
 	}
-	return decodeAll(rows, func(row Row) (seckill.KeptNotice, error) {
+	return decodeAll(rows, func(row Row) (seckill.KeptNotification, error) {
 		d := decode(TableNotices, row)
-		n := seckill.KeptNotice{Order: d.text("order"), ID: d.text("id"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
+		n := seckill.KeptNotification{Order: d.text("order"), ID: d.text("id"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
 			At: d.time("at"), Outcome: d.text("outcome"), Raw: d.text("raw")}
 		if _, ok := row[attrExpires]; ok {
 			n.Expires = time.Unix(d.number(attrExpires), 0).UTC()

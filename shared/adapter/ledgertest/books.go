@@ -12,21 +12,21 @@ import (
 var bookCases = []testCase{
 	{"a notify is kept as it came first", func(s *suite) {
 		o, other := s.order("1", "7", 1), s.order("1", "8", 2)
-		n := seckill.KeptNotice{Order: o.ID, ID: "n2", TradeNo: "t1", Amount: 8_80, At: now, Outcome: seckill.NoticeRecorded, Raw: "sign=a%2B&subject=%E8%8C%85",
+		n := seckill.KeptNotification{Order: o.ID, ID: "n2", TradeNo: "t1", Amount: 8_80, At: now, Outcome: seckill.NoticeRecorded, Raw: "sign=a%2B&subject=%E8%8C%85",
 			Expires: now.Add(24 * time.Hour).Truncate(time.Second)}
-		s.ok(s.Ledger.KeepNotice(s.ctx, n))
+		s.ok(s.Ledger.KeepNotification(s.ctx, n))
 		again := n
 		again.At, again.Outcome, again.Raw = now.Add(time.Minute), seckill.NoticeNothing, "other"
-		s.ok(s.Ledger.KeepNotice(s.ctx, again))
+		s.ok(s.Ledger.KeepNotification(s.ctx, again))
 		first := n
 		first.ID, first.Outcome, first.Raw, first.Expires = "n1", string(seckill.CodeNotOurs), strings.Repeat("a", 200<<10), time.Time{}
-		s.ok(s.Ledger.KeepNotice(s.ctx, first))
-		got, err := s.Ledger.Notices(s.ctx, o.ID)
+		s.ok(s.Ledger.KeepNotification(s.ctx, first))
+		got, err := s.Ledger.Notifications(s.ctx, o.ID)
 		s.ok(err)
-		s.same("notices", got, []seckill.KeptNotice{first, n})
-		got, err = s.Ledger.Notices(s.ctx, other.ID)
+		s.same("notices", got, []seckill.KeptNotification{first, n})
+		got, err = s.Ledger.Notifications(s.ctx, other.ID)
 		s.ok(err)
-		s.same("another order's", got, []seckill.KeptNotice{})
+		s.same("another order's", got, []seckill.KeptNotification{})
 	}},
 	{"every reconciliation of a day is kept", func(s *suite) {
 		full := seckill.Reconciliation{Day: "2026-07-01", At: now, Payments: 3, Captured: 26_40, Refunds: 1, Returned: 8_80, Others: 2, Count: seckill.MaxDifferences + 1}
@@ -54,7 +54,7 @@ var bookCases = []testCase{
 			p := payment(o, fmt.Sprintf("t%02d", i))
 			p.At = midnight.Add(time.Duration(i-20) * time.Millisecond)
 			day := map[bool]string{true: "2026-07-01", false: "2026-07-02"}[i < 20]
-			s.ok(s.Ledger.Settle(s.ctx, p, seckill.PendingPayment, seckill.Paid))
+			s.ok(s.Ledger.RecordPayment(s.ctx, p, seckill.PendingPayment, seckill.Paid))
 			want["paid "+day] = append(want["paid "+day], p.TradeNo)
 			if i%2 == 0 {
 				continue
@@ -65,7 +65,7 @@ var bookCases = []testCase{
 			day = map[bool]string{true: "2026-07-01", false: "2026-07-02"}[i > 20]
 			want["back "+day] = append(want["back "+day], p.TradeNo)
 		}
-		s.Settle()
+		s.CatchUp()
 		for _, limit := range []int{1, 3, 100} {
 			for _, day := range []string{"2026-06-30", "2026-07-01", "2026-07-02"} {
 				s.same("paid on "+day, s.trades(limit, func(after string) (seckill.Page[seckill.Payment], error) {
@@ -86,9 +86,9 @@ var bookCases = []testCase{
 	}},
 	{"a closing order is due at once when somebody wants it, and its history says so", func(s *suite) {
 		o := s.closing(s.placed("1", "7", 1), seckill.Expired)
-		s.ok(s.Ledger.Postpone(s.ctx, o.ID, now.Add(time.Hour)))
+		s.ok(s.Ledger.Reschedule(s.ctx, o.ID, now.Add(time.Hour)))
 		due := func() (all []string) {
-			s.Settle()
+			s.CatchUp()
 			shards(func(shard int) {
 				ids, err := s.Ledger.DueOrders(s.ctx, shard, now, "", 10)
 				s.ok(err)
@@ -97,13 +97,13 @@ var bookCases = []testCase{
 			return all
 		}
 		s.same("due before", due(), []string(nil))
-		s.ok(s.Ledger.Hasten(s.ctx, o.ID, now, "asked again by ann: late"))
+		s.ok(s.Ledger.RescheduleNow(s.ctx, o.ID, now, "asked again by ann: late"))
 		s.same("due after", due(), []string{o.ID})
 		s.same("order", s.read(o.ID), moved(o, seckill.Closing, now, "asked again by ann: late"))
 		s.ok(s.Ledger.GiveBack(s.ctx, s.read(o.ID), now, "c"))
 		open := s.placed("1", "8", 2)
 		for _, id := range []string{o.ID, open.ID, s.order("1", "9", 3).ID} {
-			s.refused("one that is not closing", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Hasten(s.ctx, id, now, "c") })
+			s.refused("one that is not closing", isError(seckill.ErrStateChanged), func() error { return s.Ledger.RescheduleNow(s.ctx, id, now, "c") })
 		}
 	}},
 }
@@ -119,7 +119,7 @@ var erasures = []testCase{
 		want := was
 		want.Address, want.Erased = "", now
 		s.same("order", s.read(o.ID), want)
-		s.Settle()
+		s.CatchUp()
 		list, err := s.Ledger.OrdersByUser(s.ctx, "7", "", 10)
 		s.ok(err)
 		s.same("the user's list", list.Orders, []seckill.Order{want})

@@ -36,7 +36,7 @@ var closingCases = []testCase{
 	}},
 	{"only a pending order begins closing", func(s *suite) {
 		paid := s.placed("1", "7", 1)
-		s.ok(s.Ledger.Settle(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
 		for what, o := range map[string]seckill.Order{"paid": paid, "expired": s.closed(s.placed("1", "7", 2), seckill.Expired),
 			"rejected": s.rejected("1", "7"), "unknown": s.order("1", "7", 3)} {
 			s.refused("close "+what, isError(seckill.ErrStateChanged), func() error {
@@ -46,13 +46,13 @@ var closingCases = []testCase{
 				return s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, epoch, "c")
 			})
 			s.refused("postpone "+what, isError(seckill.ErrStateChanged), func() error {
-				return s.Ledger.Postpone(s.ctx, o.ID, epoch)
+				return s.Ledger.Reschedule(s.ctx, o.ID, epoch)
 			})
 		}
 	}},
 	{"only a closing order is postponed", func(s *suite) {
 		o := s.placed("1", "7", 1)
-		s.refused("postpone", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Postpone(s.ctx, o.ID, epoch) })
+		s.refused("postpone", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Reschedule(s.ctx, o.ID, epoch) })
 	}},
 	{"cancels of a user and item are counted, and limited; an order that lapses is none", func(s *suite) {
 		for n := range seckill.MaxCancels {
@@ -86,7 +86,7 @@ var closingCases = []testCase{
 		for i, to := range []seckill.State{seckill.Expired, seckill.Cancelled} {
 			keep := s.placed("1", "7", 10*i+1)
 			o := s.closing(s.placed("1", "7", 10*i+2, 10*i+3), to)
-			want := s.world()
+			want := s.sale()
 			at := o.Due().Add(time.Second)
 			s.ok(s.Ledger.GiveBack(s.ctx, o, at, "trade closed by us"))
 
@@ -100,7 +100,7 @@ var closingCases = []testCase{
 			q.Units -= 2
 			delete(q.Orders, o.ID)
 			want.Quotas["7/1"] = q
-			s.same("world", s.world(), want)
+			s.same("world", s.sale(), want)
 			if q.Orders[keep.ID] != 1 {
 				s.Fatalf("got quota %+v, want the other order %s in it", q, keep.ID)
 			}
@@ -125,7 +125,7 @@ var closingCases = []testCase{
 	{"an order that is not closing is not given back", func(s *suite) {
 		pending := s.placed("1", "7", 1)
 		paid := s.placed("1", "7", 2)
-		s.ok(s.Ledger.Settle(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
 		for what, o := range map[string]seckill.Order{"pending": pending, "paid": paid, "unknown": s.order("1", "7", 3)} {
 			o.CloseTo = seckill.Expired
 			s.refused("give back "+what, isError(seckill.ErrStateChanged),

@@ -30,7 +30,7 @@ var historyCases = []testCase{
 			m.reject(t) // so that there is an order for every step to act on
 			t.Repeat(map[string]func(*rapid.T){
 				"place": m.place, "reject": m.reject, "begin closing": m.beginClosing, "give back": m.giveBack,
-				"settle": m.settle, "postpone": m.postpone, "": m.check,
+				"record payment": m.recordPayment, "reschedule": m.reschedule, "": m.check,
 			})
 		})
 	}},
@@ -181,7 +181,7 @@ func (m *model) giveBack(t *rapid.T) {
 	}
 }
 
-func (m *model) settle(t *rapid.T) {
+func (m *model) recordPayment(t *rapid.T) {
 	o := m.some(t, seckill.Expired)
 	from := o.State
 	if rapid.IntRange(0, 3).Draw(t, "another from") == 0 {
@@ -196,7 +196,7 @@ func (m *model) settle(t *rapid.T) {
 	} else if from != o.State {
 		want = seckill.ErrStateChanged
 	}
-	if expect(t, m.s.Ledger.Settle(m.s.ctx, p, from, to), want) {
+	if expect(t, m.s.Ledger.RecordPayment(m.s.ctx, p, from, to), want) {
 		m.trades[p.Order+"/"+p.TradeNo] = true
 		cause := p.Cause
 		if to == from {
@@ -206,13 +206,13 @@ func (m *model) settle(t *rapid.T) {
 	}
 }
 
-func (m *model) postpone(t *rapid.T) {
+func (m *model) reschedule(t *rapid.T) {
 	o := m.some(t, seckill.Closing)
 	var want error
 	if o.State != seckill.Closing {
 		want = seckill.ErrStateChanged
 	}
-	expect(t, m.s.Ledger.Postpone(m.s.ctx, o.ID, o.Due()), want)
+	expect(t, m.s.Ledger.Reschedule(m.s.ctx, o.ID, o.Due()), want)
 }
 
 // check reads everything and holds it against the model, and the invariants against each other.

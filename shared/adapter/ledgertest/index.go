@@ -14,7 +14,7 @@ import (
 // dueIDs reads every shard's due orders.
 func (s *suite) dueIDs(now time.Time) []string {
 	s.Helper()
-	s.Settle()
+	s.CatchUp()
 	var ids []string
 	shards(func(shard int) {
 		some, err := s.Ledger.DueOrders(s.ctx, shard, now, "", 100)
@@ -28,7 +28,7 @@ func (s *suite) dueIDs(now time.Time) []string {
 // refunds reads every shard's due refunds.
 func (s *suite) refunds() []seckill.Payment {
 	s.Helper()
-	s.Settle()
+	s.CatchUp()
 	var all []seckill.Payment
 	shards(func(shard int) {
 		some, err := s.Ledger.RefundsDue(s.ctx, shard, epoch.Add(time.Hour), "", 100)
@@ -82,7 +82,7 @@ var indexCases = []testCase{
 		}
 		want = append(want, s.closed(s.placed("1", "7", 30), seckill.Cancelled))
 		slices.Reverse(want)
-		s.Settle()
+		s.CatchUp()
 		for size := 1; size <= 7; size++ {
 			s.same(fmt.Sprintf("orders in pages of %d", size), s.pages(size, s.byUser("7")), want)
 		}
@@ -96,7 +96,7 @@ var indexCases = []testCase{
 			s.ok(s.Ledger.Place(s.ctx, o, 9))
 			want = append(want, o.ID)
 		}
-		s.Settle()
+		s.CatchUp()
 		slices.Sort(want)
 		s.same("by item", slices.Sorted(slices.Values(ids(s.pages(2, s.byItem("1"))))), want)
 		slices.Reverse(want)
@@ -115,7 +115,7 @@ var indexCases = []testCase{
 			shardOf[o.ID] = row["item_shard"].(string)
 		}
 		slices.SortStableFunc(want, func(a, b seckill.Order) int { return strings.Compare(shardOf[a.ID], shardOf[b.ID]) })
-		s.Settle()
+		s.CatchUp()
 		for _, size := range []int{1, 2, 3, 39, 40, 41, 100} {
 			s.same(fmt.Sprintf("orders in pages of %d", size), s.pages(size, s.byItem("1")), want)
 		}
@@ -125,7 +125,7 @@ var indexCases = []testCase{
 		for i := range 20 {
 			s.placed("1", fmt.Sprint(i), i+1)
 		}
-		s.Settle()
+		s.CatchUp()
 		for after, left := "", 20; left > 0; left -= 3 {
 			page, err := s.Ledger.OrdersByItem(s.ctx, "1", after, 3)
 			s.ok(err)
@@ -137,19 +137,19 @@ var indexCases = []testCase{
 	}},
 	{"a page goes on where it ended though newer orders came", func(s *suite) {
 		first, second := s.placed("1", "7", 1), s.placed("1", "7", 2)
-		s.Settle()
+		s.CatchUp()
 		page, err := s.Ledger.OrdersByUser(s.ctx, "7", "", 1)
 		s.ok(err)
 		s.same("first page", page.Orders, []seckill.Order{second})
 		s.placed("1", "7", 3)
-		s.Settle()
+		s.CatchUp()
 		page, err = s.Ledger.OrdersByUser(s.ctx, "7", page.Next, 1)
 		s.ok(err)
 		s.same("second page", page.Orders, []seckill.Order{first})
 	}},
 	{"a cursor that is none is refused", func(s *suite) {
 		s.placed("1", "7", 1)
-		s.Settle()
+		s.CatchUp()
 		for _, cursor := range []string{"?", "AAAA", "no cursor at all"} {
 			if page, err := s.Ledger.OrdersByUser(s.ctx, "7", cursor, 1); err == nil {
 				s.Fatalf("cursor %q: got %+v, want an error", cursor, page)
@@ -172,14 +172,14 @@ var indexCases = []testCase{
 		at := o.Created.Add(time.Second)
 		s.ok(s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, at, "cancel"))
 		s.same("after closing", s.dueIDs(at), []string{o.ID})
-		s.ok(s.Ledger.Postpone(s.ctx, o.ID, at.Add(time.Minute)))
+		s.ok(s.Ledger.Reschedule(s.ctx, o.ID, at.Add(time.Minute)))
 		s.same("before the postponed time", s.dueIDs(at.Add(time.Minute-time.Millisecond)), []string(nil))
 		s.same("at the postponed time", s.dueIDs(at.Add(time.Minute)), []string{o.ID})
 	}},
 	{"paid, closed and rejected orders are due no more", func(s *suite) {
 		paid, saved := s.placed("1", "7", 1), s.closing(s.placed("1", "7", 2), seckill.Expired)
-		s.ok(s.Ledger.Settle(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
-		s.ok(s.Ledger.Settle(s.ctx, payment(saved, "t2"), seckill.Closing, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, payment(saved, "t2"), seckill.Closing, seckill.Paid))
 		s.closed(s.placed("1", "7", 3), seckill.Expired)
 		s.rejected("1", "7")
 		open := s.placed("1", "7", 4)
@@ -191,7 +191,7 @@ var indexCases = []testCase{
 			s.placed("1", fmt.Sprint(i), i+1)
 		}
 		now := epoch.Add(time.Hour)
-		s.Settle()
+		s.CatchUp()
 		total := 0
 		shards(func(shard int) {
 			page, err := s.Ledger.DueOrders(s.ctx, shard, now, "", 100)
@@ -218,7 +218,7 @@ var indexCases = []testCase{
 			o := s.placed("1", fmt.Sprint(i), i+1)
 			orders = append(orders, o.ID)
 			p := late(o, fmt.Sprint("t", i))
-			s.ok(s.Ledger.Settle(s.ctx, p, seckill.PendingPayment, seckill.PendingPayment))
+			s.ok(s.Ledger.RecordPayment(s.ctx, p, seckill.PendingPayment, seckill.PendingPayment))
 			payments = append(payments, p)
 			returns = append(returns, s.closed(s.placed("1", fmt.Sprint(i), i+11), seckill.Expired).ID)
 		}
@@ -236,7 +236,7 @@ var indexCases = []testCase{
 				want = append(want, id)
 			}
 		})
-		s.Settle()
+		s.CatchUp()
 		for _, limit := range []int{1, 2, 3, 100} {
 			var found, unreadable []string
 			var due []seckill.Payment
@@ -284,13 +284,13 @@ var indexCases = []testCase{
 	}},
 	{"refunds due are found, kept money is not", func(s *suite) {
 		o := s.placed("1", "7", 1)
-		s.ok(s.Ledger.Settle(s.ctx, payment(o, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, payment(o, "t1"), seckill.PendingPayment, seckill.Paid))
 		s.same("refunds", s.refunds(), []seckill.Payment(nil))
 		second := late(o, "t2")
-		s.ok(s.Ledger.Settle(s.ctx, second, seckill.Paid, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, second, seckill.Paid, seckill.Paid))
 		closed := s.closed(s.placed("1", "7", 2), seckill.Expired)
 		third := late(closed, "t3")
-		s.ok(s.Ledger.Settle(s.ctx, third, seckill.Expired, seckill.RefundOwed))
+		s.ok(s.Ledger.RecordPayment(s.ctx, third, seckill.Expired, seckill.RefundOwed))
 		s.same("refunds", s.refunds(), []seckill.Payment{second, third})
 	}},
 	{"an index that lags is tolerated: reads fail never, and catch up", func(s *suite) {
@@ -303,14 +303,14 @@ var indexCases = []testCase{
 			}
 			s.same("the order itself, read at once", s.read(o.ID), o)
 		}
-		s.Settle()
+		s.CatchUp()
 		if got := len(s.pages(100, s.byUser("7"))); got != 10 {
 			s.Fatalf("got %d orders listed, want 10", got)
 		}
 	}},
 	{"an index carries the whole row, or the keys of table and index", func(s *suite) {
 		o := s.placed("1", "7", 1)
-		s.Settle()
+		s.CatchUp()
 		full, _, err := s.Rows.Get(s.ctx, ledger.Key{Table: ledger.TableOrders, PK: o.ID})
 		s.ok(err)
 		rows, _, err := s.Rows.Index(s.ctx, ledger.IndexOrdersByItem, full["item_shard"].(string), "", 5, false)

@@ -2,7 +2,7 @@
 // that what the embedded one proves on a laptop holds for the real one too.
 //
 // In: a driver's empty tables. It speaks to them through seckill.Ledger and ledger.Rows only, and waits for indexes
-// through Env.Settle.
+// through Env.CatchUp.
 package ledgertest
 
 import (
@@ -22,7 +22,7 @@ import (
 type Env struct {
 	Ledger seckill.Ledger
 	Rows   ledger.Rows
-	Settle func() // returns when the indexes have caught up with every write
+	CatchUp func() // returns when the indexes have caught up with every write
 }
 
 // buckets is over how many partitions the suite's orders spread their units: few, so that units share one.
@@ -144,11 +144,11 @@ func (s *suite) same(what string, got, want any) {
 // refused wants do to fail with an error that passes is, and nothing that can be read to change by it.
 func (s *suite) refused(what string, is func(error) bool, do func() error) {
 	s.Helper()
-	before := s.world()
+	before := s.sale()
 	if err := do(); !is(err) {
 		s.Fatalf("%s: got error %v, want another", what, err)
 	}
-	s.same("world after "+what+" was refused", s.world(), before)
+	s.same("world after "+what+" was refused", s.sale(), before)
 }
 
 func isError(want error) func(error) bool {
@@ -175,7 +175,7 @@ func isCollision(want seckill.Collision) func(error) bool {
 }
 
 // world is all that consistent reads tell of the suite's items, users and orders.
-type world struct {
+type sale struct {
 	Orders   map[string]seckill.Order
 	Units    map[string][]seckill.UnitRow
 	Quotas   map[string]seckill.Quota
@@ -183,9 +183,9 @@ type world struct {
 	Returns  map[string]seckill.ReturnRow
 }
 
-func (s *suite) world() world {
+func (s *suite) sale() sale {
 	s.Helper()
-	w := world{map[string]seckill.Order{}, map[string][]seckill.UnitRow{}, map[string]seckill.Quota{},
+	w := sale{map[string]seckill.Order{}, map[string][]seckill.UnitRow{}, map[string]seckill.Quota{},
 		map[string][]seckill.Payment{}, map[string]seckill.ReturnRow{}}
 	for _, id := range s.orders {
 		o, err := s.Ledger.Order(s.ctx, id)

@@ -31,7 +31,7 @@ var moneyCases = []testCase{
 	{"a payment is recorded and pays the order in the same step", func(s *suite) {
 		o := s.placed("1", "7", 1)
 		p := payment(o, "2026070122001")
-		s.ok(s.Ledger.Settle(s.ctx, p, seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, p, seckill.PendingPayment, seckill.Paid))
 		o.State = seckill.Paid
 		o.History = append(o.History, seckill.Change{State: seckill.Paid, At: p.At, Cause: p.Cause})
 		s.same("order", s.read(o.ID), o)
@@ -40,7 +40,7 @@ var moneyCases = []testCase{
 	{"a payment in time keeps an order that is closing", func(s *suite) {
 		o := s.closing(s.placed("1", "7", 1), seckill.Cancelled)
 		p := payment(o, "t1")
-		s.ok(s.Ledger.Settle(s.ctx, p, seckill.Closing, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, p, seckill.Closing, seckill.Paid))
 		closing := o
 		o.State, o.CloseTo = seckill.Paid, ""
 		o.History = append(o.History, seckill.Change{State: seckill.Paid, At: p.At, Cause: p.Cause})
@@ -50,23 +50,23 @@ var moneyCases = []testCase{
 	}},
 	{"a trade is recorded once, whatever the order's state", func(s *suite) {
 		o := s.placed("1", "7", 1)
-		s.ok(s.Ledger.Settle(s.ctx, payment(o, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, payment(o, "t1"), seckill.PendingPayment, seckill.Paid))
 		for _, from := range []seckill.State{seckill.PendingPayment, seckill.Paid, seckill.Expired} {
 			s.refused(fmt.Sprintf("again from %s", from), isError(seckill.ErrPaymentExists),
-				func() error { return s.Ledger.Settle(s.ctx, late(o, "t1"), from, from) })
+				func() error { return s.Ledger.RecordPayment(s.ctx, late(o, "t1"), from, from) })
 		}
 	}},
 	{"a trade number of one order says nothing about another's", func(s *suite) {
 		a, b := s.placed("1", "7", 1), s.placed("1", "7", 2)
-		s.ok(s.Ledger.Settle(s.ctx, payment(a, "t1"), seckill.PendingPayment, seckill.Paid))
-		s.ok(s.Ledger.Settle(s.ctx, payment(b, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, payment(a, "t1"), seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, payment(b, "t1"), seckill.PendingPayment, seckill.Paid))
 	}},
 	{"a second trade is owed back, and noted in the order, which is as it was else", func(s *suite) {
 		o := s.placed("1", "7", 1)
 		first, second := payment(o, "t2"), late(o, "t1")
-		s.ok(s.Ledger.Settle(s.ctx, first, seckill.PendingPayment, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, first, seckill.PendingPayment, seckill.Paid))
 		paid := s.read(o.ID)
-		s.ok(s.Ledger.Settle(s.ctx, second, seckill.Paid, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, second, seckill.Paid, seckill.Paid))
 		paid.History = append(paid.History, seckill.Change{State: seckill.Paid, At: second.At, Cause: second.Amount.Yuan() + " yuan by trade t1: " + second.Cause})
 		s.same("order", s.read(o.ID), paid)
 		s.same("payments", s.payments(o.ID), []seckill.Payment{second, first})
@@ -75,7 +75,7 @@ var moneyCases = []testCase{
 		for i, end := range []seckill.State{seckill.Expired, seckill.Cancelled} {
 			o := s.closed(s.placed("1", "7", i+1), end)
 			p := late(o, "t1")
-			s.ok(s.Ledger.Settle(s.ctx, p, end, seckill.RefundOwed))
+			s.ok(s.Ledger.RecordPayment(s.ctx, p, end, seckill.RefundOwed))
 			o.State = seckill.RefundOwed
 			o.History = append(o.History, seckill.Change{State: seckill.RefundOwed, At: p.At, Cause: p.Cause})
 			s.same("order", s.read(o.ID), o)
@@ -83,25 +83,25 @@ var moneyCases = []testCase{
 	}},
 	{"money for a rejected order is owed back and leaves it rejected", func(s *suite) {
 		o := s.rejected("1", "7")
-		s.ok(s.Ledger.Settle(s.ctx, late(o, "t1"), seckill.Rejected, seckill.Rejected))
+		s.ok(s.Ledger.RecordPayment(s.ctx, late(o, "t1"), seckill.Rejected, seckill.Rejected))
 		p := late(o, "t1")
 		o.History = append(o.History, seckill.Change{State: seckill.Rejected, At: p.At, Cause: p.Amount.Yuan() + " yuan by trade t1: " + p.Cause})
 		s.same("order", s.read(o.ID), o)
 		s.same("payments", s.payments(o.ID), []seckill.Payment{p})
 	}},
-	{"an order in another state is not settled", func(s *suite) {
+	{"an order in another state is not paid", func(s *suite) {
 		o := s.placed("1", "7", 1)
 		for _, from := range []seckill.State{seckill.Closing, seckill.Paid, seckill.Expired, seckill.Refunded} {
 			to, _ := from.OnMoney()
-			s.refused(fmt.Sprintf("settle from %s to %s", from, to), isError(seckill.ErrStateChanged),
-				func() error { return s.Ledger.Settle(s.ctx, payment(o, "t1"), from, to) })
+			s.refused(fmt.Sprintf("record payment from %s to %s", from, to), isError(seckill.ErrStateChanged),
+				func() error { return s.Ledger.RecordPayment(s.ctx, payment(o, "t1"), from, to) })
 		}
 	}},
-	{"an order without a row is not settled", func(s *suite) {
+	{"an order without a row is not paid", func(s *suite) {
 		o := s.order("1", "7", 1)
 		for _, to := range []seckill.State{seckill.Paid, seckill.PendingPayment} {
-			s.refused("settle to "+string(to), isError(seckill.ErrNoOrder),
-				func() error { return s.Ledger.Settle(s.ctx, payment(o, "t1"), seckill.PendingPayment, to) })
+			s.refused("record payment to "+string(to), isError(seckill.ErrNoOrder),
+				func() error { return s.Ledger.RecordPayment(s.ctx, payment(o, "t1"), seckill.PendingPayment, to) })
 		}
 	}},
 	{"money moves an order only as the state table says", func(s *suite) {
@@ -112,8 +112,8 @@ var moneyCases = []testCase{
 				if to.State == from.State || to.State == after {
 					continue
 				}
-				s.refused(fmt.Sprintf("settle from %s to %s", from.State, to.State), isPlain,
-					func() error { return s.Ledger.Settle(s.ctx, payment(o, "t1"), from.State, to.State) })
+				s.refused(fmt.Sprintf("record payment from %s to %s", from.State, to.State), isPlain,
+					func() error { return s.Ledger.RecordPayment(s.ctx, payment(o, "t1"), from.State, to.State) })
 			}
 		}
 	}},
@@ -122,12 +122,12 @@ var moneyCases = []testCase{
 			o := s.closing(s.placed("1", "7", i+1), seckill.Expired)
 			errs := together(2, func(who int) error {
 				if who == 0 {
-					return s.Ledger.Settle(s.ctx, payment(o, "t1"), seckill.Closing, seckill.Paid)
+					return s.Ledger.RecordPayment(s.ctx, payment(o, "t1"), seckill.Closing, seckill.Paid)
 				}
 				return s.Ledger.GiveBack(s.ctx, o, o.Due(), "c")
 			})
 			s.same("won and lost", s.count(errs, isError(nil), isError(seckill.ErrStateChanged)), []int{1, 1})
-			w := s.world()
+			w := s.sale()
 			paid := w.Orders[o.ID].State == seckill.Paid
 			if units := len(w.Orders[o.ID].Units) == 1; paid != units || paid != (len(w.Payments[o.ID]) == 1) {
 				s.Fatalf("got order %+v with payments %v", w.Orders[o.ID], w.Payments[o.ID])

@@ -11,7 +11,7 @@ func (s *suite) paid(units ...int) (seckill.Order, seckill.Payment) {
 	s.Helper()
 	o := s.placed("1", "7", units...)
 	p := payment(o, "t1")
-	s.ok(s.Ledger.Settle(s.ctx, p, seckill.PendingPayment, seckill.Paid))
+	s.ok(s.Ledger.RecordPayment(s.ctx, p, seckill.PendingPayment, seckill.Paid))
 	return s.read(o.ID), p
 }
 
@@ -37,15 +37,15 @@ var refundCases = []testCase{
 		s.same("payments", s.payments(o.ID), []seckill.Payment{p})
 		s.same("refunds", s.refunds(), []seckill.Payment{p})
 		s.same("units", s.units("1"), []seckill.UnitRow{{Unit: 3, Order: other.ID, User: "7"}})
-		w := s.world()
+		w := s.sale()
 		s.same("return row", w.Returns[o.ID], seckill.ReturnRow{Order: o.ID, Item: "1", User: "7", Units: []int{1, 2}})
 		s.same("quota", w.Quotas["7/1"], seckill.Quota{Units: 1, Orders: map[string]int{other.ID: 1}, Newest: other.ID})
 	}},
 	{"a refund without restock keeps the units out of sale", func(s *suite) {
 		o, p := s.paid(1, 2)
-		before := s.world()
+		before := s.sale()
 		s.ok(s.Ledger.OweRefund(s.ctx, o, p, false, now, "c"))
-		after := s.world()
+		after := s.sale()
 		s.same("order", after.Orders[o.ID], moved(o, seckill.RefundOwed, now, "c"))
 		s.same("units", after.Units, before.Units)
 		s.same("quotas", after.Quotas, before.Quotas)
@@ -54,7 +54,7 @@ var refundCases = []testCase{
 	{"only a paid order as it was read, by its kept payment, owes a refund", func(s *suite) {
 		o, p := s.paid(1)
 		second := late(o, "t2")
-		s.ok(s.Ledger.Settle(s.ctx, second, seckill.Paid, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, second, seckill.Paid, seckill.Paid))
 		open, strange := s.placed("1", "8", 2), payment(o, "t9")
 		unpaid := open
 		unpaid.State = seckill.Paid
@@ -78,7 +78,7 @@ var refundCases = []testCase{
 	{"an order is refunded with the last payment that it owes", func(s *suite) {
 		o, p := s.paid(1)
 		second := late(o, "t2")
-		s.ok(s.Ledger.Settle(s.ctx, second, seckill.Paid, seckill.Paid))
+		s.ok(s.Ledger.RecordPayment(s.ctx, second, seckill.Paid, seckill.Paid))
 		s.ok(s.Ledger.OweRefund(s.ctx, o, p, true, now, "c"))
 		owed := s.read(o.ID)
 		back := func(p seckill.Payment, besides string, from, to seckill.State) func() error {
@@ -101,15 +101,15 @@ var refundCases = []testCase{
 		s.same("order", s.read(o.ID), moved(owed, seckill.Refunded, now, "back"))
 		s.same("refunds", s.refunds(), []seckill.Payment(nil))
 		third := late(o, "t3")
-		s.ok(s.Ledger.Settle(s.ctx, third, seckill.Refunded, seckill.Refunded))
+		s.ok(s.Ledger.RecordPayment(s.ctx, third, seckill.Refunded, seckill.Refunded))
 		s.ok(back(third, "", seckill.Refunded, seckill.Refunded)())
 	}},
 	{"two refunds of an order that end at once leave it refunded", func(s *suite) {
 		for i := range 8 {
 			o := s.closed(s.placed("1", "7", i+1), seckill.Expired)
 			trades := []seckill.Payment{late(o, "t1"), late(o, "t2")}
-			s.ok(s.Ledger.Settle(s.ctx, trades[0], seckill.Expired, seckill.RefundOwed))
-			s.ok(s.Ledger.Settle(s.ctx, trades[1], seckill.RefundOwed, seckill.RefundOwed))
+			s.ok(s.Ledger.RecordPayment(s.ctx, trades[0], seckill.Expired, seckill.RefundOwed))
+			s.ok(s.Ledger.RecordPayment(s.ctx, trades[1], seckill.RefundOwed, seckill.RefundOwed))
 			errs := together(2, func(who int) error {
 				return s.Ledger.Refunded(s.ctx, trades[who], trades[1-who].TradeNo, seckill.RefundOwed, seckill.RefundOwed, now, "back")
 			})
@@ -120,7 +120,7 @@ var refundCases = []testCase{
 	{"a refund in vain is due later, one that is refused is not, until somebody says so", func(s *suite) {
 		o := s.closed(s.placed("1", "7", 1), seckill.Expired)
 		p := late(o, "t1")
-		s.ok(s.Ledger.Settle(s.ctx, p, seckill.Expired, seckill.RefundOwed))
+		s.ok(s.Ledger.RecordPayment(s.ctx, p, seckill.Expired, seckill.RefundOwed))
 		o = s.read(o.ID)
 		p.Tries, p.Due = 1, now.Add(2*time.Minute)
 		s.ok(s.Ledger.DeferRefund(s.ctx, p, p.Due, ""))

@@ -42,7 +42,7 @@ func (c *Clock) Now() time.Time {
 func (c *Clock) now() time.Time { return c.base().Add(c.offset).UTC().Truncate(time.Millisecond) }
 
 // Ticks is the time since the clock was made, Advance's included.
-func (c *Clock) Ticks() time.Duration {
+func (c *Clock) Monotonic() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.base().Sub(c.began) + c.offset
@@ -72,5 +72,5 @@ func (c *Clock) Changed() <-chan struct{} {
 
 var (
 	_ seckill.Clock  = (*Clock)(nil)
-	_ seckill.Ticker = (*Clock)(nil)
+	_ seckill.MonotonicClock = (*Clock)(nil)
 )

@@ -22,7 +22,7 @@ func TestRowsConform(t *testing.T) {
 			ledgertest.Run(t, func(*testing.T) ledgertest.Env {
 				clock := memory.NewClock(rowsStart)
 				rows := memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: lag})
-				return ledgertest.Env{Ledger: ledger.New(rows), Rows: rows, Settle: func() { clock.Advance(lag) }}
+				return ledgertest.Env{Ledger: ledger.New(rows), Rows: rows, CatchUp: func() { clock.Advance(lag) }}
 			})
 		})
 	}

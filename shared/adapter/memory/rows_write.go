@@ -37,7 +37,7 @@ func (m *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 		seen[w.Key] = true
 		changes[i] = rowChange{table: t, key: w.Key, old: t.get(w.Key)}
 	}
-	if err := judge(writes, changes); err != nil {
+	if err := check(writes, changes); err != nil {
 		return err
 	}
 	size := 0
@@ -75,7 +75,7 @@ func (m *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 }
 
 // judge evaluates every condition; *ledger.Canceled when one does not hold.
-func judge(writes []ledger.Write, changes []rowChange) error {
+func check(writes []ledger.Write, changes []rowChange) error {
 	var c *ledger.Canceled
 	for i := range writes {
 		for _, cond := range writes[i].If {

@@ -20,10 +20,10 @@ var billCommands = []command{
 }
 
 // BillDesk carries out commands about the payment provider's bills. It is safe for concurrent use. An answer is below 4 MiB.
-type BillDesk struct{ reconcile *reconcile.Flow }
+type BillHandler struct{ reconcile *reconcile.Flow }
 
 // NewBillDesk makes a desk that works by a flow.
-func NewBillDesk(flow *reconcile.Flow) *BillDesk { return &BillDesk{flow} }
+func NewBillHandler(flow *reconcile.Flow) *BillHandler { return &BillHandler{flow} }
 
 // Reconciled is what came of matching a day's bill before: the newest reconcile.MaxKept times, the oldest of them first.
 type Reconciled struct {
@@ -32,23 +32,23 @@ type Reconciled struct {
 }
 
 // Reconcile matches a day's bill against the ledger now, whether that was done before or not, and keeps what came of it. Errors as reconcile.Flow.Day.
-func (d *BillDesk) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
+func (d *BillHandler) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
 	return d.reconcile.Day(ctx, day)
 }
 
 // Reconciled lists what came of a day's before. It matches nothing. CodeInvalid.
-func (d *BillDesk) Reconciled(ctx context.Context, day string) (Reconciled, error) {
+func (d *BillHandler) Reconciled(ctx context.Context, day string) (Reconciled, error) {
 	all, err := d.reconcile.Kept(ctx, day)
 	return Reconciled{Day: day, Reconciliations: append([]seckill.Reconciliation{}, all...)}, err
 }
 
 // Handler serves the operator events of the reconcile function.
-func (d *BillDesk) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
+func (d *BillHandler) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
 	return handler(audit, billCommands, d.do)
 }
 
 // do carries out a command.
-func (d *BillDesk) do(ctx context.Context, r *request) (done, error) {
+func (d *BillHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdReconciled:
 		all, err := d.Reconciled(ctx, r.Day)

@@ -42,10 +42,10 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	order := seckill.KeyedOrderID("7", "1001", "k")
 	book := bills{yesterday: {{Order: order, TradeNo: "t-1", Amount: 88_80}}}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	var w world // of which the audit log
+	var w shop // of which the audit log
 	handle := func(b bills) func(context.Context, []byte) ([]byte, error) {
 		flow := reconcile.New(reconcile.Deps{Ledger: l, Bills: b, Clock: clock, Meter: uncounted{}})
-		return operator.NewBillDesk(flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
+		return operator.NewBillHandler(flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
 	}
 	desk := operator.BillClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: handle(book)}
 	audited := func(want string) {
@@ -112,7 +112,7 @@ func TestTheLongestListOfBillsFits(t *testing.T) {
 		book[yesterday] = append(book[yesterday], seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: 1e11})
 	}
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: book, Clock: clock, Meter: uncounted{}})
-	handle := operator.NewBillDesk(flow).Handler(slog.New(slog.DiscardHandler))
+	handle := operator.NewBillHandler(flow).Handler(slog.New(slog.DiscardHandler))
 	var size int
 	desk := operator.BillClient{Who: "a", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		out, err := handle(ctx, event)

@@ -17,10 +17,10 @@ var userCommands = []command{{name: cmdErase, has: []string{"user"}, may: []stri
 const maxCursor = 2048 // bytes
 
 // UserDesk carries out commands about a user. It is safe for concurrent use. No answer has an address.
-type UserDesk struct{ erase *erase.Flow }
+type UserHandler struct{ erase *erase.Flow }
 
 // NewUserDesk makes a desk that works by a flow.
-func NewUserDesk(flow *erase.Flow) *UserDesk { return &UserDesk{flow} }
+func NewUserHandler(flow *erase.Flow) *UserHandler { return &UserHandler{flow} }
 
 // Erased is what came of one step of an erasure.
 type Erased struct {
@@ -30,7 +30,7 @@ type Erased struct {
 }
 
 // Erase forgets where a user's next orders were to be sent; cursor is "" or the Next of the step before. Errors as erase.Flow.User; CodeInvalid.
-func (d *UserDesk) Erase(ctx context.Context, user, cursor string) (Erased, error) {
+func (d *UserHandler) Erase(ctx context.Context, user, cursor string) (Erased, error) {
 	if !ValidUser(user) {
 		return Erased{}, seckill.Invalid("user", userWanted)
 	}
@@ -54,12 +54,12 @@ func ValidUser(user string) bool {
 var userWanted = fmt.Sprintf("1..%d digits", seckill.MaxUser)
 
 // Handler serves the operator events of the repair function. The audit log has the user's id, without which it would not say what was done.
-func (d *UserDesk) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
+func (d *UserHandler) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
 	return handler(audit, userCommands, d.do)
 }
 
 // do carries out a command.
-func (d *UserDesk) do(ctx context.Context, r *request) (done, error) {
+func (d *UserHandler) do(ctx context.Context, r *request) (done, error) {
 	out, err := d.Erase(ctx, r.User, r.Cursor)
 	return done{out, changedIf(out.Erased > 0), []slog.Attr{slog.Int("orders", out.Orders), slog.Int("erased", out.Erased)}}, err
 }

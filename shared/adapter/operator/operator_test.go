@@ -33,7 +33,7 @@ func item(id string, startsIn time.Duration) seckill.Listing {
 }
 
 // world is a desk behind a handler, and its client.
-type world struct {
+type shop struct {
 	redis  *memory.Redis
 	items  *memory.Items
 	flow   *stage.Flow
@@ -43,11 +43,11 @@ type world struct {
 	events []string
 }
 
-func newWorld(t *testing.T, items ...seckill.Listing) *world {
+func newShop(t *testing.T, items ...seckill.Listing) *shop {
 	t.Helper()
-	w := &world{redis: memory.NewRedis(), items: memory.NewItems()}
+	w := &shop{redis: memory.NewRedis(), items: memory.NewItems()}
 	w.flow = stage.New(stage.Deps{Stock: redisstock.New(w.redis), Items: w.items, Clock: memory.NewClock(now), IDs: system.NewIDs(nil)})
-	w.handle = operator.NewDesk(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
+	w.handle = operator.NewItemHandler(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
 	w.client = operator.Client{Who: "arn:aws:iam::123456789012:user/ops", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		w.events = append(w.events, string(event))
 		return w.handle(ctx, event)
@@ -64,7 +64,7 @@ func newWorld(t *testing.T, items ...seckill.Listing) *world {
 }
 
 // lines takes the audit log, without its times.
-func (w *world) lines(t *testing.T) (out []map[string]any) {
+func (w *shop) lines(t *testing.T) (out []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(w.audit.String()) {
 		var m map[string]any
@@ -80,7 +80,7 @@ func (w *world) lines(t *testing.T) (out []map[string]any) {
 
 func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, item("7", time.Minute))
+	w := newShop(t, item("7", time.Minute))
 	ctx := t.Context()
 	line := func(result string, more ...any) map[string]any {
 		m := map[string]any{"level": "INFO", "msg": "operator", "who": w.client.Who, "result": result}
@@ -141,9 +141,9 @@ func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newShop(t)
 	for name, nodes := range map[string][]redisconn.Node{"no servers": nil, "one": {{Address: "a:1", Time: now.Add(time.Second), Role: "master", Limit: 5 << 40}}, "one away": {{Fault: "EOF"}}} {
-		desk := operator.NewDesk(w.flow)
+		desk := operator.NewItemHandler(w.flow)
 		desk.Look = func(context.Context) []redisconn.Node { return nodes }
 		w.handle = desk.Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
 		got, err := w.client.Health(t.Context())
@@ -159,7 +159,7 @@ func TestHealth(t *testing.T) {
 // TestStopIsInTheStock: once a stop was acknowledged, the stock itself reserves nothing.
 func TestStopIsInTheStock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, item("7", time.Minute))
+	w := newShop(t, item("7", time.Minute))
 	reserve := func(order string) (seckill.ReserveCode, error) {
 		r, err := w.flow.Stock.Reserve(t.Context(), now.Add(2*time.Minute), seckill.Request{Order: order, Item: "7", User: "1", Count: 1, Address: "x", Created: now}, true, time.Minute)
 		return r.Code, err
@@ -179,7 +179,7 @@ func TestStopIsInTheStock(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, item("7", time.Minute), item("9", time.Hour))
+	w := newShop(t, item("7", time.Minute), item("9", time.Hour))
 	ctx := t.Context()
 	smaller := item("9", time.Hour)
 	smaller.Stock = 1
@@ -218,7 +218,7 @@ func TestRefusals(t *testing.T) {
 
 func TestEventsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, item("7", time.Minute))
+	w := newShop(t, item("7", time.Minute))
 	long := strings.Repeat("9", operator.MaxEvent)
 	for name, c := range map[string]struct {
 		event string
@@ -277,7 +277,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 // TestDescriptionsAreSanitizedHere: an event need not come from the command line tool.
 func TestDescriptionsAreSanitizedHere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newShop(t)
 	evil := item("7", time.Hour)
 	evil.Detail = `<b>x</b><script>alert(1)</script>`
 	if _, err := w.client.Import(t.Context(), []seckill.Listing{evil}); err != nil {
@@ -304,7 +304,7 @@ func (f *failing) Put(ctx context.Context, it seckill.Item, d *seckill.Descripti
 // TestAFaultInAnImport: what was written before it is in the audit log, and a second import makes the rest.
 func TestAFaultInAnImport(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newShop(t)
 	w.flow.Items = &failing{w.items, 1}
 	file := []seckill.Listing{item("7", time.Hour), item("8", time.Hour)}
 	var refused *operator.Refusal
@@ -331,7 +331,7 @@ func TestExportInPages(t *testing.T) {
 		it.Detail = strings.Repeat("长", seckill.MaxDetail) // 60 kB
 		items = append(items, it)
 	}
-	w := newWorld(t, items...)
+	w := newShop(t, items...)
 	largest := 0
 	call := w.client.Call
 	w.client.Call = func(ctx context.Context, event []byte) ([]byte, error) {
@@ -375,7 +375,7 @@ func (r rotten) Description(ctx context.Context, id string, described int64) (se
 func TestExportOfWhatCanBeRead(t *testing.T) {
 	t.Parallel()
 	good := item("7", time.Hour)
-	w := newWorld(t, item("6", time.Hour), good)
+	w := newShop(t, item("6", time.Hour), good)
 	w.flow.Items = rotten{w.items}
 	data, err := w.client.Export(t.Context())
 	var leftOut *operator.LeftOut
@@ -439,7 +439,7 @@ func (a apart) Assert(ctx context.Context, it seckill.Item) error {
 // A stop waits for one answer of the stock, not for two, one after the other.
 func TestStopWaitsForTheStockOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, item("2", time.Minute))
+	w := newShop(t, item("2", time.Minute))
 	w.flow.Stock = apart{w.flow.Stock, make(chan struct{})}
 	if it, err := w.client.SetStopped(t.Context(), "2", true); err != nil || it.Left != 10 || !it.Loaded {
 		t.Errorf("%+v, %v; want it stopped, 10 left", it, err)

@@ -69,13 +69,13 @@ func (s *shop) warm() {
 	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID("1001", "0", "0"), Item: "1001", User: "0", Count: 1}}
 	_, err := s.stock.Reserve(s.ctx, s.item.Start.Add(-time.Second), r.Request, true, 0)
 	s.must(err)
-	s.must(s.stock.Settle(s.ctx, "1001", r.Order, "0", nil))
+	s.must(s.stock.Confirm(s.ctx, "1001", r.Order, "0", nil))
 	s.must(s.stock.Return(s.ctx, "1001", r.Order, "0", nil))
 	r.Units, r.Created = []int{1}, s.item.Start
 	// An order that the stock has forgotten is taken up again, and given back.
 	_, got, err := s.stock.Redraw(s.ctx, s.item.Start, r, seckill.Collision{}, time.Second)
 	s.must(err)
-	s.must(s.stock.Settle(s.ctx, "1001", r.Order, "0", nil))
+	s.must(s.stock.Confirm(s.ctx, "1001", r.Order, "0", nil))
 	s.must(s.stock.Return(s.ctx, "1001", r.Order, "0", got.Units))
 }
 
@@ -103,9 +103,9 @@ func (p spoilt) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 	return p.Stock.Reserve(ctx, now, r, keyed, resend)
 }
 
-func (p spoilt) Settle(ctx context.Context, item, order, user string, units []int) error {
+func (p spoilt) Confirm(ctx context.Context, item, order, user string, units []int) error {
 	p.next()
-	return p.Stock.Settle(ctx, item, order, user, units)
+	return p.Stock.Confirm(ctx, item, order, user, units)
 }
 
 func (p spoilt) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
@@ -163,9 +163,9 @@ func (s *shop) drain() (back int) {
 
 // points are the script calls of the flows in story, in their order, and which flow sees the fault.
 var points = []struct{ name, seen string }{
-	{"reserve", "buy"}, {"reserve again", "buy"}, {"settle", "consume"}, {"settle again", "consume"},
-	{"reserve the second", "buy"}, {"redraw", "consume"}, {"settle the second", "consume"},
-	{"return", "consume"}, {"reserve the third", "buy"}, {"settle the third", "consume"},
+	{"reserve", "buy"}, {"reserve again", "buy"}, {"confirm", "consume"}, {"confirm again", "consume"},
+	{"reserve the second", "buy"}, {"redraw", "consume"}, {"confirm the second", "consume"},
+	{"return", "consume"}, {"reserve the third", "buy"}, {"confirm the third", "consume"},
 }
 
 // story: one order, asked for twice; a second whose unit turns out to be sold; the first is given back; a third takes its

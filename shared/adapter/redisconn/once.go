@@ -23,7 +23,7 @@ func (once) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (once) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		return settled(next(ctx, cmd), cmd)
+		return asFinal(next(ctx, cmd), cmd)
 	}
 }
 
@@ -34,11 +34,11 @@ func (once) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPip
 		if len(cmds) == 0 {
 			return err
 		}
-		return settled(err, cmds[len(cmds)-1])
+		return asFinal(err, cmds[len(cmds)-1])
 	}
 }
 
-func settled(err error, cmd redis.Cmder) error {
+func asFinal(err error, cmd redis.Cmder) error {
 	if err == nil || cmd.Name() != "evalsha" && cmd.Name() != "eval" {
 		return err
 	}

@@ -7,7 +7,7 @@
 --       5 awaiting  zset  order, score = when to send its message again (ms)
 --       6 users     hash  user -> "order:units,order:units", oldest first
 --
--- A record is state|count|numbers|none|backoff|created|user|hash|body. state: q queued, s settled. none: the last drift pass begun
+-- A record is state|count|numbers|none|backoff|created|user|hash|body. state: q queued, c confirmed. none: the last drift pass begun
 -- when the stock first had no number for it, or empty. body is opaque and may hold any byte.
 -- A record is kept while its order is awaited, and then while a number is held for it: there are never more than awaiting and held together.
 --
@@ -52,7 +52,7 @@ local function save(order, r)
   return raw
 end
 
--- keep writes a settled record if a number is held for its order, and drops it if none is.
+-- keep writes a confirmed record if a number is held for its order, and drops it if none is.
 local function keep(order, r)
   for _, n in ipairs(r.units) do
     if call('HGET', HELD, n) == order then

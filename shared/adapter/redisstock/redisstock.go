@@ -192,9 +192,9 @@ func (s *Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, k
 	return res, err
 }
 
-// Settle implements seckill.Stock.
-func (s *Stock) Settle(ctx context.Context, item, order, user string, units []int) error {
-	_, err := s.script(ctx, settle, s.keysOf(item).live, order, user, joinUnits(units))
+// Confirm implements seckill.Stock.
+func (s *Stock) Confirm(ctx context.Context, item, order, user string, units []int) error {
+	_, err := s.script(ctx, confirm, s.keysOf(item).live, order, user, joinUnits(units))
 	return err
 }
 

@@ -3,15 +3,15 @@
 -- lists with the ledger: until then numbers may look held that are nobody's.
 -- ARGV  1 now  2 order  3 user  4 count  5 body hash  6 body  7 created  8 refused number, 0 for none  9 its owner
 --       10 its owner's user  11 first re-send, ms from now
--- result {units, order, record} | {settled} | {wait} | {none} | {not_installed}
+-- result {units, order, record} | {confirmed} | {wait} | {none} | {not_installed}
 if not_installed() then
   return {'not_installed'}
 end
 local now, order, user, count, refused = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[8])
 local r = record(order)
 if r then
-  if r.state == 's' then
-    return {'settled'}
+  if r.state == 'c' then
+    return {'confirmed'}
   elseif r.hash ~= ARGV[5] then
     return {'units', order, r.raw} -- another body under the same key: the one stored here counts, whole
   end

@@ -1,5 +1,5 @@
 -- return: the ledger has given the order's units back. Those that it still holds become free, and it counts no longer
--- against its user. Its record goes, unless it waits for the ledger's word (again): then settle drops it.
+-- against its user. Its record goes, unless it waits for the ledger's word (again): then confirm drops it.
 -- ARGV  1 order  2 user  3 numbers, comma separated
 -- result {ok} | {not_installed}
 if not_installed() then
@@ -10,7 +10,7 @@ for _, n in ipairs(numbers(ARGV[3])) do
 end
 charge(ARGV[2], ARGV[1], function() return nil end)
 local r = record(ARGV[1])
-if r and r.state == 's' then
+if r and r.state == 'c' then
   call('HDEL', RES, ARGV[1])
 end
 return {'ok'}

@@ -23,9 +23,9 @@ var repairCases = []testCase{
 				e.Fatalf("step %d: %d due %+v, want %d", i, len(due), due, step.n)
 			}
 		}
-		e.settled(1, "1", 1)
+		e.confirmed(1, "1", 1)
 		if due, err := e.Due(e.ctx, at.Add(time.Hour), e.item.ID, 10, 3*resend); err != nil || len(due) != 0 {
-			e.Errorf("settled, yet due: %v %v", due, err)
+			e.Errorf("confirmed, yet due: %v %v", due, err)
 		}
 	}},
 	{"due keeps to its limit", func(e *env) {
@@ -159,7 +159,7 @@ var repairCases = []testCase{
 		for i := range 250 {
 			e.reserved(i, fmt.Sprint(i), 1, i+1)
 			if i%2 == 0 {
-				e.settled(i, fmt.Sprint(i), i+1)
+				e.confirmed(i, fmt.Sprint(i), i+1)
 			}
 		}
 		all := e.users()
@@ -178,7 +178,7 @@ var repairCases = []testCase{
 		e.reserved(1, "1", 1, 1)
 		busy := e.users()["1"]
 		e.correctedUser(busy, nil, false)
-		e.settled(1, "1", 1)
+		e.confirmed(1, "1", 1)
 		seen := e.users()["1"]
 		e.correctedUser(seen, map[string]int{oid(1): 1, oid(2): 2}, true)
 		e.entries("1", map[string]int{oid(1): 1, oid(2): 2})
@@ -221,7 +221,7 @@ var repairCases = []testCase{
 		e.install()
 		e.reserved(1, "1", 1, 1)
 		e.reserved(2, "2", 1, 2)
-		e.settled(1, "1", 1)
+		e.confirmed(1, "1", 1)
 		e.must(e.Remove(e.ctx, e.item.ID))
 		if _, err := e.Level(e.ctx, e.item.ID); !errors.Is(err, seckill.ErrNotInstalled) {
 			e.Errorf("after removal: %v", err)

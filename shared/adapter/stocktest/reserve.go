@@ -21,7 +21,7 @@ var reserveCases = []testCase{
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
 		e.reserved(2, "2", 1, 3)
-		e.settled(1, "1", 1, 2)
+		e.confirmed(1, "1", 1, 2)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
 		e.level(4, 1, 1, 3)
 		e.reserved(3, "3", 3, 1, 2, 4)
@@ -42,13 +42,13 @@ var reserveCases = []testCase{
 		if res := e.refused(1, "1", 1, seckill.ReserveReused); res.Order != oid(1) {
 			e.Errorf("names %q", res.Order)
 		}
-		e.settled(1, "1", 1, 2)
+		e.confirmed(1, "1", 1, 2)
 		e.refused(1, "1", 1, seckill.ReserveReused)
 	}},
-	{"a settled request is remembered while it holds a number", func(e *env) {
+	{"a confirmed request is remembered while it holds a number", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
-		e.settled(1, "1", 1, 2)
+		e.confirmed(1, "1", 1, 2)
 		e.refused(1, "1", 2, seckill.ReservedBefore)
 		if res := e.refused(1, "1", 2, seckill.ReservedBefore); res.Order != oid(1) {
 			e.Errorf("names %q", res.Order)
@@ -79,8 +79,8 @@ var reserveCases = []testCase{
 		if res.Code != seckill.Reserved {
 			e.Fatalf("another count: %+v", res)
 		}
-		e.settled(1, "1", 1)
-		e.settled(3, "1", 2, 3)
+		e.confirmed(1, "1", 1)
+		e.confirmed(3, "1", 2, 3)
 		res, err = e.Reserve(e.ctx, e.now, e.request(4, "1", 1), false, resend)
 		e.must(err)
 		if res.Code != seckill.ReserveLimit || res.Order != oid(3) {
@@ -230,9 +230,9 @@ var reserveCases = []testCase{
 		if got, _ := e.Queued(e.ctx, e.item.ID, "2", oid(1)); got.Order != "" {
 			e.Errorf("another user finds %q", got.Order)
 		}
-		e.settled(2, "1", 2)
+		e.confirmed(2, "1", 2)
 		if got, _ := e.Queued(e.ctx, e.item.ID, "1", ""); got.Order != oid(1) {
-			e.Errorf("after the newest was settled: %q", got.Order)
+			e.Errorf("after the newest was confirmed: %q", got.Order)
 		}
 	}},
 	{"fifty shoppers at once for five units", func(e *env) {

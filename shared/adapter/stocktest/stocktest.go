@@ -16,7 +16,7 @@ import (
 
 // Run runs every case against an empty stock made for it.
 func Run(t *testing.T, make func(t *testing.T) seckill.Stock) {
-	for _, c := range slices.Concat(reserveCases, settleCases, repairCases) {
+	for _, c := range slices.Concat(reserveCases, confirmCases, repairCases) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.run(&env{T: t, Stock: make(t), ctx: context.Background(), now: start, item: testItem()})
@@ -108,9 +108,9 @@ func (e *env) refused(n int, user string, count int, want seckill.ReserveCode) s
 	return res
 }
 
-func (e *env) settled(n int, user string, units ...int) {
+func (e *env) confirmed(n int, user string, units ...int) {
 	e.Helper()
-	e.must(e.Settle(e.ctx, e.item.ID, oid(n), user, units))
+	e.must(e.Confirm(e.ctx, e.item.ID, oid(n), user, units))
 }
 
 // level wants these figures.
@@ -215,7 +215,7 @@ func (e *env) everyMethod() map[string]error {
 	_, _, users := e.Users(e.ctx, id, 0)
 	_, user := e.CorrectUser(e.ctx, id, seckill.UserEntries{User: "7"}, nil)
 	return map[string]error{
-		"Reserve": reserve, "Settle": e.Settle(e.ctx, id, r.Order, "7", nil), "Redraw": redraw, "Return": e.Return(e.ctx, id, r.Order, "7", []int{1}),
+		"Reserve": reserve, "Confirm": e.Confirm(e.ctx, id, r.Order, "7", nil), "Redraw": redraw, "Return": e.Return(e.ctx, id, r.Order, "7", []int{1}),
 		"Due": due, "Assert": e.Assert(e.ctx, e.item), "Level": level, "Queued": queued, "DriftBegin": begin, "Scan": scan, "Correct": correct,
 		"Users": users, "CorrectUser": user, "DriftEnd": e.DriftEnd(e.ctx, id, "t", 1),
 	}

@@ -199,7 +199,7 @@ func TestRefusalsHaveTheirReason(t *testing.T) {
 }
 
 func TestEveryEventIsAMetric(t *testing.T) {
-	for _, name := range strings.Fields("reserved placed collided redrawn rejected expired settled refunds_due unknown_payments resent returned drift parked cold_starts") {
+	for _, name := range strings.Fields("reserved placed collided redrawn rejected expired paid refunds_due unknown_payments resent returned drift parked cold_starts") {
 		if !slices.Contains(events(t), seckill.Event(name)) {
 			t.Errorf("no event is named %s", name)
 		}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/flow/itemcache"
+	"seckill/shared/flow/internal/itemcache"
 	"seckill/shared/seckill"
 )
 

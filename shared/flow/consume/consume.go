@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"seckill/shared/flow/buy"
-	"seckill/shared/flow/itemcache"
+	"seckill/shared/flow/internal/itemcache"
 	"seckill/shared/seckill"
 )
 
@@ -77,7 +77,7 @@ func (f *Flow) park(ctx context.Context, d seckill.Delivery, reason string) erro
 	return f.Orders.Park(ctx, d, reason)
 }
 
-// order places a reservation: transaction, closing message, settle. Whatever was done before, by this message or another
+// order places a reservation: transaction, closing message, confirm. Whatever was done before, by this message or another
 // delivery of it, ends the same way.
 func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservation) error {
 	_, _, err := f.items.Get(ctx, m.Item)
@@ -119,7 +119,7 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 			if err := f.sendClosing(ctx, &o, now); err != nil {
 				return err
 			}
-			return f.settle(ctx, it, m.Order, m.User, o.Units)
+			return f.confirm(ctx, it, m.Order, m.User, o.Units)
 		case errors.Is(err, seckill.ErrOrderExists):
 			return f.byRow(ctx, m)
 		case errors.Is(err, seckill.ErrQuota):
@@ -158,7 +158,7 @@ func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Coll
 		f.Meter.Count(seckill.EventRedrawn, 1)
 		next.Trace = m.Trace
 		return next, false, nil
-	case seckill.RedrawSettled:
+	case seckill.RedrawConfirmed:
 		return m, true, f.byRow(ctx, m)
 	case seckill.RedrawNone:
 		return m, true, f.reject(ctx, m, seckill.CodeSoldOut)
@@ -182,11 +182,11 @@ func (f *Flow) reject(ctx context.Context, m seckill.Reservation, reason seckill
 		return err
 	}
 	f.Meter.Count(seckill.EventRejected, 1)
-	return f.settleOf(ctx, m, nil)
+	return f.confirmOf(ctx, m, nil)
 }
 
 // byRow finishes what an earlier delivery began: an existing row is not always a duplicate, it may lack its closing message and
-// its settle.
+// its confirm.
 func (f *Flow) byRow(ctx context.Context, m seckill.Reservation) error {
 	o, err := f.Ledger.Order(ctx, m.Order)
 	if err != nil {
@@ -197,21 +197,21 @@ func (f *Flow) byRow(ctx context.Context, m seckill.Reservation) error {
 			return err
 		}
 	}
-	return f.settleOf(ctx, m, o.Units)
+	return f.confirmOf(ctx, m, o.Units)
 }
 
-func (f *Flow) settleOf(ctx context.Context, m seckill.Reservation, units []int) error {
+func (f *Flow) confirmOf(ctx context.Context, m seckill.Reservation, units []int) error {
 	it, _, err := f.items.Get(ctx, m.Item)
 	if err != nil {
 		return err
 	}
-	return f.settle(ctx, it, m.Order, m.User, units)
+	return f.confirm(ctx, it, m.Order, m.User, units)
 }
 
-// settle tells the stock what the ledger decided. Not installed is no answer: the message comes back, until the item is so old
+// confirm tells the stock what the ledger decided. Not installed is no answer: the message comes back, until the item is so old
 // that no stock will hold it again.
-func (f *Flow) settle(ctx context.Context, it *seckill.Item, order, user string, units []int) error {
-	err := f.Stock.Settle(ctx, it.ID, order, user, units)
+func (f *Flow) confirm(ctx context.Context, it *seckill.Item, order, user string, units []int) error {
+	err := f.Stock.Confirm(ctx, it.ID, order, user, units)
 	if errors.Is(err, seckill.ErrNotInstalled) && it.Retired(f.Clock.Now()) {
 		return nil
 	}

@@ -21,7 +21,7 @@ var (
 )
 
 // world is every port of the step at once. It says what given says, and writes down in calls what was done.
-type world struct {
+type ports struct {
 	seckill.Stock
 	seckill.Ledger
 	seckill.Items
@@ -41,19 +41,19 @@ type given struct {
 	place   []error         // of each Place, then nil
 	redraw  string          // what the stock answers: seckill.RedrawUnits with unit 8, and so on
 	row     *seckill.Order  // the ledger's, if the order is there
-	settle  error           // of Stock.Settle
+	confirm  error           // of Stock.Confirm
 	closing error           // of Closings.Send
 	reject  error           // of Ledger.Reject
 	returns map[string]bool // orders with a return row
 }
 
-func (w *world) did(format string, a ...any) { w.calls = append(w.calls, fmt.Sprintf(format, a...)) }
+func (w *ports) did(format string, a ...any) { w.calls = append(w.calls, fmt.Sprintf(format, a...)) }
 
-func (w *world) Now() time.Time                            { return w.now }
-func (w *world) Count(seckill.Event, int)                  {}
-func (w *world) Wake(_ context.Context, item string) error { w.did("wake item %s", item); return nil }
+func (w *ports) Now() time.Time                            { return w.now }
+func (w *ports) Count(seckill.Event, int)                  {}
+func (w *ports) Wake(_ context.Context, item string) error { w.did("wake item %s", item); return nil }
 
-func (w *world) Get(context.Context, string) (seckill.Item, error) {
+func (w *ports) Get(context.Context, string) (seckill.Item, error) {
 	w.now = w.now.Add(w.slow)
 	end := opened.Add(time.Hour)
 	if w.ended > 0 {
@@ -62,7 +62,7 @@ func (w *world) Get(context.Context, string) (seckill.Item, error) {
 	return seckill.Item{ID: "1", Price: 100, Limit: 2, Buckets: 16, Stopped: w.stopped, Start: opened, End: end}, w.item
 }
 
-func (w *world) Place(_ context.Context, o seckill.Order, limit int) error {
+func (w *ports) Place(_ context.Context, o seckill.Order, limit int) error {
 	w.did("place units %v for %d fen, limit %d", o.Units, o.Amount, limit)
 	if len(w.place) == 0 {
 		return nil
@@ -72,24 +72,24 @@ func (w *world) Place(_ context.Context, o seckill.Order, limit int) error {
 	return err
 }
 
-func (w *world) Order(context.Context, string) (seckill.Order, error) {
+func (w *ports) Order(context.Context, string) (seckill.Order, error) {
 	if w.row == nil {
 		return seckill.Order{}, seckill.ErrNoOrder
 	}
 	return *w.row, nil
 }
 
-func (w *world) Reject(_ context.Context, o seckill.Order) error {
+func (w *ports) Reject(_ context.Context, o seckill.Order) error {
 	w.did("reject: %s", o.Reason)
 	return w.reject
 }
 
-func (w *world) Settle(_ context.Context, _, _, _ string, units []int) error {
+func (w *ports) Confirm(_ context.Context, _, _, _ string, units []int) error {
 	w.did("confirm units %v", units)
-	return w.settle
+	return w.confirm
 }
 
-func (w *world) Redraw(
+func (w *ports) Redraw(
 	_ context.Context, _ time.Time, r seckill.Reservation, c seckill.Collision, _ time.Duration,
 ) (seckill.RedrawCode, seckill.Reservation, error) {
 	w.did("redraw, unit %d is %q's", c.Unit, c.Owner)
@@ -100,36 +100,36 @@ func (w *world) Redraw(
 	return seckill.RedrawCode(w.redraw), r, nil
 }
 
-func (w *world) Return(_ context.Context, order string) (seckill.ReturnRow, error) {
+func (w *ports) Return(_ context.Context, order string) (seckill.ReturnRow, error) {
 	if !w.returns[order] {
 		return seckill.ReturnRow{}, seckill.ErrNoReturn
 	}
 	return seckill.ReturnRow{Order: order}, nil
 }
 
-func (w *world) FinishReturn(_ context.Context, r seckill.ReturnRow) error {
+func (w *ports) FinishReturn(_ context.Context, r seckill.ReturnRow) error {
 	w.did("finish the return of %s", r.Order)
 	return nil
 }
 
 // ledger and stock have a method of the same name each, so that the world cannot be both.
-type ledger struct{ *world }
+type ledger struct{ *ports }
 
-func (l ledger) Settle(context.Context, seckill.Payment, seckill.State, seckill.State) error {
+func (l ledger) RecordPayment(context.Context, seckill.Payment, seckill.State, seckill.State) error {
 	return errFault
 }
 func (l ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, error) {
-	return l.world.Return(ctx, order)
+	return l.ports.Return(ctx, order)
 }
 
-type stock struct{ *world }
+type stock struct{ *ports }
 
 func (s stock) Return(context.Context, string, string, string, []int) error { return errFault }
 
 // queue is one of the two.
 type queue struct {
 	seckill.Queue
-	*world
+	*ports
 	name string
 }
 
@@ -170,11 +170,11 @@ func TestConsume(t *testing.T) {
 		{"no answer of the ledger: once more", given{place: []error{errFault}}, place, true},
 		{"no answer of the queue of closings: once more, before the stock is told",
 			given{closing: errFault}, place + "; " + closing, true},
-		{"no answer of the stock: once more", given{settle: errFault}, place + "; " + closing + "; " + confirm, true},
+		{"no answer of the stock: once more", given{confirm: errFault}, place + "; " + closing + "; " + confirm, true},
 		{"the stock has forgotten the item: once more",
-			given{settle: seckill.ErrNotInstalled}, place + "; " + closing + "; " + confirm, true},
+			given{confirm: seckill.ErrNotInstalled}, place + "; " + closing + "; " + confirm, true},
 		{"the stock has forgotten an item that is two days over: done",
-			given{settle: seckill.ErrNotInstalled, ended: seckill.KeepLoaded},
+			given{confirm: seckill.ErrNotInstalled, ended: seckill.KeepLoaded},
 			place + "; " + closing + "; " + confirm, false},
 
 		{"a message that was handled before: what is missing is done again",
@@ -191,8 +191,8 @@ func TestConsume(t *testing.T) {
 		{"none is left, and that is not believed yet: once more",
 			given{place: []error{taken}, redraw: string(seckill.RedrawWait)},
 			place + "; " + collides, true},
-		{"its unit is another's, and it is settled meanwhile: as its row says",
-			given{place: []error{taken}, redraw: string(seckill.RedrawSettled), row: paid},
+		{"its unit is another's, and it is confirmed meanwhile: as its row says",
+			given{place: []error{taken}, redraw: string(seckill.RedrawConfirmed), row: paid},
 			place + "; " + collides + "; " + confirm, false},
 		{"no answer to the redraw: once more", given{place: []error{taken}}, place + "; " + collides, true},
 		{"a message without units: they are drawn first", given{units: []int{}, redraw: string(seckill.RedrawUnits)},
@@ -218,7 +218,7 @@ func TestConsume(t *testing.T) {
 			given{slow: time.Second}, "", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := &world{given: c.given, now: opened}
+			w := &ports{given: c.given, now: opened}
 			units := []int{7}
 			if c.given.units != nil {
 				units = c.given.units
@@ -246,17 +246,17 @@ func TestConsumeTheRest(t *testing.T) {
 		{"what is no message", seckill.Message{Kind: "what"}, "park: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := &world{given: given{returns: map[string]bool{order: true}}, now: opened}
+			w := &ports{given: given{returns: map[string]bool{order: true}}, now: opened}
 			w.check(t, c.m.Encode(), c.then, false)
 		})
 	}
 }
 
 // check handles a message and compares what was done.
-func (w *world) check(t *testing.T, body []byte, then string, comes bool) {
+func (w *ports) check(t *testing.T, body []byte, then string, comes bool) {
 	t.Helper()
-	f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w, Orders: queue{world: w, name: "orders"},
-		Closings: queue{world: w, name: "closings"}, Clock: w, Meter: w, Repair: w, Hold: 14 * time.Minute})
+	f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w, Orders: queue{ports: w, name: "orders"},
+		Closings: queue{ports: w, name: "closings"}, Clock: w, Meter: w, Repair: w, Hold: 14 * time.Minute})
 	err := f.Handle(t.Context(), seckill.Delivery{ID: "m", Body: body, Receives: 1})
 	if (err != nil) != comes {
 		t.Errorf("error %v, want that the message comes back: %v", err, comes)

@@ -95,7 +95,7 @@ func (s *shop) order(item string, n int, state seckill.State) string {
 			s.must(s.ledger.GiveBack(ctx, read(), opening, "c"))
 		}
 	case seckill.Paid, seckill.RefundOwed:
-		s.must(s.ledger.Settle(ctx, pay, seckill.PendingPayment, seckill.Paid))
+		s.must(s.ledger.RecordPayment(ctx, pay, seckill.PendingPayment, seckill.Paid))
 		if state == seckill.RefundOwed {
 			s.must(s.ledger.OweRefund(ctx, read(), pay, false, opening, "c"))
 		}
@@ -193,7 +193,7 @@ func TestLongItem(t *testing.T) {
 	for n := range orders {
 		s.order("1", 1+n, seckill.PendingPayment)
 		o := seckill.KeyedOrderID("1", "7", fmt.Sprint(1+n))
-		s.must(s.ledger.Settle(ctx, seckill.Payment{Order: o, TradeNo: fmt.Sprint(n), Amount: 100, State: seckill.Captured, At: opening}, seckill.PendingPayment, seckill.Paid))
+		s.must(s.ledger.RecordPayment(ctx, seckill.Payment{Order: o, TradeNo: fmt.Sprint(n), Amount: 100, State: seckill.Captured, At: opening}, seckill.PendingPayment, seckill.Paid))
 	}
 	last := s.order("2", 1, seckill.Paid)
 	s.clock.Advance(100 * day)

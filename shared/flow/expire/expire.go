@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/flow/capture"
-	"seckill/shared/flow/sweep"
+	"seckill/shared/flow/internal/payment"
+	"seckill/shared/flow/internal/sweep"
 	"seckill/shared/seckill"
 )
 
@@ -34,13 +34,13 @@ type Deps struct {
 // Flow is one instance of the step. It remembers where a sweep whose time was up has stopped, and nothing else. One sweep at a time.
 type Flow struct {
 	Deps
-	capture capture.Recorder
+	recorder payment.Recorder
 	due     sweep.Sweep[string]
 }
 
 // New makes an instance.
 func New(d Deps) *Flow {
-	f := &Flow{Deps: d, capture: capture.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
+	f := &Flow{Deps: d, recorder: payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
 	f.due = sweep.Sweep[string]{Meter: d.Meter}
 	return f
 }
@@ -73,7 +73,7 @@ func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string)
 func (f *Flow) each(ctx context.Context, id string) error {
 	if err := f.look(ctx, id, false); err != nil {
 		// Later: orders that the provider does not answer for must not use up the time of the rest again and again.
-		_ = f.Ledger.Postpone(ctx, id, f.Clock.Now().Add(postponed))
+		_ = f.Ledger.Reschedule(ctx, id, f.Clock.Now().Add(postponed))
 		return fmt.Errorf("order %s: %w", id, err)
 	}
 	return nil
@@ -124,7 +124,7 @@ func (f *Flow) finish(ctx context.Context, o seckill.Order) error {
 			return f.unknown(err)
 		}
 		if t.State == seckill.TradePaid {
-			return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+			return f.recorder.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
 		}
 		if t.State != seckill.TradeClosed {
 			answer, err := f.Payments.Close(ctx, o.ID)
@@ -140,11 +140,11 @@ func (f *Flow) finish(ctx context.Context, o seckill.Order) error {
 					return f.unknown(err)
 				}
 				if t.State == seckill.TradePaid {
-					return f.capture.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+					return f.recorder.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
 				}
 			case answer == seckill.CloseMissing && over:
 			default:
-				continue // close settles nothing else: query again and obey the query
+				continue // the close decides nothing: query again and obey the query
 			}
 		}
 		return f.giveBack(ctx, o)

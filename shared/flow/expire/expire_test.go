@@ -93,7 +93,7 @@ func newShop(t *testing.T, state seckill.State, now time.Time) *shop {
 		errs = append(errs, s.ledger.BeginClosing(ctx, o, seckill.Cancelled, placed, "cancelled"))
 	case seckill.Paid:
 		p := seckill.Payment{Order: order, TradeNo: "t0", Amount: 100, State: seckill.Captured, At: placed, Cause: "c"}
-		errs = append(errs, s.ledger.Settle(ctx, p, seckill.PendingPayment, seckill.Paid))
+		errs = append(errs, s.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 	default:
 		t.Fatalf("no way to %s", state)
 	}

@@ -1,4 +1,4 @@
-// Package notify settles the payment provider's callback. In: the form as received. Out: nil when its effect is durable, and
+// Package notify handles the payment provider's notifications. In: the form as received. Out: nil when its effect is durable, and
 // only then. It touches the ledger alone.
 package notify
 
@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"seckill/shared/flow/capture"
+	"seckill/shared/flow/internal/payment"
 	"seckill/shared/seckill"
 )
 
@@ -24,12 +24,12 @@ type Deps struct {
 // Flow is one instance of the step. It remembers nothing.
 type Flow struct {
 	Deps
-	capture capture.Recorder
+	recorder payment.Recorder
 }
 
 // New makes an instance.
 func New(d Deps) *Flow {
-	return &Flow{d, capture.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
+	return &Flow{d, payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
 }
 
 // Notify verifies a notice, records its money, and keeps it as it came. The error is an *seckill.Error: CodeForged, CodeNotOurs; CodeUnavailable when it
@@ -37,7 +37,7 @@ func New(d Deps) *Flow {
 func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 	n, err := f.Verifier.Verify(form)
 	if err == nil {
-		err = f.settle(ctx, &n, form)
+		err = f.record(ctx, &n, form)
 	}
 	if err == nil {
 		return nil
@@ -52,16 +52,16 @@ func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 // Unreadable counts a notify that is no form, as one that is refused.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventForged, 1) }
 
-// settle does what an authentic notice says, of money or of none, if it is about an order and its amount. It is kept after its effect: a fault of keeping it
+// record does what an authentic notice says, of money or of none, if it is about an order and its amount. It is kept after its effect: a fault of keeping it
 // has it sent again, when its money is safe already.
-func (f *Flow) settle(ctx context.Context, n *seckill.Notice, form url.Values) error {
+func (f *Flow) record(ctx context.Context, n *seckill.Notification, form url.Values) error {
 	outcome := seckill.NoticeNothing
 	var err error
 	if n.Paid {
 		outcome = seckill.NoticeRecorded
-		err = f.capture.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
+		err = f.recorder.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
 	} else {
-		_, err = f.capture.Ours(ctx, n.Order, n.Amount)
+		_, err = f.recorder.Ours(ctx, n.Order, n.Amount)
 	}
 	var refusal *seckill.Error
 	if errors.As(err, &refusal) {
@@ -69,11 +69,11 @@ func (f *Flow) settle(ctx context.Context, n *seckill.Notice, form url.Values) e
 	} else if err != nil {
 		return err
 	}
-	kept := seckill.KeptNotice{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(), Outcome: outcome, Raw: form.Encode()}
+	kept := seckill.KeptNotification{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(), Outcome: outcome, Raw: form.Encode()}
 	if f.Keep > 0 {
 		kept.Expires = kept.At.Add(f.Keep).Truncate(time.Second)
 	}
-	err = f.Ledger.KeepNotice(ctx, kept)
+	err = f.Ledger.KeepNotification(ctx, kept)
 	if err == nil && refusal != nil {
 		return refusal
 	}

@@ -13,9 +13,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-type verified seckill.Notice
+type verified seckill.Notification
 
-func (v verified) Verify(url.Values) (seckill.Notice, error) { return seckill.Notice(v), nil }
+func (v verified) Verify(url.Values) (seckill.Notification, error) { return seckill.Notification(v), nil }
 
 type clock time.Time
 
@@ -48,7 +48,7 @@ func shop(t *testing.T, state seckill.State) *ledger.Ledger {
 	case seckill.PendingPayment:
 	case seckill.Paid:
 		p := seckill.Payment{Order: order, TradeNo: "t0", Amount: 100, State: seckill.Captured, At: placed, Cause: "c"}
-		errs = append(errs, l.Settle(ctx, p, seckill.PendingPayment, seckill.Paid))
+		errs = append(errs, l.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 	case seckill.Closing, seckill.Expired:
 		errs = append(errs, l.BeginClosing(ctx, read(), seckill.Expired, placed, "c"))
 		if state == seckill.Expired {
@@ -66,27 +66,27 @@ func shop(t *testing.T, state seckill.State) *ledger.Ledger {
 // failing is a ledger that cannot be written.
 type failing struct{ seckill.Ledger }
 
-func (failing) Settle(context.Context, seckill.Payment, seckill.State, seckill.State) error {
+func (failing) RecordPayment(context.Context, seckill.Payment, seckill.State, seckill.State) error {
 	return errors.New("no answer")
 }
 
 // refusing is a verifier that takes nothing for the provider's.
 type refusing struct{}
 
-func (refusing) Verify(url.Values) (seckill.Notice, error) {
-	return seckill.Notice{}, seckill.Refuse(seckill.CodeForged)
+func (refusing) Verify(url.Values) (seckill.Notification, error) {
+	return seckill.Notification{}, seckill.Refuse(seckill.CodeForged)
 }
 
 // TestNotify is the specification of the step: what a notification does to order and money, what the provider hears, and what
 // is kept of it. Money that comes too late is where this table says refund_due.
 func TestNotify(t *testing.T) {
-	notice := seckill.Notice{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true}
-	as := func(change func(*seckill.Notice)) seckill.Verifier {
+	notice := seckill.Notification{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true}
+	as := func(change func(*seckill.Notification)) seckill.Verifier {
 		n := notice
 		change(&n)
 		return verified(n)
 	}
-	genuine := as(func(*seckill.Notice) {})
+	genuine := as(func(*seckill.Notification) {})
 	for _, c := range []struct {
 		name    string
 		order   seckill.State
@@ -102,9 +102,9 @@ func TestNotify(t *testing.T) {
 		{"paid too late", seckill.Expired, genuine, "", seckill.RefundOwed, seckill.RefundDue, seckill.NoticeRecorded},
 		{"paid twice, by two trades", seckill.Paid, genuine,
 			"", seckill.Paid, seckill.RefundDue, seckill.NoticeRecorded},
-		{"closed unpaid at the provider", seckill.PendingPayment, as(func(n *seckill.Notice) { n.Paid = false }),
+		{"closed unpaid at the provider", seckill.PendingPayment, as(func(n *seckill.Notification) { n.Paid = false }),
 			"", seckill.PendingPayment, "", seckill.NoticeNothing},
-		{"another amount", seckill.PendingPayment, as(func(n *seckill.Notice) { n.Amount = 99 }),
+		{"another amount", seckill.PendingPayment, as(func(n *seckill.Notification) { n.Amount = 99 }),
 			seckill.CodeNotOurs, seckill.PendingPayment, "", string(seckill.CodeNotOurs)},
 		{"no signature of the provider's", seckill.PendingPayment, refusing{},
 			seckill.CodeForged, seckill.PendingPayment, "", ""},
@@ -135,7 +135,7 @@ func TestNotify(t *testing.T) {
 			if err != nil || state != c.payment {
 				t.Errorf("the money is %q (%v), want %q", state, err, c.payment)
 			}
-			notices, err := l.Notices(ctx, order)
+			notices, err := l.Notifications(ctx, order)
 			kept := ""
 			for _, n := range notices {
 				kept += n.Outcome
@@ -155,7 +155,7 @@ func TestNotifyWithoutLedger(t *testing.T) {
 	if code := seckill.CodeOf(f.Notify(t.Context(), url.Values{})); code != seckill.CodeUnavailable {
 		t.Errorf("answered %q, want %q", code, seckill.CodeUnavailable)
 	}
-	if kept, err := l.Notices(t.Context(), order); err != nil || len(kept) > 0 {
+	if kept, err := l.Notifications(t.Context(), order); err != nil || len(kept) > 0 {
 		t.Errorf("kept %v (%v), want nothing before its money is recorded", kept, err)
 	}
 }
@@ -174,7 +174,7 @@ func TestRetention(t *testing.T) {
 		flow := notify.New(notify.Deps{Verifier: verified{Order: "o1", ID: "n1", TradeNo: "t1", Amount: 1, Paid: true},
 			Ledger: books, Clock: clock(now), Meter: meter{}, Keep: c.keep})
 		_ = flow.Notify(t.Context(), url.Values{}) // of no order of ours: refused, and kept
-		kept, err := books.Notices(context.Background(), "o1")
+		kept, err := books.Notifications(context.Background(), "o1")
 		if err != nil || len(kept) != 1 || !kept[0].Expires.Equal(c.want) {
 			t.Errorf("%s: got %+v, error %v; want one that expires at %s", name, kept, err, c.want)
 		}

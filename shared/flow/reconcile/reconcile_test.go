@@ -40,7 +40,7 @@ type meter map[seckill.Event]int
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
 // world is a ledger and the provider's bills of the same money.
-type world struct {
+type bank struct {
 	clock  *memory.Clock
 	ledger *ledger.Ledger
 	bills  bills
@@ -49,10 +49,10 @@ type world struct {
 	n      int
 }
 
-func newWorld() *world { return newWorldAt(midnight.Add(35 * time.Hour)) } // the next day, 11:00
+func newBank() *bank { return newBankAt(midnight.Add(35 * time.Hour)) } // the next day, 11:00
 
-func newWorldAt(now time.Time) *world {
-	w := &world{clock: memory.NewClock(now), bills: bills{}, meter: meter{}}
+func newBankAt(now time.Time) *bank {
+	w := &bank{clock: memory.NewClock(now), bills: bills{}, meter: meter{}}
 	w.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: w.clock}))
 	w.flow = reconcile.New(reconcile.Deps{Ledger: w.ledger, Bills: w.bills, Clock: w.clock, Meter: w.meter})
 	return w
@@ -67,24 +67,24 @@ func must(t fataler, err error) {
 }
 
 // book has the provider book a movement.
-func (w *world) book(l seckill.BillLine) {
+func (w *bank) book(l seckill.BillLine) {
 	w.bills[seckill.Day(l.At)] = append(w.bills[seckill.Day(l.At)], l)
 }
 
 // paid is an order that was paid at a time, of which the ledger learnt later.
-func (w *world) paid(t fataler, at time.Time, late time.Duration) seckill.Payment {
+func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment {
 	w.n++
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(w.n)), Item: "1", User: "7", Count: 1, Units: []int{w.n}, Price: 100, Amount: 100, Address: "a", Title: "t",
 		Created: at, Placed: at, PayBy: at.Add(time.Minute), Buckets: 1}
 	must(t, w.ledger.Place(ctx, o, 1000))
 	p := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(1000 + w.n), Amount: 100, State: seckill.Captured, At: at.Add(late), Cause: "notify"}
-	must(t, w.ledger.Settle(ctx, p, seckill.PendingPayment, seckill.Paid))
+	must(t, w.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 	w.book(seckill.BillLine{Order: o.ID, TradeNo: p.TradeNo, Amount: 100, At: at})
 	return p
 }
 
 // back is a payment's refund at a time, of which the ledger learnt later.
-func (w *world) back(t fataler, p seckill.Payment, at time.Time, late time.Duration) {
+func (w *bank) back(t fataler, p seckill.Payment, at time.Time, late time.Duration) {
 	o, err := w.ledger.Order(ctx, p.Order)
 	must(t, err)
 	must(t, w.ledger.OweRefund(ctx, o, p, false, at, "c"))
@@ -93,7 +93,7 @@ func (w *world) back(t fataler, p seckill.Payment, at time.Time, late time.Durat
 }
 
 // lines changes a day's bill: change says what becomes of each line.
-func (w *world) lines(change func(l seckill.BillLine) []seckill.BillLine) {
+func (w *bank) lines(change func(l seckill.BillLine) []seckill.BillLine) {
 	var out []seckill.BillLine
 	for _, l := range w.bills[day] {
 		out = append(out, change(l)...)
@@ -106,7 +106,7 @@ func (w *world) lines(change func(l seckill.BillLine) []seckill.BillLine) {
 func TestWhatDiffersIsListed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld()
+		w := newBank()
 		within := func(name string, d time.Duration) time.Duration {
 			return time.Duration(rapid.IntRange(0, int(d/time.Second)).Draw(t, name)) * time.Second
 		}
@@ -223,7 +223,7 @@ func kindsOf(r seckill.Reconciliation) (kinds []seckill.DifferenceKind) {
 // TestRefundsThatTheLedgerDoesNotKnow: one from the provider's console is under another id; one whose answer was lost is still due here.
 func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newBank()
 	console, due := w.paid(t, midnight.Add(time.Hour), 0), w.paid(t, midnight.Add(time.Hour), 0)
 	w.book(seckill.BillLine{Refund: true, Order: console.Order, TradeNo: console.TradeNo, RefundID: "by hand", Amount: 30, At: midnight.Add(2 * time.Hour)})
 	o, err := w.ledger.Order(ctx, due.Order)
@@ -258,7 +258,7 @@ func TestARefundWithoutAnId(t *testing.T) {
 		"in two parts":             {true, true, 2, []seckill.DifferenceKind{seckill.RefundForeign, seckill.RefundForeign}},
 		"of a payment nobody knew": {true, false, 1, []seckill.DifferenceKind{seckill.PaymentNotHere, seckill.RefundForeign}},
 	} {
-		w := newWorld()
+		w := newBank()
 		p := w.paid(t, midnight.Add(time.Hour), 0)
 		if !bill.payment {
 			w.bills[day] = nil
@@ -283,7 +283,7 @@ func TestARefundWithoutAnId(t *testing.T) {
 func TestWhatWasLearntDaysLater(t *testing.T) {
 	t.Parallel()
 	for days, want := range map[int][]seckill.DifferenceKind{0: nil, 5: nil, 30: nil, 31: {seckill.PaymentNotThere, seckill.RefundNotThere}} {
-		w := newWorld()
+		w := newBank()
 		late := time.Duration(days) * 24 * time.Hour
 		at := midnight.Add(time.Hour - late)
 		w.paid(t, midnight.Add(time.Hour), 0)
@@ -313,7 +313,7 @@ func TestWhatIsLearntBeforeMidnightAndBookedAfter(t *testing.T) {
 		"longer than seems": {-2 * reconcile.LateLearnt, false, [2][]seckill.DifferenceKind{0: {seckill.PaymentNotThere, seckill.RefundNotThere}}},
 	} {
 		booked := midnight.Add(24*time.Hour + time.Second)
-		w := newWorldAt(booked.Add(35 * time.Hour))
+		w := newBankAt(booked.Add(35 * time.Hour))
 		w.paid(t, midnight.Add(time.Hour), 0)
 		p := w.paid(t, booked, tc.learnt)
 		w.back(t, p, booked, tc.learnt)
@@ -336,7 +336,7 @@ func TestWhatIsLearntBeforeMidnightAndBookedAfter(t *testing.T) {
 // TestADayIsMatchedOnce by its schedule, when its bill is there; an operator may match it again, and each is kept.
 func TestADayIsMatchedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newBank()
 	w.paid(t, midnight.Add(time.Hour), 0)
 	whole := w.bills[day]
 	delete(w.bills, day)
@@ -366,7 +366,7 @@ func TestADayIsMatchedOnce(t *testing.T) {
 	if _, err := w.flow.Day(ctx, day); err != nil || done() != 2 {
 		t.Errorf("by an operator: %v, %d kept", err, done())
 	}
-	quiet := newWorldAt(midnight.Add(34*time.Hour - time.Minute))
+	quiet := newBankAt(midnight.Add(34*time.Hour - time.Minute))
 	for _, want := range []int{0, 1} { // not before 10:00
 		if err := quiet.flow.Run(ctx); err != nil {
 			t.Errorf("a day on which nothing moved has no bill: %v", err)
@@ -385,7 +385,7 @@ func TestADayIsMatchedOnce(t *testing.T) {
 // TestABillThatComesLate: that there was none is kept once, and no matter how often and by whom it was asked for in vain, it is matched when it is there.
 func TestABillThatComesLate(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newBank()
 	p := w.paid(t, midnight.Add(-time.Hour), 0) // the day before
 	late := []seckill.BillLine{{Order: seckill.KeyedOrderID("1", "7", "lost"), TradeNo: "9", Amount: 100, At: midnight.Add(time.Hour)},
 		{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: "by hand", Amount: 100, At: midnight.Add(time.Hour)}}
@@ -423,7 +423,7 @@ func TestABillThatComesLate(t *testing.T) {
 // TestDaysThatCannotBeMatched are refused, and a fault of the bill keeps nothing.
 func TestDaysThatCannotBeMatched(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newBank()
 	for _, d := range []string{"", "2026-11-12", "2026-11-13", "2027-01-01", "11.11.2026", "2026-02-30", "2026-1-1", "20261111"} {
 		if _, err := w.flow.Day(ctx, d); seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("%q: %v, want it refused", d, err)
@@ -447,7 +447,7 @@ func (fails) Bill(context.Context, string) (seckill.Bill, error) {
 // TestWhatWasKeptIsListed: the newest, the oldest of them first.
 func TestWhatWasKeptIsListed(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newBank()
 	if all, err := w.flow.Kept(ctx, day); err != nil || len(all) != 0 {
 		t.Errorf("before any: %v, %v", all, err)
 	}
@@ -473,7 +473,7 @@ func TestWhatWasKeptIsListed(t *testing.T) {
 // TestARowThatCannotBeRead is a difference, and the rest of the day is matched all the same: on whichever side it is met first.
 func TestARowThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newBank()
 	rows := memory.NewRows(memory.RowsOptions{Clock: w.clock})
 	w.ledger = ledger.New(rows)
 	w.flow.Ledger = w.ledger

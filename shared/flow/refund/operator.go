@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/flow/capture"
+	"seckill/shared/flow/internal/payment"
 	"seckill/shared/seckill"
 )
 
@@ -120,7 +120,7 @@ func closingSince(o *seckill.Order) (seckill.Change, bool) {
 type Case struct {
 	Order    seckill.Order
 	Payments []seckill.Payment
-	Notices  []seckill.KeptNotice
+	Notices  []seckill.KeptNotification
 }
 
 // Case reads one order's money. The error is an *seckill.Error: CodeOrderUnknown.
@@ -132,7 +132,7 @@ func (f *Flow) Case(ctx context.Context, id string) (Case, error) {
 	out := Case{Order: o}
 	out.Payments, err = f.Ledger.Payments(ctx, id)
 	if err == nil {
-		out.Notices, err = f.Ledger.Notices(ctx, id)
+		out.Notices, err = f.Ledger.Notifications(ctx, id)
 	}
 	if err != nil {
 		return Case{}, seckill.AsError(err)
@@ -153,7 +153,7 @@ func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 	if o.State != seckill.Closing {
 		return seckill.Invalid("order", "closing; it is "+string(o.State))
 	}
-	err = f.Ledger.Hasten(ctx, id, f.Clock.Now(), "asked again by "+who+": "+why)
+	err = f.Ledger.RescheduleNow(ctx, id, f.Clock.Now(), "asked again by "+who+": "+why)
 	if errors.Is(err, seckill.ErrStateChanged) {
 		return nil // it has just been answered for, which is what was wanted
 	}
@@ -185,7 +185,7 @@ func (f *Flow) Learn(ctx context.Context, id, tradeNo, who, why string) (bool, e
 	if err != nil {
 		return false, seckill.AsError(err)
 	}
-	recorder := capture.Recorder{Ledger: f.Ledger, Clock: f.Clock, Meter: f.Meter}
+	recorder := payment.Recorder{Ledger: f.Ledger, Clock: f.Clock, Meter: f.Meter}
 	err = recorder.Record(ctx, id, t.TradeNo, t.Amount, "query by "+who+": "+why)
 	if seckill.CodeOf(err) == seckill.CodeNotOurs {
 		return false, seckill.Invalid("trade_no", "a trade over the order's amount; the provider says "+t.Amount.Yuan()+" yuan")

@@ -166,7 +166,7 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 		c.place(id)
 		c.ok(c.BeginClosing(t.Context(), seckill.Order{ID: id}, seckill.Expired, clock.Now(), "not paid in time"))
 		p := seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.RefundDue, At: clock.Now(), Cause: "notify"}
-		c.ok(c.Settle(t.Context(), p, seckill.Closing, seckill.Closing))
+		c.ok(c.RecordPayment(t.Context(), p, seckill.Closing, seckill.Closing))
 		if i%2 == 0 {
 			c.ok(c.DeferRefund(t.Context(), p, clock.Now(), "BALANCE"))
 		}
@@ -188,11 +188,11 @@ func TestEachListSaysThatItIsCut(t *testing.T) {
 		p := seckill.Payment{Order: crowd[0], TradeNo: "kept", Amount: 100, State: seckill.Captured, At: c.clock.Now(), Cause: "notify", Due: c.clock.Now()}
 		if from == 0 {
 			c.place(p.Order)
-			c.ok(c.Settle(ctx, p, seckill.PendingPayment, seckill.Paid))
+			c.ok(c.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 		}
 		for i := range n {
 			p.TradeNo, p.State = fmt.Sprint(from+i), seckill.RefundDue
-			c.ok(c.Settle(ctx, p, seckill.Paid, seckill.Paid))
+			c.ok(c.RecordPayment(ctx, p, seckill.Paid, seckill.Paid))
 			if refused != "" {
 				c.ok(c.DeferRefund(ctx, p, p.Due, refused))
 			}

@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"seckill/shared/flow/sweep"
+	"seckill/shared/flow/internal/sweep"
 	"seckill/shared/seckill"
 )
 

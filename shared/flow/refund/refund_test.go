@@ -78,7 +78,7 @@ func TestARefundWithoutAnOutcome(t *testing.T) {
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1}, Price: 100, Amount: 100, Address: "a", Title: "t",
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 	p := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
-	if err := errors.Join(l.Place(ctx, o, 1), l.Settle(ctx, p, seckill.PendingPayment, seckill.Paid)); err != nil {
+	if err := errors.Join(l.Place(ctx, o, 1), l.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Order(ctx, o.ID, "ann", "broken", false); err != nil {

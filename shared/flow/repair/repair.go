@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/flow/sweep"
+	"seckill/shared/flow/internal/sweep"
 	"seckill/shared/seckill"
 )
 

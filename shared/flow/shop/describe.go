@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"seckill/shared/flow/itemcache"
+	"seckill/shared/flow/internal/itemcache"
 	"seckill/shared/seckill"
 )
 

@@ -29,7 +29,7 @@ func TestMoneyIsConserved(t *testing.T) {
 			for f, n := range w.g.Faults().Landed {
 				landed[f] += n
 			}
-			w.judge()
+			w.check()
 		})
 	}
 	for _, f := range fakegateway.FaultNames {
@@ -121,7 +121,7 @@ func (w *market) expect(err error, some ...error) {
 }
 
 // judge compares what was paid with the trades, the bills and the notifies.
-func (w *market) judge() {
+func (w *market) check() {
 	paid, kept, back := w.paid, seckill.Fen(0), seckill.Fen(0)
 	for _, tr := range w.g.Trades() {
 		if tr.Refunded() > tr.Amount || len(tr.Refunds) > 0 && tr.Paid.IsZero() || (tr.Status == fakegateway.StatusSuccess) != (tr.Kept() > 0) {

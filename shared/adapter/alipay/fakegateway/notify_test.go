@@ -41,7 +41,7 @@ func TestNotifyIsDueAtOnceAndAuthentic(t *testing.T) {
 		t.Fatalf("%d delivered, %d failed, %d received, want 1, 0, 1", delivered, failed, len(s.got))
 	}
 	got, err := s.client.Verify(s.got[0])
-	want := seckill.Notice{ID: s.got[0].Get("notify_id"), Order: orderID, TradeNo: g.Trades()[0].TradeNo, Amount: 88_80, Paid: true}
+	want := seckill.Notification{ID: s.got[0].Get("notify_id"), Order: orderID, TradeNo: g.Trades()[0].TradeNo, Amount: 88_80, Paid: true}
 	if err != nil || got != want || got.ID == "" {
 		t.Errorf("the shop reads %+v, %v, want %+v", got, err, want)
 	}

@@ -63,7 +63,7 @@ func TestSameIsSame(t *testing.T) {
 			t.Errorf("reserve never answers %s: %v", word, answers["reserve"])
 		}
 	}
-	for _, word := range []string{"units", "settled", "wait", "none"} {
+	for _, word := range []string{"units", "confirmed", "wait", "none"} {
 		if answers["redraw"][word] == 0 {
 			t.Errorf("redraw never answers %s: %v", word, answers["redraw"])
 		}
@@ -75,7 +75,7 @@ func TestSameIsSame(t *testing.T) {
 func TestPlantedBugs(t *testing.T) {
 	for _, c := range []struct{ name, old, with string }{
 		{"the highest free number first", "'ZPOPMIN', FREE, count", "'ZPOPMAX', FREE, count"},
-		{"settle keeps what it should free", "if not given[tostring(n)] then", "if n < 0 then"},
+		{"confirm keeps what it should free", "if not given[tostring(n)] then", "if n < 0 then"},
 		{"one more in the count", "{'ok', available(stock, hw)", "{'ok', 1 + available(stock, hw)"},
 		{"an entry stays", "charge(ARGV[2], ARGV[1], function() return nil end)", ""},
 	} {

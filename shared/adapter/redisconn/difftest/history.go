@@ -32,7 +32,7 @@ type op int
 
 const (
 	opReserve op = iota
-	opSettle
+	opConfirm
 	opRedraw
 	opReturn
 	opDue
@@ -53,11 +53,11 @@ const (
 	ops
 )
 
-var opNames = [ops]string{"Reserve", "Settle", "Redraw", "Return", "Due", "Assert", "Level", "Queued", "DriftBegin", "DriftEnd", "Scan",
+var opNames = [ops]string{"Reserve", "Confirm", "Redraw", "Return", "Due", "Assert", "Level", "Queued", "DriftBegin", "DriftEnd", "Scan",
 	"Correct", "Users", "CorrectUser", "BuildStart", "BuildUnits", "BuildGaps", "Install", "Remove"}
 
 // weights is how often each comes: buying and settling most, building and forgetting seldom enough that a sale develops.
-var weights = [ops]int{opReserve: 30, opSettle: 14, opRedraw: 12, opReturn: 8, opDue: 5, opAssert: 3, opLevel: 3, opQueued: 4, opDriftBegin: 3,
+var weights = [ops]int{opReserve: 30, opConfirm: 14, opRedraw: 12, opReturn: 8, opDue: 5, opAssert: 3, opLevel: 3, opQueued: 4, opDriftBegin: 3,
 	opDriftEnd: 3, opScan: 4, opCorrect: 8, opUsers: 3, opCorrectUser: 5, opBuildStart: 2, opBuildUnits: 3, opBuildGaps: 2, opInstall: 2, opRemove: 1}
 
 // Step is one call with everything it was given, so that a history without one of its steps is a history too.
@@ -201,8 +201,8 @@ func (p *player) step(s Step) {
 	switch s.op {
 	case opReserve:
 		_, _ = p.stock.Reserve(p.ctx, now, r.Request, s.flag, 30*time.Second)
-	case opSettle:
-		_ = p.stock.Settle(p.ctx, item, order, user, s.units)
+	case opConfirm:
+		_ = p.stock.Confirm(p.ctx, item, order, user, s.units)
 	case opRedraw:
 		c := seckill.Collision{Unit: s.unit, Owner: orderID(s.other), User: userID((s.user + 1) % users)}
 		if s.unit == 0 {

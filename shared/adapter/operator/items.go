@@ -43,7 +43,7 @@ type page struct {
 }
 
 // Desk carries out commands about items. It is safe for concurrent use.
-type Desk struct {
+type ItemHandler struct {
 	// Look asks the stock's servers about themselves; nil: there are none.
 	Look func(context.Context) []redisconn.Node
 
@@ -53,7 +53,7 @@ type Desk struct {
 }
 
 // NewDesk makes a desk that works by a flow.
-func NewDesk(flow *stage.Flow) *Desk { return &Desk{stage: flow} }
+func NewItemHandler(flow *stage.Flow) *ItemHandler { return &ItemHandler{stage: flow} }
 
 // FileError is what is wrong with an items file, in words for its author. Nothing was written.
 type FileError struct{ Err error }
@@ -88,7 +88,7 @@ type Health struct {
 }
 
 // Health looks at the clock and at the stock's servers. It changes nothing.
-func (d *Desk) Health(ctx context.Context) Health {
+func (d *ItemHandler) Health(ctx context.Context) Health {
 	h := Health{Now: d.stage.Clock.Now()}
 	if d.Look != nil {
 		h.Redis = d.Look(ctx)
@@ -98,7 +98,7 @@ func (d *Desk) Health(ctx context.Context) Health {
 
 // Import makes or changes the items of a file (package itemfile; the name's ending tells its format). A *FileError or a *stage.ImportError: nothing
 // was written. After a fault some may be; doing it again is harmless.
-func (d *Desk) Import(ctx context.Context, name string, data []byte) (stage.Imported, error) {
+func (d *ItemHandler) Import(ctx context.Context, name string, data []byte) (stage.Imported, error) {
 	items, err := itemfile.Parse(name, data, d.stage.Clock.Now())
 	if err != nil {
 		return stage.Imported{}, &FileError{err}
@@ -110,18 +110,18 @@ func (d *Desk) Import(ctx context.Context, name string, data []byte) (stage.Impo
 
 // SetStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped. What the stock has is read meanwhile:
 // the answer waits for a slow Redis no more often than it has to.
-func (d *Desk) SetStopped(ctx context.Context, id string, stopped bool) (ItemChange, error) {
+func (d *ItemHandler) SetStopped(ctx context.Context, id string, stopped bool) (ItemChange, error) {
 	read := make(chan level, 1)
 	go func() { read <- d.level(ctx, id) }()
 	return d.change(ctx, id, func() error { return d.stage.SetStopped(ctx, id, stopped) }, func() level { return <-read })
 }
 
 // AddStock raises an item's stock to n units in all. Errors as stage.Flow.AddStock.
-func (d *Desk) AddStock(ctx context.Context, id string, n int) (ItemChange, error) {
+func (d *ItemHandler) AddStock(ctx context.Context, id string, n int) (ItemChange, error) {
 	return d.change(ctx, id, func() error { return d.stage.AddStock(ctx, id, n) }, func() level { return d.level(ctx, id) })
 }
 
-func (d *Desk) change(ctx context.Context, id string, edit func() error, look func() level) (ItemChange, error) {
+func (d *ItemHandler) change(ctx context.Context, id string, edit func() error, look func() level) (ItemChange, error) {
 	before, err := d.stage.Items.Get(ctx, id)
 	if err != nil {
 		return ItemChange{}, err
@@ -137,11 +137,11 @@ func (d *Desk) change(ctx context.Context, id string, edit func() error, look fu
 }
 
 // State says how an item is now.
-func (d *Desk) State(ctx context.Context, it *seckill.Item) ItemState {
+func (d *ItemHandler) State(ctx context.Context, it *seckill.Item) ItemState {
 	return d.state(it, d.level(ctx, it.ID))
 }
 
-func (d *Desk) state(it *seckill.Item, l level) ItemState {
+func (d *ItemHandler) state(it *seckill.Item, l level) ItemState {
 	return ItemState{ID: it.ID, Title: it.Commodity.Title, State: it.StateAt(d.stage.Clock.Now()), Stock: it.Stock,
 		Left: l.Left, Held: l.Held, Awaiting: l.Awaiting, Loaded: l.loaded}
 }
@@ -152,7 +152,7 @@ type level struct {
 	loaded bool
 }
 
-func (d *Desk) level(ctx context.Context, id string) level {
+func (d *ItemHandler) level(ctx context.Context, id string) level {
 	l, err := d.stage.Stock.Level(ctx, id)
 	if err != nil {
 		return level{}
@@ -161,12 +161,12 @@ func (d *Desk) level(ctx context.Context, id string) level {
 }
 
 // Handler serves the operator events of the stage function.
-func (d *Desk) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
+func (d *ItemHandler) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
 	return handler(audit, itemCommands, d.do)
 }
 
 // do carries out a command.
-func (d *Desk) do(ctx context.Context, r *request) (done, error) {
+func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdImport:
 		in, err := d.Import(ctx, "items.json", r.Items)
@@ -186,7 +186,7 @@ func (d *Desk) do(ctx context.Context, r *request) (done, error) {
 }
 
 // export gives the items beyond an id, as many as fit into an answer.
-func (d *Desk) export(ctx context.Context, after string) (page, error) {
+func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)
 	if err != nil {

@@ -7,54 +7,54 @@ import (
 	"seckill/shared/seckill"
 )
 
-var settleCases = []testCase{
-	{"settle ends the wait and keeps the ledger's units", func(e *env) {
+var confirmCases = []testCase{
+	{"confirm ends the wait and keeps the ledger's units", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
-		e.settled(1, "1", 1, 2)
+		e.confirmed(1, "1", 1, 2)
 		e.level(3, 2, 0, 2)
 		e.holders(map[int]string{1: oid(1), 2: oid(1)})
 		e.entries("1", map[string]int{oid(1): 2})
 	}},
-	{"settle frees what the ledger did not give", func(e *env) {
+	{"confirm frees what the ledger did not give", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
-		e.settled(1, "1", 2)
+		e.confirmed(1, "1", 2)
 		e.holders(map[int]string{2: oid(1)})
 		e.entries("1", map[string]int{oid(1): 1})
 		e.level(4, 1, 0, 2)
 	}},
-	{"settle of a rejected order frees all, once", func(e *env) {
+	{"confirm of a rejected order frees all, once", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
-		e.settled(1, "1")
+		e.confirmed(1, "1")
 		e.level(5, 0, 0, 2)
 		e.reserved(2, "2", 1, 1)
-		e.settled(1, "1")
+		e.confirmed(1, "1")
 		e.holders(map[int]string{1: oid(2)})
 		e.entries("1", nil)
 		e.entries("2", map[string]int{oid(2): 1})
 	}},
-	{"settle only lowers what counts against the user", func(e *env) {
+	{"confirm only lowers what counts against the user", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 1, 1)
-		e.settled(1, "1", 1)
+		e.confirmed(1, "1", 1)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
-		e.settled(1, "1", 1) // a late one
+		e.confirmed(1, "1", 1) // a late one
 		e.entries("1", nil)
 		e.level(5, 0, 0, 1)
 	}},
-	{"settle of an order that the stock forgot takes nothing from others", func(e *env) {
+	{"confirm of an order that the stock forgot takes nothing from others", func(e *env) {
 		e.install()
 		e.reserved(2, "2", 1, 1)
-		e.settled(1, "1", 1)
+		e.confirmed(1, "1", 1)
 		e.holders(map[int]string{1: oid(2)})
 		e.level(4, 1, 1, 1)
 	}},
 	{"return moves only what the order still holds", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
-		e.settled(1, "1", 1, 2)
+		e.confirmed(1, "1", 1, 2)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
 		e.reserved(2, "2", 1, 1)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
@@ -73,24 +73,24 @@ var settleCases = []testCase{
 		}
 		for n := range 50 {
 			e.reserved(n, "1", 2, 1, 2)
-			e.settled(n, "1", 1, 2)
+			e.confirmed(n, "1", 1, 2)
 			e.must(e.Return(e.ctx, e.item.ID, oid(n), "1", []int{1, 2}))
 		}
 		records(0, "50 orders placed and given back")
 		for n := range 50 {
 			e.reserved(n, "1", 1, 1)
-			e.settled(n, "1")
+			e.confirmed(n, "1")
 		}
 		records(0, "50 orders rejected")
 		r := e.reserved(60, "1", 1, 1)
 		e.reserved(61, "2", 2, 2, 3)
-		e.settled(61, "2", 2, 3)
+		e.confirmed(61, "2", 2, 3)
 		records(2, "one waits, one holds two numbers")
 		e.corrected(seckill.Correction{Unit: 2, Holder: oid(61)}, true)
 		records(2, "one of the two numbers is nobody's")
 		e.corrected(seckill.Correction{Unit: 3, Holder: oid(61), Owner: oid(62), User: "3"}, true)
 		records(1, "and the other somebody else's")
-		e.settled(60, "1", 5) // the ledger placed it with another number, before the stock forgot something
+		e.confirmed(60, "1", 5) // the ledger placed it with another number, before the stock forgot something
 		records(0, "it holds none that the stock knows")
 		e.refused(60, "1", 1, seckill.ReservedBefore)
 		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawUnits, 2)
@@ -99,7 +99,7 @@ var settleCases = []testCase{
 	{"a record goes with the last number that is held, also of an order that counts against nobody", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 1, 1)
-		e.settled(1, "1", 1)
+		e.confirmed(1, "1", 1)
 		e.correctedUser(e.users()["1"], nil, true)
 		e.corrected(seckill.Correction{Unit: 1, Holder: oid(1)}, true)
 		if l, err := e.Level(e.ctx, e.item.ID); err != nil || l.Records != 0 {
@@ -109,10 +109,10 @@ var settleCases = []testCase{
 	{"a keyed repeat after its order was given back reserves again, and its message finds the order decided", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 2, 1, 2)
-		e.settled(1, "1", 1, 2)
+		e.confirmed(1, "1", 1, 2)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
 		e.reserved(1, "1", 2, 1, 2)
-		e.settled(1, "1") // by its row, which has no units
+		e.confirmed(1, "1") // by its row, which has no units
 		e.level(5, 0, 0, 2)
 		e.entries("1", nil)
 		e.item.Stopped, e.item.Version = true, 2
@@ -122,7 +122,7 @@ var settleCases = []testCase{
 	{"a return that is repeated takes nothing from the order's key, asked for again meanwhile, for good", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 1, 1)
-		e.settled(1, "1", 1)
+		e.confirmed(1, "1", 1)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
 		e.reserved(1, "1", 1, 1)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
@@ -130,7 +130,7 @@ var settleCases = []testCase{
 		if due, err := e.Due(e.ctx, e.now.Add(resend), e.item.ID, 10, time.Hour); err != nil || len(due) != 1 || due[0].Order != oid(1) {
 			e.Errorf("due %+v, %v", due, err)
 		}
-		e.settled(1, "1")
+		e.confirmed(1, "1")
 		e.level(5, 0, 0, 1)
 	}},
 	{"redraw gives the number to its owner and draws another", func(e *env) {
@@ -199,11 +199,11 @@ var settleCases = []testCase{
 			e.Errorf("got %+v, want %+v", got, stored)
 		}
 	}},
-	{"a settled order is not drawn for again", func(e *env) {
+	{"a confirmed order is not drawn for again", func(e *env) {
 		e.install()
 		r := e.reserved(1, "1", 1, 1)
-		e.settled(1, "1", 1)
-		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawSettled)
+		e.confirmed(1, "1", 1)
+		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawConfirmed)
 		e.holders(map[int]string{1: oid(1)})
 	}},
 	{"no unit left is believed only after a drift pass begun since", func(e *env) {
@@ -219,7 +219,7 @@ var settleCases = []testCase{
 		e.redraw(r, c, seckill.RedrawWait)
 		e.pass("new")
 		e.redraw(r, c, seckill.RedrawNone)
-		e.settled(1, "1")
+		e.confirmed(1, "1")
 		e.level(0, 5, 2, 5)
 	}},
 	{"a number that appears while it waits is drawn", func(e *env) {
@@ -228,7 +228,7 @@ var settleCases = []testCase{
 		e.reserved(2, "2", 3, 2, 3, 4)
 		e.reserved(3, "3", 1, 5)
 		e.redraw(r, seckill.Collision{Unit: 1, Owner: oid(9), User: "9"}, seckill.RedrawWait)
-		e.settled(3, "3")
+		e.confirmed(3, "3")
 		e.pass("p")
 		e.redraw(seckill.Reservation{Request: r.Request}, seckill.Collision{}, seckill.RedrawUnits, 5)
 	}},

@@ -1,5 +1,5 @@
 // Package capture records authentic money: notify hears of it, expire asks for it, and both write it the same way.
-package capture
+package payment
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (r *Recorder) Ours(ctx context.Context, order string, amount seckill.Fen) (
 	return o, err
 }
 
-// Record settles one trade's money: the order becomes paid, or, when it is not open any more, the money is due to go back. It is
+// Record records one trade's money: the order becomes paid, or, when it is not open any more, the money is due to go back. It is
 // durable when the error is nil; repeating it changes nothing. CodeNotOurs for an unknown order or another amount.
 func (r *Recorder) Record(ctx context.Context, order, tradeNo string, amount seckill.Fen, cause string) error {
 	for range maxTries {
@@ -40,7 +40,7 @@ func (r *Recorder) Record(ctx context.Context, order, tradeNo string, amount sec
 			return err
 		}
 		to, state := o.State.OnMoney()
-		err = r.Ledger.Settle(ctx, seckill.Payment{Order: order, TradeNo: tradeNo, Amount: amount, State: state, At: r.Clock.Now(), Cause: cause}, o.State, to)
+		err = r.Ledger.RecordPayment(ctx, seckill.Payment{Order: order, TradeNo: tradeNo, Amount: amount, State: state, At: r.Clock.Now(), Cause: cause}, o.State, to)
 		switch {
 		case err == nil && state == seckill.Captured:
 			r.Meter.Count(seckill.EventPaid, 1)
@@ -54,5 +54,5 @@ func (r *Recorder) Record(ctx context.Context, order, tradeNo string, amount sec
 			return err
 		}
 	}
-	return fmt.Errorf("capture: order %s changed state %d times", order, maxTries)
+	return fmt.Errorf("payment: order %s changed state %d times", order, maxTries)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // answer changes the n-th answer that fits.
-func (w *world) answer(n int, fits func(journal.Entry) bool, change func(*journal.Entry)) {
+func (w *testSale) answer(n int, fits func(journal.Entry) bool, change func(*journal.Entry)) {
 	for i := range w.entries {
 		if e := &w.entries[i]; e.Kind == journal.KindAnswer && fits(*e) {
 			if n--; n < 0 {
@@ -27,7 +27,7 @@ func (w *world) answer(n int, fits func(journal.Entry) bool, change func(*journa
 func bought(e journal.Entry) bool { return e.Status == 200 }
 
 // answerTo is a purchase's answer to a request with a key, or without.
-func (w *world) answerTo(keyed bool) func(journal.Entry) bool {
+func (w *testSale) answerTo(keyed bool) func(journal.Entry) bool {
 	return func(e journal.Entry) bool {
 		i := slices.IndexFunc(w.entries, func(r journal.Entry) bool { return r.Kind == journal.KindRequest && r.N == e.Request })
 		return i >= 0 && bought(e) && (w.entries[i].Key != "") == keyed
@@ -35,16 +35,16 @@ func (w *world) answerTo(keyed bool) func(journal.Entry) bool {
 }
 
 // without takes entries out of the journal.
-func (w *world) without(drop func(journal.Entry) bool) {
+func (w *testSale) without(drop func(journal.Entry) bool) {
 	w.entries = slices.DeleteFunc(slices.Clone(w.entries), drop)
 }
 
 var toldCorruptions = []corruption{
-	{"a key is told of two orders", func(w *world) string {
+	{"a key is told of two orders", func(w *testSale) string {
 		w.answer(1, w.answerTo(true), func(e *journal.Entry) { e.Status, e.Code, e.Order = 503, "unconfirmed", "oother" })
 		return "journal line"
 	}, "I4"},
-	{"a key is told of another's order", func(w *world) string {
+	{"a key is told of another's order", func(w *testSale) string {
 		a, b := "", ""
 		w.answer(0, w.answerTo(true), func(e *journal.Entry) { a = e.Order })
 		w.answer(2, w.answerTo(true), func(e *journal.Entry) { b = e.Order })
@@ -55,19 +55,19 @@ var toldCorruptions = []corruption{
 		}
 		return "orders " + b
 	}, "I4 I11"},
-	{"an order that nobody asked for", func(w *world) string {
+	{"an order that nobody asked for", func(w *testSale) string {
 		o := w.order(seckill.Expired, 0)
 		w.without(func(e journal.Entry) bool {
 			return e.User == text(o, "user") && (e.Kind == journal.KindRequest || e.Kind == journal.KindAnswer)
 		})
 		return id(o)
 	}, "I9"},
-	{"an order to another address", func(w *world) string {
+	{"an order to another address", func(w *testSale) string {
 		o := w.order(seckill.Paid, 0)
 		o["address"] = "elsewhere"
 		return id(o)
 	}, "I9"},
-	{"an order whose address was erased, of more than was asked for", func(w *world) string {
+	{"an order whose address was erased, of more than was asked for", func(w *testSale) string {
 		o := w.order(seckill.Expired, 0)
 		erase(o)
 		for i := range w.entries {
@@ -77,12 +77,12 @@ var toldCorruptions = []corruption{
 		}
 		return id(o)
 	}, "I9"},
-	{"an order without an address that was not erased", func(w *world) string {
+	{"an order without an address that was not erased", func(w *testSale) string {
 		o := w.order(seckill.Expired, 0)
 		delete(o, "address")
 		return id(o)
 	}, "I3 I9"},
-	{"an order of more than was asked for", func(w *world) string {
+	{"an order of more than was asked for", func(w *testSale) string {
 		o := w.order(seckill.Expired, 0)
 		for i := range w.entries {
 			if e := &w.entries[i]; e.User == text(o, "user") && e.Kind == journal.KindRequest {
@@ -91,27 +91,27 @@ var toldCorruptions = []corruption{
 		}
 		return id(o)
 	}, "I9"},
-	{"two orders of one request", func(w *world) string {
+	{"two orders of one request", func(w *testSale) string {
 		o := copyRow(w.order(seckill.Expired, 0))
 		o["id"] = "ozzz"
 		w.tables[ledger.TableOrders] = append(w.tables[ledger.TableOrders], o)
 		return "orders ozzz"
 	}, "I9"},
-	{"a purchase answered before the start", func(w *world) string {
+	{"a purchase answered before the start", func(w *testSale) string {
 		early := w.tables[dump.PartItems][0]["start"].(int64) - time.Minute.Milliseconds()
 		w.answer(0, bought, func(e *journal.Entry) { e.At = (early - w.entries[0].Start.Time.UnixMilli()) * 1000 })
 		return "journal line"
 	}, "I10"},
-	{"an acknowledged order has no row", func(w *world) string {
+	{"an acknowledged order has no row", func(w *testSale) string {
 		w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "olost" })
 		return "journal line"
 	}, "I11"},
-	{"an acknowledged order is another's", func(w *world) string {
+	{"an acknowledged order is another's", func(w *testSale) string {
 		other := w.order(seckill.Expired, 1)
 		w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = text(other, "id") })
 		return "journal line"
 	}, "I11"},
-	{"sold out, said when units were back", func(w *world) string {
+	{"sold out, said when units were back", func(w *testSale) string {
 		at := w.now + time.Hour.Milliseconds() - w.entries[0].Start.Time.UnixMilli()
 		w.answer(0, func(e journal.Entry) bool { return e.Code == string(seckill.CodeSoldOut) }, func(e *journal.Entry) {
 			for i := range w.entries {
@@ -138,8 +138,8 @@ func TestErasedAddressesChangeNoVerdict(t *testing.T) {
 		erase(row)
 	}
 	got := w.audit(t)
-	for i, j := range want.Judgements {
-		if k := got.Judgements[i]; k.ID != j.ID || k.Verdict != j.Verdict {
+	for i, j := range want.Results {
+		if k := got.Results[i]; k.ID != j.ID || k.Verdict != j.Verdict {
 			t.Errorf("%s was %s, and is %s: %v", j.ID, j.Verdict, k.Verdict, k.Findings)
 		}
 	}

@@ -38,7 +38,7 @@ const (
 )
 
 // world is a sale as it was read, to be changed.
-type world struct {
+type testSale struct {
 	now     int64
 	tables  map[string][]ledger.Row
 	keys    map[string]map[string]string
@@ -49,8 +49,8 @@ type world struct {
 	bytes   []byte          // of the journal, when it is not what entries make
 }
 
-func (w *world) clone() *world {
-	c := &world{now: w.now, tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: maps.Clone(w.queues), missing: map[string]string{},
+func (w *testSale) clone() *testSale {
+	c := &testSale{now: w.now, tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: maps.Clone(w.queues), missing: map[string]string{},
 		cut: map[string]bool{}, entries: slices.Clone(w.entries)}
 	for table, rows := range w.tables {
 		for _, row := range rows {
@@ -66,7 +66,7 @@ func (w *world) clone() *world {
 func copyRow(row ledger.Row) ledger.Row { return (&dump.Line{Row: row}).Clone().Row }
 
 // take is a sink that fills a world.
-func (w *world) take(l *dump.Line) error {
+func (w *testSale) take(l *dump.Line) error {
 	switch {
 	case l.Table != "":
 		w.tables[l.Table] = append(w.tables[l.Table], copyRow(l.Row))
@@ -84,7 +84,7 @@ func (w *world) take(l *dump.Line) error {
 }
 
 // Read implements audit.Source.
-func (w *world) Read(_ context.Context, each func(*dump.Line) error) error {
+func (w *testSale) Read(_ context.Context, each func(*dump.Line) error) error {
 	lines := []dump.Line{{Now: w.now}}
 	for _, table := range slices.Concat([]string{dump.PartItems, dump.PartTrades}, dump.Tables) {
 		if w.missing[table] != "" {
@@ -120,7 +120,7 @@ func (w *world) Read(_ context.Context, each func(*dump.Line) error) error {
 }
 
 // journal writes the entries, numbered and chained anew: a careful forger's.
-func (w *world) journal() []byte {
+func (w *testSale) journal() []byte {
 	if w.bytes != nil {
 		return w.bytes
 	}
@@ -151,7 +151,7 @@ func (w *world) journal() []byte {
 	return out.Bytes()
 }
 
-func (w *world) audit(t testing.TB) *audit.Report {
+func (w *testSale) audit(t testing.TB) *audit.Report {
 	t.Helper()
 	o := audit.Options{Item: item}
 	if w.entries != nil || w.bytes != nil {
@@ -165,7 +165,7 @@ func (w *world) audit(t testing.TB) *audit.Report {
 }
 
 // row gives the n-th row of a table that fits.
-func (w *world) row(table string, n int, fits func(ledger.Row) bool) ledger.Row {
+func (w *testSale) row(table string, n int, fits func(ledger.Row) bool) ledger.Row {
 	for _, row := range w.tables[table] {
 		if fits(row) {
 			if n--; n < 0 {
@@ -177,24 +177,24 @@ func (w *world) row(table string, n int, fits func(ledger.Row) bool) ledger.Row 
 }
 
 // order is the n-th order in a state.
-func (w *world) order(state seckill.State, n int) ledger.Row {
+func (w *testSale) order(state seckill.State, n int) ledger.Row {
 	return w.row(ledger.TableOrders, n, func(r ledger.Row) bool { return r["state"] == string(state) })
 }
 
-func (w *world) of(table string, order ledger.Row) ledger.Row {
+func (w *testSale) of(table string, order ledger.Row) ledger.Row {
 	return w.row(table, 0, func(r ledger.Row) bool { return r["order"] == order["id"] })
 }
 
-func (w *world) quota(order ledger.Row) ledger.Row {
+func (w *testSale) quota(order ledger.Row) ledger.Row {
 	return w.row(ledger.TableQuotas, 0, func(r ledger.Row) bool { return r["user"] == order["user"] })
 }
 
-func (w *world) trade(order ledger.Row) ledger.Row {
+func (w *testSale) trade(order ledger.Row) ledger.Row {
 	return w.row(dump.PartTrades, 0, func(r ledger.Row) bool { return r["out_trade_no"] == order["id"] })
 }
 
 // remove takes a row out.
-func (w *world) remove(table string, row ledger.Row) {
+func (w *testSale) remove(table string, row ledger.Row) {
 	w.tables[table] = slices.DeleteFunc(w.tables[table], func(r ledger.Row) bool { return maps.EqualFunc(r, row, equal) })
 }
 
@@ -203,17 +203,17 @@ func equal(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 func key(name string) string { return "{" + item + "}:" + name }
 
 // sales are made once: a sale that has come to rest, and the same sale before its unpaid orders lapsed.
-var sales = sync.OnceValue(func() [2]*world {
+var sales = sync.OnceValue(func() [2]*testSale {
 	rest, before, err := play()
 	if err != nil {
 		panic(err)
 	}
-	return [2]*world{rest, before}
+	return [2]*testSale{rest, before}
 })
 
-func atRest() *world { return sales()[0].clone() }
+func atRest() *testSale { return sales()[0].clone() }
 
-func underWay() *world { return sales()[1].clone() }
+func underWay() *testSale { return sales()[1].clone() }
 
 // crowd is a small one, one shopper after the other, that keeps a journal.
 type crowd struct {
@@ -222,7 +222,7 @@ type crowd struct {
 	log    *journal.Writer
 }
 
-func play() (rest, before *world, err error) {
+func play() (rest, before *testSale, err error) {
 	it := local.DemoItems(time.Now(), stock, limit)[1]
 	it.ID, it.Start = item, it.Start.Add(-time.Hour)
 	sys, err := local.New(local.Options{Addr: ":0", Items: []seckill.Listing{it}})
@@ -274,11 +274,11 @@ func firstOf(a, b error) error {
 }
 
 // look waits for rest and reads everything.
-func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*world, error) {
-	if err := c.Settle(ctx); err != nil {
+func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*testSale, error) {
+	if err := c.WaitIdle(ctx); err != nil {
 		return nil, err
 	}
-	w := &world{tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: map[string]dump.Depth{}, entries: entries}
+	w := &testSale{tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: map[string]dump.Depth{}, entries: entries}
 	it, err := c.Items.Get(ctx, item)
 	if err != nil {
 		return nil, err
@@ -295,7 +295,7 @@ func (c *crowd) late(ctx context.Context, sent time.Time) error {
 	if err := c.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: r}, 0); err != nil {
 		return err
 	}
-	return c.Settle(ctx)
+	return c.WaitIdle(ctx)
 }
 
 // shop buys 1 or 2, some with a key and twice; then some pay, some cancel, and the others walk away.
@@ -324,7 +324,7 @@ func (c *crowd) shop(ctx context.Context, i int) error {
 	if a.Status != http.StatusOK {
 		return fmt.Errorf("buy: %v", a)
 	}
-	if err := c.Settle(ctx); err != nil {
+	if err := c.WaitIdle(ctx); err != nil {
 		return err
 	}
 	id := a.Text("order_id")
@@ -343,14 +343,14 @@ func (c *crowd) shop(ctx context.Context, i int) error {
 		if a, err := c.client.Call(ctx, token, http.MethodPost, "/order/"+id+"/cancel", nil); err != nil || a.Status != http.StatusOK {
 			return fmt.Errorf("cancel: %v: %w", a, err)
 		}
-		if err := c.Settle(ctx); err != nil {
+		if err := c.WaitIdle(ctx); err != nil {
 			return err
 		}
 		if i%8 == 2 { // whose money goes back
 			return c.pay(o)
 		}
 	}
-	return c.Settle(ctx)
+	return c.WaitIdle(ctx)
 }
 
 // pay pays an order without the shop, which may ask to come again.

@@ -24,7 +24,7 @@ func TestPaymentsGiveWay(t *testing.T) {
 	slow := slowPayments{enter: make(chan struct{}, 1), leave: make(chan struct{})}
 	close(slow.leave)
 	waiting := backlog
-	c := &courtesy{line: make(chan struct{}, signLine), queued: func() int { return waiting }}
+	c := &priority{line: make(chan struct{}, signLine), queued: func() int { return waiting }}
 	p := politePayments{slow, c}
 	later := func(why string) {
 		t.Helper()
@@ -62,7 +62,7 @@ func TestPaymentsGiveWay(t *testing.T) {
 // TestPaymentsHaveALine: only so many shoppers wait for a signature.
 func TestPaymentsHaveALine(t *testing.T) {
 	slow := slowPayments{enter: make(chan struct{}, signLine), leave: make(chan struct{})}
-	c := &courtesy{line: make(chan struct{}, signLine), queued: func() int { return 0 }}
+	c := &priority{line: make(chan struct{}, signLine), queued: func() int { return 0 }}
 	p := politePayments{slow, c}
 	done := make(chan error, signLine)
 	for range signLine {

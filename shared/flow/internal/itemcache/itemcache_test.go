@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/flow/itemcache"
+	"seckill/shared/flow/internal/itemcache"
 	"seckill/shared/seckill"
 )
 

@@ -64,7 +64,7 @@ type shared struct {
 }
 
 // world is one drill's own Redis, database, queues and functions: what a later drill breaks is no part of it, so that its audit sees what its own faults left.
-type world struct {
+type rig struct {
 	*shared
 	name            string
 	dir             string
@@ -95,10 +95,10 @@ func config(endpoint string) aws.Config {
 }
 
 // newWorld starts everything that a drill needs, and puts its item on sale. It closes what it started when it fails.
-func newWorld(ctx context.Context, s *shared, d *drill) (_ *world, err error) {
+func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*startLimit)
 	defer cancel()
-	w := &world{shared: s, name: d.name, dir: filepath.Join(s.dir, d.name), stock: s.stock, sums: newSums()}
+	w := &rig{shared: s, name: d.name, dir: filepath.Join(s.dir, d.name), stock: s.stock, sums: newSums()}
 	if d.account != nil {
 		w.stock = d.account.stock
 	}
@@ -150,16 +150,16 @@ func newWorld(ctx context.Context, s *shared, d *drill) (_ *world, err error) {
 	return w, nil
 }
 
-func (w *world) prefix() string { return "drill-" + w.name + "-" }
+func (w *rig) prefix() string { return "drill-" + w.name + "-" }
 
 // journal is where the crowd writes what it asked and heard.
-func (w *world) journal() string { return filepath.Join(w.dir, "journal.jsonl") }
+func (w *rig) journal() string { return filepath.Join(w.dir, "journal.jsonl") }
 
 // key is one of the item's keys in Redis.
 func key(part string) string { return "{" + item + "}:" + part }
 
 // start makes the queues and runs the functions.
-func (w *world) start(ctx context.Context, d *drill) error {
+func (w *rig) start(ctx context.Context, d *drill) error {
 	orders, err := sqsqueue.CreateQueue(ctx, w.sqs, w.prefix()+"orders")
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (w *world) start(ctx context.Context, d *drill) error {
 }
 
 // count keeps what buy was answered.
-func (w *world) count(a lambdahost.Answer) {
+func (w *rig) count(a lambdahost.Answer) {
 	w.sums.add(&a)
 	switch {
 	case a.Function != "buy":
@@ -234,7 +234,7 @@ func (w *world) count(a lambdahost.Answer) {
 }
 
 // open is what of the sale is not at rest yet; "": all is.
-func (w *world) open(ctx context.Context) (string, error) {
+func (w *rig) open(ctx context.Context) (string, error) {
 	if w.client.Exists(ctx, key("item")).Val() == 0 {
 		return "the item is not installed", nil
 	}
@@ -270,7 +270,7 @@ func (w *world) open(ctx context.Context) (string, error) {
 }
 
 // states counts the orders by state.
-func (w *world) states(ctx context.Context) (map[string]int, error) {
+func (w *rig) states(ctx context.Context) (map[string]int, error) {
 	out := map[string]int{}
 	pages := dynamodb.NewScanPaginator(w.rows, &dynamodb.ScanInput{TableName: aws.String(w.prefix() + "orders"), ConsistentRead: aws.Bool(true),
 		ProjectionExpression: aws.String("#s"), ExpressionAttributeNames: map[string]string{"#s": "state"}})
@@ -289,7 +289,7 @@ func (w *world) states(ctx context.Context) (map[string]int, error) {
 }
 
 // rest waits until nothing of the sale is open: orders are paid or have lapsed, and what they gave back is in the stock.
-func (w *world) rest(ctx context.Context) error {
+func (w *rig) rest(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, restLimit)
 	defer cancel()
 	for {
@@ -306,7 +306,7 @@ func (w *world) rest(ctx context.Context) error {
 }
 
 // close ends everything that the world started.
-func (w *world) close() {
+func (w *rig) close() {
 	var both sync.WaitGroup
 	for _, s := range []*server{w.redis, w.dynamo} {
 		if s != nil {

@@ -21,8 +21,8 @@ const (
 	askers      = 16
 )
 
-// Settled says how the orders came to rest.
-type Settled struct {
+// Idle says how the orders came to rest.
+type Idle struct {
 	Open            int     `json:"open"`        // orders still open
 	RefundsDue      int     `json:"refunds_due"` // that will be asked for without a person; known of a `seckill run`
 	Known           bool    `json:"known"`
@@ -30,19 +30,19 @@ type Settled struct {
 	WaitedSeconds   float64 `json:"waited_seconds"`
 }
 
-// settleLocal has those pay who are late, and moves the clock of a `seckill run` until no order is open, no refund is due, and the ledger knows all the
+// waitIdleLocal has those pay who are late, and moves the clock of a `seckill run` until no order is open, no refund is due, and the ledger knows all the
 // money that the gateway has. What is queued is waited for first: an hour later it would be rejected. Faults of the gateway end with the last open order.
-func (r *run) settleLocal(ctx context.Context, d *desk) Settled {
-	began, out := time.Now(), Settled{Known: true}
-	r.calm(ctx, d, began.Add(restWait))
+func (r *run) waitIdleLocal(ctx context.Context, d *operatorClient) Idle {
+	began, out := time.Now(), Idle{Known: true}
+	r.waitDecided(ctx, d, began.Add(restWait))
 	out.AdvancedSeconds = int64(r.payLate(ctx, d) / time.Second)
 	for move := firstMove; ; move = min(2*move, longestMove) {
-		st := r.calm(ctx, d, began.Add(restWait))
+		st := r.waitDecided(ctx, d, began.Add(restWait))
 		if st == nil {
-			return Settled{AdvancedSeconds: out.AdvancedSeconds, WaitedSeconds: time.Since(began).Seconds()}
+			return Idle{AdvancedSeconds: out.AdvancedSeconds, WaitedSeconds: time.Since(began).Seconds()}
 		}
 		out.Open, out.RefundsDue, out.WaitedSeconds = st.openOrders(), len(st.Refunds), time.Since(began).Seconds()
-		if r.settled(ctx, d, &out) || ctx.Err() != nil || out.AdvancedSeconds > int64(mostMoved/time.Second) {
+		if r.idle(ctx, d, &out) || ctx.Err() != nil || out.AdvancedSeconds > int64(mostMoved/time.Second) {
 			return out
 		}
 		r.opt.note("%s, as of %s of the run: moving its clock on by %v; %v of at most %v so far", st.outstanding(r.money.Differ), st.Now.Local().Format(time.TimeOnly),
@@ -54,8 +54,8 @@ func (r *run) settleLocal(ctx context.Context, d *desk) Settled {
 	}
 }
 
-// settled says whether nothing is left to come. It looks at the money only when orders and refunds say so.
-func (r *run) settled(ctx context.Context, d *desk, s *Settled) bool {
+// idle says whether nothing is left to come. It looks at the money only when orders and refunds say so.
+func (r *run) idle(ctx context.Context, d *operatorClient, s *Idle) bool {
 	if s.Open > 0 {
 		return false
 	}
@@ -69,13 +69,13 @@ func (r *run) settled(ctx context.Context, d *desk, s *Settled) bool {
 	return !r.money.Known || r.money.Differ == 0
 }
 
-// calm waits until nothing is queued and nothing is being closed, or until a moment; it gives what it saw last.
-func (r *run) calm(ctx context.Context, d *desk, until time.Time) *localState {
+// waitDecided waits until nothing is queued and nothing is being closed, or until a moment; it gives what it saw last.
+func (r *run) waitDecided(ctx context.Context, d *operatorClient, until time.Time) *localState {
 	return r.await(ctx, d, until, func(st *localState) bool { return st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0 })
 }
 
 // await looks until what it sees is enough, or until a moment, and says now and then what it waits for; it gives what it saw last.
-func (r *run) await(ctx context.Context, d *desk, until time.Time, enough func(*localState) bool) *localState {
+func (r *run) await(ctx context.Context, d *operatorClient, until time.Time, enough func(*localState) bool) *localState {
 	say := time.Now().Add(sayEvery)
 	for {
 		st := d.state(ctx)
@@ -106,12 +106,12 @@ func openText(queued, unpaid, closing int) string {
 	return fmt.Sprintf("%d orders open (%d to be placed, %d awaiting payment, %d closing)", queued+unpaid+closing, queued, unpaid, closing)
 }
 
-// settleElsewhere asks after the orders that were open when their shoppers left, until they are at rest or the time is up.
-func (r *run) settleElsewhere(ctx context.Context) Settled {
+// waitIdleRemote asks after the orders that were open when their shoppers left, until they are at rest or the time is up.
+func (r *run) waitIdleRemote(ctx context.Context) Idle {
 	began := time.Now()
-	ctx, stop := context.WithTimeout(ctx, r.opt.Settle)
+	ctx, stop := context.WithTimeout(ctx, r.opt.WaitIdle)
 	defer stop()
-	open, until, say := r.open, began.Add(r.opt.Settle), began
+	open, until, say := r.open, began.Add(r.opt.WaitIdle), began
 	for len(open) > 0 {
 		if now := time.Now(); !now.Before(say) {
 			say = now.Add(sayEvery)
@@ -122,7 +122,7 @@ func (r *run) settleElsewhere(ctx context.Context) Settled {
 		}
 		open = r.stillOpen(ctx, open)
 	}
-	return Settled{Known: true, Open: len(open), WaitedSeconds: time.Since(began).Seconds()}
+	return Idle{Known: true, Open: len(open), WaitedSeconds: time.Since(began).Seconds()}
 }
 
 // openOf says where orders were when they were looked at last.

@@ -17,7 +17,7 @@ const maxEntries = 2 * seckill.MaxItems
 type Cache struct {
 	items seckill.Items
 	clock seckill.Clock
-	count seckill.Ticker // nil: the clock has none
+	count seckill.MonotonicClock // nil: the clock has none
 
 	mu      sync.RWMutex
 	entries map[string]*entry
@@ -37,14 +37,14 @@ type Check struct {
 
 // New makes an empty cache.
 func New(items seckill.Items, clock seckill.Clock) *Cache {
-	count, _ := clock.(seckill.Ticker)
+	count, _ := clock.(seckill.MonotonicClock)
 	return &Cache{items: items, clock: clock, count: count, entries: map[string]*entry{}}
 }
 
 func (c *Cache) now() Check {
 	k := Check{at: c.clock.Now()}
 	if c.count != nil {
-		k.count = c.count.Ticks()
+		k.count = c.count.Monotonic()
 	}
 	return k
 }

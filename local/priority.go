@@ -23,7 +23,7 @@ const (
 )
 
 // courtesy lets payments wait for what is more urgent.
-type courtesy struct {
+type priority struct {
 	queued func() int    // orders that wait to be placed
 	line   chan struct{} // a place for each shopper who waits for a signature
 
@@ -37,14 +37,14 @@ type courtesy struct {
 }
 
 // purchases watches the purchases that a handler gets.
-func (c *courtesy) purchases(next http.Handler) http.Handler {
+func (c *priority) purchases(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.came(time.Now())
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (c *courtesy) came(now time.Time) {
+func (c *priority) came(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Sub(c.slot) >= crowdSlot {
@@ -55,20 +55,20 @@ func (c *courtesy) came(now time.Time) {
 	}
 }
 
-func (c *courtesy) crowded(now time.Time) bool {
+func (c *priority) crowded(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return now.Sub(c.seen) < crowdStays
 }
 
 // urgent says whether payments have to wait, whose last signature was made then.
-func (c *courtesy) urgent(last time.Time) bool {
+func (c *priority) urgent(last time.Time) bool {
 	now := time.Now()
 	return now.Sub(last) < giveWay && (c.crowded(now) || c.queued() >= backlog)
 }
 
 // pause waits until there is nothing more urgent.
-func (c *courtesy) pause() {
+func (c *priority) pause() {
 	for begin := time.Now(); c.urgent(begin); {
 		time.Sleep(quietLook)
 	}
@@ -77,7 +77,7 @@ func (c *courtesy) pause() {
 // politePayments are payments that give way.
 type politePayments struct {
 	seckill.Payments
-	*courtesy
+	*priority
 }
 
 // Prepare is the payments' own. ErrSignLater when there is something more urgent.

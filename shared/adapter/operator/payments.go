@@ -38,10 +38,10 @@ const (
 )
 
 // MoneyDesk carries out commands about money. It is safe for concurrent use. No answer has an address.
-type MoneyDesk struct{ refund *refund.Flow }
+type PaymentHandler struct{ refund *refund.Flow }
 
 // NewMoneyDesk makes a desk that works by a flow.
-func NewMoneyDesk(flow *refund.Flow) *MoneyDesk { return &MoneyDesk{flow} }
+func NewPaymentHandler(flow *refund.Flow) *PaymentHandler { return &PaymentHandler{flow} }
 
 // Payment is one trade's money.
 type Payment struct {
@@ -132,7 +132,7 @@ type MoneyChange struct {
 }
 
 // Open lists the money that an operator may have to care for.
-func (d *MoneyDesk) Open(ctx context.Context) (OpenMoney, error) {
+func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
 	open, err := d.refund.Open(ctx)
 	if err != nil {
 		return OpenMoney{}, err
@@ -154,7 +154,7 @@ func (d *MoneyDesk) Open(ctx context.Context) (OpenMoney, error) {
 }
 
 // Case reads one order's money; raw: with its notifies as they came. CodeOrderUnknown.
-func (d *MoneyDesk) Case(ctx context.Context, id string, raw bool) (MoneyCase, error) {
+func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCase, error) {
 	c, err := d.refund.Case(ctx, id)
 	if err != nil {
 		return MoneyCase{}, err
@@ -177,7 +177,7 @@ func (d *MoneyDesk) Case(ctx context.Context, id string, raw bool) (MoneyCase, e
 }
 
 // Refund has a paid order's money go back. Errors as refund.Flow.Order.
-func (d *MoneyDesk) Refund(ctx context.Context, id, who, why string, restock bool) (MoneyChange, error) {
+func (d *PaymentHandler) Refund(ctx context.Context, id, who, why string, restock bool) (MoneyChange, error) {
 	owed, err := d.refund.Order(ctx, id, signature(who), why, restock)
 	if err != nil {
 		return MoneyChange{}, err
@@ -186,7 +186,7 @@ func (d *MoneyDesk) Refund(ctx context.Context, id, who, why string, restock boo
 }
 
 // Again has an order's refunds that are owed asked for at once, also those that were refused. CodeOrderUnknown; else errors as refund.Flow.Again.
-func (d *MoneyDesk) Again(ctx context.Context, id, who, why string) (MoneyChange, error) {
+func (d *PaymentHandler) Again(ctx context.Context, id, who, why string) (MoneyChange, error) {
 	if _, err := d.refund.Case(ctx, id); err != nil {
 		return MoneyChange{}, err
 	}
@@ -200,7 +200,7 @@ func (d *MoneyDesk) Again(ctx context.Context, id, who, why string) (MoneyChange
 }
 
 // Ask has the provider asked at once whether an order that is closing is paid. Errors as refund.Flow.Ask.
-func (d *MoneyDesk) Ask(ctx context.Context, id, who, why string) (MoneyChange, error) {
+func (d *PaymentHandler) Ask(ctx context.Context, id, who, why string) (MoneyChange, error) {
 	if err := d.refund.Ask(ctx, id, signature(who), why); err != nil {
 		return MoneyChange{}, err
 	}
@@ -208,7 +208,7 @@ func (d *MoneyDesk) Ask(ctx context.Context, id, who, why string) (MoneyChange, 
 }
 
 // Learn asks the provider about one trade of an order, and records its money. Errors as refund.Flow.Learn.
-func (d *MoneyDesk) Learn(ctx context.Context, id, tradeNo, who, why string) (MoneyChange, error) {
+func (d *PaymentHandler) Learn(ctx context.Context, id, tradeNo, who, why string) (MoneyChange, error) {
 	is, err := d.refund.Learn(ctx, id, tradeNo, signature(who), why)
 	if err != nil {
 		return MoneyChange{}, err
@@ -217,7 +217,7 @@ func (d *MoneyDesk) Learn(ctx context.Context, id, tradeNo, who, why string) (Mo
 }
 
 // after says how an order is once a command about it, or one trade of it, was carried out.
-func (d *MoneyDesk) after(ctx context.Context, id, tradeNo string, is bool) (MoneyChange, error) {
+func (d *PaymentHandler) after(ctx context.Context, id, tradeNo string, is bool) (MoneyChange, error) {
 	c, err := d.refund.Case(ctx, id)
 	if err != nil {
 		return MoneyChange{}, err
@@ -277,12 +277,12 @@ func signature(who string) string {
 }
 
 // Handler serves the operator events of the refund function.
-func (d *MoneyDesk) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
+func (d *PaymentHandler) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
 	return handler(audit, moneyCommands, d.do)
 }
 
 // do carries out a command.
-func (d *MoneyDesk) do(ctx context.Context, r *request) (done, error) {
+func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 	var out MoneyChange
 	var err error
 	switch r.Command {

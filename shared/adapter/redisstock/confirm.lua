@@ -1,4 +1,4 @@
--- settle: the ledger has decided the order. It is no longer awaited; what is held for it beyond the ledger's units
+-- confirm: the ledger has decided the order. It is no longer awaited; what is held for it beyond the ledger's units
 -- becomes free; what counts against its user is only ever lowered. An order that holds nothing is forgotten.
 -- ARGV  1 order  2 user  3 the ledger's units, comma separated, '' for none
 -- result {ok} | {not_installed}
@@ -19,7 +19,7 @@ if r then
       release(n, order)
     end
   end
-  r.state, r.units, r.none, r.backoff, r.body = 's', units, '', '', ''
+  r.state, r.units, r.none, r.backoff, r.body = 'c', units, '', '', ''
   keep(order, r)
 end
 charge(user, order, function(c)

@@ -19,7 +19,7 @@ var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 func TestTheSameLineOnceASecond(t *testing.T) {
 	t.Parallel()
 	clock, out := memory.NewClock(begin), &bytes.Buffer{}
-	log := telemetry.Calm(telemetry.NewTextLog(out, slog.LevelInfo), clock).With("step", "buy")
+	log := telemetry.RateLimited(telemetry.NewTextLog(out, slog.LevelInfo), clock).With("step", "buy")
 	for i := range 100 {
 		log.ErrorContext(seckill.WithTrace(t.Context(), "t-"+strconv.Itoa(i)), "request failed", "code", "unavailable")
 		log.Info("not rationed")
@@ -47,7 +47,7 @@ func TestTheSameLineOnceASecond(t *testing.T) {
 func TestWhatWasSaidIsForgottenInTime(t *testing.T) {
 	t.Parallel()
 	out := &bytes.Buffer{}
-	log := telemetry.Calm(telemetry.NewLog(out, slog.LevelInfo), memory.NewClock(begin))
+	log := telemetry.RateLimited(telemetry.NewLog(out, slog.LevelInfo), memory.NewClock(begin))
 	const orders = 2500
 	for range 2 {
 		for i := range orders {

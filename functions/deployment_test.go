@@ -99,7 +99,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 }
 
 // world is everything that functions talk to, faked in this process.
-type world struct {
+type deployment struct {
 	aws     *lambdatest.AWS
 	redis   *redistest.Fake
 	gateway *fakegateway.Gateway
@@ -108,9 +108,9 @@ type world struct {
 	items   *dynamoledger.Items
 }
 
-func newWorld(t *testing.T) *world {
+func newDeployment(t *testing.T) *deployment {
 	t.Helper()
-	w := &world{aws: lambdatest.NewAWS(t, secrets(), "orders", "orders-dead", "closings", "closings-dead")}
+	w := &deployment{aws: lambdatest.NewAWS(t, secrets(), "orders", "orders-dead", "closings", "closings-dead")}
 	w.redis = redistest.NewFake(t, memory.NewRedis())
 	w.redis.RequirePassword("redis-password")
 	var url string
@@ -125,7 +125,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // config is that of a client of the faked AWS.
-func (w *world) config() aws.Config {
+func (w *deployment) config() aws.Config {
 	return aws.Config{Region: "eu-west-1", BaseEndpoint: &w.aws.URL, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
@@ -141,7 +141,7 @@ func gateway(t *testing.T) (*fakegateway.Gateway, string) {
 	return g, server.URL
 }
 
-func (w *world) start(t *testing.T, step string, changes ...string) *lambdatest.Function {
+func (w *deployment) start(t *testing.T, step string, changes ...string) *lambdatest.Function {
 	t.Helper()
 	env := maps.Clone(w.environ)
 	for i := 0; i < len(changes); i += 2 {
@@ -151,7 +151,7 @@ func (w *world) start(t *testing.T, step string, changes ...string) *lambdatest.
 }
 
 // certificates gives the settings of certificate mode, whose entries are there from now on.
-func (w *world) certificates(t *testing.T) (changes []string) {
+func (w *deployment) certificates(t *testing.T) (changes []string) {
 	t.Helper()
 	now := time.Now()
 	files := alipaytest.Make(t, keys()[0], keys()[1], now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))

@@ -12,7 +12,7 @@ import (
 )
 
 // told is what the journal says that shoppers asked and heard of the item. Times are Unix milliseconds by the clock of the machine that kept it.
-type told struct {
+type journalView struct {
 	journal.Summary
 	fault   string // why it cannot be believed
 	item    string
@@ -63,11 +63,11 @@ type pending struct {
 }
 
 // readJournal reads a journal, if there is one. Only a reader that fails is an error: a broken chain is a fault of the journal, kept.
-func readJournal(r io.Reader, item string) (*told, error) {
+func readJournal(r io.Reader, item string) (*journalView, error) {
 	if r == nil {
 		return nil, nil
 	}
-	t := &told{item: item, users: map[string]*asker{}, acked: map[string]*acked{}}
+	t := &journalView{item: item, users: map[string]*asker{}, acked: map[string]*acked{}}
 	open := map[uint64]pending{}
 	var err error
 	t.Summary, err = journal.Read(r, func(e *journal.Entry) error {
@@ -95,7 +95,7 @@ func readJournal(r io.Reader, item string) (*told, error) {
 }
 
 // take notes a request to buy, and its answer.
-func (t *told) take(e *journal.Entry, open map[uint64]pending) {
+func (t *journalView) take(e *journal.Entry, open map[uint64]pending) {
 	if e.Kind == journal.KindStart {
 		t.moment = e.Start.Time.UnixMilli()
 		return
@@ -145,7 +145,7 @@ func (t *told) take(e *journal.Entry, open map[uint64]pending) {
 }
 
 // names: I4 from the answers' side.
-func (t *told) names(u *asker, p *pending, e *journal.Entry) {
+func (t *journalView) names(u *asker, p *pending, e *journal.Entry) {
 	if p.key == "" {
 		return
 	}
@@ -171,4 +171,4 @@ func prefixOf(hash string) uint64 {
 }
 
 // complete says whether every request stands in the journal.
-func (t *told) complete() bool { return t.End != nil }
+func (t *journalView) complete() bool { return t.End != nil }

@@ -51,7 +51,7 @@ type uncounted struct{}
 func (uncounted) Count(seckill.Event, int) {}
 
 // till is a desk about money behind a handler, and its client.
-type till struct {
+type payments struct {
 	t      *testing.T
 	clock  *memory.Clock
 	ledger *ledger.Ledger
@@ -59,17 +59,17 @@ type till struct {
 	flow   *refund.Flow
 	handle func(context.Context, []byte) ([]byte, error)
 	client operator.MoneyClient
-	world  // of which the audit log
+	shop  // of which the audit log
 	said   string
 	units  int
 }
 
-func newTill(t *testing.T) *till {
+func newPayments(t *testing.T) *payments {
 	t.Helper()
-	w := &till{t: t, clock: memory.NewClock(now)}
+	w := &payments{t: t, clock: memory.NewClock(now)}
 	w.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: w.clock}))
 	w.flow = refund.New(refund.Deps{Ledger: w.ledger, Refunds: &w.bank, Trades: &w.bank, Orders: memory.NewQueue(w.clock, memory.QueueOptions{}), Clock: w.clock, Meter: uncounted{}})
-	w.handle = operator.NewMoneyDesk(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
+	w.handle = operator.NewPaymentHandler(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
 	w.client = operator.MoneyClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		out, err := w.handle(ctx, event)
 		w.said = string(out)
@@ -79,7 +79,7 @@ func newTill(t *testing.T) *till {
 }
 
 // order places an order of 88.80 yuan, and takes it on by the names of what happens: "paid", "late" (money after its end), "closing".
-func (w *till) order(key, happens string) string {
+func (w *payments) order(key, happens string) string {
 	w.t.Helper()
 	ctx := w.t.Context()
 	w.units++
@@ -89,12 +89,12 @@ func (w *till) order(key, happens string) string {
 	err := w.ledger.Place(ctx, o, 10_000)
 	switch happens {
 	case "paid":
-		err = errors.Join(err, w.ledger.Settle(ctx, p, seckill.PendingPayment, seckill.Paid))
+		err = errors.Join(err, w.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 	case "late":
 		p.State = seckill.RefundDue
 		err = errors.Join(err, w.ledger.BeginClosing(ctx, o, seckill.Expired, w.clock.Now(), "not paid in time"))
 		o.State, o.CloseTo = seckill.Closing, seckill.Expired
-		err = errors.Join(err, w.ledger.GiveBack(ctx, o, w.clock.Now(), "trade closed"), w.ledger.Settle(ctx, p, seckill.Expired, seckill.RefundOwed))
+		err = errors.Join(err, w.ledger.GiveBack(ctx, o, w.clock.Now(), "trade closed"), w.ledger.RecordPayment(ctx, p, seckill.Expired, seckill.RefundOwed))
 	case "closing":
 		err = errors.Join(err, w.ledger.BeginClosing(ctx, o, seckill.Cancelled, w.clock.Now(), "cancelled by the shopper"))
 	}
@@ -104,7 +104,7 @@ func (w *till) order(key, happens string) string {
 	return o.ID
 }
 
-func (w *till) sweep() {
+func (w *payments) sweep() {
 	w.t.Helper()
 	if err := w.flow.Sweep(w.t.Context()); err != nil && w.bank.err == nil {
 		w.t.Fatal(err)
@@ -114,7 +114,7 @@ func (w *till) sweep() {
 // TestMoneyThroughClientAndHandler tells a story of four orders: what an operator sees, does, and what the audit log and the history keep of it.
 func TestMoneyThroughClientAndHandler(t *testing.T) {
 	t.Parallel()
-	w := newTill(t)
+	w := newPayments(t)
 	ctx := t.Context()
 	line := func(result string, more ...any) map[string]any {
 		m := map[string]any{"level": "INFO", "msg": "operator", "who": w.client.Who, "result": result}
@@ -206,11 +206,11 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 // TestACase: an order's money as the ledger has it, and never where its shopper lives.
 func TestACase(t *testing.T) {
 	t.Parallel()
-	w := newTill(t)
+	w := newPayments(t)
 	id := w.order("a", "paid")
-	notice := seckill.KeptNotice{Order: id, ID: "n1", TradeNo: "t-a", Amount: 88_80, At: now.Add(time.Second), Outcome: seckill.NoticeRecorded, Raw: "a=1&b=2"}
-	earlier := seckill.KeptNotice{Order: id, ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: seckill.NoticeNothing, Raw: "c=3"}
-	if err := errors.Join(w.ledger.KeepNotice(t.Context(), notice), w.ledger.KeepNotice(t.Context(), earlier)); err != nil {
+	notice := seckill.KeptNotification{Order: id, ID: "n1", TradeNo: "t-a", Amount: 88_80, At: now.Add(time.Second), Outcome: seckill.NoticeRecorded, Raw: "a=1&b=2"}
+	earlier := seckill.KeptNotification{Order: id, ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: seckill.NoticeNothing, Raw: "c=3"}
+	if err := errors.Join(w.ledger.KeepNotification(t.Context(), notice), w.ledger.KeepNotification(t.Context(), earlier)); err != nil {
 		t.Fatal(err)
 	}
 	want := operator.MoneyCase{Order: id, Item: "7", Title: "表", User: "1001", Count: 1, Held: 1, Amount: 88_80, State: seckill.Paid, Created: now, PayBy: now.Add(time.Minute),
@@ -242,7 +242,7 @@ func TestACase(t *testing.T) {
 // TestPaymentsOnTheirWay: each state of a payment has its words, and no others.
 func TestPaymentsOnTheirWay(t *testing.T) {
 	t.Parallel()
-	w := newTill(t)
+	w := newPayments(t)
 	id := w.order("a", "late")
 	p := operator.Payment{Order: id, TradeNo: "t-a", Amount: 88_80, State: seckill.RefundDue, At: now, Cause: "notify", Refund: seckill.RefundID(id, "t-a")}
 	tried, refused, back := p, p, p
@@ -281,7 +281,7 @@ func TestPaymentsOnTheirWay(t *testing.T) {
 // TestALongListIsCut: it is counted and added up whole, the oldest are shown, and the answer fits into Lambda's.
 func TestALongListIsCut(t *testing.T) {
 	t.Parallel()
-	w := newTill(t)
+	w := newPayments(t)
 	first := w.order("first", "late")
 	w.clock.Advance(time.Second)
 	for i := range 1200 {
@@ -296,11 +296,11 @@ func TestALongListIsCut(t *testing.T) {
 // TestAListThatIsNotAll says so in its answer, and one that is all does not.
 func TestAListThatIsNotAll(t *testing.T) {
 	t.Parallel()
-	w := newTill(t)
+	w := newPayments(t)
 	id := w.order("paid", "paid")
 	owe := func(trade, refused string) {
 		p := seckill.Payment{Order: id, TradeNo: trade, Amount: 1_00, State: seckill.RefundDue, At: now, Cause: "notify", Due: now}
-		err := w.ledger.Settle(t.Context(), p, seckill.Paid, seckill.Paid)
+		err := w.ledger.RecordPayment(t.Context(), p, seckill.Paid, seckill.Paid)
 		if refused != "" {
 			err = errors.Join(err, w.ledger.DeferRefund(t.Context(), p, now, refused))
 		}
@@ -335,7 +335,7 @@ func TestAListThatIsNotAll(t *testing.T) {
 
 func TestMoneyRefusals(t *testing.T) {
 	t.Parallel()
-	w := newTill(t)
+	w := newPayments(t)
 	ctx := t.Context()
 	nobody := seckill.KeyedOrderID("7", "1001", "none")
 	waiting := w.order("a", "")
@@ -378,7 +378,7 @@ func TestMoneyRefusals(t *testing.T) {
 
 func TestMoneyEventsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newTill(t)
+	w := newPayments(t)
 	id := w.order("a", "paid")
 	for name, c := range map[string]struct {
 		command string
@@ -435,7 +435,7 @@ func TestSignatures(t *testing.T) {
 		"arn:aws:sts::123456789012:assumed-role/" + long + "/" + long[1:]:       long[1:],
 		"arn:aws:sts::123456789012:assumed-role/Ops/" + strings.Repeat("s", 64): strings.Repeat("s", 64),
 	} {
-		w := newTill(t)
+		w := newPayments(t)
 		w.client.Who = who
 		id := w.order("a", "paid")
 		if _, err := w.client.Refund(t.Context(), id, "broken", false); err != nil {
@@ -455,7 +455,7 @@ func TestSignatures(t *testing.T) {
 // TestAProviderThatDoesNotAnswer: the operator reads what it said, or why it did not, and never what the call was signed with.
 func TestAProviderThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	w := newTill(t)
+	w := newPayments(t)
 	id := w.order("a", "")
 	for _, tt := range []struct {
 		err  error
@@ -477,7 +477,7 @@ func TestAProviderThatDoesNotAnswer(t *testing.T) {
 // TestMoneyOfSomethingElse: a faulty ledger is a fault of ours, and an answer of another function is no answer.
 func TestMoneyOfSomethingElse(t *testing.T) {
 	t.Parallel()
-	w := newTill(t)
+	w := newPayments(t)
 	id := w.order("a", "paid")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -486,7 +486,7 @@ func TestMoneyOfSomethingElse(t *testing.T) {
 	if _, err := w.client.Open(t.Context()); !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable {
 		t.Errorf("out of time: %v, want %s", err, seckill.CodeUnavailable)
 	}
-	items := newWorld(t)
+	items := newShop(t)
 	w.client.Call = items.handle
 	if _, err := w.client.Refund(t.Context(), id, "broken", false); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
 		t.Errorf("the stage function: %v, want %s", err, seckill.CodeInvalid)

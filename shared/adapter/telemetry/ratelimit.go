@@ -20,14 +20,14 @@ const (
 // Calm makes a log say the same thing once a second: while Redis does not answer, every purchase fails for the same reason, and a
 // thousand equal lines hide the one that differs. Lines are the same when their message and the attributes of sameKeys are; the
 // first one after a silence says how many were left out. Only warnings and errors are rationed.
-func Calm(log *slog.Logger, clock seckill.Clock) *slog.Logger {
-	return slog.New(&calm{log.Handler(), &seen{clock: clock}})
+func RateLimited(log *slog.Logger, clock seckill.Clock) *slog.Logger {
+	return slog.New(&rateLimited{log.Handler(), &seen{clock: clock}})
 }
 
 // sameKeys are the attributes that make a line another one: what failed, and for whom it has to be mended.
 var sameKeys = []string{"code", "order", "message", "queue", "schedule"}
 
-type calm struct {
+type rateLimited struct {
 	slog.Handler
 	seen *seen
 }
@@ -45,7 +45,7 @@ type line struct {
 }
 
 // Handle implements slog.Handler.
-func (c *calm) Handle(ctx context.Context, r slog.Record) error {
+func (c *rateLimited) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level < slog.LevelWarn {
 		return c.Handler.Handle(ctx, r)
 	}
@@ -69,12 +69,12 @@ func (c *calm) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (c *calm) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &calm{c.Handler.WithAttrs(attrs), c.seen}
+func (c *rateLimited) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &rateLimited{c.Handler.WithAttrs(attrs), c.seen}
 }
 
 // WithGroup implements slog.Handler.
-func (c *calm) WithGroup(name string) slog.Handler { return &calm{c.Handler.WithGroup(name), c.seen} }
+func (c *rateLimited) WithGroup(name string) slog.Handler { return &rateLimited{c.Handler.WithGroup(name), c.seen} }
 
 // say tells whether a line may be written now, and how many like it were not since the last one.
 func (s *seen) say(key string) (omitted int, ok bool) {

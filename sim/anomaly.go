@@ -16,21 +16,21 @@ import (
 // an item that does not exist.
 func (s *Sim) poison(a uint64) {
 	name := []string{"orders", "closings"}[pick(a, 8, 2)]
-	n := len(s.odd) + 1
+	n := len(s.anomalies) + 1
 	body := fmt.Sprintf(`{"v":99,"n":%d}`, n)
 	switch pick(a, 16, 4) {
 	case 0:
 		body = fmt.Sprintf("not one of ours %d", n)
 	case 1:
-		m := seckill.Message{Kind: seckill.MessageClose, Order: oddOrder(n)}
+		m := seckill.Message{Kind: seckill.MessageClose, Order: anomalousOrder(n)}
 		if name == "closings" {
-			m = seckill.Message{Kind: seckill.MessageReturn, Order: oddOrder(n)}
+			m = seckill.Message{Kind: seckill.MessageReturn, Order: anomalousOrder(n)}
 		}
 		body = string(m.Encode())
 	case 2:
 		if name == "orders" {
 			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1}, Request: seckill.Request{
-				Order: oddOrder(n), Item: "4040", User: "66", Count: 1, Address: "x", Created: s.Clock.Now()}}}
+				Order: anomalousOrder(n), Item: "4040", User: "66", Count: 1, Address: "x", Created: s.Clock.Now()}}}
 			body = string(m.Encode())
 		}
 	}
@@ -40,7 +40,7 @@ func (s *Sim) poison(a uint64) {
 	}
 }
 
-func oddOrder(n int) string { return seckill.KeyedOrderID("4040", "66", strconv.Itoa(n)) }
+func anomalousOrder(n int) string { return seckill.KeyedOrderID("4040", "66", strconv.Itoa(n)) }
 
 // lookAt judges a page, unless clocks jump: then a second is not one.
 func (s *Sim) lookAt(ctx context.Context, list func(ctx context.Context, page, size int) (shop.Page, error)) {
@@ -71,8 +71,8 @@ var strays = []struct {
 	queue   string
 	message seckill.Message
 }{
-	{"closings", seckill.Message{Kind: seckill.MessageClose, Order: oddOrder(0)}},
-	{"orders", seckill.Message{Kind: seckill.MessageReturn, Order: oddOrder(0)}},
+	{"closings", seckill.Message{Kind: seckill.MessageClose, Order: anomalousOrder(0)}},
+	{"orders", seckill.Message{Kind: seckill.MessageReturn, Order: anomalousOrder(0)}},
 	{"orders", seckill.Message{Kind: seckill.MessageWake, Item: "4040"}},
 }
 
@@ -100,7 +100,7 @@ func (s *Sim) oddity(t Act) {
 			p.Item = "4040"
 			_, err = i.Buy.Buy(ctx, p)
 		case 4:
-			_, err = i.Shop.Order(ctx, user, oddOrder(pick(t.A, 24, 5)))
+			_, err = i.Shop.Order(ctx, user, anomalousOrder(pick(t.A, 24, 5)))
 		case 5:
 			_, err = i.Shop.Cancel(ctx, user, "not an order")
 		case 6:

@@ -28,7 +28,7 @@ func TestWhoHeardNothing(t *testing.T) {
 		"both presses throttled":                   {[]press{{0, 10, 429, "unavailable"}, {5, 20, 429, "unavailable"}}, true},
 		"the first press answered after the other": {[]press{{0, 50, 429, "unavailable"}, {5, 20, 409, "stopped"}}, false},
 	} {
-		told := &told{moment: 1_000_000, item: "1", users: map[string]*asker{}, acked: map[string]*acked{}}
+		told := &journalView{moment: 1_000_000, item: "1", users: map[string]*asker{}, acked: map[string]*acked{}}
 		open := map[uint64]pending{}
 		for i, p := range c.presses {
 			told.take(&journal.Entry{N: uint64(1 + i), Kind: journal.KindRequest, At: p.sent, User: "7", Act: journal.ActBuy, Item: "1"}, open)

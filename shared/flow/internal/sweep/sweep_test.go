@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/flow/sweep"
+	"seckill/shared/flow/internal/sweep"
 	"seckill/shared/seckill"
 )
 

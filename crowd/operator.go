@@ -17,19 +17,19 @@ import (
 	"seckill/shared/seckill"
 )
 
-const deskTimeout = 30 * time.Second
+const operatorTimeout = 30 * time.Second
 
 // desk asks what a browser does not ask: what is on sale, and where the sale is a `seckill run`, what only that says.
-type desk struct {
+type operatorClient struct {
 	base string
 	http *http.Client
 }
 
-func newDesk(o *Options) *desk {
-	return &desk{o.base(), &http.Client{Timeout: deskTimeout, Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: http.ProxyFromEnvironment}}}
+func newOperatorClient(o *Options) *operatorClient {
+	return &operatorClient{o.base(), &http.Client{Timeout: operatorTimeout, Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: http.ProxyFromEnvironment}}}
 }
 
-func (d *desk) close() { d.http.CloseIdleConnections() }
+func (d *operatorClient) close() { d.http.CloseIdleConnections() }
 
 // errStatus is an answer that is none of 2xx.
 type errStatus struct {
@@ -41,7 +41,7 @@ func (e errStatus) Error() string {
 	return fmt.Sprintf("%s answers %d %s", e.url, e.status, http.StatusText(e.status))
 }
 
-func (d *desk) call(ctx context.Context, method, path string, body, into any) error {
+func (d *operatorClient) call(ctx context.Context, method, path string, body, into any) error {
 	var text io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -103,7 +103,7 @@ type itemAnswer struct {
 }
 
 // look sees what is on sale and how.
-func (d *desk) look(ctx context.Context, o *Options) (sc scene, err error) {
+func (d *operatorClient) look(ctx context.Context, o *Options) (sc scene, err error) {
 	var health struct {
 		Version string `json:"version"`
 		Cashier string `json:"cashier_url"`
@@ -146,7 +146,7 @@ func resolved(base, cashier string) string {
 	return base + "/" + strings.TrimLeft(cashier, "/")
 }
 
-func (d *desk) item(ctx context.Context, id string) (it itemAnswer, err error) {
+func (d *operatorClient) item(ctx context.Context, id string) (it itemAnswer, err error) {
 	if id != "" {
 		err = d.call(ctx, http.MethodGet, "/seckill/detail/"+url.PathEscape(id), nil, &it)
 		if status := (errStatus{}); errors.As(err, &status) && status.status == http.StatusNotFound {
@@ -206,7 +206,7 @@ func (s *localState) openOrders() int {
 }
 
 // state and process are nil where the sale is no `seckill run`.
-func (d *desk) state(ctx context.Context) *localState {
+func (d *operatorClient) state(ctx context.Context) *localState {
 	s := new(localState)
 	if d.call(ctx, http.MethodGet, "/_local/state", nil, s) != nil || s.Orders == nil {
 		return nil
@@ -214,7 +214,7 @@ func (d *desk) state(ctx context.Context) *localState {
 	return s
 }
 
-func (d *desk) process(ctx context.Context) *process.Usage {
+func (d *operatorClient) process(ctx context.Context) *process.Usage {
 	p := new(process.Usage)
 	if d.call(ctx, http.MethodGet, "/_local/process", nil, p) != nil || p.Go == "" {
 		return nil
@@ -223,7 +223,7 @@ func (d *desk) process(ctx context.Context) *process.Usage {
 }
 
 // advance moves the clock of a `seckill run`.
-func (d *desk) advance(ctx context.Context, by time.Duration) error {
+func (d *operatorClient) advance(ctx context.Context, by time.Duration) error {
 	var done struct{}
 	return d.call(ctx, http.MethodPost, "/_local/clock", map[string]int64{"advance_seconds": int64(by / time.Second)}, &done)
 }
