@@ -8,7 +8,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-// judgeTold judges what needs the journal: I4, I9, I11, L4, and of I10 that nothing was sold before the start.
+// checkJournal judges what needs the journal: I4, I9, I11, L4, and of I10 that nothing was sold before the start.
 func (s *sale) checkJournal(t *journalView) {
 	why := ""
 	switch {
@@ -63,7 +63,7 @@ func (s *sale) clockMoved(t *journalView) int64 {
 	return by
 }
 
-// judgeKeys: I4. Rows that stand there twice are found as they are read.
+// checkKeys: I4. Rows that stand there twice are found as they are read.
 func (s *sale) checkKeys(t *journalView) {
 	for _, f := range t.twice {
 		s.broken(i4, f.Row, "%s", f.What)
@@ -78,7 +78,7 @@ func (s *sale) checkKeys(t *journalView) {
 	s.looked(i4, t.keyed, "keys whose answers named an order")
 }
 
-// judgePhantoms: I9. Each order of a user of the journal was asked for, with this count and address, and no user has more orders than asked.
+// checkPhantoms: I9. Each order of a user of the journal was asked for, with this count and address, and no user has more orders than asked.
 func (s *sale) checkPhantoms(t *journalView) {
 	mine := map[string][]*order{}
 	others := 0
@@ -106,7 +106,7 @@ func (t *journalView) inRange(name string) bool {
 	return err == nil && t.Start.FirstUser > 0 && n >= t.Start.FirstUser && n <= t.Start.LastUser
 }
 
-// judgeAsked judges one user's orders.
+// checkAsked judges one user's orders.
 func (s *sale) checkAsked(name string, orders []*order, t *journalView) {
 	type body struct {
 		count   int
@@ -172,7 +172,7 @@ func (s *sale) checkAsked(name string, orders []*order, t *journalView) {
 	}
 }
 
-// judgeAcks: I11.
+// checkAcks: I11.
 func (s *sale) checkAcks(t *journalView) {
 	undecided, unseen := 0, 0
 	for id, a := range t.acked {
@@ -217,7 +217,7 @@ func (s *sale) mayWait(a *acked) bool {
 	return s.now < a.at+s.moved+unplaced+resend
 }
 
-// judgeEarly: I10, by when shoppers had their answers.
+// checkEarly: I10, by when shoppers had their answers.
 func (s *sale) checkEarly(t *journalView) {
 	if t.first == 0 {
 		return
@@ -228,7 +228,7 @@ func (s *sale) checkEarly(t *journalView) {
 	}
 }
 
-// judgeSold: L4. What is unsold at the end, although somebody heard "sold out", has to have come back afterwards.
+// checkSold: L4. What is unsold at the end, although somebody heard "sold out", has to have come back afterwards.
 func (s *sale) checkSold(t *journalView, why string) {
 	if !s.use(l4, ledger.TableOrders, ledger.TableUnits) {
 		return

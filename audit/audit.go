@@ -66,7 +66,7 @@ func Run(ctx context.Context, src Source, o Options) (*Report, error) {
 	return second, nil
 }
 
-// judge reads everything once and judges it.
+// check reads everything once and judges it.
 func check(ctx context.Context, src Source, item string, told *journalView) (*Report, error) {
 	began := time.Now()
 	s := newSale(item)
@@ -100,7 +100,7 @@ type Finding struct {
 	What string `json:"what"`
 }
 
-// Judgement is the verdict on one guarantee.
+// GuaranteeResult is the verdict on one guarantee.
 type GuaranteeResult struct {
 	ID       string    `json:"id"`   // I1
 	Name     string    `json:"name"` // NoOversell
@@ -258,15 +258,15 @@ type Told struct {
 
 // Report is an audit.
 type Report struct {
-	Item       string         `json:"item"`
-	Title      string         `json:"title"`
-	At         time.Time      `json:"at"` // by the sale's clock
-	Took       float64        `json:"took_seconds"`
-	Read       map[string]int `json:"read"` // rows, fields and members, by part
-	Missing    []string       `json:"missing,omitempty"`
-	Journal    *Told          `json:"journal,omitempty"`
-	Statement  Statement      `json:"statement"`
-	Results []GuaranteeResult    `json:"guarantees"`
+	Item      string            `json:"item"`
+	Title     string            `json:"title"`
+	At        time.Time         `json:"at"` // by the sale's clock
+	Took      float64           `json:"took_seconds"`
+	Read      map[string]int    `json:"read"` // rows, fields and members, by part
+	Missing   []string          `json:"missing,omitempty"`
+	Journal   *Told             `json:"journal,omitempty"`
+	Statement Statement         `json:"statement"`
+	Results   []GuaranteeResult `json:"guarantees"`
 }
 
 // Broken says whether a guarantee is broken, or the journal cannot be believed.

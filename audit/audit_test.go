@@ -156,7 +156,7 @@ func TestAnEmptySaleHoldsNowhere(t *testing.T) {
 	}
 }
 
-// TestMoneyThatIsNotHeardOf: a notify that never came is no loss while its order is open, for it is asked before the order closes.
+// TestMoneyThatIsNotHeardOf: a notification that never came is no loss while its order is open, for it is asked before the order closes.
 func TestMoneyThatIsNotHeardOf(t *testing.T) {
 	t.Parallel()
 	w := underWay()
@@ -267,7 +267,7 @@ func TestUnderWayIsUnknown(t *testing.T) {
 			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
 		}, "I11"},
 		{"parked messages", func(w *testSale) { w.queues["closings"] = dump.Depth{Parked: 1} }, "L1"},
-		{"a notify to come", func(w *testSale) {
+		{"a notification to come", func(w *testSale) {
 			o := w.order(seckill.Expired, 0)
 			tr := copyRow(w.trade(w.order(seckill.Paid, 0)))
 			tr["out_trade_no"], tr["notify_state"] = o["id"], "due"

@@ -169,7 +169,7 @@ func TestTheGatewaysTable(t *testing.T) {
 func record(t *testing.T, row ledger.Row) fakegateway.Record {
 	t.Helper()
 	order, number, second := strings.Cut(text(row, "out_trade_no"), "#")
-	r := fakegateway.Record{N: 1, Notifies: []fakegateway.Notify{{ID: "n"}},
+	r := fakegateway.Record{N: 1, Notifications: []fakegateway.Notification{{ID: "n"}},
 		Trade: fakegateway.Trade{TradeNo: text(row, "trade_no"), OutTradeNo: order, Amount: seckill.Fen(row["amount"].(int64)), Status: fakegateway.Status(text(row, "status")),
 			Paid: time.UnixMilli(row["paid"].(int64)).UTC()}}
 	if second {
@@ -190,7 +190,7 @@ func record(t *testing.T, row ledger.Row) fakegateway.Record {
 			t.Fatal(err)
 		}
 		r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: back.Request, Amount: seckill.Fen(back.Amount), At: time.UnixMilli(back.At).UTC()})
-		r.Notifies = append(r.Notifies, fakegateway.Notify{ID: "n"})
+		r.Notifications = append(r.Notifications, fakegateway.Notification{ID: "n"})
 	}
 	return r
 }

@@ -11,7 +11,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-// told is what the journal says that shoppers asked and heard of the item. Times are Unix milliseconds by the clock of the machine that kept it.
+// journalView is what the journal says that shoppers asked and heard of the item. Times are Unix milliseconds by the clock of the machine that kept it.
 type journalView struct {
 	journal.Summary
 	fault   string // why it cannot be believed

@@ -142,7 +142,7 @@ func (s *sale) addPayment(d *decoder) {
 	}
 }
 
-// judgeBack holds a payment row to what the provider gave back of its trade.
+// checkBack holds a payment row to what the provider gave back of its trade.
 func (s *sale) checkBack(t *trade, state seckill.PaymentState, row string) {
 	switch {
 	case state == seckill.RefundDone && t.refunded < t.amount:
@@ -182,7 +182,7 @@ func (s *sale) addReturn(d *decoder) {
 	s.returns = append(s.returns, r)
 }
 
-// judgeMoney: I6 and I7.
+// checkMoney: I6 and I7.
 func (s *sale) checkMoney() {
 	known := s.whole[dump.PartTrades]
 	for _, g := range []int{i6, i7} {
@@ -208,7 +208,7 @@ func (s *sale) checkMoney() {
 	s.needs(i7, "the provider's bill, to know that it captured these payments: %s", why)
 }
 
-// judgeKept: money is kept once, by an order that is paid and holds its units; else it is due back, or went back.
+// checkKept: money is kept once, by an order that is paid and holds its units; else it is due back, or went back.
 func (s *sale) checkKept(o *order) {
 	row := "orders " + o.id
 	switch {
@@ -226,7 +226,7 @@ func (s *sale) checkKept(o *order) {
 	}
 }
 
-// judgeTrades: what the provider captured is in the ledger.
+// checkTrades: what the provider captured is in the ledger.
 func (s *sale) checkTrades() {
 	captured, coming, m := 0, 0, &s.money
 	for n := range s.trades {
@@ -249,7 +249,7 @@ func (s *sale) checkTrades() {
 		}
 		switch {
 		case t.met:
-		case i >= 0 && (t.due || open(s.orders[i].state)): // what a notify does not bring, the query before closing does
+		case i >= 0 && (t.due || open(s.orders[i].state)): // what a notification does not bring, the query before closing does
 			coming++
 		default:
 			s.broken(i6, "gateway_trades "+t.order, "%d fen were captured for %s, and no payment row says so", t.amount, s.nameOf(t.order))

@@ -192,7 +192,7 @@ func (s *sale) history(d *decoder, o *order, row string) {
 	o.changed = last
 }
 
-// judgeOrders judges I4 to I11 as far as rows alone tell, and L1.
+// checkOrders judges I4 to I11 as far as rows alone tell, and L1.
 func (s *sale) checkOrders() {
 	for _, g := range []int{i5, i10, l1} {
 		if s.use(g, ledger.TableOrders) {
@@ -204,7 +204,7 @@ func (s *sale) checkOrders() {
 	s.checkTerminal()
 }
 
-// judgeReleases: I8. An order that gave its units back has none, and no more than one return row.
+// checkReleases: I8. An order that gave its units back has none, and no more than one return row.
 func (s *sale) checkReleases() {
 	if !s.use(i8, ledger.TableOrders, ledger.TableUnits, ledger.TableReturns) {
 		return
@@ -237,7 +237,7 @@ func (s *sale) checkReleases() {
 	}
 }
 
-// judgeStop says what I10 cannot be told of a stop. Orders were judged by the stops that the items row keeps (addOrder).
+// checkStop says what I10 cannot be told of a stop. Orders were judged by the stops that the items row keeps (addOrder).
 func (s *sale) checkStop() {
 	it := &s.item
 	last := len(it.stops) - 1
@@ -268,7 +268,7 @@ func (s *stop) span() string {
 	return dated(s.from) + " to " + dated(s.to)
 }
 
-// judgeTerminal: L1.
+// checkTerminal: L1.
 func (s *sale) checkTerminal() {
 	waiting, until := 0, int64(0)
 	for i := range s.orders {

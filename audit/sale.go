@@ -110,7 +110,7 @@ type trade struct {
 	refunded int64
 	next     int32 // another trade of the order, -1 none
 	captured bool  // it was ever paid
-	due      bool  // a notify is to come
+	due      bool  // a notification is to come
 	met      bool  // a payment row names it
 }
 

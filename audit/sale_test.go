@@ -37,7 +37,7 @@ const (
 	address   = "浙江省杭州市西湖区文三路 1 号"
 )
 
-// world is a sale as it was read, to be changed.
+// testSale is a sale as it was read, to be changed.
 type testSale struct {
 	now     int64
 	tables  map[string][]ledger.Row

@@ -146,7 +146,7 @@ func readRecord(raw string) (record, bool) {
 // retired says that stage has removed the item from Redis, or may.
 func (s *sale) retired() bool { return s.now >= s.item.end+seckill.KeepLoaded.Milliseconds() }
 
-// judgeStock: L2 and L3.
+// checkStock: L2 and L3.
 func (s *sale) checkStock() {
 	for i := range s.orders {
 		_, s.orders[i].awaited = s.stock.awaiting[s.orders[i].id]
@@ -181,7 +181,7 @@ func (s *sale) checkStock() {
 	}
 }
 
-// judgeReturns: what is given back reaches the stock.
+// checkReturns: what is given back reaches the stock.
 func (s *sale) checkReturns() {
 	waiting := 0
 	for _, r := range s.returns {
@@ -198,7 +198,7 @@ func (s *sale) checkReturns() {
 	s.looked(l2, len(s.orders), "orders")
 }
 
-// judgeAwaiting: no reservation waits for ever.
+// checkAwaiting: no reservation waits for ever.
 func (s *sale) checkAwaiting() {
 	waiting := 0
 	row := func(order string) string { return s.stock.keys[keyAwaiting] + " " + order }
@@ -226,7 +226,7 @@ func (s *sale) checkAwaiting() {
 	s.looked(l2, s.read[dump.PartRedis], "entries in Redis")
 }
 
-// judgeHead: the stock sells what the items table says.
+// checkHead: the stock sells what the items table says.
 func (s *sale) checkHead() {
 	flag := int64(0)
 	if s.item.stopped {
@@ -261,7 +261,7 @@ func (s *sale) underWay(id string) bool {
 	return i >= 0 && s.orders[i].returning
 }
 
-// judgeNumbers: free and held together are 1..high-water, disjoint, and held is what the unit rows say.
+// checkNumbers: free and held together are 1..high-water, disjoint, and held is what the unit rows say.
 func (s *sale) checkNumbers() {
 	hw := s.stock.highWater()
 	if hw < 0 || hw > s.item.stock {
@@ -309,7 +309,7 @@ func (s *sale) checkNumbers() {
 	s.looked(l3, s.read[ledger.TableUnits], "unit rows")
 }
 
-// judgeEntries: what counts against a user in Redis is what the unit rows say.
+// checkEntries: what counts against a user in Redis is what the unit rows say.
 func (s *sale) checkEntries() {
 	name := func(user string) string { return s.stock.keys[keyUsers] + " " + user }
 	waiting := 0

@@ -103,7 +103,7 @@ func (s *sale) addQuota(d *decoder) {
 	d.done(i2, row)
 }
 
-// judgeUnits: I1, I2, I3, where all rows have to be known.
+// checkUnits: I1, I2, I3, where all rows have to be known.
 func (s *sale) checkUnits() {
 	rows := s.read[ledger.TableUnits]
 	for _, g := range []int{i1, i2, i3} {
@@ -125,7 +125,7 @@ func (s *sale) checkUnits() {
 	}
 }
 
-// judgeHolder: I3 from the order's side, and its line in the quota row. It counts 1 for an order that holds units.
+// checkHolder: I3 from the order's side, and its line in the quota row. It counts 1 for an order that holds units.
 func (s *sale) checkHolder(o *order, index int32) int {
 	row := "orders " + o.id
 	if s.whole[ledger.TableQuotas] && o.quota != o.rows {
@@ -156,7 +156,7 @@ func (s *sale) rowOf(n int32) string {
 	return "is not there"
 }
 
-// judgeQuotas: I2.
+// checkQuotas: I2.
 func (s *sale) checkQuotas() {
 	for i := range s.users {
 		u := &s.users[i]

@@ -16,8 +16,8 @@ func (o *Options) plan() map[fakegateway.Fault]float64 {
 	if o.Late > 0 {
 		out[fakegateway.PayLate] = 1 // nobody pays late but those who mean to
 	}
-	if o.LostNotify > 0 {
-		out[fakegateway.NotifyLost] = o.LostNotify
+	if o.LostNotifications > 0 {
+		out[fakegateway.NotificationLost] = o.LostNotifications
 	}
 	if o.Unknown > 0 {
 		out[fakegateway.CallUnknown] = o.Unknown
@@ -50,11 +50,11 @@ func (o *Options) possible(sc *scene) error {
 
 // faults are those of the fake gateway of a `seckill run` while a crowd is there.
 type faults struct {
-	desk   *operatorClient
-	before fakegateway.Faults
-	landed map[string]int
-	taken  map[string]int
-	over   bool
+	operator *operatorClient
+	before   fakegateway.Faults
+	landed   map[string]int
+	taken    map[string]int
+	over     bool
 }
 
 // setFaults has payments go wrong as the options say, besides what goes wrong already.
@@ -69,7 +69,7 @@ func (d *operatorClient) setFaults(ctx context.Context, o *Options) (*faults, er
 		err = fmt.Errorf("%s/faults answers something else", d.base)
 	}
 	if err != nil {
-		return nil, UsageError{fmt.Errorf("--late, --two-trades, --lost-notify, --unknown: %s has no test gateway whose faults can be set, as a \"seckill run\" has: %w", d.base, err)}
+		return nil, UsageError{fmt.Errorf("--late, --two-trades, --lost-notifications, --unknown: %s has no test gateway whose faults can be set, as a \"seckill run\" has: %w", d.base, err)}
 	}
 	all := fakegateway.Faults{Seed: was.Seed, Shares: maps.Clone(was.Shares)}
 	if len(all.Shares) == 0 {
@@ -79,7 +79,7 @@ func (d *operatorClient) setFaults(ctx context.Context, o *Options) (*faults, er
 	if err := d.call(ctx, http.MethodPut, "/faults", all, &is); err != nil {
 		return nil, fmt.Errorf("the faults of the test gateway cannot be set: %w", err)
 	}
-	return &faults{desk: d, before: was.Faults}, nil
+	return &faults{operator: d, before: was.Faults}, nil
 }
 
 // named are counts by the names of faults.
@@ -97,10 +97,10 @@ func (f *faults) end(ctx context.Context) error {
 		return nil
 	}
 	var was, is fakegateway.FaultReport
-	if f.desk.call(ctx, http.MethodGet, "/faults", nil, &was) == nil {
+	if f.operator.call(ctx, http.MethodGet, "/faults", nil, &was) == nil {
 		f.landed, f.taken = named(was.Landed), named(was.Taken)
 	}
-	if err := f.desk.call(ctx, http.MethodPut, "/faults", f.before, &is); err != nil {
+	if err := f.operator.call(ctx, http.MethodPut, "/faults", f.before, &is); err != nil {
 		return err
 	}
 	f.over = true

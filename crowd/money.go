@@ -43,7 +43,7 @@ type twoSides struct {
 	rowCaptured, rowRefunded int64
 }
 
-// books adds up trades and payment rows.
+// balance adds up trades and payment rows.
 type balance struct {
 	trades map[string]*twoSides
 	money  Money

@@ -20,7 +20,7 @@ type Odd struct {
 	ToldPaid    int            `json:"told_paid"`    // of these: the second press was answered that it is paid
 	BothPaid    int            `json:"two_trades"`   // paid at two cashiers of the order
 	Landed      map[string]int `json:"faults,omitempty"`
-	TakenIn     map[string]int `json:"taken_in,omitempty"` // false notifies that the shop answered with "success": each is a fault of the shop
+	TakenIn     map[string]int `json:"taken_in,omitempty"` // false notifications that the shop answered with "success": each is a fault of the shop
 }
 
 // opened is a cashier's page that a shopper has left open, to pay late.

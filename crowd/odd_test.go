@@ -21,18 +21,18 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestNobodysMoneyIsLost has a crowd pay late, twice and at two cashiers while notifies are lost and answers say nothing. Afterwards gateway and ledger
+// TestNobodysMoneyIsLost has a crowd pay late, twice and at two cashiers while notifications are lost and answers say nothing. Afterwards gateway and ledger
 // have the same money, and an audit finds nothing wrong with it.
 func TestNobodysMoneyIsLost(t *testing.T) {
 	t.Parallel()
 	const shoppers, units = 200, 100
-	before := fakegateway.Faults{Seed: 9, Shares: map[fakegateway.Fault]float64{fakegateway.NotifyDuplicated: 0.5, fakegateway.NotifyWrongAmount: 0.5}}
+	before := fakegateway.Faults{Seed: 9, Shares: map[fakegateway.Fault]float64{fakegateway.NotificationDuplicated: 0.5, fakegateway.NotificationWrongAmount: 0.5}}
 	sys := localtest.Start(t, local.Options{Items: local.DemoItems(time.Now(), units, 1), GatewayFaults: before})
 	var file bytes.Buffer
 	o := options(sys.URL())
 	o.Shoppers, o.Ramp, o.Lead, o.Secret, o.Journal = shoppers, 300*time.Millisecond, 100*time.Millisecond, local.DefaultSecret, &file
 	o.Pay, o.Cancel, o.Abandon, o.Repeat, o.Key, o.Think = 0.8, 0.1, 0.05, 0.2, 0.5, 10*time.Millisecond
-	o.Late, o.Twice, o.TwoTrades, o.LostNotify, o.Unknown = 0.2, 0.15, 0.15, 0.2, 0.1
+	o.Late, o.Twice, o.TwoTrades, o.LostNotifications, o.Unknown = 0.2, 0.15, 0.15, 0.2, 0.1
 	rep := visit(t, o)
 
 	x, m := rep.Odd, rep.Money
@@ -42,13 +42,13 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 	if x.Twice == 0 || x.ToldPaid != x.Twice || x.BothPaid == 0 {
 		t.Errorf("twice and at two cashiers: %+v", x)
 	}
-	for _, f := range []fakegateway.Fault{fakegateway.NotifyLost, fakegateway.NotifyDuplicated, fakegateway.NotifyWrongAmount, fakegateway.CallUnknown, fakegateway.TwoTrades, fakegateway.PayLate} {
+	for _, f := range []fakegateway.Fault{fakegateway.NotificationLost, fakegateway.NotificationDuplicated, fakegateway.NotificationWrongAmount, fakegateway.CallUnknown, fakegateway.TwoTrades, fakegateway.PayLate} {
 		if x.Landed[string(f)] == 0 {
 			t.Errorf("%s never landed: %v", f, x.Landed)
 		}
 	}
 	if len(x.TakenIn) > 0 {
-		t.Errorf("the shop said success to false notifies: %v", x.TakenIn)
+		t.Errorf("the shop said success to false notifications: %v", x.TakenIn)
 	}
 	if s := rep.Idle; !s.Known || s.Open != 0 || s.RefundsDue != 0 {
 		t.Errorf("not idle: %+v", s)
@@ -138,7 +138,7 @@ func TestWhatOnlyARunCanDo(t *testing.T) {
 		want   string
 	}{
 		{func(o *crowd.Options) { o.Late = 0.1 }, "--late: the clock of "},
-		{func(o *crowd.Options) { o.LostNotify = 0.1 }, "has no test gateway whose faults can be set"},
+		{func(o *crowd.Options) { o.LostNotifications = 0.1 }, "has no test gateway whose faults can be set"},
 		{func(o *crowd.Options) { o.Unknown = 0.1 }, "has no test gateway whose faults can be set"},
 		{func(o *crowd.Options) { o.TwoTrades = 0.1 }, "has no test gateway whose faults can be set"},
 	} {

@@ -19,7 +19,7 @@ import (
 
 const operatorTimeout = 30 * time.Second
 
-// desk asks what a browser does not ask: what is on sale, and where the sale is a `seckill run`, what only that says.
+// operatorClient asks what a browser does not ask: what is on sale, and where the sale is a `seckill run`, what only that says.
 type operatorClient struct {
 	base string
 	http *http.Client
@@ -79,7 +79,7 @@ type item struct {
 	stock, limit int
 }
 
-// scene is what the desk saw before the crowd came.
+// scene is what the operator saw before the crowd came.
 type scene struct {
 	item    item
 	now     time.Time     // by the server's clock

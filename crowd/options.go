@@ -37,33 +37,33 @@ const (
 
 // Options are a crowd. Defaults are those of `seckill load`: every field has to be set unless it says otherwise.
 type Options struct {
-	URL         string // of the sale, perhaps with a path
-	Item        string // "": the only one on sale
-	Shoppers    int
-	Ramp        time.Duration // from the first shopper's press to the last one's
-	Lead        time.Duration // how long before it they open the page and ask the server's time; 0: they do not ask
-	Count       int           // units that each wants
-	Pay         float64       // share of orders that are paid
-	Cancel      float64       // that are cancelled
-	Abandon     float64       // whose page is closed; of the rest the page stays open, and nobody pays
-	Late        float64       // share of those who pay: they open the cashier in time, and pay when the hold has ended. Only where the clock can be moved
-	Twice       float64       // of those who pay: they press "pay" twice
-	TwoTrades   float64       // of those who pay: they pay at two cashiers of the order. This and the next two only where the gateway's faults can be set
-	LostNotify  float64       // share of the gateway's notifies that never arrive, until no order is open
-	Unknown     float64       // share of the calls to the gateway whose answer says nothing, until no order is open
-	Repeat      float64       // share of shoppers who press twice
-	Key         float64       // who send an Idempotency-Key
-	Think       time.Duration // how long a person takes before paying or cancelling, on average
-	Connections int           // most at a time
-	Timeout     time.Duration // of a request
-	Patience    time.Duration // how long a shopper tries for an answer, and waits for an order to be placed
-	For         time.Duration // of the whole crowd; shoppers who are still there then are sent home
-	Flood       time.Duration // after the crowd, when all is sold: everybody at once, again and again; 0: none
-	WaitIdle      time.Duration // how long to wait until no order is open, where the clock cannot be moved; 0: not at all
-	Seed        int64
-	FirstUser   int64 // user id of the first shopper; 0: by the seed, far from demo users
-	Secret      string
-	Cashier     string // where orders are paid; "": where GET /healthz says
+	URL               string // of the sale, perhaps with a path
+	Item              string // "": the only one on sale
+	Shoppers          int
+	Ramp              time.Duration // from the first shopper's press to the last one's
+	Lead              time.Duration // how long before it they open the page and ask the server's time; 0: they do not ask
+	Count             int           // units that each wants
+	Pay               float64       // share of orders that are paid
+	Cancel            float64       // that are cancelled
+	Abandon           float64       // whose page is closed; of the rest the page stays open, and nobody pays
+	Late              float64       // share of those who pay: they open the cashier in time, and pay when the hold has ended. Only where the clock can be moved
+	Twice             float64       // of those who pay: they press "pay" twice
+	TwoTrades         float64       // of those who pay: they pay at two cashiers of the order. This and the next two only where the gateway's faults can be set
+	LostNotifications float64       // share of the gateway's notifications that never arrive, until no order is open
+	Unknown           float64       // share of the calls to the gateway whose answer says nothing, until no order is open
+	Repeat            float64       // share of shoppers who press twice
+	Key               float64       // who send an Idempotency-Key
+	Think             time.Duration // how long a person takes before paying or cancelling, on average
+	Connections       int           // most at a time
+	Timeout           time.Duration // of a request
+	Patience          time.Duration // how long a shopper tries for an answer, and waits for an order to be placed
+	For               time.Duration // of the whole crowd; shoppers who are still there then are sent home
+	Flood             time.Duration // after the crowd, when all is sold: everybody at once, again and again; 0: none
+	WaitIdle          time.Duration // how long to wait until no order is open, where the clock cannot be moved; 0: not at all
+	Seed              int64
+	FirstUser         int64 // user id of the first shopper; 0: by the seed, far from demo users
+	Secret            string
+	Cashier           string // where orders are paid; "": where GET /healthz says
 
 	Version string         // of this tool, for report and journal
 	Journal io.Writer      // nil: none
@@ -91,7 +91,7 @@ func (o *Options) Validate() error {
 		name  string
 		share float64
 	}{{"pay", o.Pay}, {"cancel", o.Cancel}, {"abandon", o.Abandon}, {"repeat", o.Repeat}, {"key", o.Key},
-		{"late", o.Late}, {"twice", o.Twice}, {"two-trades", o.TwoTrades}, {"lost-notify", o.LostNotify}, {"unknown", o.Unknown}} {
+		{"late", o.Late}, {"twice", o.Twice}, {"two-trades", o.TwoTrades}, {"lost-notifications", o.LostNotifications}, {"unknown", o.Unknown}} {
 		if !(s.share >= 0 && s.share <= 1) {
 			return fmt.Errorf("--%s %v: want a share, 0 to 1", s.name, s.share)
 		}
@@ -147,6 +147,6 @@ func (o *Options) base() string { return strings.TrimRight(o.URL, "/") }
 func (o *Options) start() journal.Start {
 	return journal.Start{Version: o.Version, URL: o.base(), Item: o.Item, Shoppers: o.Shoppers, FirstUser: o.firstUser(), LastUser: o.firstUser() + int64(o.Shoppers) - 1,
 		Seed: o.Seed, Ramp: o.Ramp.String(), Lead: o.Lead.String(), Think: o.Think.String(), Timeout: o.Timeout.String(), Patience: o.Patience.String(),
-		Flood: o.Flood.String(), Count: o.Count, Pay: o.Pay, Cancel: o.Cancel, Abandon: o.Abandon, Late: o.Late, Twice: o.Twice, TwoTrades: o.TwoTrades, LostNotify: o.LostNotify, Unknown: o.Unknown,
+		Flood: o.Flood.String(), Count: o.Count, Pay: o.Pay, Cancel: o.Cancel, Abandon: o.Abandon, Late: o.Late, Twice: o.Twice, TwoTrades: o.TwoTrades, LostNotifications: o.LostNotifications, Unknown: o.Unknown,
 		Repeat: o.Repeat, Key: o.Key, Connections: o.Connections}
 }

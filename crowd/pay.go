@@ -15,7 +15,7 @@ import (
 
 const payTries = 5 // at the cashier
 
-// heardSoon is how long a shopper who has paid waits for the shop to know it, where notifies are lost: then it may take until the hold ends.
+// heardSoon is how long a shopper who has paid waits for the shop to know it, where notifications are lost: then it may take until the hold ends.
 const heardSoon = 5 * time.Second
 
 // payFor pays at the cashier with the order's pay string, and goes back to the page. It says whether the cashier took the money and
@@ -60,7 +60,7 @@ func (s *shopper) took(page *answer) bool {
 func (s *shopper) seesPaid(ctx context.Context, order string) bool {
 	defer s.tally.waiting(func(w *Waits) *int { return &w.Hear })()
 	patience := ctx
-	if s.opt.LostNotify+s.opt.Unknown > 0 {
+	if s.opt.LostNotifications+s.opt.Unknown > 0 {
 		var stop context.CancelFunc
 		patience, stop = context.WithTimeout(ctx, heardSoon)
 		defer stop()

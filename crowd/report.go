@@ -32,7 +32,7 @@ type Report struct {
 	Odd      Odd      `json:"odd_payments"`
 	Units    Units    `json:"units"`
 	Money    Money    `json:"money"`
-	Idle  Idle  `json:"idle"`
+	Idle     Idle     `json:"idle"`
 
 	Server  Server         `json:"server"`
 	Client  Usage          `json:"client"`

@@ -59,9 +59,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.Validate(); err != nil {
 		return nil, UsageError{err}
 	}
-	desk := newOperatorClient(&o)
-	defer desk.close()
-	scene, err := desk.look(ctx, &o)
+	operator := newOperatorClient(&o)
+	defer operator.close()
+	scene, err := operator.look(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +87,17 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	defer r.client.close()
 	after := context.WithoutCancel(ctx)
-	if r.faults, err = desk.setFaults(ctx, &o); err != nil {
+	if r.faults, err = operator.setFaults(ctx, &o); err != nil {
 		return nil, err
 	}
-	r.shop(ctx, desk, &scene)
+	r.shop(ctx, operator, &scene)
 	r.client.tally = newTally() // what follows is not the crowd's
 	rep.Interrupted = ctx.Err() != nil
-	rep.used(desk.process(after), system.Used())
+	rep.used(operator.process(after), system.Used())
 	if o.Flood > 0 {
-		rep.Flood = r.flood(ctx, desk)
+		rep.Flood = r.flood(ctx, operator)
 	}
-	rep.waitIdle(ctx, r, desk)
+	rep.waitIdle(ctx, r, operator)
 	if err := r.faults.end(after); err != nil {
 		o.note("the faults of the test gateway are still set: %v", err)
 	}

@@ -62,11 +62,11 @@ func TestAWholeSale(t *testing.T) {
 	shows(t, rep)
 }
 
-// TestItSaysWhatItWaitsFor: where every notify is lost, shoppers wait for the shop to hear that they paid, and orders for their hold.
+// TestItSaysWhatItWaitsFor: where every notification is lost, shoppers wait for the shop to hear that they paid, and orders for their hold.
 func TestItSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	sys := localtest.Start(t, local.Options{Items: local.DemoItems(time.Now(), 10, 1),
-		GatewayFaults: fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotifyLost: 1}}})
+		GatewayFaults: fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotificationLost: 1}}})
 	var heard, until int
 	var notes []string
 	o := options(sys.URL())
@@ -253,7 +253,7 @@ func TestBadOptionsAreOneLine(t *testing.T) {
 		{"--pay 0.7, --cancel 0.2 and --abandon 0.2 are 1.1 together", func(o *crowd.Options) { o.Pay, o.Cancel, o.Abandon = 0.7, 0.2, 0.2 }},
 		{"--late 1.5: want a share", func(o *crowd.Options) { o.Late = 1.5 }},
 		{"--late 0.5, --twice 0.5 and --two-trades 0.1 are 1.1 together", func(o *crowd.Options) { o.Late, o.Twice, o.TwoTrades = 0.5, 0.5, 0.1 }},
-		{"--lost-notify -1: want a share", func(o *crowd.Options) { o.LostNotify = -1 }},
+		{"--lost-notifications -1: want a share", func(o *crowd.Options) { o.LostNotifications = -1 }},
 		{"--key -0.1: want a share", func(o *crowd.Options) { o.Key = -0.1 }},
 		{"--repeat 70: want a share", func(o *crowd.Options) { o.Repeat = 70 }},
 		{"--count 51", func(o *crowd.Options) { o.Count = 51 }},

@@ -178,7 +178,7 @@ func (r *Report) odd(p func(string, ...any)) {
 		p("faults of the gateway\t%s", counts(x.Landed))
 	}
 	if len(x.TakenIn) > 0 {
-		p("false notifies taken\t%s: a fault of the shop", counts(x.TakenIn))
+		p("false notifications taken\t%s: a fault of the shop", counts(x.TakenIn))
 	}
 }
 

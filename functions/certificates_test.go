@@ -28,7 +28,7 @@ func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	}
 	notify := w.start(t, "notify", certified...)
 	r := ask(t, notify, call(t, "POST", notifyPath, "out_trade_no=o&sign=x&sign_type=RSA2", ""))
-	if r.Status != 503 || r.text("code") != "unavailable" || !notify.Says("Alipay's certificate: it ended on") || notify.Says("notifies_refused") {
+	if r.Status != 503 || r.text("code") != "unavailable" || !notify.Says("Alipay's certificate: it ended on") || notify.Says("notifications_refused") {
 		t.Errorf("notify: %+v\n%s", r, notify.Output())
 	}
 	for _, step := range []string{"expire", "refund"} {

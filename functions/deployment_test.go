@@ -98,7 +98,7 @@ func environ(prefix, redis, gateway string, queues map[string]string) map[string
 	return env
 }
 
-// world is everything that functions talk to, faked in this process.
+// deployment is everything that functions talk to, faked in this process.
 type deployment struct {
 	aws     *lambdatest.AWS
 	redis   *redistest.Fake
@@ -262,7 +262,7 @@ func ask(t *testing.T, f *lambdatest.Function, event []byte) response {
 	return r
 }
 
-// pay does what a shopper does at the cashier with the order's pay string, and gives the notify that follows.
+// pay does what a shopper does at the cashier with the order's pay string, and gives the notification that follows.
 func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
 	t.Helper()
 	no, err := g.Open(payString)
@@ -279,7 +279,7 @@ func pay(t *testing.T, g *fakegateway.Gateway, payString string) url.Values {
 	}
 	for _, trade := range g.Trades() {
 		if trade.TradeNo == no {
-			form, err := g.NotifyForm("n-"+no, trade, time.Now())
+			form, err := g.NotificationForm("n-"+no, trade, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -124,17 +124,17 @@ func TestRecordedEvents(t *testing.T) {
 	if r := ask(t, w.start(t, "shop", certified...), call(t, "GET", "/order/"+bought.text("order_id"), "", "1001")); r.Status != 200 {
 		t.Errorf("order, in certificate mode: %+v", r)
 	}
-	certifiedNotify := w.start(t, "notify", certified...)
-	if r := ask(t, certifiedNotify, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {
+	certifiedNotification := w.start(t, "notify", certified...)
+	if r := ask(t, certifiedNotification, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {
 		t.Errorf("notify, in certificate mode: %+v", r)
 	}
 	form.Set("total_amount", "0.01")
-	for mode, notify := range map[string]*lambdatest.Function{"key": f["notify"], "certificate": certifiedNotify} {
+	for mode, notify := range map[string]*lambdatest.Function{"key": f["notify"], "certificate": certifiedNotification} {
 		if r := ask(t, notify, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 400 || r.text("code") != "notify_forged" {
-			t.Errorf("forged notify, in %s mode: %+v", mode, r)
+			t.Errorf("forged notification, in %s mode: %+v", mode, r)
 		}
-		if !notify.Says(`"msg":"request refused","code":"notify_forged"`) || !notify.Says("does not match: notify for \\\""+bought.text("order_id")) || !notify.Says(`"notifies_refused":1`) {
-			t.Errorf("of a forged notify, in %s mode, is said and counted:\n%s", mode, notify.Output())
+		if !notify.Says(`"msg":"request refused","code":"notify_forged"`) || !notify.Says("does not match: notification for \\\""+bought.text("order_id")) || !notify.Says(`"notifications_refused":1`) {
+			t.Errorf("of a forged notification, in %s mode, is said and counted:\n%s", mode, notify.Output())
 		}
 	}
 	const allow = "Access-Control-Allow-Origin"

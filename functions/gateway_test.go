@@ -230,7 +230,7 @@ func (s inStage) RoundTrip(r *http.Request) (*http.Response, error) {
 func (w *deployment) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
 	t.Helper()
 	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix, Tables: []ledger.Table{gatewaytable.Table}}))
-	r := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour), Notifies: []fakegateway.Notify{{ID: "n", Attempts: 1}},
+	r := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour), Notifications: []fakegateway.Notification{{ID: "n", Attempts: 1}},
 		Trade: fakegateway.Trade{OutTradeNo: seckill.KeyedOrderID("2002", "1001", "k"), TradeNo: "2026010122001000000000000001", Subject: "红色外套", Amount: 88_80,
 			Status: fakegateway.StatusSuccess, Created: paid.Add(-time.Minute), Expires: paid.Add(time.Hour), Paid: paid}}
 	if err := trades.Save(t.Context(), r); err != nil {
@@ -285,7 +285,7 @@ func (e either) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestGatewayFunctionGoesWrong: as its setting says, in answers and in calls that fail, and the instance lives on.
 func TestGatewayFunctionGoesWrong(t *testing.T) {
 	w := newDeployment(t)
-	if msg := w.startGateway(t, "GATEWAY_FAULTS", "none=1").InitError(); !strings.Contains(msg, "GATEWAY_FAULTS") || !strings.Contains(msg, "known: notify-lost") {
+	if msg := w.startGateway(t, "GATEWAY_FAULTS", "none=1").InitError(); !strings.Contains(msg, "GATEWAY_FAULTS") || !strings.Contains(msg, "known: notification-lost") {
 		t.Errorf("an unknown fault: %s", msg)
 	}
 	order := seckill.KeyedOrderID("2002", "1001", "k")

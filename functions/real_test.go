@@ -288,11 +288,11 @@ func (w *realDeployment) cancelled(user, item string) {
 func (w *realDeployment) refunded(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
-	desk := operator.MoneyClient{Who: "ann", Call: func(_ context.Context, event []byte) ([]byte, error) { return w.f["refund"].Invoke(event) }}
-	if done, err := desk.Refund(w.t.Context(), order, "broken", true); err != nil || !done.Changed {
+	operators := operator.PaymentClient{Who: "ann", Call: func(_ context.Context, event []byte) ([]byte, error) { return w.f["refund"].Invoke(event) }}
+	if done, err := operators.Refund(w.t.Context(), order, "broken", true); err != nil || !done.Changed {
 		w.t.Fatalf("%+v, %v", done, err)
 	}
-	if open, err := desk.Open(w.t.Context()); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != order || open.Refused.Count+open.Unknown.Count != 0 {
+	if open, err := operators.Open(w.t.Context()); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != order || open.Refused.Count+open.Unknown.Count != 0 {
 		w.t.Errorf("open: %+v, %v", open, err)
 	}
 	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refund_due" {
@@ -304,8 +304,8 @@ func (w *realDeployment) refunded(user, item string) {
 	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refunded" {
 		w.t.Errorf("after the refund: %+v\n%s", r, w.f["refund"].Output())
 	}
-	c, err := desk.Case(w.t.Context(), order, true)
-	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notices) != 1 || c.Notices[0].Raw == "" {
+	c, err := operators.Case(w.t.Context(), order, true)
+	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) != 1 || c.Notifications[0].Raw == "" {
 		w.t.Errorf("case: %+v, %v", c, err)
 	}
 	for _, trade := range w.gateway.Trades() {

@@ -57,10 +57,10 @@ func TestReconcileFunction(t *testing.T) {
 	}
 	clock.Advance(time.Since(noon))
 	f := w.start(t, "reconcile", "ALIPAY_GATEWAY", server.URL+"/gateway.do", "LOG_LEVEL", "error")
-	desk := operator.BillClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
+	operators := operator.BillClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
 	kept := func() []seckill.Reconciliation {
 		t.Helper()
-		all, err := desk.Reconciled(t.Context(), day)
+		all, err := operators.Reconciled(t.Context(), day)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,15 +96,15 @@ func TestReconcileFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Count, want.Differences = 0, []seckill.Difference{}
-	if got, err := desk.Reconcile(t.Context(), day); err != nil || cmp.Diff(want, got, when) != "" || len(kept()) != 2 {
+	if got, err := operators.Reconcile(t.Context(), day); err != nil || cmp.Diff(want, got, when) != "" || len(kept()) != 2 {
 		t.Errorf("matched by an operator: %v, %d kept, want (-), got (+):\n%s", err, len(kept()), cmp.Diff(want, got, when))
 	}
 	var refused *operator.Refusal
-	if _, err := desk.Reconcile(t.Context(), seckill.Day(time.Now().Add(24*time.Hour))); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
+	if _, err := operators.Reconcile(t.Context(), seckill.Day(time.Now().Add(24*time.Hour))); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
 		t.Errorf("a day that is not over: %v", err)
 	}
 	for _, want := range []string{`"command":"reconciled","day":"` + day + `","result":"read"`, `"result":"invalid_request"`,
-		`"level":"INFO","msg":"operator","who":"` + desk.Who + `","command":"reconcile","day":"` + day + `","differences":0,"result":"changed"`} {
+		`"level":"INFO","msg":"operator","who":"` + operators.Who + `","command":"reconcile","day":"` + day + `","differences":0,"result":"changed"`} {
 		if !f.Says(want) {
 			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
 		}

@@ -79,26 +79,26 @@ func TestRefundFunctionOfAnOperator(t *testing.T) {
 	if err := l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
 		t.Fatal(err)
 	}
-	kept := seckill.KeptNotification{Order: o.ID, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: time.Now(), Outcome: seckill.NoticeRecorded, Raw: "trade_no=" + n.TradeNo}
+	kept := seckill.KeptNotification{Order: o.ID, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: time.Now(), Outcome: seckill.NotificationRecorded, Raw: "trade_no=" + n.TradeNo}
 	if err := l.KeepNotification(t.Context(), kept); err != nil {
 		t.Fatal(err)
 	}
 	f := w.start(t, "refund", "LOG_LEVEL", "error")
-	desk := operator.MoneyClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
+	operators := operator.PaymentClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
 	ctx := t.Context()
 	var refused *operator.Refusal
 	// The fake table has the order as it was put: not paid.
-	if _, err := desk.Refund(ctx, o.ID, "broken", true); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
+	if _, err := operators.Refund(ctx, o.ID, "broken", true); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
 		t.Errorf("a refund of an unpaid order: %v, want %s", err, seckill.CodeInvalid)
 	}
-	if open, err := desk.Open(ctx); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != o.ID || open.Refused.Count+open.Unknown.Count != 0 {
+	if open, err := operators.Open(ctx); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != o.ID || open.Refused.Count+open.Unknown.Count != 0 {
 		t.Errorf("open: %+v, %v", open, err)
 	}
-	c, err := desk.Case(ctx, o.ID, true)
-	if err != nil || len(c.Payments) != 1 || c.Payments[0].TradeNo != n.TradeNo || len(c.Notices) != 1 || c.Notices[0].Raw != kept.Raw {
+	c, err := operators.Case(ctx, o.ID, true)
+	if err != nil || len(c.Payments) != 1 || c.Payments[0].TradeNo != n.TradeNo || len(c.Notifications) != 1 || c.Notifications[0].Raw != kept.Raw {
 		t.Errorf("case: %+v, %v", c, err)
 	}
-	if done, err := desk.Again(ctx, o.ID, "at once"); err != nil || done.Asked != 1 || done.Due != o.Amount {
+	if done, err := operators.Again(ctx, o.ID, "at once"); err != nil || done.Asked != 1 || done.Due != o.Amount {
 		t.Errorf("again: %+v, %v", done, err)
 	}
 	run(t, f, recorded(t, "schedule.json"), "null")
@@ -110,7 +110,7 @@ func TestRefundFunctionOfAnOperator(t *testing.T) {
 	}
 	for _, want := range []string{`"command":"open","result":"read"`, `"command":"case","order":"` + o.ID + `","raw":true,"result":"read"`, `"msg":"event refused"`,
 		`"command":"refund","order":"` + o.ID + `","restock":true,"result":"invalid_request"`,
-		`"level":"INFO","msg":"operator","who":"` + desk.Who + `","command":"again","order":"` + o.ID + `","result":"changed"`} {
+		`"level":"INFO","msg":"operator","who":"` + operators.Who + `","command":"again","order":"` + o.ID + `","result":"changed"`} {
 		if !f.Says(want) {
 			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
 		}

@@ -12,15 +12,15 @@ import (
 func TestRepairFunctionOfAnOperator(t *testing.T) {
 	w := newDeployment(t)
 	f := w.start(t, "repair", "LOG_LEVEL", "error")
-	desk := operator.UserClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
+	operators := operator.UserClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
 		Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
-	if done, err := desk.Erase(t.Context(), "1001", ""); err != nil || done.Next != "" {
+	if done, err := operators.Erase(t.Context(), "1001", ""); err != nil || done.Next != "" {
 		t.Errorf("erase: %+v, %v", done, err)
 	}
 	if out, err := f.Invoke([]byte(`{"operate":{"command":"erase","who":"a","user":"1001"}}`)); err == nil || out != nil {
 		t.Errorf("an event of another kind: %s, want an error", out)
 	}
-	for _, want := range []string{`"command":"erase","user":"1001","orders":0,"erased":0,"result":"unchanged"`, desk.Who, `"msg":"event refused"`} {
+	for _, want := range []string{`"command":"erase","user":"1001","orders":0,"erased":0,"result":"unchanged"`, operators.Who, `"msg":"event refused"`} {
 		if !f.Says(want) {
 			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
 		}

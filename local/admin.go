@@ -17,7 +17,7 @@ const (
 	MaxAdvance = 7 * 24 * time.Hour // of the clock, in one call
 
 	maxAdminBody = 4 << 10 // bytes
-	idleWait   = 5 * time.Second
+	idleWait     = 5 * time.Second
 	tokenValid   = 7 * 24 * time.Hour
 	shownRefunds = 100 // per shard
 	ordersPage   = 1000
@@ -98,7 +98,7 @@ func (s *System) postFlush(w http.ResponseWriter, _ *http.Request) {
 
 func (s *System) postStopped(stopped bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		it, err := s.desk.SetStopped(r.Context(), r.PathValue("id"), stopped)
+		it, err := s.operator.SetStopped(r.Context(), r.PathValue("id"), stopped)
 		s.answer(w, r, it, err)
 	}
 }
@@ -111,7 +111,7 @@ func (s *System) postStock(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, seckill.Invalid("stock", fmt.Sprintf("1..%d", seckill.MaxStock)))
 		return
 	}
-	it, err := s.desk.AddStock(r.Context(), r.PathValue("id"), *body.Stock)
+	it, err := s.operator.AddStock(r.Context(), r.PathValue("id"), *body.Stock)
 	s.answer(w, r, it, err)
 }
 
@@ -166,7 +166,7 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 	items, err := s.Items.List(ctx, time.Time{})
 	out.Unreadable, err = seckill.SplitUnreadable(err)
 	for i := range items {
-		st := s.desk.State(ctx, &items[i])
+		st := s.operator.State(ctx, &items[i])
 		out.Items = append(out.Items, st)
 		if st.Awaiting > 0 {
 			out.Orders[seckill.Queued] += st.Awaiting

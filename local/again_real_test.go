@@ -35,7 +35,7 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 		t.Fatal(a)
 	}
 	w.awaitState("1002", item, seckill.Paid)
-	notice := w.noticeOf(paid)
+	notification := w.notificationOf(paid)
 	w.refund(paid)
 	stranded := seckill.Request{Order: seckill.KeyedOrderID(item, "1003", "k"), Item: item, User: "1003", Count: 1, Address: address, Created: w.Clock.Now()}
 	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), stranded, true, buy.Resend); err != nil {
@@ -54,7 +54,7 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 	} else {
 		w.awaitState("1001", item, seckill.Paid)
 	}
-	if a := w.call("", "POST", "/seckill/alipay/notify", notice, "Content-Type", "application/x-www-form-urlencoded"); a.raw != "success" {
+	if a := w.call("", "POST", "/seckill/alipay/notify", notification, "Content-Type", "application/x-www-form-urlencoded"); a.raw != "success" {
 		t.Errorf("a genuine notification from before: %v", a)
 	}
 	w.Clock.Advance(time.Minute)
@@ -64,14 +64,14 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 	}
 }
 
-// noticeOf is a genuine notification of an order's payment, as the gateway sends it.
-func (w *shopTest) noticeOf(order string) string {
+// notificationOf is a genuine notification of an order's payment, as the gateway sends it.
+func (w *shopTest) notificationOf(order string) string {
 	w.t.Helper()
 	payments, err := w.Ledger.Payments(w.t.Context(), order)
 	if err != nil || len(payments) != 1 {
 		w.t.Fatalf("payments %v, %v", payments, err)
 	}
-	form, err := w.Gateway.NotifyForm("again", fakegateway.Trade{OutTradeNo: order, TradeNo: payments[0].TradeNo, Subject: "x",
+	form, err := w.Gateway.NotificationForm("again", fakegateway.Trade{OutTradeNo: order, TradeNo: payments[0].TradeNo, Subject: "x",
 		Amount: payments[0].Amount, Status: fakegateway.StatusSuccess, Created: w.Clock.Now(), Paid: w.Clock.Now()}, w.Clock.Now())
 	if err != nil {
 		w.t.Fatal(err)

@@ -85,7 +85,7 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump
 }
 
 // dumpTrades hands over the gateway's trades as package gatewaytable writes them: their table, or those in memory without what an
-// audit does not need. The latter do not say which notifies are to come: while there are any, those of all paid trades may be.
+// audit does not need. The latter do not say which notifications are to come: while there are any, those of all paid trades may be.
 func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
 	if s.trades != nil {
 		return servers.Table(ctx, s.tables, serversName, gatewaytable.TableTrades, each)
@@ -99,7 +99,7 @@ func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*dum
 		row := gatewaytable.Row(t)
 		row[gatewaytable.Table.PK] = gatewaytable.Name(fakegateway.Key{OutTradeNo: t.OutTradeNo, N: of[t.OutTradeNo]})
 		if coming && !t.Paid.IsZero() {
-			row["notify_state"] = gatewaytable.NotifyDue
+			row["notify_state"] = gatewaytable.NotificationDue
 		}
 		if err := each(&dump.Line{Table: gatewaytable.TableTrades, Row: row}); err != nil {
 			return err

@@ -40,7 +40,7 @@ func (w *shopTest) addresses(user string) (n int) {
 	return n
 }
 
-// TestErasedAddressesAreGone from rows and Redis, and a message that still has one does not write it back; the books stay as they are.
+// TestErasedAddressesAreGone from rows and Redis, and a message that still has one does not write it back; orders and money stay as they are.
 func TestErasedAddressesAreGone(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 10, 5), live("6", 10, 5)}})
@@ -71,22 +71,22 @@ func TestErasedAddressesAreGone(t *testing.T) {
 		message.Reservation = seckill.Reservation{Request: seckill.Request{Order: o.ID, Item: o.Item, User: o.User, Count: o.Count,
 			Address: o.Address, Created: o.Created}, Units: []int{1}}
 	}
-	books := func() string {
+	rows := func() string {
 		all := ""
 		for _, table := range []string{ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments, ledger.TableReturns} {
 			all += fmt.Sprint(w.Rows.Dump(table))
 		}
 		return all
 	}
-	before := books()
+	before := rows()
 	if a := erase("1001"); a.status != 200 || a.raw != `{"orders":3,"erased":3}`+"\n" || w.addresses("1001") != 0 {
 		t.Errorf("erased: %v; %d addresses are left", a, w.addresses("1001"))
 	}
 	if a := erase("1001"); a.status != 200 || a.raw != `{"orders":3,"erased":0}`+"\n" {
 		t.Errorf("erased again: %v", a)
 	}
-	if books() != before {
-		t.Error("the books are others now")
+	if rows() != before {
+		t.Error("the rows have changed")
 	}
 	if a := w.call(w.token("1001"), "GET", "/order/"+orders[0], nil); a.status != 200 || a.json["address"] != "" || a.text("state") != "cancelled" {
 		t.Errorf("the order's page: %v", a)

@@ -21,10 +21,10 @@ func (w *shopTest) landed(f fakegateway.Fault) int {
 	return report.Landed[f]
 }
 
-func TestFalseNoticesOfTheGatewayAreNotTaken(t *testing.T) {
+func TestFalseNotificationsOfTheGatewayAreNotTaken(t *testing.T) {
 	t.Parallel()
-	lies := []fakegateway.Fault{fakegateway.NotifyForged, fakegateway.NotifyWrongAmount, fakegateway.NotifyOtherApp}
-	plan := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotifyDuplicated: 1}}
+	lies := []fakegateway.Fault{fakegateway.NotificationForged, fakegateway.NotificationWrongAmount, fakegateway.NotificationOtherApp}
+	plan := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotificationDuplicated: 1}}
 	for _, f := range lies {
 		plan.Shares[f] = 1
 	}
@@ -38,9 +38,9 @@ func TestFalseNoticesOfTheGatewayAreNotTaken(t *testing.T) {
 	w.pass(time.Minute)
 	w.awaitState("1001", "5", seckill.Refunded)
 	w.drained()
-	for _, f := range append(lies, fakegateway.NotifyDuplicated) {
+	for _, f := range append(lies, fakegateway.NotificationDuplicated) {
 		if n := w.landed(f); n != 2 {
-			t.Errorf("%s landed %d times, want twice: the payment's notify, and the refund's", f, n)
+			t.Errorf("%s landed %d times, want twice: the payment's notification, and the refund's", f, n)
 		}
 	}
 	if taken := w.Gateway.Faults().Taken; len(taken) != 0 {
@@ -67,7 +67,7 @@ func TestAnOrderIsClosedOnceTheGatewayAnswers(t *testing.T) {
 	if s := w.status("1001", "5"); s.text("state") != string(seckill.Closing) {
 		t.Errorf("while connections are cut: %v", s)
 	}
-	if a := w.call("", "PUT", "/faults", `{"shares":{"none":1}}`); a.status != 400 || !strings.Contains(a.raw, "known: notify-lost") {
+	if a := w.call("", "PUT", "/faults", `{"shares":{"none":1}}`); a.status != 400 || !strings.Contains(a.raw, "known: notification-lost") {
 		t.Errorf("an unknown fault: %v", a)
 	}
 	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {

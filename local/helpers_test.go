@@ -39,7 +39,7 @@ var keyPairs = sync.OnceValue(func() [2]fakegateway.KeyPair {
 	return out
 })
 
-// world is a running system and a client of it.
+// shopTest is a running system and a client of it.
 type shopTest struct {
 	*local.System
 	t    *testing.T

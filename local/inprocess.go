@@ -7,7 +7,7 @@ import (
 )
 
 // inProcess carries HTTP calls to a handler of this process without a socket: the payment client's calls to the gateway, and
-// the gateway's notifies to the shop. Requests and answers are what they would be on the wire.
+// the gateway's notifications to the shop. Requests and answers are what they would be on the wire.
 type inProcess struct {
 	handler http.Handler
 	before  func() // each call; nil: nothing
@@ -44,15 +44,15 @@ func (t inProcess) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}, nil
 }
 
-// notifies carries a gateway's notifies: those for this shop stay in the process, others go to where a shop that was pointed at
+// notifications carries a gateway's notifications: those for this shop stay in the process, others go to where a shop that was pointed at
 // this gateway has signed that it wants them.
-type notifies struct {
+type notifications struct {
 	inside  inProcess
 	outside http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t notifies) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t notifications) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Host == host {
 		return t.inside.RoundTrip(r)
 	}

@@ -65,7 +65,7 @@ func (s *System) postItems(w http.ResponseWriter, r *http.Request) {
 	}
 	// Somebody who hangs up does not leave half a file behind.
 	ctx := context.WithoutCancel(r.Context())
-	done, err := s.desk.Import(ctx, name, data)
+	done, err := s.operator.Import(ctx, name, data)
 	if err != nil {
 		s.refuse(w, r, err)
 		return

@@ -17,13 +17,13 @@ func (s *System) money(mux *http.ServeMux) {
 }
 
 func (s *System) getPayments(w http.ResponseWriter, r *http.Request) {
-	open, err := s.till.Open(r.Context())
+	open, err := s.payments.Open(r.Context())
 	s.answer(w, r, open, err)
 }
 
-// getCase gives one order's money, with ?raw=1 also its notifies as they came.
+// getCase gives one order's money, with ?raw=1 also its notifications as they came.
 func (s *System) getCase(w http.ResponseWriter, r *http.Request) {
-	c, err := s.till.Case(r.Context(), r.PathValue("order"), r.URL.Query().Get("raw") == "1")
+	c, err := s.payments.Case(r.Context(), r.PathValue("order"), r.URL.Query().Get("raw") == "1")
 	s.answer(w, r, c, err)
 }
 
@@ -52,13 +52,13 @@ func (s *System) postMoney(what string) http.HandlerFunc {
 		var err error
 		switch id := r.PathValue("order"); what {
 		case "refund":
-			out, err = s.till.Refund(r.Context(), id, body.Who, body.Why, body.Restock)
+			out, err = s.payments.Refund(r.Context(), id, body.Who, body.Why, body.Restock)
 		case "again":
-			out, err = s.till.Again(r.Context(), id, body.Who, body.Why)
+			out, err = s.payments.Again(r.Context(), id, body.Who, body.Why)
 		case "learn":
-			out, err = s.till.Learn(r.Context(), id, body.TradeNo, body.Who, body.Why)
+			out, err = s.payments.Learn(r.Context(), id, body.TradeNo, body.Who, body.Why)
 		default:
-			out, err = s.till.Ask(r.Context(), id, body.Who, body.Why)
+			out, err = s.payments.Ask(r.Context(), id, body.Who, body.Why)
 		}
 		s.answer(w, r, out, err)
 	}

@@ -37,13 +37,13 @@ func TestAnOperatorRefunds(t *testing.T) {
 	order, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
-	w.waitIdle() // the notify is kept after its effect
+	w.waitIdle() // the notification is kept after its effect
 	route := "/_local/payments/" + order
 	if a := w.call("", "GET", route, nil); a.status != 200 || strings.Contains(a.raw, "文三路") || strings.Contains(a.raw, "trade_status") || !strings.Contains(a.raw, `"outcome":"recorded"`) {
 		t.Errorf("case: %v", a)
 	}
 	if a := w.call("", "GET", route+"?raw=1", nil); a.status != 200 || strings.Contains(a.raw, "文三路") || !strings.Contains(a.raw, "trade_status") {
-		t.Errorf("case with notifies as they came: %v", a)
+		t.Errorf("case with notifications as they came: %v", a)
 	}
 	for _, want := range []bool{true, false} {
 		if a := w.call("", "POST", route+"/refund", words(`"restock":true`)); a.status != 200 || a.json["changed"] != want || a.text("state") != "refund_due" {
@@ -153,7 +153,7 @@ func TestAnOperatorAsks(t *testing.T) {
 	w.drained()
 }
 
-// TestMoneyThatOnlyTheBillKnows: a second trade was paid, and its notify never comes. The bill of the day names it, an operator has it recorded, and it
+// TestMoneyThatOnlyTheBillKnows: a second trade was paid, and its notification never comes. The bill of the day names it, an operator has it recorded, and it
 // goes back.
 func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 	t.Parallel()
@@ -174,14 +174,14 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.awaitState("1001", "5", seckill.Paid)
-	if a := w.call("", "PUT", "/faults", `{"shares":{"notify-lost":1}}`); a.status != 200 {
+	if a := w.call("", "PUT", "/faults", `{"shares":{"notification-lost":1}}`); a.status != 200 {
 		t.Fatal(a)
 	}
 	if err := w.Gateway.PayTrade(trades[1]); err != nil {
 		t.Fatal(err)
 	}
 	day := seckill.Day(w.Clock.Now())
-	w.pass(36 * time.Hour) // longer than notifies are repeated
+	w.pass(36 * time.Hour) // longer than notifications are repeated
 	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
 		t.Fatal(a)
 	}

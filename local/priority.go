@@ -22,7 +22,7 @@ const (
 	crowdStays = 2 * crowdSlot // which is there for so long
 )
 
-// courtesy lets payments wait for what is more urgent.
+// priority lets payments wait for what is more urgent.
 type priority struct {
 	queued func() int    // orders that wait to be placed
 	line   chan struct{} // a place for each shopper who waits for a signature

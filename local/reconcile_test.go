@@ -103,7 +103,7 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 	w.drained()
 }
 
-// TestWhatAProviderDidBehindTheShopIsListed: half of a payment went back from the console, then its shopper paid once more, and each notify of that was lost.
+// TestWhatAProviderDidBehindTheShopIsListed: half of a payment went back from the console, then its shopper paid once more, and each notification of that was lost.
 func TestWhatAProviderDidBehindTheShopIsListed(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})
@@ -117,7 +117,7 @@ func TestWhatAProviderDidBehindTheShopIsListed(t *testing.T) {
 	_, pay := w.bought("1001", "5")
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
-	plan(map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1, fakegateway.NotifyLost: 1})
+	plan(map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1, fakegateway.NotificationLost: 1})
 	if a := w.payAtCashier(pay); a.status != 200 || len(w.Gateway.Trades()) != 2 {
 		t.Fatalf("paid once more: %v", a)
 	}

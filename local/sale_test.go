@@ -226,20 +226,20 @@ func TestMoneyThatArrivesAfterExpiryGoesBack(t *testing.T) {
 	w.pass(seckill.DefaultHold + seckill.Grace + time.Second)
 	w.awaitState("1001", "5", seckill.Expired)
 
-	// The provider had closed the trade; all the same an authentic notice of money comes in, twice.
+	// The provider had closed the trade; all the same an authentic notification of money comes in, twice.
 	trade := w.Gateway.Trades()[0]
 	trade.Status, trade.Paid = fakegateway.StatusSuccess, w.Clock.Now()
-	form, err := w.Gateway.NotifyForm("n1", trade, w.Clock.Now())
+	form, err := w.Gateway.NotificationForm("n1", trade, w.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
 		if a := w.notify(form); a.status != 200 || a.raw != "success" {
-			t.Fatalf("late notice: %v", a)
+			t.Fatalf("late notification: %v", a)
 		}
 	}
-	if kept := w.Rows.Dump(ledger.TableNotices); len(kept) != 1 || kept[0]["id"] != form.Get("notify_id") || kept[0]["outcome"] != seckill.NoticeRecorded || kept[0]["raw"] != form.Encode() {
-		t.Errorf("kept: %v, want the notice once, as it came", kept)
+	if kept := w.Rows.Dump(ledger.TableNotifications); len(kept) != 1 || kept[0]["id"] != form.Get("notify_id") || kept[0]["outcome"] != seckill.NotificationRecorded || kept[0]["raw"] != form.Encode() {
+		t.Errorf("kept: %v, want the notification once, as it came", kept)
 	}
 	w.drained()
 	a := w.call(w.token("1001"), "GET", "/order/"+order, nil)
@@ -254,8 +254,8 @@ func (w *shopTest) notify(form url.Values) answer {
 	return w.call("", "POST", "/seckill/alipay/notify", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-// TestBadNotifiesChangeNothing: whatever is wrong with a notify, it is a 4xx, it is counted, and order, payments and kept notifies are as they were.
-func TestBadNotifiesChangeNothing(t *testing.T) {
+// TestBadNotificationsChangeNothing: whatever is wrong with a notification, it is a 4xx, it is counted, and order, payments and kept notifications are as they were.
+func TestBadNotificationsChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})
 	order, pay := w.bought("1001", "5")
@@ -266,7 +266,7 @@ func TestBadNotifiesChangeNothing(t *testing.T) {
 	trade.Status, trade.Paid = fakegateway.StatusSuccess, w.Clock.Now()
 	before := w.call(w.token("1001"), "GET", "/order/"+order, nil)
 	form := func() url.Values {
-		f, err := w.Gateway.NotifyForm("n1", trade, w.Clock.Now())
+		f, err := w.Gateway.NotificationForm("n1", trade, w.Clock.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,8 +328,8 @@ func TestBadNotifiesChangeNothing(t *testing.T) {
 	bad("many parameters", good+strings.Repeat("&a", 101), kind, "notify_forged")
 	bad("JSON", "{}", "application/json", "invalid_request")
 	bad("nothing", "", kind, "notify_forged")
-	if n := len(w.Rows.Dump(ledger.TableNotices)); n != 0 {
-		t.Errorf("%d notifies kept, want none", n)
+	if n := len(w.Rows.Dump(ledger.TableNotifications)); n != 0 {
+		t.Errorf("%d notifications kept, want none", n)
 	}
 	// Authentic, and not of an order as it is: kept for whoever has to find out.
 	odd := []func(url.Values){set("out_trade_no", other), set("total_amount", "198.99"), set("total_amount", "199.01")}
@@ -346,7 +346,7 @@ func TestBadNotifiesChangeNothing(t *testing.T) {
 		}
 		bad("not this order's", f.Encode(), kind, "notify_not_ours")
 	}
-	for _, row := range w.Rows.Dump(ledger.TableNotices) {
+	for _, row := range w.Rows.Dump(ledger.TableNotifications) {
 		if row["outcome"] != "notify_not_ours" {
 			t.Errorf("kept: %v", row)
 		}
@@ -354,8 +354,8 @@ func TestBadNotifiesChangeNothing(t *testing.T) {
 	if after := w.call(w.token("1001"), "GET", "/order/"+order, nil); after.raw != before.raw {
 		t.Errorf("the order was\n%s\nand is\n%s", before.raw, after.raw)
 	}
-	if p, n := len(w.Rows.Dump(ledger.TablePayments)), len(w.Rows.Dump(ledger.TableNotices)); p != 0 || n != len(odd) {
-		t.Errorf("%d payments and %d notifies, want none and %d", p, n, len(odd))
+	if p, n := len(w.Rows.Dump(ledger.TablePayments)), len(w.Rows.Dump(ledger.TableNotifications)); p != 0 || n != len(odd) {
+		t.Errorf("%d payments and %d notifications, want none and %d", p, n, len(odd))
 	}
 }
 

@@ -187,7 +187,7 @@ func purchase(ctx context.Context, url, token string) (code, order string) {
 	return answer.Code, ""
 }
 
-// judge waits until nothing is under way, then compares orders, unit rows, quotas and the stock's numbers.
+// auditServers waits until nothing is under way, then compares orders, unit rows, quotas and the stock's numbers.
 func auditServers(t *testing.T, dynamo, redis string, stock int, promised map[string]string) {
 	t.Helper()
 	ctx := context.Background()

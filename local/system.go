@@ -112,8 +112,8 @@ type System struct {
 	opt      Options
 	log      *slog.Logger
 	auth     *jwtauth.Verifier
-	desk     *operator.ItemHandler
-	till     *operator.PaymentHandler
+	operator *operator.ItemHandler
+	payments *operator.PaymentHandler
 	bills    *operator.BillHandler
 	users    *operator.UserHandler
 	listener net.Listener
@@ -260,7 +260,7 @@ func (s *System) buildPayments() error {
 		return err
 	}
 	var toGateway inProcess
-	toShop := notifies{inside: inProcess{before: s.priority.pause}, outside: &http.Transport{DisableKeepAlives: true}}
+	toShop := notifications{inside: inProcess{before: s.priority.pause}, outside: &http.Transport{DisableKeepAlives: true}}
 	toShop.inside.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.inside.ServeHTTP(w, r) })
 	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: AppID, SellerID: SellerID,
 		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/", Faults: s.opt.GatewayFaults, Control: true,
@@ -287,11 +287,11 @@ func (s *System) buildFlows() {
 	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
 	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
 	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders, Clock: s.Clock, Meter: s.Meter})
-	s.till = operator.NewPaymentHandler(s.Refund)
+	s.payments = operator.NewPaymentHandler(s.Refund)
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
 	s.bills = operator.NewBillHandler(s.Reconcile)
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
-	s.desk = operator.NewItemHandler(s.Stage)
+	s.operator = operator.NewItemHandler(s.Stage)
 	s.users = operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Clock: s.Clock}))
 	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.priority},
 		Clock: s.Clock, Meter: s.Meter})

@@ -163,9 +163,9 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 		a = w.buy("1002", "5", 1, "k2")
 		return a.status == 200
 	}, func() any { return a })
-	w.Gateway.SetDropNotifies(true)
+	w.Gateway.SetDropNotifications(true)
 	w.payAtCashier(w.awaitState("1002", "5", seckill.PendingPayment).text("alipay_order"))
-	for _, line := range []string{"notifies were not confirmed", "message comes back"} {
+	for _, line := range []string{"notifications were not confirmed", "message comes back"} {
 		w.eventually("log of "+line, func() bool { return strings.Contains(log.String(), line) }, func() any { return log.String() })
 	}
 	for _, secret := range []string{"秘密街", "424242", "\\u79d8", token, strings.Split(token, ".")[2], "alipay.trade.app.pay"} {

@@ -13,7 +13,7 @@ const (
 	scheduleEvery = time.Minute      // of the system's clock
 	notifyEvery   = time.Second      // likewise; between looks at a table of trades
 	longestIdle   = time.Hour        // a worker looks again after that, whatever it was told
-	idleLook    = time.Millisecond // how often WaitIdle looks
+	idleLook      = time.Millisecond // how often WaitIdle looks
 )
 
 // worker does one kind of work whenever there may be some: at first, when ready speaks, when next is due, when the clock was
@@ -135,7 +135,7 @@ func (s *System) schedule(name string, run func(context.Context) error) *worker 
 	}
 }
 
-// notifier lets the gateway make the notify attempts that are due. A gateway whose trades are in a table cannot say when that is: it
+// notifier lets the gateway make the notification attempts that are due. A gateway whose trades are in a table cannot say when that is: it
 // looks after each payment and refund of its own, and every notifyEvery for what is to be repeated.
 func (s *System) notifier() *worker {
 	var look atomic.Pointer[time.Time] // when a table is looked at next
@@ -144,7 +144,7 @@ func (s *System) notifier() *worker {
 		step: func(ctx context.Context, _ <-chan struct{}) bool {
 			now := s.Clock.Now()
 			if _, failed := s.Gateway.Tick(ctx); failed > 0 {
-				s.log.Warn("notifies were not confirmed", "count", failed)
+				s.log.Warn("notifications were not confirmed", "count", failed)
 			}
 			now = now.Add(notifyEvery)
 			look.Store(&now)
@@ -169,7 +169,7 @@ func dueBy(next func() (time.Time, bool)) func(time.Time) bool {
 }
 
 // WaitIdle waits until nothing is at work and nothing is due: no message can be received, every schedule has run that should
-// have, no notify waits. It reports ctx's error when that ends first.
+// have, no notification waits. It reports ctx's error when that ends first.
 func (s *System) WaitIdle(ctx context.Context) error {
 	tick := time.NewTicker(idleLook)
 	defer tick.Stop()

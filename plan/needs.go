@@ -20,14 +20,14 @@ const (
 	WarmOrders         = "WarmOrders"
 	WarmQuotas         = "WarmQuotas"
 	WarmPayments       = "WarmPayments"
-	WarmNotices        = "WarmNotices"
+	WarmNotifications  = "WarmNotifications"
 	CacheGigabytes     = "CacheGigabytes"
 	CacheEcpu          = "CacheEcpu"
 )
 
 // WarmParameters are the parameters of what tables take at once, by table; its indexes have the same.
 var WarmParameters = map[string]string{
-	"units": WarmUnits, "orders": WarmOrders, "quotas": WarmQuotas, "payments": WarmPayments, "notices": WarmNotices,
+	"units": WarmUnits, "orders": WarmOrders, "quotas": WarmQuotas, "payments": WarmPayments, "notifications": WarmNotifications,
 }
 
 // warms says whether a parameter is one of them: no table goes back.
@@ -44,7 +44,7 @@ var dayParameters = []struct {
 	{NotifyRate, Today.Notify}, {NotifyBurst, Today.NotifyBurst}, {NotifyConcurrency, Today.NotifyKept},
 	{BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
 	{WarmUnits, NewTableWrites}, {WarmOrders, NewTableWrites}, {WarmQuotas, NewTableWrites}, {WarmPayments, NewTableWrites},
-	{WarmNotices, NewTableWrites},
+	{WarmNotifications, NewTableWrites},
 }
 
 // overrides compares the plan with the defaults, for the stack and for the account.

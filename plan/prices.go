@@ -43,7 +43,7 @@ type Line struct {
 func bill(p *Plan) []Line {
 	s, o, l := &p.Sale, &p.Planned.Outcome, &p.Planned.Limits
 	polls := o.Sold * s.Paying.Seconds() / pollEvery
-	calls := o.BuyCalls + o.ShopCalls + polls + o.Sold // and a notice of each payment
+	calls := o.BuyCalls + o.ShopCalls + polls + o.Sold // and a notification of each payment
 	perPaid, warmed := 0.0, 0.0
 	warm := map[string]int{}
 	for _, t := range p.Tables {

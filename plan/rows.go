@@ -5,7 +5,7 @@ import "math"
 // rowWrites is what one order writes to a table or an index of one, in write units: two for each KB of a row, since it is written in a transaction; one for
 // each KB of an index's row. docs/DATA.md has the transactions; a test counts what the ledger really writes.
 type rowWrites struct {
-	Table, Index        string
+	Table, Index     string
 	Place, Each, Pay float64 // for the order, for each of its units, and when it is paid
 }
 
@@ -18,7 +18,7 @@ var orderWrites = []rowWrites{
 	{Table: "quotas", Place: 2},
 	{Table: "payments", Pay: 2},
 	{Table: "payments", Index: "payments_by_day", Pay: 1},
-	{Table: "notices", Pay: 6}, // a real notify has about 2 KiB
+	{Table: "notifications", Pay: 6}, // a real notification has about 2 KiB
 }
 
 // evenness is how much of a table's units can be used when keys spread over its partitions by chance: a guess, for 16 keys on four partitions.
@@ -102,26 +102,26 @@ const (
 
 // Redis is what the sale asks of it.
 type Redis struct {
-	Bytes    int     `json:"bytes"`         // at the most: every unit held by an order on its way
-	Confirmed  int     `json:"bytes_confirmed"` // when all orders are in the ledger
-	Scripts  float64 `json:"peak_scripts"`  // of purchases, a second
-	Levels   float64 `json:"peak_levels"`   // of shop's lists, a second, all items
-	Status   float64 `json:"peak_status"`   // of shop's looks at queued orders, a second
-	PeakECPU float64 `json:"peak_ecpu"`     // a second, on ElastiCache Serverless, if all peaks are at once
-	ItemECPU float64 `json:"item_ecpu"`     // of them the item's own
-	ECPU     float64 `json:"ecpu"`          // in all
-	Ready    float64 `json:"ready_s"`       // until a cache that starts with 30,000 ECPU/s has doubled often enough; 0: it is ready
+	Bytes     int     `json:"bytes"`           // at the most: every unit held by an order on its way
+	Confirmed int     `json:"bytes_confirmed"` // when all orders are in the ledger
+	Scripts   float64 `json:"peak_scripts"`    // of purchases, a second
+	Levels    float64 `json:"peak_levels"`     // of shop's lists, a second, all items
+	Status    float64 `json:"peak_status"`     // of shop's looks at queued orders, a second
+	PeakECPU  float64 `json:"peak_ecpu"`       // a second, on ElastiCache Serverless, if all peaks are at once
+	ItemECPU  float64 `json:"item_ecpu"`       // of them the item's own
+	ECPU      float64 `json:"ecpu"`            // in all
+	Ready     float64 `json:"ready_s"`         // until a cache that starts with 30,000 ECPU/s has doubled often enough; 0: it is ready
 }
 
 func redis(s *Sale, set *Setting) Redis {
 	o := &set.Outcome
 	r := Redis{
-		Bytes:   BytesInstalled + s.Units*BytesAwaiting,
+		Bytes:     BytesInstalled + s.Units*BytesAwaiting,
 		Confirmed: BytesInstalled + s.Units*BytesConfirmed,
-		Scripts: math.Min(o.PeakScripts, set.Limits.Scripts),
-		Levels:  o.PeakLevels * float64(s.Items),
-		Status:  o.PeakStatus,
-		ECPU:    o.Scripts*reserveECPU + o.Placed*confirmECPU + (o.ShopCalls*float64(s.Items))*levelECPU,
+		Scripts:   math.Min(o.PeakScripts, set.Limits.Scripts),
+		Levels:    o.PeakLevels * float64(s.Items),
+		Status:    o.PeakStatus,
+		ECPU:      o.Scripts*reserveECPU + o.Placed*confirmECPU + (o.ShopCalls*float64(s.Items))*levelECPU,
 	}
 	r.ItemECPU = r.Scripts*reserveECPU + o.PeakPlaced*confirmECPU + (o.PeakLevels+r.Status)*levelECPU
 	r.PeakECPU = r.ItemECPU + (r.Levels-o.PeakLevels)*levelECPU

@@ -120,7 +120,7 @@ func TestWritesAreTheLedgers(t *testing.T) {
 		if err := l.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid); err != nil {
 			t.Fatal(err)
 		}
-		n := seckill.KeptNotification{Order: o.ID, ID: strings.Repeat("n", 34), TradeNo: p.TradeNo, Amount: o.Amount, At: now, Outcome: seckill.NoticeRecorded, Raw: strings.Repeat("x", 2<<10)}
+		n := seckill.KeptNotification{Order: o.ID, ID: strings.Repeat("n", 34), TradeNo: p.TradeNo, Amount: o.Amount, At: now, Outcome: seckill.NotificationRecorded, Raw: strings.Repeat("x", 2<<10)}
 		if err := l.KeepNotification(ctx, n); err != nil {
 			t.Fatal(err)
 		}

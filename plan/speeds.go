@@ -13,7 +13,7 @@ const (
 	// reserveECPU is what a purchase costs on ElastiCache Serverless, where a plain GET costs 1: redis-server ran 62,000 to 72,000 GETs a second and 26,000
 	// reservations at 64 connections on one machine, November 2026; that is about 3, taken as 5. Settling an order costs less, and is taken as 3.
 	reserveECPU = 5.0
-	confirmECPU  = 3.0
+	confirmECPU = 3.0
 	levelECPU   = 2.0 // guess: figures of an item, for lists; a look at a queued order is taken as much
 
 	// catalogCopies are rows that instances of shop read one of, by chance, once a second: half a unit each. The lists
@@ -36,6 +36,6 @@ const (
 const (
 	BytesInstalled = 500 // an item whose units are all unsold: numbers that were never issued take no place
 	BytesAwaiting  = 700 // a unit held by an order on its way to the ledger; the request is kept whole
-	BytesConfirmed   = 480 // a unit of an order in the ledger
+	BytesConfirmed = 480 // a unit of an order in the ledger
 	BytesReturned  = 440 // a unit that was given back
 )

@@ -26,7 +26,7 @@ func (p *Provider) Bill(_ context.Context, day string) (bill seckill.Bill, err e
 	return bill, nil
 }
 
-// oddBills are a provider's with another shop's line in each, and one line that is otherwise.
+// alteredBills are a provider's with another shop's line in each, and one line that is otherwise.
 type alteredBills struct {
 	*Provider
 	line   int
@@ -91,7 +91,7 @@ func (w *World) reconciled() error {
 	return w.alterLine(len(w.truth.list) * 7919 % len(w.Provider.book))
 }
 
-// learn has an operator match the bills, and have the provider asked about each payment that the ledger does not know: notifies were lost for ever.
+// learn has an operator match the bills, and have the provider asked about each payment that the ledger does not know: notifications were lost for ever.
 func (i *Instance) learn() error {
 	w := i.world
 	w.Clock.Advance(w.lag + 1)
@@ -106,7 +106,7 @@ func (i *Instance) learn() error {
 		}
 		for _, d := range r.Differences {
 			if d.Kind != seckill.PaymentNotHere {
-				return fmt.Errorf("I6 notifies were lost, and the bill of %s has %+v", day, d)
+				return fmt.Errorf("I6 notifications were lost, and the bill of %s has %+v", day, d)
 			}
 			if _, err := i.Refund.Learn(context.Background(), d.Order, d.TradeNo, "ann", "it is on the bill"); err != nil {
 				return fmt.Errorf("I6 the payment %+v cannot be recorded: %w", d, err)
@@ -129,7 +129,7 @@ type unkept struct{ seckill.Ledger }
 // KeepReconciliation implements seckill.Ledger.
 func (unkept) KeepReconciliation(context.Context, seckill.Reconciliation) error { return nil }
 
-// oddLine alters a line of the provider's book in every way, one at a time, and wants each to be found, on the day of its bill or on that on which the ledger
+// alterLine alters a line of the provider's book in every way, one at a time, and wants each to be found, on the day of its bill or on that on which the ledger
 // learnt of it.
 func (w *World) alterLine(line int) error {
 	l := w.Provider.book[line]

@@ -377,8 +377,8 @@ func (w *World) quiet() error {
 	if w.parked() {
 		errs = append(errs, errors.New("L5 a message that can be read stays parked"))
 	}
-	if n := len(w.Provider.Notices); n > 0 {
-		errs = append(errs, fmt.Errorf("L1 %d notices stay unanswered", n))
+	if n := len(w.Provider.Notifications); n > 0 {
+		errs = append(errs, fmt.Errorf("L1 %d notifications stay unanswered", n))
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)

@@ -32,10 +32,10 @@ const (
 	StaleIndex
 	PayLate
 	TwoTrades
-	NotifyTwice
-	NotifyLost
-	NotifyReorder
-	NotifyForged
+	NotificationTwice
+	NotificationLost
+	NotificationReorder
+	NotificationForged
 	QueryFault
 	CloseFault
 	Skew
@@ -50,40 +50,40 @@ const (
 
 // Faults describes every kind, in order.
 var Faults = [nFaults]struct{ Name, Means string }{
-	Fail:          {"fail", "a port call fails before its effect"},
-	Lost:          {"lost", "a port call takes effect, and its answer is lost"},
-	Late:          {"late", "a port call fails, and takes effect later"},
-	Crash:         {"crash", "a process dies before or after a port call"},
-	Freeze:        {"freeze", "an instance stands still for up to ten minutes, and goes on with what it remembers"},
-	Duplicate:     {"duplicate", "a message is delivered again, in flight or deleted"},
-	Reorder:       {"reorder", "a message is delivered before an older one"},
-	Delay:         {"delay", "a message appears up to 15 minutes late"},
-	Partial:       {"partial", "of a batch, some messages are handled, others are not"},
-	Poison:        {"poison", "a message that nobody can read"},
-	Park:          {"park", "a message that was received too often is parked, and moved back"},
-	Flush:         {"flush", "Redis loses everything"},
-	Failover:      {"failover", "Redis loses its last 10 s or less"},
-	Restore:       {"restore", "Redis is restored from an old snapshot"},
-	ReadOnly:      {"readonly", "Redis refuses everything for up to 30 s"},
-	Throttle:      {"throttle", "the ledger refuses a call: too many"},
-	Conflict:      {"conflict", "the ledger refuses a transaction: another one is under way"},
-	CommitLost:    {"commit-lost", "a transaction is committed, and its answer is lost"},
-	StaleIndex:    {"stale-index", "an index is read that lacks the latest writes"},
-	PayLate:       {"pay-late", "the shopper pays after the hold has ended"},
-	TwoTrades:     {"two-trades", "an order is paid by two trades"},
-	NotifyTwice:   {"notify-twice", "a notify is delivered again"},
-	NotifyLost:    {"notify-lost", "a notify comes only when nothing else happens any more, or never: then an operator finds its money on the bill"},
-	NotifyReorder: {"notify-reorder", "a notify comes before an older one"},
-	NotifyForged:  {"notify-forged", "a notify with a wrong signature, order or amount"},
-	QueryFault:    {"query-fault", "the provider does not answer a query"},
-	CloseFault:    {"close-fault", "the provider does not answer a close, done or not, or refuses it"},
-	Skew:          {"skew", "an instance's clock is off by up to 2 s"},
-	ClockJump:     {"clock-jump", "an instance's clock jumps, within 2 s of the right time"},
-	ScheduleLate:  {"schedule-late", "a schedule runs half a minute late"},
-	ScheduleTwice: {"schedule-twice", "a schedule runs while its last run is under way"},
-	ScheduleGone:  {"schedule-gone", "schedules do not run for ten minutes"},
-	Timeout:       {"timeout", "a schedule's time is up between two of its calls"},
-	RefundFault:   {"refund-fault", "the provider does not answer a refund, made or not, refuses it, or does not say that it made it"},
+	Fail:                {"fail", "a port call fails before its effect"},
+	Lost:                {"lost", "a port call takes effect, and its answer is lost"},
+	Late:                {"late", "a port call fails, and takes effect later"},
+	Crash:               {"crash", "a process dies before or after a port call"},
+	Freeze:              {"freeze", "an instance stands still for up to ten minutes, and goes on with what it remembers"},
+	Duplicate:           {"duplicate", "a message is delivered again, in flight or deleted"},
+	Reorder:             {"reorder", "a message is delivered before an older one"},
+	Delay:               {"delay", "a message appears up to 15 minutes late"},
+	Partial:             {"partial", "of a batch, some messages are handled, others are not"},
+	Poison:              {"poison", "a message that nobody can read"},
+	Park:                {"park", "a message that was received too often is parked, and moved back"},
+	Flush:               {"flush", "Redis loses everything"},
+	Failover:            {"failover", "Redis loses its last 10 s or less"},
+	Restore:             {"restore", "Redis is restored from an old snapshot"},
+	ReadOnly:            {"readonly", "Redis refuses everything for up to 30 s"},
+	Throttle:            {"throttle", "the ledger refuses a call: too many"},
+	Conflict:            {"conflict", "the ledger refuses a transaction: another one is under way"},
+	CommitLost:          {"commit-lost", "a transaction is committed, and its answer is lost"},
+	StaleIndex:          {"stale-index", "an index is read that lacks the latest writes"},
+	PayLate:             {"pay-late", "the shopper pays after the hold has ended"},
+	TwoTrades:           {"two-trades", "an order is paid by two trades"},
+	NotificationTwice:   {"notification-twice", "a notification is delivered again"},
+	NotificationLost:    {"notification-lost", "a notification comes only when nothing else happens any more, or never: then an operator finds its money on the bill"},
+	NotificationReorder: {"notification-reorder", "a notification comes before an older one"},
+	NotificationForged:  {"notification-forged", "a notification with a wrong signature, order or amount"},
+	QueryFault:          {"query-fault", "the provider does not answer a query"},
+	CloseFault:          {"close-fault", "the provider does not answer a close, done or not, or refuses it"},
+	Skew:                {"skew", "an instance's clock is off by up to 2 s"},
+	ClockJump:           {"clock-jump", "an instance's clock jumps, within 2 s of the right time"},
+	ScheduleLate:        {"schedule-late", "a schedule runs half a minute late"},
+	ScheduleTwice:       {"schedule-twice", "a schedule runs while its last run is under way"},
+	ScheduleGone:        {"schedule-gone", "schedules do not run for ten minutes"},
+	Timeout:             {"timeout", "a schedule's time is up between two of its calls"},
+	RefundFault:         {"refund-fault", "the provider does not answer a refund, made or not, refuses it, or does not say that it made it"},
 }
 
 func (f Fault) String() string { return Faults[f].Name }

@@ -259,7 +259,7 @@ func (p *Plan) without(f Fault) {
 
 // actsOf are the acts that only a kind of fault makes.
 var actsOf = map[Fault]Kind{Crash: actKill, Freeze: actFreeze, Flush: actFlush, Failover: actFailover, Restore: actRestore, ReadOnly: actReadOnly, Poison: actPoison,
-	Park: actRedrive, Duplicate: actGhost, ClockJump: actClock, ScheduleTwice: actSchedule, ScheduleGone: actNoSchedule, NotifyForged: actForge, NotifyLost: actLose}
+	Park: actRedrive, Duplicate: actGhost, ClockJump: actClock, ScheduleTwice: actSchedule, ScheduleGone: actNoSchedule, NotificationForged: actForge, NotificationLost: actLose}
 
 func withoutActs(acts []Act, f Fault) []Act {
 	k, ok := actsOf[f]

@@ -30,8 +30,8 @@ func pays(trade int) func(*World, *Instance, func(string)) error {
 		if w.Provider.Pay(orderOne(w), o.trades[trade].TradeNo) != nil {
 			return nil //nolint:nilerr // closed, or paid: the shopper reads so
 		}
-		n := w.Provider.Notices[len(w.Provider.Notices)-1]
-		w.Provider.Notices = w.Provider.Notices[:len(w.Provider.Notices)-1]
+		n := w.Provider.Notifications[len(w.Provider.Notifications)-1]
+		w.Provider.Notifications = w.Provider.Notifications[:len(w.Provider.Notifications)-1]
 		if err := i.Notify.Notify(ctx, n); err != nil {
 			return err
 		}
@@ -39,15 +39,15 @@ func pays(trade int) func(*World, *Instance, func(string)) error {
 	}
 }
 
-// repeats delivers the notice of the newest paid trade once more, whoever delivers it at the same time.
+// repeats delivers the notification of the newest paid trade once more, whoever delivers it at the same time.
 func repeats(w *World, i *Instance, stop func(string)) error {
-	stop("the provider repeats its notify")
+	stop("the provider repeats its notification")
 	paid := w.Provider.captured(orderOne(w))
 	if len(paid) == 0 {
 		return nil
 	}
 	t, _ := w.Provider.trade(orderOne(w), paid[len(paid)-1])
-	return i.Notify.Notify(ctx, noticeOf(orderOne(w), &t))
+	return i.Notify.Notify(ctx, notificationOf(orderOne(w), &t))
 }
 
 func refunds(restock bool) func(*World, *Instance, func(string)) error {
@@ -63,7 +63,7 @@ func refunds(restock bool) func(*World, *Instance, func(string)) error {
 var actors = []actor{
 	{"pay", pays(0)},
 	{"pay by a second trade", pays(1)},
-	{"the same notify", repeats},
+	{"the same notification", repeats},
 	{"cancel", func(w *World, i *Instance, _ func(string)) error {
 		_, err := i.Shop.Cancel(ctx, "1", orderOne(w))
 		if seckill.CodeOf(err) == seckill.CodeNotCancelable {
@@ -149,7 +149,7 @@ func (w *World) digest() uint64 {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Fprintln(h, o.trades, o.back, o.refunds, o.missing, o.kept, len(w.Provider.Notices), s.held, s.free, s.users)
+	fmt.Fprintln(h, o.trades, o.back, o.refunds, o.missing, o.kept, len(w.Provider.Notifications), s.held, s.free, s.users)
 	return h.Sum64()
 }
 

@@ -108,14 +108,14 @@ func cancelled(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error { _, err := i.Shop.Cancel(ctx, user, w.id(user)); return err }
 }
 
-// lost drops the notices that wait.
-func lost(w *World, i *Instance) error { w.Provider.Notices = nil; return nil }
+// lost drops the notifications that wait.
+func lost(w *World, i *Instance) error { w.Provider.Notifications = nil; return nil }
 
 func notified(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[0]) }
 
-// ofMoney are the notices that wait and say that a trade is paid.
+// ofMoney are the notifications that wait and say that a trade is paid.
 func ofMoney(w *World) []url.Values {
-	return slices.DeleteFunc(slices.Clone(w.Provider.Notices), func(n url.Values) bool { return n.Get("status") != string(seckill.TradePaid) })
+	return slices.DeleteFunc(slices.Clone(w.Provider.Notifications), func(n url.Values) bool { return n.Get("status") != string(seckill.TradePaid) })
 }
 
 func due(w *World, i *Instance) error { w.Clock.Advance(Hold + seckill.Grace); return nil }
@@ -161,24 +161,24 @@ var scenarios = []scenario{
 
 	{flow: "notify", name: "in time", prepare: steps(placed("1", 1), paid("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "notify", name: "twice", prepare: steps(placed("1", 1), paid("1"), notified), step: notified, atLeast: 3},
-	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1")), step: secondNotice, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1")), step: secondNotification, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closing("1", seckill.Cancelled)), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
 
 	{flow: "refund", name: "late money", prepare: lateMoney, step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Refunded}},
-	{flow: "refund", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1"), secondNotice), step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Paid}},
-	{flow: "refund", name: "a late trade and a second one", prepare: steps(lateMoney, paidOld("1"), secondNotice), step: refunded, atLeast: 22, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1"), secondNotification), step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "refund", name: "a late trade and a second one", prepare: steps(lateMoney, paidOld("1"), secondNotification), step: refunded, atLeast: 22, ends: map[string]seckill.State{"1": seckill.Refunded}},
 	{flow: "refund", name: "made, and not said to be", prepare: steps(lateMoney, slowRefund), step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Refunded}},
 	{flow: "refund", name: "refused for want of balance", prepare: steps(lateMoney, poor), step: refunded, atLeast: 19, ends: map[string]seckill.State{"1": seckill.Refunded}},
 	{flow: "refund", name: "wanted again after a refusal", prepare: steps(lateMoney, poor, refunded), step: wantedAgain("1"), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
 	{flow: "refund", name: "by the operator, with restock", prepare: steps(placed("1", 2), paid("1"), notified), step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Refunded}},
 	{flow: "refund", name: "by the operator, without restock", prepare: steps(placed("1", 2), paid("1"), notified), step: refundedOrder("1", false), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
-	{flow: "refund", name: "by the operator, of an order paid twice", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1"), secondNotice), step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, of an order paid twice", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1"), secondNotification), step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Refunded}},
 
 	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
 	{flow: "expire", name: "a trade is open", prepare: steps(placed("1", 1), opened("1"), cancelled("1")), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Cancelled}},
 	{flow: "expire", name: "two trades are open at the end of the hold", prepare: steps(placed("1", 1), opened("1"), opened("1"), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
-	{flow: "expire", name: "paid, the notice lost", prepare: steps(placed("1", 1), paid("1"), lost, due), step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "expire", name: "paid, the notification lost", prepare: steps(placed("1", 1), paid("1"), lost, due), step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "expire", name: "paid, then cancelled", prepare: steps(placed("1", 1), paid("1"), lost, cancelled("1")), step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "expire", name: "early", prepare: placed("1", 1), step: early, atLeast: 2},
 	{flow: "expire", name: "by the sweep", prepare: steps(placed("1", 2), loseClosings, due), step: swept, atLeast: 20},
@@ -268,7 +268,7 @@ func secondTrade(user string) func(*World, *Instance) error {
 	}
 }
 
-func secondNotice(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[1]) }
+func secondNotification(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[1]) }
 
 // closing has the order begin to close, to become expired or cancelled.
 func closing(user string, to seckill.State) func(*World, *Instance) error {
@@ -372,8 +372,8 @@ var meanwhile = map[string]func(w *World, i *Instance){
 		}
 		_ = w.Provider.Pay(w.id("1"), no)
 	},
-	"the shopper pays, and the notice comes": func(w *World, i *Instance) { _ = i.PayNow("1", w.id("1")); i.Deliver() },
-	"the shopper cancels":                    func(w *World, i *Instance) { _, _ = i.Shop.Cancel(ctx, "1", w.id("1")) },
+	"the shopper pays, and the notification comes": func(w *World, i *Instance) { _ = i.PayNow("1", w.id("1")); i.Deliver() },
+	"the shopper cancels":                          func(w *World, i *Instance) { _, _ = i.Shop.Cancel(ctx, "1", w.id("1")) },
 	"others handle what is queued": func(w *World, i *Instance) {
 		w.Clock.Advance(seckill.DefaultVisible) // also what this process holds
 		for range 3 {

@@ -98,7 +98,7 @@ func (k *sketch) count() int {
 // fingerprint is what the world's state is told from others by: orders by state and units, processes by what they do and where they stand,
 // and what is on its way.
 func (s *Sim) fingerprint() uint64 {
-	h := uint64(len(s.late))<<8 + uint64(len(s.truth.returns))<<16 + uint64(len(s.notices()))<<24 + uint64(len(s.Provider.list))<<32
+	h := uint64(len(s.late))<<8 + uint64(len(s.truth.returns))<<16 + uint64(len(s.notifications()))<<24 + uint64(len(s.Provider.list))<<32
 	for _, o := range s.truth.orders {
 		h += mix(o.state, "", len(o.units))
 	}

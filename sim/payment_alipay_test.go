@@ -68,7 +68,7 @@ var docCalls = []docCall{
 	}},
 }
 
-// docGateway signs notifies as Alipay does, and docVerifier reads them as the function notify does.
+// docGateway signs notifications as Alipay does, and docVerifier reads them as the function notify does.
 var docGateway, docVerifier = sync.OnceValue(func() *fakegateway.Gateway {
 	g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(epoch), AppID: docApp, SellerID: docSeller, MerchantPublicKey: docKeys().shop.Public,
 		PrivateKey: docKeys().theirs.Private})
@@ -84,8 +84,8 @@ var docGateway, docVerifier = sync.OnceValue(func() *fakegateway.Gateway {
 	return v
 })
 
-// notice is a notify about the order: one of Alipay's, that its trade t1 is paid, but for what is set.
-type notice struct {
+// notification is a notification about the order: one of Alipay's, that its trade t1 is paid, but for what is set.
+type notification struct {
 	id     string // "": the same for the same trade, status, amount and refund
 	trade  string
 	status fakegateway.Status
@@ -95,7 +95,7 @@ type notice struct {
 	tamper map[string]string // and after
 }
 
-func (n notice) told(w *World, i *Instance) error {
+func (n notification) told(w *World, i *Instance) error {
 	i.Notify.Verifier = docVerifier()
 	now := w.Clock.Now()
 	t := fakegateway.Trade{TradeNo: cmp.Or(n.trade, "t1"), OutTradeNo: w.id("1"), Subject: w.Item.Commodity.Title, Amount: cmp.Or(n.amount, 8888),
@@ -106,7 +106,7 @@ func (n notice) told(w *World, i *Instance) error {
 	if n.back > 0 {
 		t.Refunds = []fakegateway.Refund{{RequestNo: "back", Amount: n.back, At: now}}
 	}
-	form, err := docGateway().NotifyForm(cmp.Or(n.id, fmt.Sprintf("%s-%s-%d-%d", t.TradeNo, t.Status, t.Amount, n.back)), t, now)
+	form, err := docGateway().NotificationForm(cmp.Or(n.id, fmt.Sprintf("%s-%s-%d-%d", t.TradeNo, t.Status, t.Amount, n.back)), t, now)
 	if err != nil {
 		return err
 	}
@@ -122,11 +122,11 @@ func (n notice) told(w *World, i *Instance) error {
 	return i.Notify.Notify(ctx, form)
 }
 
-// notifies are all that can come. The first of two under one id is a payment.
-var notifies = func() (list []event) {
-	add := func(name string, notices ...notice) {
+// notifications are all that can come. The first of two under one id is a payment.
+var notifications = func() (list []event) {
+	add := func(name string, notifications ...notification) {
 		var all []func(*World, *Instance) error
-		for _, n := range notices {
+		for _, n := range notifications {
 			all = append(all, n.told)
 		}
 		list = append(list, deed(name, func(w *World, i *Instance) (err error) {
@@ -137,27 +137,27 @@ var notifies = func() (list []event) {
 		}))
 	}
 	wait, success, finished, closed := fakegateway.StatusWait, fakegateway.StatusSuccess, fakegateway.StatusFinished, fakegateway.StatusClosed
-	add("`TRADE_SUCCESS`", notice{})
-	add("`TRADE_SUCCESS`, delivered twice", notice{}, notice{})
-	add("`TRADE_SUCCESS`: a part was refunded", notice{back: 1})
-	add("`TRADE_FINISHED`", notice{status: finished})
-	add("`TRADE_SUCCESS` of a second trade", notice{trade: "t2"})
-	add("`TRADE_FINISHED` of a second trade", notice{trade: "t2", status: finished})
-	add("`WAIT_BUYER_PAY`", notice{status: wait})
-	add("`TRADE_CLOSED`: never paid", notice{status: closed})
-	add("`TRADE_CLOSED`: all of it was refunded", notice{status: closed, back: 8888})
-	add("`TRADE_SUCCESS`, then `TRADE_CLOSED` under the same notify_id", notice{id: "n"}, notice{id: "n", status: closed})
-	add("`TRADE_SUCCESS`, then that of a second trade under the same notify_id", notice{id: "n"}, notice{id: "n", trade: "t2"})
-	add("`TRADE_SUCCESS`, then another amount under the same notify_id", notice{id: "n"}, notice{id: "n", amount: 1})
+	add("`TRADE_SUCCESS`", notification{})
+	add("`TRADE_SUCCESS`, delivered twice", notification{}, notification{})
+	add("`TRADE_SUCCESS`: a part was refunded", notification{back: 1})
+	add("`TRADE_FINISHED`", notification{status: finished})
+	add("`TRADE_SUCCESS` of a second trade", notification{trade: "t2"})
+	add("`TRADE_FINISHED` of a second trade", notification{trade: "t2", status: finished})
+	add("`WAIT_BUYER_PAY`", notification{status: wait})
+	add("`TRADE_CLOSED`: never paid", notification{status: closed})
+	add("`TRADE_CLOSED`: all of it was refunded", notification{status: closed, back: 8888})
+	add("`TRADE_SUCCESS`, then `TRADE_CLOSED` under the same notify_id", notification{id: "n"}, notification{id: "n", status: closed})
+	add("`TRADE_SUCCESS`, then that of a second trade under the same notify_id", notification{id: "n"}, notification{id: "n", trade: "t2"})
+	add("`TRADE_SUCCESS`, then another amount under the same notify_id", notification{id: "n"}, notification{id: "n", amount: 1})
 	for _, s := range []fakegateway.Status{success, finished, wait, closed} {
-		add("`"+string(s)+"`, another amount", notice{status: s, amount: 1})
+		add("`"+string(s)+"`, another amount", notification{status: s, amount: 1})
 	}
-	add("another app_id", notice{change: map[string]string{"app_id": "2021000000000002"}})
-	add("another seller_id", notice{change: map[string]string{"seller_id": "2088000000000009"}})
-	add("an out_trade_no that is no order id", notice{change: map[string]string{"out_trade_no": "another"}})
-	add("any other trade_status", notice{change: map[string]string{"trade_status": "TRADE_PENDING"}})
-	add("no signature", notice{tamper: map[string]string{"sign": ""}})
-	add("changed after it was signed", notice{tamper: map[string]string{"total_amount": "88.89"}})
+	add("another app_id", notification{change: map[string]string{"app_id": "2021000000000002"}})
+	add("another seller_id", notification{change: map[string]string{"seller_id": "2088000000000009"}})
+	add("an out_trade_no that is no order id", notification{change: map[string]string{"out_trade_no": "another"}})
+	add("any other trade_status", notification{change: map[string]string{"trade_status": "TRADE_PENDING"}})
+	add("no signature", notification{tamper: map[string]string{"sign": ""}})
+	add("changed after it was signed", notification{tamper: map[string]string{"total_amount": "88.89"}})
 	return list
 }()
 

@@ -103,7 +103,7 @@ var docStates = []docState{
 	{seckill.Closing, "unpaid", steps(placed("1", 1), closing("1", seckill.Expired))},
 	{seckill.Closing, "cancelled", steps(placed("1", 1), closing("1", seckill.Cancelled))},
 	{seckill.Paid, "", inState(seckill.Paid)},
-	{seckill.Paid, "t2 due back", steps(inState(seckill.Paid), notice{trade: "t2"}.told)},
+	{seckill.Paid, "t2 due back", steps(inState(seckill.Paid), notification{trade: "t2"}.told)},
 	{seckill.Confirmed, "", inState(seckill.Confirmed)},
 	{seckill.Shipped, "", inState(seckill.Shipped)},
 	{seckill.Received, "", inState(seckill.Received)},
@@ -112,19 +112,19 @@ var docStates = []docState{
 	{seckill.Cancelled, "", steps(placed("1", 1), cancelled("1"), expired)},
 	{seckill.Rejected, "", steps(install, bought("1", 1, "k"), stop, next)},
 	{seckill.RefundOwed, "", lateTrade},
-	{seckill.RefundOwed, "t1 and t2", steps(lateTrade, notice{trade: "t2"}.told)},
+	{seckill.RefundOwed, "t1 and t2", steps(lateTrade, notification{trade: "t2"}.told)},
 	{seckill.RefundOwed, "refused", steps(lateTrade, event{provider: answers{refund: seckill.RefundRefused, status: seckill.RefundMissing}}.swept)},
 	{seckill.Refunded, "", steps(lateTrade, event{provider: answers{refund: seckill.RefundMade}}.swept)},
 }
 
 // lateTrade is an order that was cancelled, and paid by trade t1 all the same.
 func lateTrade(w *World, i *Instance) error {
-	return steps(placed("1", 1), cancelled("1"), expired, notice{}.told)(w, i)
+	return steps(placed("1", 1), cancelled("1"), expired, notification{}.told)(w, i)
 }
 
 // inState pays an order by trade t1 and moves it on: what the back office will do has no step yet.
 func inState(to seckill.State) func(*World, *Instance) error {
-	return steps(placed("1", 1), notice{}.told, func(w *World, _ *Instance) error {
+	return steps(placed("1", 1), notification{}.told, func(w *World, _ *Instance) error {
 		return w.Rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: w.id("1")}, Op: ledger.OpUpdate, Set: ledger.Row{"state": string(to)}}})
 	})
 }
@@ -243,7 +243,7 @@ var docEvents = []struct {
 	title  string
 	events []event
 }{
-	{"A notify comes", notifies},
+	{"A notification comes", notifications},
 	{"The shopper cancels", []event{deed("", cancelled("1"))}},
 	{"The closing message comes, and the hold is over", closings(event.late)},
 	{"The closing message comes before the hold is over", closings(event.early)},

@@ -13,22 +13,22 @@ import (
 
 // Plan is what a seed decides once: the world's size, what its shoppers do, and how often what goes wrong.
 type Plan struct {
-	Seed      uint64
-	Items     []ItemPlan
-	Shoppers  int
-	Addresses int // from which shoppers choose; 0, in histories kept from before there were several: one, and counts of 1 or the limit
-	Length    int // acts
-	Instances int
-	Weights   [nActs]int `json:"-"` // only for drawing acts
-	Sticky    int        // percent: the same process goes on
-	Batch     int        // most messages that one process takes
-	Pays      int        // percent of opened orders that are paid
-	Slow      int        // percent of calls whose answer comes after others have acted
-	Cashier   bool       // time is spent around the ends of holds
-	Churn     bool       // one or two shoppers buy and cancel all the time
-	Prelude      string     // what has happened when the history begins: the stock was restored or flushed, or cashiers are opened; or nothing
-	PausePoints     []string   // calls before which processes stand long, and that faults like
-	Installed bool
+	Seed        uint64
+	Items       []ItemPlan
+	Shoppers    int
+	Addresses   int // from which shoppers choose; 0, in histories kept from before there were several: one, and counts of 1 or the limit
+	Length      int // acts
+	Instances   int
+	Weights     [nActs]int `json:"-"` // only for drawing acts
+	Sticky      int        // percent: the same process goes on
+	Batch       int        // most messages that one process takes
+	Pays        int        // percent of opened orders that are paid
+	Slow        int        // percent of calls whose answer comes after others have acted
+	Cashier     bool       // time is spent around the ends of holds
+	Churn       bool       // one or two shoppers buy and cancel all the time
+	Prelude     string     // what has happened when the history begins: the stock was restored or flushed, or cashiers are opened; or nothing
+	PausePoints []string   // calls before which processes stand long, and that faults like
+	Installed   bool
 
 	Faults    FaultSet
 	Rates     Rates // per 10,000 port calls, or percent of what it strikes
@@ -60,7 +60,7 @@ type Options struct {
 // acts is how often each act is drawn before the seed changes it.
 var usual = [nActs]int{actStep: 40, actRun: 25, actBuy: 9, actConsume: 10, actClose: 3, actTick: 5, actOpen: 5, actPay: 8, actNotify: 5, actCancel: 2, actLook: 2}
 
-// spots are the calls between which and the one before much can change: a decision stands on what was read before them.
+// pausePoints are the calls between which and the one before much can change: a decision stands on what was read before them.
 var pausePoints = []string{
 	"items.Get answered", "items.Put", "ledger.BeginClosing/Transact", "ledger.DeleteReturn/Transact", "ledger.GiveBack/Transact", "ledger.Place/Transact",
 	"ledger.Quotas/GetBatch", "ledger.RecordPayment/Transact", "ledger.Units/Query", "orders.Delete", "orders.Send", "payments.Close", "payments.Close answered",
@@ -109,7 +109,7 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 			}
 			p.Length, p.Batch = 300, 1
 		}
-		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotifyLost, RefundFault}
+		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotificationLost, RefundFault}
 		if on(30) { // refunds of one order end at once
 			p.PausePoints, p.Sticky = []string{"ledger.Refunded/Transact"}, 0
 			p.Weights[actSchedule], p.Weights[actNotify], p.Weights[actPay], p.Weights[actRefund] = 12, 12, 12, 12
@@ -262,8 +262,8 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 	weigh(ScheduleTwice, actSchedule, 1+r.IntN(3))
 	weigh(ScheduleGone, actNoSchedule, 1)
 	weigh(Timeout, actSchedule, 2)
-	weigh(NotifyForged, actForge, 1)
-	weigh(NotifyLost, actLose, 1)
+	weigh(NotificationForged, actForge, 1)
+	weigh(NotificationLost, actLose, 1)
 	if p.Faults[Duplicate] {
 		p.Duplicate = 0.3 * r.Float64()
 	}

@@ -166,19 +166,19 @@ func (l Ledger) EraseAddress(ctx context.Context, id string, state seckill.State
 }
 
 func (l Ledger) Reschedule(ctx context.Context, id string, due time.Time) error {
-	return l.Hook("ledger.Postpone", func() error { return l.Next.Reschedule(ctx, id, due) })
+	return l.Hook("ledger.Reschedule", func() error { return l.Next.Reschedule(ctx, id, due) })
 }
 
 func (l Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error {
-	return l.Hook("ledger.Hasten", func() error { return l.Next.RescheduleNow(ctx, id, at, cause) })
+	return l.Hook("ledger.RescheduleNow", func() error { return l.Next.RescheduleNow(ctx, id, at, cause) })
 }
 
 func (l Ledger) KeepNotification(ctx context.Context, n seckill.KeptNotification) error {
-	return l.Hook("ledger.KeepNotice", func() error { return l.Next.KeepNotification(ctx, n) })
+	return l.Hook("ledger.KeepNotification", func() error { return l.Next.KeepNotification(ctx, n) })
 }
 
 func (l Ledger) Notifications(ctx context.Context, order string) ([]seckill.KeptNotification, error) {
-	return get(l.Hook, "ledger.Notices", func() ([]seckill.KeptNotification, error) { return l.Next.Notifications(ctx, order) })
+	return get(l.Hook, "ledger.Notifications", func() ([]seckill.KeptNotification, error) { return l.Next.Notifications(ctx, order) })
 }
 
 func (l Ledger) KeepReconciliation(ctx context.Context, r seckill.Reconciliation) error {

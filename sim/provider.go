@@ -10,7 +10,7 @@ import (
 )
 
 // Provider is a payment provider reduced to what decides anything: trades that exist only once a shopper opened the cashier, end a little
-// after their order's time_expire, and are paid or closed once. Notices are authentic when sign=ok; they say that a trade is paid, or closed: unpaid, or by
+// after their order's time_expire, and are paid or closed once. Notifications are authentic when sign=ok; they say that a trade is paid, or closed: unpaid, or by
 // its refund. Use from one goroutine.
 type Provider struct {
 	Clock  seckill.Clock
@@ -23,8 +23,8 @@ type Provider struct {
 	stuck  bool     // the next refund is taken, and not made
 	wrong  []error  // what nobody may ask for
 	book   []seckill.BillLine
-	// Notices are the forms that wait to be delivered; deliver, then Answered(i).
-	Notices []url.Values
+	// Notifications are the forms that wait to be delivered; deliver, then Answered(i).
+	Notifications []url.Values
 	// Lost are those that the provider will send again only when nothing else happens any more.
 	Lost []url.Values
 }
@@ -64,7 +64,7 @@ func (p *Provider) Open(order string) (tradeNo string, err error) {
 	return no, nil
 }
 
-// Pay has the shopper pay a trade that was opened; a notice is due then. An error when it is closed, or over.
+// Pay has the shopper pay a trade that was opened; a notification is due then. An error when it is closed, or over.
 func (p *Provider) Pay(order, tradeNo string) error {
 	o := p.orders[order]
 	if o == nil {
@@ -76,15 +76,15 @@ func (p *Provider) Pay(order, tradeNo string) error {
 			t.State = seckill.TradePaid
 			p.paid(order)
 			p.book = append(p.book, seckill.BillLine{Order: order, TradeNo: tradeNo, Amount: t.Amount, At: p.Clock.Now()})
-			p.Notices = append(p.Notices, noticeOf(order, t))
+			p.Notifications = append(p.Notifications, notificationOf(order, t))
 			return nil
 		}
 	}
 	return fmt.Errorf("trade %s of order %s cannot be paid", tradeNo, order)
 }
 
-// noticeOf is the authentic notice of a trade that is paid, or closed. Each has an id of its own.
-func noticeOf(order string, t *seckill.Trade) url.Values {
+// notificationOf is the authentic notification of a trade that is paid, or closed. Each has an id of its own.
+func notificationOf(order string, t *seckill.Trade) url.Values {
 	id := t.TradeNo
 	if t.State == seckill.TradeClosed {
 		id += "/closed"
@@ -92,10 +92,10 @@ func noticeOf(order string, t *seckill.Trade) url.Values {
 	return url.Values{"sign": {"ok"}, "id": {id}, "order": {order}, "trade_no": {t.TradeNo}, "amount": {t.Amount.Yuan()}, "status": {string(t.State)}}
 }
 
-// closes ends a trade: nobody paid it, or its money went back. A notice says so.
+// closes ends a trade: nobody paid it, or its money went back. A notification says so.
 func (p *Provider) closes(order string, t *seckill.Trade) {
 	t.State = seckill.TradeClosed
-	p.Notices = append(p.Notices, noticeOf(order, t))
+	p.Notifications = append(p.Notifications, notificationOf(order, t))
 }
 
 // late is how long after its order's time_expire a trade that was opened in time may still be paid: longer than the grace, so that

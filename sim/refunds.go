@@ -126,7 +126,7 @@ func (s *Sim) mistakes(i *Instance, id string) {
 	}
 }
 
-// payAgain has a shopper who has paid open the cashier once more and pay there, too; the notice comes at once.
+// payAgain has a shopper who has paid open the cashier once more and pay there, too; the notification comes at once.
 func (s *Sim) payAgain(id string) {
 	s.open(id)
 	trades := s.Provider.orders[id].trades

@@ -220,7 +220,7 @@ func (s *Sim) closing() (ids []string) {
 	return ids
 }
 
-// payClosing has a shopper pay at the last moment, and half the time the notice comes at once.
+// payClosing has a shopper pay at the last moment, and half the time the notification comes at once.
 func (s *Sim) payClosing(id string, a uint64) {
 	p := s.Provider.orders[id]
 	if len(p.trades) < 2 && pick(a, 50, 2) == 0 || len(p.trades) == 0 {
@@ -234,16 +234,16 @@ func (s *Sim) payClosing(id string, a uint64) {
 		s.fire(TwoTrades)
 	}
 	if pick(a, 52, 2) == 0 {
-		s.trace.say(s.Clock.Now(), "and the notice comes at once")
+		s.trace.say(s.Clock.Now(), "and the notification comes at once")
 		s.Start(s.plain).Deliver()
 	}
 }
 
-// notify delivers a notice; it stays until it was answered with success.
+// notify delivers a notification; it stays until it was answered with success.
 func (s *Sim) notify(t Act) {
 	var free []url.Values
-	for _, n := range s.notices() {
-		if !slices.ContainsFunc(s.processes, func(p *process) bool { return p.name == noticeName(n) }) || s.plan.Faults[NotifyTwice] {
+	for _, n := range s.notifications() {
+		if !slices.ContainsFunc(s.processes, func(p *process) bool { return p.name == notificationName(n) }) || s.plan.Faults[NotificationTwice] {
 			free = append(free, n)
 		}
 	}
@@ -251,49 +251,51 @@ func (s *Sim) notify(t Act) {
 		return
 	}
 	n := 0
-	if s.plan.Faults[NotifyReorder] {
+	if s.plan.Faults[NotificationReorder] {
 		if n = pick(t.A, 8, len(free)); n > 0 {
-			s.fire(NotifyReorder)
+			s.fire(NotificationReorder)
 		}
 	}
 	form := free[n]
-	s.spawn(t.ID, t.Kind, noticeName(form), t.A, func(i *Instance) {
+	s.spawn(t.ID, t.Kind, notificationName(form), t.A, func(i *Instance) {
 		if i.Notify.Notify(context.Background(), form) != nil {
 			return
 		}
 		s.truth.answered(form)
-		if s.plan.Faults[NotifyTwice] && s.faultsOn && pick(t.A, 40, 100) < s.plan.Rates[NotifyTwice] {
-			s.fire(NotifyTwice)
+		if s.plan.Faults[NotificationTwice] && s.faultsOn && pick(t.A, 40, 100) < s.plan.Rates[NotificationTwice] {
+			s.fire(NotificationTwice)
 			return
 		}
-		s.Provider.Notices = slices.DeleteFunc(slices.Clone(s.notices()), func(f url.Values) bool { return noticeName(f) == noticeName(form) })
+		s.Provider.Notifications = slices.DeleteFunc(slices.Clone(s.notifications()), func(f url.Values) bool { return notificationName(f) == notificationName(form) })
 	})
 }
 
-// lose keeps a notice back until nothing else happens any more: the provider tries again for a day.
+// lose keeps a notification back until nothing else happens any more: the provider tries again for a day.
 func (s *Sim) lose(a uint64) {
-	n := len(s.notices())
+	n := len(s.notifications())
 	if n == 0 {
 		return
 	}
 	k := pick(a, 8, n)
-	order := s.notices()[k].Get("order")
-	s.trace.say(s.Clock.Now(), "a notify of %s is lost", order)
-	s.Provider.Lost = append(s.Provider.Lost, s.notices()[k])
-	s.Provider.Notices = slices.Delete(slices.Clone(s.notices()), k, k+1)
-	s.fire(NotifyLost)
+	order := s.notifications()[k].Get("order")
+	s.trace.say(s.Clock.Now(), "a notification of %s is lost", order)
+	s.Provider.Lost = append(s.Provider.Lost, s.notifications()[k])
+	s.Provider.Notifications = slices.Delete(slices.Clone(s.notifications()), k, k+1)
+	s.fire(NotificationLost)
 }
 
-func noticeName(f url.Values) string { return "notify of " + f.Get("order") + "/" + f.Get("id") }
+func notificationName(f url.Values) string {
+	return "notification of " + f.Get("order") + "/" + f.Get("id")
+}
 
-// forge delivers a notify that is not authentic, or not ours: it must be refused.
+// forge delivers a notification that is not authentic, or not ours: it must be refused.
 func (s *Sim) forge(t Act) {
 	if len(s.Provider.list) == 0 {
 		return
 	}
 	id := s.Provider.list[pick(t.A, 8, len(s.Provider.list))]
 	p := s.Provider.orders[id]
-	form := noticeOf(id, &seckill.Trade{State: seckill.TradePaid, TradeNo: "forged", Amount: p.order.Amount})
+	form := notificationOf(id, &seckill.Trade{State: seckill.TradePaid, TradeNo: "forged", Amount: p.order.Amount})
 	switch pick(t.A, 24, 3) {
 	case 0:
 		form.Set("sign", "bad")
@@ -302,10 +304,10 @@ func (s *Sim) forge(t Act) {
 	default:
 		form.Set("order", seckill.KeyedOrderID("1001", "66", "nobody's"))
 	}
-	s.fire(NotifyForged)
+	s.fire(NotificationForged)
 	s.spawn(t.ID, t.Kind, "a forger notifies", t.A, func(i *Instance) {
 		if i.Notify.Notify(context.Background(), form) == nil {
-			s.truth.fail("I7 a forged notify of order %s is answered with success: %v", id, form)
+			s.truth.fail("I7 a forged notification of order %s is answered with success: %v", id, form)
 		}
 	})
 }

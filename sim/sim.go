@@ -32,7 +32,7 @@ type Sim struct {
 	idle      []*routine
 	current   *process
 	instances []*instance
-	faultsOn   bool   // faults strike port calls
+	faultsOn  bool   // faults strike port calls
 	swept     uint64 // reads of sweeps
 	draw      uint64 // what this step's chance drew
 	can       []int  // for moving, which is asked at each act
@@ -47,11 +47,11 @@ type Sim struct {
 	minute    int64     // that schedules last ran in
 	queues    map[string]*slowQueue
 
-	heard  linear.Recorder // what shoppers asked and were told
-	facts  map[string]*linear.Truth
-	losses []int64
-	acknowledged   []*orderRow // orders that shoppers were answered
-	ticks  int64
+	heard        linear.Recorder // what shoppers asked and were told
+	facts        map[string]*linear.Truth
+	losses       []int64
+	acknowledged []*orderRow // orders that shoppers were answered
+	ticks        int64
 
 	Steps             int
 	Judged, Undecided int // answers compared; shoppers whose answers took too long to judge
@@ -90,8 +90,8 @@ type skewed struct {
 	by time.Duration
 }
 
-func (s *skewed) Now() time.Time       { return s.of.Now().Add(s.by) }
-func (s *skewed) Ticks() time.Duration { return s.of.Monotonic() }
+func (s *skewed) Now() time.Time           { return s.of.Now().Add(s.by) }
+func (s *skewed) Monotonic() time.Duration { return s.of.Monotonic() }
 
 type snapshot struct {
 	at time.Time
@@ -145,7 +145,7 @@ func New(p Plan) (*Sim, error) {
 	return s, nil
 }
 
-// past brings about what the plan's history begins with, while nothing goes wrong.
+// playPrelude brings about what the plan's history begins with, while nothing goes wrong.
 func (s *Sim) playPrelude() error {
 	i := s.Start(s.plain)
 	var err error
@@ -305,7 +305,7 @@ func bounded(call string) bool { return call == "ledger.Place/Transact" || call 
 // scale makes of a plan's rate, 1 to 100, how many of 10,000 calls a fault strikes: 5 % at most, more of calls that are rare.
 var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50, CloseFault: 50, RefundFault: 50, Delay: 20}
 
-// strike carries a call out as chance has it.
+// injectFault carries a call out as chance has it.
 func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) {
 	port, name, _ := strings.Cut(call, ".")
 	if bounded(call) && s.Clock.Now().Sub(p.since) > seckill.PlaceTimeout {
@@ -456,7 +456,7 @@ func (s *Sim) find(id int) *process {
 	return nil
 }
 
-// judge looks at the world after every act.
+// check looks at the world after every act.
 func (s *Sim) check() error {
 	for _, it := range s.allItems() {
 		row, err := s.items.Get(context.Background(), it.ID)
@@ -606,5 +606,5 @@ func (s *Sim) close() {
 	s.over()
 }
 
-// forms of notifies that wait.
-func (s *Sim) notices() []url.Values { return s.Provider.Notices }
+// forms of notifications that wait.
+func (s *Sim) notifications() []url.Values { return s.Provider.Notifications }

@@ -14,16 +14,16 @@ import (
 // truth is the ledger as it is. It is told of every row that is written, below the code under test, and notes what has changed
 // since the last Check.
 type truth struct {
-	orders   map[string]*orderRow
-	list     []string           // order ids, the oldest row first
-	units    map[unitKey]string // the order that each unit row names
-	quotas   map[holder]quotaRow
-	payments map[string][]paymentRow // by order
-	returns  map[string]returnRow    // by order
-	notices  map[string]bool         // by order/id
-	named    map[string]int          // by order, how many unit rows name it
-	held     map[holder]int          // units, by what orders list
-	cancels  map[holder]int          // orders whose user began to cancel them
+	orders        map[string]*orderRow
+	list          []string           // order ids, the oldest row first
+	units         map[unitKey]string // the order that each unit row names
+	quotas        map[holder]quotaRow
+	payments      map[string][]paymentRow // by order
+	returns       map[string]returnRow    // by order
+	notifications map[string]bool         // by order/id
+	named         map[string]int          // by order, how many unit rows name it
+	held          map[holder]int          // units, by what orders list
+	cancels       map[holder]int          // orders whose user began to cancel them
 
 	changed map[string]bool // orders to be judged
 	holders map[holder]bool
@@ -73,7 +73,7 @@ type returnRow struct {
 
 func newTruth() *truth {
 	return &truth{orders: map[string]*orderRow{}, units: map[unitKey]string{}, quotas: map[holder]quotaRow{}, payments: map[string][]paymentRow{},
-		returns: map[string]returnRow{}, notices: map[string]bool{}, named: map[string]int{}, held: map[holder]int{}, cancels: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}, say: func(string, ...any) {}}
+		returns: map[string]returnRow{}, notifications: map[string]bool{}, named: map[string]int{}, held: map[holder]int{}, cancels: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}, say: func(string, ...any) {}}
 }
 
 func text(r ledger.Row, attr string) string {
@@ -135,15 +135,15 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 			return
 		}
 		t.returns[text(is, "order")] = returnRow{text(is, "item"), unitsOf(is)}
-	case ledger.TableNotices:
-		t.notices[text(is, "order")+"/"+text(is, "id")] = true
+	case ledger.TableNotifications:
+		t.notifications[text(is, "order")+"/"+text(is, "id")] = true
 	}
 }
 
-// answered judges a notify that was answered with success: I7, it is kept.
+// answered judges a notification that was answered with success: I7, it is kept.
 func (t *truth) answered(form url.Values) {
-	if order, id := form.Get("order"), form.Get("id"); !t.notices[order+"/"+id] {
-		t.fail("I7 notify %s of order %s is answered with success, and not kept", id, order)
+	if order, id := form.Get("order"), form.Get("id"); !t.notifications[order+"/"+id] {
+		t.fail("I7 notification %s of order %s is answered with success, and not kept", id, order)
 	}
 }
 

@@ -45,7 +45,7 @@ type World struct {
 	More     []seckill.Item // the others
 	Events   Events
 	lag      time.Duration // of indexes
-	gone     bool          // the provider never sends a lost notify again
+	gone     bool          // the provider never sends a lost notification again
 
 	items *memory.Items
 	// publications are the lists that were published, the first one first.
@@ -55,31 +55,31 @@ type World struct {
 	ids          *system.IDs
 	truth        *truth
 
-	anomalies        map[string]bool      // bodies of messages with which nobody can do anything
-	touched    bool                 // a script ran since the last Check
-	calls      int                  // of ports while nothing goes wrong
-	forgot     bool                 // the stock has forgotten something
-	lostAt     time.Time            // when it last did
-	losses     int                  // how often it did, and 1
-	faultsEnded       time.Time            // when faults stopped; zero while they strike
-	resuming   map[string]int       // by item, how many operators are resuming its sale
-	resumed    map[string]int       // by item, how many ever were
-	onLoss func()               // told of it
-	onRedrive    func()               // told of parked messages that are moved back
-	grown      map[string]int       // by item, the stock that an operator was told it has
-	onRound      func()               // called in each round of Drain
-	bySeconds      func() bool          // whether Drain goes by seconds instead of minutes
-	read       map[string]*numbers  // by item, the stock's numbers as they are; emptied by every script
-	confirmed    map[string]int       // by order, the losses when the stock was told what the ledger decided
-	none       map[string]bool      // orders that the stock had no unit for
-	reserved   string               // the item of the newest reservation
-	drawing    map[string]int       // by order, the losses when the stock took it up that it asks for other numbers
-	asked      map[string][]ask     // requests with a key, by order id
-	keyless    map[ask]int          // requests without one
-	placed     map[ask]int          // orders of those
-	acked      map[string]bool      // order ids that buy answered
-	stoppedAt  map[string]time.Time // when an item's stop was acknowledged; none while on sale
-	stopRequestedAt     map[string]time.Time // when that stop was asked for
+	anomalies       map[string]bool      // bodies of messages with which nobody can do anything
+	touched         bool                 // a script ran since the last Check
+	calls           int                  // of ports while nothing goes wrong
+	forgot          bool                 // the stock has forgotten something
+	lostAt          time.Time            // when it last did
+	losses          int                  // how often it did, and 1
+	faultsEnded     time.Time            // when faults stopped; zero while they strike
+	resuming        map[string]int       // by item, how many operators are resuming its sale
+	resumed         map[string]int       // by item, how many ever were
+	onLoss          func()               // told of it
+	onRedrive       func()               // told of parked messages that are moved back
+	grown           map[string]int       // by item, the stock that an operator was told it has
+	onRound         func()               // called in each round of Drain
+	bySeconds       func() bool          // whether Drain goes by seconds instead of minutes
+	read            map[string]*numbers  // by item, the stock's numbers as they are; emptied by every script
+	confirmed       map[string]int       // by order, the losses when the stock was told what the ledger decided
+	none            map[string]bool      // orders that the stock had no unit for
+	reserved        string               // the item of the newest reservation
+	drawing         map[string]int       // by order, the losses when the stock took it up that it asks for other numbers
+	asked           map[string][]ask     // requests with a key, by order id
+	keyless         map[ask]int          // requests without one
+	placed          map[ask]int          // orders of those
+	acked           map[string]bool      // order ids that buy answered
+	stoppedAt       map[string]time.Time // when an item's stop was acknowledged; none while on sale
+	stopRequestedAt map[string]time.Time // when that stop was asked for
 }
 
 // addresses are where shoppers have things sent to.
@@ -174,7 +174,7 @@ func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 	return r.Runner.Run(ctx, s, keys, args)
 }
 
-// judged is the stock, some of whose answers are judged when they are given.
+// checkedStock is the stock, some of whose answers are judged when they are given.
 type checkedStock struct {
 	seckill.Stock
 	w *World
@@ -206,7 +206,7 @@ func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Requ
 	return res, err
 }
 
-// obeys says whether an item's stop was acknowledged by a stock that forgot nothing since it was asked for.
+// stopHolds says whether an item's stop was acknowledged by a stock that forgot nothing since it was asked for.
 func (w *World) stopHolds(item string) bool {
 	return !w.stoppedAt[item].IsZero() && w.stopRequestedAt[item].After(w.lostAt)
 }
@@ -442,18 +442,18 @@ func (i *Instance) Next() (any bool, err error) {
 	return any, err
 }
 
-// Deliver sends every notice that waits; one that is not answered with success stays.
+// Deliver sends every notification that waits; one that is not answered with success stays.
 func (i *Instance) Deliver() {
 	p := i.world.Provider
 	var left []url.Values
-	for _, n := range p.Notices {
+	for _, n := range p.Notifications {
 		if i.Notify.Notify(context.Background(), n) != nil {
 			left = append(left, n)
 		} else {
 			i.world.truth.answered(n)
 		}
 	}
-	p.Notices = left
+	p.Notifications = left
 }
 
 // Schedules runs what runs each minute.
@@ -537,7 +537,7 @@ func (w *World) Drain() error {
 				w.Provider.Lost = nil
 				continue
 			}
-			w.Provider.Notices, w.Provider.Lost = w.Provider.Lost, nil
+			w.Provider.Notifications, w.Provider.Lost = w.Provider.Lost, nil
 		}
 		if !w.bySeconds() {
 			w.Clock.Advance(w.idle())

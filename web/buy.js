@@ -22,8 +22,8 @@ export async function openPurchase(item) {
     undraw();
   });
   const panel = el('div', { class: 'panel-body', tabindex: -1 });
-  const notice = el('p', { class: 'notice', hidden: true }, t('trouble'));
-  put(sheet.body, summary(item), panel, notice);
+  const notification = el('p', { class: 'notification', hidden: true }, t('trouble'));
+  put(sheet.body, summary(item), panel, notification);
   const io = {
     item,
     signal: left.signal,
@@ -36,7 +36,7 @@ export async function openPurchase(item) {
       if (focused) panel.focus();
     },
     trouble(on) {
-      notice.hidden = !on;
+      notification.hidden = !on;
       if (on) announce(t('trouble'));
     },
   };

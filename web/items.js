@@ -14,7 +14,7 @@ const SPREAD = 2_500; // ms over which a crowd's looks are spread
 /** The home page. `onBuy(item)` opens the purchase. Answers {node, stop}. */
 export function homeView(onBuy) {
   const cards = new Map();
-  const trouble = el('p', { class: 'notice', role: 'status', hidden: true }, t('list_trouble'));
+  const trouble = el('p', { class: 'notification', role: 'status', hidden: true }, t('list_trouble'));
   const sections = { live: section('live', 'none_live', () => looks.soon()), upcoming: section('upcoming', 'none_upcoming', () => looks.soon()) };
   const node = el('div', {}, trouble, sections.live.node, sections.upcoming.node);
 

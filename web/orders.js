@@ -117,7 +117,7 @@ export function orderView(id) {
         if (signal.aborted) return;
         if (problem.status === 404) return void put(node, backToOrders(), el('p', { class: 'empty' }, icon('empty'), t('order_gone')));
         if (problem.status === 403) return void put(node, backToOrders(), signInNote('orders_sign_in'));
-        if (!shown) put(node, backToOrders(), el('p', { class: 'notice', role: 'status' }, t('list_trouble')));
+        if (!shown) put(node, backToOrders(), el('p', { class: 'notification', role: 'status' }, t('list_trouble')));
         ms = retryWait(attempt, problem.retryAfter);
       }
       if (!ms) return;

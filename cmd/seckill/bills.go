@@ -17,7 +17,7 @@ import (
 // billsPath is where a running shop's reconciliations are.
 const billsPath = "/_local/reconcile"
 
-// books is where the payment provider's bills are matched against a ledger: a running `seckill run`, or a deployed stack. Errors as those of shop.
+// billsClient is where the payment provider's bills are matched against a ledger: a running `seckill run`, or a deployed stack. Errors as those of shop.
 type billsClient interface {
 	// Yesterday is the seckill.Day before today, by the shop's clock.
 	Yesterday(ctx context.Context) (string, error)
@@ -27,7 +27,7 @@ type billsClient interface {
 	Reconciled(ctx context.Context, day string) (operator.Reconciled, error)
 }
 
-// runningBooks are those of a `seckill run`, whose clock may be ahead.
+// runningBills are those of a `seckill run`, whose clock may be ahead.
 type runningBills struct{ *runningShop }
 
 func (b *runningBills) Yesterday(ctx context.Context) (string, error) {
@@ -46,7 +46,7 @@ func (b *runningBills) Reconciled(ctx context.Context, day string) (out operator
 	return out, ofDay(b.get(ctx, http.MethodGet, billsPath+"/"+day, nil, &out), day)
 }
 
-// deployedBooks are those of a stack, whose reconcile function has them.
+// deployedBills are those of a stack, whose reconcile function has them.
 type deployedBills struct {
 	*deployedShop
 	bills *operator.BillClient

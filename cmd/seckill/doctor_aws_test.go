@@ -371,8 +371,8 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 		return
 	}
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(), Clock: shifted(c.ahead), IDs: system.NewIDs(nil)})
-	desk := operator.NewItemHandler(flow)
-	desk.Look = func(context.Context) []redisconn.Node {
+	handler := operator.NewItemHandler(flow)
+	handler.Look = func(context.Context) []redisconn.Node {
 		out := slices.Clone(c.nodes)
 		for i := range out {
 			if out[i].Fault == "" && out[i].Time.IsZero() {
@@ -381,7 +381,7 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 		}
 		return out
 	}
-	b, err := desk.Handler(telemetry.NewLog(io.Discard, slog.LevelInfo))(context.Background(), event)
+	b, err := handler.Handler(telemetry.NewLog(io.Discard, slog.LevelInfo))(context.Background(), event)
 	if err != nil {
 		panic(err) // the tool's own events are known
 	}

@@ -17,7 +17,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-// userDesk is a repair function over embedded drivers, of a user with some orders that are at rest. It answers as Lambda does.
+// userFunction is a repair function over embedded drivers, of a user with some orders that are at rest. It answers as Lambda does.
 func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) ([]byte, string), *output) {
 	t.Helper()
 	clock := memory.NewRealClock()

@@ -25,7 +25,7 @@ import (
 // everyMethod is API Gateway's key of what holds for all methods without settings of their own.
 const everyMethod = "*/*"
 
-// notifyPath is where Alipay's notices come in and buyPath where purchases do, without the first slash, as GetStage names
+// notifyPath is where Alipay's notifications come in and buyPath where purchases do, without the first slash, as GetStage names
 // them; notifyPatch is the first in a path of UpdateStage.
 const (
 	notifyPath  = "seckill/alipay/notify"
@@ -49,7 +49,7 @@ var stdin io.Reader = os.Stdin
 type hardShop interface {
 	// name is what has to be typed before it is shut.
 	name() string
-	// shut lets nothing through any more but payment notices, open everything. tell prints a line once it is true.
+	// shut lets nothing through any more but payment notifications, open everything. tell prints a line once it is true.
 	shut(ctx context.Context, tell func(string)) error
 	open(ctx context.Context, tell func(string)) error
 }
@@ -166,7 +166,7 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	kept := false
 	for _, key := range sortedKeys(have) {
 		switch {
-		case isNotify(key):
+		case isNotification(key):
 			kept = true
 		case key != everyMethod && !isShut(have[key]):
 			ops = append(ops, throttleTo(patchKey(key), 0, 0)...)
@@ -186,7 +186,7 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 		if err := s.patch(ctx, ops); err != nil {
 			return err
 		}
-		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's notices."
+		said = "Stack " + s.stack + " is stopped hard: its API lets nothing through but Alipay's notifications."
 	}
 	tell(said)
 	tell(s.seen(ctx))
@@ -206,7 +206,7 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	_, _, gaveNone := s.deployed("Notify")
 	for _, key := range sortedKeys(have) {
 		switch {
-		case isNotify(key) && gaveNone != nil && isShut(have[everyMethod]): // what shut gave it
+		case isNotification(key) && gaveNone != nil && isShut(have[everyMethod]): // what shut gave it
 			ops = append(ops, types.PatchOperation{Op: types.OpRemove, Path: aws.String("/" + patchKey(key))})
 		case !isShut(have[key]):
 		case err != nil:
@@ -343,7 +343,7 @@ func isShut(m types.MethodSetting) bool {
 	return m.ThrottlingRateLimit == 0 || m.ThrottlingBurstLimit == 0
 }
 
-func isNotify(key string) bool { return isMethod(key, notifyPath) }
+func isNotification(key string) bool { return isMethod(key, notifyPath) }
 
 // isMethod knows the key whether its slashes are written out or as JSON pointers have them: AWS's pages show both.
 func isMethod(key, path string) bool {
@@ -385,7 +385,7 @@ func sortedKeys[V any](of map[string]V) (keys []string) {
 func (s *runningShop) name() string { return s.base }
 
 func (s *runningShop) shut(ctx context.Context, tell func(string)) error {
-	return s.hard(ctx, tell, true, s.base+" is stopped hard: its API lets nothing through but payment notices.",
+	return s.hard(ctx, tell, true, s.base+" is stopped hard: its API lets nothing through but payment notifications.",
 		"Nothing to do: "+s.base+" was stopped hard already.")
 }
 

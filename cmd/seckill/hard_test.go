@@ -130,7 +130,7 @@ func TestHardStop(t *testing.T) {
 		want   map[string]throttle
 	}{
 		{[]string{"stop", "--hard", "--yes"}, "Stack sale is stopped hard: its API lets nothing through but " +
-			"Alipay's notices.\nThe API answers 429 now.\n" +
+			"Alipay's notifications.\nThe API answers 429 now.\n" +
 			"Orders that are queued are still placed and can be paid. To open it again: seckill items resume --hard " +
 			"--stack sale\n",
 			"GetCallerIdentity DescribeStacks GetStage UpdateStage", map[string]throttle{"*/*": {0, 0},
@@ -325,7 +325,7 @@ func TestDoctorOnAHardStop(t *testing.T) {
 	if len(out.Findings) == 0 || out.Findings[0].State != "fault" ||
 		!strings.Contains(
 			out.Findings[0].Says,
-			"THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: seckill "+
+			"THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notifications. To open it: seckill "+
 				"items resume --hard --stack sale",
 		) {
 		t.Errorf("first finding %+v", out.Findings[:1])
@@ -360,7 +360,7 @@ func TestHardStopOfARunningShop(t *testing.T) {
 			looks  int
 		}{
 			{[]string{"stop", "--hard", "--yes"}, base +
-				" is stopped hard: its API lets nothing through but payment notices.\n" +
+				" is stopped hard: its API lets nothing through but payment notifications.\n" +
 				"Orders that are queued are still placed and can be paid. To open it again: seckill items resume " +
 				"--hard --url " + base + "\n", http.StatusTooManyRequests},
 			{[]string{"stop", "--hard", "--yes"}, "Nothing to do: " + base + " was stopped hard already.\n" +
@@ -377,7 +377,7 @@ func TestHardStopOfARunningShop(t *testing.T) {
 				t.Errorf("%v: a look is answered %d, want %d", step.args, got, step.looks)
 			}
 			if got := status(http.MethodGet, "/seckill/alipay/notify"); got != http.StatusMethodNotAllowed {
-				t.Errorf("%v: a look at the notices is answered %d, want 405 as ever", step.args, got)
+				t.Errorf("%v: a look at the notifications is answered %d, want 405 as ever", step.args, got)
 			}
 			if got := status(http.MethodGet, "/_local/items"); got != http.StatusOK {
 				t.Errorf("%v: the operator's route is answered %d", step.args, got)

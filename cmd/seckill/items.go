@@ -228,7 +228,7 @@ With --hard, open the whole shop again that was stopped hard: its API gets the t
 Orders that are there can still be paid.
 
 With --hard, stop the whole shop, not one item, when functions or Redis do not obey any more: the API's throttle
-is set to 0 for everything but payment notices. It needs no function, but the right apigateway:GET and
+is set to 0 for everything but payment notifications. It needs no function, but the right apigateway:GET and
 apigateway:PATCH on the API's stage. Nobody can look, buy, cancel or see an order then; who asks is told 429. What
 was reserved is still placed: with ID the item is stopped as well, if its function answers. A deployment meanwhile
 may open the shop: "seckill doctor" says whether it is stopped hard.`

@@ -213,7 +213,7 @@ func sells(t *testing.T, s map[string]string) {
 	if _, err := g.Open(pay); err != nil {
 		t.Errorf("the gateway does not know the shop: %v", err)
 	}
-	form, err := g.NotifyForm("n", fakegateway.Trade{OutTradeNo: id, TradeNo: "1", Amount: 1, Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
+	form, err := g.NotificationForm("n", fakegateway.Trade{OutTradeNo: id, TradeNo: "1", Amount: 1, Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ throughput. Of a "seckill run" it also says units, money, processor time and mem
 money that was captured, kept, is due back and went back is then stated by the ledger's rows and by the gateway's trades. --journal keeps every request and answer,
 for "seckill audit".
 
-Not everybody pays as they should: --late, --twice and --two-trades are shares of those who pay, --lost-notify and --unknown have the gateway fail them.
+Not everybody pays as they should: --late, --twice and --two-trades are shares of those who pay, --lost-notifications and --unknown have the gateway fail them.
 
 Orders are paid at the test cashier that the sale names, if it has one: no money moves. Ctrl-C sends everybody home and reports; a second Ctrl-C ends at once.
 The environment variable JWT_SECRET sets --secret.`,
@@ -49,7 +49,7 @@ The environment variable JWT_SECRET sets --secret.`,
   seckill load                                      in another: 20,000 shoppers within a second
   seckill load --html report.html --journal sale.jsonl
   seckill load --shoppers 5000 --ramp 10s --pay 1   everybody who gets one pays
-  seckill load --late 0.1 --twice 0.05 --two-trades 0.02 --lost-notify 0.2 --unknown 0.1   payments go wrong in every way
+  seckill load --late 0.1 --twice 0.05 --two-trades 0.02 --lost-notifications 0.2 --unknown 0.1   payments go wrong in every way
   seckill load --flood 10s                          and then how many refusals a second
   seckill load --url "$URL" --item 2002 --path /seckill/test --wait 20m   a stack on AWS`,
 		Args: exactly(),
@@ -71,7 +71,7 @@ The environment variable JWT_SECRET sets --secret.`,
 	p.Float64Var(&f.Late, "late", 0, "share of those who pay: they open the cashier in time and pay when the hold has ended (only a \"seckill run\")")
 	p.Float64Var(&f.Twice, "twice", 0, "share of those who pay: they press \"pay\" twice")
 	p.Float64Var(&f.TwoTrades, "two-trades", 0, "share of those who pay: they pay at two cashiers of the order (only a \"seckill run\", as the next two)")
-	p.Float64Var(&f.LostNotify, "lost-notify", 0, "share of the gateway's notifies that never arrive, until no order is open")
+	p.Float64Var(&f.LostNotifications, "lost-notifications", 0, "share of the gateway's notifications that never arrive, until no order is open")
 	p.Float64Var(&f.Unknown, "unknown", 0, "share of the calls to the gateway whose answer says nothing, until no order is open")
 	p.Float64Var(&f.Repeat, "repeat", 0.2, "share of shoppers who press twice")
 	p.Float64Var(&f.Key, "key", 0.5, "share of shoppers who send an Idempotency-Key")

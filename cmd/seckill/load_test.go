@@ -69,7 +69,7 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 		{"no shoppers", "--shoppers 0", exitUsage, "--shoppers 0: want 1 to 5000000"},
 		{"shares over one", "--pay 0.9 --cancel 0.2", exitUsage, "together: want at most 1"},
 		{"ways to pay over one", "--late 0.9 --two-trades 0.2", exitUsage, "--late 0.9, --twice 0 and --two-trades 0.2 are 1.1 together"},
-		{"no share", "--lost-notify 20", exitUsage, "--lost-notify 20: want a share, 0 to 1"},
+		{"no share", "--lost-notifications 20", exitUsage, "--lost-notifications 20: want a share, 0 to 1"},
 		{"no address", "--url localhost", exitUsage, "want an address such as http://localhost:8100"},
 		{"two secrets", "--secret a --path /x/y", exitUsage, "want one"},
 		{"bad path", "--path x", exitUsage, `--path "x"`},
@@ -128,7 +128,7 @@ func TestLoadHelp(t *testing.T) {
 	}
 	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel", "--key", "--abandon", "--connections", "--seed", "--journal",
 		"--json", "--html", "--secret", "--path", "--first-user", "--timeout", "--for", "--fake-cashier", "--flood", "--wait",
-		"--late", "--twice", "--two-trades", "--lost-notify", "--unknown"} {
+		"--late", "--twice", "--two-trades", "--lost-notifications", "--unknown"} {
 		if !strings.Contains(stdout, flag+" ") {
 			t.Errorf("no %s in the help", flag)
 		}

@@ -18,11 +18,11 @@ import (
 // paymentsPath is where a running shop's money is.
 const paymentsPath = "/_local/payments"
 
-// till is where an operator's money is: a running `seckill run`, or a deployed stack. Errors as those of shop.
+// paymentsClient is where an operator's money is: a running `seckill run`, or a deployed stack. Errors as those of shop.
 type paymentsClient interface {
 	// Open lists the money that is not where it has to be yet.
 	Open(ctx context.Context) (operator.OpenMoney, error)
-	// Case reads one order's money; raw: with its notifies as they came.
+	// Case reads one order's money; raw: with its notifications as they came.
 	Case(ctx context.Context, id string, raw bool) (operator.MoneyCase, error)
 	// Refund has a paid order's money go back; restock: its units are sold again.
 	Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error)
@@ -34,7 +34,7 @@ type paymentsClient interface {
 	Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error)
 }
 
-// runningTill is that of a `seckill run`.
+// runningPayments is that of a `seckill run`.
 type runningPayments struct {
 	*runningShop
 	who string
@@ -77,10 +77,10 @@ func (t *runningPayments) change(ctx context.Context, id, what string, fields ma
 	return out, ofOrder(err, id, t.base)
 }
 
-// deployedTill is that of a stack, whose refund function has it.
+// deployedPayments is that of a stack, whose refund function has it.
 type deployedPayments struct {
 	*deployedShop
-	money *operator.MoneyClient
+	money *operator.PaymentClient
 }
 
 func (t *deployedPayments) Open(ctx context.Context) (operator.OpenMoney, error) {
@@ -146,7 +146,7 @@ func (f *moneyFlags) addWords(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.who, "who", "", "your name (else your login name); with --stack it is what AWS calls you")
 }
 
-// till finds the shop. words: the command has to say who, and why.
+// payments finds the shop. words: the command has to say who, and why.
 func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (paymentsClient, error) {
 	deployed, err := f.deployed(cmd)
 	if err != nil {
@@ -163,7 +163,7 @@ func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (paymentsClient, e
 		if err != nil {
 			return nil, err
 		}
-		return &deployedPayments{s, (*operator.MoneyClient)(&s.client)}, nil
+		return &deployedPayments{s, (*operator.PaymentClient)(&s.client)}, nil
 	}
 	s, err := newRunningShop(f.url)
 	if err != nil {
@@ -209,13 +209,13 @@ func paymentsCommand() *cobra.Command {
 		Short: "Show money that is due back, refused or unknown, or all that is known of one order's",
 		Long: `Show the money that is not where it has to be yet: what goes back with one of the next sweeps, what the payment provider refuses to give back, so that a
 person has to act, and how many orders it does not tell about (seckill unknown). With ORDER, show all that is known of one order's money: its payments,
-the provider's notifies, and its history.
+the provider's notifications, and its history.
 
 It is that of a shop that runs by "seckill run" (--url), or of a stack on AWS (--stack), whose refund function looks. It changes nothing. Times are UTC.
 With --stack the AWS credentials have to allow sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
 		Example: `  seckill payments
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb
-  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw      with each notify as it came, the buyer's account included
+  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw      with each notification as it came, the buyer's account included
   seckill payments --stack seckill-prod --region eu-central-1 --json`,
 		Args: orderArg(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -235,7 +235,7 @@ With --stack the AWS credentials have to allow sts:GetCallerIdentity, cloudforma
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&raw, "raw", false, "with ORDER: each notify as it came")
+	cmd.Flags().BoolVar(&raw, "raw", false, "with ORDER: each notification as it came")
 	return cmd
 }
 
@@ -289,7 +289,7 @@ func unknownCommand() *cobra.Command {
 		Long: `Show the orders that are over their time, or cancelled, and of which the payment provider has not said for minutes whether they are paid. Each minute
 it is asked again, and until it answers their units are neither sold nor free. With ORDER, have it asked at once about that one.
 
-With --trade, have the payment provider asked about that trade of the order, in whatever state the order is, and record its money if it is paid, as its notify
+With --trade, have the payment provider asked about that trade of the order, in whatever state the order is, and record its money if it is paid, as its notification
 would have done: the order becomes paid, or the money goes back. That is for a payment that "seckill reconcile" finds on the bill and not here.
 
 The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose refund function looks. Times are UTC.`,

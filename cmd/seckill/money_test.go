@@ -77,7 +77,7 @@ func (s *shopper) pay(page string) {
 	}
 	s.call("POST", "/"+action, form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 	s.becomes(seckill.Paid)
-	s.pass(time.Second) // the notify is kept after its effect
+	s.pass(time.Second) // the notification is kept after its effect
 }
 
 // pass moves the clock on until what became due is done; a busy machine may take longer than one call waits.
@@ -140,7 +140,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 			head = " 199.00 yuan for 1 unit of item 2002 (云听 Pro 头戴式降噪耳机), by user 1001. "
 			list = "  ORDER  TRADE  YUAN  SINCE  TRIES  NEXT\n  ORDER  TRADE  199.00  TIME  "
 			past = "History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n"
-			note = "Notifies:\n  TIME  ID  TRADE  YUAN  OUTCOME\n  TIME  NOTIFY  TRADE  199.00  recorded\n"
+			note = "Notifications:\n  TIME  ID  TRADE  YUAN  OUTCOME\n  TIME  NOTIFY  TRADE  199.00  recorded\n"
 			paid = "Payments:\n  TRADE  YUAN  SINCE  LEARNT BY  STATE\n  TRADE  199.00  TIME  notify  "
 			see  = " See: seckill payments ORDER --url URL\n"
 		)
@@ -161,7 +161,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 				"Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT --url URL\n", ""},
 			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK, "Order ORDER: the payment provider refused to give 199.00 yuan back, and is not asked again by itself. " +
 				"Why: seckill payments ORDER --url URL. Once that is mended: seckill refund ORDER --again --why TEXT --url URL\n", ""},
-			step{[]string{"refund", order, "--again", "--why", "paid in", "--who", "刘 (desk 3)"}, exitOK,
+			step{[]string{"refund", order, "--again", "--why", "paid in", "--who", "刘 (room 3)"}, exitOK,
 				"Order ORDER: the payment provider is asked again for 1 refund within a minute." + see, ""},
 		)
 		s.call("PUT", "/faults", map[string]any{})
@@ -169,7 +169,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		s.becomes(seckill.Refunded)
 		code, stdout, stderr := command(t, "payments", order, "--raw", "--url", base)
 		wanted := "Order ORDER is refunded:" + head + "0 units are held for it.\n" + paid + "went back TIME, refund REFUND\n" + note
-		history := past + "  TIME  refund_due  refund by " + me.Username + ": arrived broken\n  TIME  refund_due  refund of trade TRADE wanted again by 刘 (desk 3): paid in\n" +
+		history := past + "  TIME  refund_due  refund by " + me.Username + ": arrived broken\n  TIME  refund_due  refund of trade TRADE wanted again by 刘 (room 3): paid in\n" +
 			"  TIME  refunded  199.00 yuan of trade TRADE went back, refund REFUND\n"
 		if got := same(stdout); code != exitOK || !strings.HasPrefix(got, wanted) || !strings.HasSuffix(got, history) || !strings.Contains(got, "As they came:\n  NOTIFY  app_id=") {
 			t.Errorf("raw: exit %d\n%s%s\nwant\n%s…%s", code, got, stderr, wanted, history)
@@ -348,7 +348,7 @@ type uncounted struct{}
 
 func (uncounted) Count(seckill.Event, int) {}
 
-// moneyDesk is a refund function in this process, with a ledger of its own.
+// paymentFunction is a refund function in this process, with a ledger of its own.
 func paymentFunction(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]byte, string), audit *bytes.Buffer) {
 	t.Helper()
 	clock := memory.NewRealClock()

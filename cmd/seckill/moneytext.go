@@ -152,17 +152,17 @@ func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
 			p.row(m.TradeNo, m.Amount.Yuan(), at(m.At), m.Cause, where(m))
 		}
 	}
-	if len(c.Notices) > 0 {
-		p.line("Notifies:")
+	if len(c.Notifications) > 0 {
+		p.line("Notifications:")
 		p.row("TIME", "ID", "TRADE", "YUAN", "OUTCOME")
-		for i := range c.Notices {
-			n := &c.Notices[i]
+		for i := range c.Notifications {
+			n := &c.Notifications[i]
 			p.row(at(n.At), n.ID, n.TradeNo, n.Amount.Yuan(), n.Outcome)
 		}
 		if raw {
 			p.line("As they came:")
-			for i := range c.Notices {
-				p.line("  %s  %s", printable(c.Notices[i].ID), printable(c.Notices[i].Raw))
+			for i := range c.Notifications {
+				p.line("  %s  %s", printable(c.Notifications[i].ID), printable(c.Notifications[i].Raw))
 			}
 		}
 	}

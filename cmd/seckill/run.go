@@ -66,7 +66,7 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
   seckill run --stock 100 --limit 2            more of the live demo item
   seckill run --items my-items.csv
   seckill run --redis localhost:6379           with a real Redis
-  seckill run --gateway-faults notify-lost=0.2,unknown=0.1,two-trades=0.02,seed=7
+  seckill run --gateway-faults notification-lost=0.2,unknown=0.1,two-trades=0.02,seed=7
   JWT_SECRET=my-secret seckill run             tokens of your own issuer`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -90,7 +90,7 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
 	f.StringVar(&set.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
 	f.StringVar(&set.keys, "keys", "", "directory of payments' keys, made there once; without it, and without --dynamodb, they are new each time")
-	f.StringVar(&set.gatewayFaults, "gateway-faults", "", "what goes wrong with payments, such as notify-lost=0.2,unknown=0.1")
+	f.StringVar(&set.gatewayFaults, "gateway-faults", "", "what goes wrong with payments, such as notification-lost=0.2,unknown=0.1")
 	return cmd
 }
 

@@ -172,7 +172,7 @@ func (s *deployedShop) AddStock(ctx context.Context, id string, n int) (operator
 	return it, said(s.explain(err), id, "stack "+s.stack)
 }
 
-// judge tells an operator's mistakes from faults.
+// explain tells an operator's mistakes from faults.
 func (s *deployedShop) explain(err error) error {
 	var refused *operator.Refusal
 	switch {

@@ -151,7 +151,7 @@ func served(t *testing.T, h http.Handler) *httptest.Server {
 	return s
 }
 
-// desk is a stage function in this process.
+// itemFunction is a stage function in this process.
 func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string), audit *bytes.Buffer) {
 	t.Helper()
 	table := memory.NewItems()

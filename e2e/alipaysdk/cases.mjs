@@ -44,7 +44,7 @@ const paid = {
   gmt_payment: '2026-01-01 20:00:12', notify_time: '2026-01-01 20:00:13', version: '1.0', out_trade_no: orderId, total_amount: '88.80',
   trade_no: tradeNo, point_amount: '0.00',
 };
-const notice = { id: paid.notify_id, order: orderId, trade_no: tradeNo, fen: 8880, paid: true };
+const notification = { id: paid.notify_id, order: orderId, trade_no: tradeNo, fen: 8880, paid: true };
 const forged = { code: 'notify_forged' };
 const notOurs = { code: 'notify_not_ours' };
 
@@ -69,28 +69,28 @@ export const pages = [
   wapPay('on a telephone, odd characters', oddTitle, back),
 ];
 
-export const notifies = [
-  { name: 'paid', form: paid, want: notice },
-  { name: 'Chinese subject', form: { ...paid, subject: '红色外套，限量 100 件', body: '商品描述：红色' }, want: notice },
-  { name: 'emoji and quotes', form: { ...paid, subject: '🎧 “云听” "Pro"' }, want: notice },
+export const notifications = [
+  { name: 'paid', form: paid, want: notification },
+  { name: 'Chinese subject', form: { ...paid, subject: '红色外套，限量 100 件', body: '商品描述：红色' }, want: notification },
+  { name: 'emoji and quotes', form: { ...paid, subject: '🎧 “云听” "Pro"' }, want: notification },
   { name: 'characters that forms escape', form: { ...paid, subject: '50% off + 1 free', body: 'a=b&c=d%20e+f %zz' }, want: forged,
     differs: 'its body holds &name=, so that the same signature has another form' },
   { name: 'passback_params escaped by the shop', form: { ...paid, passback_params: 'merchantBizType%3d3C%26merchantBizNo%3d2016010101111' },
-    want: notice },
-  { name: 'empty value', form: { ...paid, body: '' }, want: notice },
-  { name: 'value of blanks', form: { ...paid, body: '  ' }, want: notice },
-  { name: 'line breaks', form: { ...paid, body: 'a\nb\r\nc\td' }, want: notice },
-  { name: 'long text', form: { ...paid, body: '描'.repeat(1200) }, want: notice },
+    want: notification },
+  { name: 'empty value', form: { ...paid, body: '' }, want: notification },
+  { name: 'value of blanks', form: { ...paid, body: '  ' }, want: notification },
+  { name: 'line breaks', form: { ...paid, body: 'a\nb\r\nc\td' }, want: notification },
+  { name: 'long text', form: { ...paid, body: '描'.repeat(1200) }, want: notification },
   { name: 'vouchers', form: { ...paid, voucher_detail_list: '[{"amount":"8.00","merchantContribute":"0.00","name":"满减券","otherContribute":"8.00",' +
-    '"type":"ALIPAY_DISCOUNT_VOUCHER","voucherId":"2026010100073002586200003BQ4"}]' }, want: notice },
-  { name: 'finished', form: { ...paid, trade_status: 'TRADE_FINISHED' }, want: notice },
-  { name: 'refunded in part', form: { ...paid, refund_fee: '8.80', gmt_refund: '2026-01-02 10:00:00.123', out_biz_no: 'HZRF001' }, want: notice },
+    '"type":"ALIPAY_DISCOUNT_VOUCHER","voucherId":"2026010100073002586200003BQ4"}]' }, want: notification },
+  { name: 'finished', form: { ...paid, trade_status: 'TRADE_FINISHED' }, want: notification },
+  { name: 'refunded in part', form: { ...paid, refund_fee: '8.80', gmt_refund: '2026-01-02 10:00:00.123', out_biz_no: 'HZRF001' }, want: notification },
   { name: 'refunded in full', form: { ...paid, trade_status: 'TRADE_CLOSED', refund_fee: '88.80', gmt_refund: '2026-01-02 10:00:00.123',
-    gmt_close: '2026-01-02 10:00:00' }, want: { ...notice, paid: false } },
-  { name: 'waiting', form: without('gmt_payment')({ ...paid, trade_status: 'WAIT_BUYER_PAY' }), want: { ...notice, paid: false } },
-  { name: 'smallest amount', form: { ...paid, total_amount: '0.01' }, want: { ...notice, fen: 1 } },
-  { name: 'largest amount', form: { ...paid, total_amount: '100000000.00' }, want: { ...notice, fen: 10000000000 } },
-  { name: 'charset in capitals', form: { ...paid, charset: 'UTF-8' }, want: notice },
+    gmt_close: '2026-01-02 10:00:00' }, want: { ...notification, paid: false } },
+  { name: 'waiting', form: without('gmt_payment')({ ...paid, trade_status: 'WAIT_BUYER_PAY' }), want: { ...notification, paid: false } },
+  { name: 'smallest amount', form: { ...paid, total_amount: '0.01' }, want: { ...notification, fen: 1 } },
+  { name: 'largest amount', form: { ...paid, total_amount: '100000000.00' }, want: { ...notification, fen: 10000000000 } },
+  { name: 'charset in capitals', form: { ...paid, charset: 'UTF-8' }, want: notification },
   { name: 'another app', form: { ...paid, app_id: '2021000000000009' }, want: notOurs },
   { name: 'another seller', form: { ...paid, seller_id: '2088000000000009' }, want: notOurs },
   { name: 'another shop\'s order', form: { ...paid, out_trade_no: '20260101-0001' }, want: notOurs },
@@ -102,9 +102,9 @@ export const notifies = [
   { name: 'signed by a stranger', form: paid, signed: { by: 'stranger' }, want: forged },
   { name: 'no signature', form: paid, signed: { then: without('sign') }, want: forged },
   { name: 'sign_type signed too', form: paid, signed: { withType: true }, want: forged,
-    differs: 'the SDK takes notices of service windows as well, which sign sign_type; payments never come so' },
+    differs: 'the SDK takes notifications of service windows as well, which sign sign_type; payments never come so' },
   { name: 'no sign_type', form: paid, signed: { then: without('sign_type') }, want: forged,
-    differs: 'the SDK falls back to its configured type; a notice of a payment always names it' },
+    differs: 'the SDK falls back to its configured type; a notification of a payment always names it' },
 ];
 
 const query = 'alipay.trade.query';

@@ -125,7 +125,7 @@ func TestTheSDKsOrderStringsAreOurs(t *testing.T) {
 // one to Alipay (alipay.Subject), so a notification with one is no answer to it.
 var twoReadings = regexp.MustCompile(`&[0-9A-Za-z_.]+=`)
 
-func TestNotifiesThatTheSDKSigns(t *testing.T) {
+func TestNotificationsThatTheSDKSigns(t *testing.T) {
 	w := newGateway(t)
 	var list []map[string]string
 	for i, text := range texts() {
@@ -134,7 +134,7 @@ func TestNotifiesThatTheSDKSigns(t *testing.T) {
 			"notify_id": "n", "sign_type": "RSA2", "subject": text, "passback_params": url.QueryEscape(text), "body": ""})
 	}
 	var bodies []string
-	w.call("sign_notifies", map[string]any{"list": list}, &bodies)
+	w.call("sign_notifications", map[string]any{"list": list}, &bodies)
 	for i, body := range bodies {
 		form, err := url.ParseQuery(body)
 		if err != nil {
@@ -153,26 +153,26 @@ func TestNotifiesThatTheSDKSigns(t *testing.T) {
 		}
 		form.Set("subject", form.Get("subject")+" ")
 		if _, err := w.client.Verify(form); seckill.CodeOf(err) != seckill.CodeForged {
-			t.Errorf("%q: a changed notify gives %v", list[i]["subject"], err)
+			t.Errorf("%q: a changed notification gives %v", list[i]["subject"], err)
 		}
 	}
 }
 
-func TestTheSDKTakesTheGatewaysNotifies(t *testing.T) {
+func TestTheSDKTakesTheGatewaysNotifications(t *testing.T) {
 	w := newGateway(t)
 	list := texts()
 	bodies := make([]string, len(list))
 	for i, text := range list {
 		trade := fakegateway.Trade{TradeNo: "2026010122001000000000000001", OutTradeNo: orderID(i), Subject: text, Amount: seckill.Fen(i + 1),
 			Status: fakegateway.StatusSuccess, Created: start, Expires: start.Add(time.Hour), Paid: start.Add(time.Minute)}
-		form, err := w.gateway.NotifyForm("n", trade, start.Add(time.Minute))
+		form, err := w.gateway.NotificationForm("n", trade, start.Add(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
 		bodies[i] = form.Encode()
 	}
 	var got []checked
-	w.call("check_notifies", map[string]any{"list": bodies}, &got)
+	w.call("check_notifications", map[string]any{"list": bodies}, &got)
 	for i, text := range list {
 		// The SDK's older check decodes a second time, so that it is of no use for a text with a percent sign (its source says so and adds
 		// the second one); others it takes too.
@@ -180,9 +180,9 @@ func TestTheSDKTakesTheGatewaysNotifies(t *testing.T) {
 			t.Fatalf("%q: the SDK refuses %s: %v", text, bodies[i], got[i])
 		}
 	}
-	w.call("check_notifies", map[string]any{"list": []string{strings.Replace(bodies[0], "0.01", "0.02", 1)}}, &got)
+	w.call("check_notifications", map[string]any{"list": []string{strings.Replace(bodies[0], "0.01", "0.02", 1)}}, &got)
 	if got[0].V1 || got[0].V2 {
-		t.Error("the SDK takes a changed notify")
+		t.Error("the SDK takes a changed notification")
 	}
 }
 
@@ -283,7 +283,7 @@ func TestSamplesAreWhatTheSDKMakes(t *testing.T) {
 	if err != nil {
 		t.Fatalf("samples.mjs: %v\n%s", err, out)
 	}
-	for _, name := range []string{"order_strings.json", "pages.json", "notifies.json", "answers.json"} {
+	for _, name := range []string{"order_strings.json", "pages.json", "notifications.json", "answers.json"} {
 		want, err := os.ReadFile(filepath.Join(made, name))
 		got, err2 := os.ReadFile(filepath.Join(kept, name))
 		if err := errors.Join(err, err2); err != nil || string(got) != string(want) {

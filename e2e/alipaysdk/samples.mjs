@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { alipay, answerAccepted, app, orderString, pageAddress, signAnswer, signNotify, verdicts } from './sdk.mjs';
-import { answers, appId, notifies, notifyUrl, orders, pages, quitUrl } from './cases.mjs';
+import { answers, appId, notifications, notifyUrl, orders, pages, quitUrl } from './cases.mjs';
 
 const folder = process.argv[2];
 if (!folder) {
@@ -41,7 +41,7 @@ write('order_strings.json', orders.map(({ name, order, ...call }) => ({ name, or
 write('pages.json', pages.map(({ name, order, method, returnUrl, ...call }) => ({ name, order, method, quit_url: quitUrl, return_url: returnUrl,
   address: pageAddress(shop, { method, notifyUrl, returnUrl, ...call }) })));
 
-write('notifies.json', notifies.map(({ name, form, signed, want, differs }) => {
+write('notifications.json', notifications.map(({ name, form, signed, want, differs }) => {
   let sent = signNotify(provider, signed?.by === 'stranger' ? strangerPrivate : alipayPrivate, form, signed?.withType);
   sent = signed?.then ? signed.then(sent) : sent;
   return { name, body: new URLSearchParams(sent).toString(), sdk: verdicts(shop, sent).v2, want, differs };

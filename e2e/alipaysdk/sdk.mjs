@@ -40,7 +40,7 @@ function signedText(sdk, form) {
   return text;
 }
 
-// signNotify gives the form with its signature. withType signs sign_type as well, as notices of the service windows are.
+// signNotify gives the form with its signature. withType signs sign_type as well, as notifications of the service windows are.
 export function signNotify(sdk, privateKey, form, withType = false) {
   const { sign_type: _, ...signed } = form;
   return { ...form, sign: signatureV3(signedText(sdk, withType ? form : signed), privateKey) };

@@ -26,7 +26,7 @@ const (
 	appID     = "2021000000000001"
 	sellerID  = "2088000000000001"
 	notifyURL = "https://shop.example/seckill/alipay/notify"
-	maxAnswer = 64 << 20 // bytes of a line from the SDK; a thousand notifies take 3 MiB
+	maxAnswer = 64 << 20 // bytes of a line from the SDK; a thousand notifications take 3 MiB
 )
 
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -48,7 +48,7 @@ func onceKeys() func() fakegateway.KeyPair {
 	})
 }
 
-// world is a shop and a fake gateway of ours, and the SDK in a process of its own with the keys of both.
+// gateway is a shop and a fake gateway of ours, and the SDK in a process of its own with the keys of both.
 type gateway struct {
 	t       *testing.T
 	clock   *clock

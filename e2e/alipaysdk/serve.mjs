@@ -22,8 +22,8 @@ const calls = {
   pages: ({ list }) => list.map(page => ({ address: pageAddress(shop, page), form: pageForm(shop, page) })),
   cert_numbers: ({ app_cert, alipay_cert, root_cert }) => ({ app: getSN(app_cert), alipay: getSN(alipay_cert), root: getSN(root_cert, true) }),
   cert_order_string: ({ certs, app_id, order }) => orderString(certApp(keys, certs, app_id), order),
-  sign_notifies: ({ list }) => list.map(form => new URLSearchParams(signNotify(provider, keys.alipayPrivate, form)).toString()),
-  check_notifies: ({ list }) => list.map(body => verdicts(shop, decoded(body))),
+  sign_notifications: ({ list }) => list.map(form => new URLSearchParams(signNotify(provider, keys.alipayPrivate, form)).toString()),
+  check_notifications: ({ list }) => list.map(body => verdicts(shop, decoded(body))),
   exec: ({ method, order }) => shop.exec(method, { bizContent: { out_trade_no: order } }, { validateSign: true }),
   exec_content: ({ method, content }) => shop.exec(method, { bizContent: content }, { validateSign: true }),
 };

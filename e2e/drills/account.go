@@ -33,7 +33,7 @@ const (
 	// that takes 0.1 to 1 s here
 	buyLimit  = 3 * time.Second
 	operation = 20 * time.Second        // of an operator's command, until it is broken off
-	slowed   = 2500 * time.Millisecond // after Redis slows down, until answers are those of a slow one
+	slowed    = 2500 * time.Millisecond // after Redis slows down, until answers are those of a slow one
 )
 
 // deployment is a stack in an account, in AWS's own figures.
@@ -77,7 +77,7 @@ func (d *deployment) scaled() (throttles map[string]account.Throttle, kept map[s
 type limited struct {
 	deployment
 	stock int
-	crowd string             // flags of seckill load, over those of every drill
+	crowd string           // flags of seckill load, over those of every drill
 	judge func(*rig) error // what has to be so when the crowd is gone; may be nil
 }
 

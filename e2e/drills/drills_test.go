@@ -138,9 +138,9 @@ func TestThrottlesFit(t *testing.T) {
 	}
 }
 
-// TestNoticesFindAnExecution: as many notices as the throttle lets through at once, and while the first instances start, find
+// TestNotificationsFindAnExecution: as many notifications as the throttle lets through at once, and while the first instances start, find
 // an execution each: none hears 503 by a gateway that found none.
-func TestNoticesFindAnExecution(t *testing.T) {
+func TestNotificationsFindAnExecution(t *testing.T) {
 	t.Parallel()
 	const starting = 400 * time.Millisecond
 	for _, d := range limitedDrills {
@@ -162,7 +162,7 @@ func TestNoticesFindAnExecution(t *testing.T) {
 			now = now.Add(time.Millisecond)
 		}
 		if refused > 0 || let < int(throttles[ofNotify].Burst) {
-			t.Errorf("%s: %d of %d notices found no execution", d.name, refused, let)
+			t.Errorf("%s: %d of %d notifications found no execution", d.name, refused, let)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 	return results
 }
 
-// calm waits until a crowd is, or is gone.
+// waitQuiet waits until a crowd is, or is gone.
 func (w *rig) waitQuiet(gone <-chan struct{}) {
 	for buys, struck := int64(0), false; ; {
 		select {

@@ -63,7 +63,7 @@ type shared struct {
 	nice           bool // whether the tool gives way
 }
 
-// world is one drill's own Redis, database, queues and functions: what a later drill breaks is no part of it, so that its audit sees what its own faults left.
+// rig is one drill's own Redis, database, queues and functions: what a later drill breaks is no part of it, so that its audit sees what its own faults left.
 type rig struct {
 	*shared
 	name            string
@@ -94,7 +94,7 @@ func config(endpoint string) aws.Config {
 	return aws.Config{Region: region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
-// newWorld starts everything that a drill needs, and puts its item on sale. It closes what it started when it fails.
+// newRig starts everything that a drill needs, and puts its item on sale. It closes what it started when it fails.
 func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*startLimit)
 	defer cancel()

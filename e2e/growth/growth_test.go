@@ -31,7 +31,7 @@ var sizes = flag.String("sizes", "1000,10000", "stocks to measure, with commas")
 
 const address = "浙江省杭州市西湖区文三路 1 号 张三 13800000000"
 
-// world is one item on a real Redis and an embedded ledger.
+// growingSale is one item on a real Redis and an embedded ledger.
 type growingSale struct {
 	t      *testing.T
 	server *redistest.Server

@@ -19,7 +19,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-// The same request, the same message, the same notice, several times each: one order, one payment.
+// The same request, the same message, the same notification, several times each: one order, one payment.
 func testDuplicates(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	sale := s.sell(t, 20, 10)
@@ -54,10 +54,10 @@ func testDuplicates(t *testing.T, s *stack) {
 		t.Fatalf("paying: %v, %v", a, err)
 	}
 	p.await(t, seckill.Paid)
-	notice := s.notice(t, p.order(t, order))
+	notification := s.notification(t, p.order(t, order))
 	for range 2 {
-		if a := s.notify(t, notice); a.Status != 200 || a.Raw != "success" {
-			t.Errorf("the notice again: %v", a)
+		if a := s.notify(t, notification); a.Status != 200 || a.Raw != "success" {
+			t.Errorf("the notification again: %v", a)
 		}
 	}
 	if n := len(sale.mustRows(t)[ledger.TablePayments]); n != 1 {
@@ -75,8 +75,8 @@ func (s *sale) oneOrder(t *testing.T, order string) {
 	}
 }
 
-// notice writes and signs, as the stack's fake gateway does, what tells the shop of an order's payment.
-func (s *stack) notice(t *testing.T, order contracttest.Answer) url.Values {
+// notification writes and signs, as the stack's fake gateway does, what tells the shop of an order's payment.
+func (s *stack) notification(t *testing.T, order contracttest.Answer) url.Values {
 	t.Helper()
 	name := s.Outputs["GatewayFunction"]
 	conf, err := s.functions.GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(name)})
@@ -104,7 +104,7 @@ func (s *stack) notice(t *testing.T, order contracttest.Answer) url.Values {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	form, err := g.NotifyForm("e2e-"+order.Text("id"), fakegateway.Trade{OutTradeNo: order.Text("id"), TradeNo: trade["trade_no"].(string), Subject: "e2e", Amount: amount,
+	form, err := g.NotificationForm("e2e-"+order.Text("id"), fakegateway.Trade{OutTradeNo: order.Text("id"), TradeNo: trade["trade_no"].(string), Subject: "e2e", Amount: amount,
 		Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func testBuyPayPaid(t *testing.T, s *stack) {
 		t.Errorf("%d payments, want 1", n)
 	}
 	if cause := rows[ledger.TablePayments][0]["cause"]; cause != "notify" {
-		t.Errorf("the ledger learnt of the payment by %q, want the notice", cause)
+		t.Errorf("the ledger learnt of the payment by %q, want the notification", cause)
 	}
 }
 
@@ -68,7 +68,7 @@ func testRefund(t *testing.T, s *stack) {
 		return ""
 	})
 	c, err := s.money.Case(t.Context(), order, false)
-	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notices) == 0 || c.Notices[0].Outcome != seckill.NoticeRecorded {
+	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) == 0 || c.Notifications[0].Outcome != seckill.NotificationRecorded {
 		t.Errorf("case: %+v, %v", c, err)
 	}
 	sale.converged(t)

@@ -44,7 +44,7 @@ func (s *stack) sellItem(t *testing.T, it seckill.Listing) *sale {
 // load imports items and waits until those that belong there are in the stock.
 func (s *stack) load(t *testing.T, items ...seckill.Listing) {
 	t.Helper()
-	if _, err := s.desk.Import(t.Context(), items); err != nil {
+	if _, err := s.operator.Import(t.Context(), items); err != nil {
 		t.Fatalf("import: %v", err)
 	}
 	// A sale that has begun is opened by repair, which looks whether units are sold already. Otherwise it would be so by the next minute.
@@ -57,7 +57,7 @@ func (s *stack) load(t *testing.T, items ...seckill.Listing) {
 			continue
 		}
 		eventually(t, "stock that has item "+it.ID, func() string {
-			if _, err := s.desk.SetStopped(t.Context(), it.ID, false); err != nil {
+			if _, err := s.operator.SetStopped(t.Context(), it.ID, false); err != nil {
 				return err.Error()
 			}
 			return ""

@@ -62,8 +62,8 @@ type stack struct {
 	functions *lambda.Client
 	rules     *eventbridge.Client
 	secrets   *secrets.Store
-	desk      operator.Client
-	money     operator.MoneyClient
+	operator  operator.Client
+	money     operator.PaymentClient
 	bills     operator.BillClient
 	alone     sync.Mutex // see undisturbed
 }
@@ -140,10 +140,10 @@ func open(ctx context.Context, name string) (*stack, error) {
 	s.busy = make(chan struct{}, s.clients())
 	s.Client = &contracttest.Client{URL: s.Base, Observe: report.call, HTTP: &http.Client{Timeout: callTimeout,
 		Transport: bounded{s.busy, &http.Transport{MaxIdleConnsPerHost: s.clients()}}}}
-	s.desk = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+	s.operator = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		return s.invoke(ctx, "StageFunction", event)
 	}}
-	s.money = operator.MoneyClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+	s.money = operator.PaymentClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		return s.invoke(ctx, "RefundFunction", event)
 	}}
 	s.bills = operator.BillClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {

@@ -47,8 +47,8 @@ func testStacks(t *testing.T, a, b *stack) {
 		t.Fatalf("paying: %v, %v", got, err)
 	}
 	p.await(t, seckill.Paid)
-	if got := b.notify(t, a.notice(t, p.order(t, order))); got.Text("code") != "notify_forged" {
-		t.Errorf("the notice of another stack: %v", got)
+	if got := b.notify(t, a.notification(t, p.order(t, order))); got.Text("code") != "notify_forged" {
+		t.Errorf("the notification of another stack: %v", got)
 	}
 	if n := len(theirs.mustRows(t)[ledger.TablePayments]); n != 0 {
 		t.Errorf("%d payments in the other stack", n)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// world is a deploy's parameters, with which intrinsic functions have values. What a resource is given by AWS is played: a queue's Ref
+// stackValues is a deploy's parameters, with which intrinsic functions have values. What a resource is given by AWS is played: a queue's Ref
 // is a URL, everything else its own name.
 type stackValues struct {
 	t      *template

@@ -114,7 +114,7 @@ func (s *source) walk(step string, flows []string) (*walk, error) {
 		return nil, err
 	}
 	w := &walk{source: s, flows: flows, seen: map[*types.Func]bool{}, calls: map[call]bool{}, events: map[seckill.Event]bool{}}
-	for _, name := range append([]string{step}, main.desks...) {
+	for _, name := range append([]string{step}, main.handlers...) {
 		start, err := s.Import(flowPath + name)
 		if err != nil {
 			return nil, err
@@ -252,10 +252,10 @@ func receiver(fn *types.Func) string {
 
 // parts is what a function's main puts together.
 type parts struct {
-	flows  []string // packages of flows
-	desks  []string // of them, those that it hands to an operator's desk besides the step's own
-	boots  []string // methods of Boot that it calls
-	queues []opened
+	flows    []string // packages of flows
+	handlers []string // of them, those that it hands to an operator's desk besides the step's own
+	boots    []string // methods of Boot that it calls
+	queues   []opened
 }
 
 // opened is a queue that a main opens, by the settings of its URLs: "Orders", and "Dead" or "".
@@ -279,11 +279,11 @@ func (s *source) main(step string) (p parts, err error) {
 				return true
 			}
 			sel, ok := c.Fun.(*ast.SelectorExpr)
-			if ok && types.ExprString(sel.X) == "operator" && strings.HasSuffix(sel.Sel.Name, "Desk") && len(c.Args) > 0 {
+			if ok && types.ExprString(sel.X) == "operator" && strings.HasSuffix(sel.Sel.Name, "Handler") && len(c.Args) > 0 {
 				flow := cmp.Or(made[types.ExprString(c.Args[0])], c.Args[0])
 				if made, ok := flow.(*ast.CallExpr); ok {
 					if name, isNew := strings.CutSuffix(types.ExprString(made.Fun), ".New"); isNew {
-						p.desks = append(p.desks, name)
+						p.handlers = append(p.handlers, name)
 					}
 				}
 			}

@@ -38,7 +38,7 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"no seller":                   {cluster, []string{"AlipaySellerId", ""}, "AlipaySellerId is missing"},
 		"no storefront":               {cluster, []string{"StorefrontOrigin", ""}, "StorefrontOrigin is missing"},
 		"the fake gateway's address":  {cluster, []string{"GatewayEndpoint", "https://x.example.com"}, "GatewayEndpoint is of the fake gateway"},
-		"faults":                      {sandbox, []string{"GatewayFaults", "notify-lost=0.2,call-5xx=1,unknown=0"}, ""},
+		"faults":                      {sandbox, []string{"GatewayFaults", "notification-lost=0.2,call-5xx=1,unknown=0"}, ""},
 		"faults of a real shop":       {cluster, []string{"GatewayFaults", "unknown=0.1"}, "GatewayFaults is of the fake gateway"},
 		"a share above 1":             {sandbox, []string{"GatewayFaults", "unknown=2"}, "GatewayFaults has to be"},
 		"a short hold with Alipay":    {cluster, []string{"Hold", "90s"}, "Hold is shorter than 2m"},
@@ -65,7 +65,7 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"release":                     {sandbox, []string{"Release", "a b"}, "Release has to be"},
 		"processor":                   {sandbox, []string{"Architecture", "riscv"}, "Architecture has to be one of"},
 		"days of logs":                {sandbox, []string{"LogRetention", "2"}, "LogRetention has to be one of"},
-		"notifies for ever":           {sandbox, []string{"NoticeRetentionDays", "0"}, ""},
+		"notifications for ever":      {sandbox, []string{"NotificationRetentionDays", "0"}, ""},
 		"addresses for ever":          {sandbox, []string{"AddressRetentionDays", "0"}, ""},
 		"addresses for a month":       {sandbox, []string{"AddressRetentionDays", "30"}, ""},
 		"addresses for too short":     {sandbox, []string{"AddressRetentionDays", "29"}, "AddressRetentionDays"},
@@ -121,7 +121,7 @@ func TestPlansCanBeDeployed(t *testing.T) {
 	defaults := map[string]float64{plan.BuyRate: plan.Today.BuyRate, plan.BuyBurst: plan.Today.BuyBurst, plan.NotifyRate: plan.Today.Notify, plan.NotifyBurst: plan.Today.NotifyBurst, plan.NotifyConcurrency: plan.Today.NotifyKept, plan.ThrottleRate: plan.Today.Rate, plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
 		plan.ConsumeConcurrency: plan.Today.Consume, plan.CacheGigabytes: 5, plan.CacheEcpu: 0,
 		plan.WarmUnits: plan.Today.Writes, plan.WarmOrders: plan.Today.Writes, plan.WarmQuotas: plan.Today.Writes, plan.WarmPayments: plan.Today.Writes,
-		plan.WarmNotices: plan.Today.Writes}
+		plan.WarmNotifications: plan.Today.Writes}
 	for name, want := range defaults {
 		if got := fmt.Sprint(at(tpl.tree, "Parameters", name, "Default")); got != fmt.Sprint(want) {
 			t.Errorf("%s is %s by default, the plan takes it for %v", name, got, want)

@@ -110,13 +110,13 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.RecordPayment": { // money that moves the order, and money that comes to one that is past it
 			func(ctx context.Context) error { return l.RecordPayment(ctx, pay, seckill.Closing, seckill.Paid) },
 			func(ctx context.Context) error { return l.RecordPayment(ctx, pay, seckill.Expired, seckill.Expired) }},
-		"Ledger.Postpone": {func(ctx context.Context) error { return l.Reschedule(ctx, "o1", now) }},
-		"Ledger.Quota":    {func(ctx context.Context) error { _, err := l.Quota(ctx, "u", "1"); return err }},
-		"Ledger.Quotas":   {func(ctx context.Context) error { _, err := l.Quotas(ctx, "1", []string{"u"}); return err }},
-		"Ledger.Units":    {func(ctx context.Context) error { _, err := l.Units(ctx, "1", 1); return err }},
-		"Ledger.Payments": {func(ctx context.Context) error { _, err := l.Payments(ctx, "o1"); return err }},
-		"Ledger.Returns":  {func(ctx context.Context) error { _, err := l.Returns(ctx, 1, "", 1); return err }},
-		"Ledger.Return":   {func(ctx context.Context) error { _, err := l.Return(ctx, "o1"); return err }},
+		"Ledger.Reschedule": {func(ctx context.Context) error { return l.Reschedule(ctx, "o1", now) }},
+		"Ledger.Quota":      {func(ctx context.Context) error { _, err := l.Quota(ctx, "u", "1"); return err }},
+		"Ledger.Quotas":     {func(ctx context.Context) error { _, err := l.Quotas(ctx, "1", []string{"u"}); return err }},
+		"Ledger.Units":      {func(ctx context.Context) error { _, err := l.Units(ctx, "1", 1); return err }},
+		"Ledger.Payments":   {func(ctx context.Context) error { _, err := l.Payments(ctx, "o1"); return err }},
+		"Ledger.Returns":    {func(ctx context.Context) error { _, err := l.Returns(ctx, 1, "", 1); return err }},
+		"Ledger.Return":     {func(ctx context.Context) error { _, err := l.Return(ctx, "o1"); return err }},
 		"Ledger.DeleteReturn": {func(ctx context.Context) error {
 			return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "o1", Units: []int{1}})
 		}},
@@ -131,12 +131,12 @@ func wires(t *testing.T) map[string][]right {
 			func(ctx context.Context) error {
 				return l.Refunded(ctx, pay, "", seckill.RefundOwed, seckill.Refunded, now, "c")
 			}},
-		"Ledger.EraseAddress": {func(ctx context.Context) error { return l.EraseAddress(ctx, "o1", seckill.Paid, now) }},
-		"Ledger.Hasten":       {func(ctx context.Context) error { return l.RescheduleNow(ctx, "o1", now, "c") }},
-		"Ledger.KeepNotice": {func(ctx context.Context) error {
+		"Ledger.EraseAddress":  {func(ctx context.Context) error { return l.EraseAddress(ctx, "o1", seckill.Paid, now) }},
+		"Ledger.RescheduleNow": {func(ctx context.Context) error { return l.RescheduleNow(ctx, "o1", now, "c") }},
+		"Ledger.KeepNotification": {func(ctx context.Context) error {
 			return l.KeepNotification(ctx, seckill.KeptNotification{Order: "o1", ID: "n", At: now})
 		}},
-		"Ledger.Notices": {func(ctx context.Context) error { _, err := l.Notifications(ctx, "o1"); return err }},
+		"Ledger.Notifications": {func(ctx context.Context) error { _, err := l.Notifications(ctx, "o1"); return err }},
 		"Ledger.KeepReconciliation": {func(ctx context.Context) error {
 			return l.KeepReconciliation(ctx, seckill.Reconciliation{Day: seckill.Day(now), At: now})
 		}},

@@ -17,9 +17,9 @@ func main() {
 	boot.Run("stage", func(s config.Stage, b *boot.Boot) apigw.Handler {
 		stock, servers := b.StockAndServers(s.Redis)
 		flow := stage.New(stage.Deps{Stock: stock, Items: b.Items(), Clock: b.Clock, IDs: b.IDs})
-		desk := operator.NewItemHandler(flow)
-		desk.Look = servers
+		handler := operator.NewItemHandler(flow)
+		handler.Look = servers
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(flow.Run), desk.Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(flow.Run), handler.Handler(audit))
 	})
 }

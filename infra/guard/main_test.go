@@ -65,7 +65,7 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			outputs += "<member><OutputKey>" + k + "</OutputKey><OutputValue>" + v + "</OutputValue></member>"
 		}
 		warm := ""
-		for _, p := range []string{"WarmUnits=4000", "WarmOrders=8000", "WarmQuotas=4000", "WarmPayments=4000", "WarmNotices=4000"} {
+		for _, p := range []string{"WarmUnits=4000", "WarmOrders=8000", "WarmQuotas=4000", "WarmPayments=4000", "WarmNotifications=4000"} {
 			name, value, _ := strings.Cut(p, "=")
 			if a.older {
 				name, value = "WarmWrites", "8000"
@@ -125,10 +125,10 @@ func TestGuard(t *testing.T) {
 		"deploy, less warm, a sandbox": {action: "deploy", given: []string{"WarmOrders=4000"},
 			spoil: func(a *account) { a.sandbox = "true" }, want: "is below 8000"},
 		"deploy, one parameter before": {action: "deploy", typed: "shop\n", spoil: func(a *account) { a.older = true },
-			want: "refused, WarmNotices=4000 is below 8000, which the stack has: DynamoDB lowers no table; give WarmNotices=8000"},
+			want: "refused, WarmNotifications=4000 is below 8000, which the stack has: DynamoDB lowers no table; give WarmNotifications=8000"},
 		"deploy, one parameter before, five given": {action: "deploy", typed: "shop\n",
 			spoil: func(a *account) { a.older = true },
-			given: []string{"WarmNotices=8000", "WarmOrders=8000", "WarmPayments=9000", "WarmQuotas=8000", "WarmUnits=8000"}},
+			given: []string{"WarmNotifications=8000", "WarmOrders=8000", "WarmPayments=9000", "WarmQuotas=8000", "WarmUnits=8000"}},
 		"protect":            {action: "protect", calls: []string{on}},
 		"protect, a sandbox": {action: "protect", spoil: func(a *account) { a.sandbox = "true" }},
 		"destroy, typed":     {action: "destroy", typed: "shop\n", calls: []string{off}},

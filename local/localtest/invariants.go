@@ -92,7 +92,7 @@ func audited(s *local.System, chosen func(*audit.GuaranteeResult) bool) (bad []s
 	}
 	for i := range list {
 		it := &list[i]
-		report, err := audit.Run(ctx, books(s, it), audit.Options{Item: it.ID})
+		report, err := audit.Run(ctx, source(s, it), audit.Options{Item: it.ID})
 		if err != nil {
 			bad = append(bad, fmt.Sprintf("item %s cannot be audited: %v", it.ID, err))
 			continue
@@ -106,8 +106,8 @@ func audited(s *local.System, chosen func(*audit.GuaranteeResult) bool) (bad []s
 	return bad
 }
 
-// books is everything that a system knows of an item but the gateway's trades: tests make trades that no shopper paid.
-func books(s *local.System, it *seckill.Item) audit.SourceFunc {
+// source is everything that a system knows of an item but the gateway's trades: tests make trades that no shopper paid.
+func source(s *local.System, it *seckill.Item) audit.SourceFunc {
 	return func(ctx context.Context, each func(*dump.Line) error) error {
 		return s.Dump(ctx, it, func(l *dump.Line) error {
 			switch {

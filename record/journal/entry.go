@@ -59,32 +59,32 @@ type Entry struct {
 
 // Start says what repeats the run.
 type Start struct {
-	Time        time.Time `json:"time"` // of At 0, by the wall clock
-	Version     string    `json:"version"`
-	URL         string    `json:"url"`
-	Item        string    `json:"item"`
-	Shoppers    int       `json:"shoppers"`
-	FirstUser   int64     `json:"first_user"` // ids of the users, both included
-	LastUser    int64     `json:"last_user"`
-	Seed        int64     `json:"seed"`
-	Ramp        string    `json:"ramp"` // durations as Go writes them
-	Lead        string    `json:"lead"`
-	Think       string    `json:"think"`
-	Timeout     string    `json:"timeout"`
-	Patience    string    `json:"patience"`
-	Flood       string    `json:"flood"`
-	Count       int       `json:"count"`
-	Pay         float64   `json:"pay"` // shares, 0 to 1
-	Cancel      float64   `json:"cancel"`
-	Abandon     float64   `json:"abandon"`
-	Late        float64   `json:"late,omitempty"`
-	Twice       float64   `json:"twice,omitempty"`
-	TwoTrades   float64   `json:"two_trades,omitempty"`
-	LostNotify  float64   `json:"lost_notify,omitempty"`
-	Unknown     float64   `json:"unknown,omitempty"`
-	Repeat      float64   `json:"repeat"`
-	Key         float64   `json:"key"`
-	Connections int       `json:"connections"`
+	Time              time.Time `json:"time"` // of At 0, by the wall clock
+	Version           string    `json:"version"`
+	URL               string    `json:"url"`
+	Item              string    `json:"item"`
+	Shoppers          int       `json:"shoppers"`
+	FirstUser         int64     `json:"first_user"` // ids of the users, both included
+	LastUser          int64     `json:"last_user"`
+	Seed              int64     `json:"seed"`
+	Ramp              string    `json:"ramp"` // durations as Go writes them
+	Lead              string    `json:"lead"`
+	Think             string    `json:"think"`
+	Timeout           string    `json:"timeout"`
+	Patience          string    `json:"patience"`
+	Flood             string    `json:"flood"`
+	Count             int       `json:"count"`
+	Pay               float64   `json:"pay"` // shares, 0 to 1
+	Cancel            float64   `json:"cancel"`
+	Abandon           float64   `json:"abandon"`
+	Late              float64   `json:"late,omitempty"`
+	Twice             float64   `json:"twice,omitempty"`
+	TwoTrades         float64   `json:"two_trades,omitempty"`
+	LostNotifications float64   `json:"lost_notifications,omitempty"`
+	Unknown           float64   `json:"unknown,omitempty"`
+	Repeat            float64   `json:"repeat"`
+	Key               float64   `json:"key"`
+	Connections       int       `json:"connections"`
 }
 
 // End counts what stands before it. The writer fills in the counts.

@@ -29,7 +29,7 @@ const (
 	CodeStillQueued   Code = "still_queued"    // the order waits to be placed; it cannot be cancelled yet
 	CodeNotCancelable Code = "not_cancellable" // the order is past cancelling
 	CodeCancelLimit   Code = "cancel_limit"    // the shopper has cancelled often enough; the order closes by itself
-	CodeForged        Code = "notify_forged"   // a payment notice that is not authentic
+	CodeForged        Code = "notify_forged"   // a payment notification that is not authentic
 	CodeNotOurs       Code = "notify_not_ours" // authentic, yet another app, seller, order or amount
 	CodeNotReady      Code = "not_ready"       // known item, its stock is being loaded or rebuilt
 	CodeUnavailable   Code = "unavailable"     // a part of the system does not answer; try again

@@ -159,7 +159,7 @@ type Ledger interface {
 	RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error
 	// EraseAddress forgets where to an order that is in this state was to be sent, and changes nothing else. ErrStateChanged.
 	EraseAddress(ctx context.Context, id string, state State, at time.Time) error
-	// KeepNotice keeps a notify, of which another with its order and id is not kept yet.
+	// KeepNotification keeps a notification, of which another with its order and id is not kept yet.
 	KeepNotification(ctx context.Context, n KeptNotification) error
 	// KeepReconciliation keeps what came of a reconciliation beside those of the same day before it.
 	KeepReconciliation(ctx context.Context, r Reconciliation) error
@@ -171,7 +171,7 @@ type Ledger interface {
 	Units(ctx context.Context, item string, bucket int) ([]UnitRow, error)
 	// Payments reads an order's trades.
 	Payments(ctx context.Context, order string) ([]Payment, error)
-	// Notices reads the notifies that were kept of an order, by their ids.
+	// Notifications reads the notifications that were kept of an order, by their ids.
 	Notifications(ctx context.Context, order string) ([]KeptNotification, error)
 	// Reconciliations reads what came of a day's reconciliations, the oldest first.
 	Reconciliations(ctx context.Context, day string) ([]Reconciliation, error)

@@ -35,34 +35,34 @@ const (
 	CloseRefused CloseResult = "refused"   // any other answer: query again and obey the query
 )
 
-// Notice is what an authentic notify says.
+// Notification is what an authentic notification says.
 type Notification struct {
-	ID      string // the provider's id of this notify, the same each time it is sent; 1 to MaxNoticeID printable ASCII characters
+	ID      string // the provider's id of this notification, the same each time it is sent; 1 to MaxNotificationID printable ASCII characters
 	Order   string
 	TradeNo string
 	Amount  Fen
 	Paid    bool // the trade is paid (a partial refund leaves it so)
 }
 
-// MaxNoticeID is how long the provider's id of a notify may be, in bytes.
-const MaxNoticeID = 128
+// MaxNotificationID is how long the provider's id of a notification may be, in bytes.
+const MaxNotificationID = 128
 
-// KeptNotice is an authentic notify as it came, kept for whoever asks later what the provider said and when.
+// KeptNotification is an authentic notification as it came, kept for whoever asks later what the provider said and when.
 type KeptNotification struct {
 	Order   string
 	ID      string // the provider's: a repetition is not kept again
 	TradeNo string
 	Amount  Fen
 	At      time.Time // when it came first
-	Outcome string    // NoticeRecorded, NoticeNothing, or the code by which it was refused
+	Outcome string    // NotificationRecorded, NotificationNothing, or the code by which it was refused
 	Raw     string    // all its parameters, signature included, sorted by name, as application/x-www-form-urlencoded
 	Expires time.Time // whole seconds; the row goes then, or up to a few days later; zero: never
 }
 
-// Outcomes of a notify that was not refused.
+// Outcomes of a notification that was not refused.
 const (
-	NoticeRecorded = "recorded" // its money is in the ledger
-	NoticeNothing  = "nothing"  // it says nothing of new money
+	NotificationRecorded = "recorded" // its money is in the ledger
+	NotificationNothing  = "nothing"  // it says nothing of new money
 )
 
 // Payments is the payment provider as the flows see it. Any error but those named is a fault: the effect is unknown.
@@ -90,7 +90,7 @@ type Trades interface {
 
 // Verifier is the part of Payments that needs no key of ours.
 type Verifier interface {
-	// Verify checks a notify's authenticity and reads it. CodeForged when the signature or its form is wrong; CodeNotOurs for another
+	// Verify checks a notification's authenticity and reads it. CodeForged when the signature or its form is wrong; CodeNotOurs for another
 	// app or seller. No network.
 	Verify(form url.Values) (Notification, error)
 }

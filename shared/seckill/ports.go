@@ -7,7 +7,7 @@ type Clock interface {
 	Now() time.Time // UTC
 }
 
-// Ticker is a Clock that can also tell how much time passes between two moments of its process by a count that nobody sets: Now may jump within
+// MonotonicClock is a Clock that can also tell how much time passes between two moments of its process by a count that nobody sets: Now may jump within
 // SkewBound when the machine's clock is set. The count may stand still while an instance is frozen, which Now does not.
 type MonotonicClock interface {
 	Monotonic() time.Duration // since some moment before
@@ -35,7 +35,7 @@ const (
 	EventRefundDue     Event = "refunds_due"
 	EventRefunded      Event = "refunds_made"
 	EventRefundRefused Event = "refunds_refused"
-	EventForged        Event = "notifies_refused"
+	EventForged        Event = "notifications_refused"
 	EventDifferences   Event = "bill_differences"
 	EventClosing       Event = "closing"
 	EventExpired       Event = "expired"

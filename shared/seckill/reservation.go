@@ -163,10 +163,10 @@ type RedrawCode string
 
 // Answers of Stock.Redraw.
 const (
-	RedrawUnits   RedrawCode = "units"   // place Reservation: the whole request as stored, with as many units as it asks for
+	RedrawUnits     RedrawCode = "units"     // place Reservation: the whole request as stored, with as many units as it asks for
 	RedrawConfirmed RedrawCode = "confirmed" // confirmed meanwhile: the ledger's row decides
-	RedrawWait    RedrawCode = "wait"    // no unit left, not yet believed: come back later
-	RedrawNone    RedrawCode = "none"    // no unit left, and the lists were compared with the ledger since that was first seen
+	RedrawWait      RedrawCode = "wait"      // no unit left, not yet believed: come back later
+	RedrawNone      RedrawCode = "none"      // no unit left, and the lists were compared with the ledger since that was first seen
 )
 
 // Level is what the stock knows of an item, for display and for upkeep.

@@ -76,7 +76,7 @@ func TestEveryBranch(t *testing.T) {
 	}
 }
 
-// oddCalls is what neither the flows nor the other suites do.
+// unusualCalls is what neither the flows nor the other suites do.
 func unusualCalls(t *testing.T, c *Counter) {
 	t.Helper()
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)

@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// spot is a condition where it stands in the script's text.
+// site is a condition where it stands in the script's text.
 type site struct {
 	line int
 	text string

@@ -18,7 +18,7 @@ const (
 	undecided
 )
 
-// judge says whether there is an order of the steps that the specification allows, taking about limit steps to find out; and if there is
+// decide says whether there is an order of the steps that the specification allows, taking about limit steps to find out; and if there is
 // none, gives steps that show it.
 //
 // Nearly always the first order that suggests itself is allowed. Where it is not, a search may take for ever when dozens of answers overlap; but

@@ -183,7 +183,7 @@ func (p *partition) countMost(key string) int {
 	return most
 }
 
-// judged are the refusals that the truth about an item decides.
+// decided are the refusals that the truth about an item decides.
 func decided(c seckill.Code) bool {
 	switch c {
 	case seckill.CodeSoldOut, seckill.CodeNotEnough, seckill.CodeStopped, seckill.CodeNotReady, seckill.CodeNotStarted, seckill.CodeEnded,

@@ -129,7 +129,7 @@ func (f *Flow) confirmOf`},
 			return f.unknown(err)
 		}
 		if t.State == seckill.TradePaid {
-			return f.payment.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+			return f.recorder.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
 		}
 		if t.State`,
 		`		t, err := f.Payments.Query(ctx, o.ID)
@@ -137,12 +137,12 @@ func (f *Flow) confirmOf`},
 			return f.giveBack(ctx, o)
 		}
 		if t.State == seckill.TradePaid {
-			return f.payment.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+			return f.recorder.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
 		}
 		if t.State`},
 	{"no-query-after-close", "expire does not ask again after close: another trade may have been paid", expireGo,
 		`				if t.State == seckill.TradePaid {
-					return f.payment.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
+					return f.recorder.Record(ctx, o.ID, t.TradeNo, t.Amount, "query")
 				}
 			case answer`,
 		`				_ = t
@@ -243,9 +243,9 @@ func (f *Flow) confirmOf`},
 		switch`},
 	{"retention-marks-unread", "an item says that its addresses are erased when its first orders are", retentionGo,
 		`if page.Next != "" || left > 0 {`, `if left > 0 {`},
-	{"notify-keeps-nothing", "a notify is answered with success, and not kept as it came", notifyGo,
-		`	err = f.Ledger.KeepNotice(ctx,`, `	err = func(context.Context, seckill.KeptNotice) error { return nil }(ctx,`},
-	{"unpaid-notify-is-money", "a notify is taken for money though it says that its trade is closed", notifyGo,
+	{"notification-not-kept", "a notification is answered with success, and not kept as it came", notifyGo,
+		`	err = f.Ledger.KeepNotification(ctx,`, `	err = func(context.Context, seckill.KeptNotification) error { return nil }(ctx,`},
+	{"unpaid-notification-is-money", "a notification is taken for money though it says that its trade is closed", notifyGo,
 		`	if n.Paid {`, `	if n.Paid || n.ID != "" {`},
 	{"refund-unconfirmed", "a refund that was asked for counts as made", refundGo,
 		`	case a.State == seckill.RefundMade:`, `	case a.State == seckill.RefundMade || a.State == seckill.RefundPending:`},

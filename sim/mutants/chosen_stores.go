@@ -83,7 +83,7 @@ var chosenLedger = []choice{
 			Row: Row{"v": Version, "item": o.Item, "user": o.User, "units": encodeUnits(o.Units)}})
 `, `	)
 `},
-	{"payment-row-unconditional", "a notice that comes twice is recorded twice", ledgerGo,
+	{"payment-row-unconditional", "a notification that comes twice is recorded twice", ledgerGo,
 		`Row: encodePayment(&p), If: []Cond{Absent()}},`, `Row: encodePayment(&p)},`},
 	{"paid-from-any-state", "money moves an order whatever state it is in by now", ledgerGo,
 		`		order.Set = Row{"state": string(to)}

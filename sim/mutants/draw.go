@@ -25,7 +25,9 @@ var unjudged = []string{"shop/shop.go:", "shop/describe.go:", "stage/import.go:"
 func candidates(s *sources) ([]Mutant, error) {
 	var out []Mutant
 	for pattern, operators := range map[string]func(string, []byte) ([]Mutant, error){
-		"shared/flow/*/*.go": goMutants, "shared/adapter/redisstock/*.lua": luaMutants} {
+		"shared/flow/*/*.go": goMutants, "shared/flow/internal/*/*.go": goMutants,
+		"shared/adapter/redisstock/*.lua": luaMutants,
+	} {
 		files, err := filepath.Glob(filepath.Join(s.root, pattern))
 		if err != nil {
 			return nil, err

@@ -1,5 +1,5 @@
 // Command mutants tries whether the simulator would notice if the system were wrong: it sabotages flows, scripts and ledger, one place at
-// a time, and plays seeds until a guarantee is seen broken. A sabotage that nothing notices is a hole in worlds or checks.
+// a time, and plays seeds until a guarantee is seen broken. A sabotage that nothing notifications is a hole in worlds or checks.
 //
 // Mutants are chosen by hand (chosen*.go), or drawn by a tool that negates conditions, moves boundaries, drops calls and so on. All are
 // switches in one binary, built from copies of the sources with go build -overlay: production code has no seam for them.

@@ -43,7 +43,7 @@ func (d *Doctor) door(ctx context.Context, c *check) {
 	}
 	common, ok := d.stage.MethodSettings[everyMethod]
 	if d.shut = ok && (common.ThrottlingRateLimit == 0 || common.ThrottlingBurstLimit == 0); d.shut {
-		c.fault("THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notices. To open it: "+
+		c.fault("THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notifications. To open it: "+
 			"seckill items resume --hard --stack %s", d.name())
 		return
 	}

@@ -45,16 +45,16 @@ type Finding struct {
 
 // Doctor examines one stack.
 type Doctor struct {
-	AWS     aws.Config
-	Stack   types.Stack
-	Desk    operator.Client                            // of its stage function
-	HTTP    *http.Client                               // to the API
-	StandIn bool                                       // AWS is a stand-in on somebody's machine
-	Crowd   int                                        // shoppers that are expected; 0: quotas are not looked at
-	Within  time.Duration                              // in which they come
-	Explain func(error) string                         // puts an error of AWS into words
-	During  func(what string, look func() error) error // runs a check, and may say what it waits for
-	Report  func(Finding)
+	AWS      aws.Config
+	Stack    types.Stack
+	Operator operator.Client                            // of its stage function
+	HTTP     *http.Client                               // to the API
+	StandIn  bool                                       // AWS is a stand-in on somebody's machine
+	Crowd    int                                        // shoppers that are expected; 0: quotas are not looked at
+	Within   time.Duration                              // in which they come
+	Explain  func(error) string                         // puts an error of AWS into words
+	During   func(what string, look func() error) error // runs a check, and may say what it waits for
+	Report   func(Finding)
 
 	outputs, parameters map[string]string
 	resources           map[string]resource // by logical id

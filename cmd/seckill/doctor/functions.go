@@ -128,7 +128,7 @@ const tries = 3
 func (d *Doctor) redis(ctx context.Context, c *check) {
 	for range tries {
 		began := time.Now()
-		h, err := d.Desk.Health(ctx)
+		h, err := d.Operator.Health(ctx)
 		ended := time.Now()
 		var refused *operator.Refusal
 		switch {

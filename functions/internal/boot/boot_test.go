@@ -141,13 +141,13 @@ func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
 	}
 }
 
-// Alipay changes its key: notices are checked with the new one soon, and with nothing else.
+// Alipay changes its key: notifications are checked with the new one soon, and with nothing else.
 func TestRotatedPublicKeyIsTaken(t *testing.T) {
 	t.Parallel()
 	const app, seller, order = "2021000000000001", "2088000000000001", "oabcdefghijklmnopqrstuvwxyz"
 	var public, certs [2]string
 	var root string
-	var notices [2]url.Values // each signed with the key beside it
+	var notifications [2]url.Values // each signed with the key beside it
 	for i, pair := range pairs() {
 		g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(begin), AppID: app, SellerID: seller, MerchantPublicKey: pair.Public, PrivateKey: pair.Private})
 		if err != nil {
@@ -155,7 +155,7 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 		}
 		files := alipaytest.Make(t, pair, pair, begin.AddDate(-1, 0, 0), begin.AddDate(1, 0, 0))
 		public[i], certs[i], root = pair.Public, files.Alipay, files.Root
-		if notices[i], err = g.NotifyForm("1", fakegateway.Trade{TradeNo: "1", OutTradeNo: order, Amount: 1, Status: fakegateway.StatusSuccess, Created: begin, Paid: begin}, begin); err != nil {
+		if notifications[i], err = g.NotificationForm("1", fakegateway.Trade{TradeNo: "1", OutTradeNo: order, Amount: 1, Status: fakegateway.StatusSuccess, Created: begin, Paid: begin}, begin); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,17 +178,17 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 				t.Errorf("%s, %s: %+v, %v", mode, when, n, err)
 			}
 			if _, err := v.Verify(other); !errors.Is(err, seckill.Refuse(seckill.CodeForged)) {
-				t.Errorf("%s, %s: the other key's notice: %v, want %s", mode, when, err, seckill.CodeForged)
+				t.Errorf("%s, %s: the other key's notification: %v, want %s", mode, when, err, seckill.CodeForged)
 			}
 		}
-		check("at first", notices[0], notices[1])
+		check("at first", notifications[0], notifications[1])
 		fake.SetSecret("theirs", c.theirs[1])
 		taken := func() bool {
-			_, err := v.Verify(notices[1])
+			_, err := v.Verify(notifications[1])
 			return err == nil
 		}
 		refreshUntil(t, b, clock, taken)
-		check("changed", notices[1], notices[0])
+		check("changed", notifications[1], notifications[0])
 	}
 }
 

@@ -38,7 +38,7 @@ func (b *Boot) Ledger() (*ledger.Ledger, seckill.Items) {
 	return ledger.New(rows), rows.Items()
 }
 
-// Books opens the ledger for a step that has nothing to do with items.
+// LedgerOnly opens the ledger for a step that has nothing to do with items.
 func (b *Boot) LedgerOnly() *ledger.Ledger { return ledger.New(b.rows()) }
 
 // Items opens the items table alone.
@@ -148,7 +148,7 @@ func (t *tokens) User(token string) (string, error) { return t.Load().User(token
 // Hash implements httpapi.Who.
 func (t *tokens) Hash(text string) string { return t.Load().Hash(text) }
 
-// Verifier checks the payment provider's notices.
+// Verifier checks the payment provider's notifications.
 func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
 	v := &verifier{}
 	renewed(b, &v.Pointer, func(secrets *config.Secrets) (next *alipay.Verifier, err error) {
@@ -169,7 +169,9 @@ type verifier struct {
 }
 
 // Verify implements seckill.Verifier.
-func (v *verifier) Verify(form url.Values) (seckill.Notification, error) { return v.Load().Verify(form) }
+func (v *verifier) Verify(form url.Values) (seckill.Notification, error) {
+	return v.Load().Verify(form)
+}
 
 // Provider is all that functions want of a payment provider.
 type Provider interface {
@@ -292,4 +294,6 @@ func (p *payments) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 }
 
 // Verify implements seckill.Payments.
-func (p *payments) Verify(form url.Values) (seckill.Notification, error) { return p.Load().Verify(form) }
+func (p *payments) Verify(form url.Values) (seckill.Notification, error) {
+	return p.Load().Verify(form)
+}

@@ -185,7 +185,7 @@ func TestCertificateModeSendsItsNumbers(t *testing.T) {
 	}
 }
 
-func TestCertificateModeChecksAnswersAndNotifies(t *testing.T) {
+func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 	ours := wantSN("Test CA Class 2 R1", certs().alipay)
 	good := envelope(t, paidNode)
 	with := func(sn string) string {
@@ -230,7 +230,7 @@ func TestCertificateModeChecksAnswersAndNotifies(t *testing.T) {
 		}
 		got, err := v.Verify(form)
 		if ok && (err != nil || got != genuine) || !ok && !refused(err, seckill.CodeForged) {
-			t.Errorf("notify with alipay_cert_sn %q: got %+v, %v", sn, got, err)
+			t.Errorf("notification with alipay_cert_sn %q: got %+v, %v", sn, got, err)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package alipay is the payment provider (seckill.Payments, Refunds, Bills) in Alipay's open platform: it signs order strings and pages,
-// asks for trades, closes and refunds them, reads notifies and bills. In: orders, refunds, days and notify forms. Out: signed strings, the
-// state of a trade or a refund, an authentic notice, a day's movements. It talks to Alipay's gateway, to where that says a bill lies, and to
+// asks for trades, closes and refunds them, reads notifications and bills. In: orders, refunds, days and notification forms. Out: signed strings, the
+// state of a trade or a refund, an authentic notification, a day's movements. It talks to Alipay's gateway, to where that says a bill lies, and to
 // nothing else, and repeats nothing: the caller does.
 //
 // Rules are from Alipay's documentation: "app支付接口2.0" (alipay.trade.app.pay), "统一收单下单并支付页面接口" (alipay.trade.page.pay),
@@ -143,7 +143,7 @@ func NewSigner(c Config) (*Signer, error) {
 func (c *Config) certificates() bool { return c.AppCert+c.AlipayCert+c.AlipayRootCert != "" }
 
 // New checks the settings. The error is a SettingError, but for a missing clock, and says what to do. A certificate of Alipay's that has ended, or ends
-// later, is no error of New's: calls and notifies fail from then on, and nothing else does.
+// later, is no error of New's: calls and notifications fail from then on, and nothing else does.
 func New(c Config) (*Client, error) {
 	if c.Clock == nil {
 		return nil, errors.New("alipay: no clock")

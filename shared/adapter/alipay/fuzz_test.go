@@ -22,7 +22,7 @@ import (
 func FuzzNotify(f *testing.F) {
 	c := sdkClient(f, nil)
 	signed := map[string]seckill.Notification{}
-	for _, s := range samples[notifySample](f, "notifies.json", 28) {
+	for _, s := range samples[notificationSample](f, "notifications.json", 28) {
 		f.Add(s.Body)
 		if s.Want.Code != "" {
 			continue

@@ -91,10 +91,10 @@ func order() seckill.Order {
 		Placed: start, PayBy: start.Add(15 * time.Minute)}
 }
 
-// paidForm is a genuine notify: order() was paid.
+// paidForm is a genuine notification: order() was paid.
 func paidForm(t testing.TB, g *fakegateway.Gateway) url.Values {
 	t.Helper()
-	form, err := g.NotifyForm("2026010100222200000000000000001", fakegateway.Trade{TradeNo: "2026010122001000000000000001",
+	form, err := g.NotificationForm("2026010100222200000000000000001", fakegateway.Trade{TradeNo: "2026010122001000000000000001",
 		OutTradeNo: orderID, Subject: "红色外套 Red coat", Amount: 88_80, Status: fakegateway.StatusSuccess,
 		Created: start, Expires: start.Add(15 * time.Minute), Paid: start.Add(time.Minute)}, start.Add(time.Minute))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Limits of a notify's form; a real one has about 30 parameters in 2 KiB.
+// Limits of a notification's form; a real one has about 30 parameters in 2 KiB.
 const (
 	maxNotifyParams = 100
 	maxNotifyBytes  = 64 << 10
@@ -119,66 +119,66 @@ func (v *Verifier) Verify(form url.Values) (seckill.Notification, error) {
 	} {
 		if !f.ours {
 			return seckill.Notification{}, &seckill.Error{Code: seckill.CodeNotOurs,
-				Err: fmt.Errorf("alipay: notify with %s %.70q", f.name, form.Get(f.name))}
+				Err: fmt.Errorf("alipay: notification with %s %.70q", f.name, form.Get(f.name))}
 		}
 	}
 	amount, err := seckill.ParseYuan(form.Get("total_amount"))
 	state, known := tradeStates[form.Get("trade_status")]
 	id := form.Get("notify_id")
-	if err != nil || !known || !validTradeNo(form.Get("trade_no")) || !validNoticeID(id) {
+	if err != nil || !known || !validTradeNo(form.Get("trade_no")) || !validNotificationID(id) {
 		return seckill.Notification{}, &seckill.Error{Code: seckill.CodeForged,
-			Err: fmt.Errorf("alipay: notify for %s with total_amount %.40q, trade_status %.40q, trade_no %.70q, notify_id %.140q", order,
+			Err: fmt.Errorf("alipay: notification for %s with total_amount %.40q, trade_status %.40q, trade_no %.70q, notify_id %.140q", order,
 				form.Get("total_amount"), form.Get("trade_status"), form.Get("trade_no"), id)}
 	}
 	return seckill.Notification{ID: id, Order: order, TradeNo: form.Get("trade_no"), Amount: amount,
 		Paid: state == seckill.TradePaid}, nil
 }
 
-// chineseCharsets may be what Alipay writes a notify in whatever was asked for: it signs its bytes. What decides is ASCII in all of them.
+// chineseCharsets may be what Alipay writes a notification in whatever was asked for: it signs its bytes. What decides is ASCII in all of them.
 var chineseCharsets = []string{"gbk", "gb2312", "gb18030"}
 
 // authentic checks the form's shape and that Alipay signed it. Shape comes first: it bounds the work, and makes sure that
 // what is checked is what is read.
 func (v *Verifier) authentic(form url.Values) error {
 	if len(form) > maxNotifyParams {
-		return fmt.Errorf("alipay: notify with %d parameters", len(form))
+		return fmt.Errorf("alipay: notification with %d parameters", len(form))
 	}
 	charset := strings.ToLower(form.Get("charset"))
 	isUTF8 := charset == "" || charset == "utf-8"
 	total := 0
 	for name, values := range form {
 		if len(values) != 1 {
-			return fmt.Errorf("alipay: notify with %.40q %d times", name, len(values))
+			return fmt.Errorf("alipay: notification with %.40q %d times", name, len(values))
 		}
 		total += len(name) + len(values[0])
 		if total > maxNotifyBytes {
-			return fmt.Errorf("alipay: notify longer than %d bytes", maxNotifyBytes)
+			return fmt.Errorf("alipay: notification longer than %d bytes", maxNotifyBytes)
 		}
 		if !validParamName(name) {
-			return fmt.Errorf("alipay: notify with a parameter named %.40q", name)
+			return fmt.Errorf("alipay: notification with a parameter named %.40q", name)
 		}
 		if isUTF8 && !utf8.ValidString(values[0]) || strings.IndexByte(values[0], 0) >= 0 {
-			return fmt.Errorf("alipay: notify with bytes in %s that are no text", name)
+			return fmt.Errorf("alipay: notification with bytes in %s that are no text", name)
 		}
 		if holdsParam(values[0]) {
-			return fmt.Errorf("alipay: notify with another parameter within %s", name)
+			return fmt.Errorf("alipay: notification with another parameter within %s", name)
 		}
 	}
 	if t := form.Get("sign_type"); t != "RSA2" {
-		return fmt.Errorf("alipay: notify with sign_type %.20q", t)
+		return fmt.Errorf("alipay: notification with sign_type %.20q", t)
 	}
 	if !isUTF8 && !slices.Contains(chineseCharsets, charset) {
-		return fmt.Errorf("alipay: notify with charset %.20q", charset)
+		return fmt.Errorf("alipay: notification with charset %.20q", charset)
 	}
 	if err := v.sameCert(form.Get("alipay_cert_sn")); err != nil {
 		return err
 	}
 	sign := form.Get("sign")
 	if sign == "" {
-		return errors.New("alipay: notify without a signature")
+		return errors.New("alipay: notification without a signature")
 	}
 	if err := CheckSign(v.alipay, []byte(SignContent(form, "sign", "sign_type")), sign); err != nil {
-		return fmt.Errorf("%w: notify for %.70q", err, form.Get("out_trade_no"))
+		return fmt.Errorf("%w: notification for %.70q", err, form.Get("out_trade_no"))
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func validParamName(s string) bool {
 	return len(s) > 0 && len(s) <= maxParamName
 }
 
-// validNoticeID says whether s may be the id of a notify: Alipay's are hexadecimal digits, and some letters.
-func validNoticeID(s string) bool {
-	return s != "" && len(s) <= seckill.MaxNoticeID && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+// validNotificationID says whether s may be the id of a notification: Alipay's are hexadecimal digits, and some letters.
+func validNotificationID(s string) bool {
+	return s != "" && len(s) <= seckill.MaxNotificationID && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -131,7 +131,7 @@ func TestVerifyRefusesEveryChange(t *testing.T) {
 	}
 }
 
-// TestVerifyJudgesSignedValues changes a notify and has the gateway sign it again: the signature is right each time.
+// TestVerifyJudgesSignedValues changes a notification and has the gateway sign it again: the signature is right each time.
 func TestVerifyJudgesSignedValues(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	const ok = seckill.Code("")
@@ -193,7 +193,7 @@ func TestVerifyJudgesSignedValues(t *testing.T) {
 	}
 }
 
-// TestVerifyTakesChineseBytes: Alipay has written notifies in GBK to shops that asked for UTF-8, and signed those bytes.
+// TestVerifyTakesChineseBytes: Alipay has written notifications in GBK to shops that asked for UTF-8, and signed those bytes.
 func TestVerifyTakesChineseBytes(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	for charset, good := range map[string]bool{"GBK": true, "gb18030": true, "utf-8": false, "": false} {

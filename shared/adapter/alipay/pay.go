@@ -45,7 +45,7 @@ type Page struct {
 
 // PagePay signs what opens the cashier on a computer, alipay.trade.page.pay, under Prepare's rules. returnURL, absolute and at most 256
 // characters, is where Alipay sends the browser after payment; it may be empty. That it was opened proves nothing: only Query and
-// notifies do.
+// notifications do.
 func (c *Signer) PagePay(o seckill.Order, returnURL string) (Page, error) {
 	return c.page(MethodPagePay, o, payContent{ProductCode: "FAST_INSTANT_TRADE_PAY"}, returnURL)
 }

@@ -142,7 +142,7 @@ func TestOrderStringsAreThoseOfAlipaysSDK(t *testing.T) {
 	}
 }
 
-type notifySample struct {
+type notificationSample struct {
 	Name string `json:"name"`
 	Body string `json:"body"`
 	SDK  bool   `json:"sdk"` // the SDK takes it for authentic
@@ -157,9 +157,9 @@ type notifySample struct {
 	Differs string `json:"differs"`
 }
 
-func TestNotifiesSignedByAlipaysSDK(t *testing.T) {
+func TestNotificationsSignedByAlipaysSDK(t *testing.T) {
 	cl := sdkClient(t, nil)
-	for _, s := range samples[notifySample](t, "notifies.json", 28) {
+	for _, s := range samples[notificationSample](t, "notifications.json", 28) {
 		form, err := url.ParseQuery(s.Body)
 		if err != nil {
 			t.Fatal(err)

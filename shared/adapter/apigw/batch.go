@@ -99,7 +99,7 @@ func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, s
 	return err == nil
 }
 
-// calm turns a panic into an error: one poisoned message must not take its neighbours' instance away each time it is delivered.
+// recovering turns a panic into an error: one poisoned message must not take its neighbours' instance away each time it is delivered.
 func recovering(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error) (err error) {
 	defer func() {
 		switch v := recover().(type) {

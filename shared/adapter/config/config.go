@@ -174,7 +174,7 @@ func (c *CORS) problems() []string {
 	return []string{fmt.Sprintf(`CORS_ORIGIN is %q, want "*", or an origin as browsers write it: https://shop.example.com (no path, no capitals, no usual port)`, c.Origin)}
 }
 
-// Verifier is what the payment provider's notices are checked with; no key of ours. Alipay's key comes as such, or in certificate mode, as PEM
+// Verifier is what the payment provider's notifications are checked with; no key of ours. Alipay's key comes as such, or in certificate mode, as PEM
 // texts of the files that Alipay gives. None of these is a secret; they are handled as secrets for simplicity.
 type Verifier struct {
 	AppID         string `env:"ALIPAY_APP_ID,required,notEmpty"`

@@ -221,7 +221,7 @@ func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Se
 	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil { // its error may show the text
 		return nil, &contentError{fmt.Sprintf("the secret %s is no JSON object of texts", s.id)}
 	}
-	own := make(map[string]Secret, len(s.sources)) // another's entry may change without any notice here
+	own := make(map[string]Secret, len(s.sources)) // another's entry may change without any notification here
 	for _, src := range s.sources {
 		if values[src.Name] == "" {
 			return nil, &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s", src.variable(), src.Name, s.id)}

@@ -106,11 +106,11 @@ func (s *Shop) Refusals(t *testing.T) {
 		})
 	})
 	t.Run("tokens", func(t *testing.T) { s.refusedTokens(t, body(id, "1", ok)) })
-	t.Run("notices", func(t *testing.T) {
+	t.Run("notifications", func(t *testing.T) {
 		a := s.call(t, "", "POST", "/seckill/alipay/notify", "out_trade_no="+theirs+"&trade_status=TRADE_SUCCESS&sign_type=RSA2&sign=AAAA",
 			"Content-Type", "application/x-www-form-urlencoded")
 		if a.Status != 400 || a.Text("code") != "notify_forged" {
-			t.Errorf("a forged notice: %v", a)
+			t.Errorf("a forged notification: %v", a)
 		}
 		if a := s.call(t, "", "POST", "/seckill/alipay/notify", "{}"); a.Status < 400 || a.Status > 499 {
 			t.Errorf("JSON instead of a form: %v", a)

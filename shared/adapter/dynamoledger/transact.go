@@ -75,7 +75,7 @@ const (
 	reasonThroughput = "ProvisionedThroughputExceeded"
 )
 
-// judge says what a failed transaction means: a condition that did not hold, an obstacle that may be gone at the next
+// classify says what a failed transaction means: a condition that did not hold, an obstacle that may be gone at the next
 // try, or a fault. The first row that stands against it decides, because refusals count in the order of the writes: a
 // unit that is taken says nothing while another transaction has the order's row, which may be a repeat of this very
 // order. All that is read here is the exception's; nothing was written.

@@ -21,18 +21,18 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TableTrades is the table's name after its prefix, IndexNotifiesDue that of its index.
+// TableTrades is the table's name after its prefix, IndexNotificationsDue that of its index.
 const (
-	TableTrades      = "gateway_trades"
-	IndexNotifiesDue = "notifies_due"
+	TableTrades           = "gateway_trades"
+	IndexNotificationsDue = "notifications_due"
 )
 
 // Table declares the table. docs/DATA.md describes it; a test holds the two together.
 var Table = ledger.Table{Name: TableTrades, PK: "out_trade_no",
-	Indexes: []ledger.Index{{Name: IndexNotifiesDue, PK: "notify_state", SK: "notify_at", KeysOnly: true}}}
+	Indexes: []ledger.Index{{Name: IndexNotificationsDue, PK: "notify_state", SK: "notify_at", KeysOnly: true}}}
 
-// NotifyDue is a trade's notify_state while an attempt is to come: the index has only those trades, all in one partition.
-const NotifyDue = "due"
+// NotificationDue is a trade's notify_state while an attempt is to come: the index has only those trades, all in one partition.
+const NotificationDue = "due"
 
 const (
 	schemaVersion = int64(1) // a row's attribute v. A row with another one is an error
@@ -127,7 +127,7 @@ func put(pk string, attrs ledger.Row, conds ...ledger.Cond) ledger.Write {
 
 // Due implements fakegateway.Store: at most 100 names, by an index that may lag.
 func (s *Store) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error) {
-	rows, _, err := s.rows.Index(ctx, IndexNotifiesDue, NotifyDue, "", page, false)
+	rows, _, err := s.rows.Index(ctx, IndexNotificationsDue, NotificationDue, "", page, false)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *Store) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error
 		}
 		k, err := keyOf(text(&d, Table.PK))
 		if err != nil || d.bad != "" {
-			return nil, d.err("index "+IndexNotifiesDue, err)
+			return nil, d.err("index "+IndexNotificationsDue, err)
 		}
 		out = append(out, k)
 	}
@@ -151,7 +151,7 @@ func (s *Store) Due(ctx context.Context, by time.Time) ([]fakegateway.Key, error
 func (s *Store) Moved(ctx context.Context, day string) ([]fakegateway.Key, error) {
 	var out []fakegateway.Key
 	for after := ""; ; {
-		rows, next, err := s.rows.Index(ctx, IndexNotifiesDue, moveState(day), after, page, false)
+		rows, next, err := s.rows.Index(ctx, IndexNotificationsDue, moveState(day), after, page, false)
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (s *Store) Moved(ctx context.Context, day string) ([]fakegateway.Key, error
 			name, ours := strings.CutPrefix(text(&d, Table.PK), moveRow(day, ""))
 			k, err := keyOf(name)
 			if err != nil || !ours || d.bad != "" {
-				return nil, d.err("index "+IndexNotifiesDue, err)
+				return nil, d.err("index "+IndexNotificationsDue, err)
 			}
 			out = append(out, k)
 		}
@@ -203,7 +203,7 @@ func entry(v any) string {
 }
 
 // Row gives the attributes that say what money a trade moved, without the key (Name) and without what the gateway alone needs: what it shows, when
-// the trade ends, and its notifies.
+// the trade ends, and its notifications.
 func Row(t *fakegateway.Trade) ledger.Row {
 	out := ledger.Row{"v": schemaVersion, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
 	if !t.Paid.IsZero() {
@@ -224,12 +224,12 @@ func encode(r *fakegateway.Record) ledger.Row {
 	maps.Copy(out, ledger.Row{"version": r.Version, "subject": r.Subject, "created": r.Created.UnixMilli(), "expires": r.Expires.UnixMilli(),
 		"lapses": r.Lapses.UnixMilli(), "notify_url": r.NotifyURL, "token": r.Token})
 	if next := r.Next(); !next.IsZero() {
-		out["notify_state"], out["notify_at"] = NotifyDue, sortable(next)
+		out["notify_state"], out["notify_at"] = NotificationDue, sortable(next)
 	}
 	if r.Paid.IsZero() {
 		return out
 	}
-	first := r.Notifies[0]
+	first := r.Notifications[0]
 	out["notify_id"], out["notify_attempts"] = first.ID, int64(first.Attempts)
 	if len(r.Refunds) == 0 {
 		return out // notify_at is the payment's
@@ -239,7 +239,7 @@ func encode(r *fakegateway.Record) ledger.Row {
 	}
 	refunds := make([]string, len(r.Refunds))
 	for i := range r.Refunds {
-		n := r.Notifies[i+1]
+		n := r.Notifications[i+1]
 		b := back{movedOf(&r.Refunds[i]), n.ID, n.Attempts, 0}
 		if !n.Next.IsZero() {
 			b.Next = n.Next.UnixMilli()
@@ -274,7 +274,7 @@ func Decode(found ledger.Row) (fakegateway.Record, error) {
 	}
 	if found["paid"] != nil {
 		r.Paid = at(&d, "paid")
-		r.Notifies = []fakegateway.Notify{{ID: text(&d, "notify_id"), Attempts: int(number(&d, "notify_attempts")), Next: d.first()}}
+		r.Notifications = []fakegateway.Notification{{ID: text(&d, "notify_id"), Attempts: int(number(&d, "notify_attempts")), Next: d.first()}}
 	}
 	if found["refunds"] != nil {
 		for _, raw := range field[[]string](&d, "refunds") {
@@ -283,7 +283,7 @@ func Decode(found ledger.Row) (fakegateway.Record, error) {
 				d.fail("refunds")
 			}
 			r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: b.RequestNo, Amount: seckill.Fen(b.Amount), At: time.UnixMilli(b.At).UTC()})
-			r.Notifies = append(r.Notifies, fakegateway.Notify{ID: b.NotifyID, Attempts: b.Attempts, Next: moment(b.Next)})
+			r.Notifications = append(r.Notifications, fakegateway.Notification{ID: b.NotifyID, Attempts: b.Attempts, Next: moment(b.Next)})
 		}
 	}
 	if d.bad != "" {
@@ -292,7 +292,7 @@ func Decode(found ledger.Row) (fakegateway.Record, error) {
 	return r, nil
 }
 
-// first is when the next attempt of the payment's notify is due.
+// first is when the next attempt of the payment's notification is due.
 func (d *decoder) first() time.Time {
 	switch {
 	case d.row["refunds"] != nil && d.row["notify_next"] != nil:

@@ -30,7 +30,7 @@ func TestStoreConforms(t *testing.T) {
 
 func paid() fakegateway.Record {
 	return fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "a", Status: fakegateway.StatusSuccess, Created: start, Expires: start, Paid: start}, N: 1, Lapses: start,
-		Notifies: []fakegateway.Notify{{ID: "n", Next: start}}}
+		Notifications: []fakegateway.Notification{{ID: "n", Next: start}}}
 }
 
 func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
@@ -58,14 +58,14 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 	}
 }
 
-// TestRowIsPartOfWhatIsWritten: what Row says of a trade, at each point of its life, is what Save writes of it; only a refund's entry has its notify
+// TestRowIsPartOfWhatIsWritten: what Row says of a trade, at each point of its life, is what Save writes of it; only a refund's entry has its notification
 // behind.
 func TestRowIsPartOfWhatIsWritten(t *testing.T) {
 	waits, refunded := paid(), paid()
-	waits.OutTradeNo, waits.Status, waits.Paid, waits.Notifies = "b", fakegateway.StatusWait, time.Time{}, nil
+	waits.OutTradeNo, waits.Status, waits.Paid, waits.Notifications = "b", fakegateway.StatusWait, time.Time{}, nil
 	refunded.N, refunded.TradeNo, refunded.Amount = 2, "2", 8880
 	refunded.Refunds = []fakegateway.Refund{{RequestNo: "r\"1", Amount: 80, At: start.Add(time.Second)}, {RequestNo: "r2", Amount: 8800, At: start.Add(time.Minute)}}
-	refunded.Notifies = append(refunded.Notifies, fakegateway.Notify{ID: "m1"}, fakegateway.Notify{ID: "m2", Attempts: 3, Next: start})
+	refunded.Notifications = append(refunded.Notifications, fakegateway.Notification{ID: "m1"}, fakegateway.Notification{ID: "m2", Attempts: 3, Next: start})
 	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paid(), "a#2": refunded} {
 		rows := embedded()
 		if err := gatewaytable.New(rows).Save(t.Context(), r); err != nil {
@@ -115,7 +115,7 @@ func TestDataPageListsWhatIsWritten(t *testing.T) {
 	rows := embedded()
 	r := paid()
 	r.Refunds = []fakegateway.Refund{{RequestNo: "r", Amount: 1, At: start}}
-	r.Notifies = append(r.Notifies, fakegateway.Notify{ID: "m", Next: start})
+	r.Notifications = append(r.Notifications, fakegateway.Notification{ID: "m", Next: start})
 	if err := gatewaytable.New(rows).Save(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -141,14 +141,14 @@ func TestDataPageListsWhatIsWritten(t *testing.T) {
 			t.Errorf("docs/DATA.md does not list the rows under %s", prefix)
 		}
 	}
-	for _, word := range []string{gatewaytable.TableTrades, gatewaytable.IndexNotifiesDue} {
+	for _, word := range []string{gatewaytable.TableTrades, gatewaytable.IndexNotificationsDue} {
 		if !strings.Contains(section, "`"+word+"`") {
 			t.Errorf("docs/DATA.md does not name %s", word)
 		}
 	}
 }
 
-// TestARowWithoutRefundsIsReadAsBefore: rows of before there were refunds have the payment's notify in notify_at alone.
+// TestARowWithoutRefundsIsReadAsBefore: rows of before there were refunds have the payment's notification in notify_at alone.
 func TestARowWithoutRefundsIsReadAsBefore(t *testing.T) {
 	rows := embedded()
 	old := ledger.Row{"v": int64(1), "version": int64(3), "trade_no": "t", "subject": "s", "amount": int64(1), "status": "TRADE_SUCCESS", "created": start.UnixMilli(),
@@ -159,7 +159,7 @@ func TestARowWithoutRefundsIsReadAsBefore(t *testing.T) {
 	}
 	k := fakegateway.Key{OutTradeNo: "a", N: 1}
 	r, found, err := gatewaytable.New(rows).Load(t.Context(), k)
-	if want := []fakegateway.Notify{{ID: "n", Attempts: 1, Next: start.Add(time.Minute)}}; err != nil || !found || !cmp.Equal(want, r.Notifies) || r.Key() != k {
-		t.Errorf("%+v, found %v, %v; want notifies %+v", r, found, err, want)
+	if want := []fakegateway.Notification{{ID: "n", Attempts: 1, Next: start.Add(time.Minute)}}; err != nil || !found || !cmp.Equal(want, r.Notifications) || r.Key() != k {
+		t.Errorf("%+v, found %v, %v; want notifications %+v", r, found, err, want)
 	}
 }

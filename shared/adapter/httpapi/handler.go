@@ -20,7 +20,7 @@ import (
 
 // Options are what the handlers of every step share. The zero value works.
 type Options struct {
-	Log        *slog.Logger // where faults go, and refused notifies, without addresses, tokens and bodies; nil: nowhere
+	Log        *slog.Logger // where faults go, and refused notifications, without addresses, tokens and bodies; nil: nowhere
 	Version    string       // shown by GET /healthz
 	CashierURL string       // shown by GET /healthz: where a pay string can be paid in a browser; "" hides it
 	CORSOrigin string       // whose pages may read the answers: an origin, or "*"; "": those of the API's own origin only

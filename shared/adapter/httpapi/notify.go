@@ -9,10 +9,10 @@ import (
 	"seckill/shared/seckill"
 )
 
-// maxNotify bounds the body of a payment notice in bytes; real ones have about 2 KiB.
+// maxNotify bounds the body of a payment notification in bytes; real ones have about 2 KiB.
 const maxNotify = 64 << 10
 
-// Notifier is the step that handles the payment provider's notifications. It returns nil only when the notice's effect is
+// Notifier is the step that handles the payment provider's notifications. It returns nil only when the notification's effect is
 // durable; the error is a *seckill.Error.
 type Notifier interface {
 	Notify(ctx context.Context, form url.Values) error
@@ -20,7 +20,7 @@ type Notifier interface {
 	Unreadable()
 }
 
-// NewNotify serves POST /seckill/alipay/notify. The provider sends a notice again until it reads "success", so a fault is
+// NewNotify serves POST /seckill/alipay/notify. The provider sends a notification again until it reads "success", so a fault is
 // a 5xx and anything forged a 4xx. There is no token: the form is signed. What is refused is logged, since it may be money that is not heard of.
 func NewNotify(flow Notifier, o Options) *Handler {
 	rt := newRoute(http.MethodPost, "/seckill/alipay/notify", (&notifier{flow}).notify)

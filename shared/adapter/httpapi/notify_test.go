@@ -67,8 +67,8 @@ func TestNotifyRefusals(t *testing.T) {
 	}
 }
 
-// TestRefusedNotifiesAreLogged: with the cause, which no answer tells, and nothing else of the form. One that is taken is not.
-func TestRefusedNotifiesAreLogged(t *testing.T) {
+// TestRefusedNotificationsAreLogged: with the cause, which no answer tells, and nothing else of the form. One that is taken is not.
+func TestRefusedNotificationsAreLogged(t *testing.T) {
 	for _, c := range []struct {
 		name, kind string
 		err        error

@@ -116,10 +116,10 @@ var words = map[seckill.Code][languages]phrase{
 		{"Cancelled too often", "You have cancelled this item as often as you can. This order closes by itself when it is not paid in time."}},
 	seckill.CodeForged: {
 		{"通知验签失败", "支付通知的签名无效。"},
-		{"Payment notice not authentic", "The signature of the payment notice is not valid."}},
+		{"Payment notification not authentic", "The signature of the payment notification is not valid."}},
 	seckill.CodeNotOurs: {
 		{"通知不匹配", "支付通知与我们的应用、商户或订单不符。"},
-		{"Payment notice does not match", "The payment notice does not match our app, seller, order or amount."}},
+		{"Payment notification does not match", "The payment notification does not match our app, seller, order or amount."}},
 	seckill.CodeNotReady: {
 		{"准备中", "商品正在准备中，请稍后重试。"},
 		{"Getting ready", "This item is being made ready. Please try again in a moment."}},

@@ -155,23 +155,23 @@ func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.S
 	return changed(c, err, "begin closing", o.ID)
 }
 
-// Postpone implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
+// Reschedule implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
 func (l *Ledger) Reschedule(ctx context.Context, id string, due time.Time) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set: Row{"due_at": timeKey(due)},
 		If:  []Cond{Eq("state", string(seckill.Closing))},
 	}})
-	return changed(c, err, "postpone", id)
+	return changed(c, err, "reschedule", id)
 }
 
-// Hasten implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
+// RescheduleNow implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.
 func (l *Ledger) RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error {
 	c, err := l.transact(ctx, []Write{{Key: orderKey(id), Op: OpUpdate,
 		Set:    Row{"due_at": timeKey(at)},
 		Append: appendChange(seckill.Closing, at, cause),
 		If:     []Cond{Eq("state", string(seckill.Closing))},
 	}})
-	return changed(c, err, "hasten", id)
+	return changed(c, err, "reschedule now", id)
 }
 
 // EraseAddress implements seckill.Ledger in one write. An unknown order is ErrStateChanged, too.

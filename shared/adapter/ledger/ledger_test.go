@@ -75,8 +75,8 @@ var lifeSteps = []struct {
 	{"BeginClosing", "Transact 1", func(l seckill.Ledger) error { return l.BeginClosing(ctx, order("a"), seckill.Expired, start, "c") }},
 	{"Place", "Transact 3", func(l seckill.Ledger) error { return l.Place(ctx, order("x", 9), 9) }},
 	{"BeginClosing by a cancel", "Transact 2", func(l seckill.Ledger) error { return l.BeginClosing(ctx, order("x"), seckill.Cancelled, start, "c") }},
-	{"Postpone", "Transact 1", func(l seckill.Ledger) error { return l.Reschedule(ctx, "a", start.Add(time.Minute)) }},
-	{"Hasten", "Transact 1", func(l seckill.Ledger) error { return l.RescheduleNow(ctx, "a", start.Add(time.Minute), "c") }},
+	{"Reschedule", "Transact 1", func(l seckill.Ledger) error { return l.Reschedule(ctx, "a", start.Add(time.Minute)) }},
+	{"RescheduleNow", "Transact 1", func(l seckill.Ledger) error { return l.RescheduleNow(ctx, "a", start.Add(time.Minute), "c") }},
 	{"DueOrders", "Index", func(l seckill.Ledger) error { return second(l.DueOrders(ctx, 0, start, "", 9)) }},
 	{"GiveBack", "Transact 5", func(l seckill.Ledger) error { return l.GiveBack(ctx, order("a", 1, 2), start, "c") }},
 	{"RecordPayment and move", "Transact 2", func(l seckill.Ledger) error {
@@ -116,10 +116,10 @@ var lifeSteps = []struct {
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
 	{"PaymentsOn", "16 × Index", func(l seckill.Ledger) error { return second(l.PaymentsOn(ctx, "2026-07-01", "", 9)) }},
 	{"RefundsOn", "16 × Index", func(l seckill.Ledger) error { return second(l.RefundsOn(ctx, "2026-07-01", "", 9)) }},
-	{"KeepNotice", "Transact 1", func(l seckill.Ledger) error {
-		return l.KeepNotification(ctx, seckill.KeptNotification{Order: "b", ID: "n", TradeNo: "t1", At: start, Outcome: seckill.NoticeRecorded, Raw: "sign=s", Expires: start})
+	{"KeepNotification", "Transact 1", func(l seckill.Ledger) error {
+		return l.KeepNotification(ctx, seckill.KeptNotification{Order: "b", ID: "n", TradeNo: "t1", At: start, Outcome: seckill.NotificationRecorded, Raw: "sign=s", Expires: start})
 	}},
-	{"Notices", "Query", func(l seckill.Ledger) error { return second(l.Notifications(ctx, "b")) }},
+	{"Notifications", "Query", func(l seckill.Ledger) error { return second(l.Notifications(ctx, "b")) }},
 	{"KeepReconciliation", "Transact 1", func(l seckill.Ledger) error {
 		return l.KeepReconciliation(ctx, seckill.Reconciliation{Day: "2026-07-01", At: start, NoBill: true, Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere}}})
 	}},

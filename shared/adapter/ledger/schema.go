@@ -7,7 +7,7 @@ const (
 	TableQuotas          = "quotas"
 	TablePayments        = "payments"
 	TableReturns         = "returns"
-	TableNotices         = "notices"
+	TableNotifications   = "notifications"
 	TableReconciliations = "reconciliations"
 
 	IndexOrdersByUser = "orders_by_user"
@@ -49,6 +49,6 @@ var Schema = []Table{
 		{Name: IndexRefundsOn, PK: "back_day", SK: "trade_no"},
 	}},
 	{Name: TableReturns, PK: "shard", SK: "order"},
-	{Name: TableNotices, PK: "order", SK: "id", TTL: attrExpires},
+	{Name: TableNotifications, PK: "order", SK: "id", TTL: attrExpires},
 	{Name: TableReconciliations, PK: "day", SK: "at"},
 }

@@ -10,20 +10,20 @@ import (
 )
 
 var bookCases = []testCase{
-	{"a notify is kept as it came first", func(s *suite) {
+	{"a notification is kept as it came first", func(s *suite) {
 		o, other := s.order("1", "7", 1), s.order("1", "8", 2)
-		n := seckill.KeptNotification{Order: o.ID, ID: "n2", TradeNo: "t1", Amount: 8_80, At: now, Outcome: seckill.NoticeRecorded, Raw: "sign=a%2B&subject=%E8%8C%85",
+		n := seckill.KeptNotification{Order: o.ID, ID: "n2", TradeNo: "t1", Amount: 8_80, At: now, Outcome: seckill.NotificationRecorded, Raw: "sign=a%2B&subject=%E8%8C%85",
 			Expires: now.Add(24 * time.Hour).Truncate(time.Second)}
 		s.ok(s.Ledger.KeepNotification(s.ctx, n))
 		again := n
-		again.At, again.Outcome, again.Raw = now.Add(time.Minute), seckill.NoticeNothing, "other"
+		again.At, again.Outcome, again.Raw = now.Add(time.Minute), seckill.NotificationNothing, "other"
 		s.ok(s.Ledger.KeepNotification(s.ctx, again))
 		first := n
 		first.ID, first.Outcome, first.Raw, first.Expires = "n1", string(seckill.CodeNotOurs), strings.Repeat("a", 200<<10), time.Time{}
 		s.ok(s.Ledger.KeepNotification(s.ctx, first))
 		got, err := s.Ledger.Notifications(s.ctx, o.ID)
 		s.ok(err)
-		s.same("notices", got, []seckill.KeptNotification{first, n})
+		s.same("notifications", got, []seckill.KeptNotification{first, n})
 		got, err = s.Ledger.Notifications(s.ctx, other.ID)
 		s.ok(err)
 		s.same("another order's", got, []seckill.KeptNotification{})

@@ -45,14 +45,14 @@ var closingCases = []testCase{
 			s.refused("cancel "+what, isError(seckill.ErrStateChanged), func() error {
 				return s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, epoch, "c")
 			})
-			s.refused("postpone "+what, isError(seckill.ErrStateChanged), func() error {
+			s.refused("reschedule "+what, isError(seckill.ErrStateChanged), func() error {
 				return s.Ledger.Reschedule(s.ctx, o.ID, epoch)
 			})
 		}
 	}},
-	{"only a closing order is postponed", func(s *suite) {
+	{"only a closing order is rescheduled", func(s *suite) {
 		o := s.placed("1", "7", 1)
-		s.refused("postpone", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Reschedule(s.ctx, o.ID, epoch) })
+		s.refused("reschedule", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Reschedule(s.ctx, o.ID, epoch) })
 	}},
 	{"cancels of a user and item are counted, and limited; an order that lapses is none", func(s *suite) {
 		for n := range seckill.MaxCancels {

@@ -173,8 +173,8 @@ var indexCases = []testCase{
 		s.ok(s.Ledger.BeginClosing(s.ctx, o, seckill.Cancelled, at, "cancel"))
 		s.same("after closing", s.dueIDs(at), []string{o.ID})
 		s.ok(s.Ledger.Reschedule(s.ctx, o.ID, at.Add(time.Minute)))
-		s.same("before the postponed time", s.dueIDs(at.Add(time.Minute-time.Millisecond)), []string(nil))
-		s.same("at the postponed time", s.dueIDs(at.Add(time.Minute)), []string{o.ID})
+		s.same("before the later time", s.dueIDs(at.Add(time.Minute-time.Millisecond)), []string(nil))
+		s.same("at the later time", s.dueIDs(at.Add(time.Minute)), []string{o.ID})
 	}},
 	{"paid, closed and rejected orders are due no more", func(s *suite) {
 		paid, saved := s.placed("1", "7", 1), s.closing(s.placed("1", "7", 2), seckill.Expired)

@@ -20,8 +20,8 @@ import (
 
 // Env is one set of empty tables.
 type Env struct {
-	Ledger seckill.Ledger
-	Rows   ledger.Rows
+	Ledger  seckill.Ledger
+	Rows    ledger.Rows
 	CatchUp func() // returns when the indexes have caught up with every write
 }
 
@@ -174,7 +174,7 @@ func isCollision(want seckill.Collision) func(error) bool {
 	}
 }
 
-// world is all that consistent reads tell of the suite's items, users and orders.
+// sale is all that consistent reads tell of the suite's items, users and orders.
 type sale struct {
 	Orders   map[string]seckill.Order
 	Units    map[string][]seckill.UnitRow

@@ -41,7 +41,7 @@ func (c *Clock) Now() time.Time {
 
 func (c *Clock) now() time.Time { return c.base().Add(c.offset).UTC().Truncate(time.Millisecond) }
 
-// Ticks is the time since the clock was made, Advance's included.
+// Monotonic is the time since the clock was made, Advance's included.
 func (c *Clock) Monotonic() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,6 +71,6 @@ func (c *Clock) Changed() <-chan struct{} {
 }
 
 var (
-	_ seckill.Clock  = (*Clock)(nil)
+	_ seckill.Clock          = (*Clock)(nil)
 	_ seckill.MonotonicClock = (*Clock)(nil)
 )

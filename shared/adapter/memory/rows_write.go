@@ -74,7 +74,7 @@ func (m *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 	return nil
 }
 
-// judge evaluates every condition; *ledger.Canceled when one does not hold.
+// check evaluates every condition; *ledger.Canceled when one does not hold.
 func check(writes []ledger.Write, changes []rowChange) error {
 	var c *ledger.Canceled
 	for i := range writes {

@@ -19,10 +19,10 @@ var billCommands = []command{
 	{name: cmdReconciled, has: []string{"day"}},
 }
 
-// BillDesk carries out commands about the payment provider's bills. It is safe for concurrent use. An answer is below 4 MiB.
+// BillHandler carries out commands about the payment provider's bills. It is safe for concurrent use. An answer is below 4 MiB.
 type BillHandler struct{ reconcile *reconcile.Flow }
 
-// NewBillDesk makes a desk that works by a flow.
+// NewBillHandler makes a handler that works by a flow.
 func NewBillHandler(flow *reconcile.Flow) *BillHandler { return &BillHandler{flow} }
 
 // Reconciled is what came of matching a day's bill before: the newest reconcile.MaxKept times, the oldest of them first.
@@ -59,7 +59,7 @@ func (d *BillHandler) do(ctx context.Context, r *request) (done, error) {
 	}
 }
 
-// BillClient gives commands to a BillDesk that is behind a Lambda function. Errors as those of Client.
+// BillClient gives commands to a BillHandler that is behind a Lambda function. Errors as those of Client.
 type BillClient Client
 
 // Reconcile matches a day's bill against the ledger now.

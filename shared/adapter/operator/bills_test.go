@@ -47,7 +47,7 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 		flow := reconcile.New(reconcile.Deps{Ledger: l, Bills: b, Clock: clock, Meter: uncounted{}})
 		return operator.NewBillHandler(flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
 	}
-	desk := operator.BillClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: handle(book)}
+	client := operator.BillClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: handle(book)}
 	audited := func(want string) {
 		t.Helper()
 		if !strings.Contains(w.audit.String(), want) {
@@ -55,29 +55,29 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 		}
 		w.audit.Reset()
 	}
-	if all, err := desk.Reconciled(t.Context(), yesterday); err != nil || all.Day != yesterday || all.Reconciliations == nil || len(all.Reconciliations) != 0 {
+	if all, err := client.Reconciled(t.Context(), yesterday); err != nil || all.Day != yesterday || all.Reconciliations == nil || len(all.Reconciliations) != 0 {
 		t.Errorf("before: %+v, %v", all, err)
 	}
-	audited(`"who":"` + desk.Who + `","command":"reconciled","day":"` + yesterday + `","result":"read"`)
+	audited(`"who":"` + client.Who + `","command":"reconciled","day":"` + yesterday + `","result":"read"`)
 	var want []seckill.Reconciliation
 	for range 2 {
 		clock.Advance(time.Minute)
 		one := seckill.Reconciliation{Day: yesterday, At: clock.Now(), Payments: 1, Captured: 88_80, Others: 1, Count: 1,
 			Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere, Order: order, TradeNo: "t-1", There: 88_80}}}
-		got, err := desk.Reconcile(t.Context(), yesterday)
+		got, err := client.Reconcile(t.Context(), yesterday)
 		if diff := cmp.Diff(one, got); err != nil || diff != "" {
 			t.Errorf("%v, want (-), got (+):\n%s", err, diff)
 		}
 		audited(`"command":"reconcile","day":"` + yesterday + `","differences":1,"result":"changed"`)
 		want = append(want, one)
 	}
-	if all, err := desk.Reconciled(t.Context(), yesterday); err != nil || cmp.Diff(want, all.Reconciliations) != "" {
+	if all, err := client.Reconciled(t.Context(), yesterday); err != nil || cmp.Diff(want, all.Reconciliations) != "" {
 		t.Errorf("%v, want (-), got (+):\n%s", err, cmp.Diff(want, all.Reconciliations))
 	}
 	w.audit.Reset()
 
 	var refused *operator.Refusal
-	if _, err := desk.Reconcile(t.Context(), seckill.Day(now)); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
+	if _, err := client.Reconcile(t.Context(), seckill.Day(now)); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
 		t.Errorf("a day that is not over: %v", err)
 	}
 	audited(`"result":"invalid_request"`)
@@ -88,7 +88,7 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	}
 	audited(`"result":"unavailable"`)
 	for _, bad := range []string{"", "2026-02-30", "20260228", "yesterday"} {
-		if _, err := desk.Reconcile(t.Context(), bad); seckill.CodeOf(err) != seckill.CodeInvalid {
+		if _, err := client.Reconcile(t.Context(), bad); seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("day %q: %v, want it refused before it is sent", bad, err)
 		}
 		event, _ := json.Marshal(map[string]any{"operator": map[string]any{"command": "reconcile", "who": "a", "day": bad}})
@@ -96,7 +96,7 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 			t.Errorf("day %q as an event: %s, %v", bad, out, err)
 		}
 	}
-	if all, err := desk.Reconciled(t.Context(), yesterday); err != nil || len(all.Reconciliations) != 2 {
+	if all, err := client.Reconciled(t.Context(), yesterday); err != nil || len(all.Reconciliations) != 2 {
 		t.Errorf("after what was refused: %+v, %v", all, err)
 	}
 }
@@ -114,18 +114,18 @@ func TestTheLongestListOfBillsFits(t *testing.T) {
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: book, Clock: clock, Meter: uncounted{}})
 	handle := operator.NewBillHandler(flow).Handler(slog.New(slog.DiscardHandler))
 	var size int
-	desk := operator.BillClient{Who: "a", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+	client := operator.BillClient{Who: "a", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		out, err := handle(ctx, event)
 		size = len(out)
 		return out, err
 	}}
 	for range reconcile.MaxKept {
 		clock.Advance(time.Minute)
-		if _, err := desk.Reconcile(t.Context(), yesterday); err != nil {
+		if _, err := client.Reconcile(t.Context(), yesterday); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := desk.Reconciled(t.Context(), yesterday)
+	all, err := client.Reconciled(t.Context(), yesterday)
 	if err != nil || len(all.Reconciliations) != reconcile.MaxKept || len(all.Reconciliations[0].Differences) != seckill.MaxDifferences || size > 4<<20 {
 		t.Errorf("%d reconciliations, %d bytes, %v", len(all.Reconciliations), size, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Client gives commands about items to a Desk that is behind a Lambda function. A refusal is a *Refusal. An error of Call is passed on: then it is open
+// Client gives commands about items to an ItemHandler that is behind a Lambda function. A refusal is a *Refusal. An error of Call is passed on: then it is open
 // whether the command was carried out, and it can be given again.
 type Client struct {
 	Who  string // the caller's ARN or name, printable, at most 256 bytes: for the audit log
@@ -29,7 +29,7 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Detail }
 
-// ErrAnswer: what answers is no function of this version with that desk.
+// ErrAnswer: what answers is no function of this version with that handler.
 var ErrAnswer = errors.New("what answered cannot be read")
 
 // ErrTooLarge: the items do not fit into one event.
@@ -115,7 +115,7 @@ func (c *Client) give(ctx context.Context, r *request, result any) error {
 	return c.send(ctx, itemCommands, r, result)
 }
 
-// send sends a command to the desk that has it, and reads its result.
+// send sends a command to the handler that has it, and reads its result.
 func (c *Client) send(ctx context.Context, commands []command, r *request, result any) error {
 	r.Who = c.Who
 	event, err := encode(commands, r)

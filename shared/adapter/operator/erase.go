@@ -16,10 +16,10 @@ var userCommands = []command{{name: cmdErase, has: []string{"user"}, may: []stri
 
 const maxCursor = 2048 // bytes
 
-// UserDesk carries out commands about a user. It is safe for concurrent use. No answer has an address.
+// UserHandler carries out commands about a user. It is safe for concurrent use. No answer has an address.
 type UserHandler struct{ erase *erase.Flow }
 
-// NewUserDesk makes a desk that works by a flow.
+// NewUserHandler makes a handler that works by a flow.
 func NewUserHandler(flow *erase.Flow) *UserHandler { return &UserHandler{flow} }
 
 // Erased is what came of one step of an erasure.
@@ -64,7 +64,7 @@ func (d *UserHandler) do(ctx context.Context, r *request) (done, error) {
 	return done{out, changedIf(out.Erased > 0), []slog.Attr{slog.Int("orders", out.Orders), slog.Int("erased", out.Erased)}}, err
 }
 
-// UserClient gives commands to a UserDesk that is behind a Lambda function. Errors as those of Client.
+// UserClient gives commands to a UserHandler that is behind a Lambda function. Errors as those of Client.
 type UserClient Client
 
 // Erase forgets where a user's next orders were to be sent; cursor is "" or the Next of the step before.

@@ -19,10 +19,10 @@ const (
 	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file, and what is around it
 	maxTradeNo = 64                       // bytes
 	maxWho     = 256                      // bytes; an ARN of a session is shorter
-	maxPage    = 4 << 20                  // bytes of items, or of notices, in one answer
+	maxPage    = 4 << 20                  // bytes of items, or of notifications, in one answer
 )
 
-// command is one that a desk carries out: its name, the arguments that it has to have, and those that it may have.
+// command is one that a handler carries out: its name, the arguments that it has to have, and those that it may have.
 type command struct {
 	name     string
 	has, may []string
@@ -40,7 +40,7 @@ type request struct {
 	Why     string          `json:"why,omitempty"`      // an operator's reason
 	Restock bool            `json:"restock,omitempty"`  // refund: the units are sold again
 	TradeNo string          `json:"trade_no,omitempty"` // learn: the provider's number
-	Raw     bool            `json:"raw,omitempty"`      // case: with each notify as it came
+	Raw     bool            `json:"raw,omitempty"`      // case: with each notification as it came
 	Day     string          `json:"day,omitempty"`      // of a bill
 	User    string          `json:"user,omitempty"`     // erase
 	Cursor  string          `json:"cursor,omitempty"`   // erase: where the step before ended
@@ -84,7 +84,7 @@ type answer struct {
 // errNotOurs: an event that is no operator's.
 var errNotOurs = errors.New("operator: an event of no known kind: nothing was done")
 
-// check says which part of a request to a desk of these commands is wrong: CodeInvalid.
+// check says which part of a request to a handler of these commands is wrong: CodeInvalid.
 func (r *request) check(commands []command) error {
 	var names []string
 	var cmd *command
@@ -109,7 +109,7 @@ func (r *request) check(commands []command) error {
 	return nil
 }
 
-// encode makes the event of a command to a desk. CodeInvalid; CodeTooLarge over MaxEvent.
+// encode makes the event of a command to a handler. CodeInvalid; CodeTooLarge over MaxEvent.
 func encode(commands []command, r *request) ([]byte, error) {
 	if err := r.check(commands); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ type page struct {
 	Unreadable []string        `json:"unreadable,omitempty"`
 }
 
-// Desk carries out commands about items. It is safe for concurrent use.
+// ItemHandler carries out commands about items. It is safe for concurrent use.
 type ItemHandler struct {
 	// Look asks the stock's servers about themselves; nil: there are none.
 	Look func(context.Context) []redisconn.Node
@@ -52,7 +52,7 @@ type ItemHandler struct {
 	one sync.Mutex
 }
 
-// NewDesk makes a desk that works by a flow.
+// NewItemHandler makes a handler that works by a flow.
 func NewItemHandler(flow *stage.Flow) *ItemHandler { return &ItemHandler{stage: flow} }
 
 // FileError is what is wrong with an items file, in words for its author. Nothing was written.

@@ -32,7 +32,7 @@ func item(id string, startsIn time.Duration) seckill.Listing {
 		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表 " + id, Price: 200, CreateTime: now}}}
 }
 
-// world is a desk behind a handler, and its client.
+// shop is a handler behind a handler, and its client.
 type shop struct {
 	redis  *memory.Redis
 	items  *memory.Items
@@ -143,9 +143,9 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	for name, nodes := range map[string][]redisconn.Node{"no servers": nil, "one": {{Address: "a:1", Time: now.Add(time.Second), Role: "master", Limit: 5 << 40}}, "one away": {{Fault: "EOF"}}} {
-		desk := operator.NewItemHandler(w.flow)
-		desk.Look = func(context.Context) []redisconn.Node { return nodes }
-		w.handle = desk.Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
+		handler := operator.NewItemHandler(w.flow)
+		handler.Look = func(context.Context) []redisconn.Node { return nodes }
+		w.handle = handler.Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
 		got, err := w.client.Health(t.Context())
 		if diff := cmp.Diff(operator.Health{Now: now, Redis: nodes}, got); err != nil || diff != "" {
 			t.Errorf("%s: %v, -want +got\n%s", name, err, diff)

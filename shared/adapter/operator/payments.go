@@ -31,16 +31,16 @@ var moneyCommands = []command{
 	{name: cmdLearn, has: []string{"order", "trade_no", "why"}},
 }
 
-// Limits of a desk about money.
+// Limits of a handler about money.
 const (
 	maxShown  = 1000 // entries of each list in an answer
 	maxSigned = 64   // characters of a name in an order's history; the flow refuses longer ones
 )
 
-// MoneyDesk carries out commands about money. It is safe for concurrent use. No answer has an address.
+// PaymentHandler carries out commands about money. It is safe for concurrent use. No answer has an address.
 type PaymentHandler struct{ refund *refund.Flow }
 
-// NewMoneyDesk makes a desk that works by a flow.
+// NewPaymentHandler makes a handler that works by a flow.
 func NewPaymentHandler(flow *refund.Flow) *PaymentHandler { return &PaymentHandler{flow} }
 
 // Payment is one trade's money.
@@ -94,8 +94,8 @@ type OpenMoney struct {
 	Unreadable []string `json:"unreadable,omitempty"` // rows that may belong in a list and cannot be read: which, and why
 }
 
-// Notice is an authentic notify of the provider.
-type Notice struct {
+// Notification is an authentic notification of the provider.
+type Notification struct {
 	ID      string      `json:"id"`
 	TradeNo string      `json:"trade_no"`
 	Amount  seckill.Fen `json:"amount"`
@@ -106,19 +106,19 @@ type Notice struct {
 
 // MoneyCase is all that is known of one order's money.
 type MoneyCase struct {
-	Order    string           `json:"order_id"`
-	Item     string           `json:"item"`
-	Title    string           `json:"title"`
-	User     string           `json:"user"`
-	Count    int              `json:"count"`
-	Held     int              `json:"held"` // units that nobody else can have
-	Amount   seckill.Fen      `json:"amount"`
-	State    seckill.State    `json:"state"`
-	Created  time.Time        `json:"create_time"`
-	PayBy    time.Time        `json:"pay_by,omitzero"`
-	Payments []Payment        `json:"payments"`
-	Notices  []Notice         `json:"notices"`
-	History  []seckill.Change `json:"history"`
+	Order         string           `json:"order_id"`
+	Item          string           `json:"item"`
+	Title         string           `json:"title"`
+	User          string           `json:"user"`
+	Count         int              `json:"count"`
+	Held          int              `json:"held"` // units that nobody else can have
+	Amount        seckill.Fen      `json:"amount"`
+	State         seckill.State    `json:"state"`
+	Created       time.Time        `json:"create_time"`
+	PayBy         time.Time        `json:"pay_by,omitzero"`
+	Payments      []Payment        `json:"payments"`
+	Notifications []Notification   `json:"notifications"`
+	History       []seckill.Change `json:"history"`
 }
 
 // MoneyChange is an order after a command. Changed: there was something to do.
@@ -153,7 +153,7 @@ func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
 	return out, nil
 }
 
-// Case reads one order's money; raw: with its notifies as they came. CodeOrderUnknown.
+// Case reads one order's money; raw: with its notifications as they came. CodeOrderUnknown.
 func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCase, error) {
 	c, err := d.refund.Case(ctx, id)
 	if err != nil {
@@ -161,18 +161,18 @@ func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCa
 	}
 	o := &c.Order
 	out := MoneyCase{Order: o.ID, Item: o.Item, Title: o.Title, User: o.User, Count: o.Count, Held: len(o.Units), Amount: o.Amount, State: o.State, Created: o.Created,
-		PayBy: o.PayBy, Payments: payments(c.Payments).Payments, Notices: []Notice{}, History: o.History}
+		PayBy: o.PayBy, Payments: payments(c.Payments).Payments, Notifications: []Notification{}, History: o.History}
 	size := 0
-	for i := range c.Notices {
-		n := &c.Notices[i]
-		shown := Notice{ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: n.At, Outcome: n.Outcome}
+	for i := range c.Notifications {
+		n := &c.Notifications[i]
+		shown := Notification{ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: n.At, Outcome: n.Outcome}
 		if size += len(n.Raw); raw && size <= maxPage {
 			shown.Raw = n.Raw
 		}
-		out.Notices = append(out.Notices, shown)
+		out.Notifications = append(out.Notifications, shown)
 	}
-	slices.SortStableFunc(out.Notices, func(a, b Notice) int { return a.At.Compare(b.At) })
-	out.Notices = out.Notices[:min(len(out.Notices), maxShown)]
+	slices.SortStableFunc(out.Notifications, func(a, b Notification) int { return a.At.Compare(b.At) })
+	out.Notifications = out.Notifications[:min(len(out.Notifications), maxShown)]
 	return out, nil
 }
 
@@ -304,45 +304,45 @@ func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 	return done{result: out, outcome: changedIf(out.Changed)}, err
 }
 
-// MoneyClient gives commands to a MoneyDesk that is behind a Lambda function. Errors as those of Client.
-type MoneyClient Client
+// PaymentClient gives commands to a MoneyHandler that is behind a Lambda function. Errors as those of Client.
+type PaymentClient Client
 
 // Open lists the money that an operator may have to care for.
-func (c *MoneyClient) Open(ctx context.Context) (out OpenMoney, err error) {
+func (c *PaymentClient) Open(ctx context.Context) (out OpenMoney, err error) {
 	err = c.give(ctx, &request{Command: cmdOpen}, &out)
 	return out, err
 }
 
-// Case reads one order's money; raw: with its notifies as they came.
-func (c *MoneyClient) Case(ctx context.Context, id string, raw bool) (out MoneyCase, err error) {
+// Case reads one order's money; raw: with its notifications as they came.
+func (c *PaymentClient) Case(ctx context.Context, id string, raw bool) (out MoneyCase, err error) {
 	err = c.give(ctx, &request{Command: cmdCase, Order: id, Raw: raw}, &out)
 	return out, err
 }
 
 // Refund has a paid order's money go back; restock: its units are sold again, else nobody gets them.
-func (c *MoneyClient) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
+func (c *PaymentClient) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdRefund, Order: id, Why: why, Restock: restock}, &out)
 	return out, err
 }
 
 // Again has an order's refunds that are owed asked for at once, also those that were refused.
-func (c *MoneyClient) Again(ctx context.Context, id, why string) (out MoneyChange, err error) {
+func (c *PaymentClient) Again(ctx context.Context, id, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdAgain, Order: id, Why: why}, &out)
 	return out, err
 }
 
 // Ask has the provider asked at once whether an order that is closing is paid.
-func (c *MoneyClient) Ask(ctx context.Context, id, why string) (out MoneyChange, err error) {
+func (c *PaymentClient) Ask(ctx context.Context, id, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdAsk, Order: id, Why: why}, &out)
 	return out, err
 }
 
 // Learn has the provider asked about one trade of an order, and its money recorded when it is paid.
-func (c *MoneyClient) Learn(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
+func (c *PaymentClient) Learn(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdLearn, Order: id, TradeNo: tradeNo, Why: why}, &out)
 	return out, err
 }
 
-func (c *MoneyClient) give(ctx context.Context, r *request, result any) error {
+func (c *PaymentClient) give(ctx context.Context, r *request, result any) error {
 	return (*Client)(c).send(ctx, moneyCommands, r, result)
 }

@@ -50,7 +50,7 @@ type uncounted struct{}
 
 func (uncounted) Count(seckill.Event, int) {}
 
-// till is a desk about money behind a handler, and its client.
+// payments is a handler about money behind a handler, and its client.
 type payments struct {
 	t      *testing.T
 	clock  *memory.Clock
@@ -58,8 +58,8 @@ type payments struct {
 	bank   bank
 	flow   *refund.Flow
 	handle func(context.Context, []byte) ([]byte, error)
-	client operator.MoneyClient
-	shop  // of which the audit log
+	client operator.PaymentClient
+	shop   // of which the audit log
 	said   string
 	units  int
 }
@@ -70,7 +70,7 @@ func newPayments(t *testing.T) *payments {
 	w.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: w.clock}))
 	w.flow = refund.New(refund.Deps{Ledger: w.ledger, Refunds: &w.bank, Trades: &w.bank, Orders: memory.NewQueue(w.clock, memory.QueueOptions{}), Clock: w.clock, Meter: uncounted{}})
 	w.handle = operator.NewPaymentHandler(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
-	w.client = operator.MoneyClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+	w.client = operator.PaymentClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		out, err := w.handle(ctx, event)
 		w.said = string(out)
 		return out, err
@@ -208,19 +208,19 @@ func TestACase(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
 	id := w.order("a", "paid")
-	notice := seckill.KeptNotification{Order: id, ID: "n1", TradeNo: "t-a", Amount: 88_80, At: now.Add(time.Second), Outcome: seckill.NoticeRecorded, Raw: "a=1&b=2"}
-	earlier := seckill.KeptNotification{Order: id, ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: seckill.NoticeNothing, Raw: "c=3"}
-	if err := errors.Join(w.ledger.KeepNotification(t.Context(), notice), w.ledger.KeepNotification(t.Context(), earlier)); err != nil {
+	notification := seckill.KeptNotification{Order: id, ID: "n1", TradeNo: "t-a", Amount: 88_80, At: now.Add(time.Second), Outcome: seckill.NotificationRecorded, Raw: "a=1&b=2"}
+	earlier := seckill.KeptNotification{Order: id, ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: seckill.NotificationNothing, Raw: "c=3"}
+	if err := errors.Join(w.ledger.KeepNotification(t.Context(), notification), w.ledger.KeepNotification(t.Context(), earlier)); err != nil {
 		t.Fatal(err)
 	}
 	want := operator.MoneyCase{Order: id, Item: "7", Title: "表", User: "1001", Count: 1, Held: 1, Amount: 88_80, State: seckill.Paid, Created: now, PayBy: now.Add(time.Minute),
 		Payments: []operator.Payment{{Order: id, TradeNo: "t-a", Amount: 88_80, State: seckill.Captured, At: now, Cause: "notify"}},
-		Notices: []operator.Notice{{ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: "nothing", Raw: "c=3"},
+		Notifications: []operator.Notification{{ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: "nothing", Raw: "c=3"},
 			{ID: "n1", TradeNo: "t-a", Amount: 88_80, At: now.Add(time.Second), Outcome: "recorded", Raw: "a=1&b=2"}}}
 	for _, raw := range []bool{true, false} {
 		got, err := w.client.Case(t.Context(), id, raw)
 		if !raw {
-			want.Notices[0].Raw, want.Notices[1].Raw = "", ""
+			want.Notifications[0].Raw, want.Notifications[1].Raw = "", ""
 		}
 		want.History = got.History
 		if diff := cmp.Diff(want, got); err != nil || diff != "" || len(got.History) != 2 || got.History[1].State != seckill.Paid {
@@ -384,7 +384,7 @@ func TestMoneyEventsThatAreRefused(t *testing.T) {
 		command string
 		field   string
 	}{
-		"the other desk's":      {`"command":"stop","item":"7"`, "command"},
+		"the other handler's":   {`"command":"stop","item":"7"`, "command"},
 		"nobody":                {`"command":"open","who":""`, "who"},
 		"a list of one order":   {`"command":"open","order":"` + id + `"`, "order"},
 		"a case of none":        {`"command":"case"`, "order"},
@@ -428,7 +428,7 @@ func TestSignatures(t *testing.T) {
 	long := strings.Repeat("r", 64)
 	for who, want := range map[string]string{
 		"liu":                                    "liu",
-		"刘 (desk 3)":                             "刘 (desk 3)",
+		"刘 (room 3)":                             "刘 (room 3)",
 		"arn:aws:iam::123456789012:root":         "root",
 		"arn:aws:iam::123456789012:user/ops/liu": "user/ops/liu",
 		"arn:aws-cn:sts::123456789012:assumed-role/" + long + "/liu@a.cn":       "liu@a.cn",

@@ -12,7 +12,7 @@ var files embed.FS
 // live has the six keys of an item in front, build the four of a build.
 var (
 	reserve     = load("common", "reserve")
-	confirm      = load("common", "confirm")
+	confirm     = load("common", "confirm")
 	redraw      = load("common", "redraw")
 	giveBack    = load("common", "return")
 	due         = load("common", "due")

@@ -22,7 +22,7 @@ func (Clock) Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond
 
 var began = time.Now()
 
-// Ticks is the time since the process began, by the machine's monotonic clock.
+// Monotonic is the time since the process began, by the machine's monotonic clock.
 func (Clock) Monotonic() time.Duration { return time.Since(began) }
 
 // IDs mints ids from a source of entropy. It is safe for use by several goroutines.

@@ -17,7 +17,7 @@ const (
 	maxRemember = 1000        // things said, remembered
 )
 
-// Calm makes a log say the same thing once a second: while Redis does not answer, every purchase fails for the same reason, and a
+// RateLimited makes a log say the same thing once a second: while Redis does not answer, every purchase fails for the same reason, and a
 // thousand equal lines hide the one that differs. Lines are the same when their message and the attributes of sameKeys are; the
 // first one after a silence says how many were left out. Only warnings and errors are rationed.
 func RateLimited(log *slog.Logger, clock seckill.Clock) *slog.Logger {
@@ -74,7 +74,9 @@ func (c *rateLimited) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 
 // WithGroup implements slog.Handler.
-func (c *rateLimited) WithGroup(name string) slog.Handler { return &rateLimited{c.Handler.WithGroup(name), c.seen} }
+func (c *rateLimited) WithGroup(name string) slog.Handler {
+	return &rateLimited{c.Handler.WithGroup(name), c.seen}
+}
 
 // say tells whether a line may be written now, and how many like it were not since the last one.
 func (s *seen) say(key string) (omitted int, ok bool) {

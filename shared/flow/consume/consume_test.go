@@ -20,7 +20,7 @@ var (
 	order, another = seckill.KeyedOrderID("1", "9", "k"), seckill.KeyedOrderID("1", "9", "another")
 )
 
-// world is every port of the step at once. It says what given says, and writes down in calls what was done.
+// ports is every port of the step at once. It says what given says, and writes down in calls what was done.
 type ports struct {
 	seckill.Stock
 	seckill.Ledger
@@ -41,7 +41,7 @@ type given struct {
 	place   []error         // of each Place, then nil
 	redraw  string          // what the stock answers: seckill.RedrawUnits with unit 8, and so on
 	row     *seckill.Order  // the ledger's, if the order is there
-	confirm  error           // of Stock.Confirm
+	confirm error           // of Stock.Confirm
 	closing error           // of Closings.Send
 	reject  error           // of Ledger.Reject
 	returns map[string]bool // orders with a return row

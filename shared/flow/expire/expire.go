@@ -16,9 +16,9 @@ import (
 
 // Limits of a run.
 const (
-	pageRows  = 100 // orders in one read of a sweep
-	maxAsks   = 3   // rounds of query and close for one order
-	postponed = time.Minute
+	pageRows   = 100 // orders in one read of a sweep
+	maxAsks    = 3   // rounds of query and close for one order
+	retryAfter = time.Minute
 )
 
 // Deps is what the step works with.
@@ -35,7 +35,7 @@ type Deps struct {
 type Flow struct {
 	Deps
 	recorder payment.Recorder
-	due     sweep.Sweep[string]
+	due      sweep.Sweep[string]
 }
 
 // New makes an instance.
@@ -73,7 +73,7 @@ func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string)
 func (f *Flow) each(ctx context.Context, id string) error {
 	if err := f.look(ctx, id, false); err != nil {
 		// Later: orders that the provider does not answer for must not use up the time of the rest again and again.
-		_ = f.Ledger.Reschedule(ctx, id, f.Clock.Now().Add(postponed))
+		_ = f.Ledger.Reschedule(ctx, id, f.Clock.Now().Add(retryAfter))
 		return fmt.Errorf("order %s: %w", id, err)
 	}
 	return nil

@@ -18,7 +18,7 @@ type Deps struct {
 	Ledger   seckill.Ledger
 	Clock    seckill.Clock
 	Meter    seckill.Meter
-	Keep     time.Duration // how long a notice is kept; 0: for ever
+	Keep     time.Duration // how long a notification is kept; 0: for ever
 }
 
 // Flow is one instance of the step. It remembers nothing.
@@ -32,7 +32,7 @@ func New(d Deps) *Flow {
 	return &Flow{d, payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
 }
 
-// Notify verifies a notice, records its money, and keeps it as it came. The error is an *seckill.Error: CodeForged, CodeNotOurs; CodeUnavailable when it
+// Notify verifies a notification, records its money, and keeps it as it came. The error is an *seckill.Error: CodeForged, CodeNotOurs; CodeUnavailable when it
 // should be sent again.
 func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 	n, err := f.Verifier.Verify(form)
@@ -49,16 +49,16 @@ func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 	return seckill.AsError(err)
 }
 
-// Unreadable counts a notify that is no form, as one that is refused.
+// Unreadable counts a notification that is no form, as one that is refused.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventForged, 1) }
 
-// record does what an authentic notice says, of money or of none, if it is about an order and its amount. It is kept after its effect: a fault of keeping it
+// record does what an authentic notification says, of money or of none, if it is about an order and its amount. It is kept after its effect: a fault of keeping it
 // has it sent again, when its money is safe already.
 func (f *Flow) record(ctx context.Context, n *seckill.Notification, form url.Values) error {
-	outcome := seckill.NoticeNothing
+	outcome := seckill.NotificationNothing
 	var err error
 	if n.Paid {
-		outcome = seckill.NoticeRecorded
+		outcome = seckill.NotificationRecorded
 		err = f.recorder.Record(ctx, n.Order, n.TradeNo, n.Amount, "notify")
 	} else {
 		_, err = f.recorder.Ours(ctx, n.Order, n.Amount)

@@ -15,7 +15,9 @@ import (
 
 type verified seckill.Notification
 
-func (v verified) Verify(url.Values) (seckill.Notification, error) { return seckill.Notification(v), nil }
+func (v verified) Verify(url.Values) (seckill.Notification, error) {
+	return seckill.Notification(v), nil
+}
 
 type clock time.Time
 
@@ -80,9 +82,9 @@ func (refusing) Verify(url.Values) (seckill.Notification, error) {
 // TestNotify is the specification of the step: what a notification does to order and money, what the provider hears, and what
 // is kept of it. Money that comes too late is where this table says refund_due.
 func TestNotify(t *testing.T) {
-	notice := seckill.Notification{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true}
+	notification := seckill.Notification{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true}
 	as := func(change func(*seckill.Notification)) seckill.Verifier {
-		n := notice
+		n := notification
 		change(&n)
 		return verified(n)
 	}
@@ -96,14 +98,14 @@ func TestNotify(t *testing.T) {
 		payment seckill.PaymentState // of trade t1; "" for none
 		kept    string               // the outcome that is kept with it; "" when it is not kept
 	}{
-		{"paid in time", seckill.PendingPayment, genuine, "", seckill.Paid, seckill.Captured, seckill.NoticeRecorded},
+		{"paid in time", seckill.PendingPayment, genuine, "", seckill.Paid, seckill.Captured, seckill.NotificationRecorded},
 		{"paid while it is being closed", seckill.Closing, genuine,
-			"", seckill.Paid, seckill.Captured, seckill.NoticeRecorded},
-		{"paid too late", seckill.Expired, genuine, "", seckill.RefundOwed, seckill.RefundDue, seckill.NoticeRecorded},
+			"", seckill.Paid, seckill.Captured, seckill.NotificationRecorded},
+		{"paid too late", seckill.Expired, genuine, "", seckill.RefundOwed, seckill.RefundDue, seckill.NotificationRecorded},
 		{"paid twice, by two trades", seckill.Paid, genuine,
-			"", seckill.Paid, seckill.RefundDue, seckill.NoticeRecorded},
+			"", seckill.Paid, seckill.RefundDue, seckill.NotificationRecorded},
 		{"closed unpaid at the provider", seckill.PendingPayment, as(func(n *seckill.Notification) { n.Paid = false }),
-			"", seckill.PendingPayment, "", seckill.NoticeNothing},
+			"", seckill.PendingPayment, "", seckill.NotificationNothing},
 		{"another amount", seckill.PendingPayment, as(func(n *seckill.Notification) { n.Amount = 99 }),
 			seckill.CodeNotOurs, seckill.PendingPayment, "", string(seckill.CodeNotOurs)},
 		{"no signature of the provider's", seckill.PendingPayment, refusing{},
@@ -135,9 +137,9 @@ func TestNotify(t *testing.T) {
 			if err != nil || state != c.payment {
 				t.Errorf("the money is %q (%v), want %q", state, err, c.payment)
 			}
-			notices, err := l.Notifications(ctx, order)
+			notifications, err := l.Notifications(ctx, order)
 			kept := ""
-			for _, n := range notices {
+			for _, n := range notifications {
 				kept += n.Outcome
 			}
 			if err != nil || kept != c.kept {
@@ -160,7 +162,7 @@ func TestNotifyWithoutLedger(t *testing.T) {
 	}
 }
 
-// TestRetention: a notice says itself when it may go, in whole seconds; without a retention it stays.
+// TestRetention: a notification says itself when it may go, in whole seconds; without a retention it stays.
 func TestRetention(t *testing.T) {
 	now := time.Date(2026, 7, 1, 12, 0, 0, 7e6, time.UTC)
 	for name, c := range map[string]struct {
@@ -170,11 +172,11 @@ func TestRetention(t *testing.T) {
 		"for ever": {0, time.Time{}},
 		"a day":    {24 * time.Hour, time.Date(2026, 7, 2, 12, 0, 0, 0, time.UTC)},
 	} {
-		books := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(now)}))
+		orders := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(now)}))
 		flow := notify.New(notify.Deps{Verifier: verified{Order: "o1", ID: "n1", TradeNo: "t1", Amount: 1, Paid: true},
-			Ledger: books, Clock: clock(now), Meter: meter{}, Keep: c.keep})
+			Ledger: orders, Clock: clock(now), Meter: meter{}, Keep: c.keep})
 		_ = flow.Notify(t.Context(), url.Values{}) // of no order of ours: refused, and kept
-		kept, err := books.Notifications(context.Background(), "o1")
+		kept, err := orders.Notifications(context.Background(), "o1")
 		if err != nil || len(kept) != 1 || !kept[0].Expires.Equal(c.want) {
 			t.Errorf("%s: got %+v, error %v; want one that expires at %s", name, kept, err, c.want)
 		}

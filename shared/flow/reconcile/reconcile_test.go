@@ -39,7 +39,7 @@ type meter map[seckill.Event]int
 
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
-// world is a ledger and the provider's bills of the same money.
+// bank is a ledger and the provider's bills of the same money.
 type bank struct {
 	clock  *memory.Clock
 	ledger *ledger.Ledger

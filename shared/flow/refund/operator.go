@@ -118,9 +118,9 @@ func closingSince(o *seckill.Order) (seckill.Change, bool) {
 
 // Case is all that the ledger knows of one order's money.
 type Case struct {
-	Order    seckill.Order
-	Payments []seckill.Payment
-	Notices  []seckill.KeptNotification
+	Order         seckill.Order
+	Payments      []seckill.Payment
+	Notifications []seckill.KeptNotification
 }
 
 // Case reads one order's money. The error is an *seckill.Error: CodeOrderUnknown.
@@ -132,7 +132,7 @@ func (f *Flow) Case(ctx context.Context, id string) (Case, error) {
 	out := Case{Order: o}
 	out.Payments, err = f.Ledger.Payments(ctx, id)
 	if err == nil {
-		out.Notices, err = f.Ledger.Notifications(ctx, id)
+		out.Notifications, err = f.Ledger.Notifications(ctx, id)
 	}
 	if err != nil {
 		return Case{}, seckill.AsError(err)
@@ -163,8 +163,8 @@ func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 	return nil
 }
 
-// Learn asks the provider about one trade of an order, and records its money as a notify would, because an operator says so: who, and why. It is for money that
-// a bill has and the ledger does not: of a notify that never came. It gives whether there was anything to record. The error is an *seckill.Error:
+// Learn asks the provider about one trade of an order, and records its money as a notification would, because an operator says so: who, and why. It is for money that
+// a bill has and the ledger does not: of a notification that never came. It gives whether there was anything to record. The error is an *seckill.Error:
 // CodeOrderUnknown; CodeInvalid, also for a trade that is not the order's, not paid, or over another amount.
 func (f *Flow) Learn(ctx context.Context, id, tradeNo, who, why string) (bool, error) {
 	if err := checkWords(who, why); err != nil {

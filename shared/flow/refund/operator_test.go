@@ -25,7 +25,7 @@ func (t trades) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
 	return seckill.Trade{}, errors.New("no answer")
 }
 
-// TestMoneyThatAnOperatorHasRecorded: a trade's money is recorded as its notify would have done it, once, whatever state the order is in; of one that is not paid, or
+// TestMoneyThatAnOperatorHasRecorded: a trade's money is recorded as its notification would have done it, once, whatever state the order is in; of one that is not paid, or
 // over another amount, nothing is.
 func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)

@@ -70,8 +70,8 @@ func TestAtOnceARequestThatRunsOutOfTime(t *testing.T) {
 	}
 }
 
-// TestNotifiesFollowNoRedirect: the shop signed one address and no other.
-func TestNotifiesFollowNoRedirect(t *testing.T) {
+// TestNotificationsFollowNoRedirect: the shop signed one address and no other.
+func TestNotificationsFollowNoRedirect(t *testing.T) {
 	g, s, _ := system(t, func(o *fakegateway.Options) { o.HTTP = nil })
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/elsewhere" {

@@ -80,7 +80,7 @@ func TestPayingAtTheCashier(t *testing.T) {
 		}
 	}
 	if d, _ := g.Tick(context.Background()); d != 1 || g.Trades()[0].Status != fakegateway.StatusSuccess {
-		t.Errorf("%d notifies, trade %s, want 1 and TRADE_SUCCESS", d, g.Trades()[0].Status)
+		t.Errorf("%d notifications, trade %s, want 1 and TRADE_SUCCESS", d, g.Trades()[0].Status)
 	}
 	if w := get(g, str, "en"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Payment successful") {
 		t.Errorf("opened when paid: status %d", w.Code)
@@ -112,7 +112,7 @@ func TestTheCashierIsHonestWhenItCannotBePaid(t *testing.T) {
 		}
 	}
 	if len(g.Pending()) != 0 {
-		t.Errorf("notifies of trades that were not paid: %v", g.Pending())
+		t.Errorf("notifications of trades that were not paid: %v", g.Pending())
 	}
 }
 

@@ -25,7 +25,7 @@ func (g *Gateway) putFaults(w http.ResponseWriter, r *http.Request) {
 		err = errors.New("more than one value")
 	}
 	if err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": `want {"seed": 7, "shares": {"notify-lost": 0.2}}; known: ` + known() + ": " + err.Error()})
+		writeJSON(w, http.StatusBadRequest, map[string]string{"error": `want {"seed": 7, "shares": {"notification-lost": 0.2}}; known: ` + known() + ": " + err.Error()})
 		return
 	}
 	if err := g.SetFaults(plan); err != nil {

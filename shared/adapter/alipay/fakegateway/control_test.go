@@ -54,7 +54,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 	}
 	for name, body := range map[string]string{
 		"nothing":       "",
-		"no JSON":       "notify-lost=1",
+		"no JSON":       "notification-lost=1",
 		"a list":        "[]",
 		"other field":   `{"share": {"call-5xx": 1}}`,
 		"other fault":   `{"shares": {"lost": 1}}`,

@@ -38,9 +38,9 @@ func Example() {
 	}))
 	defer shop.Close()
 
-	// Make the gateway and mount it. Of what may go wrong, every notify arrives twice here.
+	// Make the gateway and mount it. Of what may go wrong, every notification arrives twice here.
 	gateway, err = fakegateway.New(fakegateway.Options{Clock: clock, AppID: "2021000000000001", SellerID: "2088000000000001", MerchantPublicKey: keys.Public,
-		Faults: fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotifyDuplicated: 1}}})
+		Faults: fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotificationDuplicated: 1}}})
 	check(err)
 	server := httptest.NewServer(gateway)
 	defer server.Close()
@@ -72,7 +72,7 @@ func Example() {
 	// Whoever owns the gateway sends what is due: when Ready speaks, and whenever Next says.
 	<-gateway.Ready()
 	delivered, failed := gateway.Tick(context.Background())
-	fmt.Println("notifies:", delivered, failed)
+	fmt.Println("notifications:", delivered, failed)
 
 	call("alipay.trade.query", `{"out_trade_no":"o1"}`, "TRADE_SUCCESS")
 	check(gateway.SetFaults(fakegateway.Faults{}))
@@ -84,7 +84,7 @@ func Example() {
 	// Output:
 	// told: o1 TRADE_SUCCESS, refunded ""
 	// told: o1 TRADE_SUCCESS, refunded ""
-	// notifies: 1 0
+	// notifications: 1 0
 	// alipay.trade.query true
 	// alipay.trade.refund true
 	// told: o1 TRADE_CLOSED, refunded "88.80"

@@ -17,46 +17,46 @@ type Fault string
 
 // The faults; Meanings says what each is. The share of each is of the chances that it has.
 const (
-	NotifyLost        Fault = "notify-lost"
-	NotifyDuplicated  Fault = "notify-duplicated"
-	NotifyDelayed     Fault = "notify-delayed"
-	NotifyReordered   Fault = "notify-reordered"
-	NotifyForged      Fault = "notify-forged"
-	NotifyWrongAmount Fault = "notify-wrong-amount"
-	NotifyOtherApp    Fault = "notify-other-app"
-	PayLate           Fault = "pay-late"
-	ClosePaid         Fault = "close-paid"
-	CloseFailsPaid    Fault = "close-fails-paid"
-	CallCut           Fault = "call-cut"
-	Call5xx           Fault = "call-5xx"
-	CallUnknown       Fault = "unknown"
-	RefundPartial     Fault = "refund-partial"
-	TwoTrades         Fault = "two-trades"
-	BalanceShort      Fault = "balance-short"
+	NotificationLost        Fault = "notification-lost"
+	NotificationDuplicated  Fault = "notification-duplicated"
+	NotificationDelayed     Fault = "notification-delayed"
+	NotificationReordered   Fault = "notification-reordered"
+	NotificationForged      Fault = "notification-forged"
+	NotificationWrongAmount Fault = "notification-wrong-amount"
+	NotificationOtherApp    Fault = "notification-other-app"
+	PayLate                 Fault = "pay-late"
+	ClosePaid               Fault = "close-paid"
+	CloseFailsPaid          Fault = "close-fails-paid"
+	CallCut                 Fault = "call-cut"
+	Call5xx                 Fault = "call-5xx"
+	CallUnknown             Fault = "unknown"
+	RefundPartial           Fault = "refund-partial"
+	TwoTrades               Fault = "two-trades"
+	BalanceShort            Fault = "balance-short"
 )
 
 // FaultNames are all faults.
-var FaultNames = []Fault{NotifyLost, NotifyDuplicated, NotifyDelayed, NotifyReordered, NotifyForged, NotifyWrongAmount, NotifyOtherApp, PayLate,
+var FaultNames = []Fault{NotificationLost, NotificationDuplicated, NotificationDelayed, NotificationReordered, NotificationForged, NotificationWrongAmount, NotificationOtherApp, PayLate,
 	ClosePaid, CloseFailsPaid, CallCut, Call5xx, CallUnknown, RefundPartial, TwoTrades, BalanceShort}
 
 // Meanings says of each fault, in a line, what goes wrong. docs/LOCAL.md has the same.
 var Meanings = map[Fault]string{
-	NotifyLost:        "an attempt to notify the shop never arrives; the next one follows after its wait",
-	NotifyDuplicated:  "an attempt arrives twice",
-	NotifyDelayed:     "the first attempt is made up to 10 minutes late",
-	NotifyReordered:   "the first attempt is held back for 5 s, so that later notifies overtake it",
-	NotifyForged:      "before an attempt another one arrives that says 0.01 yuan, with a signature that does not match",
-	NotifyWrongAmount: "before an attempt another one arrives that says one fen more, rightly signed",
-	NotifyOtherApp:    "before an attempt another one arrives for another app, rightly signed",
-	PayLate:           "a trade whose time is over, and which the shop has not closed, is paid within an hour from then",
-	ClosePaid:         "a close is answered with success, and the trade is paid all the same",
-	CloseFailsPaid:    "a close is answered as with unknown, and the trade is paid",
-	CallCut:           "a call takes effect, then the connection is cut",
-	Call5xx:           "a call has no effect and is answered 502",
-	CallUnknown:       "a call is answered 20000 or SYSTEM_ERROR, with its effect or, as often, without",
-	RefundPartial:     "after a payment of 0.02 yuan or more, half of it goes back without the shop, as from the seller's console",
-	TwoTrades:         "opening the cashier again makes a second trade of the order, while the first waits or is paid",
-	BalanceShort:      "a refund is refused for want of balance",
+	NotificationLost:        "an attempt to notify the shop never arrives; the next one follows after its wait",
+	NotificationDuplicated:  "an attempt arrives twice",
+	NotificationDelayed:     "the first attempt is made up to 10 minutes late",
+	NotificationReordered:   "the first attempt is held back for 5 s, so that later notifications overtake it",
+	NotificationForged:      "before an attempt another one arrives that says 0.01 yuan, with a signature that does not match",
+	NotificationWrongAmount: "before an attempt another one arrives that says one fen more, rightly signed",
+	NotificationOtherApp:    "before an attempt another one arrives for another app, rightly signed",
+	PayLate:                 "a trade whose time is over, and which the shop has not closed, is paid within an hour from then",
+	ClosePaid:               "a close is answered with success, and the trade is paid all the same",
+	CloseFailsPaid:          "a close is answered as with unknown, and the trade is paid",
+	CallCut:                 "a call takes effect, then the connection is cut",
+	Call5xx:                 "a call has no effect and is answered 502",
+	CallUnknown:             "a call is answered 20000 or SYSTEM_ERROR, with its effect or, as often, without",
+	RefundPartial:           "after a payment of 0.02 yuan or more, half of it goes back without the shop, as from the seller's console",
+	TwoTrades:               "opening the cashier again makes a second trade of the order, while the first waits or is paid",
+	BalanceShort:            "a refund is refused for want of balance",
 }
 
 // Lengths of the faults of time.
@@ -68,7 +68,7 @@ const (
 
 // Faults is a plan of what goes wrong. The zero value: nothing. It is JSON as
 //
-//	{"seed": 7, "shares": {"notify-lost": 0.2, "unknown": 0.1}}
+//	{"seed": 7, "shares": {"notification-lost": 0.2, "unknown": 0.1}}
 //
 // and, for a command's flag, text as ParseFaults reads it. Each fault draws from a stream of its own that depends on the seed alone: with the same
 // seed the same of its chances are hit, whatever other faults there are.
@@ -77,7 +77,7 @@ type Faults struct {
 	Shares map[Fault]float64 `json:"shares"` // 0 to 1; a fault that is not there has 0
 }
 
-// ParseFaults reads "notify-lost=0.2,unknown=0.1,seed=7". The error says what is known.
+// ParseFaults reads "notification-lost=0.2,unknown=0.1,seed=7". The error says what is known.
 func ParseFaults(s string) (Faults, error) {
 	f := Faults{Shares: map[Fault]float64{}}
 	if strings.TrimSpace(s) == "" {
@@ -87,7 +87,7 @@ func ParseFaults(s string) (Faults, error) {
 	for _, part := range strings.Split(s, ",") {
 		name, value, found := strings.Cut(strings.TrimSpace(part), "=")
 		if !found || seen[name] {
-			return Faults{}, fmt.Errorf("fault %q: want each name once, as in notify-lost=0.2,unknown=0.1,seed=7; known: %s", part, known())
+			return Faults{}, fmt.Errorf("fault %q: want each name once, as in notification-lost=0.2,unknown=0.1,seed=7; known: %s", part, known())
 		}
 		seen[name] = true
 		var err error
@@ -132,7 +132,7 @@ func (f *Faults) check() error {
 type FaultReport struct {
 	Faults
 	Landed map[Fault]int `json:"landed"`
-	Taken  map[Fault]int `json:"taken"` // false notifies that the shop answered with "success": each is a fault of the shop
+	Taken  map[Fault]int `json:"taken"` // false notifications that the shop answered with "success": each is a fault of the shop
 }
 
 // faults draws what goes wrong.

@@ -58,10 +58,10 @@ func ticks(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
 }
 
 func TestNotifyLost(t *testing.T) {
-	g, s, c := faulty(t, fakegateway.NotifyLost)
+	g, s, c := faulty(t, fakegateway.NotificationLost)
 	mustPay(t, g)
 	ticks(t, g, 0, 1)
-	landed(t, g, fakegateway.NotifyLost, 1)
+	landed(t, g, fakegateway.NotificationLost, 1)
 	if len(s.got) != 0 {
 		t.Error("it arrived")
 	}
@@ -73,17 +73,17 @@ func TestNotifyLost(t *testing.T) {
 }
 
 func TestNotifyDuplicated(t *testing.T) {
-	g, s, _ := faulty(t, fakegateway.NotifyDuplicated)
+	g, s, _ := faulty(t, fakegateway.NotificationDuplicated)
 	mustPay(t, g)
 	ticks(t, g, 1, 0)
-	landed(t, g, fakegateway.NotifyDuplicated, 1)
+	landed(t, g, fakegateway.NotificationDuplicated, 1)
 	if len(s.got) != 2 || s.got[0].Get("notify_id") != s.got[1].Get("notify_id") {
 		t.Errorf("%d arrived, want the same one twice", len(s.got))
 	}
 }
 
 func TestNotifyDelayed(t *testing.T) {
-	g, _, c := faulty(t, fakegateway.NotifyDelayed)
+	g, _, c := faulty(t, fakegateway.NotificationDelayed)
 	mustPay(t, g)
 	next, ok := g.Next()
 	if late := next.Sub(start); !ok || late <= 0 || late > 10*time.Minute {
@@ -92,13 +92,13 @@ func TestNotifyDelayed(t *testing.T) {
 	ticks(t, g, 0, 0)
 	c.set(next)
 	ticks(t, g, 1, 0)
-	landed(t, g, fakegateway.NotifyDelayed, 1)
+	landed(t, g, fakegateway.NotificationDelayed, 1)
 }
 
 func TestNotifyReordered(t *testing.T) {
-	g, s, c := faulty(t, fakegateway.NotifyReordered)
+	g, s, c := faulty(t, fakegateway.NotificationReordered)
 	mustPay(t, g)
-	landed(t, g, fakegateway.NotifyReordered, 1)
+	landed(t, g, fakegateway.NotificationReordered, 1)
 	if err := g.SetFaults(fakegateway.Faults{}); err != nil {
 		t.Fatal(err)
 	}
@@ -114,15 +114,15 @@ func TestNotifyReordered(t *testing.T) {
 	}
 }
 
-// TestFalseNotifies: each comes before the genuine one, and whether the shop takes it for genuine is counted.
-func TestFalseNotifies(t *testing.T) {
+// TestFalseNotifications: each comes before the genuine one, and whether the shop takes it for genuine is counted.
+func TestFalseNotifications(t *testing.T) {
 	for fault, want := range map[fakegateway.Fault]struct {
 		code   seckill.Code // with which the shop's adapter refuses; "" when that is the caller's business
 		amount string
 	}{
-		fakegateway.NotifyForged:      {seckill.CodeForged, "0.01"},
-		fakegateway.NotifyWrongAmount: {"", "88.81"},
-		fakegateway.NotifyOtherApp:    {seckill.CodeNotOurs, "88.80"},
+		fakegateway.NotificationForged:      {seckill.CodeForged, "0.01"},
+		fakegateway.NotificationWrongAmount: {"", "88.81"},
+		fakegateway.NotificationOtherApp:    {seckill.CodeNotOurs, "88.80"},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			g, s, _ := faulty(t, fault)
@@ -378,7 +378,7 @@ func TestTheSameSeedHitsTheSame(t *testing.T) {
 		return out
 	}
 	one := hits("call-5xx=0.5,seed=7")
-	if diff := cmp.Diff(one, hits("call-5xx=0.5,seed=7,unknown=0.5,notify-lost=0.5")); diff != "" {
+	if diff := cmp.Diff(one, hits("call-5xx=0.5,seed=7,unknown=0.5,notification-lost=0.5")); diff != "" {
 		t.Errorf("the same seed (-one +other):\n%s", diff)
 	}
 	if cmp.Equal(one, hits("call-5xx=0.5,seed=8")) {
@@ -397,22 +397,22 @@ func TestTheSameSeedHitsTheSame(t *testing.T) {
 
 func TestPlansAreChecked(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                            "",
-		" ":                           "",
-		"notify-lost=0.2":             "",
-		"notify-lost=0.2, unknown=1":  "",
-		"seed=7":                      "",
-		"lost=0.2":                    "known: notify-lost, notify-duplicated",
-		"notify-lost":                 "known: notify-lost",
-		"notify-lost=":                "0 to 1",
-		"notify-lost=a":               "0 to 1",
-		"notify-lost=1.1":             "0 to 1",
-		"notify-lost=-0.1":            "0 to 1",
-		"notify-lost=NaN":             "0 to 1",
-		"notify-lost=1,notify-lost=0": "once",
-		"seed=-1":                     "whole number",
-		"seed=1.5":                    "whole number",
-		",":                           "known:",
+		"":                                 "",
+		" ":                                "",
+		"notification-lost=0.2":            "",
+		"notification-lost=0.2, unknown=1": "",
+		"seed=7":                           "",
+		"lost=0.2":                         "known: notification-lost, notification-duplicated",
+		"notification-lost":                "known: notification-lost",
+		"notification-lost=":               "0 to 1",
+		"notification-lost=a":              "0 to 1",
+		"notification-lost=1.1":            "0 to 1",
+		"notification-lost=-0.1":           "0 to 1",
+		"notification-lost=NaN":            "0 to 1",
+		"notification-lost=1,notification-lost=0": "once",
+		"seed=-1":  "whole number",
+		"seed=1.5": "whole number",
+		",":        "known:",
 	} {
 		_, err := fakegateway.ParseFaults(in)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -420,7 +420,7 @@ func TestPlansAreChecked(t *testing.T) {
 		}
 	}
 	g, _, _ := system(t, nil)
-	for name, share := range map[fakegateway.Fault]float64{"other": 0.5, fakegateway.NotifyLost: math.NaN(), fakegateway.CallCut: math.Inf(1)} {
+	for name, share := range map[fakegateway.Fault]float64{"other": 0.5, fakegateway.NotificationLost: math.NaN(), fakegateway.CallCut: math.Inf(1)} {
 		if err := g.SetFaults(fakegateway.Faults{Shares: map[fakegateway.Fault]float64{name: share}}); err == nil {
 			t.Errorf("%s=%v is taken", name, share)
 		}

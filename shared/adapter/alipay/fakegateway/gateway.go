@@ -38,10 +38,10 @@ type Options struct {
 	MerchantPublicKey string          // the shop's: PKIX or PKCS #1
 	PrivateKey        string          // the gateway's own; "" makes a new one, which takes up to a second
 	Store             Store           // of the trades; nil: a Memory of its own
-	AtOnce            bool            // a payment's first notify is sent within the request that pays, for a process that sleeps between requests
+	AtOnce            bool            // a payment's first notification is sent within the request that pays, for a process that sleeps between requests
 	Log               *slog.Logger    // of what went wrong with the store; nil: nobody is told
-	HTTP              *http.Client    // sends notifies; nil: one that gives up after 5 s and follows no redirect
-	Retries           []time.Duration // waits between the attempts of a notify; nil: AlipayRetries
+	HTTP              *http.Client    // sends notifications; nil: one that gives up after 5 s and follows no redirect
+	Retries           []time.Duration // waits between the attempts of a notification; nil: AlipayRetries
 	URL               string          // of /gateway.do as shops reach it: bills lie beside it. "": where a call came to
 	ReturnURL         string          // where the cashier's links lead back to, with out_trade_no added; "" for the page before
 	LateGrace         time.Duration   // how long after time_expire an opened trade can still be paid

@@ -58,7 +58,7 @@ func (c *clock) set(t time.Time) {
 	c.now = t
 }
 
-// shop is the other side: it answers notifies as it is told to and checks what it gets.
+// shop is the other side: it answers notifications as it is told to and checks what it gets.
 type shop struct {
 	client *alipay.Client
 	status int
@@ -410,12 +410,12 @@ func TestManyAtOnce(t *testing.T) {
 		return n
 	}
 	if len(g.Trades()) != 1 || sum(paid) != 1 || sum(delivered) != 1 || len(g.Pending()) != 0 {
-		t.Errorf("%d trades, paid %d times, %d notifies delivered, %d pending; want 1, 1, 1, 0",
+		t.Errorf("%d trades, paid %d times, %d notifications delivered, %d pending; want 1, 1, 1, 0",
 			len(g.Trades()), sum(paid), sum(delivered), len(g.Pending()))
 	}
 }
 
-// answers is a shop that gives every notify the same answer.
+// answers is a shop that gives every notification the same answer.
 type answers string
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {

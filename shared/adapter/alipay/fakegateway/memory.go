@@ -30,7 +30,7 @@ func NewMemory(clock seckill.Clock, most int) *Memory {
 // clone is a copy that shares nothing.
 func (r *Record) clone() Record {
 	c := *r
-	c.Refunds, c.Notifies = slices.Clone(r.Refunds), slices.Clone(r.Notifies)
+	c.Refunds, c.Notifications = slices.Clone(r.Refunds), slices.Clone(r.Notifications)
 	return c
 }
 

@@ -120,7 +120,7 @@ func (w *market) expect(err error, some ...error) {
 	}
 }
 
-// judge compares what was paid with the trades, the bills and the notifies.
+// check compares what was paid with the trades, the bills and the notifications.
 func (w *market) check() {
 	paid, kept, back := w.paid, seckill.Fen(0), seckill.Fen(0)
 	for _, tr := range w.g.Trades() {

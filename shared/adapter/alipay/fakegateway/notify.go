@@ -18,7 +18,7 @@ import (
 // buyerID is who pays: there is one buyer in this world.
 const buyerID = "2088000000000002"
 
-// AlipayRetries is how long Alipay waits between the attempts of a notify ("异步通知说明": 4m, 10m, 10m, 1h, 2h, 6h, 15h).
+// AlipayRetries is how long Alipay waits between the attempts of a notification ("异步通知说明": 4m, 10m, 10m, 1h, 2h, 6h, 15h).
 var AlipayRetries = []time.Duration{4 * time.Minute, 10 * time.Minute, 10 * time.Minute, time.Hour, 2 * time.Hour,
 	6 * time.Hour, 15 * time.Hour}
 
@@ -28,42 +28,42 @@ const (
 	recordTimeout = time.Second // to record an attempt whose caller's time is over
 )
 
-// Pending is a notify that is not delivered yet.
+// Pending is a notification that is not delivered yet.
 type Pending struct {
 	OutTradeNo string
 	Attempts   int       // made so far
 	Next       time.Time // of the next one
 }
 
-// start is when a notify's first attempt is made, as drawn before it is known whether there will be one.
+// start is when a notification's first attempt is made, as drawn before it is known whether there will be one.
 type start struct {
 	reordered, delayed bool
 	wait               time.Duration
 }
 
 func (g *Gateway) drawStart() (s start) {
-	if s.reordered = g.faults.draw(NotifyReordered); s.reordered {
+	if s.reordered = g.faults.draw(NotificationReordered); s.reordered {
 		s.wait = heldBack
 	}
-	if s.delayed = g.faults.draw(NotifyDelayed); s.delayed {
-		s.wait += time.Millisecond * time.Duration(1+g.faults.number(NotifyDelayed, longestDelay.Milliseconds()))
+	if s.delayed = g.faults.draw(NotificationDelayed); s.delayed {
+		s.wait += time.Millisecond * time.Duration(1+g.faults.number(NotificationDelayed, longestDelay.Milliseconds()))
 	}
 	return s
 }
 
-// notify is a new one about a movement of money now.
-func (s start) notify(now time.Time) Notify {
+// notification is a new one about a movement of money now.
+func (s start) notification(now time.Time) Notification {
 	at := now.In(seckill.Zone)
-	return Notify{ID: at.Format("20060102") + "00222" + at.Format("150405") + digits(), Next: now.Add(s.wait)}
+	return Notification{ID: at.Format("20060102") + "00222" + at.Format("150405") + digits(), Next: now.Add(s.wait)}
 }
 
-// moved says that money has moved, and a notify begins so.
+// moved says that money has moved, and a notification begins so.
 func (g *Gateway) moved(s start) {
 	if s.reordered {
-		g.faults.count(NotifyReordered)
+		g.faults.count(NotificationReordered)
 	}
 	if s.delayed {
-		g.faults.count(NotifyDelayed)
+		g.faults.count(NotificationDelayed)
 	}
 	select {
 	case g.ready <- struct{}{}:
@@ -74,8 +74,8 @@ func (g *Gateway) moved(s start) {
 // Ready receives after a payment or a refund at this gateway. One value may stand for several.
 func (g *Gateway) Ready() <-chan struct{} { return g.ready }
 
-// SetDropNotifies makes every attempt from now on fail as if it were lost on the way, or ends that.
-func (g *Gateway) SetDropNotifies(drop bool) { g.drop.Store(drop) }
+// SetDropNotifications makes every attempt from now on fail as if it were lost on the way, or ends that.
+func (g *Gateway) SetDropNotifications(drop bool) { g.drop.Store(drop) }
 
 // Next tells when the next attempt is due; false when there is none, and always with Options.Store.
 func (g *Gateway) Next() (time.Time, bool) {
@@ -85,7 +85,7 @@ func (g *Gateway) Next() (time.Time, bool) {
 	return g.own.next()
 }
 
-// Pending lists the notifies that are not delivered, the one due first at the front. One that failed as often as Alipay tries is given up
+// Pending lists the notifications that are not delivered, the one due first at the front. One that failed as often as Alipay tries is given up
 // and is not among them. With Options.Store it lists none.
 func (g *Gateway) Pending() []Pending {
 	out := []Pending{}
@@ -93,7 +93,7 @@ func (g *Gateway) Pending() []Pending {
 		return out
 	}
 	for _, r := range g.own.waiting() {
-		for _, n := range r.Notifies {
+		for _, n := range r.Notifications {
 			if !n.Next.IsZero() {
 				out = append(out, Pending{OutTradeNo: r.OutTradeNo, Attempts: n.Attempts, Next: n.Next})
 			}
@@ -108,7 +108,7 @@ func (g *Gateway) Pending() []Pending {
 func (g *Gateway) Tick(ctx context.Context) (delivered, failed int) {
 	delivered, failed, err := g.Repeat(ctx)
 	if err != nil {
-		g.opt.Log.WarnContext(ctx, "notifies wait", "err", err)
+		g.opt.Log.WarnContext(ctx, "notifications wait", "err", err)
 	}
 	return delivered, failed
 }
@@ -150,11 +150,11 @@ func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error)
 	var which int
 	var due time.Time // as it was
 	r, err := g.change(ctx, k, func(r *Record, now time.Time) error {
-		if which = r.next(); which < 0 || r.Notifies[which].Next.After(now) {
+		if which = r.next(); which < 0 || r.Notifications[which].Next.After(now) {
 			return errNothing
 		}
-		due = r.Notifies[which].Next
-		r.Notifies[which].Next = now.Add(claimFor).Truncate(time.Millisecond) // as it will be loaded
+		due = r.Notifications[which].Next
+		r.Notifications[which].Next = now.Add(claimFor).Truncate(time.Millisecond) // as it will be loaded
 		return nil
 	})
 	if errors.Is(err, errNothing) || errors.Is(err, ErrNoTrade) {
@@ -163,16 +163,16 @@ func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error)
 	if err != nil {
 		return false, false, err
 	}
-	ok = !g.drop.Load() && !g.faults.hit(NotifyLost) && g.deliver(ctx, &r, which)
+	ok = !g.drop.Load() && !g.faults.hit(NotificationLost) && g.deliver(ctx, &r, which)
 	broken := !ok && ctx.Err() != nil
-	claimed := r.Notifies[which].Next
+	claimed := r.Notifications[which].Next
 	if ctx.Err() != nil { // what was found is recorded all the same
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 		defer cancel()
 	}
 	_, err = g.change(ctx, k, func(r *Record, now time.Time) error {
-		switch n := &r.Notifies[which]; {
+		switch n := &r.Notifications[which]; {
 		case n.Next.IsZero(), !ok && !n.Next.Equal(claimed): // the claim ran out, and another one went on
 			return errNothing
 		case broken:
@@ -194,7 +194,7 @@ func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error)
 func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
 	at := g.opt.Clock.Now()
 	form := func(change func(url.Values)) url.Values {
-		f, err := g.NotifyForm(r.Notifies[which].ID, told(r, which), at)
+		f, err := g.NotificationForm(r.Notifications[which].ID, told(r, which), at)
 		if err != nil {
 			panic(err) // the key has signed before
 		}
@@ -208,15 +208,15 @@ func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
 		signed bool
 		change func(url.Values)
 	}{
-		{NotifyForged, false, func(f url.Values) { f.Set("total_amount", "0.01") }},
-		{NotifyWrongAmount, true, func(f url.Values) { f.Set("total_amount", (r.Amount + 1).Yuan()) }},
-		{NotifyOtherApp, true, func(f url.Values) { f.Set("app_id", f.Get("app_id")+"1") }},
+		{NotificationForged, false, func(f url.Values) { f.Set("total_amount", "0.01") }},
+		{NotificationWrongAmount, true, func(f url.Values) { f.Set("total_amount", (r.Amount + 1).Yuan()) }},
+		{NotificationOtherApp, true, func(f url.Values) { f.Set("app_id", f.Get("app_id")+"1") }},
 	} {
 		if !g.faults.hit(lie.fault) {
 			continue
 		}
 		f := form(func(f url.Values) {
-			f.Set("notify_id", f.Get("notify_id")+"1") // one id is one notice, which a shop may keep
+			f.Set("notify_id", f.Get("notify_id")+"1") // one id is one notification, which a shop may keep
 			lie.change(f)
 		})
 		if lie.signed {
@@ -229,13 +229,13 @@ func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
 		}
 	}
 	ok := g.send(ctx, r.NotifyURL, form(nil))
-	if g.faults.hit(NotifyDuplicated) {
+	if g.faults.hit(NotificationDuplicated) {
 		ok = g.send(ctx, r.NotifyURL, form(nil)) || ok
 	}
 	return ok
 }
 
-// told is the trade as the movement of money that a notify tells of left it.
+// told is the trade as the movement of money that a notification tells of left it.
 func told(r *Record, which int) Trade {
 	t := r.Trade
 	t.Refunds, t.Status = r.Refunds[:which], StatusSuccess
@@ -245,7 +245,7 @@ func told(r *Record, which int) Trade {
 	return t
 }
 
-// send posts a notify and says whether the shop confirmed it.
+// send posts a notification and says whether the shop confirmed it.
 func (g *Gateway) send(ctx context.Context, to string, form url.Values) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -262,9 +262,9 @@ func (g *Gateway) send(ctx context.Context, to string, form url.Values) bool {
 	return err == nil && resp.StatusCode == http.StatusOK && string(body) == want
 }
 
-// NotifyForm writes and signs the notify about a trade, as sent at that time: about its last refund, if it has one. Tests change it to see it
+// NotificationForm writes and signs the notification about a trade, as sent at that time: about its last refund, if it has one. Tests change it to see it
 // refused.
-func (g *Gateway) NotifyForm(id string, t Trade, at time.Time) (url.Values, error) {
+func (g *Gateway) NotificationForm(id string, t Trade, at time.Time) (url.Values, error) {
 	amount := t.Amount.Yuan()
 	form := url.Values{
 		"notify_id":        {id},
@@ -307,7 +307,7 @@ func (g *Gateway) NotifyForm(id string, t Trade, at time.Time) (url.Values, erro
 // stamp writes a moment as Alipay does.
 func stamp(t time.Time) string { return t.In(seckill.Zone).Format(alipay.TimeLayout) }
 
-// SignForm signs a notify's form as the gateway does, replacing the signature that it has.
+// SignForm signs a notification's form as the gateway does, replacing the signature that it has.
 func (g *Gateway) SignForm(form url.Values) error {
 	sign, err := alipay.Sign(g.key, alipay.SignContent(form, "sign", "sign_type"))
 	if err != nil {

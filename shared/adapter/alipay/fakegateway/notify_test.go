@@ -19,7 +19,7 @@ func paid(t *testing.T) (*fakegateway.Gateway, *shop, *clock) {
 		t.Fatal(err)
 	}
 	if _, due := g.Next(); due || len(g.Ready()) != 0 {
-		t.Fatal("a notify is queued before payment")
+		t.Fatal("a notification is queued before payment")
 	}
 	if err := g.Pay(orderID); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestNotifyIsDueAtOnceAndAuthentic(t *testing.T) {
 	for _, name := range []string{"notify_id", "notify_time", "notify_type", "app_id", "seller_id", "out_trade_no", "trade_no",
 		"trade_status", "total_amount", "subject", "gmt_create", "gmt_payment", "buyer_id", "charset", "version", "sign", "sign_type"} {
 		if s.got[0].Get(name) == "" {
-			t.Errorf("the notify has no %s", name)
+			t.Errorf("the notification has no %s", name)
 		}
 	}
 	if s.got[0].Get("gmt_payment") != "2026-01-01 20:00:00" {
@@ -117,11 +117,11 @@ func TestNotifyIsGivenUpAfterTheLastRetry(t *testing.T) {
 
 func TestDroppedNotifyComesAgain(t *testing.T) {
 	g, s, c := paid(t)
-	g.SetDropNotifies(true)
+	g.SetDropNotifications(true)
 	if d, f := g.Tick(context.Background()); d != 0 || f != 1 || len(s.got) != 0 {
 		t.Errorf("dropping: %d delivered, %d failed, %d received, want 0, 1, 0", d, f, len(s.got))
 	}
-	g.SetDropNotifies(false)
+	g.SetDropNotifications(false)
 	c.set(start.Add(4 * time.Minute))
 	if d, f := g.Tick(context.Background()); d != 1 || f != 0 || len(s.got) != 1 {
 		t.Errorf("later: %d delivered, %d failed, %d received, want 1, 0, 1", d, f, len(s.got))

@@ -34,7 +34,7 @@ func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount se
 		}
 		taken = amount
 		r.Refunds = append(r.Refunds, Refund{requestNo, amount, now})
-		r.Notifies = append(r.Notifies, s.notify(now))
+		r.Notifications = append(r.Notifications, s.notification(now))
 		if r.Kept() == 0 {
 			r.Status = StatusClosed
 		}

@@ -278,8 +278,8 @@ func TestRefundQuery(t *testing.T) {
 	}
 }
 
-// TestRefundNotifies: the shop is told of the payment, of a part that went back, and of the rest.
-func TestRefundNotifies(t *testing.T) {
+// TestRefundNotifications: the shop is told of the payment, of a part that went back, and of the rest.
+func TestRefundNotifications(t *testing.T) {
 	g, s, c := paid(t)
 	for i, amount := range []string{"8.80", "80.00"} {
 		c.set(start.Add(time.Duration(i+1)*time.Minute + 7*time.Millisecond))
@@ -294,11 +294,11 @@ func TestRefundNotifies(t *testing.T) {
 	var got []told
 	ids := map[string]bool{}
 	for _, f := range s.got {
-		notice, err := s.client.Verify(f)
-		if err != nil || notice.Amount != 88_80 || notice.Paid != (f.Get("trade_status") == "TRADE_SUCCESS") {
-			t.Errorf("%+v, %v of %v", notice, err, f)
+		notification, err := s.client.Verify(f)
+		if err != nil || notification.Amount != 88_80 || notification.Paid != (f.Get("trade_status") == "TRADE_SUCCESS") {
+			t.Errorf("%+v, %v of %v", notification, err, f)
 		}
-		ids[notice.ID] = true
+		ids[notification.ID] = true
 		got = append(got, told{f.Get("trade_status"), f.Get("refund_fee"), f.Get("gmt_refund"), f.Get("out_biz_no"), f.Get("gmt_close")})
 	}
 	want := []told{
@@ -307,7 +307,7 @@ func TestRefundNotifies(t *testing.T) {
 		{"TRADE_CLOSED", "88.80", "2026-01-01 20:02:00.007", "r2", "2026-01-01 20:02:00"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(ids) != 3 {
-		t.Errorf("%d ids of notifies (-want +got):\n%s", len(ids), diff)
+		t.Errorf("%d ids of notifications (-want +got):\n%s", len(ids), diff)
 	}
 }
 

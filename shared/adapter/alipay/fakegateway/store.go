@@ -15,19 +15,19 @@ type Key struct {
 // Record is a trade as a Store keeps it. Times are kept to the millisecond. Whoever gets one owns it.
 type Record struct {
 	Trade
-	N         int       // the trade is its order's N-th
-	Lapses    time.Time // unpaid, it counts as closed from then on: time_expire and the grace
-	NotifyURL string
-	Token     string   // proves that the cashier's page came first
-	Notifies  []Notify // none before the payment; the first tells of it, the one behind it of the first refund, and so on
-	Version   int64    // rises with every Save; 0: never saved
+	N             int       // the trade is its order's N-th
+	Lapses        time.Time // unpaid, it counts as closed from then on: time_expire and the grace
+	NotifyURL     string
+	Token         string         // proves that the cashier's page came first
+	Notifications []Notification // none before the payment; the first tells of it, the one behind it of the first refund, and so on
+	Version       int64          // rises with every Save; 0: never saved
 }
 
 // Key names the record.
 func (r *Record) Key() Key { return Key{r.OutTradeNo, r.N} }
 
-// Notify is how far the shop has been told of one movement of money.
-type Notify struct {
+// Notification is how far the shop has been told of one movement of money.
+type Notification struct {
 	ID       string    // the same for every attempt
 	Attempts int       // made so far
 	Next     time.Time // of the next one; zero when there is none: confirmed, or given up
@@ -36,16 +36,16 @@ type Notify struct {
 // Next is when the trade's next attempt is due; zero when there is none.
 func (r *Record) Next() time.Time {
 	if i := r.next(); i >= 0 {
-		return r.Notifies[i].Next
+		return r.Notifications[i].Next
 	}
 	return time.Time{}
 }
 
-// next is the notify whose attempt is due first; -1 when there is none.
+// next is the notification whose attempt is due first; -1 when there is none.
 func (r *Record) next() int {
 	first := -1
-	for i := range r.Notifies {
-		if at := r.Notifies[i].Next; !at.IsZero() && (first < 0 || at.Before(r.Notifies[first].Next)) {
+	for i := range r.Notifications {
+		if at := r.Notifications[i].Next; !at.IsZero() && (first < 0 || at.Before(r.Notifications[first].Next)) {
 			first = i
 		}
 	}

@@ -226,7 +226,7 @@ func unpayable(r *Record, now time.Time) error {
 	}
 }
 
-// Pay captures an order's trade that waits and makes its notify due. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed, ErrUnavailable.
+// Pay captures an order's trade that waits and makes its notification due. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed, ErrUnavailable.
 func (g *Gateway) Pay(outTradeNo string) error {
 	trades, err := g.ofOrder(context.Background(), outTradeNo)
 	if err != nil {
@@ -298,7 +298,7 @@ func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
 // capture takes the buyer's money; captured says so once that is saved.
 func capture(r *Record, s start, now time.Time) {
 	r.Status, r.Paid = StatusSuccess, now
-	r.Notifies = []Notify{s.notify(now)}
+	r.Notifications = []Notification{s.notification(now)}
 }
 
 func (g *Gateway) captured(r *Record, s start) {

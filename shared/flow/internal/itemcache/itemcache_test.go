@@ -15,8 +15,8 @@ type clock struct {
 	count time.Duration
 }
 
-func (c *clock) Now() time.Time       { return c.now }
-func (c *clock) Ticks() time.Duration { return c.count }
+func (c *clock) Now() time.Time           { return c.now }
+func (c *clock) Monotonic() time.Duration { return c.count }
 
 type items struct {
 	seckill.Items

@@ -1,4 +1,4 @@
-// Package capture records authentic money: notify hears of it, expire asks for it, and both write it the same way.
+// Package payment records authentic payments in the ledger. notify hears of them, expire asks for them; both record them here.
 package payment
 
 import (

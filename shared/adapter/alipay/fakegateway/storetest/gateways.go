@@ -39,7 +39,7 @@ var keys = sync.OnceValue(func() (out [2]fakegateway.KeyPair) {
 	return out
 })
 
-// pair is two gateways on one store and one clock. A notify that one of them sends is handed to its shop.
+// pair is two gateways on one store and one clock. A notification that one of them sends is handed to its shop.
 type pair struct {
 	clock       *memory.Clock // finer than a store keeps times
 	gateways    [2]*fakegateway.Gateway
@@ -47,7 +47,7 @@ type pair struct {
 	orderString string // of a trade that can be paid for 15 minutes
 }
 
-// shop answers a notify.
+// shop answers a notification.
 type shop func(context.Context) (answer string)
 
 // RoundTrip implements http.RoundTripper.
@@ -152,7 +152,7 @@ func testShared(t *testing.T, s fakegateway.Store) {
 		t.Errorf("%d delivered, the shop was told %d times; want once", sum, told.Load())
 	}
 	r, _, err := s.Load(t.Context(), trade(orderID))
-	if err != nil || len(r.Notifies) != 1 || r.Notifies[0].Attempts != 1 || !r.Next().IsZero() || r.Status != fakegateway.StatusSuccess {
+	if err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != 1 || !r.Next().IsZero() || r.Status != fakegateway.StatusSuccess {
 		t.Errorf("%+v, %v; want one attempt and no other to come", r, err)
 	}
 }
@@ -172,8 +172,8 @@ func testRhythm(t *testing.T, s fakegateway.Store) {
 			t.Errorf("attempt %d: %d delivered, %d failed, %v; want 0, 1", i+1, delivered, failed, err)
 		}
 		r, _, err := s.Load(t.Context(), trade(orderID))
-		if want := p.clock.Now().Add(wait); err != nil || len(r.Notifies) != 1 || r.Notifies[0].Attempts != i+1 || r.Next().Sub(want).Abs() > time.Millisecond {
-			t.Errorf("after attempt %d: %+v, %v; want the next at %v", i+1, r.Notifies, err, want)
+		if want := p.clock.Now().Add(wait); err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != i+1 || r.Next().Sub(want).Abs() > time.Millisecond {
+			t.Errorf("after attempt %d: %+v, %v; want the next at %v", i+1, r.Notifications, err, want)
 		}
 		p.clock.Advance(wait)
 	}
@@ -216,8 +216,8 @@ func testClaim(t *testing.T, s fakegateway.Store) {
 	}
 	close(goOn)
 	wg.Wait()
-	if r, _, err := s.Load(t.Context(), trade(orderID)); err != nil || len(r.Notifies) != 1 || r.Notifies[0].Attempts != 1 || !r.Next().IsZero() {
-		t.Errorf("%+v, %v; want it confirmed", r.Notifies, err)
+	if r, _, err := s.Load(t.Context(), trade(orderID)); err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != 1 || !r.Next().IsZero() {
+		t.Errorf("%+v, %v; want it confirmed", r.Notifications, err)
 	}
 }
 

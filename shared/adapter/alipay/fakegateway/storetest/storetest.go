@@ -58,19 +58,19 @@ func sample(no string) fakegateway.Record {
 	}
 }
 
-// paid is a trade whose notify has an attempt to come; zero: none.
+// paid is a trade whose notification has an attempt to come; zero: none.
 func paid(no string, next time.Time) fakegateway.Record {
 	r := sample(no)
 	r.Status, r.Paid = fakegateway.StatusSuccess, start.Add(time.Minute)
-	r.Notifies = []fakegateway.Notify{{ID: "n-" + no, Attempts: 2, Next: next}}
+	r.Notifications = []fakegateway.Notification{{ID: "n-" + no, Attempts: 2, Next: next}}
 	return r
 }
 
-// refunded is a paid trade of which some went back; the notify about the refund has an attempt to come at next.
+// refunded is a paid trade of which some went back; the notification about the refund has an attempt to come at next.
 func refunded(r fakegateway.Record, amount seckill.Fen, at, next time.Time) fakegateway.Record {
 	no := fmt.Sprintf("r%d", len(r.Refunds))
 	r.Refunds = append(slices.Clone(r.Refunds), fakegateway.Refund{RequestNo: no, Amount: amount, At: at})
-	r.Notifies = append(slices.Clone(r.Notifies), fakegateway.Notify{ID: "n-" + no, Next: next})
+	r.Notifications = append(slices.Clone(r.Notifications), fakegateway.Notification{ID: "n-" + no, Next: next})
 	return r
 }
 
@@ -103,10 +103,10 @@ func testRoundTrip(t *testing.T, s fakegateway.Store) {
 	loaded(t, s, "a", next)
 	next = save(t, s, refunded(next, 8_80, start.Add(2*time.Minute), start.Add(3*time.Minute)))
 	loaded(t, s, "a", next)
-	next.Notifies[0].Next = time.Time{} // confirmed
+	next.Notifications[0].Next = time.Time{} // confirmed
 	next = save(t, s, refunded(next, 80_00, start.Add(3*time.Minute), time.Time{}))
 	loaded(t, s, "a", next)
-	next.Notifies[1].Next = time.Time{}
+	next.Notifications[1].Next = time.Time{}
 	loaded(t, s, "a", save(t, s, next))
 	loaded(t, s, "b", save(t, s, sample("b")))
 }
@@ -163,7 +163,7 @@ func testMoved(t *testing.T, s fakegateway.Store) {
 	noon := time.Date(2026, 1, 1, 4, 0, 0, 0, time.UTC) // in China
 	midnight := noon.Add(12 * time.Hour)
 	pay := func(r fakegateway.Record, at time.Time) fakegateway.Record {
-		r.Status, r.Paid, r.Notifies = fakegateway.StatusSuccess, at, []fakegateway.Notify{{ID: "n", Next: at}}
+		r.Status, r.Paid, r.Notifications = fakegateway.StatusSuccess, at, []fakegateway.Notification{{ID: "n", Next: at}}
 		return save(t, s, r)
 	}
 	both := pay(sample("both"), noon)
@@ -267,10 +267,10 @@ func testDue(t *testing.T, s fakegateway.Store) {
 	awaitDue(t, s, start, trade("first"))
 	awaitDue(t, s, start.Add(time.Minute), trade("first"), trade("late"))
 	awaitDue(t, s, start.Add(time.Hour), trade("first"), trade("late"), trade("later"))
-	late.Notifies[0].Next = time.Time{}
+	late.Notifications[0].Next = time.Time{}
 	late = save(t, s, late)
 	awaitDue(t, s, start.Add(time.Hour), trade("first"), trade("later"))
-	save(t, s, refunded(late, 1, start, start.Add(2*time.Minute))) // another notify of a trade whose first was confirmed
+	save(t, s, refunded(late, 1, start, start.Add(2*time.Minute))) // another notification of a trade whose first was confirmed
 	awaitDue(t, s, start.Add(2*time.Minute), trade("first"), trade("later"), trade("late"))
 }
 
@@ -294,7 +294,7 @@ func testManyDue(t *testing.T, s fakegateway.Store) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Notifies[0].Next = time.Time{}
+			r.Notifications[0].Next = time.Time{}
 			save(t, s, r)
 		}
 	}

@@ -9,30 +9,30 @@ import (
 	"seckill/shared/seckill"
 )
 
-// attrExpires is when DynamoDB may delete a notice's row, in seconds: the one time that is not in milliseconds, because DynamoDB reads it.
+// attrExpires is when DynamoDB may delete a notification's row, in seconds: the one time that is not in milliseconds, because DynamoDB reads it.
 const attrExpires = "expires"
 
-// KeepNotice implements seckill.Ledger in one write. One that is kept already stays as it came first.
+// KeepNotification implements seckill.Ledger in one write. One that is kept already stays as it came first.
 func (l *Ledger) KeepNotification(ctx context.Context, n seckill.KeptNotification) error {
 	row := Row{"v": Version, "trade_no": n.TradeNo, "amount": int64(n.Amount), "at": n.At.UnixMilli(), "outcome": n.Outcome, "raw": n.Raw}
 	if !n.Expires.IsZero() {
 		row[attrExpires] = n.Expires.Unix()
 	}
-	_, err := l.transact(ctx, []Write{{Key: Key{TableNotices, n.Order, n.ID}, Op: OpPut, If: []Cond{Absent()}, Row: row}})
+	_, err := l.transact(ctx, []Write{{Key: Key{TableNotifications, n.Order, n.ID}, Op: OpPut, If: []Cond{Absent()}, Row: row}})
 	if err != nil {
-		return fmt.Errorf("ledger: keep a notify of %s: %w", n.Order, err)
+		return fmt.Errorf("ledger: keep a notification of %s: %w", n.Order, err)
 	}
 	return nil
 }
 
-// Notices implements seckill.Ledger.
+// Notifications implements seckill.Ledger.
 func (l *Ledger) Notifications(ctx context.Context, order string) ([]seckill.KeptNotification, error) {
-	rows, err := l.partition(ctx, TableNotices, order, "id")
+	rows, err := l.partition(ctx, TableNotifications, order, "id")
 	if err != nil {
-		return nil, fmt.Errorf("ledger: notifies of %s: %w", order, err)
+		return nil, fmt.Errorf("ledger: notifications of %s: %w", order, err)
 	}
 	return decodeAll(rows, func(row Row) (seckill.KeptNotification, error) {
-		d := decode(TableNotices, row)
+		d := decode(TableNotifications, row)
 		n := seckill.KeptNotification{Order: d.text("order"), ID: d.text("id"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
 			At: d.time("at"), Outcome: d.text("outcome"), Raw: d.text("raw")}
 		if _, ok := row[attrExpires]; ok {
