@@ -33,7 +33,7 @@ const sqsVariable = "SECKILL_TEST_SQS"
 
 const patience = time.Minute // of a poll, on a machine that is busy
 
-// realWorld is what functions talk to on this machine's real servers.
+// realDeployment is what functions talk to on this machine's real servers.
 type realDeployment struct {
 	t                *testing.T
 	rows             *dynamoledger.Rows

@@ -11,7 +11,7 @@ import (
 func (s *System) money(mux *http.ServeMux) {
 	mux.HandleFunc("GET /_local/payments", s.getPayments)
 	mux.HandleFunc("GET /_local/payments/{order}", s.getCase)
-	for _, what := range []string{"refund", "again", "ask", "learn"} {
+	for _, what := range []string{"refund", "again", "ask", "record-trade"} {
 		mux.HandleFunc("POST /_local/payments/{order}/"+what, s.postMoney(what))
 	}
 }
@@ -44,7 +44,7 @@ func (s *System) postMoney(what string) http.HandlerFunc {
 			s.refuse(w, r, seckill.Invalid("restock", ""))
 			return
 		}
-		if (body.TradeNo != "") != (what == "learn") {
+		if (body.TradeNo != "") != (what == "record-trade") {
 			s.refuse(w, r, seckill.Invalid("trade_no", ""))
 			return
 		}
@@ -55,8 +55,8 @@ func (s *System) postMoney(what string) http.HandlerFunc {
 			out, err = s.payments.Refund(r.Context(), id, body.Who, body.Why, body.Restock)
 		case "again":
 			out, err = s.payments.Again(r.Context(), id, body.Who, body.Why)
-		case "learn":
-			out, err = s.payments.Learn(r.Context(), id, body.TradeNo, body.Who, body.Why)
+		case "record-trade":
+			out, err = s.payments.RecordTrade(r.Context(), id, body.TradeNo, body.Who, body.Why)
 		default:
 			out, err = s.payments.Ask(r.Context(), id, body.Who, body.Why)
 		}

@@ -189,7 +189,7 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 	if err != nil || r.Count != 1 || r.Payments != 2 || r.Differences[0].Kind != seckill.PaymentNotHere || r.Differences[0].TradeNo != trades[1] || r.Differences[0].Order != order {
 		t.Fatalf("the bill: %+v, %v", r, err)
 	}
-	learn := "/_local/payments/" + order + "/learn"
+	learn := "/_local/payments/" + order + "/record-trade"
 	for _, tt := range []struct {
 		body  string
 		field string
@@ -205,7 +205,7 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 	}
 	for _, want := range []bool{true, false} {
 		if a := w.call("", "POST", learn, words(`"trade_no":"`+trades[1]+`"`)); a.status != 200 || a.json["changed"] != want {
-			t.Errorf("learn: %v, want changed %t", a, want)
+			t.Errorf("record-trade: %v, want changed %t", a, want)
 		}
 	}
 	w.pass(2 * time.Minute)
@@ -242,8 +242,8 @@ func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
 	}
 	order, day := bought.text("order_id"), seckill.Day(w.Clock.Now().Add(-24*time.Hour))
 	for route, want := range map[string]string{
-		"payments/" + order + "/learn": "alipay: alipay.trade.query " + order + ": HTTP status 502",
-		"reconcile/" + day:             "alipay: alipay.data.dataservice.bill.downloadurl.query " + day + ": HTTP status 502",
+		"payments/" + order + "/record-trade": "alipay: alipay.trade.query " + order + ": HTTP status 502",
+		"reconcile/" + day:                    "alipay: alipay.data.dataservice.bill.downloadurl.query " + day + ": HTTP status 502",
 	} {
 		a := w.call("", "POST", "/_local/"+route, words(`"trade_no":"1"`))
 		if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != want || a.json["retry_after_ms"] != json.Number("1000") || a.header.Get("Retry-After") != "1" {

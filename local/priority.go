@@ -74,14 +74,14 @@ func (c *priority) pause() {
 	}
 }
 
-// politePayments are payments that give way.
-type politePayments struct {
+// yieldingPayments are payments that give way.
+type yieldingPayments struct {
 	seckill.Payments
 	*priority
 }
 
 // Prepare is the payments' own. ErrSignLater when there is something more urgent.
-func (p politePayments) Prepare(o seckill.Order) (string, error) {
+func (p yieldingPayments) Prepare(o seckill.Order) (string, error) {
 	select {
 	case p.line <- struct{}{}:
 		defer func() { <-p.line }()

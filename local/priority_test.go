@@ -25,7 +25,7 @@ func TestPaymentsGiveWay(t *testing.T) {
 	close(slow.leave)
 	waiting := backlog
 	c := &priority{line: make(chan struct{}, signLine), queued: func() int { return waiting }}
-	p := politePayments{slow, c}
+	p := yieldingPayments{slow, c}
 	later := func(why string) {
 		t.Helper()
 		c.last = time.Now().Add(time.Hour) // however slow this machine is
@@ -63,7 +63,7 @@ func TestPaymentsGiveWay(t *testing.T) {
 func TestPaymentsHaveALine(t *testing.T) {
 	slow := slowPayments{enter: make(chan struct{}, signLine), leave: make(chan struct{})}
 	c := &priority{line: make(chan struct{}, signLine), queued: func() int { return 0 }}
-	p := politePayments{slow, c}
+	p := yieldingPayments{slow, c}
 	done := make(chan error, signLine)
 	for range signLine {
 		go func() {

@@ -293,7 +293,7 @@ func (s *System) buildFlows() {
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.operator = operator.NewItemHandler(s.Stage)
 	s.users = operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Clock: s.Clock}))
-	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: politePayments{s.Payments, &s.priority},
+	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: yieldingPayments{s.Payments, &s.priority},
 		Clock: s.Clock, Meter: s.Meter})
 }
 

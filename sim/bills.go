@@ -91,8 +91,8 @@ func (w *World) reconciled() error {
 	return w.alterLine(len(w.truth.list) * 7919 % len(w.Provider.book))
 }
 
-// learn has an operator match the bills, and have the provider asked about each payment that the ledger does not know: notifications were lost for ever.
-func (i *Instance) learn() error {
+// recordFromBills has an operator match the bills, and have the provider asked about each payment that the ledger does not know: notifications were lost for ever.
+func (i *Instance) recordFromBills() error {
 	w := i.world
 	w.Clock.Advance(w.lag + 1)
 	days := map[string]bool{}
@@ -108,7 +108,7 @@ func (i *Instance) learn() error {
 			if d.Kind != seckill.PaymentNotHere {
 				return fmt.Errorf("I6 notifications were lost, and the bill of %s has %+v", day, d)
 			}
-			if _, err := i.Refund.Learn(context.Background(), d.Order, d.TradeNo, "ann", "it is on the bill"); err != nil {
+			if _, err := i.Refund.RecordTrade(context.Background(), d.Order, d.TradeNo, "ann", "it is on the bill"); err != nil {
 				return fmt.Errorf("I6 the payment %+v cannot be recorded: %w", d, err)
 			}
 		}
@@ -130,7 +130,7 @@ type unkept struct{ seckill.Ledger }
 func (unkept) KeepReconciliation(context.Context, seckill.Reconciliation) error { return nil }
 
 // alterLine alters a line of the provider's book in every way, one at a time, and wants each to be found, on the day of its bill or on that on which the ledger
-// learnt of it.
+// recorded of it.
 func (w *World) alterLine(line int) error {
 	l := w.Provider.book[line]
 	all, err := w.ledger.Payments(context.Background(), l.Order)
@@ -138,9 +138,9 @@ func (w *World) alterLine(line int) error {
 	if err != nil || i < 0 {
 		return fmt.Errorf("I6 the payment of %+v: %w", l, err)
 	}
-	learnt := all[i].At
+	recorded := all[i].At
 	if l.Refund {
-		learnt = all[i].Back
+		recorded = all[i].Back
 	}
 	of := func(payment, refund seckill.DifferenceKind) seckill.DifferenceKind {
 		return map[bool]seckill.DifferenceKind{false: payment, true: refund}[l.Refund]
@@ -150,7 +150,7 @@ func (w *World) alterLine(line int) error {
 		kind   seckill.DifferenceKind
 		become func(l seckill.BillLine) []seckill.BillLine
 	}{
-		{learnt.Add(reconcile.LateLearnt), of(seckill.PaymentNotThere, seckill.RefundNotThere), func(seckill.BillLine) []seckill.BillLine { return nil }},
+		{recorded.Add(reconcile.BillCutoff), of(seckill.PaymentNotThere, seckill.RefundNotThere), func(seckill.BillLine) []seckill.BillLine { return nil }},
 		{l.At, of(seckill.PaymentTwice, seckill.RefundTwice), func(l seckill.BillLine) []seckill.BillLine { return []seckill.BillLine{l, l} }},
 		{l.At, of(seckill.PaymentAmount, seckill.RefundAmount), func(l seckill.BillLine) []seckill.BillLine { l.Amount++; return []seckill.BillLine{l} }},
 		{l.At, of(seckill.PaymentNotHere, seckill.RefundNotHere), func(l seckill.BillLine) []seckill.BillLine {

@@ -183,9 +183,9 @@ func (e event) swept(w *World, i *Instance) error {
 	return nil
 }
 
-func (e event) learnt(w *World, i *Instance) error {
+func (e event) recordedByOperator(w *World, i *Instance) error {
 	e.on(i)
-	_, err := i.Refund.Learn(ctx, w.id("1"), "t2", "ann", "on the bill")
+	_, err := i.Refund.RecordTrade(ctx, w.id("1"), "t2", "ann", "on the bill")
 	return err
 }
 
@@ -231,9 +231,9 @@ func refundings() []event {
 
 // learnings are the answers with which a trade can be recorded, or not.
 func learnings() []event {
-	list := []event{{"query: paid, another amount", answers{query: []seckill.TradeState{seckill.TradePaid}, amount: 1}, event.learnt}}
+	list := []event{{"query: paid, another amount", answers{query: []seckill.TradeState{seckill.TradePaid}, amount: 1}, event.recordedByOperator}}
 	for _, s := range []seckill.TradeState{seckill.TradePaid, seckill.TradeWaiting, seckill.TradeClosed, seckill.TradeUnknown, ""} {
-		list = append(list, event{"query: " + word(s), answers{query: []seckill.TradeState{s}}, event.learnt})
+		list = append(list, event{"query: " + word(s), answers{query: []seckill.TradeState{s}}, event.recordedByOperator})
 	}
 	return list
 }

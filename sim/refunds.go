@@ -89,7 +89,7 @@ func (s *Sim) refund(t Act) {
 			no = p.trades[pick(t.A, 44, len(p.trades))].TradeNo
 		}
 		s.spawn(t.ID, t.Kind, "operator has trade "+no+" of "+id+" recorded", t.A, func(i *Instance) {
-			_, err := i.Refund.Learn(context.Background(), id, no, "ann", "he has a receipt")
+			_, err := i.Refund.RecordTrade(context.Background(), id, no, "ann", "he has a receipt")
 			if err == nil && !slices.ContainsFunc(s.truth.payments[id], func(p paymentRow) bool { return p.tradeNo == no }) {
 				s.truth.fail("I6 an operator hears that trade %s of order %s is recorded, and it is not", no, id)
 			}
@@ -116,7 +116,7 @@ func (s *Sim) mistakes(i *Instance, id string) {
 	_, made["a refund of what is no order"] = i.Refund.Order(ctx, "No Order", "ann", "broken", true)
 	_, made["refunds again, by nobody"] = i.Refund.Again(ctx, id, "", "topped up")
 	made["a question without a reason"] = i.Refund.Ask(ctx, id, "ann", " ")
-	_, made["a trade, for a reason of 10,000 characters"] = i.Refund.Learn(ctx, id, "1", "ann", strings.Repeat("x", 10_000))
+	_, made["a trade, for a reason of 10,000 characters"] = i.Refund.RecordTrade(ctx, id, "1", "ann", strings.Repeat("x", 10_000))
 	_, made["the bill of no day"] = i.Reconcile.Day(ctx, "2026-13-01")
 	_, made["what was kept of no day"] = i.Reconcile.Kept(ctx, "yesterday")
 	for what, err := range made {

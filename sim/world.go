@@ -531,7 +531,7 @@ func (w *World) Drain() error {
 				return w.Converged()
 			}
 			if w.gone {
-				if e := i.learn(); e != nil {
+				if e := i.recordFromBills(); e != nil {
 					return e
 				}
 				w.Provider.Lost = nil

@@ -30,8 +30,8 @@ type paymentsClient interface {
 	Again(ctx context.Context, id, why string) (operator.MoneyChange, error)
 	// Ask has the provider asked at once about an order that is closing.
 	Ask(ctx context.Context, id, why string) (operator.MoneyChange, error)
-	// Learn has the provider asked about one trade of an order, and its money recorded.
-	Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error)
+	// RecordTrade has the provider asked about one trade of an order, and its money recorded.
+	RecordTrade(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error)
 }
 
 // runningPayments is that of a `seckill run`.
@@ -65,8 +65,8 @@ func (t *runningPayments) Ask(ctx context.Context, id, why string) (operator.Mon
 	return t.change(ctx, id, "ask", map[string]any{"who": t.who, "why": why})
 }
 
-func (t *runningPayments) Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
-	return t.change(ctx, id, "learn", map[string]any{"who": t.who, "why": why, "trade_no": tradeNo})
+func (t *runningPayments) RecordTrade(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
+	return t.change(ctx, id, "record-trade", map[string]any{"who": t.who, "why": why, "trade_no": tradeNo})
 }
 
 func (t *runningPayments) change(ctx context.Context, id, what string, fields map[string]any) (out operator.MoneyChange, err error) {
@@ -108,8 +108,8 @@ func (t *deployedPayments) Ask(ctx context.Context, id, why string) (operator.Mo
 	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
 }
 
-func (t *deployedPayments) Learn(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
-	out, err := t.money.Learn(ctx, id, tradeNo, why)
+func (t *deployedPayments) RecordTrade(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
+	out, err := t.money.RecordTrade(ctx, id, tradeNo, why)
 	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
 }
 
@@ -307,7 +307,7 @@ The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack),
 				return err
 			}
 			if trade != "" {
-				done, err := t.Learn(cmd.Context(), args[0], trade, f.why)
+				done, err := t.RecordTrade(cmd.Context(), args[0], trade, f.why)
 				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidLearn(&done, trade)) })
 			}
 			if len(args) == 1 {

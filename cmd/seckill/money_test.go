@@ -141,7 +141,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 			list = "  ORDER  TRADE  YUAN  SINCE  TRIES  NEXT\n  ORDER  TRADE  199.00  TIME  "
 			past = "History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n"
 			note = "Notifications:\n  TIME  ID  TRADE  YUAN  OUTCOME\n  TIME  NOTIFY  TRADE  199.00  recorded\n"
-			paid = "Payments:\n  TRADE  YUAN  SINCE  LEARNT BY  STATE\n  TRADE  199.00  TIME  notify  "
+			paid = "Payments:\n  TRADE  YUAN  SINCE  RECORDED BY  STATE\n  TRADE  199.00  TIME  notify  "
 			see  = " See: seckill payments ORDER --url URL\n"
 		)
 		try(
@@ -191,7 +191,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		}
 		try(
 			step{[]string{"unknown"}, exitOK, "Unknown: 1 order, 199.00 yuan. The payment provider is asked again each minute.\n" +
-				"  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  UNPAID IT IS\n  ORDER  2002  199.00  TIME  not paid in time  expired\n" +
+				"  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n  ORDER  2002  199.00  TIME  not paid in time  expired\n" +
 				"At once: seckill unknown ORDER --why TEXT --url URL. What it means: docs/runbooks/unknown-payments.md\n", ""},
 			step{[]string{"payments"}, exitOK, "Unknown: 1 order, 199.00 yuan. See: seckill unknown --url URL\n", ""},
 			step{[]string{"unknown", "--json"}, exitOK, `{
@@ -294,7 +294,7 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 		looked  = "More orders may be unknown: not all that are due were looked at. Look again some minutes later.\n"
 		at      = "At once: seckill unknown ORDER --why TEXT --url URL. What it means: docs/runbooks/unknown-payments.md\n"
 		row     = "  ORDER  7  1.00  TIME  not paid in time  expired\n"
-		head    = "  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  UNPAID IT IS\n"
+		head    = "  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n"
 		mended  = "Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT --url URL\n"
 	)
 	for _, tt := range []struct {
@@ -389,7 +389,7 @@ func TestMoneyCommandsAgainstAStack(t *testing.T) {
 		{[]string{"refund", order, "--why", "arrived broken", "--restock"}, exitOK, "Nothing to do: order ORDER is being refunded already, 88.80 yuan; what becomes of its units was decided then." + see, ""},
 		{[]string{"refund", order, "--why", "at once", "--again"}, exitOK, "Order ORDER: the payment provider is asked again for 1 refund within a minute." + see, ""},
 		{[]string{"payments", order}, exitOK, "Order ORDER is refund_due: 88.80 yuan for 2 units of item 7 (表?[2J), by user 1001. 2 units are kept out of sale.\n" +
-			"Payments:\n  TRADE  YUAN  SINCE  LEARNT BY  STATE\n  t1  88.80  TIME  notify  goes back by refund REFUND with the next sweep\n" +
+			"Payments:\n  TRADE  YUAN  SINCE  RECORDED BY  STATE\n  t1  88.80  TIME  notify  goes back by refund REFUND with the next sweep\n" +
 			"History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n  TIME  refund_due  refund by assumed-role/Operators/liu: arrived broken\n" +
 			"  TIME  refund_due  refund of trade t1 wanted again by assumed-role/Operators/liu: at once\n", ""},
 		{[]string{"unknown"}, exitOK, "The payment provider has told of every order whether it is paid.\n", ""},

@@ -94,7 +94,7 @@ func (p *page) unknown(u *operator.UnknownList, again string) {
 	}
 	if u.Count > 0 {
 		p.line("Unknown: %s. The payment provider is asked again each minute.", sum(u.More, counted(u.Count, "order", "orders"), u.Amount))
-		p.row("ORDER", "ITEM", "YUAN", "CLOSING SINCE", "BECAUSE", "UNPAID IT IS")
+		p.row("ORDER", "ITEM", "YUAN", "CLOSING SINCE", "BECAUSE", "CLOSES AS")
 		for _, m := range u.Orders {
 			p.row(m.Order, m.Item, m.Amount.Yuan(), at(m.Since), m.Cause, string(m.End))
 		}
@@ -146,7 +146,7 @@ func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
 		p.line("No payment is known.")
 	} else {
 		p.line("Payments:")
-		p.row("TRADE", "YUAN", "SINCE", "LEARNT BY", "STATE")
+		p.row("TRADE", "YUAN", "SINCE", "RECORDED BY", "STATE")
 		for i := range c.Payments {
 			m := &c.Payments[i]
 			p.row(m.TradeNo, m.Amount.Yuan(), at(m.At), m.Cause, where(m))

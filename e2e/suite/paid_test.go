@@ -34,7 +34,7 @@ func testBuyPayPaid(t *testing.T, s *stack) {
 		t.Errorf("%d payments, want 1", n)
 	}
 	if cause := rows[ledger.TablePayments][0]["cause"]; cause != "notify" {
-		t.Errorf("the ledger learnt of the payment by %q, want the notification", cause)
+		t.Errorf("the ledger recorded the payment by %q, want the notification", cause)
 	}
 }
 

@@ -121,9 +121,9 @@ func wires(t *testing.T) map[string][]right {
 			return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "o1", Units: []int{1}})
 		}},
 		"Ledger.DueOrders": {func(ctx context.Context) error { _, err := l.DueOrders(ctx, 1, now, "", 1); return err }},
-		"Ledger.OweRefund": { // with restock and without
-			func(ctx context.Context) error { return l.OweRefund(ctx, paid, pay, true, now, "c") },
-			func(ctx context.Context) error { return l.OweRefund(ctx, paid, pay, false, now, "c") }},
+		"Ledger.StartRefund": { // with restock and without
+			func(ctx context.Context) error { return l.StartRefund(ctx, paid, pay, true, now, "c") },
+			func(ctx context.Context) error { return l.StartRefund(ctx, paid, pay, false, now, "c") }},
 		"Ledger.Refunded": {
 			func(ctx context.Context) error {
 				return l.Refunded(ctx, pay, "t2", seckill.RefundOwed, seckill.RefundOwed, now, "c")

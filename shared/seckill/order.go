@@ -89,13 +89,13 @@ type Payment struct {
 	TradeNo string // the provider's
 	Amount  Fen
 	State   PaymentState
-	At      time.Time // when the ledger learnt of it
+	At      time.Time // when the ledger recorded it
 	Cause   string    // "notify", "query"
 
 	Tries   int       // refund_due: how often the provider was asked in vain
 	Due     time.Time // refund_due: when it is asked next
 	Refused string    // refund_due: the provider's word for why it never will; a person has to act. Else ""
-	Back    time.Time // refunded: when the ledger learnt of it
+	Back    time.Time // refunded: when the ledger recorded it
 }
 
 // Refund is the refund of the payment's money.
@@ -140,9 +140,9 @@ type Ledger interface {
 	// RecordPayment records a trade's money once and moves the order from one state to another, or, when it stays (the same), notes the trade in its history, all
 	// or nothing. ErrPaymentExists before anything else; ErrStateChanged when the order is not in from.
 	RecordPayment(ctx context.Context, p Payment, from, to State) error
-	// OweRefund begins the refund of a paid order, as read: order and payment, which is the captured one, become refund_due. restock: its units are
-	// given back as GiveBack does; else it keeps them, and nobody gets them. ErrStateChanged.
-	OweRefund(ctx context.Context, o Order, p Payment, restock bool, at time.Time, cause string) error
+	// StartRefund marks a paid order and its captured payment, both as read, refund_due. With restock its units return
+	// to sale as in GiveBack; otherwise they stay allocated to it. ErrStateChanged.
+	StartRefund(ctx context.Context, o Order, p Payment, restock bool, at time.Time, cause string) error
 	// Refunded records that a payment's money went back, and moves the order from one state to another (the same when it stays). besides is another
 	// payment of the order that is still refund_due, for which the order waits; "" when there is none. ErrStateChanged when any of the three is not as it
 	// is said to be.
@@ -188,9 +188,9 @@ type Ledger interface {
 	RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[Payment], error)
 	// RefundsRefused pages through the payments that are refund_due and whose refund was refused, oldest first. Index read.
 	RefundsRefused(ctx context.Context, after string, limit int) (Page[Payment], error)
-	// PaymentsOn pages through the payments that the ledger learnt of on a Day. Index read.
+	// PaymentsOn pages through the payments that the ledger recorded on a Day. Index read.
 	PaymentsOn(ctx context.Context, day, after string, limit int) (Page[Payment], error)
-	// RefundsOn pages through the payments whose refund the ledger learnt of on a Day. Index read.
+	// RefundsOn pages through the payments whose refund the ledger recorded on a Day. Index read.
 	RefundsOn(ctx context.Context, day, after string, limit int) (Page[Payment], error)
 	// OrdersByUser pages through a user's placed orders, newest first. Index read.
 	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)

@@ -7,8 +7,8 @@ type Clock interface {
 	Now() time.Time // UTC
 }
 
-// MonotonicClock is a Clock that can also tell how much time passes between two moments of its process by a count that nobody sets: Now may jump within
-// SkewBound when the machine's clock is set. The count may stand still while an instance is frozen, which Now does not.
+// MonotonicClock is a Clock that also offers a monotonic reading. Now may jump within SkewBound when the machine's clock
+// is set; the monotonic reading never goes back. It may stop while Lambda has frozen the instance, which Now does not.
 type MonotonicClock interface {
 	Monotonic() time.Duration // since some moment before
 }

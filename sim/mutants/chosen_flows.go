@@ -266,11 +266,11 @@ func (f *Flow) confirmOf`},
 		`	if err == nil && a.State != seckill.RefundMade {`, `	if err == nil && a.State == "never" {`},
 	{"refund-wanted-again-by-nobody", "an operator who wants a refused refund again is told that none is owed", refundGo,
 		`		if p.State != seckill.RefundDue {`, `		if p.State == seckill.RefundDue {`},
-	{"learnt-from-any-trade", "an operator has a trade recorded as money though the provider does not say that it is paid", operatorGo,
+	{"recorded-from-any-trade", "an operator has a trade recorded as money though the provider does not say that it is paid", operatorGo,
 		`	if t.State != seckill.TradePaid {`, `	if t.State == seckill.TradeUnknown {`},
-	{"learnt-is-not-recorded", "a trade that an operator has recorded is only looked at", operatorGo,
+	{"trade-not-recorded", "a trade that an operator has recorded is only looked at", operatorGo,
 		`	err = recorder.Record(ctx, id, t.TradeNo, t.Amount, "query by "+who+": "+why)`, `	_ = recorder`},
-	{"learnt-though-unrecorded", "an operator hears that a trade is recorded when the ledger did not take it, or nobody knows", operatorGo,
+	{"trade-unrecorded-but-confirmed", "an operator hears that a trade is recorded when the ledger did not take it, or nobody knows", operatorGo,
 		`	if err != nil {
 		return false, seckill.AsError(err)
 	}
@@ -288,7 +288,7 @@ func (f *Flow) confirmOf`},
 	if errors`, `	var all []seckill.Payment
 	var err error
 	if errors`},
-	{"bill-lacks-nothing", "what the ledger learnt and no bill has is no difference", reconcileGo,
+	{"bill-lacks-nothing", "what the ledger recorded and no bill has is no difference", reconcileGo,
 		`	for _, a := range absent {`, `	clear(absent)
 	for _, a := range absent {`},
 	{"earlier-bills-unasked", "what a day's bill lacks is called missing though an earlier bill has it", reconcileGo,

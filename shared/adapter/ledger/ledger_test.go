@@ -100,10 +100,10 @@ var lifeSteps = []struct {
 	{"RetryRefund", "Transact 2", func(l seckill.Ledger) error {
 		return l.RetryRefund(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, seckill.Paid, start, "c")
 	}},
-	{"OweRefund", "Transact 5", func(l seckill.Ledger) error {
+	{"StartRefund", "Transact 5", func(l seckill.Ledger) error {
 		o := order("b", 3)
 		o.State = seckill.Paid
-		return l.OweRefund(ctx, o, seckill.Payment{Order: "b", TradeNo: "t1"}, true, start, "c")
+		return l.StartRefund(ctx, o, seckill.Payment{Order: "b", TradeNo: "t1"}, true, start, "c")
 	}},
 	{"Refunded and stay", "Transact 3", func(l seckill.Ledger) error {
 		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t1"}, "t2", seckill.RefundOwed, seckill.RefundOwed, start, "c")

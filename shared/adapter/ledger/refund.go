@@ -8,10 +8,10 @@ import (
 	"seckill/shared/seckill"
 )
 
-// OweRefund implements seckill.Ledger in two writes, and Count+4 with restock. When the order's row is not in its state or has other units, or
+// StartRefund implements seckill.Ledger in two writes, and Count+4 with restock. When the order's row is not in its state or has other units, or
 // the payment is not captured, that is ErrStateChanged. A unit row or quota entry that is not this order's breaks an invariant (I3): a plain error,
 // and nothing is written.
-func (l *Ledger) OweRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time, cause string) error {
+func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time, cause string) error {
 	if o.State == seckill.RefundOwed || !o.State.Info().Holds || !o.State.CanBecome(seckill.RefundOwed) || p.Order != o.ID || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
 		return fmt.Errorf("ledger: owe a refund of %s: in %s, %d units, %d buckets, payment of %s", o.ID, o.State, len(o.Units), o.Buckets, p.Order)
 	}

@@ -39,7 +39,7 @@ type request struct {
 	Order   string          `json:"order,omitempty"`
 	Why     string          `json:"why,omitempty"`      // an operator's reason
 	Restock bool            `json:"restock,omitempty"`  // refund: the units are sold again
-	TradeNo string          `json:"trade_no,omitempty"` // learn: the provider's number
+	TradeNo string          `json:"trade_no,omitempty"` // record-trade: the provider's number
 	Raw     bool            `json:"raw,omitempty"`      // case: with each notification as it came
 	Day     string          `json:"day,omitempty"`      // of a bill
 	User    string          `json:"user,omitempty"`     // erase

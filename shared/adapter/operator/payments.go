@@ -14,12 +14,12 @@ import (
 
 // The commands about money.
 const (
-	cmdOpen   = "open"
-	cmdCase   = "case"
-	cmdRefund = "refund"
-	cmdAgain  = "again"
-	cmdAsk    = "ask"
-	cmdLearn  = "learn"
+	cmdOpen        = "open"
+	cmdCase        = "case"
+	cmdRefund      = "refund"
+	cmdAgain       = "again"
+	cmdAsk         = "ask"
+	cmdRecordTrade = "record-trade"
 )
 
 var moneyCommands = []command{
@@ -28,7 +28,7 @@ var moneyCommands = []command{
 	{name: cmdRefund, has: []string{"order", "why"}, may: []string{"restock"}},
 	{name: cmdAgain, has: []string{"order", "why"}},
 	{name: cmdAsk, has: []string{"order", "why"}},
-	{name: cmdLearn, has: []string{"order", "trade_no", "why"}},
+	{name: cmdRecordTrade, has: []string{"order", "trade_no", "why"}},
 }
 
 // Limits of a handler about money.
@@ -49,13 +49,13 @@ type Payment struct {
 	TradeNo string               `json:"trade_no"`
 	Amount  seckill.Fen          `json:"amount"`
 	State   seckill.PaymentState `json:"state"`
-	At      time.Time            `json:"at"` // when the ledger learnt of it
+	At      time.Time            `json:"at"` // when the ledger recorded it
 	Cause   string               `json:"cause"`
 	Refund  string               `json:"refund_id,omitempty"`    // the provider's name for its way back; "" of money that is kept
 	Tries   int                  `json:"tries,omitempty"`        // due back: how often the provider was asked in vain
 	Next    time.Time            `json:"next,omitzero"`          // due back and not refused: when it is asked next, or with the sweep after it
 	Refused string               `json:"refused,omitempty"`      // due back: the provider's word for why it never will
-	Back    time.Time            `json:"refunded_time,omitzero"` // when the ledger learnt that it went back
+	Back    time.Time            `json:"refunded_time,omitzero"` // when the ledger recorded that it went back
 }
 
 // PaymentList is payments, the oldest first: at most 1,000 of Count.
@@ -125,7 +125,7 @@ type MoneyCase struct {
 type MoneyChange struct {
 	Order   string        `json:"order_id"`
 	State   seckill.State `json:"state"`
-	Due     seckill.Fen   `json:"due"`               // that goes back; learn: of that trade
+	Due     seckill.Fen   `json:"due"`               // that goes back; record-trade: of that trade
 	Refused seckill.Fen   `json:"refused,omitempty"` // of it: what the provider refused, and is not asked for again by itself
 	Asked   int           `json:"asked,omitempty"`   // again: refunds that are asked for
 	Changed bool          `json:"changed"`
@@ -207,9 +207,9 @@ func (d *PaymentHandler) Ask(ctx context.Context, id, who, why string) (MoneyCha
 	return d.after(ctx, id, "", true)
 }
 
-// Learn asks the provider about one trade of an order, and records its money. Errors as refund.Flow.Learn.
-func (d *PaymentHandler) Learn(ctx context.Context, id, tradeNo, who, why string) (MoneyChange, error) {
-	is, err := d.refund.Learn(ctx, id, tradeNo, signature(who), why)
+// RecordTrade asks the provider about one trade of an order, and records its money. Errors as refund.Flow.RecordTrade.
+func (d *PaymentHandler) RecordTrade(ctx context.Context, id, tradeNo, who, why string) (MoneyChange, error) {
+	is, err := d.refund.RecordTrade(ctx, id, tradeNo, signature(who), why)
 	if err != nil {
 		return MoneyChange{}, err
 	}
@@ -296,8 +296,8 @@ func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 		out, err = d.Refund(ctx, r.Order, r.Who, r.Why, r.Restock)
 	case cmdAgain:
 		out, err = d.Again(ctx, r.Order, r.Who, r.Why)
-	case cmdLearn:
-		out, err = d.Learn(ctx, r.Order, r.TradeNo, r.Who, r.Why)
+	case cmdRecordTrade:
+		out, err = d.RecordTrade(ctx, r.Order, r.TradeNo, r.Who, r.Why)
 	default: // check let no other pass
 		out, err = d.Ask(ctx, r.Order, r.Who, r.Why)
 	}
@@ -337,9 +337,9 @@ func (c *PaymentClient) Ask(ctx context.Context, id, why string) (out MoneyChang
 	return out, err
 }
 
-// Learn has the provider asked about one trade of an order, and its money recorded when it is paid.
-func (c *PaymentClient) Learn(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
-	err = c.give(ctx, &request{Command: cmdLearn, Order: id, TradeNo: tradeNo, Why: why}, &out)
+// RecordTrade has the provider asked about one trade of an order, and its money recorded when it is paid.
+func (c *PaymentClient) RecordTrade(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
+	err = c.give(ctx, &request{Command: cmdRecordTrade, Order: id, TradeNo: tradeNo, Why: why}, &out)
 	return out, err
 }
 

@@ -183,8 +183,8 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 	}
 	billed := w.order("ddd", "")
 	for _, want := range []string{"paid 0.00 0 true <nil>", "paid 0.00 0 false <nil>"} {
-		if got := change(w.client.Learn(ctx, billed, "t-billed", "on the bill")); got != want {
-			t.Errorf("learn: %s, want %s", got, want)
+		if got := change(w.client.RecordTrade(ctx, billed, "t-billed", "on the bill")); got != want {
+			t.Errorf("record-trade: %s, want %s", got, want)
 		}
 	}
 	for id, want := range map[string]string{
@@ -353,9 +353,9 @@ func TestMoneyRefusals(t *testing.T) {
 		"refund of an unpaid order": {func() error { return of(w.client.Refund(ctx, waiting, "x", false)) }, seckill.CodeInvalid,
 			"The order must be paid, and its goods not on their way; it is pending_payment."},
 		"asking for a paid order": {func() error { return of(w.client.Ask(ctx, paid, "x")) }, seckill.CodeInvalid, "The order must be closing; it is paid."},
-		"a trade that is none": {func() error { return of(w.client.Learn(ctx, paid, "t9", "x")) }, seckill.CodeInvalid,
+		"a trade that is none": {func() error { return of(w.client.RecordTrade(ctx, paid, "t9", "x")) }, seckill.CodeInvalid,
 			"The value of trade_no must be a paid trade of the order; the provider says unknown."},
-		"a trade of no order": {func() error { return of(w.client.Learn(ctx, nobody, "t-billed", "x")) }, seckill.CodeOrderUnknown, ""},
+		"a trade of no order": {func() error { return of(w.client.RecordTrade(ctx, nobody, "t-billed", "x")) }, seckill.CodeOrderUnknown, ""},
 		"a long reason":       {func() error { return of(w.client.Refund(ctx, paid, strings.Repeat("因", 201), false)) }, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
 		"a blank reason":      {func() error { return of(w.client.Again(ctx, paid, " ")) }, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
 	} {
@@ -467,7 +467,7 @@ func TestAProviderThatDoesNotAnswer(t *testing.T) {
 	} {
 		w.bank.err = tt.err
 		var refused *operator.Refusal
-		_, err := w.client.Learn(t.Context(), id, "t-billed", "on the bill")
+		_, err := w.client.RecordTrade(t.Context(), id, "t-billed", "on the bill")
 		if !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable || refused.Detail != tt.want || !strings.Contains(w.said, `"retry_after_ms":1000`) || strings.Contains(w.said, "S3CRET") {
 			t.Errorf("%v, want %s; answered %s", err, tt.want, w.said)
 		}

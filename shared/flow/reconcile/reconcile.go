@@ -20,8 +20,9 @@ const (
 	maxDays  = 7              // how far back Run looks
 	maxBack  = 30             // earlier bills in which what a day's lacks is looked for
 
-	// LateLearnt is how long before a day's end what the ledger learns belongs to the next day's match: the provider may book it, by its own clock, after midnight.
-	LateLearnt = 5 * time.Minute
+	// BillCutoff: what the ledger records this close to a day's end is matched with the next day's bill, because the
+	// provider's clock may have been past midnight.
+	BillCutoff = 5 * time.Minute
 
 	// MaxKept is how many reconciliations of a day Kept gives.
 	MaxKept = 10
@@ -165,10 +166,10 @@ func (f *Flow) bill(ctx context.Context, day string) (bill seckill.Bill, none bo
 	return bill, false, err
 }
 
-// all gives what the ledger learnt (when: at) in the 24 hours that end LateLearnt before the day does. For that it reads a listing of the day, and that of the
+// all gives what the ledger recorded (when: at) in the 24 hours that end BillCutoff before the day does. For that it reads a listing of the day, and that of the
 // day before, to their ends.
 func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string, limit int) (seckill.Page[seckill.Payment], error), at func(p *seckill.Payment) time.Time) (all []seckill.Payment, err error) {
-	from := m.date.Add(-LateLearnt)
+	from := m.date.Add(-BillCutoff)
 	to := from.AddDate(0, 0, 1)
 	for _, day := range []time.Time{from, m.date} {
 		for after, more := "", true; more; more = after != "" {
@@ -181,7 +182,7 @@ func (m *match) all(ctx context.Context, list func(ctx context.Context, day, aft
 			}
 			for _, p := range page.Rows {
 				m.known[trade{p.Order, p.TradeNo}] = p
-				if learnt := at(&p); !learnt.Before(from) && learnt.Before(to) {
+				if recorded := at(&p); !recorded.Before(from) && recorded.Before(to) {
 					all = append(all, p)
 				}
 			}
@@ -266,13 +267,13 @@ func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.D
 	return "", 0
 }
 
-// absence is a movement that the ledger knows (At: when it learnt of it), as its line should be, and no bill so far.
+// absence is a movement that the ledger knows (At: when it recorded it), as its line should be, and no bill so far.
 type absence struct {
 	seckill.BillLine
 	since string // the first Day on which it can have been booked
 }
 
-// missing finds what the ledger learnt of (all) and no bill has. It may have been booked on an earlier day, before midnight, or before a time in which
+// missing finds what the ledger recorded (all) and no bill has. It may have been booked on an earlier day, before midnight, or before a time in which
 // nothing ran: so those bills are looked at, too, if there is need.
 func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error {
 	absent := map[movement]absence{}

@@ -71,7 +71,7 @@ func (w *bank) book(l seckill.BillLine) {
 	w.bills[seckill.Day(l.At)] = append(w.bills[seckill.Day(l.At)], l)
 }
 
-// paid is an order that was paid at a time, of which the ledger learnt later.
+// paid is an order that was paid at a time, that the ledger recorded later.
 func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment {
 	w.n++
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(w.n)), Item: "1", User: "7", Count: 1, Units: []int{w.n}, Price: 100, Amount: 100, Address: "a", Title: "t",
@@ -83,11 +83,11 @@ func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment
 	return p
 }
 
-// back is a payment's refund at a time, of which the ledger learnt later.
+// back is a payment's refund at a time, that the ledger recorded later.
 func (w *bank) back(t fataler, p seckill.Payment, at time.Time, late time.Duration) {
 	o, err := w.ledger.Order(ctx, p.Order)
 	must(t, err)
-	must(t, w.ledger.OweRefund(ctx, o, p, false, at, "c"))
+	must(t, w.ledger.StartRefund(ctx, o, p, false, at, "c"))
 	must(t, w.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, at.Add(late), "c"))
 	w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: 100, At: at})
 }
@@ -112,9 +112,9 @@ func TestWhatDiffersIsListed(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "orders") {
 			at := midnight.Add(-time.Hour + within("paid", 26*time.Hour))
-			p := w.paid(t, at, within("learnt", time.Hour))
+			p := w.paid(t, at, within("recorded", time.Hour))
 			if rapid.Bool().Draw(t, "refunded") {
-				w.back(t, p, p.At.Add(within("returned", time.Hour)), within("learnt", time.Hour))
+				w.back(t, p, p.At.Add(within("returned", time.Hour)), within("recorded", time.Hour))
 			}
 		}
 		want := []seckill.Difference{}
@@ -157,14 +157,14 @@ func TestWhatDiffersIsListed(t *testing.T) {
 			if kind < 2 {
 				return []seckill.BillLine{l}
 			}
-			// The ledger's own is on no bill then. It is listed on the day on which the ledger learnt of it; shortly before midnight, on the next.
+			// The ledger's own is on no bill then. It is listed on the day on which the ledger recorded it; shortly before midnight, on the next.
 			was, err := w.ledger.Payments(ctx, l.Order)
 			must(t, err)
 			on := was[0].At
 			if l.Refund {
 				on = was[0].Back
 			}
-			if d := (seckill.Difference{Kind: seckill.PaymentNotThere, Order: l.Order, TradeNo: was[0].TradeNo, RefundID: own, Here: 100}); seckill.Day(on.Add(reconcile.LateLearnt)) == day {
+			if d := (seckill.Difference{Kind: seckill.PaymentNotThere, Order: l.Order, TradeNo: was[0].TradeNo, RefundID: own, Here: 100}); seckill.Day(on.Add(reconcile.BillCutoff)) == day {
 				if l.Refund {
 					d.Kind = seckill.RefundNotThere
 				}
@@ -228,7 +228,7 @@ func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	w.book(seckill.BillLine{Refund: true, Order: console.Order, TradeNo: console.TradeNo, RefundID: "by hand", Amount: 30, At: midnight.Add(2 * time.Hour)})
 	o, err := w.ledger.Order(ctx, due.Order)
 	must(t, err)
-	must(t, w.ledger.OweRefund(ctx, o, due, true, midnight.Add(time.Hour), "c"))
+	must(t, w.ledger.StartRefund(ctx, o, due, true, midnight.Add(time.Hour), "c"))
 	w.book(seckill.BillLine{Refund: true, Order: due.Order, TradeNo: due.TradeNo, RefundID: due.Refund().ID, Amount: 100, At: midnight.Add(2 * time.Hour)})
 	got, err := w.flow.Day(ctx, day)
 	must(t, err)
@@ -304,19 +304,19 @@ func TestWhatWasLearntDaysLater(t *testing.T) {
 func TestWhatIsLearntBeforeMidnightAndBookedAfter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		learnt time.Duration // after it was booked
-		lost   bool
-		want   [2][]seckill.DifferenceKind // on the day, and the next
+		recorded time.Duration // after it was booked
+		lost     bool
+		want     [2][]seckill.DifferenceKind // on the day, and the next
 	}{
 		"a minute":          {-time.Minute, false, [2][]seckill.DifferenceKind{}},
 		"and booked never":  {-time.Minute, true, [2][]seckill.DifferenceKind{1: {seckill.PaymentNotThere, seckill.RefundNotThere}}},
-		"longer than seems": {-2 * reconcile.LateLearnt, false, [2][]seckill.DifferenceKind{0: {seckill.PaymentNotThere, seckill.RefundNotThere}}},
+		"longer than seems": {-2 * reconcile.BillCutoff, false, [2][]seckill.DifferenceKind{0: {seckill.PaymentNotThere, seckill.RefundNotThere}}},
 	} {
 		booked := midnight.Add(24*time.Hour + time.Second)
 		w := newBankAt(booked.Add(35 * time.Hour))
 		w.paid(t, midnight.Add(time.Hour), 0)
-		p := w.paid(t, booked, tc.learnt)
-		w.back(t, p, booked, tc.learnt)
+		p := w.paid(t, booked, tc.recorded)
+		w.back(t, p, booked, tc.recorded)
 		next := seckill.Day(booked)
 		if tc.lost {
 			delete(w.bills, next)

@@ -163,10 +163,11 @@ func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 	return nil
 }
 
-// Learn asks the provider about one trade of an order, and records its money as a notification would, because an operator says so: who, and why. It is for money that
-// a bill has and the ledger does not: of a notification that never came. It gives whether there was anything to record. The error is an *seckill.Error:
-// CodeOrderUnknown; CodeInvalid, also for a trade that is not the order's, not paid, or over another amount.
-func (f *Flow) Learn(ctx context.Context, id, tradeNo, who, why string) (bool, error) {
+// RecordTrade queries one trade of an order and, if it is paid, records it as its notification would have. An operator
+// uses it for a payment that is on the bill but not in the ledger; who and why go into the order's history. It reports
+// whether the payment was new. The error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for a trade that
+// belongs to another order, is not paid or has another amount.
+func (f *Flow) RecordTrade(ctx context.Context, id, tradeNo, who, why string) (bool, error) {
 	if err := checkWords(who, why); err != nil {
 		return false, err
 	}

@@ -57,7 +57,7 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		for no, want := range map[string]seckill.Code{"waits": seckill.CodeInvalid, "none": seckill.CodeInvalid, "back": seckill.CodeInvalid, "cheap": seckill.CodeInvalid, "silent": seckill.CodeUnavailable} {
-			if _, err := f.Learn(ctx, o.ID, no, "ann", "on the bill"); seckill.CodeOf(err) != want {
+			if _, err := f.RecordTrade(ctx, o.ID, no, "ann", "on the bill"); seckill.CodeOf(err) != want {
 				t.Errorf("%s, %s: %v, want %s", tt.name, no, err, want)
 			}
 		}
@@ -66,7 +66,7 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 			fresh bool
 			want  seckill.State
 		}{{"t1", true, tt.first}, {"t1", false, tt.first}, {"t2", true, tt.then}, {"t2", false, tt.then}} {
-			fresh, err := f.Learn(ctx, o.ID, step.no, "ann", "on the bill")
+			fresh, err := f.RecordTrade(ctx, o.ID, step.no, "ann", "on the bill")
 			got, e := l.Order(ctx, o.ID)
 			if err != nil || e != nil || fresh != step.fresh || got.State != step.want {
 				t.Errorf("%s, %s: fresh %t, %s, %v, %v; want %t, %s", tt.name, step.no, fresh, got.State, err, e, step.fresh, step.want)
@@ -86,10 +86,10 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 			t.Errorf("%s: %+v, %d due, %v", tt.name, c, due, err)
 		}
 	}
-	if _, err := f.Learn(ctx, seckill.KeyedOrderID("1", "7", "none"), "t1", "ann", "x"); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
+	if _, err := f.RecordTrade(ctx, seckill.KeyedOrderID("1", "7", "none"), "t1", "ann", "x"); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
 		t.Errorf("no order: %v", err)
 	}
-	if _, err := f.Learn(ctx, seckill.KeyedOrderID("1", "7", "0"), "t1", "", "x"); seckill.CodeOf(err) != seckill.CodeInvalid {
+	if _, err := f.RecordTrade(ctx, seckill.KeyedOrderID("1", "7", "0"), "t1", "", "x"); seckill.CodeOf(err) != seckill.CodeInvalid {
 		t.Errorf("nobody: %v", err)
 	}
 }

@@ -168,7 +168,7 @@ func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bo
 		if kept < 0 {
 			continue // another operator has just refunded it
 		}
-		err = f.Ledger.OweRefund(ctx, o, all[kept], restock, f.Clock.Now(), "refund by "+who+": "+why)
+		err = f.Ledger.StartRefund(ctx, o, all[kept], restock, f.Clock.Now(), "refund by "+who+": "+why)
 		if errors.Is(err, seckill.ErrStateChanged) {
 			continue
 		}

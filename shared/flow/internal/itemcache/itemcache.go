@@ -83,7 +83,7 @@ func (c *Cache) Get(ctx context.Context, id string) (*seckill.Item, Check, error
 
 var errUnknown = seckill.Refuse(seckill.CodeItemUnknown)
 
-// Fresh says whether what was learnt at a time may still be used now. A clock that jumped back makes it stale.
+// Fresh says whether what was read at a time may still be used now. A clock that jumped back makes it stale.
 func Fresh(at, now time.Time) bool {
 	age := now.Sub(at)
 	return age >= 0 && age < seckill.ItemFresh

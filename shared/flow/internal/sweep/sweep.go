@@ -1,5 +1,5 @@
-// Package sweep goes through what is due, shard by shard and page by page: expire's orders, refund's payments and repair's returns lie in the
-// same number of shards. No row may keep the others waiting for ever: not one that cannot be read, nor thousands that cannot be finished.
+// Package sweep visits due rows shard by shard and page by page: expire's orders, refund's payments and repair's
+// returns. It rotates the start so that no shard starves, and goes on past rows that it cannot read or finish.
 package sweep
 
 import (
