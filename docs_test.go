@@ -1,0 +1,117 @@
+package seckill_test
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// page reads a file of the module.
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// packages lists the folders that have Go files, whatever their build tags, as `go list` does.
+func packages(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if n := d.Name(); n != "." && (n[0] == '.' || n[0] == '_') || n == "testdata" || n == "node_modules" {
+				return filepath.SkipDir
+			}
+		} else if strings.HasSuffix(name, ".go") {
+			out[path.Dir(filepath.ToSlash(name))] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestArchitectureNamesEveryPackage: docs/ARCHITECTURE.md has one row for each package of the module, and no other.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	const name = "docs/ARCHITECTURE.md"
+	missing := packages(t)
+	named := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\[`([^`]+)`\\]\\(\\.\\./([^)]*)\\) \\| (.+)$").FindAllStringSubmatch(page(t, name), -1) {
+		pkg := row[1]
+		switch {
+		case named[pkg]:
+			t.Errorf("%s names %s twice", name, pkg)
+		case !missing[pkg]:
+			t.Errorf("%s names %s, which is no package", name, pkg)
+		case row[2] != pkg:
+			t.Errorf("%s: the row of %s leads to %s", name, pkg, row[2])
+		}
+		named[pkg] = true
+		delete(missing, pkg)
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("%s has no row for the package %s:\n[`%s`](../%s) | what it does", name, pkg, pkg, pkg)
+	}
+}
+
+var (
+	tourStop = regexp.MustCompile(`(?s)\n## \d\. [^\n]*\]\(\.\./([^)]+)\)\n.*?\n\*\*Read\*\* ([^\n]+)`)
+	tourRow  = regexp.MustCompile("(?m)^[^|\n]+\\? \\| (`[^|]+`) \\| \\[[^\\]]+\\]\\(\\.\\./([^)]+)\\)")
+	tourTest = regexp.MustCompile("go test \\./(\\S+) -run '?([^ '`]+)")
+	quoted   = regexp.MustCompile("`([^`]+)`")
+)
+
+// TestTourNamesWhatIsThere: the files of docs/TOUR.md have the functions, types and variables that it sends readers to, and the
+// packages have the tests that it has them run.
+func TestTourNamesWhatIsThere(t *testing.T) {
+	tour := page(t, "docs/TOUR.md")
+	names := map[string]string{} // by file
+	for _, m := range tourStop.FindAllStringSubmatch(tour, -1) {
+		names[m[1]] += m[2]
+	}
+	if len(names) != 8 {
+		t.Errorf("%d stops, want 8", len(names))
+	}
+	for _, m := range tourRow.FindAllStringSubmatch(tour, -1) {
+		names[m[2]] += m[1]
+	}
+	for file, list := range names {
+		text := page(t, file)
+		for _, m := range quoted.FindAllStringSubmatch(list, -1) {
+			declared := `(?m)^(func|func \([^)]*\)|type|var) ` + m[1] + `\b`
+			if !strings.HasSuffix(file, ".go") {
+				declared = `\b` + m[1] + `\b`
+			}
+			if !regexp.MustCompile(declared).MatchString(text) {
+				t.Errorf("docs/TOUR.md sends readers to %s in %s, where it is not", m[1], file)
+			}
+		}
+	}
+	for _, m := range tourTest.FindAllStringSubmatch(tour, -1) {
+		var tests strings.Builder
+		files, _ := filepath.Glob(filepath.Join(filepath.FromSlash(m[1]), "*_test.go"))
+		for _, file := range files {
+			tests.WriteString(page(t, filepath.ToSlash(file)))
+		}
+		for _, name := range strings.Split(m[2], "|") {
+			name, _, _ = strings.Cut(name, "/")
+			if !strings.Contains(tests.String(), "\nfunc "+name) {
+				t.Errorf("docs/TOUR.md has readers run %s in %s, where it is not", name, m[1])
+			}
+		}
+	}
+}
