@@ -71,6 +71,7 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 var (
 	tourStop = regexp.MustCompile(`(?s)\n## \d\. [^\n]*\]\(\.\./([^)]+)\)\n.*?\n\*\*Read\*\* ([^\n]+)`)
 	tourRow  = regexp.MustCompile("(?m)^[^|\n]+\\? \\| (`[^|]+`) \\| \\[[^\\]]+\\]\\(\\.\\./([^)]+)\\)")
+	tourIn   = regexp.MustCompile("(`\\w+`)\\s+in\\s+`([^`]+/[^`]+\\.go)`")
 	tourTest = regexp.MustCompile("go test \\./(\\S+) -run '?([^ '`]+)")
 	quoted   = regexp.MustCompile("`([^`]+)`")
 )
@@ -89,10 +90,13 @@ func TestTourNamesWhatIsThere(t *testing.T) {
 	for _, m := range tourRow.FindAllStringSubmatch(tour, -1) {
 		names[m[2]] += m[1]
 	}
+	for _, m := range tourIn.FindAllStringSubmatch(tour, -1) {
+		names[m[2]] += m[1]
+	}
 	for file, list := range names {
 		text := page(t, file)
 		for _, m := range quoted.FindAllStringSubmatch(list, -1) {
-			declared := `(?m)^(func|func \([^)]*\)|type|var) ` + m[1] + `\b`
+			declared := `(?m)^(func|func \([^)]*\)|type|var) ` + m[1] + `\b|^\t` + m[1] + ` += ` // the last in a group
 			if !strings.HasSuffix(file, ".go") {
 				declared = `\b` + m[1] + `\b`
 			}
