@@ -50,7 +50,8 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 	const name = "docs/ARCHITECTURE.md"
 	missing := packages(t)
 	named := map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\[`([^`]+)`\\]\\(\\.\\./([^)]*)\\) \\| (.+)$").FindAllStringSubmatch(page(t, name), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\[`([^`]+)`\\]\\(\\.\\./([^)]*)\\) \\| (.+)$").FindAllStringSubmatch(
+		page(t, name), -1) {
 		pkg := row[1]
 		switch {
 		case named[pkg]:
@@ -76,8 +77,8 @@ var (
 	quoted   = regexp.MustCompile("`([^`]+)`")
 )
 
-// TestTourNamesWhatIsThere: the files of docs/TOUR.md have the functions, types and variables that it sends readers to, and the
-// packages have the tests that it has them run.
+// TestTourNamesWhatIsThere: the files of docs/TOUR.md have the functions, types and variables that it sends readers to,
+// and the packages have the tests that it has them run.
 func TestTourNamesWhatIsThere(t *testing.T) {
 	tour := page(t, "docs/TOUR.md")
 	names := map[string]string{} // by file

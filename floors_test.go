@@ -33,7 +33,8 @@ func allFiles(t *testing.T, root string) map[string]*ast.File {
 		if err != nil {
 			return err
 		}
-		if hidden := d.Name() != "." && strings.HasPrefix(d.Name(), "."); d.IsDir() && (hidden || d.Name() == "testdata") {
+		if hidden := d.Name() != "." && strings.HasPrefix(d.Name(), "."); d.IsDir() &&
+			(hidden || d.Name() == "testdata") {
 			return filepath.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(path, ".go") {
@@ -69,8 +70,8 @@ func standard(path string) bool {
 	return !strings.Contains(first, ".") && !strings.HasPrefix(path, module)
 }
 
-// floors lists the module's folders from the ground up: each imports only what it names, and what stands below. What only a folder's tests
-// import besides is in tests: they start systems that are built on the folder.
+// floors lists the module's folders from the ground up: each imports only what it names, and what stands below. What
+// only a folder's tests import besides is in tests: they start systems that are built on the folder.
 var floors = []struct{ folder, imports, tests string }{
 	{"shared/seckill", "", ""},
 	{"shared/flow", "shared/seckill", "shared/adapter"},
@@ -111,9 +112,10 @@ func TestFloors(t *testing.T) {
 				allowed += " " + f.tests
 			}
 			for _, p := range imports(file) {
-				if strings.HasPrefix(p, module) && !slices.ContainsFunc(strings.Fields(allowed), func(folder string) bool {
-					return p == module+folder || strings.HasPrefix(p, module+folder+"/")
-				}) {
+				if strings.HasPrefix(p, module) && !slices.ContainsFunc(strings.Fields(allowed),
+					func(folder string) bool {
+						return p == module+folder || strings.HasPrefix(p, module+folder+"/")
+					}) {
 					t.Errorf("%s imports %s; %s may import %s", name, p, f.folder, allowed)
 				}
 			}
@@ -136,11 +138,14 @@ func TestGroundFloor(t *testing.T) {
 	}
 }
 
-// forbidden is what a flow may not use: it is simulated, so time, randomness, environment and concurrency come through ports.
+// forbidden is what a flow may not use: it is simulated, so time, randomness, environment and concurrency come through
+// ports.
 var (
-	forbiddenImports = map[string]bool{"os": true, "os/exec": true, "os/signal": true, "net": true, "net/http": true, "math/rand": true,
+	forbiddenImports = map[string]bool{"os": true, "os/exec": true, "os/signal": true, "net": true, "net/http": true,
+		"math/rand":    true,
 		"math/rand/v2": true, "crypto/rand": true, "syscall": true, "log": true, "log/slog": true}
-	forbiddenTime = map[string]bool{"Now": true, "Since": true, "Until": true, "Sleep": true, "After": true, "AfterFunc": true, "Tick": true,
+	forbiddenTime = map[string]bool{"Now": true, "Since": true, "Until": true, "Sleep": true, "After": true,
+		"AfterFunc": true, "Tick": true,
 		"NewTimer": true, "NewTicker": true}
 	forbiddenContext = map[string]bool{"WithTimeout": true, "WithDeadline": true}
 )
@@ -150,7 +155,9 @@ func TestFlows(t *testing.T) {
 		for _, p := range imports(f) {
 			down := p == module+"shared/seckill" || strings.HasPrefix(p, module+"shared/flow/")
 			if !standard(p) && !down || forbiddenImports[p] {
-				t.Errorf("%s imports %s: a flow imports shared/seckill, other flows and the pure part of the standard library", name, p)
+				t.Errorf(
+					"%s imports %s: a flow imports shared/seckill, other flows and the pure part of the standard "+
+						"library", name, p)
 			}
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -158,7 +165,8 @@ func TestFlows(t *testing.T) {
 			case *ast.GoStmt:
 				t.Errorf("%s starts a goroutine", name)
 			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok && (x.Name == "time" && forbiddenTime[n.Sel.Name] || x.Name == "context" && forbiddenContext[n.Sel.Name]) {
+				if x, ok := n.X.(*ast.Ident); ok && (x.Name == "time" && forbiddenTime[n.Sel.Name] ||
+					x.Name == "context" && forbiddenContext[n.Sel.Name]) {
 					t.Errorf("%s uses %s.%s: a flow knows the time through its Clock only", name, x.Name, n.Sel.Name)
 				}
 			}
@@ -173,7 +181,9 @@ var faces = []string{"shared/adapter/httpapi/", "shared/adapter/operator/"}
 // TestAdapters: an adapter never decides by calling a flow; only a face names flows' types.
 func TestAdapters(t *testing.T) {
 	for name, f := range files(t, "shared/adapter") {
-		face := slices.ContainsFunc(faces, func(folder string) bool { return strings.HasPrefix(filepath.ToSlash(name), folder) })
+		face := slices.ContainsFunc(faces, func(folder string) bool {
+			return strings.HasPrefix(filepath.ToSlash(name), folder)
+		})
 		for _, p := range imports(f) {
 			if strings.HasPrefix(p, module+"shared/flow/") && !face {
 				t.Errorf("%s imports %s", name, p)

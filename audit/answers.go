@@ -43,8 +43,8 @@ func (s *sale) checkJournal(t *journalView) {
 	}
 }
 
-// clockMoved compares when shoppers were answered with when their orders say that they were reserved. Nobody moves the clocks of servers, and
-// what theirs differ by is not explained away: it counts against I10.
+// clockMoved compares when shoppers were answered with when their orders say that they were reserved. Nobody moves the
+// clocks of servers, and what theirs differ by is not explained away: it counts against I10.
 func (s *sale) clockMoved(t *journalView) int64 {
 	var apart []int64
 	for id, a := range t.acked {
@@ -78,7 +78,8 @@ func (s *sale) checkKeys(t *journalView) {
 	s.looked(i4, t.keyed, "keys whose answers named an order")
 }
 
-// checkPhantoms: I9. Each order of a user of the journal was asked for, with this count and address, and no user has more orders than asked.
+// checkPhantoms: I9. Each order of a user of the journal was asked for, with this count and address, and no user has
+// more orders than asked.
 func (s *sale) checkPhantoms(t *journalView) {
 	mine := map[string][]*order{}
 	others := 0
@@ -141,13 +142,16 @@ func (s *sale) checkAsked(name string, orders []*order, t *journalView) {
 		}
 		s.broken(i9, "orders "+o.id, what, args...)
 	}
-	slices.SortFunc(orders, func(a, b *order) int { return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(orders, func(a, b *order) int {
+		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
+	})
 	for i, o := range orders {
 		b := body{int(o.count), o.address}
 		switch {
 		case o.erased: // below
 		case room[b] < 1:
-			missing(o, "of %d units, and user %s did not ask for %d units to this address so often", o.count, name, o.count)
+			missing(o, "of %d units, and user %s did not ask for %d units to this address so often", o.count, name,
+				o.count)
 		case i >= most:
 			missing(o, "is order %d of user %s, who asked for %d", i+1, name, most)
 		}
@@ -179,7 +183,8 @@ func (s *sale) checkAcks(t *journalView) {
 		i, other := s.orderOf(id)
 		switch {
 		case i >= 0 && s.users[s.orders[i].user].id != a.user:
-			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s, and it is user %s's", id, a.user, s.users[s.orders[i].user].id)
+			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s, and it is user %s's", id, a.user,
+				s.users[s.orders[i].user].id)
 		case i >= 0:
 		case other:
 			s.broken(i11, lineOf(a.line), "acknowledged order %s, which is of another item", id)
@@ -188,7 +193,8 @@ func (s *sale) checkAcks(t *journalView) {
 		case s.mayWait(a):
 			unseen++
 		default:
-			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s at %s, and it has no row", id, a.user, dated(a.at+s.moved))
+			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s at %s, and it has no row", id, a.user,
+				dated(a.at+s.moved))
 		}
 	}
 	s.looked(i11, len(t.acked), "acknowledged orders")
@@ -196,7 +202,9 @@ func (s *sale) checkAcks(t *journalView) {
 		s.needs(i11, "the end of %d acknowledged orders, which are not placed yet", undecided)
 	}
 	if unseen > 0 {
-		s.needs(i11, "the orders queue, where the messages of %d acknowledged orders without a row may be: empty it would mean that they are lost", unseen)
+		s.needs(i11,
+			"the orders queue, where the messages of %d acknowledged orders without a row may be: empty it would "+
+				"mean that they are lost", unseen)
 	}
 }
 
@@ -207,8 +215,8 @@ func (s *sale) queued(id string) bool {
 	return waits || stored
 }
 
-// mayWait says whether the message of an acknowledged order may still be in a queue: it is placed or rejected an hour after the purchase, once
-// it is received.
+// mayWait says whether the message of an acknowledged order may still be in a queue: it is placed or rejected an hour
+// after the purchase, once it is received.
 func (s *sale) mayWait(a *acked) bool {
 	q, known := s.queues["orders"]
 	if known {
@@ -224,7 +232,8 @@ func (s *sale) checkEarly(t *journalView) {
 	}
 	s.looked(i10, len(t.acked), "acknowledged orders")
 	if first := t.first + s.moved; first < s.item.start-skew {
-		s.broken(i10, lineOf(t.firstN), "acknowledged a purchase at %s, the sale starts at %s", dated(first), dated(s.item.start))
+		s.broken(i10, lineOf(t.firstN), "acknowledged a purchase at %s, the sale starts at %s", dated(first),
+			dated(s.item.start))
 	}
 }
 
@@ -255,7 +264,8 @@ func (s *sale) checkSold(t *journalView, why string) {
 		}
 		return
 	}
-	// What was free when the last sold_out was said: what is left, without what came back since, and with what was drawn since.
+	// What was free when the last sold_out was said: what is left, without what came back since, and with what was
+	// drawn since.
 	back, drawn, soldOut := 0, 0, t.soldOut+s.moved
 	for i := range s.orders {
 		o := s.orders[i]
@@ -269,10 +279,17 @@ func (s *sale) checkSold(t *journalView, why string) {
 	}
 	switch {
 	case left+drawn <= back:
-		s.note(l4, "%d units are unsold: they came back after, or just before, the last shopper heard sold_out, and nobody asked again", left)
+		s.note(l4,
+			"%d units are unsold: they came back after, or just before, the last shopper heard sold_out, and nobody "+
+				"asked again", left)
 	case s.item.version > 1:
-		s.needs(l4, "when the stock grew: %d units are unsold, %d of which came back after somebody last heard sold_out", left, back)
+		s.needs(l4,
+			"when the stock grew: %d units are unsold, %d of which came back after somebody last heard sold_out", left,
+			back)
 	default:
-		s.broken(l4, "items "+s.id, "%d units are unsold, yet somebody who asked at %s heard sold_out; of %d that came back then or later, %d were sold again. A Redis that forgot may keep units out of sale for some minutes", left, dated(soldOut), back, drawn)
+		s.broken(l4, "items "+s.id,
+			"%d units are unsold, yet somebody who asked at %s heard sold_out; of %d that came back then or later, "+
+				"%d were sold again. A Redis that forgot may keep units out of sale for some minutes", left,
+			dated(soldOut), back, drawn)
 	}
 }

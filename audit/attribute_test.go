@@ -16,7 +16,8 @@ import (
 
 // ignored are attributes that no guarantee of an audit rests on: they serve lists, or words.
 var ignored = map[string][]string{
-	dump.PartItems:       {"covers", "detail", "commodity", "price", "commodity_created", "created", "stops"}, // without stops I10 is unknown
+	// without stops I10 is unknown
+	dump.PartItems:       {"covers", "detail", "commodity", "price", "commodity_created", "created", "stops"},
 	dump.PartTrades:      {},
 	ledger.TableOrders:   {"placed_by", "created_id", "item_shard"},
 	ledger.TablePayments: {"cause", "tries", "paid_day", "back_day"},
@@ -47,22 +48,29 @@ func TestEveryAttributeCounts(t *testing.T) {
 	}
 }
 
-// TestNothingBreaksTheAudit: whatever stands in rows and keys, an audit ends with a report, or says that there is no such item.
+// TestNothingBreaksTheAudit: whatever stands in rows and keys, an audit ends with a report, or says that there is no
+// such item.
 func TestNothingBreaksTheAudit(t *testing.T) {
 	t.Parallel()
 	good := atRest()
-	value := rapid.OneOf(rapid.Map(rapid.String(), func(s string) any { return s }), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
-		rapid.Map(rapid.SliceOf(rapid.String()), func(l []string) any { return l }), rapid.Map(rapid.SliceOf(rapid.String()), func(l []string) any { return ledger.Set(l) }),
-		rapid.SampledFrom([]any{"", "0", "-1", "9999999", item + "#", item + "#x", "#", ",", "1,1", "q||||||||", "q|1|1|||x|y|z|", string(seckill.Rejected), string(seckill.Queued), nil}))
+	value := rapid.OneOf(rapid.Map(rapid.String(), func(s string) any {
+		return s
+	}), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
+		rapid.Map(rapid.SliceOf(rapid.String()), func(l []string) any { return l }),
+		rapid.Map(rapid.SliceOf(rapid.String()), func(l []string) any { return ledger.Set(l) }),
+		rapid.SampledFrom([]any{"", "0", "-1", "9999999", item + "#", item + "#x", "#", ",", "1,1", "q||||||||",
+			"q|1|1|||x|y|z|", string(seckill.Rejected), string(seckill.Queued), nil}))
 	rapid.Check(t, func(t *rapid.T) {
 		w := good.clone()
 		for range rapid.IntRange(1, 5).Draw(t, "changes") {
-			if table := rapid.SampledFrom(append([]string{dump.PartItems, dump.PartTrades}, dump.Tables...)).Draw(t, "table"); len(w.tables[table]) > 0 {
+			if table := rapid.SampledFrom(append([]string{dump.PartItems, dump.PartTrades}, dump.Tables...)).Draw(t,
+				"table"); len(w.tables[table]) > 0 {
 				row := rapid.SampledFrom(w.tables[table]).Draw(t, "row")
 				row[rapid.SampledFrom(slices.Sorted(maps.Keys(row))).Draw(t, "attribute")] = value.Draw(t, "value")
 			}
 			key := w.keys[rapid.SampledFrom(slices.Sorted(maps.Keys(w.keys))).Draw(t, "key")]
-			key[rapid.SampledFrom(append(slices.Sorted(maps.Keys(key)), "", "x")).Draw(t, "field")] = rapid.SampledFrom([]string{"", "x", "1", "-1", "a:1,b:x", "q|||||||", "q|1|1|||x|y|z|"}).Draw(t, "text")
+			key[rapid.SampledFrom(append(slices.Sorted(maps.Keys(key)), "", "x")).Draw(t, "field")] =
+				rapid.SampledFrom([]string{"", "x", "1", "-1", "a:1,b:x", "q|||||||", "q|1|1|||x|y|z|"}).Draw(t, "text")
 		}
 		if r, err := audit.Run(t.Context(), w, audit.Options{Item: item}); err == nil && len(r.Results) != len(names) {
 			t.Fatalf("%d judgements", len(r.Results))
@@ -75,9 +83,12 @@ func TestUnitsThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, units := range []string{"-1", "0", "1,-1", "99999999999", "x"} {
 		w := atRest()
-		i := slices.IndexFunc(w.tables[ledger.TableOrders], func(r ledger.Row) bool { return r["state"] == string(seckill.Paid) })
+		i := slices.IndexFunc(w.tables[ledger.TableOrders], func(r ledger.Row) bool {
+			return r["state"] == string(seckill.Paid)
+		})
 		w.tables[ledger.TableOrders][i]["units"] = units
-		if r, err := audit.Run(t.Context(), w, audit.Options{Item: item}); err != nil || len(verdicts(r, audit.Broken)) == 0 {
+		if r, err := audit.Run(t.Context(), w, audit.Options{Item: item}); err != nil ||
+			len(verdicts(r, audit.Broken)) == 0 {
 			t.Errorf("units %q: %v, nothing is broken", units, err)
 		}
 	}

@@ -1,10 +1,12 @@
-// Package audit judges a sale afterwards, from what it left behind: the ledger's rows, the item's keys in Redis, the fake gateway's trades
-// where they can be had, and the journal of a crowd. In: a Source, and a journal if there is one. Out: a Report that says of each of I1 to I11
-// and L1 to L4 (docs/GUARANTEES.md) whether it holds, is broken, with the rows, or is unknown, with what it would need. It changes nothing.
+// Package audit judges a sale afterwards, from what it left behind: the ledger's rows, the item's keys in Redis, the
+// fake gateway's trades where they can be had, and the journal of a crowd. In: a Source, and a journal if there is one.
+// Out: a Report that says of each of I1 to I11 and L1 to L4 (docs/GUARANTEES.md) whether it holds, is broken, with the
+// rows, or is unknown, with what it would need. It changes nothing.
 //
-// A guarantee holds only on evidence: each judgement counts what was looked at, and where that is nothing it is unknown. Rows and keys are read
-// raw and decoded here, by docs/DATA.md: a fault in the code that wrote them must not hide itself. What is kept of a row is little, so that a
-// sale of a million units fits in some hundred megabytes; time and memory are linear.
+// A guarantee holds only on evidence: each judgement counts what was looked at, and where that is nothing it is
+// unknown. Rows and keys are read raw and decoded here, by docs/DATA.md: a fault in the code that wrote them must not
+// hide itself. What is kept of a row is little, so that a sale of a million units fits in some hundred megabytes; time
+// and memory are linear.
 package audit
 
 import (
@@ -22,8 +24,9 @@ import (
 
 // Source reads everything that a sale has left behind.
 type Source interface {
-	// Read hands over lines: first Now, the items row, trades and orders, then the ledger's other tables, keys and queues, each part ended by
-	// its End or named as Missing. Rows of other items may be among them. An error means that the source cannot be read at all.
+	// Read hands over lines: first Now, the items row, trades and orders, then the ledger's other tables, keys and
+	// queues, each part ended by its End or named as Missing. Rows of other items may be among them. An error means
+	// that the source cannot be read at all.
 	Read(ctx context.Context, each func(*dump.Line) error) error
 }
 
@@ -39,8 +42,10 @@ var ErrNoItem = errors.New("there is no such item")
 // Options say what to audit.
 type Options struct {
 	Item    string
-	Journal io.Reader     // nil: none
-	Again   time.Duration // before what is broken is read once more; 0: it is not. Rows that are read one after the other while somebody writes may disagree without a fault
+	Journal io.Reader // nil: none
+	// before what is broken is read once more; 0: it is not. Rows that are read one after the other while somebody
+	// writes may disagree without a fault
+	Again time.Duration
 }
 
 // Run audits an item. What it finds broken is read a second time, and believed when it is broken there, too.
@@ -139,8 +144,10 @@ const (
 	guarantees
 )
 
-var names = [guarantees][2]string{{"I1", "NoOversell"}, {"I2", "UserLimit"}, {"I3", "Conservation"}, {"I4", "OneOutcome"}, {"I5", "ForwardOnly"},
-	{"I6", "NoPaidThenClosed"}, {"I7", "PayAuthentic"}, {"I8", "ReleaseOnce"}, {"I9", "NoPhantom"}, {"I10", "Window"}, {"I11", "NoFalseAck"},
+var names = [guarantees][2]string{{"I1", "NoOversell"}, {"I2", "UserLimit"}, {"I3", "Conservation"},
+	{"I4", "OneOutcome"}, {"I5", "ForwardOnly"},
+	{"I6", "NoPaidThenClosed"}, {"I7", "PayAuthentic"}, {"I8", "ReleaseOnce"}, {"I9", "NoPhantom"}, {"I10", "Window"},
+	{"I11", "NoFalseAck"},
 	{"L1", "Terminal"}, {"L2", "NoStranded"}, {"L3", "Converged"}, {"L4", "SellThrough"}}
 
 const (
@@ -328,7 +335,9 @@ func (r *Report) confirm(earlier *Report) {
 			}
 		}
 		if len(once) > 0 {
-			j.Needs = append(j.Needs, fmt.Sprintf("a sale at rest: %d findings were not there a moment before, such as %s: %s", len(once), once[0].Row, once[0].What))
+			j.Needs = append(j.Needs,
+				fmt.Sprintf("a sale at rest: %d findings were not there a moment before, such as %s: %s", len(once),
+					once[0].Row, once[0].What))
 			j.Count = len(both)
 		}
 		j.found = both

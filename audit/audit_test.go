@@ -59,20 +59,24 @@ func TestAGoodSaleHoldsEverywhere(t *testing.T) {
 		t.Log(show(t, r))
 	}
 	u, m := r.Statement.Units, r.Statement.Money
-	if u.Sold+u.Held+u.Unsold != stock || u.Held != 0 || u.Sold == 0 || *u.Free+*u.NeverIssued != u.Unsold || *u.Reserved != 0 || u.Returned == 0 {
+	if u.Sold+u.Held+u.Unsold != stock || u.Held != 0 || u.Sold == 0 || *u.Free+*u.NeverIssued != u.Unsold ||
+		*u.Reserved != 0 || u.Returned == 0 {
 		t.Errorf("units %+v", u)
 	}
-	if m.Kept.Fen != int64(u.Sold)*199_00 || m.Captured.Fen != m.Kept.Fen+m.Refunded.Fen || m.Kept.Yuan != seckill.Fen(m.Kept.Fen).Yuan() || m.DueBack.Fen != 0 ||
+	if m.Kept.Fen != int64(u.Sold)*199_00 || m.Captured.Fen != m.Kept.Fen+m.Refunded.Fen ||
+		m.Kept.Yuan != seckill.Fen(m.Kept.Fen).Yuan() || m.DueBack.Fen != 0 ||
 		m.Refunded.Fen != int64(r.Statement.Orders[seckill.Refunded])*199_00 {
 		t.Errorf("money %+v, %d units sold", m, u.Sold)
 	}
-	if p := m.Provider; p == nil || !p.Balanced || p.Captured != m.Captured || p.Kept != m.Kept || p.Refunded != m.Refunded {
+	if p := m.Provider; p == nil || !p.Balanced || p.Captured != m.Captured || p.Kept != m.Kept ||
+		p.Refunded != m.Refunded {
 		t.Errorf("the provider's %+v, the ledger's %+v", p, m)
 	}
 	if text := show(t, r); !strings.Contains(text, " went back: they balance\n") {
 		t.Error(text)
 	}
-	for _, state := range []seckill.State{seckill.Paid, seckill.Expired, seckill.Cancelled, seckill.Rejected, seckill.Refunded} {
+	for _, state := range []seckill.State{seckill.Paid, seckill.Expired, seckill.Cancelled, seckill.Rejected,
+		seckill.Refunded} {
 		if r.Statement.Orders[state] == 0 {
 			t.Errorf("no order is %s", state)
 		}
@@ -146,7 +150,8 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 
 func TestAnEmptySaleHoldsNowhere(t *testing.T) {
 	t.Parallel()
-	w := &testSale{now: time.Now().UnixMilli(), tables: map[string][]ledger.Row{dump.PartItems: atRest().tables[dump.PartItems]}}
+	w := &testSale{now: time.Now().UnixMilli(),
+		tables: map[string][]ledger.Row{dump.PartItems: atRest().tables[dump.PartItems]}}
 	if r := w.audit(t); len(verdicts(r, audit.Holds)) > 0 {
 		t.Error(show(t, r))
 	}
@@ -156,7 +161,8 @@ func TestAnEmptySaleHoldsNowhere(t *testing.T) {
 	}
 }
 
-// TestMoneyThatIsNotHeardOf: a notification that never came is no loss while its order is open, for it is asked before the order closes.
+// TestMoneyThatIsNotHeardOf: a notification that never came is no loss while its order is open, for it is asked before
+// the order closes.
 func TestMoneyThatIsNotHeardOf(t *testing.T) {
 	t.Parallel()
 	w := underWay()
@@ -168,7 +174,8 @@ func TestMoneyThatIsNotHeardOf(t *testing.T) {
 	}
 }
 
-// TestAClockThatWasMoved: a seckill run sells early when its clock was moved before the crowd came; nobody moves the clock of servers.
+// TestAClockThatWasMoved: a seckill run sells early when its clock was moved before the crowd came; nobody moves the
+// clock of servers.
 func TestAClockThatWasMoved(t *testing.T) {
 	t.Parallel()
 	const by = 3 * time.Hour // the sale began two hours before the crowd came
@@ -190,10 +197,12 @@ func TestAClockThatWasMoved(t *testing.T) {
 	}
 }
 
-// TestOpenOrders: before its unpaid orders lapse a sale is unknown where it is under way, and broken when they never do.
+// TestOpenOrders: before its unpaid orders lapse a sale is unknown where it is under way, and broken when they never
+// do.
 func TestOpenOrders(t *testing.T) {
 	t.Parallel()
-	if r := underWay().audit(t); !slices.Equal(verdicts(r, audit.Unknown), []string{"L1"}) || len(verdicts(r, audit.Broken)) > 0 {
+	if r := underWay().audit(t); !slices.Equal(verdicts(r, audit.Unknown), []string{"L1"}) ||
+		len(verdicts(r, audit.Broken)) > 0 {
 		t.Error(show(t, r))
 	}
 	for _, c := range []corruption{
@@ -210,7 +219,8 @@ func TestOpenOrders(t *testing.T) {
 			for _, o := range w.tables[ledger.TableOrders] {
 				if o["state"] == string(seckill.PendingPayment) {
 					o["state"], o["close_to"] = string(seckill.Closing), string(seckill.Cancelled)
-					o["history"] = append(o["history"].([]string), time.UnixMilli(w.now).UTC().Format("2006-01-02T15:04:05.000Z")+" closing shopper")
+					o["history"] = append(o["history"].([]string),
+						time.UnixMilli(w.now).UTC().Format("2006-01-02T15:04:05.000Z")+" closing shopper")
 				}
 			}
 			w.now += 3 * time.Minute.Milliseconds()
@@ -297,7 +307,8 @@ func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
 		{ledger.TableQuotas, ledger.Row{"user": "5", "item": "8", "units": int64(9)}},
 		{ledger.TablePayments, ledger.Row{"order": "oother", "trade_no": "1"}},
 		{ledger.TableReturns, ledger.Row{"shard": "01", "order": "oother", "item": "8"}},
-		{dump.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1), "status": "TRADE_SUCCESS", "paid": int64(1)}},
+		{dump.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1),
+			"status": "TRADE_SUCCESS", "paid": int64(1)}},
 	} {
 		w.tables[row.table] = append(w.tables[row.table], row.row)
 	}
@@ -311,7 +322,8 @@ func TestABrokenJournalIsNamedByLine(t *testing.T) {
 	w := atRest()
 	w.bytes = bytes.Replace(w.journal(), []byte(`"status":200`), []byte(`"status":503`), 1)
 	r := w.audit(t)
-	if !r.Broken() || !strings.Contains(r.Journal.Fault, "line 6") || !slices.Equal(verdicts(r, audit.Unknown), strings.Fields("I4 I9 I11 L4")) {
+	if !r.Broken() || !strings.Contains(r.Journal.Fault, "line 6") ||
+		!slices.Equal(verdicts(r, audit.Unknown), strings.Fields("I4 I9 I11 L4")) {
 		t.Error(show(t, r))
 	}
 }
@@ -368,12 +380,14 @@ func TestWhatIsBrokenIsReadAgain(t *testing.T) {
 			}
 			return tt.second.Read(ctx, each)
 		})
-		r, err := audit.Run(t.Context(), src, audit.Options{Item: item, Journal: bytes.NewReader(good.journal()), Again: time.Millisecond})
+		r, err := audit.Run(t.Context(), src, audit.Options{Item: item, Journal: bytes.NewReader(good.journal()),
+			Again: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if j := r.Of("I3"); j.Verdict != tt.verdict || j.Count != tt.count || reads != tt.reads {
-			t.Errorf("%s with %d findings after %d readings, want %s with %d after %d", j.Verdict, j.Count, reads, tt.verdict, tt.count, tt.reads)
+			t.Errorf("%s with %d findings after %d readings, want %s with %d after %d", j.Verdict, j.Count, reads,
+				tt.verdict, tt.count, tt.reads)
 		}
 	}
 }

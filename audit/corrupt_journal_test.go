@@ -29,7 +29,9 @@ func bought(e journal.Entry) bool { return e.Status == 200 }
 // answerTo is a purchase's answer to a request with a key, or without.
 func (w *testSale) answerTo(keyed bool) func(journal.Entry) bool {
 	return func(e journal.Entry) bool {
-		i := slices.IndexFunc(w.entries, func(r journal.Entry) bool { return r.Kind == journal.KindRequest && r.N == e.Request })
+		i := slices.IndexFunc(w.entries, func(r journal.Entry) bool {
+			return r.Kind == journal.KindRequest && r.N == e.Request
+		})
 		return i >= 0 && bought(e) && (w.entries[i].Key != "") == keyed
 	}
 }
@@ -41,7 +43,9 @@ func (w *testSale) without(drop func(journal.Entry) bool) {
 
 var toldCorruptions = []corruption{
 	{"a key is told of two orders", func(w *testSale) string {
-		w.answer(1, w.answerTo(true), func(e *journal.Entry) { e.Status, e.Code, e.Order = 503, "unconfirmed", "oother" })
+		w.answer(1, w.answerTo(true), func(e *journal.Entry) {
+			e.Status, e.Code, e.Order = 503, "unconfirmed", "oother"
+		})
 		return "journal line"
 	}, "I4"},
 	{"a key is told of another's order", func(w *testSale) string {
@@ -113,7 +117,9 @@ var toldCorruptions = []corruption{
 	}, "I11"},
 	{"sold out, said when units were back", func(w *testSale) string {
 		at := w.now + time.Hour.Milliseconds() - w.entries[0].Start.Time.UnixMilli()
-		w.answer(0, func(e journal.Entry) bool { return e.Code == string(seckill.CodeSoldOut) }, func(e *journal.Entry) {
+		w.answer(0, func(e journal.Entry) bool {
+			return e.Code == string(seckill.CodeSoldOut)
+		}, func(e *journal.Entry) {
 			for i := range w.entries {
 				if w.entries[i].N == e.Request {
 					w.entries[i].At = at * 1000

@@ -35,7 +35,8 @@ func (w *testSale) owed() ledger.Row {
 func (w *testSale) second(o ledger.Row) (trade, payment ledger.Row) {
 	first, row := w.trade(o), w.of(ledger.TablePayments, o)
 	trade, payment = maps.Clone(first), maps.Clone(row)
-	trade["out_trade_no"], trade["trade_no"], trade["status"] = text(o, "id")+"#2", text(first, "trade_no")+"2", "TRADE_CLOSED"
+	trade["out_trade_no"], trade["trade_no"], trade["status"] = text(o, "id")+"#2", text(first, "trade_no")+"2",
+		"TRADE_CLOSED"
 	trade["refunds"] = []string{refund(o["amount"].(int64))}
 	payment["trade_no"], payment["state"], payment["back"] = trade["trade_no"], string(seckill.RefundDone), w.now
 	w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], trade)
@@ -120,18 +121,22 @@ var moneyCorruptions = []corruption{
 	}, "I7 I6"},
 }
 
-// TestASecondTradeMayGoBack: an order that was paid by two trades keeps one's money; rows that only find trades are none.
+// TestASecondTradeMayGoBack: an order that was paid by two trades keeps one's money; rows that only find trades are
+// none.
 func TestASecondTradeMayGoBack(t *testing.T) {
 	t.Parallel()
 	w := atRest()
 	before := w.audit(t).Statement.Money
 	trade, payment := w.second(w.order(seckill.Paid, 0))
-	for _, key := range []string{"#number#" + text(trade, "trade_no"), "#moved#2026-11-21#" + text(trade, "out_trade_no")} {
-		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], ledger.Row{"v": int64(1), "out_trade_no": key, "trade": trade["out_trade_no"],
+	for _, key := range []string{"#number#" + text(trade, "trade_no"), "#moved#2026-11-21#" +
+		text(trade, "out_trade_no")} {
+		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], ledger.Row{"v": int64(1), "out_trade_no": key,
+			"trade":        trade["out_trade_no"],
 			"notify_state": "#moved#2026-11-21", "notify_at": "1"})
 	}
 	r := w.audit(t)
-	if m, more := r.Statement.Money, payment["amount"].(int64); len(verdicts(r, audit.Holds)) != len(r.Results) || m.Captured.Fen != before.Captured.Fen+more ||
+	if m, more := r.Statement.Money, payment["amount"].(int64); len(verdicts(r, audit.Holds)) != len(r.Results) ||
+		m.Captured.Fen != before.Captured.Fen+more ||
 		m.Refunded.Fen != before.Refunded.Fen+more || m.Kept != before.Kept || !m.Provider.Balanced {
 		t.Errorf("%+v, before %+v\n%s", m, before, show(t, r))
 	}
@@ -156,10 +161,12 @@ func TestTheGatewaysTable(t *testing.T) {
 	}
 	w.tables[dump.PartTrades] = rows.Dump(gatewaytable.TableTrades)
 	if len(w.tables[dump.PartTrades]) < 3*before.Read[dump.PartTrades] {
-		t.Fatalf("%d rows of %d trades: want those that find them as well", len(w.tables[dump.PartTrades]), before.Read[dump.PartTrades])
+		t.Fatalf("%d rows of %d trades: want those that find them as well", len(w.tables[dump.PartTrades]),
+			before.Read[dump.PartTrades])
 	}
 	r := w.audit(t)
-	if len(verdicts(r, audit.Holds)) != len(r.Results) || *r.Statement.Money.Provider != *before.Statement.Money.Provider ||
+	if len(verdicts(r, audit.Holds)) != len(r.Results) ||
+		*r.Statement.Money.Provider != *before.Statement.Money.Provider ||
 		r.Read[dump.PartTrades] != before.Read[dump.PartTrades] {
 		t.Errorf("%s\nbefore\n%s", show(t, r), show(t, before))
 	}
@@ -170,7 +177,8 @@ func record(t *testing.T, row ledger.Row) fakegateway.Record {
 	t.Helper()
 	order, number, second := strings.Cut(text(row, "out_trade_no"), "#")
 	r := fakegateway.Record{N: 1, Notifications: []fakegateway.Notification{{ID: "n"}},
-		Trade: fakegateway.Trade{TradeNo: text(row, "trade_no"), OutTradeNo: order, Amount: seckill.Fen(row["amount"].(int64)), Status: fakegateway.Status(text(row, "status")),
+		Trade: fakegateway.Trade{TradeNo: text(row, "trade_no"), OutTradeNo: order,
+			Amount: seckill.Fen(row["amount"].(int64)), Status: fakegateway.Status(text(row, "status")),
 			Paid: time.UnixMilli(row["paid"].(int64)).UTC()}}
 	if second {
 		n, err := strconv.Atoi(number)
@@ -189,7 +197,8 @@ func record(t *testing.T, row ledger.Row) fakegateway.Record {
 		if err := json.Unmarshal([]byte(entry), &back); err != nil {
 			t.Fatal(err)
 		}
-		r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: back.Request, Amount: seckill.Fen(back.Amount), At: time.UnixMilli(back.At).UTC()})
+		r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: back.Request, Amount: seckill.Fen(back.Amount),
+			At: time.UnixMilli(back.At).UTC()})
 		r.Notifications = append(r.Notifications, fakegateway.Notification{ID: "n"})
 	}
 	return r

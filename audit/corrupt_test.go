@@ -15,7 +15,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// corruption is one change of a good sale, and what has to be broken then: exactly these, the first of them naming a row.
+// corruption is one change of a good sale, and what has to be broken then: exactly these, the first of them naming a
+// row.
 type corruption struct {
 	name   string
 	change func(w *testSale) (row string) // what the first one has to name
@@ -59,7 +60,9 @@ var rowCorruptions = []corruption{
 	}, "I1 I3"},
 	{"a user holds more than the limit", func(w *testSale) string {
 		w.tables[dump.PartItems][0]["limit"], w.keys[key("item")]["limit"] = int64(1), "1"
-		return "quotas " + text(w.row(ledger.TableOrders, 0, func(r ledger.Row) bool { return r["state"] == "paid" && r["count"] == int64(2) }), "user") + "/" + item
+		return "quotas " + text(w.row(ledger.TableOrders, 0, func(r ledger.Row) bool {
+			return r["state"] == "paid" && r["count"] == int64(2)
+		}), "user") + "/" + item
 	}, "I2"},
 	{"a quota row says more", func(w *testSale) string {
 		q := w.quota(w.order(seckill.Expired, 0))
@@ -129,7 +132,9 @@ var rowCorruptions = []corruption{
 		return id(o)
 	}, "I3"},
 	{"an order lists less than it asked for", func(w *testSale) string {
-		o := w.row(ledger.TableOrders, 0, func(r ledger.Row) bool { return r["state"] == "paid" && r["count"] == int64(2) })
+		o := w.row(ledger.TableOrders, 0, func(r ledger.Row) bool {
+			return r["state"] == "paid" && r["count"] == int64(2)
+		})
 		o["units"] = firstUnit(o)
 		return id(o)
 	}, "I3"},
@@ -212,7 +217,8 @@ var rowCorruptions = []corruption{
 	{"a refund is owed and none is due", func(w *testSale) string {
 		o := w.order(seckill.Expired, 0)
 		o["state"] = string(seckill.RefundOwed)
-		o["history"] = append(o["history"].([]string), time.UnixMilli(w.now).UTC().Format("2006-01-02T15:04:05.000Z")+" refund_due notify")
+		o["history"] = append(o["history"].([]string), time.UnixMilli(w.now).UTC().Format("2006-01-02T15:04:05.000Z")+
+			" refund_due notify")
 		return id(o)
 	}, "I6"},
 	{"the provider has money that the ledger does not know", func(w *testSale) string {
@@ -269,8 +275,9 @@ var rowCorruptions = []corruption{
 	}, "I8 I5"},
 	{"a unit row that outlived its order", func(w *testSale) string {
 		o, n := w.order(seckill.Expired, 0), w.freeUnit()
-		w.tables[ledger.TableUnits] = append(w.tables[ledger.TableUnits], ledger.Row{"v": int64(1), "bucket": fmt.Sprintf("%s#%d", item, n%16),
-			"unit": fmt.Sprintf("%07d", n), "order": o["id"], "user": o["user"]})
+		w.tables[ledger.TableUnits] = append(w.tables[ledger.TableUnits],
+			ledger.Row{"v": int64(1), "bucket": fmt.Sprintf("%s#%d", item, n%16),
+				"unit": fmt.Sprintf("%07d", n), "order": o["id"], "user": o["user"]})
 		return id(o)
 	}, "I8 I2 I3 L3"},
 	{"a paid order gives back", func(w *testSale) string {
@@ -313,7 +320,8 @@ func (w *testSale) freeUnit() int {
 // giveBack puts a return row.
 func (w *testSale) giveBack(o ledger.Row) string {
 	units := "1,2"[:2*o["count"].(int64)-1]
-	w.tables[ledger.TableReturns] = append(w.tables[ledger.TableReturns], ledger.Row{"v": int64(1), "shard": "01", "order": o["id"], "item": item, "user": o["user"], "units": units})
+	w.tables[ledger.TableReturns] = append(w.tables[ledger.TableReturns], ledger.Row{"v": int64(1), "shard": "01",
+		"order": o["id"], "item": item, "user": o["user"], "units": units})
 	return "returns " + text(o, "id")
 }
 
@@ -396,7 +404,9 @@ var keyCorruptions = []corruption{
 		return key("item") + " hw"
 	}, "L3"},
 	{"an entry that counts less", func(w *testSale) string {
-		o := w.row(ledger.TableOrders, 0, func(r ledger.Row) bool { return r["state"] == "paid" && r["count"] == int64(2) })
+		o := w.row(ledger.TableOrders, 0, func(r ledger.Row) bool {
+			return r["state"] == "paid" && r["count"] == int64(2)
+		})
 		w.keys[key("users")][text(o, "user")] = text(o, "id") + ":1"
 		return key("users") + " " + text(o, "user")
 	}, "L3"},
@@ -481,7 +491,9 @@ func check(t *testing.T, name string, w *testSale, want, row string) {
 		t.Errorf("%s: %v broken, want %v\n%s", name, got, ids, show(t, r))
 		return
 	}
-	if first != "" && !slices.ContainsFunc(r.Of(first).Findings, func(f audit.Finding) bool { return strings.Contains(f.Row, row) }) {
+	if first != "" && !slices.ContainsFunc(r.Of(first).Findings, func(f audit.Finding) bool {
+		return strings.Contains(f.Row, row)
+	}) {
 		t.Errorf("%s: %s names %v, not %s", name, first, r.Of(first).Findings, row)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// journalView is what the journal says that shoppers asked and heard of the item. Times are Unix milliseconds by the clock of the machine that kept it.
+// journalView is what the journal says that shoppers asked and heard of the item. Times are Unix milliseconds by the
+// clock of the machine that kept it.
 type journalView struct {
 	journal.Summary
 	fault   string // why it cannot be believed
@@ -29,7 +30,8 @@ type journalView struct {
 	moment  int64
 }
 
-// secondPress is how long after an answer a shopper may still have pressed a second time without having taken it in, in milliseconds.
+// secondPress is how long after an answer a shopper may still have pressed a second time without having taken it in, in
+// milliseconds.
 const secondPress = 1000
 
 // asker is a user who asked for the item.
@@ -62,7 +64,8 @@ type pending struct {
 	at   int64
 }
 
-// readJournal reads a journal, if there is one. Only a reader that fails is an error: a broken chain is a fault of the journal, kept.
+// readJournal reads a journal, if there is one. Only a reader that fails is an error: a broken chain is a fault of the
+// journal, kept.
 func readJournal(r io.Reader, item string) (*journalView, error) {
 	if r == nil {
 		return nil, nil
@@ -155,7 +158,9 @@ func (t *journalView) names(u *asker, p *pending, e *journal.Entry) {
 		u.keys[p.key] = e.Order
 	case e.Order:
 	default:
-		t.twice = append(t.twice, Finding{lineOf(e.N), fmt.Sprintf("names order %s for key %q of user %s, an earlier answer named %s", e.Order, p.key, p.user, was)})
+		t.twice = append(t.twice,
+			Finding{lineOf(e.N), fmt.Sprintf("names order %s for key %q of user %s, an earlier answer named %s",
+				e.Order, p.key, p.user, was)})
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// addTrade takes in a trade of the fake gateway. Trades come before orders, so it is not yet known whose order it is. Rows whose key begins with "#"
-// only find trades.
+// addTrade takes in a trade of the fake gateway. Trades come before orders, so it is not yet known whose order it is.
+// Rows whose key begins with "#" only find trades.
 func (s *sale) addTrade(d *decoder) {
 	key := d.text("out_trade_no")
 	if strings.HasPrefix(key, "#") {
@@ -20,7 +20,8 @@ func (s *sale) addTrade(d *decoder) {
 	id, _, _ := strings.Cut(key, "#") // an order's second trade has "#2" behind
 	no := d.text("trade_no")
 	row := "gateway_trades " + key
-	t := trade{order: strings.Clone(id), no: hashOf(no), amount: d.number("amount"), captured: d.row["paid"] != nil, due: d.row["notify_state"] != nil, next: -1}
+	t := trade{order: strings.Clone(id), no: hashOf(no), amount: d.number("amount"), captured: d.row["paid"] != nil,
+		due: d.row["notify_state"] != nil, next: -1}
 	status := d.text("status")
 	switch {
 	case t.captured:
@@ -249,10 +250,12 @@ func (s *sale) checkTrades() {
 		}
 		switch {
 		case t.met:
-		case i >= 0 && (t.due || open(s.orders[i].state)): // what a notification does not bring, the query before closing does
+		// what a notification does not bring, the query before closing does
+		case i >= 0 && (t.due || open(s.orders[i].state)):
 			coming++
 		default:
-			s.broken(i6, "gateway_trades "+t.order, "%d fen were captured for %s, and no payment row says so", t.amount, s.nameOf(t.order))
+			s.broken(i6, "gateway_trades "+t.order, "%d fen were captured for %s, and no payment row says so", t.amount,
+				s.nameOf(t.order))
 		}
 	}
 	s.looked(i6, captured, "captured trades")

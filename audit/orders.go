@@ -11,14 +11,15 @@ import (
 // Times that a system at work is given.
 const (
 	skew = int64(seckill.SkewBound / time.Millisecond)
-	// upkeep is how long a schedule that runs each minute may take to have done what is due: its minute, and one more at work.
+	// upkeep is how long a schedule that runs each minute may take to have done what is due: its minute, and one more
+	// at work.
 	upkeep = int64(2 * time.Minute / time.Millisecond)
 	// resend is how long a reservation may wait for its message to be sent again: repair's longest wait is 15 minutes.
 	resend   = int64(15*time.Minute/time.Millisecond) + upkeep
 	unplaced = int64(seckill.MaxUnplaced / time.Millisecond)
 	grace    = int64(seckill.Grace / time.Millisecond)
-	// obeyed is for how long after a stop was noted orders may still be placed: for 2 s after it was acknowledged (I10).
-	// It was noted just before it was written, which may take 5 s (dynamoledger.DefaultCallTimeout).
+	// obeyed is for how long after a stop was noted orders may still be placed: for 2 s after it was acknowledged
+	// (I10). It was noted just before it was written, which may take 5 s (dynamoledger.DefaultCallTimeout).
 	obeyed = int64((2 + 5) * time.Second / time.Millisecond)
 )
 
@@ -217,7 +218,8 @@ func (s *sale) checkReleases() {
 		}
 		released++
 		if o.rows > 0 {
-			s.broken(i8, "orders "+o.id, "is %s since %s, and %d unit rows still name it", o.state, dated(o.released), o.rows)
+			s.broken(i8, "orders "+o.id, "is %s since %s, and %d unit rows still name it", o.state, dated(o.released),
+				o.rows)
 		}
 	}
 	s.looked(i8, released, "orders that gave units back")
@@ -237,7 +239,8 @@ func (s *sale) checkReleases() {
 	}
 }
 
-// checkStop says what I10 cannot be told of a stop. Orders were judged by the stops that the items row keeps (addOrder).
+// checkStop says what I10 cannot be told of a stop. Orders were judged by the stops that the items row keeps
+// (addOrder).
 func (s *sale) checkStop() {
 	it := &s.item
 	last := len(it.stops) - 1
@@ -245,7 +248,9 @@ func (s *sale) checkStop() {
 	case !it.noted && it.version == 1 && !it.stopped:
 		s.note(i10, "never stopped: the items row has its first version")
 	case !it.noted:
-		s.needs(i10, "when it was stopped: the items row has version %d, of a release that does not keep it (placed orders were judged by the window alone)", it.version)
+		s.needs(i10,
+			"when it was stopped: the items row has version %d, of a release that does not keep it (placed orders "+
+				"were judged by the window alone)", it.version)
 	case it.stopped != (last >= 0 && it.stops[last].to == 0):
 		s.needs(i10, "when it was stopped: the items row has stopped=%v, and its stops do not say so", it.stopped)
 	case last+1 >= seckill.MaxStops:
@@ -303,7 +308,8 @@ func (s *sale) checkTerminal() {
 	}
 	for _, name := range []string{"orders", "closings"} {
 		if n := s.queues[name].Parked; n > 0 {
-			s.needs(l1, "an empty dead-letter queue: %d messages of %s are parked (docs/runbooks/dead-letters.md)", n, name)
+			s.needs(l1, "an empty dead-letter queue: %d messages of %s are parked (docs/runbooks/dead-letters.md)", n,
+				name)
 		}
 	}
 }

@@ -15,7 +15,8 @@ func parseUser(name string) (int64, error) { return strconv.ParseInt(name, 10, 6
 
 // report puts together what was found.
 func (s *sale) report(t *journalView, took time.Duration) *Report {
-	r := &Report{Item: s.id, Title: s.item.title, At: time.UnixMilli(s.now).UTC(), Took: took.Seconds(), Read: s.read, Statement: s.statement(), Results: s.close()}
+	r := &Report{Item: s.id, Title: s.item.title, At: time.UnixMilli(s.now).UTC(), Took: took.Seconds(), Read: s.read,
+		Statement: s.statement(), Results: s.close()}
 	for _, part := range slices.Sorted(maps.Keys(s.missing)) {
 		r.Missing = append(r.Missing, part+": "+s.missing[part])
 	}
@@ -57,9 +58,11 @@ func (s *sale) statement() Statement {
 	}
 	amount := func(fen int64) Amount { return Amount{fen, seckill.Fen(fen).Yuan()} }
 	m := &s.money
-	out.Money = Money{Captured: amount(m.captured), Kept: amount(m.kept), DueBack: amount(m.back), Refunded: amount(m.refunded), Payments: m.count}
+	out.Money = Money{Captured: amount(m.captured), Kept: amount(m.kept), DueBack: amount(m.back),
+		Refunded: amount(m.refunded), Payments: m.count}
 	if s.whole[dump.PartTrades] && s.whole[ledger.TablePayments] {
-		out.Money.Provider = &Provider{amount(m.taken), amount(m.taken - m.givenBack), amount(m.givenBack), m.taken == m.captured && m.givenBack == m.refunded}
+		out.Money.Provider = &Provider{amount(m.taken), amount(m.taken - m.givenBack), amount(m.givenBack),
+			m.taken == m.captured && m.givenBack == m.refunded}
 	}
 	return out
 }

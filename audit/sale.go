@@ -120,7 +120,8 @@ type returned struct {
 }
 
 func newSale(id string) *sale {
-	return &sale{id: id, read: map[string]int{}, whole: map[string]bool{}, missing: map[string]string{}, byID: map[string]int32{}, byUser: map[string]int32{},
+	return &sale{id: id, read: map[string]int{}, whole: map[string]bool{}, missing: map[string]string{},
+		byID: map[string]int32{}, byUser: map[string]int32{},
 		tradeOf: map[string]int32{}, queues: map[string]dump.Depth{}, stock: newStock(id)}
 }
 
@@ -344,8 +345,10 @@ func (s *sale) addItem(d *decoder) {
 		return
 	}
 	d.ours = true
-	s.item = item{title: strings.Clone(d.text("title")), price: d.number("sk_price"), start: d.number("start"), end: d.number("end"),
-		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")), version: d.number("version"), stopped: d.number("stopped") != 0}
+	s.item = item{title: strings.Clone(d.text("title")), price: d.number("sk_price"), start: d.number("start"),
+		end:   d.number("end"),
+		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")),
+		version: d.number("version"), stopped: d.number("stopped") != 0}
 	if d.row["stops"] != nil {
 		s.item.stops, s.item.noted = d.stops()
 	}

@@ -50,7 +50,8 @@ type testSale struct {
 }
 
 func (w *testSale) clone() *testSale {
-	c := &testSale{now: w.now, tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: maps.Clone(w.queues), missing: map[string]string{},
+	c := &testSale{now: w.now, tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{},
+		queues: maps.Clone(w.queues), missing: map[string]string{},
 		cut: map[string]bool{}, entries: slices.Clone(w.entries)}
 	for table, rows := range w.tables {
 		for _, row := range rows {
@@ -195,7 +196,9 @@ func (w *testSale) trade(order ledger.Row) ledger.Row {
 
 // remove takes a row out.
 func (w *testSale) remove(table string, row ledger.Row) {
-	w.tables[table] = slices.DeleteFunc(w.tables[table], func(r ledger.Row) bool { return maps.EqualFunc(r, row, equal) })
+	w.tables[table] = slices.DeleteFunc(w.tables[table], func(r ledger.Row) bool {
+		return maps.EqualFunc(r, row, equal)
+	})
 }
 
 func equal(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
@@ -239,7 +242,8 @@ func play() (rest, before *testSale, err error) {
 	defer transport.CloseIdleConnections()
 	var log bytes.Buffer
 	c := &crowd{sys, contracttest.Client{URL: sys.URL(), HTTP: &http.Client{Transport: transport, Timeout: patience}},
-		journal.Create(&log, journal.Start{Item: item, Shoppers: shoppers, FirstUser: firstUser, LastUser: firstUser + shoppers - 1})}
+		journal.Create(&log, journal.Start{Item: item, Shoppers: shoppers, FirstUser: firstUser, LastUser: firstUser +
+			shoppers - 1})}
 	if err := c.late(ctx, it.Start); err != nil {
 		return nil, nil, err
 	}
@@ -278,7 +282,8 @@ func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*testSale, e
 	if err := c.WaitIdle(ctx); err != nil {
 		return nil, err
 	}
-	w := &testSale{tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{}, queues: map[string]dump.Depth{}, entries: entries}
+	w := &testSale{tables: map[string][]ledger.Row{}, keys: map[string]map[string]string{},
+		queues: map[string]dump.Depth{}, entries: entries}
 	it, err := c.Items.Get(ctx, item)
 	if err != nil {
 		return nil, err
@@ -289,8 +294,10 @@ func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*testSale, e
 // late has a message handled that was an hour on its way: its order is rejected.
 func (c *crowd) late(ctx context.Context, sent time.Time) error {
 	user := fmt.Sprint(firstUser + shoppers - 1)
-	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID(item, user, "late"), Item: item, User: user, Count: 1, Address: address, Created: sent}, Units: []int{stock}}
-	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: "late", Count: 1, Address: journal.Hash([]byte(address))})
+	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID(item, user, "late"), Item: item,
+		User: user, Count: 1, Address: address, Created: sent}, Units: []int{stock}}
+	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: "late", Count: 1,
+		Address: journal.Hash([]byte(address))})
 	c.log.Answer(journal.Entry{Request: n, User: user, Act: journal.ActBuy, Error: "the answer was lost"})
 	if err := c.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: r}, 0); err != nil {
 		return err
@@ -314,7 +321,8 @@ func (c *crowd) shop(ctx context.Context, i int) error {
 		return err
 	}
 	if idempotency != "" {
-		if again, err := c.buy(ctx, user, token, idempotency, 1+i%2); err != nil || again.Status != a.Status || again.Text("order_id") != a.Text("order_id") {
+		if again, err := c.buy(ctx, user, token, idempotency, 1+i%2); err != nil || again.Status != a.Status ||
+			again.Text("order_id") != a.Text("order_id") {
 			return fmt.Errorf("a repeat was answered %v, the purchase %v: %w", again, a, err)
 		}
 	}
@@ -340,7 +348,8 @@ func (c *crowd) shop(ctx context.Context, i int) error {
 		if err != nil {
 			return err
 		}
-		if a, err := c.client.Call(ctx, token, http.MethodPost, "/order/"+id+"/cancel", nil); err != nil || a.Status != http.StatusOK {
+		if a, err := c.client.Call(ctx, token, http.MethodPost, "/order/"+id+"/cancel", nil); err != nil ||
+			a.Status != http.StatusOK {
 			return fmt.Errorf("cancel: %v: %w", a, err)
 		}
 		if err := c.WaitIdle(ctx); err != nil {
@@ -370,8 +379,11 @@ func (c *crowd) buy(ctx context.Context, user, token, idempotency string, count 
 	if idempotency != "" {
 		headers = []string{"Idempotency-Key", idempotency}
 	}
-	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: idempotency, Count: count, Address: journal.Hash([]byte(address))})
-	a, err := c.client.Call(ctx, token, http.MethodPost, "/seckill/buy", map[string]any{"seckill_id": item, "count": count, "address": address}, headers...)
-	c.log.Answer(journal.Entry{Request: n, User: user, Act: journal.ActBuy, Status: a.Status, Code: a.Text("code"), Order: a.Text("order_id")})
+	n := c.log.Request(journal.Entry{User: user, Act: journal.ActBuy, Item: item, Key: idempotency, Count: count,
+		Address: journal.Hash([]byte(address))})
+	a, err := c.client.Call(ctx, token, http.MethodPost, "/seckill/buy", map[string]any{"seckill_id": item,
+		"count": count, "address": address}, headers...)
+	c.log.Answer(journal.Entry{Request: n, User: user, Act: journal.ActBuy, Status: a.Status, Code: a.Text("code"),
+		Order: a.Text("order_id")})
 	return a, err
 }

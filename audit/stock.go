@@ -12,8 +12,10 @@ import (
 
 // stock is what Redis has of the item.
 type stock struct {
-	head     map[string]string // the hash item
-	held     []int32           // by number 1..stock: order, as an index of orders and 1; one that has no row, as its place in names, negative; 0: none
+	head map[string]string // the hash item
+	// by number 1..stock: order, as an index of orders and 1; one that has no row, as its place in names, negative; 0:
+	// none
+	held     []int32
 	names    []string
 	free     map[int32]bool
 	beyond   []int32          // numbers above the stock
@@ -44,7 +46,8 @@ const (
 )
 
 func newStock(id string) stock {
-	return stock{head: map[string]string{}, free: map[int32]bool{}, awaiting: map[string]int64{}, res: map[string]record{}, keys: Keys(id)}
+	return stock{head: map[string]string{}, free: map[int32]bool{}, awaiting: map[string]int64{},
+		res: map[string]record{}, keys: Keys(id)}
 }
 
 // Keys names an item's keys in Redis: item, free, held, res, awaiting, users.
@@ -129,7 +132,8 @@ func (s *sale) addEntries(user, list string) {
 	}
 }
 
-// readRecord reads state|count|numbers|none|backoff|created|user|hash|body of a queued reservation; a confirmed one is not kept.
+// readRecord reads state|count|numbers|none|backoff|created|user|hash|body of a queued reservation; a confirmed one is
+// not kept.
 func readRecord(raw string) (record, bool) {
 	f := strings.SplitN(raw, "|", 9)
 	if len(f) < 9 || f[0] != "q" {
@@ -173,7 +177,8 @@ func (s *sale) checkStock() {
 		s.needs(l3, "the sale: the item is not loaded yet")
 	case !installed:
 		s.looked(l3, 1, "keys")
-		s.broken(l3, s.stock.keys[keyItem], "is not there: nothing can be bought. If Redis was just lost, repair rebuilds it within two minutes")
+		s.broken(l3, s.stock.keys[keyItem],
+			"is not there: nothing can be bought. If Redis was just lost, repair rebuilds it within two minutes")
 	default:
 		s.checkHead()
 		s.checkNumbers()
@@ -187,7 +192,8 @@ func (s *sale) checkReturns() {
 	for _, r := range s.returns {
 		o := s.orders[r.order]
 		if o.released != 0 && s.now > o.released+upkeep {
-			s.broken(l2, "returns "+o.id, "gives back units since %s: the stock has not confirmed it", dated(o.released))
+			s.broken(l2, "returns "+o.id, "gives back units since %s: the stock has not confirmed it",
+				dated(o.released))
 			continue
 		}
 		waiting++
@@ -235,7 +241,8 @@ func (s *sale) checkHead() {
 	for _, f := range []struct {
 		name string
 		want int64
-	}{{"start", s.item.start}, {"end", s.item.end}, {"limit", int64(s.item.limit)}, {"price", s.item.price}, {"stock", int64(s.item.stock)},
+	}{{"start", s.item.start}, {"end", s.item.end}, {"limit", int64(s.item.limit)}, {"price", s.item.price},
+		{"stock", int64(s.item.stock)},
 		{"version", s.item.version}, {"stopped", flag}} {
 		if got := s.stock.head[f.name]; got != strconv.FormatInt(f.want, 10) {
 			s.broken(l3, s.stock.keys[keyItem]+" "+f.name, "is %q, the items row says %d", got, f.want)
@@ -303,7 +310,9 @@ func (s *sale) checkNumbers() {
 		s.broken(l3, s.stock.keys[keyHeld]+" "+strconv.Itoa(int(n)), "is beyond the stock of %d", s.item.stock)
 	}
 	if waiting > 0 {
-		s.needs(l3, "a sale at rest: %d numbers are reserved for requests that are not placed yet, or on their way back", waiting)
+		s.needs(l3,
+			"a sale at rest: %d numbers are reserved for requests that are not placed yet, or on their way back",
+			waiting)
 	}
 	s.looked(l3, max(hw, 0), "issued numbers")
 	s.looked(l3, s.read[ledger.TableUnits], "unit rows")

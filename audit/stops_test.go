@@ -11,8 +11,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestOrdersPlacedWhileStopped: I10 by the stops that the items row keeps. A stop is obeyed 2 s after it was acknowledged;
-// its write may take 5 s, and clocks may be 2 s apart.
+// TestOrdersPlacedWhileStopped: I10 by the stops that the items row keeps. A stop is obeyed 2 s after it was
+// acknowledged; its write may take 5 s, and clocks may be 2 s apart.
 func TestOrdersPlacedWhileStopped(t *testing.T) {
 	t.Parallel()
 	const obeyed, apart = 9000, 2000
@@ -31,7 +31,9 @@ func TestOrdersPlacedWhileStopped(t *testing.T) {
 		{"placed too late, resumed since", func(at int64) []string {
 			return []string{fmt.Sprintf("%d-%d", at-obeyed-1, at+apart+1)}
 		}, audit.Broken},
-		{"placed when it was resumed", func(at int64) []string { return []string{fmt.Sprintf("%d-%d", at-obeyed-1, at+apart)} }, audit.Holds},
+		{"placed when it was resumed", func(at int64) []string {
+			return []string{fmt.Sprintf("%d-%d", at-obeyed-1, at+apart)}
+		}, audit.Holds},
 		{"placed between two stops", func(at int64) []string {
 			return []string{fmt.Sprintf("%d-%d", at-60_000, at-20_000), fmt.Sprint(at+20_000, "-")}
 		}, audit.Holds},
@@ -61,7 +63,9 @@ func TestOrdersPlacedWhileStopped(t *testing.T) {
 		if j.Verdict != tt.want {
 			t.Errorf("%s: %s, want %s: %+v", tt.what, j.Verdict, tt.want, j)
 		}
-		if tt.want == audit.Broken && !slices.ContainsFunc(j.Findings, func(f audit.Finding) bool { return f.Row == id(o) }) {
+		if tt.want == audit.Broken && !slices.ContainsFunc(j.Findings, func(f audit.Finding) bool {
+			return f.Row == id(o)
+		}) {
 			t.Errorf("%s: found %+v, want %s", tt.what, j.Findings, id(o))
 		}
 		o["state"] = string(seckill.Rejected)
@@ -81,8 +85,10 @@ func TestAnItemsRowThatSaysNothingOfItsStops(t *testing.T) {
 	}{
 		{"of an older release, never changed", map[string]any{"version": int64(1)}, audit.Holds},
 		{"of an older release", map[string]any{"version": int64(2)}, audit.Unknown},
-		{"stopped, it does not say when", map[string]any{"version": int64(2), "stopped": int64(1), "stops": []string{}}, audit.Unknown},
-		{"not stopped, a stop lasts", map[string]any{"version": int64(2), "stopped": int64(0), "stops": []string{"9999999999999-"}}, audit.Unknown},
+		{"stopped, it does not say when", map[string]any{"version": int64(2), "stopped": int64(1), "stops": []string{}},
+			audit.Unknown},
+		{"not stopped, a stop lasts", map[string]any{"version": int64(2), "stopped": int64(0),
+			"stops": []string{"9999999999999-"}}, audit.Unknown},
 		{"more stock, never stopped", map[string]any{"version": int64(2), "stops": []string{}}, audit.Holds},
 	} {
 		w := atRest()

@@ -15,12 +15,14 @@ import (
 // WriteText writes the report for a person.
 func (r *Report) WriteText(w io.Writer) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "Item %s, %s, as of %s: read %s in %.1f s\n", r.Item, r.Title, r.At.Format("2006-01-02 15:04:05 MST"), readings(r.Read), r.Took)
+	fmt.Fprintf(b, "Item %s, %s, as of %s: read %s in %.1f s\n", r.Item, r.Title,
+		r.At.Format("2006-01-02 15:04:05 MST"), readings(r.Read), r.Took)
 	for _, m := range r.Missing {
 		fmt.Fprintf(b, "Not read: %s\n", m)
 	}
 	if j := r.Journal; j != nil {
-		fmt.Fprintf(b, "Journal: %s lines, %s requests, %s answers, last hash %.16s…\n", grouped(int(j.Lines)), grouped(int(j.Requests)), grouped(int(j.Answers)), j.Last)
+		fmt.Fprintf(b, "Journal: %s lines, %s requests, %s answers, last hash %.16s…\n", grouped(int(j.Lines)),
+			grouped(int(j.Requests)), grouped(int(j.Answers)), j.Last)
 		if j.Fault != "" {
 			fmt.Fprintf(b, "The journal cannot be believed: %s\n", j.Fault)
 		}
@@ -39,9 +41,11 @@ func (r *Report) WriteText(w io.Writer) error {
 
 func (s *Statement) write(b *strings.Builder) {
 	u := &s.Units
-	fmt.Fprintf(b, "\nUnits   stock %s = sold %s + held %s + unsold %s", grouped(u.Stock), grouped(u.Sold), grouped(u.Held), grouped(u.Unsold))
+	fmt.Fprintf(b, "\nUnits   stock %s = sold %s + held %s + unsold %s", grouped(u.Stock), grouped(u.Sold),
+		grouped(u.Held), grouped(u.Unsold))
 	if u.Free != nil {
-		fmt.Fprintf(b, " (back on sale %s, never issued %s, reserved %s)", grouped(*u.Free), grouped(*u.NeverIssued), grouped(*u.Reserved))
+		fmt.Fprintf(b, " (back on sale %s, never issued %s, reserved %s)", grouped(*u.Free), grouped(*u.NeverIssued),
+			grouped(*u.Reserved))
 	}
 	fmt.Fprintf(b, "; given back %s\nOrders ", grouped(u.Returned))
 	if len(s.Orders) == 0 {
@@ -53,14 +57,17 @@ func (s *Statement) write(b *strings.Builder) {
 		}
 	}
 	m := &s.Money
-	fmt.Fprintf(b, "\nMoney   captured %s yuan in %s payments = kept %s + due back %s + refunded %s (%d fen = %d + %d + %d)\n", m.Captured.Yuan, grouped(m.Payments),
+	fmt.Fprintf(b,
+		"\nMoney   captured %s yuan in %s payments = kept %s + due back %s + refunded %s (%d fen = %d + %d + %d)\n",
+		m.Captured.Yuan, grouped(m.Payments),
 		m.Kept.Yuan, m.DueBack.Yuan, m.Refunded.Yuan, m.Captured.Fen, m.Kept.Fen, m.DueBack.Fen, m.Refunded.Fen)
 	if p := m.Provider; p != nil {
 		verdict := "they balance"
 		if !p.Balanced {
 			verdict = "they do not balance"
 		}
-		fmt.Fprintf(b, "        by the provider's trades captured %s yuan, of which %s are left and %s went back: %s\n", p.Captured.Yuan, p.Kept.Yuan, p.Refunded.Yuan, verdict)
+		fmt.Fprintf(b, "        by the provider's trades captured %s yuan, of which %s are left and %s went back: %s\n",
+			p.Captured.Yuan, p.Kept.Yuan, p.Refunded.Yuan, verdict)
 	}
 }
 

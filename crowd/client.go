@@ -62,7 +62,8 @@ type client struct {
 }
 
 func newClient(o *Options, t *tally, j *journal.Writer, addresses ...string) (*client, error) {
-	c := &client{hosts: map[string]*host{}, slots: make(chan struct{}, o.Connections), timeout: o.Timeout, journal: j, tally: t}
+	c := &client{hosts: map[string]*host{}, slots: make(chan struct{}, o.Connections), timeout: o.Timeout, journal: j,
+		tally: t}
 	for _, address := range addresses {
 		u, err := url.Parse(address)
 		if err != nil {
@@ -124,7 +125,8 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 
 // noted is the journal's line for an answer.
 func noted(asked journal.Entry, n uint64, a *answer, resp *fasthttp.Response) journal.Entry {
-	e := journal.Entry{Request: n, Shopper: asked.Shopper, User: asked.User, Act: asked.Act, Item: asked.Item, Order: a.order, Status: a.status, Code: a.code, State: string(a.state)}
+	e := journal.Entry{Request: n, Shopper: asked.Shopper, User: asked.User, Act: asked.Act, Item: asked.Item,
+		Order: a.order, Status: a.status, Code: a.code, State: string(a.state)}
 	if a.err != nil {
 		e.Error = a.err.Error()
 		return e
@@ -162,7 +164,8 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 	a.order = field(body, `"order_id"`)
 	if a.status == http.StatusOK {
 		if act != journal.ActBuy {
-			a.state, a.reason, a.pay = seckill.State(field(body, `"state"`)), field(body, `"reason"`), field(body, `"alipay_order"`)
+			a.state, a.reason, a.pay = seckill.State(field(body, `"state"`)), field(body, `"reason"`),
+				field(body, `"alipay_order"`)
 			a.retry = time.Duration(number(body, `"retry_after_ms"`)) * time.Millisecond
 		}
 		if a.pay != "" {

@@ -6,9 +6,10 @@ import (
 	"strconv"
 )
 
-// field finds the value of a name in a flat JSON object: the text of a string, or of a number as it stands. It reads no more than it must: a crowd parses tens of
-// thousands of answers a second. In valid JSON no string can contain the quoted name itself, because quotes inside strings are escaped; a string that *is* the name
-// is no match, for no colon follows.
+// field finds the value of a name in a flat JSON object: the text of a string, or of a number as it stands. It reads no
+// more than it must: a crowd parses tens of thousands of answers a second. In valid JSON no string can contain the
+// quoted name itself, because quotes inside strings are escaped; a string that *is* the name is no match, for no colon
+// follows.
 func field(body []byte, quoted string) string {
 	for {
 		i := bytes.Index(body, []byte(quoted))

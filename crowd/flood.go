@@ -16,8 +16,8 @@ const perSecond = 30_000
 // mostBoughtUp is how many orders' units may have come back on sale. Every flood has more users than twice that.
 const mostBoughtUp = 2_000
 
-// Flood is what came of everybody at once, again and again. It is a closed loop: each client waits for its answer before it asks again, so its latencies say nothing
-// about a crowd that does not wait.
+// Flood is what came of everybody at once, again and again. It is a closed loop: each client waits for its answer
+// before it asks again, so its latencies say nothing about a crowd that does not wait.
 type Flood struct {
 	Seconds       float64        `json:"seconds"`
 	Clients       int            `json:"clients"`
@@ -28,11 +28,13 @@ type Flood struct {
 	UsersRepeated bool           `json:"users_repeated"`
 	ServerCPU     float64        `json:"server_cpu_us_per_request"` // 0: unknown
 	ClientCPU     float64        `json:"client_cpu_us_per_request"` // 0: unknown
-	BoughtUp      int            `json:"bought_up"`                 // orders for units that had come back, before it began
-	NotRun        string         `json:"not_run,omitempty"`         // why there was none
+	// orders for units that had come back, before it began
+	BoughtUp int    `json:"bought_up"`
+	NotRun   string `json:"not_run,omitempty"` // why there was none
 }
 
-// flood has as many clients as there are connections buy with fresh users, as fast as they are answered, once everything is sold.
+// flood has as many clients as there are connections buy with fresh users, as fast as they are answered, once
+// everything is sold.
 func (r *run) flood(ctx context.Context, d *operatorClient) *Flood {
 	f := &Flood{Clients: r.opt.Connections, Answers: map[string]int{}}
 	it, err := d.item(ctx, r.item.id)

@@ -41,9 +41,11 @@ func (o *Options) possible(sc *scene) error {
 	}
 	switch {
 	case len(paying) > 0 && sc.cashier == "":
-		return UsageError{fmt.Errorf("%s: %s names no cashier where anybody could pay", strings.Join(paying, ", "), o.base())}
+		return UsageError{fmt.Errorf("%s: %s names no cashier where anybody could pay", strings.Join(paying, ", "),
+			o.base())}
 	case o.Late > 0 && sc.state == nil:
-		return UsageError{fmt.Errorf("--late: the clock of %s cannot be moved: only that of a \"seckill run\" can", o.base())}
+		return UsageError{fmt.Errorf("--late: the clock of %s cannot be moved: only that of a \"seckill run\" can",
+			o.base())}
 	}
 	return nil
 }
@@ -69,7 +71,9 @@ func (d *operatorClient) setFaults(ctx context.Context, o *Options) (*faults, er
 		err = fmt.Errorf("%s/faults answers something else", d.base)
 	}
 	if err != nil {
-		return nil, UsageError{fmt.Errorf("--late, --two-trades, --lost-notifications, --unknown: %s has no test gateway whose faults can be set, as a \"seckill run\" has: %w", d.base, err)}
+		return nil, UsageError{fmt.Errorf(
+			"--late, --two-trades, --lost-notifications, --unknown: %s has no test gateway whose faults can be set, "+
+				"as a \"seckill run\" has: %w", d.base, err)}
 	}
 	all := fakegateway.Faults{Seed: was.Seed, Shares: maps.Clone(was.Shares)}
 	if len(all.Shares) == 0 {

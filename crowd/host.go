@@ -12,10 +12,12 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// idleFor is how long a connection is kept without use; servers keep it longer, and one that they closed looks like an answer that was lost.
+// idleFor is how long a connection is kept without use; servers keep it longer, and one that they closed looks like an
+// answer that was lost.
 const idleFor = 30 * time.Second
 
-// host keeps connections to one server. It is fasthttp's reading and writing of messages without its client, which repeats requests of its own accord.
+// host keeps connections to one server. It is fasthttp's reading and writing of messages without its client, which
+// repeats requests of its own accord.
 type host struct {
 	addr   string
 	secure *tls.Config // nil: no TLS

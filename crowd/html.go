@@ -88,7 +88,8 @@ func (r *Report) tiles() []tile {
 		{fmt.Sprint(failures), "shoppers without an answer", failures > 0},
 	}
 	if r.Server.Known {
-		out = append(out, tile{mib(r.Server.PeakRSS), "memory of the run, at most", false}, tile{fmt.Sprintf("%.1f s", r.Server.CPUSeconds), "processor time of the run", false})
+		out = append(out, tile{mib(r.Server.PeakRSS), "memory of the run, at most", false},
+			tile{fmt.Sprintf("%.1f s", r.Server.CPUSeconds), "processor time of the run", false})
 	}
 	return out
 }
@@ -112,7 +113,8 @@ func (r *Report) funnel() []bar {
 
 // causes are the outcomes that are no order.
 func (r *Report) causes() (out []bar) {
-	classes := map[string]string{string(soldOut): "warn", string(refused): "paid", string(rejected): "paid", string(failed): "bad", string(brokenOff): "bad"}
+	classes := map[string]string{string(soldOut): "warn", string(refused): "paid", string(rejected): "paid",
+		string(failed): "bad", string(brokenOff): "bad"}
 	for _, x := range r.Outcomes {
 		if class := classes[x.Name]; class != "" {
 			out = append(out, bar{x.Words(), class, x.Count, percent(x.Count, int64(r.Arrived))})

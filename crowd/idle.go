@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	lookEvery   = 250 * time.Millisecond // at a `seckill run`
-	restWait    = 2 * time.Minute        // in all, for what is queued or being closed there, before the clock is moved on
+	lookEvery = 250 * time.Millisecond // at a `seckill run`
+	// in all, for what is queued or being closed there, before the clock is moved on
+	restWait    = 2 * time.Minute
 	firstMove   = time.Minute
 	longestMove = 4 * time.Hour
 	mostMoved   = 26 * time.Hour // longer than any hold
@@ -30,8 +31,9 @@ type Idle struct {
 	WaitedSeconds   float64 `json:"waited_seconds"`
 }
 
-// waitIdleLocal has those pay who are late, and moves the clock of a `seckill run` until no order is open, no refund is due, and the ledger knows all the
-// money that the gateway has. What is queued is waited for first: an hour later it would be rejected. Faults of the gateway end with the last open order.
+// waitIdleLocal has those pay who are late, and moves the clock of a `seckill run` until no order is open, no refund is
+// due, and the ledger knows all the money that the gateway has. What is queued is waited for first: an hour later it
+// would be rejected. Faults of the gateway end with the last open order.
 func (r *run) waitIdleLocal(ctx context.Context, d *operatorClient) Idle {
 	began, out := time.Now(), Idle{Known: true}
 	r.waitDecided(ctx, d, began.Add(restWait))
@@ -45,7 +47,8 @@ func (r *run) waitIdleLocal(ctx context.Context, d *operatorClient) Idle {
 		if r.idle(ctx, d, &out) || ctx.Err() != nil || out.AdvancedSeconds > int64(mostMoved/time.Second) {
 			return out
 		}
-		r.opt.note("%s, as of %s of the run: moving its clock on by %v; %v of at most %v so far", st.outstanding(r.money.Differ), st.Now.Local().Format(time.TimeOnly),
+		r.opt.note("%s, as of %s of the run: moving its clock on by %v; %v of at most %v so far",
+			st.outstanding(r.money.Differ), st.Now.Local().Format(time.TimeOnly),
 			move, time.Duration(out.AdvancedSeconds)*time.Second, mostMoved+longestMove)
 		if d.advance(ctx, move) != nil {
 			return out
@@ -71,11 +74,15 @@ func (r *run) idle(ctx context.Context, d *operatorClient, s *Idle) bool {
 
 // waitDecided waits until nothing is queued and nothing is being closed, or until a moment; it gives what it saw last.
 func (r *run) waitDecided(ctx context.Context, d *operatorClient, until time.Time) *localState {
-	return r.await(ctx, d, until, func(st *localState) bool { return st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0 })
+	return r.await(ctx, d, until, func(st *localState) bool {
+		return st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0
+	})
 }
 
-// await looks until what it sees is enough, or until a moment, and says now and then what it waits for; it gives what it saw last.
-func (r *run) await(ctx context.Context, d *operatorClient, until time.Time, enough func(*localState) bool) *localState {
+// await looks until what it sees is enough, or until a moment, and says now and then what it waits for; it gives what
+// it saw last.
+func (r *run) await(ctx context.Context, d *operatorClient, until time.Time,
+	enough func(*localState) bool) *localState {
 	say := time.Now().Add(sayEvery)
 	for {
 		st := d.state(ctx)
@@ -92,7 +99,8 @@ func (r *run) await(ctx context.Context, d *operatorClient, until time.Time, eno
 	}
 }
 
-// outstanding says what of the sale is not at rest: unheard are trades whose money the shop does not know as the gateway does.
+// outstanding says what of the sale is not at rest: unheard are trades whose money the shop does not know as the
+// gateway does.
 func (s *localState) outstanding(unheard int) string {
 	text := openText(s.Orders[seckill.Queued], s.Orders[seckill.PendingPayment], s.Orders[seckill.Closing])
 	text += fmt.Sprintf("; %d refunds due", len(s.Refunds))
@@ -103,10 +111,12 @@ func (s *localState) outstanding(unheard int) string {
 }
 
 func openText(queued, unpaid, closing int) string {
-	return fmt.Sprintf("%d orders open (%d to be placed, %d awaiting payment, %d closing)", queued+unpaid+closing, queued, unpaid, closing)
+	return fmt.Sprintf("%d orders open (%d to be placed, %d awaiting payment, %d closing)", queued+unpaid+closing,
+		queued, unpaid, closing)
 }
 
-// waitIdleRemote asks after the orders that were open when their shoppers left, until they are at rest or the time is up.
+// waitIdleRemote asks after the orders that were open when their shoppers left, until they are at rest or the time is
+// up.
 func (r *run) waitIdleRemote(ctx context.Context) Idle {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(ctx, r.opt.WaitIdle)

@@ -19,8 +19,9 @@ type Machine struct {
 }
 
 func thisMachine() Machine {
-	return Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(), Processor: lineOf("/proc/cpuinfo", "model name"),
-		Memory: lineOf("/proc/meminfo", "MemTotal"), LoadBefore: loadAverage(), Go: runtime.Version()}
+	return Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(),
+		Processor: lineOf("/proc/cpuinfo", "model name"),
+		Memory:    lineOf("/proc/meminfo", "MemTotal"), LoadBefore: loadAverage(), Go: runtime.Version()}
 }
 
 // lineOf finds "name : value" in a file of /proc.

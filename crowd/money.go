@@ -16,8 +16,8 @@ import (
 
 const dumpTimeout = 10 * time.Minute
 
-// Money is where the money of a `seckill run` is, that of all its items and of earlier crowds included; known only there. The first four are by the
-// ledger's payment rows.
+// Money is where the money of a `seckill run` is, that of all its items and of earlier crowds included; known only
+// there. The first four are by the ledger's payment rows.
 type Money struct {
 	Known    bool        `json:"known"`
 	Captured seckill.Fen `json:"captured_yuan"`
@@ -119,7 +119,8 @@ func (b *balance) close() Money {
 		}
 	}
 	m.Known = true
-	m.Balanced = m.Differ == 0 && m.Captured == m.Kept+m.DueBack+m.Refunded && m.Captured == m.Gateway.Captured && m.Refunded == m.Gateway.Refunded
+	m.Balanced = m.Differ == 0 && m.Captured == m.Kept+m.DueBack+m.Refunded && m.Captured == m.Gateway.Captured &&
+		m.Refunded == m.Gateway.Refunded
 	return *m
 }
 

@@ -12,7 +12,8 @@ import (
 
 // Odd is how shoppers paid who did not just pay, and what went wrong with payments meanwhile.
 type Odd struct {
-	Late        int            `json:"late"`         // opened the cashier in time and pressed "pay" when the hold had ended
+	// opened the cashier in time and pressed "pay" when the hold had ended
+	Late        int            `json:"late"`
 	LateTaken   int            `json:"late_taken"`   // the cashier took their money
 	LateRefused int            `json:"late_refused"` // it said that it is too late
 	LateFailed  int            `json:"late_failed"`  // it said nothing that means something
@@ -20,7 +21,8 @@ type Odd struct {
 	ToldPaid    int            `json:"told_paid"`    // of these: the second press was answered that it is paid
 	BothPaid    int            `json:"two_trades"`   // paid at two cashiers of the order
 	Landed      map[string]int `json:"faults,omitempty"`
-	TakenIn     map[string]int `json:"taken_in,omitempty"` // false notifications that the shop answered with "success": each is a fault of the shop
+	// false notifications that the shop answered with "success": each is a fault of the shop
+	TakenIn map[string]int `json:"taken_in,omitempty"`
 }
 
 // opened is a cashier's page that a shopper has left open, to pay late.
@@ -76,14 +78,16 @@ func (s *shopper) onceMore(ctx context.Context, f *form, pay, order string) {
 	}
 }
 
-// payLate moves the clock of a `seckill run` past the hold, and has those press "pay" whose cashiers are open: a third of them while the shop still waits for
-// payments that were begun in time, a third as the orders are closed, the others when they are. It gives how far the clock was moved.
+// payLate moves the clock of a `seckill run` past the hold, and has those press "pay" whose cashiers are open: a third
+// of them while the shop still waits for payments that were begun in time, a third as the orders are closed, the others
+// when they are. It gives how far the clock was moved.
 func (r *run) payLate(ctx context.Context, d *operatorClient) (moved time.Duration) {
 	st := d.state(ctx)
 	if len(r.late) == 0 || st == nil {
 		return 0
 	}
-	slices.SortFunc(r.late, func(a, b opened) int { return b.payBy.Compare(a.payBy) }) // whose orders are closed last come first
+	// whose orders are closed last come first
+	slices.SortFunc(r.late, func(a, b opened) int { return b.payBy.Compare(a.payBy) })
 	r.opt.note("%d shoppers pay late: moving the clock of the run past their holds", len(r.late))
 	move := func(by time.Duration) {
 		by = max(by, time.Second).Truncate(time.Second) + time.Second

@@ -21,16 +21,18 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestNobodysMoneyIsLost has a crowd pay late, twice and at two cashiers while notifications are lost and answers say nothing. Afterwards gateway and ledger
-// have the same money, and an audit finds nothing wrong with it.
+// TestNobodysMoneyIsLost has a crowd pay late, twice and at two cashiers while notifications are lost and answers say
+// nothing. Afterwards gateway and ledger have the same money, and an audit finds nothing wrong with it.
 func TestNobodysMoneyIsLost(t *testing.T) {
 	t.Parallel()
 	const shoppers, units = 200, 100
-	before := fakegateway.Faults{Seed: 9, Shares: map[fakegateway.Fault]float64{fakegateway.NotificationDuplicated: 0.5, fakegateway.NotificationWrongAmount: 0.5}}
+	before := fakegateway.Faults{Seed: 9, Shares: map[fakegateway.Fault]float64{fakegateway.NotificationDuplicated: 0.5,
+		fakegateway.NotificationWrongAmount: 0.5}}
 	sys := localtest.Start(t, local.Options{Items: local.DemoItems(time.Now(), units, 1), GatewayFaults: before})
 	var file bytes.Buffer
 	o := options(sys.URL())
-	o.Shoppers, o.Ramp, o.Lead, o.Secret, o.Journal = shoppers, 300*time.Millisecond, 100*time.Millisecond, local.DefaultSecret, &file
+	o.Shoppers, o.Ramp, o.Lead, o.Secret, o.Journal = shoppers, 300*time.Millisecond, 100*time.Millisecond,
+		local.DefaultSecret, &file
 	o.Pay, o.Cancel, o.Abandon, o.Repeat, o.Key, o.Think = 0.8, 0.1, 0.05, 0.2, 0.5, 10*time.Millisecond
 	o.Late, o.Twice, o.TwoTrades, o.LostNotifications, o.Unknown = 0.2, 0.15, 0.15, 0.2, 0.1
 	rep := visit(t, o)
@@ -42,7 +44,8 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 	if x.Twice == 0 || x.ToldPaid != x.Twice || x.BothPaid == 0 {
 		t.Errorf("twice and at two cashiers: %+v", x)
 	}
-	for _, f := range []fakegateway.Fault{fakegateway.NotificationLost, fakegateway.NotificationDuplicated, fakegateway.NotificationWrongAmount, fakegateway.CallUnknown, fakegateway.TwoTrades, fakegateway.PayLate} {
+	for _, f := range []fakegateway.Fault{fakegateway.NotificationLost, fakegateway.NotificationDuplicated,
+		fakegateway.NotificationWrongAmount, fakegateway.CallUnknown, fakegateway.TwoTrades, fakegateway.PayLate} {
 		if x.Landed[string(f)] == 0 {
 			t.Errorf("%s never landed: %v", f, x.Landed)
 		}
@@ -54,8 +57,10 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 		t.Errorf("not idle: %+v", s)
 	}
 	price := rep.Price
-	if u := rep.Units; !m.Known || !m.Balanced || m.Differ != 0 || m.DueBack != 0 || m.Kept != price*seckill.Fen(u.Sold) || m.Refunded <= price*seckill.Fen(x.BothPaid) ||
-		m.Captured != m.Kept+m.Refunded || m.Gateway != (crowd.GatewayMoney{Captured: m.Captured, Left: m.Kept, Refunded: m.Refunded}) {
+	if u := rep.Units; !m.Known || !m.Balanced || m.Differ != 0 || m.DueBack != 0 ||
+		m.Kept != price*seckill.Fen(u.Sold) || m.Refunded <= price*seckill.Fen(x.BothPaid) ||
+		m.Captured != m.Kept+m.Refunded ||
+		m.Gateway != (crowd.GatewayMoney{Captured: m.Captured, Left: m.Kept, Refunded: m.Refunded}) {
 		t.Errorf("money %+v, %+v, at %v", m, u, price)
 	}
 	if now := sys.Gateway.Faults().Faults; !cmp.Equal(now, before) {
@@ -67,7 +72,8 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 	if err := rep.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"paid late", "were told that it is paid", "paid at two cashiers", "faults of the gateway", "they balance to the fen"} {
+	for _, want := range []string{"paid late", "were told that it is paid", "paid at two cashiers",
+		"faults of the gateway", "they balance to the fen"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}
@@ -81,7 +87,9 @@ func audited(t *testing.T, sys *local.System, file *bytes.Buffer, m *crowd.Money
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := audit.Run(t.Context(), audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error { return sys.Dump(ctx, &it, each) }),
+	r, err := audit.Run(t.Context(), audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+		return sys.Dump(ctx, &it, each)
+	}),
 		audit.Options{Item: it.ID, Journal: file})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +104,8 @@ func audited(t *testing.T, sys *local.System, file *bytes.Buffer, m *crowd.Money
 		}
 	}
 	s := r.Statement.Money
-	if r.Broken() || s.Provider == nil || !s.Provider.Balanced || s.Captured.Fen != int64(m.Captured) || s.Kept.Fen != int64(m.Kept) || s.Refunded.Fen != int64(m.Refunded) {
+	if r.Broken() || s.Provider == nil || !s.Provider.Balanced || s.Captured.Fen != int64(m.Captured) ||
+		s.Kept.Fen != int64(m.Kept) || s.Refunded.Fen != int64(m.Refunded) {
 		t.Errorf("the report says %+v\n%s", m, &text)
 	}
 }
@@ -113,15 +122,21 @@ func TestMoneyThatDiffers(t *testing.T) {
 		differ     int
 	}{
 		{"the same", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE", "captured"), 0},
-		{"a refund that is due", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE", "refund_due"), 0},
-		{"a refund that was made", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE", "refunded"), 0},
-		{"two trades of an order", made(trade, "ORDER", "o1", "MORE", "") + made(trade, "ORDER", "o1#2", `"1"`, `"2"`, "MORE", back) +
-			made(row, "ORDER", "o1", "STATE", "captured") + made(row, "ORDER", "o1", `"1"`, `"2"`, "STATE", "refunded"), 0},
+		{"a refund that is due", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE",
+			"refund_due"), 0},
+		{"a refund that was made", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE",
+			"refunded"), 0},
+		{"two trades of an order", made(trade, "ORDER", "o1", "MORE", "") + made(trade, "ORDER", "o1#2", `"1"`, `"2"`,
+			"MORE", back) +
+			made(row, "ORDER", "o1", "STATE", "captured") + made(row, "ORDER", "o1", `"1"`, `"2"`, "STATE", "refunded"),
+			0},
 		{"a payment without a row", made(trade, "ORDER", "o1", "MORE", ""), 1},
 		{"a row without a payment", made(row, "ORDER", "o1", "STATE", "captured"), 1},
 		{"another's", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o2", "STATE", "captured"), 2},
-		{"a refund that nobody made", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE", "refunded"), 1},
-		{"a refund that nobody recorded", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE", "refund_due"), 1},
+		{"a refund that nobody made", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE",
+			"refunded"), 1},
+		{"a refund that nobody recorded", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE",
+			"refund_due"), 1},
 	} {
 		m := crowd.MoneyOf(t, tt.dump)
 		if m.Differ != tt.differ || m.Balanced != (tt.differ == 0) || !m.Known {
@@ -146,7 +161,8 @@ func TestWhatOnlyARunCanDo(t *testing.T) {
 		o := options(serve(t, s))
 		tt.change(&o)
 		_, err := crowd.Run(t.Context(), o)
-		if usage := (crowd.UsageError{}); !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) || len(s.of("/seckill/buy")) > 0 {
+		if usage := (crowd.UsageError{}); !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) ||
+			len(s.of("/seckill/buy")) > 0 {
 			t.Errorf("%v, want %q", err, tt.want)
 		}
 	}
@@ -156,12 +172,14 @@ func TestWhatOnlyARunCanDo(t *testing.T) {
 func TestPressesPayTwice(t *testing.T) {
 	t.Parallel()
 	for told, second := range []http.HandlerFunc{say(200, cashierPage), say(200, "<html>paid</html>")} {
-		s := &script{buy: answers{ok}, order: answers{pending, paid}, open: answers{say(200, cashierPage)}, pay: answers{say(200, "<html>paid</html>"), second}}
+		s := &script{buy: answers{ok}, order: answers{pending, paid}, open: answers{say(200, cashierPage)},
+			pay: answers{say(200, "<html>paid</html>"), second}}
 		o := options(serve(t, s))
 		o.Pay, o.Abandon, o.Twice = 1, 0, 1
 		rep := visit(t, o)
 		presses := s.of("/cashier/pay")
-		if len(presses) != 2 || presses[0].body != presses[1].body || rep.Odd.Twice != 1 || rep.Odd.ToldPaid != told || rep.Orders.Paid != 1 {
+		if len(presses) != 2 || presses[0].body != presses[1].body || rep.Odd.Twice != 1 || rep.Odd.ToldPaid != told ||
+			rep.Orders.Paid != 1 {
 			t.Errorf("%+v, %+v", presses, rep.Odd)
 		}
 		var back struct {

@@ -19,14 +19,16 @@ import (
 
 const operatorTimeout = 30 * time.Second
 
-// operatorClient asks what a browser does not ask: what is on sale, and where the sale is a `seckill run`, what only that says.
+// operatorClient asks what a browser does not ask: what is on sale, and where the sale is a `seckill run`, what only
+// that says.
 type operatorClient struct {
 	base string
 	http *http.Client
 }
 
 func newOperatorClient(o *Options) *operatorClient {
-	return &operatorClient{o.base(), &http.Client{Timeout: operatorTimeout, Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: http.ProxyFromEnvironment}}}
+	return &operatorClient{o.base(), &http.Client{Timeout: operatorTimeout,
+		Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: http.ProxyFromEnvironment}}}
 }
 
 func (d *operatorClient) close() { d.http.CloseIdleConnections() }
@@ -56,7 +58,8 @@ func (d *operatorClient) call(ctx context.Context, method, path string, body, in
 	}
 	resp, err := d.http.Do(req)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("nothing answers at %s: start the sale with \"seckill run\", or name another with --url", d.base)
+		return fmt.Errorf("nothing answers at %s: start the sale with \"seckill run\", or name another with --url",
+			d.base)
 	}
 	if err != nil {
 		return err
@@ -225,5 +228,6 @@ func (d *operatorClient) process(ctx context.Context) *process.Usage {
 // advance moves the clock of a `seckill run`.
 func (d *operatorClient) advance(ctx context.Context, by time.Duration) error {
 	var done struct{}
-	return d.call(ctx, http.MethodPost, "/_local/clock", map[string]int64{"advance_seconds": int64(by / time.Second)}, &done)
+	return d.call(ctx, http.MethodPost, "/_local/clock", map[string]int64{"advance_seconds": int64(by / time.Second)},
+		&done)
 }

@@ -15,11 +15,12 @@ import (
 
 const payTries = 5 // at the cashier
 
-// heardSoon is how long a shopper who has paid waits for the shop to know it, where notifications are lost: then it may take until the hold ends.
+// heardSoon is how long a shopper who has paid waits for the shop to know it, where notifications are lost: then it may
+// take until the hold ends.
 const heardSoon = 5 * time.Second
 
-// payFor pays at the cashier with the order's pay string, and goes back to the page. It says whether the cashier took the money and
-// the shopper is there to see what the shop says of it.
+// payFor pays at the cashier with the order's pay string, and goes back to the page. It says whether the cashier took
+// the money and the shopper is there to see what the shop says of it.
 func (s *shopper) payFor(ctx context.Context, a answer) bool {
 	order := a.order
 	for a.pay == "" && a.state == seckill.PendingPayment { // placed, and not signed yet
@@ -98,7 +99,8 @@ func (s *shopper) openCashier(ctx context.Context, pay, order string, moment tim
 	if strings.Contains(s.cashier, "?") {
 		separator = "&"
 	}
-	a := s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodGet, url: s.cashier + separator + pay, entry: s.about(order)})
+	a := s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodGet, url: s.cashier + separator +
+		pay, entry: s.about(order)})
 	if a.status != http.StatusOK {
 		return nil, a
 	}
@@ -111,7 +113,8 @@ func (s *shopper) openCashier(ctx context.Context, pay, order string, moment tim
 
 // pressPay sends the cashier's form.
 func (s *shopper) pressPay(ctx context.Context, f *form, order string, moment time.Time) answer {
-	return s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodPost, url: f.url, kind: "application/x-www-form-urlencoded",
+	return s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodPost, url: f.url,
+		kind: "application/x-www-form-urlencoded",
 		body: []byte(f.fields.Encode()), entry: s.about(order)})
 }
 
@@ -134,7 +137,8 @@ func (s *shopper) insist(ctx context.Context, send func(moment time.Time) answer
 	return a
 }
 
-// atCashier pays. 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late. The form is nil when none was sent at last.
+// atCashier pays. 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late. The
+// form is nil when none was sent at last.
 func (s *shopper) atCashier(ctx context.Context, pay, order string) (f *form, a answer) {
 	if pay == "" {
 		return nil, answer{status: http.StatusGone, at: time.Now()}
@@ -148,7 +152,8 @@ func (s *shopper) atCashier(ctx context.Context, pay, order string) (f *form, a 
 	return f, a
 }
 
-// cashierForm reads the form of the test cashier: where it goes, relative to the page, and its hidden fields; nil when the page has none.
+// cashierForm reads the form of the test cashier: where it goes, relative to the page, and its hidden fields; nil when
+// the page has none.
 func cashierForm(page []byte) (action string, form url.Values) {
 	_, rest, ok := bytes.Cut(page, []byte(`<form method="post" action="`))
 	if !ok {
@@ -187,7 +192,8 @@ func (s *shopper) cancel(ctx context.Context, order string) {
 	known := journal.Entry{Shopper: s.n, User: s.user, Order: order}
 	moment := time.Now()
 	for try := range payTries {
-		a := s.client.do(ctx, &ask{act: journal.ActCancel, moment: moment, method: http.MethodPost, url: s.base + "/order/" + order + "/cancel", token: s.token, entry: known})
+		a := s.client.do(ctx, &ask{act: journal.ActCancel, moment: moment, method: http.MethodPost, url: s.base +
+			"/order/" + order + "/cancel", token: s.token, entry: known})
 		switch {
 		case a.status == http.StatusOK:
 			s.tally.change(func(t *tally) { t.cancelled++ })

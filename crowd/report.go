@@ -12,7 +12,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Report is what came of a crowd. Latencies are in milliseconds, from the moment at which a request, or a shopper's press, was meant; money is in yuan.
+// Report is what came of a crowd. Latencies are in milliseconds, from the moment at which a request, or a shopper's
+// press, was meant; money is in yuan.
 type Report struct {
 	Options     journal.Start `json:"options"`
 	Title       string        `json:"title"`
@@ -57,7 +58,8 @@ type Latency struct {
 	Max   float64 `json:"max_ms"`
 }
 
-// Outcome is how the purchases of some shoppers ended; the latency is from a shopper's press to the answer that decided.
+// Outcome is how the purchases of some shoppers ended; the latency is from a shopper's press to the answer that
+// decided.
 type Outcome struct {
 	Name  string `json:"name"`
 	Cause string `json:"cause,omitempty"`
@@ -85,27 +87,34 @@ type Requests struct {
 	Repeats     map[string]int `json:"second_presses"` // what a second press got
 }
 
-// Rates are throughputs. Only orders count as such; requests answered per second, refusals included, are told apart. 0: it cannot be said.
+// Rates are throughputs. Only orders count as such; requests answered per second, refusals included, are told apart. 0:
+// it cannot be said.
 type Rates struct {
-	FirstOrders      int     `json:"first_orders"` // as many as the stock has room for, or fewer: the rates of orders are over these
-	Accepted         float64 `json:"accepted_per_second"`
-	Placed           float64 `json:"placed_per_second"`
-	Paid             float64 `json:"paid_per_second"`
-	RunPlaced        float64 `json:"run_placed_per_second"` // by the own count of a seckill run, each tenth of a second
-	RunPaid          float64 `json:"run_paid_per_second"`
-	Answered         float64 `json:"answered_per_second"`                // from the opening to the last answer to a first press
-	AnsweredAfter    float64 `json:"answered_after_sell_out_per_second"` // from the first sold-out answer on
-	SellOutSeconds   float64 `json:"sell_out_seconds"`                   // from the opening to the first sold-out answer
-	LastFirstPlaced  float64 `json:"first_orders_placed_seconds"`        // from the opening to the last of the first orders, seen in the ledger
-	LastAnswerSecond float64 `json:"last_answer_seconds"`                // from the opening to the last answer to a first press
+	// as many as the stock has room for, or fewer: the rates of orders are over these
+	FirstOrders int     `json:"first_orders"`
+	Accepted    float64 `json:"accepted_per_second"`
+	Placed      float64 `json:"placed_per_second"`
+	Paid        float64 `json:"paid_per_second"`
+	RunPlaced   float64 `json:"run_placed_per_second"` // by the own count of a seckill run, each tenth of a second
+	RunPaid     float64 `json:"run_paid_per_second"`
+	// from the opening to the last answer to a first press
+	Answered      float64 `json:"answered_per_second"`
+	AnsweredAfter float64 `json:"answered_after_sell_out_per_second"` // from the first sold-out answer on
+	// from the opening to the first sold-out answer
+	SellOutSeconds float64 `json:"sell_out_seconds"`
+	// from the opening to the last of the first orders, seen in the ledger
+	LastFirstPlaced float64 `json:"first_orders_placed_seconds"`
+	// from the opening to the last answer to a first press
+	LastAnswerSecond float64 `json:"last_answer_seconds"`
 }
 
 // Orders is what became of the placed orders as their shoppers saw it.
 type Orders struct {
-	Placed      int `json:"placed"`
-	Paid        int `json:"paid"`
-	Unseen      int `json:"paid_unseen"` // the cashier took the money, and the shop had not said so before the shopper left
-	Late        int `json:"late"`        // opened the cashier, to pay when it is too late
+	Placed int `json:"placed"`
+	Paid   int `json:"paid"`
+	// the cashier took the money, and the shop had not said so before the shopper left
+	Unseen      int `json:"paid_unseen"`
+	Late        int `json:"late"` // opened the cashier, to pay when it is too late
 	TooLate     int `json:"too_late_to_pay"`
 	Unpaid      int `json:"payment_failed"`
 	Cancelled   int `json:"cancelled"`
@@ -117,12 +126,13 @@ type Orders struct {
 
 // Units are the item's, by the stock of a `seckill run`; known only there.
 type Units struct {
-	Known      bool `json:"known"`
-	Stock      int  `json:"stock"`
-	Sold       int  `json:"sold"` // of orders that are paid; once no order is open, all that is held
-	Held       int  `json:"held"` // of orders that are open
-	Free       int  `json:"free"`
-	BackOnSale int  `json:"back_on_sale"` // came back from orders that lapsed or were cancelled, and may have been sold again
+	Known bool `json:"known"`
+	Stock int  `json:"stock"`
+	Sold  int  `json:"sold"` // of orders that are paid; once no order is open, all that is held
+	Held  int  `json:"held"` // of orders that are open
+	Free  int  `json:"free"`
+	// came back from orders that lapsed or were cancelled, and may have been sold again
+	BackOnSale int `json:"back_on_sale"`
 }
 
 // Usage is what a process used.
@@ -168,7 +178,8 @@ type Histogram struct {
 }
 
 func newReport(o *Options, sc *scene) *Report {
-	r := &Report{Options: o.start(), Title: sc.item.title, Stock: sc.item.stock, Limit: sc.item.limit, Price: sc.item.price, Pay: sc.cashier,
+	r := &Report{Options: o.start(), Title: sc.item.title, Stock: sc.item.stock, Limit: sc.item.limit,
+		Price: sc.item.price, Pay: sc.cashier,
 		Machine: thisMachine(), before: sc.state, mine: system.Used()}
 	r.Options.Time = time.Now().UTC()
 	r.Server.Version = sc.version
@@ -186,7 +197,8 @@ func (r *Report) used(p *process.Usage, mine system.Usage) {
 		r.Server.CPUSeconds = 0
 		return
 	}
-	r.Server = Server{true, Usage{p.CPUSeconds - r.Server.CPUSeconds, p.RSS, p.PeakRSS}, p.Heap, p.Goroutines, p.Version, p.Go}
+	r.Server = Server{true, Usage{p.CPUSeconds - r.Server.CPUSeconds, p.RSS, p.PeakRSS}, p.Heap, p.Goroutines,
+		p.Version, p.Go}
 }
 
 // waitIdle lets the orders come to rest, and says where units and money are then.
@@ -215,7 +227,8 @@ func (r *Report) waitIdle(ctx context.Context, run *run, d *operatorClient) {
 	}
 	if r.Units.Known {
 		back := 0
-		for _, s := range []seckill.State{seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded} { // the last two: late money
+		// the last two: late money
+		for _, s := range []seckill.State{seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded} {
 			back += st.Orders[s] - r.before.Orders[s]
 		}
 		r.Units.BackOnSale = back * r.Options.Count
@@ -245,9 +258,11 @@ func (r *Report) count(run *run) {
 			all += int(s.TotalCount())
 		}
 	}
-	r.Orders = Orders{Placed: all, Paid: t.paid, Unseen: t.unseen, Late: t.odd.Late, TooLate: t.tooLate, Unpaid: t.unpaid, Cancelled: t.cancelled, Uncancelled: t.uncancelled,
+	r.Orders = Orders{Placed: all, Paid: t.paid, Unseen: t.unseen, Late: t.odd.Late, TooLate: t.tooLate,
+		Unpaid: t.unpaid, Cancelled: t.cancelled, Uncancelled: t.uncancelled,
 		Abandoned: t.abandoned, Looked: t.looked}
-	r.Orders.SentHome = all - t.paid - t.unseen - t.odd.Late - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned - t.looked
+	r.Orders.SentHome =
+		all - t.paid - t.unseen - t.odd.Late - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned - t.looked
 	r.Odd = t.odd
 	if run.faults != nil {
 		r.Odd.Landed, r.Odd.TakenIn = run.faults.landed, run.faults.taken
@@ -255,13 +270,15 @@ func (r *Report) count(run *run) {
 	r.countRates(t)
 	r.Rates.RunPlaced = sampled(run.samples, r.Rates.FirstOrders, func(s sample) int { return s.placed })
 	r.Rates.RunPaid = sampled(run.samples, r.Orders.Paid, func(s sample) int { return s.paid })
-	r.Series = Series{step.Milliseconds(), t.arrivals, t.sales, t.placings, t.paying, t.soldOuts, t.refusals, t.troubles, t.answers}
+	r.Series = Series{step.Milliseconds(), t.arrivals, t.sales, t.placings, t.paying, t.soldOuts, t.refusals,
+		t.troubles, t.answers}
 	r.Latencies = t.histograms()
 }
 
 func (r *Report) countRequests(t *tally) {
 	r.Requests.Repeats = t.repeats
-	for _, name := range []string{journal.ActTime, journal.ActBuy, journal.ActOrder, journal.ActGet, journal.ActPay, journal.ActCancel} {
+	for _, name := range []string{journal.ActTime, journal.ActBuy, journal.ActOrder, journal.ActGet, journal.ActPay,
+		journal.ActCancel} {
 		a := t.acts[name]
 		if a == nil {
 			continue

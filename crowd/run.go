@@ -53,8 +53,8 @@ type left struct {
 	state   seckill.State // as it was seen last
 }
 
-// Run has a crowd shop, and reports. It ends early, with a report, when ctx ends. The error is a UsageError, or what stopped it before the
-// first shopper came.
+// Run has a crowd shop, and reports. It ends early, with a report, when ctx ends. The error is a UsageError, or what
+// stopped it before the first shopper came.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.Validate(); err != nil {
 		return nil, UsageError{err}
@@ -66,7 +66,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	o.Item = scene.item.id
-	r := &run{opt: &o, base: o.base(), cashier: scene.cashier, item: scene.item, offset: scene.offset, tally: newTally()}
+	r := &run{opt: &o, base: o.base(), cashier: scene.cashier, item: scene.item, offset: scene.offset,
+		tally: newTally()}
 	if err := r.sign(ctx, scene.now); err != nil {
 		return nil, err
 	}
@@ -219,7 +220,8 @@ func purchase(o *Options, n int) (body []byte, address string) {
 	if o.Journal != nil {
 		address = journal.Hash([]byte(where))
 	}
-	return []byte(`{"seckill_id":"` + o.Item + `","count":` + strconv.Itoa(o.Count) + `,"address":"` + where + `"}`), address
+	return []byte(`{"seckill_id":"` + o.Item + `","count":` + strconv.Itoa(o.Count) + `,"address":"` + where + `"}`),
+		address
 }
 
 // watch tells how it goes until it is over.

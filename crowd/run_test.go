@@ -28,27 +28,33 @@ func TestAWholeSale(t *testing.T) {
 	var told []crowd.Progress
 	var notes []string
 	o := options(sys.URL())
-	o.Shoppers, o.Ramp, o.Lead, o.Secret, o.Journal, o.Flood = shoppers, 300*time.Millisecond, 300*time.Millisecond, local.DefaultSecret, &file, 200*time.Millisecond
+	o.Shoppers, o.Ramp, o.Lead, o.Secret, o.Journal, o.Flood = shoppers, 300*time.Millisecond, 300*time.Millisecond,
+		local.DefaultSecret, &file, 200*time.Millisecond
 	o.Pay, o.Cancel, o.Abandon, o.Repeat, o.Key, o.Think = 0.5, 0.1, 0.1, 0.2, 0.5, 10*time.Millisecond
 	o.Watch, o.Note = func(p crowd.Progress) { told = append(told, p) }, func(s string) { notes = append(notes, s) }
 	rep := visit(t, o)
 
-	if rep.Arrived != shoppers || rep.Count("failed") != 0 || rep.Count("placed") < units || rep.Count("placed")+rep.Count("sold_out") != shoppers {
+	if rep.Arrived != shoppers || rep.Count("failed") != 0 || rep.Count("placed") < units ||
+		rep.Count("placed")+rep.Count("sold_out") != shoppers {
 		t.Errorf("%d came: %+v", rep.Arrived, rep.Outcomes)
 	}
-	if buy := rep.Requests.Acts[1]; buy.Name != journal.ActBuy || buy.Later != 0 || rep.Requests.Lost != 0 { // polls may be told to come later
+	// polls may be told to come later
+	if buy := rep.Requests.Acts[1]; buy.Name != journal.ActBuy || buy.Later != 0 || rep.Requests.Lost != 0 {
 		t.Errorf("%+v", rep.Requests)
 	}
-	if !rep.Server.Known || rep.Server.PeakRSS == 0 || rep.Rates.FirstOrders != units || rep.Rates.Placed <= 0 || rep.Rates.RunPlaced <= 0 || rep.Rates.SellOutSeconds <= 0 {
+	if !rep.Server.Known || rep.Server.PeakRSS == 0 || rep.Rates.FirstOrders != units || rep.Rates.Placed <= 0 ||
+		rep.Rates.RunPlaced <= 0 || rep.Rates.SellOutSeconds <= 0 {
 		t.Errorf("%+v, %+v", rep.Server, rep.Rates)
 	}
 	if !rep.Idle.Known || rep.Idle.Open != 0 || rep.Idle.AdvancedSeconds == 0 {
 		t.Errorf("not idle: %+v", rep.Idle)
 	}
-	if u := rep.Units; !u.Known || u.Stock != units || u.Sold != rep.Orders.Paid || u.Held != 0 || u.Free != units-u.Sold || u.BackOnSale < u.Free {
+	if u := rep.Units; !u.Known || u.Stock != units || u.Sold != rep.Orders.Paid || u.Held != 0 ||
+		u.Free != units-u.Sold || u.BackOnSale < u.Free {
 		t.Errorf("%+v; %d paid", u, rep.Orders.Paid)
 	}
-	if m := rep.Money; !m.Known || m.Kept != rep.Price*seckill.Fen(rep.Orders.Paid) || m.Captured != m.Kept || m.DueBack != 0 || !m.Balanced || m.Gateway != (crowd.GatewayMoney{Captured: m.Captured, Left: m.Kept}) {
+	if m := rep.Money; !m.Known || m.Kept != rep.Price*seckill.Fen(rep.Orders.Paid) || m.Captured != m.Kept ||
+		m.DueBack != 0 || !m.Balanced || m.Gateway != (crowd.GatewayMoney{Captured: m.Captured, Left: m.Kept}) {
 		t.Errorf("%+v; %d paid at %v", m, rep.Orders.Paid, rep.Price)
 	}
 	if f := rep.Flood; f == nil || f.NotRun != "" || f.Answers["sold_out"] == 0 || f.Answered == 0 || f.PerSecond <= 0 {
@@ -62,7 +68,8 @@ func TestAWholeSale(t *testing.T) {
 	shows(t, rep)
 }
 
-// TestItSaysWhatItWaitsFor: where every notification is lost, shoppers wait for the shop to hear that they paid, and orders for their hold.
+// TestItSaysWhatItWaitsFor: where every notification is lost, shoppers wait for the shop to hear that they paid, and
+// orders for their hold.
 func TestItSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	sys := localtest.Start(t, local.Options{Items: local.DemoItems(time.Now(), 10, 1),
@@ -84,7 +91,8 @@ func TestItSaysWhatItWaitsFor(t *testing.T) {
 	if heard != 10 || until == 0 {
 		t.Errorf("%d waited for the shop to hear that they paid, want 10; until when was said %d times", heard, until)
 	}
-	if all := strings.Join(notes, "\n"); !strings.Contains(all, "10 orders open (0 to be placed, 10 awaiting payment, 0 closing); 0 refunds due") {
+	if all := strings.Join(notes, "\n"); !strings.Contains(all,
+		"10 orders open (0 to be placed, 10 awaiting payment, 0 closing); 0 refunds due") {
 		t.Errorf("notes %s", all)
 	}
 }
@@ -100,12 +108,15 @@ func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crow
 		if e.Kind == journal.KindAnswer && e.Act == journal.ActBuy && e.Status == http.StatusOK {
 			orders[e.Order] = true
 		}
-		if e.Kind == journal.KindAnswer && (e.User == "" || e.Shopper == 0 || e.Date == "" || e.Body == "") || e.Act == journal.ActBuy && e.Kind == journal.KindRequest && (e.Item != local.DemoLive || e.Count != 1 || len(e.Address) != 64) {
+		if e.Kind == journal.KindAnswer && (e.User == "" || e.Shopper == 0 || e.Date == "" || e.Body == "") ||
+			e.Act == journal.ActBuy && e.Kind == journal.KindRequest && (e.Item != local.DemoLive || e.Count != 1 ||
+				len(e.Address) != 64) {
 			t.Errorf("not all is noted: %+v", e)
 		}
 		return nil
 	})
-	if err != nil || sum.End == nil || sum.End.Interrupted || sum.Last != rep.Journal.Last || sum.Requests != sum.Answers {
+	if err != nil || sum.End == nil || sum.End.Interrupted || sum.Last != rep.Journal.Last ||
+		sum.Requests != sum.Answers {
 		t.Errorf("%+v, %v; the report says %+v", sum, err, rep.Journal)
 	}
 	if sum.Start.Item != local.DemoLive || sum.Start.Shoppers != 300 || sum.Start.LastUser-sum.Start.FirstUser != 299 {
@@ -127,7 +138,8 @@ func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crow
 		t.Errorf("%d orders acknowledged, %d shoppers had one placed", len(orders), rep.Count("placed"))
 	}
 	for id := range orders {
-		if _, found, err := sys.Rows.Get(t.Context(), ledger.Key{Table: ledger.TableOrders, PK: id}); !found || err != nil {
+		if _, found, err := sys.Rows.Get(t.Context(), ledger.Key{Table: ledger.TableOrders, PK: id}); !found ||
+			err != nil {
 			t.Errorf("order %s was acknowledged, and has no row (%v)", id, err)
 		}
 	}
@@ -140,7 +152,9 @@ func shows(t *testing.T, rep *crowd.Report) {
 	if err := rep.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"300 shoppers in 300ms", "  placed ", "  sold out ", "  failed ", "placed orders per second", "by the run's own count", "money", "kept", "open orders", "0, and 0 refunds due, after the clock of the run was moved on", "they balance to the fen",
+	for _, want := range []string{"300 shoppers in 300ms", "  placed ", "  sold out ", "  failed ",
+		"placed orders per second", "by the run's own count", "money", "kept", "open orders",
+		"0, and 0 refunds due, after the clock of the run was moved on", "they balance to the fen",
 		"closed loop of 8 clients", "journal", rep.Journal.Last} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
@@ -149,12 +163,14 @@ func shows(t *testing.T, rep *crowd.Report) {
 	if err := rep.HTML(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"uPlot", "Leon Sorokin", `id="sales"`, `id="latency"`, "const report = {", "step_ms", "Refusals by cause", "<h2>Money</h2>", rep.Title} {
+	for _, want := range []string{"uPlot", "Leon Sorokin", `id="sales"`, `id="latency"`, "const report = {", "step_ms",
+		"Refusals by cause", "<h2>Money</h2>", rep.Title} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
-	if found := regexp.MustCompile(`(?i)<(script|img|link|iframe)[^>]*\s(src|href)=`).FindString(page.String()); found != "" {
+	if found := regexp.MustCompile(`(?i)<(script|img|link|iframe)[^>]*\s(src|href)=`).FindString(
+		page.String()); found != "" {
 		t.Errorf("the page needs something else: %s", found)
 	}
 	data, err := json.Marshal(rep)
@@ -171,7 +187,8 @@ func shows(t *testing.T, rep *crowd.Report) {
 func TestATitleIsNoMarkup(t *testing.T) {
 	t.Parallel()
 	rep := visit(t, func() crowd.Options {
-		o := options(serve(t, &script{title: `</script><script>alert(1)</script>`, buy: answers{problem(409, "</script>", "")}}))
+		o := options(serve(t, &script{title: `</script><script>alert(1)</script>`,
+			buy: answers{problem(409, "</script>", "")}}))
 		return o
 	}())
 	var page bytes.Buffer
@@ -210,7 +227,8 @@ func TestBrokenOff(t *testing.T) {
 		t.Errorf("%+v, %v", sum.End, err)
 	}
 	var text bytes.Buffer
-	if err := rep.Text(&text); err != nil || !strings.Contains(text.String(), "BROKEN OFF") || !strings.Contains(text.String(), "unknown: only a") {
+	if err := rep.Text(&text); err != nil || !strings.Contains(text.String(), "BROKEN OFF") ||
+		!strings.Contains(text.String(), "unknown: only a") {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }
@@ -250,9 +268,13 @@ func TestBadOptionsAreOneLine(t *testing.T) {
 		{"--url", func(o *crowd.Options) { o.URL = "localhost:8100" }},
 		{"--item", func(o *crowd.Options) { o.Item = "x" }},
 		{"--shoppers 0: want 1 to", func(o *crowd.Options) { o.Shoppers = 0 }},
-		{"--pay 0.7, --cancel 0.2 and --abandon 0.2 are 1.1 together", func(o *crowd.Options) { o.Pay, o.Cancel, o.Abandon = 0.7, 0.2, 0.2 }},
+		{"--pay 0.7, --cancel 0.2 and --abandon 0.2 are 1.1 together", func(o *crowd.Options) {
+			o.Pay, o.Cancel, o.Abandon = 0.7, 0.2, 0.2
+		}},
 		{"--late 1.5: want a share", func(o *crowd.Options) { o.Late = 1.5 }},
-		{"--late 0.5, --twice 0.5 and --two-trades 0.1 are 1.1 together", func(o *crowd.Options) { o.Late, o.Twice, o.TwoTrades = 0.5, 0.5, 0.1 }},
+		{"--late 0.5, --twice 0.5 and --two-trades 0.1 are 1.1 together", func(o *crowd.Options) {
+			o.Late, o.Twice, o.TwoTrades = 0.5, 0.5, 0.1
+		}},
 		{"--lost-notifications -1: want a share", func(o *crowd.Options) { o.LostNotifications = -1 }},
 		{"--key -0.1: want a share", func(o *crowd.Options) { o.Key = -0.1 }},
 		{"--repeat 70: want a share", func(o *crowd.Options) { o.Repeat = 70 }},
@@ -267,7 +289,8 @@ func TestBadOptionsAreOneLine(t *testing.T) {
 	} {
 		o := good
 		tt.change(&o)
-		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), tt.want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v; want %q in one line", err, tt.want)
 		}
 	}

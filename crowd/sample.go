@@ -16,7 +16,8 @@ type sample struct {
 	placed, paid int
 }
 
-// sample asks a `seckill run` for its own counts until it is over: what shoppers see lags by as long as they wait before they ask.
+// sample asks a `seckill run` for its own counts until it is over: what shoppers see lags by as long as they wait
+// before they ask.
 func (r *run) sample(ctx context.Context, d *operatorClient, before *process.Usage, over <-chan struct{}) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
@@ -33,7 +34,8 @@ func (r *run) sample(ctx context.Context, d *operatorClient, before *process.Usa
 	}
 }
 
-// sampled is how many a second there were until n were counted: from the last sample without any to the first with n, or with the most.
+// sampled is how many a second there were until n were counted: from the last sample without any to the first with n,
+// or with the most.
 func sampled(samples []sample, n int, count func(sample) int) float64 {
 	if len(samples) == 0 || n == 0 {
 		return 0

@@ -43,7 +43,8 @@ const soonest, latest = 30 * time.Millisecond, 400 * time.Millisecond
 // visitOf decides all about shopper n of 1..o.Shoppers. Options and n alone decide it.
 func visitOf(o *Options, n int) visit {
 	r := rand.New(rand.NewPCG(uint64(o.Seed), uint64(n)))
-	share := func() float64 { return (float64(n-1) + r.Float64()) / float64(o.Shoppers) } // each has an n-th of the time, and comes anywhere in it
+	// each has an n-th of the time, and comes anywhere in it
+	share := func() float64 { return (float64(n-1) + r.Float64()) / float64(o.Shoppers) }
 	v := visit{random: r}
 	v.opens = time.Duration((share() - 1) * float64(o.Lead))
 	v.press = time.Duration(share() * float64(o.Ramp))

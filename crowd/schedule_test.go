@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-var schedule = Options{Shoppers: 10_000, Ramp: time.Second, Lead: 5 * time.Second, Pay: 0.7, Cancel: 0.05, Abandon: 0.1, Repeat: 0.2, Key: 0.5, Seed: 42}
+var schedule = Options{Shoppers: 10_000, Ramp: time.Second, Lead: 5 * time.Second, Pay: 0.7, Cancel: 0.05, Abandon: 0.1,
+	Repeat: 0.2, Key: 0.5, Seed: 42}
 
 // known is a visit without what cannot be compared.
 func known(o *Options, n int) visit {
@@ -46,8 +47,10 @@ func TestShoppersComeOverTheWholeRampAndDoTheirShares(t *testing.T) {
 	fates := map[fate]int{}
 	for n := 1; n <= schedule.Shoppers; n++ {
 		v := visitOf(&schedule, n)
-		if v.press <= last.press-schedule.Ramp/5000 || v.press < 0 || v.press >= schedule.Ramp || v.opens < -schedule.Lead || v.opens >= 0 || v.opens < last.opens-schedule.Lead/5000 {
-			t.Fatalf("shopper %d opens at %v and presses at %v, after %v and %v", n, v.opens, v.press, last.opens, last.press)
+		if v.press <= last.press-schedule.Ramp/5000 || v.press < 0 || v.press >= schedule.Ramp ||
+			v.opens < -schedule.Lead || v.opens >= 0 || v.opens < last.opens-schedule.Lead/5000 {
+			t.Fatalf("shopper %d opens at %v and presses at %v, after %v and %v", n, v.opens, v.press, last.opens,
+				last.press)
 		}
 		want := float64(n) / float64(schedule.Shoppers)
 		if got := v.press.Seconds() / schedule.Ramp.Seconds(); math.Abs(got-want) > 0.001 {
@@ -69,7 +72,8 @@ func TestShoppersComeOverTheWholeRampAndDoTheirShares(t *testing.T) {
 		what  string
 		n     int
 		share float64
-	}{{"keyed", keyed, 0.5}, {"twice", twice, 0.2}, {"pay", fates[pays], 0.7}, {"cancel", fates[cancels], 0.05}, {"abandon", fates[abandons], 0.1}, {"look", fates[looks], 0.15}} {
+	}{{"keyed", keyed, 0.5}, {"twice", twice, 0.2}, {"pay", fates[pays], 0.7}, {"cancel", fates[cancels], 0.05},
+		{"abandon", fates[abandons], 0.1}, {"look", fates[looks], 0.15}} {
 		if got := float64(x.n) / float64(schedule.Shoppers); math.Abs(got-x.share) > 0.02 {
 			t.Errorf("%s: %v of the shoppers, want %v", x.what, got, x.share)
 		}
@@ -79,8 +83,10 @@ func TestShoppersComeOverTheWholeRampAndDoTheirShares(t *testing.T) {
 // TestFieldReadsWhatJSONSays holds the scanner to encoding/json, whatever the texts hold and however it is spaced.
 func TestFieldReadsWhatJSONSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`code`, `"code":"x"`, `\"code\":`, `,"n":7`, "抢完了", `\`, ""}))
-		doc := map[string]any{"code": text.Draw(t, "code"), "detail": text.Draw(t, "detail"), "n": rapid.Int64().Draw(t, "n"), "zz": text.Draw(t, "zz")}
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`code`, `"code":"x"`, `\"code\":`, `,"n":7`,
+			"抢完了", `\`, ""}))
+		doc := map[string]any{"code": text.Draw(t, "code"), "detail": text.Draw(t, "detail"),
+			"n": rapid.Int64().Draw(t, "n"), "zz": text.Draw(t, "zz")}
 		body, err := json.Marshal(doc)
 		if err == nil && rapid.Bool().Draw(t, "spaced") {
 			body, err = json.MarshalIndent(doc, "", "\t")
@@ -124,8 +130,10 @@ func TestSampledRates(t *testing.T) {
 		n         int
 		want      float64
 	}{
-		{"from the last without any to the first with enough", []sample{at(0, 0), at(100, 0), at(200, 150), at(300, 200), at(900, 900)}, 200, 1000},
-		{"never enough: to the first with the most", []sample{at(0, 0), at(100, 50), at(200, 80), at(300, 80)}, 1000, 400},
+		{"from the last without any to the first with enough", []sample{at(0, 0), at(100, 0), at(200, 150),
+			at(300, 200), at(900, 900)}, 200, 1000},
+		{"never enough: to the first with the most", []sample{at(0, 0), at(100, 50), at(200, 80), at(300, 80)}, 1000,
+			400},
 		{"none", []sample{at(0, 0), at(100, 0)}, 1000, 0},
 		{"no samples", nil, 1000, 0},
 		{"nothing wanted", []sample{at(0, 0), at(100, 50)}, 0, 0},

@@ -42,7 +42,8 @@ func say(status int, body string, headers ...string) http.HandlerFunc {
 
 // problem is a refusal as the API writes it.
 func problem(status int, code, more string) http.HandlerFunc {
-	return say(status, fmt.Sprintf(`{"type":"urn:problem-type:seckill:%s","title":"x","status":%d,"code":%q,"detail":"a \"code\":\"none\" in words"%s}`, code, status, code, more))
+	return say(status, fmt.Sprintf(
+		`{"type":"urn:problem-type:seckill:%s","title":"x","status":%d,"code":%q,"detail":"a \"code\":\"none\" in words"%s}`, code, status, code, more))
 }
 
 // lose breaks the connection off without an answer.
@@ -51,12 +52,14 @@ func lose(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) 
 // Answers to GET /seckill/order/{item}.
 var (
 	queued  = say(200, `{"alipay_order":"","state":"queued","order_id":"o1","retry_after_ms":1}`)
-	pending = say(200, `{"alipay_order":"a=1\u0026b=2","state":"pending_payment","order_id":"o1","pay_by":"2999-01-01T00:00:00Z"}`)
-	paid    = say(200, `{"alipay_order":"","state":"paid","order_id":"o1"}`)
-	ok      = say(200, `{"result":1,"order_id":"o1"}`)
+	pending = say(200,
+		`{"alipay_order":"a=1\u0026b=2","state":"pending_payment","order_id":"o1","pay_by":"2999-01-01T00:00:00Z"}`)
+	paid = say(200, `{"alipay_order":"","state":"paid","order_id":"o1"}`)
+	ok   = say(200, `{"result":1,"order_id":"o1"}`)
 )
 
-// script is a sale of one item whose every answer the test decides: the nth call of each kind gets the nth answer, the last one repeats.
+// script is a sale of one item whose every answer the test decides: the nth call of each kind gets the nth answer, the
+// last one repeats.
 type script struct {
 	buy, order, get, cancel, open, pay []http.HandlerFunc
 	start                              time.Time // of the sale; zero: an hour ago
@@ -70,13 +73,15 @@ type script struct {
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
-	s.calls = append(s.calls, call{time.Now(), userOf(r), r.Method, r.URL.Path, r.Header.Get("Idempotency-Key"), string(body)})
+	s.calls = append(s.calls, call{time.Now(), userOf(r), r.Method, r.URL.Path, r.Header.Get("Idempotency-Key"),
+		string(body)})
 	start := s.start
 	s.mu.Unlock()
 	if start.IsZero() {
 		start = time.Now().Add(-time.Hour)
 	}
-	item, _ := json.Marshal(map[string]any{"id": "7", "sk_price": 2.5, "start_time": start.Format(time.RFC3339Nano), "max_sk_count": 10, "sk_per_max_count": 2,
+	item, _ := json.Marshal(map[string]any{"id": "7", "sk_price": 2.5, "start_time": start.Format(time.RFC3339Nano),
+		"max_sk_count": 10, "sk_per_max_count": 2,
 		"stock": 10, "commodity": map[string]any{"title": s.title}})
 	path := r.URL.Path
 	switch {
@@ -145,7 +150,8 @@ func userOf(r *http.Request) string {
 
 // options are a crowd of one at a sale: keyed, and leaving the page once the order is placed.
 func options(url string) crowd.Options {
-	return crowd.Options{URL: url, Shoppers: 1, Count: 1, Abandon: 1, Key: 1, Connections: 8, Timeout: time.Minute, Patience: time.Minute, For: 5 * time.Minute,
+	return crowd.Options{URL: url, Shoppers: 1, Count: 1, Abandon: 1, Key: 1, Connections: 8, Timeout: time.Minute,
+		Patience: time.Minute, For: 5 * time.Minute,
 		Seed: 3, Secret: "s", Version: "test"}
 }
 

@@ -127,12 +127,15 @@ func (s *shopper) end(r result) {
 	s.tally.ended(r.outcome, r.cause, r.at.Sub(s.pressed), s.bothered)
 }
 
-// askTime asks the server's clock as the page does when it is opened. Without an answer the shopper goes by the clock that the first look gave.
+// askTime asks the server's clock as the page does when it is opened. Without an answer the shopper goes by the clock
+// that the first look gave.
 func (s *shopper) askTime(ctx context.Context) {
 	sent := time.Now()
-	a := s.client.do(ctx, &ask{act: journal.ActTime, moment: s.opensAt(s.offset).Add(s.opens), method: http.MethodGet, url: s.base + "/seckill/time", entry: journal.Entry{Shopper: s.n, User: s.user}})
+	a := s.client.do(ctx, &ask{act: journal.ActTime, moment: s.opensAt(s.offset).Add(s.opens), method: http.MethodGet,
+		url: s.base + "/seckill/time", entry: journal.Entry{Shopper: s.n, User: s.user}})
 	if ms := number(a.body, `"now_ms"`); a.status == http.StatusOK && ms > 0 {
-		s.offset = time.UnixMilli(ms).Sub(sent.Add(a.at.Sub(sent) / 2)) // the answer is taken to be from the middle of the trip
+		// the answer is taken to be from the middle of the trip
+		s.offset = time.UnixMilli(ms).Sub(sent.Add(a.at.Sub(sent) / 2))
 	}
 }
 
@@ -177,9 +180,11 @@ func (a *answer) word() string {
 }
 
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
-	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost, url: s.base + "/seckill/buy", token: s.token, key: s.key,
+	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost, url: s.base +
+		"/seckill/buy", token: s.token, key: s.key,
 		kind: "application/json", body: s.body,
-		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.id, Key: s.key, Count: s.opt.Count, Address: s.address}})
+		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.id, Key: s.key, Count: s.opt.Count,
+			Address: s.address}})
 }
 
 // buy sends the same request until there is an answer that means something, or the shopper's patience ends.
@@ -218,7 +223,8 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 	}
 }
 
-// retryWait is the page's: the server's wish is a floor, spread by up to a fifth; without one the wait doubles, spread over its upper half.
+// retryWait is the page's: the server's wish is a floor, spread by up to a fifth; without one the wait doubles, spread
+// over its upper half.
 func (s *shopper) retryWait(attempt int, wish time.Duration) time.Duration {
 	if wish > 0 {
 		return wish + time.Duration(s.random.Float64()*float64(wish)/5)
@@ -280,12 +286,14 @@ func (s *shopper) follow(ctx context.Context, order string, done func(seckill.St
 // look asks about the newest order of the item; when that is a later one, about ours by its id.
 func (s *shopper) look(ctx context.Context, order string, moment time.Time) answer {
 	known := journal.Entry{Shopper: s.n, User: s.user, Item: s.item.id}
-	a := s.client.do(ctx, &ask{act: journal.ActOrder, moment: moment, method: http.MethodGet, url: s.base + "/seckill/order/" + s.item.id, token: s.token, entry: known})
+	a := s.client.do(ctx, &ask{act: journal.ActOrder, moment: moment, method: http.MethodGet, url: s.base +
+		"/seckill/order/" + s.item.id, token: s.token, entry: known})
 	if a.status != http.StatusOK || order == "" || a.order == "" || a.order == order {
 		return a
 	}
 	known.Order = order
-	b := s.client.do(ctx, &ask{act: journal.ActGet, moment: a.at, method: http.MethodGet, url: s.base + "/order/" + order, token: s.token, entry: known})
+	b := s.client.do(ctx, &ask{act: journal.ActGet, moment: a.at, method: http.MethodGet, url: s.base + "/order/" +
+		order, token: s.token, entry: known})
 	var whole struct {
 		State  seckill.State `json:"state"`
 		Reason string        `json:"reason"`

@@ -90,9 +90,10 @@ type tally struct {
 	arrivals, sales, placings, paying, refusals, soldOuts, troubles, answers series
 
 	paid, tooLate, unpaid, cancelled, uncancelled, abandoned, looked int
-	unseen                                                           int            // paid at the cashier, and not seen paid
-	repeats                                                          map[string]int // what a second press got
-	odd                                                              Odd
+	// paid at the cashier, and not seen paid
+	unseen  int
+	repeats map[string]int // what a second press got
+	odd     Odd
 
 	waits Waits
 }
@@ -112,7 +113,8 @@ type actTally struct {
 }
 
 func newTally() *tally {
-	return &tally{endings: map[ending]spread{}, bothers: newSpread(), afterSoldOut: newSpread(), acts: map[string]*actTally{}, repeats: map[string]int{}}
+	return &tally{endings: map[ending]spread{}, bothers: newSpread(), afterSoldOut: newSpread(),
+		acts: map[string]*actTally{}, repeats: map[string]int{}}
 }
 
 func (t *tally) act(name string) *actTally {
@@ -233,7 +235,8 @@ type Progress struct {
 func (t *tally) progress(shoppers int) Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := Progress{Since: time.Since(t.opening), Shoppers: shoppers, Came: t.came, Accepted: len(t.acceptedAt), Placed: len(t.placedAt), Paid: t.paid, Waits: t.waits}
+	p := Progress{Since: time.Since(t.opening), Shoppers: shoppers, Came: t.came, Accepted: len(t.acceptedAt),
+		Placed: len(t.placedAt), Paid: t.paid, Waits: t.waits}
 	for e, s := range t.endings {
 		n := int(s.TotalCount())
 		p.Decided += n

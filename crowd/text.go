@@ -15,7 +15,8 @@ func (r *Report) Text(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	p := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 	o := &r.Options
-	p("%d shoppers in %s at %s: item %s %s, %d units, %s yuan, %d a shopper", o.Shoppers, o.Ramp, o.URL, o.Item, r.Title, r.Stock, r.Price.Yuan(), r.Limit)
+	p("%d shoppers in %s at %s: item %s %s, %d units, %s yuan, %d a shopper", o.Shoppers, o.Ramp, o.URL, o.Item,
+		r.Title, r.Stock, r.Price.Yuan(), r.Limit)
 	if r.Interrupted {
 		p("BROKEN OFF: what follows is of the shoppers who had come by then")
 	}
@@ -84,23 +85,28 @@ func (r *Report) rates(p func(string, ...any)) {
 		}
 		return fmt.Sprintf(format, v)
 	}
-	p("placed orders per second\t%s\tover the first %d, as their shoppers saw them placed; the last at %s s", orUnknown(t.Placed, "%.0f"), t.FirstOrders, orUnknown(t.LastFirstPlaced, "%.2f"))
+	p("placed orders per second\t%s\tover the first %d, as their shoppers saw them placed; the last at %s s",
+		orUnknown(t.Placed, "%.0f"), t.FirstOrders, orUnknown(t.LastFirstPlaced, "%.2f"))
 	if r.Server.Known {
 		p("  by the run's own count\t%s\tfrom the first to as many", orUnknown(t.RunPlaced, "%.0f"))
 	}
 	p("accepted purchases per second\t%s\tover as many of the first answers 200", orUnknown(t.Accepted, "%.0f"))
-	p("paid orders per second\t%s\tfrom the first seen paid to the last, %d in all", orUnknown(t.Paid, "%.0f"), r.Orders.Paid)
+	p("paid orders per second\t%s\tfrom the first seen paid to the last, %d in all", orUnknown(t.Paid, "%.0f"),
+		r.Orders.Paid)
 	if r.Server.Known {
 		p("  by the run's own count\t%s\tfrom the first to as many", orUnknown(t.RunPaid, "%.0f"))
 	}
 	p("time to sell out\t%s\tfrom the opening to the first answer that says so", orUnknown(t.SellOutSeconds, "%.2f s"))
-	p("requests answered per second\t%s\trefusals included, so no throughput: until everybody had an answer, at %s s", orUnknown(t.Answered, "%.0f"), orUnknown(t.LastAnswerSecond, "%.2f"))
+	p("requests answered per second\t%s\trefusals included, so no throughput: until everybody had an answer, at %s s",
+		orUnknown(t.Answered, "%.0f"), orUnknown(t.LastAnswerSecond, "%.2f"))
 	p("the same after the sell-out\t%s\t", orUnknown(t.AnsweredAfter, "%.0f"))
 	if f := r.Flood; f != nil && f.NotRun != "" {
 		p("flood\tnone\t%s", f.NotRun)
 	} else if f != nil {
-		p("flood: answered per second\t%.0f\tclosed loop of %d clients for %.1f s: %s", f.PerSecond, f.Clients, f.Seconds, counts(f.Answers))
-		p("\t\tp50 %s ms, p99 %s ms, which say nothing about a crowd that does not wait for answers", ms(f.Latency.P50), ms(f.Latency.P99))
+		p("flood: answered per second\t%.0f\tclosed loop of %d clients for %.1f s: %s", f.PerSecond, f.Clients,
+			f.Seconds, counts(f.Answers))
+		p("\t\tp50 %s ms, p99 %s ms, which say nothing about a crowd that does not wait for answers", ms(f.Latency.P50),
+			ms(f.Latency.P99))
 		if f.BoughtUp > 0 {
 			p("\t\t%d orders for what had come back on sale were made before it", f.BoughtUp)
 		}
@@ -129,8 +135,11 @@ func counts(m map[string]int) string {
 // things are orders, units, money.
 func (r *Report) things(p func(string, ...any)) {
 	o := &r.Orders
-	p("orders\t%d placed: %d paid, %d paid and not told so, %d to pay late, %d cancelled, %d abandoned, %d left unpaid, %d too late to pay, %d not paid for trouble, %d not cancelled, %d whose shopper was sent home",
-		o.Placed, o.Paid, o.Unseen, o.Late, o.Cancelled, o.Abandoned, o.Looked, o.TooLate, o.Unpaid, o.Uncancelled, o.SentHome)
+	p(
+		"orders\t%d placed: %d paid, %d paid and not told so, %d to pay late, %d cancelled, %d abandoned, %d left "+
+			"unpaid, %d too late to pay, %d not paid for trouble, %d not cancelled, %d whose shopper was sent home",
+		o.Placed, o.Paid, o.Unseen, o.Late, o.Cancelled, o.Abandoned, o.Looked, o.TooLate, o.Unpaid, o.Uncancelled,
+		o.SentHome)
 	if len(r.Requests.Repeats) > 0 {
 		p("second presses\t%s", counts(r.Requests.Repeats))
 	}
@@ -139,13 +148,16 @@ func (r *Report) things(p func(string, ...any)) {
 		p("\tno cashier is named by the sale: nobody could pay (--fake-cashier names one)")
 	}
 	if u := &r.Units; u.Known {
-		p("units\t%d: %d sold, %d held by open orders, %d free; %d had come back on sale", u.Stock, u.Sold, u.Held, u.Free, u.BackOnSale)
+		p("units\t%d: %d sold, %d held by open orders, %d free; %d had come back on sale", u.Stock, u.Sold, u.Held,
+			u.Free, u.BackOnSale)
 	} else {
 		p("units\tunknown: only a \"seckill run\" tells")
 	}
 	if m := &r.Money; m.Known {
-		p("money\t%s yuan captured: %s kept, %s due back, %s refunded (by the ledger's rows, of the whole run)", m.Captured.Yuan(), m.Kept.Yuan(), m.DueBack.Yuan(), m.Refunded.Yuan())
-		p("\t%s yuan captured: %s left, %s refunded (by the gateway's trades): %s", m.Gateway.Captured.Yuan(), m.Gateway.Left.Yuan(), m.Gateway.Refunded.Yuan(), m.Verdict())
+		p("money\t%s yuan captured: %s kept, %s due back, %s refunded (by the ledger's rows, of the whole run)",
+			m.Captured.Yuan(), m.Kept.Yuan(), m.DueBack.Yuan(), m.Refunded.Yuan())
+		p("\t%s yuan captured: %s left, %s refunded (by the gateway's trades): %s", m.Gateway.Captured.Yuan(),
+			m.Gateway.Left.Yuan(), m.Gateway.Refunded.Yuan(), m.Verdict())
 	} else {
 		p("money\tunknown: only a \"seckill run\" tells")
 	}
@@ -154,7 +166,8 @@ func (r *Report) things(p func(string, ...any)) {
 	case !s.Known:
 		p("open orders\tunknown")
 	case s.AdvancedSeconds > 0:
-		p("open orders\t%d, and %d refunds due, after the clock of the run was moved on by %v", s.Open, s.RefundsDue, time.Duration(s.AdvancedSeconds)*time.Second)
+		p("open orders\t%d, and %d refunds due, after the clock of the run was moved on by %v", s.Open, s.RefundsDue,
+			time.Duration(s.AdvancedSeconds)*time.Second)
 	case !r.Server.Known && s.WaitedSeconds == 0:
 		p("open orders\t%d when their shoppers left; --wait waits for them", s.Open)
 	default:
@@ -166,7 +179,8 @@ func (r *Report) things(p func(string, ...any)) {
 func (r *Report) odd(p func(string, ...any)) {
 	x, o := &r.Odd, &r.Options
 	if o.Late > 0 {
-		p("paid late\t%d: the cashier took the money of %d, refused %d, gave %d no answer", x.Late, x.LateTaken, x.LateRefused, x.LateFailed)
+		p("paid late\t%d: the cashier took the money of %d, refused %d, gave %d no answer", x.Late, x.LateTaken,
+			x.LateRefused, x.LateFailed)
 	}
 	if o.Twice > 0 {
 		p("pressed \"pay\" twice\t%d: %d were told that it is paid", x.Twice, x.ToldPaid)
@@ -195,13 +209,16 @@ func (m *Money) Verdict() string {
 
 func (r *Report) machines(p func(string, ...any)) {
 	m := &r.Machine
-	p("machine\t%d cores, %s, %s memory, %s; load %s before, %s after", m.Cores, m.Processor, m.Memory, m.System, m.LoadBefore, m.LoadAfter)
+	p("machine\t%d cores, %s, %s memory, %s; load %s before, %s after", m.Cores, m.Processor, m.Memory, m.System,
+		m.LoadBefore, m.LoadAfter)
 	if s := &r.Server; s.Known {
-		p("run\t%.2f s processor time, %s resident, %s at most, %d goroutines; version %s, %s", s.CPUSeconds, mib(s.RSS), mib(s.PeakRSS), s.Goroutines, s.Version, s.Go)
+		p("run\t%.2f s processor time, %s resident, %s at most, %d goroutines; version %s, %s", s.CPUSeconds,
+			mib(s.RSS), mib(s.PeakRSS), s.Goroutines, s.Version, s.Go)
 	} else {
 		p("server\tversion %s; processor time and memory unknown: only a \"seckill run\" tells", s.Version)
 	}
-	p("this tool\t%.2f s processor time, %s at most; version %s, %s; %d connections, seed %d", r.Client.CPUSeconds, mib(r.Client.PeakRSS), r.Options.Version, m.Go, r.Options.Connections, r.Options.Seed)
+	p("this tool\t%.2f s processor time, %s at most; version %s, %s; %d connections, seed %d", r.Client.CPUSeconds,
+		mib(r.Client.PeakRSS), r.Options.Version, m.Go, r.Options.Connections, r.Options.Seed)
 	if r.Journal != nil {
 		p("journal\tits last line has the hash %s", r.Journal.Last)
 	}

@@ -9,8 +9,8 @@ import (
 	"seckill/shared/adapter/alipay/alipaytest"
 )
 
-// TestACertificateOfAlipaysThatEnded keeps no function from starting. shop lists as ever; what has to read Alipay's signature says why it cannot, notify with a
-// 503, so that Alipay repeats.
+// TestACertificateOfAlipaysThatEnded keeps no function from starting. shop lists as ever; what has to read Alipay's
+// signature says why it cannot, notify with a 503, so that Alipay repeats.
 func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(t.Context(), live("2002", 3), nil); err != nil {
@@ -28,14 +28,16 @@ func TestACertificateOfAlipaysThatEnded(t *testing.T) {
 	}
 	notify := w.start(t, "notify", certified...)
 	r := ask(t, notify, call(t, "POST", notifyPath, "out_trade_no=o&sign=x&sign_type=RSA2", ""))
-	if r.Status != 503 || r.text("code") != "unavailable" || !notify.Says("Alipay's certificate: it ended on") || notify.Says("notifications_refused") {
+	if r.Status != 503 || r.text("code") != "unavailable" || !notify.Says("Alipay's certificate: it ended on") ||
+		notify.Says("notifications_refused") {
 		t.Errorf("notify: %+v\n%s", r, notify.Output())
 	}
 	for _, step := range []string{"expire", "refund"} {
 		run(t, w.start(t, step, certified...), recorded(t, "schedule.json"), "null") // nothing is due: nothing fails
 	}
 	reconcile := w.start(t, "reconcile", certified...)
-	if _, err := reconcile.Invoke(recorded(t, "schedule.json")); err == nil || !strings.Contains(err.Error(), "it ended on") {
+	if _, err := reconcile.Invoke(recorded(t, "schedule.json")); err == nil ||
+		!strings.Contains(err.Error(), "it ended on") {
 		t.Errorf("reconcile: %v", err)
 	}
 	if !reconcile.Says(`"alipay_cert_days_left":-3`) || !reconcile.Says(`"msg":"a certificate ends"`) {

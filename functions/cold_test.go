@@ -12,9 +12,11 @@ import (
 )
 
 // small are calls of AWS whose quotas are far below what an opening starts of instances in a second (ADR 20).
-var small = []string{"GetParameters", "GetParameter", "BatchGetSecretValue", "DescribeTable", "DescribeSecret", "GetQueueAttributes", "GetQueueUrl"}
+var small = []string{"GetParameters", "GetParameter", "BatchGetSecretValue", "DescribeTable", "DescribeSecret",
+	"GetQueueAttributes", "GetQueueUrl"}
 
-// TestColdStart: what an instance calls of AWS before it takes its first event, and before its first answer. docs/PERFORMANCE.md lists the same.
+// TestColdStart: what an instance calls of AWS before it takes its first event, and before its first answer.
+// docs/PERFORMANCE.md lists the same.
 func TestColdStart(t *testing.T) {
 	for _, c := range coldStarts {
 		t.Run(c.step, func(t *testing.T) {
@@ -36,7 +38,8 @@ func TestColdStart(t *testing.T) {
 			}
 			f := start(t, c.step, c.changes...)
 			f.Ready()
-			init := slices.Compact(w.aws.Calls()) // on a busy machine the fake answers before the client is done with its request, and is asked again
+			// on a busy machine the fake answers before the client is done with its request, and is asked again
+			init := slices.Compact(w.aws.Calls())
 			if c.event != nil {
 				if _, err := f.Invoke(c.event(t)); err != nil {
 					t.Fatal(err)
@@ -44,7 +47,8 @@ func TestColdStart(t *testing.T) {
 			}
 			first := w.aws.Calls()
 			if !slices.Equal(init, c.init) || !slices.Equal(first, c.first) {
-				t.Errorf("calls %q at init and %q before the first answer, want %q and %q", init, first, c.init, c.first)
+				t.Errorf("calls %q at init and %q before the first answer, want %q and %q", init, first, c.init,
+					c.first)
 			}
 			for _, call := range append(init, first...) {
 				if name, _, _ := strings.Cut(call, " "); slices.Contains(small, name) {
@@ -67,7 +71,8 @@ type coldStart struct {
 // shown is an item's description.
 var shown = seckill.Description{Detail: "<p>x</p>"}
 
-// TestOnlyPagesReadTheCatalog: an instance of shop reads the list and a description once, each second the list's version, and no item's row.
+// TestOnlyPagesReadTheCatalog: an instance of shop reads the list and a description once, each second the list's
+// version, and no item's row.
 func TestOnlyPagesReadTheCatalog(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), &shown); err != nil {
@@ -101,7 +106,8 @@ func TestOnlyPagesReadTheCatalog(t *testing.T) {
 	}
 	shop := w.start(t, "shop")
 	for n := range 3 {
-		if r := ask(t, shop, call(t, "GET", "/seckill/detail/2002", "", "")); r.Status != 200 || !strings.Contains(r.Body, "<p>x</p>") {
+		if r := ask(t, shop, call(t, "GET", "/seckill/detail/2002", "", "")); r.Status != 200 ||
+			!strings.Contains(r.Body, "<p>x</p>") {
 			t.Errorf("look %d: %+v", n+1, r)
 		}
 		time.Sleep(seckill.ItemFresh + 10*time.Millisecond)
@@ -114,11 +120,17 @@ func TestOnlyPagesReadTheCatalog(t *testing.T) {
 var oneSecret = []string{"GetSecretValue"}
 
 var coldStarts = []coldStart{
-	{step: "buy", event: func(t *testing.T) []byte { return purchase(t, "2002", "1001") }, init: oneSecret, first: []string{"SendMessage"}},
-	{step: "buy", forgotten: true, event: func(t *testing.T) []byte { return purchase(t, "2002", "1001") }, init: oneSecret, first: []string{"GetItem items"}},
-	{step: "shop", event: get("/seckill/ing"), init: oneSecret, first: []string{"GetItem catalog", "GetItem catalog", "GetItem catalog"}},
+	{step: "buy", event: func(t *testing.T) []byte {
+		return purchase(t, "2002", "1001")
+	}, init: oneSecret, first: []string{"SendMessage"}},
+	{step: "buy", forgotten: true, event: func(t *testing.T) []byte {
+		return purchase(t, "2002", "1001")
+	}, init: oneSecret, first: []string{"GetItem items"}},
+	{step: "shop", event: get("/seckill/ing"), init: oneSecret, first: []string{"GetItem catalog", "GetItem catalog",
+		"GetItem catalog"}},
 	{step: "shop", event: get("/seckill/detail/2002"), init: oneSecret,
-		first: []string{"GetItem catalog", "GetItem catalog", "GetItem catalog"}}, // the list's version, the list, the description
+		// the list's version, the list, the description
+		first: []string{"GetItem catalog", "GetItem catalog", "GetItem catalog"}},
 	{step: "notify", init: oneSecret},
 	{step: "stage", init: oneSecret},
 	{step: "repair", init: oneSecret},

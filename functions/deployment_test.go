@@ -82,17 +82,21 @@ var keys = sync.OnceValue(func() [2]fakegateway.KeyPair {
 
 // secrets are the entries of the one secret that all functions read here.
 func secrets() map[string]string {
-	return map[string]string{"jwt-secret": secret, "redis-password": "redis-password", "alipay-private-key": keys()[0].Private, "alipay-public-key": keys()[1].Public,
+	return map[string]string{"jwt-secret": secret, "redis-password": "redis-password",
+		"alipay-private-key": keys()[0].Private, "alipay-public-key": keys()[1].Public,
 		"gateway-private-key": keys()[1].Private, "alipay-shop-public-key": keys()[0].Public}
 }
 
 // environ is every setting of every function.
 func environ(prefix, redis, gateway string, queues map[string]string) map[string]string {
 	env := map[string]string{
-		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": prefix, "REDIS_ADDRS": redis,
-		"JWT_SECRET_NAME": "jwt-secret", "CORS_ORIGIN": storefront, "ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
+		"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": prefix,
+		"REDIS_ADDRS":     redis,
+		"JWT_SECRET_NAME": "jwt-secret", "CORS_ORIGIN": storefront, "ALIPAY_APP_ID": appID,
+		"ALIPAY_SELLER_ID": sellerID, "ALIPAY_GATEWAY": gateway + "/gateway.do",
 		"ALIPAY_NOTIFY_URL": gateway + notifyPath, "ALIPAY_PRIVATE_KEY_NAME": "alipay-private-key",
-		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h", // longer than any test takes
+		// longer than any test takes
+		"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key", "ALIPAY_FAKE": "true", "HOLD": "1h",
 	}
 	maps.Copy(env, queues)
 	return env
@@ -126,13 +130,15 @@ func newDeployment(t *testing.T) *deployment {
 
 // config is that of a client of the faked AWS.
 func (w *deployment) config() aws.Config {
-	return aws.Config{Region: "eu-west-1", BaseEndpoint: &w.aws.URL, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+	return aws.Config{Region: "eu-west-1", BaseEndpoint: &w.aws.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
 // gateway is a fake payment gateway on a port of its own.
 func gateway(t *testing.T) (*fakegateway.Gateway, string) {
 	t.Helper()
-	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: appID, SellerID: sellerID, MerchantPublicKey: keys()[0].Public, PrivateKey: keys()[1].Private})
+	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: appID, SellerID: sellerID,
+		MerchantPublicKey: keys()[0].Public, PrivateKey: keys()[1].Private})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +162,8 @@ func (w *deployment) certificates(t *testing.T) (changes []string) {
 	now := time.Now()
 	files := alipaytest.Make(t, keys()[0], keys()[1], now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
 	changes = []string{"ALIPAY_PUBLIC_KEY_NAME", ""}
-	for setting, file := range map[string]string{"ALIPAY_APP_CERT_NAME": files.App, "ALIPAY_CERT_NAME": files.Alipay, "ALIPAY_ROOT_CERT_NAME": files.Root} {
+	for setting, file := range map[string]string{"ALIPAY_APP_CERT_NAME": files.App, "ALIPAY_CERT_NAME": files.Alipay,
+		"ALIPAY_ROOT_CERT_NAME": files.Root} {
 		w.aws.SetSecret(setting, file)
 		changes = append(changes, setting, setting)
 	}

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestFunctionsLeaveOut: what only the command line tool, tests, a laptop or a sandbox need stays out of the binaries; each would cost a cold start. The fake
-// gateway is none of a shop's functions. A template, of whatever kind, doubles a binary: ADR 11 says why.
+// TestFunctionsLeaveOut: what only the command line tool, tests, a laptop or a sandbox need stays out of the binaries;
+// each would cost a cold start. The fake gateway is none of a shop's functions. A template, of whatever kind, doubles a
+// binary: ADR 11 says why.
 func TestFunctionsLeaveOut(t *testing.T) {
 	t.Parallel()
 	args := []string{"list", "-tags", "lambda.norpc", "-deps"}
@@ -26,7 +27,8 @@ func TestFunctionsLeaveOut(t *testing.T) {
 		t.Fatalf("the list lacks the stage function:\n%s", out)
 	}
 	const sdk = "github.com/aws/aws-sdk-go-v2/"
-	for _, path := range []string{"github.com/spf13/cobra", "github.com/yuin/gopher-lua", "text/template", "net/rpc", "seckill/shared/adapter/alipay/fakegateway", "seckill/shared/adapter/gatewaytable",
+	for _, path := range []string{"github.com/spf13/cobra", "github.com/yuin/gopher-lua", "text/template", "net/rpc",
+		"seckill/shared/adapter/alipay/fakegateway", "seckill/shared/adapter/gatewaytable",
 		sdk + "config", sdk + "service/cloudformation", sdk + "service/lambda", sdk + "service/sts",
 		sdk + "service/apigateway", sdk + "service/cloudwatch", sdk + "service/eventbridge", sdk + "service/sns"} {
 		if linked[path] {

@@ -33,7 +33,8 @@ func TestBadSettingsEndInitWithTheirName(t *testing.T) {
 		{"notify", []string{"ALIPAY_PUBLIC_KEY_NAME", "jwt-secret"}, "ALIPAY_PUBLIC_KEY_NAME names the secret"},
 		{"expire", []string{"ALIPAY_GATEWAY", ""}, "ALIPAY_GATEWAY is empty"},
 		{"notify", []string{"ALIPAY_ROOT_CERT_NAME", "jwt-secret"}, "ALIPAY_CERT_NAME is missing"},
-		{"notify", []string{"ALIPAY_PUBLIC_KEY_NAME", "", "ALIPAY_CERT_NAME", "jwt-secret", "ALIPAY_ROOT_CERT_NAME", "jwt-secret"}, "ALIPAY_ROOT_CERT_NAME names the secret"},
+		{"notify", []string{"ALIPAY_PUBLIC_KEY_NAME", "", "ALIPAY_CERT_NAME", "jwt-secret", "ALIPAY_ROOT_CERT_NAME",
+			"jwt-secret"}, "ALIPAY_ROOT_CERT_NAME names the secret"},
 		{"stage", []string{"REDIS_ADDRS", "redis"}, "want host:port"},
 		{"repair", []string{"ORDERS_QUEUE_URL", "orders"}, "ORDERS_QUEUE_URL is"},
 		{"repair", []string{"ADDRESS_RETENTION_DAYS", "29"}, "ADDRESS_RETENTION_DAYS is 29, want 0, or at least 30"},
@@ -64,9 +65,11 @@ func TestRecordedEvents(t *testing.T) {
 	for _, step := range steps {
 		f[step] = w.start(t, step)
 	}
-	f["notify"] = w.start(t, "notify", "ALIPAY_PRIVATE_KEY_NAME", "nowhere") // it signs nothing: an entry that is not there ends init, if it is read
+	// it signs nothing: an entry that is not there ends init, if it is read
+	f["notify"] = w.start(t, "notify", "ALIPAY_PRIVATE_KEY_NAME", "nowhere")
 
-	if r := ask(t, f["buy"], purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "not_ready" || r.Headers["Retry-After"] == "" {
+	if r := ask(t, f["buy"], purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "not_ready" ||
+		r.Headers["Retry-After"] == "" {
 		t.Errorf("a purchase before the stock is there: %+v", r)
 	}
 	run(t, f["consume"], batch(t, w.aws.Sent("orders")...), done) // the wake message: the item is installed now
@@ -78,7 +81,8 @@ func TestRecordedEvents(t *testing.T) {
 		t.Fatalf("purchase: %+v", bought)
 	}
 	sent := w.aws.Sent("orders")
-	if len(sent) != 1 || !strings.Contains(sent[0], bought.text("order_id")) || !strings.Contains(sent[0], `"trace":"TxQ0HFj6liAEPMA="`) {
+	if len(sent) != 1 || !strings.Contains(sent[0], bought.text("order_id")) ||
+		!strings.Contains(sent[0], `"trace":"TxQ0HFj6liAEPMA="`) {
 		t.Fatalf("orders queue: %q, want the order with the request's id", sent)
 	}
 	for name, c := range map[string]struct {
@@ -88,9 +92,11 @@ func TestRecordedEvents(t *testing.T) {
 	}{
 		"no token":      {"buy", "/seckill/buy", "{}", "", 403, "invalid_token"},
 		"no such route": {"buy", "/nowhere", "{}", "1001", 404, "not_found"},
-		"not started":   {"buy", "/seckill/buy", `{"seckill_id":"` + upcoming.ID + `","count":1,"address":"x"}`, "1001", 425, "not_started"},
+		"not started": {"buy", "/seckill/buy", `{"seckill_id":"` + upcoming.ID + `","count":1,"address":"x"}`, "1001",
+			425, "not_started"},
 	} {
-		if r := ask(t, f[c.step], call(t, "POST", c.path, c.body, c.user)); r.Status != c.status || r.text("code") != c.code {
+		if r := ask(t, f[c.step], call(t, "POST", c.path, c.body, c.user)); r.Status != c.status ||
+			r.text("code") != c.code {
 			t.Errorf("%s: %+v, want %d %s", name, r, c.status, c.code)
 		}
 	}
@@ -117,23 +123,30 @@ func TestRecordedEvents(t *testing.T) {
 	run(t, f["refund"], recorded(t, "schedule.json"), "null")
 
 	form := pay(t, w.gateway, order.text("alipay_order"))
-	if r := ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {
+	if r := ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 ||
+		r.Body != "success" {
 		t.Errorf("notify: %+v", r)
 	}
 	certified := w.certificates(t)
-	if r := ask(t, w.start(t, "shop", certified...), call(t, "GET", "/order/"+bought.text("order_id"), "", "1001")); r.Status != 200 {
+	if r := ask(t, w.start(t, "shop", certified...), call(t, "GET", "/order/"+bought.text("order_id"), "",
+		"1001")); r.Status != 200 {
 		t.Errorf("order, in certificate mode: %+v", r)
 	}
 	certifiedNotification := w.start(t, "notify", certified...)
-	if r := ask(t, certifiedNotification, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {
+	if r := ask(t, certifiedNotification, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 ||
+		r.Body != "success" {
 		t.Errorf("notify, in certificate mode: %+v", r)
 	}
 	form.Set("total_amount", "0.01")
-	for mode, notify := range map[string]*lambdatest.Function{"key": f["notify"], "certificate": certifiedNotification} {
-		if r := ask(t, notify, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 400 || r.text("code") != "notify_forged" {
+	for mode, notify := range map[string]*lambdatest.Function{"key": f["notify"],
+		"certificate": certifiedNotification} {
+		if r := ask(t, notify, call(t, "POST", notifyPath, form.Encode(), "")); r.Status != 400 ||
+			r.text("code") != "notify_forged" {
 			t.Errorf("forged notification, in %s mode: %+v", mode, r)
 		}
-		if !notify.Says(`"msg":"request refused","code":"notify_forged"`) || !notify.Says("does not match: notification for \\\""+bought.text("order_id")) || !notify.Says(`"notifications_refused":1`) {
+		if !notify.Says(`"msg":"request refused","code":"notify_forged"`) ||
+			!notify.Says("does not match: notification for \\\""+bought.text("order_id")) ||
+			!notify.Says(`"notifications_refused":1`) {
 			t.Errorf("of a forged notification, in %s mode, is said and counted:\n%s", mode, notify.Output())
 		}
 	}
@@ -142,14 +155,16 @@ func TestRecordedEvents(t *testing.T) {
 		r    response
 		want string
 	}{
-		"purchase": {bought, storefront}, "order": {order, storefront}, "refusal": {ask(t, f["shop"], call(t, "POST", "/order/list", "", "1001")), storefront},
-		"notify": {ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")), ""},
+		"purchase": {bought, storefront}, "order": {order, storefront},
+		"refusal": {ask(t, f["shop"], call(t, "POST", "/order/list", "", "1001")), storefront},
+		"notify":  {ask(t, f["notify"], call(t, "POST", notifyPath, form.Encode(), "")), ""},
 	} {
 		if c.r.Headers[allow] != c.want {
 			t.Errorf("%s: %s is %q, want %q", name, allow, c.r.Headers[allow], c.want)
 		}
 	}
-	for step, metric := range map[string]string{"buy": `"reserved":1`, "consume": `"placed":1`, "notify": `"paid":1`, "stage": `"cold_starts":1`} {
+	for step, metric := range map[string]string{"buy": `"reserved":1`, "consume": `"placed":1`, "notify": `"paid":1`,
+		"stage": `"cold_starts":1`} {
 		if !f[step].Says(metric) {
 			t.Errorf("%s wrote no metric %s:\n%s", step, metric, f[step].Output())
 		}
@@ -173,7 +188,8 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 	took := make([]time.Duration, purchases)
 	for i := range took {
 		at := time.Now()
-		if r := ask(t, f, purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "unavailable" || r.Headers["Retry-After"] != "1" {
+		if r := ask(t, f, purchase(t, "2002", "1001")); r.Status != 503 || r.text("code") != "unavailable" ||
+			r.Headers["Retry-After"] != "1" {
 			t.Errorf("%+v, want 503 with Retry-After", r)
 		}
 		took[i] = time.Since(at)
@@ -189,18 +205,22 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestFaultsAreReportedToLambda: what could not be done comes back, or is counted as an error, and is never called done.
+// TestFaultsAreReportedToLambda: what could not be done comes back, or is counted as an error, and is never called
+// done.
 func TestFaultsAreReportedToLambda(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}
 	const nobody = "127.0.0.1:1"
-	if out, err := w.start(t, "repair", "REDIS_ADDRS", nobody).Invoke(recorded(t, "schedule.json")); err == nil || !strings.Contains(err.Error(), "item 2002") {
+	if out, err := w.start(t, "repair", "REDIS_ADDRS", nobody).Invoke(recorded(t, "schedule.json")); err == nil ||
+		!strings.Contains(err.Error(), "item 2002") {
 		t.Errorf("repair: %s, %v; want an error that names the item", out, err)
 	}
-	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1}, Request: seckill.Request{
-		Order: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1, Address: address, Created: time.Now()}}}
+	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1},
+		Request: seckill.Request{
+			Order: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1, Address: address,
+			Created: time.Now()}}}
 	consume := w.start(t, "consume", "REDIS_ADDRS", nobody)
 	run(t, consume, batch(t, string(m.Encode())), `{"batchItemFailures":[{"itemIdentifier":"m0"}]}`)
 	if !consume.Says(m.Reservation.Order) {

@@ -18,7 +18,8 @@ import (
 func TestGatewayFunctionOnRealServers(t *testing.T) {
 	prefix := dynamotest.Prefix()
 	t.Cleanup(func() { dynamotest.Drop(t, prefix, gatewaytable.Table) })
-	rows := dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix, Tables: []ledger.Table{gatewaytable.Table}})
+	rows := dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: prefix,
+		Tables: []ledger.Table{gatewaytable.Table}})
 	if err := rows.CreateTables(t.Context()); err != nil {
 		t.Fatal(err)
 	}

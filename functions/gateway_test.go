@@ -27,8 +27,9 @@ import (
 )
 
 // gatewayFields turns the settings of a shop's functions into the fake gateway's.
-var gatewayFields = map[string]string{"GATEWAY_PRIVATE_KEY_NAME": "gateway-private-key", "ALIPAY_SHOP_PUBLIC_KEY_NAME": "alipay-shop-public-key",
-	"CASHIER_RETURN_URL": "https://shop.example/"}
+var gatewayFields = map[string]string{"GATEWAY_PRIVATE_KEY_NAME": "gateway-private-key",
+	"ALIPAY_SHOP_PUBLIC_KEY_NAME": "alipay-shop-public-key",
+	"CASHIER_RETURN_URL":          "https://shop.example/"}
 
 // behind makes an http.RoundTripper of a function behind API Gateway.
 type behind struct {
@@ -36,7 +37,8 @@ type behind struct {
 	f *lambdatest.Function
 }
 
-// RoundTrip implements http.RoundTripper. What is in base64 becomes bytes, as a REST API does it, for who names first a type that template.yaml calls binary.
+// RoundTrip implements http.RoundTripper. What is in base64 becomes bytes, as a REST API does it, for who names first a
+// type that template.yaml calls binary.
 func (b behind) RoundTrip(r *http.Request) (*http.Response, error) {
 	a := ask(b.t, b.f, formCall(b.t, r))
 	if first, _, _ := strings.Cut(r.Header.Get("Accept"), ","); a.Base64 && first == "application/zip" {
@@ -50,7 +52,8 @@ func (b behind) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, value := range a.Headers {
 		header.Set(name, value)
 	}
-	return &http.Response{StatusCode: a.Status, Header: header, Body: io.NopCloser(strings.NewReader(a.Body)), Request: r}, nil
+	return &http.Response{StatusCode: a.Status, Header: header, Body: io.NopCloser(strings.NewReader(a.Body)),
+		Request: r}, nil
 }
 
 // formCall is API Gateway's event of a request of a browser or of the payment client.
@@ -67,7 +70,8 @@ func formCall(t *testing.T, r *http.Request) []byte {
 	if err := json.Unmarshal(call(t, r.Method, r.URL.Path, string(body), ""), &e); err != nil {
 		t.Fatal(err)
 	}
-	e["multiValueHeaders"] = map[string][]string{"content-type": {r.Header.Get("Content-Type")}, "accept-language": {"en"}}
+	e["multiValueHeaders"] = map[string][]string{"content-type": {r.Header.Get("Content-Type")},
+		"accept-language": {"en"}}
 	e["multiValueQueryStringParameters"] = r.URL.Query()
 	b, err := json.Marshal(e)
 	if err != nil {
@@ -86,7 +90,8 @@ type notified struct {
 func newNotified(t *testing.T) *notified {
 	n := &notified{forms: make(chan url.Values, 10), answer: make(chan string, 10)}
 	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := r.ParseForm(); err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || r.Method != http.MethodPost {
+		if err := r.ParseForm(); err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) ||
+			r.Method != http.MethodPost {
 			t.Errorf("%s %s: %v", r.Method, r.URL, err)
 		}
 		n.forms <- r.PostForm
@@ -104,8 +109,10 @@ func shopOf(t *testing.T, notifyURL string, transport http.RoundTripper) *alipay
 
 func shopAt(t *testing.T, address, notifyURL string, transport http.RoundTripper) *alipay.Client {
 	t.Helper()
-	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private, AlipayPublicKey: keys()[1].Public,
-		Gateway: address, NotifyURL: notifyURL, Clock: system.Clock{}, HTTP: &http.Client{Transport: transport}})
+	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private,
+		AlipayPublicKey: keys()[1].Public,
+		Gateway:         address, NotifyURL: notifyURL, Clock: system.Clock{},
+		HTTP: &http.Client{Transport: transport}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +124,8 @@ var (
 	formAction  = regexp.MustCompile(`<form method="post" action="([^"]*)">`)
 )
 
-// payAt opens the cashier at one function and clicks on "pay" at another, as a browser would that found it below a stage.
+// payAt opens the cashier at one function and clicks on "pay" at another, as a browser would that found it below a
+// stage.
 func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) *http.Response {
 	t.Helper()
 	at, err := url.Parse("http://api.example/_aws/execute-api/id/stage/cashier?" + orderString)
@@ -140,7 +148,8 @@ func payAt(t *testing.T, opened, paid *lambdatest.Function, orderString string) 
 	page := inStage(opened, http.MethodGet, at, nil)
 	b, _ := io.ReadAll(page.Body) // of a string
 	action := formAction.FindStringSubmatch(string(b))
-	if page.StatusCode != http.StatusOK || action == nil || !strings.Contains(string(b), "https://shop.example/?out_trade_no=") {
+	if page.StatusCode != http.StatusOK || action == nil ||
+		!strings.Contains(string(b), "https://shop.example/?out_trade_no=") {
 		t.Fatalf("cashier: status %d\n%s", page.StatusCode, b)
 	}
 	to, err := at.Parse(action[1])
@@ -167,7 +176,8 @@ func checkTrade(t *testing.T, client *alipay.Client, order string, paid bool) {
 func testGateway(t *testing.T, first, second *lambdatest.Function) {
 	shop := newNotified(t)
 	client := shopOf(t, shop.URL+"/notify?stage=1", behind{t, second})
-	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Amount: 88_80, Title: "红色外套 Red coat", Placed: time.Now(), PayBy: time.Now().Add(time.Hour)}
+	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Amount: 88_80, Title: "红色外套 Red coat",
+		Placed: time.Now(), PayBy: time.Now().Add(time.Hour)}
 	orderString, err := client.Prepare(o)
 	if err != nil {
 		t.Fatal(err)
@@ -229,10 +239,14 @@ func (s inStage) RoundTrip(r *http.Request) (*http.Response, error) {
 // paidAt puts into the gateway's table a trade of 88.80 yuan that was paid then.
 func (w *deployment) paidAt(t *testing.T, paid time.Time) fakegateway.Record {
 	t.Helper()
-	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix, Tables: []ledger.Table{gatewaytable.Table}}))
-	r := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour), Notifications: []fakegateway.Notification{{ID: "n", Attempts: 1}},
-		Trade: fakegateway.Trade{OutTradeNo: seckill.KeyedOrderID("2002", "1001", "k"), TradeNo: "2026010122001000000000000001", Subject: "红色外套", Amount: 88_80,
-			Status: fakegateway.StatusSuccess, Created: paid.Add(-time.Minute), Expires: paid.Add(time.Hour), Paid: paid}}
+	trades := gatewaytable.New(dynamoledger.New(w.config(), dynamoledger.Options{Prefix: w.aws.Prefix,
+		Tables: []ledger.Table{gatewaytable.Table}}))
+	r := fakegateway.Record{N: 1, NotifyURL: "https://shop.example/notify", Token: "t", Lapses: paid.Add(time.Hour),
+		Notifications: []fakegateway.Notification{{ID: "n", Attempts: 1}},
+		Trade: fakegateway.Trade{OutTradeNo: seckill.KeyedOrderID("2002", "1001", "k"),
+			TradeNo: "2026010122001000000000000001", Subject: "红色外套", Amount: 88_80,
+			Status: fakegateway.StatusSuccess, Created: paid.Add(-time.Minute), Expires: paid.Add(time.Hour),
+			Paid: paid}}
 	if err := trades.Save(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -246,9 +260,11 @@ func TestGatewayFunctionHasBills(t *testing.T) {
 	record, day := w.paidAt(t, paid), seckill.Day(paid)
 	const address = "http://api.example/live/gateway.do"
 	calls, downloads := w.startGateway(t, "ALIPAY_GATEWAY", address), w.startGateway(t, "ALIPAY_GATEWAY", address)
-	client := shopAt(t, address, "https://shop.example/notify", inStage{t, either{behind{t, calls}, behind{t, downloads}}})
+	client := shopAt(t, address, "https://shop.example/notify",
+		inStage{t, either{behind{t, calls}, behind{t, downloads}}})
 	bill, err := client.Bill(t.Context(), day)
-	want := []seckill.BillLine{{Order: record.OutTradeNo, TradeNo: record.TradeNo, Amount: 88_80, At: paid.Truncate(time.Second).UTC()}}
+	want := []seckill.BillLine{{Order: record.OutTradeNo, TradeNo: record.TradeNo, Amount: 88_80,
+		At: paid.Truncate(time.Second).UTC()}}
 	if diff := cmp.Diff(want, bill.Lines); err != nil || diff != "" {
 		t.Errorf("bill of %s: %v\n%s", day, err, diff)
 	}
@@ -265,7 +281,8 @@ func TestGatewayFunctionFinishesTrades(t *testing.T) {
 	w := newDeployment(t)
 	record := w.paidAt(t, time.Now().Add(-91*24*time.Hour).Truncate(time.Millisecond))
 	client := shopOf(t, "https://shop.example/notify", behind{t, w.startGateway(t)})
-	answer, err := client.Refund(t.Context(), seckill.Refund{ID: seckill.RefundID(record.OutTradeNo, record.TradeNo), Order: record.OutTradeNo, TradeNo: record.TradeNo, Amount: 88_80, Reason: "x"})
+	answer, err := client.Refund(t.Context(), seckill.Refund{ID: seckill.RefundID(record.OutTradeNo, record.TradeNo),
+		Order: record.OutTradeNo, TradeNo: record.TradeNo, Amount: 88_80, Reason: "x"})
 	if err != nil || answer.State != seckill.RefundRefused || answer.Code != "ACQ.TRADE_HAS_FINISHED" {
 		t.Errorf("%+v, %v, want ACQ.TRADE_HAS_FINISHED", answer, err)
 	}
@@ -285,12 +302,14 @@ func (e either) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestGatewayFunctionGoesWrong: as its setting says, in answers and in calls that fail, and the instance lives on.
 func TestGatewayFunctionGoesWrong(t *testing.T) {
 	w := newDeployment(t)
-	if msg := w.startGateway(t, "GATEWAY_FAULTS", "none=1").InitError(); !strings.Contains(msg, "GATEWAY_FAULTS") || !strings.Contains(msg, "known: notification-lost") {
+	if msg := w.startGateway(t, "GATEWAY_FAULTS", "none=1").InitError(); !strings.Contains(msg, "GATEWAY_FAULTS") ||
+		!strings.Contains(msg, "known: notification-lost") {
 		t.Errorf("an unknown fault: %s", msg)
 	}
 	order := seckill.KeyedOrderID("2002", "1001", "k")
 	busy := w.startGateway(t, "GATEWAY_FAULTS", "call-5xx=1")
-	if _, err := shopOf(t, "https://shop.example/notify", behind{t, busy}).Query(t.Context(), order); err == nil || !strings.Contains(err.Error(), "502") {
+	if _, err := shopOf(t, "https://shop.example/notify", behind{t, busy}).Query(t.Context(), order); err == nil ||
+		!strings.Contains(err.Error(), "502") {
 		t.Errorf("call-5xx: %v, want the status 502", err)
 	}
 	cut := w.startGateway(t, "GATEWAY_FAULTS", "call-cut=1")
@@ -325,7 +344,8 @@ func TestGatewayFunction(t *testing.T) {
 		"no key":         {"GATEWAY_PRIVATE_KEY_NAME", "", "GATEWAY_PRIVATE_KEY_NAME is missing"},
 		"another's key":  {"GATEWAY_PRIVATE_KEY_NAME", "alipay-public-key", "private key"},
 		"bad return URL": {"CASHIER_RETURN_URL", "/", "CASHIER_RETURN_URL"},
-		"bad own URL":    {"ALIPAY_GATEWAY", "http://api.example/", `ALIPAY_GATEWAY is \"http://api.example/\", want an http or https URL that ends in /gateway.do`},
+		"bad own URL": {"ALIPAY_GATEWAY", "http://api.example/",
+			`ALIPAY_GATEWAY is \"http://api.example/\", want an http or https URL that ends in /gateway.do`},
 	} {
 		if msg := start(c.setting, c.value).InitError(); !strings.Contains(msg, c.want) {
 			t.Errorf("%s: %s, want %q", name, msg, c.want)

@@ -36,12 +36,14 @@ func TestSize(t *testing.T) {
 		size, zipped := sizes(t, filepath.Join(folder, step))
 		t.Logf("%-9s %s %.2f MiB, zipped %.2f MiB", step, *arch, mib(size), mib(zipped))
 		if size > sizeGoal || zipped > zipGoal {
-			t.Errorf("%s: %.2f MiB and %.2f zipped, want at most %.2f and %.2f", step, mib(size), mib(zipped), mib(sizeGoal), mib(zipGoal))
+			t.Errorf("%s: %.2f MiB and %.2f zipped, want at most %.2f and %.2f", step, mib(size), mib(zipped),
+				mib(sizeGoal), mib(zipGoal))
 		}
 	}
 }
 
-// TestMemoryOfBatches: consume has not grown after 10,000 messages in batches of ten. It needs no server either; it takes its time.
+// TestMemoryOfBatches: consume has not grown after 10,000 messages in batches of ten. It needs no server either; it
+// takes its time.
 func TestMemoryOfBatches(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", 2*manyEvents), nil); err != nil {
@@ -55,14 +57,19 @@ func TestMemoryOfBatches(t *testing.T) {
 		var bodies []string
 		for range seckill.MaxBatch {
 			n++
-			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{n}, Request: seckill.Request{
-				Order: seckill.KeyedOrderID("2002", fmt.Sprint(n), "k"), Item: "2002", User: fmt.Sprint(n), Count: 1, Address: address, Created: time.Now()}}}
+			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{n},
+				Request: seckill.Request{
+					Order: seckill.KeyedOrderID("2002", fmt.Sprint(n), "k"), Item: "2002", User: fmt.Sprint(n),
+					Count:   1,
+					Address: address, Created: time.Now()}}}
 			bodies = append(bodies, string(m.Encode()))
 		}
 		run(t, f, batch(t, bodies...), done)
 	}
 	after := f.Resident()
-	t.Logf("consume: resident %.1f MiB at the start, %.1f MiB after %d messages; %.2f ms a message, this test's part included",
+	t.Logf(
+		"consume: resident %.1f MiB at the start, %.1f MiB after %d messages; %.2f ms a message, this test's part "+
+			"included",
 		mib(before), mib(after), manyEvents, time.Since(begun).Seconds()*1000/manyEvents)
 	if after > residentGoal {
 		t.Errorf("resident %.1f MiB, want at most %.0f", mib(after), mib(residentGoal))
@@ -84,7 +91,9 @@ func sizes(t *testing.T, path string) (size, zipped int) {
 	}
 	var n counter
 	z := zip.NewWriter(&n)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestCompression)
+	})
 	entry, err := z.Create("bootstrap")
 	if err != nil {
 		t.Fatal(err)

@@ -15,11 +15,13 @@ import (
 	"seckill/shared/adapter/alipay/alipaytest"
 )
 
-// A key that is missing, of another kind, or not the other's ends init, which names the variable, and the parameter if there is one.
+// A key that is missing, of another kind, or not the other's ends init, which names the variable, and the parameter if
+// there is one.
 func TestBadKeysEndInitWithTheirName(t *testing.T) {
 	w := newDeployment(t)
 	certified := w.certificates(t)
-	stranger := alipaytest.Make(t, keys()[1], keys()[0], time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 1, 0)) // as if the shop were Alipay
+	// as if the shop were Alipay
+	stranger := alipaytest.Make(t, keys()[1], keys()[0], time.Now().AddDate(0, -1, 0), time.Now().AddDate(0, 1, 0))
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +36,8 @@ func TestBadKeysEndInitWithTheirName(t *testing.T) {
 	ecPrivate := pemOf("PRIVATE KEY", der, err)
 	der, err = x509.MarshalPKIXPublicKey(&curve.PublicKey)
 	ecPublic := pemOf("PUBLIC KEY", der, err)
-	for name, text := range map[string]string{"ec/private": ecPrivate, "ec/public": ecPublic, "stranger/app": stranger.App, "stranger/alipay": stranger.Alipay} {
+	for name, text := range map[string]string{"ec/private": ecPrivate, "ec/public": ecPublic,
+		"stranger/app": stranger.App, "stranger/alipay": stranger.Alipay} {
 		w.aws.SetSecret(name, text)
 	}
 	const private, public = "alipay-private-key", "alipay-public-key"
@@ -51,46 +54,65 @@ func TestBadKeysEndInitWithTheirName(t *testing.T) {
 	verifies := []bad{
 		{[]string{"ALIPAY_PUBLIC_KEY_NAME", ""}, "settings: ALIPAY_PUBLIC_KEY_NAME is missing"},
 		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "nowhere"}, absent("ALIPAY_PUBLIC_KEY")},
-		{[]string{"ALIPAY_PUBLIC_KEY_NAME", private}, cannot("ALIPAY_PUBLIC_KEY", private, "not a public key but a private key")},
+		{[]string{"ALIPAY_PUBLIC_KEY_NAME", private}, cannot("ALIPAY_PUBLIC_KEY", private,
+			"not a public key but a private key")},
 		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "ec/public"}, cannot("ALIPAY_PUBLIC_KEY", "ec/public", "not an RSA key")},
-		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "stranger/alipay"}, cannot("ALIPAY_PUBLIC_KEY", "stranger/alipay", "not one whole PEM block")},
-		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "stranger/app"}, cannot("ALIPAY_PUBLIC_KEY", "stranger/app", "not a public key but a certificate")},
-		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "", "ALIPAY_PUBLIC_KEY", ecPublic}, "settings: ALIPAY_PUBLIC_KEY: not an RSA key"},
+		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "stranger/alipay"}, cannot("ALIPAY_PUBLIC_KEY", "stranger/alipay",
+			"not one whole PEM block")},
+		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "stranger/app"}, cannot("ALIPAY_PUBLIC_KEY", "stranger/app",
+			"not a public key but a certificate")},
+		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "", "ALIPAY_PUBLIC_KEY", ecPublic},
+			"settings: ALIPAY_PUBLIC_KEY: not an RSA key"},
 		{[]string{"ALIPAY_APP_ID", strings.Repeat("2", 33)}, "settings: ALIPAY_APP_ID: want 1 to 32 characters"},
 		{[]string{"ALIPAY_SELLER_ID", strings.Repeat("2", 33)}, "settings: ALIPAY_SELLER_ID: want 1 to 32 characters"},
 		{append(slices.Clone(certified), "ALIPAY_CERT_NAME", ""), "settings: ALIPAY_CERT_NAME is missing"},
 		{append(slices.Clone(certified), "ALIPAY_CERT_NAME", "nowhere"), absent("ALIPAY_CERT")},
-		{append(slices.Clone(certified), "ALIPAY_CERT_NAME", public), cannot("ALIPAY_CERT", public, "not a certificate")},
-		{append(slices.Clone(certified), "ALIPAY_ROOT_CERT_NAME", private), cannot("ALIPAY_ROOT_CERT", private, "a private key stands where a certificate belongs")},
-		{append(slices.Clone(certified), "ALIPAY_ROOT_CERT_NAME", "stranger/app"), cannot("ALIPAY_CERT", "ALIPAY_CERT_NAME", "not under Alipay's root certificate")},
+		{append(slices.Clone(certified), "ALIPAY_CERT_NAME", public), cannot("ALIPAY_CERT", public,
+			"not a certificate")},
+		{append(slices.Clone(certified), "ALIPAY_ROOT_CERT_NAME", private), cannot("ALIPAY_ROOT_CERT", private,
+			"a private key stands where a certificate belongs")},
+		{append(slices.Clone(certified), "ALIPAY_ROOT_CERT_NAME", "stranger/app"),
+			cannot("ALIPAY_CERT", "ALIPAY_CERT_NAME", "not under Alipay's root certificate")},
 	}
 	signs := []bad{
 		{[]string{"ALIPAY_PRIVATE_KEY_NAME", ""}, "settings: ALIPAY_PRIVATE_KEY_NAME is missing"},
 		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "nowhere"}, absent("ALIPAY_PRIVATE_KEY")},
-		{[]string{"ALIPAY_PRIVATE_KEY_NAME", public}, cannot("ALIPAY_PRIVATE_KEY", public, "not a private key but a public key")},
-		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "ec/private"}, cannot("ALIPAY_PRIVATE_KEY", "ec/private", "not an RSA key")},
-		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "stranger/app"}, cannot("ALIPAY_PRIVATE_KEY", "stranger/app", "not a private key but a certificate")},
-		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "", "ALIPAY_PRIVATE_KEY", ecPrivate}, "settings: ALIPAY_PRIVATE_KEY: not an RSA key"},
+		{[]string{"ALIPAY_PRIVATE_KEY_NAME", public}, cannot("ALIPAY_PRIVATE_KEY", public,
+			"not a private key but a public key")},
+		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "ec/private"}, cannot("ALIPAY_PRIVATE_KEY", "ec/private",
+			"not an RSA key")},
+		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "stranger/app"}, cannot("ALIPAY_PRIVATE_KEY", "stranger/app",
+			"not a private key but a certificate")},
+		{[]string{"ALIPAY_PRIVATE_KEY_NAME", "", "ALIPAY_PRIVATE_KEY", ecPrivate},
+			"settings: ALIPAY_PRIVATE_KEY: not an RSA key"},
 		{append(slices.Clone(certified), "ALIPAY_APP_CERT_NAME", ""), "settings: ALIPAY_APP_CERT_NAME is missing"},
-		{append(slices.Clone(certified), "ALIPAY_APP_CERT_NAME", "stranger/app"), cannot("ALIPAY_APP_CERT", "stranger/app", "it is not the private key's")},
-		{[]string{"ALIPAY_NOTIFY_URL", "https://shop.example/" + strings.Repeat("x", 256)}, "settings: ALIPAY_NOTIFY_URL: want at most 256 characters"},
+		{append(slices.Clone(certified), "ALIPAY_APP_CERT_NAME", "stranger/app"),
+			cannot("ALIPAY_APP_CERT", "stranger/app", "it is not the private key's")},
+		{[]string{"ALIPAY_NOTIFY_URL", "https://shop.example/" + strings.Repeat("x", 256)},
+			"settings: ALIPAY_NOTIFY_URL: want at most 256 characters"},
 	}
 	calls := append(slices.Clone(signs), []bad{ // shop signs whatever becomes of Alipay's key
-		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "alipay-shop-public-key"}, cannot("ALIPAY_PUBLIC_KEY", "alipay-shop-public-key", "this is the app's own")},
-		{append(slices.Clone(certified), "ALIPAY_CERT_NAME", "stranger/alipay"), cannot("ALIPAY_CERT", "stranger/alipay", "this is the app's own")},
+		{[]string{"ALIPAY_PUBLIC_KEY_NAME", "alipay-shop-public-key"},
+			cannot("ALIPAY_PUBLIC_KEY", "alipay-shop-public-key", "this is the app's own")},
+		{append(slices.Clone(certified), "ALIPAY_CERT_NAME", "stranger/alipay"),
+			cannot("ALIPAY_CERT", "stranger/alipay", "this is the app's own")},
 	}...)
 	const ours, shops = "gateway-private-key", "alipay-shop-public-key"
 	for step, all := range map[string][]bad{
-		"notify": verifies, "expire": append(slices.Clone(verifies), calls...), "refund": calls, "reconcile": calls, "shop": signs,
+		"notify": verifies, "expire": append(slices.Clone(verifies), calls...), "refund": calls, "reconcile": calls,
+		"shop": signs,
 		"gateway": {
-			{[]string{"GATEWAY_PRIVATE_KEY_NAME", shops}, cannot("GATEWAY_PRIVATE_KEY", shops, "not a private key but a public key")},
-			{[]string{"ALIPAY_SHOP_PUBLIC_KEY_NAME", ours}, cannot("ALIPAY_SHOP_PUBLIC_KEY", ours, "not a public key but a private key")},
+			{[]string{"GATEWAY_PRIVATE_KEY_NAME", shops}, cannot("GATEWAY_PRIVATE_KEY", shops,
+				"not a private key but a public key")},
+			{[]string{"ALIPAY_SHOP_PUBLIC_KEY_NAME", ours}, cannot("ALIPAY_SHOP_PUBLIC_KEY", ours,
+				"not a public key but a private key")},
 		},
 	} {
 		for _, c := range all {
 			changes := c.changes
 			if step == "gateway" {
-				changes = append([]string{"GATEWAY_PRIVATE_KEY_NAME", ours, "ALIPAY_SHOP_PUBLIC_KEY_NAME", shops}, changes...)
+				changes = append([]string{"GATEWAY_PRIVATE_KEY_NAME", ours, "ALIPAY_SHOP_PUBLIC_KEY_NAME", shops},
+					changes...)
 			}
 			text := w.start(t, step, changes...).InitError()
 			var said struct{ ErrorMessage string }

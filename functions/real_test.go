@@ -50,7 +50,8 @@ func newRealDeployment(t *testing.T) *realDeployment {
 		t.Fatalf("%s is not set: it is the endpoint that `e2e/servers/ministack.sh start DIR` prints", sqsVariable)
 	}
 	ctx := t.Context()
-	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 	prefix := dynamotest.Prefix()
 	w := &realDeployment{t: t, f: map[string]*lambdatest.Function{}}
 	w.tables(prefix)
@@ -71,7 +72,8 @@ func newRealDeployment(t *testing.T) *realDeployment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := manager.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("/" + prefix + "all"), SecretString: aws.String(string(text))}); err != nil {
+	if _, err := manager.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("/" + prefix + "all"),
+		SecretString: aws.String(string(text))}); err != nil {
 		t.Fatal(err)
 	}
 	var url string
@@ -105,8 +107,8 @@ func (w *realDeployment) start() {
 	}
 }
 
-// pump moves what a queue has to the step behind it, as Lambda does, and gives the number of different messages that were done: a send
-// whose answer was lost is repeated, and a queue may deliver twice.
+// pump moves what a queue has to the step behind it, as Lambda does, and gives the number of different messages that
+// were done: a send whose answer was lost is repeated, and a queue may deliver twice.
 func (w *realDeployment) pump(queue *sqsqueue.Queue, step string) int {
 	w.t.Helper()
 	done := map[string]bool{}
@@ -133,8 +135,9 @@ func (w *realDeployment) hand(step string, deliveries []seckill.Delivery) (faile
 	w.t.Helper()
 	records := []map[string]any{}
 	for _, d := range deliveries {
-		records = append(records, map[string]any{"messageId": d.ID, "receiptHandle": d.Receipt, "body": string(d.Body), "eventSource": "aws:sqs",
-			"attributes": map[string]string{"ApproximateReceiveCount": fmt.Sprint(d.Receives)}})
+		records = append(records, map[string]any{"messageId": d.ID, "receiptHandle": d.Receipt, "body": string(d.Body),
+			"eventSource": "aws:sqs",
+			"attributes":  map[string]string{"ApproximateReceiveCount": fmt.Sprint(d.Receives)}})
 	}
 	event, err := json.Marshal(map[string]any{"Records": records})
 	if err != nil {
@@ -175,8 +178,8 @@ func (w *realDeployment) shop(method, path, user string) response {
 	return ask(w.t, w.f["shop"], call(w.t, method, path, "", user))
 }
 
-// TestASaleOnRealServers sells five units to eight shoppers through all eight functions: one pays, one cancels, one gets the money back, and the
-// two units that came back are sold again.
+// TestASaleOnRealServers sells five units to eight shoppers through all eight functions: one pays, one cancels, one
+// gets the money back, and the two units that came back are sold again.
 func TestASaleOnRealServers(t *testing.T) {
 	const item, stock, crowd = "2002", 5, 8
 	w := newRealDeployment(t)
@@ -219,7 +222,8 @@ func TestASaleOnRealServers(t *testing.T) {
 	w.pump(w.orders, "consume") // a receive may bring fewer than there are
 
 	for _, user := range buyers {
-		if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "pending_payment" || r.text("alipay_order") == "" {
+		if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "pending_payment" ||
+			r.text("alipay_order") == "" {
 			t.Errorf("shopper %s: %+v", user, r)
 		}
 	}
@@ -257,7 +261,8 @@ func (w *realDeployment) paid(user, item string) {
 	w.t.Helper()
 	form := pay(w.t, w.gateway, w.shop("GET", "/seckill/order/"+item, user).text("alipay_order"))
 	for range 2 {
-		if r := ask(w.t, w.f["notify"], call(w.t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 || r.Body != "success" {
+		if r := ask(w.t, w.f["notify"], call(w.t, "POST", notifyPath, form.Encode(), "")); r.Status != 200 ||
+			r.Body != "success" {
 			w.t.Errorf("notify: %+v", r)
 		}
 	}
@@ -284,15 +289,19 @@ func (w *realDeployment) cancelled(user, item string) {
 	}
 }
 
-// refunded has an operator refund an order with restock, and the function refund give its money back, twice: once there is nothing to do.
+// refunded has an operator refund an order with restock, and the function refund give its money back, twice: once there
+// is nothing to do.
 func (w *realDeployment) refunded(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
-	operators := operator.PaymentClient{Who: "ann", Call: func(_ context.Context, event []byte) ([]byte, error) { return w.f["refund"].Invoke(event) }}
+	operators := operator.PaymentClient{Who: "ann", Call: func(_ context.Context, event []byte) ([]byte, error) {
+		return w.f["refund"].Invoke(event)
+	}}
 	if done, err := operators.Refund(w.t.Context(), order, "broken", true); err != nil || !done.Changed {
 		w.t.Fatalf("%+v, %v", done, err)
 	}
-	if open, err := operators.Open(w.t.Context()); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != order || open.Refused.Count+open.Unknown.Count != 0 {
+	if open, err := operators.Open(w.t.Context()); err != nil || open.Due.Count != 1 ||
+		open.Due.Payments[0].Order != order || open.Refused.Count+open.Unknown.Count != 0 {
 		w.t.Errorf("open: %+v, %v", open, err)
 	}
 	if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != "refund_due" {
@@ -305,7 +314,8 @@ func (w *realDeployment) refunded(user, item string) {
 		w.t.Errorf("after the refund: %+v\n%s", r, w.f["refund"].Output())
 	}
 	c, err := operators.Case(w.t.Context(), order, true)
-	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) != 1 || c.Notifications[0].Raw == "" {
+	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) != 1 ||
+		c.Notifications[0].Raw == "" {
 		w.t.Errorf("case: %+v, %v", c, err)
 	}
 	for _, trade := range w.gateway.Trades() {

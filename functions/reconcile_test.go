@@ -18,8 +18,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestReconcileFunction: the schedule matches the last days' bills, each once, and counts what differs; while the provider fails, the run fails, and the next
-// one makes up for it. An operator matches a day again, sees what was kept, and stands in the log.
+// TestReconcileFunction: the schedule matches the last days' bills, each once, and counts what differs; while the
+// provider fails, the run fails, and the next one makes up for it. An operator matches a day again, sees what was kept,
+// and stands in the log.
 func TestReconcileFunction(t *testing.T) {
 	w := newDeployment(t)
 	day := seckill.Day(time.Now().Add(-10*time.Hour).AddDate(0, 0, -1)) // the newest whose bill is there
@@ -28,7 +29,8 @@ func TestReconcileFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock := memory.NewClock(noon)
-	w.gateway, err = fakegateway.New(fakegateway.Options{Clock: clock, AppID: appID, SellerID: sellerID, MerchantPublicKey: keys()[0].Public, PrivateKey: keys()[1].Private})
+	w.gateway, err = fakegateway.New(fakegateway.Options{Clock: clock, AppID: appID, SellerID: sellerID,
+		MerchantPublicKey: keys()[0].Public, PrivateKey: keys()[1].Private})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +38,8 @@ func TestReconcileFunction(t *testing.T) {
 	t.Cleanup(server.Close)
 	client, l := shopOf(t, "http://shop.example/notify", nil), ledger.New(w.rows)
 	bought := func(key string) seckill.Payment {
-		o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", key), Item: "2002", User: "1001", Count: 1, Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
+		o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", key), Item: "2002", User: "1001", Count: 1,
+			Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
 			Address: address, Created: noon, Placed: noon, PayBy: noon.Add(time.Hour), Buckets: 1}
 		payString, err := client.Prepare(o)
 		if err != nil {
@@ -49,7 +52,8 @@ func TestReconcileFunction(t *testing.T) {
 		if err := l.Place(t.Context(), o, 2); err != nil {
 			t.Fatal(err)
 		}
-		return seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.Captured, At: noon.Add(time.Minute), Cause: "notify"}
+		return seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.Captured,
+			At: noon.Add(time.Minute), Cause: "notify"}
 	}
 	known, forgotten := bought("a"), bought("b")
 	if err := l.RecordPayment(t.Context(), known, seckill.PendingPayment, seckill.Paid); err != nil {
@@ -57,7 +61,10 @@ func TestReconcileFunction(t *testing.T) {
 	}
 	clock.Advance(time.Since(noon))
 	f := w.start(t, "reconcile", "ALIPAY_GATEWAY", server.URL+"/gateway.do", "LOG_LEVEL", "error")
-	operators := operator.BillClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
+	operators := operator.BillClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
+		Call: func(_ context.Context, event []byte) ([]byte, error) {
+			return f.Invoke(event)
+		}}
 	kept := func() []seckill.Reconciliation {
 		t.Helper()
 		all, err := operators.Reconciled(t.Context(), day)
@@ -74,7 +81,8 @@ func TestReconcileFunction(t *testing.T) {
 	}
 
 	plan(map[fakegateway.Fault]float64{fakegateway.Call5xx: 1})
-	if _, err := f.Invoke(recorded(t, "schedule.json")); err == nil || !strings.Contains(err.Error(), "bill of "+day) || len(kept()) != 0 {
+	if _, err := f.Invoke(recorded(t, "schedule.json")); err == nil || !strings.Contains(err.Error(), "bill of "+day) ||
+		len(kept()) != 0 {
 		t.Errorf("while the provider fails: %v, %d kept; want an error about %s", err, len(kept()), day)
 	}
 	plan(nil)
@@ -82,7 +90,8 @@ func TestReconcileFunction(t *testing.T) {
 		run(t, f, recorded(t, "schedule.json"), "null")
 	}
 	want := seckill.Reconciliation{Day: day, Payments: 2, Captured: 2 * 88_80, Count: 1,
-		Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere, Order: forgotten.Order, TradeNo: forgotten.TradeNo, There: 88_80}}}
+		Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere, Order: forgotten.Order,
+			TradeNo: forgotten.TradeNo, There: 88_80}}}
 	when := cmpopts.IgnoreFields(seckill.Reconciliation{}, "At")
 	if diff := cmp.Diff([]seckill.Reconciliation{want}, kept(), when); diff != "" {
 		t.Errorf("kept by the schedule: want (-), got (+):\n%s", diff)
@@ -96,15 +105,20 @@ func TestReconcileFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Count, want.Differences = 0, []seckill.Difference{}
-	if got, err := operators.Reconcile(t.Context(), day); err != nil || cmp.Diff(want, got, when) != "" || len(kept()) != 2 {
-		t.Errorf("matched by an operator: %v, %d kept, want (-), got (+):\n%s", err, len(kept()), cmp.Diff(want, got, when))
+	if got, err := operators.Reconcile(t.Context(), day); err != nil || cmp.Diff(want, got, when) != "" ||
+		len(kept()) != 2 {
+		t.Errorf("matched by an operator: %v, %d kept, want (-), got (+):\n%s", err, len(kept()),
+			cmp.Diff(want, got, when))
 	}
 	var refused *operator.Refusal
-	if _, err := operators.Reconcile(t.Context(), seckill.Day(time.Now().Add(24*time.Hour))); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
+	if _, err := operators.Reconcile(t.Context(), seckill.Day(time.Now().Add(24*time.Hour))); !errors.As(err,
+		&refused) || refused.Code != seckill.CodeInvalid {
 		t.Errorf("a day that is not over: %v", err)
 	}
-	for _, want := range []string{`"command":"reconciled","day":"` + day + `","result":"read"`, `"result":"invalid_request"`,
-		`"level":"INFO","msg":"operator","who":"` + operators.Who + `","command":"reconcile","day":"` + day + `","differences":0,"result":"changed"`} {
+	for _, want := range []string{`"command":"reconciled","day":"` + day + `","result":"read"`,
+		`"result":"invalid_request"`,
+		`"level":"INFO","msg":"operator","who":"` + operators.Who + `","command":"reconcile","day":"` + day +
+			`","differences":0,"result":"changed"`} {
 		if !f.Says(want) {
 			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
 		}

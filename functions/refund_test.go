@@ -16,7 +16,8 @@ import (
 // paidTrade places an order whose trade is paid at the gateway, and the ledger does not know it yet.
 func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seckill.Notification) {
 	t.Helper()
-	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1, Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
+	o := seckill.Order{ID: seckill.KeyedOrderID("2002", "1001", "k"), Item: "2002", User: "1001", Count: 1,
+		Units: []int{1}, Price: 88_80, Amount: 88_80, Title: "Red coat",
 		Address: address, Created: time.Now(), Placed: time.Now(), PayBy: time.Now().Add(time.Hour), Buckets: 1}
 	client := shopOf(t, "http://shop.example/notify", nil)
 	payString, err := client.Prepare(o)
@@ -34,12 +35,13 @@ func paidTrade(t *testing.T, w *deployment) (*ledger.Ledger, seckill.Order, seck
 	return l, o, n
 }
 
-// TestRefundFunction: what is due goes back, all of it, and once, however often the function runs; what the provider refuses, or does not answer, is
-// counted and stays due.
+// TestRefundFunction: what is due goes back, all of it, and once, however often the function runs; what the provider
+// refuses, or does not answer, is counted and stays due.
 func TestRefundFunction(t *testing.T) {
 	w := newDeployment(t)
 	l, o, n := paidTrade(t, w)
-	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(), Cause: "notify", Due: time.Now()}
+	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(),
+		Cause: "notify", Due: time.Now()}
 	if err := l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
 		t.Fatal(err)
 	}
@@ -71,31 +73,40 @@ func TestRefundFunction(t *testing.T) {
 	}
 }
 
-// TestRefundFunctionOfAnOperator: it takes the commands about money, says in its log who gave which, whatever LOG_LEVEL says, and refuses every other event.
+// TestRefundFunctionOfAnOperator: it takes the commands about money, says in its log who gave which, whatever LOG_LEVEL
+// says, and refuses every other event.
 func TestRefundFunctionOfAnOperator(t *testing.T) {
 	w := newDeployment(t)
 	l, o, n := paidTrade(t, w)
-	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(), Cause: "notify", Due: time.Now()}
+	late := seckill.Payment{Order: o.ID, TradeNo: n.TradeNo, Amount: n.Amount, State: seckill.RefundDue, At: time.Now(),
+		Cause: "notify", Due: time.Now()}
 	if err := l.RecordPayment(t.Context(), late, seckill.Expired, seckill.RefundOwed); err != nil {
 		t.Fatal(err)
 	}
-	kept := seckill.KeptNotification{Order: o.ID, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: time.Now(), Outcome: seckill.NotificationRecorded, Raw: "trade_no=" + n.TradeNo}
+	kept := seckill.KeptNotification{Order: o.ID, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: time.Now(),
+		Outcome: seckill.NotificationRecorded, Raw: "trade_no=" + n.TradeNo}
 	if err := l.KeepNotification(t.Context(), kept); err != nil {
 		t.Fatal(err)
 	}
 	f := w.start(t, "refund", "LOG_LEVEL", "error")
-	operators := operator.PaymentClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
+	operators := operator.PaymentClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
+		Call: func(_ context.Context, event []byte) ([]byte, error) {
+			return f.Invoke(event)
+		}}
 	ctx := t.Context()
 	var refused *operator.Refusal
 	// The fake table has the order as it was put: not paid.
-	if _, err := operators.Refund(ctx, o.ID, "broken", true); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
+	if _, err := operators.Refund(ctx, o.ID, "broken", true); !errors.As(err, &refused) ||
+		refused.Code != seckill.CodeInvalid {
 		t.Errorf("a refund of an unpaid order: %v, want %s", err, seckill.CodeInvalid)
 	}
-	if open, err := operators.Open(ctx); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != o.ID || open.Refused.Count+open.Unknown.Count != 0 {
+	if open, err := operators.Open(ctx); err != nil || open.Due.Count != 1 || open.Due.Payments[0].Order != o.ID ||
+		open.Refused.Count+open.Unknown.Count != 0 {
 		t.Errorf("open: %+v, %v", open, err)
 	}
 	c, err := operators.Case(ctx, o.ID, true)
-	if err != nil || len(c.Payments) != 1 || c.Payments[0].TradeNo != n.TradeNo || len(c.Notifications) != 1 || c.Notifications[0].Raw != kept.Raw {
+	if err != nil || len(c.Payments) != 1 || c.Payments[0].TradeNo != n.TradeNo || len(c.Notifications) != 1 ||
+		c.Notifications[0].Raw != kept.Raw {
 		t.Errorf("case: %+v, %v", c, err)
 	}
 	if done, err := operators.Again(ctx, o.ID, "at once"); err != nil || done.Asked != 1 || done.Due != o.Amount {
@@ -105,12 +116,15 @@ func TestRefundFunctionOfAnOperator(t *testing.T) {
 	if trades := w.gateway.Trades(); len(trades) != 1 || trades[0].Refunded() != n.Amount {
 		t.Errorf("%+v, want its money back", trades)
 	}
-	if out, err := f.Invoke([]byte(`{"operate":{"command":"refund","who":"a","order":"` + o.ID + `","why":"x"}}`)); err == nil || out != nil {
+	if out, err := f.Invoke([]byte(`{"operate":{"command":"refund","who":"a","order":"` + o.ID +
+		`","why":"x"}}`)); err == nil || out != nil {
 		t.Errorf("an event of another kind: %s, want an error", out)
 	}
-	for _, want := range []string{`"command":"open","result":"read"`, `"command":"case","order":"` + o.ID + `","raw":true,"result":"read"`, `"msg":"event refused"`,
+	for _, want := range []string{`"command":"open","result":"read"`, `"command":"case","order":"` + o.ID +
+		`","raw":true,"result":"read"`, `"msg":"event refused"`,
 		`"command":"refund","order":"` + o.ID + `","restock":true,"result":"invalid_request"`,
-		`"level":"INFO","msg":"operator","who":"` + operators.Who + `","command":"again","order":"` + o.ID + `","result":"changed"`} {
+		`"level":"INFO","msg":"operator","who":"` + operators.Who + `","command":"again","order":"` + o.ID +
+			`","result":"changed"`} {
 		if !f.Says(want) {
 			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
 		}

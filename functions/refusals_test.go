@@ -9,8 +9,8 @@ import (
 	"seckill/shared/adapter/jwtauth"
 )
 
-// TestRefusalsAreCountedByReason: each under its reason, and logged with hashes in the place of user and address; notify, which has no secret of
-// tokens, counts only.
+// TestRefusalsAreCountedByReason: each under its reason, and logged with hashes in the place of user and address;
+// notify, which has no secret of tokens, counts only.
 func TestRefusalsAreCountedByReason(t *testing.T) {
 	w := newDeployment(t)
 	const user, network = "7311000042", "203.0.113.7" // the recorded event's sourceIp
@@ -50,7 +50,8 @@ func TestRefusalsAreCountedByReason(t *testing.T) {
 		{purchase(t, "999", user), "item_unknown"},
 	} {
 		ask(t, buy, c.event)
-		for _, text := range []string{`"step":"buy","reason":"` + c.reason + `"`, `"msg":"refused","reason":"` + c.reason + `"`} {
+		for _, text := range []string{`"step":"buy","reason":"` + c.reason + `"`, `"msg":"refused","reason":"` +
+			c.reason + `"`} {
 			if !buy.Says(text) {
 				t.Fatalf("%s: no %s:\n%s", c.reason, text, buy.Output())
 			}

@@ -7,8 +7,8 @@ import (
 	"seckill/shared/adapter/operator"
 )
 
-// TestRepairFunctionOfAnOperator: it erases a user's addresses, says in its log who asked for whom, whatever LOG_LEVEL says, and refuses every
-// other event.
+// TestRepairFunctionOfAnOperator: it erases a user's addresses, says in its log who asked for whom, whatever LOG_LEVEL
+// says, and refuses every other event.
 func TestRepairFunctionOfAnOperator(t *testing.T) {
 	w := newDeployment(t)
 	f := w.start(t, "repair", "LOG_LEVEL", "error")
@@ -17,10 +17,12 @@ func TestRepairFunctionOfAnOperator(t *testing.T) {
 	if done, err := operators.Erase(t.Context(), "1001", ""); err != nil || done.Next != "" {
 		t.Errorf("erase: %+v, %v", done, err)
 	}
-	if out, err := f.Invoke([]byte(`{"operate":{"command":"erase","who":"a","user":"1001"}}`)); err == nil || out != nil {
+	if out, err := f.Invoke([]byte(`{"operate":{"command":"erase","who":"a","user":"1001"}}`)); err == nil ||
+		out != nil {
 		t.Errorf("an event of another kind: %s, want an error", out)
 	}
-	for _, want := range []string{`"command":"erase","user":"1001","orders":0,"erased":0,"result":"unchanged"`, operators.Who, `"msg":"event refused"`} {
+	for _, want := range []string{`"command":"erase","user":"1001","orders":0,"erased":0,"result":"unchanged"`,
+		operators.Who, `"msg":"event refused"`} {
 		if !f.Says(want) {
 			t.Errorf("the function's log has no %s:\n%s", want, f.Output())
 		}

@@ -20,9 +20,10 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestRestoreBeside is docs/runbooks/restore.md as far as it goes without AWS: tables of another prefix have the rows of a
-// moment ago, functions are pointed at them, Redis and the queues are as they were. Orders that were placed since are gone
-// with their rows, those whose messages still wait are placed in the new tables, and what is for sale is sold once.
+// TestRestoreBeside is docs/runbooks/restore.md as far as it goes without AWS: tables of another prefix have the rows
+// of a moment ago, functions are pointed at them, Redis and the queues are as they were. Orders that were placed since
+// are gone with their rows, those whose messages still wait are placed in the new tables, and what is for sale is sold
+// once.
 func TestRestoreBeside(t *testing.T) {
 	const item, stock = "3003", 8
 	w := newRealDeployment(t)
@@ -55,7 +56,8 @@ func TestRestoreBeside(t *testing.T) {
 	beside := dynamotest.Prefix()
 	w.tables(beside)
 	copyRows(t, old, beside)
-	// After the moment that is restored: one more is placed and paid, which the new tables do not know, and one is queued.
+	// After the moment that is restored: one more is placed and paid, which the new tables do not know, and one is
+	// queued.
 	w.rows = dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: old})
 	buy("1004")
 	w.pump(w.orders, "consume")
@@ -66,7 +68,8 @@ func TestRestoreBeside(t *testing.T) {
 	w.rows = dynamoledger.New(dynamotest.Config(t, nil), dynamoledger.Options{Prefix: beside})
 	w.start()
 	w.pump(w.orders, "consume")
-	for user, want := range map[string]string{"1001": "paid", "1002": "pending_payment", "1003": "pending_payment", "1005": "pending_payment"} {
+	for user, want := range map[string]string{"1001": "paid", "1002": "pending_payment", "1003": "pending_payment",
+		"1005": "pending_payment"} {
 		if r := w.shop("GET", "/seckill/order/"+item, user); r.text("state") != want {
 			t.Errorf("shopper %s after the restore: %+v, want %s", user, r, want)
 		}
@@ -89,8 +92,11 @@ func TestRestoreBeside(t *testing.T) {
 
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{w.env["REDIS_ADDRS"]}})
 	defer client.Close()
-	report, err := audit.Run(t.Context(), &servers.Sale{Item: item, DynamoDB: dynamodb.NewFromConfig(dynamotest.Config(t, nil)),
-		Prefix: beside, Redis: client, Queues: map[string]seckill.Queue{"orders": w.orders, "closings": w.closings}}, audit.Options{Item: item})
+	report, err := audit.Run(t.Context(),
+		&servers.Sale{Item: item, DynamoDB: dynamodb.NewFromConfig(dynamotest.Config(t, nil)),
+			Prefix: beside, Redis: client, Queues: map[string]seckill.Queue{"orders": w.orders,
+				"closings": w.closings}},
+		audit.Options{Item: item})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +120,8 @@ func copyRows(t *testing.T, from, to string) {
 	t.Helper()
 	client := dynamodb.NewFromConfig(dynamotest.Config(t, nil))
 	for _, table := range dynamoledger.Schema() {
-		pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(from + table.Name), ConsistentRead: aws.Bool(true)})
+		pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(from + table.Name),
+			ConsistentRead: aws.Bool(true)})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(t.Context())
 			if err != nil {

@@ -11,16 +11,20 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestAddressesGoWithTheirTime: at its schedule repair erases the addresses of a sale that ended as long ago as its setting says, and says so in
-// its metrics; without the setting, or before that time, it erases none.
+// TestAddressesGoWithTheirTime: at its schedule repair erases the addresses of a sale that ended as long ago as its
+// setting says, and says so in its metrics; without the setting, or before that time, it erases none.
 func TestAddressesGoWithTheirTime(t *testing.T) {
 	w := newRealDeployment(t)
-	orders, items, ended := ledger.New(w.rows), w.rows.Items(), time.Now().AddDate(0, 0, -31).UTC().Truncate(time.Second)
+	orders, items, ended := ledger.New(w.rows), w.rows.Items(),
+		time.Now().AddDate(0, 0, -31).UTC().Truncate(time.Second)
 	it := live("1001", 10)
 	it.Start, it.End, it.CreateTime = ended.Add(-time.Hour), ended, ended.Add(-time.Hour)
-	o := seckill.Order{ID: seckill.KeyedOrderID(it.ID, "7", "k"), Item: it.ID, User: "7", Count: 1, Units: []int{1}, Price: it.Price, Amount: it.Price,
-		Address: address, Title: "t", Created: it.Start, Placed: it.Start, PayBy: it.Start.Add(time.Minute), Buckets: it.Buckets}
-	paid := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: o.Amount, State: seckill.Captured, At: it.Start, Cause: "notify"}
+	o := seckill.Order{ID: seckill.KeyedOrderID(it.ID, "7", "k"), Item: it.ID, User: "7", Count: 1, Units: []int{1},
+		Price: it.Price, Amount: it.Price,
+		Address: address, Title: "t", Created: it.Start, Placed: it.Start, PayBy: it.Start.Add(time.Minute),
+		Buckets: it.Buckets}
+	paid := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: o.Amount, State: seckill.Captured, At: it.Start,
+		Cause: "notify"}
 	for _, err := range []error{items.Put(t.Context(), it, nil), orders.Place(t.Context(), o, 1),
 		orders.RecordPayment(t.Context(), paid, seckill.PendingPayment, seckill.Paid)} {
 		if err != nil {
@@ -31,7 +35,8 @@ func TestAddressesGoWithTheirTime(t *testing.T) {
 		w.env["ADDRESS_RETENTION_DAYS"] = c.days
 		f := lambdatest.Start(t, binary(t, "repair"), w.env)
 		run(t, f, recorded(t, "schedule.json"), "null")
-		if got, err := orders.Order(t.Context(), o.ID); err != nil || got.Address != c.address || got.State != seckill.Paid {
+		if got, err := orders.Order(t.Context(), o.ID); err != nil || got.Address != c.address ||
+			got.State != seckill.Paid {
 			t.Errorf("%q days: address %q in %s, %v, want %q", c.days, got.Address, got.State, err, c.address)
 		}
 		if c.address == "" && !f.Says(`"addresses_erased":1`) {

@@ -8,14 +8,16 @@ import (
 	"time"
 )
 
-// Goals of an instance. Memory is judged here, times only printed: a machine that is busy with other tests says nothing about them.
+// Goals of an instance. Memory is judged here, times only printed: a machine that is busy with other tests says nothing
+// about them.
 const (
 	residentGoal = 64 << 20
 	manyEvents   = 10_000
 	starts       = 10 // of each function, for a median
 )
 
-// TestMemoryAfterManyEvents: an instance that has served 10,000 purchases, three of four of them refused, has not grown.
+// TestMemoryAfterManyEvents: an instance that has served 10,000 purchases, three of four of them refused, has not
+// grown.
 func TestMemoryAfterManyEvents(t *testing.T) {
 	w := newDeployment(t)
 	if err := w.items.Put(context.Background(), live("2002", manyEvents/4), nil); err != nil {
@@ -40,14 +42,17 @@ func TestMemoryAfterManyEvents(t *testing.T) {
 		t.Errorf("%d sold, want %d", sold, manyEvents/4)
 	}
 	after := f.Resident()
-	t.Logf("buy: first event after %.1f ms; resident %.1f MiB at the start, %.1f MiB after %d events; %.2f ms an event, this test's part included",
+	t.Logf(
+		"buy: first event after %.1f ms; resident %.1f MiB at the start, %.1f MiB after %d events; %.2f ms an event, "+
+			"this test's part included",
 		first.Seconds()*1000, mib(before), mib(after), manyEvents, took.Seconds()*1000/manyEvents)
 	if after > residentGoal {
 		t.Errorf("resident %.1f MiB, want at most %.0f", mib(after), mib(residentGoal))
 	}
 }
 
-// TestStart prints how long each function takes from process start to its first question for an event, its calls at init included.
+// TestStart prints how long each function takes from process start to its first question for an event, its calls at
+// init included.
 func TestStart(t *testing.T) {
 	w := newDeployment(t)
 	for _, step := range steps {
@@ -58,7 +63,8 @@ func TestStart(t *testing.T) {
 			took[i], resident = f.Ready(), f.Resident()
 		}
 		slices.Sort(took)
-		t.Logf("%-8s ready after %.1f ms (median of %d, fastest %.1f), resident %.1f MiB", step, took[starts/2].Seconds()*1000, starts,
+		t.Logf("%-8s ready after %.1f ms (median of %d, fastest %.1f), resident %.1f MiB", step,
+			took[starts/2].Seconds()*1000, starts,
 			took[0].Seconds()*1000, mib(resident))
 	}
 }

@@ -23,8 +23,8 @@ const (
 	ordersPage   = 1000
 )
 
-// admin serves what exists only here, where the server listens on the loopback interface: no token is asked for. A page of another
-// origin in the same browser can change nothing by it (403), and read no answer.
+// admin serves what exists only here, where the server listens on the loopback interface: no token is asked for. A page
+// of another origin in the same browser can change nothing by it (403), and read no answer.
 func (s *System) admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_local/clock", s.getClock)
@@ -160,8 +160,9 @@ type state struct {
 
 func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	out := state{Now: s.Clock.Now(), Version: s.opt.Version, Orders: map[seckill.State]int{}, Amounts: map[seckill.State]seckill.Fen{},
-		Items: []operator.ItemState{}, Refunds: []refundDue{}, Refused: []refundDue{}, Events: s.Meter.Counts(),
+	out := state{Now: s.Clock.Now(), Version: s.opt.Version, Orders: map[seckill.State]int{},
+		Amounts: map[seckill.State]seckill.Fen{},
+		Items:   []operator.ItemState{}, Refunds: []refundDue{}, Refused: []refundDue{}, Events: s.Meter.Counts(),
 		Refusals: s.Meter.Refusals()}
 	items, err := s.Items.List(ctx, time.Time{})
 	out.Unreadable, err = seckill.SplitUnreadable(err)

@@ -37,8 +37,9 @@ func (t tradeTable) All(ctx context.Context) ([]fakegateway.Record, error) {
 	return out, err
 }
 
-// resend sends the message of every reservation that a real stock has queued, if the orders queue is an embedded one: it has lost what an earlier
-// run sent, and repair sends a message again only when it is due, up to 15 minutes later. What is sent twice is handled once.
+// resend sends the message of every reservation that a real stock has queued, if the orders queue is an embedded one:
+// it has lost what an earlier run sent, and repair sends a message again only when it is due, up to 15 minutes later.
+// What is sent twice is handled once.
 func (s *System) resend(ctx context.Context) error {
 	if s.Orders == nil || s.Redis != nil {
 		return nil

@@ -18,7 +18,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestStartedAgainOnTheSameServers: what was signed, paid and reserved before a run stopped is as good after the next start.
+// TestStartedAgainOnTheSameServers: what was signed, paid and reserved before a run stopped is as good after the next
+// start.
 func TestStartedAgainOnTheSameServers(t *testing.T) {
 	dynamo := os.Getenv(dynamotest.Variable)
 	if dynamo == "" {
@@ -37,7 +38,8 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 	w.awaitState("1002", item, seckill.Paid)
 	notification := w.notificationOf(paid)
 	w.refund(paid)
-	stranded := seckill.Request{Order: seckill.KeyedOrderID(item, "1003", "k"), Item: item, User: "1003", Count: 1, Address: address, Created: w.Clock.Now()}
+	stranded := seckill.Request{Order: seckill.KeyedOrderID(item, "1003", "k"), Item: item, User: "1003", Count: 1,
+		Address: address, Created: w.Clock.Now()}
 	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), stranded, true, buy.Resend); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,8 @@ func TestStartedAgainOnTheSameServers(t *testing.T) {
 	} else {
 		w.awaitState("1001", item, seckill.Paid)
 	}
-	if a := w.call("", "POST", "/seckill/alipay/notify", notification, "Content-Type", "application/x-www-form-urlencoded"); a.raw != "success" {
+	if a := w.call("", "POST", "/seckill/alipay/notify", notification, "Content-Type",
+		"application/x-www-form-urlencoded"); a.raw != "success" {
 		t.Errorf("a genuine notification from before: %v", a)
 	}
 	w.Clock.Advance(time.Minute)
@@ -71,8 +74,10 @@ func (w *shopTest) notificationOf(order string) string {
 	if err != nil || len(payments) != 1 {
 		w.t.Fatalf("payments %v, %v", payments, err)
 	}
-	form, err := w.Gateway.NotificationForm("again", fakegateway.Trade{OutTradeNo: order, TradeNo: payments[0].TradeNo, Subject: "x",
-		Amount: payments[0].Amount, Status: fakegateway.StatusSuccess, Created: w.Clock.Now(), Paid: w.Clock.Now()}, w.Clock.Now())
+	form, err := w.Gateway.NotificationForm("again", fakegateway.Trade{OutTradeNo: order, TradeNo: payments[0].TradeNo,
+		Subject: "x",
+		Amount:  payments[0].Amount, Status: fakegateway.StatusSuccess, Created: w.Clock.Now(), Paid: w.Clock.Now()},
+		w.Clock.Now())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -82,7 +87,8 @@ func (w *shopTest) notificationOf(order string) string {
 // refund asks for a payment back; the schedule of a minute does it.
 func (w *shopTest) refund(order string) {
 	w.t.Helper()
-	if a := w.call("", "POST", "/_local/payments/"+order+"/refund", `{"who":"ann","why":"broken"}`); a.status != http.StatusOK {
+	if a := w.call("", "POST", "/_local/payments/"+order+"/refund",
+		`{"who":"ann","why":"broken"}`); a.status != http.StatusOK {
 		w.t.Fatal(a)
 	}
 }

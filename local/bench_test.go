@@ -26,8 +26,9 @@ const (
 	benchShoppers    = 1000
 )
 
-// BenchmarkSoldOut answers purchases of an item that is sold out, over loopback connections, and those of a net/http handler that does
-// nothing but verify the same token and answer as many bytes. Both in turns within one run: "ratio" is ours to the bare one's.
+// BenchmarkSoldOut answers purchases of an item that is sold out, over loopback connections, and those of a net/http
+// handler that does nothing but verify the same token and answer as many bytes. Both in turns within one run: "ratio"
+// is ours to the bare one's.
 func BenchmarkSoldOut(b *testing.B) {
 	sys, stop := startBench(b, local.Options{Items: []seckill.Listing{live("7", 1, 1)}})
 	defer stop()
@@ -37,14 +38,15 @@ func BenchmarkSoldOut(b *testing.B) {
 		b.Fatal(err)
 	}
 	answer := bytes.Repeat([]byte("x"), 200)
-	bare := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := auth.User(r.Header.Get("Authorization")[len("Bearer "):]); err != nil {
-			w.WriteHeader(http.StatusForbidden)
-			return
-		}
-		w.WriteHeader(http.StatusConflict)
-		_, _ = w.Write(answer)
-	})}
+	bare := &http.Server{ReadHeaderTimeout: time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := auth.User(r.Header.Get("Authorization")[len("Bearer "):]); err != nil {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			w.WriteHeader(http.StatusConflict)
+			_, _ = w.Write(answer)
+		})}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
@@ -101,7 +103,9 @@ func purchases(b *testing.B, s *local.System, item string, n int) [][]byte {
 			b.Fatal(err)
 		}
 		body := fmt.Sprintf(`{"seckill_id":%q,"count":1,"address":%q}`, item, address)
-		out[i] = fmt.Appendf(nil, "POST /seckill/buy HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
+		out[i] = fmt.Appendf(nil,
+			"POST /seckill/buy HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+				"application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
 	}
 	return out
 }
@@ -169,7 +173,8 @@ func skipAnswer(in *bufio.Reader) error {
 	}
 }
 
-// BenchmarkPlaced sells 20,000 units to as many shoppers and waits until every order is placed: what one purchase costs from its request to its row.
+// BenchmarkPlaced sells 20,000 units to as many shoppers and waits until every order is placed: what one purchase costs
+// from its request to its row.
 func BenchmarkPlaced(b *testing.B) { benchmarkPlaced(b, 20_000, local.Servers{}) }
 
 func benchmarkPlaced(b *testing.B, n int, servers local.Servers) {

@@ -17,8 +17,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestContract tries a system in one process by the cases that deployed stacks are tried by. Ids are the largest that 64 bits have: a float64 would lose
-// their last digits.
+// TestContract tries a system in one process by the cases that deployed stacks are tried by. Ids are the largest that
+// 64 bits have: a float64 would lose their last digits.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	const secret = "another secret"
@@ -63,10 +63,12 @@ func TestPagesAreServedUnderAStrictPolicy(t *testing.T) {
 	for _, path := range []string{"/", "/status", "/app.js", "/pictures/headphones.svg"} {
 		a := w.call("", "GET", path, nil)
 		policy := a.header.Get("Content-Security-Policy")
-		if a.status != 200 || len(a.raw) == 0 || !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+		if a.status != 200 || len(a.raw) == 0 || !strings.Contains(policy, "default-src 'none'") ||
+			strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: %d, %d bytes, policy %q", path, a.status, len(a.raw), policy)
 		}
-		if again := w.call("", "GET", path, nil, "If-None-Match", a.header.Get("ETag")); again.status != http.StatusNotModified {
+		if again := w.call("", "GET", path, nil, "If-None-Match",
+			a.header.Get("ETag")); again.status != http.StatusNotModified {
 			t.Errorf("%s asked for again: %d, want 304", path, again.status)
 		}
 	}
@@ -87,10 +89,12 @@ func TestStateShowsTheWholeSystem(t *testing.T) {
 	w.bought("1001", local.DemoLive)
 	w.drained()
 	a := w.call("", "GET", "/_local/state", nil)
-	s := contracttest.Fields(t, "state", a.json, map[string]string{"now": "time", "version": "string", "items": "array", "orders": "object", "queues": "array",
+	s := contracttest.Fields(t, "state", a.json, map[string]string{"now": "time", "version": "string", "items": "array",
+		"orders": "object", "queues": "array",
 		"refunds_due": "array", "refunds_refused": "array", "events": "object"})
 	item := s["items"].([]any)[1].(map[string]any)
-	for field, want := range map[string]any{"id": local.DemoLive, "state": "online", "stock": json.Number("10"), "left": json.Number("9"),
+	for field, want := range map[string]any{"id": local.DemoLive, "state": "online", "stock": json.Number("10"),
+		"left": json.Number("9"),
 		"held": json.Number("1"), "awaiting": json.Number("0"), "installed": true} {
 		if item[field] != want {
 			t.Errorf("item's %s is %v, want %v", field, item[field], want)
@@ -101,7 +105,8 @@ func TestStateShowsTheWholeSystem(t *testing.T) {
 	}
 	var names []string
 	for _, q := range s["queues"].([]any) {
-		row := contracttest.Fields(t, "queue", q, map[string]string{"name": "string", "visible": "number", "in_flight": "number", "delayed": "number", "parked": "number"})
+		row := contracttest.Fields(t, "queue", q, map[string]string{"name": "string", "visible": "number",
+			"in_flight": "number", "delayed": "number", "parked": "number"})
 		names = append(names, row["name"].(string))
 		if row["name"] == "closings" && row["delayed"] != json.Number("1") {
 			t.Errorf("closings: %v, want the order's message delayed", row)
@@ -137,7 +142,8 @@ func TestClockMovesAndSchedulesFollow(t *testing.T) {
 	before := w.Clock.Now()
 	a := w.call("", "POST", "/_local/clock", `{"advance_seconds":3600}`)
 	now, err := time.Parse(time.RFC3339, a.text("now"))
-	if err != nil || now.Sub(before) < time.Hour || now.Sub(before) > time.Hour+time.Minute || a.json["advanced_seconds"] != json.Number("3600") {
+	if err != nil || now.Sub(before) < time.Hour || now.Sub(before) > time.Hour+time.Minute ||
+		a.json["advanced_seconds"] != json.Number("3600") {
 		t.Errorf("an hour after %v: %v", before, a)
 	}
 	shown, err := time.Parse(time.RFC3339, w.call("", "GET", "/_local/clock", nil).text("now"))
@@ -153,7 +159,8 @@ func TestAddedStockIsSold(t *testing.T) {
 	if a := w.buy("1002", "5", 1, ""); a.text("code") != "sold_out" {
 		t.Fatalf("the second of one: %v", a)
 	}
-	if a := w.call("", "POST", "/_local/items/5/stock", `{"stock":2}`); a.status != 200 || a.json["left"] != json.Number("1") {
+	if a := w.call("", "POST", "/_local/items/5/stock", `{"stock":2}`); a.status != 200 ||
+		a.json["left"] != json.Number("1") {
 		t.Fatalf("stock: %v", a)
 	}
 	w.pass(2 * time.Second)
@@ -170,8 +177,10 @@ func TestAPageOfAnotherOriginCannotMoveTheClock(t *testing.T) {
 		headers []string
 		status  int
 	}{
-		{"page of another site", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
-		{"page of another port", []string{"Origin", "http://localhost:1", "Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
+		{"page of another site", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"},
+			http.StatusForbidden},
+		{"page of another port", []string{"Origin", "http://localhost:1", "Sec-Fetch-Site", "same-site"},
+			http.StatusForbidden},
 		{"page in a sandbox", []string{"Origin", "null"}, http.StatusForbidden},
 		{"browser that tells the origin only", []string{"Origin", "https://evil.example"}, http.StatusForbidden},
 		{"page of the shop", []string{"Origin", w.URL(), "Sec-Fetch-Site", "same-origin"}, http.StatusOK},
@@ -180,8 +189,10 @@ func TestAPageOfAnotherOriginCannotMoveTheClock(t *testing.T) {
 	} {
 		before := w.Clock.Now()
 		// Text, as a form sends it: a browser asks nobody before it sends that.
-		a := w.call("", "POST", "/_local/clock", `{"advance_seconds":3600}`, append(tt.headers, "Content-Type", "text/plain")...)
-		if moved := w.Clock.Now().Sub(before) >= time.Hour; a.status != tt.status || moved != (tt.status == http.StatusOK) {
+		a := w.call("", "POST", "/_local/clock", `{"advance_seconds":3600}`, append(tt.headers, "Content-Type",
+			"text/plain")...)
+		if moved := w.Clock.Now().Sub(before) >= time.Hour; a.status != tt.status ||
+			moved != (tt.status == http.StatusOK) {
 			t.Errorf("%s: %v, clock moved: %v; want %d", tt.caller, a, moved, tt.status)
 		}
 	}
@@ -204,18 +215,21 @@ func TestOnlyNamesOfThisMachineAreAnswered(t *testing.T) {
 		}
 		return a
 	}
-	for _, host := range []string{"localhost", "localhost:8100", "LocalHost:1", "127.0.0.1", "127.0.0.1:8100", "127.1.2.3", "[::1]", "[::1]:8100"} {
+	for _, host := range []string{"localhost", "localhost:8100", "LocalHost:1", "127.0.0.1", "127.0.0.1:8100",
+		"127.1.2.3", "[::1]", "[::1]:8100"} {
 		for _, path := range []string{"/", "/healthz", "/trades", "/_local/shoppers"} {
 			if a := ask("GET", path, host, nil); a.Status != http.StatusOK {
 				t.Errorf("%s of %s: %v", path, host, a)
 			}
 		}
 	}
-	for _, host := range []string{"evil.example", "evil.example:8100", "localhost.evil.example", "127.0.0.1.evil.example", "xlocalhost", "seckill.local",
+	for _, host := range []string{"evil.example", "evil.example:8100", "localhost.evil.example",
+		"127.0.0.1.evil.example", "xlocalhost", "seckill.local",
 		"10.0.0.1:8100", "0.0.0.0", "[::2]:8100"} {
 		for _, path := range []string{"/", "/healthz", "/trades", "/_local/shoppers"} {
 			a := ask("GET", path, host, nil)
-			if a.Status != http.StatusMisdirectedRequest || a.Text("code") != "wrong_host" || !strings.Contains(a.Text("detail"), w.URL()) ||
+			if a.Status != http.StatusMisdirectedRequest || a.Text("code") != "wrong_host" ||
+				!strings.Contains(a.Text("detail"), w.URL()) ||
 				a.Header.Get("Content-Type") != "application/problem+json" {
 				t.Errorf("%s of %s: %v, want 421 with the shop's address", path, host, a)
 			}

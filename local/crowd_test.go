@@ -50,7 +50,8 @@ func TestCrowdGetsEveryUnitOnce(t *testing.T) {
 	var crowd sync.WaitGroup
 	for i := range shoppers {
 		crowd.Go(func() {
-			a, err := w.try(tokens[i], "POST", "/seckill/buy", map[string]any{"seckill_id": 7, "count": 1, "address": address})
+			a, err := w.try(tokens[i], "POST", "/seckill/buy", map[string]any{"seckill_id": 7, "count": 1,
+				"address": address})
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -77,8 +78,8 @@ func TestCrowdGetsEveryUnitOnce(t *testing.T) {
 	}
 }
 
-// shopUntilSure buys like a determined shopper: again after "try later", again after "sold out" as long as units are unsold, again
-// when an accepted order was rejected. It reports every order id that was acknowledged.
+// shopUntilSure buys like a determined shopper: again after "try later", again after "sold out" as long as units are
+// unsold, again when an accepted order was rejected. It reports every order id that was acknowledged.
 func (w *shopTest) shopUntilSure(token, item string, over <-chan struct{}, acknowledged func(string)) error {
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()
@@ -88,7 +89,8 @@ func (w *shopTest) shopUntilSure(token, item string, over <-chan struct{}, ackno
 			return nil
 		case <-retry.C:
 		}
-		a, err := w.try(token, "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": 1, "address": address},
+		a, err := w.try(token, "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": 1,
+			"address": address},
 			"Idempotency-Key", fmt.Sprintf("attempt-%d", attempt))
 		if err != nil {
 			return err

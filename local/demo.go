@@ -25,23 +25,31 @@ type Shopper struct{ Name, User string }
 // Shoppers are those whose tokens a local run hands out.
 var Shoppers = []Shopper{{"小明", "1001"}, {"小红", "1002"}, {"小刚", "1003"}, {"小丽", "1004"}}
 
-// DemoItems are one ended, one live and one upcoming item, as existing clients expect. stock and limit are the live one's.
+// DemoItems are one ended, one live and one upcoming item, as existing clients expect. stock and limit are the live
+// one's.
 func DemoItems(now time.Time, stock, limit int) []seckill.Listing {
 	now = now.UTC().Truncate(time.Second)
-	item := func(id string, start, end time.Time, price seckill.Fen, stock, limit int, c seckill.Commodity, d seckill.Description) seckill.Listing {
+	item := func(id string, start, end time.Time, price seckill.Fen, stock, limit int, c seckill.Commodity,
+		d seckill.Description) seckill.Listing {
 		c.CreateTime = now.Add(-7 * 24 * time.Hour)
-		return seckill.Listing{Item: seckill.Item{ID: id, Commodity: c, Price: price, Start: start, End: end, CreateTime: c.CreateTime,
-			Stock: stock, Limit: limit, Buckets: seckill.BucketsFor(stock), Version: 1}, Description: d}
+		return seckill.Listing{Item: seckill.Item{ID: id, Commodity: c, Price: price, Start: start, End: end,
+			CreateTime: c.CreateTime,
+			Stock:      stock, Limit: limit, Buckets: seckill.BucketsFor(stock), Version: 1}, Description: d}
 	}
 	return []seckill.Listing{
 		item(DemoEnded, now.Add(-26*time.Hour), now.Add(-2*time.Hour), 98_00, DemoStock, DemoLimit,
-			seckill.Commodity{ID: "3001", Title: "西湖龙井 明前特级 250g 礼盒", Price: 398_00}, seckill.Description{Covers: []string{"/pictures/tea.svg"},
-				Detail: "<p>明前采摘，一芽一叶，手工炒制。</p><ul><li>净含量：250 克（125 克 × 2 罐）</li><li>产地：杭州西湖</li><li>保质期：18 个月</li></ul>"}),
+			seckill.Commodity{ID: "3001", Title: "西湖龙井 明前特级 250g 礼盒", Price: 398_00},
+			seckill.Description{Covers: []string{"/pictures/tea.svg"},
+				Detail: "<p>明前采摘，一芽一叶，手工炒制。</p><ul><li>净含量：250 克（125 克 × 2 罐）</li><li>产地：杭州西湖</li><li>保质期：18 " +
+					"个月</li></ul>"}),
 		item(DemoLive, now.Add(-time.Hour), now.Add(liveFor), 199_00, stock, limit,
-			seckill.Commodity{ID: "3002", Title: "云听 Pro 头戴式降噪耳机", Price: 899_00}, seckill.Description{Covers: []string{"/pictures/headphones.svg"},
-				Detail: "<p>自适应主动降噪，通勤路上也安静。</p><ul><li>续航 40 小时，充电 10 分钟可听 5 小时</li><li>蓝牙 5.3，双设备同时连接</li><li>颜色：曜石黑</li></ul>"}),
+			seckill.Commodity{ID: "3002", Title: "云听 Pro 头戴式降噪耳机", Price: 899_00},
+			seckill.Description{Covers: []string{"/pictures/headphones.svg"},
+				Detail: "<p>自适应主动降噪，通勤路上也安静。</p><ul><li>续航 40 小时，充电 10 分钟可听 5 小时</li><li>蓝牙 " +
+					"5.3，双设备同时连接</li><li>颜色：曜石黑</li></ul>"}),
 		item(DemoUpcoming, now.Add(upcomingIn), now.Add(upcomingIn+liveFor), 259_00, DemoStock, DemoLimit,
-			seckill.Commodity{ID: "3003", Title: "青轴 87 键机械键盘 三模无线", Price: 659_00}, seckill.Description{Covers: []string{"/pictures/keyboard.svg"},
+			seckill.Commodity{ID: "3003", Title: "青轴 87 键机械键盘 三模无线", Price: 659_00},
+			seckill.Description{Covers: []string{"/pictures/keyboard.svg"},
 				Detail: "<p>热插拔轴座，有线、2.4G、蓝牙三种连接。</p><ul><li>PBT 双色键帽</li><li>4000 毫安时电池</li><li>可调 RGB 背光</li></ul>"}),
 	}
 }

@@ -27,7 +27,8 @@ const (
 	scanFields = "1000"           // that one HSCAN asks for
 )
 
-// getDump streams everything that the system knows of an item, as dump.Line writes it: rows, keys and trades as they are. Addresses are among it.
+// getDump streams everything that the system knows of an item, as dump.Line writes it: rows, keys and trades as they
+// are. Addresses are among it.
 func (s *System) getDump(w http.ResponseWriter, r *http.Request) {
 	it, err := s.Items.Get(r.Context(), r.URL.Query().Get("item"))
 	if err != nil {
@@ -79,13 +80,16 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump
 	if it.Stopped {
 		stopped = 1
 	}
-	return each(&dump.Line{Table: dump.PartItems, Row: ledger.Row{"v": int64(1), "id": it.ID, "title": it.Commodity.Title, "sk_price": int64(it.Price),
-		"start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "stock": int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets),
+	return each(&dump.Line{Table: dump.PartItems, Row: ledger.Row{"v": int64(1), "id": it.ID,
+		"title": it.Commodity.Title, "sk_price": int64(it.Price),
+		"start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "stock": int64(it.Stock), "limit": int64(it.Limit),
+		"buckets": int64(it.Buckets),
 		"version": it.Version, "stopped": stopped, "stops": dynamoledger.EncodeStops(it.Stops)}})
 }
 
-// dumpTrades hands over the gateway's trades as package gatewaytable writes them: their table, or those in memory without what an
-// audit does not need. The latter do not say which notifications are to come: while there are any, those of all paid trades may be.
+// dumpTrades hands over the gateway's trades as package gatewaytable writes them: their table, or those in memory
+// without what an audit does not need. The latter do not say which notifications are to come: while there are any,
+// those of all paid trades may be.
 func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
 	if s.trades != nil {
 		return servers.Table(ctx, s.tables, serversName, gatewaytable.TableTrades, each)

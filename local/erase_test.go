@@ -14,7 +14,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// addresses counts the rows of orders, and the keys of Redis, that have the tests' address; only with the user's id if it is given.
+// addresses counts the rows of orders, and the keys of Redis, that have the tests' address; only with the user's id if
+// it is given.
 func (w *shopTest) addresses(user string) (n int) {
 	w.t.Helper()
 	for _, row := range w.Rows.Dump(ledger.TableOrders) {
@@ -40,7 +41,8 @@ func (w *shopTest) addresses(user string) (n int) {
 	return n
 }
 
-// TestErasedAddressesAreGone from rows and Redis, and a message that still has one does not write it back; orders and money stay as they are.
+// TestErasedAddressesAreGone from rows and Redis, and a message that still has one does not write it back; orders and
+// money stay as they are.
 func TestErasedAddressesAreGone(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Hold: 30 * time.Second, Items: []seckill.Listing{live("5", 10, 5), live("6", 10, 5)}})
@@ -68,12 +70,14 @@ func TestErasedAddressesAreGone(t *testing.T) {
 		if err != nil || o.Address != address {
 			t.Fatalf("%+v, %v", o, err)
 		}
-		message.Reservation = seckill.Reservation{Request: seckill.Request{Order: o.ID, Item: o.Item, User: o.User, Count: o.Count,
+		message.Reservation = seckill.Reservation{Request: seckill.Request{Order: o.ID, Item: o.Item, User: o.User,
+			Count:   o.Count,
 			Address: o.Address, Created: o.Created}, Units: []int{1}}
 	}
 	rows := func() string {
 		all := ""
-		for _, table := range []string{ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments, ledger.TableReturns} {
+		for _, table := range []string{ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments,
+			ledger.TableReturns} {
 			all += fmt.Sprint(w.Rows.Dump(table))
 		}
 		return all
@@ -88,10 +92,12 @@ func TestErasedAddressesAreGone(t *testing.T) {
 	if rows() != before {
 		t.Error("the rows have changed")
 	}
-	if a := w.call(w.token("1001"), "GET", "/order/"+orders[0], nil); a.status != 200 || a.json["address"] != "" || a.text("state") != "cancelled" {
+	if a := w.call(w.token("1001"), "GET", "/order/"+orders[0], nil); a.status != 200 || a.json["address"] != "" ||
+		a.text("state") != "cancelled" {
 		t.Errorf("the order's page: %v", a)
 	}
-	if a := w.call(w.token("1001"), "GET", "/order/list", nil); a.status != 200 || strings.Count(a.raw, `"id":"o`) != 3 {
+	if a := w.call(w.token("1001"), "GET", "/order/list", nil); a.status != 200 ||
+		strings.Count(a.raw, `"id":"o`) != 3 {
 		t.Errorf("the list: %v", a)
 	}
 
@@ -119,7 +125,8 @@ func TestErasedAddressesAreGone(t *testing.T) {
 func TestNothingIsErasedWhileAnOrderWaits(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 10, 5)}})
-	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1, Address: address, Created: w.Clock.Now()}
+	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1,
+		Address: address, Created: w.Clock.Now()}
 	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), r, true, buy.Resend); err != nil {
 		t.Fatal(err)
 	}

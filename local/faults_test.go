@@ -33,8 +33,10 @@ func TestAMessageThatFailedComesBack(t *testing.T) {
 	later.Start = time.Now().Add(time.Hour) // not in the stock yet: the order is placed, and cannot be confirmed
 	w := start(t, local.Options{Items: []seckill.Listing{later}})
 	now := w.Clock.Now()
-	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1}, Request: seckill.Request{
-		Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1, Address: address, Created: now}}}
+	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1},
+		Request: seckill.Request{
+			Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1, Address: address,
+			Created: now}}}
 	if err := w.Orders.Send(t.Context(), m, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -54,18 +56,22 @@ func TestAnOrderPlacedByADeliveryThatDiedIsConfirmedByTheNext(t *testing.T) {
 	it := live("5", 2, 1)
 	w := start(t, local.Options{Items: []seckill.Listing{it}})
 	now := w.Clock.Now()
-	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1, Address: address, Created: now}
+	r := seckill.Request{Order: seckill.KeyedOrderID("5", "1001", "k"), Item: "5", User: "1001", Count: 1,
+		Address: address, Created: now}
 	res, err := w.Stock.Reserve(t.Context(), now, r, true, buy.Resend)
 	if err != nil || res.Code != seckill.Reserved {
 		t.Fatalf("reserve: %v, %v", res, err)
 	}
-	err = w.Ledger.Place(t.Context(), seckill.Order{ID: r.Order, Item: "5", User: "1001", Count: 1, Units: res.Reservation.Units, Price: it.Price,
-		Amount: it.Price, Address: address, State: seckill.PendingPayment, Created: now, Placed: now, PayBy: now.Add(seckill.DefaultHold).Truncate(time.Second),
+	err = w.Ledger.Place(t.Context(), seckill.Order{ID: r.Order, Item: "5", User: "1001", Count: 1,
+		Units: res.Reservation.Units, Price: it.Price,
+		Amount: it.Price, Address: address, State: seckill.PendingPayment, Created: now, Placed: now,
+		PayBy: now.Add(seckill.DefaultHold).Truncate(time.Second),
 		Title: it.Commodity.Title, Buckets: it.Buckets}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Orders.Send(t.Context(), seckill.Message{Kind: seckill.MessageOrder, Reservation: res.Reservation}, 0); err != nil {
+	if err := w.Orders.Send(t.Context(), seckill.Message{Kind: seckill.MessageOrder, Reservation: res.Reservation},
+		0); err != nil {
 		t.Fatal(err)
 	}
 	w.drained()

@@ -23,7 +23,8 @@ func (w *shopTest) landed(f fakegateway.Fault) int {
 
 func TestFalseNotificationsOfTheGatewayAreNotTaken(t *testing.T) {
 	t.Parallel()
-	lies := []fakegateway.Fault{fakegateway.NotificationForged, fakegateway.NotificationWrongAmount, fakegateway.NotificationOtherApp}
+	lies := []fakegateway.Fault{fakegateway.NotificationForged, fakegateway.NotificationWrongAmount,
+		fakegateway.NotificationOtherApp}
 	plan := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotificationDuplicated: 1}}
 	for _, f := range lies {
 		plan.Shares[f] = 1
@@ -63,11 +64,14 @@ func TestAnOrderIsClosedOnceTheGatewayAnswers(t *testing.T) {
 		t.Fatal(a)
 	}
 	w.pass(30*time.Second + seckill.Grace + time.Second)
-	w.eventually("cut connection", func() bool { return w.landed(fakegateway.CallCut) > 0 }, func() any { return w.status("1001", "5") })
+	w.eventually("cut connection", func() bool {
+		return w.landed(fakegateway.CallCut) > 0
+	}, func() any { return w.status("1001", "5") })
 	if s := w.status("1001", "5"); s.text("state") != string(seckill.Closing) {
 		t.Errorf("while connections are cut: %v", s)
 	}
-	if a := w.call("", "PUT", "/faults", `{"shares":{"none":1}}`); a.status != 400 || !strings.Contains(a.raw, "known: notification-lost") {
+	if a := w.call("", "PUT", "/faults", `{"shares":{"none":1}}`); a.status != 400 ||
+		!strings.Contains(a.raw, "known: notification-lost") {
 		t.Errorf("an unknown fault: %v", a)
 	}
 	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {

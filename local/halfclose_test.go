@@ -20,13 +20,17 @@ func TestAClientThatClosesItsSide(t *testing.T) {
 	t.Parallel()
 	const clients = 200
 	var log logs
-	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", clients, 1)}, Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(*local.System) {})
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", clients, 1)},
+		Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(*local.System) {})
 	host := addrOf(w.System)
 	statuses := map[int]int{}
 	for i := range clients {
 		body := `{"seckill_id":"5","count":1,"address":"` + address + `"}`
-		request := fmt.Sprintf("POST /seckill/buy HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-			host, w.token(fmt.Sprint(1000+i)), len(body), body)
+		request :=
+			fmt.Sprintf(
+				"POST /seckill/buy HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+					"application/json\r\nContent-Length: %d\r\n\r\n%s",
+				host, w.token(fmt.Sprint(1000+i)), len(body), body)
 		conn, err := net.Dial("tcp", host)
 		if err != nil {
 			t.Fatal(err)

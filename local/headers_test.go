@@ -9,12 +9,13 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestEveryAnswerIsGuarded: whatever is asked for, and however it ends, browsers are told the same; pages and cashier have
-// a policy of their own.
+// TestEveryAnswerIsGuarded: whatever is asked for, and however it ends, browsers are told the same; pages and cashier
+// have a policy of their own.
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("11", 10, 5)}})
-	for _, path := range []string{"/", "/status", "/app.js", "/nothing", "/seckill/ing", "/seckill/buy", "/seckill/nothing", "/healthz",
+	for _, path := range []string{"/", "/status", "/app.js", "/nothing", "/seckill/ing", "/seckill/buy",
+		"/seckill/nothing", "/healthz",
 		"/seckill/alipay/notify", "/order/o1", "/cashier", "/gateway.do", "/_local/clock", "/_local/nothing"} {
 		for _, host := range []string{"", "shop.example"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL()+path, nil)
@@ -31,7 +32,8 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") {
 				t.Errorf("%s%s, %d: policy %q", host, path, resp.StatusCode, policy)
 			}
-			for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			for name, want := range map[string]string{"X-Content-Type-Options": "nosniff",
+				"Referrer-Policy":              "no-referrer",
 				"Cross-Origin-Resource-Policy": "same-origin", "Strict-Transport-Security": ""} {
 				if got := resp.Header.Values(name); strings.Join(got, "|") != want {
 					t.Errorf("%s%s, %d: %s %q, want %q", host, path, resp.StatusCode, name, got, want)

@@ -155,10 +155,12 @@ func (w *shopTest) buy(user, item string, count int, key string) answer {
 	if key != "" {
 		headers = []string{"Idempotency-Key", key}
 	}
-	return w.call(w.token(user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": count, "address": address}, headers...)
+	return w.call(w.token(user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": count,
+		"address": address}, headers...)
 }
 
-// bought buys one unit and waits until it is placed, and the stock knows it; it gives the order's id and its pay string.
+// bought buys one unit and waits until it is placed, and the stock knows it; it gives the order's id and its pay
+// string.
 func (w *shopTest) bought(user, item string) (order, pay string) {
 	w.t.Helper()
 	a := w.buy(user, item, 1, "")
@@ -227,13 +229,15 @@ func (w *shopTest) within(limit time.Duration, what string, holds func() bool, l
 // pass moves the clock over HTTP, as a tester does, and waits until what became due is done.
 func (w *shopTest) pass(d time.Duration) {
 	w.t.Helper()
-	if a := w.call("", "POST", "/_local/clock", map[string]any{"advance_seconds": int(d / time.Second)}); a.status != 200 {
+	if a := w.call("", "POST", "/_local/clock",
+		map[string]any{"advance_seconds": int(d / time.Second)}); a.status != 200 {
 		w.t.Fatalf("clock: %v", a)
 	}
 	w.waitIdle() // the call has waited 5 s at most
 }
 
-// earlyInAMinute moves the clock on when a minute is about to end, for tests of what is so until the minute's schedules have mended it.
+// earlyInAMinute moves the clock on when a minute is about to end, for tests of what is so until the minute's schedules
+// have mended it.
 func (w *shopTest) earlyInAMinute() {
 	w.t.Helper()
 	if s := w.Clock.Now().Second(); s > 10 {

@@ -14,12 +14,13 @@ import (
 	"seckill/web"
 )
 
-// handler serves everything on one port: the API, the storefront and the status page, the gateway with its cashier, and what
-// only a local run has.
+// handler serves everything on one port: the API, the storefront and the status page, the gateway with its cashier, and
+// what only a local run has.
 func (s *System) handler() http.Handler {
 	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier",
 		Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock)}
-	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt), httpapi.NewNotify(s.Notify, opt))
+	api := httpapi.Join(httpapi.NewBuy(s.Buy, s.auth, opt), httpapi.NewShop(s.Shop, s.auth, opt),
+		httpapi.NewNotify(s.Notify, opt))
 	mux := http.NewServeMux()
 	door := s.door(api)
 	for _, path := range []string{"/seckill/", "/order/", "/healthz"} {
@@ -69,16 +70,19 @@ func (s *System) postHardStop(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, map[string]any{"stopped": *body.Stopped, "changed": s.shut.Swap(*body.Stopped) != *body.Stopped})
 }
 
-// thisMachine lets requests through that name this machine as their host, with any port. Others get 421: a page whose name was made to lead
-// here (DNS rebinding) has one origin with what it asks for, and could read and do everything.
+// thisMachine lets requests through that name this machine as their host, with any port. Others get 421: a page whose
+// name was made to lead here (DNS rebinding) has one origin with what it asks for, and could read and do everything.
 func (s *System) thisMachine(next http.Handler) http.Handler {
-	refusal, err := json.Marshal(map[string]any{"type": "urn:problem-type:seckill:wrong_host", "title": "Not a name of this machine",
-		"status": http.StatusMisdirectedRequest, "code": "wrong_host", "detail": "Only requests to localhost or a loopback address are answered: use " + s.URL()})
+	refusal, err := json.Marshal(map[string]any{"type": "urn:problem-type:seckill:wrong_host",
+		"title":  "Not a name of this machine",
+		"status": http.StatusMisdirectedRequest, "code": "wrong_host",
+		"detail": "Only requests to localhost or a loopback address are answered: use " + s.URL()})
 	if err != nil {
 		panic(err) // texts and a number always marshal
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if name := (&url.URL{Host: r.Host}).Hostname(); strings.EqualFold(name, "localhost") || net.ParseIP(name).IsLoopback() {
+		if name := (&url.URL{Host: r.Host}).Hostname(); strings.EqualFold(name, "localhost") ||
+			net.ParseIP(name).IsLoopback() {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -6,14 +6,15 @@ import (
 	"net/http"
 )
 
-// inProcess carries HTTP calls to a handler of this process without a socket: the payment client's calls to the gateway, and
-// the gateway's notifications to the shop. Requests and answers are what they would be on the wire.
+// inProcess carries HTTP calls to a handler of this process without a socket: the payment client's calls to the
+// gateway, and the gateway's notifications to the shop. Requests and answers are what they would be on the wire.
 type inProcess struct {
 	handler http.Handler
 	before  func() // each call; nil: nothing
 }
 
-// RoundTrip implements http.RoundTripper. A handler that panics with http.ErrAbortHandler cuts the connection, as with a server.
+// RoundTrip implements http.RoundTripper. A handler that panics with http.ErrAbortHandler cuts the connection, as with
+// a server.
 func (t inProcess) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -44,8 +45,8 @@ func (t inProcess) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}, nil
 }
 
-// notifications carries a gateway's notifications: those for this shop stay in the process, others go to where a shop that was pointed at
-// this gateway has signed that it wants them.
+// notifications carries a gateway's notifications: those for this shop stay in the process, others go to where a shop
+// that was pointed at this gateway has signed that it wants them.
 type notifications struct {
 	inside  inProcess
 	outside http.RoundTripper

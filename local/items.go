@@ -13,7 +13,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// HeaderUnreadable is in the answer to an export, once for each item that is not in it because its row cannot be read: which, quoted as Go does.
+// HeaderUnreadable is in the answer to an export, once for each item that is not in it because its row cannot be read:
+// which, quoted as Go does.
 const HeaderUnreadable = "Seckill-Unreadable"
 
 // getItems exports every item that can be read as an items file.
@@ -46,8 +47,8 @@ func (s *System) getItems(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// postItems imports an items file, CSV when the Content-Type says text/csv and JSON otherwise: all of it, or nothing and a problem
-// document whose detail names the bad lines. What is on sale, or soon is, can be bought at once.
+// postItems imports an items file, CSV when the Content-Type says text/csv and JSON otherwise: all of it, or nothing
+// and a problem document whose detail names the bad lines. What is on sale, or soon is, can be bought at once.
 func (s *System) postItems(w http.ResponseWriter, r *http.Request) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, itemfile.MaxSize))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {

@@ -21,11 +21,13 @@ func TestItemsOutAndIn(t *testing.T) {
 	t.Parallel()
 	from := start(t, local.Options{})
 	out := from.call("", "GET", "/_local/items", nil)
-	if out.status != 200 || out.header.Get("Content-Type") != "application/json" || !strings.Contains(out.raw, local.DemoUpcoming) {
+	if out.status != 200 || out.header.Get("Content-Type") != "application/json" ||
+		!strings.Contains(out.raw, local.DemoUpcoming) {
 		t.Fatal(out)
 	}
 	to := start(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}})
-	for _, want := range []string{`{"made":["2001","2002","2003"],"changed":[],"unchanged":[]}`, `{"made":[],"changed":[],"unchanged":["2001","2002","2003"]}`} {
+	for _, want := range []string{`{"made":["2001","2002","2003"],"changed":[],"unchanged":[]}`,
+		`{"made":[],"changed":[],"unchanged":["2001","2002","2003"]}`} {
 		if in := to.call("", "POST", "/_local/items", out.raw); in.status != 200 || strings.TrimSpace(in.raw) != want {
 			t.Errorf("import: %v, want %s", in, want)
 		}
@@ -58,7 +60,8 @@ func TestItemsAreChangedByImportUntilTheyAreLoaded(t *testing.T) {
 	later.Start = time.Now().Add(time.Hour).Truncate(time.Second)
 	w := start(t, local.Options{Items: []seckill.Listing{later}})
 	later.Price, later.Stock = 77_00, 8
-	if a := w.call("", "POST", "/_local/items", file(later)); a.status != 200 || !strings.Contains(a.raw, `"changed":["12"]`) {
+	if a := w.call("", "POST", "/_local/items", file(later)); a.status != 200 ||
+		!strings.Contains(a.raw, `"changed":["12"]`) {
 		t.Fatal(a)
 	}
 	w.pass(time.Hour)
@@ -68,7 +71,8 @@ func TestItemsAreChangedByImportUntilTheyAreLoaded(t *testing.T) {
 	}
 	later.Price = 1
 	a := w.call("", "POST", "/_local/items", file(live("13", 1, 1), later))
-	if a.status != 422 || a.text("code") != "invalid_request" || !strings.HasPrefix(a.text("detail"), "item 12: it is another than the one that has been loaded") {
+	if a.status != 422 || a.text("code") != "invalid_request" ||
+		!strings.HasPrefix(a.text("detail"), "item 12: it is another than the one that has been loaded") {
 		t.Error(a)
 	}
 	if a := w.call("", "GET", "/seckill/detail/13", nil); a.status != 404 {
@@ -127,7 +131,8 @@ func TestChangesSayWhetherAnythingChanged(t *testing.T) {
 	} {
 		a := w.call("", "POST", "/_local/items/11/"+step.path, step.body)
 		want := fmt.Sprintf("%s %d %t", step.state, step.stock, step.changed)
-		if got := fmt.Sprintf("%v %v %v", a.json["state"], a.json["stock"], a.json["changed"]); a.status != 200 || got != want {
+		if got := fmt.Sprintf("%v %v %v", a.json["state"], a.json["stock"], a.json["changed"]); a.status != 200 ||
+			got != want {
 			t.Errorf("%s %s: %v, want %s", step.path, step.body, a, want)
 		}
 	}

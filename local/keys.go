@@ -13,8 +13,8 @@ import (
 	"seckill/shared/adapter/alipay/fakegateway"
 )
 
-// The files of a directory of keys, in PEM. The private ones are made once, readable by their owner only, and read from then on; those that
-// somebody else put there are taken as they are. The public ones are written beside them.
+// The files of a directory of keys, in PEM. The private ones are made once, readable by their owner only, and read from
+// then on; those that somebody else put there are taken as they are. The public ones are written beside them.
 const (
 	AppPrivateFile    = "app-private.pem"    // the shop's; PKCS #8
 	AppPublicFile     = "app-public.pem"     // the shop's
@@ -71,8 +71,8 @@ func keptKeys(dir, private, public string) (pair fakegateway.KeyPair, err error)
 	return pair, nil
 }
 
-// makeKey makes a private key and gives what is in its file then: a run that starts at the same moment may have been first. The file has its
-// name only once it is whole.
+// makeKey makes a private key and gives what is in its file then: a run that starts at the same moment may have been
+// first. The file has its name only once it is whole.
 func makeKey(dir, name string) ([]byte, error) {
 	pair, err := fakegateway.GenerateKeys()
 	if err != nil {
@@ -93,8 +93,8 @@ func makeKey(dir, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// getKeys tells what a shop, or an SDK, that is pointed at this gateway has to know. Nothing of it is secret: the shop signs with the private key of
-// AppPrivateFile.
+// getKeys tells what a shop, or an SDK, that is pointed at this gateway has to know. Nothing of it is secret: the shop
+// signs with the private key of AppPrivateFile.
 func (s *System) getKeys(w http.ResponseWriter, _ *http.Request) {
 	s.reply(w, map[string]string{"app_id": AppID, "seller_id": SellerID, "gateway": s.URL() + "/gateway.do",
 		"app_public_key": bare(s.opt.ShopKeys.Public), "alipay_public_key": bare(s.opt.GatewayKeys.Public)})

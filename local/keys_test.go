@@ -27,7 +27,8 @@ func keysOf(t *testing.T, dir string) [2]string {
 		t.Error(err)
 		return [2]string{}
 	}
-	w := &shopTest{System: sys, t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}}
+	w := &shopTest{System: sys, t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout: patience}}
 	defer func() {
 		if err := sys.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -41,7 +42,8 @@ func keysOf(t *testing.T, dir string) [2]string {
 	return [2]string{a.text("app_public_key"), a.text("alipay_public_key")}
 }
 
-// TestKeysAreMadeOnce: two runs that start at the same moment in an empty directory have the same keys, as every later one.
+// TestKeysAreMadeOnce: two runs that start at the same moment in an empty directory have the same keys, as every later
+// one.
 func TestKeysAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "keys")
@@ -61,7 +63,8 @@ func TestKeysAreMadeOnce(t *testing.T) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if want := map[bool]os.FileMode{true: 0o600, false: 0o644}[strings.Contains(e.Name(), "private")]; err != nil || info.Mode() != want {
+		if want := map[bool]os.FileMode{true: 0o600, false: 0o644}[strings.Contains(e.Name(), "private")]; err != nil ||
+			info.Mode() != want {
 			t.Errorf("%s: mode %v, want %v; %v", e.Name(), info.Mode(), want, err)
 		}
 	}
@@ -76,17 +79,19 @@ func TestAPublicKeyWithoutItsPrivateOneIsNotOverwritten(t *testing.T) {
 	}
 	_, err := local.New(local.Options{Addr: ":0", Keys: dir})
 	text, _ := os.ReadFile(name)
-	if err == nil || !strings.Contains(err.Error(), "is there without "+local.AppPrivateFile) || string(text) != "mine" {
+	if err == nil || !strings.Contains(err.Error(), "is there without "+local.AppPrivateFile) ||
+		string(text) != "mine" {
 		t.Errorf("%v; the file has %q", err, text)
 	}
 }
 
-// TestAnotherShopIsPointedAtARun: with what /_local/keys tells and the app's private key another shop has its order paid, is told of it
-// where it signed that it wants to be, and asks after it.
+// TestAnotherShopIsPointedAtARun: with what /_local/keys tells and the app's private key another shop has its order
+// paid, is told of it where it signed that it wants to be, and asks after it.
 func TestAnotherShopIsPointedAtARun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, pair := range map[string]fakegateway.KeyPair{local.AppPrivateFile: keyPairs()[1], local.AlipayPrivateFile: keyPairs()[0]} {
+	for name, pair := range map[string]fakegateway.KeyPair{local.AppPrivateFile: keyPairs()[1],
+		local.AlipayPrivateFile: keyPairs()[0]} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(pair.Private), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -108,13 +113,16 @@ func TestAnotherShopIsPointedAtARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := w.call("", "GET", "/_local/keys", nil)
-	client, err := alipay.New(alipay.Config{AppID: keys.text("app_id"), SellerID: keys.text("seller_id"), PrivateKey: string(private),
-		AlipayPublicKey: keys.text("alipay_public_key"), Gateway: keys.text("gateway"), NotifyURL: shop.URL + "/told", HTTP: w.http, Clock: w.Clock})
+	client, err := alipay.New(alipay.Config{AppID: keys.text("app_id"), SellerID: keys.text("seller_id"),
+		PrivateKey:      string(private),
+		AlipayPublicKey: keys.text("alipay_public_key"), Gateway: keys.text("gateway"), NotifyURL: shop.URL + "/told",
+		HTTP: w.http, Clock: w.Clock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	order, now := seckill.KeyedOrderID("1", "1", "another shop's"), w.Clock.Now()
-	pay, err := client.Prepare(seckill.Order{ID: order, Title: "别的店", Amount: 1, Placed: now, PayBy: now.Add(time.Hour)})
+	pay, err := client.Prepare(seckill.Order{ID: order, Title: "别的店", Amount: 1, Placed: now,
+		PayBy: now.Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

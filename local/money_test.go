@@ -29,7 +29,8 @@ func words(more ...string) string {
 	return `{"who":"ann","why":"broken"` + strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
-// TestAnOperatorRefunds an order with restock; the gateway's balance is short, and once it is not, the operator asks again.
+// TestAnOperatorRefunds an order with restock; the gateway's balance is short, and once it is not, the operator asks
+// again.
 func TestAnOperatorRefunds(t *testing.T) {
 	t.Parallel()
 	plan := fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.BalanceShort: 1}}
@@ -39,14 +40,17 @@ func TestAnOperatorRefunds(t *testing.T) {
 	w.awaitState("1001", "5", seckill.Paid)
 	w.waitIdle() // the notification is kept after its effect
 	route := "/_local/payments/" + order
-	if a := w.call("", "GET", route, nil); a.status != 200 || strings.Contains(a.raw, "文三路") || strings.Contains(a.raw, "trade_status") || !strings.Contains(a.raw, `"outcome":"recorded"`) {
+	if a := w.call("", "GET", route, nil); a.status != 200 || strings.Contains(a.raw, "文三路") ||
+		strings.Contains(a.raw, "trade_status") || !strings.Contains(a.raw, `"outcome":"recorded"`) {
 		t.Errorf("case: %v", a)
 	}
-	if a := w.call("", "GET", route+"?raw=1", nil); a.status != 200 || strings.Contains(a.raw, "文三路") || !strings.Contains(a.raw, "trade_status") {
+	if a := w.call("", "GET", route+"?raw=1", nil); a.status != 200 || strings.Contains(a.raw, "文三路") ||
+		!strings.Contains(a.raw, "trade_status") {
 		t.Errorf("case with notifications as they came: %v", a)
 	}
 	for _, want := range []bool{true, false} {
-		if a := w.call("", "POST", route+"/refund", words(`"restock":true`)); a.status != 200 || a.json["changed"] != want || a.text("state") != "refund_due" {
+		if a := w.call("", "POST", route+"/refund", words(`"restock":true`)); a.status != 200 ||
+			a.json["changed"] != want || a.text("state") != "refund_due" {
 			t.Errorf("refund: %v, want changed %t", a, want)
 		}
 	}
@@ -60,7 +64,8 @@ func TestAnOperatorRefunds(t *testing.T) {
 		t.Errorf("refused: %+v", p)
 	}
 	state := w.call("", "GET", "/_local/state", nil)
-	if due, refused := state.json["refunds_due"].([]any), state.json["refunds_refused"].([]any); len(due) != 0 || len(refused) != 1 {
+	if due, refused := state.json["refunds_due"].([]any), state.json["refunds_refused"].([]any); len(due) != 0 ||
+		len(refused) != 1 {
 		t.Errorf("state: %v, want one refund, refused", state)
 	}
 	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
@@ -71,7 +76,8 @@ func TestAnOperatorRefunds(t *testing.T) {
 	}
 	w.pass(time.Minute)
 	w.awaitState("1001", "5", seckill.Refunded)
-	if a := w.call("", "GET", route, nil); !strings.Contains(a.raw, "refund by ann: broken") || !strings.Contains(a.raw, "wanted again by ann: broken") {
+	if a := w.call("", "GET", route, nil); !strings.Contains(a.raw, "refund by ann: broken") ||
+		!strings.Contains(a.raw, "wanted again by ann: broken") {
 		t.Errorf("case afterwards: %v", a)
 	}
 	if o := w.open(); o.Due.Count+o.Refused.Count+o.Unknown.Count != 0 {
@@ -80,7 +86,8 @@ func TestAnOperatorRefunds(t *testing.T) {
 	w.drained()
 }
 
-// TestARefundOfAFinishedTrade is refused for good: its time is over. It waits on the list for a person, and nobody is told that the money went.
+// TestARefundOfAFinishedTrade is refused for good: its time is over. It waits on the list for a person, and nobody is
+// told that the money went.
 func TestARefundOfAFinishedTrade(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
@@ -102,7 +109,8 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 	for range 2 { // also after it was asked for again
 		w.eventually("refusal", func() bool { return w.open().Refused.Count == 1 }, func() any { return w.open() })
 		o := w.open()
-		if p := o.Refused.Payments[0]; o.Due.Count+o.Unknown.Count != 0 || p.Order != order || p.Refused != "ACQ.TRADE_HAS_FINISHED" || o.Refused.Amount != p.Amount || p.Amount == 0 {
+		if p := o.Refused.Payments[0]; o.Due.Count+o.Unknown.Count != 0 || p.Order != order ||
+			p.Refused != "ACQ.TRADE_HAS_FINISHED" || o.Refused.Amount != p.Amount || p.Amount == 0 {
 			t.Errorf("open: %+v", o)
 		}
 		if a := w.call("", "POST", route+"/again", words()); a.status != 200 || fmt.Sprint(a.json["asked"]) != "1" {
@@ -114,7 +122,8 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 		t.Error("the gateway gave the money back")
 	}
 	a := w.call(w.token("1001"), "GET", "/order/"+order, nil, "Accept-Language", "en")
-	if want := " yuan go back to you, refund number " + seckill.RefundID(order, w.Gateway.Trades()[0].TradeNo) + "."; a.text("state") != "refund_due" || !strings.HasSuffix(a.text("money"), want) {
+	if want := " yuan go back to you, refund number " + seckill.RefundID(order, w.Gateway.Trades()[0].TradeNo) +
+		"."; a.text("state") != "refund_due" || !strings.HasSuffix(a.text("money"), want) {
 		t.Errorf("the shopper: %v, want %q", a, want)
 	}
 	w.drained()
@@ -136,13 +145,15 @@ func TestAnOperatorAsks(t *testing.T) {
 	for range 3 {
 		w.pass(time.Minute)
 	}
-	if o := w.open(); o.Unknown.Count != 1 || o.Unknown.Orders[0].Order != order || o.Unknown.Orders[0].End != seckill.Expired || o.Unknown.Amount != o.Unknown.Orders[0].Amount {
+	if o := w.open(); o.Unknown.Count != 1 || o.Unknown.Orders[0].Order != order ||
+		o.Unknown.Orders[0].End != seckill.Expired || o.Unknown.Amount != o.Unknown.Orders[0].Amount {
 		t.Errorf("unknown: %+v", o.Unknown)
 	}
 	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
 		t.Fatal(a)
 	}
-	if a := w.call("", "POST", "/_local/payments/"+order+"/ask", words()); a.status != 200 || a.json["changed"] != true {
+	if a := w.call("", "POST", "/_local/payments/"+order+"/ask", words()); a.status != 200 ||
+		a.json["changed"] != true {
 		t.Errorf("ask: %v", a)
 	}
 	w.pass(time.Minute)
@@ -153,8 +164,8 @@ func TestAnOperatorAsks(t *testing.T) {
 	w.drained()
 }
 
-// TestMoneyThatOnlyTheBillKnows: a second trade was paid, and its notification never comes. The bill of the day names it, an operator has it recorded, and it
-// goes back.
+// TestMoneyThatOnlyTheBillKnows: a second trade was paid, and its notification never comes. The bill of the day names
+// it, an operator has it recorded, and it goes back.
 func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
@@ -186,7 +197,8 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 		t.Fatal(a)
 	}
 	r, err := w.Reconcile.Day(t.Context(), day)
-	if err != nil || r.Count != 1 || r.Payments != 2 || r.Differences[0].Kind != seckill.PaymentNotHere || r.Differences[0].TradeNo != trades[1] || r.Differences[0].Order != order {
+	if err != nil || r.Count != 1 || r.Payments != 2 || r.Differences[0].Kind != seckill.PaymentNotHere ||
+		r.Differences[0].TradeNo != trades[1] || r.Differences[0].Order != order {
 		t.Fatalf("the bill: %+v, %v", r, err)
 	}
 	learn := "/_local/payments/" + order + "/record-trade"
@@ -204,7 +216,8 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 		}
 	}
 	for _, want := range []bool{true, false} {
-		if a := w.call("", "POST", learn, words(`"trade_no":"`+trades[1]+`"`)); a.status != 200 || a.json["changed"] != want {
+		if a := w.call("", "POST", learn, words(`"trade_no":"`+trades[1]+`"`)); a.status != 200 ||
+			a.json["changed"] != want {
 			t.Errorf("record-trade: %v, want changed %t", a, want)
 		}
 	}
@@ -227,7 +240,9 @@ func (unsigning) Prepare(seckill.Order) (string, error) { return "", errors.New(
 // TestOnlyAnOperatorIsToldWhatAFaultCameOf: a shopper's order cannot be signed, and the gateway answers 502.
 func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
 	t.Parallel()
-	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}}, func(s *local.System) { s.Shop.Payments = unsigning{s.Payments} })
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}}, func(s *local.System) {
+		s.Shop.Payments = unsigning{s.Payments}
+	})
 	bought := w.buy("1001", "5", 1, "")
 	if a := w.call("", "PUT", "/faults", `{"shares":{"call-5xx":1}}`); bought.status != 200 || a.status != 200 {
 		t.Fatal(bought, a)
@@ -237,16 +252,19 @@ func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
 		a = w.status("1001", "5")
 		return a.status != 200
 	}, func() any { return a })
-	if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != "系统繁忙，请稍后重试。" || strings.Contains(a.raw, "no key") {
+	if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != "系统繁忙，请稍后重试。" ||
+		strings.Contains(a.raw, "no key") {
 		t.Errorf("the shopper: %v", a)
 	}
 	order, day := bought.text("order_id"), seckill.Day(w.Clock.Now().Add(-24*time.Hour))
 	for route, want := range map[string]string{
 		"payments/" + order + "/record-trade": "alipay: alipay.trade.query " + order + ": HTTP status 502",
-		"reconcile/" + day:                    "alipay: alipay.data.dataservice.bill.downloadurl.query " + day + ": HTTP status 502",
+		"reconcile/" + day: "alipay: alipay.data.dataservice.bill.downloadurl.query " + day +
+			": HTTP status 502",
 	} {
 		a := w.call("", "POST", "/_local/"+route, words(`"trade_no":"1"`))
-		if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != want || a.json["retry_after_ms"] != json.Number("1000") || a.header.Get("Retry-After") != "1" {
+		if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != want ||
+			a.json["retry_after_ms"] != json.Number("1000") || a.header.Get("Retry-After") != "1" {
 			t.Errorf("%s: %v, want %s", route, a, want)
 		}
 	}
@@ -272,20 +290,24 @@ func TestMoneyIsRefusedInProblems(t *testing.T) {
 		{"nobody", "POST", order + "/refund", `{"why":"x"}`, 422, "invalid_request", "who"},
 		{"no reason", "POST", order + "/refund", `{"who":"x"}`, 422, "invalid_request", "why"},
 		{"two lines", "POST", order + "/again", `{"who":"x","why":"a\nb"}`, 422, "invalid_request", "why"},
-		{"a long reason", "POST", order + "/ask", `{"who":"x","why":"` + strings.Repeat("因", 201) + `"}`, 422, "invalid_request", "why"},
+		{"a long reason", "POST", order + "/ask", `{"who":"x","why":"` + strings.Repeat("因", 201) + `"}`, 422,
+			"invalid_request", "why"},
 		{"again with restock", "POST", order + "/again", words(`"restock":true`), 422, "invalid_request", "restock"},
 		{"a part that is not known", "POST", order + "/refund", words(`"amount":1`), 422, "invalid_request", "body"},
 		{"no body", "POST", order + "/refund", "", 422, "invalid_request", "body"},
-		{"a large body", "POST", order + "/refund", words(`"x":"` + strings.Repeat("x", 5000) + `"`), 422, "invalid_request", "body"},
+		{"a large body", "POST", order + "/refund", words(`"x":"` + strings.Repeat("x", 5000) + `"`), 422,
+			"invalid_request", "body"},
 		{"no such command", "POST", order + "/pay", words(), 404, "not_found", ""},
 	} {
 		a := w.call("", tt.method, "/_local/payments/"+tt.path, tt.body)
-		if a.status != tt.status || a.text("code") != tt.code || a.text("field") != tt.field || !strings.HasPrefix(a.header.Get("Content-Type"), "application/problem+json") {
+		if a.status != tt.status || a.text("code") != tt.code || a.text("field") != tt.field ||
+			!strings.HasPrefix(a.header.Get("Content-Type"), "application/problem+json") {
 			t.Errorf("%s: %v, want %d %s %s", tt.behaviour, a, tt.status, tt.code, tt.field)
 		}
 	}
 	// The longest reason there may be, in the longest way to write it.
-	if a := w.call("", "POST", "/_local/payments/"+order+"/again", `{"who":"x","why":"`+strings.Repeat(`\ud83d\ude00`, 200)+`"}`); a.status != 200 || a.json["changed"] != false {
+	if a := w.call("", "POST", "/_local/payments/"+order+"/again", `{"who":"x","why":"`+strings.Repeat(`\ud83d\ude00`,
+		200)+`"}`); a.status != 200 || a.json["changed"] != false {
 		t.Errorf("200 characters: %v", a)
 	}
 	if o, err := w.Ledger.Order(t.Context(), order); err != nil || o.State != seckill.PendingPayment {

@@ -8,9 +8,10 @@ import (
 	"seckill/shared/seckill"
 )
 
-// In one process on a few cores a signature, which takes a core for a millisecond and a half, keeps some fifty purchases waiting. Deployed, the steps
-// have machines of their own; here payments give way: to a crowd that buys and to orders that wait to be placed, one signature at a time. A shopper who
-// would have to wait for long is asked to come again instead, and keeps no connection from the others.
+// In one process on a few cores a signature, which takes a core for a millisecond and a half, keeps some fifty
+// purchases waiting. Deployed, the steps have machines of their own; here payments give way: to a crowd that buys and
+// to orders that wait to be placed, one signature at a time. A shopper who would have to wait for long is asked to come
+// again instead, and keeps no connection from the others.
 const (
 	giveWay   = 500 * time.Millisecond // at most, for each signature: payments go on in a crowd that does not end
 	signLine  = 8                      // shoppers who wait for a signature, the one that is being made included

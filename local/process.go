@@ -15,6 +15,8 @@ func (s *System) getProcess(w http.ResponseWriter, _ *http.Request) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	u := system.Used()
-	s.reply(w, process.Usage{CPUSeconds: u.CPUSeconds, RSS: u.RSS, PeakRSS: u.PeakRSS, Heap: m.HeapAlloc, Goroutines: runtime.NumGoroutine(),
-		Uptime: time.Since(started).Seconds(), Version: s.opt.Version, Go: runtime.Version(), Events: s.Meter.Counts()})
+	s.reply(w, process.Usage{CPUSeconds: u.CPUSeconds, RSS: u.RSS, PeakRSS: u.PeakRSS, Heap: m.HeapAlloc,
+		Goroutines: runtime.NumGoroutine(),
+		Uptime:     time.Since(started).Seconds(), Version: s.opt.Version, Go: runtime.Version(),
+		Events: s.Meter.Counts()})
 }

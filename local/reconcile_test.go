@@ -55,8 +55,8 @@ func kinds(reconciled any) map[seckill.DifferenceKind]int {
 	return out
 }
 
-// TestTheBillOfADayAgrees with what was sold on it, paid and unpaid, late and refunded; each day is matched once by itself, the seven before it too, and again
-// when somebody asks.
+// TestTheBillOfADayAgrees with what was sold on it, paid and unpaid, late and refunded; each day is matched once by
+// itself, the seven before it too, and again when somebody asks.
 func TestTheBillOfADayAgrees(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 3, 1)}})
@@ -74,7 +74,8 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 	w.pass(time.Minute)
 	w.awaitState("1002", "5", seckill.Refunded)
 	today := seckill.Day(w.Clock.Now())
-	if a := w.call("", "POST", "/_local/reconcile/"+today, nil); a.status != 422 || a.text("code") != string(seckill.CodeInvalid) {
+	if a := w.call("", "POST", "/_local/reconcile/"+today, nil); a.status != 422 ||
+		a.text("code") != string(seckill.CodeInvalid) {
 		t.Errorf("a day that is not over: %v", a)
 	}
 	day := w.nextMorning()
@@ -82,14 +83,16 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 	if len(list) != 1 || w.Meter.Counts()[seckill.EventDifferences] != 0 {
 		t.Fatalf("the morning after %s: %v, want it matched once, without differences", day, list)
 	}
-	for field, want := range map[string]any{"day": day, "payments": json.Number("2"), "captured": json.Number("398.00"), "refunds": json.Number("1"), "returned": json.Number("199.00"),
+	for field, want := range map[string]any{"day": day, "payments": json.Number("2"), "captured": json.Number("398.00"),
+		"refunds": json.Number("1"), "returned": json.Number("199.00"),
 		"others": json.Number("0"), "count": json.Number("0")} {
 		if got := list[0].(map[string]any)[field]; got != want {
 			t.Errorf("%s: %v, want %v", field, got, want)
 		}
 	}
 	w.pass(local.MaxAdvance)
-	if a := w.call("", "POST", "/_local/reconcile/"+day, nil); a.status != 200 || a.json["count"] != json.Number("0") || a.json["payments"] != json.Number("2") {
+	if a := w.call("", "POST", "/_local/reconcile/"+day, nil); a.status != 200 || a.json["count"] != json.Number("0") ||
+		a.json["payments"] != json.Number("2") {
 		t.Errorf("matched again: %v", a)
 	}
 	if n := len(w.kept(day)); n != 2 {
@@ -103,7 +106,8 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 	w.drained()
 }
 
-// TestWhatAProviderDidBehindTheShopIsListed: half of a payment went back from the console, then its shopper paid once more, and each notification of that was lost.
+// TestWhatAProviderDidBehindTheShopIsListed: half of a payment went back from the console, then its shopper paid once
+// more, and each notification of that was lost.
 func TestWhatAProviderDidBehindTheShopIsListed(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})
@@ -146,7 +150,8 @@ func TestBadDays(t *testing.T) {
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	for _, day := range []string{"yesterday", "2026-02-30", "20260228", "2026-2-1"} {
 		for _, method := range []string{"GET", "POST"} {
-			if a := w.call("", method, "/_local/reconcile/"+day, nil); a.status != 422 || a.text("code") != string(seckill.CodeInvalid) || a.text("detail") == "" {
+			if a := w.call("", method, "/_local/reconcile/"+day, nil); a.status != 422 ||
+				a.text("code") != string(seckill.CodeInvalid) || a.text("detail") == "" {
 				t.Errorf("%s %s: %v", method, day, a)
 			}
 		}

@@ -34,7 +34,8 @@ func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {
 		a := w.call("", "POST", tt.path, tt.body)
 		if a.status != tt.code.Status() || a.text("code") != string(tt.code) || a.text("detail") == "" ||
 			!strings.HasPrefix(a.header.Get("Content-Type"), "application/problem+json") {
-			t.Errorf("%s: POST %s %s\n got %v\nwant %d %s", tt.behaviour, tt.path, tt.body, a, tt.code.Status(), tt.code)
+			t.Errorf("%s: POST %s %s\n got %v\nwant %d %s", tt.behaviour, tt.path, tt.body, a, tt.code.Status(),
+				tt.code)
 		}
 	}
 	w.drained()
@@ -61,7 +62,8 @@ func TestKnownButNotInTheStockIs503UntilRebuilt(t *testing.T) {
 	w.soldOnce("11", 2)
 }
 
-// TestPayStringComesLater: while the payments sign for others, the shopper hears where the order is, and when to ask again.
+// TestPayStringComesLater: while the payments sign for others, the shopper hears where the order is, and when to ask
+// again.
 func TestPayStringComesLater(t *testing.T) {
 	t.Parallel()
 	var busy busyPayments
@@ -78,7 +80,8 @@ func TestPayStringComesLater(t *testing.T) {
 		a = w.status("1001", "5")
 		return a.text("state") == string(seckill.PendingPayment)
 	}, func() any { return a })
-	if wait, err := a.json["retry_after_ms"].(json.Number).Int64(); a.text("alipay_order") != "" || err != nil || wait < 1 {
+	if wait, err := a.json["retry_after_ms"].(json.Number).Int64(); a.text("alipay_order") != "" || err != nil ||
+		wait < 1 {
 		t.Error(a)
 	}
 	if list := w.call(w.token("1001"), "GET", "/order/list", nil); list.status != 200 {
@@ -120,7 +123,8 @@ func TestARunCountsRefusalsByReason(t *testing.T) {
 		t.Errorf("%v, %v: refusals %v, want %v", a, err, state.Refusals, want)
 	}
 	text := log.String()
-	if n := strings.Count(text, "msg=refused"); n != len(want) || strings.Contains(text, user) || !strings.Contains(text, "user_hash=") ||
+	if n := strings.Count(text, "msg=refused"); n != len(want) || strings.Contains(text, user) ||
+		!strings.Contains(text, "user_hash=") ||
 		!strings.Contains(text, "network_hash=") || strings.Contains(text, "127.0.0.1:") {
 		t.Errorf("want %d lines, with hashes and no value:\n%s", len(want), text)
 	}

@@ -24,7 +24,8 @@ func (w *shopTest) payAtCashier(pay string) answer {
 		return page
 	}
 	form := url.Values{}
-	for _, m := range regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`).FindAllStringSubmatch(page.raw, -1) {
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`).FindAllStringSubmatch(
+		page.raw, -1) {
 		form.Set(m[1], m[2])
 	}
 	action := regexp.MustCompile(`<form method="post" action="([^"]+)">`).FindStringSubmatch(page.raw)
@@ -65,7 +66,8 @@ func TestBuyPayPaid(t *testing.T) {
 		t.Errorf("paid order: %v", s)
 	}
 	w.awaitLeft(local.DemoLive, "9")
-	if a := w.call("", "GET", "/cashier?"+pay, nil); a.status != 200 || !strings.Contains(a.raw, "支付成功") || strings.Contains(a.raw, "<form") {
+	if a := w.call("", "GET", "/cashier?"+pay, nil); a.status != 200 || !strings.Contains(a.raw, "支付成功") ||
+		strings.Contains(a.raw, "<form") {
 		t.Errorf("the cashier takes money twice: %v", a)
 	}
 	w.drained()
@@ -105,7 +107,8 @@ func TestTheShopperWhoseOrderExpiredMayBuyAgain(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 3, 1)}})
 	first, _ := w.bought("1001", "5")
-	if a := w.buy("1001", "5", 1, ""); a.status != 409 || a.text("code") != "limit_reached" || a.text("order_id") != first {
+	if a := w.buy("1001", "5", 1, ""); a.status != 409 || a.text("code") != "limit_reached" ||
+		a.text("order_id") != first {
 		t.Errorf("a second purchase: %v, want limit_reached with %s", a, first)
 	}
 	w.pass(seckill.DefaultHold + seckill.Grace + time.Second)
@@ -138,8 +141,8 @@ func TestSameKeyTwiceIsOneOrder(t *testing.T) {
 	}
 }
 
-// TestTwoAddressesAreTwoOrders: each shopper sends one unit to each of two addresses, without a key. Many shoppers, for the second purchase
-// often comes after the first order was placed.
+// TestTwoAddressesAreTwoOrders: each shopper sends one unit to each of two addresses, without a key. Many shoppers, for
+// the second purchase often comes after the first order was placed.
 func TestTwoAddressesAreTwoOrders(t *testing.T) {
 	t.Parallel()
 	const shoppers = 200
@@ -176,10 +179,12 @@ func TestCancelGivesTheUnitBackAndLateMoneyGoesBack(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
 	order, pay := w.bought("1001", "5")
-	if a := w.call(w.token("1002"), "POST", "/order/"+order+"/cancel", nil); a.status != 404 || a.text("code") != "order_unknown" {
+	if a := w.call(w.token("1002"), "POST", "/order/"+order+"/cancel", nil); a.status != 404 ||
+		a.text("code") != "order_unknown" {
 		t.Errorf("somebody else cancels: %v", a)
 	}
-	if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.status != 200 || a.text("order_id") != order {
+	if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.status != 200 ||
+		a.text("order_id") != order {
 		t.Fatalf("cancel: %v", a)
 	}
 	w.awaitState("1001", "5", seckill.Cancelled)
@@ -196,7 +201,8 @@ func TestCancelGivesTheUnitBackAndLateMoneyGoesBack(t *testing.T) {
 	if len(due) != 1 || due[0].(map[string]any)["order_id"] != order {
 		t.Errorf("refunds due: %v, want that of %s", due, order)
 	}
-	if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.status != 409 || a.text("code") != "not_cancellable" {
+	if a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil); a.status != 409 ||
+		a.text("code") != "not_cancellable" {
 		t.Errorf("cancel once more: %v", a)
 	}
 
@@ -238,7 +244,8 @@ func TestMoneyThatArrivesAfterExpiryGoesBack(t *testing.T) {
 			t.Fatalf("late notification: %v", a)
 		}
 	}
-	if kept := w.Rows.Dump(ledger.TableNotifications); len(kept) != 1 || kept[0]["id"] != form.Get("notify_id") || kept[0]["outcome"] != seckill.NotificationRecorded || kept[0]["raw"] != form.Encode() {
+	if kept := w.Rows.Dump(ledger.TableNotifications); len(kept) != 1 || kept[0]["id"] != form.Get("notify_id") ||
+		kept[0]["outcome"] != seckill.NotificationRecorded || kept[0]["raw"] != form.Encode() {
 		t.Errorf("kept: %v, want the notification once, as it came", kept)
 	}
 	w.drained()
@@ -251,10 +258,12 @@ func TestMoneyThatArrivesAfterExpiryGoesBack(t *testing.T) {
 
 func (w *shopTest) notify(form url.Values) answer {
 	w.t.Helper()
-	return w.call("", "POST", "/seckill/alipay/notify", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	return w.call("", "POST", "/seckill/alipay/notify", form.Encode(), "Content-Type",
+		"application/x-www-form-urlencoded")
 }
 
-// TestBadNotificationsChangeNothing: whatever is wrong with a notification, it is a 4xx, it is counted, and order, payments and kept notifications are as they were.
+// TestBadNotificationsChangeNothing: whatever is wrong with a notification, it is a 4xx, it is counted, and order,
+// payments and kept notifications are as they were.
 func TestBadNotificationsChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 2, 1)}})
@@ -277,7 +286,8 @@ func TestBadNotificationsChangeNothing(t *testing.T) {
 		t.Helper()
 		a := w.call("", "POST", "/seckill/alipay/notify", body, "Content-Type", kind)
 		refused++
-		if n := w.Meter.Counts()[seckill.EventForged]; a.status < 400 || a.status > 499 || a.text("code") != code || n != refused {
+		if n := w.Meter.Counts()[seckill.EventForged]; a.status < 400 || a.status > 499 || a.text("code") != code ||
+			n != refused {
 			t.Errorf("%s: got %v, %d refused; want 4xx %s, %d refused", behaviour, a, n, code, refused)
 		}
 	}
@@ -333,7 +343,8 @@ func TestBadNotificationsChangeNothing(t *testing.T) {
 	}
 	// Authentic, and not of an order as it is: kept for whoever has to find out.
 	odd := []func(url.Values){set("out_trade_no", other), set("total_amount", "198.99"), set("total_amount", "199.01")}
-	for _, status := range []string{string(fakegateway.StatusWait), string(fakegateway.StatusClosed)} { // also when no money is meant
+	// also when no money is meant
+	for _, status := range []string{string(fakegateway.StatusWait), string(fakegateway.StatusClosed)} {
 		odd = append(odd, func(f url.Values) { f.Set("trade_status", status); f.Set("total_amount", "0.01") },
 			func(f url.Values) { f.Set("trade_status", status); f.Set("out_trade_no", other) })
 	}
@@ -354,7 +365,8 @@ func TestBadNotificationsChangeNothing(t *testing.T) {
 	if after := w.call(w.token("1001"), "GET", "/order/"+order, nil); after.raw != before.raw {
 		t.Errorf("the order was\n%s\nand is\n%s", before.raw, after.raw)
 	}
-	if p, n := len(w.Rows.Dump(ledger.TablePayments)), len(w.Rows.Dump(ledger.TableNotifications)); p != 0 || n != len(odd) {
+	if p, n := len(w.Rows.Dump(ledger.TablePayments)), len(w.Rows.Dump(ledger.TableNotifications)); p != 0 ||
+		n != len(odd) {
 		t.Errorf("%d payments and %d notifications, want none and %d", p, n, len(odd))
 	}
 }
@@ -362,7 +374,8 @@ func TestBadNotificationsChangeNothing(t *testing.T) {
 func TestPoisonIsParkedAndItsNeighboursGoOn(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 5, 1)}})
-	poison := []string{"not json", `{"v":99,"kind":"order"}`, `{"v":1,"kind":"order","order":"x"}`, `{"v":1,"kind":"close","order":"o` + strings.Repeat("a", 26) + `"}`}
+	poison := []string{"not json", `{"v":99,"kind":"order"}`, `{"v":1,"kind":"order","order":"x"}`,
+		`{"v":1,"kind":"close","order":"o` + strings.Repeat("a", 26) + `"}`}
 	for i, p := range poison {
 		if err := w.Orders.SendRaw([]byte(p), 0); err != nil {
 			t.Fatal(err)
@@ -399,7 +412,8 @@ func TestStopRefusesPurchasesAndResumeTakesThemAgain(t *testing.T) {
 	w.drained()
 }
 
-// TestCancelsAreLimited: one shopper buys and cancels until the shop has had enough of it; the order is left to close by itself.
+// TestCancelsAreLimited: one shopper buys and cancels until the shop has had enough of it; the order is left to close
+// by itself.
 func TestCancelsAreLimited(t *testing.T) {
 	t.Parallel()
 	const most = 5
@@ -417,7 +431,8 @@ func TestCancelsAreLimited(t *testing.T) {
 	order, _ := w.bought("1001", "5")
 	a := w.call(w.token("1001"), "POST", "/order/"+order+"/cancel", nil)
 	payBy := w.status("1001", "5").text("pay_by")
-	if a.status != 409 || a.text("code") != "cancel_limit" || a.text("order_id") != order || payBy == "" || a.text("pay_by") != payBy {
+	if a.status != 409 || a.text("code") != "cancel_limit" || a.text("order_id") != order || payBy == "" ||
+		a.text("pay_by") != payBy {
 		t.Errorf("cancel %d: %v, want cancel_limit and pay_by %s", most+1, a, payBy)
 	}
 	if s := w.awaitState("1001", "5", seckill.PendingPayment); s.text("alipay_order") == "" {

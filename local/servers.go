@@ -23,8 +23,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Servers name real servers, each of which replaces an embedded driver. Tables and queues are made where they are missing; what is
-// there already is gone on with. A zero field keeps the embedded driver.
+// Servers name real servers, each of which replaces an embedded driver. Tables and queues are made where they are
+// missing; what is there already is gone on with. A zero field keeps the embedded driver.
 type Servers struct {
 	Redis         []string // host:port; several only of a cluster
 	RedisCluster  bool
@@ -66,7 +66,8 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	}
 	if o.DynamoDB != "" {
 		cfg := s.serverConfig(o.DynamoDB)
-		rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: serversName, Tables: []ledger.Table{gatewaytable.Table}})
+		rows := dynamoledger.New(cfg, dynamoledger.Options{Prefix: serversName,
+			Tables: []ledger.Table{gatewaytable.Table}})
 		if err := rows.CreateTables(ctx); err != nil {
 			return fmt.Errorf("dynamodb %s: %w", o.DynamoDB, err)
 		}
@@ -95,13 +96,15 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	return nil
 }
 
-// serverConfig is that of a server on this machine: it wants credentials, and takes any. A crowd calls it from hundreds of goroutines; the SDK's own client keeps
-// ten connections and would open the others anew for each call. Those that are idle go when the system is closed.
+// serverConfig is that of a server on this machine: it wants credentials, and takes any. A crowd calls it from hundreds
+// of goroutines; the SDK's own client keeps ten connections and would open the others anew for each call. Those that
+// are idle go when the system is closed.
 func (s *System) serverConfig(endpoint string) aws.Config {
 	transport := awshttp.NewBuildableClient().GetTransport()
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = serverConnections, serverConnections
 	s.closers = append(s.closers, func() error { transport.CloseIdleConnections(); return nil })
-	return aws.Config{Region: serverRegion, BaseEndpoint: aws.String(endpoint), HTTPClient: &http.Client{Transport: transport},
+	return aws.Config{Region: serverRegion, BaseEndpoint: aws.String(endpoint),
+		HTTPClient:  &http.Client{Transport: transport},
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 
@@ -117,7 +120,8 @@ func (s *System) seed(ctx context.Context, items []seckill.Listing) error {
 }
 
 // consumeServer takes messages off a real queue until stop is closed: receive, handle, delete what was handled.
-func (s *System) consumeServer(ctx context.Context, name string, q seckill.Queue, handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {
+func (s *System) consumeServer(ctx context.Context, name string, q seckill.Queue,
+	handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {
 	for {
 		batch, err := q.Receive(ctx, seckill.MaxBatch)
 		s.active.begin()

@@ -79,8 +79,9 @@ func (k *killable) at() string {
 	return k.url
 }
 
-// TestKilledOnRealServers: `run` on a real Redis, DynamoDB and SQS is killed at random moments of 500 purchases and started again; every shopper repeats
-// their request with its key until it is answered. Afterwards the ledger holds what was promised, and the stock agrees.
+// TestKilledOnRealServers: `run` on a real Redis, DynamoDB and SQS is killed at random moments of 500 purchases and
+// started again; every shopper repeats their request with its key until it is answered. Afterwards the ledger holds
+// what was promised, and the stock agrees.
 func TestKilledOnRealServers(t *testing.T) {
 	const shoppers, stock, kills = 500, 300, 20
 	redis := redistest.Start(t)
@@ -92,7 +93,8 @@ func TestKilledOnRealServers(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", bin, "seckill/cmd/seckill").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	k := &killable{t: t, bin: bin, args: []string{"run", "--port", "0", "--hold", "24h", "--stock", fmt.Sprint(stock), "--redis", redis.Addr, "--dynamodb", dynamo, "--sqs", sqs,
+	k := &killable{t: t, bin: bin, args: []string{"run", "--port", "0", "--hold", "24h", "--stock", fmt.Sprint(stock),
+		"--redis", redis.Addr, "--dynamodb", dynamo, "--sqs", sqs,
 		"--keys", t.TempDir()}}
 	k.start()
 	defer func() { k.kill(syscall.SIGTERM) }()
@@ -150,7 +152,8 @@ func TestKilledOnRealServers(t *testing.T) {
 	}
 	wg.Wait()
 	t.Logf("killed %d times; answers %v", kills, answers)
-	// A repeat that comes when the item is known to be sold out hears just that (ADR 7): fewer answers than orders are right.
+	// A repeat that comes when the item is known to be sold out hears just that (ADR 7): fewer answers than orders are
+	// right.
 	if answers["ok"] == 0 {
 		t.Errorf("nobody got an order: %v", answers)
 	}
@@ -159,7 +162,8 @@ func TestKilledOnRealServers(t *testing.T) {
 
 // purchase buys one unit of the live item: "ok" and the order, the code of a refusal, or "" when it has to be repeated.
 func purchase(ctx context.Context, url, token string) (code, order string) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/seckill/buy", strings.NewReader(`{"seckill_id":"`+local.DemoLive+`","count":1,"address":"杭州市西湖区文三路 1 号"}`))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/seckill/buy", strings.NewReader(`{"seckill_id":"`+
+		local.DemoLive+`","count":1,"address":"杭州市西湖区文三路 1 号"}`))
 	if err != nil {
 		return "", ""
 	}
@@ -194,7 +198,8 @@ func auditServers(t *testing.T, dynamo, redis string, stock int, promised map[st
 	web := &http.Client{Transport: &http.Transport{}}
 	defer web.CloseIdleConnections()
 	rows := dynamoledger.New(aws.Config{HTTPClient: web, Region: "us-east-1", BaseEndpoint: &dynamo,
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}, dynamoledger.Options{Prefix: "seckill-"})
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")},
+		dynamoledger.Options{Prefix: "seckill-"})
 	led := ledger.New(rows)
 	run, err := redisconn.New(redisconn.Options{Addrs: []string{redis}})
 	if err != nil {
@@ -302,11 +307,13 @@ func compare(t *testing.T, st seckill.Stock, led seckill.Ledger, it *seckill.Ite
 	return held, differ
 }
 
-// TestFlushedOnARealRedis: FLUSHALL in the middle of 600 shoppers for 200 units. The sale opens again within 5 s, and 200 orders come of it.
+// TestFlushedOnARealRedis: FLUSHALL in the middle of 600 shoppers for 200 units. The sale opens again within 5 s, and
+// 200 orders come of it.
 func TestFlushedOnARealRedis(t *testing.T) {
 	const shoppers, stock = 600, 200
 	redis := redistest.Start(t)
-	sys, err := local.New(local.Options{Addr: ":0", Items: local.DemoItems(time.Now(), stock, 1), Servers: local.Servers{Redis: []string{redis.Addr}}})
+	sys, err := local.New(local.Options{Addr: ":0", Items: local.DemoItems(time.Now(), stock, 1),
+		Servers: local.Servers{Redis: []string{redis.Addr}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +349,8 @@ func TestFlushedOnARealRedis(t *testing.T) {
 				return
 			}
 			for ctx.Err() == nil {
-				if code, _ := purchase(ctx, sys.URL(), token); code == "ok" || code == string(seckill.CodeSoldOut) && sold() == stock {
+				if code, _ := purchase(ctx, sys.URL(), token); code == "ok" || code == string(seckill.CodeSoldOut) &&
+					sold() == stock {
 					return
 				}
 				time.Sleep(20 * time.Millisecond)

@@ -1,7 +1,7 @@
-// Package local is the whole system in one process: every flow over embedded drivers, the fake payment gateway, the storefront,
-// and what moves them — workers on the queues, schedules, one clock that can be moved. In: Options. Out: a server on a
-// loopback port, and the parts for tests to look into. It keeps nothing on disk but keys, if told where: the data is gone when it
-// stops, unless it is on real servers.
+// Package local is the whole system in one process: every flow over embedded drivers, the fake payment gateway, the
+// storefront, and what moves them — workers on the queues, schedules, one clock that can be moved. In: Options. Out: a
+// server on a loopback port, and the parts for tests to look into. It keeps nothing on disk but keys, if told where:
+// the data is gone when it stops, unless it is on real servers.
 //
 // There is no safety in this package: whatever holds, holds because of flows and drivers.
 package local
@@ -65,8 +65,9 @@ const (
 
 // Options are a system's settings. The zero value is the demo on DefaultPort.
 type Options struct {
-	Addr      string            // ":8100", ":0" for any free port; on the loopback interface only
-	Hold      time.Duration     // how long an unpaid order keeps its units, MinHold to seckill.MaxHold; seckill.DefaultHold when 0
+	Addr string // ":8100", ":0" for any free port; on the loopback interface only
+	// how long an unpaid order keeps its units, MinHold to seckill.MaxHold; seckill.DefaultHold when 0
+	Hold      time.Duration
 	JWTSecret string            // DefaultSecret when ""
 	Items     []seckill.Listing // the demo items when nil
 	Version   string            // shown by /healthz
@@ -135,8 +136,8 @@ type System struct {
 	cancel  context.CancelFunc // breaks off steps under way
 }
 
-// New checks the options, takes the port and builds the parts. The error says what to do in one line. A system that was made has to
-// be closed, started or not.
+// New checks the options, takes the port and builds the parts. The error says what to do in one line. A system that was
+// made has to be closed, started or not.
 func New(o Options) (*System, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -166,7 +167,9 @@ func (o *Options) complete() error {
 		name = "127.0.0.1"
 	}
 	if ip := net.ParseIP(name); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf("address %q: this system hands out tokens and moves its clock for anybody, so it listens on this machine only", o.Addr)
+		return fmt.Errorf(
+			"address %q: this system hands out tokens and moves its clock for anybody, so it listens on this machine "+
+				"only", o.Addr)
 	}
 	o.Addr = net.JoinHostPort(name, port)
 	if o.Hold == 0 {
@@ -216,7 +219,8 @@ func build(o Options, l net.Listener) (*System, error) {
 	}
 	s.buildFlows()
 	s.inside = s.handler()
-	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.inside))), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.inside))), ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:  30 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
 	for _, w := range []struct {
@@ -236,7 +240,8 @@ func build(o Options, l net.Listener) (*System, error) {
 	}
 	if s.Orders != nil {
 		for range o.Workers {
-			s.workers = append(s.workers, s.poller("orders", s.Orders, s.Consume.Handle), s.poller("closings", s.Closings, s.Expire.Handle))
+			s.workers = append(s.workers, s.poller("orders", s.Orders, s.Consume.Handle),
+				s.poller("closings", s.Closings, s.Expire.Handle))
 		}
 	}
 	return s, nil
@@ -260,10 +265,12 @@ func (s *System) buildPayments() error {
 		return err
 	}
 	var toGateway inProcess
-	toShop := notifications{inside: inProcess{before: s.priority.pause}, outside: &http.Transport{DisableKeepAlives: true}}
+	toShop := notifications{inside: inProcess{before: s.priority.pause},
+		outside: &http.Transport{DisableKeepAlives: true}}
 	toShop.inside.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.inside.ServeHTTP(w, r) })
 	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: AppID, SellerID: SellerID,
-		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/", Faults: s.opt.GatewayFaults, Control: true,
+		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/",
+		Faults: s.opt.GatewayFaults, Control: true,
 		Store: s.trades, Log: s.log, FinishAfter: fakegateway.AlipayFinishes,
 		HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}})
@@ -273,32 +280,40 @@ func (s *System) buildPayments() error {
 	toGateway.handler = gateway
 	s.Gateway = gateway
 	s.Payments, err = alipay.New(alipay.Config{AppID: AppID, SellerID: SellerID, PrivateKey: s.opt.ShopKeys.Private,
-		AlipayPublicKey: gateway.PublicKey(), Gateway: "http://" + host + "/gateway.do", NotifyURL: "http://" + host + "/seckill/alipay/notify",
+		AlipayPublicKey: gateway.PublicKey(), Gateway: "http://" + host + "/gateway.do", NotifyURL: "http://" + host +
+			"/seckill/alipay/notify",
 		HTTP: &http.Client{Transport: toGateway, Timeout: alipay.CallTimeout}, Clock: s.Clock})
 	return err
 }
 
 func (s *System) buildFlows() {
 	ids := system.NewIDs(nil)
-	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders, Clock: s.Clock, IDs: ids, Meter: s.Meter})
-	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids, Meter: s.Meter})
-	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders, Closings: s.closings, Clock: s.Clock,
+	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
+		Clock: s.Clock, IDs: ids, Meter: s.Meter})
+	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids,
+		Meter: s.Meter})
+	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
+		Closings: s.closings, Clock: s.Clock,
 		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})
 	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
-	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings, Clock: s.Clock, Meter: s.Meter})
-	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders, Clock: s.Clock, Meter: s.Meter})
+	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings,
+		Clock: s.Clock, Meter: s.Meter})
+	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders,
+		Clock: s.Clock, Meter: s.Meter})
 	s.payments = operator.NewPaymentHandler(s.Refund)
 	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
 	s.bills = operator.NewBillHandler(s.Reconcile)
 	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
 	s.operator = operator.NewItemHandler(s.Stage)
-	s.users = operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Clock: s.Clock}))
-	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings, Payments: yieldingPayments{s.Payments, &s.priority},
-		Clock: s.Clock, Meter: s.Meter})
+	s.users = operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
+		Clock: s.Clock}))
+	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings,
+		Payments: yieldingPayments{s.Payments, &s.priority},
+		Clock:    s.Clock, Meter: s.Meter})
 }
 
-// Start loads the items into the stock, then serves and works until Close. ctx bounds the loading only. Rows that cannot be read are logged, and keep
-// nothing else from being sold. Call it once.
+// Start loads the items into the stock, then serves and works until Close. ctx bounds the loading only. Rows that
+// cannot be read are logged, and keep nothing else from being sold. Call it once.
 func (s *System) Start(ctx context.Context) error {
 	if err := s.readable(errors.Join(s.Stage.Run(ctx), s.Repair.Run(ctx))); err != nil {
 		return fmt.Errorf("load the items: %w", err)
@@ -334,8 +349,8 @@ func (s *System) readable(err error) error {
 	return rest
 }
 
-// Close lets requests end, handles the messages that can be received, and stops, within MaxClose or until ctx ends. The error
-// says what was broken off. A second call does nothing.
+// Close lets requests end, handles the messages that can be received, and stops, within MaxClose or until ctx ends. The
+// error says what was broken off. A second call does nothing.
 func (s *System) Close(ctx context.Context) (err error) {
 	s.once.Do(func() { err = s.close(ctx) })
 	return err
@@ -388,10 +403,12 @@ func (s *System) Token(user string, valid time.Duration) (string, error) {
 // answerTime is how long a request may take; the server writes nothing after 30 s.
 const answerTime = 25 * time.Second
 
-// whole has a request answered whatever its client does meanwhile. net/http takes the end of what a client sends for its leaving and ends the request's context,
-// though a client may close its side and wait for the answer. A function is not told either that somebody left.
+// whole has a request answered whatever its client does meanwhile. net/http takes the end of what a client sends for
+// its leaving and ends the request's context, though a client may close its side and wait for the answer. A function is
+// not told either that somebody left.
 //
-// The request gets an id, by which the log names it, and which its answer has as X-Request-Id; one that the client sends is not looked at.
+// The request gets an id, by which the log names it, and which its answer has as X-Request-Id; one that the client
+// sends is not looked at.
 func whole(next http.Handler) http.Handler {
 	ids := system.NewIDs(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -31,8 +31,10 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		{"a short hold", local.Options{Addr: ":0", Hold: time.Second}, "hold 1s: want 5s"},
 		{"a long hold", local.Options{Addr: ":0", Hold: 25 * time.Hour}, "hold 25h0m0s"},
 		{"negative workers", local.Options{Addr: ":0", Workers: -1}, "-1 workers"},
-		{"an item that is none", local.Options{Addr: ":0", Items: []seckill.Listing{{Item: seckill.Item{ID: "1"}}}}, "item 1"},
-		{"the same item twice", local.Options{Addr: ":0", Items: []seckill.Listing{live("1", 1, 1), live("1", 1, 1)}}, "item 1"},
+		{"an item that is none", local.Options{Addr: ":0", Items: []seckill.Listing{{Item: seckill.Item{ID: "1"}}}},
+			"item 1"},
+		{"the same item twice", local.Options{Addr: ":0", Items: []seckill.Listing{live("1", 1, 1), live("1", 1, 1)}},
+			"item 1"},
 	} {
 		sys, err := local.New(tt.opt)
 		if err == nil || sys != nil || !strings.Contains(err.Error(), tt.want) {
@@ -136,7 +138,8 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 	token := w.token("1001")
 	const secretAddress = "秘密街 424242 号"
 	shop := func(key string) answer {
-		return w.call(token, "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1, "address": secretAddress}, "Idempotency-Key", key)
+		return w.call(token, "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1,
+			"address": secretAddress}, "Idempotency-Key", key)
 	}
 	shop("k1")
 	w.awaitState("1001", "5", seckill.PendingPayment)
@@ -146,9 +149,11 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 	// Messages that fail, are parked and come back, each with the address in it.
 	w.Redis.Flush()
 	shop("k1")
-	message := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID("999", "1", "k"),
-		Item: "999", User: "1", Count: 1, Address: secretAddress, Created: w.Clock.Now()}, Units: []int{1}}}
-	for _, body := range [][]byte{message.Encode(), bytes.Replace(message.Encode(), []byte(`"v":1`), []byte(`"v":9`), 1), message.Encode()[:60],
+	message := seckill.Message{Kind: seckill.MessageOrder,
+		Reservation: seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID("999", "1", "k"),
+			Item: "999", User: "1", Count: 1, Address: secretAddress, Created: w.Clock.Now()}, Units: []int{1}}}
+	for _, body := range [][]byte{message.Encode(), bytes.Replace(message.Encode(), []byte(`"v":1`), []byte(`"v":9`),
+		1), message.Encode()[:60],
 		bytes.Replace(message.Encode(), []byte(`"count":1`), []byte(`"count":"`+secretAddress+`"`), 1)} {
 		if err := w.Orders.SendRaw(body, 0); err != nil {
 			t.Fatal(err)
@@ -166,9 +171,12 @@ func TestAddressesAndTokensReachNoLog(t *testing.T) {
 	w.Gateway.SetDropNotifications(true)
 	w.payAtCashier(w.awaitState("1002", "5", seckill.PendingPayment).text("alipay_order"))
 	for _, line := range []string{"notifications were not confirmed", "message comes back"} {
-		w.eventually("log of "+line, func() bool { return strings.Contains(log.String(), line) }, func() any { return log.String() })
+		w.eventually("log of "+line, func() bool {
+			return strings.Contains(log.String(), line)
+		}, func() any { return log.String() })
 	}
-	for _, secret := range []string{"秘密街", "424242", "\\u79d8", token, strings.Split(token, ".")[2], "alipay.trade.app.pay"} {
+	for _, secret := range []string{"秘密街", "424242", "\\u79d8", token, strings.Split(token, ".")[2],
+		"alipay.trade.app.pay"} {
 		if strings.Contains(log.String(), secret) {
 			t.Errorf("%.30q is in the log:\n%s", secret, log.String())
 		}
@@ -200,7 +208,8 @@ func TestInvariantsSeeWhatIsBroken(t *testing.T) {
 	}
 	row = ledger.Row{"v": ledger.Version, "order": order, "user": "1001"}
 	transact(ledger.Write{Key: unit, Op: ledger.OpPut, Row: row},
-		ledger.Write{Key: ledger.Key{Table: ledger.TableUnits, PK: "5#2", SK: "0000001"}, Op: ledger.OpPut, Row: maps.Clone(row)})
+		ledger.Write{Key: ledger.Key{Table: ledger.TableUnits, PK: "5#2", SK: "0000001"}, Op: ledger.OpPut,
+			Row: maps.Clone(row)})
 	if n := len(localtest.Broken(w.System)); n == 0 {
 		t.Error("a unit that is sold twice is not seen")
 	}

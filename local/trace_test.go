@@ -74,14 +74,16 @@ type unswept struct {
 	sweep *atomic.Bool
 }
 
-func (l unswept) DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[string], error) {
+func (l unswept) DueOrders(ctx context.Context, shard int, now time.Time, after string,
+	limit int) (seckill.Page[string], error) {
 	if !l.sweep.Load() {
 		return seckill.Page[string]{}, nil
 	}
 	return l.Ledger.DueOrders(ctx, shard, now, after, limit)
 }
 
-func (l unswept) Returns(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.ReturnRow], error) {
+func (l unswept) Returns(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.ReturnRow],
+	error) {
 	if !l.sweep.Load() {
 		return seckill.Page[seckill.ReturnRow]{}, nil
 	}
@@ -104,8 +106,8 @@ func (l *logs) failures(t *testing.T) []string {
 	return out
 }
 
-// TestARequestIDSurvivesEveryQueue: what happens to an order can be followed back, in the log, to the request or the schedule that
-// caused it.
+// TestARequestIDSurvivesEveryQueue: what happens to an order can be followed back, in the log, to the request or the
+// schedule that caused it.
 func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	t.Parallel()
 	var log logs
@@ -113,7 +115,8 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	var mu sync.Mutex
 	var sent []string
 	var closings *noted
-	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 3, 3)}, Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(s *local.System) {
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 3, 3)},
+		Log: telemetry.NewLog(&log, slog.LevelInfo)}, func(s *local.System) {
 		orders := &noted{Queue: s.Orders, mu: &mu, sent: &sent}
 		closings = &noted{Queue: s.Closings, mu: &mu, sent: &sent}
 		s.Buy.Orders, s.Repair.Orders, s.Expire.Orders = orders, orders, orders
@@ -136,7 +139,8 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 		})
 	}
 	buy := func() answer { // whose id is the server's, whatever the client says
-		return w.call(w.token("1001"), "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1, "address": address}, "X-Request-Id", "mine", "X-Amzn-Trace-Id", "Root=1-mine")
+		return w.call(w.token("1001"), "POST", "/seckill/buy", map[string]any{"seckill_id": "5", "count": 1,
+			"address": address}, "X-Request-Id", "mine", "X-Amzn-Trace-Id", "Root=1-mine")
 	}
 	id := func(a answer) string { return a.header.Get("X-Request-Id") }
 	a := buy()
@@ -155,7 +159,9 @@ func TestARequestIDSurvivesEveryQueue(t *testing.T) {
 	await("close " + cancelled)
 	said := func(want ...string) {
 		t.Helper()
-		w.eventually("log", func() bool { return slices.Equal(log.failures(t), want) }, func() any { return log.failures(t) })
+		w.eventually("log", func() bool {
+			return slices.Equal(log.failures(t), want)
+		}, func() any { return log.failures(t) })
 	}
 	said("closings " + order + " " + cancelled)
 	w.pass(2 * time.Second) // the first backoff

@@ -22,14 +22,16 @@ const rottenRow = "items row 13: attribute end is missing or of another type"
 
 func (r rotten) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
 	list, err := r.Items.List(ctx, endsAfter)
-	return list, errors.Join(err, &seckill.Unreadable{Table: "items", PK: "13", Why: ": attribute end is missing or of another type"})
+	return list, errors.Join(err, &seckill.Unreadable{Table: "items", PK: "13",
+		Why: ": attribute end is missing or of another type"})
 }
 
 // TestOneUnreadableItemStopsNoOther: the run starts, sells the others, and says of the one that it cannot be read.
 func TestOneUnreadableItemStopsNoOther(t *testing.T) {
 	t.Parallel()
 	var log logs
-	w := startChanged(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}, Log: telemetry.NewTextLog(&log, slog.LevelInfo)}, func(s *local.System) {
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("11", 3, 1)}, Log: telemetry.NewTextLog(&log,
+		slog.LevelInfo)}, func(s *local.System) {
 		items := rotten{s.Items}
 		s.Items, s.Stage.Items, s.Repair.Items = items, items, items
 	})
@@ -49,7 +51,8 @@ func TestOneUnreadableItemStopsNoOther(t *testing.T) {
 		Unreadable []string          `json:"unreadable"`
 	}
 	a = w.call("", "GET", "/_local/state", nil)
-	if err := json.Unmarshal([]byte(a.raw), &state); err != nil || len(state.Items) != 1 || len(state.Unreadable) != 1 || state.Unreadable[0] != rottenRow {
+	if err := json.Unmarshal([]byte(a.raw), &state); err != nil || len(state.Items) != 1 ||
+		len(state.Unreadable) != 1 || state.Unreadable[0] != rottenRow {
 		t.Errorf("state: %v, %v", a, err)
 	}
 }

@@ -16,8 +16,8 @@ const (
 	idleLook      = time.Millisecond // how often WaitIdle looks
 )
 
-// worker does one kind of work whenever there may be some: at first, when ready speaks, when next is due, when the clock was
-// moved. It waits otherwise.
+// worker does one kind of work whenever there may be some: at first, when ready speaks, when next is due, when the
+// clock was moved. It waits otherwise.
 type worker struct {
 	step  func(ctx context.Context, stop <-chan struct{}) (more bool)
 	next  func() (time.Time, bool) // when there will be work; false: not by the passing of time
@@ -88,9 +88,10 @@ func (s *System) poller(name string, q *memory.Queue, handle func(context.Contex
 	}
 }
 
-// handleBatch handles deliveries one after another and deletes those that are done with. Once stop is closed it begins no further one: what
-// is left becomes visible again.
-func (s *System) handleBatch(ctx context.Context, name string, q seckill.Queue, batch []seckill.Delivery, handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {
+// handleBatch handles deliveries one after another and deletes those that are done with. Once stop is closed it begins
+// no further one: what is left becomes visible again.
+func (s *System) handleBatch(ctx context.Context, name string, q seckill.Queue, batch []seckill.Delivery,
+	handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {
 	for _, d := range batch {
 		select {
 		case <-stop:
@@ -100,15 +101,16 @@ func (s *System) handleBatch(ctx context.Context, name string, q seckill.Queue, 
 		order, trace := d.Subject()
 		ctx := seckill.WithTrace(ctx, trace)
 		if err := handle(ctx, d); err != nil {
-			s.log.WarnContext(ctx, "message comes back", "queue", name, "order", order, "receives", d.Receives, "err", err)
+			s.log.WarnContext(ctx, "message comes back", "queue", name, "order", order, "receives", d.Receives, "err",
+				err)
 		} else if err := q.Delete(ctx, d); err != nil {
 			s.log.WarnContext(ctx, "message not deleted", "queue", name, "order", order, "err", err)
 		}
 	}
 }
 
-// schedule runs a flow at every full minute of the system's clock, once for all those that a jump passed. Being one worker, it
-// never overlaps itself. Name and minute are the request id of what it causes.
+// schedule runs a flow at every full minute of the system's clock, once for all those that a jump passed. Being one
+// worker, it never overlaps itself. Name and minute are the request id of what it causes.
 func (s *System) schedule(name string, run func(context.Context) error) *worker {
 	var next atomic.Pointer[time.Time]
 	plan := func(now time.Time) {
@@ -135,8 +137,9 @@ func (s *System) schedule(name string, run func(context.Context) error) *worker 
 	}
 }
 
-// notifier lets the gateway make the notification attempts that are due. A gateway whose trades are in a table cannot say when that is: it
-// looks after each payment and refund of its own, and every notifyEvery for what is to be repeated.
+// notifier lets the gateway make the notification attempts that are due. A gateway whose trades are in a table cannot
+// say when that is: it looks after each payment and refund of its own, and every notifyEvery for what is to be
+// repeated.
 func (s *System) notifier() *worker {
 	var look atomic.Pointer[time.Time] // when a table is looked at next
 	look.Store(new(time.Time))
@@ -168,8 +171,8 @@ func dueBy(next func() (time.Time, bool)) func(time.Time) bool {
 	}
 }
 
-// WaitIdle waits until nothing is at work and nothing is due: no message can be received, every schedule has run that should
-// have, no notification waits. It reports ctx's error when that ends first.
+// WaitIdle waits until nothing is at work and nothing is due: no message can be received, every schedule has run that
+// should have, no notification waits. It reports ctx's error when that ends first.
 func (s *System) WaitIdle(ctx context.Context) error {
 	tick := time.NewTicker(idleLook)
 	defer tick.Stop()

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// The crowd's arrivals and the order of work are checked here, where `seckill load` can be run against `seckill run`: one process, which has neither an API that
-// throttles nor instances, so that calls wait in line instead of coming again. What only AWS has stays unchecked.
+// The crowd's arrivals and the order of work are checked here, where `seckill load` can be run against `seckill run`:
+// one process, which has neither an API that throttles nor instances, so that calls wait in line instead of coming
+// again. What only AWS has stays unchecked.
 
 // Costs is what work costs on one machine that runs the sale and the crowd, in seconds of a processor.
 type Costs struct {
@@ -20,8 +21,9 @@ type Costs struct {
 	Sign    float64 // the pay string that a page gets with its order, on top of the call
 }
 
-// Machine is the one of docs/PERFORMANCE.md. Call was measured in another crowd than those that it predicts (10,000 shoppers for 50 units, November 2026): 62 µs in
-// the sale's process and 53 µs in the crowd's; the others are benchmarks.
+// Machine is the one of docs/PERFORMANCE.md. Call was measured in another crowd than those that it predicts (10,000
+// shoppers for 50 units, November 2026): 62 µs in the sale's process and 53 µs in the crowd's; the others are
+// benchmarks.
 var Machine = Costs{Cores: 2, Call: 115e-6, Reserve: 25e-6, Place: 60e-6, Sign: 1.7e-3}
 
 // Figures are those in which prediction and measurement are compared. Times are in seconds after the first press.
@@ -63,15 +65,18 @@ func ReadLoad(r io.Reader) (*Load, error) {
 		return nil, fmt.Errorf("no report of seckill load: %w", err)
 	}
 	var err error
-	if l.ramp, err = time.ParseDuration(l.Options.Ramp); err != nil || l.Options.Shoppers < 1 || l.Options.Count < 1 || l.Stock < 1 || l.Options.Shoppers > MaxShoppers {
-		return nil, fmt.Errorf("no report of seckill load: %d shoppers, %d units, ramp %q", l.Options.Shoppers, l.Stock, l.Options.Ramp)
+	if l.ramp, err = time.ParseDuration(l.Options.Ramp); err != nil || l.Options.Shoppers < 1 || l.Options.Count < 1 ||
+		l.Stock < 1 || l.Options.Shoppers > MaxShoppers {
+		return nil, fmt.Errorf("no report of seckill load: %d shoppers, %d units, ramp %q", l.Options.Shoppers, l.Stock,
+			l.Options.Ramp)
 	}
 	return &l, nil
 }
 
 // Measured is what the crowd met.
 func (l *Load) Measured() Figures {
-	f := Figures{SellOut: l.Rates.SellOut, AnsweredAfter: l.Rates.AnsweredAfter, LastAnswer: l.Rates.LastAnswer, Placed: l.Rates.Placed, LastPlaced: l.Rates.LastPlaced}
+	f := Figures{SellOut: l.Rates.SellOut, AnsweredAfter: l.Rates.AnsweredAfter, LastAnswer: l.Rates.LastAnswer,
+		Placed: l.Rates.Placed, LastPlaced: l.Rates.LastPlaced}
 	for _, o := range l.Outcomes {
 		f.LongestWait = math.Max(f.LongestWait, o.Max/1000)
 	}
@@ -87,7 +92,8 @@ type calls struct {
 // pollFirst is how long a page waits that was told "queued", s (web/core.js).
 const pollFirst = 0.5
 
-// Predict plays the crowd against one process: what comes first is done first. Who got an order looks at it at once, is told that it is queued, and looks again.
+// Predict plays the crowd against one process: what comes first is done first. Who got an order looks at it at once, is
+// told that it is queued, and looks again.
 func (l *Load) Predict(c Costs) (f Figures) {
 	const tick = 0.001
 	s := Sale{Shoppers: l.Options.Shoppers, First: 1, Within: l.ramp, Rest: time.Second}
@@ -148,8 +154,10 @@ func (l *Load) Predict(c Costs) (f Figures) {
 // Compare prints prediction and measurement side by side.
 func (l *Load) Compare(w io.Writer, c Costs) error {
 	p, m := l.Predict(c), l.Measured()
-	_, err := fmt.Fprintf(w, "%s shoppers, %s units, %d an order, ramp %s; %.0f cores, %.0f µs a call\n%-40s %12s %12s %8s\n",
-		number(float64(l.Options.Shoppers)), number(float64(l.Stock)), l.Options.Count, l.Options.Ramp, c.Cores, c.Call*1e6, "", "predicted", "measured", "ratio")
+	_, err := fmt.Fprintf(w,
+		"%s shoppers, %s units, %d an order, ramp %s; %.0f cores, %.0f µs a call\n%-40s %12s %12s %8s\n",
+		number(float64(l.Options.Shoppers)), number(float64(l.Stock)), l.Options.Count, l.Options.Ramp, c.Cores,
+		c.Call*1e6, "", "predicted", "measured", "ratio")
 	row := func(what string, p, m float64, format string) {
 		ratio := "-"
 		if p > 0 && m > 0 {

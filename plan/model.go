@@ -108,16 +108,19 @@ type sim struct {
 	t   float64
 	// Each method has a bucket of its own, and all share the account's.
 	buying, lists, clock, orders, account bucket
-	levels, status                        float64 // scripts in this second: of lists for one item, of looks at queued orders
-	polls                                 float64 // in this second
-	asks                                  float64 // scripts of lists for one item, in this tick
-	buy, shop                             pool
-	back                                  [retryMost + 1][tries]float64 // who comes back, by tick and by how often they tried
-	top                                   [retryMost + 1]int            // 1 + the most tries among them
-	waits                                 [tries]float64                // who was answered, by how often they had been told to come again
-	left                                  float64                       // orders for which there are units
-	holders                               float64                       // whose page looks at an order
-	scripts                               float64                       // in this second
+	// scripts in this second: of lists for one item, of looks at queued orders
+	levels, status float64
+	polls          float64 // in this second
+	asks           float64 // scripts of lists for one item, in this tick
+	buy, shop      pool
+	// who comes back, by tick and by how often they tried
+	back [retryMost + 1][tries]float64
+	top  [retryMost + 1]int // 1 + the most tries among them
+	// who was answered, by how often they had been told to come again
+	waits   [tries]float64
+	left    float64 // orders for which there are units
+	holders float64 // whose page looks at an order
+	scripts float64 // in this second
 }
 
 // simulate runs a sale until everybody is answered or gone and every order placed.
@@ -137,8 +140,8 @@ func simulate(s *Sale, l Limits) Outcome {
 	return m.out
 }
 
-// before is the state at the opening: pages are open and look; instances of shop are warm for it. Both lists behave alike, so
-// one bucket stands for two.
+// before is the state at the opening: pages are open and look; instances of shop are warm for it. Both lists behave
+// alike, so one bucket stands for two.
 func (m *sim) before() {
 	looks := float64(m.Shoppers) * m.First * m.Looks
 	m.out.EdgeCalls = looks * m.Edge * m.Before.Seconds() / 2
@@ -187,7 +190,8 @@ func (m *sim) step(n int) {
 	for k := range top {
 		buys += now[k]
 	}
-	// Pages look until their shopper is answered: those who have not pressed the button yet, and those who were told to wait.
+	// Pages look until their shopper is answered: those who have not pressed the button yet, and those who were told to
+	// wait.
 	pages := o.Waiting + fresh
 	if within := m.Within.Seconds(); m.t < within {
 		pages += float64(m.Shoppers) * m.First * (1 - m.t/within)
@@ -219,8 +223,8 @@ func (m *sim) step(n int) {
 	o.ShopCalls += looked
 	o.Throttled += asked - toBuy - toShop
 	o.Refused += toBuy + toShop - bought - looked
-	// An instance of shop asks for an item's figures once a second, however many lists it answers. A page whose order is
-	// queued has one script of it.
+	// An instance of shop asks for an item's figures once a second, however many lists it answers. A page whose order
+	// is queued has one script of it.
 	m.asks = math.Min(toLists/2, m.shop.warm*tick)
 	m.levels += m.asks
 	m.status += math.Min(o.Queued, m.holders) / pollEvery * tick
@@ -237,7 +241,8 @@ func (m *sim) step(n int) {
 	m.record(looks+polls, buys, bought+looked, asked-bought-looked, placed)
 }
 
-// redis runs the scripts of purchases and says how many were answered. Once all is sold, each instance at work asks once a second and remembers.
+// redis runs the scripts of purchases and says how many were answered. Once all is sold, each instance at work asks
+// once a second and remembers.
 func (m *sim) redis(calls float64) float64 {
 	scripts, most := calls, m.Scripts*tick
 	if m.left <= 0 {
@@ -318,7 +323,8 @@ func (m *sim) record(looks, buys, passed, told, placed float64) {
 		m.scripts, m.buy.started, m.shop.started, m.levels, m.status, m.polls = 0, 0, 0, 0, 0, 0
 	}
 	s := &o.Seconds[i]
-	s.Looks, s.Buys, s.Passed, s.Told, s.Placed = s.Looks+looks, s.Buys+buys, s.Passed+passed, s.Told+told, s.Placed+placed
+	s.Looks, s.Buys, s.Passed, s.Told, s.Placed = s.Looks+looks, s.Buys+buys, s.Passed+passed, s.Told+told, s.Placed+
+		placed
 	s.Sold = o.Sold
 	s.Instances = math.Max(s.Instances, math.Max(m.Provisioned, m.buy.busy+m.buy.cold)+m.shop.busy+m.shop.cold)
 	o.PeakInstances = math.Max(o.PeakInstances, s.Instances)

@@ -10,8 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMain fixes the seed, unless one is given: limits that are raised may cost a shopper in a rare corner of the model more than is allowed for here, which is
-// to be found by looking for it (-rapid.seed, -rapid.checks) and not by chance in somebody else's change.
+// TestMain fixes the seed, unless one is given: limits that are raised may cost a shopper in a rare corner of the model
+// more than is allowed for here, which is to be found by looking for it (-rapid.seed, -rapid.checks) and not by chance
+// in somebody else's change.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if f := flag.Lookup("rapid.seed"); f.Value.String() == f.DefValue {
@@ -23,12 +24,15 @@ func TestMain(m *testing.M) {
 }
 
 func sale(shoppers, units int, edge float64) Sale {
-	return Sale{Shoppers: shoppers, Units: units, Count: 1, Items: DefaultItems, At: time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC), Edge: edge, First: DefaultFirst,
-		Within: DefaultWithin, Rest: DefaultRest, Before: DefaultBefore, Looks: DefaultLooks, Paying: DefaultPaying, Wait: DefaultWait}
+	return Sale{Shoppers: shoppers, Units: units, Count: 1, Items: DefaultItems, At: time.Date(2026, 12, 12, 2, 0, 0, 0,
+		time.UTC), Edge: edge, First: DefaultFirst,
+		Within: DefaultWithin, Rest: DefaultRest, Before: DefaultBefore, Looks: DefaultLooks, Paying: DefaultPaying,
+		Wait: DefaultWait}
 }
 
 func anySale(t *rapid.T) Sale {
-	s := sale(rapid.IntRange(1, 300_000).Draw(t, "shoppers"), rapid.IntRange(1, 50_000).Draw(t, "units"), rapid.Float64Range(0, 0.99).Draw(t, "edge"))
+	s := sale(rapid.IntRange(1, 300_000).Draw(t, "shoppers"), rapid.IntRange(1, 50_000).Draw(t, "units"),
+		rapid.Float64Range(0, 0.99).Draw(t, "edge"))
 	s.Count = rapid.IntRange(1, min(50, s.Units)).Draw(t, "count")
 	s.First = rapid.Float64Range(0, 1).Draw(t, "first")
 	s.Within = time.Duration(rapid.IntRange(0, 5000).Draw(t, "within")) * time.Millisecond
@@ -39,8 +43,10 @@ func anySale(t *rapid.T) Sale {
 
 func anyLimits(t *rapid.T) Limits {
 	rate := rapid.Float64Range(100, 50_000).Draw(t, "rate")
-	return Limits{BuyRate: rate, BuyBurst: rate / 2, Rate: rate / 4, Burst: rate / 8, Account: 2 * rate, AccountSize: rate, Concurrency: rapid.Float64Range(300, 20_000).Draw(t, "concurrency"), Ramp: rampInstances,
-		Provisioned: rapid.Float64Range(0, 50).Draw(t, "provisioned"), Consume: 20, Writes: rapid.Float64Range(1000, 40_000).Draw(t, "writes"),
+	return Limits{BuyRate: rate, BuyBurst: rate / 2, Rate: rate / 4, Burst: rate / 8, Account: 2 * rate,
+		AccountSize: rate, Concurrency: rapid.Float64Range(300, 20_000).Draw(t, "concurrency"), Ramp: rampInstances,
+		Provisioned: rapid.Float64Range(0, 50).Draw(t, "provisioned"), Consume: 20, Writes: rapid.Float64Range(1000,
+			40_000).Draw(t, "writes"),
 		Scripts: rapid.Float64Range(500, 30_000).Draw(t, "scripts")}
 }
 
@@ -65,7 +71,8 @@ func TestNobodyIsLost(t *testing.T) {
 			t.Fatalf("sold %f orders of %f to %f shoppers", o.Sold, orders, o.Answered)
 		}
 		least := math.Inf(1)
-		for _, v := range []float64{o.Arrived, o.AtEdge, o.Answered, o.Waiting, o.GaveUp, o.Sold, o.Placed, o.Queued, o.Throttled, o.Refused, o.BuyCalls, o.ShopCalls} {
+		for _, v := range []float64{o.Arrived, o.AtEdge, o.Answered, o.Waiting, o.GaveUp, o.Sold, o.Placed, o.Queued,
+			o.Throttled, o.Refused, o.BuyCalls, o.ShopCalls} {
 			least = math.Min(least, v)
 		}
 		if math.IsNaN(least) || least < -1e-6 {
@@ -77,8 +84,9 @@ func TestNobodyIsLost(t *testing.T) {
 	})
 }
 
-// TestMoreShoppersSellNoLater: units go no slower to a larger crowd, as far as the API alone decides. Behind it they may: a crowd that uses up the token bucket
-// in an instant is too much for that instant, and its calls are told 503. Looks take tokens, too, so there are none here but those at orders.
+// TestMoreShoppersSellNoLater: units go no slower to a larger crowd, as far as the API alone decides. Behind it they
+// may: a crowd that uses up the token bucket in an instant is too much for that instant, and its calls are told 503.
+// Looks take tokens, too, so there are none here but those at orders.
 func TestMoreShoppersSellNoLater(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -94,7 +102,8 @@ func TestMoreShoppersSellNoLater(t *testing.T) {
 	})
 }
 
-// TestMoreOfAnythingWaitsNoLonger: a limit that is raised makes nobody's wait longer, but for the pause within which the crowd's return is spread.
+// TestMoreOfAnythingWaitsNoLonger: a limit that is raised makes nobody's wait longer, but for the pause within which
+// the crowd's return is spread.
 func TestMoreOfAnythingWaitsNoLonger(t *testing.T) {
 	t.Parallel()
 	const pause = float64(retryMost) * tick
@@ -108,7 +117,8 @@ func TestMoreOfAnythingWaitsNoLonger(t *testing.T) {
 		l.Concurrency += l.Consume + l.Provisioned - taken // one is not raised at the cost of the others
 		after := simulate(&s, l)
 		before.Seconds, after.Seconds = nil, nil
-		later := after.LastPlaced > before.LastPlaced+pause && after.Sold <= before.Sold+half // who did not give up buys
+		// who did not give up buys
+		later := after.LastPlaced > before.LastPlaced+pause && after.Sold <= before.Sold+half
 		if after.LongestWait > before.LongestWait+pause || after.GaveUp > before.GaveUp*1.001+1 || later {
 			t.Fatalf("limit %d × %f\n%+v\n%+v", which, factor, before, after)
 		}

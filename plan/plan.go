@@ -1,9 +1,11 @@
-// Package plan says what a sale needs and costs before it is held: requests by second, quotas to raise, settings of the deployed stack, waits, the
-// bill. In: numbers about the sale (Sale). Out: numbers (Plan), as text, JSON and parameter overrides. It is pure: it asks nobody and touches nothing.
+// Package plan says what a sale needs and costs before it is held: requests by second, quotas to raise, settings of the
+// deployed stack, waits, the bill. In: numbers about the sale (Sale). Out: numbers (Plan), as text, JSON and parameter
+// overrides. It is pure: it asks nobody and touches nothing.
 //
-// It is a fluid model: crowds are amounts, not people, moved in steps of 10 ms from the page through the API's token bucket, Lambda's instances, Redis
-// and the queue into the tables. What is assumed of AWS stands in limits.go, what of this system in speeds.go, prices in prices.go, each with its source.
-// docs/DEPLOY.md shows a plan and says what of it was checked.
+// It is a fluid model: crowds are amounts, not people, moved in steps of 10 ms from the page through the API's token
+// bucket, Lambda's instances, Redis and the queue into the tables. What is assumed of AWS stands in limits.go, what of
+// this system in speeds.go, prices in prices.go, each with its source. docs/DEPLOY.md shows a plan and says what of it
+// was checked.
 package plan
 
 import (
@@ -19,8 +21,9 @@ type Sale struct {
 	Count    int       `json:"count"` // units of an order
 	Items    int       `json:"items"` // on the lists, this one among them
 	At       time.Time `json:"at"`
-	// Edge is the share of two kinds of calls that something before API Gateway answers, for good: looks at lists, items and the time, by a CDN;
-	// purchases, by a waiting page that tells so many shoppers that all is sold. Neither is part of template.yaml.
+	// Edge is the share of two kinds of calls that something before API Gateway answers, for good: looks at lists,
+	// items and the time, by a CDN; purchases, by a waiting page that tells so many shoppers that all is sold. Neither
+	// is part of template.yaml.
 	Edge float64 `json:"edge"`
 
 	First  float64       `json:"first"`  // share of shoppers who wait for the opening; the rest come afterwards
@@ -38,7 +41,8 @@ const (
 	DefaultWithin = 2 * time.Second
 	DefaultRest   = time.Minute
 	DefaultBefore = 10 * time.Minute
-	// DefaultLooks is the storefront's home page (web/items.js, web/clock.js): two lists each 5 to 7.5 s, and the time four times a minute.
+	// DefaultLooks is the storefront's home page (web/items.js, web/clock.js): two lists each 5 to 7.5 s, and the time
+	// four times a minute.
 	DefaultLooks  = 2/6.25 + 4.0/60
 	DefaultPaying = time.Minute
 	DefaultItems  = 10
@@ -77,10 +81,12 @@ func (s *Sale) Validate() error {
 		return nil
 	}
 	for _, err := range []error{
-		number("shoppers", s.Shoppers, MaxShoppers), number("units", s.Units, MaxUnits), number("count", s.Count, MaxCount),
+		number("shoppers", s.Shoppers, MaxShoppers), number("units", s.Units, MaxUnits),
+		number("count", s.Count, MaxCount),
 		number("items", s.Items, MaxItems),
 		share("edge", s.Edge), share("first", s.First),
-		span("within", s.Within, 0, MaxSpan), span("rest", s.Rest, time.Second, maxRest), span("before", s.Before, 0, 24*time.Hour),
+		span("within", s.Within, 0, MaxSpan), span("rest", s.Rest, time.Second, maxRest),
+		span("before", s.Before, 0, 24*time.Hour),
 		span("paying", s.Paying, time.Second, MaxSpan), span("wait", s.Wait, 2*time.Second, giveUp),
 	} {
 		if err != nil {

@@ -18,7 +18,8 @@ var update = flag.Bool("update", false, "write testdata anew")
 
 // TestText: a million shoppers; docs/DEPLOY.md has their plan's figures.
 func TestText(t *testing.T) {
-	for name, s := range map[string]Sale{"million-edge": sale(1_000_000, 1000, 0.8), "million": sale(1_000_000, 1000, 0)} {
+	for name, s := range map[string]Sale{"million-edge": sale(1_000_000, 1000, 0.8), "million": sale(1_000_000, 1000,
+		0)} {
 		var b bytes.Buffer
 		if err := Make(s).WriteText(&b); err != nil {
 			t.Fatal(err)
@@ -72,7 +73,8 @@ func rows(t *testing.T, plan string) (out []string) {
 	for line := range strings.Lines(todo) {
 		switch cells := columns.Split(strings.TrimSpace(line), -1); cells[0] {
 		case "raise":
-			out = append(out, regexp.QuoteMeta(cells[1])+` \|.*\| `+regexp.QuoteMeta(strings.Replace(cells[2], " → ", " | ", 1)))
+			out = append(out, regexp.QuoteMeta(cells[1])+` \|.*\| `+
+				regexp.QuoteMeta(strings.Replace(cells[2], " → ", " | ", 1)))
 		case "together":
 			out = append(out, `together.*\| `+regexp.QuoteMeta(cells[1]))
 		}
@@ -83,21 +85,26 @@ func rows(t *testing.T, plan string) (out []string) {
 	return out
 }
 
-// TestPlanKeepsItsWord: with the settings that it asks for, nobody waits longer than allowed, unless it says that no settings do.
+// TestPlanKeepsItsWord: with the settings that it asks for, nobody waits longer than allowed, unless it says that no
+// settings do.
 func TestPlanKeepsItsWord(t *testing.T) {
-	for _, s := range []Sale{sale(5_000, 100, 0), sale(100_000, 1000, 0), sale(1_000_000, 1000, 0.8), sale(1_000_000, 1000, 0), sale(200_000, 100_000, 0.2), sale(100, 1000, 0)} {
+	for _, s := range []Sale{sale(5_000, 100, 0), sale(100_000, 1000, 0), sale(1_000_000, 1000, 0.8),
+		sale(1_000_000, 1000, 0), sale(200_000, 100_000, 0.2), sale(100, 1000, 0)} {
 		p := Make(s)
 		o := p.Planned.Outcome
 		late := o.LongestWait > s.Wait.Seconds() || o.GaveUp >= half
 		told := strings.Contains(strings.Join(p.Notes, "\n"), "Somebody waits")
 		if late != told {
-			t.Errorf("%d shoppers, %d units: longest wait %f, %f gave up, notes %q", s.Shoppers, s.Units, o.LongestWait, o.GaveUp, p.Notes)
+			t.Errorf("%d shoppers, %d units: longest wait %f, %f gave up, notes %q", s.Shoppers, s.Units, o.LongestWait,
+				o.GaveUp, p.Notes)
 		}
 		if o.LongestWait > p.Today.Outcome.LongestWait+1e-9 || o.GaveUp > p.Today.Outcome.GaveUp+1e-9 {
-			t.Errorf("%d shoppers, %d units: the plan is worse than the defaults: %+v, %+v", s.Shoppers, s.Units, p.Planned.Limits, p.Today.Limits)
+			t.Errorf("%d shoppers, %d units: the plan is worse than the defaults: %+v, %+v", s.Shoppers, s.Units,
+				p.Planned.Limits, p.Today.Limits)
 		}
 		if !placedInTime(&s, o) {
-			t.Errorf("%d shoppers, %d units: the last unit is reserved after %f s, the last order placed after %f", s.Shoppers, s.Units, o.LastSold, o.LastPlaced)
+			t.Errorf("%d shoppers, %d units: the last unit is reserved after %f s, the last order placed after %f",
+				s.Shoppers, s.Units, o.LastSold, o.LastPlaced)
 		}
 		sum := 0.0
 		for _, l := range p.Bill {
@@ -130,13 +137,16 @@ func TestDefaultsFit(t *testing.T) {
 		spoil func(*Limits)
 		want  string
 	}{
-		"the defaults until November 2026": {func(l *Limits) { l.BuyRate, l.BuyBurst, l.Rate, l.Burst = 5000, 2500, 5000, 2500 },
+		"the defaults until November 2026": {func(l *Limits) {
+			l.BuyRate, l.BuyBurst, l.Rate, l.Burst = 5000, 2500, 5000, 2500
+		},
 			"all methods together let 50,200 calls a second through and 25,100 at once, the account 10,000 and 5,000"},
 		"too many cold starts": {func(l *Limits) { l.BuyRate, l.BuyBurst = 2000, 300 },
 			"1,100 instances of buy have to start at once, and Lambda starts 1,000"},
 		"the defaults that let more notifications through than were kept for them": {
 			func(l *Limits) { l.Notify, l.NotifyBurst, l.NotifyKept = 500, 500, 90 },
-			"700 notifications of payments may be at work at once, and 90 executions are kept for notify: Alipay hears 503"},
+			"700 notifications of payments may be at work at once, and 90 executions are kept for notify: Alipay " +
+				"hears 503"},
 		"too small an account": {func(l *Limits) { l.Concurrency = 800 },
 			"at the opening 920 instances are wanted, and the account has 800"},
 	} {
@@ -148,10 +158,12 @@ func TestDefaultsFit(t *testing.T) {
 	}
 }
 
-// TestPlansFit: throttles that a plan asks for leave notifications their share, and start no more instances than Lambda does.
+// TestPlansFit: throttles that a plan asks for leave notifications their share, and start no more instances than Lambda
+// does.
 func TestPlansFit(t *testing.T) {
 	t.Parallel()
-	for _, s := range []Sale{sale(5_000, 100, 0), sale(100_000, 1000, 0), sale(1_000_000, 1000, 0.8), sale(1_000_000, 1000, 0),
+	for _, s := range []Sale{sale(5_000, 100, 0), sale(100_000, 1000, 0), sale(1_000_000, 1000, 0.8),
+		sale(1_000_000, 1000, 0),
 		sale(200_000, 100_000, 0.2), sale(3_000_000, 20_000, 0.5)} {
 		if l := Make(s).Planned.Limits; l.Fits() != nil {
 			t.Errorf("%d shoppers, %d units, edge %v: %q\n%+v", s.Shoppers, s.Units, s.Edge, l.Fits(), l)
@@ -162,7 +174,8 @@ func TestPlansFit(t *testing.T) {
 // TestTooFewPastTheEdge: a waiting page that lets nobody through sells nothing.
 func TestTooFewPastTheEdge(t *testing.T) {
 	p := Make(sale(10_000, 1000, 0.99))
-	if o := p.Planned.Outcome; o.SoldOut != never || !strings.Contains(strings.Join(p.Notes, "\n"), "Only 100 shoppers get past the edge") {
+	if o := p.Planned.Outcome; o.SoldOut != never || !strings.Contains(strings.Join(p.Notes, "\n"),
+		"Only 100 shoppers get past the edge") {
 		t.Errorf("sold out after %f s; %q", o.SoldOut, p.Notes)
 	}
 }
@@ -214,14 +227,17 @@ func TestWhatIsNoSale(t *testing.T) {
 	}
 }
 
-// TestColdStartsAreCounted: each reads one secret. The sale of docs/DEPLOY.md starts more in a second than Systems Manager
-// answered, and fewer than Secrets Manager does.
+// TestColdStartsAreCounted: each reads one secret. The sale of docs/DEPLOY.md starts more in a second than Systems
+// Manager answered, and fewer than Secrets Manager does.
 func TestColdStartsAreCounted(t *testing.T) {
 	t.Parallel()
-	s := Sale{Shoppers: 1_000_000, Units: 1000, Count: 1, Items: DefaultItems, Edge: 0.8, First: DefaultFirst, Within: DefaultWithin,
-		Rest: DefaultRest, Before: DefaultBefore, Looks: DefaultLooks, Paying: DefaultPaying, Wait: DefaultWait}
-	for name, l := range map[string]Limits{"defaults": Today, "planned": {BuyRate: 13_000, BuyBurst: 2_000, Rate: 1_700, Burst: 500,
-		Account: 30_000, AccountSize: 8_000, Concurrency: 3_700, Provisioned: 1_000, Ramp: rampInstances, Consume: 20, Writes: NewTableWrites, Scripts: Today.Scripts}} {
+	s := Sale{Shoppers: 1_000_000, Units: 1000, Count: 1, Items: DefaultItems, Edge: 0.8, First: DefaultFirst,
+		Within: DefaultWithin,
+		Rest:   DefaultRest, Before: DefaultBefore, Looks: DefaultLooks, Paying: DefaultPaying, Wait: DefaultWait}
+	for name, l := range map[string]Limits{"defaults": Today, "planned": {BuyRate: 13_000, BuyBurst: 2_000, Rate: 1_700,
+		Burst:   500,
+		Account: 30_000, AccountSize: 8_000, Concurrency: 3_700, Provisioned: 1_000, Ramp: rampInstances, Consume: 20,
+		Writes: NewTableWrites, Scripts: Today.Scripts}} {
 		o := simulate(&s, l)
 		t.Logf("%s: %.0f", name, o.PeakStarts)
 		if o.PeakStarts <= parameterReads || o.PeakStarts > secretReads || o.PeakStarts > 2*rampInstances*1.1 {

@@ -2,8 +2,9 @@ package plan
 
 import "math"
 
-// rowWrites is what one order writes to a table or an index of one, in write units: two for each KB of a row, since it is written in a transaction; one for
-// each KB of an index's row. docs/DATA.md has the transactions; a test counts what the ledger really writes.
+// rowWrites is what one order writes to a table or an index of one, in write units: two for each KB of a row, since it
+// is written in a transaction; one for each KB of an index's row. docs/DATA.md has the transactions; a test counts what
+// the ledger really writes.
 type rowWrites struct {
 	Table, Index     string
 	Place, Each, Pay float64 // for the order, for each of its units, and when it is paid
@@ -21,7 +22,8 @@ var orderWrites = []rowWrites{
 	{Table: "notifications", Pay: 6}, // a real notification has about 2 KiB
 }
 
-// evenness is how much of a table's units can be used when keys spread over its partitions by chance: a guess, for 16 keys on four partitions.
+// evenness is how much of a table's units can be used when keys spread over its partitions by chance: a guess, for 16
+// keys on four partitions.
 const evenness = 0.75
 
 // Table is what the sale asks of a table, its indexes included.
@@ -43,8 +45,8 @@ func writesMost(count int) (most float64) {
 	return most / evenness
 }
 
-// OrdersPerSecond is how many orders of one unit tables with so many warm write units take. An index is counted with its table, as if it had no units of
-// its own: AWS does not say what a new one takes.
+// OrdersPerSecond is how many orders of one unit tables with so many warm write units take. An index is counted with
+// its table, as if it had no units of its own: AWS does not say what a new one takes.
 func OrdersPerSecond(writes float64) float64 { return writes / writesMost(1) }
 
 func tables(s *Sale, set *Setting) (out []Table) {
@@ -69,8 +71,8 @@ func tables(s *Sale, set *Setting) (out []Table) {
 
 // Reads are what functions read of items, in read units a second.
 type Reads struct {
-	// Sale is of the row with the sale's numbers, one key: consume, repair and stage read it once a second an instance, buy
-	// not at all while Redis has the item, and once in ten seconds where it has not.
+	// Sale is of the row with the sale's numbers, one key: consume, repair and stage read it once a second an instance,
+	// buy not at all while Redis has the item, and once in ten seconds where it has not.
 	Sale float64 `json:"sale_row"`
 	// Lists is of one of the rows with the lists' version: shop reads one a second an instance. Start is of one of
 	// the rows with the lists when as many instances start as in the busiest second.
@@ -110,7 +112,8 @@ type Redis struct {
 	PeakECPU  float64 `json:"peak_ecpu"`       // a second, on ElastiCache Serverless, if all peaks are at once
 	ItemECPU  float64 `json:"item_ecpu"`       // of them the item's own
 	ECPU      float64 `json:"ecpu"`            // in all
-	Ready     float64 `json:"ready_s"`         // until a cache that starts with 30,000 ECPU/s has doubled often enough; 0: it is ready
+	// until a cache that starts with 30,000 ECPU/s has doubled often enough; 0: it is ready
+	Ready float64 `json:"ready_s"`
 }
 
 func redis(s *Sale, set *Setting) Redis {

@@ -12,8 +12,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-// units counts the write units of what a ledger does, as DynamoDB's developer guide has it ("Read and write operations"): a row of a transaction costs two
-// for each KB begun, the larger of its old and new size; an index one for each KB begun of every entry that is put, changed or deleted.
+// units counts the write units of what a ledger does, as DynamoDB's developer guide has it ("Read and write
+// operations"): a row of a transaction costs two for each KB begun, the larger of its old and new size; an index one
+// for each KB begun of every entry that is put, changed or deleted.
 type units map[string]float64
 
 // row is told of a row that a transaction replaced (memory.RowsOptions.Watch).
@@ -89,9 +90,12 @@ func TestWritesAreTheLedgers(t *testing.T) {
 	now := time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC)
 	for _, count := range []int{1, 2, 50} {
 		used := units{}
-		l, ctx := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now), Watch: used.row})), context.Background()
-		o := seckill.Order{ID: seckill.KeyedOrderID("1001", "1", "k"), Item: "1001", User: "1234567890123456789", Count: count, Price: 199900, Amount: seckill.Fen(199900 * count),
-			Address: "浙江省杭州市西湖区文三路 398 号东信大厦 1 号楼 1203 室", Title: "手机 Pro 256 GB 星空黑", Created: now, Placed: now, PayBy: now.Add(15 * time.Minute), Buckets: 2000}
+		l, ctx := ledger.New(memory.NewRows(memory.RowsOptions{Clock: memory.NewClock(now), Watch: used.row})),
+			context.Background()
+		o := seckill.Order{ID: seckill.KeyedOrderID("1001", "1", "k"), Item: "1001", User: "1234567890123456789",
+			Count: count, Price: 199900, Amount: seckill.Fen(199900 * count),
+			Address: "浙江省杭州市西湖区文三路 398 号东信大厦 1 号楼 1203 室", Title: "手机 Pro 256 GB 星空黑", Created: now, Placed: now,
+			PayBy: now.Add(15 * time.Minute), Buckets: 2000}
 		for n := range count {
 			o.Units = append(o.Units, 900_000+n)
 		}
@@ -116,11 +120,13 @@ func TestWritesAreTheLedgers(t *testing.T) {
 			t.Fatal(err)
 		}
 		compare("placed", func(w rowWrites) float64 { return w.Place + w.Each*float64(count) })
-		p := seckill.Payment{Order: o.ID, TradeNo: "2026121222001400001", Amount: o.Amount, State: seckill.Captured, At: now, Cause: "notify"}
+		p := seckill.Payment{Order: o.ID, TradeNo: "2026121222001400001", Amount: o.Amount, State: seckill.Captured,
+			At: now, Cause: "notify"}
 		if err := l.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid); err != nil {
 			t.Fatal(err)
 		}
-		n := seckill.KeptNotification{Order: o.ID, ID: strings.Repeat("n", 34), TradeNo: p.TradeNo, Amount: o.Amount, At: now, Outcome: seckill.NotificationRecorded, Raw: strings.Repeat("x", 2<<10)}
+		n := seckill.KeptNotification{Order: o.ID, ID: strings.Repeat("n", 34), TradeNo: p.TradeNo, Amount: o.Amount,
+			At: now, Outcome: seckill.NotificationRecorded, Raw: strings.Repeat("x", 2<<10)}
 		if err := l.KeepNotification(ctx, n); err != nil {
 			t.Fatal(err)
 		}

@@ -52,11 +52,20 @@ func (p *Plan) WriteText(w io.Writer) error {
 	var b strings.Builder
 	line := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
 	s := &p.Sale
-	line("sale      %s shoppers, %s units, %d an order, at %s", number(float64(s.Shoppers)), number(float64(s.Units)), s.Count, s.At.Format(time.RFC3339))
-	line("crowd     %s wait for the opening, their pages open since up to %v, and press the button within %v of it, evenly;", number(float64(s.Shoppers)*s.First), s.Before, s.Within)
-	line("          of the rest 95 in 100 come within %v, fewer and fewer. An open page makes %.2f calls a second; who is told 429 or", s.Rest, s.Looks)
-	line("          503 comes back after 1 to 1.2 s and gives up after %v. A buyer pays in %v on average, its page asking each %.0f s.", giveUp, s.Paying, pollEvery)
-	line("edge      %.0f in 100 looks at lists, items and the time are answered by a CDN, and %.0f in 100 purchases by a waiting page: sold", 100*s.Edge, 100*s.Edge)
+	line("sale      %s shoppers, %s units, %d an order, at %s", number(float64(s.Shoppers)), number(float64(s.Units)),
+		s.Count, s.At.Format(time.RFC3339))
+	line(
+		"crowd     %s wait for the opening, their pages open since up to %v, and press the button within %v of it, "+
+			"evenly;", number(float64(s.Shoppers)*s.First), s.Before, s.Within)
+	line(
+		"          of the rest 95 in 100 come within %v, fewer and fewer. An open page makes %.2f calls a second; "+
+			"who is told 429 or", s.Rest, s.Looks)
+	line(
+		"          503 comes back after 1 to 1.2 s and gives up after %v. A buyer pays in %v on average, its page "+
+			"asking each %.0f s.", giveUp, s.Paying, pollEvery)
+	line(
+		"edge      %.0f in 100 looks at lists, items and the time are answered by a CDN, and %.0f in 100 purchases "+
+			"by a waiting page: sold", 100*s.Edge, 100*s.Edge)
 	line("          out, for good. Neither is part of template.yaml. All below is about what gets past it.")
 	line("lists     %d items are on them.", s.Items)
 	line("")
@@ -64,7 +73,8 @@ func (p *Plan) WriteText(w io.Writer) error {
 	p.outcomes(line)
 	p.todo(line)
 	line("")
-	line("bill, USD, list prices of %s %s: check; all orders paid, settings for %.0f h", PricesRegion, PricesAsOf, hours)
+	line("bill, USD, list prices of %s %s: check; all orders paid, settings for %.0f h", PricesRegion, PricesAsOf,
+		hours)
 	for _, l := range p.Bill {
 		line("  %-20s %10.2f  %s", l.What, l.USD, l.How)
 	}
@@ -81,11 +91,13 @@ func (p *Plan) table(line func(string, ...any)) {
 		from, to := int(steps[i]), min(int(steps[i+1]), len(o.Seconds))
 		var sum Second
 		for _, s := range o.Seconds[from:to] {
-			sum.Looks, sum.Buys, sum.Passed, sum.Told, sum.Placed = sum.Looks+s.Looks, sum.Buys+s.Buys, sum.Passed+s.Passed, sum.Told+s.Told, sum.Placed+s.Placed
+			sum.Looks, sum.Buys, sum.Passed, sum.Told, sum.Placed = sum.Looks+s.Looks, sum.Buys+s.Buys, sum.Passed+
+				s.Passed, sum.Told+s.Told, sum.Placed+s.Placed
 			sum.Instances = math.Max(sum.Instances, s.Instances)
 		}
 		n := float64(to - from)
-		line("%4d-%-4d  %10s %10s %10s %10s %10s %10s", from, to, number(sum.Looks/n), number(sum.Buys/n), number(sum.Passed/n), number(sum.Told/n), number(sum.Placed/n), number(sum.Instances))
+		line("%4d-%-4d  %10s %10s %10s %10s %10s %10s", from, to, number(sum.Looks/n), number(sum.Buys/n),
+			number(sum.Passed/n), number(sum.Told/n), number(sum.Placed/n), number(sum.Instances))
 	}
 	line("")
 }
@@ -120,21 +132,28 @@ func (p *Plan) todo(line func(string, ...any)) {
 		if q.Code == "" {
 			code = "AWS sets it with the rate, ask for both"
 		}
-		line("  raise   %-32s %8s → %-8s %s; days ahead", q.Name, number(float64(q.Have)), number(float64(q.Want)), code)
+		line("  raise   %-32s %8s → %-8s %s; days ahead", q.Name, number(float64(q.Have)), number(float64(q.Want)),
+			code)
 	}
 	if len(p.Overrides) > 0 {
 		line("  deploy  %s", p.OverridesText())
 	}
 	if slices.ContainsFunc(p.Overrides, func(o Override) bool { return warms(o.Name) }) {
-		line("          Warm… cannot be lowered again, and is paid once; a table that was busy lately may have it already (seckill doctor --crowd)")
+		line(
+			"          Warm… cannot be lowered again, and is paid once; a table that was busy lately may have it " +
+				"already (seckill doctor --crowd)")
 	}
 	p.redisText(line)
 	p.lambdaText(line)
 	p.apiText(line)
-	line("  have    reads of items: %s units a second of the sale's row, %s of one of %d rows of the lists, %s when instances "+
-		"start; a row takes %s, the tables %s", number(p.Reads.Sale), number(p.Reads.Lists), catalogCopies, number(p.Reads.Start), number(keyReads), number(tableReads))
+	line(
+		"  have    reads of items: %s units a second of the sale's row, %s of one of %d rows of the lists, %s when "+
+			"instances "+
+			"start; a row takes %s, the tables %s", number(p.Reads.Sale), number(p.Reads.Lists), catalogCopies,
+		number(p.Reads.Start), number(keyReads), number(tableReads))
 	for _, t := range p.Tables {
-		line("  have    table %-9s %3.0f write units an order, %3.0f a paid one, %7s a second; it takes %s at once", t.Name, t.PerOrder, t.PerPaid, number(t.PeakPlace), number(float64(t.Warm)))
+		line("  have    table %-9s %3.0f write units an order, %3.0f a paid one, %7s a second; it takes %s at once",
+			t.Name, t.PerOrder, t.PerPaid, number(t.PeakPlace), number(float64(t.Warm)))
 	}
 	line("  have    Secrets Manager: %s instances start cold in a second and read a secret each; it takes %s a second "+
 		"(Systems Manager took %s)", number(p.Planned.Outcome.PeakStarts), number(secretReads), number(parameterReads))
@@ -147,16 +166,24 @@ func (p *Plan) todo(line func(string, ...any)) {
 // redisText says what Redis has to take, and what to set when.
 func (p *Plan) redisText(line func(string, ...any)) {
 	r := &p.Redis
-	line("  have    Redis with %s (%s when all is in the ledger), for %s scripts of purchases a second, %s of lists and %s of looks at", bytesText(r.Bytes), bytesText(r.Confirmed),
+	line(
+		"  have    Redis with %s (%s when all is in the ledger), for %s scripts of purchases a second, %s of lists "+
+			"and %s of looks at", bytesText(r.Bytes), bytesText(r.Confirmed),
 		number(r.Scripts), number(r.Levels), number(r.Status))
-	line("          queued orders: %s ECPU, of these %s of the item's slot, which takes %s", number(r.PeakECPU), number(r.ItemECPU), number(slotECPU))
+	line("          queued orders: %s ECPU, of these %s of the item's slot, which takes %s", number(r.PeakECPU),
+		number(r.ItemECPU), number(slotECPU))
 	if r.Ready == 0 {
-		line("          ElastiCache Serverless takes %s ECPU a second at once, also when idle: nothing to set", number(firstECPU))
+		line("          ElastiCache Serverless takes %s ECPU a second at once, also when idle: nothing to set",
+			number(firstECPU))
 		return
 	}
-	line("          ElastiCache Serverless takes %s ECPU a second at once. CacheEcpu=%s has it ready for this within %.0f minutes: deploy",
+	line(
+		"          ElastiCache Serverless takes %s ECPU a second at once. CacheEcpu=%s has it ready for this within "+
+			"%.0f minutes: deploy",
 		number(firstECPU), strconv.FormatFloat(p.override(CacheEcpu), 'f', -1, 64), preScaling.Minutes())
-	line("          it two hours before. Otherwise it doubles each %.0f minutes or so, and is there %.0f minutes after the opening: until then",
+	line(
+		"          it two hours before. Otherwise it doubles each %.0f minutes or so, and is there %.0f minutes "+
+			"after the opening: until then",
 		doubles.Minutes(), r.Ready/60)
 	line("          what is above is refused, and purchases hear 503")
 }
@@ -165,20 +192,30 @@ func (p *Plan) redisText(line func(string, ...any)) {
 func (p *Plan) lambdaText(line func(string, ...any)) {
 	l := &p.Planned.Limits
 	have := math.Max(l.Concurrency, accountConcurrency)
-	line("  have    Lambda: of %s instances ReserveConcurrency=true keeps %s (notify %s, consume %s, expire 10, stage 10, repair 5, refund 5);",
+	line(
+		"  have    Lambda: of %s instances ReserveConcurrency=true keeps %s (notify %s, consume %s, expire 10, stage "+
+			"10, repair 5, refund 5);",
 		number(have), number(l.Reserved()), number(l.NotifyKept), number(l.Consume))
-	line("          %s are for buy, shop and reconcile, %s of buy wait ahead. Below %s AWS refuses the reservation: it wants %d unreserved",
+	line(
+		"          %s are for buy, shop and reconcile, %s of buy wait ahead. Below %s AWS refuses the reservation: "+
+			"it wants %d unreserved",
 		number(have-l.Reserved()), number(l.Provisioned), number(l.Reserved()+Unreserved), Unreserved)
-	line("          at the opening buy starts %s instances at once beside those; Lambda starts %s of a function, and 100 more a second", number(l.Starting()), number(l.Ramp))
+	line(
+		"          at the opening buy starts %s instances at once beside those; Lambda starts %s of a function, and "+
+			"100 more a second", number(l.Starting()), number(l.Ramp))
 }
 
 // apiText says what the throttles let through.
 func (p *Plan) apiText(line func(string, ...any)) {
 	l := &p.Planned.Limits
 	rate, burst := l.Calls()
-	line("  have    API Gateway: buy %s a second and %s at once, each of %d other methods %s and %s, notify %s and %s: together %s and %s,", number(l.BuyRate), number(l.BuyBurst),
+	line(
+		"  have    API Gateway: buy %s a second and %s at once, each of %d other methods %s and %s, notify %s and "+
+			"%s: together %s and %s,", number(l.BuyRate), number(l.BuyBurst),
 		Methods, number(l.Rate), number(l.Burst), number(l.Notify), number(l.NotifyBurst), number(rate), number(burst))
-	line("          which the account's %s and %s bear, so that a crowd cannot use up what notifications of payments need", number(l.Account), number(l.AccountSize))
+	line(
+		"          which the account's %s and %s bear, so that a crowd cannot use up what notifications of payments "+
+			"need", number(l.Account), number(l.AccountSize))
 }
 
 // OverridesText is what `sam deploy --parameter-overrides` takes.

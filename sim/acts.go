@@ -54,8 +54,8 @@ const (
 	nActs
 )
 
-// Act is one decision of a history. A history is a list of them, and any part of it can be played: an act that finds nothing to act on does
-// nothing.
+// Act is one decision of a history. A history is a list of them, and any part of it can be played: an act that finds
+// nothing to act on does nothing.
 type Act struct {
 	Kind Kind
 	ID   int    // of the process that it begins, or of the one that it steps or kills
@@ -80,7 +80,8 @@ func (s *Sim) Play(t Act) error {
 	}
 	for n := range burst {
 		p := s.find(t.ID)
-		if p == nil || s.Clock.Now().Before(s.instances[p.on].frozen) || n > 0 && slices.Contains(s.plan.PausePoints, p.call) {
+		if p == nil || s.Clock.Now().Before(s.instances[p.on].frozen) || n > 0 &&
+			slices.Contains(s.plan.PausePoints, p.call) {
 			break
 		}
 		s.step(p)
@@ -140,11 +141,16 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 		s.lose(t.A)
 	case actStop:
 		it, stopped := s.pickItem(t.A), pick(t.A, 8, 3) > 0
-		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator sets stopped of %s to %t", it.ID, stopped), t.A, func(i *Instance) { _ = i.StopOf(it.ID, stopped) })
+		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator sets stopped of %s to %t", it.ID, stopped), t.A, func(i *Instance) {
+			_ = i.StopOf(it.ID, stopped)
+		})
 	case actGrow:
 		if it := s.pickItem(t.A); it.Stock < 20 {
 			n := it.Stock + 1
-			s.spawn(t.ID, t.Kind, fmt.Sprintf("operator raises the stock of %s to %d", it.ID, n), t.A, func(i *Instance) { _ = i.Grow(it.ID, n) })
+			s.spawn(t.ID, t.Kind, fmt.Sprintf("operator raises the stock of %s to %d", it.ID, n), t.A,
+				func(i *Instance) {
+					_ = i.Grow(it.ID, n)
+				})
 		}
 	case actFreeze:
 		n := pick(t.A, 8, len(s.instances))
@@ -202,8 +208,8 @@ func (s *Sim) pickItem(a uint64) *seckill.Item {
 	return items[pick(a, 4, len(items))]
 }
 
-// crash ends a process before the call that it stands at, or right after it; half the time its instance's memory goes with it, and all that
-// the instance was doing.
+// crash ends a process before the call that it stands at, or right after it; half the time its instance's memory goes
+// with it, and all that the instance was doing.
 func (s *Sim) crash(t Act) {
 	p := s.find(t.ID)
 	if p == nil {
@@ -248,7 +254,8 @@ func (s *Sim) take(t Act, name string, q *slowQueue, of func(i *Instance) handle
 		handle, failed, done := of(i), 0, 0
 		for k, d := range batch {
 			err := handle(ctx, d)
-			if err == nil && s.faultsOn && s.plan.Faults[Partial] && len(batch) > 1 && pick(t.A, 8+k, 100) < s.plan.Rates[Partial]/4 {
+			if err == nil && s.faultsOn && s.plan.Faults[Partial] && len(batch) > 1 &&
+				pick(t.A, 8+k, 100) < s.plan.Rates[Partial]/4 {
 				failed++
 				continue
 			}
@@ -294,12 +301,14 @@ func (s *Sim) pause(a uint64) time.Duration {
 		return []time.Duration{50 * time.Millisecond, 300 * time.Millisecond}[n%2]
 	}
 	if n < 6 {
-		return []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 31 * time.Second}[n]
+		return []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second,
+			5 * time.Second, 31 * time.Second}[n]
 	}
 	var edges []time.Duration
 	now := s.Clock.Now()
 	add := func(at time.Time) {
-		if d := at.Sub(now) + []time.Duration{0, -time.Millisecond, time.Millisecond, -2 * time.Second, 2 * time.Second, -2500 * time.Millisecond, 2500 * time.Millisecond}[pick(a, 16, 7)]; d > 0 && d < 20*time.Minute {
+		if d := at.Sub(now) + []time.Duration{0, -time.Millisecond, time.Millisecond, -2 * time.Second, 2 * time.Second,
+			-2500 * time.Millisecond, 2500 * time.Millisecond}[pick(a, 16, 7)]; d > 0 && d < 20*time.Minute {
 			edges = append(edges, d)
 		}
 	}
@@ -365,7 +374,8 @@ var schedules = []struct {
 	{"refund", func(ctx context.Context, i *Instance) error { return i.Refund.Sweep(ctx) }},
 }
 
-// scheduled is how many of them run. Where all is about what the stock forgot, refunds would only be in the way: they run in the end.
+// scheduled is how many of them run. Where all is about what the stock forgot, refunds would only be in the way: they
+// run in the end.
 func (s *Sim) scheduled() int {
 	if s.plan.Prelude == "restored" || s.plan.Prelude == "flushed" {
 		return len(schedules) - 1
@@ -408,7 +418,9 @@ func (s *Sim) breakRedis(t Act) {
 		s.trace.say(now, "Redis refuses everything for %s", d)
 		s.refuses = now.Add(d)
 	case actFailover:
-		young := slices.DeleteFunc(slices.Clone(s.snapshots), func(p snapshot) bool { return now.Sub(p.at) > 10*time.Second })
+		young := slices.DeleteFunc(slices.Clone(s.snapshots), func(p snapshot) bool {
+			return now.Sub(p.at) > 10*time.Second
+		})
 		if len(young) > 0 {
 			p := young[pick(t.A, 8, len(young))]
 			s.trace.say(now, "Redis loses its last %s", now.Sub(p.at))

@@ -12,8 +12,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// poison sends a message with which nobody can do anything: of a newer version, not of this system at all, for the other queue, or about
-// an item that does not exist.
+// poison sends a message with which nobody can do anything: of a newer version, not of this system at all, for the
+// other queue, or about an item that does not exist.
 func (s *Sim) poison(a uint64) {
 	name := []string{"orders", "closings"}[pick(a, 8, 2)]
 	n := len(s.anomalies) + 1
@@ -29,8 +29,10 @@ func (s *Sim) poison(a uint64) {
 		body = string(m.Encode())
 	case 2:
 		if name == "orders" {
-			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1}, Request: seckill.Request{
-				Order: anomalousOrder(n), Item: "4040", User: "66", Count: 1, Address: "x", Created: s.Clock.Now()}}}
+			m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: []int{1},
+				Request: seckill.Request{
+					Order: anomalousOrder(n), Item: "4040", User: "66", Count: 1, Address: "x",
+					Created: s.Clock.Now()}}}
 			body = string(m.Encode())
 		}
 	}
@@ -121,12 +123,13 @@ func (s *Sim) oddity(t Act) {
 	})
 }
 
-// importItems has an operator bring a file: an item that sells tomorrow, again and again with other values, and one that is being sold, which
-// has to be refused when it differs.
+// importItems has an operator bring a file: an item that sells tomorrow, again and again with other values, and one
+// that is being sold, which has to be refused when it differs.
 func (s *Sim) importItems(t Act) {
 	tomorrow := itemOf("1003", 1+pick(t.A, 8, 4), 1)
 	tomorrow.Start, tomorrow.End = epoch.Add(24*time.Hour), epoch.Add(48*time.Hour)
-	list := []seckill.Listing{{Item: tomorrow, Description: seckill.Description{Detail: fmt.Sprintf("<p>%d</p>", pick(t.A, 20, 3))}}}
+	list := []seckill.Listing{{Item: tomorrow, Description: seckill.Description{Detail: fmt.Sprintf("<p>%d</p>",
+		pick(t.A, 20, 3))}}}
 	if pick(t.A, 16, 3) == 0 {
 		sold := *s.pickItem(t.A)
 		sold.Price++

@@ -48,8 +48,8 @@ func (b alteredBills) Bill(_ context.Context, day string) (seckill.Bill, error) 
 	return bill, nil
 }
 
-// reconciled: I6 once more, by the step that an operator trusts: each day's bill agrees with the ledger, to the fen; and of one line that is otherwise, in
-// whichever way, it says so.
+// reconciled: I6 once more, by the step that an operator trusts: each day's bill agrees with the ledger, to the fen;
+// and of one line that is otherwise, in whichever way, it says so.
 func (w *World) reconciled() error {
 	days := map[string]*seckill.Reconciliation{seckill.Day(w.Clock.Now()): {}}
 	for _, l := range w.Provider.book {
@@ -66,12 +66,14 @@ func (w *World) reconciled() error {
 			d.Captured += l.Amount
 		}
 	}
-	for _, row := range w.Rows.Dump(ledger.TableReconciliations) { // kept while things went wrong: differences may have been, sums are the bill's
+	// kept while things went wrong: differences may have been, sums are the bill's
+	for _, row := range w.Rows.Dump(ledger.TableReconciliations) {
 		d := days[text(row, "day")]
 		if d == nil {
 			d = &seckill.Reconciliation{}
 		}
-		if number(row, "payments") != int64(d.Payments) || number(row, "captured") != int64(d.Captured) || number(row, "refunds") != int64(d.Refunds) || number(row, "returned") != int64(d.Returned) {
+		if number(row, "payments") != int64(d.Payments) || number(row, "captured") != int64(d.Captured) ||
+			number(row, "refunds") != int64(d.Refunds) || number(row, "returned") != int64(d.Returned) {
 			return fmt.Errorf("I6 a reconciliation %+v is kept, booked %+v", row, d)
 		}
 	}
@@ -80,7 +82,8 @@ func (w *World) reconciled() error {
 		if err != nil {
 			return fmt.Errorf("I6 the bill of %s: %w", day, err)
 		}
-		if d := days[day]; r.Count > 0 || r.Payments != d.Payments || r.Captured != d.Captured || r.Refunds != d.Refunds || r.Returned != d.Returned {
+		if d := days[day]; r.Count > 0 || r.Payments != d.Payments || r.Captured != d.Captured ||
+			r.Refunds != d.Refunds || r.Returned != d.Returned {
 			return fmt.Errorf("I6 the bill of %s differs from the ledger: %+v, booked %+v", day, r, d)
 		}
 	}
@@ -91,7 +94,8 @@ func (w *World) reconciled() error {
 	return w.alterLine(len(w.truth.list) * 7919 % len(w.Provider.book))
 }
 
-// recordFromBills has an operator match the bills, and have the provider asked about each payment that the ledger does not know: notifications were lost for ever.
+// recordFromBills has an operator match the bills, and have the provider asked about each payment that the ledger does
+// not know: notifications were lost for ever.
 func (i *Instance) recordFromBills() error {
 	w := i.world
 	w.Clock.Advance(w.lag + 1)
@@ -108,7 +112,8 @@ func (i *Instance) recordFromBills() error {
 			if d.Kind != seckill.PaymentNotHere {
 				return fmt.Errorf("I6 notifications were lost, and the bill of %s has %+v", day, d)
 			}
-			if _, err := i.Refund.RecordTrade(context.Background(), d.Order, d.TradeNo, "ann", "it is on the bill"); err != nil {
+			if _, err := i.Refund.RecordTrade(context.Background(), d.Order, d.TradeNo, "ann",
+				"it is on the bill"); err != nil {
 				return fmt.Errorf("I6 the payment %+v cannot be recorded: %w", d, err)
 			}
 		}
@@ -129,8 +134,8 @@ type unkept struct{ seckill.Ledger }
 // KeepReconciliation implements seckill.Ledger.
 func (unkept) KeepReconciliation(context.Context, seckill.Reconciliation) error { return nil }
 
-// alterLine alters a line of the provider's book in every way, one at a time, and wants each to be found, on the day of its bill or on that on which the ledger
-// recorded of it.
+// alterLine alters a line of the provider's book in every way, one at a time, and wants each to be found, on the day of
+// its bill or on that on which the ledger recorded of it.
 func (w *World) alterLine(line int) error {
 	l := w.Provider.book[line]
 	all, err := w.ledger.Payments(context.Background(), l.Order)
@@ -150,9 +155,17 @@ func (w *World) alterLine(line int) error {
 		kind   seckill.DifferenceKind
 		become func(l seckill.BillLine) []seckill.BillLine
 	}{
-		{recorded.Add(reconcile.BillCutoff), of(seckill.PaymentNotThere, seckill.RefundNotThere), func(seckill.BillLine) []seckill.BillLine { return nil }},
-		{l.At, of(seckill.PaymentTwice, seckill.RefundTwice), func(l seckill.BillLine) []seckill.BillLine { return []seckill.BillLine{l, l} }},
-		{l.At, of(seckill.PaymentAmount, seckill.RefundAmount), func(l seckill.BillLine) []seckill.BillLine { l.Amount++; return []seckill.BillLine{l} }},
+		{recorded.Add(reconcile.BillCutoff), of(seckill.PaymentNotThere, seckill.RefundNotThere),
+			func(seckill.BillLine) []seckill.BillLine {
+				return nil
+			}},
+		{l.At, of(seckill.PaymentTwice, seckill.RefundTwice), func(l seckill.BillLine) []seckill.BillLine {
+			return []seckill.BillLine{l, l}
+		}},
+		{l.At, of(seckill.PaymentAmount, seckill.RefundAmount), func(l seckill.BillLine) []seckill.BillLine {
+			l.Amount++
+			return []seckill.BillLine{l}
+		}},
 		{l.At, of(seckill.PaymentNotHere, seckill.RefundNotHere), func(l seckill.BillLine) []seckill.BillLine {
 			l.TradeNo = "nobody's"
 			if l.Refund {
@@ -160,14 +173,19 @@ func (w *World) alterLine(line int) error {
 			}
 			return []seckill.BillLine{l}
 		}},
-		{l.At, of("", seckill.RefundForeign), func(l seckill.BillLine) []seckill.BillLine { l.RefundID = "by hand"; return []seckill.BillLine{l} }},
+		{l.At, of("", seckill.RefundForeign), func(l seckill.BillLine) []seckill.BillLine {
+			l.RefundID = "by hand"
+			return []seckill.BillLine{l}
+		}},
 	} {
 		if odd.kind == "" {
 			continue
 		}
 		day := seckill.Day(odd.day)
 		r, err := w.match(alteredBills{w.Provider, line, odd.become}, day)
-		if found := slices.ContainsFunc(r.Differences, func(d seckill.Difference) bool { return d.Kind == odd.kind && d.Order == l.Order }); err != nil || !found || r.Others != 1 {
+		if found := slices.ContainsFunc(r.Differences, func(d seckill.Difference) bool {
+			return d.Kind == odd.kind && d.Order == l.Order
+		}); err != nil || !found || r.Others != 1 {
 			return fmt.Errorf("I6 the bill of %s with a line that is %s: found %+v (%w)", day, odd.kind, r, err)
 		}
 	}

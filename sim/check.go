@@ -14,8 +14,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Check judges I1 to I10 on what was written since the last Check, from the rows themselves and from what happened in the world; and
-// the stock's keys, when a script ran.
+// Check judges I1 to I10 on what was written since the last Check, from the rows themselves and from what happened in
+// the world; and the stock's keys, when a script ran.
 func (w *World) Check() error {
 	t := w.truth
 	errs := t.found
@@ -84,7 +84,9 @@ func (w *World) checkBirth(o *orderRow) error {
 		return fmt.Errorf("I9 order %s is rejected and keeps an address", o.id)
 	}
 	if asked, keyed := w.asked[o.id]; keyed {
-		if !slices.ContainsFunc(asked, func(was ask) bool { return was == a || o.state == seckill.Rejected && was.anywhere() == a }) {
+		if !slices.ContainsFunc(asked, func(was ask) bool {
+			return was == a || o.state == seckill.Rejected && was.anywhere() == a
+		}) {
 			return fmt.Errorf("I9 order %s is %v, asked for was %v", o.id, a, asked)
 		}
 	} else {
@@ -95,13 +97,15 @@ func (w *World) checkBirth(o *orderRow) error {
 			}
 		}
 	}
-	if at := w.stoppedAt[o.item]; o.state != seckill.Rejected && !at.IsZero() && w.Clock.Now().After(at.Add(2*time.Second)) {
+	if at := w.stoppedAt[o.item]; o.state != seckill.Rejected && !at.IsZero() &&
+		w.Clock.Now().After(at.Add(2*time.Second)) {
 		return fmt.Errorf("I10 order %s placed at %s, the stop was acknowledged at %s", o.id, w.Clock.Now(), at)
 	}
 	if o.reason == seckill.CodeSoldOut && !w.none[o.id] {
 		return fmt.Errorf("L4 order %s is rejected as sold out, which the stock never said", o.id)
 	}
-	if o.reason == seckill.CodeUnavailable && !w.faultsEnded.IsZero() && o.created.After(w.faultsEnded.Add(-seckill.MaxUnplaced/2)) {
+	if o.reason == seckill.CodeUnavailable && !w.faultsEnded.IsZero() &&
+		o.created.After(w.faultsEnded.Add(-seckill.MaxUnplaced/2)) {
 		return fmt.Errorf("L4 order %s is rejected as unplaced for an hour, most of which nothing went wrong", o.id)
 	}
 	it := w.item(o.item)
@@ -124,14 +128,15 @@ func (w *World) checkStops(row *seckill.Item) error {
 	return nil
 }
 
-// checkMoney: I6 and I7. A payment row is money that the provider has; an order's money is kept at most once, and only by an order
-// that holds units; an order is not given back while the provider has money of it in time.
+// checkMoney: I6 and I7. A payment row is money that the provider has; an order's money is kept at most once, and only
+// by an order that holds units; an order is not given back while the provider has money of it in time.
 func (w *World) checkMoney(id string, o *orderRow) error {
 	kept := 0
 	for _, p := range w.truth.payments[id] {
 		tr, ok := w.Provider.trade(id, p.tradeNo)
 		if !ok || tr.State != seckill.TradePaid || int64(tr.Amount) != p.amount {
-			return fmt.Errorf("I7 payment %s of order %s over %d fen: the provider says %+v", p.tradeNo, id, p.amount, tr)
+			return fmt.Errorf("I7 payment %s of order %s over %d fen: the provider says %+v", p.tradeNo, id, p.amount,
+				tr)
 		}
 		if p.state == seckill.Captured {
 			kept++
@@ -157,7 +162,8 @@ func (w *World) checkHolder(h holder) error {
 		return fmt.Errorf("I2 user %s holds %d of item %s, the limit is %d", h.user, n, h.item, limit)
 	}
 	if n, got := w.truth.cancels[h], w.truth.quotas[h].cancels; n > seckill.MaxCancels || got != n {
-		return fmt.Errorf("I2 user %s cancelled %d orders of item %s, the limit is %d, the quota row says %d", h.user, n, h.item, seckill.MaxCancels, got)
+		return fmt.Errorf("I2 user %s cancelled %d orders of item %s, the limit is %d, the quota row says %d", h.user,
+			n, h.item, seckill.MaxCancels, got)
 	}
 	if got := w.truth.quotas[h].units; got != n {
 		return fmt.Errorf("I2 user %s holds %d of item %s, the quota row says %d", h.user, n, h.item, got)
@@ -177,8 +183,8 @@ func (p *Provider) trade(order, no string) (seckill.Trade, bool) {
 	return seckill.Trade{}, false
 }
 
-// closedPaid says whether a close, which found a trade to close, came when another one was paid: a query after it tells so. An order of which
-// a close had said before that there is no trade may be closed by that.
+// closedPaid says whether a close, which found a trade to close, came when another one was paid: a query after it tells
+// so. An order of which a close had said before that there is no trade may be closed by that.
 func (p *Provider) closedPaid(order string) bool {
 	o := p.orders[order]
 	return o != nil && o.kept && !o.missing
@@ -196,20 +202,22 @@ func (p *Provider) captured(order string) (nos []string) {
 	return nos
 }
 
-// checkStock: every number up to high-water is held or free, none is both, or beyond it; and a stock that never forgot anything knows
-// the holder of every sold unit.
+// checkStock: every number up to high-water is held or free, none is both, or beyond it; and a stock that never forgot
+// anything knows the holder of every sold unit.
 func (w *World) checkStock(it *seckill.Item) error {
 	s, err := w.numbersOf(it.ID)
 	if err != nil || s == nil {
 		return err
 	}
 	if w.stopHolds(it.ID) && !s.stopped && w.Clock.Now().Before(it.End) {
-		return fmt.Errorf("I10 the stock, which forgot nothing since, sells after an acknowledged stop of item %s", it.ID)
+		return fmt.Errorf("I10 the stock, which forgot nothing since, sells after an acknowledged stop of item %s",
+			it.ID)
 	}
 	if !w.forgot {
 		for n := 1; n <= it.Stock; n++ {
 			if order := w.truth.units[unitKey{it.ID, n}]; order != "" && s.held[n] != order {
-				return fmt.Errorf("L3 unit %d is order %s's, the stock, which forgot nothing, says %q", n, order, s.held[n])
+				return fmt.Errorf("L3 unit %d is order %s's, the stock, which forgot nothing, says %q", n, order,
+					s.held[n])
 			}
 		}
 	}
@@ -218,7 +226,8 @@ func (w *World) checkStock(it *seckill.Item) error {
 		holders[order] = true
 	}
 	if most := s.awaiting + len(holders); s.records > most {
-		return fmt.Errorf("L3 the stock has %d records, for %d orders that hold numbers and %d that are awaited", s.records, len(holders), s.awaiting)
+		return fmt.Errorf("L3 the stock has %d records, for %d orders that hold numbers and %d that are awaited",
+			s.records, len(holders), s.awaiting)
 	}
 	for n := range s.held {
 		if s.free[n] {
@@ -241,8 +250,9 @@ func (w *World) checkStock(it *seckill.Item) error {
 	return nil
 }
 
-// checkSoldOut judges a "no unit left" that an order is rejected by: fewer units than it wants are nobody's, neither sold, nor reserved for
-// somebody, nor on their way back. Asked only when the stock forgot nothing since the order began to look for other numbers.
+// checkSoldOut judges a "no unit left" that an order is rejected by: fewer units than it wants are nobody's, neither
+// sold, nor reserved for somebody, nor on their way back. Asked only when the stock forgot nothing since the order
+// began to look for other numbers.
 func (w *World) checkSoldOut(r seckill.Reservation) {
 	s, err := w.numbersOf(r.Item)
 	if err != nil || s == nil || w.truth.orders[r.Order] != nil {
@@ -384,8 +394,8 @@ func (w *World) quiet() error {
 	return errors.Join(errs...)
 }
 
-// Converged judges I11 and L3, and that all money is accounted for, when everything is quiet. It also compares what the judge was told of
-// with the tables themselves.
+// Converged judges I11 and L3, and that all money is accounted for, when everything is quiet. It also compares what the
+// judge was told of with the tables themselves.
 func (w *World) Converged() error {
 	t := w.truth
 	if n := len(w.Rows.Dump(ledger.TableUnits)); n != len(t.units) {

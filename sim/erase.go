@@ -78,8 +78,8 @@ func (w *World) addressOver(item string) bool {
 	return !w.Clock.Now().Before(w.item(item).End.Add(seckill.MinAddressKeep))
 }
 
-// outlive lets the time of addresses pass. A minute before, none may go that would not go otherwise; then all have to but those of open
-// orders, although a call of the first run fails.
+// outlive lets the time of addresses pass. A minute before, none may go that would not go otherwise; then all have to
+// but those of open orders, although a call of the first run fails.
 func (s *Sim) outlive() error {
 	first, last := s.Item.End, s.Item.End
 	for _, it := range s.More {
@@ -137,8 +137,8 @@ func (s *Sim) outlive() error {
 	return s.Check()
 }
 
-// wroteAddress judges what becomes of an order's address: I9. It goes only from an order that needs none, or from one whose goods were sent long
-// ago, never changes, and nothing else changes with it.
+// wroteAddress judges what becomes of an order's address: I9. It goes only from an order that needs none, or from one
+// whose goods were sent long ago, never changes, and nothing else changes with it.
 func (t *truth) wroteAddress(was, is ledger.Row) {
 	if was == nil || is == nil || text(was, "address") == text(is, "address") {
 		return

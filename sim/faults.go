@@ -50,29 +50,32 @@ const (
 
 // Faults describes every kind, in order.
 var Faults = [nFaults]struct{ Name, Means string }{
-	Fail:                {"fail", "a port call fails before its effect"},
-	Lost:                {"lost", "a port call takes effect, and its answer is lost"},
-	Late:                {"late", "a port call fails, and takes effect later"},
-	Crash:               {"crash", "a process dies before or after a port call"},
-	Freeze:              {"freeze", "an instance stands still for up to ten minutes, and goes on with what it remembers"},
-	Duplicate:           {"duplicate", "a message is delivered again, in flight or deleted"},
-	Reorder:             {"reorder", "a message is delivered before an older one"},
-	Delay:               {"delay", "a message appears up to 15 minutes late"},
-	Partial:             {"partial", "of a batch, some messages are handled, others are not"},
-	Poison:              {"poison", "a message that nobody can read"},
-	Park:                {"park", "a message that was received too often is parked, and moved back"},
-	Flush:               {"flush", "Redis loses everything"},
-	Failover:            {"failover", "Redis loses its last 10 s or less"},
-	Restore:             {"restore", "Redis is restored from an old snapshot"},
-	ReadOnly:            {"readonly", "Redis refuses everything for up to 30 s"},
-	Throttle:            {"throttle", "the ledger refuses a call: too many"},
-	Conflict:            {"conflict", "the ledger refuses a transaction: another one is under way"},
-	CommitLost:          {"commit-lost", "a transaction is committed, and its answer is lost"},
-	StaleIndex:          {"stale-index", "an index is read that lacks the latest writes"},
-	PayLate:             {"pay-late", "the shopper pays after the hold has ended"},
-	TwoTrades:           {"two-trades", "an order is paid by two trades"},
-	NotificationTwice:   {"notification-twice", "a notification is delivered again"},
-	NotificationLost:    {"notification-lost", "a notification comes only when nothing else happens any more, or never: then an operator finds its money on the bill"},
+	Fail:  {"fail", "a port call fails before its effect"},
+	Lost:  {"lost", "a port call takes effect, and its answer is lost"},
+	Late:  {"late", "a port call fails, and takes effect later"},
+	Crash: {"crash", "a process dies before or after a port call"},
+	Freeze: {"freeze",
+		"an instance stands still for up to ten minutes, and goes on with what it remembers"},
+	Duplicate:         {"duplicate", "a message is delivered again, in flight or deleted"},
+	Reorder:           {"reorder", "a message is delivered before an older one"},
+	Delay:             {"delay", "a message appears up to 15 minutes late"},
+	Partial:           {"partial", "of a batch, some messages are handled, others are not"},
+	Poison:            {"poison", "a message that nobody can read"},
+	Park:              {"park", "a message that was received too often is parked, and moved back"},
+	Flush:             {"flush", "Redis loses everything"},
+	Failover:          {"failover", "Redis loses its last 10 s or less"},
+	Restore:           {"restore", "Redis is restored from an old snapshot"},
+	ReadOnly:          {"readonly", "Redis refuses everything for up to 30 s"},
+	Throttle:          {"throttle", "the ledger refuses a call: too many"},
+	Conflict:          {"conflict", "the ledger refuses a transaction: another one is under way"},
+	CommitLost:        {"commit-lost", "a transaction is committed, and its answer is lost"},
+	StaleIndex:        {"stale-index", "an index is read that lacks the latest writes"},
+	PayLate:           {"pay-late", "the shopper pays after the hold has ended"},
+	TwoTrades:         {"two-trades", "an order is paid by two trades"},
+	NotificationTwice: {"notification-twice", "a notification is delivered again"},
+	NotificationLost: {"notification-lost",
+		"a notification comes only when nothing else happens any more, or never: then an operator finds its money on " +
+			"the bill"},
 	NotificationReorder: {"notification-reorder", "a notification comes before an older one"},
 	NotificationForged:  {"notification-forged", "a notification with a wrong signature, order or amount"},
 	QueryFault:          {"query-fault", "the provider does not answer a query"},
@@ -83,7 +86,8 @@ var Faults = [nFaults]struct{ Name, Means string }{
 	ScheduleTwice:       {"schedule-twice", "a schedule runs while its last run is under way"},
 	ScheduleGone:        {"schedule-gone", "schedules do not run for ten minutes"},
 	Timeout:             {"timeout", "a schedule's time is up between two of its calls"},
-	RefundFault:         {"refund-fault", "the provider does not answer a refund, made or not, refuses it, or does not say that it made it"},
+	RefundFault: {"refund-fault",
+		"the provider does not answer a refund, made or not, refuses it, or does not say that it made it"},
 }
 
 func (f Fault) String() string { return Faults[f].Name }
@@ -99,7 +103,8 @@ func AllFaults() (s FaultSet) {
 	return s
 }
 
-// ParseFaults reads a list of names with commas between them: "all", "none", or for example "flush,crash"; "-flush" takes one out of all.
+// ParseFaults reads a list of names with commas between them: "all", "none", or for example "flush,crash"; "-flush"
+// takes one out of all.
 func ParseFaults(list string) (FaultSet, error) {
 	var s FaultSet
 	if list == "" || strings.HasPrefix(list, "all") || strings.HasPrefix(list, "-") {

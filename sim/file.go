@@ -7,8 +7,10 @@ import (
 )
 
 // kindNames are what acts are called in files: a file outlives a change of the list.
-var kindNames = [nActs]string{"step", "run", "buy", "consume", "close", "tick", "open", "pay", "notify", "cancel", "look", "stop", "grow", "jump", "browse", "odd", "import",
-	"kill", "freeze", "flush", "failover", "restore", "readonly", "arrive", "poison", "redrive", "ghost", "clock", "schedule", "no-schedule", "forge", "lose", "keep", "refund", "erase"}
+var kindNames = [nActs]string{"step", "run", "buy", "consume", "close", "tick", "open", "pay", "notify", "cancel",
+	"look", "stop", "grow", "jump", "browse", "odd", "import",
+	"kill", "freeze", "flush", "failover", "restore", "readonly", "arrive", "poison", "redrive", "ghost", "clock",
+	"schedule", "no-schedule", "forge", "lose", "keep", "refund", "erase"}
 
 // MarshalText gives the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(kindNames[k]), nil }

@@ -127,7 +127,8 @@ func (s *Sim) invent(r *rand.Rand, play func(Act) error) error {
 			k -= s.plan.Weights[t.Kind]
 		}
 		begins := t.Kind == actBuy || t.Kind == actConsume || t.Kind == actClose || t.Kind == actSchedule
-		if len(s.processes) >= most && begins || r.IntN(100) < s.plan.Sticky && t.Kind < actStop && t.Kind != actTick && t.Kind != actRun {
+		if len(s.processes) >= most && begins || r.IntN(100) < s.plan.Sticky && t.Kind < actStop && t.Kind != actTick &&
+			t.Kind != actRun {
 			t.Kind = actStep
 		}
 		if t.Kind == actStep || t.Kind == actRun || t.Kind == actKill {
@@ -189,8 +190,8 @@ func NameOf(err error) string {
 	return "other"
 }
 
-// Shrink looks, for at most budget, for the smallest history that still breaks what this one broke: with fewer kinds of faults, fewer shoppers,
-// fewer acts.
+// Shrink looks, for at most budget, for the smallest history that still breaks what this one broke: with fewer kinds of
+// faults, fewer shoppers, fewer acts.
 func (res *Result) Shrink(budget time.Duration) Result {
 	end, name := time.Now().Add(budget), NameOf(res.Err)
 	if name == "" {
@@ -258,8 +259,10 @@ func (p *Plan) without(f Fault) {
 }
 
 // actsOf are the acts that only a kind of fault makes.
-var actsOf = map[Fault]Kind{Crash: actKill, Freeze: actFreeze, Flush: actFlush, Failover: actFailover, Restore: actRestore, ReadOnly: actReadOnly, Poison: actPoison,
-	Park: actRedrive, Duplicate: actGhost, ClockJump: actClock, ScheduleTwice: actSchedule, ScheduleGone: actNoSchedule, NotificationForged: actForge, NotificationLost: actLose}
+var actsOf = map[Fault]Kind{Crash: actKill, Freeze: actFreeze, Flush: actFlush, Failover: actFailover,
+	Restore: actRestore, ReadOnly: actReadOnly, Poison: actPoison,
+	Park: actRedrive, Duplicate: actGhost, ClockJump: actClock, ScheduleTwice: actSchedule, ScheduleGone: actNoSchedule,
+	NotificationForged: actForge, NotificationLost: actLose}
 
 func withoutActs(acts []Act, f Fault) []Act {
 	k, ok := actsOf[f]

@@ -29,9 +29,10 @@ func do(t *testing.T, w *World, f func(*World, *Instance) error) {
 	}
 }
 
-// TestHoleBuildStolen: consumers A and B, B's clock a little behind A's. Each wake message that B handles takes the build from A however
-// lately A touched it (its age is negative), and the other way round when the skew is larger than BuildPatience. Four consumers handle the wake messages of
-// a crowd, 200 a second; a port call takes 2 ms; the build needs some 40 of them. Nobody dies, nothing fails.
+// TestHoleBuildStolen: consumers A and B, B's clock a little behind A's. Each wake message that B handles takes the
+// build from A however lately A touched it (its age is negative), and the other way round when the skew is larger than
+// BuildPatience. Four consumers handle the wake messages of a crowd, 200 a second; a port call takes 2 ms; the build
+// needs some 40 of them. Nobody dies, nothing fails.
 func TestHoleBuildStolen(t *testing.T) {
 	for _, c := range []struct{ skew []time.Duration }{
 		{[]time.Duration{0, 0, 0, 0}},
@@ -49,7 +50,8 @@ func TestHoleBuildStolen(t *testing.T) {
 			e := of(w, Plan{Skew: c.skew})
 			id, from := 0, w.Clock.Now()
 			defer e.close()
-			for w.Clock.Now().Sub(from) < time.Minute { // 2 ms in which each consumer makes a port call; a wake message each 5 ms to an idle one
+			// 2 ms in which each consumer makes a port call; a wake message each 5 ms to an idle one
+			for w.Clock.Now().Sub(from) < time.Minute {
 				w.Clock.Advance(2 * time.Millisecond)
 				for n := range e.instances {
 					var p *process
@@ -62,7 +64,9 @@ func TestHoleBuildStolen(t *testing.T) {
 						e.step(p)
 					} else if w.Clock.Now().UnixMilli()%20 == int64(4*n) {
 						id++
-						e.spawn(id, actConsume, "wake", uint64(n), func(i *Instance) { _ = i.Repair.Wake(ctx, w.Item.ID) })
+						e.spawn(id, actConsume, "wake", uint64(n), func(i *Instance) {
+							_ = i.Repair.Wake(ctx, w.Item.ID)
+						})
 					}
 				}
 				if n, _ := w.numbers(); n != nil {
@@ -70,12 +74,14 @@ func TestHoleBuildStolen(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("after a minute and %d wakes the item is not installed; builds begun: %d", id, e.Calls["stock.BuildStart"])
+			t.Errorf("after a minute and %d wakes the item is not installed; builds begun: %d", id,
+				e.Calls["stock.BuildStart"])
 		})
 	}
 }
 
-// TestHoleQueuedAfterEnd: an acknowledged order that still waits to be placed when the sale ends is unknown to its shopper.
+// TestHoleQueuedAfterEnd: an acknowledged order that still waits to be placed when the sale ends is unknown to its
+// shopper.
 func TestHoleQueuedAfterEnd(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
@@ -93,7 +99,8 @@ func TestHoleQueuedAfterEnd(t *testing.T) {
 	}
 }
 
-// TestHoleQueuedWhileRebuilding: while the stock is not installed, an acknowledged order is said to be unknown, not "not ready".
+// TestHoleQueuedWhileRebuilding: while the stock is not installed, an acknowledged order is said to be unknown, not
+// "not ready".
 func TestHoleQueuedWhileRebuilding(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
@@ -107,8 +114,8 @@ func TestHoleQueuedWhileRebuilding(t *testing.T) {
 	}
 }
 
-// TestHoleOverlappingPasses: passes that take longer than a minute overtake each other, and none ever counts: a shopper who
-// should hear "sold out" waits for an hour, holding what the order has.
+// TestHoleOverlappingPasses: passes that take longer than a minute overtake each other, and none ever counts: a shopper
+// who should hear "sold out" waits for an hour, holding what the order has.
 func TestHoleOverlappingPasses(t *testing.T) {
 	w := newTestWorld(t, 1, 1)
 	do(t, w, placed("1", 1))
@@ -222,7 +229,8 @@ func TestHoleSweepStarves(t *testing.T) {
 		}
 	}
 	if open > 0 {
-		t.Errorf("%d sick orders in shard %s; after 10 sweeps %d healthy orders of other shards are open", len(sick), first, open)
+		t.Errorf("%d sick orders in shard %s; after 10 sweeps %d healthy orders of other shards are open", len(sick),
+			first, open)
 	}
 }
 
@@ -240,8 +248,8 @@ func (s slow) Query(ctx context.Context, order string) (seckill.Trade, error) {
 	return s.Payments.Query(ctx, order)
 }
 
-// TestHoleBuildUnitsTwice: a build step whose answer was lost, and which the client repeats (Redis clients do), counts a user's units
-// twice when the user was seen in an earlier bucket: the build is installed all the same.
+// TestHoleBuildUnitsTwice: a build step whose answer was lost, and which the client repeats (Redis clients do), counts
+// a user's units twice when the user was seen in an earlier bucket: the build is installed all the same.
 func TestHoleBuildUnitsTwice(t *testing.T) {
 	w := newTestWorld(t, 5, 3)
 	do(t, w, placed("1", 2)) // units 1 and 2: one in each bucket
@@ -268,8 +276,8 @@ func TestHoleBuildUnitsTwice(t *testing.T) {
 	}
 }
 
-// TestHoleReservedAfterEnd: an instance that was frozen, or whose other calls took long, reserves an hour after the end: the script judges
-// by the time at which the request came in. So no call may lie between that time and the script.
+// TestHoleReservedAfterEnd: an instance that was frozen, or whose other calls took long, reserves an hour after the
+// end: the script judges by the time at which the request came in. So no call may lie between that time and the script.
 func TestHoleReservedAfterEnd(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, install)
@@ -288,8 +296,8 @@ func TestHoleReservedAfterEnd(t *testing.T) {
 	}
 }
 
-// TestHoleListReadsLedger: while the stock does not answer, a page of the shop reads every bucket of every item on it, and again for
-// every request of every instance once a second; when one read fails, again at once.
+// TestHoleListReadsLedger: while the stock does not answer, a page of the shop reads every bucket of every item on it,
+// and again for every request of every instance once a second; when one read fails, again at once.
 func TestHoleListReadsLedger(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	it := w.Item
@@ -320,7 +328,8 @@ func TestHoleListReadsLedger(t *testing.T) {
 	}
 }
 
-// TestHoleWakesPile: wake messages of an item that cannot be rebuilt now come back a hundred times each, between the orders.
+// TestHoleWakesPile: wake messages of an item that cannot be rebuilt now come back a hundred times each, between the
+// orders.
 func TestHoleWakesPile(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, placed("1", 1))
@@ -350,12 +359,13 @@ func TestHoleWakesPile(t *testing.T) {
 	}
 	d, _ := w.Orders.Depth(ctx)
 	if d.Visible+d.InFlight+d.Delayed > 100 {
-		t.Errorf("after half an hour %d wake messages are still in the orders queue, %d deliveries were spent on them", d.Visible+d.InFlight+d.Delayed, handled)
+		t.Errorf("after half an hour %d wake messages are still in the orders queue, %d deliveries were spent on them",
+			d.Visible+d.InFlight+d.Delayed, handled)
 	}
 }
 
-// TestHoleStockForgotten: Redis falls back to before the operator added stock. A drift pass compares numbers, not N: until stage has run,
-// an order hears "sold out", for good, while the added units are there. (Found by TestExplore.)
+// TestHoleStockForgotten: Redis falls back to before the operator added stock. A drift pass compares numbers, not N:
+// until stage has run, an order hears "sold out", for good, while the added units are there. (Found by TestExplore.)
 func TestHoleStockForgotten(t *testing.T) {
 	w := newTestWorld(t, 1, 1)
 	do(t, w, install)

@@ -14,7 +14,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// An actor does something to one order while others do: its port calls, and what a shopper does at the cashier, are its steps.
+// An actor does something to one order while others do: its port calls, and what a shopper does at the cashier, are its
+// steps.
 type actor struct {
 	name string
 	act  func(w *World, i *Instance, stop func(call string)) error
@@ -92,7 +93,8 @@ var situations = []struct {
 	{"the cashier is open twice", steps(placed("1", 2), opened("1"), opened("1"))},
 	{"the hold has ended", steps(placed("1", 2), opened("1"), opened("1"), due)},
 	{"it is closing, cancelled", steps(placed("1", 2), opened("1"), opened("1"), cancelled("1"))},
-	{"it is paid, and a second cashier open", steps(placed("1", 2), opened("1"), opened("1"), secondTrade("1"), notified, lost)},
+	{"it is paid, and a second cashier open", steps(placed("1", 2), opened("1"), opened("1"), secondTrade("1"),
+		notified, lost)},
 }
 
 // part is one actor at work.
@@ -141,7 +143,8 @@ func (p *part) step() {
 // digest is the world as far as an actor of one order can read it.
 func (w *World) digest() uint64 {
 	h := fnv.New64a()
-	for _, table := range []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments, ledger.TableReturns} {
+	for _, table := range []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments,
+		ledger.TableReturns} {
 		fmt.Fprintln(h, w.Rows.Dump(table))
 	}
 	o := w.Provider.orders[orderOne(w)]
@@ -149,7 +152,8 @@ func (w *World) digest() uint64 {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Fprintln(h, o.trades, o.back, o.refunds, o.missing, o.kept, len(w.Provider.Notifications), s.held, s.free, s.users)
+	fmt.Fprintln(h, o.trades, o.back, o.refunds, o.missing, o.kept, len(w.Provider.Notifications), s.held, s.free,
+		s.users)
 	return h.Sum64()
 }
 
@@ -166,7 +170,8 @@ func (p path) then(who int, world uint64) path {
 	return path{append(slices.Clip(p.calls), byte(who)), seen}
 }
 
-// played is a world in which these actors have made so many of their calls, in this order. Only the last is checked: its world was one of a shorter path before.
+// played is a world in which these actors have made so many of their calls, in this order. Only the last is checked:
+// its world was one of a shorter path before.
 func played(prepare func(*World, *Instance) error, cast []actor, schedule []byte) (*World, []*part, error) {
 	w, err := NewWorld(3, 2)
 	if err != nil {
@@ -185,8 +190,8 @@ func played(prepare func(*World, *Instance) error, cast []actor, schedule []byte
 	return w, parts, w.Check()
 }
 
-// interleave tries every order in which the actors' calls can follow each other. Two that lead to the same world, in which every actor has read the same,
-// go on alike, so that one of them is followed.
+// interleave tries every order in which the actors' calls can follow each other. Two that lead to the same world, in
+// which every actor has read the same, go on alike, so that one of them is followed.
 func interleave(prepare func(*World, *Instance) error, cast []actor) (states, ends int, err error) {
 	known := map[string]bool{}
 	todo := []path{{seen: make([]uint64, len(cast))}}
@@ -256,7 +261,8 @@ func tell(prepare func(*World, *Instance) error, cast []actor, schedule []byte) 
 	return b.String()
 }
 
-// All casts of three take over an hour and a half of processor time, so `make nightly` plays a share of them, and `make threes` plays all.
+// All casts of three take over an hour and a half of processor time, so `make nightly` plays a share of them, and `make
+// threes` plays all.
 var (
 	threes = flag.Int("threes", 0, "percent of the casts of three actors to interleave, besides all casts of two")
 	draw   = flag.Int64("draw", 1, "which casts of three are in that share")
@@ -272,8 +278,9 @@ func drawn(situation string, cast ...actor) bool {
 	return h.Sum64()%100 < uint64(*threes)
 }
 
-// TestMoneyInterleaved: whatever two (also two of a kind) or three do to one order at the same time, and in whatever order
-// their port calls come, the money that was captured is kept or went back, each fen once, and units are conserved.
+// TestMoneyInterleaved: whatever two (also two of a kind) or three do to one order at the same time, and in whatever
+// order their port calls come, the money that was captured is kept or went back, each fen once, and units are
+// conserved.
 func TestMoneyInterleaved(t *testing.T) {
 	for _, s := range situations[:situationsOfTest] {
 		t.Run(s.name, func(t *testing.T) {

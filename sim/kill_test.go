@@ -15,16 +15,17 @@ import (
 	"seckill/shared/seckill"
 )
 
-// A scenario prepares a world, then has one process do one step of a flow. The step is repeated with the process killed before
-// and after each of its port calls, and with each call failing before and after its effect.
+// A scenario prepares a world, then has one process do one step of a flow. The step is repeated with the process killed
+// before and after each of its port calls, and with each call failing before and after its effect.
 type scenario struct {
-	flow, name     string
-	stock, limit   int
-	prepare        func(w *World, i *Instance) error
-	step           func(w *World, i *Instance) error
-	retry          bool                              // the shopper, or the operator, repeats the step
-	atLeast        int                               // port calls that the step makes when nothing goes wrong
-	want           string                            // the code that the step is refused with when nothing goes wrong; "" for none
+	flow, name   string
+	stock, limit int
+	prepare      func(w *World, i *Instance) error
+	step         func(w *World, i *Instance) error
+	retry        bool // the shopper, or the operator, repeats the step
+	atLeast      int  // port calls that the step makes when nothing goes wrong
+	// the code that the step is refused with when nothing goes wrong; "" for none
+	want           string
 	ends           map[string]seckill.State          // how these users' keyed orders end when nothing goes wrong
 	then           func(w *World, i *Instance) error // what happens before the system goes on
 	noMoreShoppers bool
@@ -115,7 +116,9 @@ func notified(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney
 
 // ofMoney are the notifications that wait and say that a trade is paid.
 func ofMoney(w *World) []url.Values {
-	return slices.DeleteFunc(slices.Clone(w.Provider.Notifications), func(n url.Values) bool { return n.Get("status") != string(seckill.TradePaid) })
+	return slices.DeleteFunc(slices.Clone(w.Provider.Notifications), func(n url.Values) bool {
+		return n.Get("status") != string(seckill.TradePaid)
+	})
 }
 
 func due(w *World, i *Instance) error { w.Clock.Advance(Hold + seckill.Grace); return nil }
@@ -138,73 +141,120 @@ func swept(w *World, i *Instance) error {
 var scenarios = []scenario{
 	{flow: "buy", name: "with a key", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 2},
 	{flow: "buy", name: "without a key", prepare: install, step: bought("1", 1, ""), retry: true, atLeast: 2},
-	{flow: "buy", name: "again with the key", prepare: steps(install, bought("1", 1, "k")), step: bought("1", 1, "k"), retry: true, atLeast: 2},
-	{flow: "buy", name: "and Redis forgets all after it", prepare: install, step: bought("1", 1, "k"), then: flush, atLeast: 2},
-	{flow: "buy", name: "stock not installed", prepare: flush, step: bought("1", 1, "k"), atLeast: 2, want: "not_ready"},
-	{flow: "buy", name: "stock still not installed", prepare: flush, step: steps(refusedBuy("2"), bought("1", 1, "k")), atLeast: 4, want: "not_ready"},
-	{flow: "buy", name: "over the limit", prepare: placed("1", 2), step: bought("1", 1, "other"), atLeast: 1, want: "limit_reached"},
-	{flow: "buy", name: "sold out", stock: 1, prepare: placed("1", 1), step: bought("2", 1, "k"), atLeast: 1, want: "sold_out"},
+	{flow: "buy", name: "again with the key", prepare: steps(install, bought("1", 1, "k")), step: bought("1", 1, "k"),
+		retry: true, atLeast: 2},
+	{flow: "buy", name: "and Redis forgets all after it", prepare: install, step: bought("1", 1, "k"), then: flush,
+		atLeast: 2},
+	{flow: "buy", name: "stock not installed", prepare: flush, step: bought("1", 1, "k"), atLeast: 2,
+		want: "not_ready"},
+	{flow: "buy", name: "stock still not installed", prepare: flush, step: steps(refusedBuy("2"), bought("1", 1, "k")),
+		atLeast: 4, want: "not_ready"},
+	{flow: "buy", name: "over the limit", prepare: placed("1", 2), step: bought("1", 1, "other"), atLeast: 1,
+		want: "limit_reached"},
+	{flow: "buy", name: "sold out", stock: 1, prepare: placed("1", 1), step: bought("2", 1, "k"), atLeast: 1,
+		want: "sold_out"},
 
 	{flow: "consume", name: "an order", prepare: steps(install, bought("1", 2, "k")), step: next, atLeast: 6},
-	{flow: "consume", name: "an order delivered twice", prepare: steps(placed("1", 2), bought("1", 2, "k"), again("1")), step: next, atLeast: 5},
-	{flow: "consume", name: "a collision", prepare: steps(placed("1", 1), forget, bought("2", 1, "k")), step: next, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Expired}},
-	{flow: "consume", name: "a collision of three units", limit: 3, prepare: steps(placed("1", 2), forget, bought("2", 3, "k")), step: next, atLeast: 10},
-	{flow: "consume", name: "an order that the stock forgot", prepare: steps(install, bought("1", 1, "k"), forget, bought("2", 1, "k"), reverse), step: next, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Expired}},
-	{flow: "consume", name: "no unit left after a forgetful stock", stock: 2, prepare: steps(placed("1", 2), forget, bought("2", 2, "k"), next, repaired, after(time.Minute)), step: next, atLeast: 4, ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Rejected}},
-	{flow: "consume", name: "quota refuses after a forgetful stock", prepare: steps(placed("1", 2), forget, bought("1", 1, "other")), step: next, atLeast: 5, ends: map[string]seckill.State{"1": seckill.Expired}},
-	{flow: "consume", name: "the item is stopped", prepare: steps(install, bought("1", 1, "k"), stop), step: next, atLeast: 5, ends: map[string]seckill.State{"1": seckill.Rejected}},
-	{flow: "consume", name: "an order unplaced for an hour", prepare: steps(install, bought("1", 1, "k"), after(seckill.MaxUnplaced)), step: next, atLeast: 4, ends: map[string]seckill.State{"1": seckill.Rejected}},
+	{flow: "consume", name: "an order delivered twice", prepare: steps(placed("1", 2), bought("1", 2, "k"), again("1")),
+		step: next, atLeast: 5},
+	{flow: "consume", name: "a collision", prepare: steps(placed("1", 1), forget, bought("2", 1, "k")), step: next,
+		atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Expired}},
+	{flow: "consume", name: "a collision of three units", limit: 3, prepare: steps(placed("1", 2), forget,
+		bought("2", 3, "k")), step: next, atLeast: 10},
+	{flow: "consume", name: "an order that the stock forgot", prepare: steps(install, bought("1", 1, "k"), forget,
+		bought("2", 1, "k"), reverse), step: next, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Expired,
+		"2": seckill.Expired}},
+	{flow: "consume", name: "no unit left after a forgetful stock", stock: 2, prepare: steps(placed("1", 2), forget,
+		bought("2", 2, "k"), next, repaired, after(time.Minute)), step: next, atLeast: 4,
+		ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Rejected}},
+	{flow: "consume", name: "quota refuses after a forgetful stock", prepare: steps(placed("1", 2), forget,
+		bought("1", 1, "other")), step: next, atLeast: 5, ends: map[string]seckill.State{"1": seckill.Expired}},
+	{flow: "consume", name: "the item is stopped", prepare: steps(install, bought("1", 1, "k"), stop), step: next,
+		atLeast: 5, ends: map[string]seckill.State{"1": seckill.Rejected}},
+	{flow: "consume", name: "an order unplaced for an hour", prepare: steps(install, bought("1", 1, "k"),
+		after(seckill.MaxUnplaced)), step: next, atLeast: 4, ends: map[string]seckill.State{"1": seckill.Rejected}},
 	{flow: "consume", name: "a return", prepare: steps(placed("1", 2), due, expired), step: next, atLeast: 5},
-	{flow: "consume", name: "a wake", prepare: steps(placed("1", 2), flush, refusedBuy("2"), refusedBuy("2")), step: next, atLeast: 10},
-	{flow: "consume", name: "stock not installed", prepare: steps(install, bought("1", 1, "k"), flush), step: next, atLeast: 5},
+	{flow: "consume", name: "a wake", prepare: steps(placed("1", 2), flush, refusedBuy("2"), refusedBuy("2")),
+		step: next, atLeast: 10},
+	{flow: "consume", name: "stock not installed", prepare: steps(install, bought("1", 1, "k"), flush), step: next,
+		atLeast: 5},
 	{flow: "consume", name: "an unreadable message", prepare: steps(install, poison), step: next, atLeast: 3},
 
-	{flow: "notify", name: "in time", prepare: steps(placed("1", 1), paid("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "in time", prepare: steps(placed("1", 1), paid("1")), step: notified, atLeast: 3,
+		ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "notify", name: "twice", prepare: steps(placed("1", 1), paid("1"), notified), step: notified, atLeast: 3},
-	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1")), step: secondNotification, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
-	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closing("1", seckill.Cancelled)), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
-	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")), step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified,
+		secondTrade("1")), step: secondNotification, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closing("1", seckill.Cancelled)),
+		step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")),
+		step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
 
-	{flow: "refund", name: "late money", prepare: lateMoney, step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Refunded}},
-	{flow: "refund", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1"), secondNotification), step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Paid}},
-	{flow: "refund", name: "a late trade and a second one", prepare: steps(lateMoney, paidOld("1"), secondNotification), step: refunded, atLeast: 22, ends: map[string]seckill.State{"1": seckill.Refunded}},
-	{flow: "refund", name: "made, and not said to be", prepare: steps(lateMoney, slowRefund), step: refunded, atLeast: 20, ends: map[string]seckill.State{"1": seckill.Refunded}},
-	{flow: "refund", name: "refused for want of balance", prepare: steps(lateMoney, poor), step: refunded, atLeast: 19, ends: map[string]seckill.State{"1": seckill.Refunded}},
-	{flow: "refund", name: "wanted again after a refusal", prepare: steps(lateMoney, poor, refunded), step: wantedAgain("1"), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
-	{flow: "refund", name: "by the operator, with restock", prepare: steps(placed("1", 2), paid("1"), notified), step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Refunded}},
-	{flow: "refund", name: "by the operator, without restock", prepare: steps(placed("1", 2), paid("1"), notified), step: refundedOrder("1", false), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
-	{flow: "refund", name: "by the operator, of an order paid twice", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified, secondTrade("1"), secondNotification), step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "late money", prepare: lateMoney, step: refunded, atLeast: 20,
+		ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified,
+		secondTrade("1"), secondNotification), step: refunded, atLeast: 20,
+		ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "refund", name: "a late trade and a second one", prepare: steps(lateMoney, paidOld("1"), secondNotification),
+		step: refunded, atLeast: 22, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "made, and not said to be", prepare: steps(lateMoney, slowRefund), step: refunded,
+		atLeast: 20, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "refused for want of balance", prepare: steps(lateMoney, poor), step: refunded, atLeast: 19,
+		ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "wanted again after a refusal", prepare: steps(lateMoney, poor, refunded),
+		step: wantedAgain("1"), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, with restock", prepare: steps(placed("1", 2), paid("1"), notified),
+		step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, without restock", prepare: steps(placed("1", 2), paid("1"), notified),
+		step: refundedOrder("1", false), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, of an order paid twice", prepare: steps(placed("1", 1), opened("1"),
+		paid("1"), notified, secondTrade("1"), secondNotification), step: refundedOrder("1", true), atLeast: 4,
+		ends: map[string]seckill.State{"1": seckill.Refunded}},
 
-	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
-	{flow: "expire", name: "a trade is open", prepare: steps(placed("1", 1), opened("1"), cancelled("1")), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Cancelled}},
-	{flow: "expire", name: "two trades are open at the end of the hold", prepare: steps(placed("1", 1), opened("1"), opened("1"), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
-	{flow: "expire", name: "paid, the notification lost", prepare: steps(placed("1", 1), paid("1"), lost, due), step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
-	{flow: "expire", name: "paid, then cancelled", prepare: steps(placed("1", 1), paid("1"), lost, cancelled("1")), step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8,
+		ends: map[string]seckill.State{"1": seckill.Expired}},
+	{flow: "expire", name: "a trade is open", prepare: steps(placed("1", 1), opened("1"), cancelled("1")),
+		step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Cancelled}},
+	{flow: "expire", name: "two trades are open at the end of the hold", prepare: steps(placed("1", 1), opened("1"),
+		opened("1"), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
+	{flow: "expire", name: "paid, the notification lost", prepare: steps(placed("1", 1), paid("1"), lost, due),
+		step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "expire", name: "paid, then cancelled", prepare: steps(placed("1", 1), paid("1"), lost, cancelled("1")),
+		step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
 	{flow: "expire", name: "early", prepare: placed("1", 1), step: early, atLeast: 2},
 	{flow: "expire", name: "by the sweep", prepare: steps(placed("1", 2), loseClosings, due), step: swept, atLeast: 20},
 
 	{flow: "stage", name: "ahead of the sale", prepare: later, step: staged, then: after(5 * time.Minute), atLeast: 5},
 	{flow: "stage", name: "state again", prepare: placed("1", 1), step: staged, atLeast: 3},
 	{flow: "stage", name: "stop", prepare: steps(install, bought("1", 1, "k")), step: stop, atLeast: 3},
-	{flow: "stage", name: "more stock", stock: 2, prepare: steps(placed("1", 2)), step: restock(4), retry: true, atLeast: 3},
-	{flow: "stage", name: "remove", prepare: steps(placed("1", 1), paid("1"), notified, after(24*time.Hour+seckill.KeepLoaded)), step: staged, atLeast: 3, noMoreShoppers: true},
+	{flow: "stage", name: "more stock", stock: 2, prepare: steps(placed("1", 2)), step: restock(4), retry: true,
+		atLeast: 3},
+	{flow: "stage", name: "remove", prepare: steps(placed("1", 1), paid("1"), notified,
+		after(24*time.Hour+seckill.KeepLoaded)), step: staged, atLeast: 3, noMoreShoppers: true},
 
-	{flow: "repair", name: "rebuild", prepare: steps(placed("1", 2), placed("2", 1), flush), step: repaired, atLeast: 10},
-	{flow: "repair", name: "re-send", prepare: steps(install, unsent("1", 2), after(time.Minute)), step: repaired, atLeast: 10},
-	{flow: "repair", name: "a return whose message was lost", prepare: steps(placed("1", 2), due, expired, loseOrders), step: repaired, atLeast: 12},
-	{flow: "repair", name: "a return while nothing is installed", prepare: steps(placed("1", 2), due, expired, loseOrders, flush), step: repaired, atLeast: 12},
-	{flow: "repair", name: "drift: sold numbers look free", prepare: steps(placed("1", 2), placed("2", 1), forget), step: repaired, atLeast: 14},
-	{flow: "repair", name: "drift: a number held for nobody", prepare: steps(placed("1", 2), ghost), step: repaired, atLeast: 14},
+	{flow: "repair", name: "rebuild", prepare: steps(placed("1", 2), placed("2", 1), flush), step: repaired,
+		atLeast: 10},
+	{flow: "repair", name: "re-send", prepare: steps(install, unsent("1", 2), after(time.Minute)), step: repaired,
+		atLeast: 10},
+	{flow: "repair", name: "a return whose message was lost", prepare: steps(placed("1", 2), due, expired, loseOrders),
+		step: repaired, atLeast: 12},
+	{flow: "repair", name: "a return while nothing is installed", prepare: steps(placed("1", 2), due, expired,
+		loseOrders, flush), step: repaired, atLeast: 12},
+	{flow: "repair", name: "drift: sold numbers look free", prepare: steps(placed("1", 2), placed("2", 1), forget),
+		step: repaired, atLeast: 14},
+	{flow: "repair", name: "drift: a number held for nobody", prepare: steps(placed("1", 2), ghost), step: repaired,
+		atLeast: 14},
 
 	{flow: "shop", name: "cancel", prepare: placed("1", 1), step: cancelled("1"), atLeast: 3},
 	{flow: "shop", name: "where is my order", prepare: placed("1", 1), step: func(w *World, i *Instance) error {
 		_, err := i.Shop.Newest(ctx, "1", w.Item.ID)
 		return err
 	}, atLeast: 5},
-	{flow: "shop", name: "my orders", prepare: steps(placed("1", 1), after(time.Minute)), step: func(w *World, i *Instance) error {
-		_, err := i.Shop.Orders(ctx, "1", 1, 10)
-		return err
-	}, atLeast: 4},
+	{flow: "shop", name: "my orders", prepare: steps(placed("1", 1), after(time.Minute)),
+		step: func(w *World, i *Instance) error {
+			_, err := i.Shop.Orders(ctx, "1", 1, 10)
+			return err
+		}, atLeast: 4},
 }
 
 // lateMoney is an order that was cancelled, and paid all the same by a cashier that was opened before.
@@ -237,7 +287,8 @@ func poor(w *World, i *Instance) error { w.Provider.poor = true; return nil }
 func again(user string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
 		return w.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
-			Request: seckill.Request{Order: w.id(user), Item: w.Item.ID, User: user, Count: 2, Address: "杭州市西湖区1号", Created: w.Clock.Now()}, Units: []int{1, 2}}}, 0)
+			Request: seckill.Request{Order: w.id(user), Item: w.Item.ID, User: user, Count: 2, Address: "杭州市西湖区1号",
+				Created: w.Clock.Now()}, Units: []int{1, 2}}}, 0)
 	}
 }
 
@@ -346,7 +397,8 @@ func later(w *World, i *Instance) error {
 
 // ghost has the stock hold a number for an order that the ledger does not know and nobody awaits.
 func ghost(w *World, i *Instance) error {
-	res, err := w.stock.Reserve(ctx, w.Clock.Now(), seckill.Request{Order: w.id("ghost"), Item: w.Item.ID, User: "66", Count: 1, Address: "x", Created: w.Clock.Now()}, true, time.Hour)
+	res, err := w.stock.Reserve(ctx, w.Clock.Now(), seckill.Request{Order: w.id("ghost"), Item: w.Item.ID, User: "66",
+		Count: 1, Address: "x", Created: w.Clock.Now()}, true, time.Hour)
 	if err != nil || res.Code != seckill.Reserved {
 		return fmt.Errorf("%v %w", res.Code, err)
 	}
@@ -372,8 +424,13 @@ var meanwhile = map[string]func(w *World, i *Instance){
 		}
 		_ = w.Provider.Pay(w.id("1"), no)
 	},
-	"the shopper pays, and the notification comes": func(w *World, i *Instance) { _ = i.PayNow("1", w.id("1")); i.Deliver() },
-	"the shopper cancels":                          func(w *World, i *Instance) { _, _ = i.Shop.Cancel(ctx, "1", w.id("1")) },
+	"the shopper pays, and the notification comes": func(w *World, i *Instance) {
+		_ = i.PayNow("1", w.id("1"))
+		i.Deliver()
+	},
+	"the shopper cancels": func(w *World, i *Instance) {
+		_, _ = i.Shop.Cancel(ctx, "1", w.id("1"))
+	},
 	"others handle what is queued": func(w *World, i *Instance) {
 		w.Clock.Advance(seckill.DefaultVisible) // also what this process holds
 		for range 3 {
@@ -411,9 +468,9 @@ func (f fault) hook(w *World, calls *[]string) Hook {
 	}
 }
 
-// TestKillPoints kills every flow before and after each of its port calls, has each call fail before and after its effect, and has others
-// act just before it, one at a time. Whatever the process had done, the others finish it: I1 to I11 hold at once and after, nothing is stranded, and every unit
-// still sells.
+// TestKillPoints kills every flow before and after each of its port calls, has each call fail before and after its
+// effect, and has others act just before it, one at a time. Whatever the process had done, the others finish it: I1 to
+// I11 hold at once and after, nothing is stranded, and every unit still sells.
 func TestKillPoints(t *testing.T) {
 	killed, overtaken := map[string]int{}, map[string]int{}
 	var mu sync.Mutex
@@ -441,7 +498,8 @@ func TestKillPoints(t *testing.T) {
 		}
 	})
 	for _, flow := range []string{"buy", "consume", "notify", "expire", "stage", "repair", "refund", "shop"} {
-		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow], overtaken[flow])
+		t.Logf("%-8s killed or failed at a port call %4d times, overtaken by others %4d times", flow, killed[flow],
+			overtaken[flow])
 		if killed[flow] == 0 || overtaken[flow] == 0 {
 			t.Errorf("%s was never killed, or never overtaken", flow)
 		}
@@ -517,7 +575,8 @@ func run(t *testing.T, s scenario, f fault) (calls []string) {
 	return calls
 }
 
-// repeat does a step again, as the one who got no answer does, while the others work, until it is answered: done, or stopped.
+// repeat does a step again, as the one who got no answer does, while the others work, until it is answered: done, or
+// stopped.
 func repeat(w *World, step func(*World, *Instance) error) (err error) {
 	for range 5 {
 		w.Clock.Advance(time.Second)
@@ -553,10 +612,12 @@ func TestChecksSee(t *testing.T) {
 	}
 	for name, corrupt := range map[string]func(w *World) []ledger.Write{
 		"I3": func(w *World) []ledger.Write {
-			return []ledger.Write{put(ledger.TableUnits, w.Item.ID+"#1", "0000003", ledger.Row{"v": int64(1), "order": w.id("1"), "user": "1"})}
+			return []ledger.Write{put(ledger.TableUnits, w.Item.ID+"#1", "0000003",
+				ledger.Row{"v": int64(1), "order": w.id("1"), "user": "1"})}
 		},
 		"I2": func(w *World) []ledger.Write {
-			return []ledger.Write{put(ledger.TableQuotas, "1", w.Item.ID, ledger.Row{"v": int64(1), "units": int64(0), "newest": w.id("1")})}
+			return []ledger.Write{put(ledger.TableQuotas, "1", w.Item.ID, ledger.Row{"v": int64(1), "units": int64(0),
+				"newest": w.id("1")})}
 		},
 		"I9": func(w *World) []ledger.Write {
 			r := w.Rows.Dump(ledger.TableOrders)[0]
@@ -577,7 +638,8 @@ func TestChecksSee(t *testing.T) {
 			return []ledger.Write{put(ledger.TableOrders, w.id("1"), "", r)}
 		},
 		"I7": func(w *World) []ledger.Write {
-			return []ledger.Write{put(ledger.TablePayments, w.id("1"), "t", ledger.Row{"v": int64(1), "amount": int64(1), "state": "refund_due", "at": int64(1), "cause": "x"})}
+			return []ledger.Write{put(ledger.TablePayments, w.id("1"), "t",
+				ledger.Row{"v": int64(1), "amount": int64(1), "state": "refund_due", "at": int64(1), "cause": "x"})}
 		},
 	} {
 		w, err := NewWorld(5, 2)

@@ -10,7 +10,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// How old what a page shows may be: an instance asks each second, and a request goes on with what is known while another one asks.
+// How old what a page shows may be: an instance asks each second, and a request goes on with what is known while
+// another one asks.
 const (
 	listFresh = 2 * seckill.ItemFresh
 	listOld   = time.Minute // while no list can be read
@@ -40,7 +41,8 @@ func (p published) Publish(ctx context.Context, l seckill.List) error {
 	return err
 }
 
-// checkPage judges a page that somebody asked for at a time: it shows no item as it was before the list that was published by then.
+// checkPage judges a page that somebody asked for at a time: it shows no item as it was before the list that was
+// published by then.
 func (w *World) checkPage(asked time.Time, page shop.Page) {
 	allowed := listOld + listFresh
 	if page.AsOf.IsZero() {
@@ -53,7 +55,8 @@ func (w *World) checkPage(asked time.Time, page shop.Page) {
 		}
 		for _, v := range page.Items {
 			if v.Item.Version < p.versions[v.Item.ID] {
-				w.truth.fail("I12 a page that says as of %v shows item %s as version %d: %d was published %v before", page.AsOf, v.Item.ID, v.Item.Version,
+				w.truth.fail("I12 a page that says as of %v shows item %s as version %d: %d was published %v before",
+					page.AsOf, v.Item.ID, v.Item.Version,
 					p.versions[v.Item.ID], asked.Sub(p.at))
 			}
 		}
@@ -77,7 +80,8 @@ func (w *World) checkListed() error {
 			return err
 		}
 		if w.Clock.Now().Before(row.End) && listed[it.ID] != row.Version {
-			return fmt.Errorf("L3 pages list item %s as version %d, the items table has %d", it.ID, listed[it.ID], row.Version)
+			return fmt.Errorf("L3 pages list item %s as version %d, the items table has %d", it.ID, listed[it.ID],
+				row.Version)
 		}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// outOfSale measures how long units of a sale that is on are neither sold, nor reserved for somebody, nor to be had: what a fault costs the
-// shop. While one is out, time goes in small steps, and nobody is idle.
+// outOfSale measures how long units of a sale that is on are neither sold, nor reserved for somebody, nor to be had:
+// what a fault costs the shop. While one is out, time goes in small steps, and nobody is idle.
 type outOfSale struct {
 	On    bool
 	since map[unitKey]time.Time
@@ -34,7 +34,8 @@ func (o *outOfSale) look(s *Sim) {
 		}
 		for n := 1; n <= it.Stock; n++ {
 			k := unitKey{it.ID, n}
-			out := it.StateAt(now) == seckill.ItemOnline && s.truth.units[k] == "" && (num == nil || !num.offers(s, it.ID, n))
+			out := it.StateAt(now) == seckill.ItemOnline && s.truth.units[k] == "" &&
+				(num == nil || !num.offers(s, it.ID, n))
 			since, was := o.since[k]
 			switch {
 			case out && !was:
@@ -47,7 +48,8 @@ func (o *outOfSale) look(s *Sim) {
 	}
 }
 
-// offers says whether a number that is nobody's in the ledger can be had, or is reserved for an order that waits to be placed.
+// offers says whether a number that is nobody's in the ledger can be had, or is reserved for an order that waits to be
+// placed.
 func (num *numbers) offers(s *Sim, item string, n int) bool {
 	if holder := num.held[n]; holder != "" {
 		score, _ := s.Redis.Do("ZSCORE", stockKey(item, "awaiting"), holder)
@@ -61,7 +63,8 @@ func (o *outOfSale) end(s *Sim) {
 	o.Open = len(o.since)
 }
 
-// sketch counts distinct values in 4 KiB, give or take 2 % (HyperLogLog; Flajolet et al. 2007, with its small-range correction).
+// sketch counts distinct values in 4 KiB, give or take 2 % (HyperLogLog; Flajolet et al. 2007, with its small-range
+// correction).
 type sketch [1 << sketchBits]uint8
 
 const sketchBits = 12
@@ -95,10 +98,11 @@ func (k *sketch) count() int {
 	return int(m * math.Log(m/zeros))
 }
 
-// fingerprint is what the world's state is told from others by: orders by state and units, processes by what they do and where they stand,
-// and what is on its way.
+// fingerprint is what the world's state is told from others by: orders by state and units, processes by what they do
+// and where they stand, and what is on its way.
 func (s *Sim) fingerprint() uint64 {
-	h := uint64(len(s.late))<<8 + uint64(len(s.truth.returns))<<16 + uint64(len(s.notifications()))<<24 + uint64(len(s.Provider.list))<<32
+	h := uint64(len(s.late))<<8 + uint64(len(s.truth.returns))<<16 + uint64(len(s.notifications()))<<24 +
+		uint64(len(s.Provider.list))<<32
 	for _, o := range s.truth.orders {
 		h += mix(o.state, "", len(o.units))
 	}

@@ -70,8 +70,9 @@ var docCalls = []docCall{
 
 // docGateway signs notifications as Alipay does, and docVerifier reads them as the function notify does.
 var docGateway, docVerifier = sync.OnceValue(func() *fakegateway.Gateway {
-	g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(epoch), AppID: docApp, SellerID: docSeller, MerchantPublicKey: docKeys().shop.Public,
-		PrivateKey: docKeys().theirs.Private})
+	g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(epoch), AppID: docApp, SellerID: docSeller,
+		MerchantPublicKey: docKeys().shop.Public,
+		PrivateKey:        docKeys().theirs.Private})
 	if err != nil {
 		panic(err)
 	}
@@ -98,7 +99,8 @@ type notification struct {
 func (n notification) told(w *World, i *Instance) error {
 	i.Notify.Verifier = docVerifier()
 	now := w.Clock.Now()
-	t := fakegateway.Trade{TradeNo: cmp.Or(n.trade, "t1"), OutTradeNo: w.id("1"), Subject: w.Item.Commodity.Title, Amount: cmp.Or(n.amount, 8888),
+	t := fakegateway.Trade{TradeNo: cmp.Or(n.trade, "t1"), OutTradeNo: w.id("1"), Subject: w.Item.Commodity.Title,
+		Amount: cmp.Or(n.amount, 8888),
 		Status: cmp.Or(n.status, fakegateway.StatusSuccess), Created: now, Expires: now.Add(Hold)}
 	if t.Status != fakegateway.StatusWait && (t.Status != fakegateway.StatusClosed || n.back > 0) {
 		t.Paid = now
@@ -106,7 +108,8 @@ func (n notification) told(w *World, i *Instance) error {
 	if n.back > 0 {
 		t.Refunds = []fakegateway.Refund{{RequestNo: "back", Amount: n.back, At: now}}
 	}
-	form, err := docGateway().NotificationForm(cmp.Or(n.id, fmt.Sprintf("%s-%s-%d-%d", t.TradeNo, t.Status, t.Amount, n.back)), t, now)
+	form, err := docGateway().NotificationForm(cmp.Or(n.id, fmt.Sprintf("%s-%s-%d-%d", t.TradeNo, t.Status, t.Amount,
+		n.back)), t, now)
 	if err != nil {
 		return err
 	}
@@ -136,7 +139,8 @@ var notifications = func() (list []event) {
 			return err
 		}))
 	}
-	wait, success, finished, closed := fakegateway.StatusWait, fakegateway.StatusSuccess, fakegateway.StatusFinished, fakegateway.StatusClosed
+	wait, success, finished, closed := fakegateway.StatusWait, fakegateway.StatusSuccess, fakegateway.StatusFinished,
+		fakegateway.StatusClosed
 	add("`TRADE_SUCCESS`", notification{})
 	add("`TRADE_SUCCESS`, delivered twice", notification{}, notification{})
 	add("`TRADE_SUCCESS`: a part was refunded", notification{back: 1})
@@ -146,9 +150,12 @@ var notifications = func() (list []event) {
 	add("`WAIT_BUYER_PAY`", notification{status: wait})
 	add("`TRADE_CLOSED`: never paid", notification{status: closed})
 	add("`TRADE_CLOSED`: all of it was refunded", notification{status: closed, back: 8888})
-	add("`TRADE_SUCCESS`, then `TRADE_CLOSED` under the same notify_id", notification{id: "n"}, notification{id: "n", status: closed})
-	add("`TRADE_SUCCESS`, then that of a second trade under the same notify_id", notification{id: "n"}, notification{id: "n", trade: "t2"})
-	add("`TRADE_SUCCESS`, then another amount under the same notify_id", notification{id: "n"}, notification{id: "n", amount: 1})
+	add("`TRADE_SUCCESS`, then `TRADE_CLOSED` under the same notify_id", notification{id: "n"},
+		notification{id: "n", status: closed})
+	add("`TRADE_SUCCESS`, then that of a second trade under the same notify_id", notification{id: "n"},
+		notification{id: "n", trade: "t2"})
+	add("`TRADE_SUCCESS`, then another amount under the same notify_id", notification{id: "n"},
+		notification{id: "n", amount: 1})
 	for _, s := range []fakegateway.Status{success, finished, wait, closed} {
 		add("`"+string(s)+"`, another amount", notification{status: s, amount: 1})
 	}
@@ -171,7 +178,8 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.body == nil {
 		return nil, errSilent
 	}
-	return &http.Response{StatusCode: w.status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(w.body)), Request: r}, nil
+	return &http.Response{StatusCode: w.status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(w.body)),
+		Request: r}, nil
 }
 
 // signed is Alipay's answer to a call: its node, with a signature by keys.
@@ -195,8 +203,10 @@ func signed(t *testing.T, keys fakegateway.KeyPair, method string, node map[stri
 // heard is the word for what a call says of an answer: "no answer" when it decides nothing.
 func heard(t *testing.T, call docCall, w wire) string {
 	t.Helper()
-	c, err := alipay.New(alipay.Config{AppID: docApp, SellerID: docSeller, PrivateKey: docKeys().shop.Private, AlipayPublicKey: docKeys().theirs.Public,
-		Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify", HTTP: &http.Client{Transport: w}, Clock: memory.NewClock(epoch)})
+	c, err := alipay.New(alipay.Config{AppID: docApp, SellerID: docSeller, PrivateKey: docKeys().shop.Private,
+		AlipayPublicKey: docKeys().theirs.Public,
+		Gateway:         "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify",
+		HTTP: &http.Client{Transport: w}, Clock: memory.NewClock(epoch)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,8 +220,10 @@ func heard(t *testing.T, call docCall, w wire) string {
 // success is a node that says yes to any of the calls, and its change; "" leaves a field out.
 func success(change map[string]string) map[string]string {
 	r := docRefund()
-	node := map[string]string{"code": "10000", "msg": "Success", "out_trade_no": r.Order, "trade_no": r.TradeNo, "total_amount": r.Amount.Yuan(), "trade_status": "TRADE_SUCCESS",
-		"fund_change": "Y", "refund_fee": r.Amount.Yuan(), "out_request_no": r.ID, "refund_amount": r.Amount.Yuan(), "refund_status": "REFUND_SUCCESS"}
+	node := map[string]string{"code": "10000", "msg": "Success", "out_trade_no": r.Order, "trade_no": r.TradeNo,
+		"total_amount": r.Amount.Yuan(), "trade_status": "TRADE_SUCCESS",
+		"fund_change": "Y", "refund_fee": r.Amount.Yuan(), "out_request_no": r.ID, "refund_amount": r.Amount.Yuan(),
+		"refund_status": "REFUND_SUCCESS"}
 	maps.Copy(node, change)
 	maps.DeleteFunc(node, func(_, v string) bool { return v == "" })
 	return node
@@ -225,30 +237,42 @@ var successes = []struct {
 	{"query", "trade_status `WAIT_BUYER_PAY`", []map[string]string{{"trade_status": "WAIT_BUYER_PAY"}}},
 	{"query", "trade_status `TRADE_SUCCESS`", []map[string]string{nil}},
 	{"query", "trade_status `TRADE_FINISHED`", []map[string]string{{"trade_status": "TRADE_FINISHED"}}},
-	{"query", "trade_status `TRADE_CLOSED`: never paid, or refunded in full", []map[string]string{{"trade_status": "TRADE_CLOSED"}}},
-	{"query", "any other trade_status, or none", []map[string]string{{"trade_status": "TRADE_PENDING"}, {"trade_status": ""}}},
-	{"query", "no total_amount, or another order's out_trade_no", []map[string]string{{"total_amount": ""}, {"out_trade_no": "oanother"}}},
+	{"query", "trade_status `TRADE_CLOSED`: never paid, or refunded in full",
+		[]map[string]string{{"trade_status": "TRADE_CLOSED"}}},
+	{"query", "any other trade_status, or none", []map[string]string{{"trade_status": "TRADE_PENDING"},
+		{"trade_status": ""}}},
+	{"query", "no total_amount, or another order's out_trade_no", []map[string]string{{"total_amount": ""},
+		{"out_trade_no": "oanother"}}},
 	{"close", "the order's out_trade_no", []map[string]string{nil}},
 	{"close", "another order's", []map[string]string{{"out_trade_no": "oanother"}}},
 	{"refund", "fund_change `Y`, refund_fee of the whole amount", []map[string]string{nil}},
-	{"refund", "fund_change `Y`, refund_fee of less, or none", []map[string]string{{"refund_fee": "0.01"}, {"refund_fee": ""}}},
+	{"refund", "fund_change `Y`, refund_fee of less, or none", []map[string]string{{"refund_fee": "0.01"},
+		{"refund_fee": ""}}},
 	{"refund", "fund_change `N`, or none", []map[string]string{{"fund_change": "N"}, {"fund_change": ""}}},
-	{"refund", "another order's out_trade_no, or another trade_no", []map[string]string{{"out_trade_no": "oanother"}, {"trade_no": "t2"}}},
+	{"refund", "another order's out_trade_no, or another trade_no", []map[string]string{{"out_trade_no": "oanother"},
+		{"trade_no": "t2"}}},
 	{"status", "refund_status `REFUND_SUCCESS`, refund_amount of the whole amount", []map[string]string{nil}},
 	{"status", "refund_status `REFUND_SUCCESS`, another refund_amount", []map[string]string{{"refund_amount": "0.01"}}},
 	{"status", "any other refund_status", []map[string]string{{"refund_status": "REFUND_FAIL"}}},
 	{"status", "no refund_status", []map[string]string{{"refund_status": ""}}},
-	{"status", "neither refund_status nor refund_amount nor out_request_no", []map[string]string{{"refund_status": "", "refund_amount": "", "out_request_no": ""}}},
-	{"status", "another refund's out_request_no, or another trade_no", []map[string]string{{"out_request_no": "ranother"}, {"trade_no": "t2"}}},
+	{"status", "neither refund_status nor refund_amount nor out_request_no",
+		[]map[string]string{{"refund_status": "", "refund_amount": "", "out_request_no": ""}}},
+	{"status", "another refund's out_request_no, or another trade_no",
+		[]map[string]string{{"out_request_no": "ranother"}, {"trade_no": "t2"}}},
 }
 
 // refusals are codes that say no: those of a trade, and the gateway's.
 var refusals = [][2]string{
-	{"40004", "ACQ.TRADE_NOT_EXIST"}, {"40004", "TRADE_NOT_EXIST"}, {"40004", "ACQ.TRADE_HAS_SUCCESS"}, {"40004", "ACQ.TRADE_HAS_CLOSE"},
-	{"40004", "ACQ.TRADE_STATUS_ERROR"}, {"40004", "ACQ.REASON_TRADE_STATUS_INVALID"}, {"40004", "ACQ.REASON_ILLEGAL_STATUS"}, {"40004", "ACQ.TRADE_HAS_FINISHED"},
-	{"40004", "ACQ.SELLER_BALANCE_NOT_ENOUGH"}, {"40004", "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"}, {"40004", "ACQ.DISCORDANT_REPEAT_REQUEST"},
-	{"40004", "ACQ.INVALID_PARAMETER"}, {"40004", "ACQ.REFUND_CHARGE_ERROR"}, {"40004", "ACQ.SYSTEM_ERROR"}, {"40004", "isp.unknow-error"}, {"40004", ""},
-	{"20000", "isp.unknow-error"}, {"20000", "ACQ.TRADE_NOT_EXIST"}, {"40002", "isv.invalid-signature"}, {"40006", "isv.insufficient-isv-permissions"},
+	{"40004", "ACQ.TRADE_NOT_EXIST"}, {"40004", "TRADE_NOT_EXIST"}, {"40004", "ACQ.TRADE_HAS_SUCCESS"},
+	{"40004", "ACQ.TRADE_HAS_CLOSE"},
+	{"40004", "ACQ.TRADE_STATUS_ERROR"}, {"40004", "ACQ.REASON_TRADE_STATUS_INVALID"},
+	{"40004", "ACQ.REASON_ILLEGAL_STATUS"}, {"40004", "ACQ.TRADE_HAS_FINISHED"},
+	{"40004", "ACQ.SELLER_BALANCE_NOT_ENOUGH"}, {"40004", "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"},
+	{"40004", "ACQ.DISCORDANT_REPEAT_REQUEST"},
+	{"40004", "ACQ.INVALID_PARAMETER"}, {"40004", "ACQ.REFUND_CHARGE_ERROR"}, {"40004", "ACQ.SYSTEM_ERROR"},
+	{"40004", "isp.unknow-error"}, {"40004", ""},
+	{"20000", "isp.unknow-error"}, {"20000", "ACQ.TRADE_NOT_EXIST"}, {"40002", "isv.invalid-signature"},
+	{"40006", "isv.insufficient-isv-permissions"},
 }
 
 // alipayTables say what each of Alipay's answers is called in the other tables, as its client reads it.
@@ -278,7 +302,8 @@ func alipayTables(t *testing.T) string {
 	}
 	for _, r := range refusals {
 		row(strings.TrimSuffix("`"+r[0]+"` `"+r[1]+"`", " ``"), func(c docCall) wire {
-			return wire{http.StatusOK, signed(t, docKeys().theirs, c.method, map[string]string{"code": r[0], "sub_code": r[1]})}
+			return wire{http.StatusOK, signed(t, docKeys().theirs, c.method, map[string]string{"code": r[0],
+				"sub_code": r[1]})}
 		})
 	}
 	yes := func(keys fakegateway.KeyPair, c docCall) []byte { return signed(t, keys, c.method, success(nil)) }

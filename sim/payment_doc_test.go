@@ -90,7 +90,8 @@ func (a *answers) Trade(_ context.Context, _, no string) (seckill.Trade, error) 
 	return a.trade(a.query[0], no)
 }
 
-// docState is a state that an order is brought into before something happens. One state is several, by note, where more than it decides.
+// docState is a state that an order is brought into before something happens. One state is several, by note, where more
+// than it decides.
 type docState struct {
 	state   seckill.State
 	note    string
@@ -113,7 +114,8 @@ var docStates = []docState{
 	{seckill.Rejected, "", steps(install, bought("1", 1, "k"), stop, next)},
 	{seckill.RefundOwed, "", lateTrade},
 	{seckill.RefundOwed, "t1 and t2", steps(lateTrade, notification{trade: "t2"}.told)},
-	{seckill.RefundOwed, "refused", steps(lateTrade, event{provider: answers{refund: seckill.RefundRefused, status: seckill.RefundMissing}}.swept)},
+	{seckill.RefundOwed, "refused",
+		steps(lateTrade, event{provider: answers{refund: seckill.RefundRefused, status: seckill.RefundMissing}}.swept)},
 	{seckill.Refunded, "", steps(lateTrade, event{provider: answers{refund: seckill.RefundMade}}.swept)},
 }
 
@@ -125,7 +127,8 @@ func lateTrade(w *World, i *Instance) error {
 // inState pays an order by trade t1 and moves it on: what the back office will do has no step yet.
 func inState(to seckill.State) func(*World, *Instance) error {
 	return steps(placed("1", 1), notification{}.told, func(w *World, _ *Instance) error {
-		return w.Rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: w.id("1")}, Op: ledger.OpUpdate, Set: ledger.Row{"state": string(to)}}})
+		return w.Rows.Transact(ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: w.id("1")},
+			Op: ledger.OpUpdate, Set: ledger.Row{"state": string(to)}}})
 	})
 }
 
@@ -210,8 +213,10 @@ func closings(happen func(event, *World, *Instance) error) []event {
 				list = append(list, event{name, answers{query: []seckill.TradeState{first}, close: c}, happen})
 				continue
 			}
-			for _, then := range []seckill.TradeState{seckill.TradeWaiting, seckill.TradeUnknown, paid, seckill.TradeClosed, ""} {
-				list = append(list, event{name + ", query: " + word(then), answers{query: []seckill.TradeState{first, then}, close: c}, happen})
+			for _, then := range []seckill.TradeState{seckill.TradeWaiting, seckill.TradeUnknown, paid,
+				seckill.TradeClosed, ""} {
+				list = append(list, event{name + ", query: " + word(then),
+					answers{query: []seckill.TradeState{first, then}, close: c}, happen})
 			}
 		}
 	}
@@ -220,10 +225,12 @@ func closings(happen func(event, *World, *Instance) error) []event {
 
 // refundings are the answers with which a refund can be made, or not.
 func refundings() []event {
-	list := []event{{"refund: made", answers{refund: seckill.RefundMade}, event.swept}, {"refund: no answer", answers{}, event.swept}}
+	list := []event{{"refund: made", answers{refund: seckill.RefundMade}, event.swept}, {"refund: no answer", answers{},
+		event.swept}}
 	for _, r := range []seckill.RefundState{seckill.RefundPending, seckill.RefundRefused} {
 		for _, s := range []seckill.RefundState{seckill.RefundMade, seckill.RefundPending, seckill.RefundMissing, ""} {
-			list = append(list, event{"refund: " + word(r) + ", status: " + word(s), answers{refund: r, status: s}, event.swept})
+			list = append(list, event{"refund: " + word(r) + ", status: " + word(s), answers{refund: r, status: s},
+				event.swept})
 		}
 	}
 	return list
@@ -231,9 +238,12 @@ func refundings() []event {
 
 // learnings are the answers with which a trade can be recorded, or not.
 func learnings() []event {
-	list := []event{{"query: paid, another amount", answers{query: []seckill.TradeState{seckill.TradePaid}, amount: 1}, event.recordedByOperator}}
-	for _, s := range []seckill.TradeState{seckill.TradePaid, seckill.TradeWaiting, seckill.TradeClosed, seckill.TradeUnknown, ""} {
-		list = append(list, event{"query: " + word(s), answers{query: []seckill.TradeState{s}}, event.recordedByOperator})
+	list := []event{{"query: paid, another amount", answers{query: []seckill.TradeState{seckill.TradePaid}, amount: 1},
+		event.recordedByOperator}}
+	for _, s := range []seckill.TradeState{seckill.TradePaid, seckill.TradeWaiting, seckill.TradeClosed,
+		seckill.TradeUnknown, ""} {
+		list = append(list, event{"query: " + word(s), answers{query: []seckill.TradeState{s}},
+			event.recordedByOperator})
 	}
 	return list
 }
@@ -248,7 +258,8 @@ var docEvents = []struct {
 	{"The closing message comes, and the hold is over", closings(event.late)},
 	{"The closing message comes before the hold is over", closings(event.early)},
 	{"Refunds that are due are asked for", refundings()},
-	{"The operator refunds", []event{deed("with restock", refundedOrder("1", true)), deed("without restock", refundedOrder("1", false))}},
+	{"The operator refunds", []event{deed("with restock", refundedOrder("1", true)),
+		deed("without restock", refundedOrder("1", false))}},
 	{"The operator wants refunds asked for again", []event{deed("", func(w *World, i *Instance) error {
 		n, err := i.Refund.Again(ctx, w.id("1"), "ann", "paid in")
 		if err == nil && n == 0 {
@@ -256,11 +267,14 @@ var docEvents = []struct {
 		}
 		return err
 	})}},
-	{"The operator wants a closing order asked about", []event{deed("", func(w *World, i *Instance) error { return i.Refund.Ask(ctx, w.id("1"), "ann", "she waits") })}},
+	{"The operator wants a closing order asked about", []event{deed("", func(w *World, i *Instance) error {
+		return i.Refund.Ask(ctx, w.id("1"), "ann", "she waits")
+	})}},
 	{"The operator has trade t2 recorded", learnings()},
 }
 
-// outcome says what an event makes of an order: its state, its units when they change, its money, and what the caller hears when that is no yes.
+// outcome says what an event makes of an order: its state, its units when they change, its money, and what the caller
+// hears when that is no yes.
 func outcome(w *World, before seckill.Order, err error) (string, error) {
 	id := w.id("1")
 	o, e := w.ledger.Order(ctx, id)
@@ -381,7 +395,8 @@ const (
 	paymentMark = "<!-- generated from here on: go test ./sim -run TestPaymentPage -update-payment -->\n"
 )
 
-// TestPaymentPage holds docs/PAYMENT.md to what is: each event at each state of an order, played, and each answer of Alipay, read by its client.
+// TestPaymentPage holds docs/PAYMENT.md to what is: each event at each state of an order, played, and each answer of
+// Alipay, read by its client.
 func TestPaymentPage(t *testing.T) {
 	page, err := os.ReadFile(paymentPage)
 	if err != nil {

@@ -13,21 +13,24 @@ import (
 
 // Plan is what a seed decides once: the world's size, what its shoppers do, and how often what goes wrong.
 type Plan struct {
-	Seed        uint64
-	Items       []ItemPlan
-	Shoppers    int
-	Addresses   int // from which shoppers choose; 0, in histories kept from before there were several: one, and counts of 1 or the limit
-	Length      int // acts
-	Instances   int
-	Weights     [nActs]int `json:"-"` // only for drawing acts
-	Sticky      int        // percent: the same process goes on
-	Batch       int        // most messages that one process takes
-	Pays        int        // percent of opened orders that are paid
-	Slow        int        // percent of calls whose answer comes after others have acted
-	Cashier     bool       // time is spent around the ends of holds
-	Churn       bool       // one or two shoppers buy and cancel all the time
-	Prelude     string     // what has happened when the history begins: the stock was restored or flushed, or cashiers are opened; or nothing
-	PausePoints []string   // calls before which processes stand long, and that faults like
+	Seed     uint64
+	Items    []ItemPlan
+	Shoppers int
+	// from which shoppers choose; 0, in histories kept from before there were several: one, and counts of 1 or the
+	// limit
+	Addresses int
+	Length    int // acts
+	Instances int
+	Weights   [nActs]int `json:"-"` // only for drawing acts
+	Sticky    int        // percent: the same process goes on
+	Batch     int        // most messages that one process takes
+	Pays      int        // percent of opened orders that are paid
+	Slow      int        // percent of calls whose answer comes after others have acted
+	Cashier   bool       // time is spent around the ends of holds
+	Churn     bool       // one or two shoppers buy and cancel all the time
+	// what has happened when the history begins: the stock was restored or flushed, or cashiers are opened; or nothing
+	Prelude     string
+	PausePoints []string // calls before which processes stand long, and that faults like
 	Installed   bool
 
 	Faults    FaultSet
@@ -58,21 +61,28 @@ type Options struct {
 }
 
 // acts is how often each act is drawn before the seed changes it.
-var usual = [nActs]int{actStep: 40, actRun: 25, actBuy: 9, actConsume: 10, actClose: 3, actTick: 5, actOpen: 5, actPay: 8, actNotify: 5, actCancel: 2, actLook: 2}
+var usual = [nActs]int{actStep: 40, actRun: 25, actBuy: 9, actConsume: 10, actClose: 3, actTick: 5, actOpen: 5,
+	actPay: 8, actNotify: 5, actCancel: 2, actLook: 2}
 
-// pausePoints are the calls between which and the one before much can change: a decision stands on what was read before them.
+// pausePoints are the calls between which and the one before much can change: a decision stands on what was read before
+// them.
 var pausePoints = []string{
-	"items.Get answered", "items.Put", "ledger.BeginClosing/Transact", "ledger.DeleteReturn/Transact", "ledger.GiveBack/Transact", "ledger.Place/Transact",
-	"ledger.Quotas/GetBatch", "ledger.RecordPayment/Transact", "ledger.Units/Query", "orders.Delete", "orders.Send", "payments.Close", "payments.Close answered",
-	"payments.Query answered", "stock.Assert", "stock.BuildGaps", "stock.BuildUnits", "stock.Correct", "stock.CorrectUser", "stock.DriftEnd", "stock.Install",
+	"items.Get answered", "items.Put", "ledger.BeginClosing/Transact", "ledger.DeleteReturn/Transact",
+	"ledger.GiveBack/Transact", "ledger.Place/Transact",
+	"ledger.Quotas/GetBatch", "ledger.RecordPayment/Transact", "ledger.Units/Query", "orders.Delete", "orders.Send",
+	"payments.Close", "payments.Close answered",
+	"payments.Query answered", "stock.Assert", "stock.BuildGaps", "stock.BuildUnits", "stock.Correct",
+	"stock.CorrectUser", "stock.DriftEnd", "stock.Install",
 	"stock.Redraw", "stock.Return", "stock.Scan", "stock.Confirm", "stock.Users",
 }
 
 // PlanOf draws a seed's plan.
 func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 7))
-	p := Plan{Seed: seed, Instances: 3, Weights: usual, Sticky: []int{0, 50, 90, 97}[r.IntN(4)], Batch: []int{1, 1, 3, 10}[r.IntN(4)],
-		Pays: []int{30, 70, 95}[r.IntN(3)], Slow: []int{0, 0, 10, 30}[r.IntN(4)], Installed: r.IntN(100) < 80, Addresses: 1 + int(seed%3), sabotage: o.Break}
+	p := Plan{Seed: seed, Instances: 3, Weights: usual, Sticky: []int{0, 50, 90, 97}[r.IntN(4)],
+		Batch: []int{1, 1, 3, 10}[r.IntN(4)],
+		Pays:  []int{30, 70, 95}[r.IntN(3)], Slow: []int{0, 0, 10, 30}[r.IntN(4)], Installed: r.IntN(100) < 80,
+		Addresses: 1 + int(seed%3), sabotage: o.Break}
 	p.size(r, o)
 	on := func(percent int) bool { return r.IntN(100) < percent }
 	for _, a := range []Kind{actBuy, actConsume, actClose, actOpen, actPay, actCancel, actTick} {
@@ -100,11 +110,13 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		p.Weights[actNotify], p.Weights[actRun] = max(1, p.Weights[actNotify]/9), 8
 		p.Pays, p.Cashier, p.Sticky = 95, true, 50*r.IntN(2)
 		if on(80) {
-			p.PausePoints = []string{[]string{"payments.Close", "payments.Close", "payments.Query", "ledger.GiveBack/Transact", "ledger.RecordPayment/Transact"}[r.IntN(5)]}
+			p.PausePoints = []string{[]string{"payments.Close", "payments.Close", "payments.Query",
+				"ledger.GiveBack/Transact", "ledger.RecordPayment/Transact"}[r.IntN(5)]}
 		}
 		if on(50) && o.Length+o.Shoppers+o.Items == 0 {
 			p.Prelude, p.Installed, p.Items[0] = "opened", true, ItemPlan{Stock: 4, Limit: 1}
-			for a, n := range map[Kind]int{actStep: 120, actBuy: 1, actConsume: 1, actOpen: 3, actPay: 15, actCancel: 8, actClose: 12} {
+			for a, n := range map[Kind]int{actStep: 120, actBuy: 1, actConsume: 1, actOpen: 3, actPay: 15, actCancel: 8,
+				actClose: 12} {
 				p.Weights[a] = n
 			}
 			p.Length, p.Batch = 300, 1
@@ -133,12 +145,15 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 		if o.Length+o.Shoppers+o.Items > 0 || !allowed[Restore] || !allowed[Flush] {
 			break
 		}
-		for a, n := range map[Kind]int{actSchedule: 8, actRestore: 1, actTick: 12, actRun: 40, actCancel: 1, actOpen: 1, actPay: 1, actClose: 1} {
+		for a, n := range map[Kind]int{actSchedule: 8, actRestore: 1, actTick: 12, actRun: 40, actCancel: 1, actOpen: 1,
+			actPay: 1, actClose: 1} {
 			p.Weights[a] = n
 		}
-		p.Prelude, p.PausePoints = "restored", [][]string{{"ledger.Units/Query"}, {"stock.Correct"}, {"stock.DriftEnd"}, {"stock.DriftEnd"}, {"stock.Redraw"}, {"stock.Redraw"}}[r.IntN(6)]
+		p.Prelude, p.PausePoints = "restored", [][]string{{"ledger.Units/Query"}, {"stock.Correct"}, {"stock.DriftEnd"},
+			{"stock.DriftEnd"}, {"stock.Redraw"}, {"stock.Redraw"}}[r.IntN(6)]
 		if r.IntN(4) == 0 {
-			p.Prelude, p.PausePoints = "flushed", []string{[]string{"stock.BuildGaps", "stock.BuildGaps", "stock.BuildUnits"}[r.IntN(3)], "stock.Install"}
+			p.Prelude, p.PausePoints = "flushed",
+				[]string{[]string{"stock.BuildGaps", "stock.BuildGaps", "stock.BuildUnits"}[r.IntN(3)], "stock.Install"}
 			p.Weights[actKeep], p.Weights[actTick], p.Weights[actFlush], p.Weights[actFailover] = 12, 3, 2, 6
 			focus = []Fault{Failover, Flush}
 		} else {
@@ -233,7 +248,8 @@ func (p *Plan) churn() {
 	for i := range p.Items {
 		p.Items[i] = ItemPlan{Stock: 3, Limit: 2}
 	}
-	for a, n := range map[Kind]int{actRun: 90, actBuy: 12, actConsume: 14, actClose: 12, actCancel: 12, actPay: 1, actOpen: 1, actTick: 4} {
+	for a, n := range map[Kind]int{actRun: 90, actBuy: 12, actConsume: 14, actClose: 12, actCancel: 12, actPay: 1,
+		actOpen: 1, actTick: 4} {
 		p.Weights[a] = n
 	}
 }
@@ -281,7 +297,8 @@ func (p *Plan) faults(r *rand.Rand, longer bool) {
 			p.Skew[i] = skewOf(r.Uint64())
 		}
 	}
-	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && p.Prelude == "" && r.IntN(2) == 0 { // a stock that forgets all the time
+	// a stock that forgets all the time
+	if (p.Faults[Flush] || p.Faults[Failover] || p.Faults[Restore]) && p.Prelude == "" && r.IntN(2) == 0 {
 		p.Weights[actFlush] *= r.IntN(2)
 		p.Weights[actFailover] *= 2
 		p.Weights[actRestore] *= 2
@@ -300,7 +317,8 @@ func skewOf(a uint64) time.Duration {
 
 // setting is the world of the plan.
 func (p *Plan) setting() Setting {
-	s := Setting{IndexLag: p.IndexLag, Queue: memory.QueueOptions{Seed: p.Seed, Shuffle: p.Shuffle, Duplicate: p.Duplicate, MaxReceives: p.Receives}}
+	s := Setting{IndexLag: p.IndexLag, Queue: memory.QueueOptions{Seed: p.Seed, Shuffle: p.Shuffle,
+		Duplicate: p.Duplicate, MaxReceives: p.Receives}}
 	for i, it := range p.Items {
 		item := itemOf([]string{"1001", "1002"}[i], it.Stock, it.Limit)
 		item.Start = item.Start.Add(it.Opens)

@@ -1,5 +1,6 @@
-// Package sim tries what production will: it stands between the flows and their ports, so that a test decides what happens at
-// every port call. Here every flow is killed, or its call fails, at each of its port calls, one at a time (kill_test.go).
+// Package sim tries what production will: it stands between the flows and their ports, so that a test decides what
+// happens at every port call. Here every flow is killed, or its call fails, at each of its port calls, one at a time
+// (kill_test.go).
 package sim
 
 import (
@@ -11,8 +12,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Hook is called for every port call, with its name ("stock.Reserve"). do carries the call out and returns its error; a hook may
-// leave it out, return another error after it, or panic instead of returning, as a process that dies.
+// Hook is called for every port call, with its name ("stock.Reserve"). do carries the call out and returns its error; a
+// hook may leave it out, return another error after it, or panic instead of returning, as a process that dies.
 type Hook func(call string, do func() error) error
 
 func get[T any](h Hook, call string, f func() (T, error)) (T, error) {
@@ -59,16 +60,23 @@ var (
 	_ seckill.Refunds  = Refunds{}
 )
 
-func (s Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
-	return get(s.Hook, "stock.Reserve", func() (seckill.ReserveResult, error) { return s.Next.Reserve(ctx, now, r, keyed, resend) })
+func (s Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
+	resend time.Duration) (seckill.ReserveResult, error) {
+	return get(s.Hook, "stock.Reserve", func() (seckill.ReserveResult, error) {
+		return s.Next.Reserve(ctx, now, r, keyed, resend)
+	})
 }
 
 func (s Stock) Confirm(ctx context.Context, item, order, user string, units []int) error {
 	return s.Hook("stock.Confirm", func() error { return s.Next.Confirm(ctx, item, order, user, units) })
 }
 
-func (s Stock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (code seckill.RedrawCode, out seckill.Reservation, err error) {
-	err = s.Hook("stock.Redraw", func() (err error) { code, out, err = s.Next.Redraw(ctx, now, r, c, resend); return err })
+func (s Stock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
+	resend time.Duration) (code seckill.RedrawCode, out seckill.Reservation, err error) {
+	err = s.Hook("stock.Redraw", func() (err error) {
+		code, out, err = s.Next.Redraw(ctx, now, r, c, resend)
+		return err
+	})
 	return code, out, err
 }
 
@@ -76,8 +84,11 @@ func (s Stock) Return(ctx context.Context, item, order, user string, units []int
 	return s.Hook("stock.Return", func() error { return s.Next.Return(ctx, item, order, user, units) })
 }
 
-func (s Stock) Due(ctx context.Context, now time.Time, item string, limit int, longest time.Duration) ([]seckill.Reservation, error) {
-	return get(s.Hook, "stock.Due", func() ([]seckill.Reservation, error) { return s.Next.Due(ctx, now, item, limit, longest) })
+func (s Stock) Due(ctx context.Context, now time.Time, item string, limit int,
+	longest time.Duration) ([]seckill.Reservation, error) {
+	return get(s.Hook, "stock.Due", func() ([]seckill.Reservation, error) {
+		return s.Next.Due(ctx, now, item, limit, longest)
+	})
 }
 
 func (s Stock) Assert(ctx context.Context, it seckill.Item) error {
@@ -89,7 +100,9 @@ func (s Stock) Level(ctx context.Context, item string) (seckill.Level, error) {
 }
 
 func (s Stock) Queued(ctx context.Context, item, user, order string) (seckill.Reservation, error) {
-	return get(s.Hook, "stock.Queued", func() (seckill.Reservation, error) { return s.Next.Queued(ctx, item, user, order) })
+	return get(s.Hook, "stock.Queued", func() (seckill.Reservation, error) {
+		return s.Next.Queued(ctx, item, user, order)
+	})
 }
 
 func (s Stock) DriftBegin(ctx context.Context, item, token string) (int64, error) {
@@ -104,12 +117,14 @@ func (s Stock) Correct(ctx context.Context, item string, c seckill.Correction) (
 	return get(s.Hook, "stock.Correct", func() (bool, error) { return s.Next.Correct(ctx, item, c) })
 }
 
-func (s Stock) Users(ctx context.Context, item string, cursor uint64) (page []seckill.UserEntries, next uint64, err error) {
+func (s Stock) Users(ctx context.Context, item string, cursor uint64) (page []seckill.UserEntries, next uint64,
+	err error) {
 	err = s.Hook("stock.Users", func() (err error) { page, next, err = s.Next.Users(ctx, item, cursor); return err })
 	return page, next, err
 }
 
-func (s Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserEntries, want map[string]int) (bool, error) {
+func (s Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserEntries, want map[string]int) (bool,
+	error) {
 	return get(s.Hook, "stock.CorrectUser", func() (bool, error) { return s.Next.CorrectUser(ctx, item, seen, want) })
 }
 
@@ -122,7 +137,9 @@ func (s Stock) BuildStart(ctx context.Context, now time.Time, item, token string
 }
 
 func (s Stock) BuildUnits(ctx context.Context, now time.Time, item, token string, rows []seckill.UnitRow) (int, error) {
-	return get(s.Hook, "stock.BuildUnits", func() (int, error) { return s.Next.BuildUnits(ctx, now, item, token, rows) })
+	return get(s.Hook, "stock.BuildUnits", func() (int, error) {
+		return s.Next.BuildUnits(ctx, now, item, token, rows)
+	})
 }
 
 func (s Stock) BuildGaps(ctx context.Context, now time.Time, item, token string, from, to int) error {
@@ -178,7 +195,9 @@ func (l Ledger) KeepNotification(ctx context.Context, n seckill.KeptNotification
 }
 
 func (l Ledger) Notifications(ctx context.Context, order string) ([]seckill.KeptNotification, error) {
-	return get(l.Hook, "ledger.Notifications", func() ([]seckill.KeptNotification, error) { return l.Next.Notifications(ctx, order) })
+	return get(l.Hook, "ledger.Notifications", func() ([]seckill.KeptNotification, error) {
+		return l.Next.Notifications(ctx, order)
+	})
 }
 
 func (l Ledger) KeepReconciliation(ctx context.Context, r seckill.Reconciliation) error {
@@ -186,15 +205,21 @@ func (l Ledger) KeepReconciliation(ctx context.Context, r seckill.Reconciliation
 }
 
 func (l Ledger) Reconciliations(ctx context.Context, day string) ([]seckill.Reconciliation, error) {
-	return get(l.Hook, "ledger.Reconciliations", func() ([]seckill.Reconciliation, error) { return l.Next.Reconciliations(ctx, day) })
+	return get(l.Hook, "ledger.Reconciliations", func() ([]seckill.Reconciliation, error) {
+		return l.Next.Reconciliations(ctx, day)
+	})
 }
 
 func (l Ledger) PaymentsOn(ctx context.Context, day, after string, limit int) (seckill.Page[seckill.Payment], error) {
-	return get(l.Hook, "ledger.PaymentsOn", func() (seckill.Page[seckill.Payment], error) { return l.Next.PaymentsOn(ctx, day, after, limit) })
+	return get(l.Hook, "ledger.PaymentsOn", func() (seckill.Page[seckill.Payment], error) {
+		return l.Next.PaymentsOn(ctx, day, after, limit)
+	})
 }
 
 func (l Ledger) RefundsOn(ctx context.Context, day, after string, limit int) (seckill.Page[seckill.Payment], error) {
-	return get(l.Hook, "ledger.RefundsOn", func() (seckill.Page[seckill.Payment], error) { return l.Next.RefundsOn(ctx, day, after, limit) })
+	return get(l.Hook, "ledger.RefundsOn", func() (seckill.Page[seckill.Payment], error) {
+		return l.Next.RefundsOn(ctx, day, after, limit)
+	})
 }
 
 func (l Ledger) Quota(ctx context.Context, user, item string) (seckill.Quota, error) {
@@ -202,7 +227,9 @@ func (l Ledger) Quota(ctx context.Context, user, item string) (seckill.Quota, er
 }
 
 func (l Ledger) Quotas(ctx context.Context, item string, users []string) (map[string]seckill.Quota, error) {
-	return get(l.Hook, "ledger.Quotas", func() (map[string]seckill.Quota, error) { return l.Next.Quotas(ctx, item, users) })
+	return get(l.Hook, "ledger.Quotas", func() (map[string]seckill.Quota, error) {
+		return l.Next.Quotas(ctx, item, users)
+	})
 }
 
 func (l Ledger) Units(ctx context.Context, item string, bucket int) ([]seckill.UnitRow, error) {
@@ -213,7 +240,8 @@ func (l Ledger) Payments(ctx context.Context, order string) ([]seckill.Payment, 
 	return get(l.Hook, "ledger.Payments", func() ([]seckill.Payment, error) { return l.Next.Payments(ctx, order) })
 }
 
-func (l Ledger) Returns(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.ReturnRow], error) {
+func (l Ledger) Returns(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.ReturnRow],
+	error) {
 	return get(l.Hook, "ledger.Returns", func() (seckill.Page[seckill.ReturnRow], error) {
 		return l.Next.Returns(ctx, shard, after, limit)
 	})
@@ -227,17 +255,20 @@ func (l Ledger) DeleteReturn(ctx context.Context, r seckill.ReturnRow) error {
 	return l.Hook("ledger.DeleteReturn", func() error { return l.Next.DeleteReturn(ctx, r) })
 }
 
-func (l Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[string], error) {
+func (l Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[string],
+	error) {
 	return get(l.Hook, "ledger.DueOrders", func() (seckill.Page[string], error) {
 		return l.Next.DueOrders(ctx, shard, now, after, limit)
 	})
 }
 
-func (l Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time, cause string) error {
+func (l Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time,
+	cause string) error {
 	return l.Hook("ledger.StartRefund", func() error { return l.Next.StartRefund(ctx, o, p, restock, at, cause) })
 }
 
-func (l Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string, from, to seckill.State, at time.Time, cause string) error {
+func (l Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string, from, to seckill.State, at time.Time,
+	cause string) error {
 	return l.Hook("ledger.Refunded", func() error { return l.Next.Refunded(ctx, p, besides, from, to, at, cause) })
 }
 
@@ -245,11 +276,13 @@ func (l Ledger) DeferRefund(ctx context.Context, p seckill.Payment, due time.Tim
 	return l.Hook("ledger.DeferRefund", func() error { return l.Next.DeferRefund(ctx, p, due, refused) })
 }
 
-func (l Ledger) RetryRefund(ctx context.Context, p seckill.Payment, state seckill.State, at time.Time, cause string) error {
+func (l Ledger) RetryRefund(ctx context.Context, p seckill.Payment, state seckill.State, at time.Time,
+	cause string) error {
 	return l.Hook("ledger.RetryRefund", func() error { return l.Next.RetryRefund(ctx, p, state, at, cause) })
 }
 
-func (l Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[seckill.Payment], error) {
+func (l Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, after string,
+	limit int) (seckill.Page[seckill.Payment], error) {
 	return get(l.Hook, "ledger.RefundsDue", func() (seckill.Page[seckill.Payment], error) {
 		return l.Next.RefundsDue(ctx, shard, now, after, limit)
 	})
@@ -262,11 +295,15 @@ func (l Ledger) RefundsRefused(ctx context.Context, after string, limit int) (se
 }
 
 func (l Ledger) OrdersByUser(ctx context.Context, user, after string, limit int) (seckill.OrderPage, error) {
-	return get(l.Hook, "ledger.OrdersByUser", func() (seckill.OrderPage, error) { return l.Next.OrdersByUser(ctx, user, after, limit) })
+	return get(l.Hook, "ledger.OrdersByUser", func() (seckill.OrderPage, error) {
+		return l.Next.OrdersByUser(ctx, user, after, limit)
+	})
 }
 
 func (l Ledger) OrdersByItem(ctx context.Context, item, after string, limit int) (seckill.OrderPage, error) {
-	return get(l.Hook, "ledger.OrdersByItem", func() (seckill.OrderPage, error) { return l.Next.OrdersByItem(ctx, item, after, limit) })
+	return get(l.Hook, "ledger.OrdersByItem", func() (seckill.OrderPage, error) {
+		return l.Next.OrdersByItem(ctx, item, after, limit)
+	})
 }
 
 func (t Items) Get(ctx context.Context, id string) (seckill.Item, error) {
@@ -278,7 +315,9 @@ func (t Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, e
 }
 
 func (t Items) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
-	return get(t.Hook, "items.Description", func() (seckill.Description, error) { return t.Next.Description(ctx, id, described) })
+	return get(t.Hook, "items.Description", func() (seckill.Description, error) {
+		return t.Next.Description(ctx, id, described)
+	})
 }
 
 func (t Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
@@ -356,7 +395,9 @@ func (r Refunds) Refund(ctx context.Context, f seckill.Refund) (seckill.RefundAn
 }
 
 func (r Refunds) RefundStatus(ctx context.Context, f seckill.Refund) (seckill.RefundAnswer, error) {
-	return get(r.Hook, "payments.RefundStatus", func() (seckill.RefundAnswer, error) { return r.Next.RefundStatus(ctx, f) })
+	return get(r.Hook, "payments.RefundStatus", func() (seckill.RefundAnswer, error) {
+		return r.Next.RefundStatus(ctx, f)
+	})
 }
 
 // Rows are a ledger's rows whose every call goes through a Hook.
@@ -393,7 +434,8 @@ func (r Rows) Query(ctx context.Context, table, pk, afterSK string, limit int) (
 }
 
 // Index implements ledger.Rows.
-func (r Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) (rows []ledger.Row, next string, err error) {
+func (r Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) (rows []ledger.Row,
+	next string, err error) {
 	err = r.Hook("Index", func() (err error) {
 		rows, next, err = r.Next.Index(ctx, index, pk, after, limit, descending)
 		return err

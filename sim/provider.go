@@ -9,9 +9,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Provider is a payment provider reduced to what decides anything: trades that exist only once a shopper opened the cashier, end a little
-// after their order's time_expire, and are paid or closed once. Notifications are authentic when sign=ok; they say that a trade is paid, or closed: unpaid, or by
-// its refund. Use from one goroutine.
+// Provider is a payment provider reduced to what decides anything: trades that exist only once a shopper opened the
+// cashier, end a little after their order's time_expire, and are paid or closed once. Notifications are authentic when
+// sign=ok; they say that a trade is paid, or closed: unpaid, or by its refund. Use from one goroutine.
 type Provider struct {
 	Clock  seckill.Clock
 	paid   func(order string)
@@ -47,7 +47,8 @@ func NewProvider(clock seckill.Clock, paid func(order string)) *Provider {
 // Prepare implements seckill.Payments.
 func (p *Provider) Prepare(o seckill.Order) (string, error) {
 	if p.orders[o.ID] == nil {
-		p.orders[o.ID] = &providerOrder{order: o, back: map[string]bool{}, refunds: map[string]bool{}, askedBy: map[string]string{}}
+		p.orders[o.ID] = &providerOrder{order: o, back: map[string]bool{}, refunds: map[string]bool{},
+			askedBy: map[string]string{}}
 		p.list = append(p.list, o.ID)
 	}
 	return "pay=" + o.ID, nil
@@ -75,7 +76,8 @@ func (p *Provider) Pay(order, tradeNo string) error {
 		if t := &o.trades[i]; t.TradeNo == tradeNo && t.State == seckill.TradeWaiting {
 			t.State = seckill.TradePaid
 			p.paid(order)
-			p.book = append(p.book, seckill.BillLine{Order: order, TradeNo: tradeNo, Amount: t.Amount, At: p.Clock.Now()})
+			p.book = append(p.book, seckill.BillLine{Order: order, TradeNo: tradeNo, Amount: t.Amount,
+				At: p.Clock.Now()})
 			p.Notifications = append(p.Notifications, notificationOf(order, t))
 			return nil
 		}
@@ -89,7 +91,8 @@ func notificationOf(order string, t *seckill.Trade) url.Values {
 	if t.State == seckill.TradeClosed {
 		id += "/closed"
 	}
-	return url.Values{"sign": {"ok"}, "id": {id}, "order": {order}, "trade_no": {t.TradeNo}, "amount": {t.Amount.Yuan()}, "status": {string(t.State)}}
+	return url.Values{"sign": {"ok"}, "id": {id}, "order": {order}, "trade_no": {t.TradeNo},
+		"amount": {t.Amount.Yuan()}, "status": {string(t.State)}}
 }
 
 // closes ends a trade: nobody paid it, or its money went back. A notification says so.
@@ -98,8 +101,8 @@ func (p *Provider) closes(order string, t *seckill.Trade) {
 	p.Notifications = append(p.Notifications, notificationOf(order, t))
 }
 
-// late is how long after its order's time_expire a trade that was opened in time may still be paid: longer than the grace, so that
-// expire meets it open.
+// late is how long after its order's time_expire a trade that was opened in time may still be paid: longer than the
+// grace, so that expire meets it open.
 const late = 2 * seckill.Grace
 
 // age closes what was not paid in time.
@@ -183,5 +186,6 @@ func (p *Provider) Verify(form url.Values) (seckill.Notification, error) {
 	if form.Get("sign") != "ok" || err != nil {
 		return seckill.Notification{}, seckill.Refuse(seckill.CodeForged)
 	}
-	return seckill.Notification{ID: form.Get("id"), Order: form.Get("order"), TradeNo: form.Get("trade_no"), Amount: amount, Paid: form.Get("status") == string(seckill.TradePaid)}, nil
+	return seckill.Notification{ID: form.Get("id"), Order: form.Get("order"), TradeNo: form.Get("trade_no"),
+		Amount: amount, Paid: form.Get("status") == string(seckill.TradePaid)}, nil
 }

@@ -14,7 +14,8 @@ func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAn
 	o := p.orders[r.Order]
 	t, ok := p.trade(r.Order, r.TradeNo)
 	if !ok || t.State != seckill.TradePaid || t.Amount != r.Amount {
-		p.wrong = append(p.wrong, fmt.Errorf("I6 a refund of %s yuan of trade %s of order %s, which is %+v", r.Amount.Yuan(), r.TradeNo, r.Order, t))
+		p.wrong = append(p.wrong, fmt.Errorf("I6 a refund of %s yuan of trade %s of order %s, which is %+v",
+			r.Amount.Yuan(), r.TradeNo, r.Order, t))
 		return seckill.RefundAnswer{State: seckill.RefundRefused, Code: "TRADE_STATUS_ERROR"}, nil
 	}
 	made := o.refunds[r.ID]
@@ -37,7 +38,8 @@ func (p *Provider) Refund(_ context.Context, r seckill.Refund) (seckill.RefundAn
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
 	}
 	o.refunds[r.ID], o.back[r.TradeNo] = true, true
-	p.book = append(p.book, seckill.BillLine{Refund: true, Order: r.Order, TradeNo: r.TradeNo, RefundID: r.ID, Amount: r.Amount, At: p.Clock.Now()})
+	p.book = append(p.book, seckill.BillLine{Refund: true, Order: r.Order, TradeNo: r.TradeNo, RefundID: r.ID,
+		Amount: r.Amount, At: p.Clock.Now()})
 	p.closes(r.Order, &t) // t is a copy: what was captured stays so
 	p.paid(r.Order)
 	if slow {
@@ -61,8 +63,9 @@ func (p *Provider) RefundStatus(_ context.Context, r seckill.Refund) (seckill.Re
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
-// refund has an operator refund an order that somebody placed, with restock or without, ask again for what an order owes, or whether it is
-// paid, look at its money, have one of its trades recorded, or the bills of the last days matched; or ask for what cannot be done.
+// refund has an operator refund an order that somebody placed, with restock or without, ask again for what an order
+// owes, or whether it is paid, look at its money, have one of its trades recorded, or the bills of the last days
+// matched; or ask for what cannot be done.
 func (s *Sim) refund(t Act) {
 	if len(s.truth.list) == 0 {
 		return
@@ -70,9 +73,13 @@ func (s *Sim) refund(t Act) {
 	id := s.truth.list[pick(t.A, 8, len(s.truth.list))]
 	switch pick(t.A, 40, 12) {
 	case 0:
-		s.spawn(t.ID, t.Kind, "operator wants the refunds of "+id+" again", t.A, func(i *Instance) { _, _ = i.Refund.Again(context.Background(), id, "ann", "topped up") })
+		s.spawn(t.ID, t.Kind, "operator wants the refunds of "+id+" again", t.A, func(i *Instance) {
+			_, _ = i.Refund.Again(context.Background(), id, "ann", "topped up")
+		})
 	case 1:
-		s.spawn(t.ID, t.Kind, "operator wants to know whether "+id+" is paid", t.A, func(i *Instance) { _ = i.Refund.Ask(context.Background(), id, "ann", "she waits") })
+		s.spawn(t.ID, t.Kind, "operator wants to know whether "+id+" is paid", t.A, func(i *Instance) {
+			_ = i.Refund.Ask(context.Background(), id, "ann", "she waits")
+		})
 	case 2:
 		s.spawn(t.ID, t.Kind, "operator looks at the money of "+id, t.A, func(i *Instance) {
 			_, _ = i.Refund.Open(context.Background())
@@ -90,14 +97,19 @@ func (s *Sim) refund(t Act) {
 		}
 		s.spawn(t.ID, t.Kind, "operator has trade "+no+" of "+id+" recorded", t.A, func(i *Instance) {
 			_, err := i.Refund.RecordTrade(context.Background(), id, no, "ann", "he has a receipt")
-			if err == nil && !slices.ContainsFunc(s.truth.payments[id], func(p paymentRow) bool { return p.tradeNo == no }) {
+			if err == nil && !slices.ContainsFunc(s.truth.payments[id], func(p paymentRow) bool {
+				return p.tradeNo == no
+			}) {
 				s.truth.fail("I6 an operator hears that trade %s of order %s is recorded, and it is not", no, id)
 			}
 		})
 	case 5:
-		s.spawn(t.ID, t.Kind, "operator asks for what cannot be done with "+id, t.A, func(i *Instance) { s.mistakes(i, id) })
+		s.spawn(t.ID, t.Kind, "operator asks for what cannot be done with "+id, t.A, func(i *Instance) {
+			s.mistakes(i, id)
+		})
 	default:
-		if s.plan.Faults[TwoTrades] && pick(t.A, 52, 2) == 0 && len(s.Provider.captured(id)) == 1 { // who is refunded has just paid again
+		// who is refunded has just paid again
+		if s.plan.Faults[TwoTrades] && pick(t.A, 52, 2) == 0 && len(s.Provider.captured(id)) == 1 {
 			s.payAgain(id)
 		}
 		restock := pick(t.A, 44, 3) > 0
@@ -112,11 +124,13 @@ func (s *Sim) mistakes(i *Instance, id string) {
 	ctx := context.Background()
 	made := map[string]error{}
 	_, made["a refund for a reason of two lines"] = i.Refund.Order(ctx, id, "ann", "broken\nbadly", true)
-	_, made["a refund of an order that nobody placed"] = i.Refund.Order(ctx, seckill.KeyedOrderID("1", "1", "x"), "ann", "broken", true)
+	_, made["a refund of an order that nobody placed"] = i.Refund.Order(ctx, seckill.KeyedOrderID("1", "1", "x"), "ann",
+		"broken", true)
 	_, made["a refund of what is no order"] = i.Refund.Order(ctx, "No Order", "ann", "broken", true)
 	_, made["refunds again, by nobody"] = i.Refund.Again(ctx, id, "", "topped up")
 	made["a question without a reason"] = i.Refund.Ask(ctx, id, "ann", " ")
-	_, made["a trade, for a reason of 10,000 characters"] = i.Refund.RecordTrade(ctx, id, "1", "ann", strings.Repeat("x", 10_000))
+	_, made["a trade, for a reason of 10,000 characters"] = i.Refund.RecordTrade(ctx, id, "1", "ann",
+		strings.Repeat("x", 10_000))
 	_, made["the bill of no day"] = i.Reconcile.Day(ctx, "2026-13-01")
 	_, made["what was kept of no day"] = i.Reconcile.Kept(ctx, "yesterday")
 	for what, err := range made {

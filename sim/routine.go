@@ -2,7 +2,8 @@ package sim
 
 import "iter"
 
-// routine is a coroutine that runs the bodies of one process after another: with one for each process, each stack would grow anew.
+// routine is a coroutine that runs the bodies of one process after another: with one for each process, each stack would
+// grow anew.
 type routine struct {
 	body  func()
 	yield func(ended bool) bool

@@ -24,13 +24,14 @@ type Run struct {
 
 // Summary is what a run found.
 type Summary struct {
-	Seeds             int
-	Steps, Calls      int // port calls under faults, and when all goes well
-	Fired             [nFaults]int
-	Enabled           [nFaults]int // seeds that enabled a kind
-	States            int          // distinct ones, give or take 2 %
-	Units, Unsold     int
-	Judged, Undecided int             // answers to shoppers that were compared; shoppers whose answers took too long to judge
+	Seeds         int
+	Steps, Calls  int // port calls under faults, and when all goes well
+	Fired         [nFaults]int
+	Enabled       [nFaults]int // seeds that enabled a kind
+	States        int          // distinct ones, give or take 2 %
+	Units, Unsold int
+	// answers to shoppers that were compared; shoppers whose answers took too long to judge
+	Judged, Undecided int
 	Spans             []time.Duration // that a unit was out of sale
 	Violations        []Result        // the lowest seeds first
 	Elapsed           time.Duration
@@ -54,7 +55,8 @@ func (r Run) Play() *Summary {
 				}
 				mu.Lock()
 				seed := next
-				over := r.Seeds > 0 && seed >= r.First+uint64(r.Seeds) || r.For > 0 && time.Since(start) >= r.For || len(sum.Violations) >= max(1, r.Most)
+				over := r.Seeds > 0 && seed >= r.First+uint64(r.Seeds) || r.For > 0 && time.Since(start) >= r.For ||
+					len(sum.Violations) >= max(1, r.Most)
 				next++
 				mu.Unlock()
 				if over {
@@ -121,10 +123,14 @@ func (s *Summary) Table(w io.Writer) {
 	for f, k := range Faults {
 		fmt.Fprintf(w, "%-16s %9d %9d  %s\n", k.Name, s.Enabled[f], s.Fired[f], k.Means)
 	}
-	fmt.Fprintf(w, "\nseeds %d, steps %d and %d when faults had stopped, distinct states about %d, %.0f seeds/s, hash %016x\n", s.Seeds, s.Steps, s.Calls, s.States,
+	fmt.Fprintf(w,
+		"\nseeds %d, steps %d and %d when faults had stopped, distinct states about %d, %.0f seeds/s, hash %016x\n",
+		s.Seeds, s.Steps, s.Calls, s.States,
 		float64(s.Seeds)/s.Elapsed.Seconds(), s.Hash)
-	fmt.Fprintf(w, "answers to shoppers judged %d; shoppers whose answers could not be judged %d\n", s.Judged, s.Undecided)
-	fmt.Fprintf(w, "undersell: %d of %d units unsold with demand left; violations: %d\n", s.Unsold, s.Units, len(s.Violations))
+	fmt.Fprintf(w, "answers to shoppers judged %d; shoppers whose answers could not be judged %d\n", s.Judged,
+		s.Undecided)
+	fmt.Fprintf(w, "undersell: %d of %d units unsold with demand left; violations: %d\n", s.Unsold, s.Units,
+		len(s.Violations))
 }
 
 // Percentile of the spans that units were out of sale, in simulated time; 0 when there are none.
@@ -136,17 +142,19 @@ func (s *Summary) Percentile(p float64) time.Duration {
 	return s.Spans[min(len(s.Spans)-1, int(p*float64(len(s.Spans))))]
 }
 
-// Report prints a violation so that a newcomer can follow it: its name, its seed, the smallest plan and history that still show it, and
-// the last steps.
+// Report prints a violation so that a newcomer can follow it: its name, its seed, the smallest plan and history that
+// still show it, and the last steps.
 func (r *Result) Report(w io.Writer, lines int) {
 	fmt.Fprintf(w, "%s broken by seed %d: %v\n", NameOf(r.Err), r.Seed, r.Err)
 	faults := r.Plan.Faults.String()
 	if faults == "" {
 		faults = "none"
 	}
-	fmt.Fprintf(w, "smallest world found: %d shoppers, items %s, faults: %s; %d acts, %d steps\n", r.Plan.Shoppers, items(r.Plan.Items), faults, len(r.Acts), r.Steps)
+	fmt.Fprintf(w, "smallest world found: %d shoppers, items %s, faults: %s; %d acts, %d steps\n", r.Plan.Shoppers,
+		items(r.Plan.Items), faults, len(r.Acts), r.Steps)
 	last := r.Last(lines)
-	fmt.Fprintf(w, "its last %d steps (seconds since the sale began, process, call, outcome):\n  %s\n", len(last), strings.Join(last, "\n  "))
+	fmt.Fprintf(w, "its last %d steps (seconds since the sale began, process, call, outcome):\n  %s\n", len(last),
+		strings.Join(last, "\n  "))
 }
 
 func items(list []ItemPlan) string {

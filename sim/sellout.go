@@ -43,7 +43,8 @@ func (w *World) SellOut() error {
 	return nil
 }
 
-// operate has an operator stop an item's sale, add a unit and resume it: each is obeyed at once when nothing is wrong any more.
+// operate has an operator stop an item's sale, add a unit and resume it: each is obeyed at once when nothing is wrong
+// any more.
 func (i *Instance) operate(it *seckill.Item) error {
 	w := i.world
 	if err := i.StopOf(it.ID, true); err != nil {

@@ -44,7 +44,8 @@ func (s *Sim) buy(t Act) {
 
 // purchase asks for units, and notes the question and the answer.
 func (s *Sim) purchase(i *Instance, p buy.Purchase) (order string, err error) {
-	h := s.heard.Begin(linear.Op{Shopper: p.User, Item: p.Item, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy, Key: p.Key,
+	h := s.heard.Begin(linear.Op{Shopper: p.User, Item: p.Item, Call: s.tick(), Return: math.MaxInt64, Kind: linear.Buy,
+		Key:   p.Key,
 		Count: p.Count, Address: p.Address})
 	order, err = i.PurchaseOf(p)
 	s.answered(h, err, linear.Outcome{Kind: linear.Accepted, Order: order})
@@ -165,7 +166,8 @@ func seen(o *seckill.Order) linear.Seen {
 
 // open begins a trade; a second one only where shoppers do that.
 func (s *Sim) open(order string) {
-	if p := s.Provider.orders[order]; p != nil && len(p.trades) > 0 && (!s.plan.Faults[TwoTrades] || len(p.trades) > 1) {
+	if p := s.Provider.orders[order]; p != nil && len(p.trades) > 0 && (!s.plan.Faults[TwoTrades] ||
+		len(p.trades) > 1) {
 		return
 	}
 	_, err := s.Provider.Open(order)
@@ -243,7 +245,9 @@ func (s *Sim) payClosing(id string, a uint64) {
 func (s *Sim) notify(t Act) {
 	var free []url.Values
 	for _, n := range s.notifications() {
-		if !slices.ContainsFunc(s.processes, func(p *process) bool { return p.name == notificationName(n) }) || s.plan.Faults[NotificationTwice] {
+		if !slices.ContainsFunc(s.processes, func(p *process) bool {
+			return p.name == notificationName(n)
+		}) || s.plan.Faults[NotificationTwice] {
 			free = append(free, n)
 		}
 	}
@@ -266,7 +270,9 @@ func (s *Sim) notify(t Act) {
 			s.fire(NotificationTwice)
 			return
 		}
-		s.Provider.Notifications = slices.DeleteFunc(slices.Clone(s.notifications()), func(f url.Values) bool { return notificationName(f) == notificationName(form) })
+		s.Provider.Notifications = slices.DeleteFunc(slices.Clone(s.notifications()), func(f url.Values) bool {
+			return notificationName(f) == notificationName(form)
+		})
 	})
 }
 

@@ -22,8 +22,8 @@ type death struct{}
 
 var errFault = errors.New("fault")
 
-// Sim plays a history of several processes in one world, one port call at a time. Nothing in it runs at the same time: a process is a
-// coroutine that stands before a port call until it is stepped.
+// Sim plays a history of several processes in one world, one port call at a time. Nothing in it runs at the same time:
+// a process is a coroutine that stands before a port call until it is stepped.
 type Sim struct {
 	*World
 	plan      Plan
@@ -164,8 +164,8 @@ func (s *Sim) playPrelude() error {
 		}
 		return errors.Join(err, s.check())
 	}
-	// The stock holds a number that is nobody's, and thinks one free that is sold: of three units two were sold; since then one was given back,
-	// and the third sold. Or it has forgotten all that.
+	// The stock holds a number that is nobody's, and thinks one free that is sold: of three units two were sold; since
+	// then one was given back, and the third sold. Or it has forgotten all that.
 	first, _ := reserve("91"), reserve("92")
 	keep()
 	handleAll()
@@ -196,7 +196,8 @@ func (s *Sim) handleAll(i *Instance) error {
 
 // of is a simulation of a world that is there already.
 func of(w *World, p Plan) *Sim {
-	s := &Sim{World: w, plan: p, facts: map[string]*linear.Truth{}, Calls: map[string]int{}, queues: map[string]*slowQueue{}}
+	s := &Sim{World: w, plan: p, facts: map[string]*linear.Truth{}, Calls: map[string]int{},
+		queues: map[string]*slowQueue{}}
 	w.truth.say = func(format string, args ...any) { s.trace.say(w.Clock.Now(), format, args...) }
 	for _, it := range w.allItems() {
 		s.facts[it.ID] = &linear.Truth{Limit: it.Limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
@@ -219,7 +220,8 @@ func of(w *World, p Plan) *Sim {
 func (s *Sim) restart(i int) {
 	c := &skewed{s.Clock, s.plan.Skew[i]}
 	lg := Ledger{ledger.New(Rows{s.Rows, s.hookRows, s.plan.sabotage}), s.method}
-	s.instances[i] = &instance{Instance: s.start(s.hook, c, lg, s.queues["orders"], s.queues["closings"], s.Provider), clock: c}
+	s.instances[i] = &instance{Instance: s.start(s.hook, c, lg, s.queues["orders"], s.queues["closings"], s.Provider),
+		clock: c}
 }
 
 // method notes for which method of the ledger rows are read or written.
@@ -231,8 +233,8 @@ func (s *Sim) method(call string, do func() error) error {
 	return err
 }
 
-// hookRows is the hook of the ledger's rows. Of the sweeps over sixteen partitions, mostly empty, none is a step; what follows from them is.
-// Any may be throttled, though.
+// hookRows is the hook of the ledger's rows. Of the sweeps over sixteen partitions, mostly empty, none is a step; what
+// follows from them is. Any may be throttled, though.
 func (s *Sim) hookRows(call string, do func() error) error {
 	p := s.current
 	switch p.method {
@@ -302,8 +304,10 @@ func (s *Sim) stand(p *process) {
 // bounded says whether a call has a deadline so short that a guarantee rests on it.
 func bounded(call string) bool { return call == "ledger.Place/Transact" || call == "stock.Reserve" }
 
-// scale makes of a plan's rate, 1 to 100, how many of 10,000 calls a fault strikes: 5 % at most, more of calls that are rare.
-var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50, CloseFault: 50, RefundFault: 50, Delay: 20}
+// scale makes of a plan's rate, 1 to 100, how many of 10,000 calls a fault strikes: 5 % at most, more of calls that are
+// rare.
+var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50,
+	CloseFault: 50, RefundFault: 50, Delay: 20}
 
 // injectFault carries a call out as chance has it.
 func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) {
@@ -384,13 +388,16 @@ func (s *Sim) injectFault(p *process, call string, do func() error) (how string,
 	case hit(Lost):
 		return after(" is done, the answer is lost")
 	case !bounded(call) && len(s.late) < 4 && hit(Late):
-		s.late = append(s.late, func() { s.trace.step(s.Clock.Now(), p, call, fmt.Sprintf(" arrives late (%v)", do())) })
+		s.late = append(s.late, func() {
+			s.trace.step(s.Clock.Now(), p, call, fmt.Sprintf(" arrives late (%v)", do()))
+		})
 		return " fails, and arrives later", errFault
 	}
 	return "", do()
 }
 
-// reserve carries a reservation out and judges when it was made (I10): the script goes by its instance's clock, just before the call.
+// reserve carries a reservation out and judges when it was made (I10): the script goes by its instance's clock, just
+// before the call.
 func (s *Sim) reserve(do func() error) error {
 	s.reserved = ""
 	err := do()
@@ -405,7 +412,8 @@ func (s *Sim) reserve(do func() error) error {
 		off = seckill.SkewBound
 	}
 	if now.Before(it.Start.Add(-off)) || !now.Before(it.End.Add(off+seckill.PlaceTimeout)) {
-		s.truth.fail("I10 a unit of item %s was reserved at %s, on sale from %s to %s, clocks off by at most %s", it.ID, now, it.Start, it.End, off)
+		s.truth.fail("I10 a unit of item %s was reserved at %s, on sale from %s to %s, clocks off by at most %s", it.ID,
+			now, it.Start, it.End, off)
 	}
 	return err
 }
@@ -504,7 +512,8 @@ func (s *Sim) note(it *seckill.Item) {
 
 // checkAnswers judges what shoppers were told, all together.
 func (s *Sim) checkAnswers() error {
-	o := linear.Options{Losses: s.losses, Truth: s.facts, Stale: int64(seckill.ItemFresh), Skew: int64(seckill.SkewBound)}
+	o := linear.Options{Losses: s.losses, Truth: s.facts, Stale: int64(seckill.ItemFresh),
+		Skew: int64(seckill.SkewBound)}
 	if s.plan.Faults[ClockJump] {
 		o.Stale += int64(2 * seckill.SkewBound) // an instance measures a second by its own clock
 	}
@@ -517,7 +526,8 @@ func (s *Sim) checkAnswers() error {
 	return err
 }
 
-// End lets faults stop: what is late arrives, processes come to their end, what was parked is moved back, and the rest is World's.
+// End lets faults stop: what is late arrives, processes come to their end, what was parked is moved back, and the rest
+// is World's.
 func (s *Sim) End() error {
 	s.trace.say(s.Clock.Now(), "==== faults stop")
 	s.faultsOn, s.refuses, s.faultsEnded = false, time.Time{}, s.Clock.Now()

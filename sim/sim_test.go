@@ -61,8 +61,8 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// TestKnownHashes replays seeds whose traces were written down on another machine. A change of the flows, the scripts or the simulator
-// changes them, and then testdata/hashes with it: go test ./sim -run KnownHashes -update.
+// TestKnownHashes replays seeds whose traces were written down on another machine. A change of the flows, the scripts
+// or the simulator changes them, and then testdata/hashes with it: go test ./sim -run KnownHashes -update.
 func TestKnownHashes(t *testing.T) {
 	const file = "testdata/hashes"
 	var b bytes.Buffer
@@ -119,7 +119,8 @@ func dropUnitCondition(writes []ledger.Write) {
 
 // TestParseFaults.
 func TestParseFaults(t *testing.T) {
-	for list, want := range map[string]int{"": int(nFaults), "all": int(nFaults), "none": 0, "flush, crash": 2, "-flush": int(nFaults) - 1, "all,-flush,-crash": int(nFaults) - 2} {
+	for list, want := range map[string]int{"": int(nFaults), "all": int(nFaults), "none": 0, "flush, crash": 2,
+		"-flush": int(nFaults) - 1, "all,-flush,-crash": int(nFaults) - 2} {
 		s, err := ParseFaults(list)
 		n := 0
 		for _, on := range s {
@@ -181,7 +182,8 @@ func TestSketch(t *testing.T) {
 
 // TestSpans: a unit that was given back and is not in the stock yet counts as out of sale, until it is.
 func TestSpans(t *testing.T) {
-	s, err := New(Plan{Items: []ItemPlan{{Stock: 2, Limit: 2}}, Instances: 1, Skew: make([]time.Duration, 1), Installed: true})
+	s, err := New(Plan{Items: []ItemPlan{{Stock: 2, Limit: 2}}, Instances: 1, Skew: make([]time.Duration, 1),
+		Installed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,8 @@ func (t *trace) hash() uint64 {
 	return h.Sum64()
 }
 
-// last gives the last n lines; order ids, which nobody can read, become order-1, order-2 … by their first appearance in the whole trace.
+// last gives the last n lines; order ids, which nobody can read, become order-1, order-2 … by their first appearance in
+// the whole trace.
 func (t *trace) last(n int) []string {
 	lines := strings.Split(strings.TrimSuffix(string(t.readable()), "\n"), "\n")
 	return lines[max(0, len(lines)-n):]
@@ -61,7 +62,9 @@ func (t *trace) last(n int) []string {
 func (t *trace) readable() []byte {
 	var ids []string
 	out := bytes.Clone(t.buf)
-	for _, w := range strings.FieldsFunc(string(t.buf), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+	for _, w := range strings.FieldsFunc(string(t.buf), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}) {
 		if seckill.ValidOrderID(w) && !slices.Contains(ids, w) {
 			ids = append(ids, w)
 			out = bytes.ReplaceAll(out, []byte(w), fmt.Appendf(nil, "order-%d", len(ids)))

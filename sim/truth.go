@@ -11,8 +11,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// truth is the ledger as it is. It is told of every row that is written, below the code under test, and notes what has changed
-// since the last Check.
+// truth is the ledger as it is. It is told of every row that is written, below the code under test, and notes what has
+// changed since the last Check.
 type truth struct {
 	orders        map[string]*orderRow
 	list          []string           // order ids, the oldest row first
@@ -72,8 +72,11 @@ type returnRow struct {
 }
 
 func newTruth() *truth {
-	return &truth{orders: map[string]*orderRow{}, units: map[unitKey]string{}, quotas: map[holder]quotaRow{}, payments: map[string][]paymentRow{},
-		returns: map[string]returnRow{}, notifications: map[string]bool{}, named: map[string]int{}, held: map[holder]int{}, cancels: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{}, say: func(string, ...any) {}}
+	return &truth{orders: map[string]*orderRow{}, units: map[unitKey]string{}, quotas: map[holder]quotaRow{},
+		payments: map[string][]paymentRow{},
+		returns:  map[string]returnRow{}, notifications: map[string]bool{}, named: map[string]int{},
+		held: map[holder]int{}, cancels: map[holder]int{}, changed: map[string]bool{}, holders: map[holder]bool{},
+		say: func(string, ...any) {}}
 }
 
 func text(r ledger.Row, attr string) string {
@@ -162,8 +165,10 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 		delete(t.orders, id)
 		return
 	}
-	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")), address: text(is, "address"), units: unitsOf(is),
-		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")), created: time.UnixMilli(number(is, "created")), first: old == nil}
+	o := &orderRow{id: id, item: text(is, "item"), user: text(is, "user"), count: int(number(is, "count")),
+		address: text(is, "address"), units: unitsOf(is),
+		state: seckill.State(text(is, "state")), reason: seckill.Code(text(is, "reason")),
+		created: time.UnixMilli(number(is, "created")), first: old == nil}
 	from := seckill.Queued
 	if old != nil {
 		from = old.state
@@ -175,7 +180,8 @@ func (t *truth) wroteOrder(id string, is ledger.Row) {
 	t.say("  order %s of shopper %s is %s, units %v", id, o.user, o.state, o.units)
 	history, _ := is["history"].([]string)
 	for _, h := range history {
-		if f := strings.Fields(h); len(f) > 1 && (f[1] == string(seckill.Expired) || f[1] == string(seckill.Cancelled)) {
+		if f := strings.Fields(h); len(f) > 1 && (f[1] == string(seckill.Expired) ||
+			f[1] == string(seckill.Cancelled)) {
 			o.gaveBack++
 		}
 	}

@@ -24,7 +24,8 @@ func strangers(t *testing.T, w *World, n int, key func(i int) ledger.Key, row le
 	}
 }
 
-// TestHoleUnreadableRows: what lies behind rows that cannot be read, more than one page of them, is done within a minute all the same.
+// TestHoleUnreadableRows: what lies behind rows that cannot be read, more than one page of them, is done within a
+// minute all the same.
 func TestHoleUnreadableRows(t *testing.T) {
 	const many = 250
 	first := "000000000000001"
@@ -36,7 +37,9 @@ func TestHoleUnreadableRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		strangers(t, w, many, func(i int) ledger.Key { return ledger.Key{Table: ledger.TableOrders, PK: fmt.Sprintf("bad%03d", i)} },
+		strangers(t, w, many, func(i int) ledger.Key {
+			return ledger.Key{Table: ledger.TableOrders, PK: fmt.Sprintf("bad%03d", i)}
+		},
 			ledger.Row{"due_shard": row["due_shard"], "due_at": first})
 		w.Clock.Advance(Hold + seckill.Grace + time.Minute)
 		err = w.Start(none).Expire.Sweep(ctx)
@@ -80,8 +83,10 @@ func TestHoleUnreadableRows(t *testing.T) {
 		row  ledger.Row // of the returns before
 	}{
 		{"returns that cannot be read", nil},
-		{"returns of an item that cannot be rebuilt", ledger.Row{"v": ledger.Version, "item": "2002", "user": "9", "units": "1"}},
-		{"returns of an item that nobody knows", ledger.Row{"v": ledger.Version, "item": "3003", "user": "9", "units": "1"}},
+		{"returns of an item that cannot be rebuilt", ledger.Row{"v": ledger.Version, "item": "2002", "user": "9",
+			"units": "1"}},
+		{"returns of an item that nobody knows", ledger.Row{"v": ledger.Version, "item": "3003", "user": "9",
+			"units": "1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newTestWorld(t, 5, 2)
@@ -110,7 +115,8 @@ func TestHoleUnreadableRows(t *testing.T) {
 				w.Clock.Advance(time.Minute)
 			}
 			if n := len(w.Rows.Dump(ledger.TableReturns)); n != 3*many {
-				t.Errorf("%d return rows stand, want the %d that cannot be finished; the run said %.300v", n, 3*many, err)
+				t.Errorf("%d return rows stand, want the %d that cannot be finished; the run said %.300v", n, 3*many,
+					err)
 			}
 			if err == nil {
 				t.Error("nobody is told of them")

@@ -32,8 +32,8 @@ import (
 // Hold is how long an unpaid order keeps its units in the world: the shortest that a real provider allows.
 const Hold = seckill.MinHold
 
-// World is the whole system in one goroutine: embedded drivers, a manual clock, a payment provider, and what really happened,
-// against which Check judges.
+// World is the whole system in one goroutine: embedded drivers, a manual clock, a payment provider, and what really
+// happened, against which Check judges.
 type World struct {
 	Clock    *memory.Clock
 	Redis    *memory.Redis
@@ -55,25 +55,26 @@ type World struct {
 	ids          *system.IDs
 	truth        *truth
 
-	anomalies       map[string]bool      // bodies of messages with which nobody can do anything
-	touched         bool                 // a script ran since the last Check
-	calls           int                  // of ports while nothing goes wrong
-	forgot          bool                 // the stock has forgotten something
-	lostAt          time.Time            // when it last did
-	losses          int                  // how often it did, and 1
-	faultsEnded     time.Time            // when faults stopped; zero while they strike
-	resuming        map[string]int       // by item, how many operators are resuming its sale
-	resumed         map[string]int       // by item, how many ever were
-	onLoss          func()               // told of it
-	onRedrive       func()               // told of parked messages that are moved back
-	grown           map[string]int       // by item, the stock that an operator was told it has
-	onRound         func()               // called in each round of Drain
-	bySeconds       func() bool          // whether Drain goes by seconds instead of minutes
-	read            map[string]*numbers  // by item, the stock's numbers as they are; emptied by every script
-	confirmed       map[string]int       // by order, the losses when the stock was told what the ledger decided
-	none            map[string]bool      // orders that the stock had no unit for
-	reserved        string               // the item of the newest reservation
-	drawing         map[string]int       // by order, the losses when the stock took it up that it asks for other numbers
+	anomalies   map[string]bool     // bodies of messages with which nobody can do anything
+	touched     bool                // a script ran since the last Check
+	calls       int                 // of ports while nothing goes wrong
+	forgot      bool                // the stock has forgotten something
+	lostAt      time.Time           // when it last did
+	losses      int                 // how often it did, and 1
+	faultsEnded time.Time           // when faults stopped; zero while they strike
+	resuming    map[string]int      // by item, how many operators are resuming its sale
+	resumed     map[string]int      // by item, how many ever were
+	onLoss      func()              // told of it
+	onRedrive   func()              // told of parked messages that are moved back
+	grown       map[string]int      // by item, the stock that an operator was told it has
+	onRound     func()              // called in each round of Drain
+	bySeconds   func() bool         // whether Drain goes by seconds instead of minutes
+	read        map[string]*numbers // by item, the stock's numbers as they are; emptied by every script
+	confirmed   map[string]int      // by order, the losses when the stock was told what the ledger decided
+	none        map[string]bool     // orders that the stock had no unit for
+	reserved    string              // the item of the newest reservation
+	// by order, the losses when the stock took it up that it asks for other numbers
+	drawing         map[string]int
 	asked           map[string][]ask     // requests with a key, by order id
 	keyless         map[ask]int          // requests without one
 	placed          map[ask]int          // orders of those
@@ -110,8 +111,9 @@ var epoch = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
 // itemOf is an item on sale for a day.
 func itemOf(id string, stock, limit int) seckill.Item {
-	return seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888, Start: epoch,
-		End: epoch.Add(24 * time.Hour), CreateTime: epoch, Stock: stock, Limit: limit, Buckets: 2, Version: 1}
+	return seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888,
+		Start: epoch,
+		End:   epoch.Add(24 * time.Hour), CreateTime: epoch, Stock: stock, Limit: limit, Buckets: 2, Version: 1}
 }
 
 // NewWorld makes a world with one item on sale, not yet installed.
@@ -123,9 +125,16 @@ func NewWorld(stock, limit int) (*World, error) {
 func NewWorldOf(s Setting) (*World, error) {
 	clock := memory.NewClock(epoch.Add(time.Second))
 	w := &World{
-		Clock: clock, Redis: redises.Get().(*memory.Redis), Orders: memory.NewQueue(clock, named(s.Queue, "orders")), Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
-		Item: s.Items[0], More: s.Items[1:], Events: Events{}, lag: s.IndexLag, items: memory.NewItems(), ids: system.NewIDs(&counter{}), truth: newTruth(),
-		onLoss: func() {}, onRedrive: func() {}, stopRequestedAt: map[string]time.Time{}, none: map[string]bool{}, grown: map[string]int{}, onRound: func() {}, bySeconds: func() bool { return false }, losses: 1, confirmed: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{}, anomalies: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{}, acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{}, stoppedAt: map[string]time.Time{},
+		Clock: clock, Redis: redises.Get().(*memory.Redis), Orders: memory.NewQueue(clock, named(s.Queue, "orders")),
+		Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
+		Item:     s.Items[0], More: s.Items[1:], Events: Events{}, lag: s.IndexLag, items: memory.NewItems(),
+		ids: system.NewIDs(&counter{}), truth: newTruth(),
+		onLoss: func() {}, onRedrive: func() {}, stopRequestedAt: map[string]time.Time{}, none: map[string]bool{},
+		grown: map[string]int{}, onRound: func() {}, bySeconds: func() bool { return false }, losses: 1,
+		confirmed: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{},
+		anomalies: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{},
+		acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{},
+		stoppedAt: map[string]time.Time{},
 	}
 	w.truth.over = w.addressOver
 	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
@@ -181,7 +190,8 @@ type checkedStock struct {
 }
 
 // Reserve notes that something new is reserved.
-func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
+func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
+	resend time.Duration) (seckill.ReserveResult, error) {
 	w := j.w
 	entries, _ := w.Redis.Do("HGET", stockKey(r.Item, "users"), r.User)
 	list, _ := entries.(string)
@@ -194,13 +204,16 @@ func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Requ
 	case res.Code == seckill.Reserved:
 		w.reserved = r.Item
 		if it := w.item(r.Item); now.Before(it.Start) || !now.Before(it.End) {
-			w.truth.fail("I10 order %s is reserved at %s by its instance's own clock, on sale from %s to %s", res.Order, now, it.Start, it.End)
+			w.truth.fail("I10 order %s is reserved at %s by its instance's own clock, on sale from %s to %s", res.Order,
+				now, it.Start, it.End)
 		}
 		delete(w.confirmed, res.Order) // forgotten, and reserved again
 		if w.stopHolds(r.Item) {
-			w.truth.fail("I10 order %s is reserved after an acknowledged stop, by a stock that forgot nothing since", res.Order)
+			w.truth.fail("I10 order %s is reserved after an acknowledged stop, by a stock that forgot nothing since",
+				res.Order)
 		}
-	case !keyed && (res.Code == seckill.ReservedAgain || res.Code == seckill.ReservedBefore) && w.confirmed[res.Order] == w.losses:
+	case !keyed && (res.Code == seckill.ReservedAgain || res.Code == seckill.ReservedBefore) &&
+		w.confirmed[res.Order] == w.losses:
 		w.truth.fail("I4 a new purchase without a key is answered with order %s, which was confirmed before", res.Order)
 	}
 	return res, err
@@ -235,7 +248,8 @@ func (j checkedStock) Return(ctx context.Context, item, order, user string, unit
 }
 
 // Redraw judges "no unit left" (L4).
-func (j checkedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
+func (j checkedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
+	resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
 	w := j.w
 	record, _ := w.Redis.Do("HGET", stockKey(r.Item, "res"), r.Order)
 	if record == nil || w.drawing[r.Order] == 0 {
@@ -355,20 +369,26 @@ func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c se
 	st, it := Stock{w.stock, hook}, Items{published{w.items, w}, hook}
 	orders, closings := Queue{"orders", o, hook}, Queue{"closings", c, hook}
 	pay := Payments{p, hook}
-	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: clock, IDs: w.ids, Meter: w.Events})
+	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: clock, IDs: w.ids,
+		Meter: w.Events})
 	return &Instance{
 		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
-		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events,
+		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings,
+			Clock: clock, Meter: w.Events,
 			Repair: rep, Hold: Hold}),
-		Erase:     erase.New(erase.Deps{Stock: st, Ledger: lg, Items: it, Clock: clock, Meter: w.Events, Keep: seckill.MinAddressKeep}),
-		Notify:    notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
-		Expire:    expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock, Meter: w.Events}),
-		Refund:    refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook}, Orders: orders, Clock: clock, Meter: w.Events}),
+		Erase: erase.New(erase.Deps{Stock: st, Ledger: lg, Items: it, Clock: clock, Meter: w.Events,
+			Keep: seckill.MinAddressKeep}),
+		Notify: notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
+		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock,
+			Meter: w.Events}),
+		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook},
+			Orders: orders, Clock: clock, Meter: w.Events}),
 		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
 		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
 		Repair:    rep,
-		Shop:      shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock, Meter: w.Events}),
-		orders:    orders, closings: closings, world: w,
+		Shop: shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock,
+			Meter: w.Events}),
+		orders: orders, closings: closings, world: w,
 	}
 }
 
@@ -462,14 +482,16 @@ func (i *Instance) Schedules() error {
 	return readable(errors.Join(i.Stage.Run(ctx), i.Repair.Run(ctx), i.Expire.Sweep(ctx), i.Refund.Sweep(ctx)))
 }
 
-// puzzle puts a row that this code cannot read at the head of every shard of returns and of due refunds: it may hide no other.
+// puzzle puts a row that this code cannot read at the head of every shard of returns and of due refunds: it may hide no
+// other.
 func (w *World) puzzle() error {
 	later := ledger.Version + 1
 	var errs []error
 	for shard := range seckill.DueShards {
 		in := fmt.Sprintf("%02d", shard)
 		errs = append(errs, w.Rows.Transact(context.Background(), []ledger.Write{
-			{Key: ledger.Key{Table: ledger.TableReturns, PK: in, SK: "!"}, Op: ledger.OpPut, Row: ledger.Row{"v": later}},
+			{Key: ledger.Key{Table: ledger.TableReturns, PK: in, SK: "!"}, Op: ledger.OpPut,
+				Row: ledger.Row{"v": later}},
 			{Key: ledger.Key{Table: ledger.TablePayments, PK: "!" + in, SK: "!"}, Op: ledger.OpPut,
 				Row: ledger.Row{"v": later, "refund_shard": in, "refund_at": "000000000000001"}},
 		}))
@@ -492,7 +514,8 @@ func readable(err error) error {
 	return err
 }
 
-// Drain lets the system run without faults, a minute at a time, until nothing is left to do, and says what never ends (L1, L2).
+// Drain lets the system run without faults, a minute at a time, until nothing is left to do, and says what never ends
+// (L1, L2).
 func (w *World) Drain() error {
 	const rounds = 120 // two hours: longer than any wait in the system
 	var err error

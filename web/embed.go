@@ -36,8 +36,8 @@ type file struct {
 	etag        string
 }
 
-// Handler serves the files at / (the storefront), /status, and by their names. GET and HEAD only; an unknown name is 404
-// and another method 405, both with an empty body.
+// Handler serves the files at / (the storefront), /status, and by their names. GET and HEAD only; an unknown name is
+// 404 and another method 405, both with an empty body.
 func Handler() http.Handler {
 	files := load()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

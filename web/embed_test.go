@@ -44,7 +44,8 @@ func TestHandlerServesPagesAndFiles(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := get(t, c.method, c.target, nil)
 			if got.StatusCode != c.status || got.Header.Get("Content-Type") != c.contentType {
-				t.Errorf("%s %s: got %d %q, want %d %q", c.method, c.target, got.StatusCode, got.Header.Get("Content-Type"), c.status, c.contentType)
+				t.Errorf("%s %s: got %d %q, want %d %q", c.method, c.target, got.StatusCode,
+					got.Header.Get("Content-Type"), c.status, c.contentType)
 			}
 			if c.status == 200 && got.Header.Get("Content-Security-Policy") != ContentSecurityPolicy {
 				t.Errorf("%s: got policy %q", c.target, got.Header.Get("Content-Security-Policy"))
@@ -84,13 +85,15 @@ func each(t *testing.T, exts string, f func(name, text string)) {
 
 // The policy forbids inline code and foreign hosts; a page that needed them would break silently in the browser.
 func TestPagesLiveUnderTheirPolicy(t *testing.T) {
-	forbidden := regexp.MustCompile(`(?i)<style|\sstyle=|\son\w+=|<script(?:[^>]*)>[^<]|javascript:|\b(?:src|href)="(?:https?:)?//`)
+	forbidden := regexp.MustCompile(
+		`(?i)<style|\sstyle=|\son\w+=|<script(?:[^>]*)>[^<]|javascript:|\b(?:src|href)="(?:https?:)?//`)
 	each(t, ".html", func(name, text string) {
 		if got := forbidden.FindString(text); got != "" {
 			t.Errorf("%s has %q", name, got)
 		}
 	})
-	code := regexp.MustCompile(`\beval\(|new Function|document\.write|setAttribute\('style'|\bstyle: ['"` + "`" + `]|https?://`)
+	code := regexp.MustCompile(`\beval\(|new Function|document\.write|setAttribute\('style'|\bstyle: ['"` + "`" +
+		`]|https?://`)
 	each(t, ".js .css", func(name, text string) {
 		for _, got := range code.FindAllString(text, -1) {
 			if got != "http://" || !strings.Contains(text, "http://www.w3.org/2000/svg") {

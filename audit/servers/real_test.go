@@ -45,10 +45,12 @@ func start(t *testing.T) *sale {
 	cfg := dynamotest.Config(t, nil)
 	it := local.DemoItems(time.Now(), 100, 1)[1]
 	it.ID = strconv.FormatInt(time.Now().UnixNano(), 10) // the tables outlive the test
-	sys := localtest.Start(t, local.Options{Items: []seckill.Listing{it}, Servers: local.Servers{Redis: []string{addr}, DynamoDB: aws.ToString(cfg.BaseEndpoint)}})
+	sys := localtest.Start(t, local.Options{Items: []seckill.Listing{it}, Servers: local.Servers{Redis: []string{addr},
+		DynamoDB: aws.ToString(cfg.BaseEndpoint)}})
 	client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{addr}})
 	t.Cleanup(func() { client.Close() })
-	s := &sale{sys, it.Item, &servers.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: "seckill-", Redis: client}}
+	s := &sale{sys, it.Item, &servers.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: "seckill-",
+		Redis: client}}
 	s.sell(t)
 	if err := sys.Close(context.Background()); err != nil { // or repair would mend within a minute what tests break
 		t.Fatal(err)
@@ -65,7 +67,8 @@ func (s *sale) sell(t *testing.T) {
 			t.Fatal(err)
 		}
 		for a := (contracttest.Answer{}); a.Status != http.StatusOK; { // 503 until stage has installed it
-			if a, err = api.Call(t.Context(), token, http.MethodPost, "/seckill/buy", map[string]any{"seckill_id": s.item.ID, "count": 1, "address": "x"}); err != nil {
+			if a, err = api.Call(t.Context(), token, http.MethodPost, "/seckill/buy",
+				map[string]any{"seckill_id": s.item.ID, "count": 1, "address": "x"}); err != nil {
 				t.Fatal(err)
 			}
 			if a.Status != http.StatusOK && a.Status < http.StatusInternalServerError {
@@ -83,7 +86,9 @@ func (s *sale) sell(t *testing.T) {
 // audits reads the sale both ways: by the servers, and by what the system hands out of them.
 func (s *sale) audits(t *testing.T) (out [2]*audit.Report) {
 	t.Helper()
-	dump := audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error { return s.Dump(ctx, &s.item, each) })
+	dump := audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
+		return s.Dump(ctx, &s.item, each)
+	})
 	for i, src := range []audit.Source{s.from, dump} {
 		var err error
 		if out[i], err = audit.Run(t.Context(), src, audit.Options{Item: s.item.ID}); err != nil {
@@ -126,7 +131,8 @@ func TestASaleOnServersIsRead(t *testing.T) {
 				t.Errorf("way %d: %+v", way, r.Of(id))
 			}
 		}
-		if u := r.Statement.Units; u.Held != buyers || r.Read["orders"] != buyers || *u.NeverIssued != s.item.Stock-buyers {
+		if u := r.Statement.Units; u.Held != buyers || r.Read["orders"] != buyers ||
+			*u.NeverIssued != s.item.Stock-buyers {
 			t.Errorf("way %d: read %v, units %+v", way, r.Read, u)
 		}
 	}
@@ -141,8 +147,10 @@ func TestASaleOnServersIsRead(t *testing.T) {
 	if err := s.from.Redis.HSet(ctx, "{"+s.item.ID+"}:held", "1", owner).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.from.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("seckill-units"), Key: map[string]types.AttributeValue{
-		"bucket": &types.AttributeValueMemberS{Value: s.item.ID + "#1"}, "unit": &types.AttributeValueMemberS{Value: "0000001"}}}); err != nil {
+	if _, err := s.from.DynamoDB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("seckill-units"),
+		Key: map[string]types.AttributeValue{
+			"bucket": &types.AttributeValueMemberS{Value: s.item.ID + "#1"},
+			"unit":   &types.AttributeValueMemberS{Value: "0000001"}}}); err != nil {
 		t.Fatal(err)
 	}
 	s.expect(t, "a unit row deleted", "I2", "I3", "L3")
@@ -156,13 +164,15 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := idsOf(r, audit.Unknown); !slices.Contains(got, "L2") || !slices.Contains(got, "L3") || !slices.Contains(got, "I7") || r.Broken() {
+	if got := idsOf(r, audit.Unknown); !slices.Contains(got, "L2") || !slices.Contains(got, "L3") ||
+		!slices.Contains(got, "I7") || r.Broken() {
 		t.Errorf("unknown %v", got)
 	}
 	gone := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{"127.0.0.1:1"}, MaxRetries: -1})
 	defer gone.Close()
 	s.from.Redis = gone
-	if r, err = audit.Run(t.Context(), s.from, audit.Options{Item: s.item.ID}); err != nil || r.Of("L3").Verdict != audit.Unknown {
+	if r, err = audit.Run(t.Context(), s.from, audit.Options{Item: s.item.ID}); err != nil ||
+		r.Of("L3").Verdict != audit.Unknown {
 		t.Errorf("a Redis that is gone: %v, %+v", err, r)
 	}
 	s.from.Item = "1"

@@ -1,5 +1,6 @@
-// Package servers reads what a sale has left on servers, for an audit: tables of DynamoDB, keys of Redis, depths of queues. In: clients. Out:
-// lines of package audit, everything read consistently where the server can. It changes nothing.
+// Package servers reads what a sale has left on servers, for an audit: tables of DynamoDB, keys of Redis, depths of
+// queues. In: clients. Out: lines of package audit, everything read consistently where the server can. It changes
+// nothing.
 package servers
 
 import (
@@ -64,8 +65,9 @@ func (s *Sale) Read(ctx context.Context, each func(*dump.Line) error) error {
 
 // Item hands over the item's row; none is audit.ErrNoItem.
 func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*dump.Line) error) error {
-	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + dump.PartItems), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
+	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + dump.PartItems),
+		ConsistentRead: aws.Bool(true),
+		Key:            map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
 	if err != nil {
 		return fmt.Errorf("table %s: %w", prefix+dump.PartItems, err)
 	}
@@ -87,8 +89,9 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 	pages, open := make(chan page), segments
 	for segment := range int32(segments) {
 		go func() {
-			scan := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(prefix + table), ConsistentRead: aws.Bool(true),
-				Segment: aws.Int32(segment), TotalSegments: aws.Int32(segments)})
+			scan := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(prefix + table),
+				ConsistentRead: aws.Bool(true),
+				Segment:        aws.Int32(segment), TotalSegments: aws.Int32(segments)})
 			for scan.HasMorePages() {
 				var p page
 				out, err := scan.NextPage(ctx)
@@ -117,7 +120,8 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 		var missing *types.ResourceNotFoundException
 		switch {
 		case table == dump.PartTrades && errors.As(p.err, &missing):
-			return each(&dump.Line{Missing: table, Why: "the payments are a real provider's: there is no table " + prefix + table})
+			return each(&dump.Line{Missing: table, Why: "the payments are a real provider's: there is no table " +
+				prefix + table})
 		case p.err != nil:
 			return fmt.Errorf("table %s: %w", prefix+table, p.err)
 		case p.last:
@@ -133,7 +137,8 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 	return each(&dump.Line{End: table, Count: count})
 }
 
-// decode reads a row as docs/DATA.md says that it may be. An attribute that no row can have is left out: the audit says that it is not there.
+// decode reads a row as docs/DATA.md says that it may be. An attribute that no row can have is left out: the audit says
+// that it is not there.
 func decode(item map[string]types.AttributeValue) ledger.Row {
 	row := make(ledger.Row, len(item))
 	for attr, v := range item {

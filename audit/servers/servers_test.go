@@ -24,7 +24,9 @@ func (silent) Do(r *http.Request) (*http.Response, error) {
 
 // TestBrokenOffScanEnds: whoever breaks an audit off gets the error, however the readers of the segments end.
 func TestBrokenOffScanEnds(t *testing.T) {
-	client := dynamodb.New(dynamodb.Options{Region: "us-east-1", HTTPClient: silent{}, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), BaseEndpoint: aws.String("http://localhost")})
+	client := dynamodb.New(dynamodb.Options{Region: "us-east-1", HTTPClient: silent{},
+		Credentials:  credentials.NewStaticCredentialsProvider("a", "b", ""),
+		BaseEndpoint: aws.String("http://localhost")})
 	for range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -76,7 +76,8 @@ after the other while somebody writes may disagree. The exit code is 1 when some
 	f.StringVar(&set.item, "item", "", "the item's id")
 	f.StringVar(&set.journal, "journal", "", "file that seckill load --journal wrote")
 	f.StringVar(&set.url, "url", defaultURL, "address of a seckill run")
-	f.StringSliceVar(&set.redis, "redis", nil, "address of Redis, host:port; several, separated by commas, with --redis-cluster")
+	f.StringSliceVar(&set.redis, "redis", nil,
+		"address of Redis, host:port; several, separated by commas, with --redis-cluster")
 	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
 	f.BoolVar(&set.redisTLS, "redis-tls", false, "--redis speaks TLS")
 	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
@@ -84,7 +85,8 @@ after the other while somebody writes may disagree. The exit code is 1 when some
 	f.StringVar(&set.stack, "stack", "", "name of a deployed stack")
 	f.StringVar(&set.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
 	f.StringVar(&set.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
-	f.DurationVar(&set.again, "again", 3*time.Second, "how long after a first reading to read again what it found broken; 0s: never")
+	f.DurationVar(&set.again, "again", 3*time.Second,
+		"how long after a first reading to read again what it found broken; 0s: never")
 	f.BoolVar(&set.json, "json", false, "print one JSON document instead of lines")
 	return cmd
 }
@@ -186,15 +188,16 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 	return sale, done, nil
 }
 
-// local is a DynamoDB-compatible server. Some keep tables apart by region and credentials: those of the environment count, or what a seckill
-// run uses.
+// local is a DynamoDB-compatible server. Some keep tables apart by region and credentials: those of the environment
+// count, or what a seckill run uses.
 func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
 	options := []func(*config.LoadOptions) error{}
 	if os.Getenv("AWS_REGION") == "" {
 		options = append(options, config.WithRegion("us-east-1"))
 	}
 	if os.Getenv("AWS_ACCESS_KEY_ID") == "" {
-		options = append(options, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("local", "local", "")))
+		options = append(options, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("local",
+			"local", "")))
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
@@ -250,7 +253,8 @@ func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
 func (s *runningShop) dump(item string) audit.Source {
 	return audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
 		// Without a time limit: a million units take a while.
-		resp, err := s.send(ctx, http.DefaultClient, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), "", nil)
+		resp, err := s.send(ctx, http.DefaultClient, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), "",
+			nil)
 		var refused *operator.Refusal
 		if errors.As(err, &refused) && refused.Code == seckill.CodeItemUnknown {
 			return fmt.Errorf("%s, item %s: %w", s.base, item, audit.ErrNoItem)

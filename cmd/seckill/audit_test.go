@@ -34,7 +34,8 @@ func sold(t *testing.T) *local.System {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := api.Call(t.Context(), token, http.MethodPost, "/seckill/buy", map[string]any{"seckill_id": local.DemoLive, "count": 1, "address": "x"})
+		a, err := api.Call(t.Context(), token, http.MethodPost, "/seckill/buy",
+			map[string]any{"seckill_id": local.DemoLive, "count": 1, "address": "x"})
 		if err != nil || a.Status != http.StatusOK {
 			t.Fatalf("buy: %v, %v", a, err)
 		}
@@ -60,12 +61,14 @@ func TestAuditOfARunningShop(t *testing.T) {
 	sys := sold(t)
 	at := []string{"--url", sys.URL(), "--item", local.DemoLive, "--again", "1ms"}
 	code, out, fault := audited(t, at...)
-	if code != exitOK || fault != "" || !strings.Contains(out, "I1   NoOversell        holds    4 unit rows") || !strings.Contains(out, "I4   OneOutcome        unknown  needs a journal") {
+	if code != exitOK || fault != "" || !strings.Contains(out, "I1   NoOversell        holds    4 unit rows") ||
+		!strings.Contains(out, "I4   OneOutcome        unknown  needs a journal") {
 		t.Errorf("exit %d, %s%s", code, out, fault)
 	}
 	code, out, fault = audited(t, append(at, "--json")...)
 	var r audit.Report
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || r.Item != local.DemoLive || len(r.Results) != 15 || r.Of("I3").Verdict != audit.Holds || r.Statement.Units.Held != 4 {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || r.Item != local.DemoLive ||
+		len(r.Results) != 15 || r.Of("I3").Verdict != audit.Holds || r.Statement.Units.Held != 4 {
 		t.Errorf("exit %d, %v, %s%s", code, err, out, fault)
 	}
 
@@ -75,12 +78,14 @@ func TestAuditOfARunningShop(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, fault = audited(t, at...)
-	if code != exitFault || !strings.Contains(fault, "seckill: item 2002: I2, I3") || strings.Count(fault, "\n") != 1 || !strings.Contains(out, "I3   Conservation      broken   1 finding") {
+	if code != exitFault || !strings.Contains(fault, "seckill: item 2002: I2, I3") || strings.Count(fault, "\n") != 1 ||
+		!strings.Contains(out, "I3   Conservation      broken   1 finding") {
 		t.Errorf("a unit row gone: exit %d, %s%s", code, out, fault)
 	}
 }
 
-// TestAuditOfAStop: what is placed after a stop breaks I10; a sale that was stopped, resumed and stopped again holds it.
+// TestAuditOfAStop: what is placed after a stop breaks I10; a sale that was stopped, resumed and stopped again holds
+// it.
 func TestAuditOfAStop(t *testing.T) {
 	sys := sold(t)
 	judged := func(when string, want audit.Verdict) *audit.GuaranteeResult {
@@ -109,8 +114,10 @@ func TestAuditOfAStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := sys.Clock.Now()
-	late := seckill.Order{ID: "late0000000000000000000001", Item: it.ID, User: "77", Count: 1, Units: []int{it.Stock}, Price: it.Price,
-		Amount: it.Price, Address: "x", State: seckill.PendingPayment, Created: now, Placed: now, PayBy: now.Add(time.Minute), Title: "x",
+	late := seckill.Order{ID: "late0000000000000000000001", Item: it.ID, User: "77", Count: 1, Units: []int{it.Stock},
+		Price:  it.Price,
+		Amount: it.Price, Address: "x", State: seckill.PendingPayment, Created: now, Placed: now,
+		PayBy: now.Add(time.Minute), Title: "x",
 		Buckets: it.Buckets, History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}}}
 	if err := sys.Ledger.Place(t.Context(), late, it.Limit); err != nil { // as a consume that overlooks the stop would
 		t.Fatal(err)
@@ -124,7 +131,8 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 	sys := sold(t)
 	var log bytes.Buffer
 	w := journal.Create(&log, journal.Start{Item: local.DemoLive})
-	w.Answer(journal.Entry{Request: w.Request(journal.Entry{User: "1", Act: journal.ActBuy, Item: local.DemoLive, Count: 1}), Status: 422, Code: "invalid_request"})
+	w.Answer(journal.Entry{Request: w.Request(journal.Entry{User: "1", Act: journal.ActBuy, Item: local.DemoLive,
+		Count: 1}), Status: 422, Code: "invalid_request"})
 	if err := w.Close(journal.End{}); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +143,8 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 		want string
 	}{
 		{log.Bytes(), exitOK, "Journal: 4 lines, 1 requests, 1 answers"},
-		{bytes.Replace(log.Bytes(), []byte(`"status":422`), []byte(`"status":200`), 1), exitFault, "The journal cannot be believed: line 4"},
+		{bytes.Replace(log.Bytes(), []byte(`"status":422`), []byte(`"status":200`), 1), exitFault,
+			"The journal cannot be believed: line 4"},
 	} {
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
 			t.Fatal(err)
@@ -219,17 +228,20 @@ func TestAuditOfAStack(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK || fault != "" {
 		t.Fatalf("exit %d, %v, %s%s", code, err, out, fault)
 	}
-	for id, want := range map[string]audit.Verdict{"I1": audit.Holds, "I2": audit.Holds, "I3": audit.Holds, "I5": audit.Holds, "I10": audit.Holds, "L2": audit.Unknown, "L3": audit.Unknown} {
+	for id, want := range map[string]audit.Verdict{"I1": audit.Holds, "I2": audit.Holds, "I3": audit.Holds,
+		"I5": audit.Holds, "I10": audit.Holds, "L2": audit.Unknown, "L3": audit.Unknown} {
 		if j := r.Of(id); j.Verdict != want {
 			t.Errorf("%+v, want %s", j, want)
 		}
 	}
-	if needs := strings.Join(r.Of("L3").Needs, " "); !strings.Contains(needs, "--redis") || r.Statement.Units.Held != 4 {
+	if needs := strings.Join(r.Of("L3").Needs, " "); !strings.Contains(needs, "--redis") ||
+		r.Statement.Units.Held != 4 {
 		t.Errorf("L3 needs %q, units %+v", needs, r.Statement.Units)
 	}
 	stack.depths["Orders"], stack.depths["OrdersDeadLetter"] = "3", "2"
 	_, out, _ = audited(t, "--stack", "sale", "--item", local.DemoLive)
-	if !strings.Contains(out, "needs an empty orders queue") || !strings.Contains(out, "2 messages of orders are parked") {
+	if !strings.Contains(out, "needs an empty orders queue") ||
+		!strings.Contains(out, "2 messages of orders are parked") {
 		t.Errorf("queues that are not empty:\n%s", out)
 	}
 }
@@ -245,21 +257,29 @@ func TestAuditRefusesInOneLine(t *testing.T) {
 		{"no item", []string{}, exitUsage, `--item ""`},
 		{"an item that is none", []string{"--item", "x"}, exitUsage, `--item "x"`},
 		{"an unknown item", []string{"--url", sys.URL(), "--item", "9"}, exitUsage, "item 9: there is no such item"},
-		{"two sales", []string{"--item", "1", "--url", sys.URL(), "--dynamodb", "http://localhost:1"}, exitUsage, "contradict each other"},
+		{"two sales", []string{"--item", "1", "--url", sys.URL(), "--dynamodb", "http://localhost:1"}, exitUsage,
+			"contradict each other"},
 		{"a region without a stack", []string{"--item", "1", "--region", "x"}, exitUsage, "name it with --stack"},
-		{"a Redis without tables", []string{"--item", "1", "--redis", "localhost:1"}, exitUsage, "go with --dynamodb or --stack"},
+		{"a Redis without tables", []string{"--item", "1", "--redis", "localhost:1"}, exitUsage,
+			"go with --dynamodb or --stack"},
 		{"no URL", []string{"--item", "1", "--dynamodb", "localhost:1"}, exitUsage, "want a URL"},
-		{"no port", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis", "localhost"}, exitUsage, "want host:port"},
-		{"a cluster of nothing", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis-cluster"}, exitUsage, "want --redis"},
-		{"two servers", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis", "a:1,b:1"}, exitUsage, "without --redis-cluster"},
-		{"no journal", []string{"--item", "1", "--journal", filepath.Join(t.TempDir(), "none")}, exitUsage, "no such file"},
+		{"no port", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis", "localhost"}, exitUsage,
+			"want host:port"},
+		{"a cluster of nothing", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis-cluster"},
+			exitUsage, "want --redis"},
+		{"two servers", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis", "a:1,b:1"}, exitUsage,
+			"without --redis-cluster"},
+		{"no journal", []string{"--item", "1", "--journal", filepath.Join(t.TempDir(), "none")}, exitUsage,
+			"no such file"},
 		{"a negative wait", []string{"--item", "1", "--again", "-1s"}, exitUsage, "--again -1s"},
 		{"nobody there", []string{"--item", "1", "--url", "http://127.0.0.1:1"}, exitFault, "nothing answers at"},
-		{"no tables there", []string{"--item", "1", "--dynamodb", "http://127.0.0.1:1"}, exitFault, "connection refused"},
+		{"no tables there", []string{"--item", "1", "--dynamodb", "http://127.0.0.1:1"}, exitFault,
+			"connection refused"},
 	} {
 		code, out, fault := audited(t, tt.args...)
 		if code != tt.code || out != "" || strings.Count(fault, "\n") != 1 || !strings.Contains(fault, tt.want) {
-			t.Errorf("%s: exit %d, want %d and one line with %q: %s%s", tt.behaviour, code, tt.code, tt.want, out, fault)
+			t.Errorf("%s: exit %d, want %d and one line with %q: %s%s", tt.behaviour, code, tt.code, tt.want, out,
+				fault)
 		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 // billsPath is where a running shop's reconciliations are.
 const billsPath = "/_local/reconcile"
 
-// billsClient is where the payment provider's bills are matched against a ledger: a running `seckill run`, or a deployed stack. Errors as those of shop.
+// billsClient is where the payment provider's bills are matched against a ledger: a running `seckill run`, or a
+// deployed stack. Errors as those of shop.
 type billsClient interface {
 	// Yesterday is the seckill.Day before today, by the shop's clock.
 	Yesterday(ctx context.Context) (string, error)
@@ -180,7 +181,9 @@ func (p *page) reconciled(all *operator.Reconciled, shop string) {
 // reconciliation prints what came of matching a day's bill.
 func (p *page) reconciliation(r *seckill.Reconciliation, shop string) {
 	if r.NoBill { // and the ledger has nothing of the day, else it would not have been kept
-		p.line("At %s there was no bill of %s: nothing moved, or it is not made yet, which it is by 10:00 in UTC+8 of the next day.", at(r.At), r.Day)
+		p.line(
+			"At %s there was no bill of %s: nothing moved, or it is not made yet, which it is by 10:00 in UTC+8 of "+
+				"the next day.", at(r.At), r.Day)
 		return
 	}
 	p.line("Bill of %s, matched at %s:", r.Day, at(r.At))

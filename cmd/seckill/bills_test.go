@@ -25,7 +25,8 @@ import (
 
 var aConsoleRefund = regexp.MustCompile(`\bconsole\d+\b`)
 
-// TestReconcileOfARunningShop: half of a payment goes back from the console. Yesterday is by the shop's clock, which is moved.
+// TestReconcileOfARunningShop: half of a payment goes back from the console. Yesterday is by the shop's clock, which is
+// moved.
 func TestReconcileOfARunningShop(t *testing.T) {
 	t.Parallel()
 	startedLog(t, noEnv, func(printed string) {
@@ -41,7 +42,8 @@ func TestReconcileOfARunningShop(t *testing.T) {
 		try := func(code int, stdout, stderr string, args ...string) {
 			t.Helper()
 			gotCode, out, errs := command(t, append(append([]string{"reconcile"}, args...), "--url", base)...)
-			if out = aConsoleRefund.ReplaceAllString(same(out), "CONSOLE"); gotCode != code || out != stdout || errs != stderr {
+			if out = aConsoleRefund.ReplaceAllString(same(out), "CONSOLE"); gotCode != code || out != stdout ||
+				errs != stderr {
 				t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", args, gotCode, out, errs, code, stdout, stderr)
 			}
 		}
@@ -51,23 +53,32 @@ func TestReconcileOfARunningShop(t *testing.T) {
 		_, page := s.buy()
 		s.pay(page)
 		today := seckill.Day(now())
-		try(exitOK, "At TIME there was no bill of "+seckill.Day(now().Add(-24*time.Hour))+": nothing moved, or it is not made yet, which it is by 10:00 in UTC+8 of the next day.\n", "")
-		try(exitUsage, "", "seckill: bill of "+today+": The day must be 2006-01-02, over in UTC+8: the bill of a day comes the next morning. (see: seckill reconcile --help)\n", "--date", today)
-		try(exitOK, "The bill of "+today+" has not been matched. Now: seckill reconcile --date "+today+" --url URL\n", "", "--date", today, "--list")
+		try(exitOK, "At TIME there was no bill of "+seckill.Day(now().Add(-24*time.Hour))+
+			": nothing moved, or it is not made yet, which it is by 10:00 in UTC+8 of the next day.\n", "")
+		try(exitUsage, "", "seckill: bill of "+today+
+			": The day must be 2006-01-02, over in UTC+8: the bill of a day comes the next morning. (see: seckill "+
+			"reconcile --help)\n", "--date", today)
+		try(exitOK, "The bill of "+today+" has not been matched. Now: seckill reconcile --date "+today+" --url URL\n",
+			"", "--date", today, "--list")
 		s.pass(24 * time.Hour)
-		text := "Bill of " + today + ", matched at TIME:\n  1 payment  199.00 yuan captured\n  1 refund  99.50 yuan returned\n" +
-			"Bill and ledger differ, HERE is the ledger and THERE the bill, in yuan:\n  DIFFERENCE  ORDER  TRADE  REFUND  HERE  THERE  MEANS\n" +
-			"  refund_foreign  ORDER  TRADE  CONSOLE  0.00  99.50  refunded in the provider's console, not by this shop\n" +
+		text := "Bill of " + today +
+			", matched at TIME:\n  1 payment  199.00 yuan captured\n  1 refund  99.50 yuan returned\n" +
+			"Bill and ledger differ, HERE is the ledger and THERE the bill, in yuan:\n  DIFFERENCE  ORDER  TRADE  " +
+			"REFUND  HERE  THERE  MEANS\n" +
+			"  refund_foreign  ORDER  TRADE  CONSOLE  0.00  99.50  refunded in the provider's console, not by this " +
+			"shop\n" +
 			"What to do: docs/runbooks/bill-differences.md. All of an order's money: seckill payments ORDER --url URL\n"
 		one := "seckill: bill of " + today + ": 1 difference\n"
 		try(exitFault, text, one)
 		code, out, errs := command(t, "reconcile", "--url", base, "--list", "--json")
 		var all operator.Reconciled
-		if err := json.Unmarshal([]byte(out), &all); err != nil || code != exitFault || errs != one || all.Day != today || len(all.Reconciliations) == 0 {
+		if err := json.Unmarshal([]byte(out), &all); err != nil || code != exitFault || errs != one ||
+			all.Day != today || len(all.Reconciliations) == 0 {
 			t.Fatalf("as JSON: exit %d, %v\n%s%s", code, err, out, errs)
 		}
 		for _, r := range all.Reconciliations { // the schedule's, when it was past 10:00, and the command's
-			if r.Count != 1 || len(r.Differences) != 1 || r.Differences[0].Kind != seckill.RefundForeign || r.Differences[0].There != 99_50 || r.Captured != 199_00 {
+			if r.Count != 1 || len(r.Differences) != 1 || r.Differences[0].Kind != seckill.RefundForeign ||
+				r.Differences[0].There != 99_50 || r.Captured != 199_00 {
 				t.Errorf("as JSON: %+v", r)
 			}
 		}
@@ -82,7 +93,8 @@ func (b aBill) Bill(context.Context, string) (seckill.Bill, error) {
 	return seckill.Bill{Lines: b, Others: 1}, nil
 }
 
-// TestReconcileOfAStack: the stack's reconcile function does it, and its log has who. Each kind of difference has its meaning, and what is not listed is counted.
+// TestReconcileOfAStack: the stack's reconcile function does it, and its log has who. Each kind of difference has its
+// meaning, and what is not listed is counted.
 func TestReconcileOfAStack(t *testing.T) {
 	clock := memory.NewRealClock()
 	var audit bytes.Buffer
@@ -90,15 +102,17 @@ func TestReconcileOfAStack(t *testing.T) {
 	for range seckill.MaxDifferences {
 		bill = append(bill, bill[0])
 	}
-	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: bill, Clock: clock, Meter: uncounted{}})
+	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
+		Bills: bill, Clock: clock, Meter: uncounted{}})
 	handle := operator.NewBillHandler(flow).Handler(telemetry.NewLog(&audit, slog.LevelInfo))
-	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "ReconcileFunction": "seckill-reconcile"}, function: func(event []byte) ([]byte, string) {
-		out, err := handle(context.Background(), event)
-		if err != nil {
-			return []byte(fmt.Sprintf(`{"errorMessage":%q,"errorType":"errorString"}`, err)), "Unhandled"
-		}
-		return out, ""
-	}}
+	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "ReconcileFunction": "seckill-reconcile"},
+		function: func(event []byte) ([]byte, string) {
+			out, err := handle(context.Background(), event)
+			if err != nil {
+				return []byte(fmt.Sprintf(`{"errorMessage":%q,"errorType":"errorString"}`, err)), "Unhandled"
+			}
+			return out, ""
+		}}
 	account(t, served(t, c).URL)
 	for _, step := range []struct {
 		args   []string
@@ -106,17 +120,30 @@ func TestReconcileOfAStack(t *testing.T) {
 		stdout []string
 		stderr string
 	}{
-		{[]string{"--date", "2026-11-11", "--list"}, exitOK, []string{"The bill of 2026-11-11 has not been matched. Now: seckill reconcile --date 2026-11-11 --stack sale --region eu-central-1\n"}, ""},
-		{[]string{"--date", "2026-11-11"}, exitFault, []string{"Bill of 2026-11-11, matched at TIME:\n  1001 payments  88888.80 yuan captured\n  0 refunds  0.00 yuan returned\n" +
-			"  1 line  of other shops of the seller, not looked at\n", "  payment_not_here  ORDER  t1  -  0.00  88.80  the bill has a payment that the ledger does not have\n",
-			"  payment_twice  ORDER  t1  -  0.00  88.80  the payment stands on the bill more than once\n", "\n  … and 1 more\nTo have a payment recorded that is not here: seckill unknown ORDER --trade TRADE --why TEXT --stack sale --region eu-central-1\n",
-			"seckill payments ORDER --stack sale --region eu-central-1\n"},
+		{[]string{"--date", "2026-11-11", "--list"}, exitOK,
+			[]string{
+				"The bill of 2026-11-11 has not been matched. Now: seckill reconcile --date 2026-11-11 --stack sale " +
+					"--region eu-central-1\n"}, ""},
+		{[]string{"--date", "2026-11-11"}, exitFault,
+			[]string{
+				"Bill of 2026-11-11, matched at TIME:\n  1001 payments  88888.80 yuan captured\n  0 refunds  0.00 " +
+					"yuan returned\n" +
+					"  1 line  of other shops of the seller, not looked at\n",
+				"  payment_not_here  ORDER  t1  -  0.00  88.80  the bill has a payment that the ledger does not have\n",
+				"  payment_twice  ORDER  t1  -  0.00  88.80  the payment stands on the bill more than once\n",
+				"\n  … and 1 more\nTo have a payment recorded that is not here: seckill unknown ORDER --trade TRADE " +
+					"--why TEXT --stack sale --region eu-central-1\n",
+				"seckill payments ORDER --stack sale --region eu-central-1\n"},
 			"seckill: bill of 2026-11-11: 1001 differences\n"},
-		{[]string{"--date", "2026-11-11", "--list"}, exitFault, []string{"Bill of 2026-11-11, matched at TIME:\n"}, "seckill: bill of 2026-11-11: 1001 differences\n"},
-		{nil, exitFault, []string{"Bill of " + seckill.Day(time.Now().Add(-24*time.Hour)) + ", matched at TIME:\n"}, "1001 differences\n"},
-		{[]string{"--date", "2999-01-01"}, exitUsage, nil, "seckill: bill of 2999-01-01: The day must be 2006-01-02, over in UTC+8"},
+		{[]string{"--date", "2026-11-11", "--list"}, exitFault, []string{"Bill of 2026-11-11, matched at TIME:\n"},
+			"seckill: bill of 2026-11-11: 1001 differences\n"},
+		{nil, exitFault, []string{"Bill of " + seckill.Day(time.Now().Add(-24*time.Hour)) + ", matched at TIME:\n"},
+			"1001 differences\n"},
+		{[]string{"--date", "2999-01-01"}, exitUsage, nil,
+			"seckill: bill of 2999-01-01: The day must be 2006-01-02, over in UTC+8"},
 	} {
-		code, stdout, stderr := command(t, append(append([]string{"reconcile"}, step.args...), "--stack", "sale", "--region", "eu-central-1")...)
+		code, stdout, stderr := command(t, append(append([]string{"reconcile"}, step.args...), "--stack", "sale",
+			"--region", "eu-central-1")...)
 		if code != step.code || !strings.Contains(stderr, step.stderr) || (stderr == "") != (step.stderr == "") {
 			t.Errorf("%v: exit %d, %s, want exit %d, %s", step.args, code, stderr, step.code, step.stderr)
 		}
@@ -129,7 +156,8 @@ func TestReconcileOfAStack(t *testing.T) {
 			t.Errorf("%v: called %s", step.args, calls)
 		}
 	}
-	if log := audit.String(); strings.Count(log, "\n") != 5 || strings.Count(log, caller) != 5 || strings.Count(log, `"command":"reconcile","day":"2026-11-11","differences":1001`) != 1 {
+	if log := audit.String(); strings.Count(log, "\n") != 5 || strings.Count(log, caller) != 5 ||
+		strings.Count(log, `"command":"reconcile","day":"2026-11-11","differences":1001`) != 1 {
 		t.Errorf("audit log:\n%s", log)
 	}
 }
@@ -144,17 +172,20 @@ func (aTornBill) Bill(_ context.Context, day string) (seckill.Bill, error) {
 // TestReconcileSaysWhatABillLacks: what a stack's reconcile function could not read stands on the operator's one line.
 func TestReconcileSaysWhatABillLacks(t *testing.T) {
 	clock := memory.NewRealClock()
-	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: aTornBill{}, Clock: clock, Meter: uncounted{}})
+	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
+		Bills: aTornBill{}, Clock: clock, Meter: uncounted{}})
 	handle := operator.NewBillHandler(flow).Handler(slog.New(slog.DiscardHandler))
-	account(t, served(t, &cloud{outputs: map[string]string{"ReconcileFunction": "seckill-reconcile"}, function: func(event []byte) ([]byte, string) {
-		out, err := handle(context.Background(), event)
-		if err != nil {
-			t.Error(err)
-		}
-		return out, ""
-	}}).URL)
+	account(t, served(t, &cloud{outputs: map[string]string{"ReconcileFunction": "seckill-reconcile"},
+		function: func(event []byte) ([]byte, string) {
+			out, err := handle(context.Background(), event)
+			if err != nil {
+				t.Error(err)
+			}
+			return out, ""
+		}}).URL)
 	const want = "seckill: alipay: bill of 2026-11-11: line 17: 业务类型 \"转账\"\n"
-	if code, stdout, stderr := command(t, "reconcile", "--date", "2026-11-11", "--stack", "sale"); code != exitFault || stdout != "" || stderr != want {
+	if code, stdout, stderr := command(t, "reconcile", "--date", "2026-11-11", "--stack", "sale"); code != exitFault ||
+		stdout != "" || stderr != want {
 		t.Errorf("exit %d\n%s%swant exit %d\n%s", code, stdout, stderr, exitFault, want)
 	}
 }
@@ -166,8 +197,10 @@ func TestEachDifferenceHasAMeaning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []seckill.DifferenceKind{seckill.PaymentNotHere, seckill.PaymentNotThere, seckill.PaymentAmount, seckill.PaymentTwice,
-		seckill.RefundNotHere, seckill.RefundNotThere, seckill.RefundAmount, seckill.RefundForeign, seckill.RefundTwice} {
+	for _, kind := range []seckill.DifferenceKind{seckill.PaymentNotHere, seckill.PaymentNotThere,
+		seckill.PaymentAmount, seckill.PaymentTwice,
+		seckill.RefundNotHere, seckill.RefundNotThere, seckill.RefundAmount, seckill.RefundForeign,
+		seckill.RefundTwice} {
 		if meanings[kind] == "" {
 			t.Errorf("%s has no meaning", kind)
 		}
@@ -195,14 +228,16 @@ func TestReconcileRefusesInOneLine(t *testing.T) {
 		{"no day", []string{"--date", "yesterday"}, exitUsage, `--date "yesterday": want a day such as 2026-11-11`},
 		{"an empty day", []string{"--date", ""}, exitUsage, `--date "": want a day`},
 		{"a day that never was", []string{"--date", "2026-02-30"}, exitUsage, `--date "2026-02-30": want a day`},
-		{"two shops", []string{"--stack", "sale", "--url", silent.URL}, exitUsage, "--stack and --url contradict each other"},
+		{"two shops", []string{"--stack", "sale", "--url", silent.URL}, exitUsage,
+			"--stack and --url contradict each other"},
 		{"nobody there", []string{"--url", silent.URL}, exitFault, "nothing answers at " + silent.URL},
 		{"a shop in trouble", []string{"--date", "2026-11-11", "--url", busy.URL}, exitFault, "The shop is busy."},
 		{"an older stack", []string{"--stack", "sale"}, exitUsage, "has no output ReconcileFunction"},
 	} {
 		code, stdout, stderr := command(t, append([]string{"reconcile"}, tt.args...)...)
 		if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr, tt.code, tt.want)
+			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr,
+				tt.code, tt.want)
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()

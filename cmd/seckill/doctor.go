@@ -81,7 +81,8 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 	out := examined{Stack: d.stack, Region: s.region, Findings: []doctor.Finding{}}
 	marks := map[doctor.State]string{doctor.OK: "ok", doctor.Fault: "FAULT", doctor.Unasked: "?"}
 	doc := &doctor.Doctor{
-		AWS: s.cfg, StandIn: standIn, Stack: s.found, Operator: s.client, HTTP: &http.Client{Timeout: healthTimeout}, Crowd: d.crowd, Within: d.within, During: wait.during,
+		AWS: s.cfg, StandIn: standIn, Stack: s.found, Operator: s.client, HTTP: &http.Client{Timeout: healthTimeout},
+		Crowd: d.crowd, Within: d.within, During: wait.during,
 		Explain: func(err error) string { return awsFault(err, s.region, "").Error() },
 		Report: func(f doctor.Finding) {
 			out.Findings = append(out.Findings, f)
@@ -105,7 +106,8 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	summary := fmt.Sprintf("stack %s: %s, %d well, %d could not be asked", d.stack, counted(out.Faults, "fault", "faults"), len(out.Findings)-out.Faults-out.Unasked, out.Unasked)
+	summary := fmt.Sprintf("stack %s: %s, %d well, %d could not be asked", d.stack,
+		counted(out.Faults, "fault", "faults"), len(out.Findings)-out.Faults-out.Unasked, out.Unasked)
 	switch {
 	case !out.Healthy:
 		return faultError{errors.New(summary)}

@@ -86,33 +86,42 @@ func newClinic(t *testing.T) *clinic {
 	t.Helper()
 	shop, gate := pairs()[0], pairs()[1]
 	c := &clinic{status: "UPDATE_COMPLETE", health: `{"status":"ok","version":"r1"}`, healthCode: 200,
-		parameters: map[string]string{"Release": "r1", "Deployment": "feedbeef", "RedisPassword": "true", "JwtKids": "2027", "ReserveConcurrency": "true",
+		parameters: map[string]string{"Release": "r1", "Deployment": "feedbeef", "RedisPassword": "true",
+			"JwtKids": "2027", "ReserveConcurrency": "true",
 			"ConsumeConcurrency": "20", "NotifyRate": "200", "NotifyBurst": "100", "NotifyConcurrency": "180"},
 		configs: map[string]m{}, failures: map[string]string{}, calls: map[string]int{}, refused: map[string]bool{},
-		resources: map[string][2]string{"Sale": {"AWS::CloudFormation::Stack", "sale-Sale-1"}}, nested: map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{}, alarms: map[string]m{},
-		nodes: []redisconn.Node{{Address: "10.0.0.1:6379", Role: "master", Policy: "noeviction", Limit: 1000, Used: 100}},
+		resources: map[string][2]string{"Sale": {"AWS::CloudFormation::Stack", "sale-Sale-1"}},
+		nested:    map[string][2]string{}, rules: map[string][2]string{}, mappings: map[string]string{},
+		alarms: map[string]m{},
+		nodes: []redisconn.Node{{Address: "10.0.0.1:6379", Role: "master", Policy: "noeviction", Limit: 1000,
+			Used: 100}},
 		secrets: map[string]string{"jwt-secret": strings.Repeat("x", 32), "jwt-2027": strings.Repeat("y", 40),
 			"alipay-private-key": shop.Private, "alipay-shop-public-key": shop.Public,
 			"gateway-private-key": gate.Private, "alipay-public-key": gate.Public, "redis-password": "p"},
-		subscribed: []string{"arn:aws:sns:1"}, depths: map[string]string{}, others: map[string]map[string]string{}, backups: map[string]string{}, tables: map[string]ledger.Table{},
+		subscribed: []string{"arn:aws:sns:1"}, depths: map[string]string{}, others: map[string]map[string]string{},
+		backups: map[string]string{}, tables: map[string]ledger.Table{},
 		warm:     m{"WriteUnitsPerSecond": 4000},
 		accounts: m{"lambda": 1000, "stage": 5000, "account": 10000}}
 	c.url = served(t, c).URL
-	c.outputs = map[string]string{"Url": c.url + "/live", "ApiId": "api1", "ApiStage": "live", "StackPrefix": "sale-", "SecretsPath": "/seckill/sale", "Sandbox": "true",
+	c.outputs = map[string]string{"Url": c.url + "/live", "ApiId": "api1", "ApiStage": "live", "StackPrefix": "sale-",
+		"SecretsPath": "/seckill/sale", "Sandbox": "true",
 		"AlarmTopic": alarmTopic, "RedisEndpoint": "10.0.0.1:6379"}
 	for _, q := range []string{"Orders", "OrdersDeadLetter", "Closings", "ClosingsDeadLetter"} {
 		c.outputs[q+"QueueUrl"] = c.url + "/123456789012/" + q
 		c.depths[q] = "0"
 	}
-	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Reconcile", "Repair", "Shop", "Stage", "Gateway"} {
+	for _, f := range []string{"Buy", "Consume", "Notify", "Expire", "Refund", "Reconcile", "Repair", "Shop", "Stage",
+		"Gateway"} {
 		name := "sale-" + strings.ToLower(f)
 		c.outputs[f+"Function"] = name
-		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful", "Version": "7", "Description": "feedbeef"}
+		c.configs[name] = m{"FunctionName": name, "State": "Active", "LastUpdateStatus": "Successful", "Version": "7",
+			"Description": "feedbeef"}
 	}
 	for _, f := range []string{"Expire", "Refund", "Reconcile", "Repair", "Stage", "Gateway"} {
 		every := map[string]string{"Reconcile": "Hour"}[f]
 		c.nested[f+"Function"+cmp.Or(every, "Minute")] = [2]string{"AWS::Events::Rule", "rule-" + f}
-		c.rules["rule-"+f] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-" + strings.ToLower(f) + ":live"}
+		c.rules["rule-"+f] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-" +
+			strings.ToLower(f) + ":live"}
 	}
 	for _, id := range []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"} {
 		c.nested[id] = [2]string{"AWS::Lambda::EventSourceMapping", "uuid-" + id}
@@ -120,7 +129,8 @@ func newClinic(t *testing.T) *clinic {
 	}
 	for _, a := range []string{"drift", "faults"} {
 		c.nested[a+"Alarm"] = [2]string{"AWS::CloudWatch::Alarm", "sale-" + a}
-		c.alarms["sale-"+a] = m{"AlarmName": "sale-" + a, "ActionsEnabled": true, "AlarmActions": []string{alarmTopic}, "StateValue": "OK", "AlarmDescription": "Runbook " + a}
+		c.alarms["sale-"+a] = m{"AlarmName": "sale-" + a, "ActionsEnabled": true, "AlarmActions": []string{alarmTopic},
+			"StateValue": "OK", "AlarmDescription": "Runbook " + a}
 	}
 	for _, table := range append(dynamoledger.Schema(), gatewaytable.Table) {
 		c.tables["sale-"+table.Name] = table
@@ -147,15 +157,20 @@ func (c *clinic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_, _ = w.Write(cbor.Encode(cborOf(v)))
 		})
 	case form.Get("Action") != "":
-		c.answer(w, form.Get("Action"), func() (any, string) { return c.query(form), "" }, func(v any) { _, _ = io.WriteString(w, v.(string)) })
+		c.answer(w, form.Get("Action"), func() (any, string) {
+			return c.query(form), ""
+		}, func(v any) { _, _ = io.WriteString(w, v.(string)) })
 	case target != "":
-		c.answer(w, target, func() (any, string) { return c.json(target, body) }, func(v any) { _ = json.NewEncoder(w).Encode(v) })
+		c.answer(w, target, func() (any, string) {
+			return c.json(target, body)
+		}, func(v any) { _ = json.NewEncoder(w).Encode(v) })
 	default:
 		c.rest(w, r.URL.Path, body)
 	}
 }
 
-// answer counts a call, and answers it unless it is refused. A name is refused by its call, or by call and what it is about.
+// answer counts a call, and answers it unless it is refused. A name is refused by its call, or by call and what it is
+// about.
 func (c *clinic) answer(w http.ResponseWriter, call string, make func() (any, string), write func(any)) {
 	c.mu.Lock()
 	c.calls[call]++
@@ -163,8 +178,10 @@ func (c *clinic) answer(w http.ResponseWriter, call string, make func() (any, st
 	if c.refused[call] {
 		w.Header().Set("X-Amzn-Errortype", "AccessDeniedException")
 		w.WriteHeader(http.StatusForbidden)
-		if strings.HasPrefix(call, "List") || strings.HasPrefix(call, "DescribeStack") { // of the query protocol, where it matters
-			_, _ = io.WriteString(w, "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no right to "+call+"</Message></Error></ErrorResponse>")
+		// of the query protocol, where it matters
+		if strings.HasPrefix(call, "List") || strings.HasPrefix(call, "DescribeStack") {
+			_, _ = io.WriteString(w, "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no right to "+call+
+				"</Message></Error></ErrorResponse>")
 			return
 		}
 		write(m{"__type": "AccessDeniedException", "message": "no right to " + call})
@@ -233,7 +250,8 @@ func (c *clinic) query(form url.Values) string {
 		if form.Get("StackName") == "cache-stack" {
 			parameters = map[string]string{"MaxGigabytes": "5"}
 		}
-		result = "<Stacks><member><StackName>sale</StackName><StackStatus>" + c.status + "</StackStatus>" + pairs("Outputs", "OutputKey", "OutputValue", c.outputs) +
+		result = "<Stacks><member><StackName>sale</StackName><StackStatus>" + c.status + "</StackStatus>" +
+			pairs("Outputs", "OutputKey", "OutputValue", c.outputs) +
 			pairs("Parameters", "ParameterKey", "ParameterValue", parameters) + "</member></Stacks>"
 	case "ListStackResources":
 		resources := c.resources
@@ -241,7 +259,8 @@ func (c *clinic) query(form url.Values) string {
 			resources = c.nested
 		}
 		for id, r := range resources {
-			result += fmt.Sprintf("<member><LogicalResourceId>%s</LogicalResourceId><ResourceType>%s</ResourceType><PhysicalResourceId>%s</PhysicalResourceId></member>", id, r[0], r[1])
+			result += fmt.Sprintf(
+				"<member><LogicalResourceId>%s</LogicalResourceId><ResourceType>%s</ResourceType><PhysicalResourceId>%s</PhysicalResourceId></member>", id, r[0], r[1])
 		}
 		result = "<StackResourceSummaries>" + result + "</StackResourceSummaries>"
 	case "ListSubscriptionsByTopic":
@@ -286,7 +305,9 @@ func (c *clinic) json(call string, body []byte) (any, string) {
 		if !ok {
 			return nil, "com.amazonaws.sqs#QueueDoesNotExist"
 		}
-		return m{"Attributes": m{"ApproximateNumberOfMessages": n, "ApproximateNumberOfMessagesNotVisible": "0", "ApproximateNumberOfMessagesDelayed": map[bool]string{true: "2", false: "0"}[strings.HasSuffix(in.QueueURL, "/Closings")]}}, ""
+		return m{"Attributes": m{"ApproximateNumberOfMessages": n, "ApproximateNumberOfMessagesNotVisible": "0",
+			"ApproximateNumberOfMessagesDelayed": map[bool]string{true: "2", false: "0"}[strings.HasSuffix(in.QueueURL,
+				"/Closings")]}}, ""
 	case "DescribeTable":
 		t, ok := c.tables[in.TableName]
 		if !ok {
@@ -294,7 +315,8 @@ func (c *clinic) json(call string, body []byte) (any, string) {
 		}
 		return m{"Table": described(in.TableName, t, c.warm)}, ""
 	case "DescribeTimeToLive":
-		return m{"TimeToLiveDescription": m{"TimeToLiveStatus": "ENABLED", "AttributeName": c.tables[in.TableName].TTL}}, ""
+		return m{"TimeToLiveDescription": m{"TimeToLiveStatus": "ENABLED",
+			"AttributeName": c.tables[in.TableName].TTL}}, ""
 	case "DescribeContinuousBackups":
 		return m{"ContinuousBackupsDescription": m{"ContinuousBackupsStatus": "ENABLED",
 			"PointInTimeRecoveryDescription": m{"PointInTimeRecoveryStatus": c.backups[in.TableName]}}}, ""
@@ -313,9 +335,11 @@ func described(name string, t ledger.Table, warm any) m {
 		}
 		return out
 	}
-	out, indexes := m{"TableName": name, "TableStatus": "ACTIVE", "KeySchema": keys(t.PK, t.SK), "WarmThroughput": warm}, []any{}
+	out, indexes := m{"TableName": name, "TableStatus": "ACTIVE", "KeySchema": keys(t.PK, t.SK),
+		"WarmThroughput": warm}, []any{}
 	for _, x := range t.Indexes {
-		indexes = append(indexes, m{"IndexName": x.Name, "KeySchema": keys(x.PK, x.SK), "Projection": m{"ProjectionType": "ALL"}})
+		indexes = append(indexes, m{"IndexName": x.Name, "KeySchema": keys(x.PK, x.SK),
+			"Projection": m{"ProjectionType": "ALL"}})
 	}
 	out["GlobalSecondaryIndexes"], out["AttributeDefinitions"] = indexes, kinds
 	return out
@@ -348,7 +372,8 @@ func (c *clinic) rest(w http.ResponseWriter, path string, body []byte) {
 	case isMapping:
 		c.answer(w, "GetEventSourceMapping", give(m{"UUID": uuid, "State": c.mappings[uuid], "BatchSize": 10}), write)
 	case strings.HasPrefix(path, "/2016-08-19/account-settings"):
-		c.answer(w, "GetAccountSettings", give(m{"AccountLimit": m{"ConcurrentExecutions": c.accounts["lambda"]}}), write)
+		c.answer(w, "GetAccountSettings", give(m{"AccountLimit": m{"ConcurrentExecutions": c.accounts["lambda"]}}),
+			write)
 	case path == "/restapis/api1/stages/live":
 		c.answer(w, "GetStage", give(m{"stageName": "live",
 			"methodSettings": m{"*/*": m{"throttlingRateLimit": c.accounts["stage"],
@@ -370,7 +395,8 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 		_, _ = io.WriteString(w, "null")
 		return
 	}
-	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(), Clock: shifted(c.ahead), IDs: system.NewIDs(nil)})
+	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: memory.NewItems(),
+		Clock: shifted(c.ahead), IDs: system.NewIDs(nil)})
 	handler := operator.NewItemHandler(flow)
 	handler.Look = func(context.Context) []redisconn.Node {
 		out := slices.Clone(c.nodes)

@@ -75,7 +75,9 @@ func TestDoctorOnAShop(t *testing.T) {
 	c.secrets["alipay-public-key"] = c.secrets["alipay-shop-public-key"]
 	code, out := examine(t, c)
 	got := strings.Join(sentences(out.Findings, doctor.Fault), "\n")
-	if code != exitFault || out.Faults != 2 || !strings.Contains(got, "alipay-public-key is the shop's own public key") || !strings.Contains(got, "nobody hears of alarms: deploy with AlarmEmail") {
+	if code != exitFault || out.Faults != 2 ||
+		!strings.Contains(got, "alipay-public-key is the shop's own public key") ||
+		!strings.Contains(got, "nobody hears of alarms: deploy with AlarmEmail") {
 		t.Errorf("exit %d: %s", code, got)
 	}
 }
@@ -102,13 +104,27 @@ func TestDoctorOnCertificates(t *testing.T) {
 		spoil func(c *clinic)
 		want  []string // of each fault a part
 	}{
-		"well":        {func(*clinic) {}, nil},
-		"no root":     {func(c *clinic) { delete(c.secrets, "alipay-root-cert") }, []string{"alipay-root-cert is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --alipay-certificates FOLDER"}},
-		"another key": {func(c *clinic) { c.secrets["alipay-private-key"] = pairs()[2].Private }, []string{"alipay: app certificate: it is not the private key's"}},
-		"no key":      {func(c *clinic) { delete(c.secrets, "alipay-private-key") }, []string{"alipay-private-key is missing in /seckill/sale/keys"}},
-		"nonsense":    {func(c *clinic) { c.secrets["alipay-cert"] = "x" }, []string{"the certificates below /seckill/sale cannot be used: alipay: Alipay's certificate: not whole"}},
-		"ended":       {func(c *clinic) { certify(c, -1) }, []string{"alipay: app certificate: it ended on"}},
-		"ends soon": {func(c *clinic) { certify(c, 29) }, []string{"alipay-app-cert is good until " + now.AddDate(0, 0, 29).UTC().Format(time.DateOnly) + " only: get new ones in Alipay's console, then seckill keys",
+		"well": {func(*clinic) {}, nil},
+		"no root": {func(c *clinic) {
+			delete(c.secrets, "alipay-root-cert")
+		},
+			[]string{
+				"alipay-root-cert is missing in /seckill/sale/keys: seckill keys --path /seckill/sale " +
+					"--alipay-certificates FOLDER"}},
+		"another key": {func(c *clinic) {
+			c.secrets["alipay-private-key"] = pairs()[2].Private
+		}, []string{"alipay: app certificate: it is not the private key's"}},
+		"no key": {func(c *clinic) {
+			delete(c.secrets, "alipay-private-key")
+		}, []string{"alipay-private-key is missing in /seckill/sale/keys"}},
+		"nonsense": {func(c *clinic) {
+			c.secrets["alipay-cert"] = "x"
+		}, []string{"the certificates below /seckill/sale cannot be used: alipay: Alipay's certificate: not whole"}},
+		"ended": {func(c *clinic) { certify(c, -1) }, []string{"alipay: app certificate: it ended on"}},
+		"ends soon": {func(c *clinic) {
+			certify(c, 29)
+		}, []string{"alipay-app-cert is good until " + now.AddDate(0, 0, 29).UTC().Format(time.DateOnly) +
+			" only: get new ones in Alipay's console, then seckill keys",
 			"alipay-cert is good until"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +141,8 @@ func TestDoctorOnCertificates(t *testing.T) {
 					t.Errorf("fault %q, want %q", got[i], want)
 				}
 			}
-			if ok := strings.Join(sentences(out.Findings, doctor.OK), "\n"); tt.want == nil && !strings.Contains(ok, "alipay-cert is good until "+now.AddDate(0, 0, 40).UTC().Format(time.DateOnly)) {
+			if ok := strings.Join(sentences(out.Findings, doctor.OK), "\n"); tt.want == nil &&
+				!strings.Contains(ok, "alipay-cert is good until "+now.AddDate(0, 0, 40).UTC().Format(time.DateOnly)) {
 				t.Errorf("well:\n%s", ok)
 			}
 		})
@@ -141,83 +158,183 @@ func TestDoctorFinds(t *testing.T) {
 		want  string
 		args  []string
 	}{
-		{"deployment rolled back", func(c *clinic) { c.status = "UPDATE_ROLLBACK_COMPLETE" }, "stack: the last update was rolled back", nil},
-		{"deployment failed", func(c *clinic) { c.status = "UPDATE_ROLLBACK_FAILED" }, "stack: it is UPDATE_ROLLBACK_FAILED: deploy it again", nil},
-		{"deployment under way", func(c *clinic) { c.status = "UPDATE_IN_PROGRESS" }, "stack: it is UPDATE_IN_PROGRESS: wait", nil},
-		{"API away", func(c *clinic) { c.outputs["Url"] = "http://127.0.0.1:1" }, "api: it cannot be reached from here", nil},
-		{"API fails", func(c *clinic) { c.healthCode = 503 }, "/live/healthz answers 503: the function shop fails or is throttled", nil},
+		{"deployment rolled back", func(c *clinic) {
+			c.status = "UPDATE_ROLLBACK_COMPLETE"
+		}, "stack: the last update was rolled back", nil},
+		{"deployment failed", func(c *clinic) {
+			c.status = "UPDATE_ROLLBACK_FAILED"
+		}, "stack: it is UPDATE_ROLLBACK_FAILED: deploy it again", nil},
+		{"deployment under way", func(c *clinic) {
+			c.status = "UPDATE_IN_PROGRESS"
+		}, "stack: it is UPDATE_IN_PROGRESS: wait", nil},
+		{"API away", func(c *clinic) {
+			c.outputs["Url"] = "http://127.0.0.1:1"
+		}, "api: it cannot be reached from here", nil},
+		{"API fails", func(c *clinic) {
+			c.healthCode = 503
+		}, "/live/healthz answers 503: the function shop fails or is throttled", nil},
 		{"another API", func(c *clinic) { c.healthCode = 403 }, "answers 403: that is not this stack's API", nil},
 		{"another answer", func(c *clinic) { c.health = "<html>" }, "does not answer as this system does", nil},
-		{"another release", func(c *clinic) { c.health = `{"status":"ok","version":"r0"}` }, "is of release r0, the stack of r1", nil},
-		{"function gone", func(c *clinic) { delete(c.configs, "sale-buy") }, "functions: sale-buy, or its alias live, is gone: somebody deleted it", nil},
-		{"function broken", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Failed", "StateReason": "no image"} }, "sale-buy cannot run: no image", nil},
+		{"another release", func(c *clinic) {
+			c.health = `{"status":"ok","version":"r0"}`
+		}, "is of release r0, the stack of r1", nil},
+		{"function gone", func(c *clinic) {
+			delete(c.configs, "sale-buy")
+		}, "functions: sale-buy, or its alias live, is gone: somebody deleted it", nil},
+		{"function broken", func(c *clinic) {
+			c.configs["sale-buy"] = m{"State": "Failed", "StateReason": "no image"}
+		}, "sale-buy cannot run: no image", nil},
 		{"function not updated", func(c *clinic) {
 			c.configs["sale-buy"] = m{"State": "Active", "LastUpdateStatus": "Failed", "LastUpdateStatusReason": "no"}
 		}, "the last update of sale-buy failed: no", nil},
-		{"function being updated", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Pending"} }, "sale-buy is being updated", nil},
+		{"function being updated", func(c *clinic) {
+			c.configs["sale-buy"] = m{"State": "Pending"}
+		}, "sale-buy is being updated", nil},
 		{"function of another deployment", func(c *clinic) {
 			c.configs["sale-buy"] = m{"State": "Active", "Version": "6", "Description": "0ddba11"}
 		}, "sale-buy serves version 6, which is not the last deployment's", nil},
 		{"function going over", func(c *clinic) {
 			c.routing = map[string]m{"sale-buy": {"AdditionalVersionWeights": m{"8": 0.1}}}
 		}, "sale-buy goes over to a new version", nil},
-		{"function asleep", func(c *clinic) { c.configs["sale-buy"] = m{"State": "Inactive", "Description": "feedbeef"} }, "sale-buy was asleep, and is being woken", nil},
-		{"setting missing", func(c *clinic) { c.failures["sale-consume"] = "settings: HOLD is missing" }, "sale-consume fails: settings: HOLD is missing: correct the stack's parameters", nil},
-		{"secret missing at init", func(c *clinic) { c.failures["sale-shop"] = "settings: cannot read the secret\n/seckill/x" }, "sale-shop fails: settings: cannot read the secret /seckill/x: seckill keys makes", nil},
+		{"function asleep", func(c *clinic) {
+			c.configs["sale-buy"] = m{"State": "Inactive", "Description": "feedbeef"}
+		}, "sale-buy was asleep, and is being woken", nil},
+		{"setting missing", func(c *clinic) {
+			c.failures["sale-consume"] = "settings: HOLD is missing"
+		}, "sale-consume fails: settings: HOLD is missing: correct the stack's parameters", nil},
+		{"secret missing at init", func(c *clinic) {
+			c.failures["sale-shop"] = "settings: cannot read the secret\n/seckill/x"
+		}, "sale-shop fails: settings: cannot read the secret /seckill/x: seckill keys makes", nil},
 		{"secret of the wrong kind", func(c *clinic) {
-			c.failures["sale-shop"] = "settings: ALIPAY_PUBLIC_KEY_NAME names the secret \"x\", which cannot be used: not an RSA key"
+			c.failures["sale-shop"] =
+				"settings: ALIPAY_PUBLIC_KEY_NAME names the secret \"x\", which cannot be used: not an RSA key"
 		}, `names the secret "x", which cannot be used: not an RSA key: seckill keys makes`, nil},
-		{"function times out", func(c *clinic) { c.failures["sale-repair"] = "Task timed out" }, "sale-repair fails: Task timed out (its log has more)", nil},
-		{"output missing", func(c *clinic) { delete(c.outputs, "ShopFunction") }, "the stack has no output ShopFunction", nil},
-		{"Redis away", func(c *clinic) { c.nodes = []redisconn.Node{{Fault: "dial tcp: i/o timeout"}} }, "redis: the functions do not reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout", nil},
+		{"function times out", func(c *clinic) {
+			c.failures["sale-repair"] = "Task timed out"
+		}, "sale-repair fails: Task timed out (its log has more)", nil},
+		{"output missing", func(c *clinic) {
+			delete(c.outputs, "ShopFunction")
+		}, "the stack has no output ShopFunction", nil},
+		{"Redis away", func(c *clinic) {
+			c.nodes = []redisconn.Node{{Fault: "dial tcp: i/o timeout"}}
+		}, "redis: the functions do not reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout", nil},
 		{"no Redis", func(c *clinic) { c.nodes = nil }, "redis: the functions know no Redis server", nil},
-		{"Redis is a replica", func(c *clinic) { c.nodes[0].Role = "slave" }, "is a replica, which takes no writes", nil},
-		{"Redis evicts", func(c *clinic) { c.nodes[0].Policy = "allkeys-lru" }, "evicts any key when it is full (maxmemory-policy allkeys-lru)", nil},
-		{"Redis full", func(c *clinic) { c.nodes[0].Limit, c.nodes[0].Used = 1<<30, 1<<30-1 }, "has 1024.0 MiB of 1.0 GiB in use", nil},
-		{"Redis' clock", func(c *clinic) { c.nodes[0].Time = time.Now().Add(-time.Hour) }, "clocks: the clock of Redis 10.0.0.1:6379 is -1h0m", nil},
+		{"Redis is a replica", func(c *clinic) {
+			c.nodes[0].Role = "slave"
+		}, "is a replica, which takes no writes", nil},
+		{"Redis evicts", func(c *clinic) {
+			c.nodes[0].Policy = "allkeys-lru"
+		}, "evicts any key when it is full (maxmemory-policy allkeys-lru)", nil},
+		{"Redis full", func(c *clinic) {
+			c.nodes[0].Limit, c.nodes[0].Used = 1<<30, 1<<30-1
+		}, "has 1024.0 MiB of 1.0 GiB in use", nil},
+		{"Redis' clock", func(c *clinic) {
+			c.nodes[0].Time = time.Now().Add(-time.Hour)
+		}, "clocks: the clock of Redis 10.0.0.1:6379 is -1h0m", nil},
 		{"functions' clock", func(c *clinic) { c.ahead = time.Hour }, "clocks: the functions' clock is ", nil},
 		{"API's clock", func(c *clinic) { c.apiSkew = -time.Hour }, "clocks: the API's clock is ", nil},
-		{"secret missing", func(c *clinic) { delete(c.secrets, "jwt-secret") }, "secrets: jwt-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox", nil},
-		{"kid's secret missing", func(c *clinic) { delete(c.secrets, "jwt-2027") }, "jwt-2027 is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --token-key 2027", nil},
-		{"password missing", func(c *clinic) { delete(c.secrets, "redis-password") }, "redis-password is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --redis-password FILE", nil},
-		{"a run of keys broken off", func(c *clinic) { c.others["shop"] = map[string]string{"jwt-secret": "old"} }, "/seckill/sale/shop is not as /seckill/sale/keys has it, as after a run that was broken off: seckill keys --path /seckill/sale --sandbox", nil},
+		{"secret missing", func(c *clinic) {
+			delete(c.secrets, "jwt-secret")
+		}, "secrets: jwt-secret is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox", nil},
+		{"kid's secret missing", func(c *clinic) {
+			delete(c.secrets, "jwt-2027")
+		}, "jwt-2027 is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox --token-key 2027",
+			nil},
+		{"password missing", func(c *clinic) {
+			delete(c.secrets, "redis-password")
+		},
+			"redis-password is missing in /seckill/sale/keys: seckill keys --path /seckill/sale --sandbox " +
+				"--redis-password FILE", nil},
+		{"a run of keys broken off", func(c *clinic) {
+			c.others["shop"] = map[string]string{"jwt-secret": "old"}
+		},
+			"/seckill/sale/shop is not as /seckill/sale/keys has it, as after a run that was broken off: seckill " +
+				"keys --path /seckill/sale --sandbox", nil},
 		{"secret short", func(c *clinic) { c.secrets["jwt-secret"] = "short" }, "jwt-secret has 5 bytes", nil},
-		{"private key broken", func(c *clinic) { c.secrets["gateway-private-key"] = "x" }, "gateway-private-key cannot be used", nil},
-		{"public key broken", func(c *clinic) { c.secrets["alipay-public-key"] = "x" }, "alipay-public-key cannot be used", nil},
+		{"private key broken", func(c *clinic) {
+			c.secrets["gateway-private-key"] = "x"
+		}, "gateway-private-key cannot be used", nil},
+		{"public key broken", func(c *clinic) {
+			c.secrets["alipay-public-key"] = "x"
+		}, "alipay-public-key cannot be used", nil},
 		{"no pair", func(c *clinic) { c.secrets["alipay-shop-public-key"] = other.Public },
 			"alipay-shop-public-key is not the public key of alipay-private-key", nil},
-		{"schedule off", func(c *clinic) { c.rules["rule-Stage"] = [2]string{"DISABLED", "x"} }, "the schedule of sale-stage is switched off: aws events enable-rule --name rule-Stage", nil},
-		{"schedule gone", func(c *clinic) { delete(c.rules, "rule-Stage") }, "the schedule of sale-stage is gone (rule rule-Stage)", nil},
-		{"schedule not made", func(c *clinic) { delete(c.nested, "RepairFunctionMinute") }, "sale-repair has no schedule", nil},
-		{"schedule of mornings not made", func(c *clinic) { delete(c.nested, "ReconcileFunctionHour") }, "sale-reconcile has no schedule", nil},
+		{"schedule off", func(c *clinic) {
+			c.rules["rule-Stage"] = [2]string{"DISABLED", "x"}
+		}, "the schedule of sale-stage is switched off: aws events enable-rule --name rule-Stage", nil},
+		{"schedule gone", func(c *clinic) {
+			delete(c.rules, "rule-Stage")
+		}, "the schedule of sale-stage is gone (rule rule-Stage)", nil},
+		{"schedule not made", func(c *clinic) {
+			delete(c.nested, "RepairFunctionMinute")
+		}, "sale-repair has no schedule", nil},
+		{"schedule of mornings not made", func(c *clinic) {
+			delete(c.nested, "ReconcileFunctionHour")
+		}, "sale-reconcile has no schedule", nil},
 		{"schedule of somebody else", func(c *clinic) {
-			c.rules["rule-Stage"] = [2]string{"ENABLED", "arn:aws:lambda:eu-central-1:123456789012:function:sale-stage2"}
+			c.rules["rule-Stage"] = [2]string{"ENABLED",
+				"arn:aws:lambda:eu-central-1:123456789012:function:sale-stage2"}
 		},
 			"the schedule of sale-stage wakes something else", nil},
-		{"trigger off", func(c *clinic) { c.mappings["uuid-ConsumeFunctionOrders"] = "Disabled" }, "ConsumeFunctionOrders is Disabled: messages wait; aws lambda update-event-source-mapping --uuid uuid-", nil},
-		{"trigger not made", func(c *clinic) { delete(c.nested, "ExpireFunctionClosings") }, "the stack has no ExpireFunctionClosings", nil},
+		{"trigger off", func(c *clinic) {
+			c.mappings["uuid-ConsumeFunctionOrders"] = "Disabled"
+		}, "ConsumeFunctionOrders is Disabled: messages wait; aws lambda update-event-source-mapping --uuid uuid-",
+			nil},
+		{"trigger not made", func(c *clinic) {
+			delete(c.nested, "ExpireFunctionClosings")
+		}, "the stack has no ExpireFunctionClosings", nil},
 		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift is gone", nil},
-		{"alarm silenced", func(c *clinic) { c.alarms["sale-drift"]["ActionsEnabled"] = false }, "the alarm sale-drift tells nobody: aws cloudwatch enable-alarm-actions", nil},
-		{"alarm without action", func(c *clinic) { c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"} }, "the alarm sale-drift does not tell the stack's topic", nil},
-		{"alarm rings", func(c *clinic) { c.alarms["sale-drift"]["StateValue"] = "ALARM" }, "the alarm sale-drift rings: Runbook drift", nil},
-		{"no alarms", func(c *clinic) { delete(c.nested, "driftAlarm"); delete(c.nested, "faultsAlarm") }, "the stack has no alarms", nil},
-		{"nobody confirmed", func(c *clinic) { c.subscribed = []string{"PendingConfirmation"} }, "nobody hears of alarms yet", nil},
-		{"parked messages", func(c *clinic) { c.depths["OrdersDeadLetter"] = "3" }, "queues: parked in the dead-letter queue of orders: 3", nil},
+		{"alarm silenced", func(c *clinic) {
+			c.alarms["sale-drift"]["ActionsEnabled"] = false
+		}, "the alarm sale-drift tells nobody: aws cloudwatch enable-alarm-actions", nil},
+		{"alarm without action", func(c *clinic) {
+			c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"}
+		}, "the alarm sale-drift does not tell the stack's topic", nil},
+		{"alarm rings", func(c *clinic) {
+			c.alarms["sale-drift"]["StateValue"] = "ALARM"
+		}, "the alarm sale-drift rings: Runbook drift", nil},
+		{"no alarms", func(c *clinic) {
+			delete(c.nested, "driftAlarm")
+			delete(c.nested, "faultsAlarm")
+		}, "the stack has no alarms", nil},
+		{"nobody confirmed", func(c *clinic) {
+			c.subscribed = []string{"PendingConfirmation"}
+		}, "nobody hears of alarms yet", nil},
+		{"parked messages", func(c *clinic) {
+			c.depths["OrdersDeadLetter"] = "3"
+		}, "queues: parked in the dead-letter queue of orders: 3", nil},
 		{"waiting messages", func(c *clinic) { c.depths["Closings"] = "7" }, "waiting in closings: 7;", nil},
 		{"queue gone", func(c *clinic) { delete(c.depths, "Orders") }, "the queue of orders is gone", nil},
-		{"queue not named", func(c *clinic) { delete(c.outputs, "ClosingsQueueUrl") }, "outputs ClosingsQueueUrl and ClosingsDeadLetterQueueUrl", nil},
+		{"queue not named", func(c *clinic) {
+			delete(c.outputs, "ClosingsQueueUrl")
+		}, "outputs ClosingsQueueUrl and ClosingsDeadLetterQueueUrl", nil},
 		{"table gone", func(c *clinic) { delete(c.tables, "sale-units") }, "tables: table sale-units is missing", nil},
-		{"table with another key", func(c *clinic) { tb := c.tables["sale-units"]; tb.PK = "item"; c.tables["sale-units"] = tb }, "table sale-units: key is (item S, unit S)", nil},
-		{"crowd over Lambda", func(c *clinic) { c.accounts["lambda"] = 100 }, "quotas: 10000 shoppers within 10s make 2000 calls/s, which want some 240 instances of Lambda; the account has 100", crowd},
-		{"crowd over the API", func(c *clinic) { c.accounts["stage"] = 500 }, "and a method of the API (parameter ThrottleRate) lets 500 of 1000 through", crowd},
-		{"crowd over the account", func(c *clinic) { c.accounts["account"] = 1000 }, "lets 1000 of 2000 through: the others are told 429 and come again, so all are served after 20 s at the earliest", crowd},
+		{"table with another key", func(c *clinic) {
+			tb := c.tables["sale-units"]
+			tb.PK = "item"
+			c.tables["sale-units"] = tb
+		}, "table sale-units: key is (item S, unit S)", nil},
+		{"crowd over Lambda", func(c *clinic) {
+			c.accounts["lambda"] = 100
+		},
+			"quotas: 10000 shoppers within 10s make 2000 calls/s, which want some 240 instances of Lambda; the " +
+				"account has 100", crowd},
+		{"crowd over the API", func(c *clinic) {
+			c.accounts["stage"] = 500
+		}, "and a method of the API (parameter ThrottleRate) lets 500 of 1000 through", crowd},
+		{"crowd over the account", func(c *clinic) {
+			c.accounts["account"] = 1000
+		},
+			"lets 1000 of 2000 through: the others are told 429 and come again, so all are served after 20 s at the " +
+				"earliest", crowd},
 	} {
 		t.Run(tt.fault, func(t *testing.T) {
 			c := newClinic(t)
 			tt.spoil(c)
 			code, out := examine(t, c, tt.args...)
 			got := sentences(out.Findings, doctor.Fault)
-			if code != exitFault || out.Healthy || len(got) != 1 || out.Faults != 1 || !strings.Contains(got[0], tt.want) {
+			if code != exitFault || out.Healthy || len(got) != 1 || out.Faults != 1 ||
+				!strings.Contains(got[0], tt.want) {
 				t.Errorf("exit %d, faults\n%s\nwant one with %q", code, strings.Join(got, "\n"), tt.want)
 			}
 			if u := sentences(out.Findings, doctor.Unasked); u != nil {
@@ -234,15 +351,21 @@ func TestDoctorOnReservedConcurrency(t *testing.T) {
 		quota             int
 		want              string
 	}{
-		"a sandbox":                {"true", "false", 10, ""},
-		"kept":                     {"false", "true", 330, ""},
-		"kept, and does not fit":   {"false", "true", 329, "ReserveConcurrency=true keeps 230 instances, and AWS refuses that in this account: have the account's quota of 329 concurrent executions raised to 330 or more"},
-		"not kept, though it fits": {"false", "false", 330, "so a crowd can starve them: deploy with ReserveConcurrency=true"},
-		"not kept, and cannot be":  {"false", "false", 10, "the account is too small to keep any: have the account's quota of 10 concurrent executions raised to 330 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
+		"a sandbox": {"true", "false", 10, ""},
+		"kept":      {"false", "true", 330, ""},
+		"kept, and does not fit": {"false", "true", 329,
+			"ReserveConcurrency=true keeps 230 instances, and AWS refuses that in this account: have the account's " +
+				"quota of 329 concurrent executions raised to 330 or more"},
+		"not kept, though it fits": {"false", "false", 330,
+			"so a crowd can starve them: deploy with ReserveConcurrency=true"},
+		"not kept, and cannot be": {"false", "false", 10,
+			"the account is too small to keep any: have the account's quota of 10 concurrent executions raised to " +
+				"330 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClinic(t)
-			c.outputs["Sandbox"], c.parameters["ReserveConcurrency"], c.accounts["lambda"] = tt.sandbox, tt.reserves, tt.quota
+			c.outputs["Sandbox"], c.parameters["ReserveConcurrency"], c.accounts["lambda"] = tt.sandbox, tt.reserves,
+				tt.quota
 			_, out := examine(t, c)
 			var got []string
 			for _, f := range out.Findings {
@@ -257,15 +380,25 @@ func TestDoctorOnReservedConcurrency(t *testing.T) {
 	}
 }
 
-// TestDoctorCannotAsk: what nobody answered is said, and is neither well nor a fault. On AWS itself it is no reason for a green light.
+// TestDoctorCannotAsk: what nobody answered is said, and is neither well nor a fault. On AWS itself it is no reason for
+// a green light.
 func TestDoctorCannotAsk(t *testing.T) {
 	for call, want := range map[string]string{
-		"ListStackResources": "stack: could not ask for the stack's resources: not allowed: no right to ListStackResources", "GetFunctionConfiguration": "functions: could not ask for function sale-buy: not allowed: no right",
-		"DescribeRule": "could not ask for the schedule of sale-stage", "ListTargetsByRule": "could not ask whom the schedule of sale-stage wakes",
-		"GetEventSourceMapping": "could not ask for ConsumeFunctionOrders", "DescribeAlarms": "could not ask for the alarms",
-		"ListSubscriptionsByTopic": "could not ask who hears of alarms", "GetQueueAttributes": "could not ask for the queue closings", "GetSecretValue": "could not ask for the secrets below /seckill/sale",
-		"DescribeTable": "could not ask for the table sale-units", "DescribeContinuousBackups": "could not ask for backups of sale-units", "GetAccountSettings": "could not ask for Lambda's quota",
-		"GetStage": "could not ask how many calls the API lets through", "GetAccount": "could not ask how many calls the account's APIs let through",
+		"ListStackResources": "stack: could not ask for the stack's resources: not allowed: no right to " +
+			"ListStackResources",
+		"GetFunctionConfiguration":  "functions: could not ask for function sale-buy: not allowed: no right",
+		"DescribeRule":              "could not ask for the schedule of sale-stage",
+		"ListTargetsByRule":         "could not ask whom the schedule of sale-stage wakes",
+		"GetEventSourceMapping":     "could not ask for ConsumeFunctionOrders",
+		"DescribeAlarms":            "could not ask for the alarms",
+		"ListSubscriptionsByTopic":  "could not ask who hears of alarms",
+		"GetQueueAttributes":        "could not ask for the queue closings",
+		"GetSecretValue":            "could not ask for the secrets below /seckill/sale",
+		"DescribeTable":             "could not ask for the table sale-units",
+		"DescribeContinuousBackups": "could not ask for backups of sale-units",
+		"GetAccountSettings":        "could not ask for Lambda's quota",
+		"GetStage":                  "could not ask how many calls the API lets through",
+		"GetAccount":                "could not ask how many calls the account's APIs let through",
 	} {
 		t.Run(call, func(t *testing.T) {
 			c := newClinic(t)
@@ -315,7 +448,8 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	t.Setenv("AWS_REGION", "eu-central-1")
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
-	for _, service := range []string{"STS", "CLOUDFORMATION", "LAMBDA", "SECRETS_MANAGER", "EVENTBRIDGE", "CLOUDWATCH", "SNS", "SQS", "DYNAMODB", "API_GATEWAY"} {
+	for _, service := range []string{"STS", "CLOUDFORMATION", "LAMBDA", "SECRETS_MANAGER", "EVENTBRIDGE", "CLOUDWATCH",
+		"SNS", "SQS", "DYNAMODB", "API_GATEWAY"} {
 		t.Setenv("AWS_ENDPOINT_URL_"+service, c.url)
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
@@ -324,7 +458,8 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	c.backups["sale-orders"] = "DISABLED" // which only a stand-in may say
-	if _, stdout, _ = command(t, "doctor", "--stack", "sale"); !strings.Contains(stdout, "FAULT  tables     tables that cannot be restored (sale-orders): aws dynamodb update-continuous-backups") {
+	if _, stdout, _ = command(t, "doctor", "--stack", "sale"); !strings.Contains(stdout,
+		"FAULT  tables     tables that cannot be restored (sale-orders): aws dynamodb update-continuous-backups") {
 		t.Errorf("without backups:\n%s", stdout)
 	}
 }
@@ -334,13 +469,16 @@ func TestDoctorOnACacheOfTheStack(t *testing.T) {
 	c := newClinic(t)
 	c.nodes[0] = redisconn.Node{Address: "cache:6379", Refused: "ERR unknown command 'INFO'"}
 	_, out := examine(t, c)
-	if got := sentences(out.Findings, doctor.Unasked); len(got) != 1 || !strings.Contains(got[0], "could not ask for the eviction policy of Redis cache:6379: ERR unknown command 'INFO'; see to it") {
+	if got := sentences(out.Findings, doctor.Unasked); len(got) != 1 ||
+		!strings.Contains(got[0],
+			"could not ask for the eviction policy of Redis cache:6379: ERR unknown command 'INFO'; see to it") {
 		t.Errorf("%q", got)
 	}
 	c.parameters["CreateCache"] = "true"
 	c.resources["Cache"] = [2]string{"AWS::CloudFormation::Stack", "cache-stack"}
 	_, out = examine(t, c)
-	if got := strings.Join(sentences(out.Findings, doctor.OK), "\n"); out.Faults+out.Unasked > 0 || !strings.Contains(got, "it holds at most 5 GB") {
+	if got := strings.Join(sentences(out.Findings, doctor.OK), "\n"); out.Faults+out.Unasked > 0 ||
+		!strings.Contains(got, "it holds at most 5 GB") {
 		t.Errorf("%+v", out)
 	}
 }
@@ -351,12 +489,16 @@ func TestDoctorOfWhatIsMissing(t *testing.T) {
 	c.backups["sale-orders"] = "DISABLED" // a stand-in may keep none
 	code, out := examine(t, c, "--crowd", "100")
 	got := strings.Join(sentences(out.Findings, doctor.Unasked), "\n")
-	if code != exitOK || out.Unasked != 2 || !strings.Contains(got, "how much sale-orders takes at once: DynamoDB does not say it") || !strings.Contains(got, "the stand-in for AWS keeps none") {
+	if code != exitOK || out.Unasked != 2 ||
+		!strings.Contains(got, "how much sale-orders takes at once: DynamoDB does not say it") ||
+		!strings.Contains(got, "the stand-in for AWS keeps none") {
 		t.Errorf("exit %d: %s", code, got)
 	}
-	for want, args := range map[string][]string{"--crowd -1: want 0 to": {"--crowd", "-1"}, "--within 1ms: want 1s to": {"--within", "1ms"}, "there is no stack": {"--stack", "nowhere"}} {
+	for want, args := range map[string][]string{"--crowd -1: want 0 to": {"--crowd", "-1"},
+		"--within 1ms: want 1s to": {"--within", "1ms"}, "there is no stack": {"--stack", "nowhere"}} {
 		account(t, served(t, http.HandlerFunc((&cloud{}).ServeHTTP)).URL)
-		if code, _, stderr := command(t, append([]string{"doctor", "--stack", "sale"}, args...)...); code != exitUsage || !strings.Contains(stderr, want) {
+		if code, _, stderr := command(t, append([]string{"doctor", "--stack", "sale"},
+			args...)...); code != exitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit %d, %s", args, code, stderr)
 		}
 	}

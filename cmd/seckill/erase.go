@@ -137,17 +137,24 @@ func ofUser(err error, user string, erased int) error {
 	if !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
 		return err
 	}
-	return fmt.Errorf("user %s: %w; %s of theirs erased", user, refused, counted(erased, "address was", "addresses were"))
+	return fmt.Errorf("user %s: %w; %s of theirs erased", user, refused, counted(erased, "address was",
+		"addresses were"))
 }
 
 // erased says what went, and what is left.
 func (p *page) erased(e *erasure) {
-	p.line("User %s: %s erased now, of %s. Those that are rejected never kept one.", e.User, counted(e.Erased, "address", "addresses"), counted(e.Orders, "order", "orders"))
+	p.line("User %s: %s erased now, of %s. Those that are rejected never kept one.", e.User,
+		counted(e.Erased, "address", "addresses"), counted(e.Orders, "order", "orders"))
 	if e.Backups.IsZero() {
 		p.line("What copies were made of this shop's servers still has addresses.")
 		return
 	}
-	p.line("Back-ups of the tables (point-in-time recovery) have addresses until %s; whoever restores an older state has to erase again.", e.Backups.Format(time.DateOnly))
-	p.line("Messages that were parked in the dead-letter queues have them until %s; moved back, they write none into an order that is there.", e.Parked.Format(time.DateOnly))
-	p.line("Back-ups and exports that somebody made by hand are kept until somebody deletes them. Logs have no address.")
+	p.line(
+		"Back-ups of the tables (point-in-time recovery) have addresses until %s; whoever restores an older state "+
+			"has to erase again.", e.Backups.Format(time.DateOnly))
+	p.line(
+		"Messages that were parked in the dead-letter queues have them until %s; moved back, they write none into an "+
+			"order that is there.", e.Parked.Format(time.DateOnly))
+	p.line(
+		"Back-ups and exports that somebody made by hand are kept until somebody deletes them. Logs have no address.")
 }

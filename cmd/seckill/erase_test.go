@@ -17,22 +17,27 @@ import (
 	"seckill/shared/seckill"
 )
 
-// userFunction is a repair function over embedded drivers, of a user with some orders that are at rest. It answers as Lambda does.
+// userFunction is a repair function over embedded drivers, of a user with some orders that are at rest. It answers as
+// Lambda does.
 func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) ([]byte, string), *output) {
 	t.Helper()
 	clock := memory.NewRealClock()
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	for n := range orders {
-		o := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", fmt.Sprint(n)), Item: "7", User: "1001", Count: 1, Units: []int{n + 1}, Price: 1, Amount: 1,
-			Address: "文三路 1 号", Title: "表", Created: clock.Now(), Placed: clock.Now(), PayBy: clock.Now().Add(time.Minute), Buckets: 1}
-		err := errors.Join(l.Place(t.Context(), o, seckill.MaxLimit), l.BeginClosing(t.Context(), o, seckill.Expired, clock.Now(), "unpaid"))
+		o := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", fmt.Sprint(n)), Item: "7", User: "1001", Count: 1,
+			Units: []int{n + 1}, Price: 1, Amount: 1,
+			Address: "文三路 1 号", Title: "表", Created: clock.Now(), Placed: clock.Now(),
+			PayBy: clock.Now().Add(time.Minute), Buckets: 1}
+		err := errors.Join(l.Place(t.Context(), o, seckill.MaxLimit), l.BeginClosing(t.Context(), o, seckill.Expired,
+			clock.Now(), "unpaid"))
 		closing, readErr := l.Order(t.Context(), o.ID)
 		if err := errors.Join(err, readErr, l.GiveBack(t.Context(), closing, clock.Now(), "closed")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	audit := &output{}
-	flow := erase.New(erase.Deps{Stock: redisstock.New(memory.NewRedis()), Ledger: l, Items: memory.NewItems(), Clock: clock})
+	flow := erase.New(erase.Deps{Stock: redisstock.New(memory.NewRedis()), Ledger: l, Items: memory.NewItems(),
+		Clock: clock})
 	handle := operator.NewUserHandler(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
 	return l, func(event []byte) ([]byte, string) {
 		out, err := handle(t.Context(), event)
@@ -43,7 +48,8 @@ func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) 
 	}, audit
 }
 
-// TestEraseOfAStack: several steps for many orders, which the log of the repair function tells of with who asked; the command says what back-ups keep.
+// TestEraseOfAStack: several steps for many orders, which the log of the repair function tells of with who asked; the
+// command says what back-ups keep.
 func TestEraseOfAStack(t *testing.T) {
 	l, function, audit := userFunction(t, 450)
 	c := &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"}, function: function}
@@ -51,21 +57,24 @@ func TestEraseOfAStack(t *testing.T) {
 	args := []string{"erase", "1001", "--stack", "sale", "--region", "eu-central-1"}
 	code, stdout, stderr := command(t, args...)
 	until := time.Now().UTC().Add(35 * 24 * time.Hour).Format(time.DateOnly)
-	if code != exitOK || !strings.Contains(stdout, "User 1001: 450 addresses erased now, of 450 orders.") || !strings.Contains(stdout, "have addresses until "+until) ||
+	if code != exitOK || !strings.Contains(stdout, "User 1001: 450 addresses erased now, of 450 orders.") ||
+		!strings.Contains(stdout, "have addresses until "+until) ||
 		!strings.Contains(stderr, "seckill: 200 orders looked at, 200 addresses erased\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke Invoke Invoke" {
 		t.Errorf("called %s", calls)
 	}
-	if log := audit.String(); strings.Count(log, caller) != 3 || strings.Count(log, `"user":"1001"`) != 3 || strings.Contains(log, "文三路") {
+	if log := audit.String(); strings.Count(log, caller) != 3 || strings.Count(log, `"user":"1001"`) != 3 ||
+		strings.Contains(log, "文三路") {
 		t.Errorf("audit log:\n%s", log)
 	}
 	o, err := l.Order(t.Context(), seckill.KeyedOrderID("7", "1001", "0"))
 	if err != nil || o.Address != "" || o.Erased.IsZero() || o.State != seckill.Expired || o.Amount != 1 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if code, stdout, _ := command(t, append(args, "--json")...); code != exitOK || !strings.Contains(stdout, `"orders": 450`) || !strings.Contains(stdout, `"erased": 0`) {
+	if code, stdout, _ := command(t, append(args, "--json")...); code != exitOK ||
+		!strings.Contains(stdout, `"orders": 450`) || !strings.Contains(stdout, `"erased": 0`) {
 		t.Errorf("again: exit %d\n%s", code, stdout)
 	}
 }
@@ -73,12 +82,15 @@ func TestEraseOfAStack(t *testing.T) {
 // TestEraseIsRefused while an order is open, and of what is no user.
 func TestEraseIsRefused(t *testing.T) {
 	l, function, _ := userFunction(t, 3)
-	open := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", "open"), Item: "7", User: "1001", Count: 1, Units: []int{9}, Price: 1, Amount: 1,
-		Address: "文三路 1 号", Title: "表", Created: time.Now(), Placed: time.Now(), PayBy: time.Now().Add(time.Minute), Buckets: 1}
+	open := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", "open"), Item: "7", User: "1001", Count: 1,
+		Units: []int{9}, Price: 1, Amount: 1,
+		Address: "文三路 1 号", Title: "表", Created: time.Now(), Placed: time.Now(), PayBy: time.Now().Add(time.Minute),
+		Buckets: 1}
 	if err := l.Place(t.Context(), open, seckill.MaxLimit); err != nil {
 		t.Fatal(err)
 	}
-	account(t, served(t, &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"}, function: function}).URL)
+	account(t, served(t, &cloud{outputs: map[string]string{"RepairFunction": "seckill-repair"},
+		function: function}).URL)
 	for _, tt := range []struct{ user, want string }{
 		{"1001", "1 of theirs are, the oldest is " + open.ID + ", pending_payment"},
 		{"ann", `USER "ann": want a user's id`},

@@ -25,8 +25,8 @@ import (
 // everyMethod is API Gateway's key of what holds for all methods without settings of their own.
 const everyMethod = "*/*"
 
-// notifyPath is where Alipay's notifications come in and buyPath where purchases do, without the first slash, as GetStage names
-// them; notifyPatch is the first in a path of UpdateStage.
+// notifyPath is where Alipay's notifications come in and buyPath where purchases do, without the first slash, as
+// GetStage names them; notifyPatch is the first in a path of UpdateStage.
 const (
 	notifyPath  = "seckill/alipay/notify"
 	buyPath     = "seckill/buy"
@@ -49,7 +49,8 @@ var stdin io.Reader = os.Stdin
 type hardShop interface {
 	// name is what has to be typed before it is shut.
 	name() string
-	// shut lets nothing through any more but payment notifications, open everything. tell prints a line once it is true.
+	// shut lets nothing through any more but payment notifications, open everything. tell prints a line once it is
+	// true.
 	shut(ctx context.Context, tell func(string)) error
 	open(ctx context.Context, tell func(string)) error
 }
@@ -193,8 +194,8 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	return nil
 }
 
-// open gives each method that is shut the throttle that the stack was deployed with. Of notify it takes the one that shut
-// gave it, if the stack gave it none: it would outlive the next deployment, which knows nothing of it.
+// open gives each method that is shut the throttle that the stack was deployed with. Of notify it takes the one that
+// shut gave it, if the stack gave it none: it would outlive the next deployment, which knows nothing of it.
 func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
 	if err != nil {
@@ -231,8 +232,10 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	if err := s.patch(ctx, ops); err != nil {
 		return err
 	}
-	tell(fmt.Sprintf("Stack %s is open again: each method lets %v calls a second through, %d at once, as it is deployed.",
-		s.stack, rate, burst))
+	tell(
+		fmt.Sprintf(
+			"Stack %s is open again: each method lets %v calls a second through, %d at once, as it is deployed.",
+			s.stack, rate, burst))
 	for _, key := range own {
 		tell(key + " had a throttle of its own, which is not known any more: it has the stack's now; " +
 			"deploy again to give it its own.")
@@ -240,8 +243,8 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	return nil
 }
 
-// deployed is the throttle that the stack's parameters say: Throttle is of all methods, Buy of purchases. There is no other
-// place to know it from, and nothing is guessed.
+// deployed is the throttle that the stack's parameters say: Throttle is of all methods, Buy of purchases. There is no
+// other place to know it from, and nothing is guessed.
 func (s *apiStage) deployed(whose string) (rate float64, burst int, err error) {
 	for _, p := range s.found.Parameters {
 		switch aws.ToString(p.ParameterKey) {

@@ -98,7 +98,8 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	if _, err := cfn.CreateStack(t.Context(), &cloudformation.CreateStackInput{StackName: &name,
 		TemplateBody: aws.String(string(template)),
 		Parameters: []types.Parameter{parameter("ThrottleRate", "5000"),
-			parameter("ThrottleBurst", "2500"), parameter("NotifyRate", "300"), parameter("NotifyBurst", "600")}}); err != nil {
+			parameter("ThrottleBurst", "2500"), parameter("NotifyRate", "300"),
+			parameter("NotifyBurst", "600")}}); err != nil {
 		t.Fatal(err)
 	}
 	waiter := cloudformation.NewStackCreateCompleteWaiter(
@@ -149,7 +150,8 @@ func TestHardStopOfADeployedStage(t *testing.T) {
 	}{
 		{[]string{"stop", "--hard", "--yes"}, "Stack " + name + " is stopped hard: ", 0},
 		{[]string{"stop", "--hard", "--yes"}, "Nothing to do: stack " + name + " was stopped hard already.", 0},
-		{[]string{"resume", "--hard"}, "Stack " + name + " is open again: each method lets 5000 calls a second through, " +
+		{[]string{"resume", "--hard"}, "Stack " + name +
+			" is open again: each method lets 5000 calls a second through, " +
 			"2500 at once", 5000},
 	} {
 		began := time.Now()

@@ -111,7 +111,8 @@ func newGate(t *testing.T, settings map[string]throttle) *gate {
 		"ApiStage":      "live",
 		"Url":           url + "/live",
 	}
-	g.parameters = map[string]string{"ThrottleRate": "5000", "ThrottleBurst": "2500", "BuyRate": "900", "BuyBurst": "80",
+	g.parameters = map[string]string{"ThrottleRate": "5000", "ThrottleBurst": "2500", "BuyRate": "900",
+		"BuyBurst":   "80",
 		"NotifyRate": "300", "NotifyBurst": "600"}
 	account(t, url)
 	return g
@@ -120,7 +121,8 @@ func newGate(t *testing.T, settings map[string]throttle) *gate {
 // TestHardStop: the whole shop is shut by its stage's throttle, but for notify; and opened again as it is deployed. No
 // function is needed.
 func TestHardStop(t *testing.T) {
-	deployed := map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {900, 80}, "seckill/alipay/notify/POST": {300, 600}}
+	deployed := map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {900, 80},
+		"seckill/alipay/notify/POST": {300, 600}}
 	g := newGate(t, maps.Clone(deployed))
 	g.refusals = map[string]refusal{"Invoke": {500, "ServiceException", "oh"}} // no function answers
 	for _, step := range []struct {
@@ -141,8 +143,9 @@ func TestHardStop(t *testing.T) {
 			"--stack sale\n",
 			"GetCallerIdentity DescribeStacks GetStage", map[string]throttle{"*/*": {0, 0},
 				"seckill/buy/POST": {0, 0}, "seckill/alipay/notify/POST": {300, 600}}},
-		{[]string{"resume", "--hard"}, "Stack sale is open again: each method lets 5000 calls a second through, 2500 at " +
-			"once, as it is deployed.\n",
+		{[]string{"resume", "--hard"},
+			"Stack sale is open again: each method lets 5000 calls a second through, 2500 at " +
+				"once, as it is deployed.\n",
 			"GetCallerIdentity DescribeStacks GetStage UpdateStage", deployed},
 		{[]string{"resume", "--hard"}, "Nothing to do: stack sale was not stopped hard.\n",
 			"GetCallerIdentity DescribeStacks GetStage", deployed},
@@ -176,8 +179,9 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 		stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/ing/GET": {0, 0}, "seckill/alipay/notify/POST": {700,
-		70}}); !maps.Equal(
+	if want := (map[string]throttle{"*/*": {0, 0}, "seckill/buy/POST": {0, 0}, "seckill/ing/GET": {0, 0},
+		"seckill/alipay/notify/POST": {700,
+			70}}); !maps.Equal(
 		g.settings,
 		want,
 	) {
@@ -192,7 +196,8 @@ func TestHardStopLeavesNotifyItsThrottle(t *testing.T) {
 		) {
 		t.Fatalf("exit %d, %s%s", code, stdout, stderr)
 	}
-	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500}, "seckill/ing/GET": {5000, 2500}}); !maps.Equal(
+	if want := (map[string]throttle{"*/*": {5000, 2500}, "seckill/buy/POST": {5000, 2500},
+		"seckill/ing/GET": {5000, 2500}}); !maps.Equal(
 		g.settings,
 		want,
 	) {
@@ -325,7 +330,8 @@ func TestDoctorOnAHardStop(t *testing.T) {
 	if len(out.Findings) == 0 || out.Findings[0].State != "fault" ||
 		!strings.Contains(
 			out.Findings[0].Says,
-			"THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notifications. To open it: seckill "+
+			"THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notifications. To open it: "+
+				"seckill "+
 				"items resume --hard --stack sale",
 		) {
 		t.Errorf("first finding %+v", out.Findings[:1])

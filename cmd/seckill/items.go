@@ -18,8 +18,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// shop is where an operator's items are: a running `seckill run`, or a deployed stack. A refusal is an error that names its reason; a
-// faultError leaves open whether the change happened, and each may be repeated.
+// shop is where an operator's items are: a running `seckill run`, or a deployed stack. A refusal is an error that names
+// its reason; a faultError leaves open whether the change happened, and each may be repeated.
 type shop interface {
 	// Export gives every item as a JSON items file. *operator.LeftOut: every one but those that cannot be read.
 	Export(ctx context.Context) ([]byte, error)
@@ -47,7 +47,8 @@ func (t *target) on(cmd *cobra.Command) {
 	flags.StringVar(&t.url, "url", defaultURL, "address of the running shop")
 	flags.StringVar(&t.stack, "stack", "", "name of a deployed stack, instead of an address")
 	flags.StringVar(&t.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
-	flags.StringVar(&t.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
+	flags.StringVar(&t.profile, "profile", "",
+		"profile of the AWS configuration (else AWS_PROFILE, or the default one)")
 }
 
 // deployed says whether a stack is meant, and not an address.
@@ -55,7 +56,8 @@ func (t *target) deployed(cmd *cobra.Command) (bool, error) {
 	given := cmd.Flags().Changed
 	switch {
 	case given("stack") && given("url"):
-		return false, errors.New("--stack and --url contradict each other: it is a deployed stack, or a shop at an address")
+		return false, errors.New(
+			"--stack and --url contradict each other: it is a deployed stack, or a shop at an address")
 	case given("stack"):
 		return true, nil
 	case given("region"), given("profile"):
@@ -67,7 +69,8 @@ func (t *target) deployed(cmd *cobra.Command) (bool, error) {
 // sameShop is the flags that lead another command to the same shop, each with a blank before it.
 func (t *target) sameShop() string {
 	out := ""
-	for _, flag := range []struct{ name, value, not string }{{"url", t.url, defaultURL}, {"stack", t.stack, ""}, {"region", t.region, ""}, {"profile", t.profile, ""}} {
+	for _, flag := range []struct{ name, value, not string }{{"url", t.url, defaultURL}, {"stack", t.stack, ""},
+		{"region", t.region, ""}, {"profile", t.profile, ""}} {
 		if flag.value != flag.not {
 			out += " --" + flag.name + " " + flag.value
 		}
@@ -106,7 +109,8 @@ lambda:InvokeFunction. Who gave which command is in the function's log.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	to.on(cmd)
-	cmd.AddCommand(importCommand(&to), exportCommand(&to), stopCommand(&to, true), stopCommand(&to, false), addStockCommand(&to))
+	cmd.AddCommand(importCommand(&to), exportCommand(&to), stopCommand(&to, true), stopCommand(&to, false),
+		addStockCommand(&to))
 	return cmd
 }
 
@@ -116,7 +120,8 @@ func importCommand(to *target) *cobra.Command {
 		Short: "Make or change the items of a .json or .csv file: all of them, or none",
 		Long: `Make or change the items of a file: all of them, or none when any line is wrong. "seckill run --help" names the columns.
 
-An item can be changed until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) + ` minutes before its start; from then on it can be stopped, resumed and given more stock. Its stock never
+An item can be changed until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) +
+			` minutes before its start; from then on it can be stopped, resumed and given more stock. Its stock never
 shrinks. Items that the file does not name are left alone. What is imported is for sale within a minute, if its sale is open.`,
 		Example: `  seckill items import items.csv
   seckill items import items.json --url http://localhost:9000`,
@@ -159,7 +164,8 @@ func readItems(name string) (itemsFile, error) {
 // imported says in a line what an import did.
 func imported(d stage.Imported) string {
 	if len(d.Made)+len(d.Changed) == 0 {
-		return fmt.Sprintf("Nothing to do: %s there already, just so.", counted(len(d.Unchanged), "item is", "items are"))
+		return fmt.Sprintf("Nothing to do: %s there already, just so.", counted(len(d.Unchanged), "item is",
+			"items are"))
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -170,7 +176,8 @@ func imported(d stage.Imported) string {
 			parts = append(parts, fmt.Sprintf("%d %s", len(p.ids), p.what))
 		}
 	}
-	return fmt.Sprintf("Imported %s: %s.", counted(len(d.Made)+len(d.Changed)+len(d.Unchanged), "item", "items"), strings.Join(parts, ", "))
+	return fmt.Sprintf("Imported %s: %s.", counted(len(d.Made)+len(d.Changed)+len(d.Unchanged), "item", "items"),
+		strings.Join(parts, ", "))
 }
 
 func counted(n int, one, more string) string {
@@ -185,7 +192,8 @@ func exportCommand(to *target) *cobra.Command {
 		Use:   "export",
 		Short: "Write all items to standard output, as a JSON file that import reads",
 		Long: `Write all items to standard output, as a JSON file that import reads. It does not say which items are stopped. Of more than
-` + strconv.Itoa(seckill.MaxItems) + ` items those that end last are left out, and standard error says so. It also names each item whose row cannot be read; the exit
+` + strconv.Itoa(seckill.MaxItems) +
+			` items those that end last are left out, and standard error says so. It also names each item whose row cannot be read; the exit
 code is 1 then, and the file has all others.`,
 		Example: `  seckill items export > items.json`,
 		Args:    exactly(),
@@ -207,7 +215,8 @@ code is 1 then, and the file has all others.`,
 				return faultError{err}
 			}
 			if len(items) == seckill.MaxItems {
-				fmt.Fprintf(cmd.ErrOrStderr(), "seckill: these are %d items, as many as an export holds: there may be more\n", seckill.MaxItems)
+				fmt.Fprintf(cmd.ErrOrStderr(),
+					"seckill: these are %d items, as many as an export holds: there may be more\n", seckill.MaxItems)
 			}
 			if len(leftOut.Rows) > 0 {
 				return faultError{leftOut}
@@ -224,7 +233,8 @@ func stopCommand(to *target, stop bool) *cobra.Command {
 With --hard, open the whole shop again that was stopped hard: its API gets the throttle of the stack's parameters back.`
 	if stop {
 		verb, short = "stop", "Stop an item's sale, or with --hard the whole shop"
-		long = `Stop an item's sale. Once the command has said so, no unit is reserved any more, and none placed later than 2 seconds from then.
+		long =
+			`Stop an item's sale. Once the command has said so, no unit is reserved any more, and none placed later than 2 seconds from then.
 Orders that are there can still be paid.
 
 With --hard, stop the whole shop, not one item, when functions or Redis do not obey any more: the API's throttle
@@ -309,12 +319,15 @@ that a repetition adds nothing. Stock never shrinks.`,
 			case err != nil:
 				return err
 			case it.Changed:
-				return say(cmd, "Item %s has %s in all now (%s).", it.ID, counted(it.Stock, "unit", "units"), describe(it))
+				return say(cmd, "Item %s has %s in all now (%s).", it.ID, counted(it.Stock, "unit", "units"),
+					describe(it))
 			case it.Stock > n:
-				return fmt.Errorf("stock %d: item %s has %s already, and stock never shrinks; N is the new total", n, it.ID,
+				return fmt.Errorf("stock %d: item %s has %s already, and stock never shrinks; N is the new total", n,
+					it.ID,
 					counted(it.Stock, "unit", "units"))
 			default:
-				return say(cmd, "Nothing to do: item %s has %s in all (%s).", it.ID, counted(it.Stock, "unit", "units"), describe(it))
+				return say(cmd, "Nothing to do: item %s has %s in all (%s).", it.ID, counted(it.Stock, "unit", "units"),
+					describe(it))
 			}
 		},
 	}
@@ -344,7 +357,9 @@ func said(err error, id, where string) error {
 	case refused.Code == seckill.CodeItemUnknown:
 		return fmt.Errorf("item %s: %s has no such item", id, where)
 	case refused.Code == seckill.CodeNotReady:
-		return faultError{fmt.Errorf("item %s: it is noted, but the stock is being rebuilt and does not know it yet: repeat the command until it says so", id)}
+		return faultError{fmt.Errorf(
+			"item %s: it is noted, but the stock is being rebuilt and does not know it yet: repeat the command until "+
+				"it says so", id)}
 	}
 	return err
 }

@@ -55,7 +55,9 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 	two := written(t, "two.json", itemfile.Format([]seckill.Listing{later, more}))
 	later.Stock = 39
 	fewer := written(t, "fewer.json", itemfile.Format([]seckill.Listing{more, later}))
-	csv := written(t, "a.CSV", []byte("id,title,price,sk_price,start_time,end_time,stock,limit\n33,表,2,1,2026-01-01T00:00:00Z,2999-01-01T00:00:00Z,5,1\n"))
+	csv := written(t, "a.CSV",
+		[]byte(
+			"id,title,price,sk_price,start_time,end_time,stock,limit\n33,表,2,1,2026-01-01T00:00:00Z,2999-01-01T00:00:00Z,5,1\n"))
 	started(t, noEnv, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
 		for _, step := range []struct {
@@ -68,22 +70,30 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 			{[]string{"import", one}, exitOK, "Nothing to do: 1 item is there already, just so.\n", ""},
 			{[]string{"import", two}, exitOK, "Imported 2 items: 1 made, 1 changed.\n", ""},
 			{[]string{"import", two}, exitOK, "Nothing to do: 2 items are there already, just so.\n", ""},
-			{[]string{"import", fewer}, exitUsage, "", "seckill: item 31: stock 39: it has 40, and stock only grows (see: seckill items import --help)\n"},
+			{[]string{"import", fewer}, exitUsage, "",
+				"seckill: item 31: stock 39: it has 40, and stock only grows (see: seckill items import --help)\n"},
 			{[]string{"import", csv}, exitOK, "Imported 1 item: 1 made.\n", ""},
 			{[]string{"stop", "2002"}, exitOK, "Item 2002 is stopped (stopped, 10 of 10 left).\n", ""},
-			{[]string{"stop", "2002"}, exitOK, "Nothing to do: item 2002 was stopped already (stopped, 10 of 10 left).\n", ""},
+			{[]string{"stop", "2002"}, exitOK,
+				"Nothing to do: item 2002 was stopped already (stopped, 10 of 10 left).\n", ""},
 			{[]string{"resume", "2002"}, exitOK, "Item 2002 is no longer stopped: online, 10 of 10 left.\n", ""},
-			{[]string{"resume", "2002"}, exitOK, "Nothing to do: item 2002 was not stopped; it is online, 10 of 10 left.\n", ""},
-			{[]string{"add-stock", "2002", "25"}, exitOK, "Item 2002 has 25 units in all now (online, 25 of 25 left).\n", ""},
-			{[]string{"add-stock", "2002", "25"}, exitOK, "Nothing to do: item 2002 has 25 units in all (online, 25 of 25 left).\n", ""},
+			{[]string{"resume", "2002"}, exitOK,
+				"Nothing to do: item 2002 was not stopped; it is online, 10 of 10 left.\n", ""},
+			{[]string{"add-stock", "2002", "25"}, exitOK,
+				"Item 2002 has 25 units in all now (online, 25 of 25 left).\n", ""},
+			{[]string{"add-stock", "2002", "25"}, exitOK,
+				"Nothing to do: item 2002 has 25 units in all (online, 25 of 25 left).\n", ""},
 			{[]string{"add-stock", "2002", "5"}, exitUsage, "",
-				"seckill: stock 5: item 2002 has 25 units already, and stock never shrinks; N is the new total (see: seckill items add-stock --help)\n"},
+				"seckill: stock 5: item 2002 has 25 units already, and stock never shrinks; N is the new total (see: " +
+					"seckill items add-stock --help)\n"},
 			{[]string{"stop", "31"}, exitOK, "Item 31 is stopped (stopped, not loaded now).\n", ""},
-			{[]string{"stop", "999"}, exitUsage, "", "seckill: item 999: " + base + " has no such item (see: seckill items stop --help)\n"},
+			{[]string{"stop", "999"}, exitUsage, "", "seckill: item 999: " + base +
+				" has no such item (see: seckill items stop --help)\n"},
 		} {
 			code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--url", base+"/")...)
 			if code != step.code || stdout != step.stdout || stderr != step.stderr {
-				t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, stdout, stderr, step.code, step.stdout, step.stderr)
+				t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, stdout, stderr, step.code, step.stdout,
+					step.stderr)
 			}
 		}
 		code, stdout, stderr := command(t, "items", "export", "--url", base)
@@ -100,10 +110,14 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 
 func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 	t.Parallel()
-	bad := written(t, "bad.csv", []byte("id,title,price,sk_price,start_time,end_time,stock,limit\n1,表,2,1.005,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1\n"))
+	bad := written(t, "bad.csv",
+		[]byte(
+			"id,title,price,sk_price,start_time,end_time,stock,limit\n1,表,2,1.005,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1\n"))
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
-	garbled := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }))
+	garbled := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "<html>")
+	}))
 	t.Cleanup(garbled.Close)
 	trouble := func(code seckill.Code) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -137,19 +151,25 @@ func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 		{"number too large", []string{"add-stock", "1", "1000001"}, exitUsage, `stock "1000001"`},
 		{"number a word", []string{"add-stock", "1", "+5x"}, exitUsage, `stock "+5x"`},
 		{"unknown command", []string{"delete", "1"}, exitUsage, `unknown command "delete"`},
-		{"address without a scheme", []string{"export", "--url", "localhost:8100"}, exitUsage, `--url "localhost:8100": want an address such as http://localhost:8100`},
+		{"address without a scheme", []string{"export", "--url", "localhost:8100"}, exitUsage,
+			`--url "localhost:8100": want an address such as http://localhost:8100`},
 		{"address with a path", []string{"export", "--url", "http://localhost:8100/x"}, exitUsage, "--url"},
 		{"address empty", []string{"export", "--url", ""}, exitUsage, "--url"},
-		{"nobody there", []string{"export", "--url", silent}, exitFault, "nothing answers at " + silent + `: start the shop with "seckill run"`},
+		{"nobody there", []string{"export", "--url", silent}, exitFault, "nothing answers at " + silent +
+			`: start the shop with "seckill run"`},
 		{"another server", []string{"stop", "1", "--url", other.URL}, exitFault, "answers 404 Not Found: is it a"},
-		{"another server's page", []string{"stop", "1", "--url", garbled.URL}, exitFault, "answers what cannot be read"},
+		{"another server's page", []string{"stop", "1", "--url", garbled.URL}, exitFault,
+			"answers what cannot be read"},
 		{"another server's page as items", []string{"export", "--url", garbled.URL}, exitFault, "is no items file"},
-		{"a shop in trouble", []string{"stop", "1", "--url", trouble(seckill.CodeUnavailable)}, exitFault, "The shop is busy."},
-		{"a shop that lost its stock", []string{"stop", "1", "--url", trouble(seckill.CodeNotReady)}, exitFault, "item 1: it is noted, but the stock is being rebuilt"},
+		{"a shop in trouble", []string{"stop", "1", "--url", trouble(seckill.CodeUnavailable)}, exitFault,
+			"The shop is busy."},
+		{"a shop that lost its stock", []string{"stop", "1", "--url", trouble(seckill.CodeNotReady)}, exitFault,
+			"item 1: it is noted, but the stock is being rebuilt"},
 	} {
 		code, stdout, stderr := command(t, append([]string{"items"}, tt.args...)...)
 		if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr, tt.code, tt.want)
+			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr,
+				tt.code, tt.want)
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
@@ -178,7 +198,8 @@ func TestItemsHelp(t *testing.T) {
 	for _, args := range [][]string{{}, {"import"}, {"export"}, {"stop"}, {"resume"}, {"add-stock"}} {
 		args = append(append([]string{"items"}, args...), "--help")
 		code, stdout, stderr := command(t, args...)
-		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill items ") || !strings.Contains(stdout, "--url") || !strings.Contains(stdout, "--stack") {
+		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill items ") ||
+			!strings.Contains(stdout, "--url") || !strings.Contains(stdout, "--stack") {
 			t.Errorf("%v: exit %d\n%s%s", args, code, stdout, stderr)
 		}
 	}

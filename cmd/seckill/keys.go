@@ -38,7 +38,8 @@ const (
 var kidPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // certFiles are the names that Alipay's console gives the certificates, by their names.
-var certFiles = map[string]string{secrets.AppCert: "appCertPublicKey_*.crt", secrets.AlipayCert: "alipayCertPublicKey_RSA2.crt", secrets.RootCert: "alipayRootCert.crt"}
+var certFiles = map[string]string{secrets.AppCert: "appCertPublicKey_*.crt",
+	secrets.AlipayCert: "alipayCertPublicKey_RSA2.crt", secrets.RootCert: "alipayRootCert.crt"}
 
 // keysFlags are what `seckill keys` is told.
 type keysFlags struct {
@@ -75,7 +76,9 @@ public key, which the console shows in exchange (--alipay-public-key FILE, in th
 alipayCertPublicKey_RSA2.crt and alipayRootCert.crt, all in one folder (--alipay-certificates FOLDER). With --sandbox it makes both sides' pairs: the stack
 has a fake payment gateway.
 
-` + fmt.Sprintf("Running functions take a changed secret within about %d minutes. Then", config.RefreshEvery/time.Minute) + ` a changed jwt-secret ends all tokens that were signed before, and a changed alipay-private-key
+` + fmt.Sprintf("Running functions take a changed secret within about %d minutes. Then",
+			config.RefreshEvery/time.Minute) +
+			` a changed jwt-secret ends all tokens that were signed before, and a changed alipay-private-key
 has Alipay refuse the shop's calls until its console has the new public key; in certificate mode it is not made anew here, since its certificate comes first:
 store the two together (--alipay-private-key FILE --alipay-certificates FOLDER).
 
@@ -95,11 +98,15 @@ that somebody else made. The credentials have to allow secretsmanager:GetSecretV
 	f := cmd.Flags()
 	f.BoolVar(&set.sandbox, "sandbox", false, "for a stack with the fake payment gateway (Sandbox=true)")
 	f.StringVar(&set.alipayFile, "alipay-public-key", "", "file with Alipay's public key, PEM or base64")
-	f.StringVar(&set.shopFile, "alipay-private-key", "", "file with the shop's private key, PEM or base64, if it was made elsewhere")
-	f.StringVar(&set.certFolder, certificates, "", "folder with the three certificates of certificate mode, named as Alipay gives them")
-	f.StringArrayVar(&set.kids, "token-key", nil, "make the secret of tokens that name this key (kid), jwt-KID; may be repeated")
+	f.StringVar(&set.shopFile, "alipay-private-key", "",
+		"file with the shop's private key, PEM or base64, if it was made elsewhere")
+	f.StringVar(&set.certFolder, certificates, "",
+		"folder with the three certificates of certificate mode, named as Alipay gives them")
+	f.StringArrayVar(&set.kids, "token-key", nil,
+		"make the secret of tokens that name this key (kid), jwt-KID; may be repeated")
 	f.StringVar(&set.password, "redis-password", "", "file with the password of Redis, its last line break left out")
-	f.StringSliceVar(&set.rotate, "rotate", nil, "make these anew though they are there: --rotate=jwt-secret, or all of them; of a key pair both parts")
+	f.StringSliceVar(&set.rotate, "rotate", nil,
+		"make these anew though they are there: --rotate=jwt-secret, or all of them; of a key pair both parts")
 	f.Lookup("rotate").NoOptDefVal = everything
 	return cmd
 }
@@ -158,7 +165,9 @@ func (k *keysFlags) check() (g given, err error) {
 	}
 	for _, kid := range k.kids {
 		if !kidPattern.MatchString(kid) || secrets.JWTPrefix+kid == secrets.JWTSecret {
-			return g, fmt.Errorf("--token-key %q: want a kid, 1 to 64 letters, digits, underscores, dots and hyphens, and not secret", kid)
+			return g,
+				fmt.Errorf(
+					"--token-key %q: want a kid, 1 to 64 letters, digits, underscores, dots and hyphens, and not secret", kid)
 		}
 		names = append(names, secrets.JWTPrefix+kid)
 	}
@@ -179,11 +188,16 @@ func (k *keysFlags) check() (g given, err error) {
 	}
 	switch {
 	case k.sandbox && k.alipayFile != "":
-		return g, errors.New("--alipay-public-key and --sandbox contradict each other: a sandbox has a payment gateway of its own")
+		return g,
+			errors.New(
+				"--alipay-public-key and --sandbox contradict each other: a sandbox has a payment gateway of its own")
 	case k.sandbox && k.shopFile != "":
-		return g, errors.New("--alipay-private-key and --sandbox contradict each other: a sandbox's pairs are made here")
+		return g,
+			errors.New("--alipay-private-key and --sandbox contradict each other: a sandbox's pairs are made here")
 	case k.sandbox && k.certFolder != "":
-		return g, errors.New("--alipay-certificates and --sandbox contradict each other: a sandbox has a payment gateway of its own")
+		return g,
+			errors.New(
+				"--alipay-certificates and --sandbox contradict each other: a sandbox has a payment gateway of its own")
 	case !k.sandbox && k.alipayFile == "" && slices.Contains(k.rotate, secrets.AlipayPublic):
 		return g, errors.New("--rotate=alipay-public-key: want the new one as well, --alipay-public-key FILE")
 	case k.certFolder == "" && slices.Contains(k.rotate, certificates):
@@ -237,7 +251,8 @@ func readCertificates(folder string) (map[string]string, error) {
 			return nil, err
 		}
 		if len(found) != 1 {
-			return nil, fmt.Errorf("--alipay-certificates %s: there are %d files %s, want 1", folder, len(found), certFiles[name])
+			return nil, fmt.Errorf("--alipay-certificates %s: there are %d files %s, want 1", folder, len(found),
+				certFiles[name])
 		}
 		if out[name], err = readSmall(filepath.Join(folder, found[0]), maxCertFile); err != nil {
 			return nil, err
@@ -260,19 +275,27 @@ type keyPlan struct {
 
 // certified says whether there are certificates, or will be.
 func (p *keyPlan) certified() bool {
-	return p.theirs.certs != nil || slices.ContainsFunc(secrets.CertNames, func(name string) bool { return p.have[name] != "" })
+	return p.theirs.certs != nil || slices.ContainsFunc(secrets.CertNames, func(name string) bool {
+		return p.have[name] != ""
+	})
 }
 
 func (p *keyPlan) make() (err error) {
 	switch path := p.flags.path; {
 	case !p.flags.sandbox && p.have[secrets.GatewayPrivate] != "":
-		return fmt.Errorf("%s is there, so %s is a sandbox's: give --sandbox, or another path", secrets.GatewayPrivate, path)
+		return fmt.Errorf("%s is there, so %s is a sandbox's: give --sandbox, or another path", secrets.GatewayPrivate,
+			path)
 	case p.flags.sandbox && p.have[secrets.GatewayPrivate] == "" && p.have[secrets.AlipayPublic] != "":
-		return fmt.Errorf("%s is there and no %s, so %s is a real shop's: a sandbox needs another path", secrets.AlipayPublic, secrets.GatewayPrivate, path)
+		return fmt.Errorf("%s is there and no %s, so %s is a real shop's: a sandbox needs another path",
+			secrets.AlipayPublic, secrets.GatewayPrivate, path)
 	case p.flags.sandbox && p.certified():
-		return fmt.Errorf("certificates of Alipay are there, so %s is a real shop's: a sandbox needs another path", path)
-	case p.have[secrets.AppCert] != "" && p.rotates(secrets.ShopPrivate) && (p.theirs.private == "" || p.theirs.certs == nil):
-		return fmt.Errorf("%s is there, and is of the private key that is: a new key has to have its certificate first, docs/DEPLOY.md says how (other secrets: --rotate=NAME)", secrets.AppCert)
+		return fmt.Errorf("certificates of Alipay are there, so %s is a real shop's: a sandbox needs another path",
+			path)
+	case p.have[secrets.AppCert] != "" && p.rotates(secrets.ShopPrivate) &&
+		(p.theirs.private == "" || p.theirs.certs == nil):
+		return fmt.Errorf(
+			"%s is there, and is of the private key that is: a new key has to have its certificate first, "+
+				"docs/DEPLOY.md says how (other secrets: --rotate=NAME)", secrets.AppCert)
 	}
 	p.tokens()
 	if err := p.redis(); err != nil {
@@ -302,7 +325,9 @@ func (p *keyPlan) make() (err error) {
 }
 
 func (p *keyPlan) rotates(names ...string) bool {
-	return slices.ContainsFunc(p.flags.rotate, func(r string) bool { return r == everything || slices.Contains(names, r) })
+	return slices.ContainsFunc(p.flags.rotate, func(r string) bool {
+		return r == everything || slices.Contains(names, r)
+	})
 }
 
 // put stores a value, as a new one or in the place of one.
@@ -330,7 +355,8 @@ func (p *keyPlan) tokens() {
 		}
 		b := make([]byte, tokenKeyBytes)
 		_, _ = rand.Read(b) // it never fails
-		p.put(name, base64.RawURLEncoding.EncodeToString(b), fmt.Sprintf("%d random bytes, which sign shoppers' tokens", tokenKeyBytes))
+		p.put(name, base64.RawURLEncoding.EncodeToString(b), fmt.Sprintf("%d random bytes, which sign shoppers' tokens",
+			tokenKeyBytes))
 	}
 }
 
@@ -348,7 +374,8 @@ func (p *keyPlan) redis() error {
 	return nil
 }
 
-// pair makes a key pair or completes it, and gives its public key. The private key is stored first: of it alone the public one can be made.
+// pair makes a key pair or completes it, and gives its public key. The private key is stored first: of it alone the
+// public one can be made.
 func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey, error) {
 	havePublic := p.have[public] != "" && storePublic
 	if p.rotates(private, public) || p.have[private] == "" && !havePublic {
@@ -363,7 +390,8 @@ func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey
 		return alipay.ParsePublicKey(made.Public)
 	}
 	if p.have[private] == "" {
-		return nil, fmt.Errorf("%s is there without its private key %s: --rotate=%s makes a new pair", public, private, private)
+		return nil, fmt.Errorf("%s is there without its private key %s: --rotate=%s makes a new pair", public, private,
+			private)
 	}
 	key, err := alipay.ParsePrivateKey(p.have[private])
 	if err != nil {
@@ -376,7 +404,8 @@ func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey
 		p.put(public, pemText(&key.PublicKey), "the public key of "+private)
 	default:
 		if have, err := alipay.ParsePublicKey(p.have[public]); err != nil || !have.Equal(&key.PublicKey) {
-			return nil, fmt.Errorf("%s is not the public key of %s: --rotate=%s makes a new pair", public, private, private)
+			return nil, fmt.Errorf("%s is not the public key of %s: --rotate=%s makes a new pair", public, private,
+				private)
 		}
 		p.steps = append(p.steps, keyStep{name: public, said: "is there, and stays: it belongs to " + private})
 	}
@@ -407,15 +436,21 @@ func (p *keyPlan) alipay() error {
 	have, err := alipay.ParsePublicKey(p.have[secrets.AlipayPublic])
 	switch {
 	case p.theirs.key == nil && p.have[secrets.AlipayPublic] != "":
-		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "is there, and stays (--rotate=" + secrets.AlipayPublic + " --alipay-public-key FILE replaces it)"})
+		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "is there, and stays (--rotate=" +
+			secrets.AlipayPublic + " --alipay-public-key FILE replaces it)"})
 	case p.theirs.key == nil:
-		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "is missing: Alipay's console shows it once it has the key below; then repeat the command with --alipay-public-key FILE"})
+		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic,
+			said: "is missing: Alipay's console shows it once it has the key below; then repeat the command with " +
+				"--alipay-public-key FILE"})
 	case p.theirs.key.Equal(p.shop):
-		return fmt.Errorf("--alipay-public-key %s: this is the shop's own public key; Alipay's is the one that its console shows in exchange", p.flags.alipayFile)
+		return fmt.Errorf(
+			"--alipay-public-key %s: this is the shop's own public key; Alipay's is the one that its console shows "+
+				"in exchange", p.flags.alipayFile)
 	case err == nil && p.theirs.key.Equal(have):
 		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "is there already, just so"})
 	case p.have[secrets.AlipayPublic] != "" && !p.rotates(secrets.AlipayPublic):
-		return fmt.Errorf("%s is there, with another key: --rotate=%s replaces it", secrets.AlipayPublic, secrets.AlipayPublic)
+		return fmt.Errorf("%s is there, with another key: --rotate=%s replaces it", secrets.AlipayPublic,
+			secrets.AlipayPublic)
 	default:
 		p.put(secrets.AlipayPublic, pemText(p.theirs.key), "Alipay's public key, from "+p.flags.alipayFile)
 	}
@@ -437,10 +472,13 @@ func (p *keyPlan) certificates() error {
 	}
 	private := cmp.Or(p.theirs.private, p.have[secrets.ShopPrivate])
 	if private == "" {
-		return fmt.Errorf("--alipay-certificates %s: %s is missing, the private key that they were requested with: store it first", folder, secrets.ShopPrivate)
+		return fmt.Errorf(
+			"--alipay-certificates %s: %s is missing, the private key that they were requested with: store it first",
+			folder, secrets.ShopPrivate)
 	}
 	files := p.theirs.certs
-	if _, _, err := alipay.CheckCertificates(private, files[secrets.AppCert], files[secrets.AlipayCert], files[secrets.RootCert], time.Now()); err != nil {
+	if _, _, err := alipay.CheckCertificates(private, files[secrets.AppCert], files[secrets.AlipayCert],
+		files[secrets.RootCert], time.Now()); err != nil {
 		return fmt.Errorf("--alipay-certificates %s: %w", folder, err)
 	}
 	for _, name := range secrets.CertNames {

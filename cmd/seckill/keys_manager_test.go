@@ -73,7 +73,8 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		no, refused = refusal{400, "InvalidRequestException",
 			"You can't perform this operation on the secret because it was marked for deletion."}, true
 	case (call == "GetSecretValue" || call == "PutSecretValue") && !exists:
-		no, refused = refusal{400, "ResourceNotFoundException", "Secrets Manager can't find the specified secret."}, true
+		no, refused = refusal{400, "ResourceNotFoundException", "Secrets Manager can't find the specified secret."},
+			true
 	case call == "GetSecretValue":
 		b, _ := json.Marshal(m.values[name]) // texts always marshal
 		out["SecretString"] = string(b)
@@ -91,7 +92,8 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// written gives the names of the values that are others than when it was asked last, sorted; nil when no secret was written.
+// written gives the names of the values that are others than when it was asked last, sorted; nil when no secret was
+// written.
 func (m *manager) written() (names []string) {
 	now := m.stored()
 	m.mu.Lock()
@@ -148,7 +150,8 @@ func (m *manager) consistent(t *testing.T, when string) {
 	t.Helper()
 	for _, audience := range secrets.Audiences() {
 		if have, want := m.secret(audience), secrets.Of(audience, m.stored()); !maps.Equal(have, want) {
-			t.Errorf("%s: %s has %v, want %v", when, audience, slices.Sorted(maps.Keys(have)), slices.Sorted(maps.Keys(want)))
+			t.Errorf("%s: %s has %v, want %v", when, audience, slices.Sorted(maps.Keys(have)),
+				slices.Sorted(maps.Keys(want)))
 		}
 	}
 }
@@ -171,7 +174,8 @@ func (m *manager) keys(t *testing.T, args ...string) (stdout string) {
 	for _, values := range []map[string]string{old, m.stored()} {
 		for _, name := range []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.GatewayPrivate} {
 			for line := range strings.Lines(values[name]) {
-				if line = strings.TrimSpace(line); len(line) > 8 && !strings.HasPrefix(line, "-----") && strings.Contains(stdout, line) {
+				if line = strings.TrimSpace(line); len(line) > 8 && !strings.HasPrefix(line, "-----") &&
+					strings.Contains(stdout, line) {
 					t.Errorf("keys %v shows %s", args, name)
 				}
 			}
@@ -195,12 +199,15 @@ func (m *manager) refused(t *testing.T, code int, want string, args ...string) {
 // sells sees that a shop with these secrets can be paid at a gateway with these, which is what they are for.
 func sells(t *testing.T, s map[string]string) {
 	t.Helper()
-	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: "1", SellerID: "2", MerchantPublicKey: s[secrets.ShopPublic], PrivateKey: s[secrets.GatewayPrivate]})
+	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: "1", SellerID: "2",
+		MerchantPublicKey: s[secrets.ShopPublic], PrivateKey: s[secrets.GatewayPrivate]})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shop, err := alipay.New(alipay.Config{AppID: "1", SellerID: "2", PrivateKey: s[secrets.ShopPrivate], AlipayPublicKey: s[secrets.AlipayPublic],
-		Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify", Clock: system.Clock{}})
+	shop, err := alipay.New(alipay.Config{AppID: "1", SellerID: "2", PrivateKey: s[secrets.ShopPrivate],
+		AlipayPublicKey: s[secrets.AlipayPublic],
+		Gateway:         "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify",
+		Clock: system.Clock{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +220,8 @@ func sells(t *testing.T, s map[string]string) {
 	if _, err := g.Open(pay); err != nil {
 		t.Errorf("the gateway does not know the shop: %v", err)
 	}
-	form, err := g.NotificationForm("n", fakegateway.Trade{OutTradeNo: id, TradeNo: "1", Amount: 1, Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
+	form, err := g.NotificationForm("n", fakegateway.Trade{OutTradeNo: id, TradeNo: "1", Amount: 1,
+		Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
 	if err != nil {
 		t.Fatal(err)
 	}

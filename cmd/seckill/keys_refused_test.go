@@ -23,9 +23,12 @@ func TestKeysThatDoNotFitAreRefused(t *testing.T) {
 		want       string
 	}{
 		"a sandbox's path": {"", "", sandbox[:3], "so /seckill/test is a sandbox's: give --sandbox, or another path"},
-		"not a pair":       {secrets.ShopPublic, good[secrets.AlipayPublic], sandbox, "alipay-shop-public-key is not the public key of alipay-private-key: --rotate=alipay-private-key"},
-		"no key":           {secrets.GatewayPrivate, "secret text", sandbox, "gateway-private-key cannot be used: neither PEM nor base64"},
-		"no private key":   {secrets.ShopPrivate, "", sandbox, "alipay-shop-public-key is there without its private key"},
+		"not a pair": {secrets.ShopPublic, good[secrets.AlipayPublic], sandbox,
+			"alipay-shop-public-key is not the public key of alipay-private-key: --rotate=alipay-private-key"},
+		"no key": {secrets.GatewayPrivate, "secret text", sandbox,
+			"gateway-private-key cannot be used: neither PEM nor base64"},
+		"no private key": {secrets.ShopPrivate, "", sandbox,
+			"alipay-shop-public-key is there without its private key"},
 	} {
 		if c.set != "" {
 			m.set(c.set, c.value)
@@ -51,22 +54,31 @@ func TestFlagsOfKeys(t *testing.T) {
 		{`--path "/seckill/": want the path`, []string{"keys", "--path", "/seckill/"}},
 		{"contradict each other", []string{"keys", "--path", testPath, "--sandbox", "--alipay-public-key", "x"}},
 		{"contradict each other", []string{"keys", "--path", testPath, "--sandbox", "--alipay-certificates", "x"}},
-		{"want the new ones as well, --alipay-certificates FOLDER", []string{"keys", "--path", testPath, "--rotate=alipay-certificates"}},
-		{"--rotate=alipay-certificates: want one of", []string{"keys", "--path", testPath, "--sandbox", "--rotate=alipay-certificates"}},
-		{"--rotate=redis-password: want one of all, jwt-secret,", []string{"keys", "--path", testPath, "--rotate=redis-password"}},
-		{"--rotate=gateway-private-key: want one of", []string{"keys", "--path", testPath, "--rotate=gateway-private-key"}},
+		{"want the new ones as well, --alipay-certificates FOLDER", []string{"keys", "--path", testPath,
+			"--rotate=alipay-certificates"}},
+		{"--rotate=alipay-certificates: want one of", []string{"keys", "--path", testPath, "--sandbox",
+			"--rotate=alipay-certificates"}},
+		{"--rotate=redis-password: want one of all, jwt-secret,", []string{"keys", "--path", testPath,
+			"--rotate=redis-password"}},
+		{"--rotate=gateway-private-key: want one of", []string{"keys", "--path", testPath,
+			"--rotate=gateway-private-key"}},
 		{"want the new one as well", []string{"keys", "--path", testPath, "--rotate=alipay-public-key"}},
 		{`--token-key "a b": want a kid`, []string{"keys", "--path", testPath, "--token-key", "a b"}},
 		{`--token-key "secret": want a kid`, []string{"keys", "--path", testPath, "--token-key", "secret"}},
-		{"the file is empty", []string{"keys", "--path", testPath, "--redis-password", written(t, "empty", []byte("\n"))}},
+		{"the file is empty", []string{"keys", "--path", testPath, "--redis-password",
+			written(t, "empty", []byte("\n"))}},
 		{`"jwt-secret" is one argument too many`, []string{"keys", "--path", testPath, "--rotate", "jwt-secret"}},
-		{"no such file", []string{"keys", "--path", testPath, "--alipay-public-key", filepath.Join(t.TempDir(), "none")}},
-		{"neither PEM nor base64", []string{"keys", "--path", testPath, "--alipay-public-key", written(t, "bad.pem", []byte("no key!"))}},
-		{"larger than 64 KiB", []string{"keys", "--path", testPath, "--alipay-public-key", written(t, "large.pem", make([]byte, 1<<17))}},
+		{"no such file", []string{"keys", "--path", testPath, "--alipay-public-key",
+			filepath.Join(t.TempDir(), "none")}},
+		{"neither PEM nor base64", []string{"keys", "--path", testPath, "--alipay-public-key",
+			written(t, "bad.pem", []byte("no key!"))}},
+		{"larger than 64 KiB", []string{"keys", "--path", testPath, "--alipay-public-key",
+			written(t, "large.pem", make([]byte, 1<<17))}},
 		{`--path "": want the path`, []string{"token", "--user", "1001"}},
 		{"--user is missing", []string{"token", "--path", testPath}},
 		{"--valid 0s: want", []string{"token", "--path", testPath, "--user", "1001", "--valid", "0s"}},
-		{"has no jwt-secret in the secret /seckill/test/login: seckill keys makes it", []string{"token", "--path", testPath, "--user", "1001"}},
+		{"has no jwt-secret in the secret /seckill/test/login: seckill keys makes it",
+			[]string{"token", "--path", testPath, "--user", "1001"}},
 		{"the AWS configuration has no profile", []string{"keys", "--path", testPath, "--profile", "nobody"}},
 	} {
 		m.refused(t, exitUsage, c.want, c.args...)
@@ -75,7 +87,8 @@ func TestFlagsOfKeys(t *testing.T) {
 
 func TestKeysWhenAWSRefuses(t *testing.T) {
 	m := newManager(t)
-	m.refusals = map[string]refusal{"GetSecretValue": {400, "AccessDeniedException", "User: u is not authorized to perform: secretsmanager:GetSecretValue"}}
+	m.refusals = map[string]refusal{"GetSecretValue": {400, "AccessDeniedException",
+		"User: u is not authorized to perform: secretsmanager:GetSecretValue"}}
 	args := []string{"keys", "--path", testPath}
 	m.refused(t, exitUsage, "not allowed: User: u is not authorized to perform: secretsmanager:GetSecretValue", args...)
 	m.refusals = map[string]refusal{"GetSecretValue": {400, "InternalServiceError", "oh"}}
@@ -113,7 +126,8 @@ func TestKeysScheduledForDeletion(t *testing.T) {
 	m := newManager(t)
 	args := []string{"keys", "--path", testPath, "--sandbox"}
 	want := func(secret string) string {
-		return "the secret /seckill/test/" + secret + " is scheduled for deletion: bring it back (aws secretsmanager restore-secret --region eu-central-1" +
+		return "the secret /seckill/test/" + secret +
+			" is scheduled for deletion: bring it back (aws secretsmanager restore-secret --region eu-central-1" +
 			" --secret-id /seckill/test/" + secret + "), and repeat the command"
 	}
 	m.deleted = map[string]bool{testPath + "/keys": true}
@@ -144,12 +158,14 @@ func TestKeysWhoseAnswerIsLost(t *testing.T) {
 	sells(t, m.stored())
 }
 
-// TestKeysBrokenOff: whichever write is the last one that works, the same command without --rotate completes what was begun, and makes nothing anew.
+// TestKeysBrokenOff: whichever write is the last one that works, the same command without --rotate completes what was
+// begun, and makes nothing anew.
 func TestKeysBrokenOff(t *testing.T) {
 	for nth := 1; nth <= 7; nth++ {
 		m := newManager(t)
 		m.fail = nth
-		if code, _, stderr := command(t, "keys", "--path", testPath, "--sandbox"); code != exitFault || !strings.Contains(stderr, "InvalidRequestException") {
+		if code, _, stderr := command(t, "keys", "--path", testPath, "--sandbox"); code != exitFault ||
+			!strings.Contains(stderr, "InvalidRequestException") {
 			t.Fatalf("write %d refused: exit %d, %s", nth, code, stderr)
 		}
 		begun := m.stored()
@@ -165,7 +181,8 @@ func TestKeysBrokenOff(t *testing.T) {
 		m.fail = 0
 		m.keys(t, "--sandbox")
 		m.consistent(t, fmt.Sprintf("rotated, write %d refused", nth))
-		if rotated := !maps.Equal(before, begun); code != exitFault || rotated != (nth > 1) || !maps.Equal(begun, m.stored()) {
+		if rotated := !maps.Equal(before, begun); code != exitFault || rotated != (nth > 1) ||
+			!maps.Equal(begun, m.stored()) {
 			t.Errorf("rotated, write %d refused: exit %d, rotated %v, or the next run made others", nth, code, rotated)
 		}
 		sells(t, m.stored())

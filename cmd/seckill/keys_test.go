@@ -18,7 +18,8 @@ import (
 	"seckill/shared/adapter/alipay/fakegateway"
 )
 
-var sandboxNames = []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.ShopPublic, secrets.GatewayPrivate, secrets.AlipayPublic}
+var sandboxNames = []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.ShopPublic, secrets.GatewayPrivate,
+	secrets.AlipayPublic}
 
 func TestKeysOfASandbox(t *testing.T) {
 	m := newManager(t)
@@ -41,14 +42,16 @@ Written below /seckill/test: keys, buy, gateway, login, notify, pay, shop
 	}
 
 	stdout = m.keys(t, "--sandbox")
-	if strings.Count(stdout, "is there, and stays") != len(sandboxNames) || len(m.written()) != 0 || !maps.Equal(first, m.stored()) {
+	if strings.Count(stdout, "is there, and stays") != len(sandboxNames) || len(m.written()) != 0 ||
+		!maps.Equal(first, m.stored()) {
 		t.Errorf("the second time something was made:\n%s", stdout)
 	}
 
 	m.set(secrets.ShopPublic, "")
 	m.set(secrets.AlipayPublic, "")
 	m.keys(t, "--sandbox") // a run was broken off
-	if names := m.written(); !sameNames(names, []string{secrets.ShopPublic, secrets.AlipayPublic}) || !maps.Equal(first, m.stored()) {
+	if names := m.written(); !sameNames(names, []string{secrets.ShopPublic, secrets.AlipayPublic}) ||
+		!maps.Equal(first, m.stored()) {
 		t.Errorf("public keys that were missing: wrote %v, want both as they were", names)
 	}
 
@@ -99,20 +102,27 @@ func TestKeysOfAShop(t *testing.T) {
 	run := func(said string, wrote []string, args ...string) {
 		t.Helper()
 		stdout := m.keys(t, args...)
-		if names := m.written(); !sameNames(names, wrote) || !strings.Contains(stdout, said) || !strings.HasSuffix(stdout, text) {
-			t.Errorf("%v: wrote %v, want %v; said\n%swant %q and the shop's public key", args, names, wrote, stdout, said)
+		if names := m.written(); !sameNames(names, wrote) || !strings.Contains(stdout, said) ||
+			!strings.HasSuffix(stdout, text) {
+			t.Errorf("%v: wrote %v, want %v; said\n%swant %q and the shop's public key", args, names, wrote, stdout,
+				said)
 		}
 	}
 	args := []string{"keys", "--path", testPath, "--alipay-public-key"}
 	own := written(t, "own.txt", []byte(text))
 	m.refused(t, exitUsage, "this is the shop's own public key", append(args, own)...)
-	run("alipay-public-key: made: Alipay's public key, from "+theirs[0], []string{secrets.AlipayPublic}, "--alipay-public-key", theirs[0])
+	run("alipay-public-key: made: Alipay's public key, from "+theirs[0], []string{secrets.AlipayPublic},
+		"--alipay-public-key", theirs[0])
 	run("alipay-public-key: is there already, just so", nil, "--alipay-public-key", theirs[0])
 	run("alipay-public-key: is there, and stays", nil)
-	m.refused(t, exitUsage, "alipay-public-key is there, with another key: --rotate=alipay-public-key replaces it", append(args, theirs[1])...)
-	run("alipay-public-key: replaced: ", []string{secrets.AlipayPublic}, "--alipay-public-key", theirs[1], "--rotate=alipay-public-key")
-	m.refused(t, exitUsage, "so /seckill/test is a real shop's: a sandbox needs another path", "keys", "--path", testPath, "--sandbox", "--rotate")
-	if stdout := m.keys(t, "--rotate"); strings.HasSuffix(stdout, text) || !sameNames(m.written(), []string{secrets.JWTSecret, secrets.ShopPrivate}) {
+	m.refused(t, exitUsage, "alipay-public-key is there, with another key: --rotate=alipay-public-key replaces it",
+		append(args, theirs[1])...)
+	run("alipay-public-key: replaced: ", []string{secrets.AlipayPublic}, "--alipay-public-key", theirs[1],
+		"--rotate=alipay-public-key")
+	m.refused(t, exitUsage, "so /seckill/test is a real shop's: a sandbox needs another path", "keys", "--path",
+		testPath, "--sandbox", "--rotate")
+	if stdout := m.keys(t, "--rotate"); strings.HasSuffix(stdout, text) ||
+		!sameNames(m.written(), []string{secrets.JWTSecret, secrets.ShopPrivate}) {
 		t.Errorf("rotated, yet said\n%s", stdout)
 	}
 }
@@ -121,7 +131,8 @@ func TestKeysOfAShop(t *testing.T) {
 func folder(t *testing.T, files alipaytest.Certificates) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"appCertPublicKey_2021000000000001.crt": files.App, "alipayCertPublicKey_RSA2.crt": files.Alipay, "alipayRootCert.crt": files.Root} {
+	for name, text := range map[string]string{"appCertPublicKey_2021000000000001.crt": files.App,
+		"alipayCertPublicKey_RSA2.crt": files.Alipay, "alipayRootCert.crt": files.Root} {
 		if text == "" {
 			continue
 		}
@@ -145,14 +156,16 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 		t.Fatalf("the root file has %d bytes, which prove nothing", len(first.Root))
 	}
 	args := []string{"keys", "--path", testPath, "--alipay-certificates"}
-	m.refused(t, exitUsage, "alipay-private-key is missing, the private key that they were requested with", append(args, folder(t, first))...)
+	m.refused(t, exitUsage, "alipay-private-key is missing, the private key that they were requested with",
+		append(args, folder(t, first))...)
 	m.set(secrets.JWTSecret, strings.Repeat("x", 43))
 	m.set(secrets.ShopPrivate, shop.Private)
 
 	m.refused(t, exitUsage, "alipay: app certificate: it is not the private key's", append(args, folder(t, others))...)
 	ended := alipaytest.Make(t, shop, theirs, now.AddDate(-1, 0, 0), now.AddDate(0, 0, -1))
 	m.refused(t, exitUsage, "alipay: app certificate: it ended on", append(args, folder(t, ended))...)
-	m.refused(t, exitUsage, "there are 0 files alipayRootCert.crt, want 1", append(args, folder(t, alipaytest.Certificates{App: first.App, Alipay: first.Alipay}))...)
+	m.refused(t, exitUsage, "there are 0 files alipayRootCert.crt, want 1",
+		append(args, folder(t, alipaytest.Certificates{App: first.App, Alipay: first.Alipay}))...)
 	m.refused(t, exitUsage, "no such file", append(args, filepath.Join(t.TempDir(), "none"))...)
 	large := first
 	large.Root = strings.Repeat(first.Root, 2)
@@ -161,22 +174,27 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	certs := []string{secrets.AppCert, secrets.AlipayCert, secrets.RootCert}
 	stdout := m.keys(t, "--alipay-certificates", folder(t, first))
 	s := m.stored()
-	if names := m.written(); !sameNames(names, certs) || s[secrets.AppCert] != first.App || s[secrets.AlipayCert] != first.Alipay || s[secrets.RootCert] != first.Root ||
+	if names := m.written(); !sameNames(names, certs) || s[secrets.AppCert] != first.App ||
+		s[secrets.AlipayCert] != first.Alipay || s[secrets.RootCert] != first.Root ||
 		strings.Contains(stdout, secrets.AlipayPublic) || strings.Contains(stdout, "The shop's public key") {
 		t.Errorf("wrote %v, said\n%s", names, stdout)
 	}
 	if stdout = m.keys(t); strings.Count(stdout, "is there, and stays") != 5 || len(m.written()) != 0 {
 		t.Errorf("the second time said\n%s", stdout)
 	}
-	if stdout = m.keys(t, "--alipay-certificates", folder(t, first)); strings.Count(stdout, "is there already, just so") != 3 || len(m.written()) != 0 {
+	if stdout = m.keys(t, "--alipay-certificates", folder(t, first)); strings.Count(stdout,
+		"is there already, just so") != 3 || len(m.written()) != 0 {
 		t.Errorf("the same again said\n%s", stdout)
 	}
 	m.set(secrets.RootCert, "")
-	if stdout = m.keys(t); !strings.Contains(stdout, "alipay-root-cert: is missing: repeat the command with --alipay-certificates FOLDER") {
+	if stdout = m.keys(t); !strings.Contains(stdout,
+		"alipay-root-cert: is missing: repeat the command with --alipay-certificates FOLDER") {
 		t.Errorf("one is missing, said\n%s", stdout)
 	}
 	m.written()
-	m.refused(t, exitUsage, "alipay-app-cert is there, with another certificate: --rotate=alipay-certificates replaces it", append(args, folder(t, second))...)
+	m.refused(t, exitUsage,
+		"alipay-app-cert is there, with another certificate: --rotate=alipay-certificates replaces it",
+		append(args, folder(t, second))...)
 	m.keys(t, "--alipay-certificates", folder(t, second), "--rotate=alipay-certificates")
 	if names := m.written(); !sameNames(names, certs) || m.stored()[secrets.AppCert] != second.App {
 		t.Errorf("replaced %v", names)
@@ -186,19 +204,24 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	}
 	// Another key comes with its certificates, in one run.
 	theirKey := written(t, "app.pem", []byte(theirs.Private))
-	m.refused(t, exitUsage, "a new key has to have its certificate first", "keys", "--path", testPath, "--alipay-private-key", theirKey, "--rotate=alipay-private-key")
-	m.refused(t, exitUsage, "alipay-private-key is there, another one: --rotate=alipay-private-key replaces it", "keys", "--path", testPath, "--alipay-private-key", theirKey,
+	m.refused(t, exitUsage, "a new key has to have its certificate first", "keys", "--path", testPath,
+		"--alipay-private-key", theirKey, "--rotate=alipay-private-key")
+	m.refused(t, exitUsage, "alipay-private-key is there, another one: --rotate=alipay-private-key replaces it", "keys",
+		"--path", testPath, "--alipay-private-key", theirKey,
 		"--alipay-certificates", folder(t, second))
 	ours := alipaytest.Make(t, theirs, shop, now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
-	m.keys(t, "--alipay-private-key", theirKey, "--alipay-certificates", folder(t, ours), "--rotate=alipay-private-key,alipay-certificates")
-	if names := m.written(); !sameNames(names, append(certs, secrets.ShopPrivate)) || m.secret("pay")[secrets.AppCert] != ours.App || m.secret("pay")[secrets.ShopPrivate] != theirs.Private {
+	m.keys(t, "--alipay-private-key", theirKey, "--alipay-certificates", folder(t, ours),
+		"--rotate=alipay-private-key,alipay-certificates")
+	if names := m.written(); !sameNames(names, append(certs, secrets.ShopPrivate)) ||
+		m.secret("pay")[secrets.AppCert] != ours.App || m.secret("pay")[secrets.ShopPrivate] != theirs.Private {
 		t.Errorf("a new key and its certificates: replaced %v", names)
 	}
 	m.keys(t, "--rotate=jwt-secret")
 	if names := m.written(); !sameNames(names, []string{secrets.JWTSecret}) {
 		t.Errorf("rotated %v", names)
 	}
-	m.refused(t, exitUsage, "so /seckill/test is a real shop's: a sandbox needs another path", "keys", "--path", testPath, "--sandbox")
+	m.refused(t, exitUsage, "so /seckill/test is a real shop's: a sandbox needs another path", "keys", "--path",
+		testPath, "--sandbox")
 }
 
 // TestTheSameKeyInAnotherText: a private key is compared as a key, however its file is written.
@@ -235,12 +258,16 @@ func TestEachAudienceReadsItsPart(t *testing.T) {
 		m.set(name, "certificate")
 	}
 	if m.stored()[secrets.RedisPassword] != "p" || len(m.stored()["jwt-2027"]) != 43 {
-		t.Errorf("password %q, the kid's secret has %d characters", m.stored()[secrets.RedisPassword], len(m.stored()["jwt-2027"]))
+		t.Errorf("password %q, the kid's secret has %d characters", m.stored()[secrets.RedisPassword],
+			len(m.stored()["jwt-2027"]))
 	}
 	for audience, want := range map[string]string{
-		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password", "stock": "redis-password", "notify": "alipay-cert alipay-public-key alipay-root-cert",
-		"gateway": "alipay-shop-public-key gateway-private-key", "pay": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert",
-		"shop": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 jwt-secret redis-password",
+		"login": "jwt-2027 jwt-secret", "buy": "jwt-2027 jwt-secret redis-password", "stock": "redis-password",
+		"notify":  "alipay-cert alipay-public-key alipay-root-cert",
+		"gateway": "alipay-shop-public-key gateway-private-key",
+		"pay":     "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert",
+		"shop": "alipay-app-cert alipay-cert alipay-private-key alipay-public-key alipay-root-cert jwt-2027 " +
+			"jwt-secret redis-password",
 	} {
 		if got := strings.Join(slices.Sorted(maps.Keys(m.secret(audience))), " "); got != want {
 			t.Errorf("%s has %s, want %s", audience, got, want)
@@ -254,9 +281,12 @@ func TestKeysOfRedisAndOfKids(t *testing.T) {
 	m.keys(t, "--sandbox", "--redis-password", one, "--token-key", "a", "--token-key", "b")
 	first := m.stored()
 	m.written()
-	m.refused(t, exitUsage, "redis-password is there, another one: --rotate=redis-password replaces it", "keys", "--path", testPath, "--sandbox", "--redis-password", two)
-	m.keys(t, "--sandbox", "--redis-password", two, "--rotate=redis-password,jwt-a", "--token-key", "a", "--token-key", "b")
-	if names := m.written(); !sameNames(names, []string{secrets.RedisPassword, "jwt-a"}) || m.stored()[secrets.RedisPassword] != "two" || first[secrets.RedisPassword] != "one" {
+	m.refused(t, exitUsage, "redis-password is there, another one: --rotate=redis-password replaces it", "keys",
+		"--path", testPath, "--sandbox", "--redis-password", two)
+	m.keys(t, "--sandbox", "--redis-password", two, "--rotate=redis-password,jwt-a", "--token-key", "a", "--token-key",
+		"b")
+	if names := m.written(); !sameNames(names, []string{secrets.RedisPassword, "jwt-a"}) ||
+		m.stored()[secrets.RedisPassword] != "two" || first[secrets.RedisPassword] != "one" {
 		t.Errorf("rotated %v", names)
 	}
 	m.consistent(t, "rotated")

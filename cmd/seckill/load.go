@@ -63,16 +63,22 @@ The environment variable JWT_SECRET sets --secret.`,
 	p.StringVar(&f.Item, "item", "", "id of the item; without it, the only one on sale")
 	p.IntVar(&f.Shoppers, "shoppers", 20_000, "how many come")
 	p.DurationVar(&f.Ramp, "ramp", time.Second, "within which time they press the button")
-	p.DurationVar(&f.Lead, "lead", 5*time.Second, "how long before it they begin to open the page and ask the server's time; 0: they do not ask")
+	p.DurationVar(&f.Lead, "lead", 5*time.Second,
+		"how long before it they begin to open the page and ask the server's time; 0: they do not ask")
 	p.IntVar(&f.Count, "count", 1, "units that each wants")
 	p.Float64Var(&f.Pay, "pay", 0.7, "share of orders that are paid")
 	p.Float64Var(&f.Cancel, "cancel", 0.05, "share of orders that are cancelled")
-	p.Float64Var(&f.Abandon, "abandon", 0.1, "share of orders whose page is closed; that of the others stays open, and nobody pays")
-	p.Float64Var(&f.Late, "late", 0, "share of those who pay: they open the cashier in time and pay when the hold has ended (only a \"seckill run\")")
+	p.Float64Var(&f.Abandon, "abandon", 0.1,
+		"share of orders whose page is closed; that of the others stays open, and nobody pays")
+	p.Float64Var(&f.Late, "late", 0,
+		"share of those who pay: they open the cashier in time and pay when the hold has ended (only a \"seckill run\")")
 	p.Float64Var(&f.Twice, "twice", 0, "share of those who pay: they press \"pay\" twice")
-	p.Float64Var(&f.TwoTrades, "two-trades", 0, "share of those who pay: they pay at two cashiers of the order (only a \"seckill run\", as the next two)")
-	p.Float64Var(&f.LostNotifications, "lost-notifications", 0, "share of the gateway's notifications that never arrive, until no order is open")
-	p.Float64Var(&f.Unknown, "unknown", 0, "share of the calls to the gateway whose answer says nothing, until no order is open")
+	p.Float64Var(&f.TwoTrades, "two-trades", 0,
+		"share of those who pay: they pay at two cashiers of the order (only a \"seckill run\", as the next two)")
+	p.Float64Var(&f.LostNotifications, "lost-notifications", 0,
+		"share of the gateway's notifications that never arrive, until no order is open")
+	p.Float64Var(&f.Unknown, "unknown", 0,
+		"share of the calls to the gateway whose answer says nothing, until no order is open")
 	p.Float64Var(&f.Repeat, "repeat", 0.2, "share of shoppers who press twice")
 	p.Float64Var(&f.Key, "key", 0.5, "share of shoppers who send an Idempotency-Key")
 	p.DurationVar(&f.Think, "think", time.Second, "how long a shopper takes before paying or cancelling, on average")
@@ -80,10 +86,12 @@ The environment variable JWT_SECRET sets --secret.`,
 	p.Int64Var(&f.Seed, "seed", 0, "decides who does what and when; 0: another each time, printed")
 	p.Int64Var(&f.FirstUser, "first-user", 0, "user id of the first shopper; 0: by the seed, from 1000000000000 on")
 	p.DurationVar(&f.Timeout, "timeout", 10*time.Second, "of a request")
-	p.DurationVar(&f.Patience, "patience", 2*time.Minute, "how long a shopper tries for an answer, and waits for the order to be placed")
+	p.DurationVar(&f.Patience, "patience", 2*time.Minute,
+		"how long a shopper tries for an answer, and waits for the order to be placed")
 	p.DurationVar(&f.For, "for", 10*time.Minute, "send everybody home so long after the opening")
 	p.DurationVar(&f.Flood, "flood", 0, "afterwards, if all is sold: all connections buy in a closed loop for so long")
-	p.DurationVar(&f.WaitIdle, "wait", 0, "afterwards, where the clock cannot be moved: wait up to so long until no order is open")
+	p.DurationVar(&f.WaitIdle, "wait", 0,
+		"afterwards, where the clock cannot be moved: wait up to so long until no order is open")
 	p.StringVar(&f.Secret, "secret", "", "secret of tokens ("+local.DefaultSecret+")")
 	p.StringVar(&f.Cashier, "fake-cashier", "", "address of the test cashier; without it, the one that the sale names")
 	p.StringVar(&f.journal, "journal", "", "write every request and answer to this file")
@@ -203,8 +211,10 @@ type loadProgress struct {
 func newLoadProgress(w io.Writer, shoppers int) *loadProgress {
 	p := &loadProgress{w: w, last: time.Now()}
 	if waitingOn(w).w != nil {
-		p.bar = progressbar.NewOptions(shoppers, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(10), progressbar.OptionThrottle(barEvery),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionClearOnFinish())
+		p.bar = progressbar.NewOptions(shoppers, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(10),
+			progressbar.OptionThrottle(barEvery),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionClearOnFinish())
 	}
 	return p
 }
@@ -228,7 +238,8 @@ func progressLine(g crowd.Progress) string {
 	if g.Since < 0 {
 		return fmt.Sprintf("opens in %v", -g.Since.Round(time.Second))
 	}
-	return fmt.Sprintf("%.1fs: %d came, %d placed, %d paid, %d sold out, %d failed", g.Since.Seconds(), g.Came, g.Placed, g.Paid,
+	return fmt.Sprintf("%.1fs: %d came, %d placed, %d paid, %d sold out, %d failed", g.Since.Seconds(), g.Came,
+		g.Placed, g.Paid,
 		g.SoldOut+g.Refused, g.Failed)
 }
 

@@ -17,9 +17,12 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	started(t, noEnv, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		args := []string{"load", "--url", base, "--shoppers", "60", "--ramp", "200ms", "--lead", "100ms", "--think", "10ms", "--connections", "8", "--seed", "5"}
-		code, stdout, stderr := command(t, append(args, "--journal", file("sale.jsonl"), "--json", file("report.json"), "--html", file("report.html"))...)
-		if code != exitOK || !strings.Contains(stdout, "60 shoppers in 200ms") || !strings.Contains(stdout, "placed orders per second") ||
+		args := []string{"load", "--url", base, "--shoppers", "60", "--ramp", "200ms", "--lead", "100ms", "--think",
+			"10ms", "--connections", "8", "--seed", "5"}
+		code, stdout, stderr := command(t, append(args, "--journal", file("sale.jsonl"), "--json", file("report.json"),
+			"--html", file("report.html"))...)
+		if code != exitOK || !strings.Contains(stdout, "60 shoppers in 200ms") ||
+			!strings.Contains(stdout, "placed orders per second") ||
 			!strings.HasPrefix(stderr, "seckill: 60 shoppers, seed 5\n") {
 			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 		}
@@ -30,7 +33,8 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 			Journal map[string]string `json:"journal"`
 		}
 		data, err := os.ReadFile(file("report.json"))
-		if err != nil || json.Unmarshal(data, &report) != nil || report.Arrived != 60 || report.Units["stock"] != 20.0 || report.Options["seed"] != 5.0 {
+		if err != nil || json.Unmarshal(data, &report) != nil || report.Arrived != 60 ||
+			report.Units["stock"] != 20.0 || report.Options["seed"] != 5.0 {
 			t.Errorf("%v: %s", err, data)
 		}
 		page, err := os.ReadFile(file("report.html"))
@@ -38,7 +42,8 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 			t.Errorf("%v: %.200s", err, page)
 		}
 		lines, err := os.ReadFile(file("sale.jsonl"))
-		if err != nil || !strings.HasPrefix(string(lines), `{"n":1,"kind":"start"`) || report.Journal["last_hash"] == "" {
+		if err != nil || !strings.HasPrefix(string(lines), `{"n":1,"kind":"start"`) ||
+			report.Journal["last_hash"] == "" {
 			t.Errorf("%v: %.200s", err, lines)
 		}
 		// The clock was moved: another demo item is on sale now, and one has to be named.
@@ -68,7 +73,8 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 	}{
 		{"no shoppers", "--shoppers 0", exitUsage, "--shoppers 0: want 1 to 5000000"},
 		{"shares over one", "--pay 0.9 --cancel 0.2", exitUsage, "together: want at most 1"},
-		{"ways to pay over one", "--late 0.9 --two-trades 0.2", exitUsage, "--late 0.9, --twice 0 and --two-trades 0.2 are 1.1 together"},
+		{"ways to pay over one", "--late 0.9 --two-trades 0.2", exitUsage,
+			"--late 0.9, --twice 0 and --two-trades 0.2 are 1.1 together"},
 		{"no share", "--lost-notifications 20", exitUsage, "--lost-notifications 20: want a share, 0 to 1"},
 		{"no address", "--url localhost", exitUsage, "want an address such as http://localhost:8100"},
 		{"two secrets", "--secret a --path /x/y", exitUsage, "want one"},
@@ -89,13 +95,15 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 // TestLoadTakesAStacksSecret: the sale takes the tokens that were signed with what is kept in Secrets Manager.
 func TestLoadTakesAStacksSecret(t *testing.T) {
 	m := newManager(t)
-	m.refused(t, exitUsage, "has no jwt-secret in the secret /seckill/test/login: seckill keys makes it", "load", "--path", testPath)
+	m.refused(t, exitUsage, "has no jwt-secret in the secret /seckill/test/login: seckill keys makes it", "load",
+		"--path", testPath)
 	m.keys(t, "--sandbox")
 	secret := func(name string) string { return map[string]string{"JWT_SECRET": m.stored()["jwt-secret"]}[name] }
 	started(t, secret, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
 		for args, want := range map[string]string{"--path " + testPath: "10 placed:", "--secret another": "0 placed:"} {
-			code, stdout, stderr := command(t, append([]string{"load", "--url", base, "--shoppers", "30", "--ramp", "0s", "--lead", "0s", "--item", "2002"}, strings.Fields(args)...)...)
+			code, stdout, stderr := command(t, append([]string{"load", "--url", base, "--shoppers", "30", "--ramp",
+				"0s", "--lead", "0s", "--item", "2002"}, strings.Fields(args)...)...)
 			if code != exitOK || !strings.Contains(stdout, want) {
 				t.Errorf("%s: exit %d\n%s%s\nwant %q", args, code, stdout, stderr, want)
 			}
@@ -105,7 +113,8 @@ func TestLoadTakesAStacksSecret(t *testing.T) {
 
 func TestProgressSaysWhomItWaitsFor(t *testing.T) {
 	t.Parallel()
-	g := crowd.Progress{Since: 35 * time.Second, Came: 200, Placed: 100, Paid: 46, SoldOut: 100, Until: time.Date(2026, 1, 1, 12, 10, 0, 0, time.Local)}
+	g := crowd.Progress{Since: 35 * time.Second, Came: 200, Placed: 100, Paid: 46, SoldOut: 100,
+		Until: time.Date(2026, 1, 1, 12, 10, 0, 0, time.Local)}
 	if got := waitingLine(g); got != "" {
 		t.Errorf("nobody waits: %q", got)
 	}
@@ -114,7 +123,8 @@ func TestProgressSaysWhomItWaitsFor(t *testing.T) {
 	p := &loadProgress{w: &w}
 	p.watch(g)
 	p.watch(g) // too soon to say it again
-	if want := "seckill: 35.0s: 200 came, 100 placed, 46 paid, 100 sold out, 0 failed; waiting: 1 for an answer, 2 to be placed, " +
+	if want := "seckill: 35.0s: 200 came, 100 placed, 46 paid, 100 sold out, 0 failed; waiting: 1 for an answer, 2 " +
+		"to be placed, " +
 		"3 to pay or cancel, 4 for the shop to hear that they paid; until 12:10:00 at most\n"; w.String() != want {
 		t.Errorf("got  %q\nwant %q", w.String(), want)
 	}
@@ -126,8 +136,10 @@ func TestLoadHelp(t *testing.T) {
 	if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill run --stock 1000") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel", "--key", "--abandon", "--connections", "--seed", "--journal",
-		"--json", "--html", "--secret", "--path", "--first-user", "--timeout", "--for", "--fake-cashier", "--flood", "--wait",
+	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel",
+		"--key", "--abandon", "--connections", "--seed", "--journal",
+		"--json", "--html", "--secret", "--path", "--first-user", "--timeout", "--for", "--fake-cashier", "--flood",
+		"--wait",
 		"--late", "--twice", "--two-trades", "--lost-notifications", "--unknown"} {
 		if !strings.Contains(stdout, flag+" ") {
 			t.Errorf("no %s in the help", flag)

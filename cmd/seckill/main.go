@@ -1,5 +1,7 @@
-// Command seckill is the operator's and tester's tool. `seckill run` serves a whole flash sale on this machine; `seckill items`
-// works on the items of one that runs, `seckill payments`, `refund`, `unknown` and `reconcile` on its money, and `seckill load` has a crowd come to it; `seckill keys` makes the secrets that a deployed one needs, and `seckill doctor` looks at it before a sale.
+// Command seckill is the operator's and tester's tool. `seckill run` serves a whole flash sale on this machine;
+// `seckill items` works on the items of one that runs, `seckill payments`, `refund`, `unknown` and `reconcile` on its
+// money, and `seckill load` has a crowd come to it; `seckill keys` makes the secrets that a deployed one needs, and
+// `seckill doctor` looks at it before a sale.
 package main
 
 import (
@@ -61,7 +63,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		SilenceUsage: true, SilenceErrors: true, DisableSuggestions: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(getenv), itemsCommand(), paymentsCommand(), refundCommand(), unknownCommand(), reconcileCommand(), eraseCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(), loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
+	root.AddCommand(runCommand(getenv), itemsCommand(), paymentsCommand(), refundCommand(), unknownCommand(),
+		reconcileCommand(), eraseCommand(), keysCommand(), tokenCommand(), doctorCommand(), simCommand(),
+		loadCommand(getenv), planCommand(), auditCommand(getenv), versionCommand())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -49,7 +49,8 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		args      []string
 		want      string
 	}{
-		{"taken port", []string{"run", "--port", port}, "port " + port + " is taken: stop the program that has it, or choose another with --port"},
+		{"taken port", []string{"run", "--port", port}, "port " + port +
+			" is taken: stop the program that has it, or choose another with --port"},
 		{"port too large", []string{"run", "--port", "65536"}, "--port 65536: want 1 to 65535"},
 		{"port negative", []string{"run", "--port", "-1"}, "--port -1"},
 		{"port a word", []string{"run", "--port", "http"}, `"http"`},
@@ -60,19 +61,23 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		{"stock zero", []string{"run", "--stock", "0"}, "--stock 0: want 1 to 1000000"},
 		{"stock too large", []string{"run", "--stock", "1000001"}, "--stock 1000001"},
 		{"limit zero", []string{"run", "--limit", "0"}, "--limit 0: want 1 to 1000"},
-		{"fault unknown", []string{"run", "--gateway-faults", "lost=1"}, `--gateway-faults: fault "lost" is not known; known: notification-lost, `},
-		{"fault's share", []string{"run", "--gateway-faults", "notification-lost=2"}, "--gateway-faults: fault notification-lost: share 2: want 0 to 1"},
+		{"fault unknown", []string{"run", "--gateway-faults", "lost=1"},
+			`--gateway-faults: fault "lost" is not known; known: notification-lost, `},
+		{"fault's share", []string{"run", "--gateway-faults", "notification-lost=2"},
+			"--gateway-faults: fault notification-lost: share 2: want 0 to 1"},
 		{"keys nowhere", []string{"run", "--keys", ""}, "--keys: want a directory"},
 		{"keys in a file", []string{"run", "--port", "0", "--keys", file("keys", "")}, "directory of keys: "},
-		{"a key that is none", []string{"run", "--port", "0", "--keys", filepath.Dir(file(local.AppPrivateFile, "x"))}, local.AppPrivateFile + ": neither PEM nor base64"},
+		{"a key that is none", []string{"run", "--port", "0", "--keys", filepath.Dir(file(local.AppPrivateFile, "x"))},
+			local.AppPrivateFile + ": neither PEM nor base64"},
 		{"unknown flag", []string{"run", "--ports", "1"}, "unknown flag: --ports"},
 		{"unknown command", []string{"start"}, `unknown command "start"`},
 		{"argument too many", []string{"run", "8100"}, `"8100"`},
 		{"file missing", []string{"run", "--items", filepath.Join(dir, "none.csv")}, "no such file"},
 		{"file without a name", []string{"run", "--items", ""}, "--items: want the name"},
 		{"a folder", []string{"run", "--items", dir}, "is a directory"},
-		{"file with a bad line", []string{"run", "--items", file("bad.csv", "id,title,price,sk_price,start_time,end_time,stock,limit\n"+
-			"1,表,2,1.005,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1\n")}, `line 2: sk_price "1.005"`},
+		{"file with a bad line",
+			[]string{"run", "--items", file("bad.csv", "id,title,price,sk_price,start_time,end_time,stock,limit\n"+
+				"1,表,2,1.005,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1\n")}, `line 2: sk_price "1.005"`},
 		{"items and stock", []string{"run", "--items", file("x.json", "[]"), "--stock", "5"}, "write them in the file"},
 	} {
 		t.Run(tt.behaviour, func(t *testing.T) {
@@ -81,8 +86,10 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of one that is taken by mistake
 			defer cancel()
 			code := run(ctx, tt.args, &stdout, &stderr, noEnv)
-			if code != exitUsage || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), tt.want) {
-				t.Errorf("run %v: exit %d\nstdout %q\nstderr %q\nwant exit %d and one line with %q", tt.args, code, stdout.String(), stderr.String(), exitUsage, tt.want)
+			if code != exitUsage || stdout.Len() > 0 || strings.Count(stderr.String(), "\n") != 1 ||
+				!strings.Contains(stderr.String(), tt.want) {
+				t.Errorf("run %v: exit %d\nstdout %q\nstderr %q\nwant exit %d and one line with %q", tt.args, code,
+					stdout.String(), stderr.String(), exitUsage, tt.want)
 			}
 		})
 	}
@@ -90,7 +97,8 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 
 func TestHelpHasExamplesEverywhere(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"keys", "--help"}, {"token", "--help"}, {"version", "--help"}} {
+	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"keys", "--help"}, {"token", "--help"},
+		{"version", "--help"}} {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), args, &stdout, &stderr, noEnv)
 		if code != exitOK || stderr.Len() > 0 || !strings.Contains(stdout.String(), "Examples:\n  seckill ") {
@@ -103,7 +111,8 @@ func TestRunHelpExplainsTheFaults(t *testing.T) {
 	t.Parallel()
 	_, stdout, _ := command(t, "run", "--help")
 	for _, f := range fakegateway.FaultNames {
-		if !regexp.MustCompile(`(?m)^  `+string(f)+` +`+regexp.QuoteMeta(fakegateway.Meanings[f])+`$`).MatchString(stdout) || fakegateway.Meanings[f] == "" {
+		if !regexp.MustCompile(`(?m)^  `+string(f)+` +`+regexp.QuoteMeta(fakegateway.Meanings[f])+
+			`$`).MatchString(stdout) || fakegateway.Meanings[f] == "" {
 			t.Errorf("no line about %s:\n%s", f, stdout)
 		}
 	}
@@ -136,7 +145,8 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// started runs a command until the test's part is done, and checks that it then ends well and soon, and had nothing to complain of.
+// started runs a command until the test's part is done, and checks that it then ends well and soon, and had nothing to
+// complain of.
 func started(t *testing.T, getenv func(string) string, part func(printed string), args ...string) {
 	t.Helper()
 	if log := startedLog(t, getenv, part, args...); log != "" {
@@ -209,7 +219,8 @@ func TestRunPrintsWhatWorks(t *testing.T) {
 	t.Parallel()
 	started(t, noEnv, func(printed string) {
 		for _, label := range []string{"Storefront", "Status"} {
-			if code, body := get(t, find(t, printed, label+` +(http://localhost:\d+/\S*)`), ""); code != 200 || !strings.Contains(body, "<html") {
+			if code, body := get(t, find(t, printed, label+` +(http://localhost:\d+/\S*)`), ""); code != 200 ||
+				!strings.Contains(body, "<html") {
 				t.Errorf("%s: %d %.80s", label, code, body)
 			}
 		}
@@ -219,12 +230,14 @@ func TestRunPrintsWhatWorks(t *testing.T) {
 				t.Errorf("token %s: %d %s", who, code, body)
 			}
 		}
-		for _, want := range []string{"gone on exit", `"advance_seconds":91}`, "/seckill/buy", "/cashier?", "7 units, 2 per shopper"} {
+		for _, want := range []string{"gone on exit", `"advance_seconds":91}`, "/seckill/buy", "/cashier?",
+			"7 units, 2 per shopper"} {
 			if !strings.Contains(printed, want) {
 				t.Errorf("%q is not printed:\n%s", want, printed)
 			}
 		}
-		if code, body := get(t, base+"/seckill/detail/"+local.DemoLive, ""); code != 200 || !strings.Contains(body, `"max_sk_count":7,"sk_per_max_count":2`) {
+		if code, body := get(t, base+"/seckill/detail/"+local.DemoLive, ""); code != 200 ||
+			!strings.Contains(body, `"max_sk_count":7,"sk_per_max_count":2`) {
 			t.Errorf("the live item: %d %s", code, body)
 		}
 	}, "--hold", "30s", "--stock", "7", "--limit", "2")
@@ -234,7 +247,8 @@ func TestRunTakesAnItemsFileAndASecret(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "items.json")
 	start, end := time.Now().Add(-time.Hour).Format(time.RFC3339), time.Now().Add(time.Hour).Format(time.RFC3339)
-	err := os.WriteFile(path, []byte(`[{"id":77,"title":"我的表","price":2,"sk_price":1.5,"start_time":"`+start+`","end_time":"`+end+`","stock":3,"limit":1}]`), 0o600)
+	err := os.WriteFile(path, []byte(`[{"id":77,"title":"我的表","price":2,"sk_price":1.5,"start_time":"`+start+
+		`","end_time":"`+end+`","stock":3,"limit":1}]`), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +256,8 @@ func TestRunTakesAnItemsFileAndASecret(t *testing.T) {
 	started(t, secret, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
 		code, body := get(t, base+"/seckill/ing", "")
-		if code != 200 || !strings.Contains(body, `"id":"77"`) || strings.Contains(body, local.DemoLive) || !strings.Contains(body, `"sk_price":1.50`) {
+		if code != 200 || !strings.Contains(body, `"id":"77"`) || strings.Contains(body, local.DemoLive) ||
+			!strings.Contains(body, `"sk_price":1.50`) {
 			t.Errorf("items on sale: %d %s", code, body)
 		}
 		if code, body := get(t, base+"/order/list", find(t, printed, `(?m)^  A=(\S+)$`)); code != 200 {
@@ -251,7 +266,8 @@ func TestRunTakesAnItemsFileAndASecret(t *testing.T) {
 	}, "--items", path)
 }
 
-// TestAFaultOfRedisIsLoggedOnceASecond: every purchase fails for the same reason, and a line for each would hide what differs.
+// TestAFaultOfRedisIsLoggedOnceASecond: every purchase fails for the same reason, and a line for each would hide what
+// differs.
 func TestAFaultOfRedisIsLoggedOnceASecond(t *testing.T) {
 	t.Parallel()
 	redis := redistest.NewFake(t, memory.NewRedis())
@@ -284,7 +300,8 @@ func TestAFaultOfRedisIsLoggedOnceASecond(t *testing.T) {
 	}, "--redis", redis.Addr)
 	lines, most := strings.Count(log, "request failed"), 1+int(took/time.Second)
 	if lines < 1 || lines > most || id == "" || !strings.Contains(log, "trace="+id) {
-		t.Errorf("%d purchases in %v: %d lines, want 1 to %d, with the request's id:\n%s", purchases, took, lines, most, log)
+		t.Errorf("%d purchases in %v: %d lines, want 1 to %d, with the request's id:\n%s", purchases, took, lines, most,
+			log)
 	}
 }
 

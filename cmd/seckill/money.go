@@ -18,7 +18,8 @@ import (
 // paymentsPath is where a running shop's money is.
 const paymentsPath = "/_local/payments"
 
-// paymentsClient is where an operator's money is: a running `seckill run`, or a deployed stack. Errors as those of shop.
+// paymentsClient is where an operator's money is: a running `seckill run`, or a deployed stack. Errors as those of
+// shop.
 type paymentsClient interface {
 	// Open lists the money that is not where it has to be yet.
 	Open(ctx context.Context) (operator.OpenMoney, error)
@@ -69,7 +70,8 @@ func (t *runningPayments) RecordTrade(ctx context.Context, id, tradeNo, why stri
 	return t.change(ctx, id, "record-trade", map[string]any{"who": t.who, "why": why, "trade_no": tradeNo})
 }
 
-func (t *runningPayments) change(ctx context.Context, id, what string, fields map[string]any) (out operator.MoneyChange, err error) {
+func (t *runningPayments) change(ctx context.Context, id, what string, fields map[string]any) (out operator.MoneyChange,
+	err error) {
 	body, err := json.Marshal(fields)
 	if err == nil {
 		err = t.get(ctx, http.MethodPost, paymentsPath+"/"+id+"/"+what, body, &out)
@@ -183,7 +185,8 @@ func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (paymentsClient, e
 // checkOrder refuses what is no order's id.
 func checkOrder(id string) error {
 	if !seckill.ValidOrderID(id) {
-		return fmt.Errorf("ORDER %q: want an order's id, which is 32 letters and digits (of old orders 27) and begins with o", id)
+		return fmt.Errorf(
+			"ORDER %q: want an order's id, which is 32 letters and digits (of old orders 27) and begins with o", id)
 	}
 	return nil
 }
@@ -258,7 +261,8 @@ refund function does it. A repetition refunds nothing twice.`,
 		Args: orderArg(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if again && restock {
-				return errors.New("--restock and --again contradict each other: what becomes of the units was decided with the refund")
+				return errors.New(
+					"--restock and --again contradict each other: what becomes of the units was decided with the refund")
 			}
 			t, err := f.payments(cmd, true)
 			if err != nil {
@@ -276,7 +280,8 @@ refund function does it. A repetition refunds nothing twice.`,
 	f.add(cmd)
 	f.addWords(cmd)
 	cmd.Flags().BoolVar(&restock, "restock", false, "its units are sold again; else nobody gets them")
-	cmd.Flags().BoolVar(&again, "again", false, "have the refunds that it owes asked for at once, also those that were refused")
+	cmd.Flags().BoolVar(&again, "again", false,
+		"have the refunds that it owes asked for at once, also those that were refused")
 	return cmd
 }
 
@@ -299,7 +304,8 @@ The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack),
   seckill unknown --stack seckill-prod --json`,
 		Args: orderArg(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && (cmd.Flags().Changed("why") || cmd.Flags().Changed("who") || cmd.Flags().Changed("trade")) {
+			if len(args) == 0 && (cmd.Flags().Changed("why") || cmd.Flags().Changed("who") ||
+				cmd.Flags().Changed("trade")) {
 				return errors.New("--why, --who and --trade are about one order: name it")
 			}
 			t, err := f.payments(cmd, len(args) == 1)
@@ -336,24 +342,30 @@ func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 	case c.State == seckill.Refunded:
 		return fmt.Sprintf("Nothing to do: order %s was refunded already%s. %s", c.Order, decided, f.lookAt(c))
 	case !c.Changed && c.Refused > 0:
-		return fmt.Sprintf("Order %s: the payment provider refused to give %s yuan back, and is not asked again by itself. Why: seckill payments %s%s. Once that is mended: seckill refund %s --again --why TEXT%s",
+		return fmt.Sprintf(
+			"Order %s: the payment provider refused to give %s yuan back, and is not asked again by itself. Why: "+
+				"seckill payments %s%s. Once that is mended: seckill refund %s --again --why TEXT%s",
 			c.Order, c.Refused.Yuan(), c.Order, f.sameShop(), c.Order, f.sameShop())
 	case !c.Changed:
-		return fmt.Sprintf("Nothing to do: order %s is being refunded already, %s yuan%s. %s", c.Order, c.Due.Yuan(), decided, f.lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s is being refunded already, %s yuan%s. %s", c.Order, c.Due.Yuan(),
+			decided, f.lookAt(c))
 	}
 	units := "nobody gets its units"
 	if restock {
 		units = "its units are sold again"
 	}
-	return fmt.Sprintf("Order %s: %s yuan go back within a minute or two, and %s. %s", c.Order, c.Due.Yuan(), units, f.lookAt(c))
+	return fmt.Sprintf("Order %s: %s yuan go back within a minute or two, and %s. %s", c.Order, c.Due.Yuan(), units,
+		f.lookAt(c))
 }
 
 // saidAgain says what asking again does now.
 func (f *moneyFlags) saidAgain(c *operator.MoneyChange) string {
 	if c.Asked == 0 {
-		return fmt.Sprintf("Nothing to do: order %s is %s, and no money of it is due back. %s", c.Order, c.State, f.lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s is %s, and no money of it is due back. %s", c.Order, c.State,
+			f.lookAt(c))
 	}
-	return fmt.Sprintf("Order %s: the payment provider is asked again for %s within a minute. %s", c.Order, counted(c.Asked, "refund", "refunds"), f.lookAt(c))
+	return fmt.Sprintf("Order %s: the payment provider is asked again for %s within a minute. %s", c.Order,
+		counted(c.Asked, "refund", "refunds"), f.lookAt(c))
 }
 
 // saidAsk says what asking about an order does now.
@@ -361,7 +373,8 @@ func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
 	if c.State != seckill.Closing {
 		return fmt.Sprintf("Nothing to do: order %s is %s by now. %s", c.Order, c.State, f.lookAt(c))
 	}
-	return fmt.Sprintf("Order %s: the payment provider is asked again within a minute whether it is paid. %s", c.Order, f.lookAt(c))
+	return fmt.Sprintf("Order %s: the payment provider is asked again within a minute whether it is paid. %s", c.Order,
+		f.lookAt(c))
 }
 
 // saidLearn says what became of a trade's money.
@@ -370,9 +383,11 @@ func (f *moneyFlags) saidLearn(c *operator.MoneyChange, trade string) string {
 	case !c.Changed:
 		return fmt.Sprintf("Nothing to do: the payment by trade %s was recorded already. %s", trade, f.lookAt(c))
 	case c.Due > 0:
-		return fmt.Sprintf("Order %s: trade %s is paid, and was not wanted: %s yuan go back within a minute or two. %s", c.Order, trade, c.Due.Yuan(), f.lookAt(c))
+		return fmt.Sprintf("Order %s: trade %s is paid, and was not wanted: %s yuan go back within a minute or two. %s",
+			c.Order, trade, c.Due.Yuan(), f.lookAt(c))
 	}
-	return fmt.Sprintf("Order %s: trade %s is paid, and recorded: the order is %s. %s", c.Order, trade, c.State, f.lookAt(c))
+	return fmt.Sprintf("Order %s: trade %s is paid, and recorded: the order is %s. %s", c.Order, trade, c.State,
+		f.lookAt(c))
 }
 
 // lookAt says how to see what becomes of it.

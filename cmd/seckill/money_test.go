@@ -64,7 +64,8 @@ func (s *shopper) becomes(want seckill.State) contracttest.Answer {
 // buy places an order, and opens its cashier; it gives the order's id and the cashier's page.
 func (s *shopper) buy() (order, page string) {
 	s.t.Helper()
-	s.call("POST", "/seckill/buy", map[string]any{"seckill_id": local.DemoLive, "count": 1, "address": "浙江省杭州市西湖区文三路 1 号"})
+	s.call("POST", "/seckill/buy", map[string]any{"seckill_id": local.DemoLive, "count": 1,
+		"address": "浙江省杭州市西湖区文三路 1 号"})
 	a := s.becomes(seckill.PendingPayment)
 	return a.Text("order_id"), s.call("GET", "/cashier?"+a.Text("alipay_order"), nil).Raw
 }
@@ -84,7 +85,8 @@ func (s *shopper) pay(page string) {
 func (s *shopper) pass(d time.Duration) {
 	s.t.Helper()
 	for idle := false; !idle; d = time.Second {
-		idle, _ = s.call("POST", "/_local/clock", map[string]any{"advance_seconds": int(d / time.Second)}).JSON["idle"].(bool)
+		idle, _ = s.call("POST", "/_local/clock",
+			map[string]any{"advance_seconds": int(d / time.Second)}).JSON["idle"].(bool)
 	}
 }
 
@@ -93,8 +95,10 @@ var changing = []struct {
 	pattern *regexp.Regexp
 	name    string
 }{
-	{regexp.MustCompile(`http://localhost:\d+`), "URL"}, {regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"}, {regexp.MustCompile(`\bo[a-z2-7]{26}(?:[a-z2-7]{5})?\b`), "ORDER"},
-	{regexp.MustCompile(`\br[a-z2-7]{26}\b`), "REFUND"}, {regexp.MustCompile(`\b\d{34}\b`), "NOTIFY"}, {regexp.MustCompile(`\b\d{28}\b`), "TRADE"}, {regexp.MustCompile(` {2,}`), "  "},
+	{regexp.MustCompile(`http://localhost:\d+`), "URL"}, {regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "TIME"},
+	{regexp.MustCompile(`\bo[a-z2-7]{26}(?:[a-z2-7]{5})?\b`), "ORDER"},
+	{regexp.MustCompile(`\br[a-z2-7]{26}\b`), "REFUND"}, {regexp.MustCompile(`\b\d{34}\b`), "NOTIFY"},
+	{regexp.MustCompile(`\b\d{28}\b`), "TRADE"}, {regexp.MustCompile(` {2,}`), "  "},
 }
 
 func same(text string) string {
@@ -104,7 +108,8 @@ func same(text string) string {
 	return text
 }
 
-// TestMoneyCommandsAgainstARunningShop: a refund that the gateway refuses, is asked for again and made; then an order of which it says nothing.
+// TestMoneyCommandsAgainstARunningShop: a refund that the gateway refuses, is asked for again and made; then an order
+// of which it says nothing.
 func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 	t.Parallel()
 	me, err := user.Current()
@@ -112,7 +117,8 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		t.Fatal(err)
 	}
 	started := func(part func(string)) {
-		if log := startedLog(t, noEnv, part, "--hold", "30s", "--gateway-faults", "balance-short=1"); strings.Contains(log, "文三路") {
+		if log := startedLog(t, noEnv, part, "--hold", "30s", "--gateway-faults",
+			"balance-short=1"); strings.Contains(log, "文三路") {
 			t.Errorf("the log has an address: %s", log)
 		}
 	}
@@ -132,7 +138,8 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 			for _, step := range steps {
 				code, stdout, stderr := command(t, append(step.args, "--url", base)...)
 				if code != step.code || same(stdout) != same(step.stdout) || same(stderr) != step.stderr {
-					t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, same(stdout), same(stderr), step.code, step.stdout, step.stderr)
+					t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, same(stdout), same(stderr),
+						step.code, step.stdout, step.stderr)
 				}
 			}
 		}
@@ -146,21 +153,33 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		)
 		try(
 			step{[]string{"payments"}, exitOK, "No money is due back, refused or unknown.\n", ""},
-			step{[]string{"payments", order}, exitOK, "Order ORDER is paid:" + head + "1 unit is held for it.\n" + paid + "kept\n" + note + past, ""},
-			step{[]string{"refund", order, "--again", "--why", "x"}, exitOK, "Nothing to do: order ORDER is paid, and no money of it is due back." + see, ""},
-			step{[]string{"unknown", order, "--why", "x"}, exitUsage, "", "seckill: order ORDER: The order must be closing; it is paid. (see: seckill unknown --help)\n"},
+			step{[]string{"payments", order}, exitOK, "Order ORDER is paid:" + head + "1 unit is held for it.\n" +
+				paid + "kept\n" + note + past, ""},
+			step{[]string{"refund", order, "--again", "--why", "x"}, exitOK,
+				"Nothing to do: order ORDER is paid, and no money of it is due back." + see, ""},
+			step{[]string{"unknown", order, "--why", "x"}, exitUsage, "",
+				"seckill: order ORDER: The order must be closing; it is paid. (see: seckill unknown --help)\n"},
 			step{[]string{"refund", order, "--why", "arrived broken", "--restock"}, exitOK,
 				"Order ORDER: 199.00 yuan go back within a minute or two, and its units are sold again." + see, ""},
-			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK, "Nothing to do: order ORDER is being refunded already, 199.00 yuan." + see, ""},
-			step{[]string{"payments"}, exitOK, "Due back: 1 payment, 199.00 yuan. The payment provider is asked each minute for those whose time has come.\n" + list + "0  now\n", ""},
+			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
+				"Nothing to do: order ORDER is being refunded already, 199.00 yuan." + see, ""},
+			step{[]string{"payments"}, exitOK,
+				"Due back: 1 payment, 199.00 yuan. The payment provider is asked each minute for those whose time " +
+					"has come.\n" + list + "0  now\n", ""},
 		)
 		s.pass(time.Minute)
 		try(
-			step{[]string{"payments"}, exitOK, "Refused: 1 payment, 199.00 yuan. The payment provider does not give it back, and a person has to act.\n" +
-				strings.Replace(list, "NEXT", "REFUSED", 1) + "1  ACQ.SELLER_BALANCE_NOT_ENOUGH\n" +
-				"Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT --url URL\n", ""},
-			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK, "Order ORDER: the payment provider refused to give 199.00 yuan back, and is not asked again by itself. " +
-				"Why: seckill payments ORDER --url URL. Once that is mended: seckill refund ORDER --again --why TEXT --url URL\n", ""},
+			step{[]string{"payments"}, exitOK,
+				"Refused: 1 payment, 199.00 yuan. The payment provider does not give it back, and a person has to " +
+					"act.\n" +
+					strings.Replace(list, "NEXT", "REFUSED", 1) + "1  ACQ.SELLER_BALANCE_NOT_ENOUGH\n" +
+					"Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why " +
+					"TEXT --url URL\n", ""},
+			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
+				"Order ORDER: the payment provider refused to give 199.00 yuan back, and is not asked again by itself. " +
+					"Why: seckill payments ORDER --url URL. Once that is mended: seckill refund ORDER --again --why " +
+					"TEXT " +
+					"--url URL\n", ""},
 			step{[]string{"refund", order, "--again", "--why", "paid in", "--who", "刘 (room 3)"}, exitOK,
 				"Order ORDER: the payment provider is asked again for 1 refund within a minute." + see, ""},
 		)
@@ -168,14 +187,18 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		s.pass(time.Minute)
 		s.becomes(seckill.Refunded)
 		code, stdout, stderr := command(t, "payments", order, "--raw", "--url", base)
-		wanted := "Order ORDER is refunded:" + head + "0 units are held for it.\n" + paid + "went back TIME, refund REFUND\n" + note
-		history := past + "  TIME  refund_due  refund by " + me.Username + ": arrived broken\n  TIME  refund_due  refund of trade TRADE wanted again by 刘 (room 3): paid in\n" +
+		wanted := "Order ORDER is refunded:" + head + "0 units are held for it.\n" + paid +
+			"went back TIME, refund REFUND\n" + note
+		history := past + "  TIME  refund_due  refund by " + me.Username +
+			": arrived broken\n  TIME  refund_due  refund of trade TRADE wanted again by 刘 (room 3): paid in\n" +
 			"  TIME  refunded  199.00 yuan of trade TRADE went back, refund REFUND\n"
-		if got := same(stdout); code != exitOK || !strings.HasPrefix(got, wanted) || !strings.HasSuffix(got, history) || !strings.Contains(got, "As they came:\n  NOTIFY  app_id=") {
+		if got := same(stdout); code != exitOK || !strings.HasPrefix(got, wanted) || !strings.HasSuffix(got, history) ||
+			!strings.Contains(got, "As they came:\n  NOTIFY  app_id=") {
 			t.Errorf("raw: exit %d\n%s%s\nwant\n%s…%s", code, got, stderr, wanted, history)
 		}
 		var c operator.MoneyCase
-		if code, stdout, _ := command(t, "payments", order, "--json", "--url", base); code != exitOK || json.Unmarshal([]byte(stdout), &c) != nil ||
+		if code, stdout, _ := command(t, "payments", order, "--json", "--url", base); code != exitOK ||
+			json.Unmarshal([]byte(stdout), &c) != nil ||
 			c.Order != order || c.State != seckill.Refunded || c.Amount != 199_00 || strings.Contains(stdout, "文三路") {
 			t.Errorf("as JSON: exit %d, %s", code, stdout)
 		}
@@ -190,9 +213,12 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 			s.pass(time.Minute)
 		}
 		try(
-			step{[]string{"unknown"}, exitOK, "Unknown: 1 order, 199.00 yuan. The payment provider is asked again each minute.\n" +
-				"  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n  ORDER  2002  199.00  TIME  not paid in time  expired\n" +
-				"At once: seckill unknown ORDER --why TEXT --url URL. What it means: docs/runbooks/unknown-payments.md\n", ""},
+			step{[]string{"unknown"}, exitOK,
+				"Unknown: 1 order, 199.00 yuan. The payment provider is asked again each minute.\n" +
+					"  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n  ORDER  2002  199.00  TIME  not paid in " +
+					"time  expired\n" +
+					"At once: seckill unknown ORDER --why TEXT --url URL. What it means: " +
+					"docs/runbooks/unknown-payments.md\n", ""},
 			step{[]string{"payments"}, exitOK, "Unknown: 1 order, 199.00 yuan. See: seckill unknown --url URL\n", ""},
 			step{[]string{"unknown", "--json"}, exitOK, `{
   "count": 1,
@@ -213,22 +239,31 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 				"Order ORDER: the payment provider is asked again within a minute whether it is paid." + see, ""},
 		)
 		s.call("PUT", "/faults", map[string]any{"shares": map[string]any{"call-5xx": 1}})
-		try(step{[]string{"unknown", order, "--trade", "1", "--why", "x"}, exitFault, "", "seckill: alipay: alipay.trade.query ORDER: HTTP status 502\n"})
+		try(step{[]string{"unknown", order, "--trade", "1", "--why", "x"}, exitFault, "",
+			"seckill: alipay: alipay.trade.query ORDER: HTTP status 502\n"})
 		s.call("PUT", "/faults", map[string]any{})
 		s.pass(time.Minute)
 		s.becomes(seckill.Expired)
 		try(
 			step{[]string{"refund", order, "--why", "x", "--json"}, exitUsage, "",
-				"seckill: order ORDER: The order must be paid, and its goods not on their way; it is expired. (see: seckill refund --help)\n"},
+				"seckill: order ORDER: The order must be paid, and its goods not on their way; it is expired. (see: " +
+					"seckill refund --help)\n"},
 			step{[]string{"unknown", order, "--trade", "1", "--why", "x"}, exitUsage, "",
-				"seckill: order ORDER: The value of trade_no must be a paid trade of the order; the provider says unknown. (see: seckill unknown --help)\n"},
-			step{[]string{"refund", someOrder, "--why", "x"}, exitUsage, "", "seckill: order ORDER: URL has no such order (see: seckill refund --help)\n"},
-			step{[]string{"payments", someOrder}, exitUsage, "", "seckill: order ORDER: URL has no such order (see: seckill payments --help)\n"},
+				"seckill: order ORDER: The value of trade_no must be a paid trade of the order; the provider says " +
+					"unknown. (see: seckill unknown --help)\n"},
+			step{[]string{"refund", someOrder, "--why", "x"}, exitUsage, "",
+				"seckill: order ORDER: URL has no such order (see: seckill refund --help)\n"},
+			step{[]string{"payments", someOrder}, exitUsage, "",
+				"seckill: order ORDER: URL has no such order (see: seckill payments --help)\n"},
 			step{[]string{"refund", order, "--why", strings.Repeat("x", 201)}, exitUsage, "",
-				"seckill: order ORDER: The value of why must be 1 to 200 characters, no line breaks. (see: seckill refund --help)\n"},
+				"seckill: order ORDER: The value of why must be 1 to 200 characters, no line breaks. (see: seckill " +
+					"refund --help)\n"},
 			step{[]string{"refund", order, "--why", "x", "--who", ""}, exitUsage, "",
-				"seckill: order ORDER: The value of who must be 1 to 64 characters, no line breaks. (see: seckill refund --help)\n"},
-			step{[]string{"refund", order, "--again", "--why", "x", "--json"}, exitOK, "{\n  \"order_id\": \"ORDER\",\n  \"state\": \"expired\",\n  \"due\": 0.00,\n  \"changed\": false\n}\n", ""},
+				"seckill: order ORDER: The value of who must be 1 to 64 characters, no line breaks. (see: seckill " +
+					"refund --help)\n"},
+			step{[]string{"refund", order, "--again", "--why", "x", "--json"}, exitOK,
+				"{\n  \"order_id\": \"ORDER\",\n  \"state\": \"expired\",\n  \"due\": 0.00,\n  \"changed\": false\n}\n",
+				""},
 		)
 	})
 }
@@ -257,28 +292,37 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 		want      string
 	}{
 		{"no order", []string{"refund", "--why", "x"}, exitUsage, "ORDER is missing (see: seckill refund --help)"},
-		{"no order's id", []string{"refund", "2002", "--why", "x"}, exitUsage, `ORDER "2002": want an order's id, which is 32 letters`},
+		{"no order's id", []string{"refund", "2002", "--why", "x"}, exitUsage,
+			`ORDER "2002": want an order's id, which is 32 letters`},
 		{"no order's id to look at", []string{"payments", "../x"}, exitUsage, `ORDER "../x": want`},
 		{"two orders", []string{"unknown", someOrder, someOrder, "--why", "x"}, exitUsage, "is one argument too many"},
 		{"no reason", []string{"refund", someOrder}, exitUsage, "--why is missing: your reason"},
 		{"a blank reason", []string{"refund", someOrder, "--again", "--why", " "}, exitUsage, "--why is missing"},
 		{"no reason to ask", []string{"unknown", someOrder}, exitUsage, "--why is missing"},
-		{"a reason for a list", []string{"unknown", "--why", "x"}, exitUsage, "--why, --who and --trade are about one order: name it"},
-		{"again with restock", []string{"refund", someOrder, "--again", "--restock", "--why", "x"}, exitUsage, "--restock and --again contradict each other"},
+		{"a reason for a list", []string{"unknown", "--why", "x"}, exitUsage,
+			"--why, --who and --trade are about one order: name it"},
+		{"again with restock", []string{"refund", someOrder, "--again", "--restock", "--why", "x"}, exitUsage,
+			"--restock and --again contradict each other"},
 		{"raw without an order", []string{"payments", "--raw"}, exitUsage, "--raw is about one order: name it"},
-		{"an amount", []string{"refund", someOrder, "--why", "x", "--amount", "1"}, exitUsage, "unknown flag: --amount"},
-		{"two shops", []string{"payments", "--stack", "sale", "--url", silent}, exitUsage, "--stack and --url contradict each other"},
+		{"an amount", []string{"refund", someOrder, "--why", "x", "--amount", "1"}, exitUsage,
+			"unknown flag: --amount"},
+		{"two shops", []string{"payments", "--stack", "sale", "--url", silent}, exitUsage,
+			"--stack and --url contradict each other"},
 		{"region without a stack", []string{"payments", "--region", "eu-west-1"}, exitUsage, "name it with --stack"},
-		{"a name on a stack", []string{"refund", someOrder, "--why", "x", "--who", "a", "--stack", "sale"}, exitUsage, "--who is for a shop at an address"},
-		{"address without a scheme", []string{"payments", "--url", "localhost:8100"}, exitUsage, `--url "localhost:8100": want an address`},
+		{"a name on a stack", []string{"refund", someOrder, "--why", "x", "--who", "a", "--stack", "sale"}, exitUsage,
+			"--who is for a shop at an address"},
+		{"address without a scheme", []string{"payments", "--url", "localhost:8100"}, exitUsage,
+			`--url "localhost:8100": want an address`},
 		{"nobody there", []string{"payments", "--url", silent}, exitFault, "nothing answers at " + silent},
 		{"an older shop", []string{"payments", "--url", older.URL}, exitFault, "answers 404 Not Found: is it a"},
 		{"another server's page", []string{"unknown", "--url", garbled.URL}, exitFault, "answers what cannot be read"},
-		{"a shop in trouble", []string{"refund", someOrder, "--why", "x", "--url", busy.URL}, exitFault, "The shop is busy."},
+		{"a shop in trouble", []string{"refund", someOrder, "--why", "x", "--url", busy.URL}, exitFault,
+			"The shop is busy."},
 	} {
 		code, stdout, stderr := command(t, tt.args...)
 		if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr, tt.code, tt.want)
+			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr,
+				tt.code, tt.want)
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
@@ -289,45 +333,61 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 	t.Parallel()
 	const (
 		payment = `{"order_id":"` + someOrder + `","trade_no":"t1","amount":1.00,"at":"2026-11-11T02:00:00Z"}`
-		order   = `{"order_id":"` + someOrder + `","item":"7","amount":1.00,"since":"2026-11-11T02:00:00Z","cause":"not paid in time","closes_to":"expired"}`
-		none    = `{"count":0,"amount":0.00,"payments":[]}`
-		looked  = "More orders may be unknown: not all that are due were looked at. Look again some minutes later.\n"
-		at      = "At once: seckill unknown ORDER --why TEXT --url URL. What it means: docs/runbooks/unknown-payments.md\n"
-		row     = "  ORDER  7  1.00  TIME  not paid in time  expired\n"
-		head    = "  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n"
-		mended  = "Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT --url URL\n"
+		order   = `{"order_id":"` + someOrder +
+			`","item":"7","amount":1.00,"since":"2026-11-11T02:00:00Z","cause":"not paid in time","closes_to":"expired"}`
+		none   = `{"count":0,"amount":0.00,"payments":[]}`
+		looked = "More orders may be unknown: not all that are due were looked at. Look again some minutes later.\n"
+		at     = "At once: seckill unknown ORDER --why TEXT --url URL. What it means: docs/runbooks/unknown-payments.md\n"
+		row    = "  ORDER  7  1.00  TIME  not paid in time  expired\n"
+		head   = "  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n"
+		mended = "Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT --url URL\n"
 	)
 	for _, tt := range []struct {
 		behaviour, due, refused, unknown string
 		args                             []string
 		want                             string
 	}{
-		{"due", `{"count":1200,"amount":1200.00,"more":true,"payments":[` + payment + `]}`, none, `{"count":0}`, []string{"payments"},
-			"Due back: at least 1200 payments, 1200.00 yuan. The payment provider is asked each minute for those whose time has come.\n" +
-				"  ORDER  TRADE  YUAN  SINCE  TRIES  NEXT\n  ORDER  t1  1.00  TIME  0  now\n  … and more: the list is cut at 1\n"},
-		{"refused", none, `{"count":1,"amount":1.00,"more":true,"payments":[` + payment + `]}`, `{"count":0}`, []string{"payments"},
-			"Refused: at least 1 payment, 1.00 yuan. The payment provider does not give it back, and a person has to act.\n" +
-				"  ORDER  TRADE  YUAN  SINCE  TRIES  REFUSED\n  ORDER  t1  1.00  TIME  0  -\n  … and more: the list is cut at 1\n" + mended},
-		{"refused, and it is all", none, `{"count":3,"amount":3.00,"payments":[` + payment + `]}`, `{"count":0}`, []string{"payments"},
+		{"due", `{"count":1200,"amount":1200.00,"more":true,"payments":[` + payment + `]}`, none, `{"count":0}`,
+			[]string{"payments"},
+			"Due back: at least 1200 payments, 1200.00 yuan. The payment provider is asked each minute for those " +
+				"whose time has come.\n" +
+				"  ORDER  TRADE  YUAN  SINCE  TRIES  NEXT\n  ORDER  t1  1.00  TIME  0  now\n  … and more: the list " +
+				"is cut at 1\n"},
+		{"refused", none, `{"count":1,"amount":1.00,"more":true,"payments":[` + payment + `]}`, `{"count":0}`,
+			[]string{"payments"},
+			"Refused: at least 1 payment, 1.00 yuan. The payment provider does not give it back, and a person has to " +
+				"act.\n" +
+				"  ORDER  TRADE  YUAN  SINCE  TRIES  REFUSED\n  ORDER  t1  1.00  TIME  0  -\n  … and more: the list " +
+				"is cut at 1\n" + mended},
+		{"refused, and it is all", none, `{"count":3,"amount":3.00,"payments":[` + payment + `]}`, `{"count":0}`,
+			[]string{"payments"},
 			"Refused: 3 payments, 3.00 yuan. The payment provider does not give it back, and a person has to act.\n" +
-				"  ORDER  TRADE  YUAN  SINCE  TRIES  REFUSED\n  ORDER  t1  1.00  TIME  0  -\n  … and 2 more\n" + mended},
-		{"rows that cannot be read", none, none, `{"count":0},"unreadable":["payments row a/b has version v=2, this code reads 1"]`, []string{"payments"},
-			"Cannot be read by this version: 1 row. What to do: docs/runbooks/function-errors.md\n  payments row a/b has version v=2, this code reads 1\n" +
+				"  ORDER  TRADE  YUAN  SINCE  TRIES  REFUSED\n  ORDER  t1  1.00  TIME  0  -\n  … and 2 more\n" +
+				mended},
+		{"rows that cannot be read", none, none,
+			`{"count":0},"unreadable":["payments row a/b has version v=2, this code reads 1"]`, []string{"payments"},
+			"Cannot be read by this version: 1 row. What to do: docs/runbooks/function-errors.md\n  payments row a/b " +
+				"has version v=2, this code reads 1\n" +
 				"No money is due back, refused or unknown.\n"},
 		{"unknown", none, none, `{"count":1,"amount":1.00,"more":true,"orders":[` + order + `]}`, []string{"payments"},
 			"Unknown: at least 1 order, 1.00 yuan. See: seckill unknown --url URL\n" + looked},
 		{"none seen to be unknown", none, none, `{"count":0,"more":true,"orders":[]}`, []string{"payments"}, looked},
-		{"the list of unknown", none, none, `{"count":1,"amount":1.00,"more":true,"orders":[` + order + `]}`, []string{"unknown"},
-			"Unknown: at least 1 order, 1.00 yuan. The payment provider is asked again each minute.\n" + head + row + looked + at},
-		{"an empty list of unknown", none, none, `{"count":0,"more":true,"orders":[]}`, []string{"unknown"}, looked + at},
+		{"the list of unknown", none, none, `{"count":1,"amount":1.00,"more":true,"orders":[` + order + `]}`,
+			[]string{"unknown"},
+			"Unknown: at least 1 order, 1.00 yuan. The payment provider is asked again each minute.\n" + head + row +
+				looked + at},
+		{"an empty list of unknown", none, none, `{"count":0,"more":true,"orders":[]}`, []string{"unknown"}, looked +
+			at},
 		{"as JSON", none, none, `{"count":0,"amount":0.00,"more":true,"orders":[]}`, []string{"unknown", "--json"},
 			"{\n  \"count\": 0,\n  \"amount\": 0.00,\n  \"more\": true,\n  \"orders\": []\n}\n"},
 	} {
 		shop := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			fmt.Fprintf(w, `{"now":"2026-11-11T02:00:00Z","due":%s,"refused":%s,"unknown":%s}`, tt.due, tt.refused, tt.unknown)
+			fmt.Fprintf(w, `{"now":"2026-11-11T02:00:00Z","due":%s,"refused":%s,"unknown":%s}`, tt.due, tt.refused,
+				tt.unknown)
 		}))
 		code, stdout, stderr := command(t, append(tt.args, "--url", shop.URL)...)
-		if got, want := same(strings.ReplaceAll(stdout, shop.URL, "URL")), same(tt.want); code != exitOK || got != want || stderr != "" {
+		if got, want := same(strings.ReplaceAll(stdout, shop.URL, "URL")), same(tt.want); code != exitOK ||
+			got != want || stderr != "" {
 			t.Errorf("%s: exit %d\n%s%swant\n%s", tt.behaviour, code, got, stderr, want)
 		}
 	}
@@ -338,7 +398,8 @@ func TestMoneyHelp(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"payments", "refund", "unknown", "reconcile"} {
 		code, stdout, stderr := command(t, name, "--help")
-		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill "+name) || !strings.Contains(stdout, "--url") || !strings.Contains(stdout, "--stack") {
+		if code != exitOK || stderr != "" || !strings.Contains(stdout, "Examples:\n  seckill "+name) ||
+			!strings.Contains(stdout, "--url") || !strings.Contains(stdout, "--stack") {
 			t.Errorf("%s: exit %d\n%s%s", name, code, stdout, stderr)
 		}
 	}
@@ -353,7 +414,8 @@ func paymentFunction(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]b
 	t.Helper()
 	clock := memory.NewRealClock()
 	l = ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
-	flow := refund.New(refund.Deps{Ledger: l, Orders: memory.NewQueue(clock, memory.QueueOptions{}), Clock: clock, Meter: uncounted{}})
+	flow := refund.New(refund.Deps{Ledger: l, Orders: memory.NewQueue(clock, memory.QueueOptions{}), Clock: clock,
+		Meter: uncounted{}})
 	audit = &bytes.Buffer{}
 	handle := operator.NewPaymentHandler(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
 	return l, func(event []byte) ([]byte, string) {
@@ -368,13 +430,17 @@ func paymentFunction(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]b
 // TestMoneyCommandsAgainstAStack: the stack's refund function does them, and its log has who.
 func TestMoneyCommandsAgainstAStack(t *testing.T) {
 	l, function, audit := paymentFunction(t)
-	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "RefundFunction": "seckill-refund"}, function: function}
+	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "RefundFunction": "seckill-refund"},
+		function: function}
 	account(t, served(t, c).URL)
 	order := seckill.KeyedOrderID("7", "1001", "k")
-	o := seckill.Order{ID: order, Item: "7", User: "1001", Count: 2, Units: []int{1, 2}, Price: 44_40, Amount: 88_80, Address: "文三路 1 号", Title: "表\x1b[2J", Created: time.Now(),
+	o := seckill.Order{ID: order, Item: "7", User: "1001", Count: 2, Units: []int{1, 2}, Price: 44_40, Amount: 88_80,
+		Address: "文三路 1 号", Title: "表\x1b[2J", Created: time.Now(),
 		Placed: time.Now(), PayBy: time.Now().Add(time.Minute), Buckets: 1}
-	p := seckill.Payment{Order: order, TradeNo: "t1", Amount: 88_80, State: seckill.Captured, At: time.Now(), Cause: "notify"}
-	if err := errors.Join(l.Place(t.Context(), o, 2), l.RecordPayment(t.Context(), p, seckill.PendingPayment, seckill.Paid)); err != nil {
+	p := seckill.Payment{Order: order, TradeNo: "t1", Amount: 88_80, State: seckill.Captured, At: time.Now(),
+		Cause: "notify"}
+	if err := errors.Join(l.Place(t.Context(), o, 2), l.RecordPayment(t.Context(), p, seckill.PendingPayment,
+		seckill.Paid)); err != nil {
 		t.Fatal(err)
 	}
 	const see = " See: seckill payments ORDER --stack sale --region eu-central-1\n"
@@ -385,27 +451,39 @@ func TestMoneyCommandsAgainstAStack(t *testing.T) {
 		stderr string
 	}{
 		{[]string{"payments"}, exitOK, "No money is due back, refused or unknown.\n", ""},
-		{[]string{"refund", order, "--why", "arrived broken"}, exitOK, "Order ORDER: 88.80 yuan go back within a minute or two, and nobody gets its units." + see, ""},
-		{[]string{"refund", order, "--why", "arrived broken", "--restock"}, exitOK, "Nothing to do: order ORDER is being refunded already, 88.80 yuan; what becomes of its units was decided then." + see, ""},
-		{[]string{"refund", order, "--why", "at once", "--again"}, exitOK, "Order ORDER: the payment provider is asked again for 1 refund within a minute." + see, ""},
-		{[]string{"payments", order}, exitOK, "Order ORDER is refund_due: 88.80 yuan for 2 units of item 7 (表?[2J), by user 1001. 2 units are kept out of sale.\n" +
-			"Payments:\n  TRADE  YUAN  SINCE  RECORDED BY  STATE\n  t1  88.80  TIME  notify  goes back by refund REFUND with the next sweep\n" +
-			"History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n  TIME  refund_due  refund by assumed-role/Operators/liu: arrived broken\n" +
-			"  TIME  refund_due  refund of trade t1 wanted again by assumed-role/Operators/liu: at once\n", ""},
+		{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
+			"Order ORDER: 88.80 yuan go back within a minute or two, and nobody gets its units." + see, ""},
+		{[]string{"refund", order, "--why", "arrived broken", "--restock"}, exitOK,
+			"Nothing to do: order ORDER is being refunded already, 88.80 yuan; what becomes of its units was decided " +
+				"then." + see, ""},
+		{[]string{"refund", order, "--why", "at once", "--again"}, exitOK,
+			"Order ORDER: the payment provider is asked again for 1 refund within a minute." + see, ""},
+		{[]string{"payments", order}, exitOK,
+			"Order ORDER is refund_due: 88.80 yuan for 2 units of item 7 (表?[2J), by user 1001. 2 units are kept out " +
+				"of sale.\n" +
+				"Payments:\n  TRADE  YUAN  SINCE  RECORDED BY  STATE\n  t1  88.80  TIME  notify  goes back by refund " +
+				"REFUND with the next sweep\n" +
+				"History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n  TIME  " +
+				"refund_due  refund by assumed-role/Operators/liu: arrived broken\n" +
+				"  TIME  refund_due  refund of trade t1 wanted again by assumed-role/Operators/liu: at once\n", ""},
 		{[]string{"unknown"}, exitOK, "The payment provider has told of every order whether it is paid.\n", ""},
-		{[]string{"unknown", order, "--why", "x"}, exitUsage, "", "seckill: order ORDER: The order must be closing; it is refund_due. (see: seckill unknown --help)\n"},
-		{[]string{"payments", someOrder}, exitUsage, "", "seckill: order ORDER: stack sale has no such order (see: seckill payments --help)\n"},
+		{[]string{"unknown", order, "--why", "x"}, exitUsage, "",
+			"seckill: order ORDER: The order must be closing; it is refund_due. (see: seckill unknown --help)\n"},
+		{[]string{"payments", someOrder}, exitUsage, "",
+			"seckill: order ORDER: stack sale has no such order (see: seckill payments --help)\n"},
 	}
 	for _, step := range steps {
 		code, stdout, stderr := command(t, append(step.args, "--stack", "sale", "--region", "eu-central-1")...)
 		if code != step.code || same(stdout) != step.stdout || same(stderr) != step.stderr {
-			t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, same(stdout), same(stderr), step.code, step.stdout, step.stderr)
+			t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, same(stdout), same(stderr), step.code,
+				step.stdout, step.stderr)
 		}
 		if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke" {
 			t.Errorf("%v: called %s", step.args, calls)
 		}
 	}
-	if log := audit.String(); strings.Count(log, "\n") != len(steps) || strings.Count(log, caller) != len(steps) || strings.Contains(log, "文三路") {
+	if log := audit.String(); strings.Count(log, "\n") != len(steps) || strings.Count(log, caller) != len(steps) ||
+		strings.Contains(log, "文三路") {
 		t.Errorf("audit log:\n%s\nwant %d lines, each with %s", log, len(steps), caller)
 	}
 }
@@ -421,14 +499,21 @@ func TestMoneyOfAStackRefusesInOneLine(t *testing.T) {
 		code      int
 		want      string
 	}{
-		{"another stack", &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}, exitUsage, "stack sale (CREATE_COMPLETE) has no output RefundFunction"},
-		{"may not invoke", &cloud{refusals: map[string]refusal{"Invoke": {403, "AccessDeniedException", "User: u is not authorized to perform: lambda:InvokeFunction"}}},
+		{"another stack", &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}, exitUsage,
+			"stack sale (CREATE_COMPLETE) has no output RefundFunction"},
+		{"may not invoke", &cloud{refusals: map[string]refusal{"Invoke": {403, "AccessDeniedException",
+			"User: u is not authorized to perform: lambda:InvokeFunction"}}},
 			exitUsage, "not allowed: User: u is not authorized to perform: lambda:InvokeFunction"},
-		{"function busy", &cloud{refusals: map[string]refusal{"Invoke": {429, "TooManyRequestsException", "Rate Exceeded."}}}, exitFault, "function seckill-refund is busy, nothing was done: repeat the command"},
-		{"function out of time", &cloud{function: payload(`{"errorMessage":"Task timed out after 55.00 seconds"}`, "Unhandled")}, exitFault,
-			"function seckill-refund failed: Task timed out after 55.00 seconds; the command may have been carried out all the same, and can be repeated"},
-		{"function of an older version", &cloud{function: payload("null", "")}, exitFault, "cannot be read: is stack sale of this version?"},
-		{"ledger away", &cloud{function: payload(`{"problem":{"code":"unavailable","detail":"The shop is busy."}}`, "")}, exitFault, "The shop is busy."},
+		{"function busy", &cloud{refusals: map[string]refusal{"Invoke": {429, "TooManyRequestsException",
+			"Rate Exceeded."}}}, exitFault, "function seckill-refund is busy, nothing was done: repeat the command"},
+		{"function out of time", &cloud{function: payload(`{"errorMessage":"Task timed out after 55.00 seconds"}`,
+			"Unhandled")}, exitFault,
+			"function seckill-refund failed: Task timed out after 55.00 seconds; the command may have been carried " +
+				"out all the same, and can be repeated"},
+		{"function of an older version", &cloud{function: payload("null", "")}, exitFault,
+			"cannot be read: is stack sale of this version?"},
+		{"ledger away", &cloud{function: payload(`{"problem":{"code":"unavailable","detail":"The shop is busy."}}`,
+			"")}, exitFault, "The shop is busy."},
 	} {
 		t.Run(tt.behaviour, func(t *testing.T) {
 			if tt.cloud.outputs == nil {
@@ -436,7 +521,8 @@ func TestMoneyOfAStackRefusesInOneLine(t *testing.T) {
 			}
 			account(t, served(t, tt.cloud).URL)
 			code, stdout, stderr := command(t, "refund", someOrder, "--why", "x", "--stack", "sale")
-			if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
+			if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 ||
+				!strings.Contains(stderr, tt.want) {
 				t.Errorf("exit %d\n%s%s\nwant exit %d and one line with %q", code, stdout, stderr, tt.code, tt.want)
 			}
 			if calls := tt.cloud.called(); strings.Count(calls, "Invoke") > 1 {

@@ -50,7 +50,8 @@ func (p *page) open(o *operator.OpenMoney, again string) {
 		return
 	}
 	if o.Due.Count > 0 {
-		p.line("Due back: %s. The payment provider is asked each minute for those whose time has come.", sum(o.Due.More, counted(o.Due.Count, "payment", "payments"), o.Due.Amount))
+		p.line("Due back: %s. The payment provider is asked each minute for those whose time has come.",
+			sum(o.Due.More, counted(o.Due.Count, "payment", "payments"), o.Due.Amount))
 		p.row("ORDER", "TRADE", "YUAN", "SINCE", "TRIES", "NEXT")
 		for _, m := range o.Due.Payments {
 			p.row(m.Order, m.TradeNo, m.Amount.Yuan(), at(m.At), fmt.Sprint(m.Tries), next(m.Next, o.Now))
@@ -58,16 +59,19 @@ func (p *page) open(o *operator.OpenMoney, again string) {
 		p.rest(&o.Due)
 	}
 	if o.Refused.Count > 0 {
-		p.line("Refused: %s. The payment provider does not give it back, and a person has to act.", sum(o.Refused.More, counted(o.Refused.Count, "payment", "payments"), o.Refused.Amount))
+		p.line("Refused: %s. The payment provider does not give it back, and a person has to act.",
+			sum(o.Refused.More, counted(o.Refused.Count, "payment", "payments"), o.Refused.Amount))
 		p.row("ORDER", "TRADE", "YUAN", "SINCE", "TRIES", "REFUSED")
 		for _, m := range o.Refused.Payments {
 			p.row(m.Order, m.TradeNo, m.Amount.Yuan(), at(m.At), fmt.Sprint(m.Tries), m.Refused)
 		}
 		p.rest(&o.Refused)
-		p.line("Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT%s", again)
+		p.line("Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT%s",
+			again)
 	}
 	if o.Unknown.Count > 0 {
-		p.line("Unknown: %s. See: seckill unknown%s", sum(o.Unknown.More, counted(o.Unknown.Count, "order", "orders"), o.Unknown.Amount), again)
+		p.line("Unknown: %s. See: seckill unknown%s", sum(o.Unknown.More, counted(o.Unknown.Count, "order", "orders"),
+			o.Unknown.Amount), again)
 	}
 	p.unlooked(&o.Unknown)
 }
@@ -79,7 +83,8 @@ func (p *page) unreadable(rows []string) {
 	if len(rows) == 0 {
 		return
 	}
-	p.line("Cannot be read by this version: %s. What to do: docs/runbooks/function-errors.md", counted(len(rows), "row", "rows"))
+	p.line("Cannot be read by this version: %s. What to do: docs/runbooks/function-errors.md",
+		counted(len(rows), "row", "rows"))
 	for _, row := range rows[:min(len(rows), maxUnreadable)] {
 		p.row(row)
 	}
@@ -93,7 +98,8 @@ func (p *page) unknown(u *operator.UnknownList, again string) {
 		return
 	}
 	if u.Count > 0 {
-		p.line("Unknown: %s. The payment provider is asked again each minute.", sum(u.More, counted(u.Count, "order", "orders"), u.Amount))
+		p.line("Unknown: %s. The payment provider is asked again each minute.",
+			sum(u.More, counted(u.Count, "order", "orders"), u.Amount))
 		p.row("ORDER", "ITEM", "YUAN", "CLOSING SINCE", "BECAUSE", "CLOSES AS")
 		for _, m := range u.Orders {
 			p.row(m.Order, m.Item, m.Amount.Yuan(), at(m.Since), m.Cause, string(m.End))
@@ -140,7 +146,8 @@ func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
 	if c.Held > 0 && (c.State == seckill.RefundOwed || c.State == seckill.Refunded) {
 		kept = "kept out of sale"
 	}
-	p.line("Order %s is %s: %s yuan for %s of item %s (%s), by user %s. %s %s.", c.Order, c.State, c.Amount.Yuan(), counted(c.Count, "unit", "units"),
+	p.line("Order %s is %s: %s yuan for %s of item %s (%s), by user %s. %s %s.", c.Order, c.State, c.Amount.Yuan(),
+		counted(c.Count, "unit", "units"),
 		printable(c.Item), printable(c.Title), printable(c.User), counted(c.Held, "unit is", "units are"), kept)
 	if len(c.Payments) == 0 {
 		p.line("No payment is known.")
@@ -183,7 +190,8 @@ func where(m *operator.Payment) string {
 	case m.State == seckill.RefundDue && m.Tries == 0:
 		return fmt.Sprintf("goes back by refund %s with the next sweep", m.Refund)
 	case m.State == seckill.RefundDue:
-		return fmt.Sprintf("goes back by refund %s, asked for in vain %s, next %s", m.Refund, counted(m.Tries, "time", "times"), at(m.Next))
+		return fmt.Sprintf("goes back by refund %s, asked for in vain %s, next %s", m.Refund,
+			counted(m.Tries, "time", "times"), at(m.Next))
 	}
 	return "kept"
 }

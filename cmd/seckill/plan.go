@@ -48,14 +48,17 @@ by a waiting page. Nothing in template.yaml does that, so it is 0 unless you hav
 	p.IntVar(&f.Count, "count", 1, "units of an order")
 	p.IntVar(&f.Items, "items", plan.DefaultItems, "how many items the lists have")
 	p.Float64Var(&f.Edge, "edge", 0, "share of looks and purchases that something before API Gateway answers, 0 to 1")
-	p.DurationVar(&f.Wait, "wait", plan.DefaultWait, "the longest that a shopper may wait for an answer, and an order for its row")
+	p.DurationVar(&f.Wait, "wait", plan.DefaultWait,
+		"the longest that a shopper may wait for an answer, and an order for its row")
 	p.Float64Var(&f.First, "first", plan.DefaultFirst, "share of shoppers who wait for the opening")
 	p.DurationVar(&f.Within, "within", plan.DefaultWithin, "in which they press the button")
 	p.DurationVar(&f.Rest, "rest", plan.DefaultRest, "in which 95 in 100 of the others come")
 	p.DurationVar(&f.Before, "before", plan.DefaultBefore, "over which those who wait open their pages")
 	p.Float64Var(&f.Looks, "looks", plan.DefaultLooks, "calls a second of an open page")
 	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "that a buyer takes to pay, on average")
-	p.StringVar(&f.compare, "compare", "", "read a report of seckill load --json, and print what is predicted of that crowd on this machine beside what it met")
+	p.StringVar(&f.compare, "compare", "",
+		"read a report of seckill load --json, and print what is predicted of that crowd on this machine beside what "+
+			"it met")
 	p.BoolVar(&f.json, "json", false, "print one JSON document")
 	p.BoolVar(&f.overrides, "overrides", false, "print only the parameters of the sale's day, for make deploy "+
 		"OVERRIDES=…")

@@ -17,14 +17,16 @@ func TestPlan(t *testing.T) {
 		return stdout, stderr, code
 	}
 	text, stderr, code := run()
-	for _, want := range []string{"sale      20,000 shoppers, 1,000 units, 1 an order, at 2026-12-12T10:00:00+08:00\n", "\ndo this\n", "\nbill, USD, list prices of us-east-1 as known in 2025"} {
+	for _, want := range []string{"sale      20,000 shoppers, 1,000 units, 1 an order, at 2026-12-12T10:00:00+08:00\n",
+		"\ndo this\n", "\nbill, USD, list prices of us-east-1 as known in 2025"} {
 		if code != exitOK || stderr != "" || !strings.Contains(text, want) {
 			t.Errorf("exit %d, %s, no %q in\n%s", code, stderr, want, text)
 		}
 	}
 	var p plan.Plan
 	stdout, stderr, code := run("--json")
-	if err := json.Unmarshal([]byte(stdout), &p); err != nil || code != exitOK || p.Sale.Shoppers != 20_000 || p.Planned.Outcome.Answered < 19_999 {
+	if err := json.Unmarshal([]byte(stdout), &p); err != nil || code != exitOK || p.Sale.Shoppers != 20_000 ||
+		p.Planned.Outcome.Answered < 19_999 {
 		t.Errorf("exit %d, %s, %v: %+v", code, stderr, err, p.Planned)
 	}
 	stdout, stderr, code = run("--overrides")
@@ -32,7 +34,8 @@ func TestPlan(t *testing.T) {
 		t.Errorf("exit %d, %s: %q, want %q", code, stderr, stdout, p.DayText())
 	}
 	// Each parameter is named: what an earlier sale has set would stick otherwise.
-	for _, name := range []string{plan.BuyRate, plan.BuyBurst, plan.ThrottleRate, plan.ThrottleBurst, plan.NotifyRate, plan.NotifyBurst, plan.NotifyConcurrency, plan.BuyProvisioned, plan.ConsumeConcurrency,
+	for _, name := range []string{plan.BuyRate, plan.BuyBurst, plan.ThrottleRate, plan.ThrottleBurst, plan.NotifyRate,
+		plan.NotifyBurst, plan.NotifyConcurrency, plan.BuyProvisioned, plan.ConsumeConcurrency,
 		plan.CacheGigabytes, plan.CacheEcpu} {
 		if strings.Count(stdout, name+"=") != 1 {
 			t.Errorf("%s is not named once: %s", name, stdout)
@@ -44,10 +47,12 @@ func TestPlan(t *testing.T) {
 func TestPlanTakesASaleBack(t *testing.T) {
 	t.Chdir("../..")
 	for env, want := range map[string]string{
-		"prod": "BuyRate=1000 BuyBurst=200 ThrottleRate=300 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 NotifyConcurrency=180 " +
+		"prod": "BuyRate=1000 BuyBurst=200 ThrottleRate=300 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 " +
+			"NotifyConcurrency=180 " +
 			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
 			"CacheEcpu=0\n",
-		"dev": "BuyRate=200 BuyBurst=100 ThrottleRate=200 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 NotifyConcurrency=180 " +
+		"dev": "BuyRate=200 BuyBurst=100 ThrottleRate=200 ThrottleBurst=100 NotifyRate=200 NotifyBurst=100 " +
+			"NotifyConcurrency=180 " +
 			"BuyProvisioned=0 ConsumeConcurrency=20 CacheGigabytes=5 " +
 			"CacheEcpu=0\n",
 	} {
@@ -70,7 +75,9 @@ func TestPlanTakesASaleBack(t *testing.T) {
 func TestPlanBesideALoad(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := command(t, "plan", "--compare", "../../plan/testdata/load.json")
-	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "20,000 shoppers, 1,000 units, 1 an order, ramp 1s; 2 cores") || !strings.Contains(stdout, "last press answered after, s") {
+	if code != exitOK || stderr != "" ||
+		!strings.HasPrefix(stdout, "20,000 shoppers, 1,000 units, 1 an order, ramp 1s; 2 cores") ||
+		!strings.Contains(stdout, "last press answered after, s") {
 		t.Errorf("exit %d, %s\n%s", code, stderr, stdout)
 	}
 }

@@ -51,7 +51,8 @@ needed, no money moves, nothing is kept: the data is gone on exit. Ctrl-C stops 
 --redis, --dynamodb and --sqs each put a real server in the place of an embedded driver. Tables and queues are made where they are
 missing; a run goes on with what is there, also after it was killed. With --dynamodb the trades of the payment gateway are kept in a
 table of it, and the keys that payments are signed with in files, so that what was signed before is good after a start: --keys DIR names
-their directory (` + "seckill/keys" + ` in your folder of settings if you do not). GET /_local/keys shows the public keys, for an Alipay SDK.
+their directory (` + "seckill/keys" +
+			` in your folder of settings if you do not). GET /_local/keys shows the public keys, for an Alipay SDK.
 
 An items file is a JSON array of objects, or CSV with a header, with the columns id, title, price, sk_price, start_time, end_time,
 stock, limit, and if wanted covers, detail, commodity_id. Prices are yuan, times RFC 3339, covers in CSV are separated by blanks.
@@ -60,7 +61,8 @@ stock, limit, and if wanted covers, detail, commodity_id. Prices are yuan, times
 landed, PUT /faults changes them, GET /trades lists the gateway's trades. The faults:
 
 ` + faultList() + `
-The environment variable JWT_SECRET sets the secret of tokens (` + local.DefaultSecret + `), REDIS_PASSWORD the password of --redis.`,
+The environment variable JWT_SECRET sets the secret of tokens (` + local.DefaultSecret +
+			`), REDIS_PASSWORD the password of --redis.`,
 		Example: `  seckill run
   seckill run --port 9000 --hold 30s           orders lapse quickly
   seckill run --stock 100 --limit 2            more of the live demo item
@@ -85,12 +87,15 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 	f.IntVar(&set.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
 	f.IntVar(&set.limit, "limit", local.DemoLimit, "units of the live demo item that one shopper may hold, 1 to 1000")
 	f.StringVar(&set.items, "items", "", "file with your own items instead of the demo's, .json or .csv")
-	f.StringSliceVar(&set.redis, "redis", nil, "address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
+	f.StringSliceVar(&set.redis, "redis", nil,
+		"address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
 	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
 	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
 	f.StringVar(&set.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
-	f.StringVar(&set.keys, "keys", "", "directory of payments' keys, made there once; without it, and without --dynamodb, they are new each time")
-	f.StringVar(&set.gatewayFaults, "gateway-faults", "", "what goes wrong with payments, such as notification-lost=0.2,unknown=0.1")
+	f.StringVar(&set.keys, "keys", "",
+		"directory of payments' keys, made there once; without it, and without --dynamodb, they are new each time")
+	f.StringVar(&set.gatewayFaults, "gateway-faults", "",
+		"what goes wrong with payments, such as notification-lost=0.2,unknown=0.1")
 	return cmd
 }
 
@@ -133,8 +138,8 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	return opt, err
 }
 
-// keysDir is where the keys of payments are kept; "" for nowhere. They are as good as the ledger is old: a real one has orders that were signed for
-// in an earlier run.
+// keysDir is where the keys of payments are kept; "" for nowhere. They are as good as the ledger is old: a real one has
+// orders that were signed for in an earlier run.
 func (s *settings) keysDir(named bool) (string, error) {
 	switch {
 	case s.keys != "":
@@ -176,7 +181,8 @@ func serve(cmd *cobra.Command, port int, opt local.Options) error {
 		return err
 	}
 	ctx := cmd.Context()
-	// Never touched, so it takes no memory; but the collector, which runs when the heap has doubled, runs a few times a second in a crowd instead of dozens.
+	// Never touched, so it takes no memory; but the collector, which runs when the heap has doubled, runs a few times a
+	// second in a crowd instead of dozens.
 	ballast := make([]byte, 64<<20)
 	stop := func() error {
 		// Not the command's context: that has ended.
@@ -188,7 +194,8 @@ func serve(cmd *cobra.Command, port int, opt local.Options) error {
 		return faultError{errors.Join(err, stop())}
 	}
 	out := cmd.OutOrStdout()
-	if stored, err := sys.Items.List(ctx, time.Time{}); len(stored) > 0 && (err == nil || errors.Is(err, seckill.ErrUnreadable)) {
+	if stored, err := sys.Items.List(ctx, time.Time{}); len(stored) > 0 &&
+		(err == nil || errors.Is(err, seckill.ErrUnreadable)) {
 		opt.Items = nil // a real server may have others, from an earlier run
 		for _, it := range stored {
 			opt.Items = append(opt.Items, seckill.Listing{Item: it})

@@ -40,7 +40,8 @@ type runningShop struct {
 
 func newRunningShop(address string) (*runningShop, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" ||
+		u.RawQuery != "" {
 		return nil, fmt.Errorf("--url %q: want an address such as %s", address, defaultURL)
 	}
 	return &runningShop{base: u.Scheme + "://" + u.Host, http: &http.Client{Timeout: callTimeout}}, nil
@@ -102,7 +103,8 @@ func (s *runningShop) get(ctx context.Context, method, path string, body []byte,
 	return s.read(answer, into)
 }
 
-// call makes one call under /_local. An *operator.Refusal when the shop refuses; a faultError when it does not answer, or fails.
+// call makes one call under /_local. An *operator.Refusal when the shop refuses; a faultError when it does not answer,
+// or fails.
 func (s *runningShop) call(ctx context.Context, method, path, kind string, body []byte) ([]byte, error) {
 	resp, err := s.send(ctx, s.http, method, path, kind, body)
 	if err != nil {
@@ -122,7 +124,8 @@ func (s *runningShop) body(resp *http.Response) ([]byte, error) {
 }
 
 // send makes a request and gives the answer 200, whose body is the caller's to close. Errors as call.
-func (s *runningShop) send(ctx context.Context, client *http.Client, method, path, kind string, body []byte) (*http.Response, error) {
+func (s *runningShop) send(ctx context.Context, client *http.Client, method, path, kind string,
+	body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -133,7 +136,8 @@ func (s *runningShop) send(ctx context.Context, client *http.Client, method, pat
 	}
 	resp, err := client.Do(req)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, faultError{fmt.Errorf("nothing answers at %s: start the shop with \"seckill run\", or name another with --url", s.base)}
+		return nil, faultError{fmt.Errorf(
+			"nothing answers at %s: start the shop with \"seckill run\", or name another with --url", s.base)}
 	}
 	if err != nil {
 		return nil, faultError{err}
@@ -147,7 +151,8 @@ func (s *runningShop) send(ctx context.Context, client *http.Client, method, pat
 	}
 	var r operator.Refusal
 	if json.Unmarshal(answer, &r) != nil || r.Code == "" || r.Code == seckill.CodeNotFound {
-		return nil, faultError{fmt.Errorf("%s answers %s: is it a \"seckill run\" of this version?", s.base, resp.Status)}
+		return nil, faultError{fmt.Errorf("%s answers %s: is it a \"seckill run\" of this version?", s.base,
+			resp.Status)}
 	}
 	if resp.StatusCode >= http.StatusInternalServerError {
 		return nil, faultError{&r}
@@ -157,7 +162,8 @@ func (s *runningShop) send(ctx context.Context, client *http.Client, method, pat
 
 func (s *runningShop) read(answer []byte, into any) error {
 	if err := json.Unmarshal(answer, into); err != nil {
-		return faultError{fmt.Errorf("%s answers what cannot be read: is it a \"seckill run\" of this version?", s.base)}
+		return faultError{fmt.Errorf("%s answers what cannot be read: is it a \"seckill run\" of this version?",
+			s.base)}
 	}
 	return nil
 }

@@ -71,8 +71,8 @@ func (v *vault) read(ctx context.Context, secret string) (values map[string]stri
 	})
 }
 
-// everything gives what there is, and which secrets are there. Without Keys there may be none of the others: they may be in use, and new values would
-// take their place.
+// everything gives what there is, and which secrets are there. Without Keys there may be none of the others: they may
+// be in use, and new values would take their place.
 func (v *vault) everything(ctx context.Context) (all map[string]string, there map[string]map[string]string, err error) {
 	there = map[string]map[string]string{}
 	for _, secret := range append(secrets.Audiences(), secrets.Keys) {
@@ -85,15 +85,18 @@ func (v *vault) everything(ctx context.Context) (all map[string]string, there ma
 		}
 	}
 	if all = there[secrets.Keys]; all == nil && len(there) > 0 {
-		return nil, nil, fmt.Errorf("%s/%s is missing, and %s/%s is there: bring it back (aws secretsmanager restore-secret), or delete the others",
+		return nil, nil, fmt.Errorf(
+			"%s/%s is missing, and %s/%s is there: bring it back (aws secretsmanager restore-secret), or delete the "+
+				"others",
 			v.path, secrets.Keys, v.path, slices.Sorted(maps.Keys(there))[0])
 	}
 	return all, there, nil
 }
 
-// write stores everything, and then what each audience reads of it. What is there just so stays. Broken off, it is repaired by doing it again: Keys is
-// written first, and all others are made of it.
-func (v *vault) write(ctx context.Context, all map[string]string, there map[string]map[string]string) (written []string, err error) {
+// write stores everything, and then what each audience reads of it. What is there just so stays. Broken off, it is
+// repaired by doing it again: Keys is written first, and all others are made of it.
+func (v *vault) write(ctx context.Context, all map[string]string, there map[string]map[string]string) (written []string,
+	err error) {
 	put := func(secret string, values map[string]string) error {
 		have, exists := there[secret]
 		if maps.Equal(have, values) && exists || len(values) == 0 && !exists {
@@ -106,7 +109,8 @@ func (v *vault) write(ctx context.Context, all map[string]string, there map[stri
 		case errors.As(err, new(*secrets.DeletedError)):
 			return faultError{err}
 		case err != nil:
-			return awsFault(err, v.region, fmt.Sprintf("; %s/%s may have been stored, and the command can be repeated", v.path, secret))
+			return awsFault(err, v.region, fmt.Sprintf("; %s/%s may have been stored, and the command can be repeated",
+				v.path, secret))
 		}
 		written = append(written, secret)
 		return nil

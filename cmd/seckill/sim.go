@@ -61,7 +61,8 @@ A violation ends the run with exit code 1: its name, its seed, the smallest hist
 	p.IntVar(&f.seeds, "seeds", 1000, "how many seeds; 0 with --minutes: no end but time")
 	p.Float64Var(&f.minutes, "minutes", 0, "play for so long instead")
 	p.IntVar(&f.workers, "workers", runtime.NumCPU(), "worlds at the same time; the result does not depend on it")
-	p.StringVar(&f.faults, "faults", "all", `kinds of faults that may happen, with commas; "none"; "-name" takes one out (--list names them)`)
+	p.StringVar(&f.faults, "faults", "all",
+		`kinds of faults that may happen, with commas; "none"; "-name" takes one out (--list names them)`)
 	p.StringVar(&f.trace, "trace", "", "write the trace of the last seed to this file")
 	p.StringVar(&f.save, "save", "", "write the smallest history of a violation to this file")
 	p.StringVar(&f.replay, "replay", "", "play the history of a file that --save wrote")
@@ -99,7 +100,8 @@ func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
 		return errors.New("--shoppers: want 1 to 1000, or 0 for what the seed decides")
 	}
 	debug.SetGCPercent(400) // worlds are short-lived, and small
-	r := sim.Run{First: f.seed, Seeds: f.seeds, Workers: f.workers, Options: sim.Options{Faults: &faults, Items: f.items, Shoppers: f.shoppers},
+	r := sim.Run{First: f.seed, Seeds: f.seeds, Workers: f.workers, Options: sim.Options{Faults: &faults,
+		Items: f.items, Shoppers: f.shoppers},
 		Until: ctx.Done()}
 	if f.minutes > 0 {
 		r.Seeds, r.For = 0, time.Duration(f.minutes*float64(time.Minute))
@@ -171,7 +173,8 @@ func (f *simFlags) again(out io.Writer) error {
 		r.Report(out, 30)
 		return faultError{errViolated}
 	}
-	fmt.Fprintf(out, "%d acts, %d steps, hash %016x: nothing is broken. It once showed: %s\n", len(h.Acts), r.Steps, r.Hash, h.Found)
+	fmt.Fprintf(out, "%d acts, %d steps, hash %016x: nothing is broken. It once showed: %s\n", len(h.Acts), r.Steps,
+		r.Hash, h.Found)
 	return nil
 }
 
@@ -197,13 +200,17 @@ func (f *simFlags) bar(r sim.Run, w io.Writer) *progressbar.ProgressBar {
 	if n == 0 {
 		n = -1
 	}
-	return progressbar.NewOptions64(n, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("seeds"), progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(), progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionClearOnFinish())
+	return progressbar.NewOptions64(n, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("seeds"),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(), progressbar.OptionThrottle(200*time.Millisecond),
+		progressbar.OptionClearOnFinish())
 }
 
-// measure plays the seeds once for each kind of fault, which every seed enables and no other, and prints how long units are out of sale.
+// measure plays the seeds once for each kind of fault, which every seed enables and no other, and prints how long units
+// are out of sale.
 func (f *simFlags) measure(r sim.Run, out io.Writer) error {
-	fmt.Fprintf(out, "%-16s %7s %9s %8s %8s %10s %10s %10s\n", "only this fault", "seeds", "fired", "units", "unsold", "times out", "median", "p99")
+	fmt.Fprintf(out, "%-16s %7s %9s %8s %8s %10s %10s %10s\n", "only this fault", "seeds", "fired", "units", "unsold",
+		"times out", "median", "p99")
 	row := func(name string, faults sim.FaultSet) error {
 		r.Options.Faults, r.Options.Always, r.Measure = &faults, true, true
 		sum := r.Play()
@@ -217,7 +224,8 @@ func (f *simFlags) measure(r sim.Run, out io.Writer) error {
 				fired += n
 			}
 		}
-		fmt.Fprintf(out, "%-16s %7d %9d %8d %8d %10d %10s %10s\n", name, sum.Seeds, fired, sum.Units, sum.Unsold, len(sum.Spans),
+		fmt.Fprintf(out, "%-16s %7d %9d %8d %8d %10d %10s %10s\n", name, sum.Seeds, fired, sum.Units, sum.Unsold,
+			len(sum.Spans),
 			sum.Percentile(0.5).Round(10*time.Millisecond), sum.Percentile(0.99).Round(10*time.Millisecond))
 		return nil
 	}

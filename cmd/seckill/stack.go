@@ -39,8 +39,8 @@ const (
 	busyStep      = 100 * time.Millisecond
 )
 
-// busyFor is for how long a function that is busy is asked again: its schedule, or another operator, is soon done. Tests
-// shorten it.
+// busyFor is for how long a function that is busy is asked again: its schedule, or another operator, is soon done.
+// Tests shorten it.
 var busyFor = 2 * time.Second
 
 // stackName is what CloudFormation allows (CreateStack), or a stack's id.
@@ -103,9 +103,12 @@ func awsConfig(ctx context.Context, t *target) (aws.Config, error) {
 		return cfg, errors.New("no AWS region: give --region, or set AWS_REGION")
 	}
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-		// The chain's last resort is a virtual machine's own role: when that is missing, there is nothing before it either.
+		// The chain's last resort is a virtual machine's own role: when that is missing, there is nothing before it
+		// either.
 		if strings.Contains(err.Error(), "EC2 IMDS") {
-			return cfg, errors.New("no AWS credentials: sign in and give --profile, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+			return cfg,
+				errors.New(
+					"no AWS credentials: sign in and give --profile, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 		}
 		return cfg, fmt.Errorf("no AWS credentials: %w", err)
 	}
@@ -119,9 +122,11 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 		return s.fault(err)
 	}
 	s.account = aws.ToString(me.Account)
-	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &s.stack})
+	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx,
+		&cloudformation.DescribeStacksInput{StackName: &s.stack})
 	var refused smithy.APIError
-	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" && strings.Contains(refused.ErrorMessage(), "does not exist") ||
+	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
+		strings.Contains(refused.ErrorMessage(), "does not exist") ||
 		err == nil && len(out.Stacks) == 0 {
 		return fmt.Errorf("there is no stack %s in region %s of account %s", s.stack, s.region, s.account)
 	}
@@ -130,10 +135,12 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 	}
 	s.found = out.Stacks[0]
 	if s.name = s.outputOf(s.output); s.name == "" {
-		return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never deployed whole", s.stack,
+		return fmt.Errorf("stack %s (%s) has no output %s: it is no stack of this system, or was never deployed whole",
+			s.stack,
 			s.found.StackStatus, s.output)
 	}
-	// One try, unless the function was busy: a repetition is the operator's to decide, who is told that it does no harm.
+	// One try, unless the function was busy: a repetition is the operator's to decide, who is told that it does no
+	// harm.
 	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })
 	s.client = operator.Client{Who: aws.ToString(me.Arn), Call: s.invoke}
 	return nil
@@ -191,7 +198,8 @@ func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte,
 	var out *lambda.InvokeOutput
 	err = s.wait.during("function "+s.name, func() error {
 		for until := time.Now().Add(busyFor); ; time.Sleep(busyStep) {
-			out, err = s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &s.name, Qualifier: aws.String(doctor.Live), Payload: event})
+			out, err = s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &s.name,
+				Qualifier: aws.String(doctor.Live), Payload: event})
 			if !busy(err) || time.Now().After(until) || ctx.Err() != nil {
 				return err
 			}
@@ -205,7 +213,9 @@ func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte,
 		if json.Unmarshal(out.Payload, &failed) != nil || failed.ErrorMessage == "" {
 			failed.ErrorMessage = *out.FunctionError
 		}
-		return nil, faultError{fmt.Errorf("function %s failed: %s; the command may have been carried out all the same, and can be repeated", s.name, failed.ErrorMessage)}
+		return nil, faultError{fmt.Errorf(
+			"function %s failed: %s; the command may have been carried out all the same, and can be repeated", s.name,
+			failed.ErrorMessage)}
 	}
 	return out.Payload, nil
 }
@@ -224,9 +234,11 @@ func (s *deployedShop) fault(err error) error {
 	if errors.As(err, &refused) {
 		switch refused.ErrorCode() {
 		case "ResourceNotFoundException":
-			return fmt.Errorf("stack %s names function %s, and region %s has no such function", s.stack, s.name, s.region)
+			return fmt.Errorf("stack %s names function %s, and region %s has no such function", s.stack, s.name,
+				s.region)
 		case tooMany:
-			return faultError{fmt.Errorf("function %s is busy, nothing was done: repeat the command (%s)", s.name, why(refused))}
+			return faultError{fmt.Errorf("function %s is busy, nothing was done: repeat the command (%s)", s.name,
+				why(refused))}
 		}
 	}
 	again := ""
@@ -243,7 +255,8 @@ func awsFault(err error, region, again string) error {
 		switch refused.ErrorCode() {
 		case "ExpiredToken", "ExpiredTokenException", "RequestExpired":
 			return fmt.Errorf("the AWS credentials have expired: sign in again (%s)", why(refused))
-		case "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "InvalidSignatureException", "IncompleteSignature", "AuthFailure":
+		case "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch",
+			"InvalidSignatureException", "IncompleteSignature", "AuthFailure":
 			return fmt.Errorf("AWS does not accept these credentials: %s", why(refused))
 		case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation":
 			return fmt.Errorf("not allowed: %s", why(refused))

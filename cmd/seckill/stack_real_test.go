@@ -92,18 +92,24 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 	put(t, endpoint+"/"+bucket+"/stage.zip", zipped(t, filepath.Join(folder, "stage")))
 	type object = map[string]any
 	table := func(of string) object {
-		return object{"Type": "AWS::DynamoDB::Table", "Properties": object{"TableName": prefix + of, "BillingMode": "PAY_PER_REQUEST",
-			"AttributeDefinitions": []object{{"AttributeName": "id", "AttributeType": "S"}}, "KeySchema": []object{{"AttributeName": "id", "KeyType": "HASH"}}}}
+		return object{"Type": "AWS::DynamoDB::Table", "Properties": object{"TableName": prefix + of,
+			"BillingMode":          "PAY_PER_REQUEST",
+			"AttributeDefinitions": []object{{"AttributeName": "id", "AttributeType": "S"}},
+			"KeySchema":            []object{{"AttributeName": "id", "KeyType": "HASH"}}}}
 	}
 	template, err := json.Marshal(object{
 		"Resources": object{
 			"Items":   table(dynamoledger.TableItems),
 			"Catalog": table(dynamoledger.TableCatalog),
-			"Stage": object{"Type": "AWS::Lambda::Function", "DependsOn": []string{"Items", "Catalog"}, "Properties": object{"Runtime": "provided.al2023", "Handler": "bootstrap",
-				"Role": "arn:aws:iam::000000000000:role/stage", "Timeout": 60, "MemorySize": 256, "Code": object{"S3Bucket": bucket, "S3Key": "stage.zip"},
-				"Environment": object{"Variables": object{"TABLE_PREFIX": prefix, "REDIS_ADDRS": redis}}}},
-			"Version": object{"Type": "AWS::Lambda::Version", "Properties": object{"FunctionName": object{"Ref": "Stage"}}},
-			"Live": object{"Type": "AWS::Lambda::Alias", "Properties": object{"Name": doctor.Live, "FunctionName": object{"Ref": "Stage"},
+			"Stage": object{"Type": "AWS::Lambda::Function", "DependsOn": []string{"Items", "Catalog"},
+				"Properties": object{"Runtime": "provided.al2023", "Handler": "bootstrap",
+					"Role": "arn:aws:iam::000000000000:role/stage", "Timeout": 60, "MemorySize": 256,
+					"Code":        object{"S3Bucket": bucket, "S3Key": "stage.zip"},
+					"Environment": object{"Variables": object{"TABLE_PREFIX": prefix, "REDIS_ADDRS": redis}}}},
+			"Version": object{"Type": "AWS::Lambda::Version",
+				"Properties": object{"FunctionName": object{"Ref": "Stage"}}},
+			"Live": object{"Type": "AWS::Lambda::Alias", "Properties": object{"Name": doctor.Live,
+				"FunctionName":    object{"Ref": "Stage"},
 				"FunctionVersion": object{"Fn::GetAtt": []string{"Version", "Version"}}}},
 		},
 		"Outputs": object{stageOutput: object{"Value": object{"Ref": "Stage"}}},
@@ -111,18 +117,22 @@ func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := cloudformation.New(cloudformation.Options{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
-	if _, err := client.CreateStack(t.Context(), &cloudformation.CreateStackInput{StackName: &name, TemplateBody: aws.String(string(template))}); err != nil {
+	client := cloudformation.New(cloudformation.Options{Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
+	if _, err := client.CreateStack(t.Context(), &cloudformation.CreateStackInput{StackName: &name,
+		TemplateBody: aws.String(string(template))}); err != nil {
 		t.Fatal(err)
 	}
-	waiter := cloudformation.NewStackCreateCompleteWaiter(client, func(o *cloudformation.StackCreateCompleteWaiterOptions) {
-		o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
-	})
+	waiter := cloudformation.NewStackCreateCompleteWaiter(client,
+		func(o *cloudformation.StackCreateCompleteWaiterOptions) {
+			o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second
+		})
 	stack, err := waiter.WaitForOutput(t.Context(), &cloudformation.DescribeStacksInput{StackName: &name}, stackWait)
 	if err != nil {
 		events, _ := client.DescribeStackEvents(t.Context(), &cloudformation.DescribeStackEventsInput{StackName: &name})
 		for _, e := range events.StackEvents {
-			t.Logf("%s %s %s", aws.ToString(e.LogicalResourceId), e.ResourceStatus, aws.ToString(e.ResourceStatusReason))
+			t.Logf("%s %s %s", aws.ToString(e.LogicalResourceId), e.ResourceStatus,
+				aws.ToString(e.ResourceStatusReason))
 		}
 		t.Fatal(err)
 	}
@@ -169,7 +179,8 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 	file := written(t, "items.json", itemfile.Format([]seckill.Listing{it, upcoming("8", 5)}))
 	buy := func(order string) seckill.ReserveCode {
 		t.Helper()
-		r, err := stock.Reserve(t.Context(), it.Start.Add(time.Minute), seckill.Request{Order: order, Item: "7", User: "u", Count: 1, Address: "x", Created: it.Start}, true, time.Minute)
+		r, err := stock.Reserve(t.Context(), it.Start.Add(time.Minute), seckill.Request{Order: order, Item: "7",
+			User: "u", Count: 1, Address: "x", Created: it.Start}, true, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,20 +189,24 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 	items := func(want string, args ...string) {
 		t.Helper()
 		began := time.Now()
-		code, stdout, stderr := command(t, append(append([]string{"items"}, args...), "--stack", name, "--region", "eu-west-1")...)
+		code, stdout, stderr := command(t, append(append([]string{"items"}, args...), "--stack", name, "--region",
+			"eu-west-1")...)
 		t.Logf("%v: %v", args, time.Since(began).Round(time.Millisecond))
 		if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, want) {
 			t.Fatalf("%v: exit %d\n%s%swant %s", args, code, stdout, stderr, want)
 		}
 	}
-	functions := lambda.New(lambda.Options{Region: "eu-west-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
+	functions := lambda.New(lambda.Options{Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
 	t.Cleanup(func() { // its process ends; when a stack is deleted, MiniStack keeps it
-		if _, err := functions.DeleteFunction(context.Background(), &lambda.DeleteFunctionInput{FunctionName: &function}); err != nil {
+		if _, err := functions.DeleteFunction(context.Background(),
+			&lambda.DeleteFunctionInput{FunctionName: &function}); err != nil {
 			t.Error(err)
 		}
 	})
 	items("Imported 2 items: 2 made.\n", "import", file)
-	out, err := functions.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: &function, Payload: []byte(`{"detail-type":"Scheduled Event","source":"aws.events"}`)})
+	out, err := functions.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: &function,
+		Payload: []byte(`{"detail-type":"Scheduled Event","source":"aws.events"}`)})
 	if err != nil || out.FunctionError != nil {
 		t.Fatalf("schedule: %+v, %v", out, err)
 	}

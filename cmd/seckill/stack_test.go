@@ -77,9 +77,12 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"Message": no.message})
 	case refused:
 		w.WriteHeader(no.status)
-		fmt.Fprintf(w, "<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>", no.code, no.message)
+		fmt.Fprintf(w,
+			"<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>",
+			no.code, no.message)
 	case call == "GetCallerIdentity":
-		fmt.Fprintf(w, "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>", caller)
+		fmt.Fprintf(w,
+			"<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>", caller)
 	case call == "DescribeStacks":
 		type output struct{ OutputKey, OutputValue string }
 		var list []output
@@ -98,8 +101,10 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Parameters []parameter `xml:"DescribeStacksResult>Stacks>member>Parameters>member"`
 		}{Status: "CREATE_COMPLETE", Outputs: list, Parameters: parameters})
 		_, _ = w.Write(b)
-	case r.URL.Path == "/2015-03-31/functions/seckill-stage/invocations", r.URL.Path == "/2015-03-31/functions/seckill-refund/invocations",
-		r.URL.Path == "/2015-03-31/functions/seckill-reconcile/invocations", r.URL.Path == "/2015-03-31/functions/seckill-repair/invocations":
+	case r.URL.Path == "/2015-03-31/functions/seckill-stage/invocations",
+		r.URL.Path == "/2015-03-31/functions/seckill-refund/invocations",
+		r.URL.Path == "/2015-03-31/functions/seckill-reconcile/invocations",
+		r.URL.Path == "/2015-03-31/functions/seckill-repair/invocations":
 		payload, functionError := c.function(body)
 		if functionError != "" {
 			w.Header().Set("X-Amz-Function-Error", functionError)
@@ -122,8 +127,10 @@ func (c *cloud) called() string {
 // noAWS takes away what this machine has of AWS settings.
 func noAWS(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
-		"AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_DEFAULT_PROFILE",
+		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+		"AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_WEB_IDENTITY_TOKEN_FILE",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -152,7 +159,8 @@ func served(t *testing.T, h http.Handler) *httptest.Server {
 }
 
 // itemFunction is a stage function in this process.
-func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string), audit *bytes.Buffer) {
+func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte) ([]byte, string),
+	audit *bytes.Buffer) {
 	t.Helper()
 	table := memory.NewItems()
 	for _, it := range items {
@@ -160,7 +168,8 @@ func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte)
 			t.Fatal(err)
 		}
 	}
-	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{}, IDs: system.NewIDs(nil)})
+	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{},
+		IDs: system.NewIDs(nil)})
 	audit = &bytes.Buffer{}
 	handle := operator.NewItemHandler(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
 	return func(event []byte) ([]byte, string) {
@@ -185,7 +194,10 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 	function, audit := itemFunction(t)
 	c.function = function
 	account(t, served(t, c).URL)
-	file := written(t, "items.csv", []byte("id,title,price,sk_price,start_time,end_time,stock,limit\n33,表 <b>,2,1,2999-01-01T00:00:00Z,2999-01-02T00:00:00Z,5,1\n"))
+	file := written(t, "items.csv",
+		[]byte(
+			"id,title,price,sk_price,start_time,end_time,stock,limit\n33,表 "+
+				"<b>,2,1,2999-01-01T00:00:00Z,2999-01-02T00:00:00Z,5,1\n"))
 	for _, step := range []struct {
 		args   []string
 		code   int
@@ -199,13 +211,17 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 		{[]string{"resume", "33"}, exitOK, "Item 33 is no longer stopped: waiting, not loaded now.\n", ""},
 		{[]string{"add-stock", "33", "9"}, exitOK, "Item 33 has 9 units in all now (waiting, not loaded now).\n", ""},
 		{[]string{"add-stock", "33", "8"}, exitUsage, "",
-			"seckill: stock 8: item 33 has 9 units already, and stock never shrinks; N is the new total (see: seckill items add-stock --help)\n"},
-		{[]string{"import", file}, exitUsage, "", "seckill: item 33: stock 5: it has 9, and stock only grows (see: seckill items import --help)\n"},
-		{[]string{"stop", "404"}, exitUsage, "", "seckill: item 404: stack sale has no such item (see: seckill items stop --help)\n"},
+			"seckill: stock 8: item 33 has 9 units already, and stock never shrinks; N is the new total (see: " +
+				"seckill items add-stock --help)\n"},
+		{[]string{"import", file}, exitUsage, "",
+			"seckill: item 33: stock 5: it has 9, and stock only grows (see: seckill items import --help)\n"},
+		{[]string{"stop", "404"}, exitUsage, "",
+			"seckill: item 404: stack sale has no such item (see: seckill items stop --help)\n"},
 	} {
 		code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--stack", "sale")...)
 		if code != step.code || stdout != step.stdout || stderr != step.stderr {
-			t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, stdout, stderr, step.code, step.stdout, step.stderr)
+			t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, stdout, stderr, step.code, step.stdout,
+				step.stderr)
 		}
 		if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke" {
 			t.Errorf("%v: called %s", step.args, calls)
@@ -228,18 +244,22 @@ func TestFlagsOfAStack(t *testing.T) {
 		args      []string
 		want      string
 	}{
-		{"two shops", []string{"--stack", "sale", "--url", "http://localhost:1"}, "--stack and --url contradict each other"},
+		{"two shops", []string{"--stack", "sale", "--url", "http://localhost:1"},
+			"--stack and --url contradict each other"},
 		{"region without a stack", []string{"--region", "eu-west-1"}, "name it with --stack"},
 		{"profile without a stack", []string{"--profile", "p"}, "name it with --stack"},
 		{"no name", []string{"--stack", ""}, `--stack "": want the name of a stack`},
 		{"no stack's name", []string{"--stack", "my_sale"}, `--stack "my_sale"`},
-		{"no such profile", []string{"--stack", "sale", "--profile", "nobody"}, `the AWS configuration has no profile "nobody"`},
+		{"no such profile", []string{"--stack", "sale", "--profile", "nobody"},
+			`the AWS configuration has no profile "nobody"`},
 		{"no region", []string{"--stack", "sale"}, "no AWS region: give --region, or set AWS_REGION"},
-		{"no credentials", []string{"--stack", "sale", "--region", "eu-west-1"}, "no AWS credentials: sign in and give --profile"},
+		{"no credentials", []string{"--stack", "sale", "--region", "eu-west-1"},
+			"no AWS credentials: sign in and give --profile"},
 	} {
 		code, stdout, stderr := command(t, append([]string{"items", "export"}, tt.args...)...)
 		if code != exitUsage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr, exitUsage, tt.want)
+			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr,
+				exitUsage, tt.want)
 		}
 	}
 }
@@ -248,7 +268,10 @@ func TestRegionAndProfileAreUsed(t *testing.T) {
 	c := &cloud{outputs: map[string]string{}}
 	s := served(t, c)
 	noAWS(t)
-	t.Setenv("AWS_CONFIG_FILE", written(t, "config", []byte("[profile shop]\nregion = ap-east-1\naws_access_key_id = a\naws_secret_access_key = b\nendpoint_url = "+s.URL+"\n")))
+	t.Setenv("AWS_CONFIG_FILE",
+		written(t, "config", []byte(
+			"[profile shop]\nregion = ap-east-1\naws_access_key_id = a\naws_secret_access_key = b\nendpoint_url = "+
+				s.URL+"\n")))
 	for want, args := range map[string][]string{
 		"region ap-east-1 of account 123456789012":  {"--profile", "shop"},
 		"region eu-north-1 of account 123456789012": {"--profile", "shop", "--region", "eu-north-1"},
@@ -276,27 +299,43 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 		want      string
 		calls     string
 	}{
-		{"no such stack", &cloud{}, "nowhere", exitUsage, "there is no stack nowhere in region eu-central-1 of account 123456789012", "DescribeStacks"},
-		{"another stack", &cloud{outputs: map[string]string{"Url": "x"}}, "sale", exitUsage, "stack sale (CREATE_COMPLETE) has no output StageFunction", "DescribeStacks"},
-		{"credentials expired", &cloud{refusals: map[string]refusal{"GetCallerIdentity": {403, "ExpiredToken", "The security token included in the request is expired"}}},
+		{"no such stack", &cloud{}, "nowhere", exitUsage,
+			"there is no stack nowhere in region eu-central-1 of account 123456789012", "DescribeStacks"},
+		{"another stack", &cloud{outputs: map[string]string{"Url": "x"}}, "sale", exitUsage,
+			"stack sale (CREATE_COMPLETE) has no output StageFunction", "DescribeStacks"},
+		{"credentials expired", &cloud{refusals: map[string]refusal{"GetCallerIdentity": {403, "ExpiredToken",
+			"The security token included in the request is expired"}}},
 			"sale", exitUsage, "the AWS credentials have expired: sign in again", "GetCallerIdentity"},
-		{"credentials wrong", &cloud{refusals: map[string]refusal{"GetCallerIdentity": {403, "InvalidClientTokenId", "The security token included in the request is invalid."}}},
+		{"credentials wrong", &cloud{refusals: map[string]refusal{"GetCallerIdentity": {403, "InvalidClientTokenId",
+			"The security token included in the request is invalid."}}},
 			"sale", exitUsage, "AWS does not accept these credentials: The security token", "GetCallerIdentity"},
-		{"may not look", &cloud{refusals: map[string]refusal{"DescribeStacks": {403, "AccessDenied", "User: u is not authorized to perform: cloudformation:DescribeStacks"}}},
-			"sale", exitUsage, "not allowed: User: u is not authorized to perform: cloudformation:DescribeStacks", "DescribeStacks"},
-		{"may not invoke", &cloud{refusals: map[string]refusal{"Invoke": {403, "AccessDeniedException", "User: u is not authorized to perform: lambda:InvokeFunction"}}},
+		{"may not look", &cloud{refusals: map[string]refusal{"DescribeStacks": {403, "AccessDenied",
+			"User: u is not authorized to perform: cloudformation:DescribeStacks"}}},
+			"sale", exitUsage, "not allowed: User: u is not authorized to perform: cloudformation:DescribeStacks",
+			"DescribeStacks"},
+		{"may not invoke", &cloud{refusals: map[string]refusal{"Invoke": {403, "AccessDeniedException",
+			"User: u is not authorized to perform: lambda:InvokeFunction"}}},
 			"sale", exitUsage, "not allowed: User: u is not authorized to perform: lambda:InvokeFunction", "Invoke"},
 		{"function gone", &cloud{outputs: map[string]string{"StageFunction": "gone"}}, "sale", exitUsage,
 			"stack sale names function gone, and region eu-central-1 has no such function", "Invoke"},
-		{"function busy", &cloud{refusals: map[string]refusal{"Invoke": {429, "TooManyRequestsException", "Rate Exceeded."}}}, "sale", exitFault,
+		{"function busy", &cloud{refusals: map[string]refusal{"Invoke": {429, "TooManyRequestsException",
+			"Rate Exceeded."}}}, "sale", exitFault,
 			"function seckill-stage is busy, nothing was done: repeat the command", "Invoke"},
-		{"AWS in trouble", &cloud{refusals: map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}}, "sale", exitFault, "AWS answers ServiceException: oh", "Invoke"},
-		{"function out of time", &cloud{function: payload(`{"errorMessage":"2026-11-11T02:00:00Z 1 Task timed out after 3.00 seconds"}`, "Unhandled")}, "sale", exitFault,
-			"function seckill-stage failed: 2026-11-11T02:00:00Z 1 Task timed out after 3.00 seconds; the command may have been carried out all the same", "Invoke"},
-		{"function broken", &cloud{function: payload(`oh`, "Unhandled")}, "sale", exitFault, "function seckill-stage failed: Unhandled;", "Invoke"},
-		{"function of an older version", &cloud{function: payload("null", "")}, "sale", exitFault, "cannot be read: is stack sale of this version?", "Invoke"},
-		{"stock lost", &cloud{function: problem(seckill.CodeNotReady)}, "sale", exitFault, "item 7: it is noted, but the stock is being rebuilt", "Invoke"},
-		{"function's Redis away", &cloud{function: problem(seckill.CodeUnavailable)}, "sale", exitFault, "The shop is busy.", "Invoke"},
+		{"AWS in trouble", &cloud{refusals: map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}}, "sale",
+			exitFault, "AWS answers ServiceException: oh", "Invoke"},
+		{"function out of time",
+			&cloud{function: payload(`{"errorMessage":"2026-11-11T02:00:00Z 1 Task timed out after 3.00 seconds"}`,
+				"Unhandled")}, "sale", exitFault,
+			"function seckill-stage failed: 2026-11-11T02:00:00Z 1 Task timed out after 3.00 seconds; the command " +
+				"may have been carried out all the same", "Invoke"},
+		{"function broken", &cloud{function: payload(`oh`, "Unhandled")}, "sale", exitFault,
+			"function seckill-stage failed: Unhandled;", "Invoke"},
+		{"function of an older version", &cloud{function: payload("null", "")}, "sale", exitFault,
+			"cannot be read: is stack sale of this version?", "Invoke"},
+		{"stock lost", &cloud{function: problem(seckill.CodeNotReady)}, "sale", exitFault,
+			"item 7: it is noted, but the stock is being rebuilt", "Invoke"},
+		{"function's Redis away", &cloud{function: problem(seckill.CodeUnavailable)}, "sale", exitFault,
+			"The shop is busy.", "Invoke"},
 	} {
 		t.Run(tt.behaviour, func(t *testing.T) {
 			if tt.cloud.outputs == nil {
@@ -304,7 +343,8 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 			}
 			account(t, served(t, tt.cloud).URL)
 			code, stdout, stderr := command(t, "items", "stop", "7", "--stack", tt.stack)
-			if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
+			if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 ||
+				!strings.Contains(stderr, tt.want) {
 				t.Errorf("exit %d\n%s%s\nwant exit %d and one line with %q", code, stdout, stderr, tt.code, tt.want)
 			}
 			if calls := tt.cloud.called(); !strings.HasSuffix(calls, tt.calls) || strings.Count(calls, "Invoke") > 1 {
@@ -327,7 +367,8 @@ func TestAFunctionThatIsBusy(t *testing.T) {
 	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}, function: d, busy: 3}
 	account(t, served(t, c).URL)
 	code, stdout, stderr := command(t, "items", "stop", "33", "--stack", "sale")
-	if code != exitOK || !strings.HasPrefix(stdout, "Item 33 is stopped") || stderr != "" || strings.Count(c.called(), "Invoke") != 4 {
+	if code != exitOK || !strings.HasPrefix(stdout, "Item 33 is stopped") || stderr != "" ||
+		strings.Count(c.called(), "Invoke") != 4 {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}
 }
@@ -337,18 +378,21 @@ func TestAWSThatIsNotThere(t *testing.T) {
 	s.Close()
 	account(t, s.URL)
 	code, _, stderr := command(t, "items", "stop", "7", "--stack", "sale")
-	if code != exitFault || !strings.Contains(stderr, "AWS in region eu-central-1 cannot be reached: ") || strings.Contains(stderr, "carried out") {
+	if code != exitFault || !strings.Contains(stderr, "AWS in region eu-central-1 cannot be reached: ") ||
+		strings.Contains(stderr, "carried out") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 }
 
-// TestAnAnswerThatIsLost: the function did it, and the connection was cut: the tool does not do it again by itself, and says what is open.
+// TestAnAnswerThatIsLost: the function did it, and the connection was cut: the tool does not do it again by itself, and
+// says what is open.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
 	c.function = func([]byte) ([]byte, string) { panic(http.ErrAbortHandler) }
 	account(t, served(t, c).URL)
 	code, _, stderr := command(t, "items", "stop", "7", "--stack", "sale")
-	if code != exitFault || !strings.Contains(stderr, "the command may have been carried out, and can be repeated") || strings.Count(c.called(), "Invoke") != 1 {
+	if code != exitFault || !strings.Contains(stderr, "the command may have been carried out, and can be repeated") ||
+		strings.Count(c.called(), "Invoke") != 1 {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 }
@@ -359,7 +403,8 @@ func TestInterrupted(t *testing.T) {
 	over, end := context.WithCancel(t.Context())
 	end()
 	var stderr bytes.Buffer
-	if code := run(over, []string{"items", "stop", "7", "--stack", "sale"}, io.Discard, &stderr, noEnv); code != exitFault || stderr.String() != "seckill: interrupted\n" {
+	if code := run(over, []string{"items", "stop", "7", "--stack", "sale"}, io.Discard, &stderr,
+		noEnv); code != exitFault || stderr.String() != "seckill: interrupted\n" {
 		t.Errorf("before anything: exit %d, %s", code, stderr.String())
 	}
 	for _, tt := range []struct{ during, want string }{
@@ -381,7 +426,8 @@ func TestInterrupted(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code := run(ctx, []string{"items", "stop", "7", "--stack", "sale"}, &stdout, &stderr, noEnv)
 		if code != exitFault || stdout.Len() > 0 || stderr.String() != tt.want {
-			t.Errorf("during %s: exit %d\n%s%s\nwant exit %d\n%s", tt.during, code, stdout.String(), stderr.String(), exitFault, tt.want)
+			t.Errorf("during %s: exit %d\n%s%s\nwant exit %d\n%s", tt.during, code, stdout.String(), stderr.String(),
+				exitFault, tt.want)
 		}
 	}
 }
@@ -397,14 +443,16 @@ func TestAFileThatIsTooLargeForACall(t *testing.T) {
 	}
 	file := written(t, "large.json", itemfile.Format(items))
 	code, stdout, stderr := command(t, "items", "import", file, "--stack", "sale")
-	if code != exitUsage || stdout != "" || !strings.Contains(stderr, file+": its items are more than 5 MiB, which is what a call takes: split it") {
+	if code != exitUsage || stdout != "" ||
+		!strings.Contains(stderr, file+": its items are more than 5 MiB, which is what a call takes: split it") {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}
 }
 
 func TestWaitingIsSaidAfterTwoSeconds(t *testing.T) {
 	t.Parallel()
-	for took, want := range map[time.Duration]string{time.Second: "", 3 * time.Second: "seckill: waiting for function f …\n"} {
+	for took, want := range map[time.Duration]string{time.Second: "",
+		3 * time.Second: "seckill: waiting for function f …\n"} {
 		synctest.Test(t, func(t *testing.T) {
 			var b bytes.Buffer
 			err := waiting{&b}.during("function f", func() error {
@@ -439,7 +487,8 @@ func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
 	lambdatest.Build(t, "", folder, "seckill/functions/stage")
 	store := lambdatest.NewAWS(t, map[string]string{})
 	redis := redistest.NewFake(t, memory.NewRedis())
-	f := lambdatest.Start(t, filepath.Join(folder, "stage"), map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+	f := lambdatest.Start(t, filepath.Join(folder, "stage"), map[string]string{"AWS_REGION": "eu-central-1",
+		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"AWS_ENDPOINT_URL": store.URL, "TABLE_PREFIX": store.Prefix, "REDIS_ADDRS": redis.Addr, "LOG_LEVEL": "error"})
 	c := &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}
 	c.function = func(event []byte) ([]byte, string) {
@@ -484,14 +533,16 @@ func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
 	code, stdout, stderr := command(t, "items", "export", "--stack", "sale")
 	soon.Stock = 6
 	items, err := itemfile.Parse("export.json", []byte(stdout), time.Now())
-	if code != exitOK || err != nil || len(items) != 2 || items[0].ID != "7" || items[0].Stock != 6 || items[1].ID != "8" {
+	if code != exitOK || err != nil || len(items) != 2 || items[0].ID != "7" || items[0].Stock != 6 ||
+		items[1].ID != "8" {
 		t.Errorf("export: exit %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	if out, err := f.Invoke([]byte(`{"operate":{"command":"stop","who":"a","item":"7"}}`)); err == nil || out != nil {
 		t.Errorf("an event of another kind: %s, want an error", out)
 	}
 	for _, want := range []string{
-		`"level":"INFO","msg":"operator","who":"` + caller + `","command":"import","made":["7","8"],"changed":[],"result":"changed","trace":"00000000-0000-4000-8000-000000000001"}`,
+		`"level":"INFO","msg":"operator","who":"` + caller +
+			`","command":"import","made":["7","8"],"changed":[],"result":"changed","trace":"00000000-0000-4000-8000-000000000001"}`,
 		`"command":"stop","item":"7","result":"changed","trace":"00000000-0000-4000-8000-000000000004"}`,
 		`"command":"stop","item":"9","result":"item_unknown"`, `"msg":"event refused"`,
 	} {

@@ -57,7 +57,8 @@ func (a *secretsAt) tokenSecret(cmd *cobra.Command) (string, error) {
 	}
 	have, err := store.read(cmd.Context(), secrets.Login)
 	if err == nil && have[secrets.JWTSecret] == "" {
-		err = fmt.Errorf("region %s has no %s in the secret %s/%s: seckill keys makes it", store.region, secrets.JWTSecret, a.path, secrets.Login)
+		err = fmt.Errorf("region %s has no %s in the secret %s/%s: seckill keys makes it", store.region,
+			secrets.JWTSecret, a.path, secrets.Login)
 	}
 	return have[secrets.JWTSecret], err
 }

@@ -21,7 +21,8 @@ func TestTokenIsTaken(t *testing.T) {
 	}
 	for valid, args := range map[time.Duration][]string{time.Hour: nil, time.Minute: {"--valid", "1m"}} {
 		before := time.Now()
-		code, stdout, stderr := command(t, append([]string{"token", "--path", testPath, "--user", "9007199254740993"}, args...)...)
+		code, stdout, stderr := command(t, append([]string{"token", "--path", testPath, "--user", "9007199254740993"},
+			args...)...)
 		if code != exitOK || stderr != "" || strings.Count(stdout, "\n") != 1 {
 			t.Fatalf("exit %d, %s%s", code, stdout, stderr)
 		}

@@ -40,7 +40,8 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 			p("%14sand %d more", "", len(opt.Items)-i)
 			break
 		}
-		p("  %-10s  %-19s  %-7s  %d units, %d per shopper  %s", first(i, "Items"), it.ID, it.StateAt(now), it.Stock, it.Limit, it.Commodity.Title)
+		p("  %-10s  %-19s  %-7s  %d units, %d per shopper  %s", first(i, "Items"), it.ID, it.StateAt(now), it.Stock,
+			it.Limit, it.Commodity.Title)
 	}
 	p("")
 	var tokens []string
@@ -57,13 +58,16 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	p("  S=%s\n  A=%s\n  B=%s\n", sys.URL(), tokens[0], tokens[1])
 	p(`  curl -sw '\n' "$S/seckill/ing?page=1&size=10"`)
 	p(`  curl -sw '\n' $S/seckill/detail/%s`, item)
-	p(`  curl -sw '\n' $S/seckill/buy -H "Authorization: Bearer $A" -d '{"seckill_id":"%s","count":1,"address":"杭州市西湖区文三路 1 号"}'`, item)
+	p(
+		`  curl -sw '\n' $S/seckill/buy -H "Authorization: Bearer $A" -d '{"seckill_id":"%s","count":1,"address":"杭州市西湖区文三路 1 号"}'`, item)
 	p(`  curl -sw '\n' $S/seckill/order/%s -H "Authorization: Bearer $A"`, item)
 	p("\n  # pay: open the address that this prints")
-	p(`  echo "$S/cashier?$(curl -s $S/seckill/order/%s -H "Authorization: Bearer $A" | sed 's/.*"alipay_order":"\([^"]*\)".*/\1/')"`, item)
+	p(
+		`  echo "$S/cashier?$(curl -s $S/seckill/order/%s -H "Authorization: Bearer $A" | sed 's/.*"alipay_order":"\([^"]*\)".*/\1/')"`, item)
 	p(`  curl -sw '\n' $S/order/list -H "Authorization: Bearer $A"`)
 	p("\n  # let an order lapse: buy, pass its hold, see it expired and its unit back")
-	p(`  curl -sw '\n' $S/seckill/buy -H "Authorization: Bearer $B" -d '{"seckill_id":"%s","count":1,"address":"上海市黄浦区人民大道 200 号"}'`, item)
+	p(
+		`  curl -sw '\n' $S/seckill/buy -H "Authorization: Bearer $B" -d '{"seckill_id":"%s","count":1,"address":"上海市黄浦区人民大道 200 号"}'`, item)
 	p(`  curl -sw '\n' $S/_local/clock -d '{"advance_seconds":%d}'`, int(hold/time.Second)+1)
 	p(`  curl -sw '\n' $S/seckill/order/%s -H "Authorization: Bearer $B"`, item)
 	p(`  curl -sw '\n' $S/_local/state`)

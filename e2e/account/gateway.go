@@ -114,7 +114,8 @@ func pathKey(key string) string {
 	return strings.ReplaceAll(key[:at], "/", "~1") + key[at:]
 }
 
-// has says whether a method can have settings: one of a resource that the API has, written with all its slashes, or all.
+// has says whether a method can have settings: one of a resource that the API has, written with all its slashes, or
+// all.
 func (g *Gateway) has(resource, method string) bool {
 	if resource+"/"+method == everyMethod {
 		return true
@@ -123,7 +124,8 @@ func (g *Gateway) has(resource, method string) bool {
 }
 
 var methods = []string{
-	http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions, "ANY",
+	http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,
+	http.MethodOptions, "ANY",
 }
 
 // patch is one operation of UpdateStage ("Patch operations", Amazon API Gateway REST API Reference): replace of a

@@ -25,9 +25,11 @@ func TestAnItemsReadIsOneUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dynamotest.Drop(t, prefix) })
-	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: strings.Repeat("😀", seckill.MaxTitle)}, Price: 1,
+	it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: strings.Repeat("😀", seckill.MaxTitle)},
+		Price: 1,
 		Start: begin, End: begin.Add(time.Hour), CreateTime: begin, Stock: 1, Limit: 1, Buckets: 16, Version: 1}
-	long := seckill.Description{Detail: strings.Repeat("😀", seckill.MaxDetail)} // 80 kB: 20 units, or 10 when it may lag
+	// 80 kB: 20 units, or 10 when it may lag
+	long := seckill.Description{Detail: strings.Repeat("😀", seckill.MaxDetail)}
 	if err := made.Items().Put(t.Context(), it, &long); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,10 @@ func TestAnItemsReadIsOneUnit(t *testing.T) {
 	_, cfg := open(t, account.Options{Limits: account.Limits{PartitionReads: 30, TableReads: plenty}, Clock: clock.Now,
 		DynamoDB: os.Getenv(dynamotest.Variable)})
 	items := dynamoledger.New(cfg, dynamoledger.Options{Prefix: prefix}).Items()
-	hundred(t, clock, 30, time.Second/30, "ThrottlingException", func() error { _, err := items.Get(t.Context(), "1"); return err })
+	hundred(t, clock, 30, time.Second/30, "ThrottlingException", func() error {
+		_, err := items.Get(t.Context(), "1")
+		return err
+	})
 	if _, err := items.Description(t.Context(), "1", 1); err != nil { // of another key, in another table
 		t.Errorf("while nothing more is read of the item: %v", err)
 	}

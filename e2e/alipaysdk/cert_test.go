@@ -29,13 +29,15 @@ func private(t *testing.T, pair fakegateway.KeyPair) crypto.Signer {
 }
 
 // certificate makes one; without a parent it signs itself. serial is hexadecimal.
-func certificate(t *testing.T, name pkix.Name, serial string, parent *x509.Certificate, by, key crypto.Signer) (*x509.Certificate, string) {
+func certificate(t *testing.T, name pkix.Name, serial string, parent *x509.Certificate, by,
+	key crypto.Signer) (*x509.Certificate, string) {
 	t.Helper()
 	number, ok := new(big.Int).SetString(serial, 16)
 	if !ok {
 		t.Fatal(serial)
 	}
-	template := &x509.Certificate{SerialNumber: number, Subject: name, NotBefore: start.Add(-time.Hour), NotAfter: start.AddDate(1, 0, 0),
+	template := &x509.Certificate{SerialNumber: number, Subject: name, NotBefore: start.Add(-time.Hour),
+		NotAfter:              start.AddDate(1, 0, 0),
 		BasicConstraintsValid: true, IsCA: true}
 	if parent == nil {
 		parent = template
@@ -59,26 +61,31 @@ func TestCertificateModeIsTheSDKs(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := func(cn string) pkix.Name {
-		return pkix.Name{Country: []string{"CN"}, Organization: []string{"Ant Financial"}, OrganizationalUnit: []string{"Certification Authority"},
-			Locality: []string{"杭州"}, Province: []string{"浙江"}, CommonName: cn}
+		return pkix.Name{Country: []string{"CN"}, Organization: []string{"Ant Financial"},
+			OrganizationalUnit: []string{"Certification Authority"},
+			Locality:           []string{"杭州"}, Province: []string{"浙江"}, CommonName: cn}
 	}
 	rootKey, shop, provider := private(t, strangerKeys()), private(t, w.shop), private(t, w.provider)
 	for _, cn := range []string{"Ant Financial Certification Authority R1", "支付宝(中国)网络技术有限公司"} {
 		root, rootPEM := certificate(t, name(cn), "1fcfa18d6a480d11", nil, rootKey, rootKey)
-		_, secondPEM := certificate(t, name("Class 2 Root CA - G3"), "10C764E9D560384212D9C08FD10E373FDD0FB396", nil, provider, provider)
+		_, secondPEM := certificate(t, name("Class 2 Root CA - G3"), "10C764E9D560384212D9C08FD10E373FDD0FB396", nil,
+			provider, provider)
 		_, curvePEM := certificate(t, name("E1"), "417efa52c07fdf4a", nil, curve, curve)
 		_, appPEM := certificate(t, name("2088000000000001"), "2020051862039d4090897ba4d51c2126", root, rootKey, shop)
 		_, alipayPEM := certificate(t, name("Alipay"), "0020051416e63c2fe04d538716fe21358b", root, rootKey, provider)
 		roots := curvePEM + "\n" + rootPEM + "\n" + secondPEM
 		var theirs struct{ App, Alipay, Root string }
-		w.call("cert_numbers", map[string]any{"app_cert": appPEM, "alipay_cert": alipayPEM, "root_cert": roots}, &theirs)
+		w.call("cert_numbers", map[string]any{"app_cert": appPEM, "alipay_cert": alipayPEM, "root_cert": roots},
+			&theirs)
 		app, err := alipay.AppCertSN(appPEM)
 		own, err2 := alipay.AppCertSN(alipayPEM)
 		rootSN, err3 := alipay.RootCertSN(roots)
-		if err != nil || err2 != nil || err3 != nil || app != theirs.App || own != theirs.Alipay || rootSN != theirs.Root {
+		if err != nil || err2 != nil || err3 != nil || app != theirs.App || own != theirs.Alipay ||
+			rootSN != theirs.Root {
 			t.Errorf("%s: ours %s %s %s, %v %v %v; the SDK's %+v", cn, app, own, rootSN, err, err2, err3, theirs)
 		}
-		c, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: w.shop.Private, AppCert: appPEM, AlipayCert: alipayPEM,
+		c, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: w.shop.Private,
+			AppCert: appPEM, AlipayCert: alipayPEM,
 			AlipayRootCert: roots, Gateway: w.url, NotifyURL: notifyURL, Clock: w.clock})
 		if err != nil {
 			t.Fatal(err)
@@ -89,10 +96,13 @@ func TestCertificateModeIsTheSDKs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text string
-		w.call("cert_order_string", map[string]any{"certs": map[string]string{"app": appPEM, "alipay": alipayPEM, "root": roots}, "app_id": appID,
-			"order": map[string]any{"notifyUrl": notifyURL, "timestamp": "2026-01-01 20:00:00", "content": map[string]string{"outTradeNo": o.ID,
-				"totalAmount": o.Amount.Yuan(), "subject": o.Title, "productCode": "QUICK_MSECURITY_PAY", "timeExpire": "2026-01-01 20:15:00",
-				"sellerId": sellerID}}}, &text)
+		w.call("cert_order_string", map[string]any{"certs": map[string]string{"app": appPEM, "alipay": alipayPEM,
+			"root": roots}, "app_id": appID,
+			"order": map[string]any{"notifyUrl": notifyURL, "timestamp": "2026-01-01 20:00:00",
+				"content": map[string]string{"outTradeNo": o.ID,
+					"totalAmount": o.Amount.Yuan(), "subject": o.Title, "productCode": "QUICK_MSECURITY_PAY",
+					"timeExpire": "2026-01-01 20:15:00",
+					"sellerId":   sellerID}}}, &text)
 		mine, err := url.ParseQuery(ours)
 		yours, err2 := url.ParseQuery(text)
 		if err != nil || err2 != nil {

@@ -25,8 +25,10 @@ const randomTexts = 200
 
 // texts are what a title or a parameter may hold: chosen ones, then random ones of a seed.
 func texts() []string {
-	out := []string{"红色外套", "Red coat", "50% off + 1 free", "%E7%BA%A2", "a=b&c=d", `“云听” "Pro" \ 耳机`, "🎧 𠮷野家", "line\u2028separator",
-		" blanks ", "tab\tand\r\nbreak", "null", "0", "true", "{}", "<b>&amp;</b>", strings.Repeat("秒", 300), "\u200b\ufeff\u0301", "~!*()'-._"}
+	out := []string{"红色外套", "Red coat", "50% off + 1 free", "%E7%BA%A2", "a=b&c=d", `“云听” "Pro" \ 耳机`, "🎧 𠮷野家",
+		"line\u2028separator",
+		" blanks ", "tab\tand\r\nbreak", "null", "0", "true", "{}", "<b>&amp;</b>", strings.Repeat("秒", 300),
+		"\u200b\ufeff\u0301", "~!*()'-._"}
 	rnd := rand.New(rand.NewPCG(4, 2026)) // a fixed seed: a failure comes back
 	alphabet := []rune("%%%&&==++ \"\\/'<>{}[],:;?#@!$()*~`^|._-aZ09é红套品¥。，\u2028\u2029\u00a0\u3000🎧𠮷\t\n\u007f")
 	for range randomTexts {
@@ -81,9 +83,11 @@ func TestTheSDKsOrderStringsAreOurs(t *testing.T) {
 		}
 		o := order(i, title)
 		orders = append(orders, o)
-		list = append(list, map[string]any{"notifyUrl": notifyURL, "timestamp": "2026-01-01 20:00:00", "content": map[string]string{
-			"outTradeNo": o.ID, "totalAmount": o.Amount.Yuan(), "subject": alipay.Subject(title), "productCode": "QUICK_MSECURITY_PAY",
-			"timeExpire": "2026-01-01 20:15:00", "sellerId": sellerID}})
+		list = append(list, map[string]any{"notifyUrl": notifyURL, "timestamp": "2026-01-01 20:00:00",
+			"content": map[string]string{
+				"outTradeNo": o.ID, "totalAmount": o.Amount.Yuan(), "subject": alipay.Subject(title),
+				"productCode": "QUICK_MSECURITY_PAY",
+				"timeExpire":  "2026-01-01 20:15:00", "sellerId": sellerID}})
 	}
 	var got []string
 	w.call("order_strings", map[string]any{"list": list}, &got)
@@ -106,7 +110,8 @@ func TestTheSDKsOrderStringsAreOurs(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(ourForm)) {
 			// biz_content is compared by its effect below: a Go map gave the SDK its members in another order.
 			if name != "sign" && name != "biz_content" && ourForm.Get(name) != form.Get(name) {
-				t.Errorf("%q: %s is %q in ours, %q in the SDK's", orders[i].Title, name, ourForm.Get(name), form.Get(name))
+				t.Errorf("%q: %s is %q in ours, %q in the SDK's", orders[i].Title, name, ourForm.Get(name),
+					form.Get(name))
 			}
 		}
 		if len(form) != len(ourForm) {
@@ -121,17 +126,20 @@ func TestTheSDKsOrderStringsAreOurs(t *testing.T) {
 	}
 }
 
-// twoReadings are values that the signed text, name=value&name=value, cannot tell from two parameters. The shop never sends
-// one to Alipay (alipay.Subject), so a notification with one is no answer to it.
+// twoReadings are values that the signed text, name=value&name=value, cannot tell from two parameters. The shop never
+// sends one to Alipay (alipay.Subject), so a notification with one is no answer to it.
 var twoReadings = regexp.MustCompile(`&[0-9A-Za-z_.]+=`)
 
 func TestNotificationsThatTheSDKSigns(t *testing.T) {
 	w := newGateway(t)
 	var list []map[string]string
 	for i, text := range texts() {
-		list = append(list, map[string]string{"app_id": appID, "seller_id": sellerID, "out_trade_no": orderID(i), "charset": "utf-8",
-			"trade_no": "2026010122001000000000000001", "total_amount": seckill.Fen(i + 1).Yuan(), "trade_status": "TRADE_SUCCESS",
-			"notify_id": "n", "sign_type": "RSA2", "subject": text, "passback_params": url.QueryEscape(text), "body": ""})
+		list = append(list, map[string]string{"app_id": appID, "seller_id": sellerID, "out_trade_no": orderID(i),
+			"charset":  "utf-8",
+			"trade_no": "2026010122001000000000000001", "total_amount": seckill.Fen(i + 1).Yuan(),
+			"trade_status": "TRADE_SUCCESS",
+			"notify_id":    "n", "sign_type": "RSA2", "subject": text, "passback_params": url.QueryEscape(text),
+			"body": ""})
 	}
 	var bodies []string
 	w.call("sign_notifications", map[string]any{"list": list}, &bodies)
@@ -141,10 +149,12 @@ func TestNotificationsThatTheSDKSigns(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := w.client.Verify(form)
-		want := seckill.Notification{ID: "n", Order: orderID(i), TradeNo: "2026010122001000000000000001", Amount: seckill.Fen(i + 1), Paid: true}
+		want := seckill.Notification{ID: "n", Order: orderID(i), TradeNo: "2026010122001000000000000001",
+			Amount: seckill.Fen(i + 1), Paid: true}
 		if twoReadings.MatchString(list[i]["subject"]) {
 			if seckill.CodeOf(err) != seckill.CodeForged {
-				t.Errorf("%q: got %+v, %v; want %s, for the signed text has two readings", list[i]["subject"], got, err, seckill.CodeForged)
+				t.Errorf("%q: got %+v, %v; want %s, for the signed text has two readings", list[i]["subject"], got, err,
+					seckill.CodeForged)
 			}
 			continue
 		}
@@ -163,8 +173,10 @@ func TestTheSDKTakesTheGatewaysNotifications(t *testing.T) {
 	list := texts()
 	bodies := make([]string, len(list))
 	for i, text := range list {
-		trade := fakegateway.Trade{TradeNo: "2026010122001000000000000001", OutTradeNo: orderID(i), Subject: text, Amount: seckill.Fen(i + 1),
-			Status: fakegateway.StatusSuccess, Created: start, Expires: start.Add(time.Hour), Paid: start.Add(time.Minute)}
+		trade := fakegateway.Trade{TradeNo: "2026010122001000000000000001", OutTradeNo: orderID(i), Subject: text,
+			Amount: seckill.Fen(i + 1),
+			Status: fakegateway.StatusSuccess, Created: start, Expires: start.Add(time.Hour),
+			Paid: start.Add(time.Minute)}
 		form, err := w.gateway.NotificationForm("n", trade, start.Add(time.Minute))
 		if err != nil {
 			t.Fatal(err)
@@ -174,8 +186,8 @@ func TestTheSDKTakesTheGatewaysNotifications(t *testing.T) {
 	var got []checked
 	w.call("check_notifications", map[string]any{"list": bodies}, &got)
 	for i, text := range list {
-		// The SDK's older check decodes a second time, so that it is of no use for a text with a percent sign (its source says so and adds
-		// the second one); others it takes too.
+		// The SDK's older check decodes a second time, so that it is of no use for a text with a percent sign (its
+		// source says so and adds the second one); others it takes too.
 		if !got[i].V2 || !strings.Contains(text, "%") && !got[i].V1 {
 			t.Fatalf("%q: the SDK refuses %s: %v", text, bodies[i], got[i])
 		}
@@ -227,7 +239,8 @@ func TestTheSDKCallsTheGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := func(n int, status string) answered {
-		return answered{Code: "10000", OutTradeNo: orderID(n), TradeNo: trades[n], TradeStatus: status, TotalAmount: seckill.Fen(n + 1).Yuan()}
+		return answered{Code: "10000", OutTradeNo: orderID(n), TradeNo: trades[n], TradeStatus: status,
+			TotalAmount: seckill.Fen(n + 1).Yuan()}
 	}
 	refused := func(n int, sub string) answered { return answered{Code: "40004", SubCode: sub, OutTradeNo: orderID(n)} }
 	for _, step := range []struct {
@@ -240,7 +253,8 @@ func TestTheSDKCallsTheGateway(t *testing.T) {
 		{"query of a paid one", alipay.MethodQuery, paid, found(paid, "TRADE_SUCCESS")},
 		{"close without a trade", alipay.MethodClose, absent, refused(absent, "ACQ.TRADE_NOT_EXIST")},
 		{"close of a paid one", alipay.MethodClose, paid, refused(paid, "ACQ.REASON_TRADE_STATUS_INVALID")},
-		{"close of one that waits", alipay.MethodClose, closing, answered{Code: "10000", OutTradeNo: orderID(closing), TradeNo: trades[closing]}},
+		{"close of one that waits", alipay.MethodClose, closing, answered{Code: "10000", OutTradeNo: orderID(closing),
+			TradeNo: trades[closing]}},
 		{"query of a closed one", alipay.MethodQuery, closing, found(closing, "TRADE_CLOSED")},
 	} {
 		if got, err := w.exec(step.method, step.n); err != nil || got != step.want {
@@ -253,7 +267,8 @@ func TestWrongKeysAreSeenOnBothSides(t *testing.T) {
 	w := newGateway(t)
 	w.configure(w.shop, strangerKeys())
 	if a, err := w.exec(alipay.MethodQuery, 1); err == nil || !strings.Contains(err.Error(), "验签失败") {
-		t.Errorf("the SDK with another public key of Alipay's: got %+v, %v; want its complaint about the signature", a, err)
+		t.Errorf("the SDK with another public key of Alipay's: got %+v, %v; want its complaint about the signature", a,
+			err)
 	}
 	w.configure(strangerKeys(), w.provider)
 	want := answered{Code: "40002", SubCode: "isv.invalid-signature"}

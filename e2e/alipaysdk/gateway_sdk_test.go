@@ -46,7 +46,8 @@ func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	refund := func(no, amount string) map[string]any {
-		return map[string]any{"trade_no": tradeNo, "refund_amount": amount, "out_request_no": no, "refund_reason": "订单已关闭"}
+		return map[string]any{"trade_no": tradeNo, "refund_amount": amount, "out_request_no": no,
+			"refund_reason": "订单已关闭"}
 	}
 	made := func(change, fee string) money {
 		return money{Code: "10000", OutTradeNo: orderID(n), TradeNo: tradeNo, FundChange: change, RefundFee: fee}
@@ -56,15 +57,22 @@ func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
 		content           map[string]any
 		want              money
 	}{
-		{"a refund that was not asked for", alipay.MethodRefundQuery, map[string]any{"trade_no": tradeNo, "out_request_no": "r1"}, money{Code: "10000"}},
+		{"a refund that was not asked for", alipay.MethodRefundQuery, map[string]any{"trade_no": tradeNo,
+			"out_request_no": "r1"}, money{Code: "10000"}},
 		{"a part", alipay.MethodRefund, refund("r1", "4.00"), made("Y", "4.00")},
 		{"the same again", alipay.MethodRefund, refund("r1", "4.00"), made("N", "4.00")},
-		{"another amount", alipay.MethodRefund, refund("r1", "4.01"), money{Code: "40004", SubCode: "ACQ.DISCORDANT_REPEAT_REQUEST"}},
-		{"more than is left", alipay.MethodRefund, refund("r2", "6.01"), money{Code: "40004", SubCode: "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"}},
-		{"the rest, by the order's number", alipay.MethodRefund, map[string]any{"out_trade_no": orderID(n), "refund_amount": 6, "out_request_no": "r2"}, made("Y", "10.00")},
-		{"a refund that was made", alipay.MethodRefundQuery, map[string]any{"out_trade_no": orderID(n), "out_request_no": "r2"},
-			money{Code: "10000", OutTradeNo: orderID(n), TradeNo: tradeNo, OutRequestNo: "r2", RefundStatus: "REFUND_SUCCESS", RefundAmount: "6.00"}},
-		{"a bill of today", alipay.MethodBill, map[string]any{"bill_type": "trade", "bill_date": "2026-01-01"}, money{Code: "40004", SubCode: "isp.bill_not_exist"}},
+		{"another amount", alipay.MethodRefund, refund("r1", "4.01"),
+			money{Code: "40004", SubCode: "ACQ.DISCORDANT_REPEAT_REQUEST"}},
+		{"more than is left", alipay.MethodRefund, refund("r2", "6.01"),
+			money{Code: "40004", SubCode: "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"}},
+		{"the rest, by the order's number", alipay.MethodRefund, map[string]any{"out_trade_no": orderID(n),
+			"refund_amount": 6, "out_request_no": "r2"}, made("Y", "10.00")},
+		{"a refund that was made", alipay.MethodRefundQuery, map[string]any{"out_trade_no": orderID(n),
+			"out_request_no": "r2"},
+			money{Code: "10000", OutTradeNo: orderID(n), TradeNo: tradeNo, OutRequestNo: "r2",
+				RefundStatus: "REFUND_SUCCESS", RefundAmount: "6.00"}},
+		{"a bill of today", alipay.MethodBill, map[string]any{"bill_type": "trade", "bill_date": "2026-01-01"},
+			money{Code: "40004", SubCode: "isp.bill_not_exist"}},
 	} {
 		if diff := cmp.Diff(step.want, w.execContent(step.method, step.content)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.behaviour, diff)
@@ -82,7 +90,8 @@ func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
 	}
 	got, err := w.client.Bill(t.Context(), "2026-01-01")
 	at := func(refund bool, id string, amount seckill.Fen) seckill.BillLine {
-		return seckill.BillLine{Refund: refund, Order: orderID(n), TradeNo: tradeNo, RefundID: id, Amount: amount, At: start}
+		return seckill.BillLine{Refund: refund, Order: orderID(n), TradeNo: tradeNo, RefundID: id, Amount: amount,
+			At: start}
 	}
 	want := []seckill.BillLine{at(false, "", 10_00), at(true, "r1", 4_00), at(true, "r2", 6_00)}
 	if diff := cmp.Diff(seckill.Bill{Lines: want}, got); err != nil || diff != "" {
@@ -94,7 +103,8 @@ func TestTheSDKMovesMoneyAtTheGateway(t *testing.T) {
 func TestTheSDKSeesFaults(t *testing.T) {
 	w := newGateway(t)
 	w.opened(1)
-	for fault, complaint := range map[fakegateway.Fault]string{fakegateway.CallCut: "HttpClient Request error", fakegateway.Call5xx: "HTTP"} {
+	for fault, complaint := range map[fakegateway.Fault]string{fakegateway.CallCut: "HttpClient Request error",
+		fakegateway.Call5xx: "HTTP"} {
 		if err := w.gateway.SetFaults(fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fault: 1}}); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +112,8 @@ func TestTheSDKSeesFaults(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want an error about %s", fault, a, err, complaint)
 		}
 	}
-	if err := w.gateway.SetFaults(fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.CallUnknown: 1}}); err != nil {
+	if err := w.gateway.SetFaults(
+		fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.CallUnknown: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := w.exec(alipay.MethodQuery, 1); err != nil || a.Code != "20000" && a.SubCode != "ACQ.SYSTEM_ERROR" {
@@ -113,10 +124,13 @@ func TestTheSDKSeesFaults(t *testing.T) {
 // TestTheSDKsPagesOpenTheCashier: by the address that a browser is sent to.
 func TestTheSDKsPagesOpenTheCashier(t *testing.T) {
 	w := newGateway(t)
-	for n, p := range []struct{ method, product string }{{"alipay.trade.page.pay", "FAST_INSTANT_TRADE_PAY"}, {"alipay.trade.wap.pay", "QUICK_WAP_WAY"}} {
+	for n, p := range []struct{ method, product string }{{"alipay.trade.page.pay", "FAST_INSTANT_TRADE_PAY"},
+		{"alipay.trade.wap.pay", "QUICK_WAP_WAY"}} {
 		var pages []struct{ Address string }
-		w.call("pages", map[string]any{"list": []map[string]any{{"method": p.method, "notifyUrl": notifyURL, "returnUrl": "https://shop.example/back",
-			"timestamp": "2026-01-01 20:00:00", "content": map[string]any{"outTradeNo": orderID(n), "totalAmount": "88.80", "subject": "红色外套",
+		w.call("pages", map[string]any{"list": []map[string]any{{"method": p.method, "notifyUrl": notifyURL,
+			"returnUrl": "https://shop.example/back",
+			"timestamp": "2026-01-01 20:00:00", "content": map[string]any{"outTradeNo": orderID(n),
+				"totalAmount": "88.80", "subject": "红色外套",
 				"productCode": p.product, "timeExpire": "2026-01-01 20:15:00"}}}}, &pages)
 		address, err := url.Parse(pages[0].Address)
 		if err != nil || !strings.HasPrefix(pages[0].Address, w.url) {
@@ -128,7 +142,8 @@ func TestTheSDKsPagesOpenTheCashier(t *testing.T) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), "确认付款") || !strings.Contains(string(body), "红色外套") {
+		if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), "确认付款") ||
+			!strings.Contains(string(body), "红色外套") {
 			t.Errorf("%s: status %d, %v, page\n%s", p.method, resp.StatusCode, err, body)
 		}
 		if err := w.gateway.Pay(orderID(n)); err != nil {

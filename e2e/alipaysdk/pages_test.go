@@ -37,8 +37,8 @@ func query(t *testing.T, address string) url.Values {
 	return v
 }
 
-// unquoted reads an attribute as the SDK writes it: it escapes quotes and nothing else, and leaves it to the browser that "&notify_url" is no
-// "¬ify_url".
+// unquoted reads an attribute as the SDK writes it: it escapes quotes and nothing else, and leaves it to the browser
+// that "&notify_url" is no "¬ify_url".
 func unquoted(s string) string { return strings.ReplaceAll(s, "&quot;", `"`) }
 
 // posted gives the parameters with which a browser that sends the form comes to Alipay.
@@ -55,8 +55,8 @@ func posted(t *testing.T, form string, attribute func(string) string) url.Values
 	return v
 }
 
-// same drops what may differ: the signature (it is checked), the SDK's own name, and the order of biz_content's members, which a Go map
-// gave the SDK in another way.
+// same drops what may differ: the signature (it is checked), the SDK's own name, and the order of biz_content's
+// members, which a Go map gave the SDK in another way.
 func same(t *testing.T, v url.Values) string {
 	t.Helper()
 	var content map[string]string
@@ -87,12 +87,14 @@ func TestPagesBothWays(t *testing.T) {
 			continue // an order's id stands in then, which the SDK knows nothing of
 		}
 		o := order(i, title)
-		content := map[string]string{"outTradeNo": o.ID, "totalAmount": o.Amount.Yuan(), "subject": alipay.Subject(title),
+		content := map[string]string{"outTradeNo": o.ID, "totalAmount": o.Amount.Yuan(),
+			"subject":    alipay.Subject(title),
 			"timeExpire": "2026-01-01 20:15:00", "productCode": "FAST_INSTANT_TRADE_PAY"}
 		method := alipay.MethodPagePay
 		p, err := w.client.PagePay(o, returnURL)
 		if i%2 == 1 {
-			method, content["productCode"], content["sellerId"], content["quitUrl"] = alipay.MethodWapPay, "QUICK_WAP_WAY", sellerID, quitURL
+			method, content["productCode"], content["sellerId"], content["quitUrl"] = alipay.MethodWapPay,
+				"QUICK_WAP_WAY", sellerID, quitURL
 			p, err = w.client.WapPay(o, quitURL, returnURL)
 		}
 		if err != nil {
@@ -101,8 +103,9 @@ func TestPagesBothWays(t *testing.T) {
 		ours, titles = append(ours, p), append(titles, title)
 		_, q, _ := strings.Cut(p.URL, "?")
 		queries = append(queries, q)
-		list = append(list, map[string]any{"method": method, "notifyUrl": notifyURL, "returnUrl": returnURL, "timestamp": "2026-01-01 20:00:00",
-			"content": content})
+		list = append(list, map[string]any{"method": method, "notifyUrl": notifyURL, "returnUrl": returnURL,
+			"timestamp": "2026-01-01 20:00:00",
+			"content":   content})
 	}
 	var theirs []struct{ Address, Form string }
 	w.call("pages", map[string]any{"list": list}, &theirs)

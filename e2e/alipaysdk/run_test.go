@@ -43,7 +43,8 @@ func TestTheSDKIsPointedAtARun(t *testing.T) {
 	w := &gateway{t: t}
 	w.startSDK()
 	var ok bool
-	w.call("configure", map[string]any{"app_id": told.AppID, "gateway": told.Gateway, "appPrivate": string(private), "appPublic": told.App,
+	w.call("configure", map[string]any{"app_id": told.AppID, "gateway": told.Gateway, "appPrivate": string(private),
+		"appPublic":     told.App,
 		"alipayPrivate": string(private), "alipayPublic": told.Alipay}, &ok) // the SDK plays no provider here
 	if a, err := w.exec(alipay.MethodQuery, 1); err != nil || a.SubCode != "ACQ.TRADE_NOT_EXIST" {
 		t.Fatalf("a trade that is none: %+v, %v", a, err)
@@ -51,7 +52,8 @@ func TestTheSDKIsPointedAtARun(t *testing.T) {
 	now := sys.Clock.Now()
 	var strings []string
 	w.call("order_strings", map[string]any{"list": []map[string]any{{"notifyUrl": "http://localhost:1/told",
-		"timestamp": now.In(seckill.Zone).Format(alipay.TimeLayout), "content": map[string]any{"out_trade_no": orderID(1), "total_amount": "0.02",
+		"timestamp": now.In(seckill.Zone).Format(alipay.TimeLayout),
+		"content": map[string]any{"out_trade_no": orderID(1), "total_amount": "0.02",
 			"subject": "别的店", "product_code": "QUICK_MSECURITY_PAY", "seller_id": told.Seller,
 			"time_expire": now.Add(time.Hour).In(seckill.Zone).Format(alipay.TimeLayout)}}}}, &strings)
 	page, err := http.Get(sys.URL() + "/cashier?" + strings[0])

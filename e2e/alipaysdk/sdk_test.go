@@ -1,8 +1,8 @@
 //go:build real
 
-// Package alipaysdk_test holds shared/adapter/alipay and its fake gateway against Alipay's own SDK for Node.js: each side checks
-// what the other signed, and the unmodified SDK calls the fake gateway. install.sh here installs the SDK. No money moves, and
-// nothing leaves this machine.
+// Package alipaysdk_test holds shared/adapter/alipay and its fake gateway against Alipay's own SDK for Node.js: each
+// side checks what the other signed, and the unmodified SDK calls the fake gateway. install.sh here installs the SDK.
+// No money moves, and nothing leaves this machine.
 package alipaysdk_test
 
 import (
@@ -74,16 +74,18 @@ func newGateway(t *testing.T) *gateway {
 	installed(t)
 	w := &gateway{t: t, clock: &clock{start}, shop: shopKeys(), provider: providerKeys()}
 	var err error
-	w.gateway, err = fakegateway.New(fakegateway.Options{Clock: w.clock, AppID: appID, SellerID: sellerID, MerchantPublicKey: w.shop.Public,
-		PrivateKey: w.provider.Private})
+	w.gateway, err = fakegateway.New(fakegateway.Options{Clock: w.clock, AppID: appID, SellerID: sellerID,
+		MerchantPublicKey: w.shop.Public,
+		PrivateKey:        w.provider.Private})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(w.gateway)
 	t.Cleanup(server.Close)
 	w.url = server.URL + "/gateway.do"
-	w.client, err = alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: w.shop.Private, AlipayPublicKey: w.provider.Public,
-		Gateway: w.url, NotifyURL: notifyURL, HTTP: http.DefaultClient, Clock: w.clock})
+	w.client, err = alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: w.shop.Private,
+		AlipayPublicKey: w.provider.Public,
+		Gateway:         w.url, NotifyURL: notifyURL, HTTP: http.DefaultClient, Clock: w.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,8 @@ func (w *gateway) startSDK() {
 func (w *gateway) configure(shop, provider fakegateway.KeyPair) {
 	w.t.Helper()
 	var ok bool
-	w.call("configure", map[string]any{"app_id": appID, "gateway": w.url, "appPrivate": shop.Private, "appPublic": shop.Public,
+	w.call("configure", map[string]any{"app_id": appID, "gateway": w.url, "appPrivate": shop.Private,
+		"appPublic":     shop.Public,
 		"alipayPrivate": provider.Private, "alipayPublic": provider.Public}, &ok)
 }
 
@@ -166,6 +169,7 @@ func orderID(n int) string {
 }
 
 func order(n int, title string) seckill.Order {
-	return seckill.Order{ID: orderID(n), Amount: seckill.Fen(n + 1), Title: title, State: seckill.PendingPayment, Placed: start,
-		PayBy: start.Add(15 * time.Minute)}
+	return seckill.Order{ID: orderID(n), Amount: seckill.Fen(n + 1), Title: title, State: seckill.PendingPayment,
+		Placed: start,
+		PayBy:  start.Add(15 * time.Minute)}
 }

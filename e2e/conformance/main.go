@@ -1,6 +1,6 @@
-// Command conformance reads the events of `go test -json`: it prints a line per package and what failing tests printed, as go test does, and then a
-// table of which driver passed which case of each conformance suite. It exits with 1 when anything failed or when a driver did not run
-// every case that another driver of its suite ran.
+// Command conformance reads the events of `go test -json`: it prints a line per package and what failing tests printed,
+// as go test does, and then a table of which driver passed which case of each conformance suite. It exits with 1 when
+// anything failed or when a driver did not run every case that another driver of its suite ran.
 package main
 
 import (
@@ -98,7 +98,10 @@ func main() {
 	for _, suite := range slices.Sorted(maps.Keys(table)) {
 		var drivers []string
 		for _, r := range runs {
-			if r.suite == suite && slices.ContainsFunc(slices.Collect(maps.Values(table[suite])), func(c map[string]string) bool { return c[r.driver] != "" }) {
+			if r.suite == suite && slices.ContainsFunc(slices.Collect(maps.Values(table[suite])),
+				func(c map[string]string) bool {
+					return c[r.driver] != ""
+				}) {
 				drivers = append(drivers, r.driver)
 			}
 		}

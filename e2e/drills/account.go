@@ -44,11 +44,12 @@ type deployment struct {
 	consume   float64 // ConsumeConcurrency
 }
 
-// reserved are executions that the template keeps for functions (ReserveConcurrency), besides those of consume and notify.
+// reserved are executions that the template keeps for functions (ReserveConcurrency), besides those of consume and
+// notify.
 var reserved = map[string]float64{"expire": 10, "stage": 10, "refund": 5, "repair": 5}
 
-// planned is a stack's limits as package plan has them. As many executions are kept for notify as its throttle may let be at
-// work at once (NotifyConcurrency), as a plan does.
+// planned is a stack's limits as package plan has them. As many executions are kept for notify as its throttle may let
+// be at work at once (NotifyConcurrency), as a plan does.
 func (d *deployment) planned() plan.Limits {
 	l := plan.Today
 	l.BuyRate, l.BuyBurst = d.throttles[ofBuy].Rate, d.throttles[ofBuy].Burst

@@ -39,7 +39,9 @@ func TestChoose(t *testing.T) {
 func TestOutcomesAreAdded(t *testing.T) {
 	t.Parallel()
 	var l loadReport
-	if err := json.Unmarshal([]byte(`{"arrived":9,"outcomes":[{"name":"refused","cause":"a","count":2},{"name":"refused","cause":"b","count":3},{"name":"placed","count":4}]}`), &l); err != nil {
+	if err := json.Unmarshal(
+		[]byte(
+			`{"arrived":9,"outcomes":[{"name":"refused","cause":"a","count":2},{"name":"refused","cause":"b","count":3},{"name":"placed","count":4}]}`), &l); err != nil {
 		t.Fatal(err)
 	}
 	if l.Arrived != 9 || l.how("refused") != 5 || l.how("refused", "placed") != 9 || l.how("failed") != 0 {
@@ -47,7 +49,8 @@ func TestOutcomesAreAdded(t *testing.T) {
 	}
 }
 
-// TestWhatDidNotLandFails: a fault that does not come to strike, or one of several, fails the drill, and what the others did is still told.
+// TestWhatDidNotLandFails: a fault that does not come to strike, or one of several, fails the drill, and what the
+// others did is still told.
 func TestWhatDidNotLandFails(t *testing.T) {
 	t.Parallel()
 	w := &rig{stock: 100}
@@ -65,7 +68,8 @@ func TestWhatDidNotLandFails(t *testing.T) {
 	}}
 	w.accepted.Store(49)
 	said, err := d.strike(ctx, w)
-	if said != "one struck; two struck" || err == nil || !strings.Contains(err.Error(), "49 of 100") || strings.Contains(err.Error(), "came though") {
+	if said != "one struck; two struck" || err == nil || !strings.Contains(err.Error(), "49 of 100") ||
+		strings.Contains(err.Error(), "came though") {
 		t.Errorf("%q, %v", said, err)
 	}
 	w.accepted.Store(50)
@@ -108,7 +112,8 @@ func TestKill(t *testing.T) {
 // TestReservedAsInTheTemplate: what the drills' deployments keep for functions is what the template does.
 func TestReservedAsInTheTemplate(t *testing.T) {
 	t.Parallel()
-	kept := regexp.MustCompile(`(?s)ReservedConcurrentExecutions: !If \[Reserves, (\d+),.{0,60}?/aws/lambda/\$\{Name\}-(\w+)"`)
+	kept := regexp.MustCompile(
+		`(?s)ReservedConcurrentExecutions: !If \[Reserves, (\d+),.{0,60}?/aws/lambda/\$\{Name\}-(\w+)"`)
 	got := map[string]float64{}
 	for _, file := range []string{"sale.yaml", "money.yaml"} {
 		b, err := os.ReadFile(filepath.Join("..", "..", "infra", file))
@@ -138,16 +143,17 @@ func TestThrottlesFit(t *testing.T) {
 	}
 }
 
-// TestNotificationsFindAnExecution: as many notifications as the throttle lets through at once, and while the first instances start, find
-// an execution each: none hears 503 by a gateway that found none.
+// TestNotificationsFindAnExecution: as many notifications as the throttle lets through at once, and while the first
+// instances start, find an execution each: none hears 503 by a gateway that found none.
 func TestNotificationsFindAnExecution(t *testing.T) {
 	t.Parallel()
 	const starting = 400 * time.Millisecond
 	for _, d := range limitedDrills {
 		now := time.Unix(0, 0)
 		throttles, kept := d.account.scaled()
-		a, err := account.New(account.Options{Limits: d.account.limits.Hundredth(), Throttles: throttles, Reserved: kept,
-			Clock: func() time.Time { return now }})
+		a, err := account.New(account.Options{Limits: d.account.limits.Hundredth(), Throttles: throttles,
+			Reserved: kept,
+			Clock:    func() time.Time { return now }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +199,8 @@ func TestNotReadyIsExcusedWhileNothingIsInstalled(t *testing.T) {
 // TestUnavailableByTheFunction: 503 counts when buy itself says it, with Retry-After and in time.
 func TestUnavailableByTheFunction(t *testing.T) {
 	t.Parallel()
-	good := lambdahost.Answer{Function: "buy", Status: http.StatusServiceUnavailable, Code: "unavailable", Retry: true, Took: time.Second}
+	good := lambdahost.Answer{Function: "buy", Status: http.StatusServiceUnavailable, Code: "unavailable", Retry: true,
+		Took: time.Second}
 	for _, tt := range []struct {
 		what   string
 		change func(*lambdahost.Answer)
@@ -201,8 +208,12 @@ func TestUnavailableByTheFunction(t *testing.T) {
 	}{
 		{"as it has to be", func(*lambdahost.Answer) {}, ""},
 		{"by the gateway", func(a *lambdahost.Answer) { a.Gateway = true }, "map[503 by the gateway:1]"},
-		{"without Retry-After", func(a *lambdahost.Answer) { a.Retry = false }, "map[503 unavailable, Retry-After false:1]"},
-		{"accepted", func(a *lambdahost.Answer) { a.Status, a.Code = http.StatusOK, "" }, "map[200 , Retry-After true:1]"},
+		{"without Retry-After", func(a *lambdahost.Answer) {
+			a.Retry = false
+		}, "map[503 unavailable, Retry-After false:1]"},
+		{"accepted", func(a *lambdahost.Answer) {
+			a.Status, a.Code = http.StatusOK, ""
+		}, "map[200 , Retry-After true:1]"},
 		{"late", func(a *lambdahost.Answer) { a.Took = buyLimit + 1 }, "map[later than 3s:1]"},
 	} {
 		w := &rig{sums: newSums()}

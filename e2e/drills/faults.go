@@ -30,7 +30,8 @@ const (
 // lasting is how long a fault strikes that is no single blow, unless the crowd ends before.
 const lasting = 25 * time.Second
 
-// fault strikes while the crowd buys, and says with figures what it did. ctx ends with the crowd; an error says why it did not land.
+// fault strikes while the crowd buys, and says with figures what it did. ctx ends with the crowd; an error says why it
+// did not land.
 type fault func(ctx context.Context, w *rig) (string, error)
 
 // drill is one crowd and what happens to it.
@@ -53,9 +54,11 @@ var drills = []drill{
 		during(lasting, toxics(20*time.Millisecond, 15*time.Millisecond, 20)),
 	}},
 	{name: "all", proxied: true, faults: []fault{
-		during(lasting, toxics(10*time.Millisecond, 10*time.Millisecond, 10)), during(lasting, twiceAndOutOfOrder(100, 20)),
+		during(lasting, toxics(10*time.Millisecond, 10*time.Millisecond, 10)),
+		during(lasting, twiceAndOutOfOrder(100, 20)),
 		during(15*time.Second, killConsumers(2)), inTurn(
-			oldSnapshot(0.05, 0.15), flush(0.2), killRedis(0.3), freezeRedis(0.4, 8*time.Second), pauseDatabase(0.5, 5*time.Second), killDatabase(0.6), flush(0.7)),
+			oldSnapshot(0.05, 0.15), flush(0.2), killRedis(0.3), freezeRedis(0.4, 8*time.Second),
+			pauseDatabase(0.5, 5*time.Second), killDatabase(0.6), flush(0.7)),
 	}},
 }
 
@@ -64,7 +67,8 @@ func (w *rig) sold(ctx context.Context, share float64) error {
 	for float64(w.accepted.Load()) < share*float64(w.stock) {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the crowd ended with %d of %d units accepted, before the fault was due at %.0f%%", w.accepted.Load(), w.stock, 100*share)
+			return fmt.Errorf("the crowd ended with %d of %d units accepted, before the fault was due at %.0f%%",
+				w.accepted.Load(), w.stock, 100*share)
 		case <-time.After(look):
 		}
 	}
@@ -101,7 +105,8 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// flush empties Redis whenever so much is sold: a Redis that holds something, which after a loss before is so when it was rebuilt.
+// flush empties Redis whenever so much is sold: a Redis that holds something, which after a loss before is so when it
+// was rebuilt.
 func flush(at ...float64) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		lost := int64(0)
@@ -152,7 +157,8 @@ func killRedis(at ...float64) fault {
 			}
 			lost += held
 		}
-		return fmt.Sprintf("%d kills, %d held units forgotten, %d requests unavailable", len(at), lost, w.unavailable.Load()-unavailable), nil
+		return fmt.Sprintf("%d kills, %d held units forgotten, %d requests unavailable", len(at), lost,
+			w.unavailable.Load()-unavailable), nil
 	}
 }
 
@@ -173,7 +179,8 @@ func (w *rig) restartRedis(ctx context.Context) error {
 		return err
 	}
 	if !pause(ctx, down) {
-		return errors.Join(errors.New("the crowd ended while Redis was down"), w.redis.start(context.WithoutCancel(ctx), w.root))
+		return errors.Join(errors.New("the crowd ended while Redis was down"), w.redis.start(context.WithoutCancel(ctx),
+			w.root))
 	}
 	return w.redis.start(context.WithoutCancel(ctx), w.root)
 }
@@ -208,7 +215,8 @@ func oldSnapshot(saved, killed float64) fault {
 		}
 		back, err := w.client.HLen(ctx, key("held")).Result()
 		if err != nil || back == 0 || back >= held {
-			return "", fmt.Errorf("snapshot: %d units held when saved, %d when killed, %d after the start, %w", old, held, back, err)
+			return "", fmt.Errorf("snapshot: %d units held when saved, %d when killed, %d after the start, %w", old,
+				held, back, err)
 		}
 		return fmt.Sprintf("1 kill, snapshot of %d held units in place of %d", back, held), nil
 	}
@@ -239,9 +247,11 @@ func freezeRedis(at float64, long time.Duration) fault {
 		}
 		n := w.unavailable.Load() - unavailable
 		if took < long || answered > 0 || n == 0 {
-			return "", fmt.Errorf("freeze: %.1f s of %v, %d pings answered, %d requests unavailable", took.Seconds(), long, answered, n)
+			return "", fmt.Errorf("freeze: %.1f s of %v, %d pings answered, %d requests unavailable", took.Seconds(),
+				long, answered, n)
 		}
-		return fmt.Sprintf("frozen %.0f s, %d pings unanswered, %d requests unavailable", took.Seconds(), unanswered, n), nil
+		return fmt.Sprintf("frozen %.0f s, %d pings unanswered, %d requests unavailable", took.Seconds(), unanswered,
+			n), nil
 	}
 }
 
@@ -281,7 +291,8 @@ func pauseDatabase(at float64, long time.Duration) fault {
 		answered, unanswered := 0, 0
 		for from := time.Now(); time.Since(from) < long; {
 			probe, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeWait)
-			if _, err := w.rows.DescribeTable(probe, &dynamodb.DescribeTableInput{TableName: aws.String(w.prefix() + "orders")}); err != nil {
+			if _, err := w.rows.DescribeTable(probe, &dynamodb.DescribeTableInput{TableName: aws.String(w.prefix() +
+				"orders")}); err != nil {
 				unanswered++
 			} else {
 				answered++
@@ -318,7 +329,8 @@ func killDatabase(at float64) fault {
 		}
 		after, err := w.orderRows(context.WithoutCancel(ctx))
 		if err != nil || before == 0 || after < before || !alive {
-			return "", fmt.Errorf("kill: %d order rows before, %d after, crowd still there: %v, %w", before, after, alive, err)
+			return "", fmt.Errorf("kill: %d order rows before, %d after, crowd still there: %v, %w", before, after,
+				alive, err)
 		}
 		return fmt.Sprintf("database killed with %d order rows", before), nil
 	}
@@ -387,7 +399,8 @@ func toxics(mean, jitter time.Duration, least int) fault {
 		if err != nil || again < least {
 			return "", fmt.Errorf("%d connections opened anew, %w", again, err)
 		}
-		return fmt.Sprintf("answers %v±%v late, %d connections opened anew after %d cuts", mean, jitter, again, windows), nil
+		return fmt.Sprintf("answers %v±%v late, %d connections opened anew after %d cuts", mean, jitter, again,
+			windows), nil
 	}
 }
 

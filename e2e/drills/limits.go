@@ -17,8 +17,9 @@ import (
 // Throttles of the stage, which each method has for itself (ADR 28). What they let through together stays below the
 // account's 10,000 a second and 5,000 at once, and what starts of buy at once below Lambda's 1,000 (plan.Limits.Fits).
 var (
-	// The template's own, but for three of which a hundredth is 1 or 2: ThrottleBurst=100 would let nobody look twice, NotifyBurst
-	// and NotifyRate no two notifications that meet. At 1:100 payments come in bunches: 14 in the busiest second of 170.
+	// The template's own, but for three of which a hundredth is 1 or 2: ThrottleBurst=100 would let nobody look twice,
+	// NotifyBurst and NotifyRate no two notifications that meet. At 1:100 payments come in bunches: 14 in the busiest
+	// second of 170.
 	asDeployed = throttled(1000, 200, 300, 300, 500, 500)
 	planned    = throttled(1000, 200, 700, 300, 1000, 2000) // for a crowd that pays, and looks at its orders, meanwhile
 )
@@ -174,7 +175,8 @@ func (w *rig) allUnavailable(since time.Time) (string, error) {
 			good++
 		}
 	}
-	said := fmt.Sprintf("at 2 s %d purchases heard 503 with Retry-After, the slowest after %.1f s", good, slowest.Seconds())
+	said := fmt.Sprintf("at 2 s %d purchases heard 503 with Retry-After, the slowest after %.1f s", good,
+		slowest.Seconds())
 	if good == 0 || len(bad) > 0 {
 		return "", fmt.Errorf("%s, others %v", said, bad)
 	}

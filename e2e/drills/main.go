@@ -1,9 +1,10 @@
 //go:build linux
 
-// Command drills breaks the system while a crowd buys, and has each sale audited afterwards (`make drills`): real Redis servers, a real database that
-// outlives a kill, a real queue API, and the functions as they are deployed, several processes each, behind e2e/lambdahost. Each drill has servers, tables,
-// queues and functions of its own. Its faults strike by what is sold, and are counted: one that did not land fails its drill. A crowd's unpaid orders lapse
-// while the next drills' crowds buy.
+// Command drills breaks the system while a crowd buys, and has each sale audited afterwards (`make drills`): real Redis
+// servers, a real database that outlives a kill, a real queue API, and the functions as they are deployed, several
+// processes each, behind e2e/lambdahost. Each drill has servers, tables, queues and functions of its own. Its faults
+// strike by what is sold, and are counted: one that did not land fails its drill. A crowd's unpaid orders lapse while
+// the next drills' crowds buy.
 //
 // Drills with an account (limits.go) stand behind e2e/account, which enforces an AWS account's limits at a hundredth.
 //
@@ -27,7 +28,8 @@ import (
 	"seckill/shared/adapter/alipay/fakegateway"
 )
 
-// A crowd is calm, and the next one comes, when its faults have struck and buy answers little: what is left then waits for orders.
+// A crowd is calm, and the next one comes, when its faults have struck and buy answers little: what is left then waits
+// for orders.
 const (
 	calmLook = 2 * time.Second
 	calmBuys = 50 // answers in that time
@@ -46,7 +48,8 @@ func main() {
 }
 
 func run(ctx context.Context) (failed bool, err error) {
-	s := &shared{instances: map[string]int{"buy": 16, "shop": 8, "consume": 4, "notify": 4, "expire": 2, "refund": 1, "reconcile": 1, "gateway": 8, "stage": 1, "repair": 1}}
+	s := &shared{instances: map[string]int{"buy": 16, "shop": 8, "consume": 4, "notify": 4, "expire": 2, "refund": 1,
+		"reconcile": 1, "gateway": 8, "stage": 1, "repair": 1}}
 	flag.StringVar(&s.root, "root", ".", "the checkout")
 	flag.StringVar(&s.bin, "bin", "", "the folder of the functions' binaries")
 	flag.StringVar(&s.dir, "dir", "", "an empty folder for everything that is written")

@@ -40,7 +40,8 @@ func startProxies(ctx context.Context, root, dir string) (*proxies, error) {
 		return nil, err
 	}
 	defer log.Close()
-	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(root, ".tools", "toxiproxy-server"), "-host", host, "-port", port)
+	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(root, ".tools", "toxiproxy-server"), "-host",
+		host, "-port", port)
 	p.cmd.Env = append(os.Environ(), "LOG_LEVEL=info")
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -75,7 +76,8 @@ func (p *proxies) open(ctx context.Context, world string, servers map[string]str
 		if at := strings.Index(server, "://"); at > 0 {
 			scheme = server[:at+len("://")]
 		}
-		if err := p.call(ctx, http.MethodPost, "/proxies", map[string]any{"name": proxyName(world, setting), "listen": addr, "upstream": strings.TrimPrefix(server, scheme), "enabled": true}); err != nil {
+		if err := p.call(ctx, http.MethodPost, "/proxies", map[string]any{"name": proxyName(world, setting),
+			"listen": addr, "upstream": strings.TrimPrefix(server, scheme), "enabled": true}); err != nil {
 			return nil, err
 		}
 		out[setting] = scheme + addr
@@ -90,7 +92,8 @@ func proxyName(world, setting string) string { return world + "-" + setting }
 
 // latency delays what a proxy's servers answer.
 func (p *proxies) latency(ctx context.Context, world, setting string, mean, jitter time.Duration) error {
-	return p.toxic(ctx, world, setting, "latency", 1, map[string]int64{"latency": mean.Milliseconds(), "jitter": jitter.Milliseconds()})
+	return p.toxic(ctx, world, setting, "latency", 1, map[string]int64{"latency": mean.Milliseconds(),
+		"jitter": jitter.Milliseconds()})
 }
 
 // reset cuts, by a TCP reset, this share of the connections as soon as something comes through them.
@@ -98,7 +101,8 @@ func (p *proxies) reset(ctx context.Context, world, setting string, share float6
 	return p.toxic(ctx, world, setting, "reset_peer", share, map[string]int64{"timeout": 0})
 }
 
-func (p *proxies) toxic(ctx context.Context, world, setting, kind string, share float64, attributes map[string]int64) error {
+func (p *proxies) toxic(ctx context.Context, world, setting, kind string, share float64,
+	attributes map[string]int64) error {
 	return p.call(ctx, http.MethodPost, "/proxies/"+proxyName(world, setting)+"/toxics",
 		map[string]any{"name": kind, "type": kind, "stream": "downstream", "toxicity": share, "attributes": attributes})
 }

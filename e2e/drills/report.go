@@ -40,14 +40,16 @@ func (l *loadReport) how(names ...string) (n int) {
 
 func (r *result) outcome() string {
 	l := &r.load
-	return fmt.Sprintf("%d shoppers in %.0f s: %d placed, %d accepted, %d sold out, %d rejected, %d refused, %d failed", l.Arrived, r.crowdTook.Seconds(), l.how("placed"), l.how("accepted"),
+	return fmt.Sprintf("%d shoppers in %.0f s: %d placed, %d accepted, %d sold out, %d rejected, %d refused, %d failed",
+		l.Arrived, r.crowdTook.Seconds(), l.how("placed"), l.how("accepted"),
 		l.how("sold_out"), l.how("rejected"), l.how("refused"), l.how("failed", "broken_off"))
 }
 
 // audit runs `seckill audit` on what the drill has left.
 func (s *shared) audit(ctx context.Context, w *rig, r *result) {
 	path := filepath.Join(w.dir, "audit.json")
-	err := s.tool(ctx, path, filepath.Join(w.dir, "audit.log"), "audit", "--item", item, "--dynamodb", w.dynamo.addr, "--prefix", w.prefix(), "--redis", w.redis.addr,
+	err := s.tool(ctx, path, filepath.Join(w.dir, "audit.log"), "audit", "--item", item, "--dynamodb", w.dynamo.addr,
+		"--prefix", w.prefix(), "--redis", w.redis.addr,
 		"--journal", w.journal(), "--json")
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -66,7 +68,8 @@ func (s *shared) audit(ctx context.Context, w *rig, r *result) {
 		switch j := &r.audit.Results[i]; j.Verdict {
 		case audit.Broken:
 			broken = true
-			r.fail(fmt.Errorf("%s %s is broken, %d times: %v", j.ID, j.Name, j.Count, j.Findings[:min(len(j.Findings), 3)]))
+			r.fail(fmt.Errorf("%s %s is broken, %d times: %v", j.ID, j.Name, j.Count,
+				j.Findings[:min(len(j.Findings), 3)]))
 		case audit.Unknown:
 			r.fail(fmt.Errorf("%s %s is unknown: %s", j.ID, j.Name, strings.Join(j.Needs, "; ")))
 		}
@@ -90,10 +93,12 @@ func (r *result) verdict() string {
 // table is the end of the drills.
 func table(w io.Writer, results []*result) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "drill\tplaced\tsold out\trejected\trefused\tfailed\tunits sold\taudit\tseconds\tfaults that landed")
+	fmt.Fprintln(t,
+		"drill\tplaced\tsold out\trejected\trefused\tfailed\tunits sold\taudit\tseconds\tfaults that landed")
 	for _, r := range results {
 		l := &r.load
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.0f\t%s\n", r.name, l.how("placed", "accepted"), l.how("sold_out"), l.how("rejected"), l.how("refused"),
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.0f\t%s\n", r.name, l.how("placed", "accepted"),
+			l.how("sold_out"), l.how("rejected"), l.how("refused"),
 			l.how("failed", "broken_off"), r.audit.Statement.Units.Sold, r.verdict(), r.took.Seconds(), r.landed)
 	}
 	_ = t.Flush()

@@ -63,7 +63,8 @@ type shared struct {
 	nice           bool // whether the tool gives way
 }
 
-// rig is one drill's own Redis, database, queues and functions: what a later drill breaks is no part of it, so that its audit sees what its own faults left.
+// rig is one drill's own Redis, database, queues and functions: what a later drill breaks is no part of it, so that its
+// audit sees what its own faults left.
 type rig struct {
 	*shared
 	name            string
@@ -91,7 +92,8 @@ type rig struct {
 }
 
 func config(endpoint string) aws.Config {
-	return aws.Config{Region: region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+	return aws.Config{Region: region, BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
 // newRig starts everything that a drill needs, and puts its item on sale. It closes what it started when it fails.
@@ -108,14 +110,17 @@ func newRig(ctx context.Context, s *shared, d *drill) (_ *rig, err error) {
 		}
 	}()
 	w.redis = &server{script: "redis", dir: filepath.Join(w.dir, "redis")}
-	w.dynamo = &server{script: "dynamodb", dir: filepath.Join(w.dir, "dynamodb"), environ: []string{"DB=" + filepath.Join(w.dir, "dynamodb", "tables")}}
+	w.dynamo = &server{script: "dynamodb", dir: filepath.Join(w.dir, "dynamodb"),
+		environ: []string{"DB=" + filepath.Join(w.dir, "dynamodb", "tables")}}
 	for _, server := range []*server{w.redis, w.dynamo} {
 		if err := server.start(ctx, s.root); err != nil {
 			return nil, err
 		}
 	}
-	w.client = redis.NewClient(&redis.Options{Addr: w.redis.addr, MaxRetries: -1, DialTimeout: time.Second, ReadTimeout: time.Second, PoolSize: 4})
-	rows := dynamoledger.New(config(w.dynamo.addr), dynamoledger.Options{Prefix: w.prefix(), Tables: []ledger.Table{gatewaytable.Table}})
+	w.client = redis.NewClient(&redis.Options{Addr: w.redis.addr, MaxRetries: -1, DialTimeout: time.Second,
+		ReadTimeout: time.Second, PoolSize: 4})
+	rows := dynamoledger.New(config(w.dynamo.addr), dynamoledger.Options{Prefix: w.prefix(),
+		Tables: []ledger.Table{gatewaytable.Table}})
 	if err := rows.CreateTables(ctx); err != nil {
 		return nil, err
 	}
@@ -188,13 +193,16 @@ func (w *rig) start(ctx context.Context, d *drill) error {
 		w.account.Output("Url", w.host.URL)
 	}
 	w.environ = map[string]string{
-		"AWS_REGION": region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": w.prefix(), "GOMAXPROCS": "1",
-		"AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr, "REDIS_ADDRS": w.redis.addr,
+		"AWS_REGION": region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "TABLE_PREFIX": w.prefix(),
+		"GOMAXPROCS":                "1",
+		"AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr,
+		"REDIS_ADDRS":      w.redis.addr,
 		"ORDERS_QUEUE_URL": orders.URL, "ORDERS_DEAD_LETTER_QUEUE_URL": orders.DeadLetterURL,
 		"CLOSINGS_QUEUE_URL": closings.URL, "CLOSINGS_DEAD_LETTER_QUEUE_URL": closings.DeadLetterURL,
 		"JWT_SECRET": drillSecret, "HOLD": hold.String(), "ALIPAY_FAKE": "true",
 		"ALIPAY_APP_ID": appID, "ALIPAY_SELLER_ID": sellerID,
-		"ALIPAY_GATEWAY": w.host.URL + "/gateway.do", "ALIPAY_NOTIFY_URL": w.host.URL + "/seckill/alipay/notify", "CASHIER_URL": w.host.URL + "/cashier",
+		"ALIPAY_GATEWAY": w.host.URL + "/gateway.do", "ALIPAY_NOTIFY_URL": w.host.URL + "/seckill/alipay/notify",
+		"CASHIER_URL":        w.host.URL + "/cashier",
 		"ALIPAY_PRIVATE_KEY": w.shop.Private, "ALIPAY_PUBLIC_KEY": w.gateway.Public,
 		"GATEWAY_PRIVATE_KEY": w.gateway.Private, "ALIPAY_SHOP_PUBLIC_KEY": w.shop.Public,
 	}
@@ -202,7 +210,8 @@ func (w *rig) start(ctx context.Context, d *drill) error {
 		w.limitedEnviron(w.environ)
 	}
 	if d.proxied {
-		over, err := w.proxies.open(ctx, w.name, map[string]string{"REDIS_ADDRS": w.redis.addr, "AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr})
+		over, err := w.proxies.open(ctx, w.name, map[string]string{"REDIS_ADDRS": w.redis.addr,
+			"AWS_ENDPOINT_URL_DYNAMODB": w.dynamo.addr, "AWS_ENDPOINT_URL_SQS": w.ministack.addr})
 		if err != nil {
 			return err
 		}
@@ -246,11 +255,13 @@ func (w *rig) open(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	returns, err := w.rows.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(w.prefix() + "returns"), Select: types.SelectCount, ConsistentRead: aws.Bool(true)})
+	returns, err := w.rows.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(w.prefix() + "returns"),
+		Select: types.SelectCount, ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		return "", err
 	}
-	depth, err := sqsqueue.New(w.sqs, sqsqueue.Options{URL: w.ordersURL, DeadLetterURL: w.environ["ORDERS_DEAD_LETTER_QUEUE_URL"]}).Depth(ctx)
+	depth, err := sqsqueue.New(w.sqs, sqsqueue.Options{URL: w.ordersURL,
+		DeadLetterURL: w.environ["ORDERS_DEAD_LETTER_QUEUE_URL"]}).Depth(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -259,8 +270,11 @@ func (w *rig) open(ctx context.Context) (string, error) {
 		n    int
 		what string
 	}{
-		{states[string(seckill.PendingPayment)], "orders wait for payment"}, {states[string(seckill.Closing)], "orders are closing"}, {states[string(seckill.RefundOwed)], "orders owe a refund"}, {int(awaiting), "reservations await their order"},
-		{int(returns.Count), "returns are under way"}, {depth.Visible + depth.InFlight + depth.Delayed, "messages are in the orders queue"},
+		{states[string(seckill.PendingPayment)], "orders wait for payment"}, {states[string(seckill.Closing)],
+			"orders are closing"}, {states[string(seckill.RefundOwed)], "orders owe a refund"},
+		{int(awaiting), "reservations await their order"},
+		{int(returns.Count), "returns are under way"}, {depth.Visible + depth.InFlight + depth.Delayed,
+			"messages are in the orders queue"},
 	} {
 		if part.n > 0 {
 			out = append(out, fmt.Sprint(part.n, " ", part.what))
@@ -272,7 +286,8 @@ func (w *rig) open(ctx context.Context) (string, error) {
 // states counts the orders by state.
 func (w *rig) states(ctx context.Context) (map[string]int, error) {
 	out := map[string]int{}
-	pages := dynamodb.NewScanPaginator(w.rows, &dynamodb.ScanInput{TableName: aws.String(w.prefix() + "orders"), ConsistentRead: aws.Bool(true),
+	pages := dynamodb.NewScanPaginator(w.rows, &dynamodb.ScanInput{TableName: aws.String(w.prefix() + "orders"),
+		ConsistentRead:       aws.Bool(true),
 		ProjectionExpression: aws.String("#s"), ExpressionAttributeNames: map[string]string{"#s": "state"}})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -288,7 +303,8 @@ func (w *rig) states(ctx context.Context) (map[string]int, error) {
 	return out, nil
 }
 
-// rest waits until nothing of the sale is open: orders are paid or have lapsed, and what they gave back is in the stock.
+// rest waits until nothing of the sale is open: orders are paid or have lapsed, and what they gave back is in the
+// stock.
 func (w *rig) rest(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, restLimit)
 	defer cancel()

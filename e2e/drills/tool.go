@@ -22,7 +22,8 @@ import (
 const (
 	crowdLimit = 5 * time.Minute  // of a crowd; who is still there then is sent home
 	toolLimit  = 30 * time.Second // of the tool beyond it
-	tries      = 3 * time.Minute  // a shopper's patience with a sale that does not answer, or an order that is not placed
+	// a shopper's patience with a sale that does not answer, or an order that is not placed
+	tries = 3 * time.Minute
 )
 
 // result is what a drill came to.
@@ -46,7 +47,8 @@ func (s *shared) load(ctx context.Context, d *drill, w *rig, r *result) error {
 	report := filepath.Join(w.dir, "load.json")
 	s.nice = d.account != nil // which is alone
 	args := []string{"load", "--url", w.host.URL, "--item", item,
-		"--shoppers", strconv.Itoa(s.shoppers), "--ramp", s.ramp.String(), "--lead", "0s", "--seed", strconv.FormatInt(s.seed, 10),
+		"--shoppers", strconv.Itoa(s.shoppers), "--ramp", s.ramp.String(), "--lead", "0s", "--seed",
+		strconv.FormatInt(s.seed, 10),
 		"--patience", tries.String(), "--for", crowdLimit.String(), "--journal", w.journal(), "--json", report}
 	if d.account != nil {
 		args = append(args, strings.Fields(d.account.crowd)...)

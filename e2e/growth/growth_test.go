@@ -1,7 +1,8 @@
 //go:build real
 
-// Package growth measures what a larger sale costs: Redis memory per unit, and the time of stage, drift pass and rebuild, for stocks of
-// 1,000 to 1,000,000 units sold one by one to as many shoppers. Redis is a real server, the ledger the embedded one. It prints a table (make growth).
+// Package growth measures what a larger sale costs: Redis memory per unit, and the time of stage, drift pass and
+// rebuild, for stocks of 1,000 to 1,000,000 units sold one by one to as many shoppers. Redis is a real server, the
+// ledger the embedded one. It prints a table (make growth).
 package growth
 
 import (
@@ -48,19 +49,23 @@ type growingSale struct {
 }
 
 func newGrowingSale(t *testing.T, stock int) *growingSale {
-	w := &growingSale{t: t, server: redistest.Start(t), clock: memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)), items: memory.NewItems(), ids: system.NewIDs(nil), meter: local.NewMeter()}
+	w := &growingSale{t: t, server: redistest.Start(t), clock: memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0,
+		time.UTC)), items: memory.NewItems(), ids: system.NewIDs(nil), meter: local.NewMeter()}
 	r, err := redisconn.New(redisconn.Options{Addrs: []string{w.server.Addr}})
 	w.must(err)
 	t.Cleanup(func() { _ = r.Close() })
 	w.stock = redisstock.New(r)
 	w.rows = memory.NewRows(memory.RowsOptions{Clock: w.clock})
 	w.ledger = ledger.New(w.rows)
-	w.item = seckill.Item{ID: "1001", Price: 199_00, Start: w.clock.Now().Add(time.Minute), End: w.clock.Now().Add(time.Hour), CreateTime: w.clock.Now(),
-		Stock: stock, Limit: 1, Buckets: seckill.BucketsFor(stock), Version: 1, Commodity: seckill.Commodity{ID: "1", Title: "手机", Price: 399_00}}
+	w.item = seckill.Item{ID: "1001", Price: 199_00, Start: w.clock.Now().Add(time.Minute),
+		End: w.clock.Now().Add(time.Hour), CreateTime: w.clock.Now(),
+		Stock: stock, Limit: 1, Buckets: seckill.BucketsFor(stock), Version: 1, Commodity: seckill.Commodity{ID: "1",
+			Title: "手机", Price: 399_00}}
 	w.must(w.items.Put(t.Context(), w.item, nil))
 	orders := memory.NewQueue(w.clock, memory.QueueOptions{Name: "orders"})
 	w.stage = stage.New(stage.Deps{Stock: w.stock, Items: w.items, Clock: w.clock, IDs: w.ids})
-	w.repair = repair.New(repair.Deps{Stock: w.stock, Ledger: w.ledger, Items: w.items, Orders: orders, Clock: w.clock, IDs: w.ids, Meter: w.meter})
+	w.repair = repair.New(repair.Deps{Stock: w.stock, Ledger: w.ledger, Items: w.items, Orders: orders, Clock: w.clock,
+		IDs: w.ids, Meter: w.meter})
 	return w
 }
 
@@ -113,7 +118,8 @@ func (w *growingSale) sell() []seckill.Reservation {
 	out := make([]seckill.Reservation, w.item.Stock)
 	for i := range out {
 		user := strconv.Itoa(1_000_000 + i)
-		r := seckill.Request{Order: seckill.KeyedOrderID(w.item.ID, user, "k"), Item: w.item.ID, User: user, Count: 1, Address: address, Created: w.clock.Now()}
+		r := seckill.Request{Order: seckill.KeyedOrderID(w.item.ID, user, "k"), Item: w.item.ID, User: user, Count: 1,
+			Address: address, Created: w.clock.Now()}
 		res, err := w.stock.Reserve(ctx, w.clock.Now(), r, true, 30*time.Second)
 		w.must(err)
 		if res.Code != seckill.Reserved {
@@ -126,14 +132,19 @@ func (w *growingSale) sell() []seckill.Reservation {
 
 func (w *growingSale) place(r *seckill.Reservation) {
 	now := w.clock.Now()
-	w.must(w.ledger.Place(w.t.Context(), seckill.Order{ID: r.Order, Item: r.Item, User: r.User, Count: r.Count, Units: r.Units, Address: r.Address, Buckets: w.item.Buckets,
-		Amount: w.item.Price, Title: w.item.Commodity.Title, Created: r.Created, Placed: now, PayBy: now.Add(15 * time.Minute)}, w.item.Limit))
+	w.must(w.ledger.Place(w.t.Context(), seckill.Order{ID: r.Order, Item: r.Item, User: r.User, Count: r.Count,
+		Units: r.Units, Address: r.Address, Buckets: w.item.Buckets,
+		Amount: w.item.Price, Title: w.item.Commodity.Title, Created: r.Created, Placed: now,
+		PayBy: now.Add(15 * time.Minute)}, w.item.Limit))
 }
 
-// TestGrowth sells each stock whole, checks after drift pass and rebuild that stock and ledger agree, and that a unit takes no more of Redis than seckill plan says.
+// TestGrowth sells each stock whole, checks after drift pass and rebuild that stock and ledger agree, and that a unit
+// takes no more of Redis than seckill plan says.
 func TestGrowth(t *testing.T) {
 	var table strings.Builder
-	fmt.Fprintln(&table, "| stock = shoppers | stage ms | Redis bytes, all unsold | per queued unit | per placed unit | per returned unit | drift pass s | rebuild s | longest script ms |")
+	fmt.Fprintln(&table,
+		"| stock = shoppers | stage ms | Redis bytes, all unsold | per queued unit | per placed unit | per returned "+
+			"unit | drift pass s | rebuild s | longest script ms |")
 	fmt.Fprintln(&table, "|---|---|---|---|---|---|---|---|---|")
 	for size := range strings.SplitSeq(*sizes, ",") {
 		n, err := strconv.Atoi(size)
@@ -156,7 +167,8 @@ func measure(t *testing.T, n int, table io.Writer) {
 	awaiting := w.used()
 	for i := range reservations {
 		w.place(&reservations[i])
-		w.must(w.stock.Confirm(t.Context(), w.item.ID, reservations[i].Order, reservations[i].User, reservations[i].Units))
+		w.must(w.stock.Confirm(t.Context(), w.item.ID, reservations[i].Order, reservations[i].User,
+			reservations[i].Units))
 	}
 	held := w.used()
 	w.slowest()
@@ -174,7 +186,8 @@ func measure(t *testing.T, n int, table io.Writer) {
 	}
 	returned := w.used()
 	if whole < 1 || whole > plan.BytesInstalled {
-		t.Errorf("an item with all its units takes %d bytes in Redis: seckill plan reckons with %d", whole, plan.BytesInstalled)
+		t.Errorf("an item with all its units takes %d bytes in Redis: seckill plan reckons with %d", whole,
+			plan.BytesInstalled)
 	}
 	per := func(what string, bytes, most int) int {
 		if bytes > n*most {
@@ -182,11 +195,14 @@ func measure(t *testing.T, n int, table io.Writer) {
 		}
 		return bytes / n
 	}
-	fmt.Fprintf(table, "| %d | %.1f | %d | %d | %d | %d | %.2f | %.2f | %.1f |\n", n, staged.Seconds()*1e3, whole, per("a queued order", awaiting-unsold, plan.BytesAwaiting),
-		per("a placed order", held-unsold, plan.BytesConfirmed), per("a returned unit", returned-unsold, plan.BytesReturned), drift.Seconds(), rebuild.Seconds(), longest.Seconds()*1e3)
+	fmt.Fprintf(table, "| %d | %.1f | %d | %d | %d | %d | %.2f | %.2f | %.1f |\n", n, staged.Seconds()*1e3, whole,
+		per("a queued order", awaiting-unsold, plan.BytesAwaiting),
+		per("a placed order", held-unsold, plan.BytesConfirmed), per("a returned unit", returned-unsold,
+			plan.BytesReturned), drift.Seconds(), rebuild.Seconds(), longest.Seconds()*1e3)
 }
 
-// agrees fails the test when a unit is not held as it was sold, something had to be corrected, or other than so many rebuilds were made.
+// agrees fails the test when a unit is not held as it was sold, something had to be corrected, or other than so many
+// rebuilds were made.
 func (w *growingSale) agrees(rebuilds int) {
 	w.t.Helper()
 	l, err := w.stock.Level(w.t.Context(), w.item.ID)

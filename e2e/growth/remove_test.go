@@ -17,19 +17,21 @@ import (
 
 var fields = flag.Int("fields", 100_000, "fields in each key of the item that is removed")
 
-// mostBlocked is how long removing an item may keep a Redis of this machine from everybody else, however large the item is.
+// mostBlocked is how long removing an item may keep a Redis of this machine from everybody else, however large the item
+// is.
 const mostBlocked = 100 * time.Millisecond
 
-// TestRemovalStallsNobody removes an item with -fields fields in each of its keys, while scripts of another item run on the same Redis, and says how
-// long the longest of those took. Removal and the two scripts of a build that drop keys are timed by the server's own slow log, too. DEL is what they
-// did before.
+// TestRemovalStallsNobody removes an item with -fields fields in each of its keys, while scripts of another item run on
+// the same Redis, and says how long the longest of those took. Removal and the two scripts of a build that drop keys
+// are timed by the server's own slow log, too. DEL is what they did before.
 func TestRemovalStallsNobody(t *testing.T) {
 	w := newGrowingSale(t, 1)
 	w.server.Do(t, "CONFIG", "SET", "slowlog-log-slower-than", 100, "slowlog-max-len", 100_000)
 	w.server.Do(t, "CONFIG", "SET", "save", "") // a snapshot beside would be timed as well
 	w.must(w.stage.Run(t.Context()))            // the other item, 1001
 	old := seckill.Item{ID: "1002", Start: w.item.Start, End: w.item.End, Stock: 1, Limit: 1, Buckets: 1, Version: 1}
-	live, build := []string{"item", "free", "held", "res", "awaiting", "users"}, []string{"new", "new:free", "new:held", "new:users"}
+	live, build := []string{"item", "free", "held", "res", "awaiting", "users"}, []string{"new", "new:free", "new:held",
+		"new:users"}
 	keys := func(names []string) (out []string) {
 		for _, n := range names {
 			out = append(out, "{1002}:"+n)
@@ -50,11 +52,15 @@ func TestRemovalStallsNobody(t *testing.T) {
 			_, err := r.Run(ctx, del, append(keys(live), keys(build)...), nil)
 			return err
 		}, false},
-		{"remove", append(keys(live), keys(build)...), func(ctx context.Context) error { return w.stock.Remove(ctx, old.ID) }, true},
+		{"remove", append(keys(live), keys(build)...), func(ctx context.Context) error {
+			return w.stock.Remove(ctx, old.ID)
+		}, true},
 		{"build_start over an old build", keys(build), func(ctx context.Context) error {
 			return w.stock.BuildStart(ctx, w.clock.Now(), old.ID, "t")
 		}, true},
-		{"install over what was left", keys(live[1:]), func(ctx context.Context) error { return w.stock.Install(ctx, old, "t", 0, 0, 0) }, true},
+		{"install over what was left", keys(live[1:]), func(ctx context.Context) error {
+			return w.stock.Install(ctx, old, "t", 0, 0, 0)
+		}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, key := range c.fill {
@@ -65,7 +71,9 @@ func TestRemovalStallsNobody(t *testing.T) {
 			w.slowest()
 			beside := slowestBeside(t, w, c.run)
 			blocked := w.slowest()
-			t.Logf("%s, %d fields in each of %d keys: the server was blocked for %s; the other item's longest call took %s (%s before)",
+			t.Logf(
+				"%s, %d fields in each of %d keys: the server was blocked for %s; the other item's longest call took "+
+					"%s (%s before)",
 				c.name, *fields, len(c.fill), blocked, beside, quiet)
 			if c.bound && blocked > mostBlocked {
 				t.Errorf("the server was blocked for %s, want at most %s", blocked, mostBlocked)
@@ -91,14 +99,16 @@ end return 'ok'`
 	for n := 1; n <= last; n += 1000 {
 		args := []string{strconv.Itoa(n), strconv.Itoa(min(n+999, last)), kind}
 		_, err := r.Run(t.Context(), s, []string{key}, args)
-		for tries := 0; err != nil && tries < 10; tries++ { // the machine may be busy, and filling twice is filling once
+		// the machine may be busy, and filling twice is filling once
+		for tries := 0; err != nil && tries < 10; tries++ {
 			_, err = r.Run(t.Context(), s, []string{key}, args)
 		}
 		w.must(err)
 	}
 }
 
-// slowestBeside runs a step while four callers read another item's level all the time, and gives the longest of their calls.
+// slowestBeside runs a step while four callers read another item's level all the time, and gives the longest of their
+// calls.
 func slowestBeside(t *testing.T, w *growingSale, step func(context.Context) error) time.Duration {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -119,7 +129,8 @@ func slowestBeside(t *testing.T, w *growingSale, step func(context.Context) erro
 	}
 	time.Sleep(100 * time.Millisecond)
 	err := step(t.Context())
-	for until := time.Now().Add(time.Minute); err != nil && time.Now().Before(until); { // what fails is under way all the same
+	// what fails is under way all the same
+	for until := time.Now().Add(time.Minute); err != nil && time.Now().Before(until); {
 		if _, err = w.stock.Level(t.Context(), w.item.ID); err == nil {
 			t.Log("the call itself failed: it took longer than redisconn waits")
 		}

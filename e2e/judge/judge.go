@@ -1,6 +1,7 @@
-// Package judge tells from the ledger's rows alone which guarantees of docs/GUARANTEES.md do not hold. In: all rows of some items, as any driver of
-// ledger.Rows keeps them. Out: a sentence for each breach of I1, I2, I3, I5 to I8. Rows that were read one after the other while somebody wrote
-// may disagree without a fault: who judges a running system reads them again before believing it.
+// Package judge tells from the ledger's rows alone which guarantees of docs/GUARANTEES.md do not hold. In: all rows of
+// some items, as any driver of ledger.Rows keeps them. Out: a sentence for each breach of I1, I2, I3, I5 to I8. Rows
+// that were read one after the other while somebody wrote may disagree without a fault: who judges a running system
+// reads them again before believing it.
 package judge
 
 import (
@@ -54,7 +55,8 @@ func (r Rows) Units() []Unit {
 func (r Rows) Orders() map[string]Order {
 	out := map[string]Order{}
 	for _, row := range r[ledger.TableOrders] {
-		o := Order{ID: text(row, "id"), Item: text(row, "item"), User: text(row, "user"), State: seckill.State(text(row, "state")),
+		o := Order{ID: text(row, "id"), Item: text(row, "item"), User: text(row, "user"),
+			State: seckill.State(text(row, "state")),
 			Count: int(number(row, "count")), Price: number(row, "price"), Amount: number(row, "amount")}
 		for _, f := range strings.FieldsFunc(text(row, "units"), func(r rune) bool { return r == ',' }) {
 			n, _ := strconv.Atoi(f)
@@ -106,7 +108,8 @@ func (j *judge) units() map[string][]int {
 			j.say("I3 Conservation: unit %s/%d is not within 1..%d", u.Item, u.Number, n)
 		}
 		if o, ok := j.orders[u.Order]; !ok || o.Item != u.Item || o.User != u.User {
-			j.say("I3 Conservation: unit %s/%d names order %s of user %s, which is not so", u.Item, u.Number, u.Order, u.User)
+			j.say("I3 Conservation: unit %s/%d names order %s of user %s, which is not so", u.Item, u.Number, u.Order,
+				u.User)
 		}
 		owned[u.Order] = append(owned[u.Order], u.Number)
 		j.held[[2]string{u.User, u.Item}]++
@@ -156,10 +159,13 @@ func (j *judge) quotas() {
 			sum += n
 		}
 		if units := int(number(row, "units")); units != j.held[key] || sum != j.held[key] {
-			j.say("I3 Conservation: user %s has %d units of item %s, the quota says %d, its orders %d", key[0], j.held[key], key[1], units, sum)
+			j.say("I3 Conservation: user %s has %d units of item %s, the quota says %d, its orders %d", key[0],
+				j.held[key], key[1], units, sum)
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(j.held), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(j.held), func(a, b [2]string) int {
+		return slices.Compare(a[:], b[:])
+	}) {
 		if n, limit := j.held[key], j.goods[key[1]].Limit; n > limit {
 			j.say("I2 UserLimit: user %s has %d units of item %s, the limit is %d", key[0], n, key[1], limit)
 		}
@@ -173,7 +179,8 @@ func (j *judge) quotas() {
 func (j *judge) returns() {
 	for _, row := range j.rows[ledger.TableReturns] {
 		if o, ok := j.orders[text(row, "order")]; !ok || len(o.Units) > 0 {
-			j.say("I8 ReleaseOnce: units %s are given back for order %s, which is %q", text(row, "units"), text(row, "order"), o.State)
+			j.say("I8 ReleaseOnce: units %s are given back for order %s, which is %q", text(row, "units"),
+				text(row, "order"), o.State)
 		}
 	}
 }
@@ -184,7 +191,8 @@ func (j *judge) money() {
 	for _, row := range j.rows[ledger.TablePayments] {
 		o, ok := j.orders[text(row, "order")]
 		if !ok || number(row, "amount") != o.Amount {
-			j.say("I7 PayAuthentic: trade %s of %d fen is for order %s of %d fen", text(row, "trade_no"), number(row, "amount"), text(row, "order"), o.Amount)
+			j.say("I7 PayAuthentic: trade %s of %d fen is for order %s of %d fen", text(row, "trade_no"),
+				number(row, "amount"), text(row, "order"), o.Amount)
 		}
 		if seckill.PaymentState(text(row, "state")) == seckill.Captured {
 			captured[o.ID]++
@@ -197,7 +205,8 @@ func (j *judge) money() {
 			keeps = 1
 		}
 		if captured[id] != keeps {
-			j.say("I6 NoPaidThenClosed: order %s (%s) keeps the money of %d trades", id, j.orders[id].State, captured[id])
+			j.say("I6 NoPaidThenClosed: order %s (%s) keeps the money of %d trades", id, j.orders[id].State,
+				captured[id])
 		}
 	}
 }

@@ -20,8 +20,10 @@ import (
 
 // Routes of the API, and the function behind each, as in template.yaml.
 var Routes = map[string]string{
-	"/seckill/buy": "buy", "/seckill/alipay/notify": "notify", "/gateway.do": "gateway", "/cashier": "gateway", "/cashier/pay": "gateway", "/bill": "gateway",
-	"/seckill/ing": "shop", "/seckill/will": "shop", "/seckill/detail/{seckill_id}": "shop", "/seckill/order/{seckill_id}": "shop", "/seckill/time": "shop",
+	"/seckill/buy": "buy", "/seckill/alipay/notify": "notify", "/gateway.do": "gateway", "/cashier": "gateway",
+	"/cashier/pay": "gateway", "/bill": "gateway",
+	"/seckill/ing": "shop", "/seckill/will": "shop", "/seckill/detail/{seckill_id}": "shop",
+	"/seckill/order/{seckill_id}": "shop", "/seckill/time": "shop",
 	"/order/list": "shop", "/order/{id}": "shop", "/order/{id}/cancel": "shop", "/healthz": "shop",
 }
 
@@ -72,7 +74,8 @@ func (h *Host) request(w http.ResponseWriter, r *http.Request, resource, name st
 	var answer events.APIGatewayProxyResponse
 	told := Answer{Function: name, Resource: resource}
 	if err != nil || json.Unmarshal(out, &answer) != nil || answer.StatusCode == 0 {
-		refuse(w, http.StatusServiceUnavailable, unavailable) // DEFAULT_5XX: a function that is throttled, failed or late
+		// DEFAULT_5XX: a function that is throttled, failed or late
+		refuse(w, http.StatusServiceUnavailable, unavailable)
 		told.Status, told.Code, told.Retry, told.Gateway = http.StatusServiceUnavailable, "unavailable", true, true
 	} else {
 		write(w, &answer)
@@ -111,14 +114,19 @@ func proxyEvent(r *http.Request, resource string, body []byte) *events.APIGatewa
 	now := time.Now()
 	multi := map[string][]string(r.Header)
 	multi["Host"] = []string{r.Host}
-	multi["X-Amzn-Trace-Id"] = []string{fmt.Sprintf("Root=1-%s-%s", hex.EncodeToString([]byte{byte(now.Unix() >> 24), byte(now.Unix() >> 16), byte(now.Unix() >> 8), byte(now.Unix())}), id[:24])}
+	multi["X-Amzn-Trace-Id"] = []string{fmt.Sprintf("Root=1-%s-%s",
+		hex.EncodeToString([]byte{byte(now.Unix() >> 24), byte(now.Unix() >> 16), byte(now.Unix() >> 8),
+			byte(now.Unix())}), id[:24])}
 	single := make(map[string]string, len(multi))
 	for name, values := range multi {
 		single[name] = values[len(values)-1]
 	}
-	e := &events.APIGatewayProxyRequest{Resource: resource, Path: r.URL.Path, HTTPMethod: r.Method, Headers: single, MultiValueHeaders: multi, Body: string(body),
-		RequestContext: events.APIGatewayProxyRequestContext{ResourcePath: resource, HTTPMethod: r.Method, Path: "/" + stage + r.URL.Path, Stage: stage, Protocol: r.Proto,
-			RequestID: id, ExtendedRequestID: id, RequestTimeEpoch: now.UnixMilli(), Identity: events.APIGatewayRequestIdentity{SourceIP: source}}}
+	e := &events.APIGatewayProxyRequest{Resource: resource, Path: r.URL.Path, HTTPMethod: r.Method, Headers: single,
+		MultiValueHeaders: multi, Body: string(body),
+		RequestContext: events.APIGatewayProxyRequestContext{ResourcePath: resource, HTTPMethod: r.Method, Path: "/" +
+			stage + r.URL.Path, Stage: stage, Protocol: r.Proto,
+			RequestID: id, ExtendedRequestID: id, RequestTimeEpoch: now.UnixMilli(),
+			Identity: events.APIGatewayRequestIdentity{SourceIP: source}}}
 	if query := r.URL.Query(); len(query) > 0 {
 		e.MultiValueQueryStringParameters, e.QueryStringParameters = query, map[string]string{}
 		for name, values := range query {

@@ -1,10 +1,11 @@
 //go:build linux
 
-// Package lambdahost plays Lambda's control plane on this machine, for drills: of each function it runs several operating system processes of the binary
-// that is deployed, each behind a Lambda Runtime API of its own, and hands each one event at a time. Events come from an HTTP front that speaks as API
-// Gateway does, from queues that it polls as Lambda's event source mapping does, and from schedules. A process that ends is replaced and counted; an
-// invocation that is late costs its process its life. Drills kill and stop processes by their function's name, and have queues deliver twice or out
-// of order.
+// Package lambdahost plays Lambda's control plane on this machine, for drills: of each function it runs several
+// operating system processes of the binary that is deployed, each behind a Lambda Runtime API of its own, and hands
+// each one event at a time. Events come from an HTTP front that speaks as API Gateway does, from queues that it polls
+// as Lambda's event source mapping does, and from schedules. A process that ends is replaced and counted; an invocation
+// that is late costs its process its life. Drills kill and stop processes by their function's name, and have queues
+// deliver twice or out of order.
 //
 // With Options.Account the functions of Options.Cold have no process at first: each is started, cold, when an event
 // finds no idle one, as far as the account
@@ -32,7 +33,8 @@ import (
 
 // Timeouts are the functions' own, as in template.yaml.
 var Timeouts = map[string]time.Duration{
-	"buy": 10 * time.Second, "consume": 20 * time.Second, "notify": 10 * time.Second, "expire": 30 * time.Second, "refund": 55 * time.Second, "reconcile": 300 * time.Second, "repair": 55 * time.Second,
+	"buy": 10 * time.Second, "consume": 20 * time.Second, "notify": 10 * time.Second, "expire": 30 * time.Second,
+	"refund": 55 * time.Second, "reconcile": 300 * time.Second, "repair": 55 * time.Second,
 	"shop": 15 * time.Second, "stage": 60 * time.Second, "gateway": 20 * time.Second,
 }
 
@@ -115,7 +117,8 @@ type Host struct {
 	byID  sync.Map // path of a process's API → *runtimeapi.Instance
 }
 
-// New opens the front and the Runtime API on free ports of loopback: functions are told the front's address, so it is there before them.
+// New opens the front and the Runtime API on free ports of loopback: functions are told the front's address, so it is
+// there before them.
 func New(o Options) (*Host, error) {
 	h := &Host{opt: o, functions: map[string]*function{}}
 	if o.Timeouts == nil {
@@ -200,8 +203,8 @@ func (h *Host) Close() {
 }
 
 // Invoke hands an event to an instance of a function as soon as one is free, and gives its answer. The error is a
-// runtimeapi.FunctionError, or one of ErrThrottled (wait ended before an instance was free), ErrLate, ErrDied. An event that was handed over is carried
-// out, whatever becomes of wait.
+// runtimeapi.FunctionError, or one of ErrThrottled (wait ended before an instance was free), ErrLate, ErrDied. An event
+// that was handed over is carried out, whatever becomes of wait.
 func (h *Host) Invoke(wait context.Context, name string, event []byte) ([]byte, error) {
 	f, ok := h.functions[name]
 	if !ok {
@@ -276,7 +279,8 @@ func (h *Host) Signal(name string, sig syscall.Signal) (sent int) {
 // Stats gives a function's counts.
 func (h *Host) Stats(name string) Stats {
 	f := h.functions[name]
-	return Stats{Invoked: f.invoked.Load(), Answered: f.answered.Load(), Errors: f.errors.Load(), Throttled: f.throttled.Load(), Late: f.late.Load(), Lost: f.lost.Load(),
+	return Stats{Invoked: f.invoked.Load(), Answered: f.answered.Load(), Errors: f.errors.Load(),
+		Throttled: f.throttled.Load(), Late: f.late.Load(), Lost: f.lost.Load(),
 		Started: f.started.Load(), Died: f.died.Load(), InitErrors: f.initErrors.Load()}
 }
 

@@ -44,7 +44,8 @@ type seen struct {
 	Remaining time.Duration // until the deadline
 }
 
-// function answers HTTP events with what it saw, and fails as the body says; of a batch it fails the messages whose body is "fail".
+// function answers HTTP events with what it saw, and fails as the body says; of a batch it fails the messages whose
+// body is "fail".
 func function(ctx context.Context, raw json.RawMessage) (any, error) {
 	var batch events.SQSEvent
 	if json.Unmarshal(raw, &batch) == nil && batch.Records != nil {
@@ -52,7 +53,8 @@ func function(ctx context.Context, raw json.RawMessage) (any, error) {
 		for i := range batch.Records {
 			switch r := &batch.Records[i]; r.Body {
 			case "fail":
-				out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: r.MessageId})
+				out.BatchItemFailures = append(out.BatchItemFailures,
+					events.SQSBatchItemFailure{ItemIdentifier: r.MessageId})
 			case "die":
 				os.Exit(1)
 			}
@@ -136,7 +138,8 @@ func ask(t *testing.T, h *lambdahost.Host, path, body string) (*http.Response, s
 // refused is what a client gets when a function gives no answer.
 func refused(t *testing.T, r *http.Response) {
 	t.Helper()
-	if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "1" || r.Header.Get("Content-Type") != "application/problem+json" {
+	if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") != "1" ||
+		r.Header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%d %v, want a problem 503 with Retry-After", r.StatusCode, r.Header)
 	}
 }
@@ -159,9 +162,12 @@ func TestFrontSpeaksAsAPIGateway(t *testing.T) {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 	e := s.Event
-	if e.HTTPMethod != http.MethodPost || e.Path != "/order/o1/cancel" || e.Resource != "/order/{id}/cancel" || e.PathParameters["id"] != "o1" || e.Body != `{"a":"杭州"}` ||
-		e.MultiValueHeaders["Idempotency-Key"][0] != "k" || e.Headers["Idempotency-Key"] != "k" || e.QueryStringParameters["page"] != "2" ||
-		len(e.MultiValueQueryStringParameters["page"]) != 2 || e.RequestContext.Identity.SourceIP != "127.0.0.1" || e.RequestContext.RequestID == "" ||
+	if e.HTTPMethod != http.MethodPost || e.Path != "/order/o1/cancel" || e.Resource != "/order/{id}/cancel" ||
+		e.PathParameters["id"] != "o1" || e.Body != `{"a":"杭州"}` ||
+		e.MultiValueHeaders["Idempotency-Key"][0] != "k" || e.Headers["Idempotency-Key"] != "k" ||
+		e.QueryStringParameters["page"] != "2" ||
+		len(e.MultiValueQueryStringParameters["page"]) != 2 || e.RequestContext.Identity.SourceIP != "127.0.0.1" ||
+		e.RequestContext.RequestID == "" ||
 		!strings.HasPrefix(e.Headers["X-Amzn-Trace-Id"], "Root=1-") || e.Headers["Host"] == "" {
 		t.Errorf("%+v", e)
 	}
@@ -210,7 +216,8 @@ func TestAFunctionThatFails(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	answered := map[int]int{}
-	h := start(t, lambdahost.Options{Instances: map[string]int{"buy": 1}, Timeouts: map[string]time.Duration{"buy": 2 * time.Second},
+	h := start(t, lambdahost.Options{Instances: map[string]int{"buy": 1},
+		Timeouts: map[string]time.Duration{"buy": 2 * time.Second},
 		Answered: func(a lambdahost.Answer) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -225,7 +232,8 @@ func TestAFunctionThatFails(t *testing.T) {
 	if last.PID == 0 || last.PID == first.PID {
 		t.Errorf("answered by %d, then by %d: want another process", first.PID, last.PID)
 	}
-	if s := h.Stats("buy"); s.Errors != 1 || s.Lost != 1 || s.Late != 1 || s.Died != 2 || s.Answered != 2 || s.Invoked != 5 {
+	if s := h.Stats("buy"); s.Errors != 1 || s.Lost != 1 || s.Late != 1 || s.Died != 2 || s.Answered != 2 ||
+		s.Invoked != 5 {
 		t.Errorf("%+v", s)
 	}
 	mu.Lock()
@@ -237,7 +245,8 @@ func TestAFunctionThatFails(t *testing.T) {
 
 func TestNoFreeInstance(t *testing.T) {
 	t.Parallel()
-	h := start(t, lambdahost.Options{Instances: map[string]int{"buy": 1}, Timeouts: map[string]time.Duration{"buy": 3 * time.Second}, Patience: 50 * time.Millisecond})
+	h := start(t, lambdahost.Options{Instances: map[string]int{"buy": 1},
+		Timeouts: map[string]time.Duration{"buy": 3 * time.Second}, Patience: 50 * time.Millisecond})
 	hung := make(chan struct{})
 	go func() {
 		defer close(hung)
@@ -254,7 +263,8 @@ func TestNoFreeInstance(t *testing.T) {
 
 func TestSignals(t *testing.T) {
 	t.Parallel()
-	h := start(t, lambdahost.Options{Instances: map[string]int{"buy": 2}, Timeouts: map[string]time.Duration{"buy": time.Second}})
+	h := start(t, lambdahost.Options{Instances: map[string]int{"buy": 2},
+		Timeouts: map[string]time.Duration{"buy": time.Second}})
 	eventually(t, "both processes are up", func() bool { return h.Signal("buy", syscall.SIGCONT) == 2 })
 	_, before := ask(t, h, "/seckill/buy", "")
 	if n := h.Signal("buy", syscall.SIGSTOP); n != 2 {
@@ -270,7 +280,9 @@ func TestSignals(t *testing.T) {
 		t.Errorf("a frozen process: %+v", s)
 	}
 	h.Signal("buy", syscall.SIGKILL)
-	eventually(t, "killed processes are replaced", func() bool { return h.Stats("buy").Died >= 2 && h.Signal("buy", syscall.SIGCONT) == 2 })
+	eventually(t, "killed processes are replaced", func() bool {
+		return h.Stats("buy").Died >= 2 && h.Signal("buy", syscall.SIGCONT) == 2
+	})
 	if _, after := ask(t, h, "/seckill/buy", ""); after.PID == before.PID || after.PID == 0 {
 		t.Errorf("answered by %d, then by %d", before.PID, after.PID)
 	}
@@ -299,7 +311,8 @@ func TestOtherSettings(t *testing.T) {
 
 func TestWhatCannotStart(t *testing.T) {
 	t.Parallel()
-	h, err := lambdahost.New(lambdahost.Options{Bin: t.TempDir(), Logs: t.TempDir(), Instances: map[string]int{"buy": 1}})
+	h, err := lambdahost.New(lambdahost.Options{Bin: t.TempDir(), Logs: t.TempDir(),
+		Instances: map[string]int{"buy": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,8 @@ func (f *function) life(limit time.Duration, ready func(*process)) {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
 	}
 	p.cmd.Stdout, p.cmd.Stderr = f.log, f.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL} // Ctrl-C is for the host, which ends them; so does its own death
+	// Ctrl-C is for the host, which ends them; so does its own death
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	f.started.Add(1)
 	if err := p.cmd.Start(); err != nil {
 		f.initErrors.Add(1)

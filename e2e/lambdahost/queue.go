@@ -33,12 +33,14 @@ const (
 
 // SQS is what a poller asks of SQS.
 type SQS interface {
-	ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, o ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
-	DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput, o ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
+	ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput,
+		o ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessageBatch(ctx context.Context, in *sqs.DeleteMessageBatchInput,
+		o ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
 }
 
-// Queue is a poller between a queue and a function: it receives, hands over, and deletes what the function does not name as failed; the rest
-// becomes visible again by the queue's visibility timeout.
+// Queue is a poller between a queue and a function: it receives, hands over, and deletes what the function does not
+// name as failed; the rest becomes visible again by the queue's visibility timeout.
 type Queue struct {
 	host     *Host
 	client   SQS
@@ -69,7 +71,8 @@ func (h *Host) Poll(client SQS, url, function string) *Queue {
 	return q
 }
 
-// Twice makes the queue deliver each batch to two instances at the same time, and every other one again seconds after it was handled and deleted.
+// Twice makes the queue deliver each batch to two instances at the same time, and every other one again seconds after
+// it was handled and deleted.
 func (q *Queue) Twice(on bool) { q.twice.Store(on) }
 
 // Shuffle makes the queue hold batches back for up to 2 s, so that they overtake each other, and mixes their messages.
@@ -113,7 +116,8 @@ func (q *Queue) run() {
 }
 
 func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
-	out, err := q.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: batchSize, WaitTimeSeconds: longPoll,
+	out, err := q.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: batchSize,
+		WaitTimeSeconds:             longPoll,
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}})
 	if err != nil {
 		return nil, err
@@ -177,13 +181,15 @@ func (q *Queue) hand(ctx context.Context, batch []types.Message, remove bool) (d
 	var finished []types.DeleteMessageBatchRequestEntry
 	for i := range batch {
 		if !failed[*batch[i].MessageId] {
-			finished = append(finished, types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: batch[i].ReceiptHandle})
+			finished = append(finished, types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)),
+				ReceiptHandle: batch[i].ReceiptHandle})
 		}
 	}
 	if remove && len(finished) > 0 {
 		call, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
-		_, _ = q.client.DeleteMessageBatch(call, &sqs.DeleteMessageBatchInput{QueueUrl: &q.url, Entries: finished}) // what stays comes once more
+		// what stays comes once more
+		_, _ = q.client.DeleteMessageBatch(call, &sqs.DeleteMessageBatchInput{QueueUrl: &q.url, Entries: finished})
 	}
 	return true
 }
@@ -192,7 +198,8 @@ func sqsEvent(batch []types.Message) events.SQSEvent {
 	var e events.SQSEvent
 	for i := range batch {
 		m := &batch[i]
-		e.Records = append(e.Records, events.SQSMessage{MessageId: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: m.Attributes,
+		e.Records = append(e.Records, events.SQSMessage{MessageId: *m.MessageId, ReceiptHandle: *m.ReceiptHandle,
+			Body: *m.Body, Attributes: m.Attributes,
 			MessageAttributes: map[string]events.SQSMessageAttribute{}, EventSource: "aws:sqs"})
 	}
 	return e
@@ -203,8 +210,11 @@ func (h *Host) Schedule(function string, every time.Duration) {
 	h.wg.Go(func() {
 		for sleep(h.ctx, every) {
 			now := time.Now().UTC()
-			event, err := json.Marshal(events.EventBridgeEvent{Version: "0", ID: strconv.FormatInt(now.UnixNano(), 16), DetailType: "Scheduled Event", Source: "aws.events",
-				AccountID: "123456789012", Time: now, Region: "eu-west-1", Resources: []string{"arn:aws:events:eu-west-1:123456789012:rule/" + function}, Detail: json.RawMessage("{}")})
+			event, err := json.Marshal(events.EventBridgeEvent{Version: "0", ID: strconv.FormatInt(now.UnixNano(), 16),
+				DetailType: "Scheduled Event", Source: "aws.events",
+				AccountID: "123456789012", Time: now, Region: "eu-west-1",
+				Resources: []string{"arn:aws:events:eu-west-1:123456789012:rule/" + function},
+				Detail:    json.RawMessage("{}")})
 			if err != nil {
 				return
 			}

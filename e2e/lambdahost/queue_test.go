@@ -35,12 +35,14 @@ func newQueue(bodies ...string) *queue {
 	q := &queue{hidden: map[string]time.Time{}}
 	for i, body := range bodies {
 		id := strconv.Itoa(i)
-		q.messages = append(q.messages, types.Message{MessageId: &id, ReceiptHandle: &id, Body: &body, Attributes: map[string]string{"SentTimestamp": strconv.Itoa(1000 + i)}})
+		q.messages = append(q.messages, types.Message{MessageId: &id, ReceiptHandle: &id, Body: &body,
+			Attributes: map[string]string{"SentTimestamp": strconv.Itoa(1000 + i)}})
 	}
 	return q
 }
 
-func (q *queue) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
+func (q *queue) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput,
+	_ ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	out := &sqs.ReceiveMessageOutput{}
@@ -63,12 +65,15 @@ func (q *queue) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageInput,
 	return out, ctx.Err()
 }
 
-func (q *queue) DeleteMessageBatch(_ context.Context, in *sqs.DeleteMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
+func (q *queue) DeleteMessageBatch(_ context.Context, in *sqs.DeleteMessageBatchInput,
+	_ ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range in.Entries {
 		q.deleted = append(q.deleted, *e.ReceiptHandle)
-		q.messages = slices.DeleteFunc(q.messages, func(m types.Message) bool { return aws.ToString(m.ReceiptHandle) == *e.ReceiptHandle })
+		q.messages = slices.DeleteFunc(q.messages, func(m types.Message) bool {
+			return aws.ToString(m.ReceiptHandle) == *e.ReceiptHandle
+		})
 	}
 	return &sqs.DeleteMessageBatchOutput{}, nil
 }
@@ -100,7 +105,9 @@ func TestABatchWhoseProcessDiesComesBack(t *testing.T) {
 	h := start(t, lambdahost.Options{Instances: map[string]int{"consume": 1}})
 	q := newQueue("a", "die", "b", "c")
 	h.Poll(q, "q", "consume")
-	eventually(t, "the process died twice", func() bool { return h.Stats("consume").Lost >= 2 && h.Stats("consume").Died >= 2 })
+	eventually(t, "the process died twice", func() bool {
+		return h.Stats("consume").Lost >= 2 && h.Stats("consume").Died >= 2
+	})
 	eventually(t, "the other batch is done", func() bool { return slices.Equal(q.left(), []string{"a", "die", "b"}) })
 }
 
@@ -155,7 +162,8 @@ func TestAsTheTemplateSays(t *testing.T) {
 				t.Fatal(err)
 			}
 			if p.CodeURI != "" {
-				timeouts[strings.Trim(strings.TrimPrefix(p.CodeURI, "../functions"), "/")] = time.Duration(p.Timeout) * time.Second
+				timeouts[strings.Trim(strings.TrimPrefix(p.CodeURI, "../functions"), "/")] =
+					time.Duration(p.Timeout) * time.Second
 			}
 			for path, node := range p.Body.Paths {
 				routes[path] = leadsTo(t, &node)

@@ -21,7 +21,8 @@ var (
 
 func testContract(t *testing.T, s *stack) {
 	report.timed(t, nil)
-	shop := &contracttest.Shop{Client: s.Client, Secret: s.secret, Items: contracttest.NewCatalog(time.Now(), newItemID), Shoppers: newShoppers(100), Patience: patience}
+	shop := &contracttest.Shop{Client: s.Client, Secret: s.secret, Items: contracttest.NewCatalog(time.Now(),
+		newItemID), Shoppers: newShoppers(100), Patience: patience}
 	s.load(t, shop.Items.All()...)
 	if _, err := s.operator.SetStopped(t.Context(), shop.Items.Stopped.ID, true); err != nil {
 		t.Fatalf("stop: %v", err)

@@ -17,15 +17,17 @@ import (
 // crowdPatience is how long a crowd may be at it.
 const crowdPatience = 4 * patience
 
-// crowd has n shoppers visit a sale, as many at once as there are clients, each again until its visit says done or enough says so; everybody comes at least
-// once. A visit's error ends the crowd.
-func (s *sale) crowd(t *testing.T, n int, visit func(ctx context.Context, p *shopper) (done bool, err error), enough func() bool) {
+// crowd has n shoppers visit a sale, as many at once as there are clients, each again until its visit says done or
+// enough says so; everybody comes at least once. A visit's error ends the crowd.
+func (s *sale) crowd(t *testing.T, n int, visit func(ctx context.Context, p *shopper) (done bool, err error),
+	enough func() bool) {
 	t.Helper()
 	type guest struct {
 		*shopper
 		back time.Time // when it comes again; zero: it was not here yet
 	}
-	limited, cancel := context.WithTimeoutCause(t.Context(), crowdPatience, fmt.Errorf("the crowd was not done within %v", crowdPatience))
+	limited, cancel := context.WithTimeoutCause(t.Context(), crowdPatience,
+		fmt.Errorf("the crowd was not done within %v", crowdPatience))
 	defer cancel()
 	ctx, fail := context.WithCancelCause(limited)
 	defer fail(nil)
@@ -76,13 +78,14 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// later says whether an answer means that trying again is worth while. With rough, functions are killed or replaced under the crowd, and anything that the
-// gateway then says counts.
+// later says whether an answer means that trying again is worth while. With rough, functions are killed or replaced
+// under the crowd, and anything that the gateway then says counts.
 func later(a contracttest.Answer, rough bool) bool {
 	return a.Status == 503 || rough && a.Status >= 500
 }
 
-// payer visits: it buys one unit, and having got it stays until the order is paid. After an order that came to nothing it begins anew.
+// payer visits: it buys one unit, and having got it stays until the order is paid. After an order that came to nothing
+// it begins anew.
 func payer(acked func(), paid func()) func(context.Context, *shopper) (bool, error) {
 	var attempts sync.Map // shopper to number
 	return func(ctx context.Context, p *shopper) (bool, error) {

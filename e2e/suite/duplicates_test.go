@@ -42,8 +42,9 @@ func testDuplicates(t *testing.T, s *stack) {
 
 	row := sale.mustRows(t).Orders()[order]
 	created := sale.mustRows(t)[ledger.TableOrders][0]["created"].(int64)
-	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: row.Units, Request: seckill.Request{Order: order, Item: row.Item,
-		User: row.User, Count: row.Count, Address: contracttest.Address, Created: time.UnixMilli(created)}}}
+	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: row.Units,
+		Request: seckill.Request{Order: order, Item: row.Item,
+			User: row.User, Count: row.Count, Address: contracttest.Address, Created: time.UnixMilli(created)}}}
 	for range 3 {
 		s.send(t, "OrdersQueueUrl", string(m.Encode()))
 	}
@@ -79,7 +80,8 @@ func (s *sale) oneOrder(t *testing.T, order string) {
 func (s *stack) notification(t *testing.T, order contracttest.Answer) url.Values {
 	t.Helper()
 	name := s.Outputs["GatewayFunction"]
-	conf, err := s.functions.GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(name)})
+	conf, err := s.functions.GetFunctionConfiguration(t.Context(),
+		&lambda.GetFunctionConfigurationInput{FunctionName: aws.String(name)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,8 @@ func (s *stack) notification(t *testing.T, order contracttest.Answer) url.Values
 		}
 	}
 	env := conf.Environment.Variables
-	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: env["ALIPAY_APP_ID"], SellerID: env["ALIPAY_SELLER_ID"], PrivateKey: keys[0], MerchantPublicKey: keys[1]})
+	g, err := fakegateway.New(fakegateway.Options{Clock: system.Clock{}, AppID: env["ALIPAY_APP_ID"],
+		SellerID: env["ALIPAY_SELLER_ID"], PrivateKey: keys[0], MerchantPublicKey: keys[1]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +107,8 @@ func (s *stack) notification(t *testing.T, order contracttest.Answer) url.Values
 		t.Fatal(err)
 	}
 	now := time.Now()
-	form, err := g.NotificationForm("e2e-"+order.Text("id"), fakegateway.Trade{OutTradeNo: order.Text("id"), TradeNo: trade["trade_no"].(string), Subject: "e2e", Amount: amount,
+	form, err := g.NotificationForm("e2e-"+order.Text("id"), fakegateway.Trade{OutTradeNo: order.Text("id"),
+		TradeNo: trade["trade_no"].(string), Subject: "e2e", Amount: amount,
 		Status: fakegateway.StatusSuccess, Created: now, Paid: now}, now)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +118,8 @@ func (s *stack) notification(t *testing.T, order contracttest.Answer) url.Values
 
 func (s *stack) notify(t *testing.T, form url.Values) contracttest.Answer {
 	t.Helper()
-	a, err := s.Call(t.Context(), "", "POST", "/seckill/alipay/notify", form.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	a, err := s.Call(t.Context(), "", "POST", "/seckill/alipay/notify", form.Encode(), "Content-Type",
+		"application/x-www-form-urlencoded")
 	if err != nil {
 		t.Fatal(err)
 	}

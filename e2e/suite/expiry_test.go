@@ -49,7 +49,8 @@ func (s *stack) expires(t *testing.T) {
 	ids := newShoppers(2)
 	idle, quick := sale.shopper(t, ids), sale.shopper(t, ids+1)
 	var order, pay string
-	s.undisturbed(func() { order, pay = idle.bought(t, 1, "cart") }) // one whose placing is killed is placed a minute later
+	// one whose placing is killed is placed a minute later
+	s.undisturbed(func() { order, pay = idle.bought(t, 1, "cart") })
 	if a, err := quick.buy(t.Context(), 1, "too early"); err != nil || a.Text("code") != "sold_out" {
 		t.Errorf("the only unit is held: %v, %v", a, err)
 	}
@@ -81,11 +82,13 @@ func (s *stack) expires(t *testing.T) {
 // pauseSchedule switches a function's schedule off until the case ends. still says whether it is off.
 func (s *stack) pauseSchedule(t *testing.T, function string) (still func() bool) {
 	t.Helper()
-	f, err := s.functions.GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(s.Outputs[function])})
+	f, err := s.functions.GetFunctionConfiguration(t.Context(),
+		&lambda.GetFunctionConfigurationInput{FunctionName: aws.String(s.Outputs[function])})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.rules.ListRuleNamesByTarget(t.Context(), &eventbridge.ListRuleNamesByTargetInput{TargetArn: aws.String(aws.ToString(f.FunctionArn) + ":live")})
+	out, err := s.rules.ListRuleNamesByTarget(t.Context(),
+		&eventbridge.ListRuleNamesByTargetInput{TargetArn: aws.String(aws.ToString(f.FunctionArn) + ":live")})
 	if err != nil || len(out.RuleNames) != 1 {
 		t.Fatalf("%s has the schedules %v, %v, want one", function, out, err)
 	}

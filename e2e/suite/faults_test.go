@@ -150,8 +150,8 @@ func (s *sale) killWave(t *testing.T, n int) (kills int) {
 	return kills
 }
 
-// stranded counts orders that were acknowledged, have no row, and no message that waits: the message is with a process that is no more, and in flight until
-// its visibility timeout ends.
+// stranded counts orders that were acknowledged, have no row, and no message that waits: the message is with a process
+// that is no more, and in flight until its visibility timeout ends.
 func (s *sale) stranded(t *testing.T) int {
 	t.Helper()
 	eventually(t, "messages taken up", func() string {
@@ -178,7 +178,8 @@ func testUpdate(t *testing.T, s *stack) {
 	var bought, failed atomic.Int64
 	var took time.Duration
 	report.timed(t, func() string {
-		return fmt.Sprintf("update took %.1f s; %d bought meanwhile, %d answers 5xx", took.Seconds(), bought.Load(), failed.Load())
+		return fmt.Sprintf("update took %.1f s; %d bought meanwhile, %d answers 5xx", took.Seconds(), bought.Load(),
+			failed.Load())
 	})
 	sale := s.sell(t, mostShoppers, 1)
 	release := fmt.Sprintf("e2e-%d", runID)

@@ -38,8 +38,8 @@ func testBuyPayPaid(t *testing.T, s *stack) {
 	}
 }
 
-// An operator refunds a paid order with restock: its money goes back with the next sweep, and its unit is sold again. Somebody else may be refunding at
-// the same time, so what is open is looked at for this order alone.
+// An operator refunds a paid order with restock: its money goes back with the next sweep, and its unit is sold again.
+// Somebody else may be refunding at the same time, so what is open is looked at for this order alone.
 func testRefund(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	sale := s.sell(t, 1, 1)
@@ -68,13 +68,15 @@ func testRefund(t *testing.T, s *stack) {
 		return ""
 	})
 	c, err := s.money.Case(t.Context(), order, false)
-	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) == 0 || c.Notifications[0].Outcome != seckill.NotificationRecorded {
+	if err != nil || len(c.Payments) != 1 || c.Payments[0].State != seckill.RefundDone || len(c.Notifications) == 0 ||
+		c.Notifications[0].Outcome != seckill.NotificationRecorded {
 		t.Errorf("case: %+v, %v", c, err)
 	}
 	sale.converged(t)
 }
 
-// The schedule's event has the bills of the last days matched, which on a new stack have no line; an operator has one matched again, and both are kept.
+// The schedule's event has the bills of the last days matched, which on a new stack have no line; an operator has one
+// matched again, and both are kept.
 func testBill(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	s.minute(t, "ReconcileFunction")

@@ -18,7 +18,8 @@ import (
 // send puts a message on the queue that an output names.
 func (s *stack) send(t *testing.T, output, body string) {
 	t.Helper()
-	if _, err := s.queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(s.Outputs[output]), MessageBody: &body}); err != nil {
+	if _, err := s.queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(s.Outputs[output]),
+		MessageBody: &body}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -26,12 +27,16 @@ func (s *stack) send(t *testing.T, output, body string) {
 // depth counts a queue's messages that can be received, and those that were and are not deleted.
 func (s *stack) depth(t *testing.T, output string) (visible, inFlight string) {
 	t.Helper()
-	out, err := s.queues.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: aws.String(s.Outputs[output]), AttributeNames: []types.QueueAttributeName{
-		types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
+	out, err := s.queues.GetQueueAttributes(t.Context(),
+		&sqs.GetQueueAttributesInput{QueueUrl: aws.String(s.Outputs[output]),
+			AttributeNames: []types.QueueAttributeName{
+				types.QueueAttributeNameApproximateNumberOfMessages,
+				types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessages)], out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessagesNotVisible)]
+	return out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessages)],
+		out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessagesNotVisible)]
 }
 
 // drained waits until a queue holds nothing but what is delayed.
@@ -48,14 +53,16 @@ func (s *stack) drained(t *testing.T, output string) {
 // pauseQueue keeps a function from its queue until the returned function is called, or the case ends.
 func (s *stack) pauseQueue(t *testing.T, function string) (resume func()) {
 	t.Helper()
-	out, err := s.functions.ListEventSourceMappings(t.Context(), &lambda.ListEventSourceMappingsInput{FunctionName: aws.String(s.Outputs[function])})
+	out, err := s.functions.ListEventSourceMappings(t.Context(),
+		&lambda.ListEventSourceMappingsInput{FunctionName: aws.String(s.Outputs[function])})
 	if err != nil || len(out.EventSourceMappings) != 1 {
 		t.Fatalf("%s has %d queues, %v, want one", function, len(out.EventSourceMappings), err)
 	}
 	id := out.EventSourceMappings[0].UUID
 	enable := func(on bool, state string) {
 		// The context of a test is over when its clean-up runs.
-		if _, err := s.functions.UpdateEventSourceMapping(background(t), &lambda.UpdateEventSourceMappingInput{UUID: id, Enabled: &on}); err != nil {
+		if _, err := s.functions.UpdateEventSourceMapping(background(t), &lambda.UpdateEventSourceMappingInput{UUID: id,
+			Enabled: &on}); err != nil {
 			t.Errorf("queue of %s: %v", function, err)
 			return
 		}
@@ -89,7 +96,8 @@ func testPoison(t *testing.T, s *stack) {
 	sale := s.sell(t, buyers, 1)
 	ids := newShoppers(buyers)
 	poison := map[string]bool{}
-	for _, p := range []string{"no-json-%s", `{"v":99,"kind":"order","order":"%s"}`, `{"v":1,"kind":"order","order":"%s"}`, `{"v":1,"kind":"dance","order":"%s"}`} {
+	for _, p := range []string{"no-json-%s", `{"v":99,"kind":"order","order":"%s"}`,
+		`{"v":1,"kind":"order","order":"%s"}`, `{"v":1,"kind":"dance","order":"%s"}`} {
 		poison[fmt.Sprintf(p, sale.item.ID)] = true
 	}
 
@@ -108,7 +116,9 @@ func testPoison(t *testing.T, s *stack) {
 	}
 	sale.soldOut(t)
 	eventually(t, "parked messages", func() string {
-		out, err := s.queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String(s.Outputs["OrdersDeadLetterQueueUrl"]), MaxNumberOfMessages: 10, VisibilityTimeout: 5})
+		out, err := s.queues.ReceiveMessage(t.Context(),
+			&sqs.ReceiveMessageInput{QueueUrl: aws.String(s.Outputs["OrdersDeadLetterQueueUrl"]),
+				MaxNumberOfMessages: 10, VisibilityTimeout: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +131,9 @@ func testPoison(t *testing.T, s *stack) {
 				t.Errorf("parked: %s", body)
 			}
 			delete(poison, body)
-			if _, err := s.queues.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: aws.String(s.Outputs["OrdersDeadLetterQueueUrl"]), ReceiptHandle: m.ReceiptHandle}); err != nil {
+			if _, err := s.queues.DeleteMessage(t.Context(),
+				&sqs.DeleteMessageInput{QueueUrl: aws.String(s.Outputs["OrdersDeadLetterQueueUrl"]),
+					ReceiptHandle: m.ReceiptHandle}); err != nil {
 				t.Fatal(err)
 			}
 		}

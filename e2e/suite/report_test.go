@@ -71,7 +71,8 @@ func (f *figures) print(w io.Writer) {
 		return
 	}
 	took := f.last.Sub(f.first)
-	fmt.Fprintf(w, "%d calls in %.1f s, %.0f/s, waits included; answered 5xx: %v; %s\n", f.calls, took.Seconds(), float64(f.calls)/took.Seconds(), f.failed, percentiles("buy", f.buys))
+	fmt.Fprintf(w, "%d calls in %.1f s, %.0f/s, waits included; answered 5xx: %v; %s\n", f.calls, took.Seconds(),
+		float64(f.calls)/took.Seconds(), f.failed, percentiles("buy", f.buys))
 }
 
 // percentiles says the median and the 99th.

@@ -23,7 +23,8 @@ import (
 
 // scan reads a whole table, consistently.
 func (s *stack) scan(ctx context.Context, table string) ([]ledger.Row, error) {
-	pages := dynamodb.NewScanPaginator(s.tables, &dynamodb.ScanInput{TableName: aws.String(s.Outputs["StackPrefix"] + table), ConsistentRead: aws.Bool(true)})
+	pages := dynamodb.NewScanPaginator(s.tables, &dynamodb.ScanInput{TableName: aws.String(s.Outputs["StackPrefix"] +
+		table), ConsistentRead: aws.Bool(true)})
 	var out []ledger.Row
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -70,10 +71,14 @@ func value(v types.AttributeValue) (any, error) {
 func (s *stack) rows(ctx context.Context, item string) (judge.Rows, error) {
 	out, orders := judge.Rows{}, map[string]bool{}
 	about := map[string]func(ledger.Row) bool{
-		ledger.TableUnits:    func(r ledger.Row) bool { bucket, _ := r["bucket"].(string); return strings.HasPrefix(bucket, item+"#") },
+		ledger.TableUnits: func(r ledger.Row) bool {
+			bucket, _ := r["bucket"].(string)
+			return strings.HasPrefix(bucket, item+"#")
+		},
 		ledger.TablePayments: func(r ledger.Row) bool { order, _ := r["order"].(string); return orders[order] },
 	}
-	for _, table := range []string{ledger.TableUnits, ledger.TableOrders, ledger.TableQuotas, ledger.TableReturns, ledger.TablePayments} {
+	for _, table := range []string{ledger.TableUnits, ledger.TableOrders, ledger.TableQuotas, ledger.TableReturns,
+		ledger.TablePayments} {
 		all, err := s.scan(ctx, table)
 		if err != nil {
 			return nil, err
@@ -110,7 +115,8 @@ func (s *sale) outcomes(r judge.Rows) (bad []string) {
 	orders := r.Orders()
 	for _, id := range slices.Sorted(maps.Keys(orders)) {
 		if user, ok := s.asked[id]; !ok || user != orders[id].User {
-			bad = append(bad, fmt.Sprintf("I4 OneOutcome: no request of user %s has order %s for its outcome", orders[id].User, id))
+			bad = append(bad, fmt.Sprintf("I4 OneOutcome: no request of user %s has order %s for its outcome",
+				orders[id].User, id))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.acked)) {
@@ -121,8 +127,8 @@ func (s *sale) outcomes(r judge.Rows) (bad []string) {
 	return bad
 }
 
-// sound fails for what does not hold of an item's rows. Tables are read one after the other and work goes on, so rows that disagree are read again before
-// they count; more may have something to add.
+// sound fails for what does not hold of an item's rows. Tables are read one after the other and work goes on, so rows
+// that disagree are read again before they count; more may have something to add.
 func (s *stack) sound(t *testing.T, it seckill.Item, more func(judge.Rows) []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(background(t), patience)
@@ -149,7 +155,8 @@ func (s *stack) sound(t *testing.T, it seckill.Item, more func(judge.Rows) []str
 	}
 }
 
-// converged waits until the shop shows as left what has no unit row: then stock and ledger agree, and nothing is under way.
+// converged waits until the shop shows as left what has no unit row: then stock and ledger agree, and nothing is under
+// way.
 func (s *sale) converged(t *testing.T) {
 	t.Helper()
 	eventually(t, "stock that agrees with the ledger", func() string {

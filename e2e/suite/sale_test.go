@@ -47,10 +47,11 @@ func (s *stack) load(t *testing.T, items ...seckill.Listing) {
 	if _, err := s.operator.Import(t.Context(), items); err != nil {
 		t.Fatalf("import: %v", err)
 	}
-	// A sale that has begun is opened by repair, which looks whether units are sold already. Otherwise it would be so by the next minute.
+	// A sale that has begun is opened by repair, which looks whether units are sold already. Otherwise it would be so
+	// by the next minute.
 	s.minute(t, "RepairFunction")
-	// A run of the schedule may be building the same items at this moment: then this one has left them to it. To resume what was
-	// not stopped changes nothing, and fails while the stock does not have it.
+	// A run of the schedule may be building the same items at this moment: then this one has left them to it. To resume
+	// what was not stopped changes nothing, and fails while the stock does not have it.
 	for i := range items {
 		it := &items[i]
 		if !it.Loadable(time.Now()) {
@@ -93,7 +94,8 @@ func (p *shopper) buy(ctx context.Context, count int, key string) (contracttest.
 	p.mu.Lock()
 	p.asked[order] = user
 	p.mu.Unlock()
-	a, err := p.Call(ctx, p.token, "POST", "/seckill/buy", map[string]any{"seckill_id": p.item.ID, "count": count, "address": contracttest.Address}, "Idempotency-Key", key)
+	a, err := p.Call(ctx, p.token, "POST", "/seckill/buy", map[string]any{"seckill_id": p.item.ID, "count": count,
+		"address": contracttest.Address}, "Idempotency-Key", key)
 	if err == nil && a.Status == 200 {
 		if got := a.Text("order_id"); got != order {
 			return a, fmt.Errorf("I4 OneOutcome: request %s of shopper %s is order %s, told %s", key, user, order, got)

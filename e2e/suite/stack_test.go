@@ -45,10 +45,12 @@ type description struct {
 	Redis    string            `json:"redis"`    // host:port; empty: out of reach
 	Region   string            `json:"region"`   // of the stack
 	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty: AWS itself
-	Kill     string            `json:"kill"`     // shell command that kills the processes of the function named $1; empty: there is none
-	Update   string            `json:"update"`   // shell command that deploys again with the parameters that follow; empty: there is none
-	Limits   string            `json:"limits"`   // full or small
-	Target   string            `json:"target"`
+	// shell command that kills the processes of the function named $1; empty: there is none
+	Kill string `json:"kill"`
+	// shell command that deploys again with the parameters that follow; empty: there is none
+	Update string `json:"update"`
+	Limits string `json:"limits"` // full or small
+	Target string `json:"target"`
 }
 
 // stack is a deployed stack.
@@ -136,17 +138,21 @@ func open(ctx context.Context, name string) (*stack, error) {
 		cfg.BaseEndpoint = &s.Endpoint
 	}
 	s.tables, s.queues, s.functions = dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), lambda.NewFromConfig(cfg)
-	s.rules, s.secrets = eventbridge.NewFromConfig(cfg), &secrets.Store{Client: secretsmanager.NewFromConfig(cfg), Path: s.Outputs["SecretsPath"]}
+	s.rules, s.secrets = eventbridge.NewFromConfig(cfg), &secrets.Store{Client: secretsmanager.NewFromConfig(cfg),
+		Path: s.Outputs["SecretsPath"]}
 	s.busy = make(chan struct{}, s.clients())
 	s.Client = &contracttest.Client{URL: s.Base, Observe: report.call, HTTP: &http.Client{Timeout: callTimeout,
 		Transport: bounded{s.busy, &http.Transport{MaxIdleConnsPerHost: s.clients()}}}}
-	s.operator = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+	s.operator = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
+		error) {
 		return s.invoke(ctx, "StageFunction", event)
 	}}
-	s.money = operator.PaymentClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+	s.money = operator.PaymentClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
+		error) {
 		return s.invoke(ctx, "RefundFunction", event)
 	}}
-	s.bills = operator.BillClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+	s.bills = operator.BillClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
+		error) {
 		return s.invoke(ctx, "ReconcileFunction", event)
 	}}
 	s.secret, err = s.read(ctx, "jwt-secret")
@@ -181,7 +187,8 @@ func (s *stack) read(ctx context.Context, name string) (string, error) {
 // invoke has a function, named by its output, handle an event.
 func (s *stack) invoke(ctx context.Context, output string, event []byte) ([]byte, error) {
 	name := s.Outputs[output]
-	out, err := s.functions.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Qualifier: aws.String("live"), Payload: event})
+	out, err := s.functions.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Qualifier: aws.String("live"),
+		Payload: event})
 	if err != nil {
 		return nil, fmt.Errorf("function %s: %w", name, err)
 	}
@@ -194,8 +201,9 @@ func (s *stack) invoke(ctx context.Context, output string, event []byte) ([]byte
 // minute has a function do what its schedule has it do each minute.
 func (s *stack) minute(t *testing.T, output string) {
 	t.Helper()
-	event := `{"version":"0","id":"e2e","detail-type":"Scheduled Event","source":"aws.events","account":"000000000000","time":"` +
-		time.Now().UTC().Format(time.RFC3339) + `","region":"` + s.Region + `","resources":[],"detail":{}}`
+	event :=
+		`{"version":"0","id":"e2e","detail-type":"Scheduled Event","source":"aws.events","account":"000000000000","time":"` +
+			time.Now().UTC().Format(time.RFC3339) + `","region":"` + s.Region + `","resources":[],"detail":{}}`
 	if _, err := s.invoke(t.Context(), output, []byte(event)); err != nil {
 		t.Fatal(err)
 	}

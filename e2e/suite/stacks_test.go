@@ -37,7 +37,8 @@ func testStacks(t *testing.T, a, b *stack) {
 	mine.soldOut(t)
 	theirs.shopper(t, id+1).bought(t, 1, "cart")
 
-	if got, err := b.Call(t.Context(), p.token, "GET", "/order/"+order, nil); err != nil || got.Text("code") != "invalid_token" {
+	if got, err := b.Call(t.Context(), p.token, "GET", "/order/"+order, nil); err != nil ||
+		got.Text("code") != "invalid_token" {
 		t.Errorf("the token of another stack: %v, %v", got, err)
 	}
 	if got, err := b.pay(t.Context(), pay); err != nil || got.Status != 400 {

@@ -26,7 +26,8 @@ func TestShop(t *testing.T) {
 	t.Run("Update", func(t *testing.T) { testUpdate(t, first) })
 }
 
-// TestExpiry waits most of the time. Each of its cases switches off in a stack what the other one needs, so with one stack they come one after the other.
+// TestExpiry waits most of the time. Each of its cases switches off in a stack what the other one needs, so with one
+// stack they come one after the other.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	beside := func(t *testing.T) {

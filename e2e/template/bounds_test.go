@@ -12,12 +12,13 @@ import (
 	"seckill/plan"
 )
 
-// TestThrottles: Alipay's notifications do not share a crowd's token bucket, nor do purchases share that of looks. Together
-// the methods that pages call let less through than an account that nobody raised.
+// TestThrottles: Alipay's notifications do not share a crowd's token bucket, nor do purchases share that of looks.
+// Together the methods that pages call let less through than an account that nobody raised.
 func TestThrottles(t *testing.T) {
 	api, got := open(t).resource("Api").prop(), map[string]string{}
 	for _, m := range list(api, "MethodSettings") {
-		got[str(m, "ResourcePath")+" "+str(m, "HttpMethod")] = str(m, "ThrottlingRateLimit", "Ref") + " " + str(m, "ThrottlingBurstLimit", "Ref")
+		got[str(m, "ResourcePath")+" "+str(m, "HttpMethod")] = str(m, "ThrottlingRateLimit", "Ref") + " " +
+			str(m, "ThrottlingBurstLimit", "Ref")
 	}
 	if diff := cmp.Diff(map[string]string{"/* *": "ThrottleRate ThrottleBurst", "/seckill/buy POST": "BuyRate BuyBurst",
 		"/seckill/alipay/notify POST": "NotifyRate NotifyBurst"}, got); diff != "" {
@@ -26,7 +27,8 @@ func TestThrottles(t *testing.T) {
 	others := 0
 	paths, _ := at(api, "DefinitionBody", "paths").(map[string]any)
 	for path, methods := range paths {
-		if path != "/seckill/buy" && path != "/seckill/alipay/notify" && (at(methods, "get") != nil || at(methods, "post") != nil) {
+		if path != "/seckill/buy" && path != "/seckill/alipay/notify" && (at(methods, "get") != nil ||
+			at(methods, "post") != nil) {
 			others++
 		}
 	}
@@ -35,7 +37,8 @@ func TestThrottles(t *testing.T) {
 	}
 }
 
-// TestReservations: what a crowd must not starve has instances of its own when the account is large enough, and nothing has otherwise.
+// TestReservations: what a crowd must not starve has instances of its own when the account is large enough, and nothing
+// has otherwise.
 func TestReservations(t *testing.T) {
 	tpl := open(t)
 	params := maps.Clone(whole)
@@ -43,7 +46,8 @@ func TestReservations(t *testing.T) {
 	for _, c := range []struct {
 		on   string
 		want map[string]string
-	}{{"false", map[string]string{}}, {"true", map[string]string{"consume": "50", "notify": "180", "expire": "10", "refund": "5", "repair": "5", "stage": "10"}}} {
+	}{{"false", map[string]string{}}, {"true", map[string]string{"consume": "50", "notify": "180", "expire": "10",
+		"refund": "5", "repair": "5", "stage": "10"}}} {
 		params["ReserveConcurrency"] = c.on
 		w, got, sum := tpl.deploy(params), map[string]string{}, 0
 		for step, f := range tpl.functions() {
@@ -87,7 +91,8 @@ func TestAnyPartition(t *testing.T) {
 	allowed := []string{"lambda.amazonaws.com", "apigateway.amazonaws.com"}
 	files := open(t).files
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		for _, found := range regexp.MustCompile(`arn:aws:|[a-z0-9.-]+\.amazonaws\.com`).FindAllString(string(files[name]), -1) {
+		for _, found := range regexp.MustCompile(`arn:aws:|[a-z0-9.-]+\.amazonaws\.com`).FindAllString(
+			string(files[name]), -1) {
 			if !slices.Contains(allowed, found) {
 				t.Errorf("%s names %s", name, found)
 			}
@@ -100,7 +105,8 @@ func TestQueuesRefusePlainHTTP(t *testing.T) {
 	tpl, held := open(t), map[string]bool{}
 	for _, p := range tpl.resources("AWS::SQS::QueuePolicy") {
 		s := list(p.prop("PolicyDocument"), "Statement")[0]
-		if str(s, "Effect") == "Deny" && str(s, "Condition", "Bool", "aws:SecureTransport") == "false" && str(s, "Action") == "sqs:*" {
+		if str(s, "Effect") == "Deny" && str(s, "Condition", "Bool", "aws:SecureTransport") == "false" &&
+			str(s, "Action") == "sqs:*" {
 			for _, q := range list(p.prop(), "Queues") {
 				held[target(q)] = true
 			}
@@ -113,7 +119,8 @@ func TestQueuesRefusePlainHTTP(t *testing.T) {
 	}
 }
 
-// TestEndpointsAreOfThisAccount: what leaves the network by an endpoint reaches this account's resources, by its principals.
+// TestEndpointsAreOfThisAccount: what leaves the network by an endpoint reaches this account's resources, by its
+// principals.
 func TestEndpointsAreOfThisAccount(t *testing.T) {
 	tree, err := parse(open(t).files["infra/network.yaml"])
 	if err != nil {
@@ -122,7 +129,8 @@ func TestEndpointsAreOfThisAccount(t *testing.T) {
 	endpoints := (&template{tree: tree}).resources("AWS::EC2::VPCEndpoint")
 	for _, e := range endpoints {
 		statements := list(e.prop("PolicyDocument"), "Statement")
-		if len(statements) != 1 || str(statements[0], "Condition", "StringEquals", "aws:PrincipalAccount", "Ref") != "AWS::AccountId" ||
+		if len(statements) != 1 || str(statements[0], "Condition", "StringEquals", "aws:PrincipalAccount",
+			"Ref") != "AWS::AccountId" ||
 			str(statements[0], "Condition", "StringEquals", "aws:ResourceAccount", "Ref") != "AWS::AccountId" {
 			t.Errorf("%s lets through %v", e.id, statements)
 		}

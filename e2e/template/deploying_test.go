@@ -18,7 +18,9 @@ func deployer(t *testing.T) func(env ...string) []string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w, "<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id seckill does not exist</Message></Error></ErrorResponse>")
+			fmt.Fprint(w,
+				"<ErrorResponse><Error><Code>ValidationError</Code><Message>Stack with id seckill does not "+
+					"exist</Message></Error></ErrorResponse>")
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -35,8 +37,10 @@ func deployer(t *testing.T) func(env ...string) []string {
 	write(t, filepath.Join(folder, "sam"), "#!/bin/sh\nprintf '%s\\n' \"$@\" >told\n")
 	return func(env ...string) []string {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(folder, "infra", "stack.sh"), "deploy", "default", "v1")
-		cmd.Env = append(os.Environ(), append(env, "SAM="+filepath.Join(folder, "sam"), "AWS_ENDPOINT_URL="+server.URL)...)
+		cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(folder, "infra", "stack.sh"), "deploy", "default",
+			"v1")
+		cmd.Env = append(os.Environ(), append(env, "SAM="+filepath.Join(folder, "sam"), "AWS_ENDPOINT_URL="+
+			server.URL)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", env, err, out)
 		}
@@ -64,8 +68,9 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// TestOverridesPublish: a sale's parameters stand in the place of samconfig.toml's, and make the deployment a new one, so that
-// versions with them are published and served (TestParametersReachTraffic); the same again is the same deployment.
+// TestOverridesPublish: a sale's parameters stand in the place of samconfig.toml's, and make the deployment a new one,
+// so that versions with them are published and served (TestParametersReachTraffic); the same again is the same
+// deployment.
 func TestOverridesPublish(t *testing.T) {
 	t.Parallel()
 	deploy := deployer(t)
@@ -82,7 +87,8 @@ func TestOverridesPublish(t *testing.T) {
 	again := deploy("OVERRIDES=BuyProvisioned=300 RedisEndpoint=10.0.0.1:6379")
 	back := deploy()
 	for _, told := range [][]string{day, again} {
-		if p, r := given(told, "BuyProvisioned"), given(told, "RedisEndpoint"); fmt.Sprint(p, r) != "[300] [10.0.0.1:6379]" {
+		if p, r := given(told, "BuyProvisioned"), given(told, "RedisEndpoint"); fmt.Sprint(p,
+			r) != "[300] [10.0.0.1:6379]" {
 			t.Errorf("told %v", told)
 		}
 	}
@@ -106,7 +112,8 @@ func TestAlarmsAreCounted(t *testing.T) {
 		}
 	}
 	t.Logf("%d alarms", n)
-	said := regexp.MustCompile(`\| (\d+) alarms with a cache \| (\d+) × 0\.10 \| ([0-9.]+) \|`).FindStringSubmatch(read(t, filepath.Join(root, "docs", "DEPLOY.md")))
+	said := regexp.MustCompile(`\| (\d+) alarms with a cache \| (\d+) × 0\.10 \| ([0-9.]+) \|`).FindStringSubmatch(
+		read(t, filepath.Join(root, "docs", "DEPLOY.md")))
 	if want := fmt.Sprintf("[%d %d %.2f]", n, n, float64(n)/10); said == nil || fmt.Sprint(said[1:]) != want {
 		t.Errorf("DEPLOY.md says %v, want %s", said, want)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// stackValues is a deploy's parameters, with which intrinsic functions have values. What a resource is given by AWS is played: a queue's Ref
-// is a URL, everything else its own name.
+// stackValues is a deploy's parameters, with which intrinsic functions have values. What a resource is given by AWS is
+// played: a queue's Ref is a URL, everything else its own name.
 type stackValues struct {
 	t      *template
 	params map[string]string
@@ -19,7 +19,8 @@ type nothing struct{}
 
 // deploy is the world of these parameters; the others have their defaults.
 func (t *template) deploy(params map[string]string) *stackValues {
-	w := &stackValues{t, map[string]string{"AWS::StackName": "shop", "AWS::Region": "eu-west-1", "AWS::AccountId": "111122223333", "AWS::Partition": "aws",
+	w := &stackValues{t, map[string]string{"AWS::StackName": "shop", "AWS::Region": "eu-west-1",
+		"AWS::AccountId": "111122223333", "AWS::Partition": "aws",
 		"AWS::URLSuffix": "amazonaws.com"}}
 	all, _ := t.tree["Parameters"].(map[string]any)
 	for name, p := range all {
@@ -39,7 +40,9 @@ func (w *stackValues) refusals() (out []string, err error) {
 		if pattern := str(p, "AllowedPattern"); pattern != "" && !w.t.matches(pattern, v) {
 			out = append(out, str(p, "ConstraintDescription"))
 		}
-		if allowed := list(p, "AllowedValues"); allowed != nil && !slices.ContainsFunc(allowed, func(a any) bool { return fmt.Sprint(a) == v }) {
+		if allowed := list(p, "AllowedValues"); allowed != nil && !slices.ContainsFunc(allowed, func(a any) bool {
+			return fmt.Sprint(a) == v
+		}) {
 			out = append(out, fmt.Sprintf("%s has to be one of %v", name, allowed))
 		}
 	}
@@ -146,7 +149,9 @@ func (w *stackValues) logic(name string, args []any) (any, error) {
 	case "Fn::Equals":
 		return fmt.Sprint(values[0]) == fmt.Sprint(values[1]), nil
 	case "Fn::Contains":
-		return slices.ContainsFunc(values[0].([]any), func(a any) bool { return fmt.Sprint(a) == fmt.Sprint(values[1]) }), nil
+		return slices.ContainsFunc(values[0].([]any), func(a any) bool {
+			return fmt.Sprint(a) == fmt.Sprint(values[1])
+		}), nil
 	case "Fn::Not":
 		return values[0] == false, nil
 	default: // Fn::And

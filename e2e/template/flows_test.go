@@ -18,8 +18,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// source reads the flows with the type checker, to see which methods of which ports a step can reach. Of what flows import only package
-// seckill matters; every other package is an empty one, and errors about it are ignored.
+// source reads the flows with the type checker, to see which methods of which ports a step can reach. Of what flows
+// import only package seckill matters; every other package is an empty one, and errors about it are ignored.
 type source struct {
 	root     string
 	files    *token.FileSet
@@ -38,7 +38,8 @@ var ports = []string{"Ledger", "Items", "Queue"}
 
 func newSource(root string) *source {
 	return &source{root, token.NewFileSet(), map[string]*types.Package{},
-		&types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}, map[*types.Func]*ast.FuncDecl{}}
+		&types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}},
+		map[*types.Func]*ast.FuncDecl{}}
 }
 
 // Import implements types.Importer.
@@ -76,7 +77,8 @@ func (s *source) parse(folder string) (out []*ast.File, err error) {
 	entries, err := os.ReadDir(filepath.Join(s.root, folder))
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go") {
-			f, err := parser.ParseFile(s.files, filepath.Join(s.root, folder, e.Name()), nil, parser.SkipObjectResolution)
+			f, err := parser.ParseFile(s.files, filepath.Join(s.root, folder, e.Name()), nil,
+				parser.SkipObjectResolution)
 			if err != nil {
 				return nil, err
 			}
@@ -89,8 +91,8 @@ func (s *source) parse(folder string) (out []*ast.File, err error) {
 // call is a port's method that a step can reach; of a queue, the field it is in says which one.
 type call struct{ port, method, field string }
 
-// reach gives what of ports a step's flow can call. flows are the packages that its main puts together: where a flow calls one of its own
-// interfaces, a method of that name in another of them is meant.
+// reach gives what of ports a step's flow can call. flows are the packages that its main puts together: where a flow
+// calls one of its own interfaces, a method of that name in another of them is meant.
 func (s *source) reach(step string, flows []string) ([]call, error) {
 	w, err := s.walk(step, flows)
 	if err != nil {
@@ -113,7 +115,8 @@ func (s *source) walk(step string, flows []string) (*walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{source: s, flows: flows, seen: map[*types.Func]bool{}, calls: map[call]bool{}, events: map[seckill.Event]bool{}}
+	w := &walk{source: s, flows: flows, seen: map[*types.Func]bool{}, calls: map[call]bool{},
+		events: map[seckill.Event]bool{}}
 	for _, name := range append([]string{step}, main.handlers...) {
 		start, err := s.Import(flowPath + name)
 		if err != nil {
@@ -165,13 +168,16 @@ func (w *walk) visit(fn *types.Func) {
 		if !ok {
 			return true
 		}
-		if c, ok := w.info.Uses[id].(*types.Const); ok && c.Pkg() == w.packages[nounsPath] && strings.HasPrefix(c.Name(), "Event") {
+		if c, ok := w.info.Uses[id].(*types.Const); ok && c.Pkg() == w.packages[nounsPath] &&
+			strings.HasPrefix(c.Name(), "Event") {
 			w.events[seckill.Event(constant.StringVal(c.Val()))] = true
 		}
 		if callee, ok := w.info.Uses[id].(*types.Func); ok {
 			w.use(callee.Origin(), holders[id])
-		} else if w.info.Uses[id] == nil && w.info.Defs[id] == nil && holders[id] != nil && w.suspicious(id.Name, holders[id]) {
-			w.errs = append(w.errs, fmt.Errorf("%s: what %s means here is not known", w.files.Position(id.Pos()), id.Name))
+		} else if w.info.Uses[id] == nil && w.info.Defs[id] == nil && holders[id] != nil &&
+			w.suspicious(id.Name, holders[id]) {
+			w.errs = append(w.errs, fmt.Errorf("%s: what %s means here is not known", w.files.Position(id.Pos()),
+				id.Name))
 		}
 		return true
 	})
@@ -213,7 +219,8 @@ func (w *walk) use(callee *types.Func, holder ast.Expr) {
 	}
 }
 
-// suspicious says whether a name that the type checker could not resolve might be a port's method: then what is found would have a hole.
+// suspicious says whether a name that the type checker could not resolve might be a port's method: then what is found
+// would have a hole.
 func (w *walk) suspicious(name string, holder ast.Expr) bool {
 	if id, ok := holder.(*ast.Ident); ok {
 		if _, isPackage := w.info.Uses[id].(*types.PkgName); isPackage {
@@ -279,7 +286,8 @@ func (s *source) main(step string) (p parts, err error) {
 				return true
 			}
 			sel, ok := c.Fun.(*ast.SelectorExpr)
-			if ok && types.ExprString(sel.X) == "operator" && strings.HasSuffix(sel.Sel.Name, "Handler") && len(c.Args) > 0 {
+			if ok && types.ExprString(sel.X) == "operator" && strings.HasSuffix(sel.Sel.Name, "Handler") &&
+				len(c.Args) > 0 {
 				flow := cmp.Or(made[types.ExprString(c.Args[0])], c.Args[0])
 				if made, ok := flow.(*ast.CallExpr); ok {
 					if name, isNew := strings.CutSuffix(types.ExprString(made.Fun), ".New"); isNew {

@@ -16,8 +16,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestRights compares each role with what its function's code can make AWS do: the settings it is given, the parts its main opens, and the
-// methods of ports that its flows reach, heard on the wire of the production drivers.
+// TestRights compares each role with what its function's code can make AWS do: the settings it is given, the parts its
+// main opens, and the methods of ports that its flows reach, heard on the wire of the production drivers.
 func TestRights(t *testing.T) {
 	tpl, wires, src := open(t), wires(t), newSource(root)
 	for step, f := range tpl.functions() {
@@ -44,7 +44,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestEveryCallIsReached: a flow's method that calls a port and that no step reaches is either dead, or a hole in what is seen of the code.
+// TestEveryCallIsReached: a flow's method that calls a port and that no step reaches is either dead, or a hole in what
+// is seen of the code.
 func TestEveryCallIsReached(t *testing.T) {
 	src, reached, calling := newSource(root), map[string]bool{}, 0
 	for step := range open(t).functions() {
@@ -64,7 +65,8 @@ func TestEveryCallIsReached(t *testing.T) {
 		if !strings.HasPrefix(fn.Pkg().Path(), flowPath) {
 			continue
 		}
-		w := &walk{source: src, seen: map[*types.Func]bool{}, calls: map[call]bool{}, events: map[seckill.Event]bool{}, shallow: true}
+		w := &walk{source: src, seen: map[*types.Func]bool{}, calls: map[call]bool{}, events: map[seckill.Event]bool{},
+			shallow: true}
 		w.visit(fn)
 		if len(w.calls) > 0 {
 			calling++
@@ -116,7 +118,8 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 			delete(readable, "jwt-kid")
 		}
 		if len(readable) > 0 {
-			return nil, fmt.Errorf("the secret %s has %v, which it is not told to read", secret, slices.Sorted(maps.Keys(readable)))
+			return nil, fmt.Errorf("the secret %s has %v, which it is not told to read", secret,
+				slices.Sorted(maps.Keys(readable)))
 		}
 	}
 	for _, e := range events(f) {
@@ -173,7 +176,8 @@ func needed(tpl *template, src *source, wires map[string][]right, step string, f
 	return out, nil
 }
 
-// queueVariables name the setting of each queue, as mains and flows call it; a step's Dead is its own queue's dead-letter queue.
+// queueVariables name the setting of each queue, as mains and flows call it; a step's Dead is its own queue's
+// dead-letter queue.
 var queueVariables = map[string]string{"Orders": "ORDERS_QUEUE_URL", "Closings": "CLOSINGS_QUEUE_URL",
 	"consumeDead": "ORDERS_DEAD_LETTER_QUEUE_URL", "expireDead": "CLOSINGS_DEAD_LETTER_QUEUE_URL"}
 
@@ -204,9 +208,14 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 		t.Errorf("notify has queues %v", q)
 	}
 	for step := range may {
-		for secret, readers := range map[string][]string{"alipay-private-key": {"expire", "refund", "reconcile", "shop"}, "alipay-public-key": {"notify", "expire", "refund", "reconcile", "shop"},
-			"alipay-app-cert": {"expire", "refund", "reconcile", "shop"}, "alipay-cert": {"notify", "expire", "refund", "reconcile", "shop"}, "alipay-root-cert": {"notify", "expire", "refund", "reconcile", "shop"}, "gateway-private-key": {"gateway"},
-			"jwt-secret": {"buy", "shop"}, "jwt-kid": {"buy", "shop"}, "redis-password": {"buy", "consume", "stage", "repair", "shop"}} {
+		for secret, readers := range map[string][]string{"alipay-private-key": {"expire", "refund", "reconcile",
+			"shop"}, "alipay-public-key": {"notify", "expire", "refund", "reconcile", "shop"},
+			"alipay-app-cert": {"expire", "refund", "reconcile", "shop"}, "alipay-cert": {"notify", "expire", "refund",
+				"reconcile", "shop"}, "alipay-root-cert": {"notify", "expire", "refund", "reconcile", "shop"},
+			"gateway-private-key": {"gateway"},
+			"jwt-secret":          {"buy", "shop"}, "jwt-kid": {"buy", "shop"}, "redis-password": {"buy", "consume",
+				"stage",
+				"repair", "shop"}} {
 			got := false
 			for _, on := range may[step]["secretsmanager"] {
 				got = got || secrets.Of(strings.TrimPrefix(on, "SecretsPath/"), everySecret)[secret] != ""
@@ -219,8 +228,10 @@ func TestNobodyMayMoreThanItsPart(t *testing.T) {
 }
 
 // everySecret is a stack's that has all there can be.
-var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + "kid": "x", secrets.RedisPassword: "x", secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
-	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x", secrets.RootCert: "x"}
+var everySecret = map[string]string{secrets.JWTSecret: "x", secrets.JWTPrefix + "kid": "x", secrets.RedisPassword: "x",
+	secrets.ShopPrivate: "x", secrets.ShopPublic: "x",
+	secrets.GatewayPrivate: "x", secrets.AlipayPublic: "x", secrets.AppCert: "x", secrets.AlipayCert: "x",
+	secrets.RootCert: "x"}
 
 func TestIAMPage(t *testing.T) {
 	want, err := iamPage(open(t))
@@ -229,6 +240,7 @@ func TestIAMPage(t *testing.T) {
 	}
 	got, err := os.ReadFile(filepath.Join(root, "docs", "IAM.md"))
 	if err != nil || string(got) != string(want) {
-		t.Errorf("docs/IAM.md is not as `go run ./e2e/template >docs/IAM.md` writes it (%v):\n%s", err, cmp.Diff(string(got), string(want)))
+		t.Errorf("docs/IAM.md is not as `go run ./e2e/template >docs/IAM.md` writes it (%v):\n%s", err,
+			cmp.Diff(string(got), string(want)))
 	}
 }

@@ -15,9 +15,10 @@ import (
 // rootFile is the outermost template; nested ones are where it says.
 const rootFile = "template.yaml"
 
-// flatten reads the outermost template and those that it always opens into one: their resources, conditions, mappings and globals beside
-// its own. Where a nested stack's parameter is what another resource is or has, the reference leads there; other values, with intrinsic
-// functions in them, are kept by the parameter's name. What a condition opens stays a nested stack.
+// flatten reads the outermost template and those that it always opens into one: their resources, conditions, mappings
+// and globals beside its own. Where a nested stack's parameter is what another resource is or has, the reference leads
+// there; other values, with intrinsic functions in them, are kept by the parameter's name. What a condition opens stays
+// a nested stack.
 func flatten(files map[string][]byte) (*template, error) {
 	tree, err := parse(files[rootFile])
 	if err != nil {
@@ -197,8 +198,8 @@ func joined(v map[string]any) map[string]any {
 	return map[string]any{"Fn::Sub": text.String()}
 }
 
-// unroll replaces a template's loops over resources (Fn::ForEach) by the resources, and what they look up in the template's mappings by what
-// is there.
+// unroll replaces a template's loops over resources (Fn::ForEach) by the resources, and what they look up in the
+// template's mappings by what is there.
 func unroll(tree map[string]any) error {
 	resources, _ := tree["Resources"].(map[string]any)
 	for key, v := range resources {

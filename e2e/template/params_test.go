@@ -20,47 +20,60 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		set  []string // name, value, …
 		want string   // the beginning of the only sentence; "": accepted
 	}{
-		"a sandbox":                   {sandbox, nil, ""},
-		"a cluster with users":        {cluster, nil, ""},
-		"all made":                    {whole, nil, ""},
-		"elsewhere":                   {elsewhere, nil, ""},
-		"certificate mode":            {certified, nil, ""},
-		"certificates, in a sandbox":  {sandbox, []string{"AlipayCertificates", "true"}, ""},
-		"certificates, in words":      {cluster, []string{"AlipayCertificates", "yes"}, "AlipayCertificates has to be one of"},
-		"a network, no cache":         {cluster, []string{"CreateNetwork", "true"}, ""},
-		"nothing given":               {map[string]string{"Sandbox": "true"}, nil, "RedisEndpoint is missing"},
-		"two caches":                  {whole, []string{"RedisEndpoint", "a:1"}, "CreateCache=true makes the Redis"},
-		"a cache without a network":   {whole, []string{"CreateNetwork", "false"}, "CreateCache=true needs CreateNetwork=true"},
-		"a cache with a password":     {whole, []string{"RedisPassword", "true"}, ""},
-		"a cache with another user":   {whole, []string{"RedisUsername", "bob", "RedisPassword", "true"}, "CreateCache=true names the cache's user itself"},
-		"a user without a password":   {cluster, []string{"RedisPassword", "false"}, "RedisUsername is set"},
-		"no app":                      {cluster, []string{"AlipayAppId", ""}, "AlipayAppId is missing"},
-		"no seller":                   {cluster, []string{"AlipaySellerId", ""}, "AlipaySellerId is missing"},
-		"no storefront":               {cluster, []string{"StorefrontOrigin", ""}, "StorefrontOrigin is missing"},
-		"the fake gateway's address":  {cluster, []string{"GatewayEndpoint", "https://x.example.com"}, "GatewayEndpoint is of the fake gateway"},
-		"faults":                      {sandbox, []string{"GatewayFaults", "notification-lost=0.2,call-5xx=1,unknown=0"}, ""},
-		"faults of a real shop":       {cluster, []string{"GatewayFaults", "unknown=0.1"}, "GatewayFaults is of the fake gateway"},
-		"a share above 1":             {sandbox, []string{"GatewayFaults", "unknown=2"}, "GatewayFaults has to be"},
-		"a short hold with Alipay":    {cluster, []string{"Hold", "90s"}, "Hold is shorter than 2m"},
-		"a hold of a minute":          {cluster, []string{"Hold", "1m"}, "Hold is shorter than 2m"},
-		"a hold of two minutes":       {cluster, []string{"Hold", "2m"}, ""},
-		"a hold of 4 s":               {sandbox, []string{"Hold", "4s"}, "Hold has to be"},
-		"a hold of 25 h":              {sandbox, []string{"Hold", "25h"}, "Hold has to be"},
-		"a hold without a unit":       {sandbox, []string{"Hold", "15"}, "Hold has to be"},
-		"app id of letters":           {cluster, []string{"AlipayAppId", "x"}, "AlipayAppId has to be"},
-		"seller id of another kind":   {cluster, []string{"AlipaySellerId", "1234567890123456"}, "AlipaySellerId has to be"},
-		"Alipay over http":            {cluster, []string{"AlipayGateway", "http://openapi.alipay.com/gateway.do"}, "AlipayGateway has to be"},
-		"origin with a path":          {cluster, []string{"StorefrontOrigin", "https://shop.example.com/"}, "StorefrontOrigin has to be"},
-		"origin with a usual port":    {sandbox, []string{"StorefrontOrigin", "https://shop.example.com:443"}, "StorefrontOrigin has to be"},
-		"origin with capitals":        {sandbox, []string{"StorefrontOrigin", "https://Shop.example.com"}, "StorefrontOrigin has to be"},
-		"any origin, in words":        {cluster, []string{"StorefrontOrigin", "*"}, "StorefrontOrigin has to be"},
-		"address with a slash":        {sandbox, []string{"PublicUrl", "https://x.example.com/live/"}, "PublicUrl has to be"},
-		"notify without a path":       {sandbox, []string{"NotifyUrl", "https://x.example.com"}, "NotifyUrl has to be"},
-		"Redis without a port":        {sandbox, []string{"RedisEndpoint", "redis"}, "RedisEndpoint has to be"},
-		"boolean":                     {sandbox, []string{"RedisTls", "yes"}, "RedisTls has to be one of"},
-		"secrets' path with a slash":  {sandbox, []string{"SecretsPath", "/seckill/"}, "SecretsPath has to be"},
-		"kid with a sign":             {sandbox, []string{"JwtKids", "2026="}, "JwtKids has to be"},
-		"seven kids":                  {sandbox, []string{"JwtKids", strings.Repeat("a,", 6) + "a"}, "JwtKids has to be"},
+		"a sandbox":                  {sandbox, nil, ""},
+		"a cluster with users":       {cluster, nil, ""},
+		"all made":                   {whole, nil, ""},
+		"elsewhere":                  {elsewhere, nil, ""},
+		"certificate mode":           {certified, nil, ""},
+		"certificates, in a sandbox": {sandbox, []string{"AlipayCertificates", "true"}, ""},
+		"certificates, in words": {cluster, []string{"AlipayCertificates", "yes"},
+			"AlipayCertificates has to be one of"},
+		"a network, no cache": {cluster, []string{"CreateNetwork", "true"}, ""},
+		"nothing given":       {map[string]string{"Sandbox": "true"}, nil, "RedisEndpoint is missing"},
+		"two caches":          {whole, []string{"RedisEndpoint", "a:1"}, "CreateCache=true makes the Redis"},
+		"a cache without a network": {whole, []string{"CreateNetwork", "false"},
+			"CreateCache=true needs CreateNetwork=true"},
+		"a cache with a password": {whole, []string{"RedisPassword", "true"}, ""},
+		"a cache with another user": {whole, []string{"RedisUsername", "bob", "RedisPassword", "true"},
+			"CreateCache=true names the cache's user itself"},
+		"a user without a password": {cluster, []string{"RedisPassword", "false"}, "RedisUsername is set"},
+		"no app":                    {cluster, []string{"AlipayAppId", ""}, "AlipayAppId is missing"},
+		"no seller":                 {cluster, []string{"AlipaySellerId", ""}, "AlipaySellerId is missing"},
+		"no storefront":             {cluster, []string{"StorefrontOrigin", ""}, "StorefrontOrigin is missing"},
+		"the fake gateway's address": {cluster, []string{"GatewayEndpoint", "https://x.example.com"},
+			"GatewayEndpoint is of the fake gateway"},
+		"faults": {sandbox,
+			[]string{"GatewayFaults", "notification-lost=0.2,call-5xx=1,unknown=0"}, ""},
+		"faults of a real shop": {cluster, []string{"GatewayFaults", "unknown=0.1"},
+			"GatewayFaults is of the fake gateway"},
+		"a share above 1":          {sandbox, []string{"GatewayFaults", "unknown=2"}, "GatewayFaults has to be"},
+		"a short hold with Alipay": {cluster, []string{"Hold", "90s"}, "Hold is shorter than 2m"},
+		"a hold of a minute":       {cluster, []string{"Hold", "1m"}, "Hold is shorter than 2m"},
+		"a hold of two minutes":    {cluster, []string{"Hold", "2m"}, ""},
+		"a hold of 4 s":            {sandbox, []string{"Hold", "4s"}, "Hold has to be"},
+		"a hold of 25 h":           {sandbox, []string{"Hold", "25h"}, "Hold has to be"},
+		"a hold without a unit":    {sandbox, []string{"Hold", "15"}, "Hold has to be"},
+		"app id of letters":        {cluster, []string{"AlipayAppId", "x"}, "AlipayAppId has to be"},
+		"seller id of another kind": {cluster, []string{"AlipaySellerId", "1234567890123456"},
+			"AlipaySellerId has to be"},
+		"Alipay over http": {cluster, []string{"AlipayGateway", "http://openapi.alipay.com/gateway.do"},
+			"AlipayGateway has to be"},
+		"origin with a path": {cluster, []string{"StorefrontOrigin", "https://shop.example.com/"},
+			"StorefrontOrigin has to be"},
+		"origin with a usual port": {sandbox, []string{"StorefrontOrigin", "https://shop.example.com:443"},
+			"StorefrontOrigin has to be"},
+		"origin with capitals": {sandbox, []string{"StorefrontOrigin", "https://Shop.example.com"},
+			"StorefrontOrigin has to be"},
+		"any origin, in words": {cluster, []string{"StorefrontOrigin", "*"}, "StorefrontOrigin has to be"},
+		"address with a slash": {sandbox, []string{"PublicUrl", "https://x.example.com/live/"},
+			"PublicUrl has to be"},
+		"notify without a path":      {sandbox, []string{"NotifyUrl", "https://x.example.com"}, "NotifyUrl has to be"},
+		"Redis without a port":       {sandbox, []string{"RedisEndpoint", "redis"}, "RedisEndpoint has to be"},
+		"boolean":                    {sandbox, []string{"RedisTls", "yes"}, "RedisTls has to be one of"},
+		"secrets' path with a slash": {sandbox, []string{"SecretsPath", "/seckill/"}, "SecretsPath has to be"},
+		"kid with a sign":            {sandbox, []string{"JwtKids", "2026="}, "JwtKids has to be"},
+		"seven kids": {sandbox, []string{"JwtKids", strings.Repeat("a,", 6) + "a"},
+			"JwtKids has to be"},
 		"an address that is no email": {sandbox, []string{"AlarmEmail", "me"}, "AlarmEmail has to be"},
 		"release":                     {sandbox, []string{"Release", "a b"}, "Release has to be"},
 		"processor":                   {sandbox, []string{"Architecture", "riscv"}, "Architecture has to be one of"},
@@ -70,12 +83,15 @@ func TestWrongParametersAreRefused(t *testing.T) {
 		"addresses for a month":       {sandbox, []string{"AddressRetentionDays", "30"}, ""},
 		"addresses for too short":     {sandbox, []string{"AddressRetentionDays", "29"}, "AddressRetentionDays"},
 		"instances that wait":         {whole, []string{"BuyProvisioned", "1"}, ""},
-		"batches at once":             {whole, []string{"ConsumeConcurrency", "21"}, "ConsumeConcurrency has to be one of"},
-		"step by step":                {whole, []string{"GradualDeployment", "true"}, ""},
-		"neither one nor the other":   {whole, []string{"GradualDeployment", "maybe"}, "GradualDeployment has to be one of"},
-		"a deployment of no digits":   {whole, []string{"Deployment", "v1.2+3"}, "Deployment has to be 10 to 64 hexadecimal digits"},
-		"another's tables":            {whole, []string{"TablePrefix", "seckill-prod-0212"}, ""},
-		"tables of no name":           {whole, []string{"TablePrefix", "a b"}, "TablePrefix has to be"},
+		"batches at once": {whole, []string{"ConsumeConcurrency", "21"},
+			"ConsumeConcurrency has to be one of"},
+		"step by step": {whole, []string{"GradualDeployment", "true"}, ""},
+		"neither one nor the other": {whole, []string{"GradualDeployment", "maybe"},
+			"GradualDeployment has to be one of"},
+		"a deployment of no digits": {whole, []string{"Deployment", "v1.2+3"},
+			"Deployment has to be 10 to 64 hexadecimal digits"},
+		"another's tables":  {whole, []string{"TablePrefix", "seckill-prod-0212"}, ""},
+		"tables of no name": {whole, []string{"TablePrefix", "a b"}, "TablePrefix has to be"},
 	} {
 		params := maps.Clone(c.base)
 		for i := 0; i < len(c.set); i += 2 {
@@ -91,16 +107,19 @@ func TestWrongParametersAreRefused(t *testing.T) {
 	}
 }
 
-// TestPlansCanBeDeployed: every parameter that `seckill plan` names is one, takes the value, and is what the plan takes for its default.
+// TestPlansCanBeDeployed: every parameter that `seckill plan` names is one, takes the value, and is what the plan takes
+// for its default.
 func TestPlansCanBeDeployed(t *testing.T) {
 	tpl := open(t)
 	named := map[string]bool{}
 	for _, s := range []plan.Sale{
-		{Shoppers: 1000, Units: 10}, {Shoppers: 1_000_000, Units: 1000, Edge: 0.8}, {Shoppers: 100_000_000, Units: 1_000_000}, {Shoppers: 2_000_000, Units: 1_000_000, Count: 50},
+		{Shoppers: 1000, Units: 10}, {Shoppers: 1_000_000, Units: 1000, Edge: 0.8},
+		{Shoppers: 100_000_000, Units: 1_000_000}, {Shoppers: 2_000_000, Units: 1_000_000, Count: 50},
 	} {
 		s.Count = max(s.Count, 1)
 		s.Items = plan.DefaultItems
-		s.First, s.Within, s.Rest, s.Before = plan.DefaultFirst, plan.DefaultWithin, plan.DefaultRest, plan.DefaultBefore
+		s.First, s.Within, s.Rest, s.Before = plan.DefaultFirst, plan.DefaultWithin, plan.DefaultRest,
+			plan.DefaultBefore
 		s.Looks, s.Paying, s.Wait = plan.DefaultLooks, plan.DefaultPaying, plan.DefaultWait
 		params := maps.Clone(whole)
 		for _, o := range plan.Make(s).Overrides {
@@ -108,7 +127,8 @@ func TestPlansCanBeDeployed(t *testing.T) {
 			if p == nil {
 				t.Errorf("there is no parameter %s", o.Name)
 			}
-			if least := number(p, "MinValue"); str(p, "Type") == "Number" && (o.Value < least || o.Value > number(p, "MaxValue")) {
+			if least := number(p, "MinValue"); str(p, "Type") == "Number" &&
+				(o.Value < least || o.Value > number(p, "MaxValue")) {
 				t.Errorf("%d shoppers: %s=%d is out of its bounds", s.Shoppers, o.Name, o.Value)
 			}
 			params[o.Name] = fmt.Sprint(o.Value)
@@ -118,9 +138,13 @@ func TestPlansCanBeDeployed(t *testing.T) {
 			t.Errorf("%d shoppers: %q, %v", s.Shoppers, got, err)
 		}
 	}
-	defaults := map[string]float64{plan.BuyRate: plan.Today.BuyRate, plan.BuyBurst: plan.Today.BuyBurst, plan.NotifyRate: plan.Today.Notify, plan.NotifyBurst: plan.Today.NotifyBurst, plan.NotifyConcurrency: plan.Today.NotifyKept, plan.ThrottleRate: plan.Today.Rate, plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
+	defaults := map[string]float64{plan.BuyRate: plan.Today.BuyRate, plan.BuyBurst: plan.Today.BuyBurst,
+		plan.NotifyRate: plan.Today.Notify, plan.NotifyBurst: plan.Today.NotifyBurst,
+		plan.NotifyConcurrency: plan.Today.NotifyKept, plan.ThrottleRate: plan.Today.Rate,
+		plan.ThrottleBurst: plan.Today.Burst, plan.BuyProvisioned: plan.Today.Provisioned,
 		plan.ConsumeConcurrency: plan.Today.Consume, plan.CacheGigabytes: 5, plan.CacheEcpu: 0,
-		plan.WarmUnits: plan.Today.Writes, plan.WarmOrders: plan.Today.Writes, plan.WarmQuotas: plan.Today.Writes, plan.WarmPayments: plan.Today.Writes,
+		plan.WarmUnits: plan.Today.Writes, plan.WarmOrders: plan.Today.Writes, plan.WarmQuotas: plan.Today.Writes,
+		plan.WarmPayments:      plan.Today.Writes,
 		plan.WarmNotifications: plan.Today.Writes}
 	for name, want := range defaults {
 		if got := fmt.Sprint(at(tpl.tree, "Parameters", name, "Default")); got != fmt.Sprint(want) {
@@ -191,7 +215,8 @@ func TestOriginsThatAreAcceptedWork(t *testing.T) {
 	}
 }
 
-// TestParametersExplainThemselves: a pattern's sentence begins with the parameter's name, because CloudFormation shows it alone.
+// TestParametersExplainThemselves: a pattern's sentence begins with the parameter's name, because CloudFormation shows
+// it alone.
 func TestParametersExplainThemselves(t *testing.T) {
 	tpl := open(t)
 	params, _ := tpl.tree["Parameters"].(map[string]any)

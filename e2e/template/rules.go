@@ -13,7 +13,8 @@ import (
 )
 
 // refused are the types that LocalStack's free edition refuses even under a false condition, by their beginnings.
-var refused = []string{"AWS::ElastiCache::", "AWS::WAF", "AWS::ApiGatewayV2::", "AWS::CloudFront::", "AWS::Cognito::", "AWS::CloudWatch::Dashboard",
+var refused = []string{"AWS::ElastiCache::", "AWS::WAF", "AWS::ApiGatewayV2::", "AWS::CloudFront::", "AWS::Cognito::",
+	"AWS::CloudWatch::Dashboard",
 	"AWS::Logs::MetricFilter", "AWS::ApplicationAutoScaling::", "AWS::Budgets::", "AWS::CodeDeploy::", "AWS::EC2::"}
 
 // check says what in template.yaml breaks our own rules, a sentence each.
@@ -86,10 +87,12 @@ func (t *template) checkQueues(add func(string, ...any)) {
 // watched says whether there is an alarm on a resource's metric.
 func (t *template) watched(r *resource, metric string) bool {
 	return slices.ContainsFunc(t.resources(kindAlarm), func(a *resource) bool {
-		return str(a.prop(), "MetricName") == metric && slices.ContainsFunc(list(a.prop(), "Dimensions"), func(d any) bool {
-			value := at(d, "Value")
-			return target(value) == r.id || r.kind == kindFunction && reflect.DeepEqual(value, r.prop("FunctionName"))
-		})
+		return str(a.prop(), "MetricName") == metric && slices.ContainsFunc(list(a.prop(), "Dimensions"),
+			func(d any) bool {
+				value := at(d, "Value")
+				return target(value) == r.id || r.kind == kindFunction &&
+					reflect.DeepEqual(value, r.prop("FunctionName"))
+			})
 	})
 }
 
@@ -101,7 +104,8 @@ func (t *template) checkFunctions(add func(string, ...any)) {
 			add("%s: is named %q, want <stack>-%s", f.id, name, step)
 		}
 		name := str(f.prop("LoggingConfig", "LogGroup"), "Fn::Sub")
-		if group := t.resource(logID(step)); group == nil || name != "/aws/lambda/${AWS::StackName}-"+step || str(group.prop("LogGroupName"), "Fn::Sub") != name {
+		if group := t.resource(logID(step)); group == nil || name != "/aws/lambda/${AWS::StackName}-"+step ||
+			str(group.prop("LogGroupName"), "Fn::Sub") != name {
 			add("%s: has no log group of its own name", f.id)
 		}
 		env := t.environment(f)
@@ -143,7 +147,8 @@ func (t *template) checkEvent(f *resource, e event, add func(string, ...any)) {
 			return
 		}
 		if visible, timeout := number(q.prop(), "VisibilityTimeout"), number(f.prop(), "Timeout"); visible < 6*timeout {
-			add("%s: its messages are hidden for %d s, want six times the timeout of %s, %d s", q.id, visible, f.id, timeout)
+			add("%s: its messages are hidden for %d s, want six times the timeout of %s, %d s", q.id, visible, f.id,
+				timeout)
 		}
 		if !slices.Equal(list(e.props, "FunctionResponseTypes"), []any{any("ReportBatchItemFailures")}) {
 			add("%s: one bad message fails its whole batch", f.id)
@@ -157,7 +162,8 @@ func (t *template) checkEvent(f *resource, e event, add func(string, ...any)) {
 	}
 }
 
-// bounded says whether v is 2 at the least, as Lambda wants it: a number, or one of a mapping's for each value that a parameter may have.
+// bounded says whether v is 2 at the least, as Lambda wants it: a number, or one of a mapping's for each value that a
+// parameter may have.
 func (t *template) bounded(v any) bool {
 	if n, ok := v.(int); ok {
 		return n >= 2
@@ -194,7 +200,8 @@ func (t *template) checkTable(r *resource, add func(string, ...any)) {
 
 var star = regexp.MustCompile(`Resource: *\[?"\*"|Resource: *\[?'\*'|^ *- "\*"|"[a-z0-9]+:\*"`)
 
-// stars finds rights on everything, or of every kind, without a comment above their statement that begins with what it is about: Resource "*".
+// stars finds rights on everything, or of every kind, without a comment above their statement that begins with what it
+// is about: Resource "*".
 func stars(text []byte) (out []string) {
 	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
@@ -210,7 +217,8 @@ func stars(text []byte) (out []string) {
 			reason = strings.TrimSpace(lines[first-1])
 		}
 		if !strings.HasPrefix(reason, `# Resource "*": `) {
-			out = append(out, fmt.Sprintf(`line %d: %s: without a reason (# Resource "*": …) above its statement`, i+1, strings.TrimSpace(line)))
+			out = append(out, fmt.Sprintf(`line %d: %s: without a reason (# Resource "*": …) above its statement`, i+1,
+				strings.TrimSpace(line)))
 		}
 	}
 	return out

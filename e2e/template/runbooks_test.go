@@ -17,7 +17,8 @@ var runbook = regexp.MustCompile(`docs/runbooks/([a-z-]+)\.md`)
 // occasions are pages that no alarm leads to; people do.
 var occasions = []string{"restore"}
 
-// TestRunbooks: each alarm names the page that is about it, each page is about an alarm or an occasion, and has its four parts; the index lists all pages.
+// TestRunbooks: each alarm names the page that is about it, each page is about an alarm or an occasion, and has its
+// four parts; the index lists all pages.
 func TestRunbooks(t *testing.T) {
 	folder := filepath.Join(root, "docs", "runbooks")
 	about := map[string][]string{} // alarms' names, by page
@@ -27,7 +28,8 @@ func TestRunbooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range append(all.resources(kindAlarm), (&template{tree: cache}).resources(kindAlarm)...) {
-		name := strings.TrimPrefix(strings.TrimPrefix(str(a.prop(), "AlarmName", "Fn::Sub"), "${AWS::StackName}-"), "${Name}-")
+		name := strings.TrimPrefix(strings.TrimPrefix(str(a.prop(), "AlarmName", "Fn::Sub"), "${AWS::StackName}-"),
+			"${Name}-")
 		page := runbook.FindStringSubmatch(str(a.prop(), "AlarmDescription"))
 		if page == nil || !strings.HasPrefix(name, page[1]) {
 			t.Errorf("%s: the alarm %s names the page %v", a.id, name, page)
@@ -45,7 +47,8 @@ func TestRunbooks(t *testing.T) {
 			pages = append(pages, page)
 		}
 	}
-	if want := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(about)), occasions))); !slices.Equal(pages, want) {
+	if want := slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(about)), occasions))); !slices.Equal(
+		pages, want) {
 		t.Errorf("pages %v, alarms want %v", pages, want)
 	}
 	index := read(t, filepath.Join(folder, "README.md"))
@@ -82,7 +85,8 @@ func TestRestoreNamesAll(t *testing.T) {
 	for _, table := range dynamoledger.Schema() {
 		want = append(want, table.Name)
 	}
-	if got := strings.Fields(tables[1]); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+	if got := strings.Fields(tables[1]); !slices.Equal(slices.Sorted(slices.Values(got)),
+		slices.Sorted(slices.Values(want))) {
 		t.Errorf("tables %v, want %v", got, want)
 	}
 	for _, m := range regexp.MustCompile(`\$\(id (?:Sale|Money) (\w+)\)`).FindAllStringSubmatch(page, -1) {

@@ -144,8 +144,8 @@ func target(v any) string {
 // right is one action on one resource.
 type right struct{ action, on string }
 
-// rights gives what a function's role may do, by its statements. Resources are named shortly: a resource's logical id, with what follows its
-// ARN, or the name of a secret after SecretsPath.
+// rights gives what a function's role may do, by its statements. Resources are named shortly: a resource's logical id,
+// with what follows its ARN, or the name of a secret after SecretsPath.
 func (t *template) rights(function *resource) (out []right, err error) {
 	role := t.resource(target(function.prop("Role")))
 	if role == nil || role.kind != kindRole {

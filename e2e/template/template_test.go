@@ -40,7 +40,8 @@ func TestTables(t *testing.T) {
 		var keys []string
 		table.PK, table.SK = keySchema(r.prop(), &keys)
 		for _, x := range list(r.prop(), "GlobalSecondaryIndexes") {
-			index := ledger.Index{Name: str(x, "IndexName"), KeysOnly: str(x, "Projection", "ProjectionType") == "KEYS_ONLY"}
+			index := ledger.Index{Name: str(x, "IndexName"), KeysOnly: str(x, "Projection",
+				"ProjectionType") == "KEYS_ONLY"}
 			index.PK, index.SK = keySchema(x, &keys)
 			table.Indexes = append(table.Indexes, index)
 		}
@@ -97,14 +98,16 @@ func TestRoutes(t *testing.T) {
 	serve("buy", httpapi.NewBuy(nil, nil, httpapi.Options{}).Routes()...)
 	serve("notify", httpapi.NewNotify(nil, httpapi.Options{}).Routes()...)
 	serve("shop", httpapi.NewShop(shop.New(shop.Deps{}), nil, httpapi.Options{}).Routes()...)
-	serve("gateway", httpapi.Route{Method: "POST", Pattern: "/gateway.do"}, httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
+	serve("gateway", httpapi.Route{Method: "POST", Pattern: "/gateway.do"},
+		httpapi.Route{Method: "GET", Pattern: "/cashier"}, httpapi.Route{Method: "POST", Pattern: "/cashier/pay"},
 		httpapi.Route{Method: "GET", Pattern: "/bill"})
 
 	got, allowed, w := map[string]string{}, map[string]string{}, tpl.deploy(sandbox)
 	paths, _ := tpl.resource("Api").prop("DefinitionBody", "paths").(map[string]any)
 	for path, item := range paths {
 		if l := list(item, "Fn::If"); l != nil {
-			if l[0] != "IsSandbox" || !strings.HasPrefix(path, "/gateway.do") && !strings.HasPrefix(path, "/cashier") && path != "/bill" {
+			if l[0] != "IsSandbox" || !strings.HasPrefix(path, "/gateway.do") && !strings.HasPrefix(path, "/cashier") &&
+				path != "/bill" {
 				t.Errorf("%s depends on %v", path, l[0])
 			}
 			item = l[1]
@@ -138,7 +141,8 @@ func TestRoutes(t *testing.T) {
 		allowed[step] = fmt.Sprint(source)
 	}
 	const api = "arn:aws:execute-api:eu-west-1:111122223333:Api/live/*"
-	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify", "shop": api, "gateway": api}, allowed); diff != "" {
+	if diff := cmp.Diff(map[string]string{"buy": api + "/seckill/buy", "notify": api + "/seckill/alipay/notify",
+		"shop": api, "gateway": api}, allowed); diff != "" {
 		t.Errorf("the API may call (-want +got): %s", diff)
 	}
 }
@@ -151,7 +155,8 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 	api := open(t).resource("Api")
 	responses, _ := api.prop("GatewayResponses").(map[string]any)
 	refusal := httptest.NewRecorder()
-	httpapi.NewBuy(nil, nil, httpapi.Options{CORSOrigin: "*"}).ServeHTTP(refusal, httptest.NewRequest(http.MethodGet, "/", nil))
+	httpapi.NewBuy(nil, nil, httpapi.Options{CORSOrigin: "*"}).ServeHTTP(refusal, httptest.NewRequest(http.MethodGet,
+		"/", nil))
 	exposed := refusal.Header().Get("Access-Control-Expose-Headers")
 	for kind, r := range responses {
 		text := str(r, "ResponseTemplates", "application/json")
@@ -184,13 +189,15 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 				t.Errorf("%s: header %s: %v, want %s", kind, name, headers[name], want)
 			}
 		}
-		for name, want := range map[string]any{"Access-Control-Allow-Origin": at(api.prop("Cors"), "AllowOrigin"), "Access-Control-Expose-Headers": "'" + exposed + "'"} {
+		for name, want := range map[string]any{"Access-Control-Allow-Origin": at(api.prop("Cors"), "AllowOrigin"),
+			"Access-Control-Expose-Headers": "'" + exposed + "'"} {
 			if diff := cmp.Diff(want, headers[name]); diff != "" {
 				t.Errorf("%s: a storefront elsewhere cannot read it: header %s: %s", kind, name, diff)
 			}
 		}
 	}
-	for _, kind := range []string{"DEFAULT_4XX", "DEFAULT_5XX", "THROTTLED", "MISSING_AUTHENTICATION_TOKEN", "BAD_REQUEST_BODY", "REQUEST_TOO_LARGE"} {
+	for _, kind := range []string{"DEFAULT_4XX", "DEFAULT_5XX", "THROTTLED", "MISSING_AUTHENTICATION_TOKEN",
+		"BAD_REQUEST_BODY", "REQUEST_TOO_LARGE"} {
 		if responses[kind] == nil {
 			t.Errorf("no response for %s", kind)
 		}
@@ -217,7 +224,9 @@ var settings = map[string]struct {
 	kind reflect.Type
 	read func(map[string]string) error
 }{
-	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](), "expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](), "stage": of[config.Stage](),
+	"buy": of[config.Buy](), "consume": of[config.Consume](), "notify": of[config.Notify](),
+	"expire": of[config.Expire](), "refund": of[config.Refund](), "reconcile": of[config.Reconcile](),
+	"stage":  of[config.Stage](),
 	"repair": of[config.Repair](), "shop": of[config.Shop](), "gateway": of[config.Gateway](),
 }
 
@@ -251,26 +260,36 @@ func known(kind reflect.Type) map[string]bool {
 
 var (
 	sandbox = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379", "Hold": "20s"}
-	cluster = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
-		"RedisEndpoint": "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app", "RedisPassword": "true", "JwtKids": "2026"}
-	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
-		"CreateCache": "true", "CreateNetwork": "true", "CreateApiLogRole": "true", "PublicUrl": "https://api.example.com", "AlarmEmail": "a@example.com"}
-	certified = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009", "StorefrontOrigin": "https://shop.example.com",
-		"RedisEndpoint": "redis:6379", "AlipayCertificates": "true"}
-	elsewhere = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379", "StorefrontOrigin": "http://localhost:8100",
-		"PublicUrl": "http://127.0.0.1:4566/_aws/execute-api/x/live", "GatewayEndpoint": "http://172.17.0.1:4566/_aws/execute-api/x/live", "GatewayFaults": "unknown=0.1"}
+	cluster = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
+		"StorefrontOrigin": "https://shop.example.com",
+		"RedisEndpoint":    "a:1,b:2", "RedisCluster": "true", "RedisTls": "true", "RedisUsername": "app",
+		"RedisPassword": "true", "JwtKids": "2026"}
+	whole = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
+		"StorefrontOrigin": "https://shop.example.com",
+		"CreateCache":      "true", "CreateNetwork": "true", "CreateApiLogRole": "true",
+		"PublicUrl": "https://api.example.com", "AlarmEmail": "a@example.com"}
+	certified = map[string]string{"AlipayAppId": "2021000000000009", "AlipaySellerId": "2088000000000009",
+		"StorefrontOrigin": "https://shop.example.com",
+		"RedisEndpoint":    "redis:6379", "AlipayCertificates": "true"}
+	elsewhere = map[string]string{"Sandbox": "true", "RedisEndpoint": "redis:6379",
+		"StorefrontOrigin": "http://localhost:8100",
+		"PublicUrl":        "http://127.0.0.1:4566/_aws/execute-api/x/live",
+		"GatewayEndpoint":  "http://172.17.0.1:4566/_aws/execute-api/x/live", "GatewayFaults": "unknown=0.1"}
 )
 
-// TestSettings: every function is told all that it needs, nothing that it does not know, and each setting that it has in some deploy.
+// TestSettings: every function is told all that it needs, nothing that it does not know, and each setting that it has
+// in some deploy.
 func TestSettings(t *testing.T) {
 	tpl := open(t)
 	folders, err := filepath.Glob(filepath.Join(root, "functions", "*", "main.go"))
 	if err != nil || len(folders) != len(settings) || len(tpl.functions()) != len(settings) {
-		t.Fatalf("%d functions in folders, %d in the template, %d here (%v)", len(folders), len(tpl.functions()), len(settings), err)
+		t.Fatalf("%d functions in folders, %d in the template, %d here (%v)", len(folders), len(tpl.functions()),
+			len(settings), err)
 	}
 	for step, s := range settings {
 		told := map[string]bool{}
-		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole, "certified": certified, "elsewhere": elsewhere} {
+		for name, params := range map[string]map[string]string{"sandbox": sandbox, "cluster": cluster, "whole": whole,
+			"certified": certified, "elsewhere": elsewhere} {
 			if step == "gateway" && params["Sandbox"] != "true" {
 				continue
 			}
@@ -328,13 +347,17 @@ func TestAddresses(t *testing.T) {
 		params map[string]string
 		want   map[string]string
 	}{
-		"its own": {sandbox, map[string]string{"ALIPAY_GATEWAY": "https://Api.execute-api.eu-west-1.amazonaws.com/live/gateway.do",
+		"its own": {sandbox, map[string]string{
+			"ALIPAY_GATEWAY":    "https://Api.execute-api.eu-west-1.amazonaws.com/live/gateway.do",
 			"ALIPAY_NOTIFY_URL": "https://Api.execute-api.eu-west-1.amazonaws.com/live/seckill/alipay/notify",
-			"CASHIER_URL":       "https://Api.execute-api.eu-west-1.amazonaws.com/live/cashier", "ALIPAY_FAKE": "true"}},
+			"CASHIER_URL":       "https://Api.execute-api.eu-west-1.amazonaws.com/live/cashier",
+			"ALIPAY_FAKE":       "true"}},
 		"elsewhere": {elsewhere, map[string]string{"ALIPAY_GATEWAY": elsewhere["GatewayEndpoint"] + "/gateway.do",
-			"ALIPAY_NOTIFY_URL": elsewhere["PublicUrl"] + "/seckill/alipay/notify", "CASHIER_URL": elsewhere["PublicUrl"] + "/cashier", "ALIPAY_FAKE": "true"}},
-		"Alipay": {whole, map[string]string{"ALIPAY_GATEWAY": "https://openapi.alipay.com/gateway.do", "ALIPAY_NOTIFY_URL": "https://api.example.com/seckill/alipay/notify",
-			"CASHIER_URL": "", "ALIPAY_FAKE": "false"}},
+			"ALIPAY_NOTIFY_URL": elsewhere["PublicUrl"] + "/seckill/alipay/notify",
+			"CASHIER_URL":       elsewhere["PublicUrl"] + "/cashier", "ALIPAY_FAKE": "true"}},
+		"Alipay": {whole, map[string]string{"ALIPAY_GATEWAY": "https://openapi.alipay.com/gateway.do",
+			"ALIPAY_NOTIFY_URL": "https://api.example.com/seckill/alipay/notify",
+			"CASHIER_URL":       "", "ALIPAY_FAKE": "false"}},
 	} {
 		env, err := environ(tpl.deploy(c.params), tpl.functions()["shop"])
 		if err != nil {
@@ -352,10 +375,12 @@ func TestAddresses(t *testing.T) {
 func TestWhatAlipayIsTrustedBy(t *testing.T) {
 	tpl := open(t)
 	key := map[string]string{"ALIPAY_PUBLIC_KEY_NAME": "alipay-public-key"}
-	certificates := map[string]string{"ALIPAY_APP_CERT_NAME": "alipay-app-cert", "ALIPAY_CERT_NAME": "alipay-cert", "ALIPAY_ROOT_CERT_NAME": "alipay-root-cert"}
+	certificates := map[string]string{"ALIPAY_APP_CERT_NAME": "alipay-app-cert", "ALIPAY_CERT_NAME": "alipay-cert",
+		"ALIPAY_ROOT_CERT_NAME": "alipay-root-cert"}
 	trusting := maps.Clone(elsewhere)
 	trusting["AlipayCertificates"] = "true"
-	for name, c := range map[string]struct{ params, want map[string]string }{"a shop": {whole, key}, "certificate mode": {certified, certificates}, "a sandbox": {trusting, key}} {
+	for name, c := range map[string]struct{ params, want map[string]string }{"a shop": {whole, key},
+		"certificate mode": {certified, certificates}, "a sandbox": {trusting, key}} {
 		for _, step := range []string{"notify", "expire", "refund", "reconcile", "shop"} {
 			env, err := environ(tpl.deploy(c.params), tpl.functions()[step])
 			if err != nil {
@@ -383,7 +408,8 @@ func TestOrigins(t *testing.T) {
 	for name, c := range map[string]struct {
 		params map[string]string
 		want   string
-	}{"a sandbox": {sandbox, "*"}, "a sandbox with a storefront": {elsewhere, elsewhere["StorefrontOrigin"]}, "a shop": {whole, whole["StorefrontOrigin"]}} {
+	}{"a sandbox": {sandbox, "*"}, "a sandbox with a storefront": {elsewhere, elsewhere["StorefrontOrigin"]},
+		"a shop": {whole, whole["StorefrontOrigin"]}} {
 		w := tpl.deploy(c.params)
 		preflight, err := w.eval(at(tpl.resource("Api").prop("Cors"), "AllowOrigin"))
 		if err != nil || preflight != "'"+c.want+"'" {
@@ -398,8 +424,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestAlarmsOnEvents: what the alarms watch in the stack's own namespace is what the functions count there, and nobody who counts it is left out. Only
-// what an operator does rings no alarm.
+// TestAlarmsOnEvents: what the alarms watch in the stack's own namespace is what the functions count there, and nobody
+// who counts it is left out. Only what an operator does rings no alarm.
 func TestAlarmsOnEvents(t *testing.T) {
 	tpl, src := open(t), newSource(root)
 	got := map[string]bool{}
@@ -417,7 +443,8 @@ func TestAlarmsOnEvents(t *testing.T) {
 		if err != nil || len(main.flows) == 0 {
 			continue // the fake gateway counts nothing
 		}
-		for _, event := range []seckill.Event{seckill.EventForged, seckill.EventRefundDue, seckill.EventRefundRefused, seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift} {
+		for _, event := range []seckill.Event{seckill.EventForged, seckill.EventRefundDue, seckill.EventRefundRefused,
+			seckill.EventUnknown, seckill.EventDifferences, seckill.EventDrift} {
 			counted, err := src.counts(step, main.flows)
 			if err != nil {
 				t.Fatal(err)
@@ -427,8 +454,10 @@ func TestAlarmsOnEvents(t *testing.T) {
 			}
 		}
 	}
-	want["alipay_cert_days_left reconcile"] = true                                  // boot.MetricCertificate, measured around its flow
-	for _, value := range []string{"buy", "shop", string(seckill.TokenSignature)} { // by the HTTP face, with two dimensions
+	// boot.MetricCertificate, measured around its flow
+	want["alipay_cert_days_left reconcile"] = true
+	// by the HTTP face, with two dimensions
+	for _, value := range []string{"buy", "shop", string(seckill.TokenSignature)} {
 		want["refusals "+value] = true
 	}
 	operators := string(seckill.EventRefundDue) + " refund"

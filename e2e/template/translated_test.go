@@ -17,7 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// processed is a template of functions as CloudFormation sees it, by SAM's own translator in the Python that SAM_PYTHON names.
+// processed is a template of functions as CloudFormation sees it, by SAM's own translator in the Python that SAM_PYTHON
+// names.
 func processed(t *testing.T, file string, params map[string]string) map[string]any {
 	t.Helper()
 	input, err := json.Marshal(params)
@@ -56,7 +57,8 @@ func serves(t *testing.T, tree map[string]any) map[string]string {
 			continue
 		}
 		l := list(resources[id], "Properties", "FunctionVersion", "Fn::GetAtt")
-		if len(l) != 2 || str(resources[l[0].(string)], "Type") != "AWS::Lambda::Version" || str(resources[l[0].(string)], "Properties", "FunctionName", "Ref") != name {
+		if len(l) != 2 || str(resources[l[0].(string)], "Type") != "AWS::Lambda::Version" ||
+			str(resources[l[0].(string)], "Properties", "FunctionName", "Ref") != name {
 			t.Errorf("%s leads to %v", id, l)
 			continue
 		}
@@ -65,22 +67,26 @@ func serves(t *testing.T, tree map[string]any) map[string]string {
 	return out
 }
 
-// TestParametersReachTraffic: a deployment that changes no more than a parameter publishes a version of each function and serves it, because the
-// hash of everything (infra/deployment) changes; one that changes nothing publishes none.
+// TestParametersReachTraffic: a deployment that changes no more than a parameter publishes a version of each function
+// and serves it, because the hash of everything (infra/deployment) changes; one that changes nothing publishes none.
 func TestParametersReachTraffic(t *testing.T) {
 	for file, n := range files {
-		first := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false", "Hold": "15m"})
+		first := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false",
+			"Hold": "15m"})
 		before := serves(t, first)
 		if len(before) != n {
 			t.Fatalf("%s: %d functions have an alias, want %d", file, len(before), n)
 		}
-		if again := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false", "Hold": "15m"}); !reflect.DeepEqual(first, again) {
+		if again := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false",
+			"Hold": "15m"}); !reflect.DeepEqual(first, again) {
 			t.Errorf("%s: the same deployment twice:\n%s", file, cmp.Diff(first, again))
 		}
-		if other := serves(t, processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false", "Hold": "20m"})); !maps.Equal(before, other) {
+		if other := serves(t, processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false",
+			"Hold": "20m"})); !maps.Equal(before, other) {
 			t.Errorf("%s: %v became %v: not Deployment alone decides", file, before, other)
 		}
-		for name, version := range serves(t, processed(t, file, map[string]string{"Deployment": tuesday, "GradualDeployment": "false", "Hold": "20m"})) {
+		for name, version := range serves(t, processed(t, file, map[string]string{"Deployment": tuesday,
+			"GradualDeployment": "false", "Hold": "20m"})) {
 			if version == before[name] || !strings.HasSuffix(version, tuesday[:10]) {
 				t.Errorf("%s: after another deployment %s serves %s, before %s", file, name, version, before[name])
 			}
@@ -88,7 +94,8 @@ func TestParametersReachTraffic(t *testing.T) {
 	}
 }
 
-// TestGradualIsOnlyHow: switching it on or off changes the aliases' update policy, and who carries it out, and nothing else.
+// TestGradualIsOnlyHow: switching it on or off changes the aliases' update policy, and who carries it out, and nothing
+// else.
 func TestGradualIsOnlyHow(t *testing.T) {
 	for file := range files {
 		off := processed(t, file, map[string]string{"Deployment": monday, "GradualDeployment": "false"})
@@ -128,7 +135,8 @@ func TestGradualIsOnlyHow(t *testing.T) {
 	}
 }
 
-// watchedByRelease are the alarms that have to stop a release: of each function's errors, and of the API. CodeDeploy takes ten.
+// watchedByRelease are the alarms that have to stop a release: of each function's errors, and of the API. CodeDeploy
+// takes ten.
 func watchedByRelease(t *testing.T) (out []string) {
 	t.Helper()
 	for _, a := range open(t).resources(kindAlarm) {

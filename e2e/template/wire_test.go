@@ -61,10 +61,12 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case in.QueueURL != "":
 		hear(name, in.QueueURL[strings.LastIndexByte(in.QueueURL, '/')+1:])
-	case in.TransactItems != nil: // takes the rights of its parts ("IAM and DynamoDB transactions", Amazon DynamoDB Developer Guide)
+	// takes the rights of its parts ("IAM and DynamoDB transactions", Amazon DynamoDB Developer Guide)
+	case in.TransactItems != nil:
 		for _, item := range in.TransactItems {
 			for kind, of := range item {
-				hear(map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}[kind], of.TableName)
+				hear(map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem",
+					"ConditionCheck": "ConditionCheckItem"}[kind], of.TableName)
 			}
 		}
 	case in.RequestItems != nil:
@@ -76,24 +78,28 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	default:
 		hear(name, in.TableName)
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-		Body: io.NopCloser(bytes.NewReader([]byte(`{"MessageId":"m"}`))), Request: r}, nil
+	return &http.Response{StatusCode: http.StatusOK,
+		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body:   io.NopCloser(bytes.NewReader([]byte(`{"MessageId":"m"}`))), Request: r}, nil
 }
 
-// wires gives for each method of each port what it calls of AWS, taken from the production drivers: tables by their names without a prefix,
-// a queue as "queue", its dead-letter queue as "dead".
+// wires gives for each method of each port what it calls of AWS, taken from the production drivers: tables by their
+// names without a prefix, a queue as "queue", its dead-letter queue as "dead".
 func wires(t *testing.T) map[string][]right {
 	t.Helper()
 	w := &wire{}
-	cfg := aws.Config{Region: "eu-west-1", HTTPClient: &http.Client{Transport: w}, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{Region: "eu-west-1", HTTPClient: &http.Client{Transport: w},
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	rows := dynamoledger.New(cfg, dynamoledger.Options{})
 	l, items := ledger.New(rows), rows.Items()
-	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue", DeadLetterURL: "https://sqs/1/dead"})
+	q := sqsqueue.New(sqs.NewFromConfig(cfg), sqsqueue.Options{URL: "https://sqs/1/queue",
+		DeadLetterURL: "https://sqs/1/dead"})
 	trades := gatewaytable.New(dynamoledger.New(cfg, dynamoledger.Options{Tables: []ledger.Table{gatewaytable.Table}}))
 
 	now := time.Now().Truncate(time.Second)
 	it := local.DemoItems(now, 10, 5)[1]
-	o := seckill.Order{ID: "o1", Item: it.ID, User: "u", Count: 1, Units: []int{1}, Price: 1, Amount: 1, Address: "a", State: seckill.Closing,
+	o := seckill.Order{ID: "o1", Item: it.ID, User: "u", Count: 1, Units: []int{1}, Price: 1, Amount: 1, Address: "a",
+		State:   seckill.Closing,
 		CloseTo: seckill.Expired, Created: now, Placed: now, PayBy: now, Buckets: it.Buckets}
 	pay := seckill.Payment{Order: "o1", TradeNo: "t", Amount: 1, State: seckill.Captured, At: now, Cause: "notify"}
 	paid := o
@@ -112,11 +118,14 @@ func wires(t *testing.T) map[string][]right {
 			func(ctx context.Context) error { return l.RecordPayment(ctx, pay, seckill.Expired, seckill.Expired) }},
 		"Ledger.Reschedule": {func(ctx context.Context) error { return l.Reschedule(ctx, "o1", now) }},
 		"Ledger.Quota":      {func(ctx context.Context) error { _, err := l.Quota(ctx, "u", "1"); return err }},
-		"Ledger.Quotas":     {func(ctx context.Context) error { _, err := l.Quotas(ctx, "1", []string{"u"}); return err }},
-		"Ledger.Units":      {func(ctx context.Context) error { _, err := l.Units(ctx, "1", 1); return err }},
-		"Ledger.Payments":   {func(ctx context.Context) error { _, err := l.Payments(ctx, "o1"); return err }},
-		"Ledger.Returns":    {func(ctx context.Context) error { _, err := l.Returns(ctx, 1, "", 1); return err }},
-		"Ledger.Return":     {func(ctx context.Context) error { _, err := l.Return(ctx, "o1"); return err }},
+		"Ledger.Quotas": {func(ctx context.Context) error {
+			_, err := l.Quotas(ctx, "1", []string{"u"})
+			return err
+		}},
+		"Ledger.Units":    {func(ctx context.Context) error { _, err := l.Units(ctx, "1", 1); return err }},
+		"Ledger.Payments": {func(ctx context.Context) error { _, err := l.Payments(ctx, "o1"); return err }},
+		"Ledger.Returns":  {func(ctx context.Context) error { _, err := l.Returns(ctx, 1, "", 1); return err }},
+		"Ledger.Return":   {func(ctx context.Context) error { _, err := l.Return(ctx, "o1"); return err }},
 		"Ledger.DeleteReturn": {func(ctx context.Context) error {
 			return l.DeleteReturn(ctx, seckill.ReturnRow{Order: "o1", Units: []int{1}})
 		}},
@@ -131,7 +140,9 @@ func wires(t *testing.T) map[string][]right {
 			func(ctx context.Context) error {
 				return l.Refunded(ctx, pay, "", seckill.RefundOwed, seckill.Refunded, now, "c")
 			}},
-		"Ledger.EraseAddress":  {func(ctx context.Context) error { return l.EraseAddress(ctx, "o1", seckill.Paid, now) }},
+		"Ledger.EraseAddress": {func(ctx context.Context) error {
+			return l.EraseAddress(ctx, "o1", seckill.Paid, now)
+		}},
 		"Ledger.RescheduleNow": {func(ctx context.Context) error { return l.RescheduleNow(ctx, "o1", now, "c") }},
 		"Ledger.KeepNotification": {func(ctx context.Context) error {
 			return l.KeepNotification(ctx, seckill.KeptNotification{Order: "o1", ID: "n", At: now})
@@ -140,15 +151,38 @@ func wires(t *testing.T) map[string][]right {
 		"Ledger.KeepReconciliation": {func(ctx context.Context) error {
 			return l.KeepReconciliation(ctx, seckill.Reconciliation{Day: seckill.Day(now), At: now})
 		}},
-		"Ledger.Reconciliations": {func(ctx context.Context) error { _, err := l.Reconciliations(ctx, "2026-11-11"); return err }},
-		"Ledger.PaymentsOn":      {func(ctx context.Context) error { _, err := l.PaymentsOn(ctx, "2026-11-11", "", 1); return err }},
-		"Ledger.RefundsOn":       {func(ctx context.Context) error { _, err := l.RefundsOn(ctx, "2026-11-11", "", 1); return err }},
-		"Ledger.DeferRefund":     {func(ctx context.Context) error { return l.DeferRefund(ctx, pay, now, "") }},
-		"Ledger.RetryRefund":     {func(ctx context.Context) error { return l.RetryRefund(ctx, pay, seckill.RefundOwed, now, "c") }},
-		"Ledger.RefundsDue":      {func(ctx context.Context) error { _, err := l.RefundsDue(ctx, 1, now, "", 1); return err }},
-		"Ledger.RefundsRefused":  {func(ctx context.Context) error { _, err := l.RefundsRefused(ctx, "", 1); return err }},
-		"Ledger.OrdersByUser":    {func(ctx context.Context) error { _, err := l.OrdersByUser(ctx, "u", "", 1); return err }},
-		"Ledger.OrdersByItem":    {func(ctx context.Context) error { _, err := l.OrdersByItem(ctx, "1", "", 1); return err }},
+		"Ledger.Reconciliations": {func(ctx context.Context) error {
+			_, err := l.Reconciliations(ctx, "2026-11-11")
+			return err
+		}},
+		"Ledger.PaymentsOn": {func(ctx context.Context) error {
+			_, err := l.PaymentsOn(ctx, "2026-11-11", "", 1)
+			return err
+		}},
+		"Ledger.RefundsOn": {func(ctx context.Context) error {
+			_, err := l.RefundsOn(ctx, "2026-11-11", "", 1)
+			return err
+		}},
+		"Ledger.DeferRefund": {func(ctx context.Context) error { return l.DeferRefund(ctx, pay, now, "") }},
+		"Ledger.RetryRefund": {func(ctx context.Context) error {
+			return l.RetryRefund(ctx, pay, seckill.RefundOwed, now, "c")
+		}},
+		"Ledger.RefundsDue": {func(ctx context.Context) error {
+			_, err := l.RefundsDue(ctx, 1, now, "", 1)
+			return err
+		}},
+		"Ledger.RefundsRefused": {func(ctx context.Context) error {
+			_, err := l.RefundsRefused(ctx, "", 1)
+			return err
+		}},
+		"Ledger.OrdersByUser": {func(ctx context.Context) error {
+			_, err := l.OrdersByUser(ctx, "u", "", 1)
+			return err
+		}},
+		"Ledger.OrdersByItem": {func(ctx context.Context) error {
+			_, err := l.OrdersByItem(ctx, "1", "", 1)
+			return err
+		}},
 
 		"Items.Get":         {func(ctx context.Context) error { _, err := items.Get(ctx, "1"); return err }},
 		"Items.List":        {func(ctx context.Context) error { _, err := items.List(ctx, now); return err }},
@@ -185,7 +219,8 @@ func wires(t *testing.T) map[string][]right {
 
 func hearEach(t *testing.T, w *wire, methods map[string][]func(context.Context) error) map[string][]right {
 	t.Helper()
-	for name, port := range map[string]reflect.Type{"Ledger": reflect.TypeFor[seckill.Ledger](), "Items": reflect.TypeFor[seckill.Items](),
+	for name, port := range map[string]reflect.Type{"Ledger": reflect.TypeFor[seckill.Ledger](),
+		"Items": reflect.TypeFor[seckill.Items](),
 		"Queue": reflect.TypeFor[seckill.Queue](), "Store": reflect.TypeFor[fakegateway.Store]()} {
 		for i := range port.NumMethod() {
 			if m := name + "." + port.Method(i).Name; methods[m] == nil {

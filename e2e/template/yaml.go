@@ -8,8 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parse reads CloudFormation's YAML into maps, lists, strings, integers and booleans: aliases are resolved, and the short forms (!Ref x,
-// !GetAtt a.b, !Sub s) are written as the long ones ({"Ref": x}, {"Fn::GetAtt": [a, b]}, {"Fn::Sub": s}).
+// parse reads CloudFormation's YAML into maps, lists, strings, integers and booleans: aliases are resolved, and the
+// short forms (!Ref x, !GetAtt a.b, !Sub s) are written as the long ones ({"Ref": x}, {"Fn::GetAtt": [a, b]},
+// {"Fn::Sub": s}).
 func parse(text []byte) (map[string]any, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {

@@ -1,4 +1,5 @@
-// Command buy is the purchase step as a Lambda function behind API Gateway: it reserves units and enqueues the reservation.
+// Command buy is the purchase step as a Lambda function behind API Gateway: it reserves units and enqueues the
+// reservation.
 package main
 
 import (

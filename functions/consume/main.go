@@ -1,4 +1,5 @@
-// Command consume is the step on the orders queue as a Lambda function: it places orders and takes returned units back into the stock.
+// Command consume is the step on the orders queue as a Lambda function: it places orders and takes returned units back
+// into the stock.
 package main
 
 import (
@@ -17,8 +18,9 @@ func main() {
 			Stock: stock, Ledger: ledger, Items: items, Orders: orders,
 			Closings: b.Queue(s.Closings.URL, ""),
 			Clock:    b.Clock, Meter: b.Meter,
-			Repair: repair.New(repair.Deps{Stock: stock, Ledger: ledger, Items: items, Orders: orders, Clock: b.Clock, IDs: b.IDs, Meter: b.Meter}),
-			Hold:   s.Hold.Time,
+			Repair: repair.New(repair.Deps{Stock: stock, Ledger: ledger, Items: items, Orders: orders, Clock: b.Clock,
+				IDs: b.IDs, Meter: b.Meter}),
+			Hold: s.Hold.Time,
 		})
 		return apigw.Batch(flow.Handle, b.Log)
 	})

@@ -1,4 +1,5 @@
-// Command expire is the step on the closings queue, and each minute, as a Lambda function: it closes orders that are due.
+// Command expire is the step on the closings queue, and each minute, as a Lambda function: it closes orders that are
+// due.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command gateway is the fake payment gateway of a sandbox as a Lambda function: the payment provider's calls, a cashier, and notifications. No
-// money moves.
+// Command gateway is the fake payment gateway of a sandbox as a Lambda function: the payment provider's calls, a
+// cashier, and notifications. No money moves.
 //
 //	routes    POST /gateway.do · GET /cashier · POST /cashier/pay · GET /bill, and a schedule each minute, which repeats notifications
 //	settings  TABLE_PREFIX SECRETS ALIPAY_APP_ID ALIPAY_SELLER_ID GATEWAY_PRIVATE_KEY_NAME ALIPAY_SHOP_PUBLIC_KEY_NAME (or both keys themselves);
@@ -48,8 +48,9 @@ func main() {
 			}
 			faults.Seed = rand.Uint64() // with one seed all instances would begin with the same faults
 			next, err := fakegateway.New(fakegateway.Options{
-				Clock: b.Clock, Log: b.Log, Store: store, AtOnce: true, Faults: faults, FinishAfter: fakegateway.AlipayFinishes,
-				AppID: s.Fake.AppID, SellerID: s.Fake.SellerID, URL: s.Fake.URL, ReturnURL: s.Fake.ReturnURL,
+				Clock: b.Clock, Log: b.Log, Store: store, AtOnce: true, Faults: faults,
+				FinishAfter: fakegateway.AlipayFinishes,
+				AppID:       s.Fake.AppID, SellerID: s.Fake.SellerID, URL: s.Fake.URL, ReturnURL: s.Fake.ReturnURL,
 				PrivateKey: private, MerchantPublicKey: shop,
 			})
 			if err == nil {

@@ -21,8 +21,9 @@ import (
 // Secret is the name of the one secret, which has all entries.
 const Secret = "/seckill/all"
 
-// AWS is a server that answers what functions call of Secrets Manager, SQS and DynamoDB. It is no emulator: it keeps what is put and sent,
-// and takes every transaction without a look at its conditions. Conditions are for tests on a real server.
+// AWS is a server that answers what functions call of Secrets Manager, SQS and DynamoDB. It is no emulator: it keeps
+// what is put and sent, and takes every transaction without a look at its conditions. Conditions are for tests on a
+// real server.
 type AWS struct {
 	URL    string
 	Prefix string // of tables; others are missing
@@ -36,9 +37,11 @@ type AWS struct {
 	heard   map[string]bool // calls, by the id that the SDK gives a call
 }
 
-// NewAWS starts a server that has all tables, a secret with these entries, and queues (by the last part of their URL), until the test ends.
+// NewAWS starts a server that has all tables, a secret with these entries, and queues (by the last part of their URL),
+// until the test ends.
 func NewAWS(t testing.TB, entries map[string]string, queues ...string) *AWS {
-	a := &AWS{Prefix: "seckill-", entries: entries, sent: map[string][]string{}, rows: map[string]map[string]json.RawMessage{}, tables: map[string]ledger.Table{}, heard: map[string]bool{}}
+	a := &AWS{Prefix: "seckill-", entries: entries, sent: map[string][]string{},
+		rows: map[string]map[string]json.RawMessage{}, tables: map[string]ledger.Table{}, heard: map[string]bool{}}
 	server := httptest.NewServer(a)
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -67,8 +70,8 @@ func (a *AWS) SetSecret(name, value string) {
 	a.entries[name] = value
 }
 
-// Calls takes the names of the calls that came, in their order: "GetItem items" of a table, "SendMessage" of others. A call that the SDK tries
-// again on a busy machine is there once.
+// Calls takes the names of the calls that came, in their order: "GetItem items" of a table, "SendMessage" of others. A
+// call that the SDK tries again on a busy machine is there once.
 func (a *AWS) Calls() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -158,10 +161,12 @@ func (a *AWS) answer(call, id string, in *request) (out map[string]any, fault st
 			a.sent[in.QueueURL] = append(queue, in.MessageBody)
 		}
 		sum := md5.Sum([]byte(in.MessageBody))
-		return map[string]any{"MessageId": hex.EncodeToString(sum[:]), "MD5OfMessageBody": hex.EncodeToString(sum[:])}, ""
+		return map[string]any{"MessageId": hex.EncodeToString(sum[:]), "MD5OfMessageBody": hex.EncodeToString(sum[:])},
+			""
 	case "GetQueueAttributes":
-		return map[string]any{"Attributes": map[string]string{"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0",
-			"ApproximateNumberOfMessagesDelayed": "0"}}, ""
+		return map[string]any{"Attributes": map[string]string{"ApproximateNumberOfMessages": "0",
+			"ApproximateNumberOfMessagesNotVisible": "0",
+			"ApproximateNumberOfMessagesDelayed":    "0"}}, ""
 	case "ChangeMessageVisibility":
 		return map[string]any{}, ""
 	case "DescribeTable":
@@ -237,7 +242,9 @@ func description(name string, t ledger.Table) map[string]any {
 		if x.KeysOnly {
 			projection = "KEYS_ONLY"
 		}
-		indexes = append(indexes, map[string]any{"IndexName": x.Name, "KeySchema": keys(x.PK, x.SK), "Projection": map[string]any{"ProjectionType": projection}})
+		indexes = append(indexes, map[string]any{"IndexName": x.Name, "KeySchema": keys(x.PK, x.SK),
+			"Projection": map[string]any{"ProjectionType": projection}})
 	}
-	return map[string]any{"TableName": name, "TableStatus": "ACTIVE", "KeySchema": own, "GlobalSecondaryIndexes": indexes, "AttributeDefinitions": kinds}
+	return map[string]any{"TableName": name, "TableStatus": "ACTIVE", "KeySchema": own,
+		"GlobalSecondaryIndexes": indexes, "AttributeDefinitions": kinds}
 }

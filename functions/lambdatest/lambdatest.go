@@ -1,6 +1,6 @@
-// Package lambdatest runs a function's bootstrap as Lambda does, without a container: it serves the Lambda Runtime API (e2e/lambdahost/runtimeapi) to one
-// process, hands it events one at a time, and takes its answers. In: a binary, its environment, events. Out: answers, init errors, figures. It is for
-// tests on Linux.
+// Package lambdatest runs a function's bootstrap as Lambda does, without a container: it serves the Lambda Runtime API
+// (e2e/lambdahost/runtimeapi) to one process, hands it events one at a time, and takes its answers. In: a binary, its
+// environment, events. Out: answers, init errors, figures. It is for tests on Linux.
 package lambdatest
 
 import (
@@ -40,11 +40,12 @@ type Function struct {
 	readyIn time.Duration
 }
 
-// Build compiles mains (package paths) as they are deployed, for an architecture ("" is this machine's), into a folder. It needs the go
-// command and nothing else.
+// Build compiles mains (package paths) as they are deployed, for an architecture ("" is this machine's), into a folder.
+// It needs the go command and nothing else.
 func Build(t testing.TB, arch, folder string, mains ...string) {
 	t.Helper()
-	args := append([]string{"build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-trimpath", "-buildvcs=false", "-o", folder + "/"}, mains...)
+	args := append([]string{"build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-trimpath", "-buildvcs=false", "-o",
+		folder + "/"}, mains...)
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	if arch != "" {

@@ -1,4 +1,5 @@
-// Command notify is the step behind Alipay's callback as a Lambda function behind API Gateway: it records authentic payments.
+// Command notify is the step behind Alipay's callback as a Lambda function behind API Gateway: it records authentic
+// payments.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command reconcile matches, each morning, the payment provider's bill of the day before against the ledger, as a Lambda function; it carries out the
-// operator's commands about bills, too.
+// Command reconcile matches, each morning, the payment provider's bill of the day before against the ledger, as a
+// Lambda function; it carries out the operator's commands about bills, too.
 package main
 
 import (
@@ -20,6 +20,7 @@ func main() {
 		provider := b.Payments(s.Alipay)
 		flow := reconcile.New(reconcile.Deps{Ledger: ledger, Bills: provider, Clock: b.Clock, Meter: b.Meter})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(b.CountDays(provider, flow.Run)), operator.NewBillHandler(flow).Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(b.CountDays(provider, flow.Run)),
+			operator.NewBillHandler(flow).Handler(audit))
 	})
 }

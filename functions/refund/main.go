@@ -1,4 +1,5 @@
-// Command refund gives back, each minute, the money that is due back, as a Lambda function, and carries out the operator's commands about money.
+// Command refund gives back, each minute, the money that is due back, as a Lambda function, and carries out the
+// operator's commands about money.
 package main
 
 import (

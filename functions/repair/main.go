@@ -1,5 +1,6 @@
-// Command repair is the step that keeps stock and ledger together, as a Lambda function that runs each minute. Being the only one that
-// reaches stock and ledger both without a crowd, it also carries out the operator's commands about a user, and erases addresses whose time is over.
+// Command repair is the step that keeps stock and ledger together, as a Lambda function that runs each minute. Being
+// the only one that reaches stock and ledger both without a crowd, it also carries out the operator's commands about a
+// user, and erases addresses whose time is over.
 package main
 
 import (
@@ -26,7 +27,8 @@ func main() {
 			Orders: b.Queue(s.Orders.URL, ""),
 			Clock:  b.Clock, IDs: b.IDs, Meter: b.Meter,
 		})
-		addresses := erase.New(erase.Deps{Stock: stock, Ledger: ledger, Items: items, Clock: b.Clock, Meter: b.Meter, Keep: s.Addresses.Keep()})
+		addresses := erase.New(erase.Deps{Stock: stock, Ledger: ledger, Items: items, Clock: b.Clock, Meter: b.Meter,
+			Keep: s.Addresses.Keep()})
 		users := operator.NewUserHandler(addresses)
 		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says

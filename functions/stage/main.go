@@ -1,4 +1,5 @@
-// Command stage is the step that brings items into the stock, as a Lambda function: it runs each minute, and carries out the operator's commands.
+// Command stage is the step that brings items into the stock, as a Lambda function: it runs each minute, and carries
+// out the operator's commands.
 package main
 
 import (

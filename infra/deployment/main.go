@@ -1,10 +1,11 @@
-// Command deployment prints what makes a deployment new: a hash of what was built and of every parameter's value. Lambda's versions are
-// published when it changes, and not else (the parameter Deployment of template.yaml).
+// Command deployment prints what makes a deployment new: a hash of what was built and of every parameter's value.
+// Lambda's versions are published when it changes, and not else (the parameter Deployment of template.yaml).
 //
 //	deployment -built DIR -stack NAME -region REGION KEY=VALUE…
 //
-// In: the folder that `sam build` filled, the parameters that will be given, and from CloudFormation those that the stack has, because `sam
-// deploy` leaves as they are those that are not named. Out, on standard output: 64 hexadecimal digits.
+// In: the folder that `sam build` filled, the parameters that will be given, and from CloudFormation those that the
+// stack has, because `sam deploy` leaves as they are those that are not named. Out, on standard output: 64 hexadecimal
+// digits.
 package main
 
 import (
@@ -73,7 +74,8 @@ func run(ctx context.Context, built, stack, region string, given []string) (stri
 	return hash(files, params)
 }
 
-// defaults gives what a new stack's parameters are when nobody says otherwise, so that its second deployment is the same as its first.
+// defaults gives what a new stack's parameters are when nobody says otherwise, so that its second deployment is the
+// same as its first.
 func defaults(built fs.FS) (map[string]string, error) {
 	text, err := fs.ReadFile(built, "template.yaml")
 	if err != nil {
@@ -96,10 +98,12 @@ func defaults(built fs.FS) (map[string]string, error) {
 
 // deployed gives the stack's parameters; none when there is no such stack.
 func deployed(ctx context.Context, cfg aws.Config, stack string) (map[string]string, error) {
-	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &stack})
+	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx,
+		&cloudformation.DescribeStacksInput{StackName: &stack})
 	params := map[string]string{}
 	var refused smithy.APIError
-	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" && strings.Contains(refused.ErrorMessage(), "does not exist") {
+	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
+		strings.Contains(refused.ErrorMessage(), "does not exist") {
 		return params, nil
 	}
 	if err != nil {

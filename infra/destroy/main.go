@@ -1,5 +1,6 @@
-// Command destroy deletes a deployed stack. In: -stack, -region, AWS credentials (or AWS_ENDPOINT_URL). Its tables stay, and their names are
-// printed; -tables deletes those of a sandbox as well. `sam delete` is no use here: it also takes away what other stacks share in the bucket.
+// Command destroy deletes a deployed stack. In: -stack, -region, AWS credentials (or AWS_ENDPOINT_URL). Its tables
+// stay, and their names are printed; -tables deletes those of a sandbox as well. `sam delete` is no use here: it also
+// takes away what other stacks share in the bucket.
 package main
 
 import (
@@ -60,11 +61,13 @@ func run(ctx context.Context, stack, region string, withTables bool) error {
 	gone := cloudformation.NewStackDeleteCompleteWaiter(cfn, func(o *cloudformation.StackDeleteCompleteWaiterOptions) {
 		o.MinDelay, o.MaxDelay = time.Second, 30*time.Second
 	})
-	if err := gone.Wait(ctx, &cloudformation.DescribeStacksInput{StackName: found.Stacks[0].StackId}, patience); err != nil {
+	if err := gone.Wait(ctx, &cloudformation.DescribeStacksInput{StackName: found.Stacks[0].StackId},
+		patience); err != nil {
 		return fmt.Errorf("%s: %w; the stack's events say why", stack, err)
 	}
 	if !withTables {
-		fmt.Printf("deleted. Its tables stay with their data, and while they do, no new stack can have this name: %v\n", tables)
+		fmt.Printf("deleted. Its tables stay with their data, and while they do, no new stack can have this name: %v\n",
+			tables)
 		return nil
 	}
 	db := dynamodb.NewFromConfig(cfg)
@@ -91,17 +94,20 @@ const playMoney = "GatewayTradesTable"
 
 // tablesOf gives the tables that a stack leaves behind, and those of the stacks in it.
 func tablesOf(ctx context.Context, cfn *cloudformation.Client, stack string) (out []string, err error) {
-	pages := cloudformation.NewListStackResourcesPaginator(cfn, &cloudformation.ListStackResourcesInput{StackName: &stack})
+	pages := cloudformation.NewListStackResourcesPaginator(cfn,
+		&cloudformation.ListStackResourcesInput{StackName: &stack})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range page.StackResourceSummaries {
-			if aws.ToString(r.ResourceType) == "AWS::DynamoDB::Table" && aws.ToString(r.LogicalResourceId) != playMoney {
+			if aws.ToString(r.ResourceType) == "AWS::DynamoDB::Table" &&
+				aws.ToString(r.LogicalResourceId) != playMoney {
 				out = append(out, aws.ToString(r.PhysicalResourceId))
 			}
-			if aws.ToString(r.ResourceType) == "AWS::CloudFormation::Stack" && aws.ToString(r.PhysicalResourceId) != "" {
+			if aws.ToString(r.ResourceType) == "AWS::CloudFormation::Stack" &&
+				aws.ToString(r.PhysicalResourceId) != "" {
 				of, err := tablesOf(ctx, cfn, *r.PhysicalResourceId)
 				if err != nil {
 					return nil, err

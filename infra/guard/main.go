@@ -131,7 +131,8 @@ func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.St
 // warmed are the parameters that say how much a table takes at once (infra/data.yaml), by table. warmBefore was the one
 // of all five, and still is of a stack that an older release deployed.
 var warmed = map[string]string{ledger.TableUnits: "WarmUnits", ledger.TableOrders: "WarmOrders",
-	ledger.TableQuotas: "WarmQuotas", ledger.TablePayments: "WarmPayments", ledger.TableNotifications: "WarmNotifications"}
+	ledger.TableQuotas: "WarmQuotas", ledger.TablePayments: "WarmPayments",
+	ledger.TableNotifications: "WarmNotifications"}
 
 const warmBefore, warmDefault = "WarmWrites", "4000"
 

@@ -44,7 +44,8 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if !strings.Contains(string(body), `"shop-orders"`) {
 				warm = 4000
 			}
-			fmt.Fprintf(w, `{"Table":{"WarmThroughput":{"WriteUnitsPerSecond":4000},"GlobalSecondaryIndexes":[{"IndexName":"orders_due",
+			fmt.Fprintf(w,
+				`{"Table":{"WarmThroughput":{"WriteUnitsPerSecond":4000},"GlobalSecondaryIndexes":[{"IndexName":"orders_due",
 				"WarmThroughput":{"WriteUnitsPerSecond":%d}}]}}`, warm)
 		case call == "Scan":
 			fmt.Fprint(w, `{"Items":[]}`)
@@ -65,12 +66,14 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			outputs += "<member><OutputKey>" + k + "</OutputKey><OutputValue>" + v + "</OutputValue></member>"
 		}
 		warm := ""
-		for _, p := range []string{"WarmUnits=4000", "WarmOrders=8000", "WarmQuotas=4000", "WarmPayments=4000", "WarmNotifications=4000"} {
+		for _, p := range []string{"WarmUnits=4000", "WarmOrders=8000", "WarmQuotas=4000", "WarmPayments=4000",
+			"WarmNotifications=4000"} {
 			name, value, _ := strings.Cut(p, "=")
 			if a.older {
 				name, value = "WarmWrites", "8000"
 			}
-			warm += "<member><ParameterKey>" + name + "</ParameterKey><ParameterValue>" + value + "</ParameterValue></member>"
+			warm += "<member><ParameterKey>" + name + "</ParameterKey><ParameterValue>" + value +
+				"</ParameterValue></member>"
 		}
 		fmt.Fprint(w, "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>shop</StackName>"+
 			"<StackStatus>UPDATE_COMPLETE</StackStatus><Parameters>"+warm+"</Parameters><Outputs>"+outputs+"</Outputs>"+
@@ -114,21 +117,26 @@ func TestGuard(t *testing.T) {
 		"deploy, as warm as before": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=8000", "Hold=15m"},
 			spoil: func(a *account) { a.warm = 20_000 }},
 		"deploy, warmer": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=12000"}},
-		"deploy, warmer than before, not than now": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=12000"},
+		"deploy, warmer than before, not than now": {action: "deploy", typed: "shop\n",
+			given: []string{"WarmOrders=12000"},
 			spoil: func(a *account) { a.warm = 20_000 },
-			want: "refused, WarmOrders=12000 is below 20000, which index orders_due takes: DynamoDB lowers no table; give " +
+			want: "refused, WarmOrders=12000 is below 20000, which index orders_due takes: DynamoDB lowers no table; " +
+				"give " +
 				"WarmOrders=20000 or more"},
 		"deploy, another table warmer": {action: "deploy", typed: "shop\n", given: []string{"WarmUnits=12000"},
 			spoil: func(a *account) { a.warm = 20_000 }},
-		"deploy, less warm": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=4000"}, env: env{"BUSY": "true"},
+		"deploy, less warm": {action: "deploy", typed: "shop\n", given: []string{"WarmOrders=4000"},
+			env:  env{"BUSY": "true"},
 			want: "refused, WarmOrders=4000 is below 8000, which the stack has"},
 		"deploy, less warm, a sandbox": {action: "deploy", given: []string{"WarmOrders=4000"},
 			spoil: func(a *account) { a.sandbox = "true" }, want: "is below 8000"},
 		"deploy, one parameter before": {action: "deploy", typed: "shop\n", spoil: func(a *account) { a.older = true },
-			want: "refused, WarmNotifications=4000 is below 8000, which the stack has: DynamoDB lowers no table; give WarmNotifications=8000"},
+			want: "refused, WarmNotifications=4000 is below 8000, which the stack has: DynamoDB lowers no table; " +
+				"give WarmNotifications=8000"},
 		"deploy, one parameter before, five given": {action: "deploy", typed: "shop\n",
 			spoil: func(a *account) { a.older = true },
-			given: []string{"WarmNotifications=8000", "WarmOrders=8000", "WarmPayments=9000", "WarmQuotas=8000", "WarmUnits=8000"}},
+			given: []string{"WarmNotifications=8000", "WarmOrders=8000", "WarmPayments=9000", "WarmQuotas=8000",
+				"WarmUnits=8000"}},
 		"protect":            {action: "protect", calls: []string{on}},
 		"protect, a sandbox": {action: "protect", spoil: func(a *account) { a.sandbox = "true" }},
 		"destroy, typed":     {action: "destroy", typed: "shop\n", calls: []string{off}},

@@ -1,6 +1,6 @@
-// Command release lists what a release is made of: a software bill of materials (CycloneDX 1.6, JSON) of built binaries,
-// each module with its version and licence. In: the names of binaries; the module cache, for the licences' texts. Out: the
-// bill on standard output. It asks nobody and refuses a module whose licence it does not know.
+// Command release lists what a release is made of: a software bill of materials (CycloneDX 1.6, JSON) of built
+// binaries, each module with its version and licence. In: the names of binaries; the module cache, for the licences'
+// texts. Out: the bill on standard output. It asks nobody and refuses a module whose licence it does not know.
 package main
 
 import (

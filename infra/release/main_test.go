@@ -12,7 +12,8 @@ import (
 
 // TestEveryModuleHasALicenceThatIsAllowed: of all that functions and tool are built from.
 func TestEveryModuleHasALicenceThatIsAllowed(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}",
+	out, err := exec.Command("go", "list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}",
 		"seckill/cmd/seckill", "seckill/functions/...").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -32,8 +33,9 @@ func TestEveryModuleHasALicenceThatIsAllowed(t *testing.T) {
 	if len(seen) < 20 {
 		t.Errorf("only %d modules: %v", len(seen), seen)
 	}
-	for path, want := range map[string]string{"github.com/aws/aws-sdk-go-v2": "Apache-2.0", "github.com/golang-jwt/jwt/v5": "MIT",
-		"golang.org/x/net": "BSD-3-Clause", "github.com/redis/go-redis/v9": "BSD-2-Clause"} {
+	for path, want := range map[string]string{"github.com/aws/aws-sdk-go-v2": "Apache-2.0",
+		"github.com/golang-jwt/jwt/v5": "MIT",
+		"golang.org/x/net":             "BSD-3-Clause", "github.com/redis/go-redis/v9": "BSD-2-Clause"} {
 		if seen[path] != want {
 			t.Errorf("%s: %s, want %s", path, seen[path], want)
 		}
@@ -42,8 +44,9 @@ func TestEveryModuleHasALicenceThatIsAllowed(t *testing.T) {
 
 func TestALicenceThatIsNotKnownIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ file, text, want string }{
-		"copyleft": {"COPYING", "GNU GENERAL PUBLIC LICENSE Version 3, 29 June 2007", "not a licence that a release may have"},
-		"none":     {"README", "MIT, really", "has no licence"},
+		"copyleft": {"COPYING", "GNU GENERAL PUBLIC LICENSE Version 3, 29 June 2007",
+			"not a licence that a release may have"},
+		"none": {"README", "MIT, really", "has no licence"},
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, tt.file), []byte(tt.text), 0o600); err != nil {

@@ -1,5 +1,5 @@
-// Package localtest audits a local.System by its true state: the ledger's rows and the stock's keys, read past every cache and
-// index. In: a system. Out: the guarantees of docs/GUARANTEES.md that do not hold. It changes nothing.
+// Package localtest audits a local.System by its true state: the ledger's rows and the stock's keys, read past every
+// cache and index. In: a system. Out: the guarantees of docs/GUARANTEES.md that do not hold. It changes nothing.
 package localtest
 
 import (
@@ -70,7 +70,8 @@ func Units(s *local.System) (out []Unit) {
 	return out
 }
 
-// unjudged are the guarantees that tests break on purpose: they move the clock, and let a shopper buy before the sale begins.
+// unjudged are the guarantees that tests break on purpose: they move the clock, and let a shopper buy before the sale
+// begins.
 var unjudged = []string{"I10"}
 
 // Broken names what of the guarantees does not hold that do at every moment.
@@ -121,8 +122,8 @@ func source(s *local.System, it *seckill.Item) audit.SourceFunc {
 	}
 }
 
-// told puts a judgement into words. That the stock still has an item long after its end is no finding here: tests move the clock by days, and
-// stage has had no minute of its own since.
+// told puts a judgement into words. That the stock still has an item long after its end is no finding here: tests move
+// the clock by days, and stage has had no minute of its own since.
 func told(it *seckill.Item, g *audit.GuaranteeResult) (bad []string) {
 	for _, f := range g.Findings {
 		if f.Row != "{"+it.ID+"}:item" {

@@ -1,5 +1,5 @@
-// Package dump is how everything that a shop knows of one item is handed to a judge: line by line, as JSON. In: what a source reads of tables,
-// Redis and queues. Out: the lines, and a reader of them.
+// Package dump is how everything that a shop knows of one item is handed to a judge: line by line, as JSON. In: what a
+// source reads of tables, Redis and queues. Out: the lines, and a reader of them.
 package dump
 
 import (
@@ -26,7 +26,8 @@ const (
 )
 
 // Tables are the ledger's tables in the order in which an audit reads them.
-var Tables = []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments, ledger.TableReturns}
+var Tables = []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments,
+	ledger.TableReturns}
 
 // Line is one thing that a source has read. One of Now, Table, Key, Queue, Missing and End says what it is about.
 type Line struct {
@@ -73,7 +74,8 @@ func (l *Line) Append(b []byte) []byte {
 		b = appendText(append(b, `,"value":`...), l.Value)
 	case l.Queue != "":
 		b = appendText(append(b, `{"queue":`...), l.Queue)
-		b = fmt.Appendf(b, `,"visible":%d,"in_flight":%d,"delayed":%d,"parked":%d`, l.Depth.Visible, l.Depth.InFlight, l.Depth.Delayed, l.Depth.Parked)
+		b = fmt.Appendf(b, `,"visible":%d,"in_flight":%d,"delayed":%d,"parked":%d`, l.Depth.Visible, l.Depth.InFlight,
+			l.Depth.Delayed, l.Depth.Parked)
 	case l.Missing != "":
 		b = appendText(append(b, `{"missing":`...), l.Missing)
 		b = appendText(append(b, `,"why":`...), l.Why)
@@ -136,8 +138,8 @@ func appendText(b []byte, s string) []byte {
 // maxLine is more than a row can have: DynamoDB's rows end at 400 KB, and quoting makes a byte six.
 const maxLine = 4 << 20
 
-// Lines hands over what Append wrote, line by line. A line that cannot be read is an error with its number. A stream that was cut off is none:
-// what lacks its End counts as unread.
+// Lines hands over what Append wrote, line by line. A line that cannot be read is an error with its number. A stream
+// that was cut off is none: what lacks its End counts as unread.
 func Lines(r io.Reader, each func(*Line) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 64<<10), maxLine)
@@ -159,7 +161,8 @@ func Lines(r io.Reader, each func(*Line) error) error {
 	return in.Err()
 }
 
-// parser reads the JSON that Append writes: a million rows are read in seconds, where a general reader takes half a minute.
+// parser reads the JSON that Append writes: a million rows are read in seconds, where a general reader takes half a
+// minute.
 type parser struct {
 	s   string
 	i   int

@@ -18,7 +18,9 @@ func TestLinesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z0-9:|,"\\{}\n]{0,20}`))
 		some := rapid.StringMatching(`[a-z_]{1,8}`)
-		value := rapid.OneOf(rapid.Map(text, func(s string) any { return s }), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
+		value := rapid.OneOf(rapid.Map(text, func(s string) any {
+			return s
+		}), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
 			rapid.Map(rapid.SliceOf(text), func(l []string) any { return append([]string{}, l...) }),
 			rapid.Map(rapid.SliceOfN(text, 1, 4), func(l []string) any { return ledger.Set(l) }))
 		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) dump.Line {
@@ -29,9 +31,11 @@ func TestLinesReadBack(t *testing.T) {
 			case 1:
 				return dump.Line{Table: some.Draw(t, "table"), Row: rapid.MapOf(some, value).Draw(t, "row")}
 			case 2:
-				return dump.Line{Key: some.Draw(t, "key"), Field: text.Draw(t, "field"), Value: text.Draw(t, "value"), Row: none}
+				return dump.Line{Key: some.Draw(t, "key"), Field: text.Draw(t, "field"), Value: text.Draw(t, "value"),
+					Row: none}
 			case 3:
-				return dump.Line{Queue: some.Draw(t, "queue"), Depth: dump.Depth{Visible: 1, InFlight: 2, Delayed: 3, Parked: rapid.IntRange(0, 1e6).Draw(t, "parked")}, Row: none}
+				return dump.Line{Queue: some.Draw(t, "queue"), Depth: dump.Depth{Visible: 1, InFlight: 2, Delayed: 3,
+					Parked: rapid.IntRange(0, 1e6).Draw(t, "parked")}, Row: none}
 			case 4:
 				return dump.Line{Missing: some.Draw(t, "missing"), Why: text.Draw(t, "why"), Row: none}
 			default:
@@ -57,7 +61,8 @@ func TestLinesReadBack(t *testing.T) {
 
 func TestBadLinesAreRefusedByNumber(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"", "{", "x", `{"now":}`, `{"now":1.5}`, `{"now":1}{`, `{"table":"units","row":{"a":true}}`, `{"table":"units","row":{"a":"b}}`,
+	for _, bad := range []string{"", "{", "x", `{"now":}`, `{"now":1.5}`, `{"now":1}{`,
+		`{"table":"units","row":{"a":true}}`, `{"table":"units","row":{"a":"b}}`,
 		`{"table":"units","row":{"a":["b",]}}`, `{"unknown":"x"}`, `{"key":"\q"}`, `{"now" 1}`, `{"key":"a\`} {
 		err := dump.Lines(strings.NewReader(`{"now":1}`+"\n"+bad+"\n"), func(*dump.Line) error { return nil })
 		if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") {

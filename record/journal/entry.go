@@ -1,8 +1,10 @@
-// Package journal keeps what a crowd asked and was answered, so that a sale can be judged afterwards by what shoppers were told. In: a
-// note of each request before it is sent, and of each answer. Out: JSON lines, each with the hash of the line before it; and a reader that
-// names the first line that was changed, removed, added or moved. No address is kept, only its hash.
+// Package journal keeps what a crowd asked and was answered, so that a sale can be judged afterwards by what shoppers
+// were told. In: a note of each request before it is sent, and of each answer. Out: JSON lines, each with the hash of
+// the line before it; and a reader that names the first line that was changed, removed, added or moved. No address is
+// kept, only its hash.
 //
-// The chain shows damage and careless edits. Who rewrites a whole journal can chain it anew: keep its last hash, which the report shows, elsewhere.
+// The chain shows damage and careless edits. Who rewrites a whole journal can chain it anew: keep its last hash, which
+// the report shows, elsewhere.
 package journal
 
 import (
@@ -14,7 +16,8 @@ import (
 // Kind is what a line is.
 type Kind string
 
-// The kinds of lines. A journal has one start, its first line, and one end, its last; a journal without an end was cut off.
+// The kinds of lines. A journal has one start, its first line, and one end, its last; a journal without an end was cut
+// off.
 const (
 	KindStart   Kind = "start"
 	KindRequest Kind = "request"

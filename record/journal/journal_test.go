@@ -22,7 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var start = journal.Start{Version: "v1", URL: "http://localhost:8100", Item: "2002", Shoppers: 3, FirstUser: 1000, LastUser: 1002, Seed: 7,
+var start = journal.Start{Version: "v1", URL: "http://localhost:8100", Item: "2002", Shoppers: 3, FirstUser: 1000,
+	LastUser: 1002, Seed: 7,
 	Ramp: "1s", Timeout: "5s", Count: 1, Pay: 0.7, Connections: 2}
 
 // written is a journal of n requests with an answer each: 2n+2 lines.
@@ -31,8 +32,10 @@ func written(t testing.TB, n int) []byte {
 	var out bytes.Buffer
 	w := journal.Create(&out, start)
 	for i := range n {
-		r := w.Request(journal.Entry{Shopper: i + 1, User: "1000", Act: journal.ActBuy, Item: "2002", Count: 1, Address: journal.Hash([]byte("北京"))})
-		w.Answer(journal.Entry{Request: r, Shopper: i + 1, User: "1000", Act: journal.ActBuy, Status: 200, Order: fmt.Sprint("o", i), Body: journal.Hash([]byte("{}"))})
+		r := w.Request(journal.Entry{Shopper: i + 1, User: "1000", Act: journal.ActBuy, Item: "2002", Count: 1,
+			Address: journal.Hash([]byte("北京"))})
+		w.Answer(journal.Entry{Request: r, Shopper: i + 1, User: "1000", Act: journal.ActBuy, Status: 200,
+			Order: fmt.Sprint("o", i), Body: journal.Hash([]byte("{}"))})
 	}
 	if err := w.Close(journal.End{}); err != nil {
 		t.Fatal(err)
@@ -55,7 +58,8 @@ func TestAJournalReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, data)
 	}
-	if s.Lines != 8 || s.Requests != 3 || s.Answers != 3 || s.End == nil || s.End.Requests != 3 || s.End.Answers != 3 || len(s.Last) != 64 {
+	if s.Lines != 8 || s.Requests != 3 || s.Answers != 3 || s.End == nil || s.End.Requests != 3 || s.End.Answers != 3 ||
+		len(s.Last) != 64 {
 		t.Errorf("summary %+v", s)
 	}
 	if age := time.Since(s.Start.Time); age < 0 || age > time.Hour {
@@ -103,16 +107,22 @@ func TestAChangedJournalNamesTheLine(t *testing.T) {
 		{"the first line removed", with(func(l [][]byte) [][]byte { return l[1:] }), 1, "number 2"},
 		{"a line doubled", with(func(l [][]byte) [][]byte { return slices.Insert(l, 4, l[3]) }), 5, "number 4"},
 		{"a pair swapped", with(func(l [][]byte) [][]byte { l[4], l[5] = l[5], l[4]; return l }), 5, "number 6"},
-		{"a blank line", with(func(l [][]byte) [][]byte { return slices.Insert(l, 4, []byte("\n")) }), 5, "cannot be read"},
+		{"a blank line", with(func(l [][]byte) [][]byte {
+			return slices.Insert(l, 4, []byte("\n"))
+		}), 5, "cannot be read"},
 		{"cut in a line", good[:len(good)-1], 12, "cut off"},
 		{"cut in a line further up", good[:bytes.Index(good, lines[6])+10], 7, "cut off"},
 		{"a line after the end", with(func(l [][]byte) [][]byte { return append(l, l[1]) }), 13, "after the end"},
-		{"a line without an end", with(func(l [][]byte) [][]byte { l[3] = bytes.Repeat([]byte("x"), 1<<17); return l }), 4, "longer than"},
+		{"a line without an end", with(func(l [][]byte) [][]byte {
+			l[3] = bytes.Repeat([]byte("x"), 1<<17)
+			return l
+		}), 4, "longer than"},
 		{"nothing at all", nil, 1, "empty"},
 	} {
 		_, s, err := read(tt.data)
 		var broken *journal.BrokenError
-		if !errors.As(err, &broken) || broken.Line != tt.line || !strings.Contains(err.Error(), tt.why) || s.Lines != tt.line-1 {
+		if !errors.As(err, &broken) || broken.Line != tt.line || !strings.Contains(err.Error(), tt.why) ||
+			s.Lines != tt.line-1 {
 			t.Errorf("%s: %v after %d lines; want line %d, %q", tt.change, err, s.Lines, tt.line, tt.why)
 		}
 	}
@@ -198,8 +208,10 @@ func TestAnyEntryReadsBack(t *testing.T) {
 			return journal.Entry{
 				Shopper: rapid.IntRange(0, 1<<40).Draw(t, "shopper"), Count: rapid.IntRange(-1, 60).Draw(t, "count"),
 				Status: rapid.IntRange(0, 599).Draw(t, "status"),
-				User:   text.Draw(t, "user"), Act: text.Draw(t, "act"), Item: text.Draw(t, "item"), Key: text.Draw(t, "key"),
-				Address: text.Draw(t, "address"), Order: text.Draw(t, "order"), Code: text.Draw(t, "code"), State: text.Draw(t, "state"),
+				User:   text.Draw(t, "user"), Act: text.Draw(t, "act"), Item: text.Draw(t, "item"),
+				Key:     text.Draw(t, "key"),
+				Address: text.Draw(t, "address"), Order: text.Draw(t, "order"), Code: text.Draw(t, "code"),
+				State: text.Draw(t, "state"),
 				Error: text.Draw(t, "error"), Date: text.Draw(t, "date"), Body: text.Draw(t, "body"),
 			}
 		}), 1, 10).Draw(t, "entries")
@@ -292,7 +304,9 @@ func TestTheReadersOwnErrorIsHandedOn(t *testing.T) {
 	if !errors.Is(err, errFull) || s.Lines != 2 {
 		t.Errorf("%v after %d lines", err, s.Lines)
 	}
-	if _, err = journal.Read(io.MultiReader(bytes.NewReader(data[:5]), errReader{}), func(*journal.Entry) error { return nil }); !errors.Is(err, errFull) {
+	if _, err = journal.Read(io.MultiReader(bytes.NewReader(data[:5]), errReader{}), func(*journal.Entry) error {
+		return nil
+	}); !errors.Is(err, errFull) {
 		t.Errorf("%v, want %v", err, errFull)
 	}
 }
@@ -304,7 +318,8 @@ func (errReader) Read([]byte) (int, error) { return 0, errFull }
 // BenchmarkEntry is the whole cost of an entry: noting, encoding, hashing.
 func BenchmarkEntry(b *testing.B) {
 	w := journal.Create(io.Discard, start)
-	e := journal.Entry{Shopper: 12345, User: "700000012345", Act: journal.ActBuy, Item: "2002", Key: "k-12345", Count: 1, Status: 200,
+	e := journal.Entry{Shopper: 12345, User: "700000012345", Act: journal.ActBuy, Item: "2002", Key: "k-12345",
+		Count: 1, Status: 200,
 		Address: journal.Hash([]byte("北京")), Body: journal.Hash([]byte("{}")), Date: "Sat, 21 Nov 2026 21:10:00 GMT"}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -32,8 +32,9 @@ type BrokenError struct {
 // Error is a line for a person.
 func (e *BrokenError) Error() string { return fmt.Sprintf("line %d of the journal: %s", e.Line, e.Why) }
 
-// Read hands each entry of a journal to each, in order, as long as the chain holds. The entry may be kept. The error is a *BrokenError, each's
-// own, or r's; the summary says how far it came. A journal that stops after a whole line is no error: its summary has no End.
+// Read hands each entry of a journal to each, in order, as long as the chain holds. The entry may be kept. The error is
+// a *BrokenError, each's own, or r's; the summary says how far it came. A journal that stops after a whole line is no
+// error: its summary has no End.
 func Read(r io.Reader, each func(*Entry) error) (Summary, error) {
 	var s Summary
 	in := bufio.NewReaderSize(r, maxLine)
@@ -98,7 +99,8 @@ func (s *Summary) add(e *Entry) string {
 	case KindEnd:
 		s.End = e.End
 		if e.End.Requests != s.Requests || e.End.Answers != s.Answers {
-			return fmt.Sprintf("counts %d requests and %d answers; there are %d and %d", e.End.Requests, e.End.Answers, s.Requests, s.Answers)
+			return fmt.Sprintf("counts %d requests and %d answers; there are %d and %d", e.End.Requests, e.End.Answers,
+				s.Requests, s.Answers)
 		}
 	default:
 		return fmt.Sprintf("is of no kind that is known: %q", e.Kind)

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	maxWaiting = 1 << 16   // entries that wait to be written, some 20 MB; a disk that cannot follow delays the shoppers then
+	// entries that wait to be written, some 20 MB; a disk that cannot follow delays the shoppers then
+	maxWaiting = 1 << 16
 	chunk      = 128 << 10 // bytes written at once, about
 )
 
@@ -54,7 +55,8 @@ func (j *Writer) Answer(e Entry) {
 	j.add(e)
 }
 
-// Close writes the end and waits until all is written. The error is the first one of the underlying writer. Nothing may be noted afterwards.
+// Close writes the end and waits until all is written. The error is the first one of the underlying writer. Nothing may
+// be noted afterwards.
 func (j *Writer) Close(e End) error {
 	j.mu.Lock()
 	e.Requests, e.Answers = j.end.Requests, j.end.Answers
@@ -96,7 +98,8 @@ func (j *Writer) add(e Entry) uint64 {
 	return e.N
 }
 
-// write takes what waits, all at once, until the journal is closed. After an error it goes on taking: nobody may be held up.
+// write takes what waits, all at once, until the journal is closed. After an error it goes on taking: nobody may be
+// held up.
 func (j *Writer) write(w io.Writer) {
 	defer close(j.done)
 	var batch []Entry

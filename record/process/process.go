@@ -3,7 +3,8 @@ package process
 
 import "seckill/shared/seckill"
 
-// Usage is what a process has used of its machine so far: the answer of GET /_local/process. What the operating system does not say is 0.
+// Usage is what a process has used of its machine so far: the answer of GET /_local/process. What the operating system
+// does not say is 0.
 type Usage struct {
 	CPUSeconds float64 `json:"cpu_seconds"` // user and system, since the process started
 	RSS        int64   `json:"rss_bytes"`

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Zone is in which the payment provider and its shoppers date things: UTC+8, fixed, so that no time zone database is needed.
+// Zone is in which the payment provider and its shoppers date things: UTC+8, fixed, so that no time zone database is
+// needed.
 var Zone = time.FixedZone("UTC+8", 8*60*60)
 
 // Day is the date of a moment in Zone: 2006-01-02.
@@ -27,7 +28,8 @@ type BillLine struct {
 	At       time.Time // when it moved, UTC, whole seconds
 }
 
-// Bill is a day's movements of the shop's orders, in the provider's order, and how many lines another shop of the seller's has on it.
+// Bill is a day's movements of the shop's orders, in the provider's order, and how many lines another shop of the
+// seller's has on it.
 type Bill struct {
 	Lines  []BillLine // each of a ValidOrderID
 	Others int
@@ -35,7 +37,8 @@ type Bill struct {
 
 // Bills is the part of a payment provider that lists what it booked.
 type Bills interface {
-	// Bill lists a day's movements. day is a Day. ErrNoBill, also when nothing moved that day; every other error is a fault.
+	// Bill lists a day's movements. day is a Day. ErrNoBill, also when nothing moved that day; every other error is a
+	// fault.
 	Bill(ctx context.Context, day string) (Bill, error)
 }
 
@@ -51,9 +54,10 @@ const (
 	RefundNotHere   DifferenceKind = "refund_not_here"   // billed; in the ledger its money has not gone back
 	RefundNotThere  DifferenceKind = "refund_not_there"  // gone back by the ledger; not billed
 	RefundAmount    DifferenceKind = "refund_amount"     // both have it, with other amounts
-	RefundForeign   DifferenceKind = "refund_foreign"    // billed under an id that is not the ledger's: made in the provider's console
-	RefundTwice     DifferenceKind = "refund_twice"      // one refund, billed twice
-	RowUnreadable   DifferenceKind = "row_unreadable"    // the ledger's row cannot be read, so nothing is known of it
+	// billed under an id that is not the ledger's: made in the provider's console
+	RefundForeign DifferenceKind = "refund_foreign"
+	RefundTwice   DifferenceKind = "refund_twice"   // one refund, billed twice
+	RowUnreadable DifferenceKind = "row_unreadable" // the ledger's row cannot be read, so nothing is known of it
 )
 
 // Difference is one thing in which a bill and the ledger differ.

@@ -126,8 +126,8 @@ func Invalid(field, hint string) *Error { return &Error{Code: CodeInvalid, Field
 // RetryAfterFault is how soon it is worth trying again after a fault that does not say when.
 const RetryAfterFault = time.Second
 
-// AsError gives what a user is told of an error: a refusal stays what it is, anything else is unavailable for now, with the error as
-// its cause. err is not nil.
+// AsError gives what a user is told of an error: a refusal stays what it is, anything else is unavailable for now, with
+// the error as its cause. err is not nil.
 func AsError(err error) *Error {
 	if e, ok := err.(*Error); ok { //nolint:errorlint // spares errors.As on the hot path
 		return e
@@ -167,7 +167,8 @@ var (
 	ErrPaymentExists = errors.New("seckill: payment exists")
 	// ErrNoReturn: there is no return row for this order.
 	ErrNoReturn = errors.New("seckill: no such return row")
-	// ErrUnreadable: a row is there and this code does not understand it: another schema version, or a part that is missing or of another type.
+	// ErrUnreadable: a row is there and this code does not understand it: another schema version, or a part that is
+	// missing or of another type.
 	ErrUnreadable = errors.New("seckill: row cannot be read")
 	// ErrBuildBusy: another builder is at work; nothing was written.
 	ErrBuildBusy = errors.New("seckill: another build is under way")
@@ -197,7 +198,8 @@ func (u *Unreadable) Error() string {
 // Is makes it an ErrUnreadable.
 func (u *Unreadable) Is(target error) bool { return target == ErrUnreadable }
 
-// SplitUnreadable takes an error apart: which rows cannot be read, in words, and what else went wrong, nil when nothing did.
+// SplitUnreadable takes an error apart: which rows cannot be read, in words, and what else went wrong, nil when nothing
+// did.
 func SplitUnreadable(err error) (rows []string, rest error) {
 	switch e := err.(type) { //nolint:errorlint // it looks at each part
 	case nil:

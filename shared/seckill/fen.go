@@ -29,7 +29,8 @@ func (f Fen) Yuan() string {
 // MarshalJSON writes yuan as a JSON number, as the HTTP contract's sk_price and amount.
 func (f Fen) MarshalJSON() ([]byte, error) { return []byte(f.Yuan()), nil }
 
-// UnmarshalJSON reads what MarshalJSON writes, of whatever size: sums too. Who passed it on may have left out zeros at its end. ErrAmount.
+// UnmarshalJSON reads what MarshalJSON writes, of whatever size: sums too. Who passed it on may have left out zeros at
+// its end. ErrAmount.
 func (f *Fen) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil // as json.Unmarshaler wants it

@@ -74,10 +74,11 @@ type Item struct {
 	Stopped bool
 	Stops   []Stop // since it was made, the first one first, at most MaxStops: see SetStopped
 	Version int64  // rises with every Put; the stock ignores an older one
-	// Described is the version with which the Description was written last; 0: it has none. Whoever has the Description of that
-	// version, or a later one, need not read it again. Items.Put sets it.
+	// Described is the version with which the Description was written last; 0: it has none. Whoever has the Description
+	// of that version, or a later one, need not read it again. Items.Put sets it.
 	Described int64
-	// AddressesErased is when the last address of the item's orders was erased because its time was over; zero: they may have some. See MarkErased.
+	// AddressesErased is when the last address of the item's orders was erased because its time was over; zero: they
+	// may have some. See MarkErased.
 	AddressesErased time.Time
 }
 
@@ -202,20 +203,22 @@ func (l *Listing) Validate() error {
 type Items interface {
 	// Get reads one item consistently. CodeItemUnknown; Fault.
 	Get(ctx context.Context, id string) (Item, error)
-	// List gives the items that end after the given time, at most MaxItems, in no order. An item is as it was when List began, or newer.
-	// It reads the whole table: for schedules. ErrUnreadable: the list has every item but those whose rows cannot be read. Fault.
+	// List gives the items that end after the given time, at most MaxItems, in no order. An item is as it was when List
+	// began, or newer. It reads the whole table: for schedules. ErrUnreadable: the list has every item but those whose
+	// rows cannot be read. Fault.
 	List(ctx context.Context, endsAfter time.Time) ([]Item, error)
-	// ListEnded gives the items that ended at the given time or before and have no AddressesErased, the first to end first, at most MaxItems. It
-	// reads the whole table: for schedules. ErrUnreadable as with List. Fault.
+	// ListEnded gives the items that ended at the given time or before and have no AddressesErased, the first to end
+	// first, at most MaxItems. It reads the whole table: for schedules. ErrUnreadable as with List. Fault.
 	ListEnded(ctx context.Context, endedBy time.Time) ([]Item, error)
-	// Description reads an item's description as it was with this version of the item, its Described, or a later one. ErrUnreadable: what is
-	// there is older, or cannot be read; Fault.
+	// Description reads an item's description as it was with this version of the item, its Described, or a later one.
+	// ErrUnreadable: what is there is older, or cannot be read; Fault.
 	Description(ctx context.Context, id string, described int64) (Description, error)
-	// Put makes an item, or replaces the one with version it.Version-1, together with its description; nil: the description stays as it
-	// is. ErrStateChanged when there is another version, or one whose Described is another; CodeInvalid; Fault.
+	// Put makes an item, or replaces the one with version it.Version-1, together with its description; nil: the
+	// description stays as it is. ErrStateChanged when there is another version, or one whose Described is another;
+	// CodeInvalid; Fault.
 	Put(ctx context.Context, it Item, d *Description) error
-	// MarkErased sets an item's AddressesErased and nothing else, not its version either: a Put of what was read before undoes it, and the walk
-	// through the orders is done again. CodeItemUnknown; Fault.
+	// MarkErased sets an item's AddressesErased and nothing else, not its version either: a Put of what was read before
+	// undoes it, and the walk through the orders is done again. CodeItemUnknown; Fault.
 	MarkErased(ctx context.Context, id string, at time.Time) error
 	Lists
 }

@@ -38,7 +38,8 @@ type Message struct {
 	Reservation Reservation // order
 	Order       string      // return, close
 	Item        string      // wake
-	Trace       string      // return, close, wake: the request id of what caused it, for logs only; an order's is its Reservation's
+	// return, close, wake: the request id of what caused it, for logs only; an order's is its Reservation's
+	Trace string
 }
 
 type wireMessage struct {
@@ -59,15 +60,16 @@ func (m *Message) Encode() []byte {
 	w := wireMessage{Version: MessageVersion, Kind: m.Kind, Order: m.Order, Item: m.Item, Trace: m.Trace}
 	if m.Kind == MessageOrder {
 		r := &m.Reservation
-		w.Order, w.Item, w.User, w.Count, w.Address, w.Units, w.Trace = r.Order, r.Item, r.User, r.Count, r.Address, r.Units, r.Trace
+		w.Order, w.Item, w.User, w.Count, w.Address, w.Units, w.Trace = r.Order, r.Item, r.User, r.Count, r.Address,
+			r.Units, r.Trace
 		w.Created = r.Created.UnixMilli()
 	}
 	b, err := json.Marshal(w)
 	if err != nil {
 		panic(err) // strings and integers always marshal
 	}
-	// The two code points that JSON need not escape and SQS refuses (a body has to be XML 1.0 text): a reservation whose
-	// address has one could never be sent, and would keep its units.
+	// The two code points that JSON need not escape and SQS refuses (a body has to be XML 1.0 text): a reservation
+	// whose address has one could never be sent, and would keep its units.
 	if bytes.Contains(b, []byte("\xef\xbf")) {
 		b = bytes.ReplaceAll(b, []byte("\ufffe"), []byte(`\ufffe`))
 		b = bytes.ReplaceAll(b, []byte("\uffff"), []byte(`\uffff`))
@@ -90,7 +92,8 @@ func DecodeMessage(b []byte) (Message, error) {
 	m := Message{Kind: w.Kind, Order: w.Order, Item: w.Item, Trace: w.Trace}
 	switch w.Kind {
 	case MessageOrder:
-		r := Reservation{Request: Request{Order: w.Order, Item: w.Item, User: w.User, Count: w.Count, Address: w.Address,
+		r := Reservation{Request: Request{Order: w.Order, Item: w.Item, User: w.User, Count: w.Count,
+			Address: w.Address,
 			Created: time.UnixMilli(w.Created).UTC(), Trace: w.Trace}, Units: w.Units}
 		if !ValidOrderID(r.Order) || w.Created <= 0 {
 			return Message{}, fmt.Errorf("order message without a valid order id and time")
@@ -135,8 +138,8 @@ type Delivery struct {
 	Receives int // how often it was received, this time included
 }
 
-// Subject is what a log may tell of a message's content: the order that it is about and the request id of what caused it, "" where it has
-// none or cannot be read.
+// Subject is what a log may tell of a message's content: the order that it is about and the request id of what caused
+// it, "" where it has none or cannot be read.
 func (d *Delivery) Subject() (order, trace string) {
 	m, err := DecodeMessage(d.Body)
 	switch {
@@ -148,7 +151,8 @@ func (d *Delivery) Subject() (order, trace string) {
 	return m.Order, m.Trace
 }
 
-// Backoff is how long the message should stay away after a fault: 1 s, 2 s, 4 s … MaxBackoff. MaxReceives of these last longer than an hour and a half.
+// Backoff is how long the message should stay away after a fault: 1 s, 2 s, 4 s … MaxBackoff. MaxReceives of these last
+// longer than an hour and a half.
 func (d *Delivery) Backoff() time.Duration {
 	return min(time.Second<<min(max(d.Receives-1, 0), 10), MaxBackoff)
 }

@@ -15,12 +15,13 @@ const (
 	PlaceTimeout = time.Second      // deadline of one Place
 	ItemFresh    = time.Second      // how old the item that a placement was checked against may be
 	MaxQuotas    = 100              // users in one Quotas call (a BatchGetItem's limit)
-	MaxCancels   = 5                // of one user and item: room for changed minds, none for holding units in turns all day
-	ReturnShards = 16               // partitions of return rows
-	DueShards    = 16               // partitions of the due indexes
+	// of one user and item: room for changed minds, none for holding units in turns all day
+	MaxCancels   = 5
+	ReturnShards = 16 // partitions of return rows
+	DueShards    = 16 // partitions of the due indexes
 
-	// MinAddressKeep is the shortest time after a sale's end that addresses are kept: goods have to be sent, and no message may be left
-	// that could place an order.
+	// MinAddressKeep is the shortest time after a sale's end that addresses are kept: goods have to be sent, and no
+	// message may be left that could place an order.
 	MinAddressKeep = 30 * 24 * time.Hour
 )
 
@@ -100,10 +101,12 @@ type Payment struct {
 
 // Refund is the refund of the payment's money.
 func (p *Payment) Refund() Refund {
-	return Refund{ID: RefundID(p.Order, p.TradeNo), Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount, Reason: refundReason}
+	return Refund{ID: RefundID(p.Order, p.TradeNo), Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount,
+		Reason: refundReason}
 }
 
-// refundReason is what the shopper reads beside the money. The same for all: a provider may take a repeat with another text for another refund.
+// refundReason is what the shopper reads beside the money. The same for all: a provider may take a repeat with another
+// text for another refund.
 const refundReason = "订单退款 / order refunded"
 
 // Page is a page of a sweep or listing. A row that cannot be read hides no other: it is in Unreadable.
@@ -131,33 +134,37 @@ type Ledger interface {
 	Reject(ctx context.Context, o Order) error
 	// Order reads an order. ErrNoOrder.
 	Order(ctx context.Context, id string) (Order, error)
-	// BeginClosing moves the order, as read, from pending_payment to closing and makes it due now. When it closes because its user cancels (to is
-	// Cancelled), that is counted in the quota, all or nothing. ErrStateChanged before anything else; ErrCancels after MaxCancels.
+	// BeginClosing moves the order, as read, from pending_payment to closing and makes it due now. When it closes
+	// because its user cancels (to is Cancelled), that is counted in the quota, all or nothing. ErrStateChanged before
+	// anything else; ErrCancels after MaxCancels.
 	BeginClosing(ctx context.Context, o Order, to State, at time.Time, cause string) error
 	// GiveBack moves the order from closing to o.CloseTo, removes its unit rows (each must be this order's), lowers the
 	// quota and puts a return row, all or nothing. ErrStateChanged.
 	GiveBack(ctx context.Context, o Order, at time.Time, cause string) error
-	// RecordPayment records a trade's money once and moves the order from one state to another, or, when it stays (the same), notes the trade in its history, all
-	// or nothing. ErrPaymentExists before anything else; ErrStateChanged when the order is not in from.
+	// RecordPayment records a trade's money once and moves the order from one state to another, or, when it stays (the
+	// same), notes the trade in its history, all or nothing. ErrPaymentExists before anything else; ErrStateChanged
+	// when the order is not in from.
 	RecordPayment(ctx context.Context, p Payment, from, to State) error
 	// StartRefund marks a paid order and its captured payment, both as read, refund_due. With restock its units return
 	// to sale as in GiveBack; otherwise they stay allocated to it. ErrStateChanged.
 	StartRefund(ctx context.Context, o Order, p Payment, restock bool, at time.Time, cause string) error
-	// Refunded records that a payment's money went back, and moves the order from one state to another (the same when it stays). besides is another
-	// payment of the order that is still refund_due, for which the order waits; "" when there is none. ErrStateChanged when any of the three is not as it
-	// is said to be.
+	// Refunded records that a payment's money went back, and moves the order from one state to another (the same when
+	// it stays). besides is another payment of the order that is still refund_due, for which the order waits; "" when
+	// there is none. ErrStateChanged when any of the three is not as it is said to be.
 	Refunded(ctx context.Context, p Payment, besides string, from, to State, at time.Time, cause string) error
-	// DeferRefund counts a try in vain of a payment that is still refund_due, and has it tried again when it is due; never, when it was refused and
-	// refused says why. ErrStateChanged.
+	// DeferRefund counts a try in vain of a payment that is still refund_due, and has it tried again when it is due;
+	// never, when it was refused and refused says why. ErrStateChanged.
 	DeferRefund(ctx context.Context, p Payment, due time.Time, refused string) error
-	// RetryRefund makes a payment that is still refund_due due at once, refused or not, and says in the history of its order, which is in state, who
-	// wanted it. ErrStateChanged.
+	// RetryRefund makes a payment that is still refund_due due at once, refused or not, and says in the history of its
+	// order, which is in state, who wanted it. ErrStateChanged.
 	RetryRefund(ctx context.Context, p Payment, state State, at time.Time, cause string) error
 	// Reschedule makes an order that is still in closing due again at a later time. ErrStateChanged.
 	Reschedule(ctx context.Context, id string, due time.Time) error
-	// RescheduleNow makes an order that is still in closing due at once, and says in its history who wanted it. ErrStateChanged.
+	// RescheduleNow makes an order that is still in closing due at once, and says in its history who wanted it.
+	// ErrStateChanged.
 	RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error
-	// EraseAddress forgets where to an order that is in this state was to be sent, and changes nothing else. ErrStateChanged.
+	// EraseAddress forgets where to an order that is in this state was to be sent, and changes nothing else.
+	// ErrStateChanged.
 	EraseAddress(ctx context.Context, id string, state State, at time.Time) error
 	// KeepNotification keeps a notification, of which another with its order and id is not kept yet.
 	KeepNotification(ctx context.Context, n KeptNotification) error
@@ -165,7 +172,8 @@ type Ledger interface {
 	KeepReconciliation(ctx context.Context, r Reconciliation) error
 	// Quota reads what a user has of an item; zero when nothing.
 	Quota(ctx context.Context, user, item string) (Quota, error)
-	// Quotas reads the quotas of at most MaxQuotas users, each consistently, not together; users without one are missing.
+	// Quotas reads the quotas of at most MaxQuotas users, each consistently, not together; users without one are
+	// missing.
 	Quotas(ctx context.Context, item string, users []string) (map[string]Quota, error)
 	// Units reads all unit rows of one bucket of an item.
 	Units(ctx context.Context, item string, bucket int) ([]UnitRow, error)
@@ -184,9 +192,11 @@ type Ledger interface {
 
 	// DueOrders pages through the ids of open orders due by now, oldest first, at most limit a page. Index read.
 	DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[string], error)
-	// RefundsDue pages through the payments whose money has to go back and that are due by now, oldest first. Index read.
+	// RefundsDue pages through the payments whose money has to go back and that are due by now, oldest first. Index
+	// read.
 	RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[Payment], error)
-	// RefundsRefused pages through the payments that are refund_due and whose refund was refused, oldest first. Index read.
+	// RefundsRefused pages through the payments that are refund_due and whose refund was refused, oldest first. Index
+	// read.
 	RefundsRefused(ctx context.Context, after string, limit int) (Page[Payment], error)
 	// PaymentsOn pages through the payments that the ledger recorded on a Day. Index read.
 	PaymentsOn(ctx context.Context, day, after string, limit int) (Page[Payment], error)

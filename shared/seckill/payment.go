@@ -37,7 +37,9 @@ const (
 
 // Notification is what an authentic notification says.
 type Notification struct {
-	ID      string // the provider's id of this notification, the same each time it is sent; 1 to MaxNotificationID printable ASCII characters
+	// the provider's id of this notification, the same each time it is sent; 1 to MaxNotificationID printable ASCII
+	// characters
+	ID      string
 	Order   string
 	TradeNo string
 	Amount  Fen
@@ -47,7 +49,8 @@ type Notification struct {
 // MaxNotificationID is how long the provider's id of a notification may be, in bytes.
 const MaxNotificationID = 128
 
-// KeptNotification is an authentic notification as it came, kept for whoever asks later what the provider said and when.
+// KeptNotification is an authentic notification as it came, kept for whoever asks later what the provider said and
+// when.
 type KeptNotification struct {
 	Order   string
 	ID      string // the provider's: a repetition is not kept again
@@ -84,14 +87,15 @@ type Signer interface {
 
 // Trades is the part of a payment provider that tells of a trade by its number.
 type Trades interface {
-	// Trade asks for one trade. TradeUnknown when there is none of this number, or it is another order's. Every error is a fault.
+	// Trade asks for one trade. TradeUnknown when there is none of this number, or it is another order's. Every error
+	// is a fault.
 	Trade(ctx context.Context, order, tradeNo string) (Trade, error)
 }
 
 // Verifier is the part of Payments that needs no key of ours.
 type Verifier interface {
-	// Verify checks a notification's authenticity and reads it. CodeForged when the signature or its form is wrong; CodeNotOurs for another
-	// app or seller. No network.
+	// Verify checks a notification's authenticity and reads it. CodeForged when the signature or its form is wrong;
+	// CodeNotOurs for another app or seller. No network.
 	Verify(form url.Values) (Notification, error)
 }
 
@@ -104,8 +108,8 @@ type Refund struct {
 	Reason  string // for the shopper's account statement; 1 to 80 characters
 }
 
-// RefundID is the id of a trade's refund, a function of order and trade: whoever asks, it is the same refund. 27 characters that Alipay
-// takes as out_request_no.
+// RefundID is the id of a trade's refund, a function of order and trade: whoever asks, it is the same refund. 27
+// characters that Alipay takes as out_request_no.
 func RefundID(order, tradeNo string) string {
 	sum := sha256.Sum256([]byte(order + "\x00" + tradeNo))
 	return "r" + idEncoding.EncodeToString(sum[:])[:26]
@@ -130,7 +134,8 @@ type RefundAnswer struct {
 
 // Refunds is the part of a payment provider that gives money back. Every error is a fault: the effect is unknown.
 type Refunds interface {
-	// Refund asks that a trade's money goes back. Repeated with the same ID it moves no money twice. Never RefundMissing.
+	// Refund asks that a trade's money goes back. Repeated with the same ID it moves no money twice. Never
+	// RefundMissing.
 	Refund(ctx context.Context, r Refund) (RefundAnswer, error)
 	// RefundStatus asks what became of a refund. Never RefundRefused.
 	RefundStatus(ctx context.Context, r Refund) (RefundAnswer, error)

@@ -7,8 +7,9 @@ type Clock interface {
 	Now() time.Time // UTC
 }
 
-// MonotonicClock is a Clock that also offers a monotonic reading. Now may jump within SkewBound when the machine's clock
-// is set; the monotonic reading never goes back. It may stop while Lambda has frozen the instance, which Now does not.
+// MonotonicClock is a Clock that also offers a monotonic reading. Now may jump within SkewBound when the machine's
+// clock is set; the monotonic reading never goes back. It may stop while Lambda has frozen the instance, which Now does
+// not.
 type MonotonicClock interface {
 	Monotonic() time.Duration // since some moment before
 }

@@ -1,7 +1,7 @@
 package seckill
 
-// Reason says for counting why a request was refused: the code's name or, of a token, what is wrong with it. Whatever clients send, there are no others
-// than Reasons has.
+// Reason says for counting why a request was refused: the code's name or, of a token, what is wrong with it. Whatever
+// clients send, there are no others than Reasons has.
 type Reason string
 
 // What can be wrong with a token; each is answered with CodeToken.
@@ -18,7 +18,8 @@ const (
 
 // reasons has every reason.
 var reasons = func() map[Reason]bool {
-	out := map[Reason]bool{TokenMissing: true, TokenMalformed: true, TokenAlgorithm: true, TokenKey: true, TokenSignature: true, TokenExpired: true,
+	out := map[Reason]bool{TokenMissing: true, TokenMalformed: true, TokenAlgorithm: true, TokenKey: true,
+		TokenSignature: true, TokenExpired: true,
 		TokenEarly: true, TokenClaims: true}
 	for c := range statuses {
 		out[Reason(c)] = true
@@ -35,7 +36,8 @@ func Reasons() []Reason {
 	return out
 }
 
-// Reason is one of Reasons: Token if it says what is wrong with a token, else the code, and CodeInternal for a code that there is not.
+// Reason is one of Reasons: Token if it says what is wrong with a token, else the code, and CodeInternal for a code
+// that there is not.
 func (e *Error) Reason() Reason {
 	switch {
 	case reasons[e.Token]:

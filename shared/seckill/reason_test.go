@@ -14,7 +14,8 @@ func TestReasonsAreComplete(t *testing.T) {
 			t.Errorf("%s: reason %q, want the code's name, on the list", c, got)
 		}
 	}
-	tokens := []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired, TokenEarly, TokenClaims}
+	tokens := []Reason{TokenMissing, TokenMalformed, TokenAlgorithm, TokenKey, TokenSignature, TokenExpired, TokenEarly,
+		TokenClaims}
 	for _, r := range tokens {
 		if got := (&Error{Code: CodeToken, Token: r, Err: errors.New("x")}).Reason(); got != r {
 			t.Errorf("a token's reason is %q, want %q", got, r)

@@ -53,7 +53,8 @@ func (r *Request) Validate() error {
 		return Invalid("seckill_id", "1-19 digits")
 	case r.Count < 1 || r.Count > MaxCount:
 		return Invalid("count", "1.."+strconv.Itoa(MaxCount))
-	case strings.TrimSpace(r.Address) == "" || !utf8.ValidString(r.Address) || utf8.RuneCountInString(r.Address) > MaxAddress:
+	case strings.TrimSpace(r.Address) == "" || !utf8.ValidString(r.Address) ||
+		utf8.RuneCountInString(r.Address) > MaxAddress:
 		return Invalid("address", "1.."+strconv.Itoa(MaxAddress))
 	case r.User == "" || len(r.User) > MaxUser:
 		return Refuse(CodeToken)
@@ -63,7 +64,8 @@ func (r *Request) Validate() error {
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// Lengths of an order id: "o", idName characters that name the order, and idTag that say its item. Payment providers take at most 32.
+// Lengths of an order id: "o", idName characters that name the order, and idTag that say its item. Payment providers
+// take at most 32.
 const (
 	idName = 26
 	idTag  = 5
@@ -72,7 +74,8 @@ const (
 )
 
 // KeyedOrderID is the order id of a request that carries an idempotency key: a function of item, user and key, so that
-// the same key is the same order wherever and however often it arrives. 32 characters that Alipay takes as out_trade_no.
+// the same key is the same order wherever and however often it arrives. 32 characters that Alipay takes as
+// out_trade_no.
 func KeyedOrderID(item, user, key string) string {
 	var buf [3*MaxKey + 2]byte
 	b := append(buf[:0], item...)
@@ -97,8 +100,8 @@ func ItemTag(item string) string {
 	return idEncoding.EncodeToString(sum[:4])[:idTag]
 }
 
-// OrderTag is the ItemTag of the item that an order with this id is of, "" when the id says none: then only the ledger knows
-// the order.
+// OrderTag is the ItemTag of the item that an order with this id is of, "" when the id says none: then only the ledger
+// knows the order.
 func OrderTag(id string) string {
 	if len(id) != idFull {
 		return ""
@@ -137,11 +140,13 @@ type ReserveCode string
 
 // Answers of Stock.Reserve.
 const (
-	Reserved       ReserveCode = "reserved"    // new: Reservation holds its units
-	ReservedAgain  ReserveCode = "again"       // the same request still waits to be placed: Reservation is what is stored
-	ReservedBefore ReserveCode = "before"      // the same request was placed or rejected before: Order
-	ReserveReused  ReserveCode = "reused"      // the same order id with another body: Order
-	ReserveLimit   ReserveCode = "limit"       // over the user's limit, which is Limit: Order is the user's newest, "" without one
+	Reserved ReserveCode = "reserved" // new: Reservation holds its units
+	// the same request still waits to be placed: Reservation is what is stored
+	ReservedAgain  ReserveCode = "again"
+	ReservedBefore ReserveCode = "before" // the same request was placed or rejected before: Order
+	ReserveReused  ReserveCode = "reused" // the same order id with another body: Order
+	// over the user's limit, which is Limit: Order is the user's newest, "" without one
+	ReserveLimit   ReserveCode = "limit"
 	ReserveNone    ReserveCode = "none"        // 0 units left
 	ReserveFew     ReserveCode = "few"         // fewer left than asked for
 	ReserveEarly   ReserveCode = "not_started" // before the window, which opens at Start
@@ -163,10 +168,12 @@ type RedrawCode string
 
 // Answers of Stock.Redraw.
 const (
-	RedrawUnits     RedrawCode = "units"     // place Reservation: the whole request as stored, with as many units as it asks for
+	// place Reservation: the whole request as stored, with as many units as it asks for
+	RedrawUnits     RedrawCode = "units"
 	RedrawConfirmed RedrawCode = "confirmed" // confirmed meanwhile: the ledger's row decides
 	RedrawWait      RedrawCode = "wait"      // no unit left, not yet believed: come back later
-	RedrawNone      RedrawCode = "none"      // no unit left, and the lists were compared with the ledger since that was first seen
+	// no unit left, and the lists were compared with the ledger since that was first seen
+	RedrawNone RedrawCode = "none"
 )
 
 // Level is what the stock knows of an item, for display and for upkeep.
@@ -213,23 +220,26 @@ type UnitRow struct {
 }
 
 // BuildPatience is how long a build may lie untouched before another builder takes it. Without it, the wake messages of
-// many instances would take the build from each other for ever. It is longer than two clocks can lie apart (twice SkewBound).
+// many instances would take the build from each other for ever. It is longer than two clocks can lie apart (twice
+// SkewBound).
 const BuildPatience = 2*SkewBound + time.Second
 
 // Stock hands out numbered units: Redis, or an embedded stand-in. Every method is one atomic step of the stock. Any
 // error but those named is a fault: the effect is unknown. Times are the caller's clock.
 type Stock interface {
-	// Reserve draws r.Count units for the request and stores it whole (the outbox), or says why not. keyed: r.Order came
-	// from an idempotency key; without it a repeat with the same count and address is recognised while the user's order is
-	// queued. resend is when repair first sends the message again. ErrNotInstalled.
+	// Reserve draws r.Count units for the request and stores it whole (the outbox), or says why not. keyed: r.Order
+	// came from an idempotency key; without it a repeat with the same count and address is recognised while the user's
+	// order is queued. resend is when repair first sends the message again. ErrNotInstalled.
 	Reserve(ctx context.Context, now time.Time, r Request, keyed bool, resend time.Duration) (ReserveResult, error)
-	// Confirm records that the ledger has decided the order and which units it gives it (none when rejected): it is no longer
-	// awaited, and every number held for it beyond these becomes free. It only ever lowers what counts against the
-	// user. Repeating it changes nothing. ErrNotInstalled.
+	// Confirm records that the ledger has decided the order and which units it gives it (none when rejected): it is no
+	// longer awaited, and every number held for it beyond these becomes free. It only ever lowers what counts against
+	// the user. Repeating it changes nothing. ErrNotInstalled.
 	Confirm(ctx context.Context, item, order, user string, units []int) error
-	// Redraw replaces a number that the ledger refused (c.Unit; 0 to top up a short reservation): the number becomes its
-	// owner's and another is drawn. A reservation that the stock has forgotten is taken up again from r. ErrNotInstalled.
-	Redraw(ctx context.Context, now time.Time, r Reservation, c Collision, resend time.Duration) (RedrawCode, Reservation, error)
+	// Redraw replaces a number that the ledger refused (c.Unit; 0 to top up a short reservation): the number becomes
+	// its owner's and another is drawn. A reservation that the stock has forgotten is taken up again from r.
+	// ErrNotInstalled.
+	Redraw(ctx context.Context, now time.Time, r Reservation, c Collision, resend time.Duration) (RedrawCode,
+		Reservation, error)
 	// Return moves those of the numbers that the order still holds to the free ones, and drops the order from what
 	// counts against its user. Repeating it changes nothing. ErrNotInstalled.
 	Return(ctx context.Context, item, order, user string, units []int) error
@@ -241,24 +251,24 @@ type Stock interface {
 	Assert(ctx context.Context, it Item) error
 	// Level reads the item's figures. ErrNotInstalled.
 	Level(ctx context.Context, item string) (Level, error)
-	// Queued gives the user's reservation with this order id, or with "" the newest, that waits to be placed; one without an
-	// Order when there is none. ErrNotInstalled.
+	// Queued gives the user's reservation with this order id, or with "" the newest, that waits to be placed; one
+	// without an Order when there is none. ErrNotInstalled.
 	Queued(ctx context.Context, item, user, order string) (Reservation, error)
 
 	// DriftBegin starts a drift pass: its number is what DriftEnd reports. ErrNotInstalled.
 	DriftBegin(ctx context.Context, item, token string) (pass int64, err error)
 	// Scan reads held, free and awaiting together for the numbers of one ledger bucket, 1..high-water. ErrNotInstalled.
 	Scan(ctx context.Context, item string, bucket, buckets int) ([]Seen, error)
-	// Correct carries a correction out if the number is still as seen and its holder does not wait to be placed; changed
-	// says whether it did. ErrNotInstalled.
+	// Correct carries a correction out if the number is still as seen and its holder does not wait to be placed;
+	// changed says whether it did. ErrNotInstalled.
 	Correct(ctx context.Context, item string, c Correction) (changed bool, err error)
 	// Users pages through the users that the stock counts units against; cursor 0 begins, next 0 ends. ErrNotInstalled.
 	Users(ctx context.Context, item string, cursor uint64) (page []UserEntries, next uint64, err error)
 	// CorrectUser replaces a user's entries if they are still as seen and none of their orders waits to be placed.
 	// ErrNotInstalled.
 	CorrectUser(ctx context.Context, item string, seen UserEntries, want map[string]int) (changed bool, err error)
-	// DriftEnd records that the pass compared everything and corrected what differed; a pass that the stock has forgotten
-	// is ignored. ErrNotInstalled.
+	// DriftEnd records that the pass compared everything and corrected what differed; a pass that the stock has
+	// forgotten is ignored. ErrNotInstalled.
 	DriftEnd(ctx context.Context, item, token string, pass int64) error
 
 	// BuildStart begins a build beside the live keys, and takes it from a builder that has not touched it for
@@ -270,8 +280,8 @@ type Stock interface {
 	// BuildGaps adds the numbers from..to that no unit row has to the build's free numbers, in as many steps as it
 	// takes. ErrBuildLost.
 	BuildGaps(ctx context.Context, now time.Time, item, token string, from, to int) error
-	// Install makes the build live if nothing is installed, the token still has it, and it holds exactly this many units
-	// and users, and highWater-units free numbers; else the build is dropped. ErrBuildLost.
+	// Install makes the build live if nothing is installed, the token still has it, and it holds exactly this many
+	// units and users, and highWater-units free numbers; else the build is dropped. ErrBuildLost.
 	Install(ctx context.Context, it Item, token string, units, users, highWater int) error
 	// Remove forgets a retired item, if the stock has it.
 	Remove(ctx context.Context, item string) error

@@ -18,8 +18,10 @@ import (
 func TestParseYuan(t *testing.T) {
 	for in, want := range map[string]Fen{
 		"0": 0, "0.01": 1, "88.88": 8888, "88.8": 8880, "88": 8800, "1.00": 100, "100000000.00": MaxFen,
-		"": -1, ".5": -1, "5.": -1, "1e2": -1, "88.880": -1, "-1": -1, "+1": -1, " 88.88": -1, "88.88 ": -1, "８８.８８": -1, "01.00": -1,
-		"00": -1, "1,000": -1, "0x10": -1, "100000000.01": -1, "9999999999999": -1, "1.2.3": -1, "NaN": -1, "1.\x00": -1,
+		"": -1, ".5": -1, "5.": -1, "1e2": -1, "88.880": -1, "-1": -1, "+1": -1, " 88.88": -1, "88.88 ": -1,
+		"８８.８８": -1, "01.00": -1,
+		"00": -1, "1,000": -1, "0x10": -1, "100000000.01": -1, "9999999999999": -1, "1.2.3": -1, "NaN": -1,
+		"1.\x00": -1,
 	} {
 		got, err := ParseYuan(in)
 		if want < 0 && err == nil || want >= 0 && (err != nil || got != want) {
@@ -30,7 +32,8 @@ func TestParseYuan(t *testing.T) {
 
 // FuzzParseYuan holds what is taken, and what is not, to a pattern and to a fraction of whole numbers.
 func FuzzParseYuan(f *testing.F) {
-	for _, s := range []string{"88.88", "0.1", "1e2", "88.880", "-1", " 88.88", "８８.８８", "100000000.00", "100000000.01", "00.1"} {
+	for _, s := range []string{"88.88", "0.1", "1e2", "88.880", "-1", " 88.88", "８８.８８", "100000000.00", "100000000.01",
+		"00.1"} {
 		f.Add(s)
 	}
 	form := regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9][0-9]?)?$`)
@@ -55,7 +58,8 @@ func FuzzParseYuan(f *testing.F) {
 }
 
 func TestFenJSON(t *testing.T) {
-	for in, want := range map[Fen]string{0: "0.00", 5: "0.05", 8880: "88.80", -5: "-0.05", -105: "-1.05", 7 * MaxFen: "700000000.00"} {
+	for in, want := range map[Fen]string{0: "0.00", 5: "0.05", 8880: "88.80", -5: "-0.05", -105: "-1.05",
+		7 * MaxFen: "700000000.00"} {
 		got, err := json.Marshal(in)
 		if err != nil || string(got) != want {
 			t.Errorf("%d fen as JSON: %s, %v; want %s", int64(in), got, err, want)
@@ -81,7 +85,8 @@ func TestFenJSON(t *testing.T) {
 
 func TestDay(t *testing.T) {
 	for in, want := range map[string]string{
-		"2026-01-01T15:59:59.999Z": "2026-01-01", "2026-01-01T16:00:00Z": "2026-01-02", "2026-01-02T00:00:00+08:00": "2026-01-02", "2025-12-31T16:00:00Z": "2026-01-01",
+		"2026-01-01T15:59:59.999Z": "2026-01-01", "2026-01-01T16:00:00Z": "2026-01-02",
+		"2026-01-02T00:00:00+08:00": "2026-01-02", "2025-12-31T16:00:00Z": "2026-01-01",
 	} {
 		at, err := time.Parse(time.RFC3339, in)
 		if got := Day(at); err != nil || got != want {
@@ -92,7 +97,8 @@ func TestDay(t *testing.T) {
 
 func item() Item {
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	return Item{ID: "1001", Commodity: Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888, Start: start, End: start.Add(time.Hour),
+	return Item{ID: "1001", Commodity: Commodity{ID: "5", Title: "手机", Price: 99900}, Price: 8888, Start: start,
+		End:        start.Add(time.Hour),
 		CreateTime: start, Stock: 10, Limit: 1, Buckets: BucketsFor(10), Version: 1}
 }
 
@@ -125,7 +131,8 @@ func TestItemValidate(t *testing.T) {
 }
 
 func TestDescriptionValidate(t *testing.T) {
-	good := Listing{Item: item(), Description: Description{Detail: strings.Repeat("机", MaxDetail), Covers: slices.Repeat([]string{"/a.svg"}, MaxCovers)}}
+	good := Listing{Item: item(), Description: Description{Detail: strings.Repeat("机", MaxDetail),
+		Covers: slices.Repeat([]string{"/a.svg"}, MaxCovers)}}
 	if err := good.Validate(); err != nil {
 		t.Fatalf("good listing: %v", err)
 	}
@@ -164,7 +171,8 @@ func TestItemState(t *testing.T) {
 		}
 	}
 	for at, want := range map[time.Time]bool{
-		it.Start.Add(-StageLead - 1): false, it.Start.Add(-StageLead): true, it.End.Add(KeepLoaded - 1): true, it.End.Add(KeepLoaded): false,
+		it.Start.Add(-StageLead - 1): false, it.Start.Add(-StageLead): true, it.End.Add(KeepLoaded - 1): true,
+		it.End.Add(KeepLoaded): false,
 	} {
 		if got := it.Loadable(at); got != want {
 			t.Errorf("loadable at %s: %v, want %v", at, got, want)
@@ -188,7 +196,8 @@ func TestOrderIDs(t *testing.T) {
 	if a != KeyedOrderID("1001", "7", "k") {
 		t.Error("the same item, user and key make another order")
 	}
-	for _, other := range []string{KeyedOrderID("1001", "7", "K"), KeyedOrderID("1001", "8", "k"), KeyedOrderID("1002", "7", "k"), KeyedOrderID("100", "17", "k")} {
+	for _, other := range []string{KeyedOrderID("1001", "7", "K"), KeyedOrderID("1001", "8", "k"),
+		KeyedOrderID("1002", "7", "k"), KeyedOrderID("100", "17", "k")} {
 		if other == a {
 			t.Errorf("another item, user or key makes the same order %s", a)
 		}
@@ -196,7 +205,8 @@ func TestOrderIDs(t *testing.T) {
 	if r := RandomOrderID("1001", [17]byte{0: 255, 16: 255}); !ValidOrderID(r) || OrderTag(r) != ItemTag("1001") {
 		t.Errorf("random id %q is not a valid order id", r)
 	}
-	for _, bad := range []string{"", "o", a + "a", a[:31], a[:28], a[:26], "x" + a[1:], a[:31] + "A", a[:31] + "1", a[:26] + "1"} {
+	for _, bad := range []string{"", "o", a + "a", a[:31], a[:28], a[:26], "x" + a[1:], a[:31] + "A", a[:31] + "1",
+		a[:26] + "1"} {
 		if ValidOrderID(bad) {
 			t.Errorf("ValidOrderID(%q)", bad)
 		}
@@ -225,7 +235,8 @@ func TestKeys(t *testing.T) {
 }
 
 func request() Request {
-	return Request{Order: KeyedOrderID("1001", "7", "k"), Item: "1001", User: "7", Count: 2, Address: "杭州市 西湖区|1号", Created: time.UnixMilli(1_762_826_400_123).UTC(), Trace: "t-1"}
+	return Request{Order: KeyedOrderID("1001", "7", "k"), Item: "1001", User: "7", Count: 2, Address: "杭州市 西湖区|1号",
+		Created: time.UnixMilli(1_762_826_400_123).UTC(), Trace: "t-1"}
 }
 
 func TestRequest(t *testing.T) {
@@ -314,9 +325,11 @@ func TestMessages(t *testing.T) {
 func TestWhatALogMayTellOfAMessage(t *testing.T) {
 	r := Reservation{Request: request(), Units: []int{3, 9}}
 	for name, c := range map[string]struct{ body, order, trace string }{
-		"order":               {string((&Message{Kind: MessageOrder, Reservation: r}).Encode()), r.Order, r.Trace},
-		"close":               {string((&Message{Kind: MessageClose, Order: r.Order, Trace: "t-2"}).Encode()), r.Order, "t-2"},
-		"return":              {string((&Message{Kind: MessageReturn, Order: r.Order, Trace: "t-3"}).Encode()), r.Order, "t-3"},
+		"order": {string((&Message{Kind: MessageOrder, Reservation: r}).Encode()), r.Order, r.Trace},
+		"close": {string((&Message{Kind: MessageClose, Order: r.Order, Trace: "t-2"}).Encode()), r.Order,
+			"t-2"},
+		"return": {string((&Message{Kind: MessageReturn, Order: r.Order, Trace: "t-3"}).Encode()), r.Order,
+			"t-3"},
 		"wake":                {string((&Message{Kind: MessageWake, Item: "1001", Trace: "t-4"}).Encode()), "", "t-4"},
 		"close of before ids": {`{"v":1,"kind":"close","order":"` + r.Order + `"}`, r.Order, ""},
 		"unreadable":          {`{"v":2,"kind":"close","order":"` + r.Order + `","trace":"t-5"}`, "", ""},

@@ -55,10 +55,12 @@ var States = []StateInfo{
 	{Refunded, 6, false, true, "money went back; units as before"},
 }
 
-// Transitions is the whole table: a change that is not here is not made (I5). docs/state_machine.md is generated from it.
+// Transitions is the whole table: a change that is not here is not made (I5). docs/state_machine.md is generated from
+// it.
 var Transitions = []Transition{
 	{Queued, PendingPayment, "consume", "every unit row was free and the quota allowed it", "become rows", false},
-	{Queued, Rejected, "consume", "no unit left, quota refused, item stopped, or unplaced for 1 h", "freed in the stock", false},
+	{Queued, Rejected, "consume", "no unit left, quota refused, item stopped, or unplaced for 1 h",
+		"freed in the stock", false},
 	{PendingPayment, Paid, "notify, expire", "an authentic payment", "stay", false},
 	{PendingPayment, Closing, "expire, shop", "pay_by and grace have passed, or the shopper cancels", "stay", false},
 	{Closing, Paid, "notify, expire", "an authentic payment", "stay", false},

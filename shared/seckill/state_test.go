@@ -39,7 +39,9 @@ func by(t *Transition) string {
 
 func stateMachineDoc() string {
 	var b strings.Builder
-	b.WriteString("# An order's life\n\nGenerated from `shared/seckill/state.go` by `make generate`; a test holds the two together.\n\n```mermaid\nstateDiagram-v2\n")
+	b.WriteString(
+		"# An order's life\n\nGenerated from `shared/seckill/state.go` by `make generate`; a test holds the two " +
+			"together.\n\n```mermaid\nstateDiagram-v2\n")
 	b.WriteString("    [*] --> queued: buy\n")
 	for _, t := range Transitions {
 		fmt.Fprintf(&b, "    %s --> %s: %s\n", t.From, t.To, by(&t))
@@ -57,12 +59,15 @@ func stateMachineDoc() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %d | %s | %s |\n", s.State, s.Status, holds, s.Means)
 	}
-	b.WriteString("\n## Changes\n\nEvery change is a conditional write on the state it leaves: the first writer wins. What is not in this table does not happen. No code makes a planned change yet.\n\n")
+	b.WriteString(
+		"\n## Changes\n\nEvery change is a conditional write on the state it leaves: the first writer wins. What is " +
+			"not in this table does not happen. No code makes a planned change yet.\n\n")
 	b.WriteString("| from | to | by | cause | its units |\n|---|---|---|---|---|\n")
 	for _, t := range Transitions {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", t.From, t.To, by(&t), t.Cause, t.Units)
 	}
-	b.WriteString("\n## What an authentic payment does\n\n| to an order in | it becomes | the money is |\n|---|---|---|\n")
+	b.WriteString(
+		"\n## What an authentic payment does\n\n| to an order in | it becomes | the money is |\n|---|---|---|\n")
 	for _, s := range States {
 		if s.State == Queued {
 			continue
@@ -70,7 +75,9 @@ func stateMachineDoc() string {
 		to, p := s.State.OnMoney()
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", s.State, to, p)
 	}
-	b.WriteString("\nMoney for an order that is not in the ledger is refused (`notify_not_ours`): an order can be paid only once it is placed.\n")
+	b.WriteString(
+		"\nMoney for an order that is not in the ledger is refused (`notify_not_ours`): an order can be paid only " +
+			"once it is placed.\n")
 	return b.String()
 }
 

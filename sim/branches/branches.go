@@ -1,6 +1,7 @@
-// Package branches counts how the conditions of the stock's Lua scripts come out. In: any runner of scripts. Out: a runner that answers the
-// same and counts, and for each condition of each file of package redisstock how often it was true and false. Nothing of the scripts, of
-// package redisstock or of a Redis changes for it: the text of a script is rewritten before it is run.
+// Package branches counts how the conditions of the stock's Lua scripts come out. In: any runner of scripts. Out: a
+// runner that answers the same and counts, and for each condition of each file of package redisstock how often it was
+// true and false. Nothing of the scripts, of package redisstock or of a Redis changes for it: the text of a script is
+// rewritten before it is run.
 package branches
 
 import (
@@ -13,9 +14,9 @@ import (
 	"seckill/shared/adapter/redisstock"
 )
 
-// Branch is one condition of a script, with how often it came out which way. Conditions are what if, while and until ask, each operand of an
-// and or an or whose truth decides, and each for: true when it ran at all, false when there was nothing to run over. What is the
-// same in every run, as a literal, is no condition.
+// Branch is one condition of a script, with how often it came out which way. Conditions are what if, while and until
+// ask, each operand of an and or an or whose truth decides, and each for: true when it ran at all, false when there was
+// nothing to run over. What is the same in every run, as a literal, is no condition.
 type Branch struct {
 	File  string // of package redisstock: "reserve.lua"; what scripts share counts once, as "common.lua"
 	Line  int    // in that file, from 1
@@ -44,7 +45,8 @@ type Counter struct {
 	places   map[place]*Branch
 }
 
-// New makes a counter that knows every condition of every script. An error means that this package does not understand a script.
+// New makes a counter that knows every condition of every script. An error means that this package does not understand
+// a script.
 func New() (*Counter, error) {
 	c := &Counter{scripts: map[string]*marked{}, places: map[place]*Branch{}}
 	plain, err := scripts()
@@ -89,8 +91,8 @@ func (c *Counter) know(s *redisstock.Script) error {
 	return nil
 }
 
-// Wrap gives a runner that runs the stock's scripts on next and counts. It answers as next does, errors included; a script that
-// ends in an error is not counted.
+// Wrap gives a runner that runs the stock's scripts on next and counts. It answers as next does, errors included; a
+// script that ends in an error is not counted.
 func (c *Counter) Wrap(next redisstock.Runner) redisstock.Runner { return runner{c, next} }
 
 type runner struct {

@@ -28,7 +28,8 @@ func newCounter(t *testing.T) *Counter {
 	return c
 }
 
-// play plays the histories on two Redises, one with plain scripts and one that counts: they give the same answers and keep the same keys.
+// play plays the histories on two Redises, one with plain scripts and one that counts: they give the same answers and
+// keep the same keys.
 func play(t *testing.T, c *Counter) {
 	t.Helper()
 	plain, counted := memory.NewRedis(), memory.NewRedis()
@@ -48,8 +49,8 @@ func play(t *testing.T, c *Counter) {
 	}
 }
 
-// TestEveryBranch: every condition of every script comes out both ways in the conformance suite, the random histories and the odd calls
-// below; Impossible lists the rest, and nothing of Unplayed is in truth impossible.
+// TestEveryBranch: every condition of every script comes out both ways in the conformance suite, the random histories
+// and the odd calls below; Impossible lists the rest, and nothing of Unplayed is in truth impossible.
 func TestEveryBranch(t *testing.T) {
 	c := newCounter(t)
 	if !t.Run("conformance", func(t *testing.T) {
@@ -71,7 +72,8 @@ func TestEveryBranch(t *testing.T) {
 	for _, name := range untaken {
 		t.Error(name)
 	}
-	if _, err := Untaken(c.Branches(), slices.Concat(Impossible, Unplayed)); err == nil || strings.Count(err.Error(), "\n")+1 != len(Unplayed) {
+	if _, err := Untaken(c.Branches(), slices.Concat(Impossible, Unplayed)); err == nil ||
+		strings.Count(err.Error(), "\n")+1 != len(Unplayed) {
 		t.Errorf("of %d entries of Unplayed not all were taken here:\n%v", len(Unplayed), err)
 	}
 }
@@ -80,10 +82,12 @@ func TestEveryBranch(t *testing.T) {
 func unusualCalls(t *testing.T, c *Counter) {
 	t.Helper()
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	it := seckill.Item{ID: "1001", Price: 8888, Start: now, End: now.Add(time.Hour), Stock: 5, Limit: 1, Buckets: 2, Version: 1}
+	it := seckill.Item{ID: "1001", Price: 8888, Start: now, End: now.Add(time.Hour), Stock: 5, Limit: 1, Buckets: 2,
+		Version: 1}
 	s := redisstock.New(c.Wrap(memory.NewRedis()))
 	var r seckill.ReserveResult
-	request := seckill.Request{Order: seckill.KeyedOrderID(it.ID, "7", "k"), Item: it.ID, User: "7", Count: 1, Created: now}
+	request := seckill.Request{Order: seckill.KeyedOrderID(it.ID, "7", "k"), Item: it.ID, User: "7", Count: 1,
+		Created: now}
 	rows := []seckill.UnitRow{{Unit: 5, Order: seckill.KeyedOrderID(it.ID, "8", "k"), User: "8"}}
 	for i, call := range []func() error{
 		// A build of unit 5, installed as one up to high-water 2: number 2 is in no list.
@@ -154,9 +158,11 @@ func TestWrapPassesErrorsOn(t *testing.T) {
 		want   string
 	}{
 		{"trouble on the way", refusing{err: away}, plain[0], "away"},
-		{"a script that nobody knows", refusing{}, redisstock.NewScript("other", "return 1"), "script other: not one of the stock's"},
+		{"a script that nobody knows", refusing{}, redisstock.NewScript("other", "return 1"),
+			"script other: not one of the stock's"},
 		{"no trace", refusing{reply: "ok"}, plain[0], "script reserve: answered ok, no trace"},
-		{"a trace of another script", refusing{reply: []any{[]any{int64(1000)}}}, plain[0], "script reserve: a trace of 1000"},
+		{"a trace of another script", refusing{reply: []any{[]any{int64(1000)}}}, plain[0],
+			"script reserve: a trace of 1000"},
 	} {
 		v, err := c.Wrap(x.next).Run(context.Background(), x.script, nil, nil)
 		if v != nil || err == nil || err.Error() != x.want {
@@ -179,10 +185,13 @@ func TestUntaken(t *testing.T) {
 		wrong      string
 	}{
 		{"all", nil, []string{"a.lua:5 x: never true", "b.lua:1 y: never true", "b.lua:1 y: never false"}, ""},
-		{"but for exceptions", []Exception{{"a.lua", "x", 2, true, ""}, {"b.lua", "y", 1, false, ""}}, []string{"b.lua:1 y: never true"}, ""},
-		{"an exception that was taken", []Exception{{"a.lua", "x", 1, false, ""}}, []string{"a.lua:5 x: never true", "b.lua:1 y: never true", "b.lua:1 y: never false"},
+		{"but for exceptions", []Exception{{"a.lua", "x", 2, true, ""}, {"b.lua", "y", 1, false, ""}},
+			[]string{"b.lua:1 y: never true"}, ""},
+		{"an exception that was taken", []Exception{{"a.lua", "x", 1, false, ""}}, []string{"a.lua:5 x: never true",
+			"b.lua:1 y: never true", "b.lua:1 y: never false"},
 			"a.lua:3 x: came out false 2 times, which is listed as not happening"},
-		{"an exception for what is not there", []Exception{{"a.lua", "x", 3, true, ""}}, []string{"a.lua:5 x: never true", "b.lua:1 y: never true", "b.lua:1 y: never false"},
+		{"an exception for what is not there", []Exception{{"a.lua", "x", 3, true, ""}},
+			[]string{"a.lua:5 x: never true", "b.lua:1 y: never true", "b.lua:1 y: never false"},
 			`a.lua: no condition "x" (number 3 of this text): the list of exceptions is out of date`},
 	} {
 		got, err := Untaken(branches, x.exceptions)

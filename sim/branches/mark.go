@@ -46,8 +46,8 @@ func mark(name, source string) (string, []site, error) {
 	return text, m.spots, nil
 }
 
-// marker walks over a script and puts a mark around each condition. A mark gives its value unchanged, and exactly one value, as an and, an or or
-// a statement takes of it anyway.
+// marker walks over a script and puts a mark around each condition. A mark gives its value unchanged, and exactly one
+// value, as an and, an or or a statement takes of it anyway.
 type marker struct {
 	spots []site
 	err   error
@@ -60,7 +60,8 @@ func (m *marker) note(line int, text string) int {
 }
 
 func marking(n int, v ast.Expr) ast.Expr {
-	return &ast.FuncCallExpr{Func: &ast.IdentExpr{Value: nameMark}, Args: []ast.Expr{&ast.NumberExpr{Value: strconv.Itoa(n)}, v}}
+	return &ast.FuncCallExpr{Func: &ast.IdentExpr{Value: nameMark},
+		Args: []ast.Expr{&ast.NumberExpr{Value: strconv.Itoa(n)}, v}}
 }
 
 func (m *marker) block(list []ast.Stmt) []ast.Stmt {
@@ -118,10 +119,12 @@ func (m *marker) stmt(s ast.Stmt) ast.Stmt {
 func ran(n int, loop ast.Stmt, body *[]ast.Stmt, marked []ast.Stmt) ast.Stmt {
 	name := func() ast.Expr { return &ast.IdentExpr{Value: nameRan} }
 	note := func(v ast.Expr) ast.Stmt {
-		return &ast.AssignStmt{Lhs: []ast.Expr{name()}, Rhs: []ast.Expr{&ast.LogicalOpExpr{Operator: "or", Lhs: name(), Rhs: marking(n, v)}}}
+		return &ast.AssignStmt{Lhs: []ast.Expr{name()}, Rhs: []ast.Expr{&ast.LogicalOpExpr{Operator: "or", Lhs: name(),
+			Rhs: marking(n, v)}}}
 	}
 	*body = append([]ast.Stmt{note(&ast.TrueExpr{})}, marked...)
-	return &ast.DoBlockStmt{Stmts: []ast.Stmt{&ast.LocalAssignStmt{Names: []string{nameRan}}, loop, note(&ast.FalseExpr{})}}
+	return &ast.DoBlockStmt{Stmts: []ast.Stmt{&ast.LocalAssignStmt{Names: []string{nameRan}}, loop,
+		note(&ast.FalseExpr{})}}
 }
 
 // firstLine is a for as a person would name it.
@@ -177,8 +180,8 @@ func (m *marker) expr(e ast.Expr) ast.Expr {
 	return e
 }
 
-// cond marks an expression whose truth decides what happens next: itself, or, when it is put together by and, or, not, its parts. Both ways
-// of every part give both ways of the whole.
+// cond marks an expression whose truth decides what happens next: itself, or, when it is put together by and, or, not,
+// its parts. Both ways of every part give both ways of the whole.
 func (m *marker) cond(e ast.Expr) ast.Expr {
 	switch e := e.(type) {
 	case *ast.LogicalOpExpr:
@@ -189,7 +192,8 @@ func (m *marker) cond(e ast.Expr) ast.Expr {
 			e.Expr = m.cond(e.Expr)
 			return e
 		}
-	case *ast.NilExpr, *ast.FalseExpr, *ast.TrueExpr, *ast.NumberExpr, *ast.StringExpr, *ast.TableExpr, *ast.FunctionExpr,
+	case *ast.NilExpr, *ast.FalseExpr, *ast.TrueExpr, *ast.NumberExpr, *ast.StringExpr, *ast.TableExpr,
+		*ast.FunctionExpr,
 		*ast.StringConcatOpExpr, *ast.ArithmeticOpExpr, *ast.UnaryMinusOpExpr, *ast.UnaryLenOpExpr:
 		return m.expr(e) // the same in every run; all but nil and false are true in Lua
 	}

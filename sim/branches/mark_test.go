@@ -50,10 +50,12 @@ func TestPrint(t *testing.T) {
 		"function a.b.c(x, ...) return ..., (...), (f(x)) end function a.b:d() end",
 		"local function f() return f end local g = function(...) end",
 		"repeat local x = 1; if x then break end until x while true do break end do end",
-		"if a then elseif b then c() else d() end for i = 1, 2 do end for i = 3, 1, -1 do end for k, v in pairs(t), 2 do end",
+		"if a then elseif b then c() else d() end for i = 1, 2 do end for i = 3, 1, -1 do end for k, v in pairs(t), " +
+			"2 do end",
 		`x = 'it\'s' .. "\0\1\255\n\\" .. [[long
 string]] y = ("x"):rep(2) ;(f or g)(1) z = #t ^ - -2 ^ not not a`,
-		"return a .. b .. c, (a .. b) .. c, a ^ b ^ c, (a ^ b) ^ c, a - b - c, a - (b - c), -a ^ b, (-a) ^ b, not (a == b), not a == b",
+		"return a .. b .. c, (a .. b) .. c, a ^ b ^ c, (a ^ b) ^ c, a - b - c, a - (b - c), -a ^ b, (-a) ^ b, not (a " +
+			"== b), not a == b",
 	}
 	for _, s := range plain {
 		sources = append(sources, s.Source)
@@ -69,7 +71,8 @@ string]] y = ("x"):rep(2) ;(f or g)(1) z = #t ^ - -2 ^ not not a`,
 func randomExpr(r *rand.Rand, depth int) ast.Expr {
 	one := func() ast.Expr { return randomExpr(r, depth-1) }
 	if depth == 0 || r.IntN(8) == 0 {
-		return []ast.Expr{&ast.IdentExpr{Value: "x"}, &ast.NumberExpr{Value: "7"}, &ast.NilExpr{}, &ast.StringExpr{Value: "s"}}[r.IntN(4)]
+		return []ast.Expr{&ast.IdentExpr{Value: "x"}, &ast.NumberExpr{Value: "7"}, &ast.NilExpr{},
+			&ast.StringExpr{Value: "s"}}[r.IntN(4)]
 	}
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	switch r.IntN(8) {
@@ -82,7 +85,8 @@ func randomExpr(r *rand.Rand, depth int) ast.Expr {
 	case 3:
 		return &ast.ArithmeticOpExpr{Operator: pick("+", "-", "*", "/", "%", "^"), Lhs: one(), Rhs: one()}
 	case 4:
-		return []ast.Expr{&ast.UnaryMinusOpExpr{Expr: one()}, &ast.UnaryNotOpExpr{Expr: one()}, &ast.UnaryLenOpExpr{Expr: one()}}[r.IntN(3)]
+		return []ast.Expr{&ast.UnaryMinusOpExpr{Expr: one()}, &ast.UnaryNotOpExpr{Expr: one()},
+			&ast.UnaryLenOpExpr{Expr: one()}}[r.IntN(3)]
 	case 5:
 		return &ast.FuncCallExpr{Func: one(), Args: []ast.Expr{one(), one()}}
 	case 6:
@@ -118,19 +122,30 @@ func TestMark(t *testing.T) {
 		{"return", nil, ""},
 		{"return false", nil, ""},
 		{"return {1, false, nil, 2}", []any{int64(1), nil}, ""},
-		{"local function two() return 1, 2 end return {two(), two(), (two())}", []any{int64(1), int64(1), int64(1)}, ""},
-		{"local function two() return nil, 2 end return {two() or 'none', 1 and two(), 5}", []any{"none"}, "1 two() 0/1"},
-		{"local s = 0 for i = 1, 3 do if i == 2 then s = s + i else s = s + 10 end end return s", int64(22), "1 for i = 1, 3 1/0, 1 i == 2 1/2"},
+		{"local function two() return 1, 2 end return {two(), two(), (two())}", []any{int64(1), int64(1), int64(1)},
+			""},
+		{"local function two() return nil, 2 end return {two() or 'none', 1 and two(), 5}", []any{"none"},
+			"1 two() 0/1"},
+		{"local s = 0 for i = 1, 3 do if i == 2 then s = s + i else s = s + 10 end end return s", int64(22),
+			"1 for i = 1, 3 1/0, 1 i == 2 1/2"},
 		{"for i = 1, 0 do return 5 end return 6", int64(6), "1 for i = 1, 0 0/1"},
-		{"for i = 1, 9 do\nfor _, v in ipairs({}) do end\nif i > 1 then return i end end", int64(2), "1 for i = 1, 9 1/0, 2 for _, v in ipairs({}) 0/2, 3 i > 1 1/1"},
-		{"local n = 0 while n < 3 do n = n + 1 if n == 2 then break end end return n", int64(2), "1 n < 3 2/0, 1 n == 2 1/1"},
-		{"local n = 0 repeat n = n + 1 local last = n == 3 until last or n > 5 return n", int64(3), "1 last 1/2, 1 n > 5 0/2"},
-		{"local function f(a, b) return a and b and 'both' or not (a or b) and 'none' or 'one' end return {f(1, 2), f(), f(nil, 1)}", []any{"both", "none", "one"},
+		{"for i = 1, 9 do\nfor _, v in ipairs({}) do end\nif i > 1 then return i end end", int64(2),
+			"1 for i = 1, 9 1/0, 2 for _, v in ipairs({}) 0/2, 3 i > 1 1/1"},
+		{"local n = 0 while n < 3 do n = n + 1 if n == 2 then break end end return n", int64(2),
+			"1 n < 3 2/0, 1 n == 2 1/1"},
+		{"local n = 0 repeat n = n + 1 local last = n == 3 until last or n > 5 return n", int64(3),
+			"1 last 1/2, 1 n > 5 0/2"},
+		{
+			"local function f(a, b) return a and b and 'both' or not (a or b) and 'none' or 'one' end return {f(1, " +
+				"2), f(), f(nil, 1)}", []any{"both", "none", "one"},
 			"1 a 1/2, 1 b 1/0, 1 a 0/2, 1 b 1/1"},
 		{"if not (#KEYS > 0 or nil) then return 'no keys' end return 'keys'", "no keys", "1 #KEYS > 0 0/1"},
-		{"local t = {x = false} local function g(k) return t[k] == nil and 'new' or t[k] end return {g('x') and 1 or 2, g('y')}", []any{int64(2), "new"},
+		{
+			"local t = {x = false} local function g(k) return t[k] == nil and 'new' or t[k] end return {g('x') and 1 " +
+				"or 2, g('y')}", []any{int64(2), "new"},
 			"1 t[k] == nil 1/1, 1 g('x') 0/1"},
-		{"if KEYS[1] then return 1 elseif ARGV[1] == 'a' then return 2 elseif true then return 3 end", int64(2), "1 KEYS[1] 0/1, 1 ARGV[1] == 'a' 1/0"},
+		{"if KEYS[1] then return 1 elseif ARGV[1] == 'a' then return 2 elseif true then return 3 end", int64(2),
+			"1 KEYS[1] 0/1, 1 ARGV[1] == 'a' 1/0"},
 	} {
 		m := memory.NewRedis()
 		ctx := context.Background()

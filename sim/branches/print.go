@@ -149,7 +149,8 @@ const (
 	bindsMost = 9
 )
 
-var binds = map[string]int{"or": 1, "and": 2, "<": 3, ">": 3, "<=": 3, ">=": 3, "~=": 3, "==": 3, "..": 4, "+": 5, "-": 5, "*": 6, "/": 6,
+var binds = map[string]int{"or": 1, "and": 2, "<": 3, ">": 3, "<=": 3, ">=": 3, "~=": 3, "==": 3, "..": 4, "+": 5,
+	"-": 5, "*": 6, "/": 6,
 	"%": 6, "^": 8}
 
 // binary takes an operator with two operands apart; an empty operator when it is none.

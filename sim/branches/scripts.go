@@ -25,8 +25,8 @@ func (r *recorder) Run(_ context.Context, s *redisstock.Script, _, _ []string) (
 	return nil, errNoted
 }
 
-// scripts gives every script of package redisstock, which keeps them to itself: each of the stock's methods is called, and what it would run
-// is noted.
+// scripts gives every script of package redisstock, which keeps them to itself: each of the stock's methods is called,
+// and what it would run is noted.
 func scripts() ([]*redisstock.Script, error) {
 	r := &recorder{}
 	s, ctx, at := redisstock.New(r), context.Background(), time.UnixMilli(0)
@@ -60,7 +60,9 @@ func scripts() ([]*redisstock.Script, error) {
 		}
 	}
 	missing := slices.DeleteFunc(redisstock.Names(), func(name string) bool {
-		return strings.HasSuffix(name, "common") || slices.ContainsFunc(r.scripts, func(s *redisstock.Script) bool { return s.Name == name })
+		return strings.HasSuffix(name, "common") || slices.ContainsFunc(r.scripts, func(s *redisstock.Script) bool {
+			return s.Name == name
+		})
 	})
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("no call of the stock runs %v", missing)

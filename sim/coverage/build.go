@@ -39,7 +39,8 @@ func moduleRoot() (string, error) {
 	return filepath.Dir(file), nil
 }
 
-// build builds the counting binary in a folder of its own and has it play: what it printed, and its coverage profile as text.
+// build builds the counting binary in a folder of its own and has it play: what it printed, and its coverage profile as
+// text.
 func build(root string, seeds uint64) (p played, profile []byte, err error) {
 	dir, err := os.MkdirTemp("", "coverage")
 	if err != nil {
@@ -73,7 +74,8 @@ func build(root string, seeds uint64) (p played, profile []byte, err error) {
 	return p, profile, err
 }
 
-// tapped writes the files that differ into dir, and which of the module's they stand for, as go build -overlay reads it.
+// tapped writes the files that differ into dir, and which of the module's they stand for, as go build -overlay reads
+// it.
 func tapped(root, dir string) (overlay string, err error) {
 	folder := filepath.Join(root, stockFolder)
 	source, err := os.ReadFile(filepath.Join(folder, stockFile))
@@ -84,7 +86,8 @@ func tapped(root, dir string) (overlay string, err error) {
 		return "", fmt.Errorf("%s/%s has %q %d times: want it once", stockFolder, stockFile, plainStock, n)
 	}
 	replace := map[string]string{}
-	for name, text := range map[string]string{stockFile: strings.Replace(string(source), plainStock, tappedStock, 1), tapFile: tapSource} {
+	for name, text := range map[string]string{stockFile: strings.Replace(string(source), plainStock, tappedStock, 1),
+		tapFile: tapSource} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return "", err

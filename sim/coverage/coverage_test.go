@@ -78,12 +78,16 @@ func TestUnreached(t *testing.T) {
 		wrong string
 	}{
 		{"all", nil, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"}, ""},
-		{"with a reason", []exception{{file, "for n > 0 {", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- } (never)"}, ""},
-		{"reached all the same", []exception{{file, "return nil", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"},
+		{"with a reason", []exception{{file, "for n > 0 {", "never"}},
+			[]string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- } (never)"}, ""},
+		{"reached all the same", []exception{{file, "return nil", "never"}},
+			[]string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"},
 			file + ":10 return nil: reached 7 times, and listed as never"},
-		{"not there", []exception{{file, "panic", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"},
+		{"not there", []exception{{file, "panic", "never"}}, []string{file + ":4 if n < 0 { return errNegative }",
+			file + ":7 for n > 0 { n-- }"},
 			file + `: "panic" begins 0 blocks: want one`},
-		{"of another file", []exception{{flows + "stage/stage.go", "for n", "never"}}, []string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"},
+		{"of another file", []exception{{flows + "stage/stage.go", "for n", "never"}},
+			[]string{file + ":4 if n < 0 { return errNegative }", file + ":7 for n > 0 { n-- }"},
 			flows + `stage/stage.go: "for n" begins 0 blocks: want one`},
 	} {
 		got, err := unreached(root, blocks, x.table)
@@ -104,7 +108,8 @@ func TestReportFlows(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "60.0 % of the flows' statements are reached: want 95 %") {
 		t.Errorf("error %v: want 60 %% to be too little", err)
 	}
-	if !strings.Contains(out.String(), "shared/flow/buy             3 of    5 statements   60.0 %") || strings.Count(out.String(), "not reached: ") != 2 {
+	if !strings.Contains(out.String(), "shared/flow/buy             3 of    5 statements   60.0 %") ||
+		strings.Count(out.String(), "not reached: ") != 2 {
 		t.Errorf("printed\n%s", out.String())
 	}
 	for i := range blocks {
@@ -170,7 +175,8 @@ func TestTablesHold(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, stockFolder), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, stockFolder, stockFile), []byte("package redisstock\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, stockFolder, stockFile), []byte("package redisstock\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := tapped(dir, dir); err == nil || !strings.Contains(err.Error(), "0 times: want it once") {

@@ -12,15 +12,19 @@ const few = "a bound of memory, thousands of entries above what a world has"
 
 // unreachable is checked: an entry whose block is reached, or that no block has any more, makes the command fail.
 var unreachable = []exception{
-	{flows + "buy/buy.go", `return seckill.AsError(errors.New("the stock answered "`, "reserve.lua has no other answer"},
-	{flows + "internal/payment/payment.go", `return fmt.Errorf("payment: order %s changed state %d times"`, "no way through the state table is so long"},
-	{flows + "consume/consume.go", `return m, true, fmt.Errorf("consume: redraw answered %q"`, "redraw.lua has no other answer"},
+	{flows + "buy/buy.go", `return seckill.AsError(errors.New("the stock answered "`,
+		"reserve.lua has no other answer"},
+	{flows + "internal/payment/payment.go", `return fmt.Errorf("payment: order %s changed state %d times"`,
+		"no way through the state table is so long"},
+	{flows + "consume/consume.go", `return m, true, fmt.Errorf("consume: redraw answered %q"`,
+		"redraw.lua has no other answer"},
 	{flows + "internal/itemcache/itemcache.go", "if len(c.entries) >= maxEntries { clear", few},
 	{flows + "shop/describe.go", "if f.describedSize+fresh.size() > maxDescribed { clear", few},
 	{flows + "shop/order.go", "if len(f.prepared) >= maxPrepared { clear", few},
 	{flows + "shop/order.go", "if errors.Is(err, seckill.ErrSignLater) { return", signs},
 	{flows + "shop/order.go", `if s.PayString == "" { s.RetryAfter`, signs},
-	{flows + "shop/order.go", "return Status{}, &seckill.Error{Code: seckill.CodeNotCancelable", "an order leaves pending_payment once: a cancel loses it once"},
+	{flows + "shop/order.go", "return Status{}, &seckill.Error{Code: seckill.CodeNotCancelable",
+		"an order leaves pending_payment once: a cancel loses it once"},
 	{flows + "shop/shop.go", "if len(f.levels) >= maxLevels { clear", few},
 	{flows + "shop/shop.go", "if it.Buckets > countBuckets { return", "a world's items have two buckets"},
 }

@@ -1,7 +1,8 @@
-// Command coverage says what of the flows and of the stock's scripts the simulator reaches. It builds itself once more so that the flows'
-// statements and the scripts' conditions are counted, has that binary play seeds, and prints for each flow the share of statements reached, every
-// block that was not, and every way in which no condition came out. It fails under 95 % of the statements, for a condition that never
-// came out one way and is not listed, for a listed one that did, and for a violation.
+// Command coverage says what of the flows and of the stock's scripts the simulator reaches. It builds itself once more
+// so that the flows' statements and the scripts' conditions are counted, has that binary play seeds, and prints for
+// each flow the share of statements reached, every block that was not, and every way in which no condition came out. It
+// fails under 95 % of the statements, for a condition that never came out one way and is not listed, for a listed one
+// that did, and for a violation.
 package main
 
 import (
@@ -64,14 +65,16 @@ func reportFlows(out io.Writer, root string, blocks []block, table []exception) 
 		}
 	}
 	for _, name := range sortedKeys(all) {
-		fmt.Fprintf(out, "%-24s %4d of %4d statements  %5.1f %%\n", name, reached[name], all[name], percent(reached[name], all[name]))
+		fmt.Fprintf(out, "%-24s %4d of %4d statements  %5.1f %%\n", name, reached[name], all[name],
+			percent(reached[name], all[name]))
 	}
 	rest, err := unreached(root, blocks, table)
 	for _, r := range rest {
 		fmt.Fprintln(out, "not reached:", r)
 	}
 	if got := percent(reached["all flows"], all["all flows"]); got < leastPercent {
-		err = errors.Join(err, fmt.Errorf("%.1f %% of the flows' statements are reached: want %d %%", got, leastPercent))
+		err = errors.Join(err, fmt.Errorf("%.1f %% of the flows' statements are reached: want %d %%", got,
+			leastPercent))
 	}
 	return err
 }
@@ -88,7 +91,8 @@ func reportScripts(out io.Writer, list []branches.Branch) error {
 	}
 	exceptions := slices.Concat(branches.Impossible, branches.Unplayed)
 	untaken, err := branches.Untaken(list, exceptions)
-	fmt.Fprintf(out, "scripts: %d conditions, of %d ways out %d are taken, %d listed as never\n", len(list), 2*len(list),
+	fmt.Fprintf(out, "scripts: %d conditions, of %d ways out %d are taken, %d listed as never\n", len(list),
+		2*len(list),
 		2*len(list)-len(untaken)-len(exceptions), len(exceptions))
 	for _, name := range untaken {
 		err = errors.Join(err, errors.New(name))

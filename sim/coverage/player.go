@@ -21,7 +21,8 @@ type played struct {
 	Branches   []branches.Branch
 }
 
-// play plays seeds on every core and prints how the scripts' conditions came out. The statements of the flows count themselves.
+// play plays seeds on every core and prints how the scripts' conditions came out. The statements of the flows count
+// themselves.
 func play(out io.Writer, seeds uint64) error {
 	c, err := branches.New()
 	if err != nil {

@@ -31,8 +31,8 @@ type block struct {
 // flow is the package of the block.
 func (b block) flow() string { return path.Dir(b.file) }
 
-// parseProfile reads a coverage profile ("name.go:line.column,line.column statements count", Go's package cover): the flows' blocks, sorted by
-// place.
+// parseProfile reads a coverage profile ("name.go:line.column,line.column statements count", Go's package cover): the
+// flows' blocks, sorted by place.
 func parseProfile(profile []byte) ([]block, error) {
 	lines := strings.Split(strings.TrimSpace(string(profile)), "\n")
 	var out []block
@@ -40,7 +40,8 @@ func parseProfile(profile []byte) ([]block, error) {
 		b := block{}
 		name, rest, ok := strings.Cut(strings.TrimPrefix(line, module), ":")
 		b.file = name
-		n, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.line, &b.column, &b.endLine, &b.endColumn, &b.statements, &b.times)
+		n, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.line, &b.column, &b.endLine, &b.endColumn, &b.statements,
+			&b.times)
 		if !ok || err != nil || n != 6 {
 			return nil, fmt.Errorf("coverage profile: %q: %w", line, err)
 		}
@@ -65,8 +66,8 @@ func (b block) text(source []string) string {
 	return strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
 }
 
-// unreached describes every block that was never run. The error names entries of the table that do not hold: a text that begins
-// no block of the file, or several, or one that was run.
+// unreached describes every block that was never run. The error names entries of the table that do not hold: a text
+// that begins no block of the file, or several, or one that was run.
 func unreached(root string, blocks []block, table []exception) (names []string, err error) {
 	sources := map[string][]string{}
 	matched := make([]int, len(table))
@@ -86,7 +87,8 @@ func unreached(root string, blocks []block, table []exception) (names []string, 
 			}
 			why = " (" + e.why + ")"
 			if matched[i]++; b.times > 0 {
-				wrong = append(wrong, fmt.Errorf("%s:%d %s: reached %d times, and listed as never", b.file, b.line, e.text, b.times))
+				wrong = append(wrong, fmt.Errorf("%s:%d %s: reached %d times, and listed as never", b.file, b.line,
+					e.text, b.times))
 			}
 		}
 		if b.times == 0 {

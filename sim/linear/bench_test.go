@@ -7,8 +7,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// crowd is what 30 shoppers do in an ordinary run: a purchase with a key that gets no answer, its repeat, looks at it, a cancel, and another
-// purchase without a key; answers of neighbours overlap.
+// crowd is what 30 shoppers do in an ordinary run: a purchase with a key that gets no answer, its repeat, looks at it,
+// a cancel, and another purchase without a key; answers of neighbours overlap.
 func crowd() []Op {
 	const shoppers, gap = 30, 1000
 	var ops []Op
@@ -35,7 +35,8 @@ func crowd() []Op {
 		do(buys("", 1), accepted(second))
 		do(buys("", 2), Outcome{Kind: Refused, Code: seckill.CodeLimitReached, Order: second})
 		do(Op{Kind: Read, Order: second}, row(second, seckill.Paid, 31+s))
-		do(Op{Kind: List}, Outcome{Kind: Shown, Seen: []Seen{{Order: second, State: seckill.Paid}, {Order: first, State: seckill.Cancelled}}})
+		do(Op{Kind: List}, Outcome{Kind: Shown, Seen: []Seen{{Order: second, State: seckill.Paid},
+			{Order: first, State: seckill.Cancelled}}})
 	}
 	return ops
 }

@@ -21,7 +21,8 @@ func shown(order string, s seckill.State) Outcome {
 
 // row is a single order's view: of as many units as it shows, one when it has none.
 func row(order string, s seckill.State, units ...int) Outcome {
-	return Outcome{Kind: Shown, Seen: []Seen{{Order: order, State: s, Count: max(1, len(units)), Address: "a", Units: units}}}
+	return Outcome{Kind: Shown, Seen: []Seen{{Order: order, State: s, Count: max(1, len(units)), Address: "a",
+		Units: units}}}
 }
 
 // to is a view with another address.

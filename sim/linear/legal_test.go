@@ -36,7 +36,8 @@ func TestLegalHistoriesAreAccepted(t *testing.T) {
 	}
 }
 
-// corruptions change one answer of a legal history, from one shop, into one that breaks a promise; false when the history offers no place for it.
+// corruptions change one answer of a legal history, from one shop, into one that breaks a promise; false when the
+// history offers no place for it.
 var corruptions = map[string]func(ops []Op) bool{
 	"an order is forgotten after its acknowledgement": func(ops []Op) bool {
 		return pair(ops, func(a, b *Op) bool {
@@ -58,7 +59,8 @@ var corruptions = map[string]func(ops []Op) bool{
 	},
 	"a state goes back": func(ops []Op) bool {
 		return pair(ops, func(a, b *Op) bool {
-			if !reads(a) || !reads(b) || a.Order != b.Order || reach(a.Outcome.Seen[0].State)&stateBits[seckill.PendingPayment] != 0 {
+			if !reads(a) || !reads(b) || a.Order != b.Order ||
+				reach(a.Outcome.Seen[0].State)&stateBits[seckill.PendingPayment] != 0 {
 				return false
 			}
 			b.Outcome = shown(b.Order, seckill.PendingPayment)
@@ -94,7 +96,8 @@ var corruptions = map[string]func(ops []Op) bool{
 	},
 	"two keys, one order": func(ops []Op) bool {
 		return pair(ops, func(a, b *Op) bool {
-			if a.Key == "" || b.Key == "" || a.made() == "" || b.made() == "" || a.Key == b.Key || a.Shopper != b.Shopper {
+			if a.Key == "" || b.Key == "" || a.made() == "" || b.made() == "" || a.Key == b.Key ||
+				a.Shopper != b.Shopper {
 				return false
 			}
 			b.Outcome.Order = a.Outcome.Order
@@ -103,7 +106,8 @@ var corruptions = map[string]func(ops []Op) bool{
 	},
 	"a purchase without a key is answered with an order to another address": func(ops []Op) bool {
 		return pair(ops, func(a, b *Op) bool {
-			if a.Key+b.Key != "" || a.Shopper != b.Shopper || a.made() == "" || b.made() == "" || a.Count != b.Count || a.Address == b.Address {
+			if a.Key+b.Key != "" || a.Shopper != b.Shopper || a.made() == "" || b.made() == "" || a.Count != b.Count ||
+				a.Address == b.Address {
 				return false
 			}
 			b.Outcome.Order = a.made()
@@ -139,7 +143,8 @@ var corruptions = map[string]func(ops []Op) bool{
 	},
 	"units change": func(ops []Op) bool {
 		return pair(ops, func(a, b *Op) bool {
-			if !reads(a) || !reads(b) || a.Order != b.Order || !a.Outcome.Seen[0].placed() || !b.Outcome.Seen[0].placed() {
+			if !reads(a) || !reads(b) || a.Order != b.Order || !a.Outcome.Seen[0].placed() ||
+				!b.Outcome.Seen[0].placed() {
 				return false
 			}
 			b.Outcome.Seen[0].Units[0] = 9

@@ -1,12 +1,13 @@
-// Package linear judges what shoppers asked and were told: is there an order of events, each request taking effect at one moment
-// between its call and its answer, in which every answer is true? In: the operations of a run, recorded by whoever played the
-// shoppers, and what the world knows (losses of the stock, the truth about items). Out: nil, a *Contradiction in words, or ErrUndecided. It
-// starts no process and reads no clock; the verdict depends on its input alone. The search is porcupine's; the specification is ours.
+// Package linear judges what shoppers asked and were told: is there an order of events, each request taking effect at
+// one moment between its call and its answer, in which every answer is true? In: the operations of a run, recorded by
+// whoever played the shoppers, and what the world knows (losses of the stock, the truth about items). Out: nil, a
+// *Contradiction in words, or ErrUndecided. It starts no process and reads no clock; the verdict depends on its input
+// alone. The search is porcupine's; the specification is ours.
 //
 // # The specification
 //
-// It is sequential, for one shopper and one item. An order is absent until a purchase makes it queued. From there it moves by itself,
-// at any moment, along the table of shared/seckill, never back, and never becomes absent again.
+// It is sequential, for one shopper and one item. An order is absent until a purchase makes it queued. From there it
+// moves by itself, at any moment, along the table of shared/seckill, never back, and never becomes absent again.
 //
 //   - A purchase with a key that is accepted: the key's order exists from then on. If it existed before, nothing changes.
 //   - A purchase without a key that is accepted: a new order, at a moment when no order of the shopper with the same count and address was
@@ -25,8 +26,8 @@
 //   - A loss of the stock: an order that is queued may be hidden, which reads as absent, until a message or a repeat of the purchase brings
 //     it back. A repeat with the key of an order that existed at a loss may meet the limit.
 //
-// Beside it some facts hold for ever, whatever the order of events: see rules. A refusal is true when it was at some moment between
-// Stale before its call and its answer: see Truth.
+// Beside it some facts hold for ever, whatever the order of events: see rules. A refusal is true when it was at some
+// moment between Stale before its call and its answer: see Truth.
 package linear
 
 import (
@@ -80,7 +81,8 @@ type Outcome struct {
 	Seen  []Seen       // Shown: exactly one, but for a list
 }
 
-// Answer gives the outcome of a call that ended with an error; err is not nil. A fault is Unknown, "no such order" is Missing.
+// Answer gives the outcome of a call that ended with an error; err is not nil. A fault is Unknown, "no such order" is
+// Missing.
 func Answer(err error) Outcome {
 	var e *seckill.Error
 	if !errors.As(err, &e) {
@@ -95,8 +97,9 @@ func Answer(err error) Outcome {
 	return Outcome{Kind: Refused, Code: e.Code, Order: e.Order}
 }
 
-// Op is one request and its answer. Times are nanoseconds of the world's one true clock; whoever records them makes them distinct, by
-// adding the number of the step, where one event followed another: what happened at the same time may have happened in any order.
+// Op is one request and its answer. Times are nanoseconds of the world's one true clock; whoever records them makes
+// them distinct, by adding the number of the step, where one event followed another: what happened at the same time may
+// have happened in any order.
 type Op struct {
 	Shopper, Item string // Item may be "" for a list
 	Call, Return  int64  // Return is math.MaxInt64 when no answer came
@@ -117,8 +120,8 @@ type Options struct {
 	Steps  int               // bound of the search for one shopper and item; 0: DefaultSteps
 }
 
-// DefaultSteps bounds the search: a history of ten operations takes about ten steps, a hopeless one of thirty at once billions. It
-// is a number of steps and not a time, so that the verdict on a seed is the same on every machine.
+// DefaultSteps bounds the search: a history of ten operations takes about ten steps, a hopeless one of thirty at once
+// billions. It is a number of steps and not a time, so that the verdict on a seed is the same on every machine.
 const DefaultSteps = 100_000
 
 // Report counts what was judged.
@@ -129,7 +132,8 @@ type Report struct {
 	Undecided  int // partitions whose search met its bound
 }
 
-// ErrUndecided says that the search met its bound for at least one shopper (Report.Undecided), and that no contradiction was found.
+// ErrUndecided says that the search met its bound for at least one shopper (Report.Undecided), and that no
+// contradiction was found.
 var ErrUndecided = errors.New("linear: undecided")
 
 // Check judges a history. The error is a *Contradiction, ErrUndecided, or plain when the history itself is malformed.
@@ -177,7 +181,8 @@ type entry struct {
 	lagging bool  // seen may be of the past
 }
 
-// body is what a purchase asks for beside the item. Requests with different bodies never have the same order, unless the stock forgets.
+// body is what a purchase asks for beside the item. Requests with different bodies never have the same order, unless
+// the stock forgets.
 type body struct {
 	count   int // 0: unknown
 	address string
@@ -185,7 +190,8 @@ type body struct {
 
 func (op *Op) body() body { return body{op.Count, op.Address} }
 
-// atRest are the states of an order that needs no address: a rejected one keeps none, of the others an operator may erase it.
+// atRest are the states of an order that needs no address: a rejected one keeps none, of the others an operator may
+// erase it.
 var atRest = []seckill.State{seckill.Rejected, seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded}
 
 // bare says that the order has lost its address.

@@ -6,8 +6,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// A lot is everything that one order may be at a moment, as a set of bits: orders move by themselves and independently of each
-// other, so what may be the case is a set for each order, and no search has to guess their moves.
+// A lot is everything that one order may be at a moment, as a set of bits: orders move by themselves and independently
+// of each other, so what may be the case is a set for each order, and no search has to guess their moves.
 //
 // A lot is closed under time: with a state it has all that the order may become by itself.
 type lot uint32
@@ -41,7 +41,8 @@ func init() {
 		}
 	}
 	queued = stateBits[seckill.Queued]
-	past = anyState &^ (queued | stateBits[seckill.PendingPayment] | stateBits[seckill.Closing] | stateBits[seckill.Cancelled])
+	past =
+		anyState &^ (queued | stateBits[seckill.PendingPayment] | stateBits[seckill.Closing] | stateBits[seckill.Cancelled])
 	becomes[bits.TrailingZeros32(uint32(absent))] = absent
 	becomes[bits.TrailingZeros32(uint32(awaited))] = awaited | reach(seckill.Queued)
 	becomes[bits.TrailingZeros32(uint32(hidden))] = hidden | reach(seckill.Queued)
@@ -100,9 +101,9 @@ type step struct {
 	seen       *Seen
 }
 
-// belief is what may be the case: [0] is the number of purchases without a key and an answer that have not been seen to make an order, and
-// the mark forgotten once there was a loss; then one lot for each slot. The specification leaves open what happens between operations; a
-// belief holds all of it, so that each step leads from one belief to one.
+// belief is what may be the case: [0] is the number of purchases without a key and an answer that have not been seen to
+// make an order, and the mark forgotten once there was a loss; then one lot for each slot. The specification leaves
+// open what happens between operations; a belief holds all of it, so that each step leads from one belief to one.
 type belief []lot
 
 const creditMask = forgotten - 1
@@ -192,7 +193,8 @@ func (m *model) observed(b belief, order int, set lot) bool {
 		return false
 	}
 	b[order+1] = l
-	// Two orders made without keys and with the same body are never queued at once: the second would have been the first.
+	// Two orders made without keys and with the same body are never queued at once: the second would have been the
+	// first.
 	s := &m.slots[order]
 	if set == queued && !s.keyed && l&forgotten == 0 {
 		m.notQueued(b, order, s.body, true)
@@ -200,21 +202,22 @@ func (m *model) observed(b belief, order int, set lot) bool {
 	return true
 }
 
-// notQueued takes from every other order with this body the possibility of being queued now, and known to the stock. There always is another, for a
-// queued order moves by itself. keyless: only from orders made without a key, and not from those that existed at a loss: hidden, they let a
-// second one be made, and may be queued beside it later.
+// notQueued takes from every other order with this body the possibility of being queued now, and known to the stock.
+// There always is another, for a queued order moves by itself. keyless: only from orders made without a key, and not
+// from those that existed at a loss: hidden, they let a second one be made, and may be queued beside it later.
 func (m *model) notQueued(b belief, except int, of body, keyless bool) {
 	for i := range m.slots {
 		s := &m.slots[i]
-		if i == except || s.body != of || of.count == 0 || b[i+1] == absent || keyless && (s.keyed || b[i+1]&forgotten != 0) {
+		if i == except || s.body != of || of.count == 0 || b[i+1] == absent || keyless &&
+			(s.keyed || b[i+1]&forgotten != 0) {
 			continue
 		}
 		b[i+1], _ = b[i+1].only(^queued)
 	}
 }
 
-// refused does limit_reached and not_enough, and gives the order that contradicts, or -1. All of it is true at the same moment, so the order that
-// is named is looked at once.
+// refused does limit_reached and not_enough, and gives the order that contradicts, or -1. All of it is true at the same
+// moment, so the order that is named is looked at once.
 func (m *model) refused(b belief, s *step) int {
 	if i := s.refused; i >= 0 && b[i+1]&forgotten == 0 {
 		l, ok := b[i+1].only(absent | awaited | over)

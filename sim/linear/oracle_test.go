@@ -9,9 +9,10 @@ import (
 	"seckill/shared/seckill"
 )
 
-// The oracle says the same as model, from the specification's words and by brute force: it follows every world that may be the case, one
-// concrete state for every order, and tries every sequence that the times allow. It knows neither lots nor porcupine. Purchases without a key and
-// an answer are left to TestLegalHistoriesAreAccepted: what they made, and when, the specification leaves open until it is seen.
+// The oracle says the same as model, from the specification's words and by brute force: it follows every world that may
+// be the case, one concrete state for every order, and tries every sequence that the times allow. It knows neither lots
+// nor porcupine. Purchases without a key and an answer are left to TestLegalHistoriesAreAccepted: what they made, and
+// when, the specification leaves open until it is seen.
 
 const orders = 4
 
@@ -25,7 +26,8 @@ type fate struct {
 
 type fates [orders]fate
 
-// cast are the orders of the oracle's histories: one with a key; three without, of which each has another count or address than the others.
+// cast are the orders of the oracle's histories: one with a key; three without, of which each has another count or
+// address than the others.
 var cast = [orders]struct {
 	id, key string
 	body    body
@@ -113,7 +115,8 @@ func (e event) after(w fates) []fates {
 		f := w[castOf(e.op.Order)]
 		ok = f.state == seckill.Queued && !f.hidden
 	case o.Kind == Refused:
-		ok = slices.Contains([]seckill.State{seckill.Paid, seckill.Confirmed, seckill.Shipped, seckill.Received, seckill.Completed, seckill.Expired,
+		ok = slices.Contains([]seckill.State{seckill.Paid, seckill.Confirmed, seckill.Shipped, seckill.Received,
+			seckill.Completed, seckill.Expired,
 			seckill.Rejected, seckill.RefundOwed, seckill.Refunded}, w[castOf(e.op.Order)].state)
 	default:
 		f := w[castOf(o.Seen[0].Order)]
@@ -153,7 +156,8 @@ func buysIn(w fates, op *Op) (fates, bool) {
 		return w, true
 	}
 	isOver := w[0].state != "" && w[0].state != seckill.Queued && w[0].state.MayHold(0, 1)
-	if op.Key != "" && w[0].state != "" && !w[0].forgotten && (!isOver || i == 0) || op.Key == "" && waits(-1, op.body()) {
+	if op.Key != "" && w[0].state != "" && !w[0].forgotten && (!isOver || i == 0) || op.Key == "" &&
+		waits(-1, op.body()) {
 		return w, false
 	}
 	return w, i < 0 || w[i].state != "" && !w[i].hidden
@@ -198,7 +202,8 @@ func anything(t *rapid.T, states []seckill.State) Op {
 		about.Address = c.body.address
 		about.Outcome = Outcome{Kind: Refused, Code: seckill.CodeNotEnough}
 		if rapid.Bool().Draw(t, "limit") {
-			about.Outcome = Outcome{Kind: Refused, Code: seckill.CodeLimitReached, Order: cast[rapid.IntRange(0, orders-1).Draw(t, "newest")].id}
+			about.Outcome = Outcome{Kind: Refused, Code: seckill.CodeLimitReached,
+				Order: cast[rapid.IntRange(0, orders-1).Draw(t, "newest")].id}
 		}
 	case 5:
 		about.Outcome = Outcome{Kind: Missing}
@@ -206,7 +211,8 @@ func anything(t *rapid.T, states []seckill.State) Op {
 		about = Op{Kind: Newest, Outcome: Outcome{Kind: Missing}}
 	case 7:
 		about.Kind = Cancel
-		about.Outcome = Outcome{Kind: Refused, Order: c.id, Code: rapid.SampledFrom([]seckill.Code{seckill.CodeStillQueued, seckill.CodeNotCancelable}).Draw(t, "code")}
+		about.Outcome = Outcome{Kind: Refused, Order: c.id,
+			Code: rapid.SampledFrom([]seckill.Code{seckill.CodeStillQueued, seckill.CodeNotCancelable}).Draw(t, "code")}
 	default:
 		about.Outcome = shown(c.id, rapid.SampledFrom(states).Draw(t, "state"))
 	}
@@ -214,8 +220,8 @@ func anything(t *rapid.T, states []seckill.State) Op {
 	return about
 }
 
-// TestVerdictIsBruteForces compares three searches of the same small histories: the oracle's, porcupine's over our model, and that with
-// shortcuts.
+// TestVerdictIsBruteForces compares three searches of the same small histories: the oracle's, porcupine's over our
+// model, and that with shortcuts.
 func TestVerdictIsBruteForces(t *testing.T) {
 	states := []seckill.State{seckill.Queued, seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Cancelled}
 	verdicts := map[verdict]int{}
@@ -256,7 +262,8 @@ func TestVerdictIsBruteForces(t *testing.T) {
 			t.Fatalf("got verdict %d, brute force says %d, losses %v:\n%s", got, want, losses, lines(ops))
 		}
 		if v, _ := decide(p.slots, p.steps, DefaultSteps); v != want {
-			t.Fatalf("got verdict %d by the shortcuts, brute force says %d, losses %v:\n%s", v, want, losses, lines(ops))
+			t.Fatalf("got verdict %d by the shortcuts, brute force says %d, losses %v:\n%s", v, want, losses,
+				lines(ops))
 		}
 	})
 	if verdicts[yes] < 10 || verdicts[no] < 10 {

@@ -6,8 +6,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// plan turns the partition's entries into steps of the specification, and counts them without the losses. It needs keys, which
-// facts fills.
+// plan turns the partition's entries into steps of the specification, and counts them without the losses. It needs
+// keys, which facts fills.
 func (p *partition) plan(opt *Options) int {
 	p.slots = make([]slot, 0, 8)
 	p.steps = make([]step, 0, len(p.entries)+len(opt.Losses))
@@ -89,7 +89,8 @@ func (p *partition) translateBuy(op *Op, s *step) bool {
 	case op.made() != "":
 		s.do, s.order = acceptNew, p.slot(op.made())
 	case op.maybe():
-		// What may happen at any later moment is a permission from the call on: nothing is gained by deciding when it is used.
+		// What may happen at any later moment is a permission from the call on: nothing is gained by deciding when it
+		// is used.
 		s.back = s.call
 		if op.Key == "" {
 			s.do = credit

@@ -6,18 +6,24 @@ import (
 	"seckill/shared/seckill"
 )
 
-// The rules that a Contradiction names. RuleLife is the sequential specification; the others hold whatever the order of events.
+// The rules that a Contradiction names. RuleLife is the sequential specification; the others hold whatever the order of
+// events.
 const (
-	RuleLife      = "life of an order"       // no order of events explains the answers
-	RuleKey       = "one order per key"      // a key has one order, an order one key
-	RuleOwner     = "one shopper per order"  // an order is of one shopper and one item
-	RuleBody      = "one body per key"       // a key is accepted with one body, and key_reused means that there was another
-	RuleAsked     = "order as asked"         // an order has the count and address that were asked for, from placement on always the same
-	RuleRepeat    = "repeats are the same"   // purchases without a key have one order only if they ask for the same count and address
-	RuleUnits     = "units of an order"      // a placed order shows its units, always the same, until they are given back; then none
-	RuleUnit      = "one order per unit"     // no unit is shown in two orders at once
-	RuleLimit     = "limit of a shopper"     // orders shown to hold units at once hold no more than the limit
-	RuleCancels   = "limit of cancels"       // a shopper cancels at most MaxCancels orders, and is told so only after as many
+	RuleLife  = "life of an order"      // no order of events explains the answers
+	RuleKey   = "one order per key"     // a key has one order, an order one key
+	RuleOwner = "one shopper per order" // an order is of one shopper and one item
+	// a key is accepted with one body, and key_reused means that there was another
+	RuleBody = "one body per key"
+	// an order has the count and address that were asked for, from placement on always the same
+	RuleAsked = "order as asked"
+	// purchases without a key have one order only if they ask for the same count and address
+	RuleRepeat = "repeats are the same"
+	// a placed order shows its units, always the same, until they are given back; then none
+	RuleUnits = "units of an order"
+	RuleUnit  = "one order per unit" // no unit is shown in two orders at once
+	RuleLimit = "limit of a shopper" // orders shown to hold units at once hold no more than the limit
+	// a shopper cancels at most MaxCancels orders, and is told so only after as many
+	RuleCancels   = "limit of cancels"
 	RuleCancel    = "cancelled by its owner" // no order is cancelled that nobody tried to cancel
 	RuleRefusal   = "refusals are true"      // at some moment, at most Stale before the call
 	RuleReachable = "limit within reach"     // limit_reached to a shopper whose purchases could add up to it
@@ -54,7 +60,8 @@ func owners(parts []*partition) *Contradiction {
 
 // facts judges what holds for ever, and learns the order of each key.
 func (p *partition) facts(opt *Options) *Contradiction {
-	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRepeats, p.factCancels, p.factRows, p.factCancelled, p.factLimit} {
+	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRepeats, p.factCancels,
+		p.factRows, p.factCancelled, p.factLimit} {
 		if c := rule(opt); c != nil {
 			return c
 		}
@@ -62,7 +69,8 @@ func (p *partition) facts(opt *Options) *Contradiction {
 	return nil
 }
 
-// factKeys: one key, one order, for ever. A key whose order no answer names has the order that item, shopper and key give.
+// factKeys: one key, one order, for ever. A key whose order no answer names has the order that item, shopper and key
+// give.
 func (p *partition) factKeys(*Options) *Contradiction {
 	for i := range p.entries {
 		op := p.entries[i].op
@@ -93,8 +101,8 @@ func (p *partition) factKeys(*Options) *Contradiction {
 	return nil
 }
 
-// factBodies: while the stock knows a key, it is accepted with one body only; it forgets keys at a loss, and when their orders are over. key_reused
-// is true only if there was another body.
+// factBodies: while the stock knows a key, it is accepted with one body only; it forgets keys at a loss, and when their
+// orders are over. key_reused is true only if there was another body.
 func (p *partition) factBodies(opt *Options) *Contradiction {
 	for i := range p.entries {
 		op := p.entries[i].op
@@ -117,7 +125,8 @@ func (p *partition) factBodies(opt *Options) *Contradiction {
 		switch {
 		case op.Outcome.Code == seckill.CodeKeyReused && other == nil:
 			return p.against(RuleBody, "the key had come with no other body", op)
-		case op.made() != "" && other != nil && other.made() != "" && !lostIn(opt.Losses, since, max(op.Return, other.Return)) &&
+		case op.made() != "" && other != nil && other.made() != "" &&
+			!lostIn(opt.Losses, since, max(op.Return, other.Return)) &&
 			p.lives(op.made(), max(op.Return, other.Return)):
 			return p.against(RuleBody, "the key's second body had to be refused", other, op)
 		}
@@ -125,8 +134,8 @@ func (p *partition) factBodies(opt *Options) *Contradiction {
 	return nil
 }
 
-// factRepeats: an order that answers a purchase without a key has the count and address of that purchase, whoever made the order: another
-// purchase without a key, or one with a key. A loss of the stock changes nothing of that.
+// factRepeats: an order that answers a purchase without a key has the count and address of that purchase, whoever made
+// the order: another purchase without a key, or one with a key. A loss of the stock changes nothing of that.
 func (p *partition) factRepeats(*Options) *Contradiction {
 	for i := range p.entries {
 		op := p.entries[i].op
@@ -161,7 +170,8 @@ func (p *partition) factRepeats(*Options) *Contradiction {
 // lives says whether an answer to a question of after this moment shows the order in a state in which it is not over.
 func (p *partition) lives(order string, after int64) bool {
 	return slices.ContainsFunc(p.entries, func(e entry) bool {
-		return e.seen != nil && e.seen.Order == order && !e.lagging && e.op.Call > after && over&stateBits[e.seen.State] == 0
+		return e.seen != nil && e.seen.Order == order && !e.lagging && e.op.Call > after &&
+			over&stateBits[e.seen.State] == 0
 	})
 }
 
@@ -217,7 +227,8 @@ func (p *partition) factRows(*Options) *Contradiction {
 		}
 		for k := range i {
 			o := p.entries[k].seen
-			if o == nil || o.Count == 0 || o.Order != s.Order || o.State == seckill.Queued || s.State == seckill.Queued {
+			if o == nil || o.Count == 0 || o.Order != s.Order || o.State == seckill.Queued ||
+				s.State == seckill.Queued {
 				continue
 			}
 			if o.Count != s.Count || o.Address != s.Address && !o.bare() && !s.bare() {
@@ -231,9 +242,11 @@ func (p *partition) factRows(*Options) *Contradiction {
 	return nil
 }
 
-// placed says that the ledger holds units for the order: as its state says, or, where an operator decided it, as it shows.
+// placed says that the ledger holds units for the order: as its state says, or, where an operator decided it, as it
+// shows.
 func (s *Seen) placed() bool {
-	return s.State != seckill.Queued && (s.State.Info().Holds || len(s.Units) > 0 && s.State.MayHold(len(s.Units), s.Count))
+	return s.State != seckill.Queued && (s.State.Info().Holds || len(s.Units) > 0 &&
+		s.State.MayHold(len(s.Units), s.Count))
 }
 
 // asked says whether a purchase with the order's count and address may have made it.
@@ -258,7 +271,8 @@ func (p *partition) factCancelled(*Options) *Contradiction {
 			continue
 		}
 		if !slices.ContainsFunc(p.entries, func(c entry) bool {
-			return c.op.Kind == Cancel && c.op.Order == e.seen.Order && c.op.Call <= e.op.Return && c.op.Outcome.Kind != Refused
+			return c.op.Kind == Cancel && c.op.Order == e.seen.Order && c.op.Call <= e.op.Return &&
+				c.op.Outcome.Kind != Refused
 		}) {
 			return p.against(RuleCancel, "no cancel of the order was under way by then", e.op)
 		}

@@ -7,8 +7,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-// shop is a tiny seckill system in which everything happens at one moment: a stock that remembers reservations, a ledger of rows, messages that
-// wait to be placed. Its histories are legal by construction, so the judge must accept every one of them.
+// shop is a tiny seckill system in which everything happens at one moment: a stock that remembers reservations, a
+// ledger of rows, messages that wait to be placed. Its histories are legal by construction, so the judge must accept
+// every one of them.
 type shop struct {
 	pick     func(n int) int // chooses among 0..n-1
 	rec      Recorder
@@ -134,7 +135,8 @@ func (s *shop) reserve(op Op) Outcome {
 	}
 	if op.Key == "" {
 		for _, o := range slices.Backward(s.orders) {
-			if o.shopper == op.Shopper && o.charged && o.record == 'q' && o.count == op.Count && o.address == op.Address {
+			if o.shopper == op.Shopper && o.charged && o.record == 'q' && o.count == op.Count &&
+				o.address == op.Address {
 				return accepted(o.id)
 			}
 		}
@@ -151,7 +153,8 @@ func (s *shop) reserve(op Op) Outcome {
 		existing.record, existing.charged, existing.lost = 'q', true, false
 		return accepted(id)
 	}
-	s.orders = append(s.orders, &made{id: id, shopper: op.Shopper, count: op.Count, address: op.Address, state: seckill.Queued, record: 'q', charged: true})
+	s.orders = append(s.orders, &made{id: id, shopper: op.Shopper, count: op.Count, address: op.Address,
+		state: seckill.Queued, record: 'q', charged: true})
 	return accepted(id)
 }
 

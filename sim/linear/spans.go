@@ -10,8 +10,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-// span is when an order certainly held its units, as shoppers saw it: from the first answer by which it did, to the call of the last. In
-// between it did, for units are given back once. When the answers overlap, from lies after to, and all that is certain is one moment between.
+// span is when an order certainly held its units, as shoppers saw it: from the first answer by which it did, to the
+// call of the last. In between it did, for units are given back once. When the answers overlap, from lies after to, and
+// all that is certain is one moment between.
 type span struct {
 	part        *partition
 	order       string
@@ -56,7 +57,8 @@ func (p *partition) spans(reserved bool) []span {
 	return slices.DeleteFunc(out, func(s span) bool { return s.to == math.MinInt64 })
 }
 
-// least is the smallest count that came with an order: a key may have come with two, across a loss of the stock. 0 when none is known.
+// least is the smallest count that came with an order: a key may have come with two, across a loss of the stock. 0 when
+// none is known.
 func (p *partition) least(order string) int {
 	least := 0
 	for i := range p.entries {
@@ -88,8 +90,8 @@ func (s *span) join(o *span) {
 	}
 }
 
-// factLimit: orders that held units at one moment hold no more than the limit. Until the stock first forgets something it keeps the limit for
-// reservations as the ledger does for orders.
+// factLimit: orders that held units at one moment hold no more than the limit. Until the stock first forgets something
+// it keeps the limit for reservations as the ledger does for orders.
 func (p *partition) factLimit(opt *Options) *Contradiction {
 	t := opt.Truth[p.item]
 	if t == nil || t.Limit == 0 {
@@ -110,7 +112,8 @@ func (p *partition) factLimit(opt *Options) *Contradiction {
 				}
 			}
 			if sum > t.Limit {
-				return p.against(RuleLimit, fmt.Sprintf("they hold %d units at once, the limit is %d", sum, t.Limit), ops...)
+				return p.against(RuleLimit, fmt.Sprintf("they hold %d units at once, the limit is %d", sum, t.Limit),
+					ops...)
 			}
 		}
 	}
@@ -139,7 +142,8 @@ func unitsOnce(parts []*partition) *Contradiction {
 		a := &all[i]
 		for k := i + 1; k < len(all) && all[k].unit == a.unit && all[k].span.part.item == a.span.part.item; k++ {
 			if b := all[k].span; a.span.meets(b) || b.meets(a.span) {
-				return b.part.against(RuleUnit, "unit "+strconv.Itoa(a.unit)+" is in two orders at once", a.span.first, a.span.last, b.first, b.last)
+				return b.part.against(RuleUnit, "unit "+strconv.Itoa(a.unit)+" is in two orders at once", a.span.first,
+					a.span.last, b.first, b.last)
 			}
 		}
 	}
@@ -186,7 +190,8 @@ func (p *partition) countMost(key string) int {
 // decided are the refusals that the truth about an item decides.
 func decided(c seckill.Code) bool {
 	switch c {
-	case seckill.CodeSoldOut, seckill.CodeNotEnough, seckill.CodeStopped, seckill.CodeNotReady, seckill.CodeNotStarted, seckill.CodeEnded,
+	case seckill.CodeSoldOut, seckill.CodeNotEnough, seckill.CodeStopped, seckill.CodeNotReady, seckill.CodeNotStarted,
+		seckill.CodeEnded,
 		seckill.CodeLimitReached:
 		return true
 	}

@@ -8,10 +8,11 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Truth is what really held of one item, as the simulator saw it, not as the code under test tells it. Of the refusals of a purchase,
-// sold_out, not_enough, stopped and not_ready are judged by its moments, not_started and ended by its window, and limit_reached by the shopper's own
-// history: whoever never asked for enough cannot have reached the limit. (What the stock counts against a shopper outlives the order by
-// as long as a return takes, so no more can be said.) key_reused needs no truth.
+// Truth is what really held of one item, as the simulator saw it, not as the code under test tells it. Of the refusals
+// of a purchase, sold_out, not_enough, stopped and not_ready are judged by its moments, not_started and ended by its
+// window, and limit_reached by the shopper's own history: whoever never asked for enough cannot have reached the limit.
+// (What the stock counts against a shopper outlives the order by as long as a return takes, so no more can be said.)
+// key_reused needs no truth.
 type Truth struct {
 	Limit         int   // units that one shopper may hold; 0: not judged
 	Opens, Closes int64 // the window, on the world's clock, nanoseconds
@@ -26,7 +27,8 @@ type Moment struct {
 	Stopped   bool // in the items table, or in the stock
 }
 
-// Note adds a moment, not earlier than the one before; call it whenever something may have changed, and once before the first operation.
+// Note adds a moment, not earlier than the one before; call it whenever something may have changed, and once before the
+// first operation.
 func (t *Truth) Note(m Moment) {
 	if n := len(t.moments); n > 0 {
 		last := t.moments[n-1]
@@ -69,20 +71,25 @@ func (p *partition) refusals(opt *Options, r *Report) *Contradiction {
 		ok, truth := true, ""
 		switch code {
 		case seckill.CodeSoldOut:
-			ok, truth = t.ever(from, to, func(m Moment) bool { return m.Installed && m.Left <= 0 }), "a unit was left all the time"
+			ok, truth = t.ever(from, to, func(m Moment) bool { return m.Installed && m.Left <= 0 }),
+				"a unit was left all the time"
 		case seckill.CodeNotEnough:
-			ok, truth = t.ever(from, to, func(m Moment) bool { return m.Installed && m.Left < op.Count }), "enough units were left all the time"
+			ok, truth = t.ever(from, to, func(m Moment) bool { return m.Installed && m.Left < op.Count }),
+				"enough units were left all the time"
 		case seckill.CodeStopped:
 			ok, truth = t.ever(from, to, func(m Moment) bool { return m.Stopped }), "the sale was not stopped"
 		case seckill.CodeNotReady:
-			ok, truth = t.ever(from, to, func(m Moment) bool { return !m.Installed }), "the stock had the item all the time"
+			ok, truth = t.ever(from, to, func(m Moment) bool { return !m.Installed }),
+				"the stock had the item all the time"
 		case seckill.CodeNotStarted:
 			ok, truth = op.Call-opt.Skew < t.Opens, "the sale had begun"
 		case seckill.CodeEnded:
 			ok, truth = op.Return+opt.Skew >= t.Closes, "the sale was not over"
 		case seckill.CodeLimitReached:
 			if ok = t.Limit == 0 || p.within(op, t.Limit); !ok {
-				return p.against(RuleReachable, fmt.Sprintf("the shopper had not asked for enough to reach the limit of %d", t.Limit), p.purchases(op)...)
+				return p.against(RuleReachable,
+					fmt.Sprintf("the shopper had not asked for enough to reach the limit of %d", t.Limit),
+					p.purchases(op)...)
 			}
 		}
 		if !ok {

@@ -7,10 +7,11 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestRefusalsAreTrue: a refusal between 100 and 110 of an item that was installed at 10, sold out from 50 to 60 and stopped from 70 to 90.
-// Refusals may be 30 old; clocks are off by 5.
+// TestRefusalsAreTrue: a refusal between 100 and 110 of an item that was installed at 10, sold out from 50 to 60 and
+// stopped from 70 to 90. Refusals may be 30 old; clocks are off by 5.
 func TestRefusalsAreTrue(t *testing.T) {
-	history := []Moment{{At: 0}, {At: 10, Installed: true, Left: 3}, {At: 50, Installed: true}, {At: 60, Installed: true, Left: 3},
+	history := []Moment{{At: 0}, {At: 10, Installed: true, Left: 3}, {At: 50, Installed: true},
+		{At: 60, Installed: true, Left: 3},
 		{At: 70, Installed: true, Left: 3, Stopped: true}, {At: 90, Installed: true, Left: 3}}
 	for _, c := range []struct {
 		name   string
@@ -56,7 +57,8 @@ func TestRefusalsAreTrue(t *testing.T) {
 }
 
 func TestRefusalsWithoutTheTruthAreNotJudged(t *testing.T) {
-	ops := told(buys("", 1).answered(refused(seckill.CodeSoldOut, "")), buys("", 1).answered(refused(seckill.CodeLimitReached, "")))
+	ops := told(buys("", 1).answered(refused(seckill.CodeSoldOut, "")),
+		buys("", 1).answered(refused(seckill.CodeLimitReached, "")))
 	r, err := Check(ops, Options{})
 	if err != nil || r.Refusals != 0 || r.Operations != 1 {
 		t.Fatalf("got %+v, %v; want one operation, no refusal judged, no error", r, err)

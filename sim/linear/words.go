@@ -42,8 +42,9 @@ func (p *partition) against(rule, why string, ops ...*Op) *Contradiction {
 	return c
 }
 
-// contradiction explains why no order of some of the partition's steps is allowed. An answer that is not needed for that is left out; a purchase that is
-// not, is taken for one without an answer, for what was asked has to stay. Either only allows more, so what is left still contradicts itself.
+// contradiction explains why no order of some of the partition's steps is allowed. An answer that is not needed for
+// that is left out; a purchase that is not, is taken for one without an answer, for what was asked has to stay. Either
+// only allows more, so what is left still contradicts itself.
 func (p *partition) contradiction(steps []step, limit int) *Contradiction {
 	steps = slices.Clone(steps)
 	contradicts := func(some []step) bool { v, _ := decide(p.slots, some, limit); return v == no }
@@ -74,7 +75,8 @@ func (p *partition) contradiction(steps []step, limit int) *Contradiction {
 	return p.against(RuleLife, p.why(steps), ops...)
 }
 
-// why plays the steps in the order of their calls and tells where that ends. (Each order ends somewhere; this one is told most easily.)
+// why plays the steps in the order of their calls and tells where that ends. (Each order ends somewhere; this one is
+// told most easily.)
 func (p *partition) why(steps []step) string {
 	slices.SortStableFunc(steps, byCall)
 	m := model{slots: p.slots}
@@ -104,7 +106,8 @@ func (l lot) words() string {
 }
 
 // kinds has the words for what a shopper does.
-var kinds = [...]string{Buy: "buys", Cancel: "cancels", Read: "reads", Newest: "asks for the newest order", List: "lists the orders"}
+var kinds = [...]string{Buy: "buys", Cancel: "cancels", Read: "reads", Newest: "asks for the newest order",
+	List: "lists the orders"}
 
 // String is a line like: 1.2s–1.3s shopper 7 buys 2 of 1001 to "x" with key "k": order o12.
 func (op *Op) String() string {

@@ -18,7 +18,8 @@ var chosenLedger = []choice{
 	{"cancels-uncounted", "a cancel is not counted", ledgerGo,
 		`Add: map[string]int64{"cancels": 1}, If`, `If`},
 	{"unreadable-hides-the-rest", "a row that cannot be read hides those behind it in its page", readsGo,
-		`			out.Unreadable = append(out.Unreadable, err)`, `			out.Unreadable = append(out.Unreadable, err)
+		`			out.Unreadable = append(out.Unreadable, err)`,
+		`			out.Unreadable = append(out.Unreadable, err)
 			return out`},
 	{"unit-row-unconditional", "a unit row is put whether there is one or not", ledgerGo,
 		`			Row: Row{"v": Version, "order": o.ID, "user": o.User}, If: []Cond{Absent()}})`,
@@ -36,7 +37,8 @@ var chosenLedger = []choice{
 		`			Add:    map[string]int64{"units": int64(o.Count)},
 `, ``},
 	{"collision-names-itself", "a collision names the wrong owner of the number", ledgerGo,
-		`return &seckill.Collision{Unit: n, Owner: owner.Order, User: owner.User}`, `return &seckill.Collision{Unit: n, Owner: o.ID, User: owner.User}`},
+		`return &seckill.Collision{Unit: n, Owner: owner.Order, User: owner.User}`,
+		`return &seckill.Collision{Unit: n, Owner: o.ID, User: owner.User}`},
 	{"rejected-overwrites", "a rejection overwrites an order row", ledgerGo,
 		`		{Key: orderKey(o.ID), Op: OpPut, Row: encodeOrder(&o), If: []Cond{Absent()}},
 		{Key: quotaKey`,
@@ -51,7 +53,8 @@ var chosenLedger = []choice{
 		`, "refund_shard": shardKey(orderShard(p.Order)), "refund_at": timeKey(at)},
 		If:  []Cond{Eq("state", string(seckill.Captured))}}`, `},
 		If:  []Cond{Eq("state", string(seckill.Captured))}}`},
-	{"restock-releases-nothing", "a refund with restock takes the units from the order and gives them to nobody", owedGo,
+	{"restock-releases-nothing", "a refund with restock takes the units from the order and gives them to nobody",
+		owedGo,
 		`		writes = append(writes, release(&o)...)
 	}
 	c, err`, `	}
@@ -101,8 +104,8 @@ var chosenLedger = []choice{
 		`bucketKey(o.Item, unit%o.Buckets)`, `bucketKey(o.Item, (unit+1)%o.Buckets)`},
 }
 
-// chosenScripts sabotage what the scripts check before they write. A condition that is to be always or never true asks for call, the local
-// that every script has: gopher-lua makes wrong code of "if false" at the end of a loop.
+// chosenScripts sabotage what the scripts check before they write. A condition that is to be always or never true asks
+// for call, the local that every script has: gopher-lua makes wrong code of "if false" at the end of a loop.
 var chosenScripts = []choice{
 	{"window-ends-late", "the window's end is part of it", stockDir + "reserve.lua",
 		`now >= tonumber(it[2])`, `now > tonumber(it[2])`},
@@ -112,7 +115,8 @@ var chosenScripts = []choice{
 		`now >= tonumber(it[2])`, `now < 0`},
 	{"stop-ignored", "units are reserved while the item is stopped", stockDir + "reserve.lua",
 		`elseif it[6] == '1' then`, `elseif it[6] == '2' then`},
-	{"stock-limit-ignored", "the stock refuses nobody above the limit: the ledger does, later", stockDir + "reserve.lua",
+	{"stock-limit-ignored", "the stock refuses nobody above the limit: the ledger does, later", stockDir +
+		"reserve.lua",
 		`units + count > tonumber(it[3])`, `count > tonumber(it[3])`},
 	{"one-too-many", "one number more than there is stock is handed out", stockDir + "reserve.lua",
 		`if left <= 0 then`, `left = left + 1
@@ -128,9 +132,11 @@ if left <= 0 then`},
 		`  call('HDEL', RES, order)
 end`, `  save(order, r)
 end`},
-	{"keyless-repeat-by-count", "a keyless purchase to another address is taken for a repeat of the one that is queued", stockDir + "reserve.lua",
+	{"keyless-repeat-by-count", "a keyless purchase to another address is taken for a repeat of the one that is queued",
+		stockDir + "reserve.lua",
 		`q.hash == ARGV[6] then`, `q.count == count then`},
-	{"known-entry-reserved-again", "an order that the ledger knows is reserved again after a loss", stockDir + "reserve.lua",
+	{"known-entry-reserved-again", "an order that the ledger knows is reserved again after a loss", stockDir +
+		"reserve.lua",
 		`    if o == order then
       return {'before', order}`,
 		`    if o == '' then
@@ -155,15 +161,18 @@ end`},
 		`r.state, r.units, r.none, r.backoff, r.body = 'c', units, '', '', ''`, `r.units, r.none = units, ''`},
 	{"redraw-gives-unasked", "a redraw marks a number that the reservation does not name", stockDir + "redraw.lua",
 		`    if n == refused then`, `    if call then`},
-	{"redraw-none-at-once", "\"no number left\" is believed before a drift pass began after it", stockDir + "redraw.lua",
+	{"redraw-none-at-once", "\"no number left\" is believed before a drift pass began after it", stockDir +
+		"redraw.lua",
 		`elseif tonumber(it[4]) > tonumber(r.none) then`, `elseif call then`},
 	{"redraw-none-same-pass", "a drift pass that had begun before counts", stockDir + "redraw.lua",
 		`tonumber(it[4]) > tonumber(r.none)`, `tonumber(it[4]) >= tonumber(r.none)`},
 	{"redraw-forgets-owner", "a redraw does not give the refused number to its owner", stockDir + "redraw.lua",
 		`    mark(refused, ARGV[9], ARGV[10])`, `    call('HDEL', HELD, refused)`},
-	{"redraw-takes-from-others", "a redraw gives its owner a number that somebody else holds by now", stockDir + "redraw.lua",
+	{"redraw-takes-from-others", "a redraw gives its owner a number that somebody else holds by now", stockDir +
+		"redraw.lua",
 		`if refused > 0 and (not holder or holder == order) then`, `if refused > 0 then`},
-	{"forgotten-not-awaited", "a reservation taken up from its message is not noted for sending again", stockDir + "redraw.lua",
+	{"forgotten-not-awaited", "a reservation taken up from its message is not noted for sending again", stockDir +
+		"redraw.lua",
 		`  call('ZADD', AWAITING, whole(now + tonumber(ARGV[11])), order)
 `, ``},
 	{"confirmed-redrawn", "a decided order draws again", stockDir + "redraw.lua",
@@ -176,9 +185,11 @@ end`},
 		`  if call('ZSCORE', AWAITING, holder) then`, `  if not call then`},
 	{"correct-blindly", "the drift pass corrects what has changed since it was seen", stockDir + "correct.lua",
 		`if (call('HGET', HELD, n) or '') ~= holder or`, `if`},
-	{"correct-user-blindly", "the drift pass corrects entries that have changed since they were seen", stockDir + "correct_user.lua",
+	{"correct-user-blindly", "the drift pass corrects entries that have changed since they were seen", stockDir +
+		"correct_user.lua",
 		`if (call('HGET', USERS, ARGV[1]) or '') ~= ARGV[2] then`, `if not call then`},
-	{"correct-user-awaited", "the drift pass corrects entries of a reservation that is awaited", stockDir + "correct_user.lua",
+	{"correct-user-awaited", "the drift pass corrects entries of a reservation that is awaited", stockDir +
+		"correct_user.lua",
 		`  if call('ZSCORE', AWAITING, o) then`, `  if not call then`},
 	{"drift-end-forgotten-pass", "a drift pass counts that the stock does not remember", stockDir + "drift_end.lua",
 		`p == ARGV[1] .. ':' .. ARGV[2] and`, `p and`},

@@ -28,7 +28,8 @@ type compiler struct {
 
 // newCompiler has the go tool compile what these packages import, which its cache usually has.
 func newCompiler(ctx context.Context, s *sources, packages ...string) (*compiler, error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}"}, packages...)...)
+	cmd := exec.CommandContext(ctx, "go",
+		append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}"}, packages...)...)
 	cmd.Dir = s.root
 	cmd.Stderr = os.Stderr
 	list, err := cmd.Output()
@@ -41,7 +42,9 @@ func newCompiler(ctx context.Context, s *sources, packages ...string) (*compiler
 		exports[name] = file
 	}
 	c := &compiler{sources: s, fset: token.NewFileSet()}
-	c.imports = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	c.imports = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	return c, nil
 }
 

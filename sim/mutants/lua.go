@@ -19,12 +19,14 @@ func (t luaToken) name() bool { return luaName.MatchString(t.text) && !luaKeywor
 var (
 	luaName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 	// In this order: space, comment, string, number, name, operators longest first.
-	luaLexeme  = regexp.MustCompile(`^(?:(\s+)|(--[^\n]*)|('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|(\.\.\.|\.\.|==|~=|<=|>=|[-+*/%^#<>=(){}\[\];:,.]))`)
+	luaLexeme = regexp.MustCompile(
+		`^(?:(\s+)|(--[^\n]*)|('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|(\.\.\.|\.\.|==|~=|<=|>=|[-+*/%^#<>=(){}\[\];:,.]))`)
 	luaKeyword = map[string]bool{}
 )
 
 func init() {
-	for _, k := range []string{"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or",
+	for _, k := range []string{"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in",
+		"local", "nil", "not", "or",
 		"repeat", "return", "then", "true", "until", "while"} {
 		luaKeyword[k] = true
 	}
@@ -55,8 +57,8 @@ func luaTokens(src []byte) ([]luaToken, error) {
 	return out, nil
 }
 
-// luaMutants lists what the operators can do to a script, in the order of the source. Names are made of file, operator and a count.
-// Numbers in brackets (ARGV[3]) are wiring: another one breaks every call.
+// luaMutants lists what the operators can do to a script, in the order of the source. Names are made of file, operator
+// and a count. Numbers in brackets (ARGV[3]) are wiring: another one breaks every call.
 func luaMutants(file string, src []byte) ([]Mutant, error) {
 	tokens, err := luaTokens(src)
 	if err != nil {

@@ -1,8 +1,10 @@
-// Command mutants tries whether the simulator would notice if the system were wrong: it sabotages flows, scripts and ledger, one place at
-// a time, and plays seeds until a guarantee is seen broken. A sabotage that nothing notifications is a hole in worlds or checks.
+// Command mutants tries whether the simulator would notice if the system were wrong: it sabotages flows, scripts and
+// ledger, one place at a time, and plays seeds until a guarantee is seen broken. A sabotage that nothing notifications
+// is a hole in worlds or checks.
 //
-// Mutants are chosen by hand (chosen*.go), or drawn by a tool that negates conditions, moves boundaries, drops calls and so on. All are
-// switches in one binary, built from copies of the sources with go build -overlay: production code has no seam for them.
+// Mutants are chosen by hand (chosen*.go), or drawn by a tool that negates conditions, moves boundaries, drops calls
+// and so on. All are switches in one binary, built from copies of the sources with go build -overlay: production code
+// has no seam for them.
 package main
 
 import (
@@ -63,7 +65,8 @@ func parseFlags(args []string) (options, error) {
 	f.StringVar(&o.seed, "seed", "", "any `text` that decides what -sample draws, as a commit's hash")
 	f.BoolVar(&o.list, "list", false, "only list the mutants")
 	f.Uint64Var(&o.limits.mutant, "seeds", 60_000, "play at most this many `seeds` of a mutant")
-	f.Uint64Var(&o.limits.equivalent, "equivalent", 2_000, "play this many `seeds` of a mutant that is listed as equivalent")
+	f.Uint64Var(&o.limits.equivalent, "equivalent", 2_000,
+		"play this many `seeds` of a mutant that is listed as equivalent")
 	f.Uint64Var(&o.limits.unmutated, "unmutated", 200, "play this many `seeds` of the system without a mutant")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "mutants at a time")
 	if err := f.Parse(args); err != nil {
@@ -105,7 +108,8 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 	}
 	caughtBy := func(m *Mutant) outcome { return test(ctx, s.root, list, m) }
 	t := try(ctx, w, player, caughtBy, picked, o.limits, o.workers)
-	fmt.Fprintf(w, "%d mutants: %d caught, %d survived, %d equivalent\n", len(picked), t.caught, t.survived, t.equivalent)
+	fmt.Fprintf(w, "%d mutants: %d caught, %d survived, %d equivalent\n", len(picked), t.caught, t.survived,
+		t.equivalent)
 	if len(t.failed) > 0 {
 		return errors.New(strings.Join(t.failed, "\n  "))
 	}
@@ -153,7 +157,8 @@ func stale[V any](known map[string]V, all []Mutant) error {
 	return nil
 }
 
-// pick chooses what to play. A sample has no equivalent mutant and none that is slow: it is there to see something caught, soon.
+// pick chooses what to play. A sample has no equivalent mutant and none that is slow: it is there to see something
+// caught, soon.
 func pick(all []Mutant, o options) ([]Mutant, error) {
 	if o.only != "" {
 		return only(all, strings.Split(o.only, ","))

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Mutant is one sabotage: a piece of one source file, replaced.
@@ -47,15 +51,17 @@ func (s *sources) read(file string) ([]byte, error) {
 // choice is a mutant chosen by hand.
 type choice struct{ name, breaks, file, old, new string }
 
-// resolve finds the choice in its source: its old text must be there exactly once, or the source has moved on and the mutant is stale.
+// resolve finds the choice in its source, whatever its line breaks and indentation: its old text must be there exactly
+// once, or the source has moved on and the mutant is stale.
 func (c choice) resolve(src []byte) (Mutant, error) {
-	if n := bytes.Count(src, []byte(c.old)); n != 1 {
-		return Mutant{}, fmt.Errorf("mutant %s is stale: its old text is %d times in %s, not once", c.name, n, c.file)
+	found := c.pattern().FindAllIndex(src, 2)
+	if len(found) != 1 {
+		return Mutant{}, fmt.Errorf("mutant %s is stale: its old text is %d times in %s, not once", c.name, len(found),
+			c.file)
 	}
 	if c.old == c.new {
 		return Mutant{}, fmt.Errorf("mutant %s changes nothing", c.name)
 	}
-	at := bytes.Index(src, []byte(c.old))
 	// What old and new share at both ends only serves to find the place, and may lie outside the function.
 	same := 0
 	for same < min(len(c.old), len(c.new)) && c.old[same] == c.new[same] {
@@ -65,7 +71,36 @@ func (c choice) resolve(src []byte) (Mutant, error) {
 	for before != "" && after != "" && before[len(before)-1] == after[len(after)-1] {
 		before, after = before[:len(before)-1], after[:len(after)-1]
 	}
-	return Mutant{Name: c.name, Breaks: c.breaks, File: c.file, From: at + same, To: at + same + len(before), New: after}, nil
+	at := found[0][0]
+	text := string(src[at:found[0][1]])
+	return Mutant{Name: c.name, Breaks: c.breaks, File: c.file, From: at + place(text, c.old[:same]),
+		To: at + place(text, c.old[:same+len(before)]), New: after}, nil
+}
+
+// pattern matches the choice's old text, laid out in any way that gofmt allows.
+func (c choice) pattern() *regexp.Regexp {
+	words := strings.Fields(c.old)
+	for i, w := range words {
+		words[i] = openings.ReplaceAllString(regexp.QuoteMeta(w), `$0\s*`)
+	}
+	return regexp.MustCompile(strings.Join(words, `\s+`))
+}
+
+var openings = regexp.MustCompile(`\\[({]`)
+
+// place is where in a text its beginning ends, of which the layout may be another.
+func place(text, beginning string) int {
+	left := len(strings.Join(strings.Fields(beginning), ""))
+	for i, r := range text {
+		if left == 0 && (!unicode.IsSpace(r) || beginning == "" ||
+			!unicode.IsSpace(rune(beginning[len(beginning)-1]))) {
+			return i
+		}
+		if !unicode.IsSpace(r) {
+			left -= utf8.RuneLen(r)
+		}
+	}
+	return len(text)
 }
 
 // chosenMutants resolves every choice.

@@ -180,14 +180,16 @@ func TestSwitchedFileCallsTheActiveCopy(t *testing.T) {
 	for _, want := range []string{
 		switchImport,
 		"if mutants.On(1) {\n\t\treturn f.HandleMutant1(count, rest...)\n\t}",
-		"func (f *Flow) HandleMutant1(count int, rest ...string) (left int, err error) {\n\tif !(count < 1 && f.n > 0) {",
+		"func (f *Flow) HandleMutant1(count int, rest ...string) (left int, err error) {\n\tif !(count < 1 && f.n > " +
+			"0) {",
 		"if mutants.On(18) {\n\t\tf.dropMutant18()\n\t\treturn\n\t}",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	outside := Mutant{Name: "outside", File: "flow.go", From: strings.Index(flowSource, "struct"), To: strings.Index(flowSource, "struct") + 6}
+	outside := Mutant{Name: "outside", File: "flow.go", From: strings.Index(flowSource, "struct"),
+		To: strings.Index(flowSource, "struct") + 6}
 	if _, err := switched("flow.go", []byte(flowSource), []Mutant{outside}); err == nil {
 		t.Error("a mutant outside every function: accepted")
 	}
@@ -289,7 +291,8 @@ func TestStaleEquivalentIsRefused(t *testing.T) {
 }
 
 func TestPick(t *testing.T) {
-	all := []Mutant{{Number: 1, Name: "one"}, {Number: 2, Name: "two", Equivalent: "why"}, {Number: 3, Name: "three"}, {Number: 4, Name: "four"}}
+	all := []Mutant{{Number: 1, Name: "one"}, {Number: 2, Name: "two", Equivalent: "why"}, {Number: 3, Name: "three"},
+		{Number: 4, Name: "four"}}
 	tests := []struct {
 		name string
 		args []string

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// goMutants lists what the operators can do to the functions of a Go file, in the order of the source. Names are made of file, function,
-// operator and a count, so that they outlive changes elsewhere.
+// goMutants lists what the operators can do to the functions of a Go file, in the order of the source. Names are made
+// of file, function, operator and a count, so that they outlive changes elsewhere.
 //
 // Left out, as a simulator in one goroutine cannot see it: counting a metric, locking and unlocking.
 func goMutants(file string, src []byte) ([]Mutant, error) {

@@ -32,7 +32,8 @@ func overlay(s *sources, mutants []Mutant) (map[string][]byte, error) {
 	}
 	out := map[string][]byte{}
 	scripts := &bytes.Buffer{}
-	fmt.Fprintf(scripts, "package redisstock\n\n%s\n\nfunc mutated(name, text string) string {\n\tswitch {\n", switchImport)
+	fmt.Fprintf(scripts, "package redisstock\n\n%s\n\nfunc mutated(name, text string) string {\n\tswitch {\n",
+		switchImport)
 	for file, list := range byFile {
 		src, err := s.read(file)
 		if err != nil {
@@ -45,7 +46,8 @@ func overlay(s *sources, mutants []Mutant) (map[string][]byte, error) {
 			continue
 		}
 		for _, m := range list {
-			fmt.Fprintf(scripts, "\tcase mutants.On(%d) && name == %q:\n\t\treturn %q\n", m.Number, strings.TrimSuffix(path.Base(file), ".lua"), m.text(src))
+			fmt.Fprintf(scripts, "\tcase mutants.On(%d) && name == %q:\n\t\treturn %q\n", m.Number,
+				strings.TrimSuffix(path.Base(file), ".lua"), m.text(src))
 		}
 	}
 	scripts.WriteString("\t}\n\treturn text\n}\n")
@@ -54,14 +56,16 @@ func overlay(s *sources, mutants []Mutant) (map[string][]byte, error) {
 		return nil, err
 	}
 	if n := bytes.Count(src, []byte(loadsScript)); n != 1 {
-		return nil, fmt.Errorf("%s loads scripts in another way than known here: %q is in it %d times", scriptsGo, loadsScript, n)
+		return nil, fmt.Errorf("%s loads scripts in another way than known here: %q is in it %d times", scriptsGo,
+			loadsScript, n)
 	}
 	out[scriptsGo] = bytes.Replace(src, []byte(loadsScript), []byte(loadsMutant), 1)
 	out[mutatedGo] = scripts.Bytes()
 	return out, nil
 }
 
-// switched gives a Go file in which each mutant is a copy of the function that it changes, and the function calls the active one.
+// switched gives a Go file in which each mutant is a copy of the function that it changes, and the function calls the
+// active one.
 func switched(file string, src []byte, list []Mutant) ([]byte, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, src, parser.SkipObjectResolution)
@@ -74,10 +78,12 @@ func switched(file string, src []byte, list []Mutant) ([]byte, error) {
 	for _, m := range list {
 		fn := function(f, offset, &m)
 		if fn == nil {
-			return nil, fmt.Errorf("mutant %s is not inside one function of %s whose parameters all have names", m.Name, file)
+			return nil, fmt.Errorf("mutant %s is not inside one function of %s whose parameters all have names", m.Name,
+				file)
 		}
 		name := fmt.Sprintf("%sMutant%d", fn.Name.Name, m.Number)
-		insert[offset(fn.Body.Lbrace)+1] += fmt.Sprintf("\n\tif mutants.On(%d) {\n\t\t%s\n\t}\n", m.Number, call(fn, name))
+		insert[offset(fn.Body.Lbrace)+1] += fmt.Sprintf("\n\tif mutants.On(%d) {\n\t\t%s\n\t}\n", m.Number,
+			call(fn, name))
 		copies.WriteString("\n")
 		copies.Write(src[offset(fn.Pos()):offset(fn.Name.Pos())])
 		copies.WriteString(name)
@@ -131,7 +137,8 @@ func call(fn *ast.FuncDecl, name string) string {
 	return "return " + c
 }
 
-// writeOverlay puts the mutated sources into a folder, with the file that go build -overlay wants. It returns that file's path.
+// writeOverlay puts the mutated sources into a folder, with the file that go build -overlay wants. It returns that
+// file's path.
 func writeOverlay(root, folder string, files map[string][]byte) (string, error) {
 	replace := map[string]string{}
 	if err := os.RemoveAll(folder); err != nil {

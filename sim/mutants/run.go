@@ -45,8 +45,8 @@ type outcome struct {
 	err  error // the player itself failed
 }
 
-// run plays seeds from 1 with a mutant until one shows it. A seed that breaks something without the mutant, too, shows nothing: it is told, and
-// the next one is played.
+// run plays seeds from 1 with a mutant until one shows it. A seed that breaks something without the mutant, too, shows
+// nothing: it is told, and the next one is played.
 func run(ctx context.Context, player string, mutant int, seeds uint64, tell func(outcome)) outcome {
 	for from := uint64(1); ; {
 		o := play(ctx, player, mutant, from, seeds+1-from)
@@ -65,8 +65,8 @@ func run(ctx context.Context, player string, mutant int, seeds uint64, tell func
 	}
 }
 
-// play plays seeds with one mutant, 0 for none, in a process of its own. A process that dies without a word was caught, too; one that is
-// ended from outside shows nothing.
+// play plays seeds with one mutant, 0 for none, in a process of its own. A process that dies without a word was caught,
+// too; one that is ended from outside shows nothing.
 func play(ctx context.Context, player string, mutant int, from, seeds uint64) outcome {
 	cmd := exec.CommandContext(ctx, player, "-from", fmt.Sprint(from), "-seeds", fmt.Sprint(seeds))
 	// One thread each: workers share the machine's processors.
@@ -103,8 +103,10 @@ type tally struct {
 // limits is how many seeds a run may play.
 type limits struct{ mutant, equivalent, unmutated uint64 }
 
-// try runs the unmutated system first, then every mutant, a few at a time, and tells w how each ended. test plays the mutants of tested.
-func try(ctx context.Context, w io.Writer, player string, test func(*Mutant) outcome, mutants []Mutant, max limits, workers int) tally {
+// try runs the unmutated system first, then every mutant, a few at a time, and tells w how each ended. test plays the
+// mutants of tested.
+func try(ctx context.Context, w io.Writer, player string, test func(*Mutant) outcome, mutants []Mutant, max limits,
+	workers int) tally {
 	var t tally
 	if o := play(ctx, player, 0, 1, max.unmutated); o.err != nil || o.Check != "" {
 		t.broken(o)
@@ -165,7 +167,8 @@ func (t *tally) count(w io.Writer, m *Mutant, o outcome) {
 		t.failed = append(t.failed, fmt.Sprintf("%s: %v", m.Name, o.err))
 	case o.Check != "" && m.Equivalent != "":
 		ending = "CAUGHT, listed as equivalent: " + o.Check
-		t.failed = append(t.failed, fmt.Sprintf("%s is listed as equivalent, and seed %d shows it: %s", m.Name, o.Seed, o.Detail))
+		t.failed = append(t.failed, fmt.Sprintf("%s is listed as equivalent, and seed %d shows it: %s", m.Name, o.Seed,
+			o.Detail))
 	case m.Equivalent != "":
 		ending = "equivalent"
 		t.equivalent++
@@ -176,7 +179,8 @@ func (t *tally) count(w io.Writer, m *Mutant, o outcome) {
 		t.survived++
 		t.failed = append(t.failed, fmt.Sprintf("%s survived %d seeds: %s (%s)", m.Name, o.Seeds, m.Breaks, m.File))
 	}
-	fmt.Fprintf(w, "%3d %-52s %-10s %6d seeds %6.1f s  %s\n", m.Number, m.Name, ending, o.Seeds, o.took.Seconds(), m.Breaks)
+	fmt.Fprintf(w, "%3d %-52s %-10s %6d seeds %6.1f s  %s\n", m.Number, m.Name, ending, o.Seeds, o.took.Seconds(),
+		m.Breaks)
 	if o.Check != "" {
 		fmt.Fprintf(w, "%57s%.150s\n", "", strings.ReplaceAll(o.Detail, "\n", "; "))
 	}

@@ -63,13 +63,15 @@ func TestTry(t *testing.T) {
 		t.Errorf("caught, survived, equivalent = %d, %d, %d, want 4, 1, 1", got.caught, got.survived, got.equivalent)
 	}
 	slices.Sort(got.failed)
-	for i, want := range []string{"speechless: ", "survivor survived 9 seeds", "without a mutant, seed 6 breaks L4: 2 units unsold",
+	for i, want := range []string{"speechless: ", "survivor survived 9 seeds",
+		"without a mutant, seed 6 breaks L4: 2 units unsold",
 		"wrongly-listed is listed as equivalent, and seed 4 shows it: unit 7"} {
 		if i >= len(got.failed) || !strings.HasPrefix(got.failed[i], want) {
 			t.Errorf("failures %q, want %q at place %d", got.failed, want, i)
 		}
 	}
-	for _, want := range []string{"no mutant: no violation in 9 seeds", "SURVIVED", "unit 7; has two rows", "a bug", " 8 seeds", "a_case of confirmed-redrawn"} {
+	for _, want := range []string{"no mutant: no violation in 9 seeds", "SURVIVED", "unit 7; has two rows", "a bug",
+		" 8 seeds", "a_case of confirmed-redrawn"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)
 		}
@@ -79,7 +81,8 @@ func TestTry(t *testing.T) {
 func TestTryStopsAtAViolationWithoutMutant(t *testing.T) {
 	t.Setenv(pretend, "1")
 	var out strings.Builder
-	if got := try(t.Context(), &out, "/nonexistent/player", nil, []Mutant{{Number: 1, Name: "m"}}, limits{}, 1); len(got.failed) != 1 || got.caught != 0 {
+	if got := try(t.Context(), &out, "/nonexistent/player", nil, []Mutant{{Number: 1, Name: "m"}}, limits{},
+		1); len(got.failed) != 1 || got.caught != 0 {
 		t.Errorf("got %+v, want one failure and nothing played", got)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
-// slow names the mutants that take more seeds than a check of every change has: -sample does not draw them, a full run plays them.
+// slow names the mutants that take more seeds than a check of every change has: -sample does not draw them, a full run
+// plays them.
 var slow = map[string]string{
 	"known-entry-reserved-again": "I4 after 508 seeds",
 	"refund-unconfirmed":         "I6 after 637 seeds",

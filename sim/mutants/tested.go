@@ -12,10 +12,12 @@ import (
 	"seckill/sim/mutants/on"
 )
 
-// tested names the mutants that no seed shows, each with the test that has to catch it: the package, and the test in it.
+// tested names the mutants that no seed shows, each with the test that has to catch it: the package, and the test in
+// it.
 var tested = map[string][2]string{
-	// It takes two deliveries of one message that both collide, and one has to place and confirm between the other's collision and its redraw.
-	// 60,000 seeds did not show it since the stock keeps no record of an order that holds nothing (ADR 17).
+	// It takes two deliveries of one message that both collide, and one has to place and confirm between the other's
+	// collision and its redraw. 60,000 seeds did not show it since the stock keeps no record of an order that holds
+	// nothing (ADR 17).
 	"confirmed-redrawn": {"./shared/adapter/memory", "TestStock"},
 	// A minute later the next run does what is left: only how often a run asks tells it.
 	"repair/repair.go:returns:negate-condition:3": {"./shared/flow/repair", "TestUnreadableReturnsAreCountedOnce"},

@@ -33,7 +33,8 @@ func (d *Doctor) alarms(ctx context.Context, c *check) {
 		names = append(names, d.resources[id].id)
 	}
 	for part := range slices.Chunk(names, maxAlarms) {
-		out, err := client.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{AlarmNames: part, MaxRecords: aws.Int32(maxAlarms)})
+		out, err := client.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{AlarmNames: part,
+			MaxRecords: aws.Int32(maxAlarms)})
 		if err != nil {
 			c.unasked("for the alarms", err)
 			return
@@ -51,7 +52,8 @@ func (d *Doctor) alarms(ctx context.Context, c *check) {
 		case !aws.ToBool(a.ActionsEnabled):
 			c.fault("the alarm %s tells nobody: aws cloudwatch enable-alarm-actions --alarm-names %s", name, name)
 		case !slices.Contains(a.AlarmActions, d.outputs["AlarmTopic"]):
-			c.fault("the alarm %s does not tell the stack's topic: give it the action %s again", name, d.outputs["AlarmTopic"])
+			c.fault("the alarm %s does not tell the stack's topic: give it the action %s again", name,
+				d.outputs["AlarmTopic"])
 		case a.StateValue == types.StateValueAlarm:
 			c.fault("the alarm %s rings: %s", name, aws.ToString(a.AlarmDescription))
 		default:
@@ -68,7 +70,8 @@ func (d *Doctor) alarms(ctx context.Context, c *check) {
 func (c *check) subscriptions(ctx context.Context) {
 	topic := c.outputs["AlarmTopic"]
 	confirmed, waiting := 0, 0
-	pages := sns.NewListSubscriptionsByTopicPaginator(sns.NewFromConfig(c.AWS), &sns.ListSubscriptionsByTopicInput{TopicArn: &topic})
+	pages := sns.NewListSubscriptionsByTopicPaginator(sns.NewFromConfig(c.AWS),
+		&sns.ListSubscriptionsByTopicInput{TopicArn: &topic})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

@@ -21,8 +21,8 @@ const (
 // reading is a foreign clock that was read: by our own clock between began and ended.
 type reading struct{ at, began, ended time.Time }
 
-// skew is by how much the foreign clock is certainly ahead (or behind, below 0), whatever part of the call's time the way there took. coarse is
-// the clock's own step.
+// skew is by how much the foreign clock is certainly ahead (or behind, below 0), whatever part of the call's time the
+// way there took. coarse is the clock's own step.
 func (r *reading) skew(coarse time.Duration) time.Duration {
 	if early := r.at.Add(coarse).Sub(r.began); early < 0 {
 		return early
@@ -77,7 +77,8 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 	release := d.parameters["Release"]
 	switch {
 	case answer.StatusCode >= http.StatusInternalServerError:
-		c.fault("%s answers %d: the function shop fails or is throttled, its log says why (make logs FUNCTION=ShopFunction)", url, answer.StatusCode)
+		c.fault(
+			"%s answers %d: the function shop fails or is throttled, its log says why (make logs FUNCTION=ShopFunction)", url, answer.StatusCode)
 	case answer.StatusCode == http.StatusTooManyRequests && d.shut:
 		c.fault("%s answers 429, since the shop is stopped hard", url)
 	case answer.StatusCode == http.StatusTooManyRequests:
@@ -88,7 +89,9 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 	case err != nil || json.Unmarshal(body, &health) != nil || health.Status != "ok":
 		c.fault("%s does not answer as this system does: see the parameter PublicUrl", url)
 	case release != "" && health.Version != release:
-		c.fault("%s is of release %s, the stack of %s: an update is under way, or traffic still goes to the alias's old version", url, health.Version, release)
+		c.fault(
+			"%s is of release %s, the stack of %s: an update is under way, or traffic still goes to the alias's old "+
+				"version", url, health.Version, release)
 	default:
 		c.ok("%s answers, release %s, in %d ms", url, health.Version, ended.Sub(began).Milliseconds())
 	}
@@ -107,9 +110,13 @@ func (d *Doctor) clocks(_ context.Context, c *check) {
 		said = true
 		switch skew = skew.Round(shown); {
 		case skew > MaxSkew:
-			c.fault("%s is %v ahead of this machine's: set this machine's by NTP if it is the wrong one; sales open and close by the functions'", whose, skew)
+			c.fault(
+				"%s is %v ahead of this machine's: set this machine's by NTP if it is the wrong one; sales open and "+
+					"close by the functions'", whose, skew)
 		case skew < -MaxSkew:
-			c.fault("%s is %v behind this machine's: set this machine's by NTP if it is the wrong one; sales open and close by the functions'", whose, -skew)
+			c.fault(
+				"%s is %v behind this machine's: set this machine's by NTP if it is the wrong one; sales open and "+
+					"close by the functions'", whose, -skew)
 		default:
 			c.ok("%s and this machine's agree within %v", whose, MaxSkew)
 		}

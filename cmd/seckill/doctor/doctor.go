@@ -1,7 +1,8 @@
-// Package doctor looks at a deployed stack before a sale: what is missing, switched off, full, late or too small. In: the stack as CloudFormation
-// describes it, AWS's answers about its parts, the API's own answer, and what the stage function sees of Redis. Out: findings, one sentence each,
-// as they come. It changes nothing: it reads, and has each function handle an empty event, so that one that cannot start says why
-// (stage, repair and refund, which know no empty one, do once more what they do each minute).
+// Package doctor looks at a deployed stack before a sale: what is missing, switched off, full, late or too small. In:
+// the stack as CloudFormation describes it, AWS's answers about its parts, the API's own answer, and what the stage
+// function sees of Redis. Out: findings, one sentence each, as they come. It changes nothing: it reads, and has each
+// function handle an empty event, so that one that cannot start says why (stage, repair and refund, which know no empty
+// one, do once more what they do each minute).
 package doctor
 
 import (
@@ -84,7 +85,8 @@ func (d *Doctor) Run(ctx context.Context) error {
 	}{
 		{"door", d.door}, {"stack", d.stack}, {"api", d.api}, {"functions", d.functions}, {"redis", d.redis}, {"clocks",
 			d.clocks}, {"secrets", d.secrets}, {"schedules", d.schedules},
-		{"triggers", d.triggers}, {"alarms", d.alarms}, {"queues", d.queues}, {"tables", d.tables}, {"quotas", d.quotas},
+		{"triggers", d.triggers}, {"alarms", d.alarms}, {"queues", d.queues}, {"tables", d.tables},
+		{"quotas", d.quotas},
 	} {
 		_ = d.During("check "+c.name, func() error {
 			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -132,10 +134,13 @@ func (d *Doctor) stack(ctx context.Context, c *check) {
 	}
 	switch s := d.Stack.StackStatus; {
 	case s == types.StackStatusUpdateRollbackComplete:
-		c.fault("the last update was rolled back, so the release before it runs: the stack's events say why (aws cloudformation describe-stack-events)")
+		c.fault(
+			"the last update was rolled back, so the release before it runs: the stack's events say why (aws " +
+				"cloudformation describe-stack-events)")
 	case strings.HasSuffix(string(s), "_FAILED") || strings.Contains(string(s), "ROLLBACK"):
 		c.fault("it is %s: deploy it again, or delete it if it never ran", s)
-	case s == types.StackStatusUpdateCompleteCleanupInProgress, s == types.StackStatusCreateComplete, s == types.StackStatusUpdateComplete:
+	case s == types.StackStatusUpdateCompleteCleanupInProgress, s == types.StackStatusCreateComplete,
+		s == types.StackStatusUpdateComplete:
 		c.ok("%s is deployed (%s), release %s", d.name(), s, d.parameters["Release"])
 	default:
 		c.fault("it is %s: wait until that is over, then look again", s)
@@ -145,14 +150,16 @@ func (d *Doctor) stack(ctx context.Context, c *check) {
 // find lists a stack's resources, and those of the stacks in it. What has the same name in both is the outer one.
 func (d *Doctor) find(ctx context.Context, stack string) error {
 	var nested []string
-	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(d.AWS), &cloudformation.ListStackResourcesInput{StackName: &stack})
+	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(d.AWS),
+		&cloudformation.ListStackResourcesInput{StackName: &stack})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return err
 		}
 		for _, r := range page.StackResourceSummaries {
-			id, kind, name := aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType), aws.ToString(r.PhysicalResourceId)
+			id, kind, name := aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType),
+				aws.ToString(r.PhysicalResourceId)
 			if d.resources[id].id == "" {
 				d.resources[id] = resource{kind, name}
 			}

@@ -22,8 +22,9 @@ const Live = "live"
 // atOnce is how many functions are asked at the same time.
 const atOnce = 4
 
-// Events that change nothing, but for a minute's, which has its function do once more what it does each minute. Who answers one, in whatever words, has started: its settings and secrets are
-// there. Tables and queues it does not look at when it starts; checks of their own do.
+// Events that change nothing, but for a minute's, which has its function do once more what it does each minute. Who
+// answers one, in whatever words, has started: its settings and secrets are there. Tables and queues it does not look
+// at when it starts; checks of their own do.
 const (
 	emptyBatch = `{"Records":[]}`
 	anyRequest = `{"httpMethod":"GET","path":"/healthz","requestContext":{}}`
@@ -32,8 +33,10 @@ const (
 )
 
 // probes has an event for each function, by the stack's output that names it.
-var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest, "ExpireFunction": emptyBatch,
-	"RefundFunction": aMinute, "ReconcileFunction": aLook, "RepairFunction": aMinute, "ShopFunction": anyRequest, "GatewayFunction": anyRequest, "StageFunction": aMinute}
+var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest,
+	"ExpireFunction": emptyBatch,
+	"RefundFunction": aMinute, "ReconcileFunction": aLook, "RepairFunction": aMinute, "ShopFunction": anyRequest,
+	"GatewayFunction": anyRequest, "StageFunction": aMinute}
 
 // functions has each function start and handle an empty event.
 func (d *Doctor) functions(ctx context.Context, c *check) {
@@ -68,7 +71,8 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 	alias, err := client.GetAlias(ctx, &lambda.GetAliasInput{FunctionName: &name, Name: aws.String(Live)})
 	var f *lambda.GetFunctionConfigurationOutput
 	if err == nil {
-		f, err = client.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &name, Qualifier: aws.String(Live)})
+		f, err = client.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &name,
+			Qualifier: aws.String(Live)})
 	}
 	if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
 		return func() { c.fault("%s, or its alias %s, is gone: "+byHand, name, Live) }
@@ -87,12 +91,16 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 		return func() { c.fault("%s goes over to a new version: wait five minutes, then look again", name) }
 	case !strings.Contains(aws.ToString(f.Description), c.parameters["Deployment"]):
 		return func() {
-			c.fault("%s serves version %s, which is not the last deployment's: what has changed since does not count; make deploy publishes it", name, aws.ToString(f.Version))
+			c.fault(
+				"%s serves version %s, which is not the last deployment's: what has changed since does not count; "+
+					"make deploy publishes it", name, aws.ToString(f.Version))
 		}
 	}
 	began := time.Now()
-	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Qualifier: aws.String(Live), Payload: []byte(event)})
-	if f.State == types.StateInactive { // whatever it answered: Lambda takes the network away from who was idle for weeks
+	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Qualifier: aws.String(Live),
+		Payload: []byte(event)})
+	// whatever it answered: Lambda takes the network away from who was idle for weeks
+	if f.State == types.StateInactive {
 		return func() { c.fault("%s was asleep, and is being woken: look again in a minute", name) }
 	}
 	if err != nil {

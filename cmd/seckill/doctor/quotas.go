@@ -19,15 +19,15 @@ import (
 	"seckill/shared/adapter/ledger"
 )
 
-// callsEach is how often each shopper of a crowd calls within its time: one purchase, one look at what came of it. What a call takes of the limits is package
-// plan's to say; `seckill plan` has a finer model of the crowd.
+// callsEach is how often each shopper of a crowd calls within its time: one purchase, one look at what came of it. What
+// a call takes of the limits is package plan's to say; `seckill plan` has a finer model of the crowd.
 const callsEach = 2
 
 // background is how many instances do not answer shoppers.
 var background = int32(plan.Today.Consume + plan.Background)
 
-// quotas says whether functions that a crowd must not starve have instances of their own, and compares what a crowd asks
-// for with what the account and the stack let through.
+// quotas says whether functions that a crowd must not starve have instances of their own, and compares what a crowd
+// asks for with what the account and the stack let through.
 func (d *Doctor) quotas(ctx context.Context, c *check) {
 	if d.Crowd == 0 && d.sandbox() {
 		return
@@ -54,7 +54,8 @@ func (d *Doctor) quotas(ctx context.Context, c *check) {
 		c.unasked("how much "+name+" takes at once", err)
 		return
 	}
-	c.ok("%s takes %d writes/s at once, about %.0f orders/s; what is above waits in the queue", name, writes, plan.OrdersPerSecond(float64(writes)))
+	c.ok("%s takes %d writes/s at once, about %.0f orders/s; what is above waits in the queue", name, writes,
+		plan.OrdersPerSecond(float64(writes)))
 }
 
 func (c *check) lambdaQuota(ctx context.Context) (*types.AccountLimit, error) {
@@ -85,8 +86,11 @@ func (c *check) reserved(have int32) {
 		"L-B99A9384)", have, wanted+plan.Unreserved)
 	switch reserves := c.parameters["ReserveConcurrency"] == "true"; {
 	case reserves && fits && l.Notifying() > l.NotifyKept:
-		c.fault("notify may have %.0f payment notifications at work at once, and %.0f instances are kept for it: Alipay hears "+
-			"503 of the others; raise NotifyConcurrency to %[1].0f or more, or lower NotifyBurst", l.Notifying(), l.NotifyKept)
+		c.fault(
+			"notify may have %.0f payment notifications at work at once, and %.0f instances are kept for it: Alipay "+
+				"hears "+
+				"503 of the others; raise NotifyConcurrency to %[1].0f or more, or lower NotifyBurst", l.Notifying(),
+			l.NotifyKept)
 	case reserves && fits:
 		c.ok("%d instances are kept for the functions that a crowd must not starve", wanted)
 	case reserves:
@@ -107,15 +111,17 @@ func (c *check) concurrency(account *types.AccountLimit, crowd string, rate floa
 	}
 	need := int32(math.Ceil(rate*plan.Occupied)) + background
 	if have < need {
-		c.fault("%s, which want some %d instances of Lambda; the account has %d: have its quota of concurrent executions raised (Service Quotas, L-B99A9384)",
+		c.fault(
+			"%s, which want some %d instances of Lambda; the account has %d: have its quota of concurrent executions "+
+				"raised (Service Quotas, L-B99A9384)",
 			crowd, need, have)
 		return
 	}
 	c.ok("%s, which want some %d of the account's %d instances of Lambda", crowd, need, have)
 }
 
-// throttle compares the crowd's calls with the limits that stand before the functions. Each method has one of its own, and of
-// callsEach calls one is a purchase.
+// throttle compares the crowd's calls with the limits that stand before the functions. Each method has one of its own,
+// and of callsEach calls one is a purchase.
 func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 	type limit struct {
 		whose       string
@@ -127,7 +133,8 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 	} else {
 		for key, s := range c.stage.MethodSettings {
 			whose := map[string]string{everyMethod: "a method of the API (parameter ThrottleRate)",
-				"seckill/buy/POST": "the API (parameter BuyRate)"}[strings.TrimPrefix(strings.ReplaceAll(key, "~1", "/"), "/")]
+				"seckill/buy/POST": "the API (parameter BuyRate)"}[strings.TrimPrefix(strings.ReplaceAll(key, "~1",
+				"/"), "/")]
 			if whose != "" && s.ThrottlingRateLimit > 0 {
 				limits = append(limits, limit{whose, rate / callsEach, s.ThrottlingRateLimit})
 			}
@@ -147,8 +154,10 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 	for _, l := range limits {
 		if l.lets < l.asked {
 			enough = false
-			c.fault("%s, and %s lets %.0f of %.0f through: the others are told 429 and come again, so all are served after %.0f s at the earliest; "+
-				"seckill plan says what to deploy and what to have raised, or let the crowd wait",
+			c.fault(
+				"%s, and %s lets %.0f of %.0f through: the others are told 429 and come again, so all are served "+
+					"after %.0f s at the earliest; "+
+					"seckill plan says what to deploy and what to have raised, or let the crowd wait",
 				crowd, l.whose, l.lets, l.asked, l.asked*c.Within.Seconds()/l.lets)
 		}
 	}

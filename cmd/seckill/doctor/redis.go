@@ -17,7 +17,8 @@ const fullPercent = 80
 // server judges what one Redis server said of itself.
 func (c *check) server(ctx context.Context, n *redisconn.Node) {
 	if n.Fault != "" {
-		c.fault("the functions do not reach Redis at %s: %s; check the endpoint, its TLS, password and security group", c.outputs["RedisEndpoint"], n.Fault)
+		c.fault("the functions do not reach Redis at %s: %s; check the endpoint, its TLS, password and security group",
+			c.outputs["RedisEndpoint"], n.Fault)
 		return
 	}
 	if n.Role == "slave" {
@@ -27,7 +28,8 @@ func (c *check) server(ctx context.Context, n *redisconn.Node) {
 	c.ok("Redis %s answers the functions, in %d ms with connecting", n.Address, n.TookMS)
 	switch {
 	case strings.HasPrefix(n.Policy, "allkeys-"):
-		c.fault("Redis %s evicts any key when it is full (maxmemory-policy %s), which forgets sales: set noeviction", n.Address, n.Policy)
+		c.fault("Redis %s evicts any key when it is full (maxmemory-policy %s), which forgets sales: set noeviction",
+			n.Address, n.Policy)
 	case n.Policy == "" && c.parameters["CreateCache"] == "true":
 		c.cache(ctx)
 	case n.Policy == "":
@@ -35,13 +37,15 @@ func (c *check) server(ctx context.Context, n *redisconn.Node) {
 		if why == "" {
 			why = "INFO leaves it out"
 		}
-		c.unasked("for the eviction policy of Redis "+n.Address, errors.New(why+"; see to it that maxmemory-policy is noeviction"))
+		c.unasked("for the eviction policy of Redis "+n.Address,
+			errors.New(why+"; see to it that maxmemory-policy is noeviction"))
 	default: // noeviction, or volatile-…, and no key of ours has a time to live
 		c.ok("Redis %s evicts nothing of a sale (maxmemory-policy %s)", n.Address, n.Policy)
 	}
 	switch {
 	case n.Limit > 0 && n.Used > n.Limit/100*fullPercent:
-		c.fault("Redis %s has %s of %s in use, and refuses purchases when full: give it more memory", n.Address, size(n.Used), size(n.Limit))
+		c.fault("Redis %s has %s of %s in use, and refuses purchases when full: give it more memory", n.Address,
+			size(n.Used), size(n.Limit))
 	case n.Limit > 0:
 		c.ok("Redis %s has %s of %s in use", n.Address, size(n.Used), size(n.Limit))
 	case n.Used > 0:
@@ -49,8 +53,8 @@ func (c *check) server(ctx context.Context, n *redisconn.Node) {
 	}
 }
 
-// cache reads the limit of the stack's own cache from its nested stack: ElastiCache Serverless says neither policy nor limit itself, evicts keys with
-// a time to live only, and ours have none (docs/DATA.md).
+// cache reads the limit of the stack's own cache from its nested stack: ElastiCache Serverless says neither policy nor
+// limit itself, evicts keys with a time to live only, and ours have none (docs/DATA.md).
 func (c *check) cache(ctx context.Context) {
 	const what = "for the cache's storage limit"
 	id := c.resources["Cache"].id
@@ -58,14 +62,16 @@ func (c *check) cache(ctx context.Context) {
 		c.unasked(what, errors.New("the stack's resources name no Cache"))
 		return
 	}
-	out, err := cloudformation.NewFromConfig(c.AWS).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &id})
+	out, err := cloudformation.NewFromConfig(c.AWS).DescribeStacks(ctx,
+		&cloudformation.DescribeStacksInput{StackName: &id})
 	if err != nil || len(out.Stacks) == 0 {
 		c.unasked(what, err)
 		return
 	}
 	for _, p := range out.Stacks[0].Parameters {
 		if aws.ToString(p.ParameterKey) == "MaxGigabytes" {
-			c.ok("the cache is ElastiCache Serverless, which evicts nothing of a sale; it holds at most %s GB", aws.ToString(p.ParameterValue))
+			c.ok("the cache is ElastiCache Serverless, which evicts nothing of a sale; it holds at most %s GB",
+				aws.ToString(p.ParameterValue))
 			return
 		}
 	}

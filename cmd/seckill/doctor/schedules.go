@@ -13,8 +13,9 @@ import (
 
 // Names that SAM gives to a function's triggers, after those of function and event.
 var (
-	scheduled = []string{"ExpireFunctionMinute", "RefundFunctionMinute", "ReconcileFunctionHour", "RepairFunctionMinute", "StageFunctionMinute"}
-	polled    = []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"}
+	scheduled = []string{"ExpireFunctionMinute", "RefundFunctionMinute", "ReconcileFunctionHour",
+		"RepairFunctionMinute", "StageFunctionMinute"}
+	polled = []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"}
 )
 
 // byHand: CloudFormation compares templates, not what is there.
@@ -90,7 +91,8 @@ func (d *Doctor) triggers(ctx context.Context, c *check) {
 			continue
 		}
 		if state := aws.ToString(m.State); state != "Enabled" {
-			c.fault("%s is %s: messages wait; aws lambda update-event-source-mapping --uuid %s --enabled", id, state, uuid)
+			c.fault("%s is %s: messages wait; aws lambda update-event-source-mapping --uuid %s --enabled", id, state,
+				uuid)
 			continue
 		}
 		c.ok("%s is on, %d messages at a time", id, aws.ToInt32(m.BatchSize))

@@ -19,7 +19,8 @@ const minTokenKey = 32 // bytes: as many as HS256 has (RFC 7518 section 3.2)
 // soon is how long before its end a certificate is to be replaced.
 const soon = 30 * 24 * time.Hour
 
-// secrets reads the stack's secrets, and says of each whether it can be used, and whether each function reads the same. It never shows one.
+// secrets reads the stack's secrets, and says of each whether it can be used, and whether each function reads the same.
+// It never shows one.
 func (d *Doctor) secrets(ctx context.Context, c *check) {
 	path := d.outputs["SecretsPath"]
 	store := secrets.Store{Client: secretsmanager.NewFromConfig(d.AWS), Path: path}
@@ -53,10 +54,13 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 		return
 	}
 	if theirs := s.public(secrets.AlipayPublic); theirs != nil && shop != nil && theirs.Equal(&shop.PublicKey) {
-		c.fault("%s is the shop's own public key: store the one that Alipay's console shows (seckill keys --path %s --rotate=%s --alipay-public-key FILE)",
+		c.fault(
+			"%s is the shop's own public key: store the one that Alipay's console shows (seckill keys --path %s "+
+				"--rotate=%s --alipay-public-key FILE)",
 			secrets.AlipayPublic, path, secrets.AlipayPublic)
 	} else if theirs != nil && shop != nil {
-		c.ok("both keys of Alipay can be read; whether Alipay's console has the shop's public key, only a payment shows")
+		c.ok(
+			"both keys of Alipay can be read; whether Alipay's console has the shop's public key, only a payment shows")
 	}
 }
 
@@ -70,7 +74,8 @@ func (s *stored) audiences(ctx context.Context, store *secrets.Store) {
 		case err != nil:
 			s.unasked("for "+s.path+"/"+audience, err)
 		case !maps.Equal(have, want):
-			s.fault("%s/%s is not as %s/%s has it, as after a run that was broken off: %s", s.path, audience, s.path, secrets.Keys, s.makes(secrets.JWTSecret))
+			s.fault("%s/%s is not as %s/%s has it, as after a run that was broken off: %s", s.path, audience, s.path,
+				secrets.Keys, s.makes(secrets.JWTSecret))
 		default:
 			good++
 		}
@@ -120,7 +125,8 @@ func (s *stored) token(name string) {
 	switch v := s.stored(name); {
 	case v == "":
 	case len(v) < minTokenKey:
-		s.fault("%s has %d bytes, and whoever guesses it shops as anybody: make one of %d or more", name, len(v), minTokenKey)
+		s.fault("%s has %d bytes, and whoever guesses it shops as anybody: make one of %d or more", name, len(v),
+			minTokenKey)
 	default:
 		s.ok("%s is there", name)
 	}
@@ -152,7 +158,8 @@ func (s *stored) public(short string) *rsa.PublicKey {
 	return key
 }
 
-// certificates says whether those of certificate mode fit the private key and each other, and for how long; nothing of the key when it is bad itself.
+// certificates says whether those of certificate mode fit the private key and each other, and for how long; nothing of
+// the key when it is bad itself.
 func (s *stored) certificates(key bool, now time.Time) {
 	text := map[string]string{secrets.ShopPrivate: s.all[secrets.ShopPrivate]}
 	for _, name := range []string{secrets.AppCert, secrets.AlipayCert, secrets.RootCert} {
@@ -162,7 +169,8 @@ func (s *stored) certificates(key bool, now time.Time) {
 	if !key {
 		return
 	}
-	app, theirs, err := alipay.CheckCertificates(text[secrets.ShopPrivate], text[secrets.AppCert], text[secrets.AlipayCert], text[secrets.RootCert], now)
+	app, theirs, err := alipay.CheckCertificates(text[secrets.ShopPrivate], text[secrets.AppCert],
+		text[secrets.AlipayCert], text[secrets.RootCert], now)
 	if err != nil {
 		s.fault("the certificates below %s cannot be used: %v", s.path, err)
 		return
@@ -172,7 +180,8 @@ func (s *stored) certificates(key bool, now time.Time) {
 		ends time.Time
 	}{{secrets.AppCert, app}, {secrets.AlipayCert, theirs}} {
 		if c.ends.Sub(now) < soon {
-			s.fault("%s is good until %s only: get new ones in Alipay's console, then %s --rotate=alipay-certificates", c.name, c.ends.Format(time.DateOnly), s.makes(c.name))
+			s.fault("%s is good until %s only: get new ones in Alipay's console, then %s --rotate=alipay-certificates",
+				c.name, c.ends.Format(time.DateOnly), s.makes(c.name))
 		} else {
 			s.ok("%s is good until %s", c.name, c.ends.Format(time.DateOnly))
 		}
@@ -185,7 +194,8 @@ func (s *stored) pair(public, private string, key *rsa.PrivateKey) {
 	switch {
 	case have == nil || key == nil:
 	case !have.Equal(&key.PublicKey):
-		s.fault("%s is not the public key of %s: seckill keys --path %s --sandbox --rotate=%s makes a new pair", public, private, s.path, private)
+		s.fault("%s is not the public key of %s: seckill keys --path %s --sandbox --rotate=%s makes a new pair", public,
+			private, s.path, private)
 	default:
 		s.ok("%s and %s are a pair", private, public)
 	}

@@ -46,9 +46,11 @@ func (d *Doctor) queues(ctx context.Context, c *check) {
 func (c *check) depth(name, function string, d seckill.Depth) {
 	switch {
 	case d.Visible > 0:
-		c.fault("waiting in %s: %d; a sale is on, or %s does not keep up (docs/runbooks/queue-age.md)", name, d.Visible, function)
+		c.fault("waiting in %s: %d; a sale is on, or %s does not keep up (docs/runbooks/queue-age.md)", name, d.Visible,
+			function)
 	case d.InFlight+d.Delayed > 0:
-		c.ok("no message waits in %s; %d are being handled or hidden until later, %d are for later", name, d.InFlight, d.Delayed)
+		c.ok("no message waits in %s; %d are being handled or hidden until later, %d are for later", name, d.InFlight,
+			d.Delayed)
 	default:
 		c.ok("%s is empty", name)
 	}
@@ -98,7 +100,9 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 	case len(lost) > 0 && d.StandIn:
 		c.unasked("for backups", errors.New("the stand-in for AWS keeps none"))
 	case len(lost) > 0:
-		c.fault("tables that cannot be restored (%s): aws dynamodb update-continuous-backups --point-in-time-recovery-specification PointInTimeRecoveryEnabled=true --table-name …",
+		c.fault(
+			"tables that cannot be restored (%s): aws dynamodb update-continuous-backups "+
+				"--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true --table-name …",
 			strings.Join(lost, ", "))
 	case backed > 0:
 		c.ok("%d of %d tables can be restored to any moment", backed, len(dynamoledger.Schema()))
@@ -110,7 +114,8 @@ func (c *check) tableError(name string, err error) {
 		c.unasked("for the table "+name, err)
 		return
 	}
-	c.fault("%s; docs/DATA.md says how it has to be", strings.ReplaceAll(strings.ReplaceAll(err.Error(), "dynamoledger: ", ""), "\n", "; "))
+	c.fault("%s; docs/DATA.md says how it has to be",
+		strings.ReplaceAll(strings.ReplaceAll(err.Error(), "dynamoledger: ", ""), "\n", "; "))
 }
 
 func backedUp(ctx context.Context, client *dynamodb.Client, name string) (bool, error) {
@@ -119,7 +124,8 @@ func backedUp(ctx context.Context, client *dynamodb.Client, name string) (bool, 
 		return false, err
 	}
 	b := out.ContinuousBackupsDescription
-	return b != nil && b.PointInTimeRecoveryDescription != nil && b.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus == types.PointInTimeRecoveryStatusEnabled, nil
+	return b != nil && b.PointInTimeRecoveryDescription != nil &&
+		b.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus == types.PointInTimeRecoveryStatusEnabled, nil
 }
 
 // warm gives how many writes a second a table takes at once.

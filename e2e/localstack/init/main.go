@@ -1,5 +1,5 @@
-// Command init is process 1 of a LocalStack Lambda container for the runtime provided.al2023, in the place of the one that LocalStack's image
-// brings along:
+// Command init is process 1 of a LocalStack Lambda container for the runtime provided.al2023, in the place of the one
+// that LocalStack's image brings along:
 //
 //	LocalStack --POST :9563/invoke--> init --Lambda Runtime API 127.0.0.1:9001--> /var/task/bootstrap
 //	LocalStack <--POST $LOCALSTACK_RUNTIME_ENDPOINT/{status,invocations}/...-- init
@@ -105,7 +105,8 @@ func start() {
 	c.Dir = "/var/task"
 	c.Stdout, c.Stderr = logs, logs
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Env = append(os.Environ(), "AWS_LAMBDA_RUNTIME_API="+runtimeAPI, "PATH=/usr/local/bin:/usr/bin:/bin:/opt/bin", "LANG=en_US.UTF-8")
+	c.Env = append(os.Environ(), "AWS_LAMBDA_RUNTIME_API="+runtimeAPI, "PATH=/usr/local/bin:/usr/bin:/bin:/opt/bin",
+		"LANG=en_US.UTF-8")
 	err := c.Start()
 	if err == nil {
 		mu.Lock()
@@ -135,7 +136,8 @@ func ended(c *exec.Cmd, err error) {
 		v.finish("error", problem("Runtime.ExitError", "RequestId: "+v.ID+" Error: Runtime exited with error: "+why))
 	} else if !started {
 		fmt.Fprintln(logs, "bootstrap:", why)
-		post("/status/"+id+"/error", problem("Runtime.ExitError", "Error: Runtime exited with error: "+why+"\n"+logs.take()))
+		post("/status/"+id+"/error", problem("Runtime.ExitError", "Error: Runtime exited with error: "+why+"\n"+
+			logs.take()))
 	}
 }
 
@@ -167,8 +169,11 @@ func run(v *invocation) {
 	}
 	time.Sleep(time.Millisecond) // what the bootstrap wrote just before its answer is still in the pipe
 	d := time.Since(begin)
-	fmt.Fprintf(logs, "END RequestId: %s\nREPORT RequestId: %s\tDuration: %.2f ms\tBilled Duration: %d ms\tMemory Size: %s MB\tMax Memory Used: %s MB\n",
-		v.ID, v.ID, float64(d.Microseconds())/1000, d.Milliseconds()+1, os.Getenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE"), os.Getenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE"))
+	fmt.Fprintf(logs,
+		"END RequestId: %s\nREPORT RequestId: %s\tDuration: %.2f ms\tBilled Duration: %d ms\tMemory Size: %s MB\tMax "+
+			"Memory Used: %s MB\n",
+		v.ID, v.ID, float64(d.Microseconds())/1000, d.Milliseconds()+1, os.Getenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE"),
+		os.Getenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE"))
 	mu.Lock()
 	current = nil
 	mu.Unlock()
@@ -184,7 +189,8 @@ func timedOut(v *invocation) result {
 		child = nil
 	}
 	mu.Unlock()
-	msg := fmt.Sprintf("%s %s Task timed out after %.2f seconds", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), v.ID, timeout.Seconds())
+	msg := fmt.Sprintf("%s %s Task timed out after %.2f seconds", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
+		v.ID, timeout.Seconds())
 	fmt.Fprintln(logs, msg)
 	v.finish("error", nil) // a later answer is dropped
 	return result{"error", problem("Sandbox.Timedout", msg)}
@@ -243,7 +249,8 @@ func runtimeHandler(w http.ResponseWriter, r *http.Request) {
 }
 
 func post(path string, body []byte) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, endpoint+path, bytes.NewReader(body)) // client has a timeout
+	// client has a timeout
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, endpoint+path, bytes.NewReader(body))
 	if err != nil {
 		log.Println("init:", err)
 		return

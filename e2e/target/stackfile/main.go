@@ -1,5 +1,6 @@
-// Command stackfile writes what the end-to-end suite is told of a deployed stack, a JSON file, and prints the address of the stack's API.
-// With -environment it also writes the environment of the stack's functions, as `sam local` takes it.
+// Command stackfile writes what the end-to-end suite is told of a deployed stack, a JSON file, and prints the address
+// of the stack's API. With -environment it also writes the environment of the stack's functions, as `sam local` takes
+// it.
 package main
 
 import (
@@ -28,10 +29,12 @@ type file struct {
 	Redis    string            `json:"redis"`    // host:port as the suite reaches it; empty: it cannot
 	Region   string            `json:"region"`   // of the stack
 	Endpoint string            `json:"endpoint"` // of AWS's stand-in; empty: AWS itself
-	Kill     string            `json:"kill"`     // shell command that kills the processes of the function named $1; empty: there is none
-	Update   string            `json:"update"`   // shell command that deploys the stack again with the parameters Key=Value that follow; empty: there is none
-	Limits   string            `json:"limits"`   // how much the target stands: small or full
-	Target   string            `json:"target"`   // its name, for what is skipped
+	// shell command that kills the processes of the function named $1; empty: there is none
+	Kill string `json:"kill"`
+	// shell command that deploys the stack again with the parameters Key=Value that follow; empty: there is none
+	Update string `json:"update"`
+	Limits string `json:"limits"` // how much the target stands: small or full
+	Target string `json:"target"` // its name, for what is skipped
 }
 
 func main() {
@@ -88,7 +91,8 @@ func run(ctx context.Context) error {
 }
 
 func outputs(ctx context.Context, cfg aws.Config, stack string) (map[string]string, error) {
-	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &stack})
+	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx,
+		&cloudformation.DescribeStacksInput{StackName: &stack})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +118,8 @@ func expand(s string, outputs map[string]string) (string, error) {
 }
 
 // environments asks what each function is told, by logical id: the outputs that end in Function are functions' names.
-func environments(ctx context.Context, cfg aws.Config, outputs map[string]string) (map[string]map[string]string, error) {
+func environments(ctx context.Context, cfg aws.Config, outputs map[string]string) (map[string]map[string]string,
+	error) {
 	client := lambda.NewFromConfig(cfg)
 	all := map[string]map[string]string{}
 	for id, name := range outputs {

@@ -10,9 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// awsConfig reads what Lambda gives a function of AWS: region and credentials, which hold as long as the instance; and the endpoints that
-// local stands-in set (AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_SQS, …). The SDK's own loader also knows profiles, single sign-on, roles to assume
-// and an instance's metadata: a function has none of them, and they cost each cold start two milliseconds and a mebibyte.
+// awsConfig reads what Lambda gives a function of AWS: region and credentials, which hold as long as the instance; and
+// the endpoints that local stands-in set (AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_SQS, …). The SDK's own loader also knows
+// profiles, single sign-on, roles to assume and an instance's metadata: a function has none of them, and they cost each
+// cold start two milliseconds and a mebibyte.
 func awsConfig(environ map[string]string) (aws.Config, error) {
 	var missing []string
 	for _, name := range []string{"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
@@ -24,9 +25,10 @@ func awsConfig(environ map[string]string) (aws.Config, error) {
 		return aws.Config{}, errors.New("settings: " + strings.Join(missing, "; "))
 	}
 	cfg := aws.Config{
-		HTTPClient:    awshttp.NewBuildableClient(), // one for all clients, so that two queues share connections
-		Region:        environ["AWS_REGION"],
-		Credentials:   credentials.NewStaticCredentialsProvider(environ["AWS_ACCESS_KEY_ID"], environ["AWS_SECRET_ACCESS_KEY"], environ["AWS_SESSION_TOKEN"]),
+		HTTPClient: awshttp.NewBuildableClient(), // one for all clients, so that two queues share connections
+		Region:     environ["AWS_REGION"],
+		Credentials: credentials.NewStaticCredentialsProvider(environ["AWS_ACCESS_KEY_ID"],
+			environ["AWS_SECRET_ACCESS_KEY"], environ["AWS_SESSION_TOKEN"]),
 		ConfigSources: []any{endpoints(environ)},
 	}
 	if all := environ["AWS_ENDPOINT_URL"]; all != "" {

@@ -1,10 +1,11 @@
-// Package boot is what the mains of the functions share: it reads settings, builds drivers, and hands the step's handler to the Lambda
-// runtime. In: a function that says which drivers a step needs. Out: a process that serves events, or an init error that
-// names the setting or secret that is wrong.
+// Package boot is what the mains of the functions share: it reads settings, builds drivers, and hands the step's
+// handler to the Lambda runtime. In: a function that says which drivers a step needs. Out: a process that serves
+// events, or an init error that names the setting or secret that is wrong.
 //
-// Nothing is called while the parts are put together. Init then makes one call of AWS, for the secrets, and none for a step that needs none: thousands of
-// instances start in the first second of a sale, and what asks AWS about tables and queues has small quotas (ADR 20). `seckill doctor` looks whether they
-// are there. What depends on a secret is made when the secrets are there, and anew when one of them has changed.
+// Nothing is called while the parts are put together. Init then makes one call of AWS, for the secrets, and none for a
+// step that needs none: thousands of instances start in the first second of a sale, and what asks AWS about tables and
+// queues has small quotas (ADR 20). `seckill doctor` looks whether they are there. What depends on a secret is made
+// when the secrets are there, and anew when one of them has changed.
 package boot
 
 import (
@@ -93,8 +94,8 @@ func start[S Settings](step string, build func(S, *Boot) apigw.Handler) (apigw.H
 	return b.each(h), nil
 }
 
-// open reads the secrets, makes what depends on them, and opens connections. A Redis that does not answer fails no init: the step says 503
-// until it does.
+// open reads the secrets, makes what depends on them, and opens connections. A Redis that does not answer fails no
+// init: the step says 503 until it does.
 func (b *Boot) open(ctx context.Context) (err error) {
 	if b.load == nil {
 		return nil
@@ -134,7 +135,8 @@ func (b *Boot) each(h apigw.Handler) apigw.Handler {
 	}
 }
 
-// refresh takes over what was read of the secrets since the last event, and has them read again when it is time; it waits for nobody.
+// refresh takes over what was read of the secrets since the last event, and has them read again when it is time; it
+// waits for nobody.
 func (b *Boot) refresh() {
 	if b.secrets == nil {
 		return
@@ -148,8 +150,8 @@ func (b *Boot) refresh() {
 	}
 }
 
-// Options are what the HTTP face of a step is told: o, with what is the same for every step. who has the step's secret of tokens, nil without one. A step
-// with such a face never waits for its secrets once it has started.
+// Options are what the HTTP face of a step is told: o, with what is the same for every step. who has the step's secret
+// of tokens, nil without one. A step with such a face never waits for its secrets once it has started.
 func (b *Boot) Options(o httpapi.Options, who httpapi.Who) httpapi.Options {
 	b.awaited = true
 	o.Log, o.Version = b.Log, b.base.Version
@@ -159,7 +161,8 @@ func (b *Boot) Options(o httpapi.Options, who httpapi.Who) httpapi.Options {
 
 // report tells Lambda and the log why init failed ("Initialization error", AWS Lambda runtime API).
 func report(err error) {
-	body, _ := json.Marshal(map[string]any{"errorType": "Runtime.InitFailed", "errorMessage": err.Error(), "stackTrace": []string{}})
+	body, _ := json.Marshal(map[string]any{"errorType": "Runtime.InitFailed", "errorMessage": err.Error(),
+		"stackTrace": []string{}})
 	fmt.Fprintf(os.Stderr, "%s\n", body)
 	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
 	defer cancel()

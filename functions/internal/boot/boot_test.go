@@ -29,12 +29,14 @@ var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 func newBoot(t *testing.T, secrets map[string]string) (*Boot, *memory.Clock, *lambdatest.AWS, *bytes.Buffer) {
 	t.Helper()
 	fake := lambdatest.NewAWS(t, secrets)
-	cfg, err := awsConfig(map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_SECRETS_MANAGER": fake.URL})
+	cfg, err := awsConfig(map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test",
+		"AWS_SECRET_ACCESS_KEY": "test", "AWS_ENDPOINT_URL_SECRETS_MANAGER": fake.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock, log := memory.NewClock(begin), &bytes.Buffer{}
-	return &Boot{Clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), Meter: telemetry.NewMeter(log, clock, "test", "test"), base: config.Base{Secrets: lambdatest.Secret}, aws: cfg}, clock, fake, log
+	return &Boot{Clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), Meter: telemetry.NewMeter(log, clock,
+		"test", "test"), base: config.Base{Secrets: lambdatest.Secret}, aws: cfg}, clock, fake, log
 }
 
 // A function that shoppers wait for is connected when its first event comes. Stage is not: a cold one that is to stop a
@@ -115,8 +117,8 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	}
 }
 
-// Lambda freezes an instance after its answer. So an event that nobody waits for ends after the reading that it began, and the
-// next event has what was read, however short both are.
+// Lambda freezes an instance after its answer. So an event that nobody waits for ends after the reading that it began,
+// and the next event has what was read, however short both are.
 func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
 	t.Parallel()
 	b, clock, fake, _ := newBoot(t, map[string]string{"jwt": "old"})
@@ -149,13 +151,15 @@ func TestRotatedPublicKeyIsTaken(t *testing.T) {
 	var root string
 	var notifications [2]url.Values // each signed with the key beside it
 	for i, pair := range pairs() {
-		g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(begin), AppID: app, SellerID: seller, MerchantPublicKey: pair.Public, PrivateKey: pair.Private})
+		g, err := fakegateway.New(fakegateway.Options{Clock: memory.NewClock(begin), AppID: app, SellerID: seller,
+			MerchantPublicKey: pair.Public, PrivateKey: pair.Private})
 		if err != nil {
 			t.Fatal(err)
 		}
 		files := alipaytest.Make(t, pair, pair, begin.AddDate(-1, 0, 0), begin.AddDate(1, 0, 0))
 		public[i], certs[i], root = pair.Public, files.Alipay, files.Root
-		if notifications[i], err = g.NotificationForm("1", fakegateway.Trade{TradeNo: "1", OutTradeNo: order, Amount: 1, Status: fakegateway.StatusSuccess, Created: begin, Paid: begin}, begin); err != nil {
+		if notifications[i], err = g.NotificationForm("1", fakegateway.Trade{TradeNo: "1", OutTradeNo: order, Amount: 1,
+			Status: fakegateway.StatusSuccess, Created: begin, Paid: begin}, begin); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -213,21 +217,26 @@ func refreshUntil(t *testing.T, b *Boot, clock *memory.Clock, taken func() bool)
 	}
 }
 
-// In certificate mode a key of ours comes with a certificate. Between the one and the other, which are two entries, the client stays as it was.
+// In certificate mode a key of ours comes with a certificate. Between the one and the other, which are two entries, the
+// client stays as it was.
 func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 	t.Parallel()
 	var certs [2]alipaytest.Certificates
 	for i, pair := range pairs() {
 		certs[i] = alipaytest.Make(t, pair, pairs()[1-i], begin.AddDate(-1, 0, 0), begin.AddDate(1, 0, 0))
 	}
-	b, clock, fake, log := newBoot(t, map[string]string{"private": pairs()[0].Private, "app": certs[0].App, "alipay": certs[0].Alipay, "root": certs[0].Root})
-	p := b.Payments(config.Alipay{Verifier: config.Verifier{AppID: "2021000000000001", SellerID: "2088000000000001", CertName: "alipay", RootCertName: "root"},
-		PrivateKeyName: "private", AppCertName: "app", Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/notify"})
+	b, clock, fake, log := newBoot(t, map[string]string{"private": pairs()[0].Private, "app": certs[0].App,
+		"alipay": certs[0].Alipay, "root": certs[0].Root})
+	p := b.Payments(config.Alipay{Verifier: config.Verifier{AppID: "2021000000000001", SellerID: "2088000000000001",
+		CertName: "alipay", RootCertName: "root"},
+		PrivateKeyName: "private", AppCertName: "app", Gateway: "https://gateway.example/gateway.do",
+		NotifyURL: "https://shop.example/notify"})
 	if err := b.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	signed := func() string { // with the number of the certificate
-		text, err := p.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t", Placed: begin, PayBy: begin.Add(time.Hour)})
+		text, err := p.Prepare(seckill.Order{ID: "oabcdefghijklmnopqrstuvwxyz", Amount: 1, Title: "t", Placed: begin,
+			PayBy: begin.Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,13 +271,15 @@ func TestRotatedKeyIsTakenWithItsCertificate(t *testing.T) {
 
 func TestEndpointsAndMissingAWSSettings(t *testing.T) {
 	t.Parallel()
-	given := map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_ENDPOINT_URL": "http://all", "AWS_ENDPOINT_URL_SQS": "http://sqs"}
+	given := map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key",
+		"AWS_ENDPOINT_URL": "http://all", "AWS_ENDPOINT_URL_SQS": "http://sqs"}
 	cfg, err := awsConfig(given)
 	if err != nil || *cfg.BaseEndpoint != "http://all" {
 		t.Fatalf("%v, %v", cfg.BaseEndpoint, err)
 	}
 	for service, want := range map[string]string{"SQS": "http://sqs", "DynamoDB": ""} {
-		if got, found, _ := endpoints(given).GetServiceBaseEndpoint(t.Context(), service); got != want || found != (want != "") {
+		if got, found, _ := endpoints(given).GetServiceBaseEndpoint(t.Context(), service); got != want ||
+			found != (want != "") {
 			t.Errorf("%s: %q, want %q", service, got, want)
 		}
 	}

@@ -97,7 +97,8 @@ func (b *Boot) runner(s config.Redis) *runner {
 		if r.Load() != nil && password == last {
 			return nil
 		}
-		next, err := redisconn.New(redisconn.Options{Addrs: s.Addrs, Cluster: s.Cluster, TLS: s.TLS, Username: s.Username, Password: string(password)})
+		next, err := redisconn.New(redisconn.Options{Addrs: s.Addrs, Cluster: s.Cluster, TLS: s.TLS,
+			Username: s.Username, Password: string(password)})
 		if err != nil {
 			return err
 		}
@@ -181,7 +182,8 @@ type Provider interface {
 	seckill.Bills
 }
 
-// Signer opens what signs pay strings. It is handed neither Alipay's key nor its certificate: whatever becomes of them, it signs.
+// Signer opens what signs pay strings. It is handed neither Alipay's key nor its certificate: whatever becomes of them,
+// it signs.
 func (b *Boot) Signer(s config.Alipay) seckill.Signer {
 	p := &signer{}
 	renewed(b, &p.Pointer, func(secrets *config.Secrets) (*alipay.Signer, error) {
@@ -203,7 +205,8 @@ func (p *signer) Prepare(o seckill.Order) (string, error) { return p.Load().Prep
 
 func (b *Boot) alipay(s config.Alipay, secrets *config.Secrets) alipay.Config {
 	return alipay.Config{AppID: s.AppID, SellerID: s.SellerID, PrivateKey: string(secrets.Of(s.Private())),
-		AlipayPublicKey: string(secrets.Of(s.Public())), AppCert: string(secrets.Of(s.App())), AlipayCert: string(secrets.Of(s.Own())),
+		AlipayPublicKey: string(secrets.Of(s.Public())), AppCert: string(secrets.Of(s.App())),
+		AlipayCert:     string(secrets.Of(s.Own())),
 		AlipayRootCert: string(secrets.Of(s.Root())), Gateway: s.Gateway, NotifyURL: s.NotifyURL, Clock: b.Clock}
 }
 
@@ -239,7 +242,8 @@ type payments struct {
 	atomic.Pointer[alipay.Client]
 }
 
-// MetricCertificate is how many whole days are left until the first certificate ends that the payment provider is asked by; negative from then on.
+// MetricCertificate is how many whole days are left until the first certificate ends that the payment provider is asked
+// by; negative from then on.
 const MetricCertificate = "alipay_cert_days_left"
 
 const certificateSoon = 30 // days, from which on the log says which certificate ends
@@ -252,7 +256,8 @@ func (b *Boot) CountDays(p Provider, run func(context.Context) error) func(conte
 				days := int(math.Floor(at.Sub(b.Clock.Now()).Hours() / 24))
 				b.Meter.Gauge(MetricCertificate, days)
 				if days < certificateSoon {
-					b.Log.WarnContext(ctx, "a certificate ends", "certificate", string(which), "at", at.UTC().Format(time.RFC3339), "days", days)
+					b.Log.WarnContext(ctx, "a certificate ends", "certificate", string(which), "at",
+						at.UTC().Format(time.RFC3339), "days", days)
 				}
 			}
 		}

@@ -1,6 +1,7 @@
-// Package runtimeapi is Lambda's side of the Runtime API ("Using the Lambda runtime API for custom runtimes", AWS Lambda Developer Guide) for one
-// instance of a function: a bootstrap that asks here for its next event gets it, and its answer goes to who invoked it. In: events with their
-// deadlines. Out: answers, errors, init errors. It knows nothing of processes.
+// Package runtimeapi is Lambda's side of the Runtime API ("Using the Lambda runtime API for custom runtimes", AWS
+// Lambda Developer Guide) for one instance of a function: a bootstrap that asks here for its next event gets it, and
+// its answer goes to who invoked it. In: events with their deadlines. Out: answers, errors, init errors. It knows
+// nothing of processes.
 package runtimeapi
 
 import (
@@ -50,7 +51,8 @@ type answer struct {
 
 // New makes an endpoint that nobody asks yet.
 func New() *Instance {
-	return &Instance{ready: make(chan struct{}), initError: make(chan string, 1), events: make(chan call), calls: map[string]call{}}
+	return &Instance{ready: make(chan struct{}), initError: make(chan string, 1), events: make(chan call),
+		calls: map[string]call{}}
 }
 
 // Ready is closed when the bootstrap asks for its first event.
@@ -59,8 +61,8 @@ func (i *Instance) Ready() <-chan struct{} { return i.ready }
 // InitError has what the bootstrap reported when its init failed.
 func (i *Instance) InitError() <-chan string { return i.initError }
 
-// Invoke hands over an event and waits for its answer. The error is a FunctionError, or that ctx ended first. One event is under way at a time, as on
-// Lambda: a second call waits until the bootstrap asks again.
+// Invoke hands over an event and waits for its answer. The error is a FunctionError, or that ctx ended first. One event
+// is under way at a time, as on Lambda: a second call waits until the bootstrap asks again.
 func (i *Instance) Invoke(ctx context.Context, event []byte, deadline time.Time) ([]byte, error) {
 	c := call{event, deadline, make(chan answer, 1)}
 	select {
@@ -142,9 +144,11 @@ func (i *Instance) finish(w http.ResponseWriter, id string, a answer) {
 	}
 }
 
-// Environment is what Lambda tells a bootstrap beside its own settings. api is where its Instance is served: host:port, or host:port/path.
+// Environment is what Lambda tells a bootstrap beside its own settings. api is where its Instance is served: host:port,
+// or host:port/path.
 func Environment(function, api string) []string {
-	return []string{"AWS_LAMBDA_RUNTIME_API=" + api, "AWS_LAMBDA_FUNCTION_NAME=" + function, "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+	return []string{"AWS_LAMBDA_RUNTIME_API=" + api, "AWS_LAMBDA_FUNCTION_NAME=" + function,
+		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512", "_HANDLER=bootstrap"}
 }
 

@@ -22,14 +22,15 @@ var _ seckill.Bills = (*Client)(nil)
 
 // Limits of a bill. A line takes about 250 bytes, a tenth of it zipped: these hold two million lines.
 const (
-	MaxArchive      = 64 << 20         // bytes of the ZIP, which is held in memory
-	MaxBill         = 512 << 20        // bytes of the file in it, which is read in a stream; archive/zip gives no more than the ZIP says
+	MaxArchive = 64 << 20 // bytes of the ZIP, which is held in memory
+	// bytes of the file in it, which is read in a stream; archive/zip gives no more than the ZIP says
+	MaxBill         = 512 << 20
 	DownloadTimeout = 60 * time.Second // of the ZIP
 	maxBillFiles    = 16               // a real ZIP has two
 )
 
-// subNoBill is how the sub code ends when there is no bill: "isp.bill_not_exist" is what the gateway answers, BILL_NOT_EXIST what the
-// call's page says.
+// subNoBill is how the sub code ends when there is no bill: "isp.bill_not_exist" is what the gateway answers,
+// BILL_NOT_EXIST what the call's page says.
 const subNoBill = "bill_not_exist"
 
 // Names of the files in the ZIP end so.
@@ -45,8 +46,8 @@ type billContent struct {
 	BillDate string `json:"bill_date"`
 }
 
-// Bill implements seckill.Bills with the bill of trades ("业务明细"): the day's lines of details. It has every trade of the seller, also those
-// of other shops and apps.
+// Bill implements seckill.Bills with the bill of trades ("业务明细"): the day's lines of details. It has every trade of the
+// seller, also those of other shops and apps.
 func (c *Client) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 	if !seckill.ValidDay(day) {
 		return seckill.Bill{}, fmt.Errorf("alipay: bill: %.40q is not a date: want 2006-01-02", day)
@@ -83,7 +84,8 @@ func (c *Client) archive(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("download: no request can be made of its address")
 	}
-	req.Header.Set("Accept", "application/zip, */*") // API Gateway, before a fake gateway, gives bytes only to who asks for them first
+	// API Gateway, before a fake gateway, gives bytes only to who asks for them first
+	req.Header.Set("Accept", "application/zip, */*")
 	resp, err := c.download.Do(req)
 	if err != nil {
 		var named *url.Error
@@ -105,8 +107,8 @@ func (c *Client) archive(ctx context.Context, address string) ([]byte, error) {
 	return body, nil
 }
 
-// billURL reads the address of a bill. It is asked over HTTPS, also where Alipay writes http (its page's example does): only a
-// gateway that is itself without TLS, a test's, may have its bills so.
+// billURL reads the address of a bill. It is asked over HTTPS, also where Alipay writes http (its page's example does):
+// only a gateway that is itself without TLS, a test's, may have its bills so.
 func (c *Client) billURL(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {

@@ -41,15 +41,18 @@ func gbk(t testing.TB, text string) string {
 
 // billRow is a line as real bills have it: a tab behind each field.
 func billRow(trade, order, kind, title, done, amount, refundID string) string {
-	return strings.Join([]string{trade, order, kind, title, "2026-01-01 09:59:58", done, "", "", "", "", "buy***@example.com", amount, amount, "0.00",
+	return strings.Join([]string{trade, order, kind, title, "2026-01-01 09:59:58", done, "", "", "", "",
+		"buy***@example.com", amount, amount, "0.00",
 		"0.00", "0.00", "0.00", "0.00", "", "0.00", "0.00", refundID, "-0.53", "0.00", ""}, "\t,") + "\t"
 }
 
 // bill is a file of details with these lines.
 func bill(rows ...string) string {
-	head := []string{"#支付宝业务明细查询", "#账号：[20880000000000010156]", "#起始日期：[2026年01月01日 00:00:00]   终止日期：[2026年01月02日 00:00:00]",
+	head := []string{"#支付宝业务明细查询", "#账号：[20880000000000010156]",
+		"#起始日期：[2026年01月01日 00:00:00]   终止日期：[2026年01月02日 00:00:00]",
 		"#-----------------------------------------业务明细列表----------------------------------------", billHeader}
-	tail := []string{"#-----------------------------------------业务明细列表结束------------------------------------", "#导出时间：[2026年01月02日 09:00:00]", ""}
+	tail := []string{"#-----------------------------------------业务明细列表结束------------------------------------",
+		"#导出时间：[2026年01月02日 09:00:00]", ""}
 	return strings.Join(append(append(head, rows...), tail...), "\r\n")
 }
 
@@ -103,7 +106,8 @@ func TestParseBillReadsMovements(t *testing.T) {
 	at := time.Date(2026, 1, 1, 2, 0, 0, 0, time.UTC)
 	refundID := seckill.RefundID(orderID, tradeNo)
 	paid := seckill.BillLine{Order: orderID, TradeNo: tradeNo, Amount: 88_80, At: at}
-	back := seckill.BillLine{Order: orderID, TradeNo: tradeNo, Amount: 88_80, At: at.Add(time.Hour), Refund: true, RefundID: refundID}
+	back := seckill.BillLine{Order: orderID, TradeNo: tradeNo, Amount: 88_80, At: at.Add(time.Hour), Refund: true,
+		RefundID: refundID}
 	backRow := billRow(tradeNo, orderID, "退款", "红色外套", "2026-01-01 11:00:00", "-88.80", refundID)
 	titled := func(title string) string {
 		return billRow(tradeNo, orderID, "交易", title, "2026-01-01 10:00:00", "88.80", "")
@@ -112,26 +116,33 @@ func TestParseBillReadsMovements(t *testing.T) {
 		text string
 		want []seckill.BillLine
 	}{
-		"payments and refunds":      {bill(goodRow, backRow, goodRow), []seckill.BillLine{paid, back, paid}},
-		"nothing":                   {bill(), nil},
-		"no comments":               {billHeader + "\n" + goodRow, []seckill.BillLine{paid}},
-		"no tabs":                   {bill(strings.ReplaceAll(goodRow, "\t", "")), []seckill.BillLine{paid}},
-		"quotes":                    {bill(`"` + strings.ReplaceAll(goodRow, "\t,", `","`) + `"`), []seckill.BillLine{paid}},
-		"quotes, tabs inside":       {bill(`"` + strings.ReplaceAll(strings.TrimSuffix(goodRow, "\t"), "\t,", "\t\",\"") + `"`), []seckill.BillLine{paid}},
-		"quotes, tabs outside":      {bill(`"` + strings.ReplaceAll(strings.TrimSuffix(goodRow, "\t"), "\t,", "\"\t, \"") + "\"\t"), []seckill.BillLine{paid}},
+		"payments and refunds": {bill(goodRow, backRow, goodRow), []seckill.BillLine{paid, back, paid}},
+		"nothing":              {bill(), nil},
+		"no comments":          {billHeader + "\n" + goodRow, []seckill.BillLine{paid}},
+		"no tabs":              {bill(strings.ReplaceAll(goodRow, "\t", "")), []seckill.BillLine{paid}},
+		"quotes": {bill(`"` + strings.ReplaceAll(goodRow, "\t,", `","`) + `"`),
+			[]seckill.BillLine{paid}},
+		"quotes, tabs inside": {bill(`"` + strings.ReplaceAll(strings.TrimSuffix(goodRow, "\t"), "\t,",
+			"\t\",\"") + `"`), []seckill.BillLine{paid}},
+		"quotes, tabs outside": {bill(`"` + strings.ReplaceAll(strings.TrimSuffix(goodRow, "\t"), "\t,",
+			"\"\t, \"") + "\"\t"), []seckill.BillLine{paid}},
 		"a comma in quotes":         {bill(titled(`"外套,大码"`)), []seckill.BillLine{paid}},
 		"doubled quotes":            {bill(titled(`"""Pro"", 耳机"`)), []seckill.BillLine{paid}},
 		"a quote in the title":      {bill(titled(`外套 "Pro"`)), []seckill.BillLine{paid}},
 		"a title in part in quotes": {bill(titled(`"Pro" 外套`)), []seckill.BillLine{paid}},
 		"a # in the title":          {bill(titled("#1")), []seckill.BillLine{paid}},
 		"blank lines":               {bill("", goodRow, "\t", goodRow), []seckill.BillLine{paid, paid}},
-		"ASCII brackets":            {strings.NewReplacer("（", "(", "）", ")").Replace(bill(goodRow)), []seckill.BillLine{paid}},
-		"columns in another order and more": {"备注,退款批次号/请求号,订单金额（元）,新,完成时间,业务类型,商户订单号,支付宝交易号\n,,88.80,x,2026-01-01 10:00:00,交易," +
-			orderID + "," + tradeNo, []seckill.BillLine{paid}},
-		"a refund from the provider's console": {bill(billRow(tradeNo, orderID, "退款", "", "2026-01-01 11:00:00", "-0.01", "")),
+		"ASCII brackets": {strings.NewReplacer("（", "(", "）", ")").Replace(bill(goodRow)),
+			[]seckill.BillLine{paid}},
+		"columns in another order and more": {
+			"备注,退款批次号/请求号,订单金额（元）,新,完成时间,业务类型,商户订单号,支付宝交易号\n,,88.80,x,2026-01-01 10:00:00,交易," +
+				orderID + "," + tradeNo, []seckill.BillLine{paid}},
+		"a refund from the provider's console": {bill(billRow(tradeNo, orderID, "退款", "", "2026-01-01 11:00:00",
+			"-0.01", "")),
 			[]seckill.BillLine{{Order: orderID, TradeNo: tradeNo, Amount: 1, At: at.Add(time.Hour), Refund: true}}},
 		"the day's last second": {bill(billRow(tradeNo, orderID, "交易", "", "2026-01-01 23:59:59", "100000000.00", "")),
-			[]seckill.BillLine{{Order: orderID, TradeNo: tradeNo, Amount: seckill.MaxFen, At: time.Date(2026, 1, 1, 15, 59, 59, 0, time.UTC)}}},
+			[]seckill.BillLine{{Order: orderID, TradeNo: tradeNo, Amount: seckill.MaxFen, At: time.Date(2026, 1, 1, 15,
+				59, 59, 0, time.UTC)}}},
 	} {
 		got, err := alipay.ParseBill(strings.NewReader(gbk(t, tc.text)), billDay)
 		if diff := cmp.Diff(seckill.Bill{Lines: tc.want}, got); err != nil || diff != "" {
@@ -140,7 +151,8 @@ func TestParseBillReadsMovements(t *testing.T) {
 	}
 }
 
-// TestParseBillCountsTheLinesOfOthers: a seller's other shops number their orders as they like, and no kind of line of theirs makes the bill unreadable.
+// TestParseBillCountsTheLinesOfOthers: a seller's other shops number their orders as they like, and no kind of line of
+// theirs makes the bill unreadable.
 func TestParseBillCountsTheLinesOfOthers(t *testing.T) {
 	others := []string{
 		billRow(tradeNo, "店-2026/1", "交易", "", "2026-01-01 10:00:00", "88.80", ""),
@@ -163,41 +175,49 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 	set := func(i int, value string) string { return row(func(f []string) { f[i] = value }) }
 	second := fmt.Sprintf("line %d: ", rowLine+1)
 	for name, tc := range map[string]struct{ text, want string }{
-		"no header":                  {"#支付宝业务明细查询\n", "no header"},
-		"empty":                      {"", "no header"},
-		"header without amount":      {strings.Replace(bill(goodRow), "订单金额（元）", "金额", 1), "line 5: header without 订单金额(元)"},
-		"header with a column twice": {strings.Replace(bill(goodRow), "备注", "业务类型", 1), "line 5: header with 业务类型 twice"},
-		"a summary's file":           {strings.Replace(bill(), billHeader, "门店编号,门店名称,交易订单总笔数", 1), "line 5: header without"},
-		"another day":                {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月02日", 1), "line 3: a bill from another day"},
-		"a month":                    {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月", 1), "line 3: a bill from another day"},
-		"a field too few":            {bill(goodRow, strings.Replace(goodRow, "\t,", "", 1), goodRow), second + "24 fields, the header has 25"},
-		"a field too many":           {set(3, "外套,大码"), second + "26 fields"},
-		"a last comma":               {bill(goodRow, goodRow+",", goodRow), second + "26 fields"},
-		"far too many fields":        {set(3, strings.Repeat(",", 200)), second + "more than 100 fields"},
-		"a quote over two lines":     {row(func(f []string) { f[3] = "\"外\r\n套\"" }), second},
-		"line of words":              {bill(goodRow, "合计", goodRow), second + "1 fields"},
-		"no trade number":            {set(0, ""), second + "支付宝交易号"},
-		"odd trade number":           {set(0, "2026-01"), second + "支付宝交易号"},
-		"long order number":          {set(1, strings.Repeat("1", 65)), second + "商户订单号"},
-		"NUL in order number":        {set(1, "a\x00b"), second + "商户订单号"},
-		"unknown kind":               {set(2, "撤销"), second + "业务类型"},
-		"no kind":                    {set(2, ""), second + "业务类型"},
-		"exponent":                   {set(11, "1e2"), second + "订单金额(元)"},
-		"three decimals":             {set(11, "88.880"), second + "订单金额(元)"},
-		"negative payment":           {set(11, "-88.80"), second + "订单金额(元)"},
-		"full-width digits":          {set(11, "８８.８８"), second + "订单金额(元)"},
-		"thousands":                  {set(11, `"1,000.00"`), second + "订单金额(元)"},
-		"no amount":                  {set(11, ""), second + "订单金额(元)"},
-		"nothing moved":              {set(11, "0.00"), second + "订单金额(元)"},
-		"positive refund":            {set(2, "退款"), second + "订单金额(元)"},
-		"refund twice negative":      {row(func(f []string) { f[2], f[11] = "退款", "--88.80" }), second + "订单金额(元)"},
-		"long refund number":         {row(func(f []string) { f[2], f[11], f[21] = "退款", "-1.00", strings.Repeat("1", 65) }), second + "退款批次号/请求号"},
-		"no time":                    {set(5, ""), second + "完成时间"},
-		"time without seconds":       {set(5, "2026-01-01 10:00"), second + "完成时间"},
-		"time with a fraction":       {set(5, "2026-01-01 10:00:00.5"), second + "完成时间"},
-		"short hour":                 {set(5, "2026-01-01 1:00:00"), second + "完成时间"},
-		"no such day":                {set(5, "2026-02-30 10:00:00"), second + "完成时间"},
-		"long line":                  {set(24, strings.Repeat("x", 64<<10)), fmt.Sprintf("after line %d: ", rowLine)},
+		"no header": {"#支付宝业务明细查询\n", "no header"},
+		"empty":     {"", "no header"},
+		"header without amount": {strings.Replace(bill(goodRow), "订单金额（元）", "金额", 1),
+			"line 5: header without 订单金额(元)"},
+		"header with a column twice": {strings.Replace(bill(goodRow), "备注", "业务类型", 1),
+			"line 5: header with 业务类型 twice"},
+		"a summary's file": {strings.Replace(bill(), billHeader, "门店编号,门店名称,交易订单总笔数", 1),
+			"line 5: header without"},
+		"another day": {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月02日", 1),
+			"line 3: a bill from another day"},
+		"a month": {strings.Replace(bill(), "起始日期：[2026年01月01日", "起始日期：[2026年01月", 1),
+			"line 3: a bill from another day"},
+		"a field too few": {bill(goodRow, strings.Replace(goodRow, "\t,", "", 1), goodRow), second +
+			"24 fields, the header has 25"},
+		"a field too many":       {set(3, "外套,大码"), second + "26 fields"},
+		"a last comma":           {bill(goodRow, goodRow+",", goodRow), second + "26 fields"},
+		"far too many fields":    {set(3, strings.Repeat(",", 200)), second + "more than 100 fields"},
+		"a quote over two lines": {row(func(f []string) { f[3] = "\"外\r\n套\"" }), second},
+		"line of words":          {bill(goodRow, "合计", goodRow), second + "1 fields"},
+		"no trade number":        {set(0, ""), second + "支付宝交易号"},
+		"odd trade number":       {set(0, "2026-01"), second + "支付宝交易号"},
+		"long order number":      {set(1, strings.Repeat("1", 65)), second + "商户订单号"},
+		"NUL in order number":    {set(1, "a\x00b"), second + "商户订单号"},
+		"unknown kind":           {set(2, "撤销"), second + "业务类型"},
+		"no kind":                {set(2, ""), second + "业务类型"},
+		"exponent":               {set(11, "1e2"), second + "订单金额(元)"},
+		"three decimals":         {set(11, "88.880"), second + "订单金额(元)"},
+		"negative payment":       {set(11, "-88.80"), second + "订单金额(元)"},
+		"full-width digits":      {set(11, "８８.８８"), second + "订单金额(元)"},
+		"thousands":              {set(11, `"1,000.00"`), second + "订单金额(元)"},
+		"no amount":              {set(11, ""), second + "订单金额(元)"},
+		"nothing moved":          {set(11, "0.00"), second + "订单金额(元)"},
+		"positive refund":        {set(2, "退款"), second + "订单金额(元)"},
+		"refund twice negative":  {row(func(f []string) { f[2], f[11] = "退款", "--88.80" }), second + "订单金额(元)"},
+		"long refund number": {row(func(f []string) {
+			f[2], f[11], f[21] = "退款", "-1.00", strings.Repeat("1", 65)
+		}), second + "退款批次号/请求号"},
+		"no time":              {set(5, ""), second + "完成时间"},
+		"time without seconds": {set(5, "2026-01-01 10:00"), second + "完成时间"},
+		"time with a fraction": {set(5, "2026-01-01 10:00:00.5"), second + "完成时间"},
+		"short hour":           {set(5, "2026-01-01 1:00:00"), second + "完成时间"},
+		"no such day":          {set(5, "2026-02-30 10:00:00"), second + "完成时间"},
+		"long line":            {set(24, strings.Repeat("x", 64<<10)), fmt.Sprintf("after line %d: ", rowLine)},
 	} {
 		got, err := alipay.ParseBill(strings.NewReader(gbk(t, tc.text)), billDay)
 		if err == nil || !strings.HasPrefix(err.Error(), tc.want) || got.Lines != nil {
@@ -205,7 +225,8 @@ func TestParseBillNamesTheLineThatIsWrong(t *testing.T) {
 		}
 	}
 	bad := strings.Replace(gbk(t, bill(goodRow)), orderID, "o\xff\xff", 1)
-	if _, err := alipay.ParseBill(strings.NewReader(bad), billDay); err == nil || !strings.HasPrefix(err.Error(), "line 6: 商户订单号") {
+	if _, err := alipay.ParseBill(strings.NewReader(bad), billDay); err == nil ||
+		!strings.HasPrefix(err.Error(), "line 6: 商户订单号") {
 		t.Errorf("bytes that are no GBK in a number: %v", err)
 	}
 	bad = strings.Replace(gbk(t, bill(goodRow)), gbk(t, "红色外套"), "\xba", 1) // a title that was cut within a character
@@ -244,7 +265,8 @@ func TestBillIsAskedForDownloadedAndRead(t *testing.T) {
 	if _, err := client(t, h, &clock{start}).Bill(context.Background(), billDay); err == nil {
 		t.Error("no error")
 	}
-	if got := form.Get("biz_content"); got != `{"bill_type":"trade","bill_date":"2026-01-01"}` || form.Get("method") != alipay.MethodBill {
+	if got := form.Get("biz_content"); got != `{"bill_type":"trade","bill_date":"2026-01-01"}` ||
+		form.Get("method") != alipay.MethodBill {
 		t.Errorf("asked %s %s", form.Get("method"), got)
 	}
 }
@@ -275,10 +297,14 @@ func TestBillThatIsNotThere(t *testing.T) {
 }
 
 func TestBillRefusesOddAddresses(t *testing.T) {
-	for _, address := range []string{"", "bills.example/x", "//bills.example/x", "ftp://bills.example/x", "file:///etc/passwd", "https:///x",
+	for _, address := range []string{"", "bills.example/x", "//bills.example/x", "ftp://bills.example/x",
+		"file:///etc/passwd", "https:///x",
 		"http://bills.example:8080/x", "https://user:secret@bills.example/x", "https://bills.example/\x7f", ":"} {
-		h := provider(t, billNode(address), func(http.ResponseWriter, *http.Request) { t.Errorf("%q: a download", address) })
-		if got, err := client(t, h, &clock{start}).Bill(context.Background(), billDay); err == nil || strings.Contains(err.Error(), "secret") {
+		h := provider(t, billNode(address), func(http.ResponseWriter, *http.Request) {
+			t.Errorf("%q: a download", address)
+		})
+		if got, err := client(t, h, &clock{start}).Bill(context.Background(), billDay); err == nil ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: got %v, %v", address, got, err)
 		}
 	}
@@ -297,30 +323,34 @@ func TestBillDownloadTrouble(t *testing.T) {
 			}
 			http.Redirect(w, r, "/elsewhere", http.StatusFound)
 		},
-		"nothing":            sends(nil),
-		"an error page":      sends([]byte("<html>expired</html>")),
-		"cut off":            sends(good[:len(good)-30]),
-		"damaged":            sends(broken),
-		"too long":           sends(append(make([]byte, alipay.MaxArchive), good...)),
-		"no file":            sends(archive(t)),
-		"no details":         sends(archive(t, summary)),
-		"details twice":      sends(archive(t, zipped{detailsName, bill(goodRow)}, zipped{"2_业务明细.csv", bill(goodRow)})),
+		"nothing":       sends(nil),
+		"an error page": sends([]byte("<html>expired</html>")),
+		"cut off":       sends(good[:len(good)-30]),
+		"damaged":       sends(broken),
+		"too long":      sends(append(make([]byte, alipay.MaxArchive), good...)),
+		"no file":       sends(archive(t)),
+		"no details":    sends(archive(t, summary)),
+		"details twice": sends(archive(t, zipped{detailsName, bill(goodRow)},
+			zipped{"2_业务明细.csv", bill(goodRow)})),
 		"an unknown file":    sends(archive(t, zipped{detailsName, bill(goodRow)}, zipped{"业务明细_2.txt", "x"})),
 		"far too many":       sends(archive(t, make([]zipped, 100)...)),
 		"an unreadable line": sends(archive(t, zipped{detailsName, bill("x")})),
 		"a bomb":             sends(lying(t, alipay.MaxBill+1)),
 		"a bomb that lies":   sends(lying(t, 100)),
 	} {
-		got, err := client(t, provider(t, billNode(billAddress), download), &clock{start}).Bill(context.Background(), billDay)
-		if err == nil || got.Lines != nil || errors.Is(err, seckill.ErrNoBill) || strings.Contains(err.Error(), "secret") {
+		got, err := client(t, provider(t, billNode(billAddress), download), &clock{start}).Bill(context.Background(),
+			billDay)
+		if err == nil || got.Lines != nil || errors.Is(err, seckill.ErrNoBill) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: got %v, %v, want an error without the address", name, got, err)
 		}
 	}
 	for name, reply := range map[string]func() (*http.Response, error){
 		"connection refused": func() (*http.Response, error) { return nil, errors.New("connection refused") },
 		"connection cut": func() (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(io.MultiReader(bytes.NewReader(good[:50]),
-				iotest.ErrReader(errors.New("connection reset"))))}, nil
+			return &http.Response{StatusCode: http.StatusOK,
+				Body: io.NopCloser(io.MultiReader(bytes.NewReader(good[:50]),
+					iotest.ErrReader(errors.New("connection reset"))))}, nil
 		},
 	} {
 		conf := config(nil, &clock{start})
@@ -335,7 +365,8 @@ func TestBillDownloadTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := c.Bill(context.Background(), billDay)
-		if err == nil || got.Lines != nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "download from bills.example: connection") {
+		if err == nil || got.Lines != nil || strings.Contains(err.Error(), "secret") ||
+			!strings.Contains(err.Error(), "download from bills.example: connection") {
 			t.Errorf("%s: got %v, %v, want the host and not the address", name, got, err)
 		}
 	}
@@ -386,7 +417,8 @@ func TestBillOfATestsGatewayNeedsNoTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Bill(context.Background(), billDay); err != nil || len(got.Lines) != 1 || asked != "http://127.0.0.1:7777/bill" {
+	if got, err := c.Bill(context.Background(), billDay); err != nil || len(got.Lines) != 1 ||
+		asked != "http://127.0.0.1:7777/bill" {
 		t.Errorf("got %v, %v from %q", got, err, asked)
 	}
 }

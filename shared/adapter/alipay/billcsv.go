@@ -42,10 +42,11 @@ const (
 
 var asciiBrackets = strings.NewReplacer("（", "(", "）", ")")
 
-// ParseBill reads the details ("业务明细", CSV in GBK) of a day's bill, a line at a time: comments, a header, then a line for each
-// movement. The caller bounds r. Lines whose order is none of a ValidOrderID, another shop's, are counted, whatever else they say; only the rest is held in
-// memory. day is what the comment on its first day, where there is one, has to say. Tabs and blanks around fields are dropped, quotes where they enclose a
-// field. Whatever else it does not understand is an error that names the line: a missed line would be missed money.
+// ParseBill reads the details ("业务明细", CSV in GBK) of a day's bill, a line at a time: comments, a header, then a line
+// for each movement. The caller bounds r. Lines whose order is none of a ValidOrderID, another shop's, are counted,
+// whatever else they say; only the rest is held in memory. day is what the comment on its first day, where there is
+// one, has to say. Tabs and blanks around fields are dropped, quotes where they enclose a field. Whatever else it does
+// not understand is an error that names the line: a missed line would be missed money.
 func ParseBill(r io.Reader, day string) (seckill.Bill, error) {
 	in := bufio.NewScanner(simplifiedchinese.GB18030.NewDecoder().Reader(r)) // GB18030 has all of GBK
 	in.Buffer(nil, maxBillLine)
@@ -185,12 +186,16 @@ func (p *billParser) odd(column int) error {
 	return fmt.Errorf("%s %.80q", columnNames[column], p.fields[p.column[column]])
 }
 
-// billNumber says whether s may be a number of the shop's, which another shop of the same seller may write in its own way, or none.
+// billNumber says whether s may be a number of the shop's, which another shop of the same seller may write in its own
+// way, or none.
 func billNumber(s string) bool {
-	return utf8.RuneCountInString(s) <= maxBillNumber && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == utf8.RuneError })
+	return utf8.RuneCountInString(s) <= maxBillNumber && !strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r == utf8.RuneError
+	})
 }
 
-// splitFields appends a line's fields to fields. A field is taken out of quotes when they enclose all of it; a quote elsewhere is text.
+// splitFields appends a line's fields to fields. A field is taken out of quotes when they enclose all of it; a quote
+// elsewhere is text.
 func splitFields(line string, fields []string) ([]string, error) {
 	for more := true; more; {
 		if len(fields) == maxBillFields {

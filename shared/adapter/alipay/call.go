@@ -55,10 +55,12 @@ func (r result) fault(method, about string) error {
 	return fmt.Errorf("alipay: %s %s: code %.20q, sub_code %.80q", method, about, r.Code, r.SubCode)
 }
 
-// final says that the trade's own state stands against the call: repeating it as it is changes nothing. "AQC." is how Alipay's pages
-// write one of its system errors; a refund's charge that fails ("退收费异常") is to be asked for once more after a while, they say.
+// final says that the trade's own state stands against the call: repeating it as it is changes nothing. "AQC." is how
+// Alipay's pages write one of its system errors; a refund's charge that fails ("退收费异常") is to be asked for once more
+// after a while, they say.
 func (r result) final() bool {
-	return r.Code == codeBusiness && strings.HasPrefix(r.SubCode, "ACQ.") && !strings.HasSuffix(r.SubCode, "SYSTEM_ERROR") && r.SubCode != subCharge
+	return r.Code == codeBusiness && strings.HasPrefix(r.SubCode, "ACQ.") &&
+		!strings.HasSuffix(r.SubCode, "SYSTEM_ERROR") && r.SubCode != subCharge
 }
 
 // tradeAnswer is what query and close answer, as far as it is read.
@@ -108,7 +110,8 @@ func (a *tradeAnswer) read(order string) (seckill.Trade, error) {
 	state, known := tradeStates[a.TradeStatus]
 	amount, err := seckill.ParseYuan(a.TotalAmount.String())
 	if !known || err != nil || !validTradeNo(a.TradeNo) {
-		return seckill.Trade{}, fmt.Errorf("alipay: %s %s: unreadable answer: trade_status %.40q, total_amount %.40q, trade_no %.70q",
+		return seckill.Trade{}, fmt.Errorf(
+			"alipay: %s %s: unreadable answer: trade_status %.40q, total_amount %.40q, trade_no %.70q",
 			MethodQuery, order, a.TradeStatus, a.TotalAmount, a.TradeNo)
 	}
 	return seckill.Trade{State: state, TradeNo: a.TradeNo, Amount: amount}, nil
@@ -145,7 +148,8 @@ func (c *Client) trade(ctx context.Context, method, order string) (*tradeAnswer,
 // sameness is a number that an answer has, beside the one that was asked about.
 type sameness struct{ name, got, asked string }
 
-// same refuses an answer about something else: a genuine one could be replayed to us. A refusal may lack the number; success must have it.
+// same refuses an answer about something else: a genuine one could be replayed to us. A refusal may lack the number;
+// success must have it.
 func (r result) same(numbers ...sameness) error {
 	for _, n := range numbers {
 		if n.got != n.asked && (n.got != "" || r.Code == codeSuccess) {
@@ -155,7 +159,8 @@ func (r result) same(numbers ...sameness) error {
 	return nil
 }
 
-// call makes one signed call and reads the answer that Alipay signed into out. about names, in errors, what it is about.
+// call makes one signed call and reads the answer that Alipay signed into out. about names, in errors, what it is
+// about.
 func (c *Client) call(ctx context.Context, method, about string, content, out any) error {
 	if c.http.Timeout == 0 {
 		var cancel context.CancelFunc
@@ -193,7 +198,8 @@ func (c *Client) call(ctx context.Context, method, about string, content, out an
 	return nil
 }
 
-// readAnswer takes the method's node out of a body, checks Alipay's signature over its bytes and reads these very bytes into out.
+// readAnswer takes the method's node out of a body, checks Alipay's signature over its bytes and reads these very bytes
+// into out.
 func (c *Client) readAnswer(body []byte, method string, out any) error {
 	node, beside, err := splitAnswer(body, strings.ReplaceAll(method, ".", "_")+"_response")
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-const paidNode = `{"code":"10000","msg":"Success","out_trade_no":"` + orderID + `","total_amount":"88.80","trade_no":"2026010122001000000000000001","trade_status":"TRADE_SUCCESS"}`
+const paidNode = `{"code":"10000","msg":"Success","out_trade_no":"` + orderID +
+	`","total_amount":"88.80","trade_no":"2026010122001000000000000001","trade_status":"TRADE_SUCCESS"}`
 
 var paidTrade = seckill.Trade{State: seckill.TradePaid, TradeNo: "2026010122001000000000000001", Amount: 88_80}
 
@@ -43,7 +44,8 @@ func TestQueryAndCloseAgainstTheGateway(t *testing.T) {
 	ctx := context.Background()
 	check := func(when string, want seckill.TradeState) {
 		t.Helper()
-		if got, err := c.Query(ctx, orderID); err != nil || got.State != want || (want != seckill.TradeUnknown) != (got.Amount == 88_80) {
+		if got, err := c.Query(ctx, orderID); err != nil || got.State != want ||
+			(want != seckill.TradeUnknown) != (got.Amount == 88_80) {
 			t.Errorf("%s: query gives %+v, %v, want %s", when, got, err, want)
 		}
 	}
@@ -101,11 +103,14 @@ func TestQueryReadsEveryState(t *testing.T) {
 		"closed, perhaps refunded": {strings.Replace(paidNode, "TRADE_SUCCESS", "TRADE_CLOSED", 1),
 			seckill.Trade{State: seckill.TradeClosed, TradeNo: paidTrade.TradeNo, Amount: 88_80}},
 		"amount as a number": {strings.Replace(paidNode, `"88.80"`, `88.8`, 1), paidTrade},
-		"missing": {`{"code":"40004","msg":"Business Failed","sub_code":"ACQ.TRADE_NOT_EXIST","sub_msg":"交易不存在","out_trade_no":"` + orderID + `"}`,
+		"missing": {
+			`{"code":"40004","msg":"Business Failed","sub_code":"ACQ.TRADE_NOT_EXIST","sub_msg":"交易不存在","out_trade_no":"` + orderID + `"}`,
 			seckill.Trade{State: seckill.TradeUnknown}},
-		"missing, number not repeated": {`{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`, seckill.Trade{State: seckill.TradeUnknown}},
+		"missing, number not repeated": {`{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`,
+			seckill.Trade{State: seckill.TradeUnknown}},
 	} {
-		got, err := client(t, answering([]byte(envelope(t, tc.node))), &clock{start}).Query(context.Background(), orderID)
+		got, err := client(t, answering([]byte(envelope(t, tc.node))), &clock{start}).Query(context.Background(),
+			orderID)
 		if err != nil || got != tc.want {
 			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, tc.want)
 		}
@@ -121,12 +126,15 @@ func TestTradeByItsNumber(t *testing.T) {
 	}{
 		"paid":            {paidNode, orderID, paidTrade.TradeNo, paidTrade, false},
 		"another order's": {paidNode, otherID, paidTrade.TradeNo, seckill.Trade{State: seckill.TradeUnknown}, false},
-		"missing":         {`{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`, orderID, paidTrade.TradeNo, seckill.Trade{State: seckill.TradeUnknown}, false},
-		"no number":       {paidNode, orderID, "2026 1", seckill.Trade{State: seckill.TradeUnknown}, false},
-		"another trade":   {paidNode, orderID, "2026010122001000000000000002", seckill.Trade{}, true},
-		"a fault":         {`{"code":"20000","sub_code":"ACQ.SYSTEM_ERROR"}`, orderID, paidTrade.TradeNo, seckill.Trade{}, true},
+		"missing": {`{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`, orderID, paidTrade.TradeNo,
+			seckill.Trade{State: seckill.TradeUnknown}, false},
+		"no number":     {paidNode, orderID, "2026 1", seckill.Trade{State: seckill.TradeUnknown}, false},
+		"another trade": {paidNode, orderID, "2026010122001000000000000002", seckill.Trade{}, true},
+		"a fault": {`{"code":"20000","sub_code":"ACQ.SYSTEM_ERROR"}`, orderID, paidTrade.TradeNo,
+			seckill.Trade{}, true},
 	} {
-		got, err := client(t, answering([]byte(envelope(t, tc.node))), &clock{start}).Trade(context.Background(), tc.order, tc.no)
+		got, err := client(t, answering([]byte(envelope(t, tc.node))), &clock{start}).Trade(context.Background(),
+			tc.order, tc.no)
 		if (err != nil) != tc.err || got != tc.want {
 			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, tc.want)
 		}
@@ -145,24 +153,32 @@ func TestTradeByItsNumber(t *testing.T) {
 	if err := g.Pay(orderID); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Trade(t.Context(), orderID, no); err != nil || got != (seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80}) {
+	if got, err := c.Trade(t.Context(), orderID, no); err != nil ||
+		got != (seckill.Trade{State: seckill.TradePaid, TradeNo: no, Amount: 88_80}) {
 		t.Errorf("by the gateway: %+v, %v", got, err)
 	}
 }
 
 // TestAnswerIsCheckedAsReceived has answers whose bytes a JSON library would write otherwise.
 func TestAnswerIsCheckedAsReceived(t *testing.T) {
-	odd := "{ \"msg\" :\t\"Success\",\r\n  \"store_name\":\"\\u4e2d\\u6587 \\\"}\\\" \\/ <&>\" , \"code\":\"10000\",\n\"sign\":\"inner\", \"out_trade_no\":\"" +
-		orderID + "\",\"total_amount\":\"88.80\",\"trade_no\":\"2026010122001000000000000001\",\"trade_status\":\"TRADE_SUCCESS\", \"list\": [ {} , 1.50 ] }"
+	odd :=
+		"{ \"msg\" :\t\"Success\",\r\n  \"store_name\":\"\\u4e2d\\u6587 \\\"}\\\" \\/ <&>\" , " +
+			"\"code\":\"10000\",\n\"sign\":\"inner\", \"out_trade_no\":\"" +
+			orderID +
+			"\",\"total_amount\":\"88.80\",\"trade_no\":\"2026010122001000000000000001\",\"trade_status\":\"TRADE_SUCCESS\", \"list\": [ {} , 1.50 ] }"
 	sign := signWith(t, gatewayKeys(), odd)
 	unescaped := strings.ReplaceAll(odd, `\/`, `/`)
 	for name, body := range map[string]string{
-		"as Alipay sends it":   `{"alipay_trade_query_response":` + odd + `,"sign":"` + sign + `"}`,
-		"signature first":      `{"sign":"` + sign + `","alipay_trade_query_response":` + odd + `}`,
-		"white space around":   " \n{ \"alipay_trade_query_response\" :  \n" + odd + "\t,\n \"sign\" : \"" + sign + "\"\n}\r\n ",
-		"more beside":          `{"alipay_cert_sn":"x","alipay_trade_query_response":` + odd + `,"sign":"` + sign + `"}`,
-		"escaped signature":    `{"alipay_trade_query_response":` + odd + `,"sign":"` + strings.ReplaceAll(sign, "/", `\/`) + `"}`,
-		"signed, then escaped": `{"alipay_trade_query_response":` + odd + `,"sign":"` + signWith(t, gatewayKeys(), unescaped) + `"}`,
+		"as Alipay sends it": `{"alipay_trade_query_response":` + odd + `,"sign":"` + sign + `"}`,
+		"signature first":    `{"sign":"` + sign + `","alipay_trade_query_response":` + odd + `}`,
+		"white space around": " \n{ \"alipay_trade_query_response\" :  \n" + odd + "\t,\n \"sign\" : \"" + sign +
+			"\"\n}\r\n ",
+		"more beside": `{"alipay_cert_sn":"x","alipay_trade_query_response":` + odd + `,"sign":"` + sign +
+			`"}`,
+		"escaped signature": `{"alipay_trade_query_response":` + odd + `,"sign":"` + strings.ReplaceAll(sign, "/",
+			`\/`) + `"}`,
+		"signed, then escaped": `{"alipay_trade_query_response":` + odd + `,"sign":"` + signWith(t, gatewayKeys(),
+			unescaped) + `"}`,
 	} {
 		got, err := client(t, answering([]byte(body)), &clock{start}).Query(context.Background(), orderID)
 		if err != nil || got != paidTrade {
@@ -179,31 +195,35 @@ func TestQueryTakesNothingElseForAnAnswer(t *testing.T) {
 	missing := `{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST"}`
 	sign := signWith(t, gatewayKeys(), paidNode)
 	for name, body := range map[string]string{
-		"empty":                "",
-		"no JSON":              "<html>busy</html>",
-		"a list":               "[" + good + "]",
-		"null":                 "null",
-		"cut off":              good[:len(good)-1],
-		"goes on":              good + "{}",
-		"wrong key":            `{"alipay_trade_query_response":` + paidNode + `,"sign":"` + signWith(t, strangerKeys(), paidNode) + `"}`,
-		"our own key":          `{"alipay_trade_query_response":` + paidNode + `,"sign":"` + signWith(t, shopKeys(), paidNode) + `"}`,
-		"tampered amount":      strings.Replace(good, "88.80", "88.81", 1),
-		"tampered state":       strings.Replace(good, "TRADE_SUCCESS", "TRADE_FINISHED", 1),
-		"white space changed":  strings.Replace(good, `"code":"10000"`, `"code": "10000"`, 1),
-		"no signature":         `{"alipay_trade_query_response":` + paidNode + `}`,
-		"empty signature":      `{"alipay_trade_query_response":` + paidNode + `,"sign":""}`,
-		"signature a number":   `{"alipay_trade_query_response":` + paidNode + `,"sign":1}`,
-		"missing, unsigned":    `{"alipay_trade_query_response":` + missing + `}`,
-		"missing, forged":      `{"alipay_trade_query_response":` + missing + `,"sign":"` + sign + `"}`,
-		"node twice":           `{"alipay_trade_query_response":` + missing + `,"alipay_trade_query_response":` + paidNode + `,"sign":"` + sign + `"}`,
-		"signature twice":      `{"sign":"x","alipay_trade_query_response":` + paidNode + `,"sign":"` + sign + `"}`,
-		"another method":       strings.Replace(good, "query", "close", 1),
-		"node in other case":   strings.Replace(good, "alipay_trade", "Alipay_trade", 1),
-		"error node":           `{"error_response":{"code":"20000","sub_code":"isp.unknow-error"}}`,
-		"no UTF-8":             envelope(t, strings.Replace(paidNode, "Success", "Succe\xff", 1)),
-		"another order":        envelope(t, strings.Replace(paidNode, orderID, otherID, 1)),
-		"no order":             envelope(t, strings.Replace(paidNode, orderID, "", 1)),
-		"missing, other order": envelope(t, `{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST","out_trade_no":"`+otherID+`"}`),
+		"empty":   "",
+		"no JSON": "<html>busy</html>",
+		"a list":  "[" + good + "]",
+		"null":    "null",
+		"cut off": good[:len(good)-1],
+		"goes on": good + "{}",
+		"wrong key": `{"alipay_trade_query_response":` + paidNode + `,"sign":"` + signWith(t, strangerKeys(),
+			paidNode) + `"}`,
+		"our own key": `{"alipay_trade_query_response":` + paidNode + `,"sign":"` + signWith(t, shopKeys(),
+			paidNode) + `"}`,
+		"tampered amount":     strings.Replace(good, "88.80", "88.81", 1),
+		"tampered state":      strings.Replace(good, "TRADE_SUCCESS", "TRADE_FINISHED", 1),
+		"white space changed": strings.Replace(good, `"code":"10000"`, `"code": "10000"`, 1),
+		"no signature":        `{"alipay_trade_query_response":` + paidNode + `}`,
+		"empty signature":     `{"alipay_trade_query_response":` + paidNode + `,"sign":""}`,
+		"signature a number":  `{"alipay_trade_query_response":` + paidNode + `,"sign":1}`,
+		"missing, unsigned":   `{"alipay_trade_query_response":` + missing + `}`,
+		"missing, forged":     `{"alipay_trade_query_response":` + missing + `,"sign":"` + sign + `"}`,
+		"node twice": `{"alipay_trade_query_response":` + missing + `,"alipay_trade_query_response":` +
+			paidNode + `,"sign":"` + sign + `"}`,
+		"signature twice":    `{"sign":"x","alipay_trade_query_response":` + paidNode + `,"sign":"` + sign + `"}`,
+		"another method":     strings.Replace(good, "query", "close", 1),
+		"node in other case": strings.Replace(good, "alipay_trade", "Alipay_trade", 1),
+		"error node":         `{"error_response":{"code":"20000","sub_code":"isp.unknow-error"}}`,
+		"no UTF-8":           envelope(t, strings.Replace(paidNode, "Success", "Succe\xff", 1)),
+		"another order":      envelope(t, strings.Replace(paidNode, orderID, otherID, 1)),
+		"no order":           envelope(t, strings.Replace(paidNode, orderID, "", 1)),
+		"missing, other order": envelope(t, `{"code":"40004","sub_code":"ACQ.TRADE_NOT_EXIST","out_trade_no":"`+otherID+
+			`"}`),
 		"unknown state":        envelope(t, strings.Replace(paidNode, "TRADE_SUCCESS", "TRADE_PENDING", 1)),
 		"no state":             envelope(t, strings.Replace(paidNode, "TRADE_SUCCESS", "", 1)),
 		"amount with exponent": envelope(t, strings.Replace(paidNode, "88.80", "1e2", 1)),
@@ -295,7 +315,8 @@ func TestTroubleOnTheWayIsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-		if got, err := cl.Query(ctx, orderID); err == nil || strings.Contains(err.Error(), "sign=") || strings.Contains(err.Error(), appID) {
+		if got, err := cl.Query(ctx, orderID); err == nil || strings.Contains(err.Error(), "sign=") ||
+			strings.Contains(err.Error(), appID) {
 			t.Errorf("%s: query gives %+v, %v, want an error that has nothing of what was sent", name, got, err)
 		}
 		if got, err := cl.Close(ctx, orderID); err == nil || got != "" {

@@ -24,8 +24,8 @@ var errOwnCert = errors.New("this is the app's own: give the one named alipayCer
 // rsaSignatures is the arc of object identifiers under which RSA's signature algorithms are.
 var rsaSignatures = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1}
 
-// AppCertSN gives app_cert_sn, and alipay_cert_sn too, of a certificate in PEM: of the first when a file has more. It is no serial
-// number in the sense of X.509, but a hash of issuer and serial number ("公钥证书 SN").
+// AppCertSN gives app_cert_sn, and alipay_cert_sn too, of a certificate in PEM: of the first when a file has more. It
+// is no serial number in the sense of X.509, but a hash of issuer and serial number ("公钥证书 SN").
 func AppCertSN(certificate string) (string, error) {
 	certs, err := parseCerts(certificate)
 	if err != nil {
@@ -38,7 +38,8 @@ func AppCertSN(certificate string) (string, error) {
 	return certSN(leaf)
 }
 
-// RootCertSN gives alipay_root_cert_sn of Alipay's file of root certificates: the numbers of those that are signed with RSA.
+// RootCertSN gives alipay_root_cert_sn of Alipay's file of root certificates: the numbers of those that are signed with
+// RSA.
 func RootCertSN(roots string) (string, error) {
 	certs, err := rsaCerts(roots)
 	if err != nil {
@@ -53,9 +54,11 @@ func RootCertSN(roots string) (string, error) {
 	return strings.Join(numbers, "_"), nil
 }
 
-// CheckCertificates says what is wrong with the private key and the certificates of certificate mode, as New does, and besides whether the app's
-// certificate is in time. When nothing is: until when the app's is, and until when Alipay's, with those above it.
-func CheckCertificates(privateKey, appCert, alipayCert, alipayRootCert string, now time.Time) (app, alipay time.Time, err error) {
+// CheckCertificates says what is wrong with the private key and the certificates of certificate mode, as New does, and
+// besides whether the app's certificate is in time. When nothing is: until when the app's is, and until when Alipay's,
+// with those above it.
+func CheckCertificates(privateKey, appCert, alipayCert, alipayRootCert string, now time.Time) (app, alipay time.Time,
+	err error) {
 	fail := func(err error) (time.Time, time.Time, error) { return time.Time{}, time.Time{}, err }
 	key, err := ParsePrivateKey(privateKey)
 	if err != nil {
@@ -66,7 +69,8 @@ func CheckCertificates(privateKey, appCert, alipayCert, alipayRootCert string, n
 		return fail(err)
 	}
 	if now.After(own.NotAfter) {
-		return fail(&SettingError{SettingAppCert, fmt.Errorf("it ended on %s: have Alipay's console issue a new one", own.NotAfter.Format(time.DateOnly))})
+		return fail(&SettingError{SettingAppCert, fmt.Errorf("it ended on %s: have Alipay's console issue a new one",
+			own.NotAfter.Format(time.DateOnly))})
 	}
 	if now.Before(own.NotBefore) {
 		return fail(&SettingError{SettingAppCert, fmt.Errorf("it begins on %s", own.NotBefore.Format(time.DateOnly))})
@@ -84,8 +88,8 @@ func CheckCertificates(privateKey, appCert, alipayCert, alipayRootCert string, n
 	return own.NotAfter, theirs.ends, nil
 }
 
-// certSN hashes the issuer's name, as RFC 2253 writes it, and the serial number in decimal digits. MD5 is Alipay's choice; nothing is
-// trusted for it.
+// certSN hashes the issuer's name, as RFC 2253 writes it, and the serial number in decimal digits. MD5 is Alipay's
+// choice; nothing is trusted for it.
 func certSN(c *x509.Certificate) (string, error) {
 	var issuer pkix.RDNSequence
 	if _, err := asn1.Unmarshal(c.RawIssuer, &issuer); err != nil {
@@ -95,7 +99,8 @@ func certSN(c *x509.Certificate) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// rsaCerts gives the certificates of a file that are signed with RSA. Alipay's roots have others too, of SM2, which Go cannot read.
+// rsaCerts gives the certificates of a file that are signed with RSA. Alipay's roots have others too, of SM2, which Go
+// cannot read.
 func rsaCerts(text string) ([]*x509.Certificate, error) {
 	all, err := parseCerts(text)
 	if err != nil {
@@ -111,7 +116,8 @@ func rsaCerts(text string) ([]*x509.Certificate, error) {
 		if _, err := asn1.Unmarshal(der, &outer); err != nil {
 			return nil, unreadable(err)
 		}
-		if oid := outer.Algorithm.Algorithm; len(oid) <= len(rsaSignatures) || !oid[:len(rsaSignatures)].Equal(rsaSignatures) {
+		if oid := outer.Algorithm.Algorithm; len(oid) <= len(rsaSignatures) ||
+			!oid[:len(rsaSignatures)].Equal(rsaSignatures) {
 			continue
 		}
 		c, err := x509.ParseCertificate(der)
@@ -163,8 +169,8 @@ type trust struct {
 	ends   time.Time // and the first to end
 }
 
-// trustAlipay reads Alipay's certificate. The certificates between it and the root are behind it; the chain is checked, for now or, if some of it
-// is not in time now, for a moment at which all was. Revocation is not looked up.
+// trustAlipay reads Alipay's certificate. The certificates between it and the root are behind it; the chain is checked,
+// for now or, if some of it is not in time now, for a moment at which all was. Revocation is not looked up.
 func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 	fail := func(setting Setting, err error) (trust, error) { return trust{}, &SettingError{setting, err} }
 	const own, root = SettingAlipayCert, SettingRootCert
@@ -208,7 +214,8 @@ func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 		return trust{key: key, begins: leaf.NotAfter.Add(1), ends: leaf.NotAfter, sn: "ended"}, nil
 	}
 	if err != nil {
-		return fail(own, fmt.Errorf("not under Alipay's root certificate: download both again and give the files whole: %w", err))
+		return fail(own, fmt.Errorf(
+			"not under Alipay's root certificate: download both again and give the files whole: %w", err))
 	}
 	sn, err := certSN(leaf)
 	if err != nil {
@@ -216,10 +223,14 @@ func trustAlipay(certificate, roots string, now time.Time) (trust, error) {
 	}
 	t := trust{key: key, sn: sn}
 	for _, path := range above {
-		ends := slices.MinFunc(path, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter
+		ends := slices.MinFunc(path, func(a, b *x509.Certificate) int {
+			return a.NotAfter.Compare(b.NotAfter)
+		}).NotAfter
 		if ends.After(t.ends) {
 			t.ends = ends
-			t.begins = slices.MaxFunc(path, func(a, b *x509.Certificate) int { return a.NotBefore.Compare(b.NotBefore) }).NotBefore
+			t.begins = slices.MaxFunc(path, func(a, b *x509.Certificate) int {
+				return a.NotBefore.Compare(b.NotBefore)
+			}).NotBefore
 		}
 	}
 	return t, nil
@@ -237,7 +248,10 @@ func pairedCert(certificate string, private *rsa.PrivateKey) (*x509.Certificate,
 		return fail(unreadable(err))
 	}
 	if !private.PublicKey.Equal(leaf.PublicKey) {
-		return fail(errors.New("it is not the private key's: give the one named appCertPublicKey_….crt and the key it was requested with"))
+		return fail(
+			errors.New(
+				"it is not the private key's: give the one named appCertPublicKey_….crt and the key it was requested " +
+					"with"))
 	}
 	return leaf, nil
 }

@@ -45,9 +45,11 @@ func rsaKey(pair fakegateway.KeyPair) *rsa.PrivateKey {
 // issue makes a certificate; by nil it signs itself. Serial numbers of more than 64 bits are usual.
 func issue(by *issuer, name string, serial int64, key crypto.Signer, from, until time.Time, ca bool) *issuer {
 	number := new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 120), big.NewInt(serial))
-	template := &x509.Certificate{SerialNumber: number, NotBefore: from, NotAfter: until, IsCA: ca, BasicConstraintsValid: ca,
-		Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"}, OrganizationalUnit: []string{"Certification Authority"},
-			CommonName: name}}
+	template := &x509.Certificate{SerialNumber: number, NotBefore: from, NotAfter: until, IsCA: ca,
+		BasicConstraintsValid: ca,
+		Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"},
+			OrganizationalUnit: []string{"Certification Authority"},
+			CommonName:         name}}
 	parent, signer := template, key
 	if by != nil {
 		parent, signer = by.cert, by.key
@@ -67,14 +69,16 @@ func (i *issuer) pem() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.cert.Raw}))
 }
 
-// sm2 is a certificate that Go cannot read, as one of Alipay's roots is: one of P-256 whose curve's name is changed to SM2's.
+// sm2 is a certificate that Go cannot read, as one of Alipay's roots is: one of P-256 whose curve's name is changed to
+// SM2's.
 func sm2() string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		panic(err)
 	}
 	ec := issue(nil, "ROOTCA", 5, key, start, start.AddDate(1, 0, 0), true)
-	p256, sm2 := []byte{6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7}, []byte{6, 8, 0x2a, 0x81, 0x1c, 0xcf, 0x55, 1, 0x82, 0x2d}
+	p256, sm2 := []byte{6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7}, []byte{6, 8, 0x2a, 0x81, 0x1c, 0xcf, 0x55, 1,
+		0x82, 0x2d}
 	der := bytes.Replace(ec.cert.Raw, p256, sm2, 1)
 	if _, err := x509.ParseCertificate(der); err == nil {
 		panic("Go reads SM2 now")
@@ -82,8 +86,8 @@ func sm2() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// certs is a set of certificates as Alipay gives it: the root's file has one of another kind and two with RSA; the app's is under the
-// second root, Alipay's under an authority under the first.
+// certs is a set of certificates as Alipay gives it: the root's file has one of another kind and two with RSA; the
+// app's is under the second root, Alipay's under an authority under the first.
 var certs = sync.OnceValue(func() (c struct{ root, middle, app, alipay, ec *issuer }) {
 	until := start.AddDate(1, 0, 0)
 	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -126,7 +130,8 @@ func certClient(t *testing.T, h http.Handler) *alipay.Client {
 
 // wantSN is written out, without the package's own helpers.
 func wantSN(issuerCN string, i *issuer) string {
-	sum := md5.Sum([]byte("CN=" + issuerCN + ",OU=Certification Authority,O=Test Financial,C=CN" + i.cert.SerialNumber.String()))
+	sum := md5.Sum([]byte("CN=" + issuerCN + ",OU=Certification Authority,O=Test Financial,C=CN" +
+		i.cert.SerialNumber.String()))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -135,8 +140,10 @@ func TestCertificateNumbers(t *testing.T) {
 	if got, err := alipay.AppCertSN(c.app.pem()); err != nil || got != wantSN("Test CA R1", c.app) {
 		t.Errorf("app_cert_sn %s, %v, want %s", got, err, wantSN("Test CA R1", c.app))
 	}
-	if got, err := alipay.AppCertSN(c.alipay.pem() + c.middle.pem()); err != nil || got != wantSN("Test CA Class 2 R1", c.alipay) {
-		t.Errorf("alipay_cert_sn %s, %v, want the first certificate's %s", got, err, wantSN("Test CA Class 2 R1", c.alipay))
+	if got, err := alipay.AppCertSN(c.alipay.pem() + c.middle.pem()); err != nil ||
+		got != wantSN("Test CA Class 2 R1", c.alipay) {
+		t.Errorf("alipay_cert_sn %s, %v, want the first certificate's %s", got, err, wantSN("Test CA Class 2 R1",
+			c.alipay))
 	}
 	want := wantSN("Test CA R1", c.root) + "_" + wantSN("Test CA R1", c.middle)
 	if got, err := alipay.RootCertSN(certConfig(nil).AlipayRootCert); err != nil || got != want {
@@ -172,9 +179,11 @@ func TestCertificateModeSendsItsNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	root, _ := alipay.RootCertSN(certConfig(nil).AlipayRootCert)
-	for name, form := range map[string]url.Values{"query": asked, "order string": inApp, "address": byURL, "form": byForm} {
+	for name, form := range map[string]url.Values{"query": asked, "order string": inApp, "address": byURL,
+		"form": byForm} {
 		if form.Get("app_cert_sn") != wantSN("Test CA R1", certs().app) || form.Get("alipay_root_cert_sn") != root {
-			t.Errorf("%s has app_cert_sn %q, alipay_root_cert_sn %q", name, form.Get("app_cert_sn"), form.Get("alipay_root_cert_sn"))
+			t.Errorf("%s has app_cert_sn %q, alipay_root_cert_sn %q", name, form.Get("app_cert_sn"),
+				form.Get("alipay_root_cert_sn"))
 		}
 		if err := alipay.CheckSign(key, []byte(alipay.SignContent(form, "sign")), form.Get("sign")); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -195,13 +204,15 @@ func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 		body string
 		ok   bool
 	}{
-		"our number":       {with(`"` + ours + `"`), true},
-		"no number":        {good, true},
-		"an empty one":     {with(`""`), true},
-		"another":          {with(`"` + strings.Repeat("0", 32) + `"`), false},
-		"no text":          {with(`1`), false},
-		"twice":            {strings.Replace(with(`"`+ours+`"`), `,"sign"`, `,"alipay_cert_sn":"`+ours+`","sign"`, 1), false},
-		"a stranger's key": {strings.Replace(with(`"`+ours+`"`), signWith(t, gatewayKeys(), paidNode), signWith(t, strangerKeys(), paidNode), 1), false},
+		"our number":   {with(`"` + ours + `"`), true},
+		"no number":    {good, true},
+		"an empty one": {with(`""`), true},
+		"another":      {with(`"` + strings.Repeat("0", 32) + `"`), false},
+		"no text":      {with(`1`), false},
+		"twice": {strings.Replace(with(`"`+ours+`"`), `,"sign"`, `,"alipay_cert_sn":"`+ours+`","sign"`, 1),
+			false},
+		"a stranger's key": {strings.Replace(with(`"`+ours+`"`), signWith(t, gatewayKeys(), paidNode),
+			signWith(t, strangerKeys(), paidNode), 1), false},
 	} {
 		got, err := certClient(t, answering([]byte(tc.body))).Query(context.Background(), orderID)
 		if (err == nil) != tc.ok || tc.ok != (got == paidTrade) {
@@ -209,7 +220,8 @@ func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 		}
 		// In key mode there is nothing to compare with: the signature alone decides.
 		if name == "another" {
-			if _, err := client(t, answering([]byte(tc.body)), &clock{start}).Query(context.Background(), orderID); err != nil {
+			if _, err := client(t, answering([]byte(tc.body)), &clock{start}).Query(context.Background(),
+				orderID); err != nil {
 				t.Errorf("%s, key mode: %v", name, err)
 			}
 		}
@@ -246,34 +258,71 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 		return issue(c.root, "Alipay", 9, key, from, until, false).pem()
 	}
 	fake := issue(nil, "Test CA R1", 2, rsaKey(middleKeys()), start, until, true)
-	const app, own, root = "alipay: app certificate: ", "alipay: Alipay's certificate: ", "alipay: Alipay's root certificate: "
+	const app, own, root = "alipay: app certificate: ", "alipay: Alipay's certificate: ",
+		"alipay: Alipay's root certificate: "
 	for name, tc := range map[string]struct {
 		change func(*alipay.Config)
 		want   string
 	}{
-		"a public key too":       {func(c *alipay.Config) { c.AlipayPublicKey = gatewayKeys().Public }, "alipay: Alipay's public key: set beside certificates"},
-		"no app certificate":     {func(c *alipay.Config) { c.AppCert = "" }, app + "empty"},
-		"not the key's":          {func(c *alipay.Config) { c.PrivateKey = strangerKeys().Private }, app + "it is not the private key's"},
-		"Alipay's as the app's":  {func(c *alipay.Config) { c.AppCert = c.AlipayCert }, app + "it is not the private key's"},
-		"private key as cert":    {func(c *alipay.Config) { c.AppCert = c.PrivateKey }, app + "a private key stands where"},
-		"public key as cert":     {func(c *alipay.Config) { c.AppCert = shopKeys().Public }, app + "not a certificate"},
-		"half a certificate":     {func(c *alipay.Config) { c.AppCert = c.AppCert[:200] }, app + "not whole certificates in PEM"},
-		"words":                  {func(c *alipay.Config) { c.AppCert = "certs/app.crt" }, app + "not whole certificates in PEM"},
-		"PEM of nonsense":        {func(c *alipay.Config) { c.AppCert = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" }, app + "an unreadable certificate"},
-		"no certificate":         {func(c *alipay.Config) { c.AlipayCert = "" }, own + "empty"},
-		"the app's as Alipay's":  {func(c *alipay.Config) { c.AlipayCert = c.AppCert }, own + "this is the app's own: give the one named alipayCertPublicKey_RSA2.crt"},
-		"the root as Alipay's":   {func(conf *alipay.Config) { conf.AlipayCert = c.root.pem() }, own + "this is a root"},
-		"without the middle":     {func(conf *alipay.Config) { conf.AlipayCert, conf.AlipayRootCert = c.alipay.pem(), c.root.pem() }, own + "not under Alipay's root certificate"},
-		"under another root":     {func(c *alipay.Config) { c.AlipayRootCert = fake.pem() }, own + "not under Alipay's root certificate"},
-		"short key":              {func(c *alipay.Config) { c.AlipayCert = leaf(short, start, until) }, own + "a key of 1024 bits"},
-		"elliptic key":           {func(conf *alipay.Config) { conf.AlipayCert = leaf(c.ec.key, start, until) }, own + "not an RSA key"},
-		"elliptic signature":     {func(conf *alipay.Config) { conf.AlipayCert = c.ec.pem() }, own + "no certificate that is signed with RSA"},
-		"no root":                {func(c *alipay.Config) { c.AlipayRootCert = "" }, root + "empty"},
-		"roots without RSA":      {func(conf *alipay.Config) { conf.AlipayRootCert = c.ec.pem() + sm2() }, root + "no certificate that is signed with RSA"},
-		"half a root":            {func(c *alipay.Config) { c.AlipayRootCert = c.AlipayRootCert[:len(c.AlipayRootCert)-60] }, root + "not whole certificates"},
-		"far too many roots":     {func(conf *alipay.Config) { conf.AlipayRootCert = strings.Repeat(c.root.pem(), 40) }, root + "more than 32 certificates"},
-		"a private key in roots": {func(c *alipay.Config) { c.AlipayRootCert += c.PrivateKey }, root + "a private key stands where"},
-		"no app id":              {func(c *alipay.Config) { c.AppID = "" }, "app id"},
+		"a public key too": {func(c *alipay.Config) {
+			c.AlipayPublicKey = gatewayKeys().Public
+		}, "alipay: Alipay's public key: set beside certificates"},
+		"no app certificate": {func(c *alipay.Config) { c.AppCert = "" }, app + "empty"},
+		"not the key's": {func(c *alipay.Config) {
+			c.PrivateKey = strangerKeys().Private
+		}, app + "it is not the private key's"},
+		"Alipay's as the app's": {func(c *alipay.Config) {
+			c.AppCert = c.AlipayCert
+		}, app + "it is not the private key's"},
+		"private key as cert": {func(c *alipay.Config) {
+			c.AppCert = c.PrivateKey
+		}, app + "a private key stands where"},
+		"public key as cert": {func(c *alipay.Config) { c.AppCert = shopKeys().Public }, app + "not a certificate"},
+		"half a certificate": {func(c *alipay.Config) {
+			c.AppCert = c.AppCert[:200]
+		}, app + "not whole certificates in PEM"},
+		"words": {func(c *alipay.Config) {
+			c.AppCert = "certs/app.crt"
+		}, app + "not whole certificates in PEM"},
+		"PEM of nonsense": {func(c *alipay.Config) {
+			c.AppCert = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+		}, app + "an unreadable certificate"},
+		"no certificate": {func(c *alipay.Config) { c.AlipayCert = "" }, own + "empty"},
+		"the app's as Alipay's": {func(c *alipay.Config) {
+			c.AlipayCert = c.AppCert
+		}, own + "this is the app's own: give the one named alipayCertPublicKey_RSA2.crt"},
+		"the root as Alipay's": {func(conf *alipay.Config) {
+			conf.AlipayCert = c.root.pem()
+		}, own + "this is a root"},
+		"without the middle": {func(conf *alipay.Config) {
+			conf.AlipayCert, conf.AlipayRootCert = c.alipay.pem(), c.root.pem()
+		}, own + "not under Alipay's root certificate"},
+		"under another root": {func(c *alipay.Config) {
+			c.AlipayRootCert = fake.pem()
+		}, own + "not under Alipay's root certificate"},
+		"short key": {func(c *alipay.Config) {
+			c.AlipayCert = leaf(short, start, until)
+		}, own + "a key of 1024 bits"},
+		"elliptic key": {func(conf *alipay.Config) {
+			conf.AlipayCert = leaf(c.ec.key, start, until)
+		}, own + "not an RSA key"},
+		"elliptic signature": {func(conf *alipay.Config) {
+			conf.AlipayCert = c.ec.pem()
+		}, own + "no certificate that is signed with RSA"},
+		"no root": {func(c *alipay.Config) { c.AlipayRootCert = "" }, root + "empty"},
+		"roots without RSA": {func(conf *alipay.Config) {
+			conf.AlipayRootCert = c.ec.pem() + sm2()
+		}, root + "no certificate that is signed with RSA"},
+		"half a root": {func(c *alipay.Config) {
+			c.AlipayRootCert = c.AlipayRootCert[:len(c.AlipayRootCert)-60]
+		}, root + "not whole certificates"},
+		"far too many roots": {func(conf *alipay.Config) {
+			conf.AlipayRootCert = strings.Repeat(c.root.pem(), 40)
+		}, root + "more than 32 certificates"},
+		"a private key in roots": {func(c *alipay.Config) {
+			c.AlipayRootCert += c.PrivateKey
+		}, root + "a private key stands where"},
+		"no app id": {func(c *alipay.Config) { c.AppID = "" }, "app id"},
 	} {
 		conf := certConfig(nil)
 		tc.change(&conf)
@@ -292,8 +341,8 @@ func TestCertificateModeNamesTheWrongSetting(t *testing.T) {
 	}
 }
 
-// TestACertificateOfAlipaysThatEnds fails what has to read Alipay's signature, also while the client lives, and as a fault, not as a forgery; nothing is asked
-// for whose answer could not be read. The app goes on signing.
+// TestACertificateOfAlipaysThatEnds fails what has to read Alipay's signature, also while the client lives, and as a
+// fault, not as a forgery; nothing is asked for whose answer could not be read. The app goes on signing.
 func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 	c := certs()
 	until, soon, late := start.AddDate(1, 0, 0), start.AddDate(0, 1, 0), start.AddDate(0, 2, 0)
@@ -307,7 +356,8 @@ func TestACertificateOfAlipaysThatEnds(t *testing.T) {
 		cert string
 		want map[time.Time]string // what is said at a time; "": nothing
 	}{
-		"ended long ago": {leaf(start.AddDate(-1, 0, 0), start.Add(-time.Hour)), map[time.Time]string{start: "ended on 2026-01-01"}},
+		"ended long ago": {leaf(start.AddDate(-1, 0, 0), start.Add(-time.Hour)),
+			map[time.Time]string{start: "ended on 2026-01-01"}},
 		"ends while it lives": {leaf(start, soon), map[time.Time]string{start.Add(time.Second): "", soon: "",
 			soon.Add(time.Second): "ended on 2026-02-01", until.AddDate(9, 0, 0): "ended on 2026-02-01"}},
 		"the one above ends":    {below, map[time.Time]string{start.Add(time.Second): "", late: "ended on 2026-02-01"}},
@@ -389,14 +439,16 @@ func (a answer) RoundTrip(*http.Request) (*http.Response, error) {
 func TestCheckCertificates(t *testing.T) {
 	c, conf := certs(), certConfig(nil)
 	now, until := start.Add(time.Hour), start.AddDate(1, 0, 0)
-	app, theirs, err := alipay.CheckCertificates(conf.PrivateKey, conf.AppCert, conf.AlipayCert, conf.AlipayRootCert, now)
+	app, theirs, err := alipay.CheckCertificates(conf.PrivateKey, conf.AppCert, conf.AlipayCert, conf.AlipayRootCert,
+		now)
 	if err != nil || !app.Equal(until) || !theirs.Equal(until) {
 		t.Errorf("good until %v and %v, %v; want %v", app, theirs, err, until)
 	}
 	soon := start.AddDate(0, 1, 0)
 	short := issue(c.root, "Test CA Class 2 R1", 7, rsaKey(middleKeys()), start, soon, true)
 	long := issue(short, "Alipay", 8, rsaKey(gatewayKeys()), start, until, false)
-	if _, theirs, err = alipay.CheckCertificates(conf.PrivateKey, conf.AppCert, long.pem()+short.pem(), c.root.pem(), now); err != nil || !theirs.Equal(soon) {
+	if _, theirs, err = alipay.CheckCertificates(conf.PrivateKey, conf.AppCert, long.pem()+short.pem(), c.root.pem(),
+		now); err != nil || !theirs.Equal(soon) {
 		t.Errorf("the one above ends sooner: good until %v, %v; want %v", theirs, err, soon)
 	}
 	for name, tc := range map[string]struct {
@@ -405,7 +457,9 @@ func TestCheckCertificates(t *testing.T) {
 		want   string
 	}{
 		"no private key": {func(c *alipay.Config) { c.PrivateKey = "" }, now, "alipay: private key: empty"},
-		"not the key's":  {func(c *alipay.Config) { c.PrivateKey = strangerKeys().Private }, now, "alipay: app certificate: it is not the private key's"},
+		"not the key's": {func(c *alipay.Config) {
+			c.PrivateKey = strangerKeys().Private
+		}, now, "alipay: app certificate: it is not the private key's"},
 		"app's ended": {func(conf *alipay.Config) {
 			conf.AppCert = issue(c.root, "app", 9, rsaKey(shopKeys()), start, soon, false).pem()
 		}, soon.Add(time.Second), "alipay: app certificate: it ended on 2026-02-01: have"},
@@ -415,11 +469,14 @@ func TestCheckCertificates(t *testing.T) {
 		"Alipay's ended": {func(conf *alipay.Config) {
 			conf.AlipayCert = issue(c.root, "Alipay", 9, rsaKey(gatewayKeys()), start, soon, false).pem()
 		}, soon.Add(time.Second), "alipay: Alipay's certificate: it ended on 2026-02-01"},
-		"the app's as Alipay's": {func(c *alipay.Config) { c.AlipayCert = c.AppCert }, now, "alipay: Alipay's certificate: this is the app's own"},
+		"the app's as Alipay's": {func(c *alipay.Config) {
+			c.AlipayCert = c.AppCert
+		}, now, "alipay: Alipay's certificate: this is the app's own"},
 	} {
 		conf := certConfig(nil)
 		tc.change(&conf)
-		_, _, err := alipay.CheckCertificates(conf.PrivateKey, conf.AppCert, conf.AlipayCert, conf.AlipayRootCert, tc.now)
+		_, _, err := alipay.CheckCertificates(conf.PrivateKey, conf.AppCert, conf.AlipayCert, conf.AlipayRootCert,
+			tc.now)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want it to say %q", name, err, tc.want)
 		}

@@ -1,7 +1,8 @@
-// Package alipay is the payment provider (seckill.Payments, Refunds, Bills) in Alipay's open platform: it signs order strings and pages,
-// asks for trades, closes and refunds them, reads notifications and bills. In: orders, refunds, days and notification forms. Out: signed strings, the
-// state of a trade or a refund, an authentic notification, a day's movements. It talks to Alipay's gateway, to where that says a bill lies, and to
-// nothing else, and repeats nothing: the caller does.
+// Package alipay is the payment provider (seckill.Payments, Refunds, Bills) in Alipay's open platform: it signs order
+// strings and pages, asks for trades, closes and refunds them, reads notifications and bills. In: orders, refunds, days
+// and notification forms. Out: signed strings, the state of a trade or a refund, an authentic notification, a day's
+// movements. It talks to Alipay's gateway, to where that says a bill lies, and to nothing else, and repeats nothing:
+// the caller does.
 //
 // Rules are from Alipay's documentation: "app支付接口2.0" (alipay.trade.app.pay), "统一收单下单并支付页面接口" (alipay.trade.page.pay),
 // "手机网站支付接口2.0" (alipay.trade.wap.pay), "统一收单交易查询" (alipay.trade.query), "统一收单交易关闭接口" (alipay.trade.close),
@@ -46,8 +47,8 @@ const (
 	MethodBill        = "alipay.data.dataservice.bill.downloadurl.query"
 )
 
-// Config is what a client has to know. HTTP may be nil. Alipay's key comes in one of two ways: AlipayPublicKey, or, in certificate mode, the
-// three certificates, as PEM texts of the files that Alipay gives. The rest is required.
+// Config is what a client has to know. HTTP may be nil. Alipay's key comes in one of two ways: AlipayPublicKey, or, in
+// certificate mode, the three certificates, as PEM texts of the files that Alipay gives. The rest is required.
 type Config struct {
 	AppID           string
 	SellerID        string        // the seller's Alipay user id, 2088…
@@ -90,7 +91,8 @@ func (e *SettingError) Error() string { return fmt.Sprintf("alipay: %s: %v", e.S
 // Unwrap gives what is wrong.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Signer implements seckill.Signer: it signs what a shopper pays with, and needs nothing of Alipay's but the numbers of its root certificates. It is safe for concurrent use.
+// Signer implements seckill.Signer: it signs what a shopper pays with, and needs nothing of Alipay's but the numbers of
+// its root certificates. It is safe for concurrent use.
 type Signer struct {
 	app, seller        string
 	gateway, notifyURL string
@@ -109,8 +111,9 @@ type Client struct {
 
 var _ seckill.Payments = (*Client)(nil)
 
-// NewSigner checks the settings but for AlipayPublicKey and AlipayCert, HTTP and Clock, of which it needs none: whatever becomes of them, it
-// signs. The error is a SettingError. Whether the app's certificate is in time, Alipay judges.
+// NewSigner checks the settings but for AlipayPublicKey and AlipayCert, HTTP and Clock, of which it needs none:
+// whatever becomes of them, it signs. The error is a SettingError. Whether the app's certificate is in time, Alipay
+// judges.
 func NewSigner(c Config) (*Signer, error) {
 	if err := checkIDs(c.AppID, c.SellerID); err != nil {
 		return nil, err
@@ -133,7 +136,8 @@ func NewSigner(c Config) (*Signer, error) {
 			return nil, &SettingError{SettingRootCert, err}
 		}
 	}
-	if err := cmp.Or(checkURL(SettingGateway, c.Gateway, maxURL), checkURL(SettingNotifyURL, c.NotifyURL, maxURL)); err != nil {
+	if err := cmp.Or(checkURL(SettingGateway, c.Gateway, maxURL), checkURL(SettingNotifyURL, c.NotifyURL,
+		maxURL)); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -142,8 +146,9 @@ func NewSigner(c Config) (*Signer, error) {
 // certificates says whether the settings are those of certificate mode.
 func (c *Config) certificates() bool { return c.AppCert+c.AlipayCert+c.AlipayRootCert != "" }
 
-// New checks the settings. The error is a SettingError, but for a missing clock, and says what to do. A certificate of Alipay's that has ended, or ends
-// later, is no error of New's: calls and notifications fail from then on, and nothing else does.
+// New checks the settings. The error is a SettingError, but for a missing clock, and says what to do. A certificate of
+// Alipay's that has ended, or ends later, is no error of New's: calls and notifications fail from then on, and nothing
+// else does.
 func New(c Config) (*Client, error) {
 	if c.Clock == nil {
 		return nil, errors.New("alipay: no clock")
@@ -157,7 +162,8 @@ func New(c Config) (*Client, error) {
 	case !c.certificates():
 		client.Verifier, err = NewVerifier(c.AppID, c.SellerID, c.AlipayPublicKey)
 	case c.AlipayPublicKey != "":
-		err = &SettingError{SettingPublicKey, errors.New("set beside certificates: Alipay's certificate has it; leave one of them out")}
+		err = &SettingError{SettingPublicKey,
+			errors.New("set beside certificates: Alipay's certificate has it; leave one of them out")}
 	default:
 		client.Verifier, err = NewCertVerifier(c.AppID, c.SellerID, c.AlipayCert, c.AlipayRootCert, c.Clock)
 	}
@@ -177,8 +183,8 @@ func New(c Config) (*Client, error) {
 	return client, nil
 }
 
-// CertificatesEnd gives when the first certificate that the client rests on ends, the app's own or one on the way to Alipay's root, and which; the
-// zero time without certificates.
+// CertificatesEnd gives when the first certificate that the client rests on ends, the app's own or one on the way to
+// Alipay's root, and which; the zero time without certificates.
 func (c *Client) CertificatesEnd() (time.Time, Setting) {
 	if c.alipaySN == "" {
 		return time.Time{}, ""

@@ -51,7 +51,8 @@ func TestPrepareSignsWhatAlipayWants(t *testing.T) {
 	if have := alipay.SignContent(form, "sign"); have != content {
 		t.Errorf("order string holds\n%s, want\n%s", have, content)
 	}
-	if at := strings.LastIndex(got, "&sign="); at < 0 || strings.Contains(got[at+1:], "&") || strings.ContainsAny(got, "+ ") {
+	if at := strings.LastIndex(got, "&sign="); at < 0 || strings.Contains(got[at+1:], "&") ||
+		strings.ContainsAny(got, "+ ") {
 		t.Errorf("order string %s: want the signature last, and blanks as %%20", got)
 	}
 }
@@ -194,9 +195,15 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 		"no app id":      {func(c *alipay.Config) { c.AppID = "" }, "app id"},
 		"no seller id":   {func(c *alipay.Config) { c.SellerID = "" }, "seller id"},
 		"no private key": {func(c *alipay.Config) { c.PrivateKey = " " }, "alipay: private key: empty"},
-		"half a PEM":     {func(c *alipay.Config) { c.PrivateKey = half }, "alipay: private key: not one whole PEM block"},
-		"two PEM blocks": {func(c *alipay.Config) { c.PrivateKey += c.PrivateKey }, "alipay: private key: not one whole PEM block"},
-		"not base64":     {func(c *alipay.Config) { c.PrivateKey = "secret!" }, "alipay: private key: neither PEM nor base64"},
+		"half a PEM": {func(c *alipay.Config) {
+			c.PrivateKey = half
+		}, "alipay: private key: not one whole PEM block"},
+		"two PEM blocks": {func(c *alipay.Config) {
+			c.PrivateKey += c.PrivateKey
+		}, "alipay: private key: not one whole PEM block"},
+		"not base64": {func(c *alipay.Config) {
+			c.PrivateKey = "secret!"
+		}, "alipay: private key: neither PEM nor base64"},
 		"public as private": {func(c *alipay.Config) { c.PrivateKey = shopKeys().Public },
 			"alipay: private key: not a private key but a public key: give the app's private key"},
 		"certificate as private": {func(c *alipay.Config) { c.PrivateKey = certs().app.pem() },
@@ -205,7 +212,9 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 			"alipay: private key: encrypted: take the password off"},
 		"nonsense": {func(c *alipay.Config) { c.PrivateKey = block("PRIVATE KEY", []byte("secret")) },
 			"alipay: private key: not a private key in PKCS #8 or PKCS #1: copy the app's private key whole"},
-		"elliptic, SEC 1": {func(c *alipay.Config) { c.PrivateKey = block("EC PRIVATE KEY", sec1) }, "alipay: private key: not an RSA key"},
+		"elliptic, SEC 1": {func(c *alipay.Config) {
+			c.PrivateKey = block("EC PRIVATE KEY", sec1)
+		}, "alipay: private key: not an RSA key"},
 		"elliptic": {func(c *alipay.Config) { c.PrivateKey = base64.StdEncoding.EncodeToString(curveDER) },
 			"alipay: private key: not an RSA key: make an RSA key pair of 2048 bits"},
 		"short key": {func(c *alipay.Config) {
@@ -218,7 +227,9 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 			"Alipay's public key: not a public key but a certificate: set it as Alipay's certificate"},
 		"nonsense as public": {func(c *alipay.Config) { c.AlipayPublicKey = "c2VjcmV0" },
 			"Alipay's public key: not a public key in PKIX or PKCS #1: copy Alipay's"},
-		"elliptic public": {func(c *alipay.Config) { c.AlipayPublicKey = block("PUBLIC KEY", curvePublic) }, "Alipay's public key: not an RSA key: copy Alipay's"},
+		"elliptic public": {func(c *alipay.Config) {
+			c.AlipayPublicKey = block("PUBLIC KEY", curvePublic)
+		}, "Alipay's public key: not an RSA key: copy Alipay's"},
 		"our own public": {func(c *alipay.Config) { c.AlipayPublicKey = shopKeys().Public },
 			"Alipay's public key: this is the app's own: copy Alipay's from the app's settings page"},
 		"short public": {func(c *alipay.Config) {

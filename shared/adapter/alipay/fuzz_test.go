@@ -31,7 +31,8 @@ func FuzzNotify(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		for _, name := range []string{"notify_time", "total_amount", "seller_id"} { // the same text is signed when a parameter stands in the value before it
+		// the same text is signed when a parameter stands in the value before it
+		for _, name := range []string{"notify_time", "total_amount", "seller_id"} {
 			other := maps.Clone(form)
 			names := slices.Sorted(maps.Keys(form))
 			if at := slices.Index(names, name); at > 0 {
@@ -40,8 +41,9 @@ func FuzzNotify(f *testing.F) {
 				f.Add(other.Encode())
 			}
 		}
-		signed[alipay.SignContent(form, "sign", "sign_type")] = seckill.Notification{ID: s.Want.ID, Order: s.Want.Order, TradeNo: s.Want.TradeNo,
-			Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
+		signed[alipay.SignContent(form, "sign", "sign_type")] = seckill.Notification{ID: s.Want.ID, Order: s.Want.Order,
+			TradeNo: s.Want.TradeNo,
+			Amount:  seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		form, err := url.ParseQuery(body)
@@ -50,7 +52,8 @@ func FuzzNotify(f *testing.F) {
 		}
 		got, err := c.Verify(form)
 		if err != nil {
-			if got != (seckill.Notification{}) || !refused(err, seckill.CodeForged) && !refused(err, seckill.CodeNotOurs) {
+			if got != (seckill.Notification{}) || !refused(err, seckill.CodeForged) &&
+				!refused(err, seckill.CodeNotOurs) {
 				t.Errorf("Verify(%q): %+v, %v, want notify_forged or notify_not_ours", body, got, err)
 			}
 			return
@@ -68,7 +71,8 @@ func FuzzNotify(f *testing.F) {
 func parameters(form url.Values) int {
 	n := 0
 	for _, part := range strings.Split(alipay.SignContent(form, "sign", "sign_type"), "&") {
-		if name, _, ok := strings.Cut(part, "="); ok && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == "" {
+		if name, _, ok := strings.Cut(part, "="); ok && name != "" &&
+			strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == "" {
 			n++
 		}
 	}
@@ -80,10 +84,11 @@ func parameters(form url.Values) int {
 	return n
 }
 
-// FuzzAnswer gives any body as the answer to one of the calls. Unsigned, only the samples' own results may come of it; with the gateway's
-// signature (signed: body is then a node), nothing but what a caller can rely on.
+// FuzzAnswer gives any body as the answer to one of the calls. Unsigned, only the samples' own results may come of it;
+// with the gateway's signature (signed: body is then a node), nothing but what a caller can rely on.
 func FuzzAnswer(f *testing.F) {
-	methods := []string{alipay.MethodQuery, alipay.MethodClose, alipay.MethodRefund, alipay.MethodRefundQuery, alipay.MethodBill}
+	methods := []string{alipay.MethodQuery, alipay.MethodClose, alipay.MethodRefund, alipay.MethodRefundQuery,
+		alipay.MethodBill}
 	genuine := map[string]map[answerResult]bool{}
 	for i, method := range methods {
 		genuine[method] = map[answerResult]bool{}
@@ -118,7 +123,8 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("%s %q: %+v beside %v", method, text, got, err)
 		case !got.Fault && !signed && !genuine[method][got]:
 			t.Errorf("%s %q: got %+v, and nobody signed that", method, text, got)
-		case got.State != "" && got.State != seckill.TradeUnknown && (got.TradeNo == "" || got.Fen < 0 || got.Fen > int64(seckill.MaxFen)):
+		case got.State != "" && got.State != seckill.TradeUnknown && (got.TradeNo == "" || got.Fen < 0 ||
+			got.Fen > int64(seckill.MaxFen)):
 			t.Errorf("%s %q: got %+v", method, text, got)
 		case got.Refund == seckill.RefundRefused && !strings.HasPrefix(got.RefundCode, "ACQ."):
 			t.Errorf("%s %q: refused for %q", method, text, got.RefundCode)
@@ -130,7 +136,8 @@ func FuzzAnswer(f *testing.F) {
 
 // FuzzBill gives anything as a bill: as the text of the details, or as the ZIP (archived).
 func FuzzBill(f *testing.F) {
-	good := bill(goodRow, billRow(tradeNo, orderID, "退款", `"外套, ""Pro"""`, "2026-01-01 11:00:00", "-88.80", refund().ID))
+	good := bill(goodRow, billRow(tradeNo, orderID, "退款", `"外套, ""Pro"""`, "2026-01-01 11:00:00", "-88.80",
+		refund().ID))
 	f.Add([]byte(gbk(f, good)), false)
 	f.Add([]byte(gbk(f, strings.ReplaceAll(good, "\t", ""))), false)
 	f.Add([]byte(gbk(f, good))[:600], false)
@@ -155,14 +162,16 @@ func FuzzBill(f *testing.F) {
 		if archived {
 			download = data
 			got, err = c.Bill(context.Background(), billDay)
-		} else if got, err = alipay.ParseBill(bytes.NewReader(data), billDay); len(got.Lines)+got.Others > bytes.Count(data, []byte("\n"))+1 {
+		} else if got, err = alipay.ParseBill(bytes.NewReader(data), billDay); len(got.Lines)+
+			got.Others > bytes.Count(data, []byte("\n"))+1 {
 			t.Errorf("%d movements of %q", len(got.Lines), data)
 		}
 		if err != nil && (got.Lines != nil || got.Others != 0 || errors.Is(err, seckill.ErrNoBill)) {
 			t.Errorf("%q: %d movements beside %v", data, len(got.Lines), err)
 		}
 		for _, l := range got.Lines {
-			if !seckill.ValidOrderID(l.Order) || l.TradeNo == "" || l.Amount < 1 || l.Amount > seckill.MaxFen || l.At.Nanosecond() != 0 || !l.Refund && l.RefundID != "" {
+			if !seckill.ValidOrderID(l.Order) || l.TradeNo == "" || l.Amount < 1 || l.Amount > seckill.MaxFen ||
+				l.At.Nanosecond() != 0 || !l.Refund && l.RefundID != "" {
 				t.Errorf("%q: %+v", data, l)
 			}
 		}

@@ -57,8 +57,9 @@ func answering(body []byte) http.Handler {
 
 // keyless is what every client here has, but for keys.
 func keyless(h http.Handler, c *clock) alipay.Config {
-	return alipay.Config{AppID: appID, SellerID: sellerID, Gateway: "https://gateway.example/gateway.do", NotifyURL: notifyURL,
-		HTTP: &http.Client{Transport: transport{h}}, Clock: c}
+	return alipay.Config{AppID: appID, SellerID: sellerID, Gateway: "https://gateway.example/gateway.do",
+		NotifyURL: notifyURL,
+		HTTP:      &http.Client{Transport: transport{h}}, Clock: c}
 }
 
 func config(h http.Handler, c *clock) alipay.Config {
@@ -94,9 +95,10 @@ func order() seckill.Order {
 // paidForm is a genuine notification: order() was paid.
 func paidForm(t testing.TB, g *fakegateway.Gateway) url.Values {
 	t.Helper()
-	form, err := g.NotificationForm("2026010100222200000000000000001", fakegateway.Trade{TradeNo: "2026010122001000000000000001",
-		OutTradeNo: orderID, Subject: "红色外套 Red coat", Amount: 88_80, Status: fakegateway.StatusSuccess,
-		Created: start, Expires: start.Add(15 * time.Minute), Paid: start.Add(time.Minute)}, start.Add(time.Minute))
+	form, err := g.NotificationForm("2026010100222200000000000000001",
+		fakegateway.Trade{TradeNo: "2026010122001000000000000001",
+			OutTradeNo: orderID, Subject: "红色外套 Red coat", Amount: 88_80, Status: fakegateway.StatusSuccess,
+			Created: start, Expires: start.Add(15 * time.Minute), Paid: start.Add(time.Minute)}, start.Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}

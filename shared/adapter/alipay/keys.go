@@ -38,14 +38,15 @@ func ParsePrivateKey(text string) (*rsa.PrivateKey, error) {
 		}
 		return sized(private, private.N.BitLen(), adviceMake)
 	case "":
-		return nil, fmt.Errorf("not a private key in PKCS #8 or PKCS #1: copy the app's private key whole, or %s", adviceMake)
+		return nil, fmt.Errorf("not a private key in PKCS #8 or PKCS #1: copy the app's private key whole, or %s",
+			adviceMake)
 	default:
 		return nil, fmt.Errorf("not a private key but a %s: give the app's private key", kind)
 	}
 }
 
-// ParsePublicKey reads an RSA public key: PKIX or PKCS #1, as PEM or bare base64. The error says what to do and never contains any of
-// the text.
+// ParsePublicKey reads an RSA public key: PKIX or PKCS #1, as PEM or bare base64. The error says what to do and never
+// contains any of the text.
 func ParsePublicKey(text string) (*rsa.PublicKey, error) {
 	der, err := keyBytes(text)
 	if err != nil {
@@ -60,7 +61,9 @@ func ParsePublicKey(text string) (*rsa.PublicKey, error) {
 	case "":
 		return nil, fmt.Errorf("not a public key in PKIX or PKCS #1: %s", adviceCopy)
 	case "certificate":
-		return nil, errors.New("not a public key but a certificate: set it as Alipay's certificate, with the app's and the root's")
+		return nil,
+			errors.New(
+				"not a public key but a certificate: set it as Alipay's certificate, with the app's and the root's")
 	default:
 		return nil, fmt.Errorf("not a public key but a %s: %s", kind, adviceCopy)
 	}

@@ -20,7 +20,8 @@ const (
 	maxParamName    = 64
 )
 
-// Verifier implements seckill.Verifier. It has no key of ours: whoever takes it over can sign nothing. It is safe for concurrent use.
+// Verifier implements seckill.Verifier. It has no key of ours: whoever takes it over can sign nothing. It is safe for
+// concurrent use.
 type Verifier struct {
 	appID, sellerID string
 	alipay          *rsa.PublicKey
@@ -31,7 +32,8 @@ type Verifier struct {
 
 var _ seckill.Verifier = (*Verifier)(nil)
 
-// NewVerifier checks the settings as New does, except that it cannot notice the app's own public key in the place of Alipay's.
+// NewVerifier checks the settings as New does, except that it cannot notice the app's own public key in the place of
+// Alipay's.
 func NewVerifier(appID, sellerID, alipayPublicKey string) (*Verifier, error) {
 	if err := checkIDs(appID, sellerID); err != nil {
 		return nil, err
@@ -43,8 +45,8 @@ func NewVerifier(appID, sellerID, alipayPublicKey string) (*Verifier, error) {
 	return &Verifier{appID: appID, sellerID: sellerID, alipay: public}, nil
 }
 
-// NewCertVerifier is NewVerifier in certificate mode, with Config's AlipayCert and AlipayRootCert. That the certificate has ended is no error here: Verify
-// says so as long as it lasts.
+// NewCertVerifier is NewVerifier in certificate mode, with Config's AlipayCert and AlipayRootCert. That the certificate
+// has ended is no error here: Verify says so as long as it lasts.
 func NewCertVerifier(appID, sellerID, alipayCert, alipayRootCert string, clock seckill.Clock) (*Verifier, error) {
 	if err := checkIDs(appID, sellerID); err != nil {
 		return nil, err
@@ -53,7 +55,8 @@ func NewCertVerifier(appID, sellerID, alipayCert, alipayRootCert string, clock s
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{appID: appID, sellerID: sellerID, alipay: theirs.key, alipaySN: theirs.sn, begins: theirs.begins, ends: theirs.ends,
+	return &Verifier{appID: appID, sellerID: sellerID, alipay: theirs.key, alipaySN: theirs.sn, begins: theirs.begins,
+		ends:  theirs.ends,
 		clock: clock}, nil
 }
 
@@ -69,9 +72,11 @@ func (v *Verifier) inTime() error {
 func checkTime(now, begins, ends time.Time) error {
 	switch {
 	case now.After(ends):
-		return &SettingError{SettingAlipayCert, fmt.Errorf("it ended on %s, or one above it did: download Alipay's new one", ends.Format(time.DateOnly))}
+		return &SettingError{SettingAlipayCert,
+			fmt.Errorf("it ended on %s, or one above it did: download Alipay's new one", ends.Format(time.DateOnly))}
 	case now.Before(begins):
-		return &SettingError{SettingAlipayCert, fmt.Errorf("it begins on %s, or one above it does", begins.Format(time.DateOnly))}
+		return &SettingError{SettingAlipayCert, fmt.Errorf("it begins on %s, or one above it does",
+			begins.Format(time.DateOnly))}
 	}
 	return nil
 }
@@ -91,16 +96,18 @@ func checkIDs(appID, sellerID string) error {
 // sameCert refuses what names another certificate of Alipay's than ours. One that names none is left to its signature.
 func (v *Verifier) sameCert(sn string) error {
 	if v.alipaySN != "" && sn != "" && sn != v.alipaySN {
-		return fmt.Errorf("alipay: signed under another certificate, alipay_cert_sn %.40q, ours is %s: download Alipay's certificate again", sn,
+		return fmt.Errorf(
+			"alipay: signed under another certificate, alipay_cert_sn %.40q, ours is %s: download Alipay's "+
+				"certificate again", sn,
 			v.alipaySN)
 	}
 	return nil
 }
 
-// Verify implements seckill.Verifier for a form that was decoded once. CodeForged: the form or the signature is wrong, or
-// a signed value is one that Alipay does not write. CodeNotOurs: authentic, but of another app or seller, or about an
-// out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see. Any other error: it
-// cannot be judged now, as Alipay's certificate is not in time.
+// Verify implements seckill.Verifier for a form that was decoded once. CodeForged: the form or the signature is wrong,
+// or a signed value is one that Alipay does not write. CodeNotOurs: authentic, but of another app or seller, or about
+// an out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see.
+// Any other error: it cannot be judged now, as Alipay's certificate is not in time.
 func (v *Verifier) Verify(form url.Values) (seckill.Notification, error) {
 	if err := v.inTime(); err != nil {
 		return seckill.Notification{}, err
@@ -127,18 +134,21 @@ func (v *Verifier) Verify(form url.Values) (seckill.Notification, error) {
 	id := form.Get("notify_id")
 	if err != nil || !known || !validTradeNo(form.Get("trade_no")) || !validNotificationID(id) {
 		return seckill.Notification{}, &seckill.Error{Code: seckill.CodeForged,
-			Err: fmt.Errorf("alipay: notification for %s with total_amount %.40q, trade_status %.40q, trade_no %.70q, notify_id %.140q", order,
+			Err: fmt.Errorf(
+				"alipay: notification for %s with total_amount %.40q, trade_status %.40q, trade_no %.70q, notify_id "+
+					"%.140q", order,
 				form.Get("total_amount"), form.Get("trade_status"), form.Get("trade_no"), id)}
 	}
 	return seckill.Notification{ID: id, Order: order, TradeNo: form.Get("trade_no"), Amount: amount,
 		Paid: state == seckill.TradePaid}, nil
 }
 
-// chineseCharsets may be what Alipay writes a notification in whatever was asked for: it signs its bytes. What decides is ASCII in all of them.
+// chineseCharsets may be what Alipay writes a notification in whatever was asked for: it signs its bytes. What decides
+// is ASCII in all of them.
 var chineseCharsets = []string{"gbk", "gb2312", "gb18030"}
 
-// authentic checks the form's shape and that Alipay signed it. Shape comes first: it bounds the work, and makes sure that
-// what is checked is what is read.
+// authentic checks the form's shape and that Alipay signed it. Shape comes first: it bounds the work, and makes sure
+// that what is checked is what is read.
 func (v *Verifier) authentic(form url.Values) error {
 	if len(form) > maxNotifyParams {
 		return fmt.Errorf("alipay: notification with %d parameters", len(form))
@@ -183,8 +193,9 @@ func (v *Verifier) authentic(form url.Values) error {
 	return nil
 }
 
-// holdsParam says whether a value has an & with a parameter's name and = behind it. The signed text joins parameters so, and would be the same with that
-// parameter beside this one: of two forms with one signature nobody can say which Alipay meant.
+// holdsParam says whether a value has an & with a parameter's name and = behind it. The signed text joins parameters
+// so, and would be the same with that parameter beside this one: of two forms with one signature nobody can say which
+// Alipay meant.
 func holdsParam(value string) bool {
 	for _, part := range strings.Split(value, "&")[1:] {
 		if name, _, found := strings.Cut(part, "="); found && validParamName(name) {
@@ -194,8 +205,8 @@ func holdsParam(value string) bool {
 	return false
 }
 
-// validParamName says whether a parameter may have this name. The signed text does not escape = and &, so a name with one
-// of them could stand for several signed parameters.
+// validParamName says whether a parameter may have this name. The signed text does not escape = and &, so a name with
+// one of them could stand for several signed parameters.
 func validParamName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' {
@@ -205,7 +216,10 @@ func validParamName(s string) bool {
 	return len(s) > 0 && len(s) <= maxParamName
 }
 
-// validNotificationID says whether s may be the id of a notification: Alipay's are hexadecimal digits, and some letters.
+// validNotificationID says whether s may be the id of a notification: Alipay's are hexadecimal digits, and some
+// letters.
 func validNotificationID(s string) bool {
-	return s != "" && len(s) <= seckill.MaxNotificationID && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+	return s != "" && len(s) <= seckill.MaxNotificationID && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r > '~'
+	})
 }

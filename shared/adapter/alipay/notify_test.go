@@ -15,8 +15,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-var genuine = seckill.Notification{ID: "2026010100222200000000000000001", Order: orderID, TradeNo: "2026010122001000000000000001",
-	Amount: 88_80, Paid: true}
+var genuine = seckill.Notification{ID: "2026010100222200000000000000001", Order: orderID,
+	TradeNo: "2026010122001000000000000001",
+	Amount:  88_80, Paid: true}
 
 func refused(err error, code seckill.Code) bool { return errors.Is(err, seckill.Refuse(code)) }
 
@@ -60,7 +61,8 @@ func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
 		"no key":            {appID, sellerID, "", "Alipay's public key: empty"},
 		"private as public": {appID, sellerID, gatewayKeys().Private, "Alipay's public key: not a public key"},
 	} {
-		if _, err := alipay.NewVerifier(c.app, c.seller, c.public); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), gatewayKeys().Private[:6]) {
+		if _, err := alipay.NewVerifier(c.app, c.seller, c.public); err == nil ||
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), gatewayKeys().Private[:6]) {
 			t.Errorf("%s: error %v, want it to say %q", name, err, c.want)
 		}
 	}
@@ -131,7 +133,8 @@ func TestVerifyRefusesEveryChange(t *testing.T) {
 	}
 }
 
-// TestVerifyJudgesSignedValues changes a notification and has the gateway sign it again: the signature is right each time.
+// TestVerifyJudgesSignedValues changes a notification and has the gateway sign it again: the signature is right each
+// time.
 func TestVerifyJudgesSignedValues(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	const ok = seckill.Code("")
@@ -193,7 +196,8 @@ func TestVerifyJudgesSignedValues(t *testing.T) {
 	}
 }
 
-// TestVerifyTakesChineseBytes: Alipay has written notifications in GBK to shops that asked for UTF-8, and signed those bytes.
+// TestVerifyTakesChineseBytes: Alipay has written notifications in GBK to shops that asked for UTF-8, and signed those
+// bytes.
 func TestVerifyTakesChineseBytes(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	for charset, good := range map[string]bool{"GBK": true, "gb18030": true, "utf-8": false, "": false} {
@@ -203,7 +207,8 @@ func TestVerifyTakesChineseBytes(t *testing.T) {
 		if err := g.SignForm(form); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := c.Verify(form); good && (err != nil || got != genuine) || !good && !refused(err, seckill.CodeForged) {
+		if got, err := c.Verify(form); good && (err != nil || got != genuine) || !good &&
+			!refused(err, seckill.CodeForged) {
 			t.Errorf("charset %q: got %+v, %v, want it taken: %t", charset, got, err, good)
 		}
 	}
@@ -269,7 +274,8 @@ func TestVerifyBoundsTheForm(t *testing.T) {
 	}
 }
 
-// TestVerifyRefusesOneOfTwoForms: what is signed joins name=value by &, so a value that holds &name= makes a second form of the same signature.
+// TestVerifyRefusesOneOfTwoForms: what is signed joins name=value by &, so a value that holds &name= makes a second
+// form of the same signature.
 func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 	genuineForm := paidForm(t, gateway(t, &clock{start}))
 	genuineForm.Del("sign")
@@ -292,8 +298,10 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 			t.Errorf("%s within %s, under the same signature: %+v, %v, want notify_forged", gone, into, n, err)
 		}
 	}
-	// Under a signature of Alipay's own, too: nobody can say which of the two it signed. A value with an & that names nothing is one.
-	for value, ok := range map[string]bool{"R&D": true, "a & b = c": true, "a=b": true, "&": true, "x&=y": true, "x&注=y": true, "a&b=c": false, "&total_amount=": false, "1&a.b_C=": false} {
+	// Under a signature of Alipay's own, too: nobody can say which of the two it signed. A value with an & that names
+	// nothing is one.
+	for value, ok := range map[string]bool{"R&D": true, "a & b = c": true, "a=b": true, "&": true, "x&=y": true,
+		"x&注=y": true, "a&b=c": false, "&total_amount=": false, "1&a.b_C=": false} {
 		g := gateway(t, &clock{start})
 		form := paidForm(t, g)
 		form.Set("subject", value)
@@ -313,7 +321,8 @@ func TestVerifyRefusesAStrangersKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The order is named: by it an operator tells a wrong key from a forger.
-	if got, err := client(t, nil, &clock{start}).Verify(paidForm(t, g)); !refused(err, seckill.CodeForged) || !errors.Is(err, alipay.ErrSignature) || !strings.Contains(err.Error(), genuine.Order) {
+	if got, err := client(t, nil, &clock{start}).Verify(paidForm(t, g)); !refused(err, seckill.CodeForged) ||
+		!errors.Is(err, alipay.ErrSignature) || !strings.Contains(err.Error(), genuine.Order) {
 		t.Errorf("got %+v, %v, want notify_forged that names %s", got, err, genuine.Order)
 	}
 }
@@ -417,7 +426,8 @@ func BenchmarkVerify(b *testing.B) {
 }
 
 func TestSignContent(t *testing.T) {
-	got := alipay.SignContent(url.Values{"b": {"2&3"}, "a": {""}, "B": {"中"}, "sign": {"x"}, "sign_type": {"RSA2"}}, "sign", "sign_type")
+	got := alipay.SignContent(url.Values{"b": {"2&3"}, "a": {""}, "B": {"中"}, "sign": {"x"}, "sign_type": {"RSA2"}},
+		"sign", "sign_type")
 	if want := "B=中&a=&b=2&3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

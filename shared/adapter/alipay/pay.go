@@ -43,20 +43,21 @@ type Page struct {
 	Form string // HTML of a form with one button, to be POSTed; for what is too long for an address
 }
 
-// PagePay signs what opens the cashier on a computer, alipay.trade.page.pay, under Prepare's rules. returnURL, absolute and at most 256
-// characters, is where Alipay sends the browser after payment; it may be empty. That it was opened proves nothing: only Query and
-// notifications do.
+// PagePay signs what opens the cashier on a computer, alipay.trade.page.pay, under Prepare's rules. returnURL, absolute
+// and at most 256 characters, is where Alipay sends the browser after payment; it may be empty. That it was opened
+// proves nothing: only Query and notifications do.
 func (c *Signer) PagePay(o seckill.Order, returnURL string) (Page, error) {
 	return c.page(MethodPagePay, o, payContent{ProductCode: "FAST_INSTANT_TRADE_PAY"}, returnURL)
 }
 
-// WapPay signs what opens the cashier in a telephone's browser, alipay.trade.wap.pay, as PagePay does. quitURL, absolute and at most 400
-// characters, is where Alipay sends a shopper who gives up.
+// WapPay signs what opens the cashier in a telephone's browser, alipay.trade.wap.pay, as PagePay does. quitURL,
+// absolute and at most 400 characters, is where Alipay sends a shopper who gives up.
 func (c *Signer) WapPay(o seckill.Order, quitURL, returnURL string) (Page, error) {
 	if err := checkURL("quit URL", quitURL, maxQuitURL); err != nil {
 		return Page{}, err
 	}
-	return c.page(MethodWapPay, o, payContent{ProductCode: "QUICK_WAP_WAY", SellerID: c.seller, QuitURL: quitURL}, returnURL)
+	return c.page(MethodWapPay, o, payContent{ProductCode: "QUICK_WAP_WAY", SellerID: c.seller, QuitURL: quitURL},
+		returnURL)
 }
 
 // page signs a payment for a browser. The form has in its action what Alipay wants there, the charset above all.
@@ -83,8 +84,11 @@ func (c *Signer) page(method string, o seckill.Order, content payContent, return
 	p := Page{URL: address + escaped(params)}
 	biz := params.Get("biz_content")
 	params.Del("biz_content")
-	p.Form = fmt.Sprintf(`<form method="post" action="%s" accept-charset="utf-8"><input type="hidden" name="biz_content" value="%s">`+
-		`<button type="submit">支付宝 Alipay</button></form>`, html.EscapeString(address+escaped(params)), html.EscapeString(biz))
+	p.Form =
+		fmt.Sprintf(
+			`<form method="post" action="%s" accept-charset="utf-8"><input type="hidden" name="biz_content" value="%s">`+
+				`<button type="submit">支付宝 Alipay</button></form>`, html.EscapeString(address+escaped(params)),
+			html.EscapeString(biz))
 	return p, nil
 }
 
@@ -94,7 +98,8 @@ func (c *Signer) payment(method string, o seckill.Order, content payContent) (ur
 	case !seckill.ValidOrderID(o.ID):
 		return nil, fmt.Errorf("alipay: prepare: not an order id: %.40q", o.ID)
 	case o.Amount < 1 || o.Amount > seckill.MaxFen:
-		return nil, fmt.Errorf("alipay: prepare %s: amount %s yuan: want 0.01 to %s", o.ID, o.Amount.Yuan(), seckill.MaxFen.Yuan())
+		return nil, fmt.Errorf("alipay: prepare %s: amount %s yuan: want 0.01 to %s", o.ID, o.Amount.Yuan(),
+			seckill.MaxFen.Yuan())
 	case o.Placed.IsZero() || !o.PayBy.After(o.Placed):
 		return nil, fmt.Errorf("alipay: prepare %s: placed %s, to be paid by %s", o.ID, o.Placed, o.PayBy)
 	}
@@ -117,7 +122,8 @@ func SignedQuery(key *rsa.PrivateKey, params url.Values) (string, error) {
 	return escaped(params) + "&" + escaped(url.Values{"sign": {sign}}), nil
 }
 
-// escaped writes parameters URL-encoded and sorted. Blanks become %20, which every decoder reads alike, where some leave a "+" as it is.
+// escaped writes parameters URL-encoded and sorted. Blanks become %20, which every decoder reads alike, where some
+// leave a "+" as it is.
 func escaped(params url.Values) string { return strings.ReplaceAll(params.Encode(), "+", "%20") }
 
 // params gives the parameters that every call has.

@@ -64,7 +64,8 @@ func TestPagesSignWhatAlipayWants(t *testing.T) {
 		`&notify_url=https://shop.example/seckill/alipay/notify&return_url=https://shop.example/back?order=x&y=%E7%BA%A2&sign_type=RSA2` +
 		`&timestamp=2026-01-01 20:00:00&version=1.0`
 	want := map[string]string{
-		alipay.MethodPagePay: strings.NewReplacer("PRODUCT", "FAST_INSTANT_TRADE_PAY", "METHOD", "alipay.trade.page.pay", "MORE", "").Replace(content),
+		alipay.MethodPagePay: strings.NewReplacer("PRODUCT", "FAST_INSTANT_TRADE_PAY", "METHOD",
+			"alipay.trade.page.pay", "MORE", "").Replace(content),
 		alipay.MethodWapPay: strings.NewReplacer("PRODUCT", "QUICK_WAP_WAY", "METHOD", "alipay.trade.wap.pay", "MORE",
 			`,"seller_id":"2088000000000001","quit_url":"https://shop.example/quit?a=1&b=2"`).Replace(content),
 	}
@@ -106,7 +107,8 @@ func TestPagesGiveTheSameBytesEachTime(t *testing.T) {
 }
 
 func TestPagesEscapeWhatAShopMayWrite(t *testing.T) {
-	for _, title := range []string{`"><script>alert(1)</script>`, `'"<&>`, "50% + 1", "红\u2028色", "🎧 𠮷野家", `\"`, "&quot;", "&#34;><b>"} {
+	for _, title := range []string{`"><script>alert(1)</script>`, `'"<&>`, "50% + 1", "红\u2028色", "🎧 𠮷野家", `\"`,
+		"&quot;", "&#34;><b>"} {
 		for method, sign := range pages(client(t, nil, &clock{start})) {
 			o := order()
 			o.Title = title
@@ -115,7 +117,9 @@ func TestPagesEscapeWhatAShopMayWrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			byURL, byForm := sent(t, p)
-			if !maps.EqualFunc(byURL, byForm, func(a, b []string) bool { return len(a) == 1 && len(b) == 1 && a[0] == b[0] }) {
+			if !maps.EqualFunc(byURL, byForm, func(a, b []string) bool {
+				return len(a) == 1 && len(b) == 1 && a[0] == b[0]
+			}) {
 				t.Errorf("%s %q: by address %v, by form %v", method, title, byURL, byForm)
 			}
 		}
@@ -138,13 +142,15 @@ func TestPagesRefuse(t *testing.T) {
 				t.Errorf("%s: %s: got %+v, %v", method, name, got, err)
 			}
 		}
-		for _, address := range []string{"/back", "shop.example", "javascript:alert(1)", "https://", "https://shop.example/" + strings.Repeat("x", 256)} {
+		for _, address := range []string{"/back", "shop.example", "javascript:alert(1)", "https://",
+			"https://shop.example/" + strings.Repeat("x", 256)} {
 			if got, err := sign(order(), address); err == nil || !strings.Contains(err.Error(), "return URL") {
 				t.Errorf("%s to %s: got %+v, %v", method, address, got, err)
 			}
 		}
 	}
-	for _, address := range []string{"", "/quit", "ftp://shop.example/quit", "https://shop.example/" + strings.Repeat("x", 400)} {
+	for _, address := range []string{"", "/quit", "ftp://shop.example/quit", "https://shop.example/" +
+		strings.Repeat("x", 400)} {
 		if got, err := c.WapPay(order(), address, returnURL); err == nil || !strings.Contains(err.Error(), "quit URL") {
 			t.Errorf("quit to %q: got %+v, %v", address, got, err)
 		}

@@ -26,8 +26,8 @@ type refundContent struct {
 	RefundReason string `json:"refund_reason,omitempty"`
 }
 
-// refundAnswer is what the two calls answer, as far as it is read. Only a refund has fund_change and refund_fee (all that went back of
-// the trade so far), only a query has out_request_no, refund_amount and refund_status.
+// refundAnswer is what the two calls answer, as far as it is read. Only a refund has fund_change and refund_fee (all
+// that went back of the trade so far), only a query has out_request_no, refund_amount and refund_status.
 type refundAnswer struct {
 	result
 	OutTradeNo   string      `json:"out_trade_no"`
@@ -39,21 +39,24 @@ type refundAnswer struct {
 	RefundStatus string      `json:"refund_status"`
 }
 
-// Refund implements seckill.Refunds with alipay.trade.refund. The page of the call: only fund_change=Y means that the money moved; N, or
-// none, is for a refund query to tell, be it that this refund was asked for before. Every sub code of the trade itself is a refusal: the
-// balance, the closed window, another amount under the same number. An answer of less than the whole amount is unreadable.
+// Refund implements seckill.Refunds with alipay.trade.refund. The page of the call: only fund_change=Y means that the
+// money moved; N, or none, is for a refund query to tell, be it that this refund was asked for before. Every sub code
+// of the trade itself is a refusal: the balance, the closed window, another amount under the same number. An answer of
+// less than the whole amount is unreadable.
 func (c *Client) Refund(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
 	if err := checkRefund(r); err != nil {
 		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s: %w", MethodRefund, err)
 	}
 	about := r.Order + " " + r.TradeNo
 	var a refundAnswer
-	err := c.call(ctx, MethodRefund, about, refundContent{TradeNo: r.TradeNo, RefundAmount: r.Amount.Yuan(), OutRequestNo: r.ID,
+	err := c.call(ctx, MethodRefund, about, refundContent{TradeNo: r.TradeNo, RefundAmount: r.Amount.Yuan(),
+		OutRequestNo: r.ID,
 		RefundReason: r.Reason}, &a)
 	if err != nil {
 		return seckill.RefundAnswer{}, err
 	}
-	if err := a.same(sameness{"out_trade_no", a.OutTradeNo, r.Order}, sameness{"trade_no", a.TradeNo, r.TradeNo}); err != nil {
+	if err := a.same(sameness{"out_trade_no", a.OutTradeNo, r.Order}, sameness{"trade_no", a.TradeNo,
+		r.TradeNo}); err != nil {
 		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s %s: %w", MethodRefund, about, err)
 	}
 	switch {
@@ -65,22 +68,24 @@ func (c *Client) Refund(ctx context.Context, r seckill.Refund) (seckill.RefundAn
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
 	}
 	if returned, err := seckill.ParseYuan(a.RefundFee.String()); err != nil || returned < r.Amount {
-		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s %s: fund_change with refund_fee %.40q: want %s", MethodRefund, about, a.RefundFee,
+		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s %s: fund_change with refund_fee %.40q: want %s",
+			MethodRefund, about, a.RefundFee,
 			r.Amount.Yuan())
 	}
 	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
 }
 
-// RefundStatus implements seckill.Refunds with alipay.trade.fastpay.refund.query. Alipay answers success without any number for a refund
-// that it does not know. A trade that it does not know is no fault here either: there is no such refund, and whoever asks for it is
-// told the refusal, which comes before a person; a fault would be repeated for ever.
+// RefundStatus implements seckill.Refunds with alipay.trade.fastpay.refund.query. Alipay answers success without any
+// number for a refund that it does not know. A trade that it does not know is no fault here either: there is no such
+// refund, and whoever asks for it is told the refusal, which comes before a person; a fault would be repeated for ever.
 func (c *Client) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
 	if err := checkRefund(r); err != nil {
 		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s: %w", MethodRefundQuery, err)
 	}
 	about := r.Order + " " + r.TradeNo
 	var a refundAnswer
-	if err := c.call(ctx, MethodRefundQuery, about, refundContent{TradeNo: r.TradeNo, OutRequestNo: r.ID}, &a); err != nil {
+	if err := c.call(ctx, MethodRefundQuery, about, refundContent{TradeNo: r.TradeNo, OutRequestNo: r.ID},
+		&a); err != nil {
 		return seckill.RefundAnswer{}, err
 	}
 	if a.Code == codeBusiness && (a.SubCode == subNotExist || a.SubCode == subNotExistBare) {
@@ -100,9 +105,11 @@ func (c *Client) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.Re
 	if a.RefundStatus == "" {
 		return seckill.RefundAnswer{State: seckill.RefundPending}, nil
 	}
-	if amount, err := seckill.ParseYuan(a.RefundAmount.String()); a.RefundStatus != refundSuccess || err != nil || amount != r.Amount {
-		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s %s: unreadable answer: refund_status %.40q, refund_amount %.40q, want %s",
-			MethodRefundQuery, about, a.RefundStatus, a.RefundAmount, r.Amount.Yuan())
+	if amount, err := seckill.ParseYuan(a.RefundAmount.String()); a.RefundStatus != refundSuccess || err != nil ||
+		amount != r.Amount {
+		return seckill.RefundAnswer{},
+			fmt.Errorf("alipay: %s %s: unreadable answer: refund_status %.40q, refund_amount %.40q, want %s",
+				MethodRefundQuery, about, a.RefundStatus, a.RefundAmount, r.Amount.Yuan())
 	}
 	return seckill.RefundAnswer{State: seckill.RefundMade}, nil
 }

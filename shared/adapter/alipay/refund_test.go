@@ -17,7 +17,8 @@ import (
 const tradeNo = "2026010122001000000000000001"
 
 func refund() seckill.Refund {
-	return seckill.Refund{ID: seckill.RefundID(orderID, tradeNo), Order: orderID, TradeNo: tradeNo, Amount: 88_80, Reason: "付款晚于订单关闭，原路退回"}
+	return seckill.Refund{ID: seckill.RefundID(orderID, tradeNo), Order: orderID, TradeNo: tradeNo, Amount: 88_80,
+		Reason: "付款晚于订单关闭，原路退回"}
 }
 
 // envelopeOf is an answer to a method, with the gateway's signature over the node as it stands.
@@ -75,12 +76,14 @@ func runRefunds(t *testing.T, method string, success map[string]any, cases []ref
 
 func TestRefundReadsEveryAnswer(t *testing.T) {
 	const fault = seckill.RefundState("")
-	success := map[string]any{"code": "10000", "msg": "Success", "out_trade_no": orderID, "trade_no": tradeNo, "fund_change": "Y",
-		"refund_fee": "88.80", "buyer_logon_id": "138****0000", "gmt_refund_pay": "2026-01-01 20:30:00"}
+	success := map[string]any{"code": "10000", "msg": "Success", "out_trade_no": orderID, "trade_no": tradeNo,
+		"fund_change": "Y",
+		"refund_fee":  "88.80", "buyer_logon_id": "138****0000", "gmt_refund_pay": "2026-01-01 20:30:00"}
 	cases := []refundCase{
 		{name: "moved", want: seckill.RefundMade},
 		{name: "moved, amount a number", change: map[string]any{"refund_fee": 88.8}, want: seckill.RefundMade},
-		{name: "moved, more of the trade had been refunded", change: map[string]any{"refund_fee": "90.00"}, want: seckill.RefundMade},
+		{name: "moved, more of the trade had been refunded", change: map[string]any{"refund_fee": "90.00"},
+			want: seckill.RefundMade},
 		{name: "asked before", change: map[string]any{"fund_change": "N"}, want: seckill.RefundPending},
 		{name: "does not say", change: map[string]any{"fund_change": ""}, want: seckill.RefundPending},
 		{name: "says something else", change: map[string]any{"fund_change": "y"}, want: seckill.RefundPending},
@@ -100,22 +103,33 @@ func TestRefundReadsEveryAnswer(t *testing.T) {
 		{name: "no code", change: map[string]any{"code": ""}},
 		{name: "code a number", change: map[string]any{"code": 10000}},
 	}
-	for _, sub := range []string{"ACQ.SELLER_BALANCE_NOT_ENOUGH", "ACQ.TRADE_HAS_FINISHED", "ACQ.TRADE_NOT_ALLOW_REFUND",
-		"ACQ.REFUND_AMT_NOT_EQUAL_TOTAL", "ACQ.REASON_TRADE_BEEN_FREEZEN", "ACQ.TRADE_NOT_EXIST", "ACQ.DISCORDANT_REPEAT_REQUEST",
+	for _, sub := range []string{"ACQ.SELLER_BALANCE_NOT_ENOUGH", "ACQ.TRADE_HAS_FINISHED",
+		"ACQ.TRADE_NOT_ALLOW_REFUND",
+		"ACQ.REFUND_AMT_NOT_EQUAL_TOTAL", "ACQ.REASON_TRADE_BEEN_FREEZEN", "ACQ.TRADE_NOT_EXIST",
+		"ACQ.DISCORDANT_REPEAT_REQUEST",
 		"ACQ.TRADE_STATUS_ERROR", "ACQ.REASON_TRADE_REFUND_FEE_ERR", "ACQ.REFUND_FEE_ERROR", "ACQ.INVALID_PARAMETER",
-		"ACQ.BUYER_NOT_EXIST", "ACQ.BUYER_ENABLE_STATUS_FORBID", "ACQ.NOT_ALLOW_PARTIAL_REFUND", "ACQ.ACCESS_FORBIDDEN"} {
+		"ACQ.BUYER_NOT_EXIST", "ACQ.BUYER_ENABLE_STATUS_FORBID", "ACQ.NOT_ALLOW_PARTIAL_REFUND",
+		"ACQ.ACCESS_FORBIDDEN"} {
 		cases = append(cases,
-			refundCase{name: sub, change: map[string]any{"code": "40004", "sub_code": sub, "fund_change": "", "refund_fee": "0.00"},
+			refundCase{name: sub, change: map[string]any{"code": "40004", "sub_code": sub, "fund_change": "",
+				"refund_fee": "0.00"},
 				want: seckill.RefundRefused, code: sub},
-			refundCase{name: sub + ", no numbers", unknown: true, change: map[string]any{"code": "40004", "sub_code": sub},
+			refundCase{name: sub + ", no numbers", unknown: true, change: map[string]any{"code": "40004",
+				"sub_code": sub},
 				want: seckill.RefundRefused, code: sub},
-			refundCase{name: sub + " of another trade", change: map[string]any{"code": "40004", "sub_code": sub, "trade_no": tradeNo + "2"}},
-			refundCase{name: sub + " with a code of the gateway", change: map[string]any{"code": "20000", "sub_code": sub}})
+			refundCase{name: sub + " of another trade", change: map[string]any{"code": "40004", "sub_code": sub,
+				"trade_no": tradeNo + "2"}},
+			refundCase{name: sub + " with a code of the gateway", change: map[string]any{"code": "20000",
+				"sub_code": sub}})
 	}
-	for _, r := range [][2]string{{"40004", "ACQ.SYSTEM_ERROR"}, {"40004", "ACQ.REFUND_CHARGE_ERROR"}, {"40004", "AQC.SYSTEM_ERROR"}, {"40004", "aop.ACQ.SYSTEM_ERROR"}, {"40004", ""},
-		{"40004", "isp.unknow-error"}, {"20000", "isp.unknow-error"}, {"20000", "aop.unknow-error"}, {"40001", "isv.missing-signature"},
-		{"40002", "isv.invalid-signature"}, {"40006", "isv.insufficient-isv-permissions"}, {"40005", "isv.call-limited"}, {"", ""}} {
-		cases = append(cases, refundCase{name: r[0] + " " + r[1], change: map[string]any{"code": r[0], "sub_code": r[1]}, want: fault})
+	for _, r := range [][2]string{{"40004", "ACQ.SYSTEM_ERROR"}, {"40004", "ACQ.REFUND_CHARGE_ERROR"},
+		{"40004", "AQC.SYSTEM_ERROR"}, {"40004", "aop.ACQ.SYSTEM_ERROR"}, {"40004", ""},
+		{"40004", "isp.unknow-error"}, {"20000", "isp.unknow-error"}, {"20000", "aop.unknow-error"},
+		{"40001", "isv.missing-signature"},
+		{"40002", "isv.invalid-signature"}, {"40006", "isv.insufficient-isv-permissions"},
+		{"40005", "isv.call-limited"}, {"", ""}} {
+		cases = append(cases, refundCase{name: r[0] + " " + r[1], change: map[string]any{"code": r[0],
+			"sub_code": r[1]}, want: fault})
 	}
 	runRefunds(t, alipay.MethodRefund, success, cases, func(c *alipay.Client) (seckill.RefundAnswer, error) {
 		return c.Refund(context.Background(), refund())
@@ -124,19 +138,24 @@ func TestRefundReadsEveryAnswer(t *testing.T) {
 
 func TestRefundStatusReadsEveryAnswer(t *testing.T) {
 	success := map[string]any{"code": "10000", "msg": "Success", "out_trade_no": orderID, "trade_no": tradeNo,
-		"out_request_no": refund().ID, "total_amount": "88.80", "refund_amount": "88.80", "refund_status": "REFUND_SUCCESS"}
+		"out_request_no": refund().ID, "total_amount": "88.80", "refund_amount": "88.80",
+		"refund_status": "REFUND_SUCCESS"}
 	ok := map[string]any{"code": "10000", "msg": "Success"}
 	runRefunds(t, alipay.MethodRefundQuery, success, []refundCase{
 		{name: "made", want: seckill.RefundMade},
 		{name: "made, amount a number", change: map[string]any{"refund_amount": 88.8}, want: seckill.RefundMade},
 		{name: "not known", unknown: true, change: ok, want: seckill.RefundMissing},
-		{name: "not known, trade repeated", unknown: true, change: map[string]any{"code": "10000", "trade_no": tradeNo, "out_trade_no": orderID},
+		{name: "not known, trade repeated", unknown: true, change: map[string]any{"code": "10000", "trade_no": tradeNo,
+			"out_trade_no": orderID},
 			want: seckill.RefundMissing},
 		{name: "no word on the outcome", change: map[string]any{"refund_status": ""}, want: seckill.RefundPending},
-		{name: "no word on the outcome or amount", change: map[string]any{"refund_status": "", "refund_amount": ""}, want: seckill.RefundPending},
-		{name: "trade not known", unknown: true, change: map[string]any{"code": "40004", "sub_code": "ACQ.TRADE_NOT_EXIST"},
+		{name: "no word on the outcome or amount", change: map[string]any{"refund_status": "", "refund_amount": ""},
+			want: seckill.RefundPending},
+		{name: "trade not known", unknown: true, change: map[string]any{"code": "40004",
+			"sub_code": "ACQ.TRADE_NOT_EXIST"},
 			want: seckill.RefundMissing},
-		{name: "trade not known, as older pages have it", unknown: true, change: map[string]any{"code": "40004", "sub_code": "TRADE_NOT_EXIST"},
+		{name: "trade not known, as older pages have it", unknown: true, change: map[string]any{"code": "40004",
+			"sub_code": "TRADE_NOT_EXIST"},
 			want: seckill.RefundMissing},
 		{name: "another outcome", change: map[string]any{"refund_status": "REFUND_FAIL"}},
 		{name: "another amount", change: map[string]any{"refund_amount": "8.88"}},
@@ -151,9 +170,11 @@ func TestRefundStatusReadsEveryAnswer(t *testing.T) {
 		{name: "another trade", change: map[string]any{"trade_no": tradeNo + "2"}},
 		{name: "no trade", change: map[string]any{"trade_no": ""}},
 		{name: "system error", unknown: true, change: map[string]any{"code": "40004", "sub_code": "ACQ.SYSTEM_ERROR"}},
-		{name: "invalid parameter", unknown: true, change: map[string]any{"code": "40004", "sub_code": "ACQ.INVALID_PARAMETER"}},
+		{name: "invalid parameter", unknown: true, change: map[string]any{"code": "40004",
+			"sub_code": "ACQ.INVALID_PARAMETER"}},
 		{name: "gateway busy", unknown: true, change: map[string]any{"code": "20000", "sub_code": "isp.unknow-error"}},
-		{name: "not known, says the gateway", unknown: true, change: map[string]any{"code": "20000", "sub_code": "ACQ.TRADE_NOT_EXIST"}},
+		{name: "not known, says the gateway", unknown: true, change: map[string]any{"code": "20000",
+			"sub_code": "ACQ.TRADE_NOT_EXIST"}},
 		{name: "no code", change: map[string]any{"code": ""}},
 	}, func(c *alipay.Client) (seckill.RefundAnswer, error) {
 		return c.RefundStatus(context.Background(), refund())
@@ -181,7 +202,8 @@ func TestRefundAsksWhatAlipayWants(t *testing.T) {
 		t.Error("refund query: no error")
 	}
 	want := []map[string]string{
-		{"method": "alipay.trade.refund", "trade_no": tradeNo, "refund_amount": "88.80", "out_request_no": refund().ID, "refund_reason": refund().Reason},
+		{"method": "alipay.trade.refund", "trade_no": tradeNo, "refund_amount": "88.80", "out_request_no": refund().ID,
+			"refund_reason": refund().Reason},
 		{"method": "alipay.trade.fastpay.refund.query", "trade_no": tradeNo, "out_request_no": refund().ID},
 	}
 	for i, w := range want {
@@ -195,7 +217,9 @@ func TestRefundAsksWhatAlipayWants(t *testing.T) {
 
 // TestNothingIsAskedForAWrongRefund: a mistake of ours moves no money.
 func TestNothingIsAskedForAWrongRefund(t *testing.T) {
-	c := client(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a call was made") }), &clock{start})
+	c := client(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a call was made")
+	}), &clock{start})
 	for name, change := range map[string]func(*seckill.Refund){
 		"no id":              func(r *seckill.Refund) { r.ID = "" },
 		"another trade's id": func(r *seckill.Refund) { r.ID = seckill.RefundID(orderID, tradeNo+"2") },
@@ -217,9 +241,11 @@ func TestNothingIsAskedForAWrongRefund(t *testing.T) {
 	}
 }
 
-// TestRefundTakesNothingForgedForAnAnswer: what call_test.go tries on a query holds here too, as it is one function; this is that it is used.
+// TestRefundTakesNothingForgedForAnAnswer: what call_test.go tries on a query holds here too, as it is one function;
+// this is that it is used.
 func TestRefundTakesNothingForgedForAnAnswer(t *testing.T) {
-	made := `{"code":"10000","out_trade_no":"` + orderID + `","trade_no":"` + tradeNo + `","fund_change":"Y","refund_fee":"88.80","out_request_no":"` +
+	made := `{"code":"10000","out_trade_no":"` + orderID + `","trade_no":"` + tradeNo +
+		`","fund_change":"Y","refund_fee":"88.80","out_request_no":"` +
 		refund().ID + `","refund_amount":"88.80","refund_status":"REFUND_SUCCESS"}`
 	for _, method := range []string{alipay.MethodRefund, alipay.MethodRefundQuery} {
 		call := func(body string) (seckill.RefundAnswer, error) {
@@ -237,7 +263,8 @@ func TestRefundTakesNothingForgedForAnAnswer(t *testing.T) {
 			"stranger's key": `{"` + name + `":` + made + `,"sign":"` + signWith(t, strangerKeys(), made) + `"}`,
 			"our own key":    `{"` + name + `":` + made + `,"sign":"` + signWith(t, shopKeys(), made) + `"}`,
 			"unsigned":       `{"` + name + `":` + made + `}`,
-			"changed":        strings.ReplaceAll(envelopeOf(t, method, strings.ReplaceAll(made, "88.80", "8.88")), "8.88", "88.80"),
+			"changed": strings.ReplaceAll(envelopeOf(t, method, strings.ReplaceAll(made, "88.80", "8.88")),
+				"8.88", "88.80"),
 			"another call's": envelopeOf(t, alipay.MethodQuery, made),
 		} {
 			if got, err := call(body); err == nil {

@@ -47,7 +47,8 @@ func samples[T any](t testing.TB, name string, fewest int) (out []T) {
 func sdkClient(t testing.TB, h http.Handler) *alipay.Client {
 	t.Helper()
 	c := keyless(h, &clock{start})
-	c.PrivateKey, c.AlipayPublicKey = testdata(t, "test-only-app-private.pem"), testdata(t, "test-only-alipay-public.pem")
+	c.PrivateKey, c.AlipayPublicKey = testdata(t, "test-only-app-private.pem"),
+		testdata(t, "test-only-alipay-public.pem")
 	cl, err := alipay.New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,8 @@ func TestOrderStringsAreThoseOfAlipaysSDK(t *testing.T) {
 			t.Errorf("%s: the SDK's order string: %v", s.Name, err)
 		}
 		g, err := fakegateway.New(fakegateway.Options{Clock: &clock{s.Order.Placed}, AppID: appID, SellerID: sellerID,
-			MerchantPublicKey: testdata(t, "test-only-app-public.pem"), PrivateKey: testdata(t, "test-only-alipay-private.pem")})
+			MerchantPublicKey: testdata(t, "test-only-app-public.pem"),
+			PrivateKey:        testdata(t, "test-only-alipay-private.pem")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,12 +171,14 @@ func TestNotificationsSignedByAlipaysSDK(t *testing.T) {
 		if err != nil {
 			code = seckill.CodeOf(err)
 		}
-		want := seckill.Notification{ID: s.Want.ID, Order: s.Want.Order, TradeNo: s.Want.TradeNo, Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
+		want := seckill.Notification{ID: s.Want.ID, Order: s.Want.Order, TradeNo: s.Want.TradeNo,
+			Amount: seckill.Fen(s.Want.Fen), Paid: s.Want.Paid}
 		if got != want || code != s.Want.Code {
 			t.Errorf("%s: got %+v, %v\nwant %+v, code %q", s.Name, got, err, want, s.Want.Code)
 		}
 		if authentic := code != seckill.CodeForged; (authentic != s.SDK) != (s.Differs != "") {
-			t.Errorf("%s: authentic for us %t, for the SDK %t; a difference on purpose: %q", s.Name, authentic, s.SDK, s.Differs)
+			t.Errorf("%s: authentic for us %t, for the SDK %t; a difference on purpose: %q", s.Name, authentic, s.SDK,
+				s.Differs)
 		}
 	}
 }
@@ -295,9 +299,11 @@ func TestAnswersSignedByAlipaysSDK(t *testing.T) {
 			t.Errorf("%s %s: got %+v, %v\nwant %+v", s.Method, s.Name, got, err, s.Want)
 		}
 		// A fault does not say by itself whether the signature was at fault; the reason does.
-		authentic := err == nil || !strings.Contains(err.Error(), "signature") && !strings.Contains(err.Error(), "about another")
+		authentic := err == nil || !strings.Contains(err.Error(), "signature") &&
+			!strings.Contains(err.Error(), "about another")
 		if (authentic != s.SDK) != (s.Differs != "") {
-			t.Errorf("%s %s: authentic for us %t (%v), for the SDK %t; a difference on purpose: %q", s.Method, s.Name, authentic, err, s.SDK, s.Differs)
+			t.Errorf("%s %s: authentic for us %t (%v), for the SDK %t; a difference on purpose: %q", s.Method, s.Name,
+				authentic, err, s.SDK, s.Differs)
 		}
 	}
 }

@@ -16,9 +16,9 @@ import (
 var ErrSignature = errors.New("alipay: signature does not match")
 
 // SignContent joins every parameter but those named in except as Alipay signs them: sorted by name, "k=v&k=v", values
-// decoded and not escaped. Requests leave out sign; notifications leave out sign and sign_type. Empty values take part, as
-// they do in rsaCheckV1 of Alipay's own SDKs (Java, PHP, Node.js). Of a name that is given twice only the first value is
-// seen: a caller that reads foreign input refuses such input before.
+// decoded and not escaped. Requests leave out sign; notifications leave out sign and sign_type. Empty values take part,
+// as they do in rsaCheckV1 of Alipay's own SDKs (Java, PHP, Node.js). Of a name that is given twice only the first
+// value is seen: a caller that reads foreign input refuses such input before.
 func SignContent(params url.Values, except ...string) string {
 	names := make([]string, 0, len(params))
 	for name := range params {

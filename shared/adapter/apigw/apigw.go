@@ -1,9 +1,10 @@
-// Package apigw turns the events that AWS Lambda hands to a function into calls of what serves them, and the results into the
-// answers that Lambda expects: API Gateway's REST proxy events and an http.Handler, SQS batches and a step's Handle, EventBridge schedules and
-// a step's run. In: an event's JSON. Out: an answer's JSON. It touches nothing but the handler it was given.
+// Package apigw turns the events that AWS Lambda hands to a function into calls of what serves them, and the results
+// into the answers that Lambda expects: API Gateway's REST proxy events and an http.Handler, SQS batches and a step's
+// Handle, EventBridge schedules and a step's run. In: an event's JSON. Out: an answer's JSON. It touches nothing but
+// the handler it was given.
 //
-// Each handler ends its work somewhat before Lambda's deadline, so that there is an answer: an instance that is killed in the middle
-// costs a cold start and tells nobody why.
+// Each handler ends its work somewhat before Lambda's deadline, so that there is an answer: an instance that is killed
+// in the middle costs a cold start and tells nobody why.
 package apigw
 
 import (
@@ -30,8 +31,8 @@ type Handler func(ctx context.Context, event []byte) ([]byte, error)
 // Invoke makes a Handler what the Lambda runtime starts.
 func (h Handler) Invoke(ctx context.Context, event []byte) ([]byte, error) { return h(ctx, event) }
 
-// Schedule makes a handler of what runs each minute. It ends 2 s before the deadline. Whatever the event says, it means now. The request's
-// id is Lambda's own, which the platform's log lines have too.
+// Schedule makes a handler of what runs each minute. It ends 2 s before the deadline. Whatever the event says, it means
+// now. The request's id is Lambda's own, which the platform's log lines have too.
 func Schedule(run func(context.Context) error) Handler {
 	return direct(func(ctx context.Context, _ []byte) ([]byte, error) {
 		if err := run(ctx); err != nil {
@@ -41,9 +42,9 @@ func Schedule(run func(context.Context) error) Handler {
 	})
 }
 
-// ScheduleOr tells the events of a function that has a schedule and an operator apart: a schedule's says so (detail-type "Scheduled Event" from
-// aws.events). operator gets every other, and has to refuse what it does not know; it too ends 2 s before the deadline and has Lambda's
-// request id.
+// ScheduleOr tells the events of a function that has a schedule and an operator apart: a schedule's says so
+// (detail-type "Scheduled Event" from aws.events). operator gets every other, and has to refuse what it does not know;
+// it too ends 2 s before the deadline and has Lambda's request id.
 func ScheduleOr(schedule, operator Handler) Handler {
 	operator = direct(operator)
 	return func(ctx context.Context, event []byte) ([]byte, error) {

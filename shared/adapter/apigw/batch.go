@@ -16,13 +16,14 @@ import (
 	"seckill/shared/seckill"
 )
 
-// stragglers is how long after its end a batch waits for messages under way; what is not done by then is reported as failed and
-// comes back.
+// stragglers is how long after its end a batch waits for messages under way; what is not done by then is reported as
+// failed and comes back.
 const stragglers = time.Second
 
-// Batch makes a handler of a queue's events: messages are handled at the same time, at most MaxBatch of them, and those that failed are
-// named in the answer, so that the queue delivers them again and deletes the rest. It begins nothing in the last 2 s before the deadline.
-// handle has to be safe for concurrent use; its context has the request id that the message carries; one that panics fails its own message only.
+// Batch makes a handler of a queue's events: messages are handled at the same time, at most MaxBatch of them, and those
+// that failed are named in the answer, so that the queue delivers them again and deletes the rest. It begins nothing in
+// the last 2 s before the deadline. handle has to be safe for concurrent use; its context has the request id that the
+// message carries; one that panics fails its own message only.
 func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logger) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e events.SQSEvent
@@ -36,11 +37,15 @@ func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logge
 		}
 		ctx, cancel := early(ctx, batchMargin)
 		defer cancel()
-		done := run(ctx, e.Records, func(ctx context.Context, d seckill.Delivery) bool { return one(ctx, d, handle, log) })
-		out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}} // null would fail the whole batch
+		done := run(ctx, e.Records, func(ctx context.Context, d seckill.Delivery) bool {
+			return one(ctx, d, handle, log)
+		})
+		// null would fail the whole batch
+		out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 		for i := range e.Records {
 			if !done[i].Load() {
-				out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: e.Records[i].MessageId})
+				out.BatchItemFailures = append(out.BatchItemFailures,
+					events.SQSBatchItemFailure{ItemIdentifier: e.Records[i].MessageId})
 			}
 		}
 		return json.Marshal(out)
@@ -48,7 +53,8 @@ func Batch(handle func(context.Context, seckill.Delivery) error, log *slog.Logge
 }
 
 // run handles messages until all are handled or ctx ends, and says which are done.
-func run(ctx context.Context, batch []events.SQSMessage, handle func(context.Context, seckill.Delivery) bool) []atomic.Bool {
+func run(ctx context.Context, batch []events.SQSMessage, handle func(context.Context,
+	seckill.Delivery) bool) []atomic.Bool {
 	done := make([]atomic.Bool, len(batch))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -88,19 +94,23 @@ func delivery(m *events.SQSMessage) seckill.Delivery {
 }
 
 // one handles a message and says whether it may be deleted.
-func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error, log *slog.Logger) bool {
+func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error,
+	log *slog.Logger) bool {
 	order, trace := d.Subject()
 	ctx = seckill.WithTrace(ctx, trace)
 	err := recovering(ctx, d, handle)
 	if err != nil {
-		log.LogAttrs(ctx, slog.LevelWarn, "message comes back", slog.String("message", d.ID), slog.String("order", order),
+		log.LogAttrs(ctx, slog.LevelWarn, "message comes back", slog.String("message", d.ID),
+			slog.String("order", order),
 			slog.Int("receives", d.Receives), slog.Any("error", err))
 	}
 	return err == nil
 }
 
-// recovering turns a panic into an error: one poisoned message must not take its neighbours' instance away each time it is delivered.
-func recovering(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error) (err error) {
+// recovering turns a panic into an error: one poisoned message must not take its neighbours' instance away each time it
+// is delivered.
+func recovering(ctx context.Context, d seckill.Delivery, handle func(context.Context,
+	seckill.Delivery) error) (err error) {
 	defer func() {
 		switch v := recover().(type) {
 		case nil:

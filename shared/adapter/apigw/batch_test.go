@@ -26,7 +26,10 @@ var quiet = slog.New(slog.DiscardHandler)
 func event(n int) []byte {
 	var records []string
 	for i := range n {
-		records = append(records, fmt.Sprintf(`{"messageId":"m%d","receiptHandle":"r%d","body":"{\"v\":1,\"kind\":\"wake\",\"item\":\"%d\"}"}`, i, i, i+1))
+		records = append(records,
+			fmt.Sprintf(
+				`{"messageId":"m%d","receiptHandle":"r%d","body":"{\"v\":1,\"kind\":\"wake\",\"item\":\"%d\"}"}`, i, i,
+				i+1))
 	}
 	return []byte(`{"Records":[` + strings.Join(records, ",") + `]}`)
 }
@@ -105,7 +108,8 @@ func TestWhatFailedIsNamed(t *testing.T) {
 		if d := cmp.Diff(c.want, failures(t, out)); d != "" {
 			t.Errorf("%d messages: %s", c.n, d)
 		}
-		if n := strings.Count(log.String(), "message comes back"); n != len(c.want) || strings.Contains(log.String(), "address") {
+		if n := strings.Count(log.String(), "message comes back"); n != len(c.want) ||
+			strings.Contains(log.String(), "address") {
 			t.Errorf("%d messages, %d lines: %s", c.n, n, log.String())
 		}
 	}
@@ -166,7 +170,8 @@ func TestABatchEndsBeforeTheDeadline(t *testing.T) {
 			if took := time.Since(start); err != nil || took != c.took {
 				t.Errorf("%s: %v after %v, want %v", name, err, took, c.took)
 			}
-			if d := cmp.Diff([]string{"m0", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10", "m11"}, failures(t, out)); d != "" {
+			if d := cmp.Diff([]string{"m0", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10", "m11"},
+				failures(t, out)); d != "" {
 				t.Errorf("%s: %s", name, d)
 			}
 			mu.Lock()
@@ -182,7 +187,8 @@ func TestABatchEndsBeforeTheDeadline(t *testing.T) {
 func TestNotABatch(t *testing.T) {
 	t.Parallel()
 	h := apigw.Batch(func(context.Context, seckill.Delivery) error { return nil }, quiet)
-	for name, e := range map[string]string{"not JSON": "{", "no id": `{"Records":[{"body":"x"}]}`, "another shape": `{"Records":"x"}`} {
+	for name, e := range map[string]string{"not JSON": "{", "no id": `{"Records":[{"body":"x"}]}`,
+		"another shape": `{"Records":"x"}`} {
 		if out, err := h(context.Background(), []byte(e)); err == nil || out != nil {
 			t.Errorf("%s: %s, %v; want an error", name, out, err)
 		}
@@ -235,7 +241,8 @@ func TestAScheduleHasLambdasRequestID(t *testing.T) {
 		ctx  context.Context
 		want string
 	}{
-		"on Lambda": {lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "5a8a6f0e-52b0"}), "5a8a6f0e-52b0"},
+		"on Lambda": {lambdacontext.NewContext(t.Context(),
+			&lambdacontext.LambdaContext{AwsRequestID: "5a8a6f0e-52b0"}), "5a8a6f0e-52b0"},
 		"elsewhere": {t.Context(), ""},
 	} {
 		got := "nothing ran"
@@ -258,14 +265,17 @@ func TestScheduleOrOperator(t *testing.T) {
 		"another detail":     {`{"detail-type":"Object Created","source":"aws.events"}`, "operator"},
 		"from somebody else": {`{"detail-type":"Scheduled Event","source":"mine"}`, "operator"},
 	} {
-		ctx, cancel := context.WithDeadline(lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "5a8a6f0e"}), time.Now().Add(time.Hour))
+		ctx, cancel := context.WithDeadline(lambdacontext.NewContext(t.Context(),
+			&lambdacontext.LambdaContext{AwsRequestID: "5a8a6f0e"}), time.Now().Add(time.Hour))
 		deadline, _ := ctx.Deadline()
 		var got string
 		h := apigw.ScheduleOr(apigw.Schedule(func(context.Context) error { got = "schedule"; return nil }),
 			func(ctx context.Context, event []byte) ([]byte, error) {
 				got = "operator"
-				if at, ok := ctx.Deadline(); !ok || !at.Equal(deadline.Add(-2*time.Second)) || seckill.Trace(ctx) != "5a8a6f0e" || string(event) != c.event {
-					t.Errorf("%s: deadline %v, request id %q, event %s; want 2 s before %v", name, at, seckill.Trace(ctx), event, deadline)
+				if at, ok := ctx.Deadline(); !ok || !at.Equal(deadline.Add(-2*time.Second)) ||
+					seckill.Trace(ctx) != "5a8a6f0e" || string(event) != c.event {
+					t.Errorf("%s: deadline %v, request id %q, event %s; want 2 s before %v", name, at,
+						seckill.Trace(ctx), event, deadline)
 				}
 				return []byte("answer"), nil
 			})
@@ -280,11 +290,15 @@ func TestScheduleOrOperator(t *testing.T) {
 func TestScheduleReportsItsError(t *testing.T) {
 	t.Parallel()
 	want := errors.New("item 7: no answer")
-	out, err := apigw.Schedule(func(context.Context) error { return want })(context.Background(), recorded(t, "schedule.json"))
+	out, err := apigw.Schedule(func(context.Context) error {
+		return want
+	})(context.Background(), recorded(t, "schedule.json"))
 	if out != nil || !errors.Is(err, want) {
 		t.Errorf("%s, %v", out, err)
 	}
-	out, err = apigw.Schedule(func(context.Context) error { return nil })(context.Background(), recorded(t, "schedule.json"))
+	out, err = apigw.Schedule(func(context.Context) error {
+		return nil
+	})(context.Background(), recorded(t, "schedule.json"))
 	if string(out) != "null" || err != nil {
 		t.Errorf("%s, %v", out, err)
 	}

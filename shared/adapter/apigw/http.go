@@ -18,11 +18,12 @@ import (
 	"seckill/shared/seckill"
 )
 
-// HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, for logs, is requestContext.extendedRequestId, which API Gateway makes and
-// answers as X-Amz-Apigw-Id; where there is none, Lambda's. X-Amzn-Trace-Id and requestContext.requestId are what a client sent, if it did ("$context variables", Amazon
-// API Gateway Developer Guide): it would name requests in our logs as it likes. The request's context ends 250 ms before Lambda's deadline. A handler that
-// breaks its answer off (http.ErrAbortHandler) fails the call, and API Gateway answers 5xx.
-// Answers have the headers of package guard.
+// HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, for logs, is
+// requestContext.extendedRequestId, which API Gateway makes and answers as X-Amz-Apigw-Id; where there is none,
+// Lambda's. X-Amzn-Trace-Id and requestContext.requestId are what a client sent, if it did ("$context variables",
+// Amazon API Gateway Developer Guide): it would name requests in our logs as it likes. The request's context ends 250
+// ms before Lambda's deadline. A handler that breaks its answer off (http.ErrAbortHandler) fails the call, and API
+// Gateway answers 5xx. Answers have the headers of package guard.
 func HTTP(h http.Handler) Handler {
 	h = guard.Headers(h)
 	return func(ctx context.Context, event []byte) (out []byte, err error) {
@@ -62,8 +63,10 @@ func request(ctx context.Context, e *events.APIGatewayProxyRequest) (*http.Reque
 			return nil, notAnEvent("API Gateway", err)
 		}
 	}
-	r := &http.Request{Method: e.HTTPMethod, URL: &url.URL{RawQuery: query(e).Encode()}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: headers(e), ContentLength: int64(len(body)), Body: http.NoBody, RemoteAddr: e.RequestContext.Identity.SourceIP}
+	r := &http.Request{Method: e.HTTPMethod, URL: &url.URL{RawQuery: query(e).Encode()}, Proto: "HTTP/1.1",
+		ProtoMajor: 1, ProtoMinor: 1,
+		Header: headers(e), ContentLength: int64(len(body)), Body: http.NoBody,
+		RemoteAddr: e.RequestContext.Identity.SourceIP}
 	if len(body) > 0 {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
@@ -81,15 +84,16 @@ func request(ctx context.Context, e *events.APIGatewayProxyRequest) (*http.Reque
 	return r.WithContext(seckill.WithTrace(ctx, id)), nil
 }
 
-// pathOf is the path without the stage. API Gateway leaves the stage out; some local gateways do not. The resource, which never has it,
-// tells whether a path that begins with the stage's name means the stage.
+// pathOf is the path without the stage. API Gateway leaves the stage out; some local gateways do not. The resource,
+// which never has it, tells whether a path that begins with the stage's name means the stage.
 func pathOf(e *events.APIGatewayProxyRequest) string {
 	prefix := "/" + e.RequestContext.Stage
 	rest, found := strings.CutPrefix(e.Path, prefix)
 	switch {
 	case prefix == "/", !found, !strings.HasPrefix(rest, "/"), strings.HasPrefix(e.Resource, prefix+"/"):
 		return e.Path
-	case strings.HasPrefix(e.Resource, "/{") && e.PathParameters["proxy"] != "" && e.Path == "/"+e.PathParameters["proxy"]:
+	case strings.HasPrefix(e.Resource, "/{") && e.PathParameters["proxy"] != "" &&
+		e.Path == "/"+e.PathParameters["proxy"]:
 		return e.Path
 	}
 	return rest
@@ -144,10 +148,12 @@ func (w *response) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// event is the answer as API Gateway takes it. Every map and list is there, though empty: local gateways stumble over null.
+// event is the answer as API Gateway takes it. Every map and list is there, though empty: local gateways stumble over
+// null.
 func (w *response) event() events.APIGatewayProxyResponse {
 	w.WriteHeader(http.StatusOK)
-	out := events.APIGatewayProxyResponse{StatusCode: w.status, Headers: map[string]string{}, MultiValueHeaders: map[string][]string{}}
+	out := events.APIGatewayProxyResponse{StatusCode: w.status, Headers: map[string]string{},
+		MultiValueHeaders: map[string][]string{}}
 	if w.body.Len() > 0 && w.header.Get("Content-Type") == "" {
 		w.header.Set("Content-Type", http.DetectContentType(w.body.Bytes())) // else API Gateway calls everything JSON
 	}

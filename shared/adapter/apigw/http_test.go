@@ -67,10 +67,12 @@ func serve(t *testing.T, event []byte) (seen, http.Header) {
 		if err != nil {
 			t.Error(err)
 		}
-		s = seen{r.Method, r.URL.Path, r.URL.RawQuery, r.Host, r.RemoteAddr, seckill.Trace(r.Context()), r.Header.Get("X-Request-Id"), string(b), r.ContentLength}
+		s = seen{r.Method, r.URL.Path, r.URL.RawQuery, r.Host, r.RemoteAddr, seckill.Trace(r.Context()),
+			r.Header.Get("X-Request-Id"), string(b), r.ContentLength}
 		header = r.Header
 	}))
-	if _, err := h(lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: "lambdas-own"}), event); err != nil {
+	if _, err := h(lambdacontext.NewContext(context.Background(),
+		&lambdacontext.LambdaContext{AwsRequestID: "lambdas-own"}), event); err != nil {
 		t.Fatal(err)
 	}
 	return s, header
@@ -80,11 +82,13 @@ func TestRecordedRequest(t *testing.T) {
 	got, header := serve(t, recorded(t, "apigateway.json"))
 	body := `{"seckill_id":"2002","count":1,"address":"浙江省杭州市西湖区文三路 1 号"}`
 	const id = "TxQ0HFj6liAEPMA="
-	want := seen{"POST", "/seckill/buy", "", "a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", "203.0.113.7", id, "", body, int64(len(body))}
+	want := seen{"POST", "/seckill/buy", "", "a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", "203.0.113.7", id, "",
+		body, int64(len(body))}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if header.Get("Content-Type") != "application/json" || header.Get("Idempotency-Key") != "attempt-1" || len(header["Authorization"]) != 1 {
+	if header.Get("Content-Type") != "application/json" || header.Get("Idempotency-Key") != "attempt-1" ||
+		len(header["Authorization"]) != 1 {
 		t.Errorf("header %v", header)
 	}
 }
@@ -95,24 +99,41 @@ func TestRequests(t *testing.T) {
 		fields map[string]any
 		want   func(*seen)
 	}{
-		"base64 body": {map[string]any{"isBase64Encoded": true, "body": base64.StdEncoding.EncodeToString([]byte{0xff, 'a'})},
+		"base64 body": {map[string]any{"isBase64Encoded": true,
+			"body": base64.StdEncoding.EncodeToString([]byte{0xff, 'a'})},
 			func(s *seen) { s.Body, s.Length = "\xffa", 2 }},
-		"no body": {map[string]any{"body": nil, "httpMethod": "GET"}, func(s *seen) { s.Body, s.Length, s.Method = "", 0, "GET" }},
-		"query, several values": {map[string]any{"queryStringParameters": map[string]string{"page": "3"}, "multiValueQueryStringParameters": map[string][]string{"page": {"2", "3"}}},
+		"no body": {map[string]any{"body": nil, "httpMethod": "GET"}, func(s *seen) {
+			s.Body, s.Length, s.Method = "", 0, "GET"
+		}},
+		"query, several values": {map[string]any{"queryStringParameters": map[string]string{"page": "3"},
+			"multiValueQueryStringParameters": map[string][]string{"page": {"2", "3"}}},
 			func(s *seen) { s.Query = "page=2&page=3" }},
-		"query, single values": {map[string]any{"queryStringParameters": map[string]string{"page": "2", "q": "a b&c"}}, func(s *seen) { s.Query = "page=2&q=a+b%26c" }},
-		"headers, single values": {map[string]any{"multiValueHeaders": nil, "headers": map[string]string{"host": "h", "x-amzn-trace-id": "t"}},
+		"query, single values": {map[string]any{"queryStringParameters": map[string]string{"page": "2", "q": "a b&c"}},
+			func(s *seen) {
+				s.Query = "page=2&q=a+b%26c"
+			}},
+		"headers, single values": {map[string]any{"multiValueHeaders": nil, "headers": map[string]string{"host": "h",
+			"x-amzn-trace-id": "t"}},
 			func(s *seen) { s.Host = "h" }},
-		"ids that a client chose": {map[string]any{"multiValueHeaders": map[string][]string{"x-request-id": {"mine"}, "x-amzn-trace-id": {"Root=1-mine"}}, "requestContext.requestId": "mine"},
+		"ids that a client chose": {map[string]any{"multiValueHeaders": map[string][]string{"x-request-id": {"mine"},
+			"x-amzn-trace-id": {"Root=1-mine"}}, "requestContext.requestId": "mine"},
 			func(s *seen) { s.Host, s.ID = "", "mine" }},
-		"no id by the gateway":             {map[string]any{"requestContext.extendedRequestId": ""}, func(s *seen) { s.Trace = "lambdas-own" }},
-		"stage in the path":                {map[string]any{"path": "/Prod/seckill/buy"}, func(*seen) {}},
-		"stage in the path, catch-all":     {map[string]any{"path": "/Prod/seckill/buy", "resource": "/{proxy+}", "pathParameters": map[string]string{"proxy": "seckill/buy"}}, func(*seen) {}},
-		"stage of a route's name":          {map[string]any{"requestContext.stage": "seckill"}, func(*seen) {}},
-		"stage of a route's name, proxied": {map[string]any{"requestContext.stage": "seckill", "resource": "/{proxy+}", "pathParameters": map[string]string{"proxy": "seckill/buy"}}, func(*seen) {}},
-		"no stage":                         {map[string]any{"requestContext.stage": ""}, func(*seen) {}},
-		"escaped path":                     {map[string]any{"path": "/order/a%2Fb"}, func(s *seen) { s.Path = "/order/a/b" }},
-		"badly escaped path":               {map[string]any{"path": "/order/%zz"}, func(s *seen) { s.Path = "/order/%zz" }},
+		"no id by the gateway": {map[string]any{"requestContext.extendedRequestId": ""}, func(s *seen) {
+			s.Trace = "lambdas-own"
+		}},
+		"stage in the path": {map[string]any{"path": "/Prod/seckill/buy"}, func(*seen) {}},
+		"stage in the path, catch-all": {map[string]any{"path": "/Prod/seckill/buy", "resource": "/{proxy+}",
+			"pathParameters": map[string]string{"proxy": "seckill/buy"}}, func(*seen) {}},
+		"stage of a route's name": {map[string]any{"requestContext.stage": "seckill"}, func(*seen) {}},
+		"stage of a route's name, proxied": {map[string]any{"requestContext.stage": "seckill", "resource": "/{proxy+}",
+			"pathParameters": map[string]string{"proxy": "seckill/buy"}}, func(*seen) {}},
+		"no stage": {map[string]any{"requestContext.stage": ""}, func(*seen) {}},
+		"escaped path": {map[string]any{"path": "/order/a%2Fb"}, func(s *seen) {
+			s.Path = "/order/a/b"
+		}},
+		"badly escaped path": {map[string]any{"path": "/order/%zz"}, func(s *seen) {
+			s.Path = "/order/%zz"
+		}},
 	} {
 		want, _ := serve(t, recorded(t, "apigateway.json"))
 		c.want(&want)
@@ -127,13 +148,15 @@ func TestNotARequest(t *testing.T) {
 	t.Parallel()
 	h := apigw.HTTP(http.NotFoundHandler())
 	for name, event := range map[string][]byte{
-		"not JSON":       []byte("{"),
-		"a schedule":     recorded(t, "schedule.json"),
-		"version 2.0":    []byte(`{"version":"2.0","rawPath":"/seckill/buy","requestContext":{"http":{"method":"POST"}}}`),
+		"not JSON":   []byte("{"),
+		"a schedule": recorded(t, "schedule.json"),
+		"version 2.0": []byte(
+			`{"version":"2.0","rawPath":"/seckill/buy","requestContext":{"http":{"method":"POST"}}}`),
 		"broken base64":  changed(t, map[string]any{"isBase64Encoded": true, "body": "%%%"}),
 		"path of no use": changed(t, map[string]any{"path": "seckill"}),
 	} {
-		if out, err := h(lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: "lambdas-own"}), event); err == nil || out != nil {
+		if out, err := h(lambdacontext.NewContext(context.Background(),
+			&lambdacontext.LambdaContext{AwsRequestID: "lambdas-own"}), event); err == nil || out != nil {
 			t.Errorf("%s: %s, %v; want an error", name, out, err)
 		}
 	}
@@ -145,18 +168,21 @@ func TestAnswers(t *testing.T) {
 		serve http.HandlerFunc
 		want  string
 	}{
-		"nothing": {func(http.ResponseWriter, *http.Request) {}, `{"statusCode":200,"headers":{},"multiValueHeaders":{},"body":""}`},
+		"nothing": {func(http.ResponseWriter, *http.Request) {},
+			`{"statusCode":200,"headers":{},"multiValueHeaders":{},"body":""}`},
 		"text": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = []string{"application/json"}
 			w.WriteHeader(http.StatusConflict)
 			w.WriteHeader(http.StatusOK)
 			_, _ = io.WriteString(w, `{"a":`)
 			_, _ = io.WriteString(w, `"卖完"}`)
-		}, `{"statusCode":409,"headers":{"Content-Type":"application/json"},"multiValueHeaders":{},"body":"{\"a\":\"卖完\"}"}`},
+		},
+			`{"statusCode":409,"headers":{"Content-Type":"application/json"},"multiValueHeaders":{},"body":"{\"a\":\"卖完\"}"}`},
 		"binary": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "image/png")
 			_, _ = w.Write([]byte{0x89, 0xff})
-		}, `{"statusCode":200,"headers":{"Content-Type":"image/png"},"multiValueHeaders":{},"body":"if8=","isBase64Encoded":true}`},
+		},
+			`{"statusCode":200,"headers":{"Content-Type":"image/png"},"multiValueHeaders":{},"body":"if8=","isBase64Encoded":true}`},
 		"header with several values": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Set-Cookie"] = []string{"a=1", "b=2"}
 			w.WriteHeader(http.StatusNoContent)
@@ -189,7 +215,8 @@ func TestAnswerBrokenOff(t *testing.T) {
 			panic(v)
 		}))
 	}
-	if out, err := panicking(http.ErrAbortHandler)(context.Background(), event); out != nil || err == nil || err.Error() != "apigw: the answer was broken off" {
+	if out, err := panicking(http.ErrAbortHandler)(context.Background(), event); out != nil || err == nil ||
+		err.Error() != "apigw: the answer was broken off" {
 		t.Errorf("%s, %v; want an error", out, err)
 	}
 	defer func() {
@@ -221,7 +248,8 @@ func TestDeadlines(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if want := map[string]time.Duration{"request": 250 * time.Millisecond, "schedule": 2 * time.Second}; !maps.Equal(got, want) {
+	if want := map[string]time.Duration{"request": 250 * time.Millisecond,
+		"schedule": 2 * time.Second}; !maps.Equal(got, want) {
 		t.Errorf("ends before the deadline: %v, want %v", got, want)
 	}
 }

@@ -1,6 +1,7 @@
-// Package config is what a function is told by its environment: one struct for each function, read once at init. In: environment
-// variables, and one secret of AWS Secrets Manager for all secrets. Out: settings that fit together, or an error that names in
-// one sentence every setting that is missing, wrong or contradicts another. It reads no file, and never prints a secret.
+// Package config is what a function is told by its environment: one struct for each function, read once at init. In:
+// environment variables, and one secret of AWS Secrets Manager for all secrets. Out: settings that fit together, or an
+// error that names in one sentence every setting that is missing, wrong or contradicts another. It reads no file, and
+// never prints a secret.
 package config
 
 import (
@@ -20,9 +21,10 @@ import (
 
 // Limits of settings.
 const (
-	MinFakeHold = 5 * time.Second // shortest hold when payments are fake: what waits a quarter of an hour in tests is not tested
-	MaxAddrs    = 16              // Redis addresses
-	MaxKids     = 6               // keys of tokens with a kid
+	// shortest hold when payments are fake: what waits a quarter of an hour in tests is not tested
+	MinFakeHold = 5 * time.Second
+	MaxAddrs    = 16 // Redis addresses
+	MaxKids     = 6  // keys of tokens with a kid
 
 	maxKid       = 64  // characters of a kid
 	maxPrefix    = 64  // characters of TABLE_PREFIX
@@ -31,10 +33,12 @@ const (
 
 // Base is what every function is told. How much is logged is read by package telemetry.
 type Base struct {
-	TablePrefix string `env:"TABLE_PREFIX,required,notEmpty"`         // stands before the name of every table
-	Namespace   string `env:"METRICS_NAMESPACE" envDefault:"seckill"` // of the metrics; keeps deployments in one account apart
-	Version     string `env:"SECKILL_VERSION" envDefault:"dev"`       // shown by GET /healthz
-	Secrets     string `env:"SECRETS"`                                // name or ARN of the secret in AWS Secrets Manager that has the entries of all …_NAME
+	TablePrefix string `env:"TABLE_PREFIX,required,notEmpty"` // stands before the name of every table
+	// of the metrics; keeps deployments in one account apart
+	Namespace string `env:"METRICS_NAMESPACE" envDefault:"seckill"`
+	Version   string `env:"SECKILL_VERSION" envDefault:"dev"` // shown by GET /healthz
+	// name or ARN of the secret in AWS Secrets Manager that has the entries of all …_NAME
+	Secrets string `env:"SECRETS"`
 }
 
 // Common gives these settings of any function's.
@@ -42,10 +46,14 @@ func (b Base) Common() Base { return b }
 
 func (b *Base) problems() (out []string) {
 	if !plain(b.TablePrefix, maxPrefix) {
-		out = append(out, fmt.Sprintf("TABLE_PREFIX is %q, want at most %d letters, digits, underscores, dots and hyphens", b.TablePrefix, maxPrefix))
+		out = append(out, fmt.Sprintf(
+			"TABLE_PREFIX is %q, want at most %d letters, digits, underscores, dots and hyphens", b.TablePrefix,
+			maxPrefix))
 	}
 	if !plain(b.Namespace, maxNamespace) {
-		out = append(out, fmt.Sprintf("METRICS_NAMESPACE is %q, want at most %d letters, digits, underscores, dots and hyphens", b.Namespace, maxNamespace))
+		out = append(out, fmt.Sprintf(
+			"METRICS_NAMESPACE is %q, want at most %d letters, digits, underscores, dots and hyphens", b.Namespace,
+			maxNamespace))
 	}
 	return out
 }
@@ -56,7 +64,8 @@ func plain(s string, most int) bool {
 
 // Redis is where the stock is.
 type Redis struct {
-	Addrs        []string `env:"REDIS_ADDRS,required,notEmpty"` // host:port, separated by commas; of a cluster any of its nodes
+	// host:port, separated by commas; of a cluster any of its nodes
+	Addrs        []string `env:"REDIS_ADDRS,required,notEmpty"`
 	Cluster      bool     `env:"REDIS_CLUSTER"`
 	TLS          bool     `env:"REDIS_TLS"`
 	Username     string   `env:"REDIS_USERNAME"`
@@ -148,7 +157,8 @@ func (t *Tokens) problems() []string {
 	}
 	for _, kid := range t.Kids {
 		if kid == "" || !plain(kid, maxKid) {
-			out = append(out, fmt.Sprintf("JWT_KIDS has %q, want 1 to %d letters, digits, underscores, dots and hyphens", kid, maxKid))
+			out = append(out, fmt.Sprintf(
+				"JWT_KIDS has %q, want 1 to %d letters, digits, underscores, dots and hyphens", kid, maxKid))
 		}
 	}
 	if len(t.Kids) > MaxKids {
@@ -159,7 +169,8 @@ func (t *Tokens) problems() []string {
 
 // CORS is which pages may read the answers, beside those of the API's own origin.
 type CORS struct {
-	Origin string `env:"CORS_ORIGIN"` // as a browser writes it, such as https://shop.example.com; "*" for every origin, "" for none
+	// as a browser writes it, such as https://shop.example.com; "*" for every origin, "" for none
+	Origin string `env:"CORS_ORIGIN"`
 }
 
 func (c *CORS) problems() []string {
@@ -167,15 +178,19 @@ func (c *CORS) problems() []string {
 		return nil
 	}
 	u, err := url.Parse(c.Origin)
-	if err == nil && u.Hostname() != "" && c.Origin == u.Scheme+"://"+u.Host && strings.Trim(u.Host, "abcdefghijklmnopqrstuvwxyz0123456789.-:[]") == "" &&
-		!strings.HasSuffix(u.Host, ":") && (u.Scheme == "https" && u.Port() != "443" || u.Scheme == "http" && u.Port() != "80") {
+	if err == nil && u.Hostname() != "" && c.Origin == u.Scheme+"://"+u.Host &&
+		strings.Trim(u.Host, "abcdefghijklmnopqrstuvwxyz0123456789.-:[]") == "" &&
+		!strings.HasSuffix(u.Host, ":") && (u.Scheme == "https" && u.Port() != "443" || u.Scheme == "http" &&
+		u.Port() != "80") {
 		return nil
 	}
-	return []string{fmt.Sprintf(`CORS_ORIGIN is %q, want "*", or an origin as browsers write it: https://shop.example.com (no path, no capitals, no usual port)`, c.Origin)}
+	return []string{fmt.Sprintf(
+		`CORS_ORIGIN is %q, want "*", or an origin as browsers write it: https://shop.example.com (no path, no capitals, no usual port)`, c.Origin)}
 }
 
-// Verifier is what the payment provider's notifications are checked with; no key of ours. Alipay's key comes as such, or in certificate mode, as PEM
-// texts of the files that Alipay gives. None of these is a secret; they are handled as secrets for simplicity.
+// Verifier is what the payment provider's notifications are checked with; no key of ours. Alipay's key comes as such,
+// or in certificate mode, as PEM texts of the files that Alipay gives. None of these is a secret; they are handled as
+// secrets for simplicity.
 type Verifier struct {
 	AppID         string `env:"ALIPAY_APP_ID,required,notEmpty"`
 	SellerID      string `env:"ALIPAY_SELLER_ID,required,notEmpty"`
@@ -247,9 +262,10 @@ type FakeGateway struct {
 	PrivateKeyName    string `env:"GATEWAY_PRIVATE_KEY_NAME"`
 	ShopPublicKey     Secret `env:"ALIPAY_SHOP_PUBLIC_KEY"` // no secret, and handled as one for simplicity
 	ShopPublicKeyName string `env:"ALIPAY_SHOP_PUBLIC_KEY_NAME"`
-	URL               string `env:"ALIPAY_GATEWAY"`     // of its /gateway.do as the shop's functions reach it, since bills lie beside it; "": where a call came to
-	ReturnURL         string `env:"CASHIER_RETURN_URL"` // where the cashier's links lead back to; "": the page before
-	Faults            string `env:"GATEWAY_FAULTS"`     // what goes wrong, as package fakegateway reads it; "": nothing
+	// of its /gateway.do as the shop's functions reach it, since bills lie beside it; "": where a call came to
+	URL       string `env:"ALIPAY_GATEWAY"`
+	ReturnURL string `env:"CASHIER_RETURN_URL"` // where the cashier's links lead back to; "": the page before
+	Faults    string `env:"GATEWAY_FAULTS"`     // what goes wrong, as package fakegateway reads it; "": nothing
 }
 
 // Private is the gateway's private key.
@@ -267,7 +283,8 @@ func (g *FakeGateway) problems() (out []string) {
 	if g.URL != "" {
 		out = wantURL(out, "ALIPAY_GATEWAY", g.URL, "http", "https")
 		if !strings.HasSuffix(g.URL, "/gateway.do") {
-			out = append(out, fmt.Sprintf("ALIPAY_GATEWAY is %q, want an http or https URL that ends in /gateway.do", g.URL))
+			out = append(out, fmt.Sprintf("ALIPAY_GATEWAY is %q, want an http or https URL that ends in /gateway.do",
+				g.URL))
 		}
 	}
 	if g.ReturnURL != "" {
@@ -294,7 +311,8 @@ func trustProblems(public Source, certs ...Source) (out []string) {
 		return keyProblems(public)
 	}
 	if public.given() {
-		out = append(out, fmt.Sprintf("%s and %s are both set, want either the key or certificates", public.Setting, certs[i].Setting))
+		out = append(out, fmt.Sprintf("%s and %s are both set, want either the key or certificates", public.Setting,
+			certs[i].Setting))
 	}
 	return append(out, keyProblems(certs...)...)
 }
@@ -318,13 +336,14 @@ func (h *Hold) problems() []string {
 
 func wantURL(out []string, setting, value string, schemes ...string) []string {
 	if u, err := url.Parse(value); err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" {
-		out = append(out, fmt.Sprintf("%s is %q, want an absolute %s URL", setting, value, strings.Join(schemes, " or ")))
+		out = append(out, fmt.Sprintf("%s is %q, want an absolute %s URL", setting, value,
+			strings.Join(schemes, " or ")))
 	}
 	return out
 }
 
-// Read fills a function's settings (Buy, Consume, …) from environment variables. The error is one sentence about all that is wrong; of a
-// secret it shows nothing.
+// Read fills a function's settings (Buy, Consume, …) from environment variables. The error is one sentence about all
+// that is wrong; of a secret it shows nothing.
 func Read[T any](environ map[string]string) (T, error) {
 	var s T
 	err := env.ParseWithOptions(&s, env.Options{Environment: environ})

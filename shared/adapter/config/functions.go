@@ -81,7 +81,8 @@ func (a *Addresses) Keep() time.Duration { return time.Duration(a.KeepDays) * 24
 
 func (a *Addresses) problems() []string {
 	if a.KeepDays != 0 && a.Keep() < seckill.MinAddressKeep {
-		return []string{fmt.Sprintf("ADDRESS_RETENTION_DAYS is %d, want 0, or at least %d", a.KeepDays, seckill.MinAddressKeep/(24*time.Hour))}
+		return []string{fmt.Sprintf("ADDRESS_RETENTION_DAYS is %d, want 0, or at least %d", a.KeepDays,
+			seckill.MinAddressKeep/(24*time.Hour))}
 	}
 	return nil
 }

@@ -22,8 +22,9 @@ import (
 // Times of secrets.
 const (
 	RefreshEvery = 5 * time.Minute // secrets are read again at the latest after so long, if an event comes
-	spread       = time.Minute     // by up to so much sooner, so that instances that started at once do not read at once again
-	againAfter   = time.Minute     // after a refresh that failed, up to so long
+	// by up to so much sooner, so that instances that started at once do not read at once again
+	spread     = time.Minute
+	againAfter = time.Minute // after a refresh that failed, up to so long
 
 	tryTimeout   = 2 * time.Second        // of one reading at init
 	lateTimeout  = 30 * time.Second       // of a refresh: the instance may stand still in the middle of it
@@ -51,8 +52,8 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 // MarshalText hides it from JSON and every other encoding.
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// Source is where a secret comes from: Value itself, or the entry Name of the function's secret in AWS Secrets Manager. Setting is the variable that
-// gives the value; the one that names the entry ends in _NAME.
+// Source is where a secret comes from: Value itself, or the entry Name of the function's secret in AWS Secrets Manager.
+// Setting is the variable that gives the value; the one that names the entry ends in _NAME.
 type Source struct {
 	Setting string
 	Value   Secret
@@ -86,10 +87,12 @@ func (s Source) Wrong(err error) error {
 
 // Manager is what is needed of AWS Secrets Manager's client. It should not try again itself: Load does.
 type Manager interface {
-	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput, options ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+	GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput,
+		options ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
 }
 
-// Secrets has the entries of one secret in AWS Secrets Manager, a JSON object of texts. They are read again from time to time. Safe for concurrent use.
+// Secrets has the entries of one secret in AWS Secrets Manager, a JSON object of texts. They are read again from time
+// to time. Safe for concurrent use.
 type Secrets struct {
 	client  Manager
 	clock   seckill.Clock
@@ -109,8 +112,9 @@ type reading struct {
 	err    error
 }
 
-// Load reads the secret in one call, and makes none when no source has a name. What may pass (no answer, a throttle, a fault of the service) is tried
-// again until the context ends, after waits of full jitter. The error names the secret, or the entry that it lacks and its setting.
+// Load reads the secret in one call, and makes none when no source has a name. What may pass (no answer, a throttle, a
+// fault of the service) is tried again until the context ends, after waits of full jitter. The error names the secret,
+// or the entry that it lacks and its setting.
 func Load(ctx context.Context, client Manager, clock seckill.Clock, id string, sources ...Source) (*Secrets, error) {
 	s := &Secrets{client: client, clock: clock, id: id, read: make(chan reading, 1)}
 	for _, src := range sources {
@@ -140,7 +144,8 @@ func Load(ctx context.Context, client Manager, clock seckill.Clock, id string, s
 func passing(err error) bool {
 	var wrong *contentError
 	return !errors.As(err, &wrong) &&
-		(errors.Is(err, context.DeadlineExceeded) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary ||
+		(errors.Is(err, context.DeadlineExceeded) ||
+			retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary ||
 			retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary)
 }
 
@@ -154,9 +159,10 @@ func (s *Secrets) Of(src Source) Secret {
 	return s.values[src.Name]
 }
 
-// Refresh never waits: when it is time, it has the secret read by a goroutine, and a later Refresh takes over what came. changed: a value is another one
-// now. The error is a reading's that failed: the old values stay, and the next reading follows within a minute. An instance stands still between
-// events, so that a reading may end during a later one, or be given up.
+// Refresh never waits: when it is time, it has the secret read by a goroutine, and a later Refresh takes over what
+// came. changed: a value is another one now. The error is a reading's that failed: the old values stay, and the next
+// reading follows within a minute. An instance stands still between events, so that a reading may end during a later
+// one, or be given up.
 func (s *Secrets) Refresh() (changed bool, err error) {
 	if len(s.sources) == 0 {
 		return false, nil
@@ -176,7 +182,8 @@ func (s *Secrets) Refresh() (changed bool, err error) {
 		return changed, nil
 	default:
 	}
-	if soon := s.next.Sub(now); s.reading || soon > 0 && soon <= RefreshEvery { // a clock that was set back is no reason to wait
+	// a clock that was set back is no reason to wait
+	if soon := s.next.Sub(now); s.reading || soon > 0 && soon <= RefreshEvery {
 		return false, nil
 	}
 	s.reading = true
@@ -187,8 +194,9 @@ func (s *Secrets) Refresh() (changed bool, err error) {
 	return false, nil
 }
 
-// Wait waits up to this long for the reading that Refresh began, if it is under way. It is for events that nobody waits for: Lambda
-// freezes an instance after its answer, and a reading beside rare, short events might be interrupted each time.
+// Wait waits up to this long for the reading that Refresh began, if it is under way. It is for events that nobody waits
+// for: Lambda freezes an instance after its answer, and a reading beside rare, short events might be interrupted each
+// time.
 func (s *Secrets) Wait(most time.Duration) {
 	s.mu.Lock()
 	reading := s.reading
@@ -224,7 +232,8 @@ func (s *Secrets) get(ctx context.Context, timeout time.Duration) (map[string]Se
 	own := make(map[string]Secret, len(s.sources)) // another's entry may change without any notification here
 	for _, src := range s.sources {
 		if values[src.Name] == "" {
-			return nil, &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s", src.variable(), src.Name, s.id)}
+			return nil, &contentError{fmt.Sprintf("%s names the secret %q, which does not exist or is empty in %s",
+				src.variable(), src.Name, s.id)}
 		}
 		own[src.Name] = values[src.Name]
 	}

@@ -27,7 +27,8 @@ func TestSecretIsNeverShown(t *testing.T) {
 	type holder struct{ S config.Secret }
 	const s = config.Secret("tell-nobody")
 	var b bytes.Buffer
-	slog.New(slog.NewJSONHandler(&b, nil)).Info("x", "secret", s, "in", holder{s}, "source", config.Source{Setting: "A", Value: s})
+	slog.New(slog.NewJSONHandler(&b, nil)).Info("x", "secret", s, "in", holder{s}, "source",
+		config.Source{Setting: "A", Value: s})
 	j, err := json.Marshal(holder{s})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,8 @@ type store struct {
 	calls  atomic.Int32
 }
 
-func (s *store) GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (s *store) GetSecretValue(ctx context.Context, in *secretsmanager.GetSecretValueInput,
+	_ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	s.calls.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +95,8 @@ func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := memory.NewClock(time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC))
 		api := &store{values: map[string]string{"a": "1", "b": "2", "others": "3"}}
-		given, a, b := config.Source{Setting: "G", Value: "0"}, config.Source{Setting: "A", Name: "a"}, config.Source{Setting: "B", Name: "b"}
+		given, a, b := config.Source{Setting: "G", Value: "0"}, config.Source{Setting: "A", Name: "a"},
+			config.Source{Setting: "B", Name: "b"}
 		s, err := config.Load(t.Context(), api, clock, "/buy", given, b, a, a, config.Source{Setting: "EMPTY"})
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +112,8 @@ func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
 		event := func(step string, wantChanged, wantErr bool) {
 			t.Helper()
 			begun := time.Now()
-			if changed, err := s.Refresh(); changed != wantChanged || (err != nil) != wantErr || !time.Now().Equal(begun) {
+			if changed, err := s.Refresh(); changed != wantChanged || (err != nil) != wantErr ||
+				!time.Now().Equal(begun) {
 				t.Errorf("%s: changed %v, %v after %v", step, changed, err, time.Since(begun))
 			}
 		}
@@ -174,10 +178,12 @@ func TestLoadTriesAgainWhatMayPass(t *testing.T) {
 				api, begun := &store{values: map[string]string{"a": "1"}, errs: c.errs}, time.Now()
 				s, err := config.Load(ctx, api, memory.NewClock(begun), "/buy", config.Source{Setting: "A", Name: "a"})
 				took := time.Since(begun)
-				if c.want == "" && (err != nil || s.Of(config.Source{Name: "a"}) != "1") || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				if c.want == "" && (err != nil || s.Of(config.Source{Name: "a"}) != "1") || c.want != "" &&
+					(err == nil || !strings.Contains(err.Error(), c.want)) {
 					t.Errorf("%v, want %q", err, c.want)
 				}
-				if calls := api.calls.Load(); took > c.longest || c.calls != 0 && calls != c.calls || c.calls == 0 && calls < 4 {
+				if calls := api.calls.Load(); took > c.longest || c.calls != 0 && calls != c.calls || c.calls == 0 &&
+					calls < 4 {
 					t.Errorf("%d calls in %v, want %d within %v", calls, took, c.calls, c.longest)
 				}
 			})
@@ -220,15 +226,22 @@ func TestMissingEntryIsNamed(t *testing.T) {
 		secret     string
 		want, hide string
 	}{
-		"missing":   {&store{values: map[string]string{}}, "/buy", `JWT_SECRET_NAME names the secret "jwt-secret", which does not exist or is empty in /buy`, ""},
-		"empty":     {&store{values: map[string]string{"jwt-secret": ""}}, "/buy", `JWT_SECRET_NAME names the secret "jwt-secret"`, ""},
-		"no object": {&store{text: `"hunter2"`}, "/buy", "settings: the secret /buy is no JSON object of texts", "hunter2"},
-		"no texts":  {&store{text: `{"jwt-secret":{"x":"hunter2"}}`}, "/buy", "settings: the secret /buy is no JSON object of texts", "hunter2"},
-		"no secret": {&store{}, "/nowhere", "settings: cannot read the secret /nowhere: api error ResourceNotFoundException", ""},
-		"no name":   {&store{}, "", "settings: SECRETS is missing: JWT_SECRET_NAME names an entry of it", ""},
+		"missing": {&store{values: map[string]string{}}, "/buy",
+			`JWT_SECRET_NAME names the secret "jwt-secret", which does not exist or is empty in /buy`, ""},
+		"empty": {&store{values: map[string]string{"jwt-secret": ""}}, "/buy",
+			`JWT_SECRET_NAME names the secret "jwt-secret"`, ""},
+		"no object": {&store{text: `"hunter2"`}, "/buy", "settings: the secret /buy is no JSON object of texts",
+			"hunter2"},
+		"no texts": {&store{text: `{"jwt-secret":{"x":"hunter2"}}`}, "/buy",
+			"settings: the secret /buy is no JSON object of texts", "hunter2"},
+		"no secret": {&store{}, "/nowhere",
+			"settings: cannot read the secret /nowhere: api error ResourceNotFoundException", ""},
+		"no name": {&store{}, "", "settings: SECRETS is missing: JWT_SECRET_NAME names an entry of it", ""},
 	} {
-		_, err := config.Load(t.Context(), c.api, clock, c.secret, config.Source{Setting: "JWT_SECRET", Name: "jwt-secret"})
-		if err == nil || !strings.HasPrefix(err.Error(), "settings: ") || !strings.Contains(err.Error(), c.want) || c.hide != "" && strings.Contains(err.Error(), c.hide) {
+		_, err := config.Load(t.Context(), c.api, clock, c.secret, config.Source{Setting: "JWT_SECRET",
+			Name: "jwt-secret"})
+		if err == nil || !strings.HasPrefix(err.Error(), "settings: ") || !strings.Contains(err.Error(), c.want) ||
+			c.hide != "" && strings.Contains(err.Error(), c.hide) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

@@ -1,5 +1,6 @@
-// Package contracttest tries what the HTTP contract (docs/openapi.yaml) promises on any running system: in one process, behind an emulator of AWS, on AWS.
-// In: an address, the secret of its tokens, and items that its caller has put on sale. Out: failed tests.
+// Package contracttest tries what the HTTP contract (docs/openapi.yaml) promises on any running system: in one process,
+// behind an emulator of AWS, on AWS. In: an address, the secret of its tokens, and items that its caller has put on
+// sale. Out: failed tests.
 package contracttest
 
 import (
@@ -45,7 +46,8 @@ func (a Answer) Number(field string) string {
 	return n.String()
 }
 
-// Call makes one request; token "" sends none. A body that is a string goes as it is, another one as JSON. headers are names and values in turn.
+// Call makes one request; token "" sends none. A body that is a string goes as it is, another one as JSON. headers are
+// names and values in turn.
 func (c *Client) Call(ctx context.Context, token, method, path string, body any, headers ...string) (Answer, error) {
 	var send io.Reader
 	switch b := body.(type) {

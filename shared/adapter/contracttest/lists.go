@@ -13,10 +13,12 @@ import (
 // Lists tries what everybody may see: lists, details, time, health.
 func (s *Shop) Lists(t *testing.T) {
 	t.Run("live items, the newest start first", func(t *testing.T) {
-		s.awaitList(t, "/seckill/ing", []string{s.Items.Newest.ID, s.Items.Live.ID}, "Live", s.Items.Live.ID, s.Items.Newest.ID, s.Items.Few.ID, s.Items.One.ID)
+		s.awaitList(t, "/seckill/ing", []string{s.Items.Newest.ID, s.Items.Live.ID}, "Live", s.Items.Live.ID,
+			s.Items.Newest.ID, s.Items.Few.ID, s.Items.One.ID)
 	})
 	t.Run("upcoming items, the soonest first", func(t *testing.T) {
-		s.awaitList(t, "/seckill/will", []string{s.Items.Soon.ID, s.Items.Upcoming.ID}, "Upcoming", s.Items.Soon.ID, s.Items.Upcoming.ID)
+		s.awaitList(t, "/seckill/will", []string{s.Items.Soon.ID, s.Items.Upcoming.ID}, "Upcoming", s.Items.Soon.ID,
+			s.Items.Upcoming.ID)
 	})
 	t.Run("details", func(t *testing.T) {
 		for _, it := range s.Items.All() {
@@ -26,8 +28,9 @@ func (s *Shop) Lists(t *testing.T) {
 				continue
 			}
 			got := checkItem(t, it.ID, a.JSON)
-			want := map[string]string{"id": it.ID, "sk_price": it.Price.Yuan(), "max_sk_count": fmt.Sprint(it.Stock), "sk_per_max_count": fmt.Sprint(it.Limit),
-				"start_time": it.Start.Format(time.RFC3339), "end_time": it.End.Format(time.RFC3339)}
+			want := map[string]string{"id": it.ID, "sk_price": it.Price.Yuan(), "max_sk_count": fmt.Sprint(it.Stock),
+				"sk_per_max_count": fmt.Sprint(it.Limit),
+				"start_time":       it.Start.Format(time.RFC3339), "end_time": it.End.Format(time.RFC3339)}
 			for field, v := range want {
 				if fmt.Sprint(got[field]) != v {
 					t.Errorf("item %s: %s is %v, want %s", it.ID, field, got[field], v)
@@ -40,7 +43,8 @@ func (s *Shop) Lists(t *testing.T) {
 		if n := len(objects(a.JSON["seckills"])); a.Status != 200 || n != 1 {
 			t.Errorf("a page of one: %v", a)
 		}
-		if a := s.call(t, "", "GET", "/seckill/ing?page=9999&size=100", nil); strings.TrimSpace(a.Raw) != `{"seckills":[]}` {
+		if a := s.call(t, "", "GET", "/seckill/ing?page=9999&size=100",
+			nil); strings.TrimSpace(a.Raw) != `{"seckills":[]}` {
 			t.Errorf("a page beyond the end: %v", a)
 		}
 	})
@@ -48,10 +52,12 @@ func (s *Shop) Lists(t *testing.T) {
 		before := time.Now().Add(-seckill.SkewBound)
 		a := s.call(t, "", "GET", "/seckill/time", nil)
 		Fields(t, "time", a.JSON, map[string]string{"now": "time", "now_ms": "number"})
-		if now, err := time.Parse(time.RFC3339, a.Text("now")); err != nil || now.Before(before.Truncate(time.Second)) || now.After(time.Now().Add(seckill.SkewBound)) {
+		if now, err := time.Parse(time.RFC3339, a.Text("now")); err != nil ||
+			now.Before(before.Truncate(time.Second)) || now.After(time.Now().Add(seckill.SkewBound)) {
 			t.Errorf("time: %v, it is %v", a, time.Now().UTC())
 		}
-		if a := s.call(t, "", "GET", "/healthz", nil); a.Status != 200 || a.Text("status") != "ok" || a.Text("version") == "" {
+		if a := s.call(t, "", "GET", "/healthz", nil); a.Status != 200 || a.Text("status") != "ok" ||
+			a.Text("version") == "" {
 			t.Errorf("health: %v", a)
 		}
 		if a := s.call(t, "", "HEAD", "/seckill/ing", nil); a.Status != 200 || a.Raw != "" {
@@ -60,7 +66,8 @@ func (s *Shop) Lists(t *testing.T) {
 	})
 }
 
-// awaitList reads a list, whose items may be a moment old, until it has those named; in front stand in this order, and nothing else of this run is there.
+// awaitList reads a list, whose items may be a moment old, until it has those named; in front stand in this order, and
+// nothing else of this run is there.
 func (s *Shop) awaitList(t *testing.T, path string, inOrder []string, what string, want ...string) {
 	t.Helper()
 	var seen []string
@@ -78,7 +85,9 @@ func (s *Shop) awaitList(t *testing.T, path string, inOrder []string, what strin
 			}
 		}
 	}, func(Answer) bool {
-		return !slices.ContainsFunc(want, func(id string) bool { return !slices.Contains(seen, id) }) && !slices.Contains(seen, s.Items.Stopped.ID)
+		return !slices.ContainsFunc(want, func(id string) bool {
+			return !slices.Contains(seen, id)
+		}) && !slices.Contains(seen, s.Items.Stopped.ID)
 	})
 	for i := 1; i < len(inOrder); i++ {
 		if slices.Index(seen, inOrder[i-1]) > slices.Index(seen, inOrder[i]) {

@@ -20,7 +20,8 @@ func (s *Shop) Orders(t *testing.T) {
 		if empty.Status != 200 || empty.Text("alipay_order") != "" || empty.Text("state") != "none" {
 			t.Errorf("before buying: %v", empty)
 		}
-		a := s.call(t, token, "POST", "/seckill/buy", `{"seckill_id":`+written+`,"count":3,"address":`+quote(Address)+`,"unknown":true}`)
+		a := s.call(t, token, "POST", "/seckill/buy", `{"seckill_id":`+written+`,"count":3,"address":`+quote(Address)+
+			`,"unknown":true}`)
 		if a.Status != 200 || a.Number("result") != "1" || !seckill.ValidOrderID(a.Text("order_id")) {
 			t.Fatalf("buy: %v", a)
 		}
@@ -31,17 +32,22 @@ func (s *Shop) Orders(t *testing.T) {
 				t.Errorf("the pay string lacks %s: %s", part, pay)
 			}
 		}
-		if again := s.call(t, token, "GET", "/seckill/order/"+id, nil); again.Text("state") == string(seckill.PendingPayment) &&
+		if again := s.call(t, token, "GET", "/seckill/order/"+id,
+			nil); again.Text("state") == string(seckill.PendingPayment) &&
 			again.Text("alipay_order") != pay && again.Text("alipay_order") != "" { // "": its time was over by then
 			t.Errorf("the pay string changed:\n%s\n%s", pay, again.Text("alipay_order"))
 		}
-		list := s.until(t, "order in the list", func() Answer { return s.call(t, token, "GET", "/order/list?page=1&size=10", nil) },
+		list := s.until(t, "order in the list", func() Answer {
+			return s.call(t, token, "GET", "/order/list?page=1&size=10", nil)
+		},
 			func(a Answer) bool { return len(objects(a.JSON["orders"])) == 1 })
 		for _, got := range []any{list.JSON["orders"].([]any)[0], s.call(t, token, "GET", "/order/"+order, nil).JSON} {
-			o := Fields(t, "order", got, map[string]string{"id": "string", "create_time": "time", "status": "number", "count": "number",
+			o := Fields(t, "order", got, map[string]string{"id": "string", "create_time": "time", "status": "number",
+				"count":  "number",
 				"amount": "number", "address": "string", "seckill": "object", "state": "string"})
 			checkItem(t, "order's item", o["seckill"])
-			if o["id"] != order || o["address"] != Address || o["count"] != json.Number("3") || o["amount"] != json.Number("266.64") {
+			if o["id"] != order || o["address"] != Address || o["count"] != json.Number("3") ||
+				o["amount"] != json.Number("266.64") {
 				t.Errorf("order: %v", o)
 			}
 		}
@@ -55,7 +61,8 @@ func (s *Shop) Orders(t *testing.T) {
 // sameShopper: a token may have its user as a number or as a string, and no digit of it is lost.
 func (s *Shop) sameShopper(t *testing.T, user, order string) {
 	t.Helper()
-	asText := forge(t, jwt.SigningMethodHS256, []byte(s.Secret), jwt.MapClaims{"iss": user, "sub": "1", "exp": 4102444800})
+	asText := forge(t, jwt.SigningMethodHS256, []byte(s.Secret), jwt.MapClaims{"iss": user, "sub": "1",
+		"exp": 4102444800})
 	if a := s.call(t, asText, "GET", "/order/"+order, nil); a.Status != 200 {
 		t.Errorf("the same user as a string: %v", a)
 	}
@@ -71,9 +78,12 @@ func (s *Shop) cancelled(t *testing.T, user, order string) {
 		t.Fatalf("cancel: %v", a)
 	}
 	s.awaitState(t, user, s.Items.Newest.ID, seckill.Cancelled)
-	if a := s.call(t, token, "POST", "/order/"+order+"/cancel", nil); a.Status != 200 || a.Text("state") != string(seckill.Cancelled) {
+	if a := s.call(t, token, "POST", "/order/"+order+"/cancel", nil); a.Status != 200 ||
+		a.Text("state") != string(seckill.Cancelled) {
 		t.Errorf("cancelled once more: %v, want the same again", a)
 	}
-	s.until(t, "units back on sale", func() Answer { return s.call(t, "", "GET", "/seckill/detail/"+s.Items.Newest.ID, nil) },
+	s.until(t, "units back on sale", func() Answer {
+		return s.call(t, "", "GET", "/seckill/detail/"+s.Items.Newest.ID, nil)
+	},
 		func(a Answer) bool { return a.Number("stock") == "10" })
 }

@@ -37,12 +37,14 @@ func (s *Shop) refused(t *testing.T, all []refusal) {
 		a := s.call(t, r.token, r.method, r.path, send)
 		if a.Status != r.code.Status() || a.Text("code") != string(r.code) || a.Text("detail") == "" ||
 			!strings.HasPrefix(a.Header.Get("Content-Type"), "application/problem+json") {
-			t.Errorf("%s: %s %s %.80s\n got %v\nwant %d %s", r.behaviour, r.method, r.path, r.body, a, r.code.Status(), r.code)
+			t.Errorf("%s: %s %s %.80s\n got %v\nwant %d %s", r.behaviour, r.method, r.path, r.body, a, r.code.Status(),
+				r.code)
 		}
 	}
 }
 
-// Refusals tries requests that are refused by status and code. Shopper 1 is not let in anywhere, 2 to 4 buy what others then cannot.
+// Refusals tries requests that are refused by status and code. Shopper 1 is not let in anywhere, 2 to 4 buy what others
+// then cannot.
 func (s *Shop) Refusals(t *testing.T) {
 	theirs := s.reserved(t, s.user(2), s.Items.Live.ID, 1)
 	s.reserved(t, s.user(3), s.Items.One.ID, 1)
@@ -67,16 +69,20 @@ func (s *Shop) Refusals(t *testing.T) {
 			buy("not enough left", body(quote(s.Items.Few.ID), "3", ok), seckill.CodeNotEnough),
 			buy("sold out", body(quote(s.Items.One.ID), "1", ok), seckill.CodeSoldOut),
 			{"someone else's order", good, "GET", "/order/" + theirs, "", seckill.CodeOrderUnknown},
-			{"cancel of someone else's order", good, "POST", "/order/" + theirs + "/cancel", "", seckill.CodeOrderUnknown},
+			{"cancel of someone else's order", good, "POST", "/order/" + theirs + "/cancel", "",
+				seckill.CodeOrderUnknown},
 			{"order id of another form", good, "GET", "/order/1", "", seckill.CodeOrderUnknown},
 		})
-		if a := s.buy(t, s.user(4), s.Items.Capped.ID, 1); a.Status == 200 && a.Text("order_id") != mine || a.Status != 200 && (a.Text("code") != "limit_reached" || a.Text("order_id") != mine) {
+		if a := s.buy(t, s.user(4), s.Items.Capped.ID, 1); a.Status == 200 && a.Text("order_id") != mine ||
+			a.Status != 200 && (a.Text("code") != "limit_reached" || a.Text("order_id") != mine) {
 			t.Errorf("a second purchase without a key: %v, want order %s, or limit_reached once it is placed", a, mine)
 		}
-		if a := s.buyKeyed(t, s.user(4), s.Items.Capped.ID, "another"); a.Status != 409 || a.Text("code") != "limit_reached" || a.Text("order_id") != mine {
+		if a := s.buyKeyed(t, s.user(4), s.Items.Capped.ID, "another"); a.Status != 409 ||
+			a.Text("code") != "limit_reached" || a.Text("order_id") != mine {
 			t.Errorf("over the limit: %v, want limit_reached with %s", a, mine)
 		}
-		if a := s.buy(t, s.user(1), s.Items.Upcoming.ID, 1); a.Header.Get("Retry-After") == "" || a.Text("start_time") != s.Items.Upcoming.Start.Format(time.RFC3339) {
+		if a := s.buy(t, s.user(1), s.Items.Upcoming.ID, 1); a.Header.Get("Retry-After") == "" ||
+			a.Text("start_time") != s.Items.Upcoming.Start.Format(time.RFC3339) {
 			t.Errorf("too early: %v, Retry-After %q", a, a.Header.Get("Retry-After"))
 		}
 	})
@@ -107,7 +113,8 @@ func (s *Shop) Refusals(t *testing.T) {
 	})
 	t.Run("tokens", func(t *testing.T) { s.refusedTokens(t, body(id, "1", ok)) })
 	t.Run("notifications", func(t *testing.T) {
-		a := s.call(t, "", "POST", "/seckill/alipay/notify", "out_trade_no="+theirs+"&trade_status=TRADE_SUCCESS&sign_type=RSA2&sign=AAAA",
+		a := s.call(t, "", "POST", "/seckill/alipay/notify", "out_trade_no="+theirs+
+			"&trade_status=TRADE_SUCCESS&sign_type=RSA2&sign=AAAA",
 			"Content-Type", "application/x-www-form-urlencoded")
 		if a.Status != 400 || a.Text("code") != "notify_forged" {
 			t.Errorf("a forged notification: %v", a)
@@ -160,7 +167,8 @@ func (s *Shop) refusedTokens(t *testing.T, body string) {
 
 func (s *Shop) buyKeyed(t *testing.T, user, item, key string) Answer {
 	t.Helper()
-	return s.call(t, s.token(t, user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": 1, "address": Address}, "Idempotency-Key", key)
+	return s.call(t, s.token(t, user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": 1,
+		"address": Address}, "Idempotency-Key", key)
 }
 
 // Paths tries what the gateway before the functions refuses itself.

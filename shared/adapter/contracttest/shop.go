@@ -15,7 +15,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Address is where the cases' shoppers live: quotes, HTML and characters beyond 16 bits have to arrive as they were sent.
+// Address is where the cases' shoppers live: quotes, HTML and characters beyond 16 bits have to arrive as they were
+// sent.
 const Address = "上海市黄浦区人民大道 200 号 “门卫”转交 <b>&</b> 😀"
 
 const pollEvery = 50 * time.Millisecond
@@ -67,9 +68,11 @@ func (c *Catalog) All() []seckill.Listing {
 
 // Item is an item of the tests, at 88.88 yuan.
 func Item(id string, start, end time.Time, stock, limit int) seckill.Listing {
-	return seckill.Listing{Item: seckill.Item{ID: id, Price: 88_88, Start: start.UTC().Truncate(time.Second), End: end.UTC().Truncate(time.Second), CreateTime: start.UTC().Truncate(time.Second),
+	return seckill.Listing{Item: seckill.Item{ID: id, Price: 88_88, Start: start.UTC().Truncate(time.Second),
+		End: end.UTC().Truncate(time.Second), CreateTime: start.UTC().Truncate(time.Second),
 		Stock: stock, Limit: limit, Buckets: seckill.BucketsFor(stock), Version: 1,
-		Commodity: seckill.Commodity{ID: id, Title: "测试商品 " + id, Price: 188_88, CreateTime: start.UTC().Truncate(time.Second)}},
+		Commodity: seckill.Commodity{ID: id, Title: "测试商品 " + id, Price: 188_88,
+			CreateTime: start.UTC().Truncate(time.Second)}},
 		Description: seckill.Description{Covers: []string{"/pictures/tea.svg"}, Detail: "<p>测试</p>"}}
 }
 
@@ -96,7 +99,8 @@ func (s *Shop) call(t *testing.T, token, method, path string, body any, headers 
 
 func (s *Shop) buy(t *testing.T, user, item string, count int) Answer {
 	t.Helper()
-	return s.call(t, s.token(t, user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": count, "address": Address})
+	return s.call(t, s.token(t, user), "POST", "/seckill/buy", map[string]any{"seckill_id": item, "count": count,
+		"address": Address})
 }
 
 // reserved buys, which has to succeed, and gives the order's id.
@@ -133,7 +137,8 @@ func (s *Shop) awaitState(t *testing.T, user, item string, want seckill.State) A
 		func(a Answer) bool { return a.Text("state") == string(want) })
 }
 
-// Fields checks that an object has these fields with these JSON types: "string", "number", "array", "object", "time" (RFC 3339, UTC).
+// Fields checks that an object has these fields with these JSON types: "string", "number", "array", "object", "time"
+// (RFC 3339, UTC).
 func Fields(t *testing.T, what string, got any, want map[string]string) map[string]any {
 	t.Helper()
 	object, ok := got.(map[string]any)
@@ -164,9 +169,12 @@ func Fields(t *testing.T, what string, got any, want map[string]string) map[stri
 
 func checkItem(t *testing.T, what string, got any) map[string]any {
 	t.Helper()
-	it := Fields(t, what, got, map[string]string{"id": "string", "sk_price": "number", "start_time": "time", "end_time": "time",
-		"create_time": "time", "max_sk_count": "number", "sk_per_max_count": "number", "stock": "number", "commodity": "object"})
-	Fields(t, what+" commodity", it["commodity"], map[string]string{"id": "string", "title": "string", "price": "number", "covers": "array",
+	it := Fields(t, what, got, map[string]string{"id": "string", "sk_price": "number", "start_time": "time",
+		"end_time":    "time",
+		"create_time": "time", "max_sk_count": "number", "sk_per_max_count": "number", "stock": "number",
+		"commodity": "object"})
+	Fields(t, what+" commodity", it["commodity"], map[string]string{"id": "string", "title": "string",
+		"price": "number", "covers": "array",
 		"detail": "string", "create_time": "time"})
 	return it
 }
@@ -193,7 +201,8 @@ var (
 	formAction  = regexp.MustCompile(`<form method="post" action="([^"]+)">`)
 )
 
-// CashierForm reads the form of the fake gateway's cashier as a browser would: where it goes, relative to the page, and what it says.
+// CashierForm reads the form of the fake gateway's cashier as a browser would: where it goes, relative to the page, and
+// what it says.
 func CashierForm(page string) (action string, form url.Values, err error) {
 	form = url.Values{}
 	for _, m := range hiddenField.FindAllStringSubmatch(page, -1) {

@@ -38,14 +38,18 @@ func BenchmarkPlace(b *testing.B) {
 	b.Cleanup(func() { dynamotest.Drop(b, prefix) })
 	l := ledger.New(rows)
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
-		o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = benchWorkers })
+		o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConnsPerHost = benchWorkers
+		})
 	})
 	next := 0
 	order := func() seckill.Order {
 		next++
 		id := seckill.KeyedOrderID("1", strconv.Itoa(next), "")
-		return seckill.Order{ID: id, Item: "1", User: strconv.Itoa(next), Count: 1, Units: []int{next}, Price: 100, Amount: 100,
-			Address: "上海市 南京路 1 号", Title: "茅台", Buckets: 2000, Created: begun, Placed: begun, PayBy: begun.Add(seckill.DefaultHold)}
+		return seckill.Order{ID: id, Item: "1", User: strconv.Itoa(next), Count: 1, Units: []int{next}, Price: 100,
+			Amount:  100,
+			Address: "上海市 南京路 1 号", Title: "茅台", Buckets: 2000, Created: begun, Placed: begun,
+			PayBy: begun.Add(seckill.DefaultHold)}
 	}
 	first := order()
 	if err := l.Place(ctx, first, 1); err != nil {
@@ -99,22 +103,27 @@ func bareInput(prefix string, row map[string]types.AttributeValue, o seckill.Ord
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	number := func(n int) types.AttributeValue { return &types.AttributeValueMemberN{Value: strconv.Itoa(n)} }
 	row = maps.Clone(row)
-	row["id"], row["user"], row["placed_by"], row["units"] = text(o.ID), text(o.User), text(o.User), text(strconv.Itoa(o.Units[0]))
+	row["id"], row["user"], row["placed_by"], row["units"] = text(o.ID), text(o.User), text(o.User),
+		text(strconv.Itoa(o.Units[0]))
 	const old = types.ReturnValuesOnConditionCheckFailureAllOld
 	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		{Put: &types.Put{TableName: aws.String(prefix + "orders"), Item: row, ReturnValuesOnConditionCheckFailure: old,
-			ConditionExpression: aws.String("attribute_not_exists(#0)"), ExpressionAttributeNames: map[string]string{"#0": "id"}}},
+			ConditionExpression:      aws.String("attribute_not_exists(#0)"),
+			ExpressionAttributeNames: map[string]string{"#0": "id"}}},
 		{Update: &types.Update{TableName: aws.String(prefix + "quotas"), ReturnValuesOnConditionCheckFailure: old,
 			Key:                 map[string]types.AttributeValue{"user": text(o.User), "item": text(o.Item)},
 			ConditionExpression: aws.String("(attribute_not_exists(#0) OR #0 <= :0)"),
 			UpdateExpression:    aws.String("SET #1 = :1, #2 = :2 ADD #3 :3, #4 :4"),
 			ExpressionAttributeNames: map[string]string{"#0": "units", "#1": "v", "#2": "newest", "#3": "units",
 				"#4": "orders"},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":0": number(0), ":1": number(1), ":2": text(o.ID), ":3": number(1),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":0": number(0), ":1": number(1),
+				":2": text(o.ID), ":3": number(1),
 				":4": &types.AttributeValueMemberSS{Value: []string{o.ID + ":1"}}}}},
 		{Put: &types.Put{TableName: aws.String(prefix + "units"), ReturnValuesOnConditionCheckFailure: old,
-			Item: map[string]types.AttributeValue{"bucket": text(fmt.Sprintf("1#%d", o.Units[0]%o.Buckets)), "v": number(1),
+			Item: map[string]types.AttributeValue{"bucket": text(fmt.Sprintf("1#%d", o.Units[0]%o.Buckets)),
+				"v":    number(1),
 				"unit": text(fmt.Sprintf("%07d", o.Units[0])), "order": text(o.ID), "user": text(o.User)},
-			ConditionExpression: aws.String("attribute_not_exists(#0)"), ExpressionAttributeNames: map[string]string{"#0": "bucket"}}},
+			ConditionExpression:      aws.String("attribute_not_exists(#0)"),
+			ExpressionAttributeNames: map[string]string{"#0": "bucket"}}},
 	}}
 }

@@ -15,7 +15,8 @@ func described(version int) fault {
 	if version == 0 {
 		return answer(200, `{}`)
 	}
-	return answer(200, fmt.Sprintf(`{"Item":{"id":{"S":"item#1"},"v":{"N":"1"},"version":{"N":"%d"},"detail":{"S":"of %d"},
+	return answer(200, fmt.Sprintf(
+		`{"Item":{"id":{"S":"item#1"},"v":{"N":"1"},"version":{"N":"%d"},"detail":{"S":"of %d"},
 		"covers":{"L":[]}}}`, version, version))
 }
 
@@ -41,7 +42,8 @@ func TestADescriptionIsReadAsCheaplyAsItCanBe(t *testing.T) {
 	} {
 		w := &wire{script: c.script}
 		got, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Description(ctx, "1", c.ask)
-		if c.want == "" && (!errors.Is(err, seckill.ErrUnreadable) || !strings.Contains(err.Error(), "catalog row item#1")) {
+		if c.want == "" && (!errors.Is(err, seckill.ErrUnreadable) ||
+			!strings.Contains(err.Error(), "catalog row item#1")) {
 			t.Errorf("%s: %+v, error %v, want ErrUnreadable that names the row", name, got, err)
 		}
 		if c.want != "" && (err != nil || got.Detail != strings.TrimPrefix(c.want, "of none")) {

@@ -23,9 +23,11 @@ func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := putRows(t, seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun, End: begun.Add(1),
+	rows := putRows(t, seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
+		End:   begun.Add(1),
 		Stock: 1, Limit: 1, Buckets: 16, Version: 1, AddressesErased: begun}, &seckill.Description{})
-	for table, heading := range map[string]string{dynamoledger.TableItems: "\n## The items table\n", dynamoledger.TableCatalog: "\n### item#ID\n"} {
+	for table, heading := range map[string]string{dynamoledger.TableItems: "\n## The items table\n",
+		dynamoledger.TableCatalog: "\n### item#ID\n"} {
 		_, section, _ := strings.Cut(string(page), heading)
 		section, _, _ = strings.Cut(section, "\n##")
 		listed, written := map[string]string{}, map[string]string{}
@@ -68,13 +70,16 @@ func putRows(t *testing.T, it seckill.Item, d *seckill.Description) map[string]m
 	return out
 }
 
-// TestAnItemsRowIsSmall: a write of up to 1 KB is one unit, and a read of up to 4 KB. Each instance reads its items' rows each second, and one
-// key gives 3,000 reads a second.
+// TestAnItemsRowIsSmall: a write of up to 1 KB is one unit, and a read of up to 4 KB. Each instance reads its items'
+// rows each second, and one key gives 3,000 reads a second.
 func TestAnItemsRowIsSmall(t *testing.T) {
 	late := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
-	longest := seckill.Item{ID: strings.Repeat("9", 19), Price: seckill.MaxFen / seckill.MaxCount, Start: late.Add(-time.Hour), End: late, CreateTime: late,
-		Commodity: seckill.Commodity{ID: strings.Repeat("9", 19), Title: strings.Repeat("😀", seckill.MaxTitle), Price: seckill.MaxFen, CreateTime: late},
-		Stock:     seckill.MaxStock, Limit: seckill.MaxLimit, Buckets: seckill.BucketsFor(seckill.MaxStock), Stopped: true, Version: math.MaxInt64, Described: math.MaxInt64 - 1}
+	longest := seckill.Item{ID: strings.Repeat("9", 19), Price: seckill.MaxFen / seckill.MaxCount,
+		Start: late.Add(-time.Hour), End: late, CreateTime: late,
+		Commodity: seckill.Commodity{ID: strings.Repeat("9", 19), Title: strings.Repeat("😀", seckill.MaxTitle),
+			Price: seckill.MaxFen, CreateTime: late},
+		Stock: seckill.MaxStock, Limit: seckill.MaxLimit, Buckets: seckill.BucketsFor(seckill.MaxStock),
+		Stopped: true, Version: math.MaxInt64, Described: math.MaxInt64 - 1}
 	for range seckill.MaxStops {
 		longest.Stops = append(longest.Stops, seckill.Stop{From: late, To: late})
 	}

@@ -2,8 +2,8 @@
 // ledger.Rows and seckill.Items: a row is an item of a table, a transaction is one TransactWriteItems, and what the
 // ledger decides by is read with ConsistentRead.
 //
-// In: calls of the two ports. Out: HTTP calls to DynamoDB, nothing else. Each call is bounded in time and in tries; what
-// is still unknown then is a fault, which callers never take for a "no".
+// In: calls of the two ports. Out: HTTP calls to DynamoDB, nothing else. Each call is bounded in time and in tries;
+// what is still unknown then is a fault, which callers never take for a "no".
 package dynamoledger
 
 import (
@@ -70,7 +70,8 @@ func New(cfg aws.Config, o Options) *Rows {
 	if o.CallTimeout == 0 {
 		o.CallTimeout = DefaultCallTimeout
 	}
-	r := &Rows{prefix: o.Prefix, timeout: o.CallTimeout, schema: slices.Concat(Schema(), o.Tables), tables: map[string]ledger.Table{}, indexes: map[string]tableIndex{}}
+	r := &Rows{prefix: o.Prefix, timeout: o.CallTimeout, schema: slices.Concat(Schema(), o.Tables),
+		tables: map[string]ledger.Table{}, indexes: map[string]tableIndex{}}
 	r.client = dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
 		d.HTTPClient = httpClient(cfg.HTTPClient, o.TryTimeout)
 		d.RetryMaxAttempts = 0 // the environment's AWS_MAX_ATTEMPTS would wrap the retryer

@@ -70,7 +70,8 @@ func (e *expression) cond(pk string, c ledger.Cond) string {
 		return "(attribute_not_exists(" + attr + ") OR " + atMost + ")"
 	default: // CondHas: CheckWrite lets no other kind pass. contains alone would look into texts and lists, too.
 		attr := e.name(c.Attr)
-		return "attribute_type(" + attr + ", " + e.value("SS") + ") AND contains(" + attr + ", " + e.value(c.Value) + ")"
+		return "attribute_type(" + attr + ", " + e.value("SS") + ") AND contains(" + attr + ", " + e.value(c.Value) +
+			")"
 	}
 }
 
@@ -122,19 +123,23 @@ func (r *Rows) item(w *ledger.Write) (types.TransactWriteItem, error) {
 	var out types.TransactWriteItem
 	switch w.Op {
 	case ledger.OpPut:
-		out.Put = &types.Put{TableName: name, Item: key, ConditionExpression: condition, ReturnValuesOnConditionCheckFailure: old,
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values}
+		out.Put = &types.Put{TableName: name, Item: key, ConditionExpression: condition,
+			ReturnValuesOnConditionCheckFailure: old,
+			ExpressionAttributeNames:            e.names, ExpressionAttributeValues: e.values}
 		err = encodeInto(key, w.Row)
 	case ledger.OpUpdate:
 		change := e.update(w)
 		out.Update = &types.Update{TableName: name, Key: key, UpdateExpression: change, ConditionExpression: condition,
-			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values}
+			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names,
+			ExpressionAttributeValues: e.values}
 	case ledger.OpDelete:
 		out.Delete = &types.Delete{TableName: name, Key: key, ConditionExpression: condition,
-			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values}
+			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names,
+			ExpressionAttributeValues: e.values}
 	default: // OpCheck: CheckWrite lets no other pass
 		out.ConditionCheck = &types.ConditionCheck{TableName: name, Key: key, ConditionExpression: condition,
-			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values}
+			ReturnValuesOnConditionCheckFailure: old, ExpressionAttributeNames: e.names,
+			ExpressionAttributeValues: e.values}
 	}
 	if err == nil {
 		err = e.err

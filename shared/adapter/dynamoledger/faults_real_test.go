@@ -20,18 +20,21 @@ import (
 	"seckill/shared/seckill"
 )
 
-// What a server is given here: more than it ever needs. Requests that are to end without an answer do so at once (wire.hurry).
+// What a server is given here: more than it ever needs. Requests that are to end without an answer do so at once
+// (wire.hurry).
 const (
 	tryTimeout  = time.Minute
 	callTimeout = 5 * time.Minute
 )
 
-// maxPlays is how often a case is played, each time with another order, until the server carries it out in half of the second
-// that Place has in all: a machine that is too busy for that says nothing about what Place does then, which is in TestFaults.
+// maxPlays is how often a case is played, each time with another order, until the server carries it out in half of the
+// second that Place has in all: a machine that is too busy for that says nothing about what Place does then, which is
+// in TestFaults.
 const maxPlays = 30
 
-// unhurried is a server whose answer is waited for, whatever the client's patience, and read before the client sees any of it: the SDK's
-// repeat of a request whose connection was lost on a busy machine would be counted as an answer to the fault.
+// unhurried is a server whose answer is waited for, whatever the client's patience, and read before the client sees any
+// of it: the SDK's repeat of a request whose connection was lost on a busy machine would be counted as an answer to the
+// fault.
 type unhurried struct{}
 
 func (unhurried) RoundTrip(r *http.Request) (*http.Response, error) {

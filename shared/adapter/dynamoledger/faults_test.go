@@ -21,7 +21,8 @@ var (
 
 // sample is an order of two units of an item.
 func sample(item string) seckill.Order {
-	return seckill.Order{ID: seckill.KeyedOrderID(item, "7", "k"), Item: item, User: "7", Count: 2, Units: []int{1, 2}, Price: 100,
+	return seckill.Order{ID: seckill.KeyedOrderID(item, "7", "k"), Item: item, User: "7", Count: 2, Units: []int{1, 2},
+		Price:  100,
 		Amount: 200, Address: "secret street", Title: "t", Buckets: 4, CloseTo: seckill.Expired,
 		Created: begun, Placed: begun, PayBy: begun.Add(seckill.DefaultHold)}
 }
@@ -36,10 +37,13 @@ type operation struct {
 var operations = []operation{
 	{"Place", func(l *ledger.Ledger, o seckill.Order) error { return l.Place(ctx, o, 5) }, seckill.ErrOrderExists},
 	{"RecordPayment", func(l *ledger.Ledger, o seckill.Order) error {
-		p := seckill.Payment{Order: o.ID, TradeNo: "t1", Amount: 200, State: seckill.Captured, At: begun, Cause: "notify"}
+		p := seckill.Payment{Order: o.ID, TradeNo: "t1", Amount: 200, State: seckill.Captured, At: begun,
+			Cause: "notify"}
 		return l.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid)
 	}, seckill.ErrPaymentExists},
-	{"GiveBack", func(l *ledger.Ledger, o seckill.Order) error { return l.GiveBack(ctx, o, begun, "c") }, seckill.ErrStateChanged},
+	{"GiveBack", func(l *ledger.Ledger, o seckill.Order) error {
+		return l.GiveBack(ctx, o, begun, "c")
+	}, seckill.ErrStateChanged},
 }
 
 // outcome is how a call may end.
@@ -79,27 +83,37 @@ var faultCases = []struct {
 }{
 	{name: "no fault", want: result{done, 1, 1}},
 	{name: "another transaction has a row", script: times(1, cancel("TransactionConflict")), want: result{done, 2, 1}},
-	{name: "another transaction has a later row", script: times(1, cancel("None", "TransactionConflict")), want: result{done, 2, 1}},
-	{name: "three others in turn have a row", script: times(3, cancel("TransactionConflict")), want: result{done, 4, 1}},
-	{name: "others always have a row", script: times(99, cancel("None", "TransactionConflict")), want: result{broken, 4, 0}},
-	{name: "a row is throttled", script: times(2, cancel("ThrottlingError")), want: result{done, 3, 1}},
-	{name: "a row's partition is over its throughput", script: times(2, cancel("None", "ProvisionedThroughputExceeded")), want: result{done, 3, 1}},
-	{name: "a condition failed before a row that another has", script: times(1, cancel("ConditionalCheckFailed", "TransactionConflict")),
-		want: result{before, 1, 0}},
-	{name: "a condition failed after a row that another has", script: times(1, cancel("TransactionConflict", "ConditionalCheckFailed")),
+	{name: "another transaction has a later row", script: times(1, cancel("None", "TransactionConflict")),
 		want: result{done, 2, 1}},
-	{name: "a condition failed and a later row is throttled", script: times(1, cancel("ConditionalCheckFailed", "ThrottlingError")),
-		want: result{before, 1, 0}},
+	{name: "three others in turn have a row", script: times(3, cancel("TransactionConflict")),
+		want: result{done, 4, 1}},
+	{name: "others always have a row", script: times(99, cancel("None", "TransactionConflict")),
+		want: result{broken, 4, 0}},
+	{name: "a row is throttled", script: times(2, cancel("ThrottlingError")), want: result{done, 3, 1}},
+	{name: "a row's partition is over its throughput",
+		script: times(2, cancel("None", "ProvisionedThroughputExceeded")), want: result{done, 3, 1}},
+	{name: "a condition failed before a row that another has",
+		script: times(1, cancel("ConditionalCheckFailed", "TransactionConflict")),
+		want:   result{before, 1, 0}},
+	{name: "a condition failed after a row that another has",
+		script: times(1, cancel("TransactionConflict", "ConditionalCheckFailed")),
+		want:   result{done, 2, 1}},
+	{name: "a condition failed and a later row is throttled",
+		script: times(1, cancel("ConditionalCheckFailed", "ThrottlingError")),
+		want:   result{before, 1, 0}},
 	{name: "a row is refused as invalid", script: times(1, cancel("ValidationError")), want: result{broken, 1, 0}},
-	{name: "a row is refused as invalid before one that another has", script: times(1, cancel("ValidationError", "TransactionConflict")),
-		want: result{broken, 1, 0}},
+	{name: "a row is refused as invalid before one that another has",
+		script: times(1, cancel("ValidationError", "TransactionConflict")),
+		want:   result{broken, 1, 0}},
 	{name: "cancelled without a reason", script: times(1, cancel()), want: result{broken, 1, 0}},
 	{name: "throttled twice", script: times(2, refuse(400, "ThrottlingException")), want: result{done, 3, 1}},
-	{name: "the table is over its throughput twice", script: times(2, refuse(400, "ProvisionedThroughputExceededException")), want: result{done, 3, 1}},
+	{name: "the table is over its throughput twice",
+		script: times(2, refuse(400, "ProvisionedThroughputExceededException")), want: result{done, 3, 1}},
 	{name: "throttled always", script: times(99, refuse(400, "ThrottlingException")), want: result{broken, 3, 0}},
 	{name: "throttled, then a conflict, then throttled", script: []fault{refuse(400, "ThrottlingException"),
 		cancel("TransactionConflict"), refuse(400, "ThrottlingException")}, want: result{done, 4, 1}},
-	{name: "this transaction is still under way", script: times(2, refuse(400, "TransactionInProgressException")), want: result{done, 3, 1}},
+	{name: "this transaction is still under way", script: times(2, refuse(400, "TransactionInProgressException")),
+		want: result{done, 3, 1}},
 	{name: "500, then success", script: times(1, refuse(500, "InternalServerError")), want: result{done, 2, 1}},
 	{name: "503 always", script: times(99, answer(503, "")), want: result{broken, 3, 0}},
 	{name: "carried out, answered 500", script: times(1, done500), want: result{done, 2, 1}},
@@ -108,15 +122,17 @@ var faultCases = []struct {
 	{name: "carried out, the answer is lost", script: times(1, lost), want: result{done, 2, 1}},
 	{name: "carried out, the answer is lost twice", script: times(2, lost), want: result{done, 3, 1}},
 	{name: "carried out, every answer is lost", script: times(99, lost), want: result{broken, 3, 1}},
-	{name: "carried out, the answer is lost, the repeat meets a conflict", script: []fault{lost, cancel("TransactionConflict")},
-		want: result{before, 3, 1}},
+	{name: "carried out, the answer is lost, the repeat meets a conflict",
+		script: []fault{lost, cancel("TransactionConflict")},
+		want:   result{before, 3, 1}},
 	{name: "carried out, the answer ends in its middle", script: times(1, half), want: result{broken, 1, 1}},
 	{name: "an answer that is none", script: times(1, answer(200, "<html>")), want: result{broken, 1, 0}},
 	{name: "never arrives", script: times(1, slow), want: result{done, 2, 1}, place: result{broken, 1, 0}},
 	{name: "carried out, half closed", script: times(1, mute), want: result{done, 2, 1}, place: result{broken, 1, 1}},
 	{name: "nothing ever arrives", script: times(99, slow), want: result{broken, 3, 0}, place: result{broken, 1, 0}},
 	{name: "not allowed", script: times(1, refuse(400, "AccessDeniedException")), want: result{broken, 1, 0}},
-	{name: "a table is missing", script: times(1, refuse(400, "ResourceNotFoundException")), want: result{broken, 1, 0}},
+	{name: "a table is missing", script: times(1, refuse(400, "ResourceNotFoundException")),
+		want: result{broken, 1, 0}},
 }
 
 func TestFaults(t *testing.T) {
@@ -175,7 +191,8 @@ func TestTokensAreKeptByRepeatsAndNewInEachTry(t *testing.T) {
 			token, _, _ = strings.Cut(token, `"`)
 			tokens = append(tokens, token)
 		}
-		if len(tokens) != 4 || tokens[0] != tokens[1] || tokens[2] != tokens[3] || tokens[1] == tokens[2] || tokens[0] == "" {
+		if len(tokens) != 4 || tokens[0] != tokens[1] || tokens[2] != tokens[3] || tokens[1] == tokens[2] ||
+			tokens[0] == "" {
 			t.Errorf("got tokens %q, want one for the first two requests and another for the last two", tokens)
 		}
 		if slices.ContainsFunc(tokens, func(token string) bool { return strings.Contains(token, sample("1").ID) }) {
@@ -185,7 +202,8 @@ func TestTokensAreKeptByRepeatsAndNewInEachTry(t *testing.T) {
 }
 
 func TestACallEndsWithItsContext(t *testing.T) {
-	for name, script := range map[string][]fault{"slow": times(99, slow), "conflicts": times(99, cancel("TransactionConflict")),
+	for name, script := range map[string][]fault{"slow": times(99, slow),
+		"conflicts":     times(99, cancel("TransactionConflict")),
 		"no connection": times(99, unreachable)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -194,7 +212,8 @@ func TestACallEndsWithItsContext(t *testing.T) {
 				short, stop := context.WithTimeout(ctx, 10*time.Millisecond)
 				defer stop()
 				started := time.Now()
-				err := rows.Transact(short, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: "o"}, Op: ledger.OpPut}})
+				err := rows.Transact(short, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: "o"},
+					Op: ledger.OpPut}})
 				if took := time.Since(started); err == nil || took > 10*time.Millisecond {
 					t.Errorf("got error %v after %v, want a fault within 10ms", err, took)
 				}
@@ -209,7 +228,8 @@ func TestACallIsBoundedWhateverIsTriedInIt(t *testing.T) {
 		started := time.Now()
 		err := operations[1].run(ledger.New(dynamoledger.New(w.config(), dynamoledger.Options{})), sample("1"))
 		if took := time.Since(started); err == nil || took != dynamoledger.DefaultCallTimeout || w.calls() != 7 {
-			t.Errorf("got error %v after %v and %d requests, want a fault after %v and 7", err, took, w.calls(), dynamoledger.DefaultCallTimeout)
+			t.Errorf("got error %v after %v and %d requests, want a fault after %v and 7", err, took, w.calls(),
+				dynamoledger.DefaultCallTimeout)
 		}
 	})
 }

@@ -25,7 +25,8 @@ const itemVersion int64 = 1
 // index, and a part of the list would leave sales unopened.
 const maxScan = 64
 
-// Items is seckill.Items on DynamoDB: one row for each item in the table items, and one for its description in the catalog.
+// Items is seckill.Items on DynamoDB: one row for each item in the table items, and one for its description in the
+// catalog.
 type Items struct{ rows *Rows }
 
 var _ seckill.Items = (*Items)(nil)
@@ -58,13 +59,16 @@ func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, 
 
 // ListEnded implements seckill.Items, with List's limits.
 func (t *Items) ListEnded(ctx context.Context, endedBy time.Time) ([]seckill.Item, error) {
-	return t.list(ctx, "#end <= :end AND attribute_not_exists(#erased)", map[string]string{"#end": "end", "#erased": "erased"}, endedBy)
+	return t.list(ctx, "#end <= :end AND attribute_not_exists(#erased)", map[string]string{"#end": "end",
+		"#erased": "erased"}, endedBy)
 }
 
-func (t *Items) list(ctx context.Context, filter string, names map[string]string, end time.Time) ([]seckill.Item, error) {
+func (t *Items) list(ctx context.Context, filter string, names map[string]string, end time.Time) ([]seckill.Item,
+	error) {
 	ctx, cancel := t.rows.bound(ctx)
 	defer cancel()
-	in := &dynamodb.ScanInput{TableName: t.rows.name(TableItems), ConsistentRead: aws.Bool(true), FilterExpression: aws.String(filter),
+	in := &dynamodb.ScanInput{TableName: t.rows.name(TableItems), ConsistentRead: aws.Bool(true),
+		FilterExpression:          aws.String(filter),
 		ExpressionAttributeNames:  names,
 		ExpressionAttributeValues: map[string]types.AttributeValue{":end": number(end.UnixMilli())}}
 	var all []seckill.Item
@@ -92,8 +96,8 @@ func (t *Items) list(ctx context.Context, filter string, names map[string]string
 	return nil, fmt.Errorf("dynamoledger: table %s has more than %d pages: take old items out", *in.TableName, maxScan)
 }
 
-// Put implements seckill.Items. It is a transaction even of one row, because a plain put whose answer is lost would find its
-// own version at the repeat and call it another's. CodeInvalid when Validate finds fault.
+// Put implements seckill.Items. It is a transaction even of one row, because a plain put whose answer is lost would
+// find its own version at the repeat and call it another's. CodeInvalid when Validate finds fault.
 func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := it.Validate(); err != nil {
 		return seckill.Invalid("item", err.Error())
@@ -113,7 +117,8 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 	writes := make([]ledger.Write, 1, 2)
 	if d != nil {
 		it.Described = it.Version
-		writes = append(writes, ledger.Write{Key: descriptionKey(it.ID), Op: ledger.OpPut, Row: encodeDescription(&it, d)})
+		writes = append(writes, ledger.Write{Key: descriptionKey(it.ID), Op: ledger.OpPut,
+			Row: encodeDescription(&it, d)})
 	}
 	writes[0] = ledger.Write{Key: itemKey(it.ID), Op: ledger.OpPut, Row: encodeItem(&it), If: cond}
 	err := t.rows.Transact(ctx, writes)
@@ -129,8 +134,9 @@ func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description
 
 // MarkErased implements seckill.Items.
 func (t *Items) MarkErased(ctx context.Context, id string, at time.Time) error {
-	err := t.rows.Transact(ctx, []ledger.Write{{Key: itemKey(id), Op: ledger.OpUpdate, Set: ledger.Row{"erased": at.UnixMilli()},
-		If: []ledger.Cond{ledger.Eq("v", itemVersion)}}})
+	err := t.rows.Transact(ctx,
+		[]ledger.Write{{Key: itemKey(id), Op: ledger.OpUpdate, Set: ledger.Row{"erased": at.UnixMilli()},
+			If: []ledger.Cond{ledger.Eq("v", itemVersion)}}})
 	var canceled *ledger.Canceled
 	if errors.As(err, &canceled) {
 		return seckill.Refuse(seckill.CodeItemUnknown)
@@ -150,8 +156,9 @@ func encodeItem(it *seckill.Item) ledger.Row {
 		"v": itemVersion, "version": it.Version,
 		"commodity": it.Commodity.ID, "title": it.Commodity.Title, "described": it.Described,
 		"price": int64(it.Commodity.Price), "commodity_created": it.Commodity.CreateTime.UnixMilli(),
-		"sk_price": int64(it.Price), "start": it.Start.UnixMilli(), "end": it.End.UnixMilli(), "created": it.CreateTime.UnixMilli(),
-		"stock": int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets), "stopped": stopped,
+		"sk_price": int64(it.Price), "start": it.Start.UnixMilli(), "end": it.End.UnixMilli(),
+		"created": it.CreateTime.UnixMilli(),
+		"stock":   int64(it.Stock), "limit": int64(it.Limit), "buckets": int64(it.Buckets), "stopped": stopped,
 		"stops": EncodeStops(it.Stops),
 	}
 	if !it.AddressesErased.IsZero() {
@@ -198,22 +205,26 @@ func (d *attributes) stops() (out []seckill.Stop) {
 func decodeItem(row ledger.Row) (seckill.Item, error) {
 	id, _ := row["id"].(string)
 	if v, ok := row["v"].(int64); !ok || v != itemVersion {
-		return seckill.Item{}, unreadable(TableItems, id, fmt.Sprintf(" has version v=%v, this code reads %d", row["v"], itemVersion))
+		return seckill.Item{}, unreadable(TableItems, id, fmt.Sprintf(" has version v=%v, this code reads %d", row["v"],
+			itemVersion))
 	}
 	d := attributes{row: row}
 	it := seckill.Item{
 		ID: id,
 		Commodity: seckill.Commodity{ID: field[string](&d, "commodity"), Title: field[string](&d, "title"),
 			Price: seckill.Fen(d.number("price")), CreateTime: d.time("commodity_created")},
-		Price: seckill.Fen(d.number("sk_price")), Start: d.time("start"), End: d.time("end"), CreateTime: d.time("created"),
-		Stock: int(d.number("stock")), Limit: int(d.number("limit")), Buckets: int(d.number("buckets")),
-		Stopped: d.number("stopped") != 0, Stops: d.stops(), Version: d.number("version"), Described: d.number("described"),
+		Price: seckill.Fen(d.number("sk_price")), Start: d.time("start"), End: d.time("end"),
+		CreateTime: d.time("created"),
+		Stock:      int(d.number("stock")), Limit: int(d.number("limit")), Buckets: int(d.number("buckets")),
+		Stopped: d.number("stopped") != 0, Stops: d.stops(), Version: d.number("version"),
+		Described: d.number("described"),
 	}
 	if row["erased"] != nil {
 		it.AddressesErased = d.time("erased")
 	}
 	if d.bad != "" {
-		return seckill.Item{}, unreadable(TableItems, id, fmt.Sprintf(": attribute %s is missing or of another type", d.bad))
+		return seckill.Item{}, unreadable(TableItems, id, fmt.Sprintf(": attribute %s is missing or of another type",
+			d.bad))
 	}
 	return it, nil
 }

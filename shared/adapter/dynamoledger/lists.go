@@ -15,11 +15,13 @@ import (
 	"seckill/shared/seckill"
 )
 
-// listCopies is how many rows have the list's version, and how many the list, each in a partition of its own. An instance reads one of them,
-// drawn anew each time: one key serves 6,000 reads a second that may lag, and 2,000 instances that start within a second all read the list.
+// listCopies is how many rows have the list's version, and how many the list, each in a partition of its own. An
+// instance reads one of them, drawn anew each time: one key serves 6,000 reads a second that may lag, and 2,000
+// instances that start within a second all read the list.
 const listCopies = 8
 
-// maxList is how many bytes the list may take as it is stored: a row holds 400 KB, the transaction with all copies 4 MB.
+// maxList is how many bytes the list may take as it is stored: a row holds 400 KB, the transaction with all copies 4
+// MB.
 const maxList = 380 << 10
 
 // maxListText bounds what is unpacked: MaxItems of the longest items.
@@ -53,7 +55,8 @@ func (t *Items) ReadList(ctx context.Context, version int64) (seckill.List, erro
 			return l, err
 		}
 	}
-	return seckill.List{}, unreadable(TableCatalog, listKey("list", n).PK, fmt.Sprintf(" is of version %d, want %d", l.Version, version))
+	return seckill.List{}, unreadable(TableCatalog, listKey("list", n).PK, fmt.Sprintf(" is of version %d, want %d",
+		l.Version, version))
 }
 
 func (t *Items) readList(ctx context.Context, n int, consistently bool) (seckill.List, error) {
@@ -80,15 +83,18 @@ func (t *Items) Published(ctx context.Context) (seckill.List, error) {
 	return l, err
 }
 
-// Publish implements seckill.Lists with one transaction of all copies: no reader meets a version whose list is not there.
+// Publish implements seckill.Lists with one transaction of all copies: no reader meets a version whose list is not
+// there.
 func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 	text, err := encodeList(l.Items)
 	if err != nil {
 		return err
 	}
 	if len(l.Items) > seckill.MaxItems || len(text) > maxList {
-		return seckill.Invalid("list", fmt.Sprintf("at most %d items that take %d bytes packed; these are %d, and take %d", seckill.MaxItems, maxList,
-			len(l.Items), len(text)))
+		return seckill.Invalid("list",
+			fmt.Sprintf("at most %d items that take %d bytes packed; these are %d, and take %d", seckill.MaxItems,
+				maxList,
+				len(l.Items), len(text)))
 	}
 	first := ledger.Eq("version", l.Version-1)
 	if l.Version == 1 {
@@ -97,8 +103,10 @@ func (t *Items) Publish(ctx context.Context, l seckill.List) error {
 	var writes []ledger.Write
 	for n := range listCopies {
 		writes = append(writes,
-			ledger.Write{Key: listKey("version", n), Op: ledger.OpPut, Row: ledger.Row{"v": catalogVersion, "version": l.Version}},
-			ledger.Write{Key: listKey("list", n), Op: ledger.OpPut, Row: ledger.Row{"v": catalogVersion, "version": l.Version, "items": text}})
+			ledger.Write{Key: listKey("version", n), Op: ledger.OpPut, Row: ledger.Row{"v": catalogVersion,
+				"version": l.Version}},
+			ledger.Write{Key: listKey("list", n), Op: ledger.OpPut, Row: ledger.Row{"v": catalogVersion,
+				"version": l.Version, "items": text}})
 	}
 	writes[0].If = []ledger.Cond{first}
 	err = t.rows.Transact(ctx, writes)
@@ -134,7 +142,8 @@ func decodeList(row ledger.Row) (seckill.List, error) {
 	l := seckill.List{Version: a.number("version")}
 	rows, err := unpack(field[string](&a, "items"))
 	if v, ok := row["v"].(int64); !ok || v != catalogVersion || a.bad != "" {
-		return seckill.List{}, unreadable(TableCatalog, key, fmt.Sprintf(" has version v=%v, this code reads %d; or no attribute %s", row["v"], catalogVersion, a.bad))
+		return seckill.List{}, unreadable(TableCatalog, key,
+			fmt.Sprintf(" has version v=%v, this code reads %d; or no attribute %s", row["v"], catalogVersion, a.bad))
 	}
 	if err != nil {
 		return seckill.List{}, unreadable(TableCatalog, key, ": "+err.Error())

@@ -12,26 +12,30 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestAListIsPublishedInOneTransaction: every copy of the list and of its version, on the condition that the version before is there; each in a
-// partition of its own, the list packed.
+// TestAListIsPublishedInOneTransaction: every copy of the list and of its version, on the condition that the version
+// before is there; each in a partition of its own, the list packed.
 func TestAListIsPublishedInOneTransaction(t *testing.T) {
 	var l seckill.List
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	for n := range 100 {
-		l.Items = append(l.Items, seckill.Item{ID: fmt.Sprint(1000 + n), Commodity: seckill.Commodity{ID: "5", Title: fmt.Sprintf("手机 %d 型", n), CreateTime: start},
-			Price: 8888, Start: start, End: start.Add(time.Hour), CreateTime: start, Stock: 1000, Limit: 1, Buckets: 16, Version: 3})
+		l.Items = append(l.Items, seckill.Item{ID: fmt.Sprint(1000 + n), Commodity: seckill.Commodity{ID: "5",
+			Title: fmt.Sprintf("手机 %d 型", n), CreateTime: start},
+			Price: 8888, Start: start, End: start.Add(time.Hour), CreateTime: start, Stock: 1000, Limit: 1, Buckets: 16,
+			Version: 3})
 	}
 	for l.Version = range int64(3) {
 		w := &wire{script: []fault{answer(200, `{}`)}}
 		if l.Version == 0 {
 			continue
 		}
-		if err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Publish(ctx, l); err != nil || w.calls() != 1 {
+		if err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Publish(ctx, l); err != nil ||
+			w.calls() != 1 {
 			t.Fatalf("version %d: %d calls, error %v", l.Version, w.calls(), err)
 		}
 		body := w.requests[0].Body
 		condition := map[int64]string{1: "attribute_not_exists", 2: `"N":"1"`}[l.Version]
-		if strings.Count(body, `"Put"`) != 16 || strings.Count(body, `"ConditionExpression"`) != 1 || !strings.Contains(body, condition) {
+		if strings.Count(body, `"Put"`) != 16 || strings.Count(body, `"ConditionExpression"`) != 1 ||
+			!strings.Contains(body, condition) {
 			t.Errorf("version %d: %.2000s", l.Version, body)
 		}
 		for n := range 8 {
@@ -52,10 +56,12 @@ func TestAListIsPublishedInOneTransaction(t *testing.T) {
 		for i := range title {
 			title[i] = rune(0x4E00 + (n*7919+i*104729+n*i*31)%20000)
 		}
-		l.Items = append(l.Items, seckill.Item{ID: fmt.Sprint(n + 1), Commodity: seckill.Commodity{ID: "5", Title: string(title)}, Version: 1})
+		l.Items = append(l.Items, seckill.Item{ID: fmt.Sprint(n + 1), Commodity: seckill.Commodity{ID: "5",
+			Title: string(title)}, Version: 1})
 	}
 	err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Publish(ctx, l)
-	if err == nil && len(w.requests[0].Body) > ledger.MaxTransaction || err != nil && seckill.CodeOf(err) != seckill.CodeInvalid {
+	if err == nil && len(w.requests[0].Body) > ledger.MaxTransaction || err != nil &&
+		seckill.CodeOf(err) != seckill.CodeInvalid {
 		t.Errorf("the longest list: error %v, %d bytes in one transaction", err, len(w.requests[0].Body))
 	}
 }
@@ -66,7 +72,8 @@ func packed(version int) fault {
 		return answer(200, `{}`)
 	}
 	const none = "H4sIAO/xA2sC/4uO5QIARNJocAMAAAA=" // [], as Publish packs it
-	return answer(200, fmt.Sprintf(`{"Item":{"id":{"S":"list#00"},"v":{"N":"1"},"version":{"N":"%d"},"items":{"S":"%s"}}}`, version, none))
+	return answer(200, fmt.Sprintf(
+		`{"Item":{"id":{"S":"list#00"},"v":{"N":"1"},"version":{"N":"%d"},"items":{"S":"%s"}}}`, version, none))
 }
 
 // TestAListIsReadAsCheaplyAsItCanBe: by a read that may lag, and consistently only when it does.
@@ -80,13 +87,17 @@ func TestAListIsReadAsCheaplyAsItCanBe(t *testing.T) {
 		"a lagging one, then it":         {[]fault{packed(2), packed(3)}, 3},
 		"an older one even consistently": {[]fault{packed(2), packed(2)}, 0},
 		"none even consistently":         {[]fault{packed(0), packed(0)}, 0},
-		"of another schema version":      {[]fault{answer(200, `{"Item":{"id":{"S":"list#00"},"v":{"N":"2"},"version":{"N":"3"},"items":{"S":""}}}`)}, 0},
-		"not packed as it should be":     {[]fault{answer(200, `{"Item":{"id":{"S":"list#00"},"v":{"N":"1"},"version":{"N":"3"},"items":{"S":"x"}}}`)}, 0},
-		"without its items":              {[]fault{answer(200, `{"Item":{"id":{"S":"list#00"},"v":{"N":"1"},"version":{"N":"3"}}}`)}, 0},
+		"of another schema version": {[]fault{answer(200,
+			`{"Item":{"id":{"S":"list#00"},"v":{"N":"2"},"version":{"N":"3"},"items":{"S":""}}}`)}, 0},
+		"not packed as it should be": {[]fault{answer(200,
+			`{"Item":{"id":{"S":"list#00"},"v":{"N":"1"},"version":{"N":"3"},"items":{"S":"x"}}}`)}, 0},
+		"without its items": {[]fault{answer(200,
+			`{"Item":{"id":{"S":"list#00"},"v":{"N":"1"},"version":{"N":"3"}}}`)}, 0},
 	} {
 		w := &wire{script: c.script}
 		got, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().ReadList(ctx, 3)
-		if c.want == 0 && (!errors.Is(err, seckill.ErrUnreadable) || !strings.Contains(err.Error(), "catalog row list#0")) {
+		if c.want == 0 && (!errors.Is(err, seckill.ErrUnreadable) ||
+			!strings.Contains(err.Error(), "catalog row list#0")) {
 			t.Errorf("%s: %+v, error %v, want ErrUnreadable that names the row", name, got, err)
 		}
 		if c.want != 0 && (err != nil || got.Version != c.want || len(got.Items) != 0) {

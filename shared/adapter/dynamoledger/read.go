@@ -31,7 +31,8 @@ func (r *Rows) get(ctx context.Context, k ledger.Key, consistently bool) (ledger
 	}
 	ctx, cancel := r.bound(ctx)
 	defer cancel()
-	out, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: r.name(k.Table), Key: key, ConsistentRead: &consistently})
+	out, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: r.name(k.Table), Key: key,
+		ConsistentRead: &consistently})
 	if err != nil {
 		return nil, false, fmt.Errorf("dynamoledger: get from %s: %w", *r.name(k.Table), err)
 	}
@@ -113,7 +114,8 @@ func partition(table *string, attr, pk string) *dynamodb.QueryInput {
 
 // pages reads on until it has limit rows or there are no more: a page ends at 1 MB, too. last is where it stopped, nil
 // at the end.
-func (r *Rows) pages(ctx context.Context, q *dynamodb.QueryInput, limit int) (rows []ledger.Row, last map[string]types.AttributeValue, err error) {
+func (r *Rows) pages(ctx context.Context, q *dynamodb.QueryInput, limit int) (rows []ledger.Row,
+	last map[string]types.AttributeValue, err error) {
 	ctx, cancel := r.bound(ctx)
 	defer cancel()
 	for {
@@ -131,7 +133,8 @@ func (r *Rows) pages(ctx context.Context, q *dynamodb.QueryInput, limit int) (ro
 }
 
 // Index implements ledger.Rows. DynamoDB brings an index up to date within a moment, and promises no bound.
-func (r *Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) ([]ledger.Row, string, error) {
+func (r *Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) ([]ledger.Row, string,
+	error) {
 	x, ok := r.indexes[index]
 	if !ok || pk == "" || limit < 1 {
 		return nil, "", fmt.Errorf("dynamoledger: read of index %q, partition %q, limit %d", index, pk, limit)

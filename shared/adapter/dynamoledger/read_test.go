@@ -60,14 +60,16 @@ func TestABatchAsksUntilNoKeyIsLeft(t *testing.T) {
 		{"some are not there", []fault{batch(all[:1], all[2:]), batch(nil, nil)}, all[:1], 2},
 		{"none at first", []fault{batch(nil, all), batch(nil, all), batch(all, nil)}, all, 3},
 		{"never", times(99, batch(nil, all)), nil, 4},
-		{"throttled within", []fault{batch(all[:1], all[1:]), refuse(400, "ThrottlingException"), batch(all[1:], nil)}, all, 3},
+		{"throttled within", []fault{batch(all[:1], all[1:]), refuse(400, "ThrottlingException"), batch(all[1:], nil)},
+			all, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &wire{script: c.script}
 				rows, err := dynamoledger.New(w.config(), dynamoledger.Options{}).GetBatch(ctx,
 					[]ledger.Key{returnKey("a"), returnKey("b"), returnKey("c")})
-				if diff := cmp.Diff(c.want, orderOf(rows)); diff != "" || (err != nil) != (c.want == nil) || w.calls() != c.calls {
+				if diff := cmp.Diff(c.want, orderOf(rows)); diff != "" || (err != nil) != (c.want == nil) ||
+					w.calls() != c.calls {
 					t.Errorf("error %v, %d calls, want %d; got (+), want (-):\n%s", err, w.calls(), c.calls, diff)
 				}
 				for i, r := range w.requests {
@@ -98,14 +100,18 @@ func TestAQueryReadsOnWhenAPageEndsEarly(t *testing.T) {
 		asked  []string // the requests: how many rows, after which
 	}{
 		{"one page", 5, []fault{page("", "a", "b")}, []string{"a", "b"}, []string{"5 "}},
-		{"a page that ended at 1 MB", 5, []fault{page("b", "a", "b"), page("", "c")}, []string{"a", "b", "c"}, []string{"5 ", "3 b"}},
-		{"an empty page on the way", 2, []fault{page("b"), page("c", "c"), page("d", "d")}, []string{"c", "d"}, []string{"2 ", "2 b", "1 c"}},
+		{"a page that ended at 1 MB", 5, []fault{page("b", "a", "b"), page("", "c")}, []string{"a", "b", "c"},
+			[]string{"5 ", "3 b"}},
+		{"an empty page on the way", 2, []fault{page("b"), page("c", "c"), page("d", "d")}, []string{"c", "d"},
+			[]string{"2 ", "2 b", "1 c"}},
 		{"the limit is reached", 2, []fault{page("b", "a", "b")}, []string{"a", "b"}, []string{"2 "}},
-		{"more than one request may ask for", 1500, []fault{page("b", "a", "b"), page("")}, []string{"a", "b"}, []string{"1000 ", "1000 b"}},
+		{"more than one request may ask for", 1500, []fault{page("b", "a", "b"), page("")}, []string{"a", "b"},
+			[]string{"1000 ", "1000 b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := &wire{script: c.script}
-			rows, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Query(ctx, ledger.TableReturns, "00", "", c.limit)
+			rows, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Query(ctx, ledger.TableReturns, "00", "",
+				c.limit)
 			var asked []string
 			for _, r := range w.requests {
 				var in struct {
@@ -134,7 +140,8 @@ func TestReadsAreTriedAgainAndBounded(t *testing.T) {
 		calls  int
 	}{
 		{"found", []fault{found}, false, 1},
-		{"throttled, 500", []fault{refuse(400, "ThrottlingException"), refuse(500, "InternalServerError"), found}, false, 3},
+		{"throttled, 500", []fault{refuse(400, "ThrottlingException"), refuse(500, "InternalServerError"), found},
+			false, 3},
 		{"slow", []fault{slow, found}, false, 2},
 		{"never", times(99, slow), true, 3},
 		{"no connection", times(99, unreachable), true, 3},
@@ -146,8 +153,10 @@ func TestReadsAreTriedAgainAndBounded(t *testing.T) {
 				started := time.Now()
 				_, there, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Get(ctx, returnKey("a"))
 				took := time.Since(started)
-				if (err != nil) != c.fails || there == c.fails || w.calls() != c.calls || took > dynamoledger.DefaultCallTimeout {
-					t.Errorf("got found %v, error %v, %d calls in %v; want a fault %v, %d calls", there, err, w.calls(), took, c.fails, c.calls)
+				if (err != nil) != c.fails || there == c.fails || w.calls() != c.calls ||
+					took > dynamoledger.DefaultCallTimeout {
+					t.Errorf("got found %v, error %v, %d calls in %v; want a fault %v, %d calls", there, err, w.calls(),
+						took, c.fails, c.calls)
 				}
 				if err != nil && strings.Contains(err.Error(), "secret") {
 					t.Errorf("the error shows a value: %v", err)
@@ -160,17 +169,21 @@ func TestReadsAreTriedAgainAndBounded(t *testing.T) {
 	}
 }
 
-// TestAValueThatNoRowHas makes its row one that cannot be read, and hides no other of the page. The error does not show it.
+// TestAValueThatNoRowHas makes its row one that cannot be read, and hides no other of the page. The error does not show
+// it.
 func TestAValueThatNoRowHas(t *testing.T) {
-	for _, value := range []string{`{"BOOL":true}`, `{"L":[{"S":"secret"},{"N":"1"}]}`, `{"N":"1.5"}`, `{"M":{"secret":{"S":"secret"}}}`, `{"NULL":true}`} {
+	for _, value := range []string{`{"BOOL":true}`, `{"L":[{"S":"secret"},{"N":"1"}]}`, `{"N":"1.5"}`,
+		`{"M":{"secret":{"S":"secret"}}}`, `{"NULL":true}`} {
 		row := `{"shard":{"S":"00"},"order":{"S":%q},"item":{"S":"1"},"user":{"S":"7"},"v":{"N":"1"},"units":%s}`
-		w := &wire{script: times(1, answer(200, fmt.Sprintf(`{"Items":[`+row+`,`+row+`]}`, "a", value, "b", `{"S":"3"}`)))}
+		w := &wire{script: times(1, answer(200, fmt.Sprintf(`{"Items":[`+row+`,`+row+`]}`, "a", value, "b",
+			`{"S":"3"}`)))}
 		page, err := ledger.New(dynamoledger.New(w.config(), dynamoledger.Options{})).Returns(ctx, 0, "", 9)
 		want := []seckill.ReturnRow{{Order: "b", Item: "1", User: "7", Units: []int{3}}}
 		if diff := cmp.Diff(want, page.Rows); err != nil || diff != "" || len(page.Unreadable) != 1 {
 			t.Fatalf("%s: error %v, unreadable %v; got (+), want (-):\n%s", value, err, page.Unreadable, diff)
 		}
-		if said := page.Unreadable[0].Error(); !errors.Is(page.Unreadable[0], seckill.ErrUnreadable) || said != "returns row 00/a: attribute units is not a text" {
+		if said := page.Unreadable[0].Error(); !errors.Is(page.Unreadable[0], seckill.ErrUnreadable) ||
+			said != "returns row 00/a: attribute units is not a text" {
 			t.Errorf("%s: %q", value, said)
 		}
 	}
@@ -180,7 +193,8 @@ func TestTheEndpointComesFromTheEnvironment(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", "http://somewhere.test:8000")
 	t.Setenv("AWS_MAX_ATTEMPTS", "9")
 	w := &wire{script: times(99, refuse(500, "InternalServerError"))}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion("eu-west-1"), config.WithCredentialsProvider(w.config().Credentials))
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion("eu-west-1"),
+		config.WithCredentialsProvider(w.config().Credentials))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,11 +220,13 @@ func listed(id string, end time.Time, more bool) fault {
 func itemRow(id string, end time.Time) string {
 	return fmt.Sprintf(`{"id":{"S":%q},"v":{"N":"1"},"version":{"N":"1"},"commodity":{"S":"9"},"title":{"S":"t"},
 		"described":{"N":"0"},"price":{"N":"0"},"commodity_created":{"N":"0"},"sk_price":{"N":"1"},"start":{"N":"0"},"end":{"N":"%d"},
-		"created":{"N":"0"},"stock":{"N":"1"},"limit":{"N":"1"},"buckets":{"N":"16"},"stopped":{"N":"0"}}`, id, end.UnixMilli())
+		"created":{"N":"0"},"stock":{"N":"1"},"limit":{"N":"1"},"buckets":{"N":"16"},"stopped":{"N":"0"}}`, id,
+		end.UnixMilli())
 }
 
 func TestAListOfItemsReadsAllPages(t *testing.T) {
-	w := &wire{script: []fault{listed("1", begun.Add(time.Hour), true), listed("2", begun, true), listed("3", begun.Add(time.Minute), false)}}
+	w := &wire{script: []fault{listed("1", begun.Add(time.Hour), true), listed("2", begun, true),
+		listed("3", begun.Add(time.Minute), false)}}
 	items, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().List(ctx, begun)
 	var ids []string
 	for _, it := range items {
@@ -227,28 +243,33 @@ func TestAListOfItemsReadsAllPages(t *testing.T) {
 	w = &wire{script: times(999, listed("1", begun, true))}
 	items, err = dynamoledger.New(w.config(), dynamoledger.Options{}).Items().List(ctx, begun)
 	if err == nil || w.calls() != 64 {
-		t.Errorf("a table without an end: got %d items, error %v after %d calls, want an error after 64", len(items), err, w.calls())
+		t.Errorf("a table without an end: got %d items, error %v after %d calls, want an error after 64", len(items),
+			err, w.calls())
 	}
 }
 
 // TestAnItemThatCannotBeReadHidesNoOther: the list is there, and the error says what it lacks.
 func TestAnItemThatCannotBeReadHidesNoOther(t *testing.T) {
 	bad := answer(200, `{"Items":[{"id":{"S":"2"},"v":{"N":"2"}}],"LastEvaluatedKey":{"id":{"S":"2"}}}`)
-	w := &wire{script: []fault{listed("1", begun.Add(time.Hour), true), bad, listed("3", begun.Add(time.Minute), false)}}
+	w := &wire{script: []fault{listed("1", begun.Add(time.Hour), true), bad, listed("3", begun.Add(time.Minute),
+		false)}}
 	items, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().List(ctx, begun)
-	if len(items) != 2 || items[0].ID != "3" || items[1].ID != "1" || !errors.Is(err, seckill.ErrUnreadable) || !strings.Contains(err.Error(), "items row 2 has version v=2") {
+	if len(items) != 2 || items[0].ID != "3" || items[1].ID != "1" || !errors.Is(err, seckill.ErrUnreadable) ||
+		!strings.Contains(err.Error(), "items row 2 has version v=2") {
 		t.Errorf("%+v, %v, want items 3 and 1, and an error that names item 2", items, err)
 	}
 }
 
 func TestAnItemThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
-	before := strings.Replace(itemRow("1", begun), `"described":{"N":"0"}`, `"detail":{"S":"x"},"covers":{"L":[]}`, 1) // descriptions had rows of their own
+	// descriptions had rows of their own
+	before := strings.Replace(itemRow("1", begun), `"described":{"N":"0"}`, `"detail":{"S":"x"},"covers":{"L":[]}`, 1)
 	for body, want := range map[string]string{
 		`{"Item":{"id":{"S":"1"},"v":{"N":"2"}}}`: "items row 1 has version v=2, this code reads 1",
 		// A row from before descriptions had rows of their own:
 		`{"Item":` + before + `}`:   "items row 1: attribute described is missing",
 		`{"Item":{"id":{"S":"1"}}}`: "items row 1 has version v=<nil>",
-		`{"Item":{"id":{"S":"1"},"v":{"N":"1"},"commodity":{"S":"9"},"title":{"N":"1"}}}`: "items row 1: attribute title is missing",
+		`{"Item":{"id":{"S":"1"},"v":{"N":"1"},"commodity":{"S":"9"},"title":{"N":"1"}}}`: "items row 1: attribute " +
+			"title is missing",
 	} {
 		w := &wire{script: times(1, answer(200, body))}
 		it, err := dynamoledger.New(w.config(), dynamoledger.Options{}).Items().Get(ctx, "1")
@@ -260,14 +281,16 @@ func TestAnItemThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 
 func TestAPutOfAnItemWhoseAnswerIsLostIsNotAnothers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun, End: begun.Add(time.Hour),
+		it := seckill.Item{ID: "1", Commodity: seckill.Commodity{ID: "9", Title: "t"}, Price: 1, Start: begun,
+			End:   begun.Add(time.Hour),
 			Stock: 1, Limit: 1, Buckets: 16, Version: 1}
 		w := &wire{server: &store{tokens: map[string]string{}, written: map[string]bool{}}, script: times(1, lost)}
 		items := dynamoledger.New(w.config(), dynamoledger.Options{}).Items()
 		if err := items.Put(context.Background(), it, &seckill.Description{}); err != nil {
 			t.Errorf("put: %v", err)
 		}
-		if err := items.Put(context.Background(), it, &seckill.Description{}); !errors.Is(err, seckill.ErrStateChanged) {
+		if err := items.Put(context.Background(), it, &seckill.Description{}); !errors.Is(err,
+			seckill.ErrStateChanged) {
 			t.Errorf("the same version again: got %v, want %v", err, seckill.ErrStateChanged)
 		}
 	})

@@ -29,12 +29,13 @@ const activeTimeout = 2 * time.Minute
 
 // Schema declares the tables that every deployment has: the ledger's, the items' and the catalog.
 func Schema() []ledger.Table {
-	return append(slices.Clone(ledger.Schema), ledger.Table{Name: TableItems, PK: "id"}, ledger.Table{Name: TableCatalog, PK: "id"})
+	return append(slices.Clone(ledger.Schema), ledger.Table{Name: TableItems, PK: "id"},
+		ledger.Table{Name: TableCatalog, PK: "id"})
 }
 
-// CreateTables makes the tables that are missing, on demand and with point-in-time recovery where the server has it, waits
-// until they can be used, and checks all as CheckTables does. It is for local servers and tests: on AWS the tables are
-// the template's.
+// CreateTables makes the tables that are missing, on demand and with point-in-time recovery where the server has it,
+// waits until they can be used, and checks all as CheckTables does. It is for local servers and tests: on AWS the
+// tables are the template's.
 func (r *Rows) CreateTables(ctx context.Context) error {
 	for _, t := range r.schema {
 		_, err := r.client.CreateTable(ctx, r.createInput(t))
@@ -52,7 +53,8 @@ func (r *Rows) CreateTables(ctx context.Context) error {
 			return fmt.Errorf("dynamoledger: wait for table %s: %w", *name, err)
 		}
 		_, err := r.client.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{TableName: name,
-			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)}})
+			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{
+				PointInTimeRecoveryEnabled: aws.Bool(true)}})
 		if err != nil && !unknownOperation(err) {
 			return fmt.Errorf("dynamoledger: point-in-time recovery of table %s: %w", *name, err)
 		}
@@ -114,8 +116,9 @@ func (r *Rows) createInput(t ledger.Table) *dynamodb.CreateTableInput {
 		if x.KeysOnly {
 			projection = types.ProjectionTypeKeysOnly
 		}
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: aws.String(x.Name),
-			KeySchema: keySchema(x.PK, x.SK), Projection: &types.Projection{ProjectionType: projection}})
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes,
+			types.GlobalSecondaryIndex{IndexName: aws.String(x.Name),
+				KeySchema: keySchema(x.PK, x.SK), Projection: &types.Projection{ProjectionType: projection}})
 		attrs = append(attrs, x.PK, x.SK)
 	}
 	slices.Sort(attrs)

@@ -56,10 +56,12 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 		return k
 	}
 	index := func(name, pk, sk string, p types.ProjectionType) types.GlobalSecondaryIndex {
-		return types.GlobalSecondaryIndex{IndexName: &name, KeySchema: key(pk, sk), Projection: &types.Projection{ProjectionType: p}}
+		return types.GlobalSecondaryIndex{IndexName: &name, KeySchema: key(pk, sk),
+			Projection: &types.Projection{ProjectionType: p}}
 	}
 	declared := []types.GlobalSecondaryIndex{index("refunds_due", "refund_shard", "refund_at", types.ProjectionTypeAll),
-		index("payments_by_day", "paid_day", "trade_no", types.ProjectionTypeAll), index("refunds_by_day", "back_day", "trade_no", types.ProjectionTypeAll)}
+		index("payments_by_day", "paid_day", "trade_no", types.ProjectionTypeAll), index("refunds_by_day", "back_day",
+			"trade_no", types.ProjectionTypeAll)}
 	for _, c := range []struct {
 		name    string
 		table   string
@@ -69,11 +71,15 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 		want    string // "": nothing is wrong
 	}{
 		{"as declared", "payments", key("order", "trade_no"), "", declared, ""},
-		{"an index too many", "returns", key("shard", "order"), "", []types.GlobalSecondaryIndex{index("mine", "order", "shard", "ALL")}, ""},
-		{"keys exchanged", "units", key("unit", "bucket"), "", nil, "key is (unit S, bucket S), want (bucket S, unit S)"},
+		{"an index too many", "returns", key("shard", "order"), "",
+			[]types.GlobalSecondaryIndex{index("mine", "order", "shard", "ALL")}, ""},
+		{"keys exchanged", "units", key("unit", "bucket"), "", nil,
+			"key is (unit S, bucket S), want (bucket S, unit S)"},
 		{"no sort key", "quotas", key("user", ""), "", nil, "key is (user S), want (user S, item S)"},
-		{"a sort key of numbers", "units", key("bucket", "unit"), "unit", nil, "key is (bucket S, unit N), want (bucket S, unit S)"},
-		{"no index", "payments", key("order", "trade_no"), "", nil, "index refunds_due is missing, want (refund_shard S, refund_at S)"},
+		{"a sort key of numbers", "units", key("bucket", "unit"), "unit", nil,
+			"key is (bucket S, unit N), want (bucket S, unit S)"},
+		{"no index", "payments", key("order", "trade_no"), "", nil,
+			"index refunds_due is missing, want (refund_shard S, refund_at S)"},
 		{"an index with another key", "payments", key("order", "trade_no"), "",
 			[]types.GlobalSecondaryIndex{index("refunds_due", "refund_shard", "trade_no", "ALL")},
 			"key of index refunds_due is (refund_shard S, trade_no S), want (refund_shard S, refund_at S)"},
@@ -84,8 +90,9 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg, prefix := dynamotest.Config(t, nil), dynamotest.Prefix()
 			client := dynamodb.NewFromConfig(cfg)
-			in := &dynamodb.CreateTableInput{TableName: aws.String(prefix + c.table), BillingMode: types.BillingModePayPerRequest,
-				KeySchema: c.key, GlobalSecondaryIndexes: c.indexes}
+			in := &dynamodb.CreateTableInput{TableName: aws.String(prefix + c.table),
+				BillingMode: types.BillingModePayPerRequest,
+				KeySchema:   c.key, GlobalSecondaryIndexes: c.indexes}
 			seen := map[string]bool{}
 			all := c.key
 			for _, x := range c.indexes {
@@ -97,12 +104,15 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 					kind = types.ScalarAttributeTypeN
 				}
 				if !seen[*k.AttributeName] {
-					in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: k.AttributeName, AttributeType: kind})
+					in.AttributeDefinitions = append(in.AttributeDefinitions,
+						types.AttributeDefinition{AttributeName: k.AttributeName, AttributeType: kind})
 				}
 				seen[*k.AttributeName] = true
 			}
-			// Nobody else makes a table of this name: one that exists was made by this call, which the SDK has repeated.
-			if _, err := client.CreateTable(ctx, in); err != nil && !errors.As(err, new(*types.ResourceInUseException)) {
+			// Nobody else makes a table of this name: one that exists was made by this call, which the SDK has
+			// repeated.
+			if _, err := client.CreateTable(ctx, in); err != nil &&
+				!errors.As(err, new(*types.ResourceInUseException)) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {

@@ -52,7 +52,8 @@ func (r *Rows) Transact(ctx context.Context, writes []ledger.Write) error {
 			return canceled
 		}
 		if !again || n+1 == tries || !system.Pause(ctx, jitter(n)) {
-			return fmt.Errorf("dynamoledger: transaction of %d rows (%s), try %d: %w", len(writes), r.names(writes), n+1, err)
+			return fmt.Errorf("dynamoledger: transaction of %d rows (%s), try %d: %w", len(writes), r.names(writes),
+				n+1, err)
 		}
 	}
 }
@@ -75,10 +76,10 @@ const (
 	reasonThroughput = "ProvisionedThroughputExceeded"
 )
 
-// classify says what a failed transaction means: a condition that did not hold, an obstacle that may be gone at the next
-// try, or a fault. The first row that stands against it decides, because refusals count in the order of the writes: a
-// unit that is taken says nothing while another transaction has the order's row, which may be a repeat of this very
-// order. All that is read here is the exception's; nothing was written.
+// classify says what a failed transaction means: a condition that did not hold, an obstacle that may be gone at the
+// next try, or a fault. The first row that stands against it decides, because refusals count in the order of the
+// writes: a unit that is taken says nothing while another transaction has the order's row, which may be a repeat of
+// this very order. All that is read here is the exception's; nothing was written.
 func classify(err error, writes int) (canceled *ledger.Canceled, again bool, fault error) {
 	var e *types.TransactionCanceledException
 	if !errors.As(err, &e) || len(e.CancellationReasons) != writes {

@@ -67,7 +67,8 @@ func (w *wire) calls() int {
 
 // config is a client's that speaks to nobody but the wire.
 func (w *wire) config() aws.Config {
-	return aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String("http://dynamodb.test"), HTTPClient: &http.Client{Transport: w},
+	return aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String("http://dynamodb.test"),
+		HTTPClient:  &http.Client{Transport: w},
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
 }
 
@@ -134,8 +135,10 @@ func done500(server http.RoundTripper, r *http.Request) (*http.Response, error) 
 // answer is a canned answer.
 func answer(status int, body string) fault {
 	return func(_ http.RoundTripper, r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: status, Status: http.StatusText(status), ProtoMajor: 1, ProtoMinor: 1, Request: r,
-			Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(strings.NewReader(body)),
+		return &http.Response{StatusCode: status, Status: http.StatusText(status), ProtoMajor: 1, ProtoMinor: 1,
+			Request:       r,
+			Header:        http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+			Body:          io.NopCloser(strings.NewReader(body)),
 			ContentLength: int64(len(body))}, nil
 	}
 }
@@ -159,8 +162,9 @@ func cancel(codes ...string) fault {
 				reasons[i] = fmt.Sprintf(`{"Code":%q}`, codes[i])
 			}
 		}
-		return answer(400, `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","CancellationReasons":[`+
-			strings.Join(reasons, ",")+`]}`)(server, r)
+		return answer(400,
+			`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","CancellationReasons":[`+
+				strings.Join(reasons, ",")+`]}`)(server, r)
 	}
 }
 
@@ -201,7 +205,8 @@ func (s *store) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	put, update := in.TransactItems[0].Put, in.TransactItems[0].Update
-	first := fmt.Sprint(put.TableName, put.Item["id"], put.Item["order"], put.Item["trade_no"], update.TableName, update.Key)
+	first := fmt.Sprint(put.TableName, put.Item["id"], put.Item["order"], put.Item["trade_no"], update.TableName,
+		update.Key)
 	known := s.tokens[in.ClientRequestToken]
 	switch {
 	case in.ClientRequestToken == "":

@@ -1,9 +1,9 @@
-// Package gatewaytable keeps the trades of the fake payment gateway in a table, so that any number of instances of a function are one
-// gateway. In: calls of fakegateway.Store. Out: conditional transactions of a few rows, consistent reads and reads of an index on ledger.Rows.
-// Only a sandbox has the table, and a run on a real ledger.
+// Package gatewaytable keeps the trades of the fake payment gateway in a table, so that any number of instances of a
+// function are one gateway. In: calls of fakegateway.Store. Out: conditional transactions of a few rows, consistent
+// reads and reads of an index on ledger.Rows. Only a sandbox has the table, and a run on a real ledger.
 //
-// A trade is a row: an order's first under the order's id, its second under the id with "#2" behind. Two more kinds of rows, whose keys begin with
-// "#", find trades by their number and by the days on which their money moved.
+// A trade is a row: an order's first under the order's id, its second under the id with "#2" behind. Two more kinds of
+// rows, whose keys begin with "#", find trades by their number and by the days on which their money moved.
 package gatewaytable
 
 import (
@@ -31,7 +31,8 @@ const (
 var Table = ledger.Table{Name: TableTrades, PK: "out_trade_no",
 	Indexes: []ledger.Index{{Name: IndexNotificationsDue, PK: "notify_state", SK: "notify_at", KeysOnly: true}}}
 
-// NotificationDue is a trade's notify_state while an attempt is to come: the index has only those trades, all in one partition.
+// NotificationDue is a trade's notify_state while an attempt is to come: the index has only those trades, all in one
+// partition.
 const NotificationDue = "due"
 
 const (
@@ -70,8 +71,8 @@ func keyOf(name string) (fakegateway.Key, error) {
 	return k, nil
 }
 
-// numberRow is the key of the row that finds a trade by its number; moveRow that of the row that says that a trade's money moved on a day, in the
-// index under moveState.
+// numberRow is the key of the row that finds a trade by its number; moveRow that of the row that says that a trade's
+// money moved on a day, in the index under moveState.
 func numberRow(tradeNo string) string { return "#number#" + tradeNo }
 func moveRow(day, name string) string { return moveState(day) + "#" + name }
 func moveState(day string) string     { return "#moved#" + day }
@@ -100,8 +101,8 @@ func (s *Store) Find(ctx context.Context, tradeNo string) (fakegateway.Key, bool
 	return k, err == nil, err
 }
 
-// Save implements fakegateway.Store; there is always room. It is a transaction even for one row, because a plain put whose answer is lost would
-// find its own version at the repeat and call it another's.
+// Save implements fakegateway.Store; there is always room. It is a transaction even for one row, because a plain put
+// whose answer is lost would find its own version at the repeat and call it another's.
 func (s *Store) Save(ctx context.Context, r fakegateway.Record) error {
 	name, cond := Name(r.Key()), ledger.Eq("version", r.Version)
 	var beside []ledger.Write
@@ -110,7 +111,8 @@ func (s *Store) Save(ctx context.Context, r fakegateway.Record) error {
 		beside = append(beside, put(numberRow(r.TradeNo), ledger.Row{"v": schemaVersion, "trade": name}))
 	}
 	if at := r.Moved(); !at.IsZero() {
-		beside = append(beside, put(moveRow(seckill.Day(at), name), ledger.Row{"v": schemaVersion, "trade": name, "notify_state": moveState(seckill.Day(at)), "notify_at": sortable(at)}))
+		beside = append(beside, put(moveRow(seckill.Day(at), name), ledger.Row{"v": schemaVersion, "trade": name,
+			"notify_state": moveState(seckill.Day(at)), "notify_at": sortable(at)}))
 	}
 	r.Version++
 	writes := append([]ledger.Write{put(name, encode(&r), cond)}, beside...)
@@ -202,8 +204,8 @@ func entry(v any) string {
 	return string(raw)
 }
 
-// Row gives the attributes that say what money a trade moved, without the key (Name) and without what the gateway alone needs: what it shows, when
-// the trade ends, and its notifications.
+// Row gives the attributes that say what money a trade moved, without the key (Name) and without what the gateway alone
+// needs: what it shows, when the trade ends, and its notifications.
 func Row(t *fakegateway.Trade) ledger.Row {
 	out := ledger.Row{"v": schemaVersion, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
 	if !t.Paid.IsZero() {
@@ -221,8 +223,9 @@ func Row(t *fakegateway.Trade) ledger.Row {
 
 func encode(r *fakegateway.Record) ledger.Row {
 	out := Row(&r.Trade)
-	maps.Copy(out, ledger.Row{"version": r.Version, "subject": r.Subject, "created": r.Created.UnixMilli(), "expires": r.Expires.UnixMilli(),
-		"lapses": r.Lapses.UnixMilli(), "notify_url": r.NotifyURL, "token": r.Token})
+	maps.Copy(out, ledger.Row{"version": r.Version, "subject": r.Subject, "created": r.Created.UnixMilli(),
+		"expires": r.Expires.UnixMilli(),
+		"lapses":  r.Lapses.UnixMilli(), "notify_url": r.NotifyURL, "token": r.Token})
 	if next := r.Next(); !next.IsZero() {
 		out["notify_state"], out["notify_at"] = NotificationDue, sortable(next)
 	}
@@ -264,17 +267,21 @@ func Decode(found ledger.Row) (fakegateway.Record, error) {
 		return fakegateway.Record{}, err
 	}
 	if v, ok := found["v"].(int64); !ok || v != schemaVersion {
-		return fakegateway.Record{}, fmt.Errorf("gatewaytable: row %s has version v=%v, this code reads %d", name, found["v"], schemaVersion)
+		return fakegateway.Record{}, fmt.Errorf("gatewaytable: row %s has version v=%v, this code reads %d", name,
+			found["v"], schemaVersion)
 	}
 	d := decoder{row: found}
 	r := fakegateway.Record{
-		Trade: fakegateway.Trade{OutTradeNo: k.OutTradeNo, TradeNo: text(&d, "trade_no"), Subject: text(&d, "subject"), Amount: seckill.Fen(number(&d, "amount")),
+		Trade: fakegateway.Trade{OutTradeNo: k.OutTradeNo, TradeNo: text(&d, "trade_no"), Subject: text(&d, "subject"),
+			Amount: seckill.Fen(number(&d, "amount")),
 			Status: fakegateway.Status(text(&d, "status")), Created: at(&d, "created"), Expires: at(&d, "expires")},
-		N: k.N, Lapses: at(&d, "lapses"), NotifyURL: text(&d, "notify_url"), Token: text(&d, "token"), Version: number(&d, "version"),
+		N: k.N, Lapses: at(&d, "lapses"), NotifyURL: text(&d, "notify_url"), Token: text(&d, "token"),
+		Version: number(&d, "version"),
 	}
 	if found["paid"] != nil {
 		r.Paid = at(&d, "paid")
-		r.Notifications = []fakegateway.Notification{{ID: text(&d, "notify_id"), Attempts: int(number(&d, "notify_attempts")), Next: d.first()}}
+		r.Notifications = []fakegateway.Notification{{ID: text(&d, "notify_id"),
+			Attempts: int(number(&d, "notify_attempts")), Next: d.first()}}
 	}
 	if found["refunds"] != nil {
 		for _, raw := range field[[]string](&d, "refunds") {
@@ -282,8 +289,10 @@ func Decode(found ledger.Row) (fakegateway.Record, error) {
 			if json.Unmarshal([]byte(raw), &b) != nil {
 				d.fail("refunds")
 			}
-			r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: b.RequestNo, Amount: seckill.Fen(b.Amount), At: time.UnixMilli(b.At).UTC()})
-			r.Notifications = append(r.Notifications, fakegateway.Notification{ID: b.NotifyID, Attempts: b.Attempts, Next: moment(b.Next)})
+			r.Refunds = append(r.Refunds, fakegateway.Refund{RequestNo: b.RequestNo, Amount: seckill.Fen(b.Amount),
+				At: time.UnixMilli(b.At).UTC()})
+			r.Notifications = append(r.Notifications, fakegateway.Notification{ID: b.NotifyID, Attempts: b.Attempts,
+				Next: moment(b.Next)})
 		}
 	}
 	if d.bad != "" {

@@ -29,7 +29,8 @@ func TestStoreConforms(t *testing.T) {
 }
 
 func paid() fakegateway.Record {
-	return fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "a", Status: fakegateway.StatusSuccess, Created: start, Expires: start, Paid: start}, N: 1, Lapses: start,
+	return fakegateway.Record{Trade: fakegateway.Trade{OutTradeNo: "a", Status: fakegateway.StatusSuccess,
+		Created: start, Expires: start, Paid: start}, N: 1, Lapses: start,
 		Notifications: []fakegateway.Notification{{ID: "n", Next: start}}}
 }
 
@@ -52,26 +53,30 @@ func TestARowThatIsNotAsItShouldBeIsAnError(t *testing.T) {
 		if err := rows.Transact(t.Context(), []ledger.Write{{Key: key, Op: ledger.OpUpdate, Set: c.set}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, found, err := s.Load(t.Context(), fakegateway.Key{OutTradeNo: "a", N: 1}); found || err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, found, err := s.Load(t.Context(), fakegateway.Key{OutTradeNo: "a", N: 1}); found || err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: found %v, %v; want an error with %q", name, found, err, c.want)
 		}
 	}
 }
 
-// TestRowIsPartOfWhatIsWritten: what Row says of a trade, at each point of its life, is what Save writes of it; only a refund's entry has its notification
-// behind.
+// TestRowIsPartOfWhatIsWritten: what Row says of a trade, at each point of its life, is what Save writes of it; only a
+// refund's entry has its notification behind.
 func TestRowIsPartOfWhatIsWritten(t *testing.T) {
 	waits, refunded := paid(), paid()
 	waits.OutTradeNo, waits.Status, waits.Paid, waits.Notifications = "b", fakegateway.StatusWait, time.Time{}, nil
 	refunded.N, refunded.TradeNo, refunded.Amount = 2, "2", 8880
-	refunded.Refunds = []fakegateway.Refund{{RequestNo: "r\"1", Amount: 80, At: start.Add(time.Second)}, {RequestNo: "r2", Amount: 8800, At: start.Add(time.Minute)}}
-	refunded.Notifications = append(refunded.Notifications, fakegateway.Notification{ID: "m1"}, fakegateway.Notification{ID: "m2", Attempts: 3, Next: start})
+	refunded.Refunds = []fakegateway.Refund{{RequestNo: "r\"1", Amount: 80, At: start.Add(time.Second)},
+		{RequestNo: "r2", Amount: 8800, At: start.Add(time.Minute)}}
+	refunded.Notifications = append(refunded.Notifications, fakegateway.Notification{ID: "m1"},
+		fakegateway.Notification{ID: "m2", Attempts: 3, Next: start})
 	for name, r := range map[string]fakegateway.Record{"b": waits, "a": paid(), "a#2": refunded} {
 		rows := embedded()
 		if err := gatewaytable.New(rows).Save(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		written, found, err := rows.Get(t.Context(), ledger.Key{Table: gatewaytable.TableTrades, PK: gatewaytable.Name(r.Key())})
+		written, found, err := rows.Get(t.Context(), ledger.Key{Table: gatewaytable.TableTrades,
+			PK: gatewaytable.Name(r.Key())})
 		if err != nil || !found || written[gatewaytable.Table.PK] != name {
 			t.Fatalf("%s: written %v, %v", name, written, err)
 		}
@@ -148,18 +153,23 @@ func TestDataPageListsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestARowWithoutRefundsIsReadAsBefore: rows of before there were refunds have the payment's notification in notify_at alone.
+// TestARowWithoutRefundsIsReadAsBefore: rows of before there were refunds have the payment's notification in notify_at
+// alone.
 func TestARowWithoutRefundsIsReadAsBefore(t *testing.T) {
 	rows := embedded()
-	old := ledger.Row{"v": int64(1), "version": int64(3), "trade_no": "t", "subject": "s", "amount": int64(1), "status": "TRADE_SUCCESS", "created": start.UnixMilli(),
-		"expires": start.UnixMilli(), "lapses": start.UnixMilli(), "paid": start.UnixMilli(), "token": "x", "notify_url": "u", "notify_id": "n", "notify_attempts": int64(1),
+	old := ledger.Row{"v": int64(1), "version": int64(3), "trade_no": "t", "subject": "s", "amount": int64(1),
+		"status": "TRADE_SUCCESS", "created": start.UnixMilli(),
+		"expires": start.UnixMilli(), "lapses": start.UnixMilli(), "paid": start.UnixMilli(), "token": "x",
+		"notify_url": "u", "notify_id": "n", "notify_attempts": int64(1),
 		"notify_state": "due", "notify_at": fmt.Sprintf("%015d", start.Add(time.Minute).UnixMilli())}
-	if err := rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: gatewaytable.TableTrades, PK: "a"}, Op: ledger.OpPut, Row: old}}); err != nil {
+	if err := rows.Transact(t.Context(), []ledger.Write{{Key: ledger.Key{Table: gatewaytable.TableTrades, PK: "a"},
+		Op: ledger.OpPut, Row: old}}); err != nil {
 		t.Fatal(err)
 	}
 	k := fakegateway.Key{OutTradeNo: "a", N: 1}
 	r, found, err := gatewaytable.New(rows).Load(t.Context(), k)
-	if want := []fakegateway.Notification{{ID: "n", Attempts: 1, Next: start.Add(time.Minute)}}; err != nil || !found || !cmp.Equal(want, r.Notifications) || r.Key() != k {
+	if want := []fakegateway.Notification{{ID: "n", Attempts: 1, Next: start.Add(time.Minute)}}; err != nil || !found ||
+		!cmp.Equal(want, r.Notifications) || r.Key() != k {
 		t.Errorf("%+v, found %v, %v; want notifications %+v", r, found, err, want)
 	}
 }

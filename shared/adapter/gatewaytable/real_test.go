@@ -12,5 +12,7 @@ import (
 )
 
 func TestRealStoreConforms(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) fakegateway.Store { return gatewaytable.New(dynamotest.Open(t, gatewaytable.Table)) })
+	storetest.Run(t, func(t *testing.T) fakegateway.Store {
+		return gatewaytable.New(dynamotest.Open(t, gatewaytable.Table))
+	})
 }

@@ -1,6 +1,6 @@
 // Package guard gives every HTTP answer the headers that keep browsers from misusing it: a page of somebody else's that
-// frames, sniffs, embeds or links to it, and a network that takes https away. In: a handler. Out: the same answers, with
-// headers that the handler may replace by its own. It looks at how the request came and at nothing else.
+// frames, sniffs, embeds or links to it, and a network that takes https away. In: a handler. Out: the same answers,
+// with headers that the handler may replace by its own. It looks at how the request came and at nothing else.
 package guard
 
 import "net/http"
@@ -14,7 +14,8 @@ var (
 	nosniff  = []string{"nosniff"}
 	referrer = []string{"no-referrer"}
 	resource = []string{"same-origin"}
-	secure   = []string{"max-age=31536000"} // a year. What lies beside this host is not ours to speak for: no includeSubDomains
+	// a year. What lies beside this host is not ours to speak for: no includeSubDomains
+	secure = []string{"max-age=31536000"}
 )
 
 // Headers puts the headers on every answer of a handler. Strict-Transport-Security goes only where the request came by

@@ -30,23 +30,34 @@ func TestBuyReadsWhatClientsSend(t *testing.T) {
 		want       buy.Purchase
 		trace      string
 	}{
-		{"string id", purchaseBody(`"42"`, "1", address), nil, buy.Purchase{Item: "42", Count: 1, Address: address}, ""},
+		{"string id", purchaseBody(`"42"`, "1", address), nil, buy.Purchase{Item: "42", Count: 1, Address: address},
+			""},
 		{"number id", purchaseBody("42", "1", address), nil, buy.Purchase{Item: "42", Count: 1, Address: address}, ""},
-		{"19 digits as a string", purchaseBody(`"`+itemID+`"`, "50", address), nil, buy.Purchase{Item: itemID, Count: 50, Address: address}, ""},
-		{"19 digits as a number", purchaseBody(itemID, "50", address), nil, buy.Purchase{Item: itemID, Count: 50, Address: address}, ""},
-		{"above 2^63 as a number", purchaseBody("9999999999999999999", "1", "a"), nil, buy.Purchase{Item: "9999999999999999999", Count: 1, Address: "a"}, ""},
-		{"escapes", `{"seckill_id":"\u0034\u0032","count":1,"address":"\u5317\u4eac \ud83c\udfe0"}`, nil, buy.Purchase{Item: "42", Count: 1, Address: "北京 🏠"}, ""},
+		{"19 digits as a string", purchaseBody(`"`+itemID+`"`, "50", address), nil,
+			buy.Purchase{Item: itemID, Count: 50, Address: address}, ""},
+		{"19 digits as a number", purchaseBody(itemID, "50", address), nil, buy.Purchase{Item: itemID, Count: 50,
+			Address: address}, ""},
+		{"above 2^63 as a number", purchaseBody("9999999999999999999", "1", "a"), nil,
+			buy.Purchase{Item: "9999999999999999999", Count: 1, Address: "a"}, ""},
+		{"escapes", `{"seckill_id":"\u0034\u0032","count":1,"address":"\u5317\u4eac \ud83c\udfe0"}`, nil,
+			buy.Purchase{Item: "42", Count: 1, Address: "北京 🏠"}, ""},
 		{"500 characters", purchaseBody("42", "1", long), nil, buy.Purchase{Item: "42", Count: 1, Address: long}, ""},
-		{"blanks around", " \r\n\t" + purchaseBody("42", "1", "a") + "\n ", nil, buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
-		{"unknown fields", `{"v":{"count":[9]},"seckill_id":42,"count":1,"address":"a","":null,"n":1e3}`, nil, buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
+		{"blanks around", " \r\n\t" + purchaseBody("42", "1", "a") + "\n ", nil, buy.Purchase{Item: "42", Count: 1,
+			Address: "a"}, ""},
+		{"unknown fields", `{"v":{"count":[9]},"seckill_id":42,"count":1,"address":"a","":null,"n":1e3}`, nil,
+			buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
 		{"key and request id", purchaseBody("42", "1", "a"), []string{"Idempotency-Key", "a key!~", inFront, "req-1"},
 			buy.Purchase{Item: "42", Count: 1, Address: "a", Key: "a key!~"}, "req-1"},
-		{"ids that a client chose", purchaseBody("42", "1", "a"), []string{"X-Request-Id", "mine", "X-Amzn-Trace-Id", "Root=1-57-bd;Sampled=1"},
+		{"ids that a client chose", purchaseBody("42", "1", "a"), []string{"X-Request-Id", "mine", "X-Amzn-Trace-Id",
+			"Root=1-57-bd;Sampled=1"},
 			buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
-		{"gateway's id", purchaseBody("42", "1", "a"), []string{"X-Request-Id", "mine", "X-Amzn-Trace-Id", "Root=1-57-bd", inFront, "TxQ0HFj6liAEPMA="},
+		{"gateway's id", purchaseBody("42", "1", "a"), []string{"X-Request-Id", "mine", "X-Amzn-Trace-Id",
+			"Root=1-57-bd", inFront, "TxQ0HFj6liAEPMA="},
 			buy.Purchase{Item: "42", Count: 1, Address: "a"}, "TxQ0HFj6liAEPMA="},
-		{"overlong request id", purchaseBody("42", "1", "a"), []string{inFront, strings.Repeat("x", 129)}, buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
-		{"other content type", purchaseBody("42", "1", "a"), []string{"Content-Type", "text/plain"}, buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
+		{"overlong request id", purchaseBody("42", "1", "a"), []string{inFront, strings.Repeat("x", 129)},
+			buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
+		{"other content type", purchaseBody("42", "1", "a"), []string{"Content-Type", "text/plain"},
+			buy.Purchase{Item: "42", Count: 1, Address: "a"}, ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -69,7 +80,8 @@ func TestBuyReadsWhatClientsSend(t *testing.T) {
 	}
 }
 
-// TestAnUnsafeRequestIDIsNotPassedOn: the server in front may have put into the context what no log and no message should have.
+// TestAnUnsafeRequestIDIsNotPassedOn: the server in front may have put into the context what no log and no message
+// should have.
 func TestAnUnsafeRequestIDIsNotPassedOn(t *testing.T) {
 	h, s := newStubs()
 	r := httptest.NewRequest("POST", "/seckill/buy", strings.NewReader(purchaseBody("42", "1", "a")))
@@ -172,7 +184,8 @@ func TestBuyBodyLimit(t *testing.T) {
 func TestBuyRefusesBadKeys(t *testing.T) {
 	for _, key := range []string{"", strings.Repeat("k", 129), "schlüssel", "a\tb", "a\x7f"} {
 		h, s := newStubs()
-		got := want(t, do(t, h, "POST", "/seckill/buy", purchaseBody("42", "1", "a"), "Idempotency-Key", key), seckill.CodeInvalid)
+		got := want(t, do(t, h, "POST", "/seckill/buy", purchaseBody("42", "1", "a"), "Idempotency-Key", key),
+			seckill.CodeInvalid)
 		if got["field"] != "Idempotency-Key" || s.calls != 0 {
 			t.Errorf("key %q: field %v, %d calls; want Idempotency-Key, none", key, got["field"], s.calls)
 		}
@@ -215,10 +228,12 @@ func TestTokenTrouble(t *testing.T) {
 		{"expired", "Bearer " + expired},
 		{"forged", "Bearer " + forged},
 		{"claims changed", "Bearer " + sign(`{"iss":1,"sub":"1","exp":9999999999}`)},
-		{"alg none", "Bearer " + base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + strings.Split(good, ".")[1] + "."},
+		{"alg none", "Bearer " + base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." +
+			strings.Split(good, ".")[1] + "."},
 	}
 	routes := []Route{
-		{"POST", "/seckill/buy"}, {"GET", "/seckill/order/42"}, {"GET", "/order/list"}, {"GET", "/order/" + orderID}, {"POST", "/order/" + orderID + "/cancel"},
+		{"POST", "/seckill/buy"}, {"GET", "/seckill/order/42"}, {"GET", "/order/list"}, {"GET", "/order/" + orderID},
+		{"POST", "/order/" + orderID + "/cancel"},
 	}
 	for _, c := range cases {
 		for _, rt := range routes {
@@ -237,7 +252,8 @@ func TestTokenTrouble(t *testing.T) {
 func TestTokenSchemeHasNoCaseAndComesOnce(t *testing.T) {
 	h, _ := newStubs()
 	good := strings.TrimPrefix(bearer(alice), "Bearer ")
-	if w := do(t, h, "POST", "/seckill/buy", purchaseBody("42", "1", "a"), "Authorization", "bearer "+good); w.Code != 200 {
+	if w := do(t, h, "POST", "/seckill/buy", purchaseBody("42", "1", "a"), "Authorization", "bearer "+
+		good); w.Code != 200 {
 		t.Errorf("bearer in small letters: %d %s, want 200", w.Code, w.Body)
 	}
 	r := httptest.NewRequest("POST", "/seckill/buy", strings.NewReader(purchaseBody("42", "1", "a")))
@@ -264,7 +280,8 @@ func TestBuyRefusals(t *testing.T) {
 		{&seckill.Error{Code: seckill.CodeNotStarted, Start: start, RetryAfter: 89_500 * time.Millisecond}, "90",
 			object{"start_time": "2026-11-11T00:01:30Z", "retry_after_ms": "89500"}},
 		{&seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second}, "1", object{"retry_after_ms": "1000"}},
-		{&seckill.Error{Code: seckill.CodeUnconfirmed, RetryAfter: time.Nanosecond, Order: orderID}, "1", object{"retry_after_ms": "1", "order_id": orderID}},
+		{&seckill.Error{Code: seckill.CodeUnconfirmed, RetryAfter: time.Nanosecond, Order: orderID}, "1",
+			object{"retry_after_ms": "1", "order_id": orderID}},
 		{seckill.Refuse(seckill.CodeUnavailable), "1", object{"retry_after_ms": "1000"}},
 		{seckill.Refuse(seckill.CodeInternal), "", nil},
 	}

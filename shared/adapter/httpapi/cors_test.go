@@ -22,18 +22,20 @@ func TestPagesElsewhereMayReadEveryAnswer(t *testing.T) {
 		panic              any
 		status             int
 	}{
-		"accepted":        {"POST", "/seckill/buy", purchaseBody(itemID, "1", address), nil, nil, nil, 200},
-		"list":            {"GET", "/seckill/ing", "", nil, nil, nil, 200},
-		"head":            {"HEAD", "/seckill/ing", "", nil, nil, nil, 200},
-		"health":          {"GET", "/healthz", "", nil, nil, nil, 200},
-		"no token":        {"POST", "/seckill/buy", "{}", []string{"Authorization", "-"}, nil, nil, 403},
-		"no such path":    {"GET", "/nowhere", "", nil, nil, nil, 404},
-		"wrong method":    {"GET", "/seckill/buy", "", nil, nil, nil, 405},
-		"sold out":        {"POST", "/seckill/buy", purchaseBody(itemID, "1", address), nil, seckill.Refuse(seckill.CodeSoldOut), nil, 409},
-		"body too large":  {"POST", "/seckill/buy", strings.Repeat(" ", seckill.MaxBody+1), nil, nil, nil, 422},
-		"bad page":        {"GET", "/seckill/ing?page=0", "", nil, nil, nil, 422},
-		"panic":           {"GET", "/seckill/ing", "", nil, nil, "a bug", 500},
-		"busy":            {"POST", "/seckill/buy", purchaseBody(itemID, "1", address), nil, seckill.Refuse(seckill.CodeUnavailable), nil, 503},
+		"accepted":     {"POST", "/seckill/buy", purchaseBody(itemID, "1", address), nil, nil, nil, 200},
+		"list":         {"GET", "/seckill/ing", "", nil, nil, nil, 200},
+		"head":         {"HEAD", "/seckill/ing", "", nil, nil, nil, 200},
+		"health":       {"GET", "/healthz", "", nil, nil, nil, 200},
+		"no token":     {"POST", "/seckill/buy", "{}", []string{"Authorization", "-"}, nil, nil, 403},
+		"no such path": {"GET", "/nowhere", "", nil, nil, nil, 404},
+		"wrong method": {"GET", "/seckill/buy", "", nil, nil, nil, 405},
+		"sold out": {"POST", "/seckill/buy", purchaseBody(itemID, "1", address), nil,
+			seckill.Refuse(seckill.CodeSoldOut), nil, 409},
+		"body too large": {"POST", "/seckill/buy", strings.Repeat(" ", seckill.MaxBody+1), nil, nil, nil, 422},
+		"bad page":       {"GET", "/seckill/ing?page=0", "", nil, nil, nil, 422},
+		"panic":          {"GET", "/seckill/ing", "", nil, nil, "a bug", 500},
+		"busy": {"POST", "/seckill/buy", purchaseBody(itemID, "1", address), nil,
+			seckill.Refuse(seckill.CodeUnavailable), nil, 503},
 		"another's order": {"GET", "/order/" + orderID, "", nil, seckill.Refuse(seckill.CodeOrderUnknown), nil, 404},
 	}
 	for given, want := range map[string]struct{ allow, expose, vary, varyProblem string }{
@@ -50,9 +52,11 @@ func TestPagesElsewhereMayReadEveryAnswer(t *testing.T) {
 			if c.status != http.StatusOK {
 				vary = want.varyProblem
 			}
-			got := []string{w.Header().Get("Access-Control-Allow-Origin"), w.Header().Get("Access-Control-Expose-Headers"), strings.Join(w.Header()["Vary"], " and ")}
+			got := []string{w.Header().Get("Access-Control-Allow-Origin"),
+				w.Header().Get("Access-Control-Expose-Headers"), strings.Join(w.Header()["Vary"], " and ")}
 			if diff := cmp.Diff([]string{want.allow, want.expose, vary}, got); diff != "" || w.Code != c.status {
-				t.Errorf("CORS origin %q, %s: status %d, want %d; allow, expose, vary (-want +got):\n%s", given, name, w.Code, c.status, diff)
+				t.Errorf("CORS origin %q, %s: status %d, want %d; allow, expose, vary (-want +got):\n%s", given, name,
+					w.Code, c.status, diff)
 			}
 		}
 	}

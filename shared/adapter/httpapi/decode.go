@@ -20,8 +20,8 @@ type purchaseJSON struct {
 	Address addressField `json:"address"`
 }
 
-// decodePurchase reads item, count and address; one that is absent stays zero, which Request.Validate refuses. The error
-// is an invalid_request that names the field, or "body" when the text is not one JSON object.
+// decodePurchase reads item, count and address; one that is absent stays zero, which Request.Validate refuses. The
+// error is an invalid_request that names the field, or "body" when the text is not one JSON object.
 func decodePurchase(body []byte) (buy.Purchase, error) {
 	var p purchaseJSON
 	if err := json.Unmarshal(body, &p); err != nil {
@@ -73,8 +73,8 @@ type addressField string
 
 func (f *addressField) UnmarshalJSON(b []byte) error {
 	s, ok := text(b)
-	// RuneError finds bytes that are not UTF-8, and the replacement character that stands where they were or where half a
-	// surrogate pair was escaped: a parcel would go to a damaged address.
+	// RuneError finds bytes that are not UTF-8, and the replacement character that stands where they were or where half
+	// a surrogate pair was escaped: a parcel would go to a damaged address.
 	if *f != "" || !ok || s == "" || strings.ContainsRune(s, utf8.RuneError) {
 		return errAddress
 	}

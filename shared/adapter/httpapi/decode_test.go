@@ -16,8 +16,10 @@ func FuzzDecodePurchase(f *testing.F) {
 	for _, s := range []string{
 		purchaseBody("42", "1", address), purchaseBody(`"`+itemID+`"`, "50", "a"), purchaseBody(itemID, "1.0", ""),
 		`{"seckill_id":42,"count":1,"count":1,"address":"a"}`, `{"Count":1,"seckill_id":42,"address":"\ud83c"}`,
-		`{"seckill_id":"\u0034","count":1,"address":"a\u0000"}`, "null", "[]", "{}", "", purchaseBody("42", "1", "a") + "x",
-		"{\"seckill_id\":42,\"count\":1,\"address\":\"\xff\"}", `{"a":{"b":[[[]]]},"seckill_id":1e1,"count":-0,"address":{}}`,
+		`{"seckill_id":"\u0034","count":1,"address":"a\u0000"}`, "null", "[]", "{}", "", purchaseBody("42", "1", "a") +
+			"x",
+		"{\"seckill_id\":42,\"count\":1,\"address\":\"\xff\"}",
+		`{"a":{"b":[[[]]]},"seckill_id":1e1,"count":-0,"address":{}}`,
 	} {
 		f.Add([]byte(s))
 	}

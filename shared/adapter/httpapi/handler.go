@@ -1,9 +1,10 @@
-// Package httpapi is the HTTP face of the flows: plain net/http handlers that a Lambda adapter and the local server both
-// use. In: requests of the HTTP contract (docs/openapi.yaml). Out: its answers, and every refusal as a problem document
-// (RFC 9457) in words a shopper understands. It decides nothing about a sale: it reads, calls one flow, and writes.
+// Package httpapi is the HTTP face of the flows: plain net/http handlers that a Lambda adapter and the local server
+// both use. In: requests of the HTTP contract (docs/openapi.yaml). Out: its answers, and every refusal as a problem
+// document (RFC 9457) in words a shopper understands. It decides nothing about a sale: it reads, calls one flow, and
+// writes.
 //
-// Each step has its own constructor (NewBuy, NewShop, NewNotify), so that a function links only what it serves; Join puts
-// several together for a server that serves all.
+// Each step has its own constructor (NewBuy, NewShop, NewNotify), so that a function links only what it serves; Join
+// puts several together for a server that serves all.
 package httpapi
 
 import (
@@ -20,14 +21,17 @@ import (
 
 // Options are what the handlers of every step share. The zero value works.
 type Options struct {
-	Log        *slog.Logger // where faults go, and refused notifications, without addresses, tokens and bodies; nil: nowhere
-	Version    string       // shown by GET /healthz
-	CashierURL string       // shown by GET /healthz: where a pay string can be paid in a browser; "" hides it
-	CORSOrigin string       // whose pages may read the answers: an origin, or "*"; "": those of the API's own origin only
-	Refusals   *Refusals    // where every request that is refused or fails is counted by reason; nil: nowhere
+	// where faults go, and refused notifications, without addresses, tokens and bodies; nil: nowhere
+	Log        *slog.Logger
+	Version    string // shown by GET /healthz
+	CashierURL string // shown by GET /healthz: where a pay string can be paid in a browser; "" hides it
+	// whose pages may read the answers: an origin, or "*"; "": those of the API's own origin only
+	CORSOrigin string
+	Refusals   *Refusals // where every request that is refused or fails is counted by reason; nil: nowhere
 }
 
-// Route is a method and a path pattern as http.ServeMux writes it: "/order/{id}". No pattern has more than one parameter.
+// Route is a method and a path pattern as http.ServeMux writes it: "/order/{id}". No pattern has more than one
+// parameter.
 type Route struct {
 	Method  string
 	Pattern string
@@ -193,8 +197,8 @@ func call(rt *route, r *http.Request, arg string) (a answer, err error) {
 	return rt.serve(r, arg)
 }
 
-// report logs faults. A refusal is not logged each time, since in a sale there are a thousand for each purchase, unless the route says so; Refusals does it now
-// and then.
+// report logs faults. A refusal is not logged each time, since in a sale there are a thousand for each purchase, unless
+// the route says so; Refusals does it now and then.
 func (h *Handler) report(r *http.Request, rt *route, e *seckill.Error) {
 	level, message, cause := slog.LevelError, "request failed", e.Err
 	if e.Code.Status() < http.StatusInternalServerError {

@@ -18,7 +18,8 @@ import (
 
 func TestUnknownPaths(t *testing.T) {
 	for _, path := range []string{
-		"/", "/seckill", "/seckill/", "/seckill/ing/", "/seckill/buy/1", "/SECKILL/ing", "/order/", "/order/a/b", "/order//cancel", "/order/a/b/cancel",
+		"/", "/seckill", "/seckill/", "/seckill/ing/", "/seckill/buy/1", "/SECKILL/ing", "/order/", "/order/a/b",
+		"/order//cancel", "/order/a/b/cancel",
 		"/seckill/detail/", "/seckill/detail/4/2", "/seckill/detail/4%2F2", "/healthz2", "//seckill/ing",
 	} {
 		h, s := newStubs()
@@ -72,8 +73,10 @@ func TestEachStepServesItsOwnRoutes(t *testing.T) {
 		{"buy", NewBuy(s, auth, Options{}), []Route{{"POST", "/seckill/buy"}}},
 		{"notify", NewNotify(s, Options{}), []Route{{"POST", "/seckill/alipay/notify"}}},
 		{"shop", NewShop(s, auth, Options{}), []Route{
-			{"GET", "/seckill/ing"}, {"GET", "/seckill/will"}, {"GET", "/seckill/detail/{seckill_id}"}, {"GET", "/seckill/order/{seckill_id}"},
-			{"GET", "/seckill/time"}, {"GET", "/order/list"}, {"GET", "/order/{id}"}, {"POST", "/order/{id}/cancel"}, {"GET", "/healthz"},
+			{"GET", "/seckill/ing"}, {"GET", "/seckill/will"}, {"GET", "/seckill/detail/{seckill_id}"},
+			{"GET", "/seckill/order/{seckill_id}"},
+			{"GET", "/seckill/time"}, {"GET", "/order/list"}, {"GET", "/order/{id}"}, {"POST", "/order/{id}/cancel"},
+			{"GET", "/healthz"},
 		}},
 	} {
 		if diff := cmp.Diff(c.want, c.h.Routes()); diff != "" {
@@ -91,7 +94,8 @@ func TestPatternsFitServeMux(t *testing.T) {
 		mux.Handle(rt.Method+" "+rt.Pattern, h)
 	}
 	for _, rt := range h.Routes() {
-		r := httptest.NewRequest(rt.Method, strings.NewReplacer("{id}", orderID, "{seckill_id}", itemID).Replace(rt.Pattern), nil)
+		r := httptest.NewRequest(rt.Method, strings.NewReplacer("{id}", orderID, "{seckill_id}",
+			itemID).Replace(rt.Pattern), nil)
 		found, _, _ := h.find(r)
 		if _, pattern := mux.Handler(r); pattern != rt.Method+" "+rt.Pattern || found == nil || found.Route != rt {
 			t.Errorf("%v: ServeMux finds %q, the handler %v", rt, pattern, found)
@@ -111,9 +115,11 @@ func TestFaultsAreLoggedAndTellNothing(t *testing.T) {
 		{"plain error", errors.New(inner), seckill.CodeUnavailable, inner, "1"},
 		{"deadline", context.DeadlineExceeded, seckill.CodeUnavailable, "deadline", "1"},
 		{"wrapped refusal", fmt.Errorf("buy: %w", seckill.Refuse(seckill.CodeSoldOut)), seckill.CodeSoldOut, "", ""},
-		{"fault with a cause", &seckill.Error{Code: seckill.CodeUnconfirmed, Order: orderID, Err: errors.New(inner)}, seckill.CodeUnconfirmed, inner, "1"},
+		{"fault with a cause", &seckill.Error{Code: seckill.CodeUnconfirmed, Order: orderID, Err: errors.New(inner)},
+			seckill.CodeUnconfirmed, inner, "1"},
 		{"expected wait", seckill.Refuse(seckill.CodeNotReady), seckill.CodeNotReady, "", "1"},
-		{"refusal with a cause", &seckill.Error{Code: seckill.CodeSoldOut, Err: errors.New(inner)}, seckill.CodeSoldOut, "", ""},
+		{"refusal with a cause", &seckill.Error{Code: seckill.CodeSoldOut, Err: errors.New(inner)}, seckill.CodeSoldOut,
+			"", ""},
 		{"internal", seckill.Refuse(seckill.CodeInternal), seckill.CodeInternal, "internal", ""},
 	}
 	for _, c := range cases {
@@ -130,7 +136,8 @@ func TestFaultsAreLoggedAndTellNothing(t *testing.T) {
 				t.Errorf("Retry-After = %q, want %q", got, c.retryAfter)
 			}
 			text := log.String()
-			if (c.logged == "") != (text == "") || !strings.Contains(text, c.logged) || text != "" && !strings.Contains(text, "trace=req-1") {
+			if (c.logged == "") != (text == "") || !strings.Contains(text, c.logged) || text != "" &&
+				!strings.Contains(text, "trace=req-1") {
 				t.Errorf("log %q, want %q with the trace", text, c.logged)
 			}
 			if strings.Contains(text, "中关村") || strings.Contains(text, "eyJ") {

@@ -12,16 +12,17 @@ import (
 // maxNotify bounds the body of a payment notification in bytes; real ones have about 2 KiB.
 const maxNotify = 64 << 10
 
-// Notifier is the step that handles the payment provider's notifications. It returns nil only when the notification's effect is
-// durable; the error is a *seckill.Error.
+// Notifier is the step that handles the payment provider's notifications. It returns nil only when the notification's
+// effect is durable; the error is a *seckill.Error.
 type Notifier interface {
 	Notify(ctx context.Context, form url.Values) error
 	// Unreadable is told of each that is no form, which Notify never sees.
 	Unreadable()
 }
 
-// NewNotify serves POST /seckill/alipay/notify. The provider sends a notification again until it reads "success", so a fault is
-// a 5xx and anything forged a 4xx. There is no token: the form is signed. What is refused is logged, since it may be money that is not heard of.
+// NewNotify serves POST /seckill/alipay/notify. The provider sends a notification again until it reads "success", so a
+// fault is a 5xx and anything forged a 4xx. There is no token: the form is signed. What is refused is logged, since it
+// may be money that is not heard of.
 func NewNotify(flow Notifier, o Options) *Handler {
 	rt := newRoute(http.MethodPost, "/seckill/alipay/notify", (&notifier{flow}).notify)
 	rt.refusals = true
@@ -45,7 +46,8 @@ func (n *notifier) notify(r *http.Request, _ string) (answer, error) {
 // formOf reads the body alone: a parameter of the address was not part of what the provider signed.
 func formOf(r *http.Request) (url.Values, error) {
 	const kind = "application/x-www-form-urlencoded"
-	// Alipay sends "application/x-www-form-urlencoded; text/html; charset=utf-8", whose parameters are none: they are not looked at.
+	// Alipay sends "application/x-www-form-urlencoded; text/html; charset=utf-8", whose parameters are none: they are
+	// not looked at.
 	if got, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(got), kind) {
 		return nil, seckill.Invalid("Content-Type", kind)
 	}

@@ -25,12 +25,15 @@ func notify(t *testing.T, h *Handler, body, kind string) *httptest.ResponseRecor
 const formKind = "application/x-www-form-urlencoded"
 
 func TestNotifyAnswersSuccessExactly(t *testing.T) {
-	for _, kind := range []string{formKind, formKind + "; charset=utf-8", "Application/X-WWW-Form-URLEncoded;charset=UTF-8",
+	for _, kind := range []string{formKind, formKind + "; charset=utf-8",
+		"Application/X-WWW-Form-URLEncoded;charset=UTF-8",
 		formKind + "; text/html; charset=utf-8" /* Alipay's own */, formKind + " ; =", formKind + ";charset=GBK"} {
 		h, s := newStubs()
 		w := notify(t, h, "out_trade_no="+orderID+"&subject=%E8%8C%B6+%26%20%2B&sign=a%2Bb%3D%3D", kind)
-		if w.Code != 200 || w.Body.String() != "success" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
-			t.Errorf("%s: %d %q as %q, want 200 success as text/plain", kind, w.Code, w.Body, w.Header().Get("Content-Type"))
+		if w.Code != 200 || w.Body.String() != "success" || !strings.HasPrefix(w.Header().Get("Content-Type"),
+			"text/plain") {
+			t.Errorf("%s: %d %q as %q, want 200 success as text/plain", kind, w.Code, w.Body,
+				w.Header().Get("Content-Type"))
 		}
 		want := url.Values{"out_trade_no": {orderID}, "subject": {"茶 & +"}, "sign": {"a+b=="}}
 		if diff := cmp.Diff(want, s.form); diff != "" {
@@ -67,23 +70,30 @@ func TestNotifyRefusals(t *testing.T) {
 	}
 }
 
-// TestRefusedNotificationsAreLogged: with the cause, which no answer tells, and nothing else of the form. One that is taken is not.
+// TestRefusedNotificationsAreLogged: with the cause, which no answer tells, and nothing else of the form. One that is
+// taken is not.
 func TestRefusedNotificationsAreLogged(t *testing.T) {
 	for _, c := range []struct {
 		name, kind string
 		err        error
 		logged     []string // nil: nothing
 	}{
-		{"forged", formKind, &seckill.Error{Code: seckill.CodeForged, Err: errors.New("another key")}, []string{"level=WARN", "request refused", "code=notify_forged", "another key", "trace=req-1"}},
-		{"not ours", formKind, &seckill.Error{Code: seckill.CodeNotOurs, Order: orderID, Err: errors.New("another amount")}, []string{"level=WARN", "code=notify_not_ours", "order=" + orderID, "another amount"}},
-		{"no form", "application/json", nil, []string{"level=WARN", "request refused", "code=invalid_request", "Content-Type"}},
-		{"fault", formKind, errors.New("no ledger"), []string{"level=ERROR", "request failed", "code=unavailable", "no ledger"}},
+		{"forged", formKind, &seckill.Error{Code: seckill.CodeForged, Err: errors.New("another key")},
+			[]string{"level=WARN", "request refused", "code=notify_forged", "another key", "trace=req-1"}},
+		{"not ours", formKind, &seckill.Error{Code: seckill.CodeNotOurs, Order: orderID,
+			Err: errors.New("another amount")}, []string{"level=WARN", "code=notify_not_ours", "order=" + orderID,
+			"another amount"}},
+		{"no form", "application/json", nil, []string{"level=WARN", "request refused", "code=invalid_request",
+			"Content-Type"}},
+		{"fault", formKind, errors.New("no ledger"), []string{"level=ERROR", "request failed", "code=unavailable",
+			"no ledger"}},
 		{"taken", formKind, nil, nil},
 	} {
 		var log bytes.Buffer
 		h, s := newStubsWith(Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		s.err = c.err
-		w := do(t, h, "POST", notifyPath, "buyer=b-2088", "Authorization", "-", "Content-Type", c.kind, inFront, "req-1")
+		w := do(t, h, "POST", notifyPath, "buyer=b-2088", "Authorization", "-", "Content-Type", c.kind, inFront,
+			"req-1")
 		text := log.String()
 		if (c.logged == nil) != (text == "") || strings.Contains(text, "b-2088") {
 			t.Errorf("%s: log %q, want %q", c.name, text, c.logged)

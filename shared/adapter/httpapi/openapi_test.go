@@ -270,7 +270,8 @@ func TestDescribedCodesHaveTheirStatus(t *testing.T) {
 					code := seckill.Code(c.(string))
 					used[code] = true
 					if !slices.Contains(seckill.Codes(), code) || fmt.Sprint(code.Status()) != status {
-						t.Errorf("%s %s: %s is listed under %s, its status is %d", method, pattern, code, status, code.Status())
+						t.Errorf("%s %s: %s is listed under %s, its status is %d", method, pattern, code, status,
+							code.Status())
 					}
 				}
 			}

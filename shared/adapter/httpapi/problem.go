@@ -86,8 +86,8 @@ func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, deta
 	write(w, r, o.status, b)
 }
 
-// whole rounds up to whole units: Retry-After knows nothing finer than a second (RFC 9110 section 10.2.3), and a client that
-// comes too early was told a lie.
+// whole rounds up to whole units: Retry-After knows nothing finer than a second (RFC 9110 section 10.2.3), and a client
+// that comes too early was told a lie.
 func whole(d, unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
 
 // invalidDetail says what is wrong with which field.
@@ -124,7 +124,8 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Problem answers with an error's problem document, for a server that has routes of its own beside these. It logs nothing.
+// Problem answers with an error's problem document, for a server that has routes of its own beside these. It logs
+// nothing.
 func Problem(w http.ResponseWriter, r *http.Request, err error) {
 	ProblemSaying(w, r, err, "")
 }

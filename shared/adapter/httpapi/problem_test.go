@@ -33,7 +33,8 @@ func TestEveryCodeHasWordsInBothLanguages(t *testing.T) {
 					t.Errorf("%s in %s: %s is %q", code, header, member, text)
 				}
 			}
-			if w.Header().Get("Content-Language") != languageTags[lang][0] || w.Header().Get("Vary") != "Accept-Language" ||
+			if w.Header().Get("Content-Language") != languageTags[lang][0] ||
+				w.Header().Get("Vary") != "Accept-Language" ||
 				w.Header().Get("Cache-Control") != "no-store" {
 				t.Errorf("%s in %s: headers %v", code, header, w.Header())
 			}

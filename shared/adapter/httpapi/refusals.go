@@ -20,9 +20,10 @@ type Who interface {
 	Hash(text string) string
 }
 
-// Refusals counts by reason what a handler refuses, or fails to do, and logs one request of each reason at most every 10 s: when many are refused for one
-// cause, or by one client, most of these lines show it. A line has no user and no network address but a hash of each, which is the same all day (UTC) and
-// another one the next. Safe for concurrent use; it keeps as much as there are reasons.
+// Refusals counts by reason what a handler refuses, or fails to do, and logs one request of each reason at most every
+// 10 s: when many are refused for one cause, or by one client, most of these lines show it. A line has no user and no
+// network address but a hash of each, which is the same all day (UTC) and another one the next. Safe for concurrent
+// use; it keeps as much as there are reasons.
 type Refusals struct {
 	count func(seckill.Reason)
 	who   Who
@@ -70,7 +71,8 @@ func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", attrs...)
 }
 
-// due gives how many refusals a line of now stands for, 0 when it is too early for one. A clock that was set back is no reason to wait.
+// due gives how many refusals a line of now stands for, 0 when it is too early for one. A clock that was set back is no
+// reason to wait.
 func (f *Refusals) due(reason seckill.Reason, now time.Time) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,8 +90,9 @@ func (f *Refusals) due(reason seckill.Reason, now time.Time) int {
 	return n
 }
 
-// network is what a client cannot choose freely of where it comes from: an IPv4 address, or the first 64 bits of an IPv6 one, of which a household has all
-// others. remote is what the server in front says, with a port or without; "" when it says nothing that can be read.
+// network is what a client cannot choose freely of where it comes from: an IPv4 address, or the first 64 bits of an
+// IPv6 one, of which a household has all others. remote is what the server in front says, with a port or without; ""
+// when it says nothing that can be read.
 func network(remote string) string {
 	addr, err := netip.ParseAddr(remote)
 	if err != nil {

@@ -34,7 +34,9 @@ func newCounting(t *testing.T) *counting {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewJSONHandler(&c.log, nil))
-	c.Handler, c.flows = newStubsWith(Options{Refusals: NewRefusals(func(r seckill.Reason) { c.count[r]++ }, auth, log, c.clock)})
+	c.Handler, c.flows = newStubsWith(Options{Refusals: NewRefusals(func(r seckill.Reason) {
+		c.count[r]++
+	}, auth, log, c.clock)})
 	return c
 }
 
@@ -65,7 +67,8 @@ func TestEveryCodeIsCounted(t *testing.T) {
 		c.flows.err = seckill.Refuse(code)
 		r := httptest.NewRequest("POST", "/seckill/buy", strings.NewReader(purchaseBody("42", "1", address)))
 		r.Header.Set("Authorization", bearer(alice))
-		c.ServeHTTP(httptest.NewRecorder(), r) // no route answers with all of them: not held against the OpenAPI document
+		// no route answers with all of them: not held against the OpenAPI document
+		c.ServeHTTP(httptest.NewRecorder(), r)
 		want[seckill.Reason(code)]++
 	}
 	c.flows.err = fmt.Errorf("no answer")
@@ -85,7 +88,8 @@ func TestEveryCodeIsCounted(t *testing.T) {
 	if !maps.Equal(c.count, want) {
 		t.Errorf("counted %v, want %v", c.count, want)
 	}
-	if lines := c.lines(t); len(lines) != len(want) || lines["sold_out"]["route"] != "/seckill/buy" || lines["not_found"]["route"] == "/nowhere" {
+	if lines := c.lines(t); len(lines) != len(want) || lines["sold_out"]["route"] != "/seckill/buy" ||
+		lines["not_found"]["route"] == "/nowhere" {
 		t.Errorf("lines %v, want one of each reason, with the pattern and never the path", lines)
 	}
 }
@@ -102,11 +106,14 @@ func TestTokensAreCountedByWhatIsWrong(t *testing.T) {
 	}
 	want := map[seckill.Reason]int{}
 	for header, reason := range map[string]seckill.Reason{
-		"-": seckill.TokenMissing, "": seckill.TokenMalformed, "Basic " + good: seckill.TokenMalformed, "Bearer x": seckill.TokenMalformed,
-		"Bearer " + sign("a guess", now.Add(time.Hour)):                                       seckill.TokenSignature,
-		"Bearer " + sign(secret, now):                                                         seckill.TokenExpired,
-		"Bearer eyJhbGciOiJub25lIn0" + good[strings.Index(good, "."):]:                        seckill.TokenAlgorithm, // {"alg":"none"}
-		"Bearer eyJhbGciOiJIUzI1NiIsImtpZCI6IngifQ" + good[strings.Index(good, "."):]:         seckill.TokenKey,       // {"alg":"HS256","kid":"x"}
+		"-": seckill.TokenMissing, "": seckill.TokenMalformed, "Basic " + good: seckill.TokenMalformed,
+		"Bearer x": seckill.TokenMalformed,
+		"Bearer " + sign("a guess", now.Add(time.Hour)): seckill.TokenSignature,
+		"Bearer " + sign(secret, now):                   seckill.TokenExpired,
+		// {"alg":"none"}
+		"Bearer eyJhbGciOiJub25lIn0" + good[strings.Index(good, "."):]: seckill.TokenAlgorithm,
+		// {"alg":"HS256","kid":"x"}
+		"Bearer eyJhbGciOiJIUzI1NiIsImtpZCI6IngifQ" + good[strings.Index(good, "."):]:         seckill.TokenKey,
 		"Bearer " + good[:strings.LastIndex(good, ".")+1] + strings.Repeat("A", len("sig")*4): seckill.TokenSignature,
 	} {
 		do(t, c.Handler, "GET", "/order/list", "", "Authorization", header)
@@ -126,7 +133,8 @@ func TestTokensAreCountedByWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreLoggedNowAndThen: a line of a reason each 10 s, which says for how many it stands; others do not wait for it.
+// TestRefusalsAreLoggedNowAndThen: a line of a reason each 10 s, which says for how many it stands; others do not wait
+// for it.
 func TestRefusalsAreLoggedNowAndThen(t *testing.T) {
 	c := newCounting(t)
 	refuse := func(code seckill.Code, times int) {
@@ -155,7 +163,8 @@ func TestRefusalsAreLoggedNowAndThen(t *testing.T) {
 	}
 }
 
-// TestRefusalsHideWho: the same all day, another one the next day; no value, and nothing that a client says of its address.
+// TestRefusalsHideWho: the same all day, another one the next day; no value, and nothing that a client says of its
+// address.
 func TestRefusalsHideWho(t *testing.T) {
 	c := newCounting(t)
 	c.flows.err = seckill.Refuse(seckill.CodeSoldOut)
@@ -213,7 +222,9 @@ func TestWithoutASecretNothingIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	n := 0
 	h := NewNotify(&stubs{err: seckill.Refuse(seckill.CodeForged)}, Options{
-		Refusals: NewRefusals(func(seckill.Reason) { n++ }, nil, slog.New(slog.NewTextHandler(&log, nil)), fixedClock{})})
+		Refusals: NewRefusals(func(seckill.Reason) {
+			n++
+		}, nil, slog.New(slog.NewTextHandler(&log, nil)), fixedClock{})})
 	r := httptest.NewRequest(http.MethodPost, "/seckill/alipay/notify", strings.NewReader("a=b"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	send(t, h, r)

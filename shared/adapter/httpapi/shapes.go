@@ -40,8 +40,9 @@ func newItem(v *shop.View, now time.Time) itemJSON {
 		covers = []string{}
 	}
 	return itemJSON{
-		ID: it.ID, Price: it.Price, StartTime: rfc3339(it.Start), EndTime: rfc3339(it.End), CreateTime: rfc3339(it.CreateTime),
-		Stock: it.Stock, Limit: it.Limit, Left: v.Left, State: it.StateAt(now),
+		ID: it.ID, Price: it.Price, StartTime: rfc3339(it.Start), EndTime: rfc3339(it.End),
+		CreateTime: rfc3339(it.CreateTime),
+		Stock:      it.Stock, Limit: it.Limit, Left: v.Left, State: it.StateAt(now),
 		Commodity: commodityJSON{
 			ID: it.Commodity.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, Covers: covers,
 			Detail: v.Description.Detail, CreateTime: rfc3339(it.Commodity.CreateTime),
@@ -97,8 +98,10 @@ func newOrder(v *shop.OrderView, now time.Time) orderJSON {
 		history = append(history, changeJSON{c.State, rfc3339(c.At)})
 	}
 	return orderJSON{
-		ID: o.ID, CreateTime: rfc3339(created), Status: o.State.Status(), State: o.State, Count: o.Count, Amount: o.Amount,
-		Address: o.Address, ItemID: o.Item, Item: newItem(&v.Item, now), PayString: v.PayString, PayBy: optional(o.PayBy),
+		ID: o.ID, CreateTime: rfc3339(created), Status: o.State.Status(), State: o.State, Count: o.Count,
+		Amount:  o.Amount,
+		Address: o.Address, ItemID: o.Item, Item: newItem(&v.Item, now), PayString: v.PayString,
+		PayBy:  optional(o.PayBy),
 		Reason: o.Reason, History: history,
 	}
 }

@@ -14,10 +14,12 @@ import (
 func view() shop.View {
 	day := time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC)
 	return shop.View{Left: 9, Item: seckill.Item{
-		ID: itemID, Price: 8880, Start: day, End: day.Add(48 * time.Hour), CreateTime: day.Add(-time.Hour), Stock: 10, Limit: 1, Buckets: 16,
+		ID: itemID, Price: 8880, Start: day, End: day.Add(48 * time.Hour), CreateTime: day.Add(-time.Hour), Stock: 10,
+		Limit: 1, Buckets: 16,
 		Commodity: seckill.Commodity{ID: "7", Title: "茶 & 壶", Price: 10000,
 			CreateTime: time.Date(2026, 1, 2, 11, 4, 5, 0, time.FixedZone("", 8*3600))},
-	}, Description: seckill.Description{Covers: []string{"https://example.com/a.jpg?x=1&y=2"}, Detail: `<p class="a">好茶 &amp; 壶</p>`}}
+	}, Description: seckill.Description{Covers: []string{"https://example.com/a.jpg?x=1&y=2"},
+		Detail: `<p class="a">好茶 &amp; 壶</p>`}}
 }
 
 const viewJSON = `{"id":"9007199254740993123","sk_price":88.80,"start_time":"2026-11-10T00:00:00Z","end_time":"2026-11-12T00:00:00Z",` +
@@ -29,8 +31,9 @@ const payString = "app_id=1&method=alipay.trade.app.pay&sign=a%2Bb"
 
 func orderView() shop.OrderView {
 	return shop.OrderView{Item: view(), PayString: payString, Order: seckill.Order{
-		ID: orderID, Item: itemID, User: alice, Count: 2, Units: []int{3, 4}, Price: 8880, Amount: 17760, Address: address,
-		State: seckill.PendingPayment, Created: now, Placed: now.Add(time.Second), PayBy: now.Add(time.Minute),
+		ID: orderID, Item: itemID, User: alice, Count: 2, Units: []int{3, 4}, Price: 8880, Amount: 17760,
+		Address: address,
+		State:   seckill.PendingPayment, Created: now, Placed: now.Add(time.Second), PayBy: now.Add(time.Minute),
 		History: []seckill.Change{{State: seckill.PendingPayment, At: now.Add(time.Second), Cause: "not for shoppers"}},
 	}}
 }
@@ -43,48 +46,64 @@ const orderHead = `{"id":"oabcdefghijklmnopqrstuvwxyz","create_time":"2026-11-11
 func TestAnswersAreTheContracts(t *testing.T) {
 	queued := orderView()
 	queued.PayString = ""
-	queued.Order.State, queued.Order.Placed, queued.Order.PayBy, queued.Order.History = seckill.Queued, time.Time{}, time.Time{}, nil
+	queued.Order.State, queued.Order.Placed, queued.Order.PayBy, queued.Order.History = seckill.Queued, time.Time{},
+		time.Time{}, nil
 	rejected := queued
 	rejected.Order.State, rejected.Order.Reason = seckill.Rejected, seckill.CodeSoldOut
 	paid := orderView()
-	paid.Payments = []seckill.Payment{{TradeNo: "2026", Amount: 17760, State: seckill.Captured, Order: orderID, Cause: "notify"}}
+	paid.Payments = []seckill.Payment{{TradeNo: "2026", Amount: 17760, State: seckill.Captured, Order: orderID,
+		Cause: "notify"}}
 	bare := view()
 	bare.Description.Covers = nil
 	bare.Item.Stopped = true
 
 	status := shop.Status{Order: orderID, State: seckill.PendingPayment, PayBy: now, PayString: payString}
-	const statusText = `{"alipay_order":"` + payString + `","state":"pending_payment","order_id":"` + orderID + `","pay_by":"2026-11-11T00:00:00Z"}`
+	const statusText = `{"alipay_order":"` + payString + `","state":"pending_payment","order_id":"` + orderID +
+		`","pay_by":"2026-11-11T00:00:00Z"}`
 	cases := []struct {
 		name, method, path string
 		stubs              stubs
 		want, cache        string
 	}{
-		{"live", "GET", "/seckill/ing", stubs{views: []shop.View{view(), view()}}, `{"seckills":[` + viewJSON + `,` + viewJSON + `]}`, "public, max-age=1"},
+		{"live", "GET", "/seckill/ing", stubs{views: []shop.View{view(), view()}}, `{"seckills":[` + viewJSON + `,` +
+			viewJSON + `]}`, "public, max-age=1"},
 		{"live, none", "GET", "/seckill/ing", stubs{}, `{"seckills":[]}`, "public, max-age=1"},
-		{"upcoming", "GET", "/seckill/will", stubs{views: []shop.View{view()}}, `{"seckills":[` + viewJSON + `]}`, "public, max-age=1"},
+		{"upcoming", "GET", "/seckill/will", stubs{views: []shop.View{view()}}, `{"seckills":[` + viewJSON + `]}`,
+			"public, max-age=1"},
 		{"upcoming, none", "GET", "/seckill/will", stubs{}, `{"seckills":[]}`, "public, max-age=1"},
-		{"detail", "GET", "/seckill/detail/" + itemID, stubs{views: []shop.View{view()}}, viewJSON, "public, max-age=1"},
+		{"detail", "GET", "/seckill/detail/" + itemID, stubs{views: []shop.View{view()}}, viewJSON,
+			"public, max-age=1"},
 		{"detail, stopped and without covers", "GET", "/seckill/detail/" + itemID, stubs{views: []shop.View{bare}},
-			strings.NewReplacer(`"online"`, `"stopped"`, `["https://example.com/a.jpg?x=1&y=2"]`, `[]`).Replace(viewJSON), "public, max-age=1"},
+			strings.NewReplacer(`"online"`, `"stopped"`, `["https://example.com/a.jpg?x=1&y=2"]`,
+				`[]`).Replace(viewJSON), "public, max-age=1"},
 		{"no order", "GET", "/seckill/order/" + itemID, stubs{}, `{"alipay_order":"","state":"none"}`, "no-store"},
-		{"queued", "GET", "/seckill/order/" + itemID, stubs{status: shop.Status{Order: orderID, State: seckill.Queued, RetryAfter: 500 * time.Millisecond}},
+		{"queued", "GET", "/seckill/order/" + itemID, stubs{status: shop.Status{Order: orderID, State: seckill.Queued,
+			RetryAfter: 500 * time.Millisecond}},
 			`{"alipay_order":"","state":"queued","order_id":"` + orderID + `","retry_after_ms":500}`, "no-store"},
 		{"payable", "GET", "/seckill/order/" + itemID, stubs{status: status}, statusText, "no-store"},
-		{"rejected", "GET", "/seckill/order/" + itemID, stubs{status: shop.Status{Order: orderID, State: seckill.Rejected, Reason: seckill.CodeSoldOut}},
+		{"rejected", "GET", "/seckill/order/" + itemID,
+			stubs{status: shop.Status{Order: orderID, State: seckill.Rejected, Reason: seckill.CodeSoldOut}},
 			`{"alipay_order":"","state":"rejected","order_id":"` + orderID + `","reason":"sold_out"}`, "no-store"},
 		{"cancel", "POST", "/order/" + orderID + "/cancel", stubs{status: status}, statusText, "no-store"},
-		{"orders", "GET", "/order/list", stubs{orders: []shop.OrderView{orderView()}}, `{"orders":[` + orderHead + `}]}`, "no-store"},
+		{"orders", "GET", "/order/list", stubs{orders: []shop.OrderView{orderView()}}, `{"orders":[` + orderHead +
+			`}]}`, "no-store"},
 		{"orders, none", "GET", "/order/list", stubs{}, `{"orders":[]}`, "no-store"},
-		{"order, not paid", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{orderView()}}, orderHead + `,"payments":[],"money":"还没有收到您的付款。如果您已经付款，请稍候，不要再付。"}`, "no-store"},
+		{"order, not paid", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{orderView()}}, orderHead +
+			`,"payments":[],"money":"还没有收到您的付款。如果您已经付款，请稍候，不要再付。"}`, "no-store"},
 		{"order, paid", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{paid}},
-			orderHead + `,"payments":[{"trade_no":"2026","amount":177.60,"state":"captured"}],"money":"已付款 177.60 元。"}`, "no-store"},
+			orderHead + `,"payments":[{"trade_no":"2026","amount":177.60,"state":"captured"}],"money":"已付款 177.60 元。"}`,
+			"no-store"},
 		{"order, queued", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{queued}}, strings.NewReplacer(
-			`"create_time":"2026-11-11T00:00:01Z","status":1,"state":"pending_payment"`, `"create_time":"2026-11-11T00:00:00Z","status":7,"state":"queued"`,
-			payString, "", `"pay_by":"2026-11-11T00:01:00Z",`, "", `{"state":"pending_payment","at":"2026-11-11T00:00:01Z"}`, "",
+			`"create_time":"2026-11-11T00:00:01Z","status":1,"state":"pending_payment"`,
+			`"create_time":"2026-11-11T00:00:00Z","status":7,"state":"queued"`,
+			payString, "", `"pay_by":"2026-11-11T00:01:00Z",`, "",
+			`{"state":"pending_payment","at":"2026-11-11T00:00:01Z"}`, "",
 		).Replace(orderHead) + `,"payments":[],"money":"没有扣款。"}`, "no-store"},
 		{"order, rejected", "GET", "/order/" + orderID, stubs{orders: []shop.OrderView{rejected}}, strings.NewReplacer(
-			`"create_time":"2026-11-11T00:00:01Z","status":1,"state":"pending_payment"`, `"create_time":"2026-11-11T00:00:00Z","status":10,"state":"rejected"`,
-			payString, "", `"pay_by":"2026-11-11T00:01:00Z",`, `"reason":"sold_out",`, `{"state":"pending_payment","at":"2026-11-11T00:00:01Z"}`, "",
+			`"create_time":"2026-11-11T00:00:01Z","status":1,"state":"pending_payment"`,
+			`"create_time":"2026-11-11T00:00:00Z","status":10,"state":"rejected"`,
+			payString, "", `"pay_by":"2026-11-11T00:01:00Z",`, `"reason":"sold_out",`,
+			`{"state":"pending_payment","at":"2026-11-11T00:00:01Z"}`, "",
 		).Replace(orderHead) + `,"payments":[],"money":"没有扣款。"}`, "no-store"},
 		{"time", "GET", "/seckill/time", stubs{}, `{"now":"2026-11-11T00:00:00Z","now_ms":1794355200500}`, "no-store"},
 		{"healthz", "GET", "/healthz", stubs{}, `{"status":"ok","version":"1.2.3"}`, "no-store"},
@@ -118,8 +137,10 @@ func TestHealthzShowsTheCashier(t *testing.T) {
 // Every state of the table has its number in the contract.
 func TestOrderStatusNumbers(t *testing.T) {
 	numbers := map[seckill.State]string{
-		seckill.PendingPayment: "1", seckill.Closing: "1", seckill.Paid: "2", seckill.Confirmed: "2", seckill.Shipped: "3", seckill.Received: "4",
-		seckill.Completed: "4", seckill.RefundOwed: "5", seckill.Refunded: "6", seckill.Queued: "7", seckill.Expired: "8", seckill.Cancelled: "9",
+		seckill.PendingPayment: "1", seckill.Closing: "1", seckill.Paid: "2", seckill.Confirmed: "2",
+		seckill.Shipped: "3", seckill.Received: "4",
+		seckill.Completed: "4", seckill.RefundOwed: "5", seckill.Refunded: "6", seckill.Queued: "7",
+		seckill.Expired: "8", seckill.Cancelled: "9",
 		seckill.Rejected: "10",
 	}
 	for _, info := range seckill.States {
@@ -128,7 +149,8 @@ func TestOrderStatusNumbers(t *testing.T) {
 		v.Order.State = info.State
 		s.orders = []shop.OrderView{v}
 		got := parse(do(t, h, "GET", "/order/"+orderID, "").Body.Bytes())
-		if n := at(got, "status"); n == nil || numbers[info.State] == "" || n != jsonNumber(numbers[info.State]) || at(got, "state") != string(info.State) {
+		if n := at(got, "status"); n == nil || numbers[info.State] == "" || n != jsonNumber(numbers[info.State]) ||
+			at(got, "state") != string(info.State) {
 			t.Errorf("%s: status %v, state %v; want %s", info.State, n, at(got, "state"), numbers[info.State])
 		}
 	}
@@ -144,7 +166,8 @@ func TestUserAndIDsReachTheFlow(t *testing.T) {
 		s.orders = []shop.OrderView{orderView()}
 		do(t, h, c.method, c.path, "")
 		if s.user != alice || s.id != c.id {
-			t.Errorf("%s %s: the flow got user %q and id %q, want %q and %q", c.method, c.path, s.user, s.id, alice, c.id)
+			t.Errorf("%s %s: the flow got user %q and id %q, want %q and %q", c.method, c.path, s.user, s.id, alice,
+				c.id)
 		}
 	}
 }
@@ -154,24 +177,30 @@ func TestPages(t *testing.T) {
 		query      string
 		page, size int
 	}{
-		{"", 1, 10}, {"?page=1&size=10", 1, 10}, {"?page=3", 3, 10}, {"?size=1", 1, 1}, {"?size=100", 1, 100}, {"?page=10000", 10000, 10}, {"?other=x", 1, 10},
+		{"", 1, 10}, {"?page=1&size=10", 1, 10}, {"?page=3", 3, 10}, {"?size=1", 1, 1}, {"?size=100", 1, 100},
+		{"?page=10000", 10000, 10}, {"?other=x", 1, 10},
 	}
 	bad := []struct{ query, field string }{
-		{"?page=0", "page"}, {"?page=-1", "page"}, {"?page=01", "page"}, {"?page=%2B1", "page"}, {"?page=+1", "page"}, {"?page=1.0", "page"},
-		{"?page=1e0", "page"}, {"?page=", "page"}, {"?page=x", "page"}, {"?page=10001", "page"}, {"?page=1&page=2", "page"}, {"?page=１", "page"},
-		{"?page=99999999999999999999", "page"}, {"?size=0", "size"}, {"?size=101", "size"}, {"?size=", "size"}, {"?size=1&size=1", "size"},
+		{"?page=0", "page"}, {"?page=-1", "page"}, {"?page=01", "page"}, {"?page=%2B1", "page"}, {"?page=+1", "page"},
+		{"?page=1.0", "page"},
+		{"?page=1e0", "page"}, {"?page=", "page"}, {"?page=x", "page"}, {"?page=10001", "page"},
+		{"?page=1&page=2", "page"}, {"?page=１", "page"},
+		{"?page=99999999999999999999", "page"}, {"?size=0", "size"}, {"?size=101", "size"}, {"?size=", "size"},
+		{"?size=1&size=1", "size"},
 		{"?page=1;size=2", "query"}, {"?page=%zz", "query"},
 	}
 	for _, path := range []string{"/seckill/ing", "/seckill/will", "/order/list"} {
 		for _, c := range good {
 			h, s := newStubs()
 			if w := do(t, h, "GET", path+c.query, ""); w.Code != 200 || s.page != [2]int{c.page, c.size} {
-				t.Errorf("%s%s: %d, page and size %v; want 200, %d and %d", path, c.query, w.Code, s.page, c.page, c.size)
+				t.Errorf("%s%s: %d, page and size %v; want 200, %d and %d", path, c.query, w.Code, s.page, c.page,
+					c.size)
 			}
 		}
 		for _, c := range bad {
 			h, s := newStubs()
-			if got := want(t, do(t, h, "GET", path+c.query, ""), seckill.CodeInvalid); got["field"] != c.field || s.calls != 0 {
+			if got := want(t, do(t, h, "GET", path+c.query, ""), seckill.CodeInvalid); got["field"] != c.field ||
+				s.calls != 0 {
 				t.Errorf("%s%s: field %v, %d calls; want %s, none", path, c.query, got["field"], s.calls, c.field)
 			}
 		}

@@ -134,9 +134,9 @@ func bearer(user string) string {
 	return "Bearer " + token
 }
 
-// do sends a request with a valid token and the given headers (name, value, name, value …; the value "-" removes one) and
-// holds the answer against the OpenAPI document.
-// inFront is no header: the server in front gives the request this id.
+// do sends a request with a valid token and the given headers (name, value, name, value …; the value "-" removes one)
+// and holds the answer against the OpenAPI document. inFront is no header: the server in front gives the request this
+// id.
 const inFront = "in front"
 
 func do(t testing.TB, h *Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {

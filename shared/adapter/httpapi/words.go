@@ -104,22 +104,26 @@ var words = map[seckill.Code][languages]phrase{
 		{"Limit reached", "You have reached the limit for this item; unpaid orders count too."}},
 	seckill.CodeKeyReused: {
 		{"请求重复", "这个请求编号已用于另一笔购买，请刷新页面后重新下单。"},
-		{"Request key reused", "This request key was already used for a different purchase. Please reload and buy again."}},
+		{"Request key reused",
+			"This request key was already used for a different purchase. Please reload and buy again."}},
 	seckill.CodeStillQueued: {
 		{"订单排队中", "订单还在排队，暂时不能取消，请稍后再试。"},
-		{"Still in the queue", "Your order is still in the queue and cannot be cancelled yet. Please try again shortly."}},
+		{"Still in the queue",
+			"Your order is still in the queue and cannot be cancelled yet. Please try again shortly."}},
 	seckill.CodeNotCancelable: {
 		{"订单不能取消", "这个订单当前的状态不能取消。"},
 		{"Cannot be cancelled", "This order can no longer be cancelled."}},
 	seckill.CodeCancelLimit: {
 		{"取消次数已达上限", "您已多次取消这件商品的订单，不能再取消。付款期限内没有付款，这笔订单会自动关闭。"},
-		{"Cancelled too often", "You have cancelled this item as often as you can. This order closes by itself when it is not paid in time."}},
+		{"Cancelled too often",
+			"You have cancelled this item as often as you can. This order closes by itself when it is not paid in time."}},
 	seckill.CodeForged: {
 		{"通知验签失败", "支付通知的签名无效。"},
 		{"Payment notification not authentic", "The signature of the payment notification is not valid."}},
 	seckill.CodeNotOurs: {
 		{"通知不匹配", "支付通知与我们的应用、商户或订单不符。"},
-		{"Payment notification does not match", "The payment notification does not match our app, seller, order or amount."}},
+		{"Payment notification does not match",
+			"The payment notification does not match our app, seller, order or amount."}},
 	seckill.CodeNotReady: {
 		{"准备中", "商品正在准备中，请稍后重试。"},
 		{"Getting ready", "This item is being made ready. Please try again in a moment."}},
@@ -128,7 +132,9 @@ var words = map[seckill.Code][languages]phrase{
 		{"Temporarily unavailable", "The shop is busy. Please try again in a moment."}},
 	seckill.CodeUnconfirmed: {
 		{"正在确认", "您的请求正在确认中，请稍后用同样的内容再提交一次，不会重复下单。"},
-		{"Not confirmed yet", "Your purchase is being confirmed. Please send the same request again shortly; it will not be ordered twice."}},
+		{"Not confirmed yet",
+			"Your purchase is being confirmed. Please send the same request again shortly; it will not be ordered " +
+				"twice."}},
 	seckill.CodeInternal: {
 		{"系统错误", "系统出错了，请稍后重试。"},
 		{"Internal error", "Something went wrong on our side. Please try again later."}},
@@ -136,18 +142,20 @@ var words = map[seckill.Code][languages]phrase{
 
 // fieldWords has what is said of a field in an invalid request; %s is the hint in words.
 var fieldWords = map[string][languages]string{
-	"seckill_id":      {"商品编号应为 1 至 19 位数字。", "The item id must have 1 to 19 digits."},
-	"count":           {"购买数量应为 %s 的整数。", "The quantity must be a whole number, %s."},
-	"address":         {"请填写收货地址，长度为 %s 个字。", "Please enter a delivery address of %s characters."},
-	"order":           {"订单应为 %s。", "The order must be %s."}, // to operators
-	"day":             {"日期应为 %s。", "The day must be %s."},   // to operators
-	"body":            {"提交的内容格式不正确。", "What was sent could not be read."},
-	"Idempotency-Key": {"Idempotency-Key 应为 1 至 128 个可打印的 ASCII 字符。", "The Idempotency-Key must have 1 to 128 printable ASCII characters."},
+	"seckill_id": {"商品编号应为 1 至 19 位数字。", "The item id must have 1 to 19 digits."},
+	"count":      {"购买数量应为 %s 的整数。", "The quantity must be a whole number, %s."},
+	"address":    {"请填写收货地址，长度为 %s 个字。", "Please enter a delivery address of %s characters."},
+	"order":      {"订单应为 %s。", "The order must be %s."}, // to operators
+	"day":        {"日期应为 %s。", "The day must be %s."},   // to operators
+	"body":       {"提交的内容格式不正确。", "What was sent could not be read."},
+	"Idempotency-Key": {"Idempotency-Key 应为 1 至 128 个可打印的 ASCII 字符。",
+		"The Idempotency-Key must have 1 to 128 printable ASCII characters."},
 }
 
 // fieldWrong and fieldWanted are for fields without words of their own; %s is the field, %h the hint in words.
 var (
-	fieldWrong  = [languages]string{"请求中的 %s 有误，请检查后重试。", "The value of %s is not right. Please check it and try again."}
+	fieldWrong = [languages]string{"请求中的 %s 有误，请检查后重试。",
+		"The value of %s is not right. Please check it and try again."}
 	fieldWanted = [languages]string{"请求中的 %s 应为 %h。", "The value of %s must be %h."}
 	to          = [languages]string{" 至 ", " to "}
 )

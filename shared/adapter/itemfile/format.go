@@ -23,12 +23,13 @@ type written struct {
 	CommodityID string      `json:"commodity_id"`
 }
 
-// Format writes items as a JSON file that Parse reads: one column a line, times in UTC. What a file does not say is left out:
-// whether an item is stopped, its version, its time of creation.
+// Format writes items as a JSON file that Parse reads: one column a line, times in UTC. What a file does not say is
+// left out: whether an item is stopped, its version, its time of creation.
 func Format(items []seckill.Listing) []byte {
 	rows := make([]written, len(items))
 	for i, it := range items {
-		rows[i] = written{ID: it.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, SalePrice: it.Price, Start: it.Start.UTC(), End: it.End.UTC(),
+		rows[i] = written{ID: it.ID, Title: it.Commodity.Title, Price: it.Commodity.Price, SalePrice: it.Price,
+			Start: it.Start.UTC(), End: it.End.UTC(),
 			Stock: it.Stock, Limit: it.Limit, Covers: it.Covers, Detail: it.Detail, CommodityID: it.Commodity.ID}
 		if rows[i].Covers == nil {
 			rows[i].Covers = []string{}

@@ -53,7 +53,8 @@ func TestWhatFormatWritesParseReads(t *testing.T) {
 			it.ID = fmt.Sprint(100 + i)
 			it.Commodity.Title = "t" + strings.TrimSpace(text.Draw(t, "title"))
 			it.Detail = text.Draw(t, "detail")
-			it.Covers = rapid.SliceOfN(rapid.SampledFrom([]string{"/a.svg", "https://x.example/ü?a=b&c"}), 0, 3).Draw(t, "covers")
+			it.Covers = rapid.SliceOfN(rapid.SampledFrom([]string{"/a.svg", "https://x.example/ü?a=b&c"}), 0, 3).Draw(t,
+				"covers")
 			it.Price = seckill.Fen(rapid.Int64Range(1, int64(seckill.MaxFen/seckill.MaxCount)).Draw(t, "sk_price"))
 			it.Commodity.Price = seckill.Fen(rapid.Int64Range(0, int64(seckill.MaxFen)).Draw(t, "price"))
 			it.Start = time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "start")).UTC()

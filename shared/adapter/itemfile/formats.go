@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// readCSV reads lines under a header. A line with the wrong number of cells is a fault of its own; a broken quote ends the
-// reading, because nothing after it can be told apart.
+// readCSV reads lines under a header. A line with the wrong number of cells is a fault of its own; a broken quote ends
+// the reading, because nothing after it can be told apart.
 func readCSV(data []byte) ([]record, []fault) {
 	r := csv.NewReader(bytes.NewReader(data))
 	header, err := r.Read()
@@ -137,7 +137,8 @@ func object(raw json.RawMessage) (record, error) {
 			rec.text[name] = s
 		}
 		if err != nil {
-			return record{}, fmt.Errorf("%s: want %s", name, map[bool]string{true: "an array of texts", false: "a text"}[name == "covers"])
+			return record{}, fmt.Errorf("%s: want %s", name, map[bool]string{true: "an array of texts",
+				false: "a text"}[name == "covers"])
 		}
 	}
 	return rec, nil

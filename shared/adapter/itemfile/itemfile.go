@@ -1,9 +1,9 @@
-// Package itemfile reads a seller's items from a file: a JSON array of objects, or CSV with a header, both with the same
-// columns. In: a file's bytes. Out: whole items that keep every limit of seckill.Item, or what is wrong, line by line; it is
-// all or nothing. It touches the one file that it is given.
+// Package itemfile reads a seller's items from a file: a JSON array of objects, or CSV with a header, both with the
+// same columns. In: a file's bytes. Out: whole items that keep every limit of seckill.Item, or what is wrong, line by
+// line; it is all or nothing. It touches the one file that it is given.
 //
-// Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit; and, if
-// wanted, covers (addresses; in CSV separated by blanks), detail (HTML, sanitized here) and commodity_id (the id if
+// Columns: id, title, price, sk_price (yuan, at most two decimals), start_time, end_time (RFC 3339), stock, limit; and,
+// if wanted, covers (addresses; in CSV separated by blanks), detail (HTML, sanitized here) and commodity_id (the id if
 // missing).
 package itemfile
 
@@ -70,8 +70,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Read reads a file of at most MaxSize bytes and seckill.MaxItems items. now becomes the items' time of creation. The error is
-// one line that says what to mend: an *Error when lines are bad.
+// Read reads a file of at most MaxSize bytes and seckill.MaxItems items. now becomes the items' time of creation. The
+// error is one line that says what to mend: an *Error when lines are bad.
 func Read(path string, now time.Time) ([]seckill.Listing, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -138,7 +138,8 @@ func checkColumns(names []string) error {
 	}
 	for i, n := range names {
 		if !slices.Contains(required, n) && !slices.Contains(optional, n) {
-			return fmt.Errorf("%.40q is no column; there are %s, %s", n, strings.Join(required, ", "), strings.Join(optional, ", "))
+			return fmt.Errorf("%.40q is no column; there are %s, %s", n, strings.Join(required, ", "),
+				strings.Join(optional, ", "))
 		}
 		if slices.Contains(names[:i], n) {
 			return fmt.Errorf("%s is there twice", n)
@@ -150,7 +151,8 @@ func checkColumns(names []string) error {
 func (r *record) item(now time.Time, sanitize func(string) string) (seckill.Listing, error) {
 	it := seckill.Listing{Item: seckill.Item{
 		ID: r.text["id"], CreateTime: now, Version: 1,
-		Commodity: seckill.Commodity{ID: r.text["commodity_id"], Title: strings.TrimSpace(r.text["title"]), CreateTime: now},
+		Commodity: seckill.Commodity{ID: r.text["commodity_id"], Title: strings.TrimSpace(r.text["title"]),
+			CreateTime: now},
 	}, Description: seckill.Description{Covers: r.covers, Detail: sanitize(r.text["detail"])}}
 	if it.Commodity.ID == "" {
 		it.Commodity.ID = it.ID
@@ -198,7 +200,8 @@ func number(r *record, column string, to *int) (err error) {
 // checkCover takes what a page may show: an address on the web, or a path on this server.
 func checkCover(c string) error {
 	u, err := url.Parse(c)
-	if err == nil && (u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") || u.Scheme == "" && u.Host == "" && strings.HasPrefix(c, "/")) {
+	if err == nil && (u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") || u.Scheme == "" && u.Host == "" &&
+		strings.HasPrefix(c, "/")) {
 		return nil
 	}
 	return fmt.Errorf("cover %.60q: want an https:// address or a path such as /pictures/tea.svg", c)

@@ -23,15 +23,18 @@ func want() seckill.Listing {
 		ID: "9007199254740993", Price: 8880, Stock: 1200, Limit: 2, Buckets: 16, Version: 1, CreateTime: now,
 		Start: time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC), End: time.Date(2026, 11, 12, 12, 0, 0, 0, time.UTC),
 		Commodity: seckill.Commodity{ID: "77", Title: "西湖龙井, 明前", Price: 19999, CreateTime: now},
-	}, Description: seckill.Description{Covers: []string{"https://example.com/a.jpg", "/pictures/tea.svg"}, Detail: "<p>香 &#34;浓&#34;</p>"}}
+	}, Description: seckill.Description{Covers: []string{"https://example.com/a.jpg", "/pictures/tea.svg"},
+		Detail: "<p>香 &#34;浓&#34;</p>"}}
 }
 
 func TestBothFormatsReadTheSameItem(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string]string{
-		"items.csv": header + `9007199254740993,"西湖龙井, 明前",199.99,88.8,2026-11-11T20:00:00+08:00,2026-11-12T12:00:00Z,1200,2,` +
+		"items.csv": header +
+			`9007199254740993,"西湖龙井, 明前",199.99,88.8,2026-11-11T20:00:00+08:00,2026-11-12T12:00:00Z,1200,2,` +
 			`https://example.com/a.jpg /pictures/tea.svg,"<p onclick=x>香 ""浓""</p><script>alert(1)</script>",77` + "\n",
-		"bom.CSV": "\ufeff" + header + `9007199254740993,"西湖龙井, 明前",199.99,88.80,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,1200,2,` +
+		"bom.CSV": "\ufeff" + header +
+			`9007199254740993,"西湖龙井, 明前",199.99,88.80,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,1200,2,` +
 			`"https://example.com/a.jpg  /pictures/tea.svg","<p>香 ""浓""</p>",77`,
 		"items.json": `[{"id": 9007199254740993, "title": "西湖龙井, 明前", "price": 199.99, "sk_price": "88.80",
 			"start_time": "2026-11-11T20:00:00+08:00", "end_time": "2026-11-12T12:00:00Z", "stock": 1200, "limit": 2,
@@ -65,8 +68,9 @@ func TestOptionalColumnsMayBeMissing(t *testing.T) {
 
 // row is a good line with some cells replaced.
 func row(id int, cells map[string]string) string {
-	all := map[string]string{"id": fmt.Sprint(id), "title": "表", "price": "2", "sk_price": "1", "start_time": "2026-11-11T12:00:00Z",
-		"end_time": "2026-11-12T12:00:00Z", "stock": "3", "limit": "1"}
+	all := map[string]string{"id": fmt.Sprint(id), "title": "表", "price": "2", "sk_price": "1",
+		"start_time": "2026-11-11T12:00:00Z",
+		"end_time":   "2026-11-12T12:00:00Z", "stock": "3", "limit": "1"}
 	var out []string
 	for _, c := range strings.Split(strings.TrimSpace(header), ",") {
 		v := all[c]
@@ -79,8 +83,9 @@ func row(id int, cells map[string]string) string {
 }
 
 func element(id int, cells map[string]string) string {
-	all := map[string]string{"id": fmt.Sprint(id), "title": `"表"`, "price": "2", "sk_price": "1", "start_time": `"2026-11-11T12:00:00Z"`,
-		"end_time": `"2026-11-12T12:00:00Z"`, "stock": "3", "limit": "1"}
+	all := map[string]string{"id": fmt.Sprint(id), "title": `"表"`, "price": "2", "sk_price": "1",
+		"start_time": `"2026-11-11T12:00:00Z"`,
+		"end_time":   `"2026-11-12T12:00:00Z"`, "stock": "3", "limit": "1"}
 	for k, v := range cells {
 		all[k] = v
 	}
@@ -109,8 +114,10 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 		{"another encoding", "a.csv", header + "\xc1\xfa", "not UTF-8"},
 		{"too large", "a.csv", header + strings.Repeat(" ", MaxSize), "larger than 5 MiB"},
 		{"column missing", "a.csv", "id,title\n1,x\n", "line 1: price is missing"},
-		{"column unknown", "a.csv", strings.Replace(header, "detail", "details", 1) + row(1, nil), `line 1: "details" is no column`},
-		{"column twice", "a.csv", strings.Replace(header, "detail", "id", 1) + row(1, nil), "line 1: id is there twice"},
+		{"column unknown", "a.csv", strings.Replace(header, "detail", "details", 1) + row(1, nil),
+			`line 1: "details" is no column`},
+		{"column twice", "a.csv", strings.Replace(header, "detail", "id", 1) + row(1, nil),
+			"line 1: id is there twice"},
 		{"cell missing", "a.csv", header + row(1, nil) + "2,x\n", "line 3: wrong number of fields"},
 		{"open quote", "a.csv", header + row(1, nil) + `2,"x`, "line 3: extraneous or missing"},
 		{"id with letters", "a.csv", csvOf("id", "2a"), `line 3: id "2a"`},
@@ -120,7 +127,8 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 		{"price zero", "a.csv", csvOf("sk_price", "0"), "line 3: sk_price 0.00: want 0.01"},
 		{"price negative", "a.csv", csvOf("price", "-1"), `line 3: price "-1"`},
 		{"price with an exponent", "a.json", jsonOf("sk_price", "1e2"), `element 2 (line 3): sk_price "1e2"`},
-		{"time without a zone", "a.csv", csvOf("start_time", "2026-11-11 12:00:00"), `line 3: start_time "2026-11-11 12:00:00": want a time`},
+		{"time without a zone", "a.csv", csvOf("start_time", "2026-11-11 12:00:00"),
+			`line 3: start_time "2026-11-11 12:00:00": want a time`},
 		{"end before start", "a.csv", csvOf("end_time", "2026-11-10T12:00:00Z"), "line 3: start_time"},
 		{"stock zero", "a.csv", csvOf("stock", "0"), "line 3: stock 0: want 1 to 1000000"},
 		{"stock too large", "a.csv", csvOf("stock", "1000001"), "line 3: stock 1000001"},
@@ -142,13 +150,15 @@ func TestBadFilesNameTheLineAndLoadNothing(t *testing.T) {
 		{"several bad lines", "a.csv", header + row(1, set("stock", "0")) + row(2, nil) + row(3, set("limit", "x")),
 			`a.csv: line 2: stock 0: want 1 to 1000000; line 4: limit "x": want a whole number`},
 		{"very many bad lines", "a.csv", header + strings.Repeat(row(1, set("stock", "x")), 25), "; and 15 more"},
-		{"too many items", "a.csv", header + strings.Repeat(row(1, nil), seckill.MaxItems+1), "1001 items, want at most 1000"},
+		{"too many items", "a.csv", header + strings.Repeat(row(1, nil), seckill.MaxItems+1),
+			"1001 items, want at most 1000"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.behaviour, func(t *testing.T) {
 			t.Parallel()
 			items, err := Parse(tt.name, []byte(tt.data), now)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || items != nil {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") ||
+				items != nil {
 				t.Errorf("Parse gave %d items and %v; want none and one line with %q", len(items), err, tt.want)
 			}
 		})

@@ -61,9 +61,11 @@ func sample(id string) seckill.Item {
 		Commodity: seckill.Commodity{
 			ID: "9223372036854775807", Title: "限量球鞋 “黑金” 😀", Price: 1299_00, CreateTime: start.Add(-48 * time.Hour),
 		},
-		Price: 99_01, Start: start, End: start.Add(2*time.Hour + 345*time.Millisecond), CreateTime: start.Add(-24 * time.Hour),
-		Stock: 10_000, Limit: 3, Buckets: seckill.BucketsFor(10_000), Stopped: true, Version: 1,
-		Stops: []seckill.Stop{{From: start.Add(time.Millisecond), To: start.Add(time.Second)}, {From: start.Add(time.Minute)}},
+		Price: 99_01, Start: start, End: start.Add(2*time.Hour + 345*time.Millisecond),
+		CreateTime: start.Add(-24 * time.Hour),
+		Stock:      10_000, Limit: 3, Buckets: seckill.BucketsFor(10_000), Stopped: true, Version: 1,
+		Stops: []seckill.Stop{{From: start.Add(time.Millisecond), To: start.Add(time.Second)},
+			{From: start.Add(time.Minute)}},
 	}
 }
 
@@ -236,7 +238,8 @@ func listed(t *testing.T, items seckill.Items, endsAfter time.Time, want ...stri
 	})
 }
 
-func poll(t *testing.T, items seckill.Items, endsAfter time.Time, want string, ok func([]seckill.Item) bool) []seckill.Item {
+func poll(t *testing.T, items seckill.Items, endsAfter time.Time, want string,
+	ok func([]seckill.Item) bool) []seckill.Item {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), listLag)
 	defer cancel()
@@ -253,7 +256,8 @@ func poll(t *testing.T, items seckill.Items, endsAfter time.Time, want string, o
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatalf("List(%v) still has %d items %+v after %v, want %s", endsAfter, len(list), list[:min(len(list), 5)], listLag, want)
+			t.Fatalf("List(%v) still has %d items %+v after %v, want %s", endsAfter, len(list),
+				list[:min(len(list), 5)], listLag, want)
 		}
 	}
 }

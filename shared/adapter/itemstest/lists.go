@@ -59,7 +59,8 @@ func testPublishVersions(t *testing.T, items seckill.Items) {
 	one := seckill.List{Version: 1, Items: []seckill.Item{sample("1")}}
 	refuse := func(version int64) {
 		t.Helper()
-		if err := items.Publish(t.Context(), seckill.List{Version: version, Items: []seckill.Item{sample("2")}}); !errors.Is(err, seckill.ErrStateChanged) {
+		if err := items.Publish(t.Context(), seckill.List{Version: version,
+			Items: []seckill.Item{sample("2")}}); !errors.Is(err, seckill.ErrStateChanged) {
 			t.Errorf("Publish(version %d): %v, want ErrStateChanged", version, err)
 		}
 	}
@@ -123,7 +124,8 @@ func testListCancelled(t *testing.T, items seckill.Items) {
 	_, verr := items.ListVersion(ctx)
 	_, rerr := items.ReadList(ctx, 0)
 	_, perr := items.Published(ctx)
-	for name, err := range map[string]error{"ListVersion": verr, "ReadList": rerr, "Published": perr, "Publish": items.Publish(ctx, seckill.List{Version: 1})} {
+	for name, err := range map[string]error{"ListVersion": verr, "ReadList": rerr, "Published": perr,
+		"Publish": items.Publish(ctx, seckill.List{Version: 1})} {
 		if err == nil || errors.Is(err, seckill.ErrStateChanged) || errors.Is(err, seckill.ErrUnreadable) {
 			t.Errorf("%s with a cancelled context: %v", name, err)
 		}

@@ -1,5 +1,5 @@
-// Package jwtauth reads bearer tokens: JSON Web Tokens (RFC 7519) signed with HS256. In: a token's text. Out: the user id
-// it stands for, or invalid_token. It keeps no state between calls and touches nothing but its clock.
+// Package jwtauth reads bearer tokens: JSON Web Tokens (RFC 7519) signed with HS256. In: a token's text. Out: the user
+// id it stands for, or invalid_token. It keeps no state between calls and touches nothing but its clock.
 package jwtauth
 
 import (
@@ -22,8 +22,8 @@ const MaxToken = 4 << 10
 // accessToken is the sub claim of a token that may buy; refresh tokens carry another one.
 const accessToken = "1"
 
-// Keys are the secrets that tokens may be signed with. To rotate: add the new secret under a new kid, let the issuer use
-// it, and drop the old kid once its last token has expired.
+// Keys are the secrets that tokens may be signed with. To rotate: add the new secret under a new kid, let the issuer
+// use it, and drop the old kid once its last token has expired.
 type Keys struct {
 	Current string            // the secret for tokens without a kid; "" refuses them
 	ByKid   map[string]string // secrets by the kid of a token's header
@@ -141,8 +141,8 @@ type claims struct {
 	NotBefore *float64 `json:"nbf"`
 }
 
-// UnmarshalJSON reads claims that stand there once each (RFC 7519 section 4): with two of a name, who issued the token and who reads it
-// could mean different users.
+// UnmarshalJSON reads claims that stand there once each (RFC 7519 section 4): with two of a name, who issued the token
+// and who reads it could mean different users.
 func (c *claims) UnmarshalJSON(b []byte) error {
 	if err := once(b, "iss", "sub", "exp", "nbf"); err != nil {
 		return err

@@ -63,10 +63,13 @@ func TestUserAccepts(t *testing.T) {
 		{"just over 2^53", hs256(header, payload("9007199254740993"), secret), "9007199254740993"},
 		{"current kid", hs256(`{"alg":"HS256","kid":"k2"}`, payload("7"), secret), "7"},
 		{"retiring kid", hs256(`{"alg":"HS256","kid":"k1"}`, payload("7"), oldSecret), "7"},
-		{"nbf reached", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d,"nbf":%d}`, now.Unix()+1, now.Unix()), secret), "7"},
-		{"iat is not judged", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d,"iat":%d}`, now.Unix()+1, now.Unix()+60), secret), "7"},
+		{"nbf reached", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d,"nbf":%d}`, now.Unix()+1, now.Unix()),
+			secret), "7"},
+		{"iat is not judged", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d,"iat":%d}`, now.Unix()+1,
+			now.Unix()+60), secret), "7"},
 		{"exp with a fraction", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d.5}`, now.Unix()), secret), "7"},
-		{"other claims", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d,"name":"王小明","n":[1.5],"claims":{}}`, now.Unix()+1), secret), "7"},
+		{"other claims", hs256(header, fmt.Sprintf(`{"iss":7,"sub":"1","exp":%d,"name":"王小明","n":[1.5],"claims":{}}`,
+			now.Unix()+1), secret), "7"},
 	}
 	v := newVerifier(t)
 	for _, c := range cases {
@@ -79,21 +82,26 @@ func TestUserAccepts(t *testing.T) {
 	}
 }
 
-// twice are tokens of which two readers can think differently: a name that counts stands there twice, or in another spelling, which encoding/json takes for it.
+// twice are tokens of which two readers can think differently: a name that counts stands there twice, or in another
+// spelling, which encoding/json takes for it.
 func twice() map[string]string {
 	end := now.Unix() + 1
 	tokens := map[string]string{}
 	for name, p := range map[string]string{
-		"iss": `{"iss":1,"sub":"1","exp":%d,"iss":2}`, "iss, the same": `{"iss":1,"iss":1,"sub":"1","exp":%d}`, "iss in escapes": `{"iss":1,"sub":"1","exp":%d,"\u0069ss":2}`,
-		"sub": `{"iss":1,"sub":"2","sub":"1","exp":%d}`, "exp": `{"iss":1,"sub":"1","exp":1,"exp":%d}`, "nbf": `{"iss":1,"sub":"1","exp":%d,"nbf":99999999999,"nbf":1}`,
-		"iss and ISS": `{"iss":1,"sub":"1","exp":%d,"ISS":2}`, "Iss alone": `{"Iss":1,"sub":"1","exp":%d}`, "a long s": `{"iss":1,"sub":"1","exp":%d,"iſs":2}`,
+		"iss": `{"iss":1,"sub":"1","exp":%d,"iss":2}`, "iss, the same": `{"iss":1,"iss":1,"sub":"1","exp":%d}`,
+		"iss in escapes": `{"iss":1,"sub":"1","exp":%d,"\u0069ss":2}`,
+		"sub":            `{"iss":1,"sub":"2","sub":"1","exp":%d}`, "exp": `{"iss":1,"sub":"1","exp":1,"exp":%d}`,
+		"nbf":         `{"iss":1,"sub":"1","exp":%d,"nbf":99999999999,"nbf":1}`,
+		"iss and ISS": `{"iss":1,"sub":"1","exp":%d,"ISS":2}`, "Iss alone": `{"Iss":1,"sub":"1","exp":%d}`,
+		"a long s":           `{"iss":1,"sub":"1","exp":%d,"iſs":2}`,
 		"behind nested ones": `{"a":{"iss":3,"b":["}","\""]},"iss":1,"sub":"1","exp":%d,"iss":2}`,
 	} {
 		tokens[name] = hs256(header, fmt.Sprintf(p, end), secret)
 	}
 	for name, h := range map[string]string{
-		"alg": `{"alg":"none","typ":"JWT","alg":"HS256"}`, "kid": `{"alg":"HS256","kid":"k1","kid":"k2"}`, "kid in escapes": `{"alg":"HS256","kid":"k1","\u006bid":"k2"}`,
-		"crit": `{"alg":"HS256","crit":["x"],"crit":[]}`, "KID": `{"alg":"HS256","kid":"k2","KID":"k1"}`,
+		"alg": `{"alg":"none","typ":"JWT","alg":"HS256"}`, "kid": `{"alg":"HS256","kid":"k1","kid":"k2"}`,
+		"kid in escapes": `{"alg":"HS256","kid":"k1","\u006bid":"k2"}`,
+		"crit":           `{"alg":"HS256","crit":["x"],"crit":[]}`, "KID": `{"alg":"HS256","kid":"k2","KID":"k1"}`,
 	} {
 		tokens["header: "+name] = hs256(h, payload("7"), secret)
 	}
@@ -108,7 +116,9 @@ func TestUserRefusesWhatCanBeReadTwice(t *testing.T) {
 		}
 	}
 	// What does not count may be there as often as it likes, and names within a claim are the claim's.
-	text := hs256(`{"alg":"HS256","typ":"JWT","x":1,"x":2}`, fmt.Sprintf(`{"n":1,"n":{"iss":2,"sub":[{"exp":3}]},"iss" : 7 , "sub":"1","exp":%d,"issuer":"{\"iss\":1}"}`, now.Unix()+1), secret)
+	text := hs256(`{"alg":"HS256","typ":"JWT","x":1,"x":2}`,
+		fmt.Sprintf(`{"n":1,"n":{"iss":2,"sub":[{"exp":3}]},"iss" : 7 , "sub":"1","exp":%d,"issuer":"{\"iss\":1}"}`,
+			now.Unix()+1), secret)
 	if got, err := v.User(text); err != nil || got != "7" {
 		t.Errorf("User(%s) = %q, %v; want 7", text, got, err)
 	}
@@ -130,7 +140,8 @@ func FuzzUser(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for text, names := range map[string][]string{header: {"alg", "kid", "crit"}, payload: {"iss", "sub", "exp", "nbf"}} {
+		for text, names := range map[string][]string{header: {"alg", "kid", "crit"}, payload: {"iss", "sub", "exp",
+			"nbf"}} {
 			d, seen := json.NewDecoder(strings.NewReader(text)), map[string]bool{}
 			_, _ = d.Token()
 			for d.More() {
@@ -163,7 +174,8 @@ func TestUserRefuses(t *testing.T) {
 		{"four parts", seckill.TokenMalformed, good + ".x"},
 		{"bad base64", seckill.TokenMalformed, "!" + good},
 		{"padded base64", seckill.TokenMalformed, good + "="},
-		{"stray bits in the signature", seckill.TokenMalformed, text + "." + signature[:len(signature)-1] + string(signature[len(signature)-1]+1)},
+		{"stray bits in the signature", seckill.TokenMalformed, text + "." + signature[:len(signature)-1] +
+			string(signature[len(signature)-1]+1)},
 		{"header is not JSON", seckill.TokenMalformed, hs256(`{`, payload("42"), secret)},
 		{"payload is not JSON", seckill.TokenMalformed, with(`{`)},
 		{"payload is null", seckill.TokenClaims, with(`null`)},
@@ -171,7 +183,8 @@ func TestUserRefuses(t *testing.T) {
 		{"forged", seckill.TokenSignature, hs256(header, payload("42"), "guess")},
 		{"empty secret", seckill.TokenSignature, hs256(header, payload("42"), "")},
 		{"no signature", seckill.TokenSignature, text + "."},
-		{"another payload under the signature", seckill.TokenSignature, encode(header) + "." + encode(payload("43")) + "." + signature},
+		{"another payload under the signature", seckill.TokenSignature, encode(header) + "." + encode(payload("43")) +
+			"." + signature},
 		{"alg none", seckill.TokenAlgorithm, encode(`{"alg":"none"}`) + "." + encode(payload("42")) + "."},
 		{"alg none, signed", seckill.TokenAlgorithm, hs256(`{"alg":"none"}`, payload("42"), secret)},
 		{"alg NONE", seckill.TokenAlgorithm, hs256(`{"alg":"NONE"}`, payload("42"), secret)},
@@ -180,7 +193,8 @@ func TestUserRefuses(t *testing.T) {
 		{"alg hs256 in small letters", seckill.TokenAlgorithm, hs256(`{"alg":"hs256"}`, payload("42"), secret)},
 		{"alg HS512", seckill.TokenAlgorithm, token(`{"alg":"HS512"}`, payload("42"), secret, sha512.New)},
 		{"alg RS256", seckill.TokenAlgorithm, hs256(`{"alg":"RS256"}`, payload("42"), secret)},
-		{"critical extension", seckill.TokenMalformed, hs256(`{"alg":"HS256","crit":["b64"],"b64":true}`, payload("42"), secret)},
+		{"critical extension", seckill.TokenMalformed, hs256(`{"alg":"HS256","crit":["b64"],"b64":true}`, payload("42"),
+			secret)},
 		{"unknown kid", seckill.TokenKey, hs256(`{"alg":"HS256","kid":"k3"}`, payload("42"), secret)},
 		{"empty kid", seckill.TokenKey, hs256(`{"alg":"HS256","kid":""}`, payload("42"), secret)},
 		{"kid of another type", seckill.TokenKey, hs256(`{"alg":"HS256","kid":1}`, payload("42"), secret)},
@@ -192,7 +206,8 @@ func TestUserRefuses(t *testing.T) {
 		{"exp null", seckill.TokenClaims, with(`{"iss":42,"sub":"1","exp":null}`)},
 		{"exp is a string", seckill.TokenMalformed, with(`{"iss":42,"sub":"1","exp":"` + exp + `"}`)},
 		{"exp is beyond all numbers", seckill.TokenMalformed, with(`{"iss":42,"sub":"1","exp":1e999}`)},
-		{"not valid yet", seckill.TokenEarly, with(fmt.Sprintf(`{"iss":42,"sub":"1","exp":%s,"nbf":%d}`, exp, now.Unix()+1))},
+		{"not valid yet", seckill.TokenEarly, with(fmt.Sprintf(`{"iss":42,"sub":"1","exp":%s,"nbf":%d}`, exp,
+			now.Unix()+1))},
 		{"refresh token", seckill.TokenClaims, with(`{"iss":42,"sub":"2","exp":` + exp + `}`)},
 		{"sub is a number", seckill.TokenMalformed, with(`{"iss":42,"sub":1,"exp":` + exp + `}`)},
 		{"no sub", seckill.TokenClaims, with(`{"iss":42,"exp":` + exp + `}`)},
@@ -214,7 +229,8 @@ func TestUserRefuses(t *testing.T) {
 		{"iss 2^64", seckill.TokenClaims, with(payload(`"18446744073709551616"`))},
 		{"iss list", seckill.TokenClaims, with(payload(`["42"]`))},
 		{"iss object", seckill.TokenClaims, with(payload(`{"id":42}`))},
-		{"over 4 KiB", seckill.TokenMalformed, with(`{"iss":42,"sub":"1","exp":` + exp + `,"pad":"` + strings.Repeat("x", MaxToken) + `"}`)},
+		{"over 4 KiB", seckill.TokenMalformed, with(`{"iss":42,"sub":"1","exp":` + exp + `,"pad":"` +
+			strings.Repeat("x", MaxToken) + `"}`)},
 	}
 	v := newVerifier(t)
 	for _, c := range cases {
@@ -246,7 +262,8 @@ func TestSignIsAccepted(t *testing.T) {
 
 func TestSignRefuses(t *testing.T) {
 	for _, c := range []struct{ name, secret, user string }{
-		{"empty secret", "", "1"}, {"no user", secret, ""}, {"user is a name", secret, "alice"}, {"user too large", secret, "9223372036854775808"},
+		{"empty secret", "", "1"}, {"no user", secret, ""}, {"user is a name", secret, "alice"},
+		{"user too large", secret, "9223372036854775808"},
 	} {
 		if tok, err := Sign(c.secret, c.user, now); err == nil {
 			t.Errorf("%s: Sign = %q, want an error", c.name, tok)

@@ -31,8 +31,9 @@ func TestARowThatIsNotUnderstoodIsAnErrorThatNamesIt(t *testing.T) {
 		return errors.Join(append(page.Unreadable, err)...)
 	}
 	collide := func(l seckill.Ledger) error {
-		o := seckill.Order{ID: "d", Item: "1", User: "8", Count: 1, Units: []int{3}, Buckets: 1, Created: start, Placed: start,
-			PayBy: start}
+		o := seckill.Order{ID: "d", Item: "1", User: "8", Count: 1, Units: []int{3}, Buckets: 1, Created: start,
+			Placed: start,
+			PayBy:  start}
 		return l.Place(ctx, o, 9)
 	}
 	b := ledger.Key{Table: ledger.TableOrders, PK: "b"}
@@ -118,14 +119,16 @@ func TestAnOrderComesBackAsItWasWritten(t *testing.T) {
 		return time.UnixMilli(rapid.Int64Range(1, 253402300799999).Draw(t, "ms")).UTC() // to the end of year 9999
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		units := rapid.SliceOfNDistinct(rapid.IntRange(1, seckill.MaxStock), 1, seckill.MaxCount, rapid.ID[int]).Draw(t, "units")
+		units := rapid.SliceOfNDistinct(rapid.IntRange(1, seckill.MaxStock), 1, seckill.MaxCount, rapid.ID[int]).Draw(t,
+			"units")
 		o := seckill.Order{
 			ID: id.Draw(t, "id"), Item: "1", User: "7", Count: len(units), Units: units,
 			Price: seckill.Fen(rapid.Int64Range(0, int64(seckill.MaxFen)).Draw(t, "price")), Amount: seckill.MaxFen,
 			Address: text.Draw(t, "address"), Title: text.Draw(t, "title"), State: seckill.PendingPayment,
 			Created: at.Draw(t, "created"), Placed: at.Draw(t, "placed"), PayBy: at.Draw(t, "pay by"),
 			Buckets: rapid.IntRange(1, 2000).Draw(t, "buckets"),
-			History: []seckill.Change{{State: seckill.PendingPayment, At: at.Draw(t, "at"), Cause: text.Draw(t, "cause")}},
+			History: []seckill.Change{{State: seckill.PendingPayment, At: at.Draw(t, "at"),
+				Cause: text.Draw(t, "cause")}},
 		}
 		l := ledger.New(newRows())
 		if err := l.Place(ctx, o, seckill.MaxLimit); err != nil {
@@ -142,7 +145,8 @@ func TestABucketOfManyPagesIsReadWhole(t *testing.T) {
 	l, rows := ledger.New(newRows()), 0
 	for _, n := range []int{999, 1000, 1001, 2500} {
 		for ; rows < n; rows++ {
-			o := seckill.Order{ID: fmt.Sprint("o", rows), Item: "1", User: fmt.Sprint(rows), Count: 1, Units: []int{rows + 1},
+			o := seckill.Order{ID: fmt.Sprint("o", rows), Item: "1", User: fmt.Sprint(rows), Count: 1,
+				Units:   []int{rows + 1},
 				Buckets: 1, Created: start, Placed: start, PayBy: start}
 			if err := l.Place(ctx, o, 1); err != nil {
 				t.Fatal(err)

@@ -154,7 +154,8 @@ func decodeOrder(row Row) (seckill.Order, error) {
 }
 
 func encodePayment(p *seckill.Payment) Row {
-	row := Row{"v": Version, "amount": int64(p.Amount), "state": string(p.State), "at": p.At.UnixMilli(), "cause": p.Cause, "paid_day": dayKey(p.At, p.Order)}
+	row := Row{"v": Version, "amount": int64(p.Amount), "state": string(p.State), "at": p.At.UnixMilli(),
+		"cause": p.Cause, "paid_day": dayKey(p.At, p.Order)}
 	if p.State == seckill.RefundDue {
 		row["refund_shard"] = shardKey(orderShard(p.Order))
 		row["refund_at"] = timeKey(p.At)
@@ -168,7 +169,8 @@ const refusedShard = "refused"
 func decodePayment(row Row) (seckill.Payment, error) {
 	d := decode(TablePayments, row)
 	p := seckill.Payment{Order: d.text("order"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
-		State: seckill.PaymentState(d.text("state")), At: d.time("at"), Cause: d.text("cause"), Refused: d.optional("refused")}
+		State: seckill.PaymentState(d.text("state")), At: d.time("at"), Cause: d.text("cause"),
+		Refused: d.optional("refused")}
 	if _, ok := row["tries"]; ok {
 		p.Tries = int(d.number("tries"))
 	}

@@ -133,9 +133,10 @@ func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
 // closes says whether a closing order may end in this state, its units given back.
 func closes(to seckill.State) bool { return seckill.Closing.CanBecome(to) && !to.Info().Holds }
 
-// BeginClosing implements seckill.Ledger in one write, for a cancel in two: the order, and the quota's count of cancels. An unknown order is
-// ErrStateChanged, too. to is expired or cancelled; another one is a programming error.
-func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.State, at time.Time, cause string) error {
+// BeginClosing implements seckill.Ledger in one write, for a cancel in two: the order, and the quota's count of
+// cancels. An unknown order is ErrStateChanged, too. to is expired or cancelled; another one is a programming error.
+func (l *Ledger) BeginClosing(ctx context.Context, o seckill.Order, to seckill.State, at time.Time,
+	cause string) error {
 	if !closes(to) {
 		return fmt.Errorf("ledger: begin closing %s: towards %s", o.ID, to)
 	}
@@ -204,7 +205,8 @@ func appendChange(to seckill.State, at time.Time, cause string) map[string][]str
 // an invariant (I3): a plain error, and nothing is written.
 func (l *Ledger) GiveBack(ctx context.Context, o seckill.Order, at time.Time, cause string) error {
 	if !closes(o.CloseTo) || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
-		return fmt.Errorf("ledger: give back %s: towards %q, %d units, %d buckets", o.ID, o.CloseTo, len(o.Units), o.Buckets)
+		return fmt.Errorf("ledger: give back %s: towards %q, %d units, %d buckets", o.ID, o.CloseTo, len(o.Units),
+			o.Buckets)
 	}
 	writes := append([]Write{{Key: orderKey(o.ID), Op: OpUpdate,
 		Set:    Row{"state": string(o.CloseTo)},
@@ -252,8 +254,8 @@ func released(o *seckill.Order, doing string, c *Canceled, first int) error {
 	return fmt.Errorf("ledger: %s %s: a unit of %v is not its own: %w", doing, o.ID, o.Units, c)
 }
 
-// RecordPayment implements seckill.Ledger in two writes. to is from, or where State.OnMoney leads from there; anything else
-// is a programming error. An order that has no row is ErrNoOrder.
+// RecordPayment implements seckill.Ledger in two writes. to is from, or where State.OnMoney leads from there; anything
+// else is a programming error. An order that has no row is ErrNoOrder.
 func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to seckill.State) error {
 	if after, _ := from.OnMoney(); to != from && to != after {
 		return fmt.Errorf("ledger: record payment %s: money does not move an order from %s to %s", p.Order, from, to)
@@ -262,7 +264,8 @@ func (l *Ledger) RecordPayment(ctx context.Context, p seckill.Payment, from, to 
 	if to == from {
 		note = fmt.Sprintf("%s yuan by trade %s: %s", p.Amount.Yuan(), p.TradeNo, p.Cause)
 	}
-	order := Write{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(to, p.At, note), If: []Cond{Eq("state", string(from))}}
+	order := Write{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(to, p.At, note),
+		If: []Cond{Eq("state", string(from))}}
 	if to != from {
 		order.Set = Row{"state": string(to)}
 		order.Remove = []string{"close_to", "due_shard", "due_at"}

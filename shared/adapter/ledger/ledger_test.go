@@ -24,7 +24,8 @@ func newRows() *memory.Rows { return memory.NewRows(memory.RowsOptions{Clock: me
 
 func order(id string, units ...int) seckill.Order {
 	return seckill.Order{ID: id, Item: "1", User: "7", Count: len(units), Units: units, Price: 100,
-		Amount: seckill.Fen(100 * len(units)), Address: "secret street", Title: "t", Buckets: 1, CloseTo: seckill.Expired,
+		Amount: seckill.Fen(100 * len(units)), Address: "secret street", Title: "t", Buckets: 1,
+		CloseTo: seckill.Expired,
 		Created: start, Placed: start, PayBy: start.Add(seckill.DefaultHold)}
 }
 
@@ -54,7 +55,8 @@ func (c *counter) Query(ctx context.Context, table, pk, after string, limit int)
 	return c.Rows.Query(ctx, table, pk, after, limit)
 }
 
-func (c *counter) Index(ctx context.Context, index, pk, after string, limit int, desc bool) ([]ledger.Row, string, error) {
+func (c *counter) Index(ctx context.Context, index, pk, after string, limit int, desc bool) ([]ledger.Row, string,
+	error) {
 	c.calls = append(c.calls, "Index")
 	return c.Rows.Index(ctx, index, pk, after, limit, desc)
 }
@@ -72,18 +74,28 @@ var lifeSteps = []struct {
 		o.Reason = seckill.CodeSoldOut
 		return l.Reject(ctx, o)
 	}},
-	{"BeginClosing", "Transact 1", func(l seckill.Ledger) error { return l.BeginClosing(ctx, order("a"), seckill.Expired, start, "c") }},
+	{"BeginClosing", "Transact 1", func(l seckill.Ledger) error {
+		return l.BeginClosing(ctx, order("a"), seckill.Expired, start, "c")
+	}},
 	{"Place", "Transact 3", func(l seckill.Ledger) error { return l.Place(ctx, order("x", 9), 9) }},
-	{"BeginClosing by a cancel", "Transact 2", func(l seckill.Ledger) error { return l.BeginClosing(ctx, order("x"), seckill.Cancelled, start, "c") }},
-	{"Reschedule", "Transact 1", func(l seckill.Ledger) error { return l.Reschedule(ctx, "a", start.Add(time.Minute)) }},
-	{"RescheduleNow", "Transact 1", func(l seckill.Ledger) error { return l.RescheduleNow(ctx, "a", start.Add(time.Minute), "c") }},
+	{"BeginClosing by a cancel", "Transact 2", func(l seckill.Ledger) error {
+		return l.BeginClosing(ctx, order("x"), seckill.Cancelled, start, "c")
+	}},
+	{"Reschedule", "Transact 1", func(l seckill.Ledger) error {
+		return l.Reschedule(ctx, "a", start.Add(time.Minute))
+	}},
+	{"RescheduleNow", "Transact 1", func(l seckill.Ledger) error {
+		return l.RescheduleNow(ctx, "a", start.Add(time.Minute), "c")
+	}},
 	{"DueOrders", "Index", func(l seckill.Ledger) error { return second(l.DueOrders(ctx, 0, start, "", 9)) }},
 	{"GiveBack", "Transact 5", func(l seckill.Ledger) error { return l.GiveBack(ctx, order("a", 1, 2), start, "c") }},
 	{"RecordPayment and move", "Transact 2", func(l seckill.Ledger) error {
-		return l.RecordPayment(ctx, seckill.Payment{Order: "b", TradeNo: "t1", State: seckill.Captured, At: start}, seckill.PendingPayment, seckill.Paid)
+		return l.RecordPayment(ctx, seckill.Payment{Order: "b", TradeNo: "t1", State: seckill.Captured, At: start},
+			seckill.PendingPayment, seckill.Paid)
 	}},
 	{"RecordPayment and stay", "Transact 2", func(l seckill.Ledger) error {
-		return l.RecordPayment(ctx, seckill.Payment{Order: "b", TradeNo: "t2", State: seckill.RefundDue, At: start}, seckill.Paid, seckill.Paid)
+		return l.RecordPayment(ctx, seckill.Payment{Order: "b", TradeNo: "t2", State: seckill.RefundDue, At: start},
+			seckill.Paid, seckill.Paid)
 	}},
 	{"Order", "Get", func(l seckill.Ledger) error { return second(l.Order(ctx, "b")) }},
 	{"Quota", "Get", func(l seckill.Ledger) error { return second(l.Quota(ctx, "7", "1")) }},
@@ -106,22 +118,30 @@ var lifeSteps = []struct {
 		return l.StartRefund(ctx, o, seckill.Payment{Order: "b", TradeNo: "t1"}, true, start, "c")
 	}},
 	{"Refunded and stay", "Transact 3", func(l seckill.Ledger) error {
-		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t1"}, "t2", seckill.RefundOwed, seckill.RefundOwed, start, "c")
+		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t1"}, "t2", seckill.RefundOwed, seckill.RefundOwed,
+			start, "c")
 	}},
 	{"Refunded and move", "Transact 2", func(l seckill.Ledger) error {
-		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, "", seckill.RefundOwed, seckill.Refunded, start, "c")
+		return l.Refunded(ctx, seckill.Payment{Order: "b", TradeNo: "t2"}, "", seckill.RefundOwed, seckill.Refunded,
+			start, "c")
 	}},
-	{"EraseAddress", "Transact 1", func(l seckill.Ledger) error { return l.EraseAddress(ctx, "a", seckill.Expired, start) }},
+	{"EraseAddress", "Transact 1", func(l seckill.Ledger) error {
+		return l.EraseAddress(ctx, "a", seckill.Expired, start)
+	}},
 	{"OrdersByUser", "Index", func(l seckill.Ledger) error { return second(l.OrdersByUser(ctx, "7", "", 9)) }},
 	{"OrdersByItem", "16 × Index", func(l seckill.Ledger) error { return second(l.OrdersByItem(ctx, "1", "", 9)) }},
-	{"PaymentsOn", "16 × Index", func(l seckill.Ledger) error { return second(l.PaymentsOn(ctx, "2026-07-01", "", 9)) }},
+	{"PaymentsOn", "16 × Index", func(l seckill.Ledger) error {
+		return second(l.PaymentsOn(ctx, "2026-07-01", "", 9))
+	}},
 	{"RefundsOn", "16 × Index", func(l seckill.Ledger) error { return second(l.RefundsOn(ctx, "2026-07-01", "", 9)) }},
 	{"KeepNotification", "Transact 1", func(l seckill.Ledger) error {
-		return l.KeepNotification(ctx, seckill.KeptNotification{Order: "b", ID: "n", TradeNo: "t1", At: start, Outcome: seckill.NotificationRecorded, Raw: "sign=s", Expires: start})
+		return l.KeepNotification(ctx, seckill.KeptNotification{Order: "b", ID: "n", TradeNo: "t1", At: start,
+			Outcome: seckill.NotificationRecorded, Raw: "sign=s", Expires: start})
 	}},
 	{"Notifications", "Query", func(l seckill.Ledger) error { return second(l.Notifications(ctx, "b")) }},
 	{"KeepReconciliation", "Transact 1", func(l seckill.Ledger) error {
-		return l.KeepReconciliation(ctx, seckill.Reconciliation{Day: "2026-07-01", At: start, NoBill: true, Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere}}})
+		return l.KeepReconciliation(ctx, seckill.Reconciliation{Day: "2026-07-01", At: start, NoBill: true,
+			Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere}}})
 	}},
 	{"Reconciliations", "Query", func(l seckill.Ledger) error { return second(l.Reconciliations(ctx, "2026-07-01")) }},
 	{"DeleteReturn", "Transact 1", func(l seckill.Ledger) error {

@@ -9,16 +9,19 @@ import (
 	"seckill/shared/seckill"
 )
 
-// attrExpires is when DynamoDB may delete a notification's row, in seconds: the one time that is not in milliseconds, because DynamoDB reads it.
+// attrExpires is when DynamoDB may delete a notification's row, in seconds: the one time that is not in milliseconds,
+// because DynamoDB reads it.
 const attrExpires = "expires"
 
 // KeepNotification implements seckill.Ledger in one write. One that is kept already stays as it came first.
 func (l *Ledger) KeepNotification(ctx context.Context, n seckill.KeptNotification) error {
-	row := Row{"v": Version, "trade_no": n.TradeNo, "amount": int64(n.Amount), "at": n.At.UnixMilli(), "outcome": n.Outcome, "raw": n.Raw}
+	row := Row{"v": Version, "trade_no": n.TradeNo, "amount": int64(n.Amount), "at": n.At.UnixMilli(),
+		"outcome": n.Outcome, "raw": n.Raw}
 	if !n.Expires.IsZero() {
 		row[attrExpires] = n.Expires.Unix()
 	}
-	_, err := l.transact(ctx, []Write{{Key: Key{TableNotifications, n.Order, n.ID}, Op: OpPut, If: []Cond{Absent()}, Row: row}})
+	_, err := l.transact(ctx, []Write{{Key: Key{TableNotifications, n.Order, n.ID}, Op: OpPut, If: []Cond{Absent()},
+		Row: row}})
 	if err != nil {
 		return fmt.Errorf("ledger: keep a notification of %s: %w", n.Order, err)
 	}
@@ -33,8 +36,9 @@ func (l *Ledger) Notifications(ctx context.Context, order string) ([]seckill.Kep
 	}
 	return decodeAll(rows, func(row Row) (seckill.KeptNotification, error) {
 		d := decode(TableNotifications, row)
-		n := seckill.KeptNotification{Order: d.text("order"), ID: d.text("id"), TradeNo: d.text("trade_no"), Amount: seckill.Fen(d.number("amount")),
-			At: d.time("at"), Outcome: d.text("outcome"), Raw: d.text("raw")}
+		n := seckill.KeptNotification{Order: d.text("order"), ID: d.text("id"), TradeNo: d.text("trade_no"),
+			Amount: seckill.Fen(d.number("amount")),
+			At:     d.time("at"), Outcome: d.text("outcome"), Raw: d.text("raw")}
 		if _, ok := row[attrExpires]; ok {
 			n.Expires = time.Unix(d.number(attrExpires), 0).UTC()
 		}
@@ -45,10 +49,12 @@ func (l *Ledger) Notifications(ctx context.Context, order string) ([]seckill.Kep
 // KeepReconciliation implements seckill.Ledger in one write. More than seckill.MaxDifferences is a programming error.
 func (l *Ledger) KeepReconciliation(ctx context.Context, r seckill.Reconciliation) error {
 	if len(r.Differences) > seckill.MaxDifferences || r.Day == "" || r.At.UnixMilli() <= 0 {
-		return fmt.Errorf("ledger: keep the reconciliation of %q at %s with %d differences", r.Day, r.At, len(r.Differences))
+		return fmt.Errorf("ledger: keep the reconciliation of %q at %s with %d differences", r.Day, r.At,
+			len(r.Differences))
 	}
-	row := Row{"v": Version, "payments": int64(r.Payments), "captured": int64(r.Captured), "refunds": int64(r.Refunds), "returned": int64(r.Returned),
-		"others": int64(r.Others), "count": int64(r.Count)}
+	row := Row{"v": Version, "payments": int64(r.Payments), "captured": int64(r.Captured), "refunds": int64(r.Refunds),
+		"returned": int64(r.Returned),
+		"others":   int64(r.Others), "count": int64(r.Count)}
 	if r.NoBill {
 		row["no_bill"] = int64(1)
 	}
@@ -81,8 +87,11 @@ func (l *Ledger) Reconciliations(ctx context.Context, day string) ([]seckill.Rec
 
 func decodeReconciliation(row Row) (seckill.Reconciliation, error) {
 	d := decode(TableReconciliations, row)
-	r := seckill.Reconciliation{Day: d.text("day"), At: d.sortable("at"), Payments: int(d.number("payments")), Captured: seckill.Fen(d.number("captured")),
-		Refunds: int(d.number("refunds")), Returned: seckill.Fen(d.number("returned")), Others: int(d.number("others")), Count: int(d.number("count"))}
+	r := seckill.Reconciliation{Day: d.text("day"), At: d.sortable("at"), Payments: int(d.number("payments")),
+		Captured: seckill.Fen(d.number("captured")),
+		Refunds:  int(d.number("refunds")), Returned: seckill.Fen(d.number("returned")),
+		Others: int(d.number("others")),
+		Count:  int(d.number("count"))}
 	_, r.NoBill = row["no_bill"]
 	list, ok := row["differences"].([]string)
 	r.Differences = make([]seckill.Difference, len(list))
@@ -91,7 +100,8 @@ func decodeReconciliation(row Row) (seckill.Reconciliation, error) {
 		if json.Unmarshal([]byte(list[i]), &row) != nil {
 			d.fail("differences", "a list of differences")
 		}
-		r.Differences[i] = seckill.Difference{Kind: row.Kind, Order: row.Order, TradeNo: row.TradeNo, RefundID: row.RefundID, Here: seckill.Fen(row.Here), There: seckill.Fen(row.There)}
+		r.Differences[i] = seckill.Difference{Kind: row.Kind, Order: row.Order, TradeNo: row.TradeNo,
+			RefundID: row.RefundID, Here: seckill.Fen(row.Here), There: seckill.Fen(row.There)}
 	}
 	if !ok && row["differences"] != nil {
 		d.fail("differences", "a list")

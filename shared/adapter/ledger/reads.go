@@ -78,7 +78,8 @@ func (l *Ledger) Return(ctx context.Context, order string) (seckill.ReturnRow, e
 }
 
 // Returns implements seckill.Ledger, ascending by order.
-func (l *Ledger) Returns(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.ReturnRow], error) {
+func (l *Ledger) Returns(ctx context.Context, shard int, after string, limit int) (seckill.Page[seckill.ReturnRow],
+	error) {
 	rows, err := l.rows.Query(ctx, TableReturns, shardKey(shard), after, limit)
 	if err != nil {
 		return seckill.Page[seckill.ReturnRow]{}, fmt.Errorf("ledger: returns %d: %w", shard, err)
@@ -126,7 +127,8 @@ func (l *Ledger) partition(ctx context.Context, table, pk, sk string) ([]Row, er
 
 // DueOrders implements seckill.Ledger. A shard is one partition sorted by due time, so one read finds what is overdue
 // however long nobody looked.
-func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[string], error) {
+func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after string,
+	limit int) (seckill.Page[string], error) {
 	rows, next, err := l.rows.Index(ctx, IndexOrdersDue, shardKey(shard), after, limit, false)
 	if err != nil {
 		return seckill.Page[string]{}, fmt.Errorf("ledger: due orders %d: %w", shard, err)
@@ -139,7 +141,8 @@ func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after 
 }
 
 // RefundsDue implements seckill.Ledger.
-func (l *Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[seckill.Payment], error) {
+func (l *Ledger) RefundsDue(ctx context.Context, shard int, now time.Time, after string,
+	limit int) (seckill.Page[seckill.Payment], error) {
 	rows, next, err := l.rows.Index(ctx, IndexRefundsDue, shardKey(shard), after, limit, false)
 	if err != nil {
 		return seckill.Page[seckill.Payment]{}, fmt.Errorf("ledger: refunds due %d: %w", shard, err)
@@ -195,7 +198,8 @@ func (l *Ledger) RefundsOn(ctx context.Context, day, after string, limit int) (s
 	return l.paymentsBy(ctx, IndexRefundsOn, day, after, limit)
 }
 
-func (l *Ledger) paymentsBy(ctx context.Context, index, day, after string, limit int) (seckill.Page[seckill.Payment], error) {
+func (l *Ledger) paymentsBy(ctx context.Context, index, day, after string, limit int) (seckill.Page[seckill.Payment],
+	error) {
 	rows, next, err := shards(after, limit, func(shard int, after string, limit int) ([]Row, string, error) {
 		return l.rows.Index(ctx, index, dayShardKey(day, shard), after, limit, false)
 	})
@@ -206,7 +210,8 @@ func (l *Ledger) paymentsBy(ctx context.Context, index, day, after string, limit
 }
 
 // shards reads a page of a listing that is spread over shards. It is full unless it is the last.
-func shards[T any](cursor string, limit int, read func(shard int, after string, limit int) ([]T, string, error)) (all []T, next string, err error) {
+func shards[T any](cursor string, limit int, read func(shard int, after string, limit int) ([]T, string,
+	error)) (all []T, next string, err error) {
 	shard, after, err := decodeShardCursor(cursor)
 	if err != nil {
 		return nil, "", err
@@ -242,7 +247,8 @@ func decodeShardCursor(s string) (shard int, after string, err error) {
 	return shard, after, nil
 }
 
-func (l *Ledger) orders(ctx context.Context, index, pk, after string, limit int, descending bool) (seckill.OrderPage, error) {
+func (l *Ledger) orders(ctx context.Context, index, pk, after string, limit int, descending bool) (seckill.OrderPage,
+	error) {
 	rows, next, err := l.rows.Index(ctx, index, pk, after, limit, descending)
 	if err != nil {
 		return seckill.OrderPage{}, fmt.Errorf("ledger: %s %s: %w", index, pk, err)

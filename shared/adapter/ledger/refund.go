@@ -8,20 +8,24 @@ import (
 	"seckill/shared/seckill"
 )
 
-// StartRefund implements seckill.Ledger in two writes, and Count+4 with restock. When the order's row is not in its state or has other units, or
-// the payment is not captured, that is ErrStateChanged. A unit row or quota entry that is not this order's breaks an invariant (I3): a plain error,
-// and nothing is written.
-func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time, cause string) error {
-	if o.State == seckill.RefundOwed || !o.State.Info().Holds || !o.State.CanBecome(seckill.RefundOwed) || p.Order != o.ID || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
-		return fmt.Errorf("ledger: owe a refund of %s: in %s, %d units, %d buckets, payment of %s", o.ID, o.State, len(o.Units), o.Buckets, p.Order)
+// StartRefund implements seckill.Ledger in two writes, and Count+4 with restock. When the order's row is not in its
+// state or has other units, or the payment is not captured, that is ErrStateChanged. A unit row or quota entry that is
+// not this order's breaks an invariant (I3): a plain error, and nothing is written.
+func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Payment, restock bool, at time.Time,
+	cause string) error {
+	if o.State == seckill.RefundOwed || !o.State.Info().Holds || !o.State.CanBecome(seckill.RefundOwed) ||
+		p.Order != o.ID || o.Buckets < 1 || len(o.Units) < 1 || len(o.Units) > seckill.MaxCount {
+		return fmt.Errorf("ledger: owe a refund of %s: in %s, %d units, %d buckets, payment of %s", o.ID, o.State,
+			len(o.Units), o.Buckets, p.Order)
 	}
 	order := Write{Key: orderKey(o.ID), Op: OpUpdate,
 		Set:    Row{"state": string(seckill.RefundOwed)},
 		Append: appendChange(seckill.RefundOwed, at, cause),
 		If:     []Cond{Eq("state", string(o.State)), Eq("units", encodeUnits(o.Units))}}
 	payment := Write{Key: paymentKey(p.Order, p.TradeNo), Op: OpUpdate,
-		Set: Row{"state": string(seckill.RefundDue), "refund_shard": shardKey(orderShard(p.Order)), "refund_at": timeKey(at)},
-		If:  []Cond{Eq("state", string(seckill.Captured))}}
+		Set: Row{"state": string(seckill.RefundDue), "refund_shard": shardKey(orderShard(p.Order)),
+			"refund_at": timeKey(at)},
+		If: []Cond{Eq("state", string(seckill.Captured))}}
 	writes := []Write{order, payment}
 	if restock {
 		writes[0].Remove = []string{"units"}
@@ -40,13 +44,17 @@ func (l *Ledger) StartRefund(ctx context.Context, o seckill.Order, p seckill.Pay
 	}
 }
 
-// Refunded implements seckill.Ledger in two or three writes. to is from, or refunded from refund_due; anything else is a programming error.
-func (l *Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string, from, to seckill.State, at time.Time, cause string) error {
-	if to != from && (from != seckill.RefundOwed || to != seckill.Refunded) || to != from && besides != "" || besides == p.TradeNo {
+// Refunded implements seckill.Ledger in two or three writes. to is from, or refunded from refund_due; anything else is
+// a programming error.
+func (l *Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string, from, to seckill.State, at time.Time,
+	cause string) error {
+	if to != from && (from != seckill.RefundOwed || to != seckill.Refunded) || to != from && besides != "" ||
+		besides == p.TradeNo {
 		return fmt.Errorf("ledger: refunded %s: from %s to %s besides %q", p.Order, from, to, besides)
 	}
 	due := []Cond{Eq("state", string(seckill.RefundDue))}
-	order := Write{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(to, at, cause), If: []Cond{Eq("state", string(from))}}
+	order := Write{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(to, at, cause),
+		If: []Cond{Eq("state", string(from))}}
 	if to != from {
 		order.Set = Row{"state": string(to)}
 	}
@@ -55,7 +63,8 @@ func (l *Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string
 		Remove: []string{"refund_shard", "refund_at", "refused"},
 		If:     due}, order}
 	if besides != "" {
-		// Two refunds of one order that end at the same time: whichever comes second finds this changed, and the order at its end.
+		// Two refunds of one order that end at the same time: whichever comes second finds this changed, and the order
+		// at its end.
 		writes = append(writes, Write{Key: paymentKey(p.Order, besides), Op: OpCheck, If: due})
 	}
 	c, err := l.transact(ctx, writes)
@@ -63,13 +72,15 @@ func (l *Ledger) Refunded(ctx context.Context, p seckill.Payment, besides string
 }
 
 // RetryRefund implements seckill.Ledger in two writes.
-func (l *Ledger) RetryRefund(ctx context.Context, p seckill.Payment, state seckill.State, at time.Time, cause string) error {
+func (l *Ledger) RetryRefund(ctx context.Context, p seckill.Payment, state seckill.State, at time.Time,
+	cause string) error {
 	c, err := l.transact(ctx, []Write{
 		{Key: paymentKey(p.Order, p.TradeNo), Op: OpUpdate,
 			Set:    Row{"refund_shard": shardKey(orderShard(p.Order)), "refund_at": timeKey(at)},
 			Remove: []string{"refused"},
 			If:     []Cond{Eq("state", string(seckill.RefundDue))}},
-		{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(state, at, cause), If: []Cond{Eq("state", string(state))}},
+		{Key: orderKey(p.Order), Op: OpUpdate, Append: appendChange(state, at, cause),
+			If: []Cond{Eq("state", string(state))}},
 	})
 	return changed(c, err, "retry the refund of", p.Order)
 }

@@ -1,6 +1,6 @@
 // Package ledger is the ledger (seckill.Ledger), written once: every port method is one transaction or one read over a
-// small port of rows that has Amazon DynamoDB's manners. So the conditions that make overselling impossible stand in one
-// place and run in every test, whatever keeps the rows: the embedded engine (memory.Rows) or a database.
+// small port of rows that has Amazon DynamoDB's manners. So the conditions that make overselling impossible stand in
+// one place and run in every test, whatever keeps the rows: the embedded engine (memory.Rows) or a database.
 //
 // In: calls of seckill.Ledger. Out: conditional transactions and reads on Rows, and nothing else. docs/DATA.md lists
 // the tables, keys and attributes; Schema declares them.
@@ -32,8 +32,8 @@ type Set []string
 // Row is a row's attributes. A value is a string, an int64, a []string (a list) or a Set.
 type Row map[string]any
 
-// Foreign is what a driver gives for a value that no row of the ledger has, of a type that Row does not know. What decodes a row takes it for none,
-// so that the row cannot be read, and the others of its page can.
+// Foreign is what a driver gives for a value that no row of the ledger has, of a type that Row does not know. What
+// decodes a row takes it for none, so that the row cannot be read, and the others of its page can.
 type Foreign struct{}
 
 // Op is what a write does.

@@ -24,7 +24,8 @@ type Table struct {
 	PK      string
 	SK      string // "": one row in each partition
 	Indexes []Index
-	TTL     string // attribute after whose time, Unix seconds, DynamoDB deletes a row; "": rows stay. Other drivers keep them
+	// attribute after whose time, Unix seconds, DynamoDB deletes a row; "": rows stay. Other drivers keep them
+	TTL string
 }
 
 // Index declares an index: only rows that have both its key attributes (strings) are in it.

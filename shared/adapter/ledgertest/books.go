@@ -12,14 +12,16 @@ import (
 var bookCases = []testCase{
 	{"a notification is kept as it came first", func(s *suite) {
 		o, other := s.order("1", "7", 1), s.order("1", "8", 2)
-		n := seckill.KeptNotification{Order: o.ID, ID: "n2", TradeNo: "t1", Amount: 8_80, At: now, Outcome: seckill.NotificationRecorded, Raw: "sign=a%2B&subject=%E8%8C%85",
+		n := seckill.KeptNotification{Order: o.ID, ID: "n2", TradeNo: "t1", Amount: 8_80, At: now,
+			Outcome: seckill.NotificationRecorded, Raw: "sign=a%2B&subject=%E8%8C%85",
 			Expires: now.Add(24 * time.Hour).Truncate(time.Second)}
 		s.ok(s.Ledger.KeepNotification(s.ctx, n))
 		again := n
 		again.At, again.Outcome, again.Raw = now.Add(time.Minute), seckill.NotificationNothing, "other"
 		s.ok(s.Ledger.KeepNotification(s.ctx, again))
 		first := n
-		first.ID, first.Outcome, first.Raw, first.Expires = "n1", string(seckill.CodeNotOurs), strings.Repeat("a", 200<<10), time.Time{}
+		first.ID, first.Outcome, first.Raw, first.Expires = "n1", string(seckill.CodeNotOurs),
+			strings.Repeat("a", 200<<10), time.Time{}
 		s.ok(s.Ledger.KeepNotification(s.ctx, first))
 		got, err := s.Ledger.Notifications(s.ctx, o.ID)
 		s.ok(err)
@@ -29,13 +31,16 @@ var bookCases = []testCase{
 		s.same("another order's", got, []seckill.KeptNotification{})
 	}},
 	{"every reconciliation of a day is kept", func(s *suite) {
-		full := seckill.Reconciliation{Day: "2026-07-01", At: now, Payments: 3, Captured: 26_40, Refunds: 1, Returned: 8_80, Others: 2, Count: seckill.MaxDifferences + 1}
+		full := seckill.Reconciliation{Day: "2026-07-01", At: now, Payments: 3, Captured: 26_40, Refunds: 1,
+			Returned: 8_80, Others: 2, Count: seckill.MaxDifferences + 1}
 		for i := range seckill.MaxDifferences {
-			full.Differences = append(full.Differences, seckill.Difference{Kind: seckill.RefundForeign, Order: s.order("1", "7", 1).ID,
+			full.Differences = append(full.Differences, seckill.Difference{Kind: seckill.RefundForeign,
+				Order:   s.order("1", "7", 1).ID,
 				TradeNo: strings.Repeat("9", 64), RefundID: strings.Repeat("款", 64), Here: seckill.Fen(i), There: 8_80})
 		}
 		s.ok(s.Ledger.KeepReconciliation(s.ctx, full))
-		empty := seckill.Reconciliation{Day: full.Day, At: now.Add(-time.Hour), NoBill: true, Differences: []seckill.Difference{}}
+		empty := seckill.Reconciliation{Day: full.Day, At: now.Add(-time.Hour), NoBill: true,
+			Differences: []seckill.Difference{}}
 		s.ok(s.Ledger.KeepReconciliation(s.ctx, empty))
 		got, err := s.Ledger.Reconciliations(s.ctx, full.Day)
 		s.ok(err)
@@ -103,7 +108,9 @@ var bookCases = []testCase{
 		s.ok(s.Ledger.GiveBack(s.ctx, s.read(o.ID), now, "c"))
 		open := s.placed("1", "8", 2)
 		for _, id := range []string{o.ID, open.ID, s.order("1", "9", 3).ID} {
-			s.refused("one that is not closing", isError(seckill.ErrStateChanged), func() error { return s.Ledger.RescheduleNow(s.ctx, id, now, "c") })
+			s.refused("one that is not closing", isError(seckill.ErrStateChanged), func() error {
+				return s.Ledger.RescheduleNow(s.ctx, id, now, "c")
+			})
 		}
 	}},
 }
@@ -132,21 +139,26 @@ var erasures = []testCase{
 		want.Erased = again
 		s.same("erased again", s.read(o.ID), want)
 	}},
-	{"an address is erased only in the state that was read, and a repeated request does not write it back", func(s *suite) {
-		o := s.placed("1", "7", 1)
-		for _, c := range []struct {
-			id    string
-			state seckill.State
-		}{{o.ID, seckill.Expired}, {s.order("1", "9", 3).ID, seckill.Expired}} {
-			s.refused("another state", isError(seckill.ErrStateChanged), func() error { return s.Ledger.EraseAddress(s.ctx, c.id, c.state, now) })
-		}
-		s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, seckill.PendingPayment, now))
-		s.refused("placed again", isError(seckill.ErrOrderExists), func() error { return s.Ledger.Place(s.ctx, o, 5) })
-		s.refused("rejected", isError(seckill.ErrOrderExists), func() error { return s.Ledger.Reject(s.ctx, o) })
-		if got := s.read(o.ID); got.Address != "" {
-			s.Errorf("the address is back: %q", got.Address)
-		}
-	}},
+	{"an address is erased only in the state that was read, and a repeated request does not write it back",
+		func(s *suite) {
+			o := s.placed("1", "7", 1)
+			for _, c := range []struct {
+				id    string
+				state seckill.State
+			}{{o.ID, seckill.Expired}, {s.order("1", "9", 3).ID, seckill.Expired}} {
+				s.refused("another state", isError(seckill.ErrStateChanged), func() error {
+					return s.Ledger.EraseAddress(s.ctx, c.id, c.state, now)
+				})
+			}
+			s.ok(s.Ledger.EraseAddress(s.ctx, o.ID, seckill.PendingPayment, now))
+			s.refused("placed again", isError(seckill.ErrOrderExists), func() error {
+				return s.Ledger.Place(s.ctx, o, 5)
+			})
+			s.refused("rejected", isError(seckill.ErrOrderExists), func() error { return s.Ledger.Reject(s.ctx, o) })
+			if got := s.read(o.ID); got.Address != "" {
+				s.Errorf("the address is back: %q", got.Address)
+			}
+		}},
 }
 
 // trades reads a listing of payments page by page and gives their trades in order.

@@ -37,7 +37,8 @@ var closingCases = []testCase{
 	{"only a pending order begins closing", func(s *suite) {
 		paid := s.placed("1", "7", 1)
 		s.ok(s.Ledger.RecordPayment(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
-		for what, o := range map[string]seckill.Order{"paid": paid, "expired": s.closed(s.placed("1", "7", 2), seckill.Expired),
+		for what, o := range map[string]seckill.Order{"paid": paid, "expired": s.closed(s.placed("1", "7", 2),
+			seckill.Expired),
 			"rejected": s.rejected("1", "7"), "unknown": s.order("1", "7", 3)} {
 			s.refused("close "+what, isError(seckill.ErrStateChanged), func() error {
 				return s.Ledger.BeginClosing(s.ctx, o, seckill.Expired, epoch, "c")
@@ -52,7 +53,9 @@ var closingCases = []testCase{
 	}},
 	{"only a closing order is rescheduled", func(s *suite) {
 		o := s.placed("1", "7", 1)
-		s.refused("reschedule", isError(seckill.ErrStateChanged), func() error { return s.Ledger.Reschedule(s.ctx, o.ID, epoch) })
+		s.refused("reschedule", isError(seckill.ErrStateChanged), func() error {
+			return s.Ledger.Reschedule(s.ctx, o.ID, epoch)
+		})
 	}},
 	{"cancels of a user and item are counted, and limited; an order that lapses is none", func(s *suite) {
 		for n := range seckill.MaxCancels {
@@ -76,7 +79,8 @@ var closingCases = []testCase{
 	}},
 	{"an order closes towards expired or cancelled only", func(s *suite) {
 		o := s.placed("1", "7", 1)
-		for _, to := range []seckill.State{"", "nonsense", seckill.Paid, seckill.Closing, seckill.Rejected, seckill.Refunded} {
+		for _, to := range []seckill.State{"", "nonsense", seckill.Paid, seckill.Closing, seckill.Rejected,
+			seckill.Refunded} {
 			s.refused(fmt.Sprintf("close towards %q", to), isPlain, func() error {
 				return s.Ledger.BeginClosing(s.ctx, o, to, o.Due(), "c")
 			})
@@ -95,7 +99,9 @@ var closingCases = []testCase{
 			o.History = append(o.History, seckill.Change{State: to, At: at, Cause: "trade closed by us"})
 			want.Orders[o.ID] = o
 			want.Returns[o.ID] = seckill.ReturnRow{Order: o.ID, Item: "1", User: "7", Units: units}
-			want.Units["1"] = slices.DeleteFunc(want.Units["1"], func(r seckill.UnitRow) bool { return r.Order == o.ID })
+			want.Units["1"] = slices.DeleteFunc(want.Units["1"], func(r seckill.UnitRow) bool {
+				return r.Order == o.ID
+			})
 			q := want.Quotas["7/1"]
 			q.Units -= 2
 			delete(q.Orders, o.ID)
@@ -126,7 +132,8 @@ var closingCases = []testCase{
 		pending := s.placed("1", "7", 1)
 		paid := s.placed("1", "7", 2)
 		s.ok(s.Ledger.RecordPayment(s.ctx, payment(paid, "t1"), seckill.PendingPayment, seckill.Paid))
-		for what, o := range map[string]seckill.Order{"pending": pending, "paid": paid, "unknown": s.order("1", "7", 3)} {
+		for what, o := range map[string]seckill.Order{"pending": pending, "paid": paid,
+			"unknown": s.order("1", "7", 3)} {
 			o.CloseTo = seckill.Expired
 			s.refused("give back "+what, isError(seckill.ErrStateChanged),
 				func() error { return s.Ledger.GiveBack(s.ctx, o, epoch, "c") })
@@ -141,7 +148,9 @@ var closingCases = []testCase{
 		} {
 			copied := o
 			spoil(&copied)
-			s.refused(what, isError(seckill.ErrStateChanged), func() error { return s.Ledger.GiveBack(s.ctx, copied, epoch, "c") })
+			s.refused(what, isError(seckill.ErrStateChanged), func() error {
+				return s.Ledger.GiveBack(s.ctx, copied, epoch, "c")
+			})
 		}
 		for what, spoil := range map[string]func(o *seckill.Order){
 			"no end":     func(o *seckill.Order) { o.CloseTo = "" },
@@ -158,7 +167,9 @@ var closingCases = []testCase{
 		o := s.closing(s.placed("1", "7", 1), seckill.Expired)
 		s.ok(s.Rows.Transact(s.ctx, []ledger.Write{{Key: ledger.Key{Table: ledger.TableOrders, PK: o.ID},
 			Op: ledger.OpUpdate, Set: ledger.Row{"state": string(seckill.Paid)}}}))
-		s.refused("give back", isError(seckill.ErrStateChanged), func() error { return s.Ledger.GiveBack(s.ctx, o, epoch, "c") })
+		s.refused("give back", isError(seckill.ErrStateChanged), func() error {
+			return s.Ledger.GiveBack(s.ctx, o, epoch, "c")
+		})
 	}},
 	{"a broken invariant stops giving back, and says so", func(s *suite) {
 		for what, spoil := range map[string]func(o seckill.Order) ledger.Write{
@@ -169,7 +180,8 @@ var closingCases = []testCase{
 				return ledger.Write{Key: unitKey(o, o.Units[1]), Op: ledger.OpDelete}
 			},
 			"the quota does not list the order": func(o seckill.Order) ledger.Write {
-				return ledger.Write{Key: ledger.Key{Table: ledger.TableQuotas, PK: o.User, SK: o.Item}, Op: ledger.OpUpdate,
+				return ledger.Write{Key: ledger.Key{Table: ledger.TableQuotas, PK: o.User, SK: o.Item},
+					Op:     ledger.OpUpdate,
 					Remove: []string{"orders"}}
 			},
 		} {
@@ -221,5 +233,6 @@ var closingCases = []testCase{
 
 // unitKey is where docs/DATA.md says that a unit's row lies.
 func unitKey(o seckill.Order, unit int) ledger.Key {
-	return ledger.Key{Table: ledger.TableUnits, PK: fmt.Sprintf("%s#%d", o.Item, unit%o.Buckets), SK: fmt.Sprintf("%07d", unit)}
+	return ledger.Key{Table: ledger.TableUnits, PK: fmt.Sprintf("%s#%d", o.Item, unit%o.Buckets),
+		SK: fmt.Sprintf("%07d", unit)}
 }

@@ -188,8 +188,9 @@ func (m *model) recordPayment(t *rapid.T) {
 		from = rapid.SampledFrom(seckill.States).Draw(t, "from").State
 	}
 	to, money := from.OnMoney()
-	p := seckill.Payment{Order: o.ID, TradeNo: rapid.SampledFrom([]string{"t1", "t2"}).Draw(t, "trade"), Amount: o.Amount,
-		State: money, At: o.Due(), Cause: "money"}
+	p := seckill.Payment{Order: o.ID, TradeNo: rapid.SampledFrom([]string{"t1", "t2"}).Draw(t, "trade"),
+		Amount: o.Amount,
+		State:  money, At: o.Due(), Cause: "money"}
 	var want error
 	if m.trades[p.Order+"/"+p.TradeNo] {
 		want = seckill.ErrPaymentExists

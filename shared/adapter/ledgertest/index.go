@@ -114,7 +114,9 @@ var indexCases = []testCase{
 			s.ok(err)
 			shardOf[o.ID] = row["item_shard"].(string)
 		}
-		slices.SortStableFunc(want, func(a, b seckill.Order) int { return strings.Compare(shardOf[a.ID], shardOf[b.ID]) })
+		slices.SortStableFunc(want, func(a, b seckill.Order) int {
+			return strings.Compare(shardOf[a.ID], shardOf[b.ID])
+		})
 		s.CatchUp()
 		for _, size := range []int{1, 2, 3, 39, 40, 41, 100} {
 			s.same(fmt.Sprintf("orders in pages of %d", size), s.pages(size, s.byItem("1")), want)
@@ -229,9 +231,12 @@ var indexCases = []testCase{
 				in := fmt.Sprintf("%02d", shard)
 				id += in
 				s.ok(s.Rows.Transact(s.ctx, []ledger.Write{
-					{Key: ledger.Key{Table: ledger.TableReturns, PK: in, SK: id}, Op: ledger.OpPut, Row: ledger.Row{"v": later}},
-					{Key: ledger.Key{Table: ledger.TablePayments, PK: id, SK: "t"}, Op: ledger.OpPut, Row: ledger.Row{"v": later,
-						"refund_shard": in, "refund_at": soon, "paid_day": "2026-07-01#" + in, "back_day": "2026-07-01#" + in}},
+					{Key: ledger.Key{Table: ledger.TableReturns, PK: in, SK: id}, Op: ledger.OpPut,
+						Row: ledger.Row{"v": later}},
+					{Key: ledger.Key{Table: ledger.TablePayments, PK: id, SK: "t"}, Op: ledger.OpPut,
+						Row: ledger.Row{"v": later,
+							"refund_shard": in, "refund_at": soon, "paid_day": "2026-07-01#" + in,
+							"back_day": "2026-07-01#" + in}},
 				}))
 				want = append(want, id)
 			}
@@ -250,7 +255,8 @@ var indexCases = []testCase{
 				unreadable = append(unreadable, bad...)
 			})
 			s.same("returns", slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(returns)))
-			s.same("returns that cannot be read", slices.Sorted(slices.Values(unreadable)), slices.Sorted(slices.Values(want)))
+			s.same("returns that cannot be read", slices.Sorted(slices.Values(unreadable)),
+				slices.Sorted(slices.Values(want)))
 			unreadable = nil
 			shards(func(shard int) {
 				rows, bad := sweep(s, limit, func(after string) (seckill.Page[seckill.Payment], error) {
@@ -260,7 +266,8 @@ var indexCases = []testCase{
 			})
 			slices.SortFunc(due, func(a, b seckill.Payment) int { return a.At.Compare(b.At) })
 			s.same("refunds", due, payments)
-			s.same("refunds that cannot be read", slices.Sorted(slices.Values(unreadable)), slices.Sorted(slices.Values(want)))
+			s.same("refunds that cannot be read", slices.Sorted(slices.Values(unreadable)),
+				slices.Sorted(slices.Values(want)))
 			shards(func(shard int) {
 				rows, bad := sweep(s, limit, func(after string) (seckill.Page[seckill.Payment], error) {
 					return s.Ledger.RefundsDue(s.ctx, shard, epoch.Add(-time.Millisecond), after, limit)
@@ -271,7 +278,8 @@ var indexCases = []testCase{
 				return s.Ledger.PaymentsOn(s.ctx, "2026-07-01", after, limit)
 			})
 			s.same("payments of the day", len(paid), len(payments))
-			s.same("payments that cannot be read", slices.Sorted(slices.Values(bad)), slices.Sorted(slices.Values(want)))
+			s.same("payments that cannot be read", slices.Sorted(slices.Values(bad)),
+				slices.Sorted(slices.Values(want)))
 			var ids []string
 			shards(func(shard int) {
 				rows, _ := sweep(s, limit, func(after string) (seckill.Page[string], error) {
@@ -332,7 +340,8 @@ func ids(orders []seckill.Order) []string {
 }
 
 // sweep reads a listing to its end, and the orders of its rows that cannot be read.
-func sweep[T any](s *suite, limit int, read func(after string) (seckill.Page[T], error)) (rows []T, unreadable []string) {
+func sweep[T any](s *suite, limit int, read func(after string) (seckill.Page[T], error)) (rows []T,
+	unreadable []string) {
 	s.Helper()
 	for after := ""; ; {
 		page, err := read(after)

@@ -37,7 +37,8 @@ func Run(t *testing.T, open func(t *testing.T) Env) {
 		name  string
 		cases []testCase
 	}{
-		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases}, {"refund", refundCases}, {"books", bookCases}, {"erasures", erasures},
+		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases},
+		{"refund", refundCases}, {"books", bookCases}, {"erasures", erasures},
 		{"index", indexCases}, {"history", historyCases},
 	}
 	for _, g := range groups {

@@ -67,7 +67,8 @@ var moneyCases = []testCase{
 		s.ok(s.Ledger.RecordPayment(s.ctx, first, seckill.PendingPayment, seckill.Paid))
 		paid := s.read(o.ID)
 		s.ok(s.Ledger.RecordPayment(s.ctx, second, seckill.Paid, seckill.Paid))
-		paid.History = append(paid.History, seckill.Change{State: seckill.Paid, At: second.At, Cause: second.Amount.Yuan() + " yuan by trade t1: " + second.Cause})
+		paid.History = append(paid.History, seckill.Change{State: seckill.Paid, At: second.At,
+			Cause: second.Amount.Yuan() + " yuan by trade t1: " + second.Cause})
 		s.same("order", s.read(o.ID), paid)
 		s.same("payments", s.payments(o.ID), []seckill.Payment{second, first})
 	}},
@@ -85,7 +86,8 @@ var moneyCases = []testCase{
 		o := s.rejected("1", "7")
 		s.ok(s.Ledger.RecordPayment(s.ctx, late(o, "t1"), seckill.Rejected, seckill.Rejected))
 		p := late(o, "t1")
-		o.History = append(o.History, seckill.Change{State: seckill.Rejected, At: p.At, Cause: p.Amount.Yuan() + " yuan by trade t1: " + p.Cause})
+		o.History = append(o.History, seckill.Change{State: seckill.Rejected, At: p.At, Cause: p.Amount.Yuan() +
+			" yuan by trade t1: " + p.Cause})
 		s.same("order", s.read(o.ID), o)
 		s.same("payments", s.payments(o.ID), []seckill.Payment{p})
 	}},

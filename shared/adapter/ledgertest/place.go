@@ -208,7 +208,8 @@ var placeCases = []testCase{
 		if len(rows) != 1 {
 			s.Fatalf("got unit rows %v, want one", rows)
 		}
-		got := s.count(errs, isError(nil), isCollision(seckill.Collision{Unit: 9, Owner: rows[0].Order, User: rows[0].User}))
+		got := s.count(errs, isError(nil), isCollision(seckill.Collision{Unit: 9, Owner: rows[0].Order,
+			User: rows[0].User}))
 		s.same("placed and collided", got, []int{1, n - 1})
 	}},
 	{"one user's orders at once stay within the limit", func(s *suite) {

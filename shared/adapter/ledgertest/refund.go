@@ -72,8 +72,12 @@ var refundCases = []testCase{
 			s.refused("another order's payment", isPlain, owe(o, payment(open, "t1")))
 		}
 		s.ok(s.Ledger.StartRefund(s.ctx, o, p, true, now, "c"))
-		s.refused("twice", isError(seckill.ErrStateChanged), func() error { return s.Ledger.StartRefund(s.ctx, o, p, true, now, "c") })
-		s.refused("from refund_due", isPlain, func() error { return s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, true, now, "c") })
+		s.refused("twice", isError(seckill.ErrStateChanged), func() error {
+			return s.Ledger.StartRefund(s.ctx, o, p, true, now, "c")
+		})
+		s.refused("from refund_due", isPlain, func() error {
+			return s.Ledger.StartRefund(s.ctx, s.read(o.ID), p, true, now, "c")
+		})
 	}},
 	{"an order is refunded with the last payment that it owes", func(s *suite) {
 		o, p := s.paid(1)
@@ -88,7 +92,8 @@ var refundCases = []testCase{
 		s.refused("a move that the table does not have", isPlain, back(p, "", seckill.Paid, seckill.Refunded))
 		s.refused("at the end besides another", isPlain, back(p, "t2", seckill.RefundOwed, seckill.Refunded))
 		s.refused("besides itself", isPlain, back(p, p.TradeNo, seckill.RefundOwed, seckill.RefundOwed))
-		s.refused("besides one that is none", isError(seckill.ErrStateChanged), back(p, "t9", seckill.RefundOwed, seckill.RefundOwed))
+		s.refused("besides one that is none", isError(seckill.ErrStateChanged), back(p, "t9", seckill.RefundOwed,
+			seckill.RefundOwed))
 		s.ok(back(p, "t2", seckill.RefundOwed, seckill.RefundOwed)())
 		owed = moved(owed, seckill.RefundOwed, now, "back")
 		s.same("order", s.read(o.ID), owed)
@@ -96,7 +101,8 @@ var refundCases = []testCase{
 		s.same("payments", s.payments(o.ID), []seckill.Payment{p, second})
 		s.same("refunds", s.refunds(), []seckill.Payment{second})
 		s.refused("twice", isError(seckill.ErrStateChanged), back(p, "t2", seckill.RefundOwed, seckill.RefundOwed))
-		s.refused("besides one that is refunded", isError(seckill.ErrStateChanged), back(second, "t1", seckill.RefundOwed, seckill.RefundOwed))
+		s.refused("besides one that is refunded", isError(seckill.ErrStateChanged),
+			back(second, "t1", seckill.RefundOwed, seckill.RefundOwed))
 		s.ok(back(second, "", seckill.RefundOwed, seckill.Refunded)())
 		s.same("order", s.read(o.ID), moved(owed, seckill.Refunded, now, "back"))
 		s.same("refunds", s.refunds(), []seckill.Payment(nil))
@@ -111,7 +117,8 @@ var refundCases = []testCase{
 			s.ok(s.Ledger.RecordPayment(s.ctx, trades[0], seckill.Expired, seckill.RefundOwed))
 			s.ok(s.Ledger.RecordPayment(s.ctx, trades[1], seckill.RefundOwed, seckill.RefundOwed))
 			errs := together(2, func(who int) error {
-				return s.Ledger.Refunded(s.ctx, trades[who], trades[1-who].TradeNo, seckill.RefundOwed, seckill.RefundOwed, now, "back")
+				return s.Ledger.Refunded(s.ctx, trades[who], trades[1-who].TradeNo, seckill.RefundOwed,
+					seckill.RefundOwed, now, "back")
 			})
 			// Never both: nobody would be left to end the order.
 			s.same("won and lost", s.count(errs, isError(nil), isError(seckill.ErrStateChanged)), []int{1, 1})
@@ -145,9 +152,13 @@ var refundCases = []testCase{
 		o = moved(o, seckill.RefundOwed, now, "again")
 		s.same("order", s.read(o.ID), o)
 		s.ok(s.Ledger.Refunded(s.ctx, p, "", seckill.RefundOwed, seckill.Refunded, now, "back"))
-		s.refused("after its end", isError(seckill.ErrStateChanged), func() error { return s.Ledger.DeferRefund(s.ctx, p, now, "") })
+		s.refused("after its end", isError(seckill.ErrStateChanged), func() error {
+			return s.Ledger.DeferRefund(s.ctx, p, now, "")
+		})
 		s.refused("again after its end", isError(seckill.ErrStateChanged),
 			func() error { return s.Ledger.RetryRefund(s.ctx, p, seckill.Refunded, now, "c") })
-		s.refused("a payment that is none", isError(seckill.ErrStateChanged), func() error { return s.Ledger.DeferRefund(s.ctx, late(o, "t9"), now, "") })
+		s.refused("a payment that is none", isError(seckill.ErrStateChanged), func() error {
+			return s.Ledger.DeferRefund(s.ctx, late(o, "t9"), now, "")
+		})
 	}},
 }

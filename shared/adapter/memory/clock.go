@@ -1,6 +1,7 @@
 // Package memory has drivers that need nothing but this process: for local runs, tests and simulation. Each has the
-// manners, limits and troubles of the service that it stands in for, and passes the same conformance suite as the driver
-// of that service. Nothing in it outlives the process, starts a goroutine or reads a clock but the one it is given.
+// manners, limits and troubles of the service that it stands in for, and passes the same conformance suite as the
+// driver of that service. Nothing in it outlives the process, starts a goroutine or reads a clock but the one it is
+// given.
 package memory
 
 import (

@@ -40,7 +40,8 @@ func TestRealClockRunsAheadByWhatWasAdded(t *testing.T) {
 }
 
 func TestClockWakesEveryWaiterOnceForEachAdvance(t *testing.T) {
-	for name, c := range map[string]*memory.Clock{"standing": memory.NewClock(time.Unix(0, 0)), "running": memory.NewRealClock()} {
+	for name, c := range map[string]*memory.Clock{"standing": memory.NewClock(time.Unix(0, 0)),
+		"running": memory.NewRealClock()} {
 		t.Run(name, func(t *testing.T) {
 			a, b := c.Changed(), c.Changed()
 			if closed(a) {

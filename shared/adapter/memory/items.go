@@ -11,7 +11,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Items is the table of items, and the catalog of their descriptions and the published list. It is safe for use by several goroutines.
+// Items is the table of items, and the catalog of their descriptions and the published list. It is safe for use by
+// several goroutines.
 type Items struct {
 	mu   sync.RWMutex
 	rows map[string]seckill.Listing
@@ -80,8 +81,8 @@ func (t *Items) Description(ctx context.Context, id string, described int64) (se
 }
 
 // Put makes an item with version 1, or replaces the one with version it.Version-1. Times are kept in UTC to the
-// millisecond. CodeInvalid when Validate finds fault; ErrStateChanged when there is another version, or one with another
-// Described; a cancelled context. Nothing is written on an error.
+// millisecond. CodeInvalid when Validate finds fault; ErrStateChanged when there is another version, or one with
+// another Described; a cancelled context. Nothing is written on an error.
 func (t *Items) Put(ctx context.Context, it seckill.Item, d *seckill.Description) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -17,7 +17,8 @@ func (t *Items) ListVersion(ctx context.Context) (int64, error) {
 func (t *Items) ReadList(ctx context.Context, version int64) (seckill.List, error) {
 	l, err := t.Published(ctx)
 	if err == nil && l.Version < version {
-		return seckill.List{}, &seckill.Unreadable{Table: "catalog", PK: "list", Why: fmt.Sprintf(" is of version %d, want %d", l.Version, version)}
+		return seckill.List{}, &seckill.Unreadable{Table: "catalog", PK: "list",
+			Why: fmt.Sprintf(" is of version %d, want %d", l.Version, version)}
 	}
 	return l, err
 }

@@ -25,12 +25,13 @@ const (
 // QueueOptions say how a queue behaves. The zero value is a queue that delivers in the order in which messages become
 // visible, each once as long as it is deleted in time.
 type QueueOptions struct {
-	Name        string        // starts message ids; "queue" when empty
-	Visible     time.Duration // visibility timeout; DefaultVisible when 0
-	MaxReceives int           // a message received so often is parked instead of delivered again; seckill.MaxReceives when 0
-	Capacity    int           // messages held, parked ones included; 1,000,000 when 0
-	Seed        uint64        // of everything that is left to chance
-	Shuffle     bool          // deliver visible messages in any order
+	Name    string        // starts message ids; "queue" when empty
+	Visible time.Duration // visibility timeout; DefaultVisible when 0
+	// a message received so often is parked instead of delivered again; seckill.MaxReceives when 0
+	MaxReceives int
+	Capacity    int    // messages held, parked ones included; 1,000,000 when 0
+	Seed        uint64 // of everything that is left to chance
+	Shuffle     bool   // deliver visible messages in any order
 	// Duplicate, 0 to 1, is the probability that a delivery is repeated although the message is in flight, and that a
 	// deleted message comes back; each happens at most once to a message.
 	Duplicate float64
@@ -126,8 +127,8 @@ func (q *Queue) enqueue(body []byte, delay time.Duration) {
 	q.show(m, q.clock.Now(), delay)
 }
 
-// Receive takes at most limit messages, 1 to MaxBatch, and hides them for the visibility timeout; none is no error. What
-// was received MaxReceives times already is parked instead.
+// Receive takes at most limit messages, 1 to MaxBatch, and hides them for the visibility timeout; none is no error.
+// What was received MaxReceives times already is parked instead.
 func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -149,7 +150,8 @@ func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, err
 			continue
 		}
 		m.receives++
-		out = append(out, seckill.Delivery{ID: m.id, Receipt: m.receipt(), Body: bytes.Clone(m.body), Receives: m.receives})
+		out = append(out, seckill.Delivery{ID: m.id, Receipt: m.receipt(), Body: bytes.Clone(m.body),
+			Receives: m.receives})
 		if !m.repeated && q.chance() {
 			m.repeated = true
 			q.repeats++
@@ -192,9 +194,9 @@ func (q *Queue) Delete(ctx context.Context, d seckill.Delivery) error {
 	return nil
 }
 
-// Delay hides a delivered message for that long from now on, 0 to 12 hours; 0 makes it visible at once. An error changes
-// nothing: another wait, a message that is not in flight by this receipt (deleted, visible again, received again), a
-// cancelled context.
+// Delay hides a delivered message for that long from now on, 0 to 12 hours; 0 makes it visible at once. An error
+// changes nothing: another wait, a message that is not in flight by this receipt (deleted, visible again, received
+// again), a cancelled context.
 func (q *Queue) Delay(ctx context.Context, d seckill.Delivery, wait time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -381,7 +383,8 @@ func (q *Queue) remove(m *queued) {
 func notXML(b []byte) int {
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff {
+		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe ||
+			r == 0xffff {
 			return i
 		}
 		i += n

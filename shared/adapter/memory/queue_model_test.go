@@ -138,7 +138,8 @@ func (m *queueModel) park(t *rapid.T) {
 }
 
 func (m *queueModel) advance(t *rapid.T) {
-	m.clock.Advance(time.Duration(rapid.SampledFrom([]int{1, 999, 1_000, 15_000, 29_999, 30_000, 900_000}).Draw(t, "ms")) * time.Millisecond)
+	m.clock.Advance(time.Duration(rapid.SampledFrom([]int{1, 999, 1_000, 15_000, 29_999, 30_000, 900_000}).Draw(t,
+		"ms")) * time.Millisecond)
 }
 
 // check holds the depth and the times against the model after every step.

@@ -21,9 +21,12 @@ func TestQueueConforms(t *testing.T) {
 	}{
 		{"in order", memory.QueueOptions{}},
 		{"shuffled", memory.QueueOptions{Shuffle: true, Seed: 1}},
-		{"other limits", memory.QueueOptions{Name: "orders#1", Shuffle: true, Seed: 2, Visible: 2 * time.Second, MaxReceives: 3}},
-		{"some duplicates", memory.QueueOptions{Shuffle: true, Seed: 3, Duplicate: 0.3, Visible: 5 * time.Second, MaxReceives: 6}},
-		{"everything twice", memory.QueueOptions{Shuffle: true, Seed: 4, Duplicate: 1, Visible: 5 * time.Second, MaxReceives: 6}},
+		{"other limits", memory.QueueOptions{Name: "orders#1", Shuffle: true, Seed: 2, Visible: 2 * time.Second,
+			MaxReceives: 3}},
+		{"some duplicates", memory.QueueOptions{Shuffle: true, Seed: 3, Duplicate: 0.3, Visible: 5 * time.Second,
+			MaxReceives: 6}},
+		{"everything twice", memory.QueueOptions{Shuffle: true, Seed: 4, Duplicate: 1, Visible: 5 * time.Second,
+			MaxReceives: 6}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -175,10 +178,13 @@ func TestQueueParksWithReasonAndRedrives(t *testing.T) {
 	if string(hand.Body) != "by hand" || hand.Receives != 1 || !hand.At.Equal(newClock().Now()) {
 		t.Errorf("parked by hand: %+v", hand)
 	}
-	if !strings.HasPrefix(long, hand.Reason) || !utf8.ValidString(hand.Reason) || len(hand.Reason) > 1_000 || len(hand.Reason) < 990 {
-		t.Errorf("reason of %d bytes, valid UTF-8 %v, want the first 1,000 bytes in whole characters", len(hand.Reason), utf8.ValidString(hand.Reason))
+	if !strings.HasPrefix(long, hand.Reason) || !utf8.ValidString(hand.Reason) || len(hand.Reason) > 1_000 ||
+		len(hand.Reason) < 990 {
+		t.Errorf("reason of %d bytes, valid UTF-8 %v, want the first 1,000 bytes in whole characters", len(hand.Reason),
+			utf8.ValidString(hand.Reason))
 	}
-	if want := "received 2 times"; string(count.Body) != "by count" || count.Reason != want || count.Receives != 2 || !count.At.Equal(clock.Now()) {
+	if want := "received 2 times"; string(count.Body) != "by count" || count.Reason != want || count.Receives != 2 ||
+		!count.At.Equal(clock.Now()) {
 		t.Errorf("parked by the queue: %+v, want reason %q", count, want)
 	}
 	count.Body[0] = '!'
@@ -187,7 +193,8 @@ func TestQueueParksWithReasonAndRedrives(t *testing.T) {
 		t.Errorf("Redrive: %d, parked afterwards %+v, want 2 and none", n, q.Parked())
 	}
 	again := mustReceive(t, q, 10)
-	if len(again) != 2 || string(again[0].Body) != "by hand" || string(again[1].Body) != "by count" || again[1].Receives != 1 {
+	if len(again) != 2 || string(again[0].Body) != "by hand" || string(again[1].Body) != "by count" ||
+		again[1].Receives != 1 {
 		t.Errorf("after Redrive came %+v, want both, unchanged, with receives 1", again)
 	}
 	if n := q.Redrive(); n != 0 {
@@ -349,7 +356,8 @@ func TestQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
 }
 
 func TestNewQueueRefusesOptionsOutOfRange(t *testing.T) {
-	for _, opt := range []memory.QueueOptions{{Visible: -1}, {Visible: 13 * time.Hour}, {MaxReceives: -1}, {Capacity: -1},
+	for _, opt := range []memory.QueueOptions{{Visible: -1}, {Visible: 13 * time.Hour}, {MaxReceives: -1},
+		{Capacity: -1},
 		{Duplicate: -0.1}, {Duplicate: 1.1}} {
 		t.Run(fmt.Sprintf("%+v", opt), func(t *testing.T) {
 			defer func() {

@@ -97,7 +97,8 @@ func (r *Redis) command(declared []string, name string, args []string) (redisRep
 	}
 	for _, key := range keys {
 		if !slices.Contains(declared, key) {
-			return redisReply{}, RedisError(fmt.Sprintf("ERR key '%.128s' of %s is not in the script's KEYS", key, name))
+			return redisReply{}, RedisError(fmt.Sprintf("ERR key '%.128s' of %s is not in the script's KEYS", key,
+				name))
 		}
 	}
 	return c.run(r.db, args)

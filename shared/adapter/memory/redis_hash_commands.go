@@ -127,8 +127,8 @@ func redisHIncrBy(db redisDB, args []string) (redisReply, error) {
 // redisScanCount is HSCAN's COUNT when none is given (Redis's documentation, SCAN).
 const redisScanCount = 10
 
-// redisHScan answers the next cursor and at most COUNT fields with their values, oldest first. Redis promises less: it may give more
-// than COUNT, in any order, and a field twice.
+// redisHScan answers the next cursor and at most COUNT fields with their values, oldest first. Redis promises less: it
+// may give more than COUNT, in any order, and a field twice.
 func redisHScan(db redisDB, args []string) (redisReply, error) {
 	cursor, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {

@@ -33,12 +33,14 @@ type redisCall func(declared []string, name string, args []string) (redisReply, 
 
 // redisGlobals is what scripts may use of Lua, by library; "" has the global functions. Left out is what reaches the
 // world (files, modules, the output), differs from call to call (random, addresses), would let a script change what the
-// next one finds (rawset, setmetatable, setfenv), and what gopher-lua does so differently that redis_lualib.go replaces it.
+// next one finds (rawset, setmetatable, setfenv), and what gopher-lua does so differently that redis_lualib.go replaces
+// it.
 var redisGlobals = map[string][]string{
 	"":       {"assert", "error", "ipairs", "next", "pairs", "rawequal", "rawget", "select", "type"},
 	"string": {"byte", "char", "find", "gmatch", "gsub", "len", "lower", "match", "rep", "reverse", "sub", "upper"},
 	"table":  {"getn", "insert", "maxn", "remove", "sort"},
-	"math": {"abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "deg", "exp", "floor", "fmod", "frexp", "ldexp",
+	"math": {"abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "deg", "exp", "floor", "fmod", "frexp",
+		"ldexp",
 		"log", "log10", "max", "min", "modf", "pi", "pow", "rad", "sin", "sinh", "sqrt", "tan", "tanh"},
 }
 
@@ -91,8 +93,8 @@ func luaReadonly(l *lua.LState, table *lua.LTable) *lua.LTable {
 	return wrapper
 }
 
-// luaProtos has what scripts compiled to, by name and source, for every Redis of the process: a simulation makes thousands of them,
-// and compiling costs a hundred times as much as running. A compiled script is never written to.
+// luaProtos has what scripts compiled to, by name and source, for every Redis of the process: a simulation makes
+// thousands of them, and compiling costs a hundred times as much as running. A compiled script is never written to.
 var luaProtos sync.Map
 
 // compile compiles a script. One that sets a global does not compile; Redis lets it run until it does so.
@@ -125,7 +127,8 @@ func luaSetsGlobal(p *lua.FunctionProto) error {
 	for i, instruction := range p.Code {
 		if int(instruction>>26) == lua.OP_SETGLOBAL {
 			name := p.Constants[instruction&(1<<18-1)]
-			return fmt.Errorf("%s:%d: Attempt to modify a readonly table (global '%s')", p.SourceName, p.DbgSourcePositions[i], name)
+			return fmt.Errorf("%s:%d: Attempt to modify a readonly table (global '%s')", p.SourceName,
+				p.DbgSourcePositions[i], name)
 		}
 	}
 	for _, inner := range p.FunctionPrototypes {

@@ -14,8 +14,8 @@ import (
 // there tonumber("1e3") is nil, "010"+1 is 9, tostring(1e15) has no exponent, table.concat({5}) is a number, and %g and
 // %s are Go's.
 //
-// Two differences remain, since they lie in gopher-lua's machine: a number joined with .. has all its digits (Lua writes
-// 14: scripts join integers below 1e14 only, or use tostring), and pairs has a fixed order.
+// Two differences remain, since they lie in gopher-lua's machine: a number joined with .. has all its digits (Lua
+// writes 14: scripts join integers below 1e14 only, or use tostring), and pairs has a fixed order.
 
 // luaMaxUnpack is how many values unpack gives (LUAI_MAXCSTACK of Redis's Lua).
 const luaMaxUnpack = 8000
@@ -181,8 +181,8 @@ func luaOperand(l *lua.LState, i int) float64 {
 	return 0
 }
 
-// luaFormat is string.format with Lua 5.1's meaning of %d %i %u %x %X %o %e %E %f %g %G %c %s %%; widths, precisions and flags
-// for numbers only. %q and flags of %s are errors.
+// luaFormat is string.format with Lua 5.1's meaning of %d %i %u %x %X %o %e %E %f %g %G %c %s %%; widths, precisions
+// and flags for numbers only. %q and flags of %s are errors.
 func luaFormat(l *lua.LState) int {
 	format := l.CheckString(1)
 	var out strings.Builder

@@ -36,11 +36,14 @@ func redisZSetMembers(z *redisZSet, run, i int) []redisScored {
 	return out
 }
 
-// Whatever is added, moved, removed and popped, one by one or by the hundred, the set is what sorting all members gives.
+// Whatever is added, moved, removed and popped, one by one or by the hundred, the set is what sorting all members
+// gives.
 func TestRedisSortedSetIsSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, want := newRedisZSet(), naiveZSet{}
-		member := rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(0, 3000).Draw(t, "member")) })
+		member := rapid.Custom(func(t *rapid.T) string {
+			return strconv.Itoa(rapid.IntRange(0, 3000).Draw(t, "member"))
+		})
 		score := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(-5, 40).Draw(t, "score")) / 4 })
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
@@ -159,7 +162,8 @@ func TestRedisScanGivesEveryFieldThatStays(t *testing.T) {
 		}
 		// Deleting whole stretches makes the hash close its gaps, and so move its fields, in the middle of the scan.
 		deleteSome := func() {
-			from, n := rapid.IntRange(0, 120).Draw(t, "from"), rapid.SampledFrom([]int{0, 0, 1, 5, 60}).Draw(t, "deleted")
+			from, n := rapid.IntRange(0, 120).Draw(t, "from"), rapid.SampledFrom([]int{0, 0, 1, 5, 60}).Draw(t,
+				"deleted")
 			for i := from; i < from+n; i++ {
 				do("HDEL", "h", strconv.Itoa(i))
 				delete(staying, strconv.Itoa(i))

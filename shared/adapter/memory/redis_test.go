@@ -15,13 +15,15 @@ import (
 
 func TestRedisRunKeepsWritesBeforeAnError(t *testing.T) {
 	r := NewRedis()
-	s := redisstock.NewScript("half", `redis.call('SET', KEYS[1], 1) redis.call('HGET', KEYS[1], 'f') redis.call('SET', KEYS[1], 2)`)
+	s := redisstock.NewScript("half",
+		`redis.call('SET', KEYS[1], 1) redis.call('HGET', KEYS[1], 'f') redis.call('SET', KEYS[1], 2)`)
 	_, err := r.Run(t.Context(), s, []string{"k"}, nil)
 	if !errors.Is(err, errRedisType) || !strings.Contains(err.Error(), "half") {
 		t.Errorf("got %v; want WRONGTYPE from script half", err)
 	}
 	checkRedis(t, r, redisStep{"GET k", "1"})
-	got, err := r.Run(t.Context(), redisstock.NewScript("after", `return redis.call('GET', KEYS[1])`), []string{"k"}, nil)
+	got, err := r.Run(t.Context(), redisstock.NewScript("after", `return redis.call('GET', KEYS[1])`), []string{"k"},
+		nil)
 	if err != nil || got != "1" {
 		t.Errorf("the next script: got %v, %v; want 1", got, err)
 	}
@@ -92,13 +94,15 @@ func TestRedisSnapshotIsACopy(t *testing.T) {
 	for _, s := range fill {
 		checkRedis(t, r, s)
 	}
-	want := map[string]any{"s": "1", "h": map[string]string{"a": "1", "b": "2"}, "z": map[string]float64{"m": 1, "n": 2.5}}
+	want := map[string]any{"s": "1", "h": map[string]string{"a": "1", "b": "2"}, "z": map[string]float64{"m": 1,
+		"n": 2.5}}
 	if diff := cmp.Diff(want, r.Dump()); diff != "" {
 		t.Fatalf("Dump (-want +got):\n%s", diff)
 	}
 	snapshot := r.Snapshot()
 	change := func() {
-		for _, s := range []redisStep{{"INCR s", int64(2)}, {"HSET h a 9", int64(0)}, {"HDEL h b", int64(1)}, {"ZADD z 9 m", int64(0)},
+		for _, s := range []redisStep{{"INCR s", int64(2)}, {"HSET h a 9", int64(0)}, {"HDEL h b", int64(1)},
+			{"ZADD z 9 m", int64(0)},
 			{"ZPOPMIN z", redisWords("n", "2.5")}, {"SET new 1", "OK"}} {
 			checkRedis(t, r, s)
 		}
@@ -124,7 +128,8 @@ func TestRedisSnapshotIsACopy(t *testing.T) {
 // Scripts take turns: none sees another's half.
 func TestRedisScriptsAreAtomic(t *testing.T) {
 	r := NewRedis()
-	s := redisstock.NewScript("count", `local n = tonumber(redis.call('GET', KEYS[1]) or '0') redis.call('SET', KEYS[1], n + 1) return n`)
+	s := redisstock.NewScript("count",
+		`local n = tonumber(redis.call('GET', KEYS[1]) or '0') redis.call('SET', KEYS[1], n + 1) return n`)
 	const callers, each = 8, 200
 	var wg sync.WaitGroup
 	for range callers {
@@ -165,7 +170,8 @@ return {'reserved', tostring(n)}`
 
 func BenchmarkRedisReserveLike(b *testing.B) {
 	r := NewRedis()
-	if _, err := r.Do("HSET", "{1}:item", "start", "1", "end", "1800000000000", "limit", "1", "stock", "1000000000", "high", "0"); err != nil {
+	if _, err := r.Do("HSET", "{1}:item", "start", "1", "end", "1800000000000", "limit", "1", "stock", "1000000000",
+		"high", "0"); err != nil {
 		b.Fatal(err)
 	}
 	s := redisstock.NewScript("reserve", redisReserveLike)

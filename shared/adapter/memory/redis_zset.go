@@ -10,7 +10,8 @@ import (
 // members make few runs.
 const redisChunk = 512
 
-// redisZSet is a sorted set: members by score, equal scores by the members' bytes. A nil one is an empty one for reading.
+// redisZSet is a sorted set: members by score, equal scores by the members' bytes. A nil one is an empty one for
+// reading.
 //
 // The members lie in runs of at most redisChunk, none empty, in ascending order. Taking from the front and appending at
 // the end touch one run; anything else is a binary search and a shift within one run.
@@ -78,8 +79,8 @@ func (z *redisZSet) popMin() redisScored {
 	return e
 }
 
-// find gives the place of the first member that is not before, by an order that ascends with the set: run and index in it; the run
-// after the last one when all are before.
+// find gives the place of the first member that is not before, by an order that ascends with the set: run and index in
+// it; the run after the last one when all are before.
 func (z *redisZSet) find(before func(redisScored) bool) (run, i int) {
 	run = sort.Search(len(z.runs), func(r int) bool { return !before(z.runs[r][len(z.runs[r])-1]) })
 	if run == len(z.runs) {

@@ -18,8 +18,8 @@ type RowsOptions struct {
 	Clock    seckill.Clock
 	IndexLag time.Duration  // how far indexes stay behind their tables; 0: not at all
 	Tables   []ledger.Table // besides ledger.Schema
-	// Watch, if set, is told of every row that a transaction replaced, in the order of its writes: nil for no row. It must neither change
-	// the rows nor call back.
+	// Watch, if set, is told of every row that a transaction replaced, in the order of its writes: nil for no row. It
+	// must neither change the rows nor call back.
 	Watch func(table string, old, new ledger.Row)
 }
 
@@ -55,7 +55,8 @@ type rowEntry struct {
 
 // NewRows makes the empty tables and indexes of ledger.Schema and RowsOptions.Tables.
 func NewRows(o RowsOptions) *Rows {
-	m := &Rows{clock: o.Clock, lag: o.IndexLag, watch: o.Watch, tables: map[string]*rowTable{}, indexes: map[string]*rowIndex{}}
+	m := &Rows{clock: o.Clock, lag: o.IndexLag, watch: o.Watch, tables: map[string]*rowTable{},
+		indexes: map[string]*rowIndex{}}
 	for _, spec := range slices.Concat(ledger.Schema, o.Tables) {
 		t := &rowTable{Table: spec, partitions: map[string][]rowEntry{}}
 		for _, i := range spec.Indexes {
@@ -69,7 +70,9 @@ func NewRows(o RowsOptions) *Rows {
 }
 
 func (t *rowTable) find(pk, sk string) (int, bool) {
-	return slices.BinarySearchFunc(t.partitions[pk], sk, func(e rowEntry, sk string) int { return cmp.Compare(e.sk, sk) })
+	return slices.BinarySearchFunc(t.partitions[pk], sk, func(e rowEntry, sk string) int {
+		return cmp.Compare(e.sk, sk)
+	})
 }
 
 func (t *rowTable) get(k ledger.Key) ledger.Row {

@@ -94,7 +94,8 @@ func (m *Rows) catchUp() {
 
 // Index implements ledger.Rows: it shows the state of RowsOptions.IndexLag ago. Like DynamoDB it gives a next whenever
 // the page is full, though nothing may follow.
-func (m *Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) ([]ledger.Row, string, error) {
+func (m *Rows) Index(ctx context.Context, index, pk, after string, limit int, descending bool) ([]ledger.Row, string,
+	error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}

@@ -56,7 +56,8 @@ func TestIndexShowsTheStateOfLagAgo(t *testing.T) {
 	}{{0, 0, 0}, {999 * time.Millisecond, 0, 0}, {time.Millisecond, 1, 0}, {time.Second, 0, 1}} {
 		now := clock.Advance(step.wait)
 		if one, two := seen("1"), seen("2"); one != step.one || two != step.two {
-			t.Errorf("at %v: got %d rows of item 1 and %d of item 2, want %d and %d", now.Sub(rowsStart), one, two, step.one, step.two)
+			t.Errorf("at %v: got %d rows of item 1 and %d of item 2, want %d and %d", now.Sub(rowsStart), one, two,
+				step.one, step.two)
 		}
 	}
 	if got := rows.Dump(ledger.TableOrders); len(got) != 1 || got[0]["item_shard"] != "2" || got[0]["id"] != "o" {
@@ -70,7 +71,8 @@ func TestIndexShowsTheStateOfLagAgo(t *testing.T) {
 func TestIndexKeepsOlderListsAndSets(t *testing.T) {
 	clock := memory.NewClock(rowsStart)
 	rows := memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: time.Second})
-	first := ledger.Row{"id": "o", "item_shard": "1", "created_id": "1", "set": ledger.Set{"a", "b"}, "list": []string{"p"}}
+	first := ledger.Row{"id": "o", "item_shard": "1", "created_id": "1", "set": ledger.Set{"a", "b"},
+		"list": []string{"p"}}
 	for _, w := range []ledger.Write{
 		{Op: ledger.OpPut, Row: first},
 		{Op: ledger.OpUpdate, DelSet: map[string]ledger.Set{"set": {"a"}}, Append: map[string][]string{"list": {"q"}}},

@@ -20,7 +20,8 @@ func BenchmarkReserve(b *testing.B) {
 	ctx := context.Background()
 	s := redisstock.New(NewRedis())
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	it := seckill.Item{ID: "1001", Price: 1, Start: start, End: start.Add(time.Hour), Stock: 1 << 30, Limit: 1, Buckets: 16, Version: 1}
+	it := seckill.Item{ID: "1001", Price: 1, Start: start, End: start.Add(time.Hour), Stock: 1 << 30, Limit: 1,
+		Buckets: 16, Version: 1}
 	if err := s.BuildStart(ctx, start, it.ID, "t"); err != nil {
 		b.Fatal(err)
 	}
@@ -30,7 +31,8 @@ func BenchmarkReserve(b *testing.B) {
 	users := make([]seckill.Request, b.N)
 	for i := range users {
 		u := fmt.Sprint(i)
-		users[i] = seckill.Request{Order: seckill.KeyedOrderID(it.ID, u, "k"), Item: it.ID, User: u, Count: 1, Address: "杭州市西湖区1号", Created: start}
+		users[i] = seckill.Request{Order: seckill.KeyedOrderID(it.ID, u, "k"), Item: it.ID, User: u, Count: 1,
+			Address: "杭州市西湖区1号", Created: start}
 	}
 	b.ReportAllocs()
 	b.ResetTimer()

@@ -19,19 +19,22 @@ var billCommands = []command{
 	{name: cmdReconciled, has: []string{"day"}},
 }
 
-// BillHandler carries out commands about the payment provider's bills. It is safe for concurrent use. An answer is below 4 MiB.
+// BillHandler carries out commands about the payment provider's bills. It is safe for concurrent use. An answer is
+// below 4 MiB.
 type BillHandler struct{ reconcile *reconcile.Flow }
 
 // NewBillHandler makes a handler that works by a flow.
 func NewBillHandler(flow *reconcile.Flow) *BillHandler { return &BillHandler{flow} }
 
-// Reconciled is what came of matching a day's bill before: the newest reconcile.MaxKept times, the oldest of them first.
+// Reconciled is what came of matching a day's bill before: the newest reconcile.MaxKept times, the oldest of them
+// first.
 type Reconciled struct {
 	Day             string                   `json:"day"` // a seckill.Day
 	Reconciliations []seckill.Reconciliation `json:"reconciliations"`
 }
 
-// Reconcile matches a day's bill against the ledger now, whether that was done before or not, and keeps what came of it. Errors as reconcile.Flow.Day.
+// Reconcile matches a day's bill against the ledger now, whether that was done before or not, and keeps what came of
+// it. Errors as reconcile.Flow.Day.
 func (d *BillHandler) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
 	return d.reconcile.Day(ctx, day)
 }

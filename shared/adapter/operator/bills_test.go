@@ -34,7 +34,8 @@ func (b bills) Bill(_ context.Context, day string) (seckill.Bill, error) {
 	return seckill.Bill{Lines: lines, Others: 1}, nil
 }
 
-// TestBillsThroughClientAndHandler: a day is matched twice, both are kept and listed, and the audit log has who did it, and how many differences there were.
+// TestBillsThroughClientAndHandler: a day is matched twice, both are kept and listed, and the audit log has who did it,
+// and how many differences there were.
 func TestBillsThroughClientAndHandler(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(now)
@@ -55,15 +56,18 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 		}
 		w.audit.Reset()
 	}
-	if all, err := client.Reconciled(t.Context(), yesterday); err != nil || all.Day != yesterday || all.Reconciliations == nil || len(all.Reconciliations) != 0 {
+	if all, err := client.Reconciled(t.Context(), yesterday); err != nil || all.Day != yesterday ||
+		all.Reconciliations == nil || len(all.Reconciliations) != 0 {
 		t.Errorf("before: %+v, %v", all, err)
 	}
 	audited(`"who":"` + client.Who + `","command":"reconciled","day":"` + yesterday + `","result":"read"`)
 	var want []seckill.Reconciliation
 	for range 2 {
 		clock.Advance(time.Minute)
-		one := seckill.Reconciliation{Day: yesterday, At: clock.Now(), Payments: 1, Captured: 88_80, Others: 1, Count: 1,
-			Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere, Order: order, TradeNo: "t-1", There: 88_80}}}
+		one := seckill.Reconciliation{Day: yesterday, At: clock.Now(), Payments: 1, Captured: 88_80, Others: 1,
+			Count: 1,
+			Differences: []seckill.Difference{{Kind: seckill.PaymentNotHere, Order: order, TradeNo: "t-1",
+				There: 88_80}}}
 		got, err := client.Reconcile(t.Context(), yesterday)
 		if diff := cmp.Diff(one, got); err != nil || diff != "" {
 			t.Errorf("%v, want (-), got (+):\n%s", err, diff)
@@ -77,12 +81,14 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	w.audit.Reset()
 
 	var refused *operator.Refusal
-	if _, err := client.Reconcile(t.Context(), seckill.Day(now)); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
+	if _, err := client.Reconcile(t.Context(), seckill.Day(now)); !errors.As(err, &refused) ||
+		refused.Code != seckill.CodeInvalid {
 		t.Errorf("a day that is not over: %v", err)
 	}
 	audited(`"result":"invalid_request"`)
 	broken := operator.BillClient{Who: "a", Call: handle(nil)}
-	if _, err := broken.Reconcile(t.Context(), yesterday); !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable ||
+	if _, err := broken.Reconcile(t.Context(), yesterday); !errors.As(err, &refused) ||
+		refused.Code != seckill.CodeUnavailable ||
 		refused.Detail != "alipay: bill of "+yesterday+": line 17: 业务类型 \"转账\"" {
 		t.Errorf("a bill that cannot be read: %v", err)
 	}
@@ -91,8 +97,10 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 		if _, err := client.Reconcile(t.Context(), bad); seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("day %q: %v, want it refused before it is sent", bad, err)
 		}
-		event, _ := json.Marshal(map[string]any{"operator": map[string]any{"command": "reconcile", "who": "a", "day": bad}})
-		if out, err := handle(book)(t.Context(), event); err != nil || !strings.Contains(string(out), `"code":"invalid_request"`) {
+		event, _ := json.Marshal(map[string]any{"operator": map[string]any{"command": "reconcile", "who": "a",
+			"day": bad}})
+		if out, err := handle(book)(t.Context(), event); err != nil ||
+			!strings.Contains(string(out), `"code":"invalid_request"`) {
 			t.Errorf("day %q as an event: %s, %v", bad, out, err)
 		}
 	}
@@ -101,7 +109,8 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	}
 }
 
-// TestTheLongestListOfBillsFits into what Lambda gives: as many reconciliations as are listed, each with as many differences as are.
+// TestTheLongestListOfBillsFits into what Lambda gives: as many reconciliations as are listed, each with as many
+// differences as are.
 func TestTheLongestListOfBillsFits(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(now)
@@ -109,9 +118,11 @@ func TestTheLongestListOfBillsFits(t *testing.T) {
 	book := bills{}
 	for n := range seckill.MaxDifferences + 1 {
 		p := seckill.Payment{Order: seckill.KeyedOrderID("7", "1001", fmt.Sprint(n)), TradeNo: strings.Repeat("9", 28)}
-		book[yesterday] = append(book[yesterday], seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: 1e11})
+		book[yesterday] = append(book[yesterday], seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo,
+			RefundID: p.Refund().ID, Amount: 1e11})
 	}
-	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})), Bills: book, Clock: clock, Meter: uncounted{}})
+	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
+		Bills: book, Clock: clock, Meter: uncounted{}})
 	handle := operator.NewBillHandler(flow).Handler(slog.New(slog.DiscardHandler))
 	var size int
 	client := operator.BillClient{Who: "a", Call: func(ctx context.Context, event []byte) ([]byte, error) {
@@ -126,7 +137,8 @@ func TestTheLongestListOfBillsFits(t *testing.T) {
 		}
 	}
 	all, err := client.Reconciled(t.Context(), yesterday)
-	if err != nil || len(all.Reconciliations) != reconcile.MaxKept || len(all.Reconciliations[0].Differences) != seckill.MaxDifferences || size > 4<<20 {
+	if err != nil || len(all.Reconciliations) != reconcile.MaxKept ||
+		len(all.Reconciliations[0].Differences) != seckill.MaxDifferences || size > 4<<20 {
 		t.Errorf("%d reconciliations, %d bytes, %v", len(all.Reconciliations), size, err)
 	}
 }

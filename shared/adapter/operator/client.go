@@ -14,8 +14,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Client gives commands about items to an ItemHandler that is behind a Lambda function. A refusal is a *Refusal. An error of Call is passed on: then it is open
-// whether the command was carried out, and it can be given again.
+// Client gives commands about items to an ItemHandler that is behind a Lambda function. A refusal is a *Refusal. An
+// error of Call is passed on: then it is open whether the command was carried out, and it can be given again.
 type Client struct {
 	Who  string // the caller's ARN or name, printable, at most 256 bytes: for the audit log
 	Call func(ctx context.Context, event []byte) (answer []byte, err error)
@@ -45,10 +45,12 @@ func (c *Client) Import(ctx context.Context, items []seckill.Listing) (done stag
 type LeftOut struct{ Rows []string }
 
 func (l *LeftOut) Error() string {
-	return fmt.Sprintf("not exported, because it cannot be read (%d in all): %s", len(l.Rows), strings.Join(l.Rows, "; "))
+	return fmt.Sprintf("not exported, because it cannot be read (%d in all): %s", len(l.Rows),
+		strings.Join(l.Rows, "; "))
 }
 
-// Export gives all items as a JSON items file, as itemfile.Format writes it, in the order of their ids. *LeftOut: it has all others.
+// Export gives all items as a JSON items file, as itemfile.Format writes it, in the order of their ids. *LeftOut: it
+// has all others.
 func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	all := []json.RawMessage{}
 	var unreadable []string

@@ -29,7 +29,8 @@ type Erased struct {
 	Next   string `json:"next,omitempty"`
 }
 
-// Erase forgets where a user's next orders were to be sent; cursor is "" or the Next of the step before. Errors as erase.Flow.User; CodeInvalid.
+// Erase forgets where a user's next orders were to be sent; cursor is "" or the Next of the step before. Errors as
+// erase.Flow.User; CodeInvalid.
 func (d *UserHandler) Erase(ctx context.Context, user, cursor string) (Erased, error) {
 	if !ValidUser(user) {
 		return Erased{}, seckill.Invalid("user", userWanted)
@@ -53,7 +54,8 @@ func ValidUser(user string) bool {
 
 var userWanted = fmt.Sprintf("1..%d digits", seckill.MaxUser)
 
-// Handler serves the operator events of the repair function. The audit log has the user's id, without which it would not say what was done.
+// Handler serves the operator events of the repair function. The audit log has the user's id, without which it would
+// not say what was done.
 func (d *UserHandler) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
 	return handler(audit, userCommands, d.do)
 }
@@ -61,7 +63,8 @@ func (d *UserHandler) Handler(audit *slog.Logger) func(ctx context.Context, even
 // do carries out a command.
 func (d *UserHandler) do(ctx context.Context, r *request) (done, error) {
 	out, err := d.Erase(ctx, r.User, r.Cursor)
-	return done{out, changedIf(out.Erased > 0), []slog.Attr{slog.Int("orders", out.Orders), slog.Int("erased", out.Erased)}}, err
+	return done{out, changedIf(out.Erased > 0), []slog.Attr{slog.Int("orders", out.Orders),
+		slog.Int("erased", out.Erased)}}, err
 }
 
 // UserClient gives commands to a UserHandler that is behind a Lambda function. Errors as those of Client.

@@ -14,7 +14,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Limits of events and answers. Lambda takes and gives 6 MB in a synchronous call ("Lambda quotas", AWS Lambda Developer Guide).
+// Limits of events and answers. Lambda takes and gives 6 MB in a synchronous call ("Lambda quotas", AWS Lambda
+// Developer Guide).
 const (
 	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file, and what is around it
 	maxTradeNo = 64                       // bytes
@@ -97,7 +98,10 @@ func (r *request) check(commands []command) error {
 	switch {
 	case cmd == nil:
 		return seckill.Invalid("command", strings.Join(names, ", "))
-	case r.Who == "" || len(r.Who) > maxWho || !utf8.ValidString(r.Who) || strings.ContainsFunc(r.Who, func(c rune) bool { return !unicode.IsPrint(c) }):
+	case r.Who == "" || len(r.Who) > maxWho || !utf8.ValidString(r.Who) ||
+		strings.ContainsFunc(r.Who, func(c rune) bool {
+			return !unicode.IsPrint(c)
+		}):
 		return seckill.Invalid("who", fmt.Sprintf("1..%d", maxWho))
 	}
 	for _, a := range r.arguments() {
@@ -139,7 +143,8 @@ func decode(commands []command, event []byte) (*request, error) {
 	return e.Operator, e.Operator.check(commands)
 }
 
-// marshal is json.Marshal that leaves the HTML of items' descriptions as it is: escaped, it would be up to six times as long.
+// marshal is json.Marshal that leaves the HTML of items' descriptions as it is: escaped, it would be up to six times as
+// long.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

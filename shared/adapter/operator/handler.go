@@ -27,10 +27,11 @@ func changedIf(is bool) string {
 	return unchanged
 }
 
-// handler serves a function's operator events. A command that is refused or fails is answered by a problem document; an event that
-// is no operator's is an error, and nothing is done. Each gets one line of the audit log: who, which command, which item, order or day, what came of it.
-// Of items and orders it holds ids and numbers only.
-func handler(audit *slog.Logger, commands []command, do func(context.Context, *request) (done, error)) func(ctx context.Context, event []byte) ([]byte, error) {
+// handler serves a function's operator events. A command that is refused or fails is answered by a problem document; an
+// event that is no operator's is an error, and nothing is done. Each gets one line of the audit log: who, which
+// command, which item, order or day, what came of it. Of items and orders it holds ids and numbers only.
+func handler(audit *slog.Logger, commands []command, do func(context.Context, *request) (done,
+	error)) func(ctx context.Context, event []byte) ([]byte, error) {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		r, err := decode(commands, event)
 		if err == errNotOurs { //nolint:errorlint // decode wraps nothing
@@ -47,7 +48,8 @@ func handler(audit *slog.Logger, commands []command, do func(context.Context, *r
 		}
 		what = append(what, d.more...)
 		if err != nil {
-			audit.LogAttrs(ctx, slog.LevelWarn, "operator", append(what, slog.String("result", string(CodeOf(err))), slog.Any("err", err))...)
+			audit.LogAttrs(ctx, slog.LevelWarn, "operator", append(what, slog.String("result", string(CodeOf(err))),
+				slog.Any("err", err))...)
 			return marshal(answer{Problem: document(err)})
 		}
 		audit.LogAttrs(ctx, slog.LevelInfo, "operator", append(what, slog.String("result", d.outcome))...)
@@ -59,8 +61,8 @@ func handler(audit *slog.Logger, commands []command, do func(context.Context, *r
 	}
 }
 
-// attrs says what is asked for, and by whom. A request that is refused for what it says is logged all the same: so its texts are cut. A reason is
-// not among it: it is the operator's own text, and stands in the order's history.
+// attrs says what is asked for, and by whom. A request that is refused for what it says is logged all the same: so its
+// texts are cut. A reason is not among it: it is the operator's own text, and stands in the order's history.
 func (r *request) attrs() []slog.Attr {
 	what := []slog.Attr{slog.String("who", short(r.Who)), slog.String("command", short(r.Command))}
 	if r.Item != "" {

@@ -34,8 +34,9 @@ var itemCommands = []command{
 	{name: cmdHealth},
 }
 
-// page is the result of an export: items beyond After in the order of their ids, and the last id when there are more. Every page names all items that are
-// in none, because their rows cannot be read, and those that would be in it, but for a description that cannot.
+// page is the result of an export: items beyond After in the order of their ids, and the last id when there are more.
+// Every page names all items that are in none, because their rows cannot be read, and those that would be in it, but
+// for a description that cannot.
 type page struct {
 	Items      json.RawMessage `json:"items"`
 	Next       string          `json:"next,omitempty"`
@@ -48,7 +49,8 @@ type ItemHandler struct {
 	Look func(context.Context) []redisconn.Node
 
 	stage *stage.Flow
-	// one import at a time: what one was judged by, another of this process does not change. Versions protect each item from other processes.
+	// one import at a time: what one was judged by, another of this process does not change. Versions protect each item
+	// from other processes.
 	one sync.Mutex
 }
 
@@ -63,7 +65,8 @@ func (e *FileError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// ItemState is an item as it is now. Left, Held and Awaiting are the stock's, 0 while the stock does not have the item (Loaded false).
+// ItemState is an item as it is now. Left, Held and Awaiting are the stock's, 0 while the stock does not have the item
+// (Loaded false).
 type ItemState struct {
 	ID       string            `json:"id"`
 	Title    string            `json:"title"`
@@ -96,8 +99,8 @@ func (d *ItemHandler) Health(ctx context.Context) Health {
 	return h
 }
 
-// Import makes or changes the items of a file (package itemfile; the name's ending tells its format). A *FileError or a *stage.ImportError: nothing
-// was written. After a fault some may be; doing it again is harmless.
+// Import makes or changes the items of a file (package itemfile; the name's ending tells its format). A *FileError or a
+// *stage.ImportError: nothing was written. After a fault some may be; doing it again is harmless.
 func (d *ItemHandler) Import(ctx context.Context, name string, data []byte) (stage.Imported, error) {
 	items, err := itemfile.Parse(name, data, d.stage.Clock.Now())
 	if err != nil {
@@ -113,12 +116,16 @@ func (d *ItemHandler) Import(ctx context.Context, name string, data []byte) (sta
 func (d *ItemHandler) SetStopped(ctx context.Context, id string, stopped bool) (ItemChange, error) {
 	read := make(chan level, 1)
 	go func() { read <- d.level(ctx, id) }()
-	return d.change(ctx, id, func() error { return d.stage.SetStopped(ctx, id, stopped) }, func() level { return <-read })
+	return d.change(ctx, id, func() error {
+		return d.stage.SetStopped(ctx, id, stopped)
+	}, func() level { return <-read })
 }
 
 // AddStock raises an item's stock to n units in all. Errors as stage.Flow.AddStock.
 func (d *ItemHandler) AddStock(ctx context.Context, id string, n int) (ItemChange, error) {
-	return d.change(ctx, id, func() error { return d.stage.AddStock(ctx, id, n) }, func() level { return d.level(ctx, id) })
+	return d.change(ctx, id, func() error {
+		return d.stage.AddStock(ctx, id, n)
+	}, func() level { return d.level(ctx, id) })
 }
 
 func (d *ItemHandler) change(ctx context.Context, id string, edit func() error, look func() level) (ItemChange, error) {
@@ -170,7 +177,8 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdImport:
 		in, err := d.Import(ctx, "items.json", r.Items)
-		return done{in, changedIf(len(in.Made)+len(in.Changed) > 0), []slog.Attr{slog.Any("made", in.Made), slog.Any("changed", in.Changed)}}, err
+		return done{in, changedIf(len(in.Made)+len(in.Changed) > 0), []slog.Attr{slog.Any("made", in.Made),
+			slog.Any("changed", in.Changed)}}, err
 	case cmdExport:
 		p, err := d.export(ctx, r.After)
 		return done{result: p, outcome: read}, err

@@ -28,8 +28,10 @@ import (
 var now = time.Date(2026, 11, 11, 12, 0, 0, 0, time.UTC)
 
 func item(id string, startsIn time.Duration) seckill.Listing {
-	return seckill.Listing{Description: seckill.Description{Detail: "<b>x</b>"}, Item: seckill.Item{ID: id, Price: 100, Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10, Limit: 1, Buckets: 16,
-		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表 " + id, Price: 200, CreateTime: now}}}
+	return seckill.Listing{Description: seckill.Description{Detail: "<b>x</b>"}, Item: seckill.Item{ID: id, Price: 100,
+		Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10, Limit: 1, Buckets: 16,
+		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表 " + id, Price: 200,
+			CreateTime: now}}}
 }
 
 // shop is a handler behind a handler, and its client.
@@ -46,9 +48,11 @@ type shop struct {
 func newShop(t *testing.T, items ...seckill.Listing) *shop {
 	t.Helper()
 	w := &shop{redis: memory.NewRedis(), items: memory.NewItems()}
-	w.flow = stage.New(stage.Deps{Stock: redisstock.New(w.redis), Items: w.items, Clock: memory.NewClock(now), IDs: system.NewIDs(nil)})
+	w.flow = stage.New(stage.Deps{Stock: redisstock.New(w.redis), Items: w.items, Clock: memory.NewClock(now),
+		IDs: system.NewIDs(nil)})
 	w.handle = operator.NewItemHandler(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
-	w.client = operator.Client{Who: "arn:aws:iam::123456789012:user/ops", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+	w.client = operator.Client{Who: "arn:aws:iam::123456789012:user/ops", Call: func(ctx context.Context,
+		event []byte) ([]byte, error) {
 		w.events = append(w.events, string(event))
 		return w.handle(ctx, event)
 	}}
@@ -115,12 +119,18 @@ func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 		audit map[string]any
 	}{
 		{"stop", stop(true), state(seckill.ItemStopped, 10, true), line("changed", "command", "stop", "item", "7")},
-		{"stop again", stop(true), state(seckill.ItemStopped, 10, false), line("unchanged", "command", "stop", "item", "7")},
-		{"resume", stop(false), state(seckill.ItemWaiting, 10, true), line("changed", "command", "resume", "item", "7")},
-		{"more stock", add(12), state(seckill.ItemWaiting, 12, true), line("changed", "command", "add-stock", "item", "7", "stock", 12.0)},
-		{"less stock", add(5), state(seckill.ItemWaiting, 12, false), line("unchanged", "command", "add-stock", "item", "7", "stock", 5.0)},
-		{"import", in(item("8", time.Hour)), "{[8] [] []} <nil>", line("changed", "command", "import", "made", []any{"8"}, "changed", []any{})},
-		{"import again", in(item("8", time.Hour)), "{[] [] [8]} <nil>", line("unchanged", "command", "import", "made", []any{}, "changed", []any{})},
+		{"stop again", stop(true), state(seckill.ItemStopped, 10, false), line("unchanged", "command", "stop", "item",
+			"7")},
+		{"resume", stop(false), state(seckill.ItemWaiting, 10, true), line("changed", "command", "resume", "item",
+			"7")},
+		{"more stock", add(12), state(seckill.ItemWaiting, 12, true), line("changed", "command", "add-stock", "item",
+			"7", "stock", 12.0)},
+		{"less stock", add(5), state(seckill.ItemWaiting, 12, false), line("unchanged", "command", "add-stock", "item",
+			"7", "stock", 5.0)},
+		{"import", in(item("8", time.Hour)), "{[8] [] []} <nil>", line("changed", "command", "import", "made",
+			[]any{"8"}, "changed", []any{})},
+		{"import again", in(item("8", time.Hour)), "{[] [] [8]} <nil>", line("unchanged", "command", "import", "made",
+			[]any{}, "changed", []any{})},
 	} {
 		if got := step.do(); got != step.want {
 			t.Errorf("%s: got %s, want %s", step.name, got, step.want)
@@ -131,7 +141,8 @@ func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 	}
 	data, err := w.client.Export(ctx)
 	items, parseErr := itemfile.Parse("a.json", data, now)
-	if err != nil || parseErr != nil || !bytes.Equal(data, itemfile.Format(items)) || len(items) != 2 || items[0].ID != "7" || items[0].Stock != 12 || items[1].ID != "8" {
+	if err != nil || parseErr != nil || !bytes.Equal(data, itemfile.Format(items)) || len(items) != 2 ||
+		items[0].ID != "7" || items[0].Stock != 12 || items[1].ID != "8" {
 		t.Errorf("export: %v, %v\n%s", err, parseErr, data)
 	}
 	if diff := cmp.Diff([]map[string]any{line("read", "command", "export")}, w.lines(t)); diff != "" {
@@ -142,7 +153,9 @@ func TestEveryCommandThroughClientAndHandler(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	for name, nodes := range map[string][]redisconn.Node{"no servers": nil, "one": {{Address: "a:1", Time: now.Add(time.Second), Role: "master", Limit: 5 << 40}}, "one away": {{Fault: "EOF"}}} {
+	for name, nodes := range map[string][]redisconn.Node{"no servers": nil,
+		"one":      {{Address: "a:1", Time: now.Add(time.Second), Role: "master", Limit: 5 << 40}},
+		"one away": {{Fault: "EOF"}}} {
 		handler := operator.NewItemHandler(w.flow)
 		handler.Look = func(context.Context) []redisconn.Node { return nodes }
 		w.handle = handler.Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
@@ -161,7 +174,8 @@ func TestStopIsInTheStock(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, item("7", time.Minute))
 	reserve := func(order string) (seckill.ReserveCode, error) {
-		r, err := w.flow.Stock.Reserve(t.Context(), now.Add(2*time.Minute), seckill.Request{Order: order, Item: "7", User: "1", Count: 1, Address: "x", Created: now}, true, time.Minute)
+		r, err := w.flow.Stock.Reserve(t.Context(), now.Add(2*time.Minute), seckill.Request{Order: order, Item: "7",
+			User: "1", Count: 1, Address: "x", Created: now}, true, time.Minute)
 		return r.Code, err
 	}
 	for _, step := range []struct {
@@ -188,13 +202,19 @@ func TestRefusals(t *testing.T) {
 		code   seckill.Code
 		detail string
 	}{
-		"unknown item": {func() error { _, err := w.client.SetStopped(ctx, "404", true); return err }, seckill.CodeItemUnknown, "There is no such item."},
+		"unknown item": {func() error {
+			_, err := w.client.SetStopped(ctx, "404", true)
+			return err
+		}, seckill.CodeItemUnknown, "There is no such item."},
 		"import refused": {func() error {
 			_, err := w.client.Import(ctx, []seckill.Listing{item("10", time.Hour), smaller})
 			return err
 		},
 			seckill.CodeInvalid, "item 9: stock 1: it has 10, and stock only grows"},
-		"no items": {func() error { _, err := w.client.Import(ctx, nil); return err }, seckill.CodeInvalid, "items.json: no items in it"},
+		"no items": {func() error {
+			_, err := w.client.Import(ctx, nil)
+			return err
+		}, seckill.CodeInvalid, "items.json: no items in it"},
 	} {
 		err := c.do()
 		var refused *operator.Refusal
@@ -202,7 +222,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %#v, want %s %q", name, err, c.code, c.detail)
 		}
 		lines := w.lines(t)
-		if len(lines) != 1 || lines[0]["result"] != string(c.code) || lines[0]["who"] != w.client.Who || lines[0]["level"] != "WARN" {
+		if len(lines) != 1 || lines[0]["result"] != string(c.code) || lines[0]["who"] != w.client.Who ||
+			lines[0]["level"] != "WARN" {
 			t.Errorf("%s: audit %v", name, lines)
 		}
 	}
@@ -211,7 +232,8 @@ func TestRefusals(t *testing.T) {
 	}
 	w.redis.Flush()
 	var refused *operator.Refusal
-	if _, err := w.client.SetStopped(ctx, "7", true); !errors.As(err, &refused) || refused.Code != seckill.CodeNotReady {
+	if _, err := w.client.SetStopped(ctx, "7", true); !errors.As(err, &refused) ||
+		refused.Code != seckill.CodeNotReady {
 		t.Errorf("the stock is lost: %v, want %s: it is not acknowledged", err, seckill.CodeNotReady)
 	}
 }
@@ -224,36 +246,48 @@ func TestEventsThatAreRefused(t *testing.T) {
 		event string
 		want  string // part of the problem; "" for an error
 	}{
-		"empty":                     {"", ""},
-		"no JSON":                   {"{", ""},
-		"an array":                  {"[]", ""},
-		"another kind":              {`{"Records":[]}`, ""},
-		"null":                      {`{"operator":null}`, `"field":"operator"`},
-		"a text":                    {`{"operator":"stop"}`, `"field":"operator"`},
-		"beside something":          {`{"operator":{"command":"stop","who":"a","item":"7"},"dry_run":true}`, `"field":"operator"`},
-		"with something":            {`{"operator":{"command":"stop","who":"a","item":"7","dry_run":true}}`, `"field":"operator"`},
-		"followed by something":     {`{"operator":{"command":"stop","who":"a","item":"7"}}{}`, ""},
-		"no command":                {`{"operator":{"who":"a","item":"7"}}`, `"field":"command"`},
-		"another command":           {`{"operator":{"command":"delete","who":"a","item":"7"}}`, `"field":"command"`},
-		"nobody":                    {`{"operator":{"command":"stop","item":"7"}}`, `"field":"who"`},
-		"somebody with two lines":   {`{"operator":{"command":"stop","item":"7","who":"a\nb"}}`, `"field":"who"`},
-		"somebody long":             {`{"operator":{"command":"stop","item":"7","who":"` + long[:257] + `"}}`, `"field":"who"`},
-		"no item":                   {`{"operator":{"command":"stop","who":"a"}}`, `"field":"item"`},
-		"no id":                     {`{"operator":{"command":"stop","who":"a","item":"07"}}`, `"field":"item"`},
-		"item of a look":            {`{"operator":{"command":"health","who":"a","item":"7"}}`, `"field":"item"`},
-		"item of an export":         {`{"operator":{"command":"export","who":"a","item":"7"}}`, `"field":"item"`},
-		"stop with stock":           {`{"operator":{"command":"stop","who":"a","item":"7","stock":3}}`, `"field":"stock"`},
-		"no stock":                  {`{"operator":{"command":"add-stock","who":"a","item":"7"}}`, `"field":"stock"`},
-		"stock negative":            {`{"operator":{"command":"add-stock","who":"a","item":"7","stock":-1}}`, `"field":"stock"`},
-		"stock too large":           {`{"operator":{"command":"add-stock","who":"a","item":"7","stock":1000001}}`, `"field":"stock"`},
-		"stock in parts":            {`{"operator":{"command":"add-stock","who":"a","item":"7","stock":1.5}}`, `"field":"operator"`},
-		"stop after":                {`{"operator":{"command":"stop","who":"a","item":"7","after":"7"}}`, `"field":"after"`},
-		"after no id":               {`{"operator":{"command":"export","who":"a","after":"x"}}`, `"field":"after"`},
-		"import of nothing":         {`{"operator":{"command":"import","who":"a"}}`, `"field":"items"`},
-		"import of null":            {`{"operator":{"command":"import","who":"a","items":null}}`, "want an array of items"},
-		"items of a stop":           {`{"operator":{"command":"stop","who":"a","item":"7","items":[]}}`, `"field":"items"`},
-		"import with unknown parts": {`{"operator":{"command":"import","who":"a","items":[{"colour":"red"}]}}`, "id is missing"},
-		"too large":                 {`{"operator":{"command":"stop","who":"` + long + `","item":"7"}}`, "body_too_large"},
+		"empty":        {"", ""},
+		"no JSON":      {"{", ""},
+		"an array":     {"[]", ""},
+		"another kind": {`{"Records":[]}`, ""},
+		"null":         {`{"operator":null}`, `"field":"operator"`},
+		"a text":       {`{"operator":"stop"}`, `"field":"operator"`},
+		"beside something": {`{"operator":{"command":"stop","who":"a","item":"7"},"dry_run":true}`,
+			`"field":"operator"`},
+		"with something": {`{"operator":{"command":"stop","who":"a","item":"7","dry_run":true}}`,
+			`"field":"operator"`},
+		"followed by something":   {`{"operator":{"command":"stop","who":"a","item":"7"}}{}`, ""},
+		"no command":              {`{"operator":{"who":"a","item":"7"}}`, `"field":"command"`},
+		"another command":         {`{"operator":{"command":"delete","who":"a","item":"7"}}`, `"field":"command"`},
+		"nobody":                  {`{"operator":{"command":"stop","item":"7"}}`, `"field":"who"`},
+		"somebody with two lines": {`{"operator":{"command":"stop","item":"7","who":"a\nb"}}`, `"field":"who"`},
+		"somebody long": {`{"operator":{"command":"stop","item":"7","who":"` + long[:257] + `"}}`,
+			`"field":"who"`},
+		"no item":           {`{"operator":{"command":"stop","who":"a"}}`, `"field":"item"`},
+		"no id":             {`{"operator":{"command":"stop","who":"a","item":"07"}}`, `"field":"item"`},
+		"item of a look":    {`{"operator":{"command":"health","who":"a","item":"7"}}`, `"field":"item"`},
+		"item of an export": {`{"operator":{"command":"export","who":"a","item":"7"}}`, `"field":"item"`},
+		"stop with stock": {`{"operator":{"command":"stop","who":"a","item":"7","stock":3}}`,
+			`"field":"stock"`},
+		"no stock": {`{"operator":{"command":"add-stock","who":"a","item":"7"}}`, `"field":"stock"`},
+		"stock negative": {`{"operator":{"command":"add-stock","who":"a","item":"7","stock":-1}}`,
+			`"field":"stock"`},
+		"stock too large": {`{"operator":{"command":"add-stock","who":"a","item":"7","stock":1000001}}`,
+			`"field":"stock"`},
+		"stock in parts": {`{"operator":{"command":"add-stock","who":"a","item":"7","stock":1.5}}`,
+			`"field":"operator"`},
+		"stop after": {`{"operator":{"command":"stop","who":"a","item":"7","after":"7"}}`,
+			`"field":"after"`},
+		"after no id":       {`{"operator":{"command":"export","who":"a","after":"x"}}`, `"field":"after"`},
+		"import of nothing": {`{"operator":{"command":"import","who":"a"}}`, `"field":"items"`},
+		"import of null": {`{"operator":{"command":"import","who":"a","items":null}}`,
+			"want an array of items"},
+		"items of a stop": {`{"operator":{"command":"stop","who":"a","item":"7","items":[]}}`,
+			`"field":"items"`},
+		"import with unknown parts": {`{"operator":{"command":"import","who":"a","items":[{"colour":"red"}]}}`,
+			"id is missing"},
+		"too large": {`{"operator":{"command":"stop","who":"` + long + `","item":"7"}}`,
+			"body_too_large"},
 	} {
 		out, err := w.handle(t.Context(), []byte(c.event))
 		var answer struct{ Result, Problem json.RawMessage }
@@ -308,10 +342,12 @@ func TestAFaultInAnImport(t *testing.T) {
 	w.flow.Items = &failing{w.items, 1}
 	file := []seckill.Listing{item("7", time.Hour), item("8", time.Hour)}
 	var refused *operator.Refusal
-	if _, err := w.client.Import(t.Context(), file); !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable {
+	if _, err := w.client.Import(t.Context(), file); !errors.As(err, &refused) ||
+		refused.Code != seckill.CodeUnavailable {
 		t.Errorf("got %v, want %s", err, seckill.CodeUnavailable)
 	}
-	want := map[string]any{"level": "WARN", "msg": "operator", "who": w.client.Who, "command": "import", "made": []any{"7"}, "changed": []any{},
+	want := map[string]any{"level": "WARN", "msg": "operator", "who": w.client.Who, "command": "import",
+		"made": []any{"7"}, "changed": []any{},
 		"result": "unavailable", "err": "item 8: no answer"}
 	if diff := cmp.Diff([]map[string]any{want}, w.lines(t)); diff != "" {
 		t.Errorf("audit -want +got\n%s", diff)
@@ -361,7 +397,8 @@ type rotten struct{ seckill.Items }
 
 func (r rotten) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
 	list, err := r.Items.List(ctx, endsAfter)
-	return list, errors.Join(err, &seckill.Unreadable{Table: "items", PK: "8", Why: ": x"}, &seckill.Unreadable{Table: "items", PK: "9", Why: ": y"})
+	return list, errors.Join(err, &seckill.Unreadable{Table: "items", PK: "8", Why: ": x"},
+		&seckill.Unreadable{Table: "items", PK: "9", Why: ": y"})
 }
 
 func (r rotten) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
@@ -379,7 +416,8 @@ func TestExportOfWhatCanBeRead(t *testing.T) {
 	w.flow.Items = rotten{w.items}
 	data, err := w.client.Export(t.Context())
 	var leftOut *operator.LeftOut
-	if !errors.As(err, &leftOut) || !slices.Equal(leftOut.Rows, []string{"items row 8: x", "items row 9: y", "catalog row item#6: z"}) {
+	if !errors.As(err, &leftOut) ||
+		!slices.Equal(leftOut.Rows, []string{"items row 8: x", "items row 9: y", "catalog row item#6: z"}) {
 		t.Errorf("error %v, want the three rows named", err)
 	}
 	if !bytes.Equal(data, itemfile.Format([]seckill.Listing{good})) {

@@ -51,11 +51,13 @@ type Payment struct {
 	State   seckill.PaymentState `json:"state"`
 	At      time.Time            `json:"at"` // when the ledger recorded it
 	Cause   string               `json:"cause"`
-	Refund  string               `json:"refund_id,omitempty"`    // the provider's name for its way back; "" of money that is kept
-	Tries   int                  `json:"tries,omitempty"`        // due back: how often the provider was asked in vain
-	Next    time.Time            `json:"next,omitzero"`          // due back and not refused: when it is asked next, or with the sweep after it
-	Refused string               `json:"refused,omitempty"`      // due back: the provider's word for why it never will
-	Back    time.Time            `json:"refunded_time,omitzero"` // when the ledger recorded that it went back
+	// the provider's name for its way back; "" of money that is kept
+	Refund string `json:"refund_id,omitempty"`
+	Tries  int    `json:"tries,omitempty"` // due back: how often the provider was asked in vain
+	// due back and not refused: when it is asked next, or with the sweep after it
+	Next    time.Time `json:"next,omitzero"`
+	Refused string    `json:"refused,omitempty"`      // due back: the provider's word for why it never will
+	Back    time.Time `json:"refunded_time,omitzero"` // when the ledger recorded that it went back
 }
 
 // PaymentList is payments, the oldest first: at most 1,000 of Count.
@@ -78,9 +80,10 @@ type UnknownOrder struct {
 
 // UnknownList is orders, the oldest first: at most 1,000 of Count.
 type UnknownList struct {
-	Count  int            `json:"count"`
-	Amount seckill.Fen    `json:"amount"`         // of Count
-	More   bool           `json:"more,omitempty"` // not all orders that are due were looked at: there may be more than Count
+	Count  int         `json:"count"`
+	Amount seckill.Fen `json:"amount"` // of Count
+	// not all orders that are due were looked at: there may be more than Count
+	More   bool           `json:"more,omitempty"`
 	Orders []UnknownOrder `json:"orders"`
 }
 
@@ -91,7 +94,8 @@ type OpenMoney struct {
 	Refused PaymentList `json:"refused"` // the provider refused: a person has to act
 	Unknown UnknownList `json:"unknown"`
 
-	Unreadable []string `json:"unreadable,omitempty"` // rows that may belong in a list and cannot be read: which, and why
+	// rows that may belong in a list and cannot be read: which, and why
+	Unreadable []string `json:"unreadable,omitempty"`
 }
 
 // Notification is an authentic notification of the provider.
@@ -123,12 +127,13 @@ type MoneyCase struct {
 
 // MoneyChange is an order after a command. Changed: there was something to do.
 type MoneyChange struct {
-	Order   string        `json:"order_id"`
-	State   seckill.State `json:"state"`
-	Due     seckill.Fen   `json:"due"`               // that goes back; record-trade: of that trade
-	Refused seckill.Fen   `json:"refused,omitempty"` // of it: what the provider refused, and is not asked for again by itself
-	Asked   int           `json:"asked,omitempty"`   // again: refunds that are asked for
-	Changed bool          `json:"changed"`
+	Order string        `json:"order_id"`
+	State seckill.State `json:"state"`
+	Due   seckill.Fen   `json:"due"` // that goes back; record-trade: of that trade
+	// of it: what the provider refused, and is not asked for again by itself
+	Refused seckill.Fen `json:"refused,omitempty"`
+	Asked   int         `json:"asked,omitempty"` // again: refunds that are asked for
+	Changed bool        `json:"changed"`
 }
 
 // Open lists the money that an operator may have to care for.
@@ -146,7 +151,8 @@ func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
 	for i := range open.Unknown {
 		o, since := &open.Unknown[i].Order, &open.Unknown[i].Since
 		out.Unknown.Amount += o.Amount
-		out.Unknown.Orders = append(out.Unknown.Orders, UnknownOrder{Order: o.ID, Item: o.Item, Amount: o.Amount, Since: since.At, Cause: since.Cause, End: o.CloseTo})
+		out.Unknown.Orders = append(out.Unknown.Orders, UnknownOrder{Order: o.ID, Item: o.Item, Amount: o.Amount,
+			Since: since.At, Cause: since.Cause, End: o.CloseTo})
 	}
 	slices.SortStableFunc(out.Unknown.Orders, func(a, b UnknownOrder) int { return a.Since.Compare(b.Since) })
 	out.Unknown.Orders = out.Unknown.Orders[:min(len(out.Unknown.Orders), maxShown)]
@@ -160,7 +166,8 @@ func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCa
 		return MoneyCase{}, err
 	}
 	o := &c.Order
-	out := MoneyCase{Order: o.ID, Item: o.Item, Title: o.Title, User: o.User, Count: o.Count, Held: len(o.Units), Amount: o.Amount, State: o.State, Created: o.Created,
+	out := MoneyCase{Order: o.ID, Item: o.Item, Title: o.Title, User: o.User, Count: o.Count, Held: len(o.Units),
+		Amount: o.Amount, State: o.State, Created: o.Created,
 		PayBy: o.PayBy, Payments: payments(c.Payments).Payments, Notifications: []Notification{}, History: o.History}
 	size := 0
 	for i := range c.Notifications {
@@ -185,7 +192,8 @@ func (d *PaymentHandler) Refund(ctx context.Context, id, who, why string, restoc
 	return d.after(ctx, id, "", owed)
 }
 
-// Again has an order's refunds that are owed asked for at once, also those that were refused. CodeOrderUnknown; else errors as refund.Flow.Again.
+// Again has an order's refunds that are owed asked for at once, also those that were refused. CodeOrderUnknown; else
+// errors as refund.Flow.Again.
 func (d *PaymentHandler) Again(ctx context.Context, id, who, why string) (MoneyChange, error) {
 	if _, err := d.refund.Case(ctx, id); err != nil {
 		return MoneyChange{}, err
@@ -263,8 +271,8 @@ func payments(all []seckill.Payment) PaymentList {
 	return out
 }
 
-// signature is how an operator's name stands in an order's history, which takes 64 characters: of an ARN the part behind the account, or
-// when that is too long, the name at its end. The audit log has the whole.
+// signature is how an operator's name stands in an order's history, which takes 64 characters: of an ARN the part
+// behind the account, or when that is too long, the name at its end. The audit log has the whole.
 func signature(who string) string {
 	if !strings.HasPrefix(who, "arn:") {
 		return who

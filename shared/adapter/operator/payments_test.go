@@ -68,24 +68,29 @@ func newPayments(t *testing.T) *payments {
 	t.Helper()
 	w := &payments{t: t, clock: memory.NewClock(now)}
 	w.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: w.clock}))
-	w.flow = refund.New(refund.Deps{Ledger: w.ledger, Refunds: &w.bank, Trades: &w.bank, Orders: memory.NewQueue(w.clock, memory.QueueOptions{}), Clock: w.clock, Meter: uncounted{}})
+	w.flow = refund.New(refund.Deps{Ledger: w.ledger, Refunds: &w.bank, Trades: &w.bank,
+		Orders: memory.NewQueue(w.clock, memory.QueueOptions{}), Clock: w.clock, Meter: uncounted{}})
 	w.handle = operator.NewPaymentHandler(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
-	w.client = operator.PaymentClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: func(ctx context.Context, event []byte) ([]byte, error) {
-		out, err := w.handle(ctx, event)
-		w.said = string(out)
-		return out, err
-	}}
+	w.client = operator.PaymentClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
+		Call: func(ctx context.Context, event []byte) ([]byte, error) {
+			out, err := w.handle(ctx, event)
+			w.said = string(out)
+			return out, err
+		}}
 	return w
 }
 
-// order places an order of 88.80 yuan, and takes it on by the names of what happens: "paid", "late" (money after its end), "closing".
+// order places an order of 88.80 yuan, and takes it on by the names of what happens: "paid", "late" (money after its
+// end), "closing".
 func (w *payments) order(key, happens string) string {
 	w.t.Helper()
 	ctx := w.t.Context()
 	w.units++
-	o := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", key), Item: "7", User: fmt.Sprint(1001 + w.units/5), Count: 1, Units: []int{w.units}, Price: 88_80, Amount: 88_80, Address: home, Title: "表",
+	o := seckill.Order{ID: seckill.KeyedOrderID("7", "1001", key), Item: "7", User: fmt.Sprint(1001 + w.units/5),
+		Count: 1, Units: []int{w.units}, Price: 88_80, Amount: 88_80, Address: home, Title: "表",
 		Created: w.clock.Now(), Placed: w.clock.Now(), PayBy: w.clock.Now().Add(time.Minute), Buckets: 1}
-	p := seckill.Payment{Order: o.ID, TradeNo: "t-" + key, Amount: o.Amount, State: seckill.Captured, At: w.clock.Now(), Cause: "notify", Due: w.clock.Now()}
+	p := seckill.Payment{Order: o.ID, TradeNo: "t-" + key, Amount: o.Amount, State: seckill.Captured, At: w.clock.Now(),
+		Cause: "notify", Due: w.clock.Now()}
 	err := w.ledger.Place(ctx, o, 10_000)
 	switch happens {
 	case "paid":
@@ -94,9 +99,11 @@ func (w *payments) order(key, happens string) string {
 		p.State = seckill.RefundDue
 		err = errors.Join(err, w.ledger.BeginClosing(ctx, o, seckill.Expired, w.clock.Now(), "not paid in time"))
 		o.State, o.CloseTo = seckill.Closing, seckill.Expired
-		err = errors.Join(err, w.ledger.GiveBack(ctx, o, w.clock.Now(), "trade closed"), w.ledger.RecordPayment(ctx, p, seckill.Expired, seckill.RefundOwed))
+		err = errors.Join(err, w.ledger.GiveBack(ctx, o, w.clock.Now(), "trade closed"), w.ledger.RecordPayment(ctx, p,
+			seckill.Expired, seckill.RefundOwed))
 	case "closing":
-		err = errors.Join(err, w.ledger.BeginClosing(ctx, o, seckill.Cancelled, w.clock.Now(), "cancelled by the shopper"))
+		err = errors.Join(err, w.ledger.BeginClosing(ctx, o, seckill.Cancelled, w.clock.Now(),
+			"cancelled by the shopper"))
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -111,7 +118,8 @@ func (w *payments) sweep() {
 	}
 }
 
-// TestMoneyThroughClientAndHandler tells a story of four orders: what an operator sees, does, and what the audit log and the history keep of it.
+// TestMoneyThroughClientAndHandler tells a story of four orders: what an operator sees, does, and what the audit log
+// and the history keep of it.
 func TestMoneyThroughClientAndHandler(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
@@ -132,7 +140,8 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 		for _, u := range o.Unknown.Orders {
 			unknown = append(unknown, u.Order+" "+u.Cause)
 		}
-		return fmt.Sprintf("due %d %s, refused %s %v, unknown %v, %v", o.Due.Count, o.Due.Amount.Yuan(), o.Refused.Amount.Yuan(), refused, unknown, err)
+		return fmt.Sprintf("due %d %s, refused %s %v, unknown %v, %v", o.Due.Count, o.Due.Amount.Yuan(),
+			o.Refused.Amount.Yuan(), refused, unknown, err)
 	}
 	change := func(c operator.MoneyChange, err error) string {
 		return fmt.Sprintf("%s %s %d %t %v", c.State, c.Due.Yuan(), c.Asked, c.Changed, err)
@@ -150,20 +159,30 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 			w.sweep()
 			return open()
 		}, "due 0 0.00, refused 88.80 [t-bb BALANCE], unknown [], <nil>", line("read", "command", "open")},
-		{"a refund", func() string { return change(w.client.Refund(ctx, paid, "broken", true)) }, "refund_due 88.80 0 true <nil>",
+		{"a refund", func() string {
+			return change(w.client.Refund(ctx, paid, "broken", true))
+		}, "refund_due 88.80 0 true <nil>",
 			line("changed", "command", "refund", "order", paid, "restock", true)},
-		{"a refund again", func() string { return change(w.client.Refund(ctx, paid, "broken", false)) }, "refund_due 88.80 0 false <nil>",
+		{"a refund again", func() string {
+			return change(w.client.Refund(ctx, paid, "broken", false))
+		}, "refund_due 88.80 0 false <nil>",
 			line("unchanged", "command", "refund", "order", paid)},
-		{"the refused one again", func() string { return change(w.client.Again(ctx, late, "paid in")) }, "refund_due 88.80 1 true <nil>",
+		{"the refused one again", func() string {
+			return change(w.client.Again(ctx, late, "paid in"))
+		}, "refund_due 88.80 1 true <nil>",
 			line("changed", "command", "again", "order", late)},
 		{"both are made", func() string {
 			w.bank.answer = seckill.RefundAnswer{State: seckill.RefundMade}
 			w.sweep()
 			return open()
 		}, "due 0 0.00, refused 0.00 [], unknown [], <nil>", line("read", "command", "open")},
-		{"a refund of one that is refunded", func() string { return change(w.client.Refund(ctx, paid, "broken", true)) }, "refunded 0.00 0 false <nil>",
+		{"a refund of one that is refunded", func() string {
+			return change(w.client.Refund(ctx, paid, "broken", true))
+		}, "refunded 0.00 0 false <nil>",
 			line("unchanged", "command", "refund", "order", paid, "restock", true)},
-		{"nothing is owed", func() string { return change(w.client.Again(ctx, late, "paid in")) }, "refunded 0.00 0 false <nil>",
+		{"nothing is owed", func() string {
+			return change(w.client.Again(ctx, late, "paid in"))
+		}, "refunded 0.00 0 false <nil>",
 			line("unchanged", "command", "again", "order", late)},
 	} {
 		if got := step.do(); got != step.want {
@@ -175,7 +194,8 @@ func TestMoneyThroughClientAndHandler(t *testing.T) {
 	}
 	closing := w.order("ccc", "closing")
 	w.clock.Advance(5 * time.Minute)
-	if got, want := open(), "due 0 0.00, refused 0.00 [], unknown ["+closing+" cancelled by the shopper], <nil>"; got != want {
+	if got, want := open(), "due 0 0.00, refused 0.00 [], unknown ["+closing+
+		" cancelled by the shopper], <nil>"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := change(w.client.Ask(ctx, closing, "the provider is back")); got != "closing 0.00 0 true <nil>" {
@@ -208,14 +228,20 @@ func TestACase(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
 	id := w.order("a", "paid")
-	notification := seckill.KeptNotification{Order: id, ID: "n1", TradeNo: "t-a", Amount: 88_80, At: now.Add(time.Second), Outcome: seckill.NotificationRecorded, Raw: "a=1&b=2"}
-	earlier := seckill.KeptNotification{Order: id, ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: seckill.NotificationNothing, Raw: "c=3"}
-	if err := errors.Join(w.ledger.KeepNotification(t.Context(), notification), w.ledger.KeepNotification(t.Context(), earlier)); err != nil {
+	notification := seckill.KeptNotification{Order: id, ID: "n1", TradeNo: "t-a", Amount: 88_80,
+		At: now.Add(time.Second), Outcome: seckill.NotificationRecorded, Raw: "a=1&b=2"}
+	earlier := seckill.KeptNotification{Order: id, ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now,
+		Outcome: seckill.NotificationNothing, Raw: "c=3"}
+	if err := errors.Join(w.ledger.KeepNotification(t.Context(), notification), w.ledger.KeepNotification(t.Context(),
+		earlier)); err != nil {
 		t.Fatal(err)
 	}
-	want := operator.MoneyCase{Order: id, Item: "7", Title: "表", User: "1001", Count: 1, Held: 1, Amount: 88_80, State: seckill.Paid, Created: now, PayBy: now.Add(time.Minute),
-		Payments: []operator.Payment{{Order: id, TradeNo: "t-a", Amount: 88_80, State: seckill.Captured, At: now, Cause: "notify"}},
-		Notifications: []operator.Notification{{ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: "nothing", Raw: "c=3"},
+	want := operator.MoneyCase{Order: id, Item: "7", Title: "表", User: "1001", Count: 1, Held: 1, Amount: 88_80,
+		State: seckill.Paid, Created: now, PayBy: now.Add(time.Minute),
+		Payments: []operator.Payment{{Order: id, TradeNo: "t-a", Amount: 88_80, State: seckill.Captured, At: now,
+			Cause: "notify"}},
+		Notifications: []operator.Notification{{ID: "n2", TradeNo: "t-a", Amount: 88_80, At: now, Outcome: "nothing",
+			Raw: "c=3"},
 			{ID: "n1", TradeNo: "t-a", Amount: 88_80, At: now.Add(time.Second), Outcome: "recorded", Raw: "a=1&b=2"}}}
 	for _, raw := range []bool{true, false} {
 		got, err := w.client.Case(t.Context(), id, raw)
@@ -223,7 +249,8 @@ func TestACase(t *testing.T) {
 			want.Notifications[0].Raw, want.Notifications[1].Raw = "", ""
 		}
 		want.History = got.History
-		if diff := cmp.Diff(want, got); err != nil || diff != "" || len(got.History) != 2 || got.History[1].State != seckill.Paid {
+		if diff := cmp.Diff(want, got); err != nil || diff != "" || len(got.History) != 2 ||
+			got.History[1].State != seckill.Paid {
 			t.Errorf("raw %t: %v, history %v, -want +got\n%s", raw, err, got.History, diff)
 		}
 		if strings.Contains(w.said, home) || strings.Contains(w.said, "文三路") {
@@ -244,7 +271,8 @@ func TestPaymentsOnTheirWay(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
 	id := w.order("a", "late")
-	p := operator.Payment{Order: id, TradeNo: "t-a", Amount: 88_80, State: seckill.RefundDue, At: now, Cause: "notify", Refund: seckill.RefundID(id, "t-a")}
+	p := operator.Payment{Order: id, TradeNo: "t-a", Amount: 88_80, State: seckill.RefundDue, At: now, Cause: "notify",
+		Refund: seckill.RefundID(id, "t-a")}
 	tried, refused, back := p, p, p
 	p.Next = now
 	tried.Tries, tried.Next = 1, now.Add(time.Minute)
@@ -288,8 +316,10 @@ func TestALongListIsCut(t *testing.T) {
 		w.order(fmt.Sprint(i), "late")
 	}
 	o, err := w.client.Open(t.Context())
-	if err != nil || o.Due.Count != 1201 || o.Due.Amount != 1201*88_80 || len(o.Due.Payments) != 1000 || o.Due.Payments[0].Order != first || len(w.said) > 1<<20 {
-		t.Errorf("%v, %d of %d payments, %s yuan, %d bytes", err, len(o.Due.Payments), o.Due.Count, o.Due.Amount.Yuan(), len(w.said))
+	if err != nil || o.Due.Count != 1201 || o.Due.Amount != 1201*88_80 || len(o.Due.Payments) != 1000 ||
+		o.Due.Payments[0].Order != first || len(w.said) > 1<<20 {
+		t.Errorf("%v, %d of %d payments, %s yuan, %d bytes", err, len(o.Due.Payments), o.Due.Count, o.Due.Amount.Yuan(),
+			len(w.said))
 	}
 }
 
@@ -299,7 +329,8 @@ func TestAListThatIsNotAll(t *testing.T) {
 	w := newPayments(t)
 	id := w.order("paid", "paid")
 	owe := func(trade, refused string) {
-		p := seckill.Payment{Order: id, TradeNo: trade, Amount: 1_00, State: seckill.RefundDue, At: now, Cause: "notify", Due: now}
+		p := seckill.Payment{Order: id, TradeNo: trade, Amount: 1_00, State: seckill.RefundDue, At: now,
+			Cause: "notify", Due: now}
 		err := w.ledger.RecordPayment(t.Context(), p, seckill.Paid, seckill.Paid)
 		if refused != "" {
 			err = errors.Join(err, w.ledger.DeferRefund(t.Context(), p, now, refused))
@@ -314,18 +345,27 @@ func TestAListThatIsNotAll(t *testing.T) {
 		add  func(i int)
 		want string
 	}{
-		{"as many due as are read of a shard", 1000, func(i int) { owe(fmt.Sprint("d", i), "") }, "due 1000 1000.00 false, refused 0 0.00 false, unknown false, 0"},
+		{"as many due as are read of a shard", 1000, func(i int) {
+			owe(fmt.Sprint("d", i), "")
+		}, "due 1000 1000.00 false, refused 0 0.00 false, unknown false, 0"},
 		{"one more", 1, func(int) { owe("d", "") }, "due 1000 1000.00 true, refused 0 0.00 false, unknown false, 1"},
-		{"as many refused as are read", 1000, func(i int) { owe(fmt.Sprint("r", i), "GONE") }, "due 1000 1000.00 true, refused 1000 1000.00 false, unknown false, 1"},
-		{"one more", 1, func(int) { owe("r", "GONE") }, "due 1000 1000.00 true, refused 1000 1000.00 true, unknown false, 2"},
-		{"one more closing than are looked at in all shards", 64*seckill.DueShards + 1, func(i int) { w.order(fmt.Sprint(i), "closing") },
+		{"as many refused as are read", 1000, func(i int) {
+			owe(fmt.Sprint("r", i), "GONE")
+		}, "due 1000 1000.00 true, refused 1000 1000.00 false, unknown false, 1"},
+		{"one more", 1, func(int) {
+			owe("r", "GONE")
+		}, "due 1000 1000.00 true, refused 1000 1000.00 true, unknown false, 2"},
+		{"one more closing than are looked at in all shards", 64*seckill.DueShards + 1, func(i int) {
+			w.order(fmt.Sprint(i), "closing")
+		},
 			"due 1000 1000.00 true, refused 1000 1000.00 true, unknown true, 3"},
 	} {
 		for i := range step.n {
 			step.add(i)
 		}
 		o, err := w.client.Open(t.Context())
-		got := fmt.Sprintf("due %d %s %t, refused %d %s %t, unknown %t, %d", o.Due.Count, o.Due.Amount.Yuan(), o.Due.More, o.Refused.Count, o.Refused.Amount.Yuan(), o.Refused.More,
+		got := fmt.Sprintf("due %d %s %t, refused %d %s %t, unknown %t, %d", o.Due.Count, o.Due.Amount.Yuan(),
+			o.Due.More, o.Refused.Count, o.Refused.Amount.Yuan(), o.Refused.More,
 			o.Unknown.More, strings.Count(w.said, `"more"`))
 		if err != nil || got != step.want {
 			t.Errorf("%s: %v, got %s, want %s", step.name, err, got, step.want)
@@ -346,18 +386,39 @@ func TestMoneyRefusals(t *testing.T) {
 		code   seckill.Code
 		detail string
 	}{
-		"case of no order":    {func() error { _, err := w.client.Case(ctx, nobody, false); return err }, seckill.CodeOrderUnknown, ""},
-		"refund of no order":  {func() error { return of(w.client.Refund(ctx, nobody, "x", false)) }, seckill.CodeOrderUnknown, ""},
-		"again of no order":   {func() error { return of(w.client.Again(ctx, nobody, "x")) }, seckill.CodeOrderUnknown, ""},
-		"asking for no order": {func() error { return of(w.client.Ask(ctx, nobody, "x")) }, seckill.CodeOrderUnknown, ""},
-		"refund of an unpaid order": {func() error { return of(w.client.Refund(ctx, waiting, "x", false)) }, seckill.CodeInvalid,
+		"case of no order": {func() error {
+			_, err := w.client.Case(ctx, nobody, false)
+			return err
+		}, seckill.CodeOrderUnknown, ""},
+		"refund of no order": {func() error {
+			return of(w.client.Refund(ctx, nobody, "x", false))
+		}, seckill.CodeOrderUnknown, ""},
+		"again of no order": {func() error {
+			return of(w.client.Again(ctx, nobody, "x"))
+		}, seckill.CodeOrderUnknown, ""},
+		"asking for no order": {func() error {
+			return of(w.client.Ask(ctx, nobody, "x"))
+		}, seckill.CodeOrderUnknown, ""},
+		"refund of an unpaid order": {func() error {
+			return of(w.client.Refund(ctx, waiting, "x", false))
+		}, seckill.CodeInvalid,
 			"The order must be paid, and its goods not on their way; it is pending_payment."},
-		"asking for a paid order": {func() error { return of(w.client.Ask(ctx, paid, "x")) }, seckill.CodeInvalid, "The order must be closing; it is paid."},
-		"a trade that is none": {func() error { return of(w.client.RecordTrade(ctx, paid, "t9", "x")) }, seckill.CodeInvalid,
+		"asking for a paid order": {func() error {
+			return of(w.client.Ask(ctx, paid, "x"))
+		}, seckill.CodeInvalid, "The order must be closing; it is paid."},
+		"a trade that is none": {func() error {
+			return of(w.client.RecordTrade(ctx, paid, "t9", "x"))
+		}, seckill.CodeInvalid,
 			"The value of trade_no must be a paid trade of the order; the provider says unknown."},
-		"a trade of no order": {func() error { return of(w.client.RecordTrade(ctx, nobody, "t-billed", "x")) }, seckill.CodeOrderUnknown, ""},
-		"a long reason":       {func() error { return of(w.client.Refund(ctx, paid, strings.Repeat("因", 201), false)) }, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
-		"a blank reason":      {func() error { return of(w.client.Again(ctx, paid, " ")) }, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
+		"a trade of no order": {func() error {
+			return of(w.client.RecordTrade(ctx, nobody, "t-billed", "x"))
+		}, seckill.CodeOrderUnknown, ""},
+		"a long reason": {func() error {
+			return of(w.client.Refund(ctx, paid, strings.Repeat("因", 201), false))
+		}, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
+		"a blank reason": {func() error {
+			return of(w.client.Again(ctx, paid, " "))
+		}, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
 	} {
 		err := c.do()
 		var refused *operator.Refusal
@@ -365,7 +426,8 @@ func TestMoneyRefusals(t *testing.T) {
 			t.Errorf("%s: %#v, want %s %q", name, err, c.code, c.detail)
 		}
 		lines := w.lines(t)
-		if len(lines) != 1 || lines[0]["result"] != string(c.code) || lines[0]["who"] != w.client.Who || lines[0]["level"] != "WARN" {
+		if len(lines) != 1 || lines[0]["result"] != string(c.code) || lines[0]["who"] != w.client.Who ||
+			lines[0]["level"] != "WARN" {
 			t.Errorf("%s: audit %v", name, lines)
 		}
 	}
@@ -422,7 +484,8 @@ func TestMoneyEventsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestSignatures: whatever name AWS has for somebody stands in the history, so short that it fits; the log has the whole.
+// TestSignatures: whatever name AWS has for somebody stands in the history, so short that it fits; the log has the
+// whole.
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("r", 64)
@@ -452,7 +515,8 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// TestAProviderThatDoesNotAnswer: the operator reads what it said, or why it did not, and never what the call was signed with.
+// TestAProviderThatDoesNotAnswer: the operator reads what it said, or why it did not, and never what the call was
+// signed with.
 func TestAProviderThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := newPayments(t)
@@ -461,14 +525,19 @@ func TestAProviderThatDoesNotAnswer(t *testing.T) {
 		err  error
 		want string
 	}{
-		{errors.New("alipay: alipay.trade.query " + id + ": HTTP status 502"), "alipay: alipay.trade.query " + id + ": HTTP status 502"},
-		{fmt.Errorf("alipay: alipay.trade.query %s: %w", id, &url.Error{Op: "Post", URL: "https://gateway.example/gateway.do?sign=S3CRET", Err: context.DeadlineExceeded}),
-			"alipay: alipay.trade.query " + id + `: Post "https://gateway.example/gateway.do": context deadline exceeded`},
+		{errors.New("alipay: alipay.trade.query " + id + ": HTTP status 502"), "alipay: alipay.trade.query " + id +
+			": HTTP status 502"},
+		{fmt.Errorf("alipay: alipay.trade.query %s: %w", id,
+			&url.Error{Op: "Post", URL: "https://gateway.example/gateway.do?sign=S3CRET",
+				Err: context.DeadlineExceeded}),
+			"alipay: alipay.trade.query " + id +
+				`: Post "https://gateway.example/gateway.do": context deadline exceeded`},
 	} {
 		w.bank.err = tt.err
 		var refused *operator.Refusal
 		_, err := w.client.RecordTrade(t.Context(), id, "t-billed", "on the bill")
-		if !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable || refused.Detail != tt.want || !strings.Contains(w.said, `"retry_after_ms":1000`) || strings.Contains(w.said, "S3CRET") {
+		if !errors.As(err, &refused) || refused.Code != seckill.CodeUnavailable || refused.Detail != tt.want ||
+			!strings.Contains(w.said, `"retry_after_ms":1000`) || strings.Contains(w.said, "S3CRET") {
 			t.Errorf("%v, want %s; answered %s", err, tt.want, w.said)
 		}
 	}
@@ -488,7 +557,8 @@ func TestMoneyOfSomethingElse(t *testing.T) {
 	}
 	items := newShop(t)
 	w.client.Call = items.handle
-	if _, err := w.client.Refund(t.Context(), id, "broken", false); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
+	if _, err := w.client.Refund(t.Context(), id, "broken", false); !errors.As(err, &refused) ||
+		refused.Code != seckill.CodeInvalid {
 		t.Errorf("the stage function: %v, want %s", err, seckill.CodeInvalid)
 	}
 	w.client.Call = func(context.Context, []byte) ([]byte, error) { return []byte("null"), nil }

@@ -20,15 +20,17 @@ const maxCause = 500
 // addresses are those in a text: with whom, or a password, before the host, and with a query, which may be signed.
 var addresses = regexp.MustCompile(`([a-zA-Z][\w+.-]*://)(?:[^\s"/?#]*@)?([^\s"?#]*)(?:[?#][^\s"]*)?`)
 
-// WriteProblem answers with an error's problem document. It is that of package httpapi; but what is wrong with an items file stands in the
-// detail as it is, and what a fault came of on one line, cut at 500 characters, each address in it without user and query.
+// WriteProblem answers with an error's problem document. It is that of package httpapi; but what is wrong with an items
+// file stands in the detail as it is, and what a fault came of on one line, cut at 500 characters, each address in it
+// without user and query.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if !inWords(err) {
 		httpapi.ProblemSaying(w, r, err, cause(err))
 		return
 	}
 	code := CodeOf(err)
-	b, marshalErr := marshal(map[string]any{"type": "urn:problem-type:seckill:" + string(code), "title": "Nothing was imported", "status": code.Status(),
+	b, marshalErr := marshal(map[string]any{"type": "urn:problem-type:seckill:" + string(code),
+		"title": "Nothing was imported", "status": code.Status(),
 		"code": code, "detail": err.Error()})
 	if marshalErr != nil {
 		panic(marshalErr) // texts and a number always marshal

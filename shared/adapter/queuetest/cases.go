@@ -15,7 +15,8 @@ import (
 func testArrives(t *testing.T, e *env) {
 	addresses := []string{
 		"北京市朝阳区建国路88号，张三收", "😀 𠮷野家", `quotes " ' \ and <b>&amp;</b>`, "line\nbreak\tand\rtab",
-		"control \x01\x1f\x7f", "separators \u2028\u2029\u00a0", "not characters \ufffe\uffff\ufffd", strings.Repeat("长", seckill.MaxAddress),
+		"control \x01\x1f\x7f", "separators \u2028\u2029\u00a0", "not characters \ufffe\uffff\ufffd",
+		strings.Repeat("长", seckill.MaxAddress),
 	}
 	sent := map[string]seckill.Message{}
 	for i, a := range addresses {
@@ -25,7 +26,8 @@ func testArrives(t *testing.T, e *env) {
 	}
 	for i := range 12 {
 		for _, m := range []seckill.Message{{Kind: seckill.MessageReturn, Order: orderID(100 + i)},
-			{Kind: seckill.MessageClose, Order: orderID(200 + i)}, {Kind: seckill.MessageWake, Item: fmt.Sprint(1 + i)}} {
+			{Kind: seckill.MessageClose, Order: orderID(200 + i)},
+			{Kind: seckill.MessageWake, Item: fmt.Sprint(1 + i)}} {
 			sent[e.send(t, m, 0)] = m
 		}
 	}
@@ -72,7 +74,8 @@ func testComesBack(t *testing.T, e *env) {
 		e.Advance(e.Visible)
 	}
 	second := e.one(t)
-	if second.ID != first.ID || second.Receives <= first.Receives || second.Receipt == first.Receipt || string(second.Body) != body {
+	if second.ID != first.ID || second.Receives <= first.Receives || second.Receipt == first.Receipt ||
+		string(second.Body) != body {
 		t.Errorf("second delivery %+v, want the same message as %+v, more receives, another receipt", second, first)
 	}
 	if e.Exact && second.Receives != 2 {
@@ -386,8 +389,12 @@ func testDepth(t *testing.T, e *env) {
 		want seckill.Depth
 	}{
 		{"two received, one of them parked", func() {}, seckill.Depth{Visible: 2, InFlight: 2, Delayed: 1, Parked: 1}},
-		{"the parked one deleted", func() { e.delete(t, first) }, seckill.Depth{Visible: 2, InFlight: 1, Delayed: 1, Parked: 1}},
-		{"the other one delayed", func() { e.delay(t, second, time.Hour) }, seckill.Depth{Visible: 2, InFlight: 1, Delayed: 1, Parked: 1}},
+		{"the parked one deleted", func() {
+			e.delete(t, first)
+		}, seckill.Depth{Visible: 2, InFlight: 1, Delayed: 1, Parked: 1}},
+		{"the other one delayed", func() {
+			e.delay(t, second, time.Hour)
+		}, seckill.Depth{Visible: 2, InFlight: 1, Delayed: 1, Parked: 1}},
 		{"30 s later", func() { e.Advance(30 * time.Second) }, seckill.Depth{Visible: 3, InFlight: 1, Parked: 1}},
 		{"an hour later", func() { e.Advance(time.Hour) }, seckill.Depth{Visible: 4, Parked: 1}},
 	}

@@ -1,5 +1,5 @@
-// Package queuetest is the conformance suite of seckill.Queue: every driver of the port runs it, on a clock that it moves
-// or, against a real queue, by waiting.
+// Package queuetest is the conformance suite of seckill.Queue: every driver of the port runs it, on a clock that it
+// moves or, against a real queue, by waiting.
 package queuetest
 
 import (
@@ -18,8 +18,8 @@ type Env struct {
 	Queue seckill.Queue
 	// Advance moves the queue's clock, or sleeps for a real one.
 	Advance func(d time.Duration)
-	// Visible is the queue's visibility timeout, at least 2 s and in whole seconds. For a real queue it should be short,
-	// yet long enough for a few calls: each test waits it out some times.
+	// Visible is the queue's visibility timeout, at least 2 s and in whole seconds. For a real queue it should be
+	// short, yet long enough for a few calls: each test waits it out some times.
 	Visible time.Duration
 	// MaxReceives is after how many receives the queue parks a message by itself, at least 3.
 	MaxReceives int
@@ -27,9 +27,9 @@ type Env struct {
 	SendRaw func(ctx context.Context, body []byte) error
 	// Parked gives the bodies in the dead-letter queue, each once, in any order.
 	Parked func(ctx context.Context) ([]string, error)
-	// Exact: the queue does what a queue on one machine can and SQS does not promise. Nothing is delivered twice within the
-	// visibility timeout or after its deletion, a Receive finds whatever is visible, Depth does not lag, times are kept to
-	// the millisecond, and a receipt that is not the newest neither deletes nor delays.
+	// Exact: the queue does what a queue on one machine can and SQS does not promise. Nothing is delivered twice within
+	// the visibility timeout or after its deletion, a Receive finds whatever is visible, Depth does not lag, times are
+	// kept to the millisecond, and a receipt that is not the newest neither deletes nor delays.
 	Exact bool
 }
 

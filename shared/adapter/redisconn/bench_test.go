@@ -38,16 +38,19 @@ func (l *lastCall) Run(ctx context.Context, s *redisstock.Script, keys, args []s
 	return l.Runner.Run(ctx, s, keys, args)
 }
 
-// BenchmarkRealReserve sells units one by one to as many users, at 64 connections, through redisstock and by redis-benchmark
-// with the same script and arguments, in turns on one server. It reports the medians of both and their ratio.
+// BenchmarkRealReserve sells units one by one to as many users, at 64 connections, through redisstock and by
+// redis-benchmark with the same script and arguments, in turns on one server. It reports the medians of both and their
+// ratio.
 func BenchmarkRealReserve(b *testing.B) {
 	s := redistest.Start(b)
 	r := open(b, Options{Addrs: []string{s.Addr}}, nil)
 	last := &lastCall{Runner: r}
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	it := seckill.Item{ID: "1001", Price: 1, Start: start, End: start.Add(time.Hour), Stock: 1 << 30, Limit: 1, Buckets: 16, Version: 1}
+	it := seckill.Item{ID: "1001", Price: 1, Start: start, End: start.Add(time.Hour), Stock: 1 << 30, Limit: 1,
+		Buckets: 16, Version: 1}
 	request := func(user string) seckill.Request {
-		return seckill.Request{Order: seckill.KeyedOrderID(it.ID, user, "k"), Item: it.ID, User: user, Count: 1, Address: "杭州市西湖区1号", Created: start}
+		return seckill.Request{Order: seckill.KeyedOrderID(it.ID, user, "k"), Item: it.ID, User: user, Count: 1,
+			Address: "杭州市西湖区1号", Created: start}
 	}
 	requests := make([]seckill.Request, benchCalls)
 	for i := range requests {
@@ -62,7 +65,8 @@ func BenchmarkRealReserve(b *testing.B) {
 		if err := stock.Install(ctx, it, "t", 0, 0, 0); err != nil {
 			b.Fatal(err)
 		}
-		if res, err := redisstock.New(last).Reserve(ctx, start, request("x"), true, time.Second); err != nil || res.Code != seckill.Reserved {
+		if res, err := redisstock.New(last).Reserve(ctx, start, request("x"), true, time.Second); err != nil ||
+			res.Code != seckill.Reserved {
 			b.Fatal(res, err)
 		}
 	}
@@ -75,7 +79,8 @@ func BenchmarkRealReserve(b *testing.B) {
 			go func() {
 				defer wg.Done()
 				for i := next.Add(1) - 1; i < benchCalls; i = next.Add(1) - 1 {
-					if res, err := stock.Reserve(ctx, start, requests[i], true, time.Second); err != nil || res.Code != seckill.Reserved {
+					if res, err := stock.Reserve(ctx, start, requests[i], true, time.Second); err != nil ||
+						res.Code != seckill.Reserved {
 						bad.Add(1)
 					}
 				}
@@ -90,7 +95,8 @@ func BenchmarkRealReserve(b *testing.B) {
 	theirs := func() float64 {
 		host, port, _ := net.SplitHostPort(s.Addr)
 		const random = "__rand_int__" // becomes twelve digits
-		args := []string{"-h", host, "-p", port, "-c", strconv.Itoa(benchConnections), "-n", strconv.Itoa(benchCalls), "-r", "2000000000", "--csv",
+		args := []string{"-h", host, "-p", port, "-c", strconv.Itoa(benchConnections), "-n", strconv.Itoa(benchCalls),
+			"-r", "2000000000", "--csv",
 			"EVALSHA", last.script.SHA, strconv.Itoa(len(last.keys))}
 		args = append(args, last.keys...)
 		for i, a := range last.args {

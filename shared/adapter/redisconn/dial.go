@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// idleLimit is how long a connection may lie unused before it is replaced. The network between a Lambda function and its VPC
-// forgets a connection after 350 s, without a word to either end (AWS, "Hyperplane ENI" idle timeout), and a frozen
-// instance sends no keep-alives.
+// idleLimit is how long a connection may lie unused before it is replaced. The network between a Lambda function and
+// its VPC forgets a connection after 350 s, without a word to either end (AWS, "Hyperplane ENI" idle timeout), and a
+// frozen instance sends no keep-alives.
 const idleLimit = 2 * time.Minute
 
 // dialer opens a connection; tests put faults there.
@@ -45,7 +45,8 @@ func dialTLS(t *tls.Config, next dialer) dialer {
 }
 
 // tlsConn shows the socket below TLS, which tls.Conn does not. The pool looks there whether the server has closed a
-// connection before a script is sent on it; without that, each connection closed while idle would cost one purchase a 503.
+// connection before a script is sent on it; without that, each connection closed while idle would cost one purchase a
+// 503.
 type tlsConn struct {
 	*tls.Conn
 	socket syscall.Conn

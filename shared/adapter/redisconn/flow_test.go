@@ -45,18 +45,22 @@ func (noMeter) Count(seckill.Event, int) {}
 func newShop(t *testing.T, r *Runner, f *redistest.Faults, at int, spoil []redistest.Fault) *shop {
 	t.Helper()
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	s := &shop{T: t, ctx: context.Background(), faults: f, clock: memory.NewClock(start.Add(time.Minute)), at: at, spoil: spoil}
-	s.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start, End: start.Add(time.Hour),
+	s := &shop{T: t, ctx: context.Background(), faults: f, clock: memory.NewClock(start.Add(time.Minute)), at: at,
+		spoil: spoil}
+	s.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start,
+		End:        start.Add(time.Hour),
 		CreateTime: start, Stock: 4, Limit: 2, Buckets: 2, Version: 1}
 	s.stock = redisstock.New(r)
 	s.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: s.clock}))
 	s.orders = memory.NewQueue(s.clock, memory.QueueOptions{})
 	items, ids := memory.NewItems(), system.NewIDs(nil)
 	st := spoilt{s.stock, s}
-	s.repair = repair.New(repair.Deps{Stock: st, Ledger: s.ledger, Items: items, Orders: s.orders, Clock: s.clock, IDs: ids, Meter: noMeter{}})
+	s.repair = repair.New(repair.Deps{Stock: st, Ledger: s.ledger, Items: items, Orders: s.orders, Clock: s.clock,
+		IDs: ids, Meter: noMeter{}})
 	s.buy = buy.New(buy.Deps{Stock: st, Orders: s.orders, Items: items, Clock: s.clock, IDs: ids, Meter: noMeter{}})
-	s.work = consume.New(consume.Deps{Stock: st, Ledger: s.ledger, Items: items, Orders: s.orders, Closings: memory.NewQueue(s.clock, memory.QueueOptions{}),
-		Clock: s.clock, Meter: noMeter{}, Repair: s.repair, Hold: time.Hour})
+	s.work = consume.New(consume.Deps{Stock: st, Ledger: s.ledger, Items: items, Orders: s.orders,
+		Closings: memory.NewQueue(s.clock, memory.QueueOptions{}),
+		Clock:    s.clock, Meter: noMeter{}, Repair: s.repair, Hold: time.Hour})
 	s.must(items.Put(s.ctx, s.item, nil))
 	s.must(s.stock.BuildStart(s.ctx, start, s.item.ID, "t"))
 	s.must(s.stock.Install(s.ctx, s.item, "t", 0, 0, 0))
@@ -66,7 +70,8 @@ func newShop(t *testing.T, r *Runner, f *redistest.Faults, at int, spoil []redis
 
 // warm has the server know the scripts, so that each of the flows' calls is one EVALSHA.
 func (s *shop) warm() {
-	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID("1001", "0", "0"), Item: "1001", User: "0", Count: 1}}
+	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID("1001", "0", "0"), Item: "1001",
+		User: "0", Count: 1}}
 	_, err := s.stock.Reserve(s.ctx, s.item.Start.Add(-time.Second), r.Request, true, 0)
 	s.must(err)
 	s.must(s.stock.Confirm(s.ctx, "1001", r.Order, "0", nil))
@@ -98,7 +103,8 @@ func (p spoilt) next() {
 	}
 }
 
-func (p spoilt) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
+func (p spoilt) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
+	resend time.Duration) (seckill.ReserveResult, error) {
 	p.next()
 	return p.Stock.Reserve(ctx, now, r, keyed, resend)
 }
@@ -108,7 +114,8 @@ func (p spoilt) Confirm(ctx context.Context, item, order, user string, units []i
 	return p.Stock.Confirm(ctx, item, order, user, units)
 }
 
-func (p spoilt) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
+func (p spoilt) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
+	resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
 	p.next()
 	return p.Stock.Redraw(ctx, now, r, c, resend)
 }
@@ -128,8 +135,10 @@ func (s *shop) purchase(user, key string) (id string, refused int) {
 			return id, refused
 		}
 		var e *seckill.Error
-		if !errors.As(err, &e) || e.Code != seckill.CodeUnavailable || e.Code.Status() != 503 || e.RetryAfter <= 0 || time.Since(begin) > patience/2 {
-			s.Fatalf("buy: %v after %s, want 503 with Retry-After, and not after the Runner's %s", err, time.Since(begin), patience)
+		if !errors.As(err, &e) || e.Code != seckill.CodeUnavailable || e.Code.Status() != 503 || e.RetryAfter <= 0 ||
+			time.Since(begin) > patience/2 {
+			s.Fatalf("buy: %v after %s, want 503 with Retry-After, and not after the Runner's %s", err,
+				time.Since(begin), patience)
 		}
 		if refused++; refused > 1 {
 			s.Fatalf("buy: refused again, without a fault: %v", err)
@@ -168,8 +177,8 @@ var points = []struct{ name, seen string }{
 	{"return", "consume"}, {"reserve the third", "buy"}, {"confirm the third", "consume"},
 }
 
-// story: one order, asked for twice; a second whose unit turns out to be sold; the first is given back; a third takes its
-// unit.
+// story: one order, asked for twice; a second whose unit turns out to be sold; the first is given back; a third takes
+// its unit.
 func (s *shop) story() (refused, back int) {
 	s.Helper()
 	purchase := func(user, key string) string {
@@ -217,13 +226,15 @@ func (s *shop) late() { s.must(s.faults.RunLate()) }
 
 func (s *shop) order(id, user string, units []int) seckill.Order {
 	now := s.clock.Now()
-	return seckill.Order{ID: id, Item: "1001", User: user, Count: len(units), Units: units, Price: 8888, Amount: 8888 * seckill.Fen(len(units)),
-		Address: "a", State: seckill.PendingPayment, Created: now, Placed: now, PayBy: now.Add(time.Hour), Title: "手机", Buckets: 2,
+	return seckill.Order{ID: id, Item: "1001", User: user, Count: len(units), Units: units, Price: 8888,
+		Amount:  8888 * seckill.Fen(len(units)),
+		Address: "a", State: seckill.PendingPayment, Created: now, Placed: now, PayBy: now.Add(time.Hour), Title: "手机",
+		Buckets: 2,
 		History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}}}
 }
 
-// compare wants the ledger's unit rows and the stock's holders to be these, every other number free, nobody waiting, and
-// one unit counted against each shopper who has one. (The foreign order's user counts 0 until a drift pass.)
+// compare wants the ledger's unit rows and the stock's holders to be these, every other number free, nobody waiting,
+// and one unit counted against each shopper who has one. (The foreign order's user counts 0 until a drift pass.)
 func (s *shop) compare(want map[int]string) {
 	s.Helper()
 	rows, held, users := map[int]string{}, map[int]string{}, map[string]int{}
@@ -268,7 +279,8 @@ func (s *shop) compare(want map[int]string) {
 
 // hurtFlows tells the story with each fault at each script call of the flows: buy answers 503 once and the repeat gets
 // the order; consume's message comes back once; nothing is lost or done twice.
-func hurtFlows(t *testing.T, faults map[string][]redistest.Fault, hidden bool, connected func(t *testing.T) (*Runner, *redistest.Faults)) {
+func hurtFlows(t *testing.T, faults map[string][]redistest.Fault, hidden bool, connected func(t *testing.T) (*Runner,
+	*redistest.Faults)) {
 	t.Helper()
 	for name, fault := range faults {
 		for i, p := range points {

@@ -11,7 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Node is what one server says of itself. What it refuses to say is missing: hosted servers know no CONFIG and shorten INFO.
+// Node is what one server says of itself. What it refuses to say is missing: hosted servers know no CONFIG and shorten
+// INFO.
 type Node struct {
 	Address   string    `json:"address"`
 	Fault     string    `json:"fault,omitempty"` // why it does not answer; then nothing else is there

@@ -9,12 +9,14 @@ import (
 	"seckill/shared/adapter/redisconn/redistest"
 )
 
-// TestRealLook: a server says what is asked of it, and of a cluster each master; one that refuses INFO still tells the time.
+// TestRealLook: a server says what is asked of it, and of a cluster each master; one that refuses INFO still tells the
+// time.
 func TestRealLook(t *testing.T) {
 	s := redistest.Start(t, "--maxmemory", "64mb", "--maxmemory-policy", "allkeys-lru")
 	check := func(n Node, policy string, limit int64) {
 		t.Helper()
-		if n.Fault != "" || n.Refused != "" || n.Version == "" || n.Role != "master" || n.Policy != policy || n.Limit != limit || n.Used == 0 || time.Since(n.Time).Abs() > time.Minute {
+		if n.Fault != "" || n.Refused != "" || n.Version == "" || n.Role != "master" || n.Policy != policy ||
+			n.Limit != limit || n.Used == 0 || time.Since(n.Time).Abs() > time.Minute {
 			t.Errorf("%+v, want policy %s, limit %d", n, policy, limit)
 		}
 	}

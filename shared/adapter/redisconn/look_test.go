@@ -24,7 +24,8 @@ func TestLook(t *testing.T) {
 
 		f.SetInfo("")
 		n := r.Look(t.Context())
-		if len(n) != 1 || n[0].Fault != "" || !strings.Contains(n[0].Refused, "unknown command") || time.Since(n[0].Time).Abs() > time.Minute {
+		if len(n) != 1 || n[0].Fault != "" || !strings.Contains(n[0].Refused, "unknown command") ||
+			time.Since(n[0].Time).Abs() > time.Minute {
 			t.Errorf("cluster %t, INFO refused: %+v", cluster, n)
 		}
 		f.SetInfo(info)
@@ -34,7 +35,8 @@ func TestLook(t *testing.T) {
 		}
 		got := n[0]
 		got.Time, got.TookMS = time.Time{}, 0
-		if want := (redisconn.Node{Address: f.Addr, Version: "7.2.4", Role: "master", Policy: "noeviction", Limit: 1000, Used: 900, Evictions: 3}); got != want {
+		if want := (redisconn.Node{Address: f.Addr, Version: "7.2.4", Role: "master", Policy: "noeviction", Limit: 1000,
+			Used: 900, Evictions: 3}); got != want {
 			t.Errorf("cluster %t: %+v\nwant %+v", cluster, got, want)
 		}
 	}
@@ -43,7 +45,8 @@ func TestLook(t *testing.T) {
 func TestLookAtNothing(t *testing.T) {
 	t.Parallel()
 	for _, cluster := range []bool{false, true} {
-		r, err := redisconn.New(redisconn.Options{Addrs: []string{"127.0.0.1:1"}, Cluster: cluster, Timeout: time.Minute})
+		r, err := redisconn.New(redisconn.Options{Addrs: []string{"127.0.0.1:1"}, Cluster: cluster,
+			Timeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,8 +75,8 @@ func TestRealStockCluster(t *testing.T) {
 	}
 }
 
-// TestRealStockAsTheCachesUser: the rights that infra/cache.yaml gives its user are all that the stock needs, on one server and on
-// a cluster, and no more than it says.
+// TestRealStockAsTheCachesUser: the rights that infra/cache.yaml gives its user are all that the stock needs, on one
+// server and on a cluster, and no more than it says.
 func TestRealStockAsTheCachesUser(t *testing.T) {
 	text, err := os.ReadFile("../../../infra/cache.yaml")
 	check(t, err)
@@ -107,8 +107,10 @@ func TestRealStockAsTheCachesUser(t *testing.T) {
 		if n := r.Look(t.Context()); len(n) != 1 || n[0].Fault+n[0].Refused != "" {
 			t.Errorf("%+v", n)
 		}
-		for _, words := range [][]any{{"FLUSHALL"}, {"KEYS", "*"}, {"DEL", "{a}:x"}, {"CONFIG", "GET", "*"}, {"GET", "{a}:x"}, {"HGET", "a", "x"}, {"ACL", "LIST"}} {
-			if err := r.client.Do(t.Context(), words...).Err(); err == nil || !strings.HasPrefix(err.Error(), "NOPERM") {
+		for _, words := range [][]any{{"FLUSHALL"}, {"KEYS", "*"}, {"DEL", "{a}:x"}, {"CONFIG", "GET", "*"},
+			{"GET", "{a}:x"}, {"HGET", "a", "x"}, {"ACL", "LIST"}} {
+			if err := r.client.Do(t.Context(), words...).Err(); err == nil ||
+				!strings.HasPrefix(err.Error(), "NOPERM") {
 				t.Errorf("%v: %v, want NOPERM", words, err)
 			}
 		}
@@ -131,13 +133,18 @@ func TestRealStockTLSAndPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	redistest.Start(t, "--port", "0", "--tls-port", port, "--tls-cert-file", filepath.Join(dir, "cert.pem"), "--tls-key-file",
-		filepath.Join(dir, "key.pem"), "--tls-auth-clients", "no", "--user", "shop", "on", "+@all", "~*", ">secret", "--requirepass", "other")
-	o := Options{Addrs: []string{"127.0.0.1:" + port}, TLS: true, Username: "shop", Password: "secret", Timeout: patience}
+	redistest.Start(t, "--port", "0", "--tls-port", port, "--tls-cert-file", filepath.Join(dir, "cert.pem"),
+		"--tls-key-file",
+		filepath.Join(dir, "key.pem"), "--tls-auth-clients", "no", "--user", "shop", "on", "+@all", "~*", ">secret",
+		"--requirepass", "other")
+	o := Options{Addrs: []string{"127.0.0.1:" + port}, TLS: true, Username: "shop", Password: "secret",
+		Timeout: patience}
 	t.Run("cases", func(t *testing.T) {
 		conformance(t, open(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}))
 	})
-	t.Run("closed while idle", func(t *testing.T) { killed(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}) })
+	t.Run("closed while idle", func(t *testing.T) {
+		killed(t, o, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})
+	})
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		change func(o *Options)
@@ -181,9 +188,11 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "redis"}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "redis"},
+		NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:  time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +202,8 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()
-	for name, b := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: keyDER}} {
+	for name, b := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der},
+		"key.pem": {Type: "PRIVATE KEY", Bytes: keyDER}} {
 		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -202,15 +212,17 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 	return pool
 }
 
-// TestRealOutages: a server that is gone, silent, read-only, full or loading is an error within 1.2 s, and works again by
-// itself when it is well again.
+// TestRealOutages: a server that is gone, silent, read-only, full or loading is an error within 1.2 s, and works again
+// by itself when it is well again.
 func TestRealOutages(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		hurt, heal func(t *testing.T, s *redistest.Server)
 		want       string // in the error; "" when its text is the network's
 	}{
-		{"killed", func(_ *testing.T, s *redistest.Server) { s.Kill() }, func(t *testing.T, s *redistest.Server) { s.Run(t) }, "refused"},
+		{"killed", func(_ *testing.T, s *redistest.Server) {
+			s.Kill()
+		}, func(t *testing.T, s *redistest.Server) { s.Run(t) }, "refused"},
 		{"silent",
 			func(t *testing.T, s *redistest.Server) { check(t, s.Pause()) },
 			func(t *testing.T, s *redistest.Server) { check(t, s.Resume()) }, ""},
@@ -272,7 +284,8 @@ func check(t *testing.T, err error) {
 // TestRealLoading: a server that reads its file answers LOADING, and scripts when it has read it.
 func TestRealLoading(t *testing.T) {
 	s := redistest.Start(t, "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
-	fill := redisstock.NewScript("fill", "for i = 1, 3000 do redis.call('HSET', KEYS[1] .. i, 'f', string.rep('x', 100)) end")
+	fill := redisstock.NewScript("fill",
+		"for i = 1, 3000 do redis.call('HSET', KEYS[1] .. i, 'f', string.rep('x', 100)) end")
 	ctx, o := context.Background(), Options{Addrs: []string{s.Addr}, Timeout: patience}
 	if _, err := open(t, o, nil).Run(ctx, fill, keys, nil); err != nil {
 		t.Fatal(err)
@@ -289,8 +302,8 @@ func TestRealLoading(t *testing.T) {
 	recovered(t, r)
 }
 
-// TestRealClusterNodeLost: with one of three nodes gone, its items' scripts are errors within 1.2 s and the others' run; once
-// the slots have another owner, they are found.
+// TestRealClusterNodeLost: with one of three nodes gone, its items' scripts are errors within 1.2 s and the others'
+// run; once the slots have another owner, they are found.
 func TestRealClusterNodeLost(t *testing.T) {
 	nodes := redistest.StartCluster(t, 3)
 	for _, s := range nodes {
@@ -342,8 +355,8 @@ func TestRealClusterNodeLost(t *testing.T) {
 	}
 }
 
-// TestRealClusterMove: while a slot moves to another node, under load, no call is lost or done twice: each either counts once
-// or is an error, and afterwards all are found on the new node.
+// TestRealClusterMove: while a slot moves to another node, under load, no call is lost or done twice: each either
+// counts once or is an error, and afterwards all are found on the new node.
 func TestRealClusterMove(t *testing.T) {
 	nodes := redistest.StartCluster(t, 3)
 	r := open(t, Options{Addrs: []string{nodes[0].Addr}, Cluster: true, Timeout: patience}, nil)

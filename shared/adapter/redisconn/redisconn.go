@@ -1,9 +1,9 @@
-// Package redisconn runs the stock's scripts on a Redis server or cluster (redisstock.Runner). In: a script, its keys and
-// arguments. Out: its reply, or an error within Options.Timeout. It touches the network, and nothing else.
+// Package redisconn runs the stock's scripts on a Redis server or cluster (redisstock.Runner). In: a script, its keys
+// and arguments. Out: its reply, or an error within Options.Timeout. It touches the network, and nothing else.
 //
-// A script is sent once. Whatever goes wrong after that is an error whose effect is unknown, never a second try: the flows
-// know how to repeat, and repeat with the same order id. Only an answer that proves that the script did not run is followed:
-// MOVED and ASK (cluster mode), NOSCRIPT.
+// A script is sent once. Whatever goes wrong after that is an error whose effect is unknown, never a second try: the
+// flows know how to repeat, and repeat with the same order id. Only an answer that proves that the script did not run
+// is followed: MOVED and ASK (cluster mode), NOSCRIPT.
 package redisconn
 
 import (
@@ -25,8 +25,8 @@ import (
 const (
 	// defaultTimeout leaves buy 200 ms of the 1.2 s within which it answers when Redis does not.
 	defaultTimeout = time.Second
-	// poolSize is how many connections one process holds to one node, at most. They are opened as needed: a Lambda instance,
-	// which handles one event at a time, has one, consume ten.
+	// poolSize is how many connections one process holds to one node, at most. They are opened as needed: a Lambda
+	// instance, which handles one event at a time, has one, consume ten.
 	poolSize = 64
 	// dialerPause is how long the client library waits after the last failed dial, for nothing; its default is 100 ms.
 	dialerPause = time.Millisecond
@@ -41,11 +41,13 @@ type Options struct {
 	TLS      bool     // 1.2 or newer; the certificate is checked against the system's roots and the address's name
 	Username string   // "" is the default user
 	Password string   // "" is none
-	// Timeout bounds one Run from first to last: waiting for a connection, dialling, greeting, sending, the reply. 0 is 1 s.
+	// Timeout bounds one Run from first to last: waiting for a connection, dialling, greeting, sending, the reply. 0 is
+	// 1 s.
 	Timeout time.Duration
 }
 
-// Runner runs scripts on a Redis. Safe for concurrent use. It connects when it is first used, and again whenever it has to.
+// Runner runs scripts on a Redis. Safe for concurrent use. It connects when it is first used, and again whenever it has
+// to.
 type Runner struct {
 	client  redis.UniversalClient
 	timeout time.Duration
@@ -96,8 +98,10 @@ func newRunner(o Options, t *tls.Config, dial dialer) (*Runner, error) {
 		c := redis.NewClusterClient(&redis.ClusterOptions{
 			Addrs: o.Addrs, Username: o.Username, Password: o.Password, Dialer: dial,
 			Protocol: protocol, DisableIdentity: true, MaintNotificationsConfig: quiet,
-			DialTimeout: o.Timeout, ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout, ContextTimeoutEnabled: true,
-			DialerRetries: 1, DialerRetryTimeout: dialerPause, MaxRetries: -1, MaxRedirects: maxRedirects, PoolSize: poolSize, ConnMaxIdleTime: idleLimit,
+			DialTimeout: o.Timeout, ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout,
+			ContextTimeoutEnabled: true,
+			DialerRetries:         1, DialerRetryTimeout: dialerPause, MaxRetries: -1, MaxRedirects: maxRedirects,
+			PoolSize: poolSize, ConnMaxIdleTime: idleLimit,
 		})
 		c.OnNewNode(func(node *redis.Client) { node.AddHook(once{}) })
 		r.client = c
@@ -106,8 +110,10 @@ func newRunner(o Options, t *tls.Config, dial dialer) (*Runner, error) {
 	r.client = redis.NewClient(&redis.Options{
 		Addr: o.Addrs[0], Username: o.Username, Password: o.Password, Dialer: dial,
 		Protocol: protocol, DisableIdentity: true, MaintNotificationsConfig: quiet,
-		DialTimeout: o.Timeout, ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout, ContextTimeoutEnabled: true,
-		DialerRetries: 1, DialerRetryTimeout: dialerPause, MaxRetries: -1, PoolSize: poolSize, ConnMaxIdleTime: idleLimit,
+		DialTimeout: o.Timeout, ReadTimeout: o.Timeout, WriteTimeout: o.Timeout, PoolTimeout: o.Timeout,
+		ContextTimeoutEnabled: true,
+		DialerRetries:         1, DialerRetryTimeout: dialerPause, MaxRetries: -1, PoolSize: poolSize,
+		ConnMaxIdleTime: idleLimit,
 	})
 	return r, nil
 }
@@ -152,8 +158,8 @@ func (r *Runner) eval(ctx context.Context, command, script string, keys, args []
 	return value(cmd.Val())
 }
 
-// lookAgain has a cluster's map read again, in the background, when it may have changed: a node that is gone, or that is
-// master no more. Without it the next ten seconds' scripts would go to the same place.
+// lookAgain has a cluster's map read again, in the background, when it may have changed: a node that is gone, or that
+// is master no more. Without it the next ten seconds' scripts would go to the same place.
 func (r *Runner) lookAgain(err error) {
 	if c, ok := r.client.(*redis.ClusterClient); ok && !noScript(err) {
 		c.ReloadState(context.Background())

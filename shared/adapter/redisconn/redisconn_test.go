@@ -69,7 +69,8 @@ func TestOptions(t *testing.T) {
 		"name only":           {Options{Addrs: []string{"a:1"}, Username: "u"}, "a user name without a password"},
 		"timeout":             {Options{Addrs: []string{"a:1"}, Timeout: -1}, "timeout -1ns"},
 		"one":                 {Options{Addrs: []string{"a:1"}}, ""},
-		"cluster":             {Options{Addrs: []string{"a:1", "b:1"}, Cluster: true, TLS: true, Username: "u", Password: "p"}, ""},
+		"cluster": {Options{Addrs: []string{"a:1", "b:1"}, Cluster: true, TLS: true, Username: "u",
+			Password: "p"}, ""},
 	} {
 		r, err := New(c.o)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -220,14 +221,15 @@ func TestNoScriptIsFollowed(t *testing.T) {
 		m.Flush()
 		r, f := connect(t, o)
 		f.Arm(redistest.Fault{Answer: "NOSCRIPT No matching script. Please use EVAL."})
-		if v, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil || v != int64(1) || f.Calls() != 2 {
+		if v, err := r.Run(context.Background(), add, keys, []string{"1"}); err != nil || v != int64(1) ||
+			f.Calls() != 2 {
 			t.Errorf("%s: %v, %v in %d calls; want 1 in 2", mode, v, err, f.Calls())
 		}
 	}
 }
 
-// TestRedirects: in a cluster MOVED and ASK are followed, for the script did not run where they come from; a fault behind
-// a redirect is final too. Without cluster mode they are errors.
+// TestRedirects: in a cluster MOVED and ASK are followed, for the script did not run where they come from; a fault
+// behind a redirect is final too. Without cluster mode they are errors.
 func TestRedirects(t *testing.T) {
 	for _, kind := range []string{"MOVED", "ASK"} {
 		m := memory.NewRedis()
@@ -256,7 +258,8 @@ func TestRedirects(t *testing.T) {
 			f.Arm(redistest.Fault{Answer: kind + " 1 " + b.Addr}, fault)
 			v, err := r.Run(ctx, add, keys, []string{"1"})
 			if err == nil || f.Armed() || f.Calls()-calls != 2 {
-				t.Errorf("%s, then %s: %v, %v in %d calls; want an error in 2", kind, fault.Name, v, err, f.Calls()-calls)
+				t.Errorf("%s, then %s: %v, %v in %d calls; want an error in 2", kind, fault.Name, v, err,
+					f.Calls()-calls)
 			}
 			want := before
 			if !fault.Lost && !fault.Late {
@@ -294,10 +297,12 @@ func TestPassword(t *testing.T) {
 	s.Owner(s.Addr)
 	s.RequirePassword("right")
 	for _, c := range []struct{ user, password, want string }{
-		{"", "right", ""}, {"default", "right", ""}, {"", "wrong", "WRONGPASS"}, {"default", "wrong", "WRONGPASS"}, {"", "", "NOAUTH"},
+		{"", "right", ""}, {"default", "right", ""}, {"", "wrong", "WRONGPASS"}, {"default", "wrong", "WRONGPASS"},
+		{"", "", "NOAUTH"},
 	} {
 		for _, cluster := range []bool{false, true} {
-			r, _ := connect(t, Options{Addrs: []string{s.Addr}, Cluster: cluster, Username: c.user, Password: c.password, Timeout: patience})
+			r, _ := connect(t, Options{Addrs: []string{s.Addr}, Cluster: cluster, Username: c.user,
+				Password: c.password, Timeout: patience})
 			_, err := r.Run(context.Background(), add, keys, []string{"1"})
 			if c.want == "" && err != nil || c.want != "" && !redis.HasErrorPrefix(err, c.want) {
 				t.Errorf("user %q, password %q, cluster %t: %v, want %q", c.user, c.password, cluster, err, c.want)
@@ -306,7 +311,8 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// TestDefaultTimeout: whatever keeps a call waiting, it ends within 1.2 s, its whole way counted; and the Runner recovers.
+// TestDefaultTimeout: whatever keeps a call waiting, it ends within 1.2 s, its whole way counted; and the Runner
+// recovers.
 func TestDefaultTimeout(t *testing.T) {
 	stuck := make(chan struct{})
 	hang := func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
@@ -325,12 +331,13 @@ func TestDefaultTimeout(t *testing.T) {
 				s.Owner(s.Addr)
 				var mu sync.Mutex
 				dial := bad
-				r, err := newRunner(Options{Addrs: []string{s.Addr}, Cluster: cluster}, nil, func(ctx context.Context, network, addr string) (net.Conn, error) {
-					mu.Lock()
-					d := dial
-					mu.Unlock()
-					return d(ctx, network, addr)
-				})
+				r, err := newRunner(Options{Addrs: []string{s.Addr}, Cluster: cluster}, nil,
+					func(ctx context.Context, network, addr string) (net.Conn, error) {
+						mu.Lock()
+						d := dial
+						mu.Unlock()
+						return d(ctx, network, addr)
+					})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -358,8 +365,8 @@ func TestDefaultTimeout(t *testing.T) {
 	}
 }
 
-// soon checks that a call, whatever becomes of it, ends within 1.2 s. A busy machine may have held it up: it is made again then, and
-// one that is too slow by itself is so every time.
+// soon checks that a call, whatever becomes of it, ends within 1.2 s. A busy machine may have held it up: it is made
+// again then, and one that is too slow by itself is so every time.
 func soon(t testing.TB, name string, call func()) {
 	t.Helper()
 	var took []time.Duration
@@ -394,7 +401,8 @@ func recovered(t testing.TB, r *Runner) {
 	}
 }
 
-// TestServerRestarts: connections that the server closed while they lay idle are noticed before a script is sent on them.
+// TestServerRestarts: connections that the server closed while they lay idle are noticed before a script is sent on
+// them.
 func TestServerRestarts(t *testing.T) {
 	s := redistest.NewFake(t, memory.NewRedis())
 	r, err := New(Options{Addrs: []string{s.Addr}, Timeout: patience})

@@ -23,8 +23,8 @@ func New(run Runner) *Stock { return &Stock{run: run} }
 
 var _ seckill.Stock = (*Stock)(nil)
 
-// usersPage is how many users one users script reads; buildChunk how many rows one build_units writes, gapChunk how many
-// numbers one build_gaps looks at, scanChunk one scan: each keeps a script at a millisecond or less on a server.
+// usersPage is how many users one users script reads; buildChunk how many rows one build_units writes, gapChunk how
+// many numbers one build_gaps looks at, scanChunk one scan: each keeps a script at a millisecond or less on a server.
 // passesKept is how many drift passes may be under way at once and still count.
 const (
 	passesKept = 8
@@ -171,8 +171,10 @@ func parseRecord(item, order, raw string) (seckill.Reservation, error) {
 }
 
 // Reserve implements seckill.Stock.
-func (s *Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
-	a, err := s.script(ctx, reserve, s.keysOf(r.Item).live, num(now.UnixMilli()), r.Order, r.User, num(r.Count), flag(keyed),
+func (s *Stock) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
+	resend time.Duration) (seckill.ReserveResult, error) {
+	a, err := s.script(ctx, reserve, s.keysOf(r.Item).live, num(now.UnixMilli()), r.Order, r.User, num(r.Count),
+		flag(keyed),
 		r.BodyHash(), r.Body(), millis(resend))
 	if err != nil {
 		return seckill.ReserveResult{}, err
@@ -199,8 +201,10 @@ func (s *Stock) Confirm(ctx context.Context, item, order, user string, units []i
 }
 
 // Redraw implements seckill.Stock.
-func (s *Stock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision, resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
-	a, err := s.script(ctx, redraw, s.keysOf(r.Item).live, num(now.UnixMilli()), r.Order, r.User, num(r.Count), r.BodyHash(), r.Body(),
+func (s *Stock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
+	resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
+	a, err := s.script(ctx, redraw, s.keysOf(r.Item).live, num(now.UnixMilli()), r.Order, r.User, num(r.Count),
+		r.BodyHash(), r.Body(),
 		num(r.Created.UnixMilli()), num(c.Unit), c.Owner, c.User, millis(resend))
 	if err != nil {
 		return "", seckill.Reservation{}, err
@@ -220,7 +224,8 @@ func (s *Stock) Return(ctx context.Context, item, order, user string, units []in
 }
 
 // Due implements seckill.Stock.
-func (s *Stock) Due(ctx context.Context, now time.Time, item string, limit int, longest time.Duration) ([]seckill.Reservation, error) {
+func (s *Stock) Due(ctx context.Context, now time.Time, item string, limit int,
+	longest time.Duration) ([]seckill.Reservation, error) {
 	a, err := s.script(ctx, due, s.keysOf(item).live, num(now.UnixMilli()), num(limit), millis(longest))
 	if err != nil {
 		return nil, err
@@ -339,7 +344,8 @@ func splitEntries(s string) []entry {
 }
 
 // CorrectUser implements seckill.Stock.
-func (s *Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserEntries, want map[string]int) (bool, error) {
+func (s *Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserEntries, want map[string]int) (bool,
+	error) {
 	// Entries stay oldest first as far as the stock knew their order: the last one is "the newest order".
 	var parts []string
 	known := map[string]bool{}
@@ -356,18 +362,21 @@ func (s *Stock) CorrectUser(ctx context.Context, item string, seen seckill.UserE
 		}
 	}
 	slices.Sort(more)
-	a, err := s.script(ctx, correctUser, s.keysOf(item).live, seen.User, seen.AsSeen, strings.Join(append(parts, more...), ","))
+	a, err := s.script(ctx, correctUser, s.keysOf(item).live, seen.User, seen.AsSeen,
+		strings.Join(append(parts, more...), ","))
 	return a.num(0) == 1, err
 }
 
 // BuildStart implements seckill.Stock.
 func (s *Stock) BuildStart(ctx context.Context, now time.Time, item, token string) error {
-	_, err := s.script(ctx, buildStart, s.keysOf(item).build, token, num(now.UnixMilli()), millis(seckill.BuildPatience))
+	_, err := s.script(ctx, buildStart, s.keysOf(item).build, token, num(now.UnixMilli()),
+		millis(seckill.BuildPatience))
 	return err
 }
 
 // BuildUnits implements seckill.Stock.
-func (s *Stock) BuildUnits(ctx context.Context, now time.Time, item, token string, rows []seckill.UnitRow) (int, error) {
+func (s *Stock) BuildUnits(ctx context.Context, now time.Time, item, token string, rows []seckill.UnitRow) (int,
+	error) {
 	total := 0
 	for chunk := range slices.Chunk(rows, buildChunk) {
 		args := make([]string, 0, 2+3*len(chunk))
@@ -387,7 +396,8 @@ func (s *Stock) BuildUnits(ctx context.Context, now time.Time, item, token strin
 // BuildGaps implements seckill.Stock.
 func (s *Stock) BuildGaps(ctx context.Context, now time.Time, item, token string, from, to int) error {
 	for ; from <= to; from += gapChunk {
-		if _, err := s.script(ctx, buildGaps, s.keysOf(item).build, token, num(now.UnixMilli()), num(from), num(min(from+gapChunk-1, to))); err != nil {
+		if _, err := s.script(ctx, buildGaps, s.keysOf(item).build, token, num(now.UnixMilli()), num(from),
+			num(min(from+gapChunk-1, to))); err != nil {
 			return err
 		}
 	}
@@ -397,7 +407,8 @@ func (s *Stock) BuildGaps(ctx context.Context, now time.Time, item, token string
 // Install implements seckill.Stock.
 func (s *Stock) Install(ctx context.Context, it seckill.Item, token string, unitCount, userCount, highWater int) error {
 	_, err := s.script(ctx, install, s.keysOf(it.ID).all, token, num(unitCount), num(userCount), num(highWater),
-		num(it.Start.UnixMilli()), num(it.End.UnixMilli()), num(it.Limit), num(int64(it.Price)), num(it.Stock), num(it.Version), flag(it.Stopped))
+		num(it.Start.UnixMilli()), num(it.End.UnixMilli()), num(it.Limit), num(int64(it.Price)), num(it.Stock),
+		num(it.Version), flag(it.Stopped))
 	return err
 }
 

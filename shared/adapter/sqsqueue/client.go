@@ -14,8 +14,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Limits of one call: it ends within 3.3 s, a Receive within three times its wait more. The first try of an instance that was
-// frozen often meets a connection that is dead meanwhile; the third is for a server that is.
+// Limits of one call: it ends within 3.3 s, a Receive within three times its wait more. The first try of an instance
+// that was frozen often meets a connection that is dead meanwhile; the third is for a server that is.
 const (
 	tries      = 3
 	tryTimeout = time.Second
@@ -45,8 +45,8 @@ func limited(client *sqs.Client, timeout time.Duration) *sqs.Client {
 	})
 }
 
-// limitTry limits what comes after it: one try, its answer's body included. The SDK limits calls by the context only, which
-// all tries share, and takes its end for the caller's will.
+// limitTry limits what comes after it: one try, its answer's body included. The SDK limits calls by the context only,
+// which all tries share, and takes its end for the caller's will.
 func limitTry(timeout time.Duration) middleware.FinalizeMiddleware {
 	return middleware.FinalizeMiddlewareFunc("LimitTry", func(ctx context.Context, in middleware.FinalizeInput,
 		next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {

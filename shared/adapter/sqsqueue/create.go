@@ -20,9 +20,9 @@ const (
 	deadRetention = 14 * 24 * time.Hour // the longest that SQS keeps anything: a person has to look
 )
 
-// CreateQueue makes a queue and its dead-letter queue (named name + "-dead") where a template has not: locally. Queues that
-// are there already are kept with what they hold; one with other attributes is an error. Repeating it after an error goes on
-// where that ended.
+// CreateQueue makes a queue and its dead-letter queue (named name + "-dead") where a template has not: locally. Queues
+// that are there already are kept with what they hold; one with other attributes is an error. Repeating it after an
+// error goes on where that ended.
 func CreateQueue(ctx context.Context, client *sqs.Client, name string) (Options, error) {
 	client = limited(client, tryTimeout)
 	dead, err := create(ctx, client, name+deadSuffix, map[types.QueueAttributeName]string{
@@ -36,8 +36,9 @@ func CreateQueue(ctx context.Context, client *sqs.Client, name string) (Options,
 	if err != nil {
 		return Options{}, fmt.Errorf("sqsqueue: create: queue %s: %w", name+deadSuffix, err)
 	}
-	redrive, err := json.Marshal(map[string]any{"deadLetterTargetArn": out.Attributes[string(types.QueueAttributeNameQueueArn)],
-		"maxReceiveCount": seckill.MaxReceives})
+	redrive, err := json.Marshal(
+		map[string]any{"deadLetterTargetArn": out.Attributes[string(types.QueueAttributeNameQueueArn)],
+			"maxReceiveCount": seckill.MaxReceives})
 	if err != nil {
 		return Options{}, err
 	}
@@ -51,7 +52,8 @@ func CreateQueue(ctx context.Context, client *sqs.Client, name string) (Options,
 	return Options{URL: url, DeadLetterURL: dead}, err
 }
 
-func create(ctx context.Context, client *sqs.Client, name string, attributes map[types.QueueAttributeName]string) (url string, err error) {
+func create(ctx context.Context, client *sqs.Client, name string,
+	attributes map[types.QueueAttributeName]string) (url string, err error) {
 	in := &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{}}
 	for k, v := range attributes {
 		in.Attributes[string(k)] = v

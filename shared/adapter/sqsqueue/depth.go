@@ -13,8 +13,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Depth counts; the figures lag by up to a minute ("GetQueueAttributes", Amazon SQS API Reference). Parked is all that the
-// dead-letter queue holds. The error names each queue that is missing, or that this process may not look at.
+// Depth counts; the figures lag by up to a minute ("GetQueueAttributes", Amazon SQS API Reference). Parked is all that
+// the dead-letter queue holds. The error names each queue that is missing, or that this process may not look at.
 func (q *Queue) Depth(ctx context.Context) (seckill.Depth, error) {
 	if q.opt.DeadLetterURL == "" {
 		return seckill.Depth{}, q.fault("depth", q.opt.URL, errNoDeadLetterURL)

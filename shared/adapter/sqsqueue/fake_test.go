@@ -26,8 +26,8 @@ const (
 	deadURL  = queueURL + "-dead"
 )
 
-// fakeSQS answers below the SDK, without a network: it carries out what it is asked for, and breaks tries as a test says. It
-// waits for contexts only, so that it works on the fake time of testing/synctest.
+// fakeSQS answers below the SDK, without a network: it carries out what it is asked for, and breaks tries as a test
+// says. It waits for contexts only, so that it works on the fake time of testing/synctest.
 type fakeSQS struct {
 	faults []fault // of the first tries; the last one stays when always is set
 	always bool
@@ -136,7 +136,8 @@ func respond(r *http.Request, status int, body io.ReadCloser) *http.Response {
 // refusal is an error of SQS by its code.
 func refusal(status int, code string) fault {
 	return fault{name: fmt.Sprintf("%d %s", status, code), before: func(r *http.Request) (*http.Response, error) {
-		return answer(r, status, map[string]any{"__type": "com.amazonaws.sqs#" + code, "message": "refused by the test"}), nil
+		return answer(r, status, map[string]any{"__type": "com.amazonaws.sqs#" + code,
+			"message": "refused by the test"}), nil
 	}}
 }
 
@@ -151,26 +152,33 @@ var (
 	refused = fault{name: "connection refused", before: func(*http.Request) (*http.Response, error) {
 		return nil, errors.New("dial tcp: connection refused")
 	}}
-	lost = fault{name: "done, then cut before the answer", after: func(_ *http.Request, _ *http.Response) (*http.Response, error) {
+	lost = fault{name: "done, then cut before the answer", after: func(_ *http.Request,
+		_ *http.Response) (*http.Response, error) {
 		return nil, io.EOF
 	}}
-	halfAnswer = fault{name: "done, then cut within the answer", after: func(r *http.Request, good *http.Response) (*http.Response, error) {
+	halfAnswer = fault{name: "done, then cut within the answer", after: func(r *http.Request,
+		good *http.Response) (*http.Response, error) {
 		b, _ := io.ReadAll(good.Body)
-		return respond(r, good.StatusCode, io.NopCloser(io.MultiReader(bytes.NewReader(b[:len(b)/2]), broken{io.ErrUnexpectedEOF}))), nil
+		return respond(r, good.StatusCode, io.NopCloser(io.MultiReader(bytes.NewReader(b[:len(b)/2]),
+			broken{io.ErrUnexpectedEOF}))), nil
 	}}
 	silent = fault{name: "silent", before: func(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	}}
-	silentDone = fault{name: "done, then silent", after: func(r *http.Request, _ *http.Response) (*http.Response, error) {
+	silentDone = fault{name: "done, then silent", after: func(r *http.Request, _ *http.Response) (*http.Response,
+		error) {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	}}
-	halfOpen = fault{name: "done, then silent within the answer", after: func(r *http.Request, good *http.Response) (*http.Response, error) {
-		b, _ := io.ReadAll(good.Body)
-		return respond(r, good.StatusCode, io.NopCloser(io.MultiReader(bytes.NewReader(b[:len(b)/2]), stuck{r.Context()}))), nil
-	}}
-	slow = fault{name: "done, answered after 900 ms", after: func(r *http.Request, good *http.Response) (*http.Response, error) {
+	halfOpen = fault{name: "done, then silent within the answer",
+		after: func(r *http.Request, good *http.Response) (*http.Response, error) {
+			b, _ := io.ReadAll(good.Body)
+			return respond(r, good.StatusCode, io.NopCloser(io.MultiReader(bytes.NewReader(b[:len(b)/2]),
+				stuck{r.Context()}))), nil
+		}}
+	slow = fault{name: "done, answered after 900 ms", after: func(r *http.Request, good *http.Response) (*http.Response,
+		error) {
 		select {
 		case <-time.After(900 * time.Millisecond):
 			return good, nil

@@ -20,17 +20,28 @@ var operations = []struct {
 	sent string // what is carried out
 	run  func(ctx context.Context, q seckill.Queue) error
 }{
-	{"Send", "SendMessage orders", func(ctx context.Context, q seckill.Queue) error { return q.Send(ctx, message(1), 0) }},
-	{"Delete", "DeleteMessage orders", func(ctx context.Context, q seckill.Queue) error { return q.Delete(ctx, delivery) }},
-	{"Delay", "ChangeMessageVisibility orders", func(ctx context.Context, q seckill.Queue) error { return q.Delay(ctx, delivery, time.Second) }},
-	{"Park", "SendMessage orders-dead", func(ctx context.Context, q seckill.Queue) error { return q.Park(ctx, delivery, "unreadable") }},
-	{"Receive", "ReceiveMessage orders", func(ctx context.Context, q seckill.Queue) error { _, err := q.Receive(ctx, 10); return err }},
+	{"Send", "SendMessage orders", func(ctx context.Context, q seckill.Queue) error {
+		return q.Send(ctx, message(1), 0)
+	}},
+	{"Delete", "DeleteMessage orders", func(ctx context.Context, q seckill.Queue) error {
+		return q.Delete(ctx, delivery)
+	}},
+	{"Delay", "ChangeMessageVisibility orders", func(ctx context.Context, q seckill.Queue) error {
+		return q.Delay(ctx, delivery, time.Second)
+	}},
+	{"Park", "SendMessage orders-dead", func(ctx context.Context, q seckill.Queue) error {
+		return q.Park(ctx, delivery, "unreadable")
+	}},
+	{"Receive", "ReceiveMessage orders", func(ctx context.Context, q seckill.Queue) error {
+		_, err := q.Receive(ctx, 10)
+		return err
+	}},
 }
 
 var delivery = seckill.Delivery{ID: "m-9", Receipt: "r-9", Body: []byte("body"), Receives: 3}
 
-// TestFaults is the table of what SQS and the way to it can do to a call. Whatever it is: nil only when SQS has carried the
-// call out and said so, the tries are limited, and so is the time.
+// TestFaults is the table of what SQS and the way to it can do to a call. Whatever it is: nil only when SQS has carried
+// the call out and said so, the tries are limited, and so is the time.
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		faults []fault
@@ -87,7 +98,8 @@ func TestFaults(t *testing.T) {
 						t.Errorf("error %v, want success %v", err, tt.ok)
 					}
 					if len(f.calls) != tt.tries || len(f.done) != tt.done {
-						t.Errorf("%d tries, carried out %d times; want %d and %d", len(f.calls), len(f.done), tt.tries, tt.done)
+						t.Errorf("%d tries, carried out %d times; want %d and %d", len(f.calls), len(f.done), tt.tries,
+							tt.done)
 					}
 					for _, d := range f.done {
 						if d != op.sent {
@@ -117,8 +129,8 @@ func named(faults []fault, always bool) string {
 	return strings.Join(names, ", ") + ", then fine"
 }
 
-// TestCallersEnd: the end of the caller's context ends the call at once, whatever the server does and whichever try it is, and is
-// told apart from a try that took too long.
+// TestCallersEnd: the end of the caller's context ends the call at once, whatever the server does and whichever try it
+// is, and is told apart from a try that took too long.
 func TestCallersEnd(t *testing.T) {
 	for _, op := range operations {
 		for _, c := range []struct {

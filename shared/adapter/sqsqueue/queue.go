@@ -1,9 +1,10 @@
-// Package sqsqueue is seckill.Queue on an Amazon SQS standard queue and its dead-letter queue. In: messages and receipts.
-// Out: requests to SQS, through a client that the caller has configured with region, credentials and endpoint.
+// Package sqsqueue is seckill.Queue on an Amazon SQS standard queue and its dead-letter queue. In: messages and
+// receipts. Out: requests to SQS, through a client that the caller has configured with region, credentials and
+// endpoint.
 //
-// Every call may be repeated by the package itself: SQS delivers at least once anyway, so a message that is sent twice costs
-// a duplicate, and one that is not sent costs a purchase. An error therefore never says that nothing happened. The id of the
-// request that caused a message travels in its body (Message.Trace, Request.Trace).
+// Every call may be repeated by the package itself: SQS delivers at least once anyway, so a message that is sent twice
+// costs a duplicate, and one that is not sent costs a purchase. An error therefore never says that nothing happened.
+// The id of the request that caused a message travels in its body (Message.Trace, Request.Trace).
 package sqsqueue
 
 import (
@@ -37,9 +38,10 @@ const (
 
 // Options name the queue.
 type Options struct {
-	URL           string        // of the queue
-	DeadLetterURL string        // of its dead-letter queue; a process that neither parks nor counts needs none
-	Wait          time.Duration // how long Receive waits for a message, up to 20 s, rounded up to seconds; 0: not at all
+	URL           string // of the queue
+	DeadLetterURL string // of its dead-letter queue; a process that neither parks nor counts needs none
+	// how long Receive waits for a message, up to 20 s, rounded up to seconds; 0: not at all
+	Wait time.Duration
 }
 
 // Queue is one queue. It is safe for use by several goroutines.
@@ -58,17 +60,19 @@ func New(client *sqs.Client, opt Options) *Queue {
 	return &Queue{calls: limited(client, tryTimeout), polls: limited(client, tryTimeout+opt.Wait), opt: opt}
 }
 
-// Send enqueues a message; delay is 0 to MaxDelay and rounded up to seconds, so that nothing comes early. nil: SQS has it,
-// perhaps twice. An error: it may have it.
+// Send enqueues a message; delay is 0 to MaxDelay and rounded up to seconds, so that nothing comes early. nil: SQS has
+// it, perhaps twice. An error: it may have it.
 func (q *Queue) Send(ctx context.Context, m seckill.Message, delay time.Duration) error {
 	body := m.Encode()
 	if delay < 0 || delay > seckill.MaxDelay {
 		return q.fault("send", q.opt.URL, fmt.Errorf("delay of %v, want 0 to %v", delay, seckill.MaxDelay))
 	}
 	if len(body) > seckill.MaxMessage {
-		return q.fault("send", q.opt.URL, fmt.Errorf("message of %d bytes, want at most %d", len(body), seckill.MaxMessage))
+		return q.fault("send", q.opt.URL, fmt.Errorf("message of %d bytes, want at most %d", len(body),
+			seckill.MaxMessage))
 	}
-	return q.send(ctx, "send", &sqs.SendMessageInput{QueueUrl: &q.opt.URL, MessageBody: aws.String(string(body)), DelaySeconds: seconds(delay)})
+	return q.send(ctx, "send", &sqs.SendMessageInput{QueueUrl: &q.opt.URL, MessageBody: aws.String(string(body)),
+		DelaySeconds: seconds(delay)})
 }
 
 func (q *Queue) send(ctx context.Context, what string, in *sqs.SendMessageInput) error {
@@ -79,15 +83,16 @@ func (q *Queue) send(ctx context.Context, what string, in *sqs.SendMessageInput)
 	return q.fault(what, *in.QueueUrl, err)
 }
 
-// Receive takes at most limit messages, 1 to MaxBatch, after waiting up to Options.Wait for the first; none is no error.
-// After an error, messages may be hidden until their visibility timeout.
+// Receive takes at most limit messages, 1 to MaxBatch, after waiting up to Options.Wait for the first; none is no
+// error. After an error, messages may be hidden until their visibility timeout.
 func (q *Queue) Receive(ctx context.Context, limit int) ([]seckill.Delivery, error) {
 	if limit < 1 || limit > seckill.MaxBatch {
 		return nil, q.fault("receive", q.opt.URL, fmt.Errorf("%d messages, want 1 to %d", limit, seckill.MaxBatch))
 	}
 	out, err := q.polls.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &q.opt.URL, MaxNumberOfMessages: int32(limit), WaitTimeSeconds: seconds(q.opt.Wait),
-		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameApproximateReceiveCount},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{
+			types.MessageSystemAttributeNameApproximateReceiveCount},
 	})
 	if err != nil {
 		return nil, q.fault("receive", q.opt.URL, err)
@@ -116,13 +121,14 @@ func (q *Queue) Delay(ctx context.Context, d seckill.Delivery, wait time.Duratio
 		return q.fault("delay", q.opt.URL, fmt.Errorf("visibility timeout of %v, want 0 to %v", wait, maxVisible))
 	}
 	_, err := q.calls.ChangeMessageVisibility(ctx,
-		&sqs.ChangeMessageVisibilityInput{QueueUrl: &q.opt.URL, ReceiptHandle: &d.Receipt, VisibilityTimeout: seconds(wait)})
+		&sqs.ChangeMessageVisibilityInput{QueueUrl: &q.opt.URL, ReceiptHandle: &d.Receipt,
+			VisibilityTimeout: seconds(wait)})
 	return q.fault("delay", q.opt.URL, err)
 }
 
 // Park sends a copy of a delivered message to the dead-letter queue, with the reason (its first 1,000 bytes), the
-// message's id and its receives as attributes. nil: the dead-letter queue has it, perhaps twice; the message itself stays
-// until the caller deletes it.
+// message's id and its receives as attributes. nil: the dead-letter queue has it, perhaps twice; the message itself
+// stays until the caller deletes it.
 func (q *Queue) Park(ctx context.Context, d seckill.Delivery, reason string) error {
 	if q.opt.DeadLetterURL == "" {
 		return q.fault("park", q.opt.URL, errNoDeadLetterURL)
@@ -130,12 +136,14 @@ func (q *Queue) Park(ctx context.Context, d seckill.Delivery, reason string) err
 	attributes := map[string]types.MessageAttributeValue{
 		attributeReceives: {DataType: aws.String("Number"), StringValue: aws.String(strconv.Itoa(d.Receives))},
 	}
-	for name, text := range map[string]string{attributeReason: sendable(reason[:min(len(reason), maxReason)]), attributeSource: d.ID} {
+	for name, text := range map[string]string{attributeReason: sendable(reason[:min(len(reason), maxReason)]),
+		attributeSource: d.ID} {
 		if text != "" { // SQS takes no empty attribute
 			attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &text}
 		}
 	}
-	return q.send(ctx, "park", &sqs.SendMessageInput{QueueUrl: &q.opt.DeadLetterURL, MessageBody: aws.String(string(d.Body)),
+	return q.send(ctx, "park", &sqs.SendMessageInput{QueueUrl: &q.opt.DeadLetterURL,
+		MessageBody:       aws.String(string(d.Body)),
 		MessageAttributes: attributes})
 }
 

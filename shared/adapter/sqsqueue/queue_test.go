@@ -13,7 +13,8 @@ import (
 // message is an order message.
 func message(n int) seckill.Message {
 	return seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
-		Request: seckill.Request{Order: seckill.RandomOrderID("1001", [17]byte{15: byte(n)}), Item: "1001", User: "7", Count: 1, Address: "杭州市西湖区",
+		Request: seckill.Request{Order: seckill.RandomOrderID("1001", [17]byte{15: byte(n)}), Item: "1001", User: "7",
+			Count: 1, Address: "杭州市西湖区",
 			Created: time.UnixMilli(1_794_398_400_123).UTC(), Trace: "Root=1-abc"},
 		Units: []int{n + 1}}}
 }
@@ -37,7 +38,8 @@ func TestTimesAreRoundedUpToSeconds(t *testing.T) {
 		sent, _ := f.calls[0].in["DelaySeconds"].(float64)
 		hidden, present := f.calls[1].in["VisibilityTimeout"].(float64)
 		if sent != c.want || hidden != c.want || !present {
-			t.Errorf("%v was sent as a delay of %v s and a visibility timeout of %v s (present %v), want %v", c.d, sent, hidden, present, c.want)
+			t.Errorf("%v was sent as a delay of %v s and a visibility timeout of %v s (present %v), want %v", c.d, sent,
+				hidden, present, c.want)
 		}
 	}
 }
@@ -101,10 +103,12 @@ func TestParkSaysWhy(t *testing.T) {
 		name, reason, id string
 		want             map[string]any
 	}{
-		{"plain", "not a message", "m-9", map[string]any{"reason": text("not a message"), "source_id": text("m-9"), "receives": receives}},
+		{"plain", "not a message", "m-9", map[string]any{"reason": text("not a message"), "source_id": text("m-9"),
+			"receives": receives}},
 		{"cut within a character", strings.Repeat("x", 999) + "长", "m-9",
 			map[string]any{"reason": text(strings.Repeat("x", 999)), "source_id": text("m-9"), "receives": receives}},
-		{"not sendable", "a\x00\tb\xff\ufffec\uffff", "m-9", map[string]any{"reason": text("a\tbc"), "source_id": text("m-9"), "receives": receives}},
+		{"not sendable", "a\x00\tb\xff\ufffec\uffff", "m-9", map[string]any{"reason": text("a\tbc"),
+			"source_id": text("m-9"), "receives": receives}},
 		{"empty", "\x01", "", map[string]any{"receives": receives}},
 	} {
 		f := &fakeSQS{}
@@ -114,7 +118,8 @@ func TestParkSaysWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := f.calls[0].in
-		if in["QueueUrl"] != deadURL || in["MessageBody"] != string(d.Body) || !reflect.DeepEqual(in["MessageAttributes"], c.want) {
+		if in["QueueUrl"] != deadURL || in["MessageBody"] != string(d.Body) ||
+			!reflect.DeepEqual(in["MessageAttributes"], c.want) {
 			t.Errorf("%s: sent %v, want attributes %v", c.name, in, c.want)
 		}
 	}
@@ -134,7 +139,8 @@ func TestDepthAddsUpWhatIsParked(t *testing.T) {
 }
 
 func TestNewRefusesOptionsOutOfRange(t *testing.T) {
-	for _, opt := range []sqsqueue.Options{{}, {DeadLetterURL: deadURL}, {URL: queueURL, Wait: -1}, {URL: queueURL, Wait: 20*time.Second + 1}} {
+	for _, opt := range []sqsqueue.Options{{}, {DeadLetterURL: deadURL}, {URL: queueURL, Wait: -1},
+		{URL: queueURL, Wait: 20*time.Second + 1}} {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -39,17 +39,19 @@ func realClient(t *testing.T) *sqs.Client {
 	if endpoint == "" {
 		t.Fatalf("%s is not set: it is the endpoint that `e2e/servers/ministack.sh start DIR` prints", endpointVariable)
 	}
-	return sqs.New(sqs.Options{Region: "eu-west-1", BaseEndpoint: &endpoint, HTTPClient: &http.Client{Transport: &oldReceipts{given: map[string]bool{}}},
+	return sqs.New(sqs.Options{Region: "eu-west-1", BaseEndpoint: &endpoint,
+		HTTPClient:  &http.Client{Transport: &oldReceipts{given: map[string]bool{}}},
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
 }
 
-// oldReceipts corrects MiniStack, which takes a receipt that is no longer the newest for one that never was. SQS does not:
-// "If you use an old ReceiptHandle, the request will succeed, but the message might not be deleted" ("DeleteMessage",
-// Amazon SQS API Reference). Receipts that the server never gave are refused by it as before.
+// oldReceipts corrects MiniStack, which takes a receipt that is no longer the newest for one that never was. SQS does
+// not: "If you use an old ReceiptHandle, the request will succeed, but the message might not be deleted"
+// ("DeleteMessage", Amazon SQS API Reference). Receipts that the server never gave are refused by it as before.
 //
-// It also keeps the SDK from sending twice on a busy machine, since tests that count messages would count both: it waits for an
-// answer as long as it takes, and reads it whole before the SDK closes the request's body, which, where the answer was quicker
-// than the transport's last look at that body, closes the connection. What the driver does then is in faults_test.go.
+// It also keeps the SDK from sending twice on a busy machine, since tests that count messages would count both: it
+// waits for an answer as long as it takes, and reads it whole before the SDK closes the request's body, which, where
+// the answer was quicker than the transport's last look at that body, closes the connection. What the driver does then
+// is in faults_test.go.
 type oldReceipts struct {
 	mu    sync.Mutex
 	given map[string]bool
@@ -81,8 +83,10 @@ func (o *oldReceipts) RoundTrip(r *http.Request) (*http.Response, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var in struct{ ReceiptHandle string }
-	if sent != nil && json.Unmarshal(sent, &in) == nil && o.given[in.ReceiptHandle] && bytes.Contains(answer, []byte("ReceiptHandleIsInvalid")) {
-		resp = &http.Response{StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, Request: r}
+	if sent != nil && json.Unmarshal(sent, &in) == nil && o.given[in.ReceiptHandle] &&
+		bytes.Contains(answer, []byte("ReceiptHandleIsInvalid")) {
+		resp = &http.Response{StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{},
+			Request: r}
 		answer = []byte("{}")
 	}
 	var out struct {
@@ -113,9 +117,11 @@ func created(t *testing.T, client *sqs.Client, visible time.Duration, receives i
 	})
 	if visible != 0 {
 		policy := attributes(t, client, opt.URL)["RedrivePolicy"]
-		_, err := client.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: &opt.URL, Attributes: map[string]string{
-			"VisibilityTimeout": fmt.Sprint(int(visible / time.Second)),
-			"RedrivePolicy":     strings.Replace(policy, fmt.Sprint(seckill.MaxReceives), fmt.Sprint(receives), 1)}})
+		_, err := client.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: &opt.URL,
+			Attributes: map[string]string{
+				"VisibilityTimeout": fmt.Sprint(int(visible / time.Second)),
+				"RedrivePolicy": strings.Replace(policy, fmt.Sprint(seckill.MaxReceives), fmt.Sprint(receives),
+					1)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +150,8 @@ func TestRealConforms(t *testing.T) {
 			Visible:     visible,
 			MaxReceives: receives,
 			SendRaw: func(ctx context.Context, body []byte) error {
-				_, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &opt.URL, MessageBody: aws.String(string(body))})
+				_, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &opt.URL,
+					MessageBody: aws.String(string(body))})
 				return err
 			},
 			Parked: func(ctx context.Context) ([]string, error) {
@@ -160,7 +167,8 @@ func TestRealConforms(t *testing.T) {
 func eachParked(ctx context.Context, client *sqs.Client, opt sqsqueue.Options, look func(types.Message)) error {
 	var receipts []string
 	for {
-		out, err := client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &opt.DeadLetterURL, MaxNumberOfMessages: seckill.MaxBatch,
+		out, err := client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &opt.DeadLetterURL,
+			MaxNumberOfMessages:   seckill.MaxBatch,
 			MessageAttributeNames: []string{"All"}})
 		if err != nil {
 			return err
@@ -174,7 +182,8 @@ func eachParked(ctx context.Context, client *sqs.Client, opt sqsqueue.Options, l
 		}
 	}
 	for _, r := range receipts {
-		if _, err := client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &opt.DeadLetterURL, ReceiptHandle: &r}); err != nil {
+		if _, err := client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &opt.DeadLetterURL,
+			ReceiptHandle: &r}); err != nil {
 			return err
 		}
 	}
@@ -205,7 +214,8 @@ func TestRealCreateQueue(t *testing.T) {
 		{"retention", own["MessageRetentionPeriod"], "345600"},
 		{"size", own["MaximumMessageSize"], "262144"},
 		{"dead-letter retention", dead["MessageRetentionPeriod"], "1209600"},
-		{"redrive", strings.ReplaceAll(own["RedrivePolicy"], " ", ""), `{"deadLetterTargetArn":"` + dead["QueueArn"] + `","maxReceiveCount":100}`},
+		{"redrive", strings.ReplaceAll(own["RedrivePolicy"], " ", ""), `{"deadLetterTargetArn":"` + dead["QueueArn"] +
+			`","maxReceiveCount":100}`},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, c.got, c.want)

@@ -16,8 +16,8 @@ import (
 	"seckill/shared/adapter/sqsqueue"
 )
 
-// TestBrokenConnections breaks real ones in the ways that the faults table plays: each must be seen as what it plays, and be
-// overcome by another try.
+// TestBrokenConnections breaks real ones in the ways that the faults table plays: each must be seen as what it plays,
+// and be overcome by another try.
 func TestBrokenConnections(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -31,7 +31,9 @@ func TestBrokenConnections(t *testing.T) {
 		}},
 		{"closed within the head", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-") }},
 		{"closed within the body", func(c net.Conn) {
-			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: 100\r\n\r\n{\"MessageId\":")
+			io.WriteString(c,
+				"HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: "+
+					"100\r\n\r\n{\"MessageId\":")
 		}},
 		{"closed within a chunk", func(c net.Conn) {
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n{\"MessageId\":")
@@ -71,8 +73,8 @@ func TestBrokenConnections(t *testing.T) {
 	}
 }
 
-// TestDeadConnections: an instance that was frozen finds its idle connections closed. Nothing is lost by that, and nothing
-// fails.
+// TestDeadConnections: an instance that was frozen finds its idle connections closed. Nothing is lost by that, and
+// nothing fails.
 func TestDeadConnections(t *testing.T) {
 	f := &fakeSQS{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -101,8 +103,8 @@ func TestDeadConnections(t *testing.T) {
 	}
 }
 
-// unhurried waits for an answer as long as it takes: a try that is over because the machine is busy would be counted as an answer to the
-// broken connection.
+// unhurried waits for an answer as long as it takes: a try that is over because the machine is busy would be counted as
+// an answer to the broken connection.
 type unhurried struct{ *http.Transport }
 
 func (u unhurried) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -112,6 +114,7 @@ func (u unhurried) RoundTrip(r *http.Request) (*http.Response, error) {
 func socketClient(t *testing.T, srv *httptest.Server) *sqs.Client {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	return sqs.New(sqs.Options{Region: "eu-west-1", BaseEndpoint: &srv.URL, HTTPClient: &http.Client{Transport: unhurried{transport}},
+	return sqs.New(sqs.Options{Region: "eu-west-1", BaseEndpoint: &srv.URL,
+		HTTPClient:  &http.Client{Transport: unhurried{transport}},
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
 }

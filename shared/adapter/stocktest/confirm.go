@@ -106,19 +106,20 @@ var confirmCases = []testCase{
 			e.Errorf("%+v, %v: want no record", l, err)
 		}
 	}},
-	{"a keyed repeat after its order was given back reserves again, and its message finds the order decided", func(e *env) {
-		e.install()
-		e.reserved(1, "1", 2, 1, 2)
-		e.confirmed(1, "1", 1, 2)
-		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
-		e.reserved(1, "1", 2, 1, 2)
-		e.confirmed(1, "1") // by its row, which has no units
-		e.level(5, 0, 0, 2)
-		e.entries("1", nil)
-		e.item.Stopped, e.item.Version = true, 2
-		e.must(e.Assert(e.ctx, e.item))
-		e.refused(1, "1", 2, seckill.ReserveStopped)
-	}},
+	{"a keyed repeat after its order was given back reserves again, and its message finds the order decided",
+		func(e *env) {
+			e.install()
+			e.reserved(1, "1", 2, 1, 2)
+			e.confirmed(1, "1", 1, 2)
+			e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1, 2}))
+			e.reserved(1, "1", 2, 1, 2)
+			e.confirmed(1, "1") // by its row, which has no units
+			e.level(5, 0, 0, 2)
+			e.entries("1", nil)
+			e.item.Stopped, e.item.Version = true, 2
+			e.must(e.Assert(e.ctx, e.item))
+			e.refused(1, "1", 2, seckill.ReserveStopped)
+		}},
 	{"a return that is repeated takes nothing from the order's key, asked for again meanwhile, for good", func(e *env) {
 		e.install()
 		e.reserved(1, "1", 1, 1)
@@ -127,7 +128,8 @@ var confirmCases = []testCase{
 		e.reserved(1, "1", 1, 1)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))
 		e.level(5, 0, 1, 1) // it still waits, and its message is sent again until the ledger's word is heard
-		if due, err := e.Due(e.ctx, e.now.Add(resend), e.item.ID, 10, time.Hour); err != nil || len(due) != 1 || due[0].Order != oid(1) {
+		if due, err := e.Due(e.ctx, e.now.Add(resend), e.item.ID, 10, time.Hour); err != nil || len(due) != 1 ||
+			due[0].Order != oid(1) {
 			e.Errorf("due %+v, %v", due, err)
 		}
 		e.confirmed(1, "1")
@@ -144,7 +146,8 @@ var confirmCases = []testCase{
 		e.entries("9", map[string]int{oid(9): 0})
 		e.level(2, 3, 1, 3)
 	}},
-	{"redraw keeps only what is still held for the order", func(e *env) { // after a loss a return may come for an order that is queued again
+	// after a loss a return may come for an order that is queued again
+	{"redraw keeps only what is still held for the order", func(e *env) {
 		e.install()
 		r := e.reserved(1, "1", 2, 1, 2)
 		e.must(e.Return(e.ctx, e.item.ID, oid(1), "1", []int{1}))

@@ -16,7 +16,8 @@ var repairCases = []testCase{
 		for i, step := range []struct {
 			after time.Duration
 			n     int
-		}{{resend - 1, 0}, {resend, 1}, {resend, 0}, {3*resend - 1, 0}, {3 * resend, 1}, {6*resend - 1, 0}, {6 * resend, 1}, {9 * resend, 1}} {
+		}{{resend - 1, 0}, {resend, 1}, {resend, 0}, {3*resend - 1, 0}, {3 * resend, 1}, {6*resend - 1, 0},
+			{6 * resend, 1}, {9 * resend, 1}} {
 			due, err := e.Due(e.ctx, at.Add(step.after), e.item.ID, 10, 3*resend)
 			e.must(err)
 			if len(due) != step.n || step.n == 1 && fmt.Sprint(due[0]) != fmt.Sprint(want) {
@@ -45,7 +46,8 @@ var repairCases = []testCase{
 		}
 	}},
 	{"a build becomes live whole", func(e *env) {
-		e.install(seckill.UnitRow{Unit: 2, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 4, Order: oid(1), User: "1"},
+		e.install(seckill.UnitRow{Unit: 2, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 4, Order: oid(1),
+			User: "1"},
 			seckill.UnitRow{Unit: 3, Order: oid(2), User: "1"})
 		e.holders(map[int]string{2: oid(1), 4: oid(1), 3: oid(2)})
 		e.entries("1", map[string]int{oid(1): 2, oid(2): 1})
@@ -122,7 +124,8 @@ var repairCases = []testCase{
 		e.reserved(9999, "x", 3, 1, 3, 5)
 	}},
 	{"correct: a held number goes to its row's owner, or becomes free", func(e *env) {
-		e.install(seckill.UnitRow{Unit: 1, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 2, Order: oid(2), User: "2"})
+		e.install(seckill.UnitRow{Unit: 1, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 2, Order: oid(2),
+			User: "2"})
 		e.corrected(seckill.Correction{Unit: 1, Holder: oid(1), Owner: oid(3), User: "3"}, true)
 		e.corrected(seckill.Correction{Unit: 2, Holder: oid(2)}, true)
 		e.holders(map[int]string{1: oid(3)})

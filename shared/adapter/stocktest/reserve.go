@@ -57,7 +57,8 @@ var reserveCases = []testCase{
 		e.level(3, 2, 0, 2)
 	}},
 	{"a placed request is known after a rebuild, although its record went", func(e *env) {
-		e.install(seckill.UnitRow{Unit: 1, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 2, Order: oid(1), User: "1"})
+		e.install(seckill.UnitRow{Unit: 1, Order: oid(1), User: "1"}, seckill.UnitRow{Unit: 2, Order: oid(1),
+			User: "1"})
 		if res := e.refused(1, "1", 2, seckill.ReservedBefore); res.Order != oid(1) {
 			e.Errorf("names %q", res.Order)
 		}
@@ -99,11 +100,13 @@ var reserveCases = []testCase{
 		if res := ask(1, 1, "A"); res.Code != seckill.Reserved {
 			e.Fatalf("to A: %+v", res)
 		}
-		if res := ask(2, 1, "B"); res.Code != seckill.Reserved || res.Order != oid(2) || res.Reservation.Address != "B" {
+		if res := ask(2, 1, "B"); res.Code != seckill.Reserved || res.Order != oid(2) ||
+			res.Reservation.Address != "B" {
 			e.Fatalf("to B while A is queued: %+v, want an order of its own", res)
 		}
 		for n, address := range map[int]string{1: "A", 2: "B"} {
-			if res := ask(2+n, 1, address); res.Code != seckill.ReservedAgain || res.Order != oid(n) || res.Reservation.Address != address {
+			if res := ask(2+n, 1, address); res.Code != seckill.ReservedAgain || res.Order != oid(n) ||
+				res.Reservation.Address != address {
 				e.Errorf("to %s again: %+v, want order %s", address, res, oid(n))
 			}
 		}
@@ -119,11 +122,13 @@ var reserveCases = []testCase{
 		e.install()
 		e.reserved(1, "1", 1, 1)
 		r := e.request(2, "1", 1)
-		if res, err := e.Reserve(e.ctx, e.now, r, false, resend); err != nil || res.Code != seckill.ReservedAgain || res.Order != oid(1) {
+		if res, err := e.Reserve(e.ctx, e.now, r, false, resend); err != nil || res.Code != seckill.ReservedAgain ||
+			res.Order != oid(1) {
 			e.Errorf("the same request without its key: %+v, %v", res, err)
 		}
 		r.Address = "B"
-		if res, err := e.Reserve(e.ctx, e.now, r, false, resend); err != nil || res.Code != seckill.Reserved || res.Order != oid(2) {
+		if res, err := e.Reserve(e.ctx, e.now, r, false, resend); err != nil || res.Code != seckill.Reserved ||
+			res.Order != oid(2) {
 			e.Errorf("to B without a key: %+v, %v", res, err)
 		}
 	}},
@@ -132,7 +137,8 @@ var reserveCases = []testCase{
 		e.reserved(1, "1", 1, 1)
 		r := e.request(1, "1", 1)
 		r.Address = "B"
-		if res, err := e.Reserve(e.ctx, e.now, r, true, resend); err != nil || res.Code != seckill.ReserveReused || res.Order != oid(1) {
+		if res, err := e.Reserve(e.ctx, e.now, r, true, resend); err != nil || res.Code != seckill.ReserveReused ||
+			res.Order != oid(1) {
 			e.Errorf("to B: %+v, %v", res, err)
 		}
 	}},

@@ -34,7 +34,8 @@ const resend = 30 * time.Second
 var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
 func testItem() seckill.Item {
-	return seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start, End: start.Add(time.Hour),
+	return seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start,
+		End:   start.Add(time.Hour),
 		Stock: 5, Limit: 3, Buckets: 2, Version: 1}
 }
 
@@ -51,7 +52,8 @@ type env struct {
 func oid(n int) string { return seckill.KeyedOrderID("1001", "0", fmt.Sprint(n)) }
 
 func (e *env) request(n int, user string, count int) seckill.Request {
-	return seckill.Request{Order: oid(n), Item: e.item.ID, User: user, Count: count, Address: "杭州|西湖\"1号\\", Created: e.now, Trace: "t"}
+	return seckill.Request{Order: oid(n), Item: e.item.ID, User: user, Count: count, Address: "杭州|西湖\"1号\\",
+		Created: e.now, Trace: "t"}
 }
 
 func (e *env) must(err error) {
@@ -182,7 +184,8 @@ func (e *env) entries(user string, want map[string]int) {
 	}
 }
 
-func (e *env) redraw(r seckill.Reservation, c seckill.Collision, want seckill.RedrawCode, units ...int) seckill.Reservation {
+func (e *env) redraw(r seckill.Reservation, c seckill.Collision, want seckill.RedrawCode,
+	units ...int) seckill.Reservation {
 	e.Helper()
 	code, got, err := e.Redraw(e.ctx, e.now, r, c, resend)
 	e.must(err)
@@ -215,8 +218,10 @@ func (e *env) everyMethod() map[string]error {
 	_, _, users := e.Users(e.ctx, id, 0)
 	_, user := e.CorrectUser(e.ctx, id, seckill.UserEntries{User: "7"}, nil)
 	return map[string]error{
-		"Reserve": reserve, "Confirm": e.Confirm(e.ctx, id, r.Order, "7", nil), "Redraw": redraw, "Return": e.Return(e.ctx, id, r.Order, "7", []int{1}),
-		"Due": due, "Assert": e.Assert(e.ctx, e.item), "Level": level, "Queued": queued, "DriftBegin": begin, "Scan": scan, "Correct": correct,
+		"Reserve": reserve, "Confirm": e.Confirm(e.ctx, id, r.Order, "7", nil), "Redraw": redraw,
+		"Return": e.Return(e.ctx, id, r.Order, "7", []int{1}),
+		"Due":    due, "Assert": e.Assert(e.ctx, e.item), "Level": level, "Queued": queued, "DriftBegin": begin,
+		"Scan": scan, "Correct": correct,
 		"Users": users, "CorrectUser": user, "DriftEnd": e.DriftEnd(e.ctx, id, "t", 1),
 	}
 }

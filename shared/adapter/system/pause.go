@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Pause waits. It says false at once when the context's time would be over by then, and when the context ends meanwhile.
+// Pause waits. It says false at once when the context's time would be over by then, and when the context ends
+// meanwhile.
 func Pause(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
 		return false

@@ -31,8 +31,8 @@ type IDs struct {
 	entropy io.Reader
 }
 
-// NewIDs takes the entropy from r, or from the operating system when r is nil. It buffers none: a process that is frozen
-// and copied (a Lambda snapshot) must not mint the same id twice.
+// NewIDs takes the entropy from r, or from the operating system when r is nil. It buffers none: a process that is
+// frozen and copied (a Lambda snapshot) must not mint the same id twice.
 func NewIDs(r io.Reader) *IDs {
 	if r == nil {
 		r = rand.Reader
@@ -40,7 +40,8 @@ func NewIDs(r io.Reader) *IDs {
 	return &IDs{entropy: r}
 }
 
-// OrderID mints an order id of the item, of 130 random bits. It panics when the entropy ends, for there is no safe id without it.
+// OrderID mints an order id of the item, of 130 random bits. It panics when the entropy ends, for there is no safe id
+// without it.
 func (s *IDs) OrderID(item string) string {
 	var b [17]byte
 	s.read(b[:])

@@ -82,7 +82,9 @@ func TestIDsFollowTheirEntropy(t *testing.T) {
 }
 
 func TestIDsPanicWithoutEntropy(t *testing.T) {
-	mints := map[string]func(*system.IDs) string{"OrderID": func(s *system.IDs) string { return s.OrderID("1001") }, "Token": (*system.IDs).Token}
+	mints := map[string]func(*system.IDs) string{"OrderID": func(s *system.IDs) string {
+		return s.OrderID("1001")
+	}, "Token": (*system.IDs).Token}
 	for name, mint := range mints {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -1,6 +1,6 @@
-// Package telemetry tells operators what the system does: a log of lines, each with the id of the request it is about, and
-// counts of events in CloudWatch's embedded metric format. In: log records and events. Out: lines on a writer, which on
-// Lambda is standard output. It talks to no network.
+// Package telemetry tells operators what the system does: a log of lines, each with the id of the request it is about,
+// and counts of events in CloudWatch's embedded metric format. In: log records and events. Out: lines on a writer,
+// which on Lambda is standard output. It talks to no network.
 package telemetry
 
 import (
@@ -17,8 +17,8 @@ import (
 // traceKey names the request id in log records and metric lines.
 const traceKey = "trace"
 
-// NewLog makes a log of one JSON line a record: timestamp (RFC 3339), level, msg, trace when the context or the record has
-// one, then what else the record says. What may not be logged is replaced, see redact.
+// NewLog makes a log of one JSON line a record: timestamp (RFC 3339), level, msg, trace when the context or the record
+// has one, then what else the record says. What may not be logged is replaced, see redact.
 func NewLog(w io.Writer, level slog.Leveler) *slog.Logger {
 	return slog.New(&handler{Handler: slog.NewJSONHandler(w, options(level))})
 }
@@ -32,8 +32,8 @@ func options(level slog.Leveler) *slog.HandlerOptions {
 	return &slog.HandlerOptions{Level: level, ReplaceAttr: redact}
 }
 
-// LevelVariables are the environment variables that Level reads, the first that is set. The second is Lambda's own ("Log-level
-// filtering", AWS Lambda Developer Guide).
+// LevelVariables are the environment variables that Level reads, the first that is set. The second is Lambda's own
+// ("Log-level filtering", AWS Lambda Developer Guide).
 var LevelVariables = []string{"LOG_LEVEL", "AWS_LAMBDA_LOG_LEVEL"}
 
 // Level reads how much is logged from the environment: trace, debug, info, warn, error or fatal, in any case; info when
@@ -54,7 +54,8 @@ func Level(getenv func(string) string) (slog.Level, error) {
 }
 
 // levels has Lambda's names; slog has none below debug and above error.
-var levels = map[string]slog.Level{"trace": slog.LevelDebug, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn,
+var levels = map[string]slog.Level{"trace": slog.LevelDebug, "debug": slog.LevelDebug, "info": slog.LevelInfo,
+	"warn":  slog.LevelWarn,
 	"error": slog.LevelError, "fatal": slog.LevelError}
 
 // handler adds the context's trace to each record, beside the message even when the logger has groups.
@@ -62,8 +63,8 @@ type handler struct {
 	slog.Handler // with everything that the logger was given
 	// traced: the logger was given a trace of its own.
 	traced bool
-	// top and rest say the same as Handler, taken apart at the first group: what was given before, and what to give it then.
-	// Without a group top is nil.
+	// top and rest say the same as Handler, taken apart at the first group: what was given before, and what to give it
+	// then. Without a group top is nil.
 	top  slog.Handler
 	rest []func(slog.Handler) slog.Handler
 }

@@ -64,16 +64,28 @@ func TestRecordsCarryTheTrace(t *testing.T) {
 		say  func(ctx context.Context, l *slog.Logger)
 		want map[string]any
 	}{
-		{"from the context", ctx, func(ctx context.Context, l *slog.Logger) { l.InfoContext(ctx, "m", "a", 1) }, group("trace", "Root=1-abc", "a", 1.0)},
-		{"no context's", t.Context(), func(ctx context.Context, l *slog.Logger) { l.InfoContext(ctx, "m", "a", 1) }, group("a", 1.0)},
-		{"the record's own", ctx, func(ctx context.Context, l *slog.Logger) { l.InfoContext(ctx, "m", "trace", "own") }, group("trace", "own")},
-		{"the logger's own", ctx, func(ctx context.Context, l *slog.Logger) { l.With("trace", "own").InfoContext(ctx, "m") }, group("trace", "own")},
-		{"beside a logger's attributes", ctx, func(ctx context.Context, l *slog.Logger) { l.With("a", 1).InfoContext(ctx, "m") },
+		{"from the context", ctx, func(ctx context.Context, l *slog.Logger) {
+			l.InfoContext(ctx, "m", "a", 1)
+		}, group("trace", "Root=1-abc", "a", 1.0)},
+		{"no context's", t.Context(), func(ctx context.Context, l *slog.Logger) {
+			l.InfoContext(ctx, "m", "a", 1)
+		}, group("a", 1.0)},
+		{"the record's own", ctx, func(ctx context.Context, l *slog.Logger) {
+			l.InfoContext(ctx, "m", "trace", "own")
+		}, group("trace", "own")},
+		{"the logger's own", ctx, func(ctx context.Context, l *slog.Logger) {
+			l.With("trace", "own").InfoContext(ctx, "m")
+		}, group("trace", "own")},
+		{"beside a logger's attributes", ctx, func(ctx context.Context, l *slog.Logger) {
+			l.With("a", 1).InfoContext(ctx, "m")
+		},
 			group("trace", "Root=1-abc", "a", 1.0)},
 		{"above groups", ctx, func(ctx context.Context, l *slog.Logger) {
 			l.With("a", 1).WithGroup("g").With("b", 2).WithGroup("h").InfoContext(ctx, "m", "trace", "of h")
 		}, group("trace", "Root=1-abc", "a", 1.0, "g", group("b", 2.0, "h", group("trace", "of h")))},
-		{"above groups, none", t.Context(), func(ctx context.Context, l *slog.Logger) { l.WithGroup("g").InfoContext(ctx, "m", "b", 2) },
+		{"above groups, none", t.Context(), func(ctx context.Context, l *slog.Logger) {
+			l.WithGroup("g").InfoContext(ctx, "m", "b", 2)
+		},
 			group("g", group("b", 2.0))},
 	} {
 		got := record(t, c.ctx, c.say)
@@ -131,12 +143,15 @@ func TestSecretsAreNeverLogged(t *testing.T) {
 		{"a group itself", slog.Group("address", "city", "杭州市", slog.Group("g", "street", "杭州市")),
 			`"address":{"city":"[redacted]","g":{"street":"[redacted]"}}`},
 		{"a value that resolves", slog.Any("request", resolver{}), `"request":{"address":"[redacted]","id":"7"}`},
-		{"within a value", slog.Any("request", &seckill.Request{Order: "o1", Address: "杭州市"}), `"Address":"[redacted]"`},
+		{"within a value", slog.Any("request", &seckill.Request{Order: "o1", Address: "杭州市"}),
+			`"Address":"[redacted]"`},
 		{"deep within", slog.Any("all", []any{map[string]any{"x": inner{"杭州市", 9223372036854775807}}}),
 			`"all":[{"x":{"ID":9223372036854775807,"phone":"[redacted]"}}]`},
-		{"what is no secret", slog.Any("all", map[string]any{"ids": []int64{9223372036854775807}}), `"all":{"ids":[9223372036854775807]}`},
+		{"what is no secret", slog.Any("all", map[string]any{"ids": []int64{9223372036854775807}}),
+			`"all":{"ids":[9223372036854775807]}`},
 		{"an error", slog.Any("error", errors.New("no answer")), `"error":"no answer"`},
-		{"an error with fields", slog.Any("error", &seckill.Error{Code: seckill.CodeUnavailable, Err: errors.New("x")}), `"error":"seckill: unavailable: x"`},
+		{"an error with fields", slog.Any("error", &seckill.Error{Code: seckill.CodeUnavailable, Err: errors.New("x")}),
+			`"error":"seckill: unavailable: x"`},
 		{"nothing", slog.Any("x", nil), `"x":null`},
 		{"what JSON has not", slog.Any("x", func() {}), `unsupported type`},
 	} {
@@ -175,7 +190,8 @@ func TestLevel(t *testing.T) {
 	} {
 		env := map[string]string{"LOG_LEVEL": c.own, "AWS_LAMBDA_LOG_LEVEL": c.lambda}
 		got, err := telemetry.Level(func(name string) string { return env[name] })
-		if got != c.want || (err == nil) != (c.blames == "") || err != nil && !strings.HasPrefix(err.Error(), c.blames+" is ") {
+		if got != c.want || (err == nil) != (c.blames == "") || err != nil &&
+			!strings.HasPrefix(err.Error(), c.blames+" is ") {
 			t.Errorf("%v: level %v, error %v, want %v, %q", env, got, err, c.want, c.blames)
 		}
 	}

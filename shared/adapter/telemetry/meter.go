@@ -19,8 +19,8 @@ const EventColdStart seckill.Event = "cold_starts"
 // metricRefusals counts refused requests by reason.
 const metricRefusals = "refusals"
 
-// The metrics' dimensions: each further one multiplies what CloudWatch bills. Only refusals have a reason, of which there are as many as
-// seckill.Reasons has.
+// The metrics' dimensions: each further one multiplies what CloudWatch bills. Only refusals have a reason, of which
+// there are as many as seckill.Reasons has.
 const (
 	stepKey   = "step"
 	reasonKey = "reason"
@@ -32,8 +32,9 @@ const (
 	maxDimension = 1024 // of a dimension's value
 )
 
-// Meter adds events up and writes them as one line of CloudWatch's embedded metric format, from which CloudWatch Logs makes
-// metrics without a call ("Specification: Embedded metric format", Amazon CloudWatch User Guide). It implements seckill.Meter and is safe for use by several goroutines.
+// Meter adds events up and writes them as one line of CloudWatch's embedded metric format, from which CloudWatch Logs
+// makes metrics without a call ("Specification: Embedded metric format", Amazon CloudWatch User Guide). It implements
+// seckill.Meter and is safe for use by several goroutines.
 type Meter struct {
 	w               io.Writer
 	clock           seckill.Clock
@@ -50,13 +51,14 @@ type counted struct {
 	gauges   map[string]int
 }
 
-// NewMeter makes a meter that has counted a cold start. namespace keeps deployments in one account apart (the stack's name),
-// step is the dimension's value. It panics when either is empty or over its limit.
+// NewMeter makes a meter that has counted a cold start. namespace keeps deployments in one account apart (the stack's
+// name), step is the dimension's value. It panics when either is empty or over its limit.
 func NewMeter(w io.Writer, clock seckill.Clock, namespace, step string) *Meter {
 	if namespace == "" || len(namespace) > maxNamespace || step == "" || len(step) > maxDimension {
 		panic(fmt.Sprintf("telemetry: meter of namespace %q, step %q", namespace, step))
 	}
-	return &Meter{w: w, clock: clock, namespace: quote(namespace), step: quote(step), counted: counted{counts: map[seckill.Event]int{EventColdStart: 1}}}
+	return &Meter{w: w, clock: clock, namespace: quote(namespace), step: quote(step),
+		counted: counted{counts: map[seckill.Event]int{EventColdStart: 1}}}
 }
 
 // Count adds n to an event, until the next Flush.
@@ -93,9 +95,10 @@ func add[K comparable](to *map[K]int, key K, n int) {
 	(*to)[key] += n
 }
 
-// Flush writes what was counted since the last one, with the context's trace as a property, and begins again at zero; it
-// belongs at the end of each invocation. An event that was not counted is left out, and nothing is written when none was:
-// CloudWatch bills what is written, and a sum over no data is 0. After an error the counts are kept for the next Flush.
+// Flush writes what was counted since the last one, with the context's trace as a property, and begins again at zero;
+// it belongs at the end of each invocation. An event that was not counted is left out, and nothing is written when none
+// was: CloudWatch bills what is written, and a sum over no data is 0. After an error the counts are kept for the next
+// Flush.
 func (m *Meter) Flush(ctx context.Context) error {
 	m.mu.Lock()
 	c := m.counted
@@ -128,8 +131,8 @@ func (m *Meter) keep(c counted) {
 	}
 }
 
-// lines are one for everything that has the step alone, with the first reason, and one for each further reason: a line has one value of a dimension. A
-// request has one reason, so that each invocation of a function writes one line.
+// lines are one for everything that has the step alone, with the first reason, and one for each further reason: a line
+// has one value of a dimension. A request has one reason, so that each invocation of a function writes one line.
 func (m *Meter) lines(trace string, c counted) []byte {
 	reasons := slices.Sorted(maps.Keys(c.refusals))
 	var first seckill.Reason
@@ -143,15 +146,16 @@ func (m *Meter) lines(trace string, c counted) []byte {
 	return b
 }
 
-// line appends the counts and gauges of c and, if reason is not "", its refusals for that reason. It is written by hand, because every refused purchase
-// pays for it. Names of events, gauges and reasons are ours, and need no quoting.
+// line appends the counts and gauges of c and, if reason is not "", its refusals for that reason. It is written by
+// hand, because every refused purchase pays for it. Names of events, gauges and reasons are ours, and need no quoting.
 func (m *Meter) line(b []byte, trace string, c counted, reason seckill.Reason) []byte {
 	events, gauges := slices.Sorted(maps.Keys(c.counts)), slices.Sorted(maps.Keys(c.gauges))
 	b = append(b, `{"_aws":{"Timestamp":`...)
 	b = strconv.AppendInt(b, m.clock.Now().UnixMilli(), 10)
 	b = append(b, `,"CloudWatchMetrics":[`...)
 	if len(events)+len(gauges) > 0 {
-		b = append(append(append(b, `{"Namespace":`...), m.namespace...), `,"Dimensions":[["`+stepKey+`"]],"Metrics":[`...)
+		b = append(append(append(b, `{"Namespace":`...), m.namespace...), `,"Dimensions":[["`+stepKey+
+			`"]],"Metrics":[`...)
 		for _, e := range events {
 			b = append(append(append(b, `{"Name":"`...), e...), `","Unit":"Count"},`...)
 		}
@@ -161,7 +165,8 @@ func (m *Meter) line(b []byte, trace string, c counted, reason seckill.Reason) [
 		b = append(b[:len(b)-1], `]},`...)
 	}
 	if reason != "" {
-		b = append(append(append(b, `{"Namespace":`...), m.namespace...), `,"Dimensions":[["`+stepKey+`","`+reasonKey+`"]],"Metrics":[`...)
+		b = append(append(append(b, `{"Namespace":`...), m.namespace...), `,"Dimensions":[["`+stepKey+`","`+reasonKey+
+			`"]],"Metrics":[`...)
 		b = append(b, `{"Name":"`+metricRefusals+`","Unit":"Count"}]},`...)
 	}
 	b = append(b[:len(b)-1], `]},"`+stepKey+`":`...)

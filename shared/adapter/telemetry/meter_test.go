@@ -53,8 +53,8 @@ func events(t testing.TB) []seckill.Event {
 	return out
 }
 
-// metrics reads a line by the rules of "Specification: Embedded metric format" (Amazon CloudWatch User Guide) and gives what
-// CloudWatch makes of it: values by namespace, dimensions and metric.
+// metrics reads a line by the rules of "Specification: Embedded metric format" (Amazon CloudWatch User Guide) and gives
+// what CloudWatch makes of it: values by namespace, dimensions and metric.
 func metrics(line string) (map[string]float64, error) {
 	root, err := object(line, "_aws")
 	if err != nil {
@@ -84,7 +84,8 @@ func metrics(line string) (map[string]float64, error) {
 			json.Unmarshal(d["Metrics"], &definitions)); err != nil {
 			return nil, err
 		}
-		if n := len(namespace); n < 1 || n > 255 || strings.HasPrefix(namespace, "AWS/") || len(dimensions) == 0 || len(definitions) > 100 {
+		if n := len(namespace); n < 1 || n > 255 || strings.HasPrefix(namespace, "AWS/") || len(dimensions) == 0 ||
+			len(definitions) > 100 {
 			return nil, fmt.Errorf("namespace %q, dimensions %v, %d metrics", namespace, dimensions, len(definitions))
 		}
 		for _, set := range dimensions {
@@ -94,7 +95,8 @@ func metrics(line string) (map[string]float64, error) {
 			}
 			for _, name := range set {
 				var value string // a dimension's target is a string
-				if err := json.Unmarshal(root[name], &value); err != nil || name == "" || len(name) > 250 || value == "" || len(value) > 1024 {
+				if err := json.Unmarshal(root[name], &value); err != nil || name == "" || len(name) > 250 ||
+					value == "" || len(value) > 1024 {
 					return nil, fmt.Errorf("dimension %q is %s", name, root[name])
 				}
 				id += " " + name + "=" + value
@@ -102,7 +104,8 @@ func metrics(line string) (map[string]float64, error) {
 			for _, m := range definitions {
 				name, _ := m["Name"].(string)
 				var value float64 // a metric's target is a number
-				if err := json.Unmarshal(root[name], &value); err != nil || name == "" || len(name) > 1024 || m["Unit"] != "Count" || len(m) != 2 {
+				if err := json.Unmarshal(root[name], &value); err != nil || name == "" || len(name) > 1024 ||
+					m["Unit"] != "Count" || len(m) != 2 {
 					return nil, fmt.Errorf("metric %v is %s", m, root[name])
 				}
 				out[id+" "+name] = value
@@ -152,9 +155,10 @@ func TestLineIsExactlyThis(t *testing.T) {
 	if err := m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[` +
-		`{"Name":"cold_starts","Unit":"Count"},{"Name":"collided","Unit":"Count"},{"Name":"placed","Unit":"Count"}]}]},` +
-		`"step":"consume","cold_starts":1,"collided":1,"placed":5,"trace":"Root=1-abc"}` + "\n"
+	want :=
+		`{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[` +
+			`{"Name":"cold_starts","Unit":"Count"},{"Name":"collided","Unit":"Count"},{"Name":"placed","Unit":"Count"}]}]},` +
+			`"step":"consume","cold_starts":1,"collided":1,"placed":5,"trace":"Root=1-abc"}` + "\n"
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
@@ -173,9 +177,10 @@ func TestRefusalsHaveTheirReason(t *testing.T) {
 	if err := m.Flush(seckill.WithTrace(t.Context(), "Root=1-abc")); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[{"Name":"refused","Unit":"Count"}]},` +
-		`{"Namespace":"seckill-prod","Dimensions":[["step","reason"]],"Metrics":[{"Name":"refusals","Unit":"Count"}]}]},` +
-		`"step":"buy","reason":"sold_out","refusals":1,"refused":1,"trace":"Root=1-abc"}` + "\n"
+	want :=
+		`{"_aws":{"Timestamp":1794398400123,"CloudWatchMetrics":[{"Namespace":"seckill-prod","Dimensions":[["step"]],"Metrics":[{"Name":"refused","Unit":"Count"}]},` +
+			`{"Namespace":"seckill-prod","Dimensions":[["step","reason"]],"Metrics":[{"Name":"refusals","Unit":"Count"}]}]},` +
+			`"step":"buy","reason":"sold_out","refusals":1,"refused":1,"trace":"Root=1-abc"}` + "\n"
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
@@ -199,7 +204,9 @@ func TestRefusalsHaveTheirReason(t *testing.T) {
 }
 
 func TestEveryEventIsAMetric(t *testing.T) {
-	for _, name := range strings.Fields("reserved placed collided redrawn rejected expired paid refunds_due unknown_payments resent returned drift parked cold_starts") {
+	for _, name := range strings.Fields(
+		"reserved placed collided redrawn rejected expired paid refunds_due unknown_payments resent returned drift " +
+			"parked cold_starts") {
 		if !slices.Contains(events(t), seckill.Event(name)) {
 			t.Errorf("no event is named %s", name)
 		}
@@ -220,8 +227,8 @@ func TestEveryEventIsAMetric(t *testing.T) {
 	}
 }
 
-// TestLinesAddUp: whatever is counted in whatever invocations, each line keeps the format's rules, and the lines add up to what
-// was counted.
+// TestLinesAddUp: whatever is counted in whatever invocations, each line keeps the format's rules, and the lines add up
+// to what was counted.
 func TestLinesAddUp(t *testing.T) {
 	all := events(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -237,7 +244,8 @@ func TestLinesAddUp(t *testing.T) {
 					want["n step=s "+string(e)] += float64(n)
 				}
 			}
-			reasons := rapid.SliceOfN(rapid.SampledFrom([]seckill.Reason{"sold_out", "ended", "token_expired"}), 0, 5).Draw(rt, "refused")
+			reasons := rapid.SliceOfN(rapid.SampledFrom([]seckill.Reason{"sold_out", "ended", "token_expired"}), 0,
+				5).Draw(rt, "refused")
 			for _, r := range reasons {
 				m.Refused(r)
 				want["n step=s reason="+string(r)+" refusals"]++
@@ -247,7 +255,8 @@ func TestLinesAddUp(t *testing.T) {
 			} else {
 				lines++
 			}
-			if err := m.Flush(seckill.WithTrace(context.Background(), rapid.StringMatching(`[ -~]{0,20}`).Draw(rt, "trace"))); err != nil {
+			if err := m.Flush(seckill.WithTrace(context.Background(), rapid.StringMatching(`[ -~]{0,20}`).Draw(rt,
+				"trace"))); err != nil {
 				rt.Fatal(err)
 			}
 		}
@@ -303,7 +312,8 @@ func TestCountsSurviveAFailedWrite(t *testing.T) {
 	if err := m.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := sum(t, b.String()), map[string]float64{"n step=s cold_starts": 1, "n step=s drift": 5, "n step=s reason=sold_out refusals": 2}; !maps.Equal(got, want) {
+	if got, want := sum(t, b.String()), map[string]float64{"n step=s cold_starts": 1, "n step=s drift": 5,
+		"n step=s reason=sold_out refusals": 2}; !maps.Equal(got, want) {
 		t.Errorf("metrics %v, want %v", got, want)
 	}
 }
@@ -351,7 +361,8 @@ func (l *locked) Write(b []byte) (int, error) {
 }
 
 func TestNewMeterRefusesNamesOutOfRange(t *testing.T) {
-	for _, c := range [][2]string{{"", "s"}, {"n", ""}, {strings.Repeat("n", 256), "s"}, {"n", strings.Repeat("s", 1025)}} {
+	for _, c := range [][2]string{{"", "s"}, {"n", ""}, {strings.Repeat("n", 256), "s"},
+		{"n", strings.Repeat("s", 1025)}} {
 		func() {
 			defer func() {
 				if recover() == nil {

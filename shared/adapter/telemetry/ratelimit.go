@@ -17,9 +17,10 @@ const (
 	maxRemember = 1000        // things said, remembered
 )
 
-// RateLimited makes a log say the same thing once a second: while Redis does not answer, every purchase fails for the same reason, and a
-// thousand equal lines hide the one that differs. Lines are the same when their message and the attributes of sameKeys are; the
-// first one after a silence says how many were left out. Only warnings and errors are rationed.
+// RateLimited makes a log say the same thing once a second: while Redis does not answer, every purchase fails for the
+// same reason, and a thousand equal lines hide the one that differs. Lines are the same when their message and the
+// attributes of sameKeys are; the first one after a silence says how many were left out. Only warnings and errors are
+// rationed.
 func RateLimited(log *slog.Logger, clock seckill.Clock) *slog.Logger {
 	return slog.New(&rateLimited{log.Handler(), &seen{clock: clock}})
 }

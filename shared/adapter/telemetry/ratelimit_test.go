@@ -35,7 +35,8 @@ func TestTheSameLineOnceASecond(t *testing.T) {
 	log.Error("request failed", "code", "unavailable")
 	clock.Advance(time.Second)
 	log.Error("request failed", "code", "unavailable")
-	for text, want := range map[string]int{"code=unavailable": 3, "trace=t-0": 1, "trace": 1, "omitted=99": 1, "omitted": 1, "code=internal": 1, "order=1": 1, "order=2": 1,
+	for text, want := range map[string]int{"code=unavailable": 3, "trace=t-0": 1, "trace": 1, "omitted=99": 1,
+		"omitted": 1, "code=internal": 1, "order=1": 1, "order=2": 1,
 		"message=1": 1, "queue=1": 1, "schedule=2": 1, "not rationed": 100, "step=buy": 3 + 1 + 8 + 100} {
 		if n := strings.Count(out.String(), text); n != want {
 			t.Errorf("%q %d times, want %d", text, n, want)

@@ -12,14 +12,14 @@ import (
 // redacted stands where something was that may not be logged.
 const redacted = "[redacted]"
 
-// secret are the names of what no log may have: where shoppers live, how to reach them, and what would let a reader act as them. Flows and
-// adapters do not log these; this is for the day when one does.
+// secret are the names of what no log may have: where shoppers live, how to reach them, and what would let a reader act
+// as them. Flows and adapters do not log these; this is for the day when one does.
 var secret = map[string]bool{"address": true, "token": true, "authorization": true, "phone": true}
 
 func isSecret(name string) bool { return secret[strings.ToLower(name)] }
 
-// redact is a slog.HandlerOptions.ReplaceAttr. An attribute with a secret name, or within a group or a value with one, is replaced,
-// whatever it holds. It also names the time as Lambda wants it.
+// redact is a slog.HandlerOptions.ReplaceAttr. An attribute with a secret name, or within a group or a value with one,
+// is replaced, whatever it holds. It also names the time as Lambda wants it.
 func redact(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case isSecret(a.Key) || slices.ContainsFunc(groups, isSecret):

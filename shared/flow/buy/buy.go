@@ -15,8 +15,9 @@ import (
 const (
 	Resend    = 30 * time.Second // when repair first sends a reservation's message again
 	wakeEvery = time.Second      // how often an instance reports that an item is not installed
-	lookEvery = 10 * time.Second // how often it looks why: thousands of instances and one row that takes 3,000 reads a second
-	sure      = 3 * time.Second  // how far before the window the instance answers by its own clock; beyond SkewBound
+	// how often it looks why: thousands of instances and one row that takes 3,000 reads a second
+	lookEvery = 10 * time.Second
+	sure      = 3 * time.Second // how far before the window the instance answers by its own clock; beyond SkewBound
 )
 
 // Deps is what the step works with.
@@ -50,7 +51,8 @@ type refusal struct {
 
 // New makes an instance.
 func New(d Deps) *Flow {
-	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), refused: map[string]refusal{}, woke: map[string]time.Time{}, missed: map[string]time.Time{}}
+	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), refused: map[string]refusal{},
+		woke: map[string]time.Time{}, missed: map[string]time.Time{}}
 }
 
 // Refusals without further content, made once: the sold-out answer allocates nothing.
@@ -61,12 +63,13 @@ var (
 	errStopped   = seckill.Refuse(seckill.CodeStopped)
 )
 
-// Buy reserves units and enqueues the reservation. It answers an order id only when both the stock and the queue have it: from
-// then on the order gets a row (I11). The script knows the window, the limit and the stop, so that no item is read while the stock has it. The error is an
-// *seckill.Error.
+// Buy reserves units and enqueues the reservation. It answers an order id only when both the stock and the queue have
+// it: from then on the order gets a row (I11). The script knows the window, the limit and the stop, so that no item is
+// read while the stock has it. The error is an *seckill.Error.
 func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	now := f.Clock.Now()
-	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Created: now, Trace: seckill.Trace(ctx)}
+	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Created: now,
+		Trace: seckill.Trace(ctx)}
 	if err := r.Validate(); err != nil {
 		return "", err
 	}
@@ -92,7 +95,8 @@ func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 		}
 		m := seckill.Message{Kind: seckill.MessageOrder, Reservation: res.Reservation}
 		if err := f.Orders.Send(ctx, m, 0); err != nil {
-			return "", &seckill.Error{Code: seckill.CodeUnconfirmed, Order: res.Order, RetryAfter: seckill.RetryAfterFault, Err: err}
+			return "", &seckill.Error{Code: seckill.CodeUnconfirmed, Order: res.Order,
+				RetryAfter: seckill.RetryAfterFault, Err: err}
 		}
 		return res.Order, nil
 	case seckill.ReservedBefore:
@@ -130,7 +134,8 @@ func (f *Flow) refuse(res seckill.ReserveResult, p Purchase, now time.Time) erro
 }
 
 func notStarted(start, now time.Time) *seckill.Error {
-	return &seckill.Error{Code: seckill.CodeNotStarted, Start: start, RetryAfter: max(start.Sub(now), seckill.RetryAfterFault)}
+	return &seckill.Error{Code: seckill.CodeNotStarted, Start: start, RetryAfter: max(start.Sub(now),
+		seckill.RetryAfterFault)}
 }
 
 func tooMany(most int) error { return seckill.Invalid("count", "1.."+strconv.Itoa(most)) }
@@ -157,8 +162,9 @@ func (f *Flow) remember(item string, r refusal) {
 	f.mu.Unlock()
 }
 
-// notInstalled says why the stock does not have an item: there is none, its sale is far off or over, or the stock has forgotten it and is to be rebuilt.
-// The row is looked at first and a rebuild asked for at the next purchase, so that no purchase makes two calls.
+// notInstalled says why the stock does not have an item: there is none, its sale is far off or over, or the stock has
+// forgotten it and is to be rebuilt. The row is looked at first and a rebuild asked for at the next purchase, so that
+// no purchase makes two calls.
 func (f *Flow) notInstalled(ctx context.Context, p Purchase, now time.Time) error {
 	f.mu.RLock()
 	at, ok := f.missed[p.Item]

@@ -23,7 +23,8 @@ type counting struct {
 	reserves int
 }
 
-func (c *counting) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool, resend time.Duration) (seckill.ReserveResult, error) {
+func (c *counting) Reserve(ctx context.Context, now time.Time, r seckill.Request, keyed bool,
+	resend time.Duration) (seckill.ReserveResult, error) {
 	c.reserves++
 	return c.Stock.Reserve(ctx, now, r, keyed, resend)
 }
@@ -40,9 +41,11 @@ type fixture struct {
 func setup(tb testing.TB, stock, limit int) *fixture {
 	tb.Helper()
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	f := &fixture{clock: memory.NewClock(start.Add(time.Minute)), stock: &counting{Stock: redisstock.New(memory.NewRedis())}, items: memory.NewItems()}
+	f := &fixture{clock: memory.NewClock(start.Add(time.Minute)),
+		stock: &counting{Stock: redisstock.New(memory.NewRedis())}, items: memory.NewItems()}
 	f.orders = memory.NewQueue(f.clock, memory.QueueOptions{})
-	f.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start, End: start.Add(time.Hour),
+	f.item = seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start,
+		End:        start.Add(time.Hour),
 		CreateTime: start, Stock: stock, Limit: limit, Buckets: 16, Version: 1}
 	ctx := context.Background()
 	for _, err := range []error{
@@ -54,12 +57,14 @@ func setup(tb testing.TB, stock, limit int) *fixture {
 			tb.Fatal(err)
 		}
 	}
-	f.Flow = buy.New(buy.Deps{Stock: f.stock, Orders: f.orders, Items: f.items, Clock: f.clock, IDs: system.NewIDs(nil), Meter: meter{}})
+	f.Flow = buy.New(buy.Deps{Stock: f.stock, Orders: f.orders, Items: f.items, Clock: f.clock, IDs: system.NewIDs(nil),
+		Meter: meter{}})
 	return f
 }
 
 func (f *fixture) buy(user, key string, count int) (string, error) {
-	return f.Buy(context.Background(), buy.Purchase{Item: "1001", User: user, Count: count, Address: "杭州市西湖区1号", Key: key})
+	return f.Buy(context.Background(), buy.Purchase{Item: "1001", User: user, Count: count, Address: "杭州市西湖区1号",
+		Key: key})
 }
 
 // TestSoldOutIsRemembered: known sold out, an instance answers from memory for a second, and asks again after it.
@@ -118,7 +123,8 @@ func TestWindow(t *testing.T) {
 			t.Errorf("%s: %v, the stock asked %d times; want %s, %d", name, err, g.stock.reserves, c.want, c.asks)
 		}
 		var e *seckill.Error
-		if errors.As(err, &e); c.want == seckill.CodeNotStarted && (!e.Start.Equal(f.item.Start) || e.RetryAfter < time.Second) {
+		if errors.As(err, &e); c.want == seckill.CodeNotStarted && (!e.Start.Equal(f.item.Start) ||
+			e.RetryAfter < time.Second) {
 			t.Errorf("%s: start %s, retry after %s", name, e.Start, e.RetryAfter)
 		}
 	}
@@ -144,11 +150,14 @@ func TestBadRequests(t *testing.T) {
 		}
 	}
 	if f.stock.reserves != 2 {
-		t.Errorf("bad requests reached the stock %d times, want 2: an item that nobody knows, and a count that only the item forbids", f.stock.reserves)
+		t.Errorf(
+			"bad requests reached the stock %d times, want 2: an item that nobody knows, and a count that only the "+
+				"item forbids", f.stock.reserves)
 	}
 }
 
-// TestWakeOnceASecond: not installed, every shopper is told to come back, and from the second on the rebuild is asked for once a second.
+// TestWakeOnceASecond: not installed, every shopper is told to come back, and from the second on the rebuild is asked
+// for once a second.
 func TestWakeOnceASecond(t *testing.T) {
 	f := setup(t, 5, 1)
 	if err := f.stock.Remove(context.Background(), "1001"); err != nil {
@@ -180,7 +189,8 @@ func TestWakeOnceASecond(t *testing.T) {
 	}
 }
 
-// TestNoItemIsReadWhileTheStockHasIt: the script knows all that a purchase is refused by. What the stock does not have is looked up once in ten seconds.
+// TestNoItemIsReadWhileTheStockHasIt: the script knows all that a purchase is refused by. What the stock does not have
+// is looked up once in ten seconds.
 func TestNoItemIsReadWhileTheStockHasIt(t *testing.T) {
 	f := setup(t, 2, 1)
 	reads := &reading{Items: f.items}

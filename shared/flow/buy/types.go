@@ -1,6 +1,6 @@
 // Package buy is the purchase step: it reserves units with one script and enqueues the reservation. In: a shopper's
-// purchase. Out: an order id that will get a row in the ledger, or a refusal. It touches the stock, the orders queue and
-// the items table, never the ledger or the payment provider.
+// purchase. Out: an order id that will get a row in the ledger, or a refusal. It touches the stock, the orders queue
+// and the items table, never the ledger or the payment provider.
 package buy
 
 // Purchase is what a shopper asks for.

@@ -1,6 +1,6 @@
-// Package consume takes messages off the orders queue: it places reservations in the ledger, takes returned units back into the
-// stock, and wakes the rebuild. In: one delivery. Out: nil when the message is done with and may be deleted, or an error
-// when it has to come back. It touches ledger, stock, items and both queues, never the payment provider.
+// Package consume takes messages off the orders queue: it places reservations in the ledger, takes returned units back
+// into the stock, and wakes the rebuild. In: one delivery. Out: nil when the message is done with and may be deleted,
+// or an error when it has to come back. It touches ledger, stock, items and both queues, never the payment provider.
 package consume
 
 import (
@@ -49,8 +49,8 @@ func New(d Deps) *Flow { return &Flow{Deps: d, items: itemcache.New(d.Items, d.C
 // errLater says that the message has to come back, and that nothing is wrong.
 var errLater = errors.New("consume: not yet")
 
-// Handle does what one message asks for. nil: delete the message. Otherwise it comes back, after a wait that Handle has asked the
-// queue for; no fault ever loses it.
+// Handle does what one message asks for. nil: delete the message. Otherwise it comes back, after a wait that Handle has
+// asked the queue for; no fault ever loses it.
 func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	m, err := seckill.DecodeMessage(d.Body)
 	if err != nil {
@@ -77,8 +77,8 @@ func (f *Flow) park(ctx context.Context, d seckill.Delivery, reason string) erro
 	return f.Orders.Park(ctx, d, reason)
 }
 
-// order places a reservation: transaction, closing message, confirm. Whatever was done before, by this message or another
-// delivery of it, ends the same way.
+// order places a reservation: transaction, closing message, confirm. Whatever was done before, by this message or
+// another delivery of it, ends the same way.
 func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservation) error {
 	_, _, err := f.items.Get(ctx, m.Item)
 	if seckill.CodeOf(err) == seckill.CodeItemUnknown {
@@ -140,7 +140,8 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 
 func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) seckill.Order {
 	return seckill.Order{
-		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Units: m.Units, Price: it.Price, Amount: it.Price * seckill.Fen(m.Count),
+		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Units: m.Units, Price: it.Price,
+		Amount:  it.Price * seckill.Fen(m.Count),
 		Address: m.Address, State: seckill.PendingPayment, Created: m.Created, Placed: now,
 		PayBy: now.Add(f.Hold).Truncate(time.Second), Title: it.Commodity.Title, Buckets: it.Buckets,
 		History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}},
@@ -148,7 +149,8 @@ func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) 
 }
 
 // redraw asks for other numbers. done: the message needs no placing any more (err says how that ended).
-func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Collision) (next seckill.Reservation, done bool, err error) {
+func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Collision) (next seckill.Reservation,
+	done bool, err error) {
 	code, next, err := f.Stock.Redraw(ctx, f.Clock.Now(), m, c, buy.Resend)
 	if err != nil {
 		return m, true, err
@@ -172,8 +174,10 @@ func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Coll
 func (f *Flow) reject(ctx context.Context, m seckill.Reservation, reason seckill.Code) error {
 	now := f.Clock.Now()
 	err := f.Ledger.Reject(ctx, seckill.Order{
-		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Address: m.Address, State: seckill.Rejected, Created: m.Created,
-		Placed: now, Reason: reason, History: []seckill.Change{{State: seckill.Rejected, At: now, Cause: string(reason)}},
+		ID: m.Order, Item: m.Item, User: m.User, Count: m.Count, Address: m.Address, State: seckill.Rejected,
+		Created: m.Created,
+		Placed:  now, Reason: reason, History: []seckill.Change{{State: seckill.Rejected, At: now,
+			Cause: string(reason)}},
 	})
 	if errors.Is(err, seckill.ErrOrderExists) {
 		return f.byRow(ctx, m)
@@ -185,8 +189,8 @@ func (f *Flow) reject(ctx context.Context, m seckill.Reservation, reason seckill
 	return f.confirmOf(ctx, m, nil)
 }
 
-// byRow finishes what an earlier delivery began: an existing row is not always a duplicate, it may lack its closing message and
-// its confirm.
+// byRow finishes what an earlier delivery began: an existing row is not always a duplicate, it may lack its closing
+// message and its confirm.
 func (f *Flow) byRow(ctx context.Context, m seckill.Reservation) error {
 	o, err := f.Ledger.Order(ctx, m.Order)
 	if err != nil {
@@ -208,8 +212,8 @@ func (f *Flow) confirmOf(ctx context.Context, m seckill.Reservation, units []int
 	return f.confirm(ctx, it, m.Order, m.User, units)
 }
 
-// confirm tells the stock what the ledger decided. Not installed is no answer: the message comes back, until the item is so old
-// that no stock will hold it again.
+// confirm tells the stock what the ledger decided. Not installed is no answer: the message comes back, until the item
+// is so old that no stock will hold it again.
 func (f *Flow) confirm(ctx context.Context, it *seckill.Item, order, user string, units []int) error {
 	err := f.Stock.Confirm(ctx, it.ID, order, user, units)
 	if errors.Is(err, seckill.ErrNotInstalled) && it.Retired(f.Clock.Now()) {
@@ -220,7 +224,8 @@ func (f *Flow) confirm(ctx context.Context, it *seckill.Item, order, user string
 
 func (f *Flow) sendClosing(ctx context.Context, o *seckill.Order, now time.Time) error {
 	wait := min(max(o.Due().Sub(now), 0), seckill.MaxDelay)
-	return f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: o.ID, Trace: seckill.Trace(ctx)}, wait)
+	return f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: o.ID, Trace: seckill.Trace(ctx)},
+		wait)
 }
 
 // giveBack takes a returned order's numbers back into the stock. The row's numbers count; no row means nothing to do.

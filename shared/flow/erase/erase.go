@@ -1,9 +1,10 @@
-// Package erase forgets where orders were to be sent: a user's, at an operator's command, and those of sales that ended long ago, by a schedule.
-// In: a user, and how far an earlier step came. Out: how many addresses went, or why none may go yet. It touches ledger, stock and items. Orders, units, payments and amounts stay as they are.
+// Package erase forgets where orders were to be sent: a user's, at an operator's command, and those of sales that ended
+// long ago, by a schedule. In: a user, and how far an earlier step came. Out: how many addresses went, or why none may
+// go yet. It touches ledger, stock and items. Orders, units, payments and amounts stay as they are.
 //
-// What may not be forgotten yet is an address that goods are still to be sent to. An order's address is in its row, and while it waits to be
-// placed, in the stock and in a message. Once the row is there no message writes an address: every other write has a condition that fails, and what is
-// rejected keeps none. So when no order waits, the rows are all.
+// What may not be forgotten yet is an address that goods are still to be sent to. An order's address is in its row, and
+// while it waits to be placed, in the stock and in a message. Once the row is there no message writes an address: every
+// other write has a condition that fails, and what is rejected keeps none. So when no order waits, the rows are all.
 package erase
 
 import (
@@ -52,9 +53,9 @@ type Step struct {
 	Next   string // where the next step begins; "" when this was the last
 }
 
-// User erases the addresses of a user's next orders, newest first; after is "" or an earlier step's Next. With "" it looks at all of them first, and erases
-// none while one needs its address. It may be repeated, and begun again. The error is an *seckill.Error: CodeInvalid names the order that
-// is still open or to be shipped.
+// User erases the addresses of a user's next orders, newest first; after is "" or an earlier step's Next. With "" it
+// looks at all of them first, and erases none while one needs its address. It may be repeated, and begun again. The
+// error is an *seckill.Error: CodeInvalid names the order that is still open or to be shipped.
 func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
 	if after == "" {
 		if err := f.free(ctx, user); err != nil {
@@ -121,7 +122,8 @@ func (f *Flow) free(ctx context.Context, user string) error {
 	return nil
 }
 
-// eraseOrder erases one order's address in whatever state the order is by now. kept is the order if it has come into a state that keeps it.
+// eraseOrder erases one order's address in whatever state the order is by now. kept is the order if it has come into a
+// state that keeps it.
 func eraseOrder(
 	ctx context.Context, l seckill.Ledger, clock seckill.Clock, o seckill.Order, keeps func(*seckill.Order) bool,
 ) (kept *seckill.Order, err error) {
@@ -143,5 +145,7 @@ func eraseOrder(
 func needs(o *seckill.Order) bool { return slices.Contains(toShip, o.State) }
 
 func refuse(order, state string, n int) error {
-	return seckill.Invalid("user", fmt.Sprintf("nobody whose order is open or to be shipped; %d of theirs are, the oldest is %s, %s", n, order, state))
+	return seckill.Invalid("user",
+		fmt.Sprintf("nobody whose order is open or to be shipped; %d of theirs are, the oldest is %s, %s", n, order,
+			state))
 }

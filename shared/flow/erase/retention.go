@@ -18,7 +18,8 @@ const (
 	roundWait = time.Hour // from the end of one round through the items to the next
 )
 
-// round is where a round through the items that ended is. An instance that is new begins one anew: it reads more, and erases nothing twice.
+// round is where a round through the items that ended is. An instance that is new begins one anew: it reads more, and
+// erases nothing twice.
 type round struct {
 	next  time.Time    // of the next round
 	last  seckill.Item // the last one that it is done with
@@ -27,10 +28,11 @@ type round struct {
 	left  int          // of them so far, those that keep their address
 }
 
-// Ended erases addresses whose time is over: Keep after the end of a sale, from all its orders but the open ones. By then the goods were
-// sent, and no message is left that could place an order (a queue and its dead letters keep messages for 18 days). It goes on with the
-// round through the items until its limits, or begins one that is due, and notes in an item that no order has an address any more, so that
-// its orders are never read again. One item's trouble does not keep it from the others; the errors come joined. One run at a time.
+// Ended erases addresses whose time is over: Keep after the end of a sale, from all its orders but the open ones. By
+// then the goods were sent, and no message is left that could place an order (a queue and its dead letters keep
+// messages for 18 days). It goes on with the round through the items until its limits, or begins one that is due, and
+// notes in an item that no order has an address any more, so that its orders are never read again. One item's trouble
+// does not keep it from the others; the errors come joined. One run at a time.
 func (f *Flow) Ended(ctx context.Context) error {
 	now := f.Clock.Now()
 	if f.Keep == 0 || now.Before(f.round.next) {
@@ -72,7 +74,8 @@ func (f *Flow) Ended(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// endedPage erases the addresses of the item's next orders. done: there are no more, and the item says so unless some were left.
+// endedPage erases the addresses of the item's next orders. done: there are no more, and the item says so unless some
+// were left.
 func (f *Flow) endedPage(ctx context.Context, it *seckill.Item) (erased int, done bool, err error) {
 	page, err := f.Ledger.OrdersByItem(ctx, it.ID, f.round.after, pageOrders)
 	if err != nil {

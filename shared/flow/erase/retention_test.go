@@ -71,17 +71,21 @@ func (s *shop) must(err error) {
 
 // item makes an item whose sale ends that long after the opening.
 func (s *shop) item(id string, lasts time.Duration) {
-	s.must(s.items.Put(ctx, seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "1", Title: "t"}, Price: 100, Start: opening, End: opening.Add(lasts),
+	s.must(s.items.Put(ctx, seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "1", Title: "t"}, Price: 100,
+		Start: opening, End: opening.Add(lasts),
 		Stock: 1_000_000, Limit: 1000, Buckets: 16, Version: 1}, nil))
 }
 
 // order places an order of the item, which then comes into a state.
 func (s *shop) order(item string, n int, state seckill.State) string {
 	s.Helper()
-	o := seckill.Order{ID: seckill.KeyedOrderID(item, "7", fmt.Sprint(n)), Item: item, User: fmt.Sprint(n), Count: 1, Units: []int{n}, Price: 100, Amount: 100,
-		Address: "1 Some Street", Title: "t", Created: opening, Placed: opening, PayBy: opening.Add(time.Minute), Buckets: 16}
+	o := seckill.Order{ID: seckill.KeyedOrderID(item, "7", fmt.Sprint(n)), Item: item, User: fmt.Sprint(n), Count: 1,
+		Units: []int{n}, Price: 100, Amount: 100,
+		Address: "1 Some Street", Title: "t", Created: opening, Placed: opening, PayBy: opening.Add(time.Minute),
+		Buckets: 16}
 	s.must(s.ledger.Place(ctx, o, 1000))
-	pay := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(n), Amount: 100, State: seckill.Captured, At: opening, Cause: "notify"}
+	pay := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(n), Amount: 100, State: seckill.Captured, At: opening,
+		Cause: "notify"}
 	read := func() seckill.Order {
 		got, err := s.ledger.Order(ctx, o.ID)
 		s.must(err)
@@ -140,7 +144,8 @@ func TestRetention(t *testing.T) {
 			id := s.order("1", 1, c.state)
 			s.clock.Advance(time.Hour + c.age)
 			s.must(s.flow.Ended(ctx))
-			if got := !s.has(id); got != c.erased || s.marked("1") != c.erased || s.erased[seckill.EventErased] == 1 != c.erased {
+			if got := !s.has(id); got != c.erased || s.marked("1") != c.erased ||
+				s.erased[seckill.EventErased] == 1 != c.erased {
 				t.Errorf("erased %v, item marked %v, counted %v, want %v", got, s.marked("1"), s.erased, c.erased)
 			}
 		})
@@ -160,8 +165,8 @@ func TestAddressesStayWithoutRetention(t *testing.T) {
 	}
 }
 
-// TestItemIsReadOnce: an item whose orders have no address any more is not walked again, by no instance; one with an open order is, an hour
-// later.
+// TestItemIsReadOnce: an item whose orders have no address any more is not walked again, by no instance; one with an
+// open order is, an hour later.
 func TestItemIsReadOnce(t *testing.T) {
 	s := newShop(t)
 	s.item("1", time.Hour)
@@ -184,7 +189,8 @@ func TestItemIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestLongItem: a run erases at most about a thousand addresses; the next goes on, and a new instance begins anew and comes to the end, too.
+// TestLongItem: a run erases at most about a thousand addresses; the next goes on, and a new instance begins anew and
+// comes to the end, too.
 func TestLongItem(t *testing.T) {
 	s := newShop(t)
 	s.item("1", time.Hour)
@@ -193,7 +199,8 @@ func TestLongItem(t *testing.T) {
 	for n := range orders {
 		s.order("1", 1+n, seckill.PendingPayment)
 		o := seckill.KeyedOrderID("1", "7", fmt.Sprint(1+n))
-		s.must(s.ledger.RecordPayment(ctx, seckill.Payment{Order: o, TradeNo: fmt.Sprint(n), Amount: 100, State: seckill.Captured, At: opening}, seckill.PendingPayment, seckill.Paid))
+		s.must(s.ledger.RecordPayment(ctx, seckill.Payment{Order: o, TradeNo: fmt.Sprint(n), Amount: 100,
+			State: seckill.Captured, At: opening}, seckill.PendingPayment, seckill.Paid))
 	}
 	last := s.order("2", 1, seckill.Paid)
 	s.clock.Advance(100 * day)
@@ -210,7 +217,8 @@ func TestLongItem(t *testing.T) {
 	}
 }
 
-// TestOneItemsTrouble: an item whose orders cannot be read is named, keeps no other from its turn, and is tried again an hour later.
+// TestOneItemsTrouble: an item whose orders cannot be read is named, keeps no other from its turn, and is tried again
+// an hour later.
 func TestOneItemsTrouble(t *testing.T) {
 	s := newShop(t)
 	s.item("1", time.Hour)

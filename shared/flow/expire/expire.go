@@ -1,6 +1,7 @@
-// Package expire closes orders: those unpaid when their hold has ended, and those their shoppers cancelled. In: a delivery from the
-// closings queue, or a schedule (each minute). Out: an order that is paid, or has given its units back. It asks the payment provider and writes
-// the ledger; it never touches the stock: a return row and a message tell consume.
+// Package expire closes orders: those unpaid when their hold has ended, and those their shoppers cancelled. In: a
+// delivery from the closings queue, or a schedule (each minute). Out: an order that is paid, or has given its units
+// back. It asks the payment provider and writes the ledger; it never touches the stock: a return row and a message tell
+// consume.
 package expire
 
 import (
@@ -31,7 +32,8 @@ type Deps struct {
 	Meter    seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers where a sweep whose time was up has stopped, and nothing else. One sweep at a time.
+// Flow is one instance of the step. It remembers where a sweep whose time was up has stopped, and nothing else. One
+// sweep at a time.
 type Flow struct {
 	Deps
 	recorder payment.Recorder
@@ -115,8 +117,8 @@ func (f *Flow) look(ctx context.Context, id string, again bool) error {
 	return f.finish(ctx, o)
 }
 
-// finish takes a closing order to its end: paid when the provider has its money, given back when the provider is sure that it never
-// will. An answer that never came is neither.
+// finish takes a closing order to its end: paid when the provider has its money, given back when the provider is sure
+// that it never will. An answer that never came is neither.
 func (f *Flow) finish(ctx context.Context, o seckill.Order) error {
 	for range maxAsks {
 		t, err := f.Payments.Query(ctx, o.ID)
@@ -170,7 +172,8 @@ func (f *Flow) giveBack(ctx context.Context, o seckill.Order) error {
 	} else {
 		f.Meter.Count(seckill.EventExpired, 1)
 	}
-	// The return row is the promise; the message only makes it quick. Without it repair finishes the return within a minute.
+	// The return row is the promise; the message only makes it quick. Without it repair finishes the return within a
+	// minute.
 	_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: o.ID, Trace: seckill.Trace(ctx)}, 0)
 	return nil
 }

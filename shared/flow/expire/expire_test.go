@@ -26,7 +26,8 @@ type shop struct {
 	seckill.Payments
 	ledger *ledger.Ledger
 	clock  *memory.Clock
-	// answers are the provider's, in this order: a trade's state to each query, a result to each close, "fault" to either.
+	// answers are the provider's, in this order: a trade's state to each query, a result to each close, "fault" to
+	// either.
 	answers []string
 	asked   []string
 	sent    []string
@@ -195,8 +196,8 @@ func TestExpireTheRest(t *testing.T) {
 	}
 }
 
-// TestSweep: the schedule finds an order whose message was lost when it is due, not before. An order that the provider does
-// not answer for waits a minute for its next turn, so that it does not delay the others again and again.
+// TestSweep: the schedule finds an order whose message was lost when it is due, not before. An order that the provider
+// does not answer for waits a minute for its next turn, so that it does not delay the others again and again.
 func TestSweep(t *testing.T) {
 	s := newShop(t, seckill.PendingPayment, due.Add(-time.Second))
 	f := s.flow()

@@ -1,5 +1,5 @@
-// Package notify handles the payment provider's notifications. In: the form as received. Out: nil when its effect is durable, and
-// only then. It touches the ledger alone.
+// Package notify handles the payment provider's notifications. In: the form as received. Out: nil when its effect is
+// durable, and only then. It touches the ledger alone.
 package notify
 
 import (
@@ -32,8 +32,8 @@ func New(d Deps) *Flow {
 	return &Flow{d, payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
 }
 
-// Notify verifies a notification, records its money, and keeps it as it came. The error is an *seckill.Error: CodeForged, CodeNotOurs; CodeUnavailable when it
-// should be sent again.
+// Notify verifies a notification, records its money, and keeps it as it came. The error is an *seckill.Error:
+// CodeForged, CodeNotOurs; CodeUnavailable when it should be sent again.
 func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 	n, err := f.Verifier.Verify(form)
 	if err == nil {
@@ -52,8 +52,8 @@ func (f *Flow) Notify(ctx context.Context, form url.Values) error {
 // Unreadable counts a notification that is no form, as one that is refused.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventForged, 1) }
 
-// record does what an authentic notification says, of money or of none, if it is about an order and its amount. It is kept after its effect: a fault of keeping it
-// has it sent again, when its money is safe already.
+// record does what an authentic notification says, of money or of none, if it is about an order and its amount. It is
+// kept after its effect: a fault of keeping it has it sent again, when its money is safe already.
 func (f *Flow) record(ctx context.Context, n *seckill.Notification, form url.Values) error {
 	outcome := seckill.NotificationNothing
 	var err error
@@ -69,7 +69,8 @@ func (f *Flow) record(ctx context.Context, n *seckill.Notification, form url.Val
 	} else if err != nil {
 		return err
 	}
-	kept := seckill.KeptNotification{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(), Outcome: outcome, Raw: form.Encode()}
+	kept := seckill.KeptNotification{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(),
+		Outcome: outcome, Raw: form.Encode()}
 	if f.Keep > 0 {
 		kept.Expires = kept.At.Add(f.Keep).Truncate(time.Second)
 	}

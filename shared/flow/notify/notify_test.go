@@ -79,8 +79,8 @@ func (refusing) Verify(url.Values) (seckill.Notification, error) {
 	return seckill.Notification{}, seckill.Refuse(seckill.CodeForged)
 }
 
-// TestNotify is the specification of the step: what a notification does to order and money, what the provider hears, and what
-// is kept of it. Money that comes too late is where this table says refund_due.
+// TestNotify is the specification of the step: what a notification does to order and money, what the provider hears,
+// and what is kept of it. Money that comes too late is where this table says refund_due.
 func TestNotify(t *testing.T) {
 	notification := seckill.Notification{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true}
 	as := func(change func(*seckill.Notification)) seckill.Verifier {
@@ -98,10 +98,12 @@ func TestNotify(t *testing.T) {
 		payment seckill.PaymentState // of trade t1; "" for none
 		kept    string               // the outcome that is kept with it; "" when it is not kept
 	}{
-		{"paid in time", seckill.PendingPayment, genuine, "", seckill.Paid, seckill.Captured, seckill.NotificationRecorded},
+		{"paid in time", seckill.PendingPayment, genuine, "", seckill.Paid, seckill.Captured,
+			seckill.NotificationRecorded},
 		{"paid while it is being closed", seckill.Closing, genuine,
 			"", seckill.Paid, seckill.Captured, seckill.NotificationRecorded},
-		{"paid too late", seckill.Expired, genuine, "", seckill.RefundOwed, seckill.RefundDue, seckill.NotificationRecorded},
+		{"paid too late", seckill.Expired, genuine, "", seckill.RefundOwed, seckill.RefundDue,
+			seckill.NotificationRecorded},
 		{"paid twice, by two trades", seckill.Paid, genuine,
 			"", seckill.Paid, seckill.RefundDue, seckill.NotificationRecorded},
 		{"closed unpaid at the provider", seckill.PendingPayment, as(func(n *seckill.Notification) { n.Paid = false }),

@@ -1,5 +1,6 @@
-// Package reconcile matches the payment provider's bill of a day against the ledger, both ways. In: a schedule (daily), or an operator. Out: what
-// came of it, kept in the ledger, and its differences counted. It changes no money and no order: what a difference means, a person has to say.
+// Package reconcile matches the payment provider's bill of a day against the ledger, both ways. In: a schedule (daily),
+// or an operator. Out: what came of it, kept in the ledger, and its differences counted. It changes no money and no
+// order: what a difference means, a person has to say.
 package reconcile
 
 import (
@@ -42,8 +43,9 @@ type Flow struct{ Deps }
 // New makes an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Run matches each of the last days that has not been matched against a bill, when that should be there, the newest first. It may run as often as one likes:
-// a bill that was late, or could not be read, is there another time. A day without a bill is asked about until it is too old, and kept once.
+// Run matches each of the last days that has not been matched against a bill, when that should be there, the newest
+// first. It may run as often as one likes: a bill that was late, or could not be read, is there another time. A day
+// without a bill is asked about until it is too old, and kept once.
 func (f *Flow) Run(ctx context.Context) error {
 	var errs []error
 	ready := f.Clock.Now().Add(-billed)
@@ -60,8 +62,8 @@ func (f *Flow) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Day matches a seckill.Day, which may have been done before. The error is an *seckill.Error: CodeInvalid for what is no day that is over, and when money
-// moved by the ledger and there is no bill yet.
+// Day matches a seckill.Day, which may have been done before. The error is an *seckill.Error: CodeInvalid for what is
+// no day that is over, and when money moved by the ledger and there is no bill yet.
 func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, error) {
 	return f.day(ctx, day, false)
 }
@@ -70,9 +72,11 @@ func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, err
 func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconciliation, error) {
 	date, err := time.ParseInLocation(time.DateOnly, day, seckill.Zone)
 	if err != nil || day >= seckill.Day(f.Clock.Now()) {
-		return seckill.Reconciliation{}, seckill.Invalid("day", "2006-01-02, over in UTC+8: the bill of a day comes the next morning")
+		return seckill.Reconciliation{},
+			seckill.Invalid("day", "2006-01-02, over in UTC+8: the bill of a day comes the next morning")
 	}
-	m := match{Flow: f, date: date, known: map[trade]seckill.Payment{}, unread: map[trade]bool{}, billed: map[movement]bool{}}
+	m := match{Flow: f, date: date, known: map[trade]seckill.Payment{}, unread: map[trade]bool{},
+		billed: map[movement]bool{}}
 	m.out = seckill.Reconciliation{Day: day, At: f.Clock.Now(), Differences: []seckill.Difference{}}
 	if err := m.run(ctx); err != nil {
 		return seckill.Reconciliation{}, seckill.AsError(err)
@@ -89,7 +93,8 @@ func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconci
 	return m.out, nil
 }
 
-// Kept lists what came of a seckill.Day's reconciliations before, the oldest first: the newest MaxKept. Nothing is matched. CodeInvalid for what is no day.
+// Kept lists what came of a seckill.Day's reconciliations before, the oldest first: the newest MaxKept. Nothing is
+// matched. CodeInvalid for what is no day.
 func (f *Flow) Kept(ctx context.Context, day string) ([]seckill.Reconciliation, error) {
 	if !seckill.ValidDay(day) {
 		return nil, seckill.Invalid("day", "2006-01-02")
@@ -101,7 +106,8 @@ func (f *Flow) Kept(ctx context.Context, day string) ([]seckill.Reconciliation, 
 	return all[max(0, len(all)-MaxKept):], nil
 }
 
-// trade is a payment's key; movement is what a bill has a line for. A refund that the shop did not ask for may have no id.
+// trade is a payment's key; movement is what a bill has a line for. A refund that the shop did not ask for may have no
+// id.
 type (
 	trade    struct{ order, no string }
 	movement struct {
@@ -166,9 +172,11 @@ func (f *Flow) bill(ctx context.Context, day string) (bill seckill.Bill, none bo
 	return bill, false, err
 }
 
-// all gives what the ledger recorded (when: at) in the 24 hours that end BillCutoff before the day does. For that it reads a listing of the day, and that of the
-// day before, to their ends.
-func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string, limit int) (seckill.Page[seckill.Payment], error), at func(p *seckill.Payment) time.Time) (all []seckill.Payment, err error) {
+// all gives what the ledger recorded (when: at) in the 24 hours that end BillCutoff before the day does. For that it
+// reads a listing of the day, and that of the day before, to their ends.
+func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string,
+	limit int) (seckill.Page[seckill.Payment], error), at func(p *seckill.Payment) time.Time) (all []seckill.Payment,
+	err error) {
 	from := m.date.Add(-BillCutoff)
 	to := from.AddDate(0, 0, 1)
 	for _, day := range []time.Time{from, m.date} {
@@ -204,7 +212,8 @@ func (m *match) unreadable(err error) {
 
 // differ notes in what a line differs, with the amounts by the ledger and by the bill.
 func (m *match) differ(kind seckill.DifferenceKind, l *seckill.BillLine, here, there seckill.Fen) {
-	m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: l.Order, TradeNo: l.TradeNo, RefundID: l.RefundID, Here: here, There: there})
+	m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: l.Order, TradeNo: l.TradeNo,
+		RefundID: l.RefundID, Here: here, There: there})
 }
 
 // line matches a line of the bill.
@@ -273,8 +282,8 @@ type absence struct {
 	since string // the first Day on which it can have been booked
 }
 
-// missing finds what the ledger recorded (all) and no bill has. It may have been booked on an earlier day, before midnight, or before a time in which
-// nothing ran: so those bills are looked at, too, if there is need.
+// missing finds what the ledger recorded (all) and no bill has. It may have been booked on an earlier day, before
+// midnight, or before a time in which nothing ran: so those bills are looked at, too, if there is need.
 func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error {
 	absent := map[movement]absence{}
 	for _, p := range paid {
@@ -292,7 +301,8 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 		absent[key(&l)] = absence{l, seckill.Day(o.Placed)}
 	}
 	for _, p := range back {
-		l := seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: p.Amount, At: p.Back}
+		l := seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID,
+			Amount: p.Amount, At: p.Back}
 		if !m.billed[key(&l)] {
 			absent[key(&l)] = absence{l, seckill.Day(p.At)}
 		}
@@ -312,7 +322,8 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 	}
 	for _, a := range absent {
 		if m.out.NoBill && !a.At.Before(m.date) {
-			return seckill.Invalid("day", "a day that has a bill: the ledger has money of it, and the provider no bill yet")
+			return seckill.Invalid("day",
+				"a day that has a bill: the ledger has money of it, and the provider no bill yet")
 		}
 		kind := seckill.PaymentNotThere
 		if a.Refund {

@@ -74,10 +74,12 @@ func (w *bank) book(l seckill.BillLine) {
 // paid is an order that was paid at a time, that the ledger recorded later.
 func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment {
 	w.n++
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(w.n)), Item: "1", User: "7", Count: 1, Units: []int{w.n}, Price: 100, Amount: 100, Address: "a", Title: "t",
+	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(w.n)), Item: "1", User: "7", Count: 1,
+		Units: []int{w.n}, Price: 100, Amount: 100, Address: "a", Title: "t",
 		Created: at, Placed: at, PayBy: at.Add(time.Minute), Buckets: 1}
 	must(t, w.ledger.Place(ctx, o, 1000))
-	p := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(1000 + w.n), Amount: 100, State: seckill.Captured, At: at.Add(late), Cause: "notify"}
+	p := seckill.Payment{Order: o.ID, TradeNo: fmt.Sprint(1000 + w.n), Amount: 100, State: seckill.Captured,
+		At: at.Add(late), Cause: "notify"}
 	must(t, w.ledger.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
 	w.book(seckill.BillLine{Order: o.ID, TradeNo: p.TradeNo, Amount: 100, At: at})
 	return p
@@ -89,7 +91,8 @@ func (w *bank) back(t fataler, p seckill.Payment, at time.Time, late time.Durati
 	must(t, err)
 	must(t, w.ledger.StartRefund(ctx, o, p, false, at, "c"))
 	must(t, w.ledger.Refunded(ctx, p, "", seckill.RefundOwed, seckill.Refunded, at.Add(late), "c"))
-	w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: 100, At: at})
+	w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: p.Refund().ID, Amount: 100,
+		At: at})
 }
 
 // lines changes a day's bill: change says what becomes of each line.
@@ -101,8 +104,8 @@ func (w *bank) lines(change func(l seckill.BillLine) []seckill.BillLine) {
 	w.bills[day] = out
 }
 
-// TestWhatDiffersIsListed: of money that agrees on both sides, around two midnights, nothing is listed; each thing that one side has otherwise is listed, and
-// nothing else.
+// TestWhatDiffersIsListed: of money that agrees on both sides, around two midnights, nothing is listed; each thing that
+// one side has otherwise is listed, and nothing else.
 func TestWhatDiffersIsListed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -130,7 +133,8 @@ func TestWhatDiffersIsListed(t *testing.T) {
 			if i++; i != k {
 				return []seckill.BillLine{l}
 			}
-			d := seckill.Difference{Order: l.Order, TradeNo: l.TradeNo, RefundID: l.RefundID, Here: 100, There: l.Amount}
+			d := seckill.Difference{Order: l.Order, TradeNo: l.TradeNo, RefundID: l.RefundID, Here: 100,
+				There: l.Amount}
 			pick := func(payment, refund seckill.DifferenceKind) {
 				d.Kind = map[bool]seckill.DifferenceKind{false: payment, true: refund}[l.Refund]
 				want = append(want, d)
@@ -157,14 +161,16 @@ func TestWhatDiffersIsListed(t *testing.T) {
 			if kind < 2 {
 				return []seckill.BillLine{l}
 			}
-			// The ledger's own is on no bill then. It is listed on the day on which the ledger recorded it; shortly before midnight, on the next.
+			// The ledger's own is on no bill then. It is listed on the day on which the ledger recorded it; shortly
+			// before midnight, on the next.
 			was, err := w.ledger.Payments(ctx, l.Order)
 			must(t, err)
 			on := was[0].At
 			if l.Refund {
 				on = was[0].Back
 			}
-			if d := (seckill.Difference{Kind: seckill.PaymentNotThere, Order: l.Order, TradeNo: was[0].TradeNo, RefundID: own, Here: 100}); seckill.Day(on.Add(reconcile.BillCutoff)) == day {
+			if d := (seckill.Difference{Kind: seckill.PaymentNotThere, Order: l.Order, TradeNo: was[0].TradeNo,
+				RefundID: own, Here: 100}); seckill.Day(on.Add(reconcile.BillCutoff)) == day {
 				if l.Refund {
 					d.Kind = seckill.RefundNotThere
 				}
@@ -220,16 +226,19 @@ func kindsOf(r seckill.Reconciliation) (kinds []seckill.DifferenceKind) {
 	return kinds
 }
 
-// TestRefundsThatTheLedgerDoesNotKnow: one from the provider's console is under another id; one whose answer was lost is still due here.
+// TestRefundsThatTheLedgerDoesNotKnow: one from the provider's console is under another id; one whose answer was lost
+// is still due here.
 func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	w := newBank()
 	console, due := w.paid(t, midnight.Add(time.Hour), 0), w.paid(t, midnight.Add(time.Hour), 0)
-	w.book(seckill.BillLine{Refund: true, Order: console.Order, TradeNo: console.TradeNo, RefundID: "by hand", Amount: 30, At: midnight.Add(2 * time.Hour)})
+	w.book(seckill.BillLine{Refund: true, Order: console.Order, TradeNo: console.TradeNo, RefundID: "by hand",
+		Amount: 30, At: midnight.Add(2 * time.Hour)})
 	o, err := w.ledger.Order(ctx, due.Order)
 	must(t, err)
 	must(t, w.ledger.StartRefund(ctx, o, due, true, midnight.Add(time.Hour), "c"))
-	w.book(seckill.BillLine{Refund: true, Order: due.Order, TradeNo: due.TradeNo, RefundID: due.Refund().ID, Amount: 100, At: midnight.Add(2 * time.Hour)})
+	w.book(seckill.BillLine{Refund: true, Order: due.Order, TradeNo: due.TradeNo, RefundID: due.Refund().ID,
+		Amount: 100, At: midnight.Add(2 * time.Hour)})
 	got, err := w.flow.Day(ctx, day)
 	must(t, err)
 	kinds := map[string]seckill.Difference{}
@@ -237,15 +246,18 @@ func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 		kinds[d.Order] = d
 	}
 	want := map[string]seckill.Difference{
-		console.Order: {Kind: seckill.RefundForeign, Order: console.Order, TradeNo: console.TradeNo, RefundID: "by hand", There: 30},
-		due.Order:     {Kind: seckill.RefundNotHere, Order: due.Order, TradeNo: due.TradeNo, RefundID: due.Refund().ID, There: 100},
+		console.Order: {Kind: seckill.RefundForeign, Order: console.Order, TradeNo: console.TradeNo,
+			RefundID: "by hand", There: 30},
+		due.Order: {Kind: seckill.RefundNotHere, Order: due.Order, TradeNo: due.TradeNo, RefundID: due.Refund().ID,
+			There: 100},
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" || got.Count != 2 {
 		t.Errorf("%d differences, want (-), got (+):\n%s", got.Count, diff)
 	}
 }
 
-// TestARefundWithoutAnId, as the provider's console may make one, is not the payment of its trade: neither hides the other.
+// TestARefundWithoutAnId, as the provider's console may make one, is not the payment of its trade: neither hides the
+// other.
 func TestARefundWithoutAnId(t *testing.T) {
 	t.Parallel()
 	for name, bill := range map[string]struct {
@@ -253,10 +265,13 @@ func TestARefundWithoutAnId(t *testing.T) {
 		refunds        int
 		want           []seckill.DifferenceKind
 	}{
-		"beside its payment":       {true, true, 1, []seckill.DifferenceKind{seckill.RefundForeign}},
-		"and its payment is not":   {false, true, 1, []seckill.DifferenceKind{seckill.PaymentNotThere, seckill.RefundForeign}},
-		"in two parts":             {true, true, 2, []seckill.DifferenceKind{seckill.RefundForeign, seckill.RefundForeign}},
-		"of a payment nobody knew": {true, false, 1, []seckill.DifferenceKind{seckill.PaymentNotHere, seckill.RefundForeign}},
+		"beside its payment": {true, true, 1, []seckill.DifferenceKind{seckill.RefundForeign}},
+		"and its payment is not": {false, true, 1, []seckill.DifferenceKind{seckill.PaymentNotThere,
+			seckill.RefundForeign}},
+		"in two parts": {true, true, 2, []seckill.DifferenceKind{seckill.RefundForeign,
+			seckill.RefundForeign}},
+		"of a payment nobody knew": {true, false, 1, []seckill.DifferenceKind{seckill.PaymentNotHere,
+			seckill.RefundForeign}},
 	} {
 		w := newBank()
 		p := w.paid(t, midnight.Add(time.Hour), 0)
@@ -268,7 +283,8 @@ func TestARefundWithoutAnId(t *testing.T) {
 			w.book(seckill.BillLine{Order: p.Order, TradeNo: p.TradeNo, Amount: 100, At: midnight.Add(time.Hour)})
 		}
 		for n := range bill.refunds {
-			w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, Amount: seckill.Fen(30 - n), At: midnight.Add(2 * time.Hour)})
+			w.book(seckill.BillLine{Refund: true, Order: p.Order, TradeNo: p.TradeNo, Amount: seckill.Fen(30 - n),
+				At: midnight.Add(2 * time.Hour)})
 		}
 		got, err := w.flow.Day(ctx, day)
 		must(t, err)
@@ -279,10 +295,12 @@ func TestARefundWithoutAnId(t *testing.T) {
 	}
 }
 
-// TestWhatWasLearntDaysLater is on a bill of the day on which it was booked, not before its order, and not longer ago than anybody looks.
+// TestWhatWasLearntDaysLater is on a bill of the day on which it was booked, not before its order, and not longer ago
+// than anybody looks.
 func TestWhatWasLearntDaysLater(t *testing.T) {
 	t.Parallel()
-	for days, want := range map[int][]seckill.DifferenceKind{0: nil, 5: nil, 30: nil, 31: {seckill.PaymentNotThere, seckill.RefundNotThere}} {
+	for days, want := range map[int][]seckill.DifferenceKind{0: nil, 5: nil, 30: nil, 31: {seckill.PaymentNotThere,
+		seckill.RefundNotThere}} {
 		w := newBank()
 		late := time.Duration(days) * 24 * time.Hour
 		at := midnight.Add(time.Hour - late)
@@ -299,8 +317,8 @@ func TestWhatWasLearntDaysLater(t *testing.T) {
 	}
 }
 
-// TestWhatIsLearntBeforeMidnightAndBookedAfter, by a clock that is ahead, is on the next day's bill; on none, it is listed there, and a quiet day needs no bill
-// for that.
+// TestWhatIsLearntBeforeMidnightAndBookedAfter, by a clock that is ahead, is on the next day's bill; on none, it is
+// listed there, and a quiet day needs no bill for that.
 func TestWhatIsLearntBeforeMidnightAndBookedAfter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -308,9 +326,11 @@ func TestWhatIsLearntBeforeMidnightAndBookedAfter(t *testing.T) {
 		lost     bool
 		want     [2][]seckill.DifferenceKind // on the day, and the next
 	}{
-		"a minute":          {-time.Minute, false, [2][]seckill.DifferenceKind{}},
-		"and booked never":  {-time.Minute, true, [2][]seckill.DifferenceKind{1: {seckill.PaymentNotThere, seckill.RefundNotThere}}},
-		"longer than seems": {-2 * reconcile.BillCutoff, false, [2][]seckill.DifferenceKind{0: {seckill.PaymentNotThere, seckill.RefundNotThere}}},
+		"a minute": {-time.Minute, false, [2][]seckill.DifferenceKind{}},
+		"and booked never": {-time.Minute, true,
+			[2][]seckill.DifferenceKind{1: {seckill.PaymentNotThere, seckill.RefundNotThere}}},
+		"longer than seems": {-2 * reconcile.BillCutoff, false,
+			[2][]seckill.DifferenceKind{0: {seckill.PaymentNotThere, seckill.RefundNotThere}}},
 	} {
 		booked := midnight.Add(24*time.Hour + time.Second)
 		w := newBankAt(booked.Add(35 * time.Hour))
@@ -382,13 +402,16 @@ func TestADayIsMatchedOnce(t *testing.T) {
 	}
 }
 
-// TestABillThatComesLate: that there was none is kept once, and no matter how often and by whom it was asked for in vain, it is matched when it is there.
+// TestABillThatComesLate: that there was none is kept once, and no matter how often and by whom it was asked for in
+// vain, it is matched when it is there.
 func TestABillThatComesLate(t *testing.T) {
 	t.Parallel()
 	w := newBank()
 	p := w.paid(t, midnight.Add(-time.Hour), 0) // the day before
-	late := []seckill.BillLine{{Order: seckill.KeyedOrderID("1", "7", "lost"), TradeNo: "9", Amount: 100, At: midnight.Add(time.Hour)},
-		{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: "by hand", Amount: 100, At: midnight.Add(time.Hour)}}
+	late := []seckill.BillLine{{Order: seckill.KeyedOrderID("1", "7", "lost"), TradeNo: "9", Amount: 100,
+		At: midnight.Add(time.Hour)},
+		{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: "by hand", Amount: 100,
+			At: midnight.Add(time.Hour)}}
 	kept := func() (all []seckill.Reconciliation) {
 		all, err := w.ledger.Reconciliations(ctx, day)
 		must(t, err)
@@ -424,7 +447,8 @@ func TestABillThatComesLate(t *testing.T) {
 func TestDaysThatCannotBeMatched(t *testing.T) {
 	t.Parallel()
 	w := newBank()
-	for _, d := range []string{"", "2026-11-12", "2026-11-13", "2027-01-01", "11.11.2026", "2026-02-30", "2026-1-1", "20261111"} {
+	for _, d := range []string{"", "2026-11-12", "2026-11-13", "2027-01-01", "11.11.2026", "2026-02-30", "2026-1-1",
+		"20261111"} {
 		if _, err := w.flow.Day(ctx, d); seckill.CodeOf(err) != seckill.CodeInvalid {
 			t.Errorf("%q: %v, want it refused", d, err)
 		}
@@ -470,7 +494,8 @@ func TestWhatWasKeptIsListed(t *testing.T) {
 	}
 }
 
-// TestARowThatCannotBeRead is a difference, and the rest of the day is matched all the same: on whichever side it is met first.
+// TestARowThatCannotBeRead is a difference, and the rest of the day is matched all the same: on whichever side it is
+// met first.
 func TestARowThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newBank()
@@ -491,7 +516,8 @@ func TestARowThatCannotBeRead(t *testing.T) {
 		return []seckill.BillLine{l}
 	})
 	later := ledger.Row{"v": ledger.Version + 1}
-	for _, k := range []ledger.Key{{Table: ledger.TablePayments, PK: bad.Order, SK: bad.TradeNo}, {Table: ledger.TablePayments, PK: refunded.Order, SK: refunded.TradeNo},
+	for _, k := range []ledger.Key{{Table: ledger.TablePayments, PK: bad.Order, SK: bad.TradeNo},
+		{Table: ledger.TablePayments, PK: refunded.Order, SK: refunded.TradeNo},
 		{Table: ledger.TableOrders, PK: orderless.Order}} {
 		must(t, rows.Transact(ctx, []ledger.Write{{Key: k, Op: ledger.OpUpdate, Set: later}}))
 	}

@@ -17,8 +17,9 @@ const (
 	unknownAfter = 2 * time.Minute // how long the provider may take to say whether a closing order is paid
 )
 
-// Open is the money that is not where it has to be yet. Each list is complete up to its limit, says when it is cut there, and may lag. While the holds of a
-// whole sale end, more orders are due than are looked at, and few are shown as unknown: look again some minutes later.
+// Open is the money that is not where it has to be yet. Each list is complete up to its limit, says when it is cut
+// there, and may lag. While the holds of a whole sale end, more orders are due than are looked at, and few are shown as
+// unknown: look again some minutes later.
 type Open struct {
 	Due     []seckill.Payment // goes back with a next sweep, by order
 	Refused []seckill.Payment // the provider refused: a person has to act
@@ -41,23 +42,26 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 	var out Open
 	now := f.Clock.Now()
 	var err error
-	out.Refused, err = list(&out, maxListed, &out.MoreRefused, func(after string, limit int) (seckill.Page[seckill.Payment], error) {
-		return f.Ledger.RefundsRefused(ctx, after, limit)
-	})
+	out.Refused, err = list(&out, maxListed, &out.MoreRefused,
+		func(after string, limit int) (seckill.Page[seckill.Payment], error) {
+			return f.Ledger.RefundsRefused(ctx, after, limit)
+		})
 	if err != nil {
 		return Open{}, seckill.AsError(err)
 	}
 	for shard := range seckill.DueShards {
-		due, err := list(&out, maxListed, &out.MoreDue, func(after string, limit int) (seckill.Page[seckill.Payment], error) {
+		due, err := list(&out, maxListed, &out.MoreDue, func(after string, limit int) (seckill.Page[seckill.Payment],
+			error) {
 			return f.Ledger.RefundsDue(ctx, shard, now.Add(2*lastRetry), after, limit)
 		})
 		if err != nil {
 			return Open{}, seckill.AsError(err)
 		}
 		out.Due = append(out.Due, due...)
-		orders, err := list(&out, maxLooked, &out.MoreUnknown, func(after string, limit int) (seckill.Page[seckill.Order], error) {
-			return f.dueOrders(ctx, shard, now, after, limit)
-		})
+		orders, err := list(&out, maxLooked, &out.MoreUnknown,
+			func(after string, limit int) (seckill.Page[seckill.Order], error) {
+				return f.dueOrders(ctx, shard, now, after, limit)
+			})
 		if err != nil {
 			return Open{}, seckill.AsError(err)
 		}
@@ -71,7 +75,8 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 }
 
 // dueOrders reads a page of the orders that are due, each by itself.
-func (f *Flow) dueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (seckill.Page[seckill.Order], error) {
+func (f *Flow) dueOrders(ctx context.Context, shard int, now time.Time, after string,
+	limit int) (seckill.Page[seckill.Order], error) {
 	// Each minute without an answer has them due a minute later.
 	ids, err := f.Ledger.DueOrders(ctx, shard, now.Add(unknownAfter), after, limit)
 	out := seckill.Page[seckill.Order]{Unreadable: ids.Unreadable, Next: ids.Next}
@@ -90,13 +95,15 @@ func (f *Flow) dueOrders(ctx context.Context, shard int, now time.Time, after st
 }
 
 // list reads a listing up to its limit, and notes in more when it is longer, in out what cannot be read.
-func list[T any](out *Open, limit int, more *bool, read func(after string, limit int) (seckill.Page[T], error)) (rows []T, err error) {
+func list[T any](out *Open, limit int, more *bool, read func(after string, limit int) (seckill.Page[T],
+	error)) (rows []T, err error) {
 	for after := ""; ; {
 		page, err := read(after, limit+1)
 		if err != nil {
 			return nil, err
 		}
-		out.Unreadable = append(out.Unreadable, page.Unreadable[:min(len(page.Unreadable), maxListed-len(out.Unreadable))]...)
+		out.Unreadable = append(out.Unreadable,
+			page.Unreadable[:min(len(page.Unreadable), maxListed-len(out.Unreadable))]...)
 		if rows = append(rows, page.Rows...); len(rows) > limit {
 			*more = true
 			return rows[:limit], nil
@@ -140,8 +147,8 @@ func (f *Flow) Case(ctx context.Context, id string) (Case, error) {
 	return out, nil
 }
 
-// Ask has the provider asked at once about an order that is closing, because an operator says so: who, and why. The error is an *seckill.Error:
-// CodeOrderUnknown; CodeInvalid, also for one that is not closing.
+// Ask has the provider asked at once about an order that is closing, because an operator says so: who, and why. The
+// error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for one that is not closing.
 func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 	if err := checkWords(who, why); err != nil {
 		return err
@@ -189,7 +196,8 @@ func (f *Flow) RecordTrade(ctx context.Context, id, tradeNo, who, why string) (b
 	recorder := payment.Recorder{Ledger: f.Ledger, Clock: f.Clock, Meter: f.Meter}
 	err = recorder.Record(ctx, id, t.TradeNo, t.Amount, "query by "+who+": "+why)
 	if seckill.CodeOf(err) == seckill.CodeNotOurs {
-		return false, seckill.Invalid("trade_no", "a trade over the order's amount; the provider says "+t.Amount.Yuan()+" yuan")
+		return false, seckill.Invalid("trade_no", "a trade over the order's amount; the provider says "+t.Amount.Yuan()+
+			" yuan")
 	}
 	if err != nil {
 		return false, seckill.AsError(err)

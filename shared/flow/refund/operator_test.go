@@ -25,16 +25,18 @@ func (t trades) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
 	return seckill.Trade{}, errors.New("no answer")
 }
 
-// TestMoneyThatAnOperatorHasRecorded: a trade's money is recorded as its notification would have done it, once, whatever state the order is in; of one that is not paid, or
-// over another amount, nothing is.
+// TestMoneyThatAnOperatorHasRecorded: a trade's money is recorded as its notification would have done it, once,
+// whatever state the order is in; of one that is not paid, or over another amount, nothing is.
 func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock := memory.NewClock(now)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{}, Trades: trades{
-		"t1": {State: seckill.TradePaid, TradeNo: "t1", Amount: 100}, "t2": {State: seckill.TradePaid, TradeNo: "t2", Amount: 100},
+		"t1": {State: seckill.TradePaid, TradeNo: "t1", Amount: 100}, "t2": {State: seckill.TradePaid, TradeNo: "t2",
+			Amount: 100},
 		"waits": {State: seckill.TradeWaiting, TradeNo: "waits", Amount: 100}, "none": {State: seckill.TradeUnknown},
-		"back": {State: seckill.TradeClosed, TradeNo: "back", Amount: 100}, "cheap": {State: seckill.TradePaid, TradeNo: "cheap", Amount: 99},
+		"back": {State: seckill.TradeClosed, TradeNo: "back", Amount: 100}, "cheap": {State: seckill.TradePaid,
+			TradeNo: "cheap", Amount: 99},
 	}})
 	for i, tt := range []struct {
 		name        string
@@ -46,7 +48,8 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 		{"expired", seckill.Expired, seckill.RefundOwed, seckill.RefundOwed, 2},
 		{"cancelled", seckill.Cancelled, seckill.RefundOwed, seckill.RefundOwed, 2},
 	} {
-		o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(i)), Item: "1", User: "7", Count: 1, Units: []int{i + 1}, Price: 100, Amount: 100, Address: "a", Title: "t",
+		o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(i)), Item: "1", User: "7", Count: 1,
+			Units: []int{i + 1}, Price: 100, Amount: 100, Address: "a", Title: "t",
 			Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 		err := l.Place(ctx, o, 10)
 		if tt.end != "" {
@@ -56,7 +59,8 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for no, want := range map[string]seckill.Code{"waits": seckill.CodeInvalid, "none": seckill.CodeInvalid, "back": seckill.CodeInvalid, "cheap": seckill.CodeInvalid, "silent": seckill.CodeUnavailable} {
+		for no, want := range map[string]seckill.Code{"waits": seckill.CodeInvalid, "none": seckill.CodeInvalid,
+			"back": seckill.CodeInvalid, "cheap": seckill.CodeInvalid, "silent": seckill.CodeUnavailable} {
 			if _, err := f.RecordTrade(ctx, o.ID, no, "ann", "on the bill"); seckill.CodeOf(err) != want {
 				t.Errorf("%s, %s: %v, want %s", tt.name, no, err, want)
 			}
@@ -69,7 +73,8 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 			fresh, err := f.RecordTrade(ctx, o.ID, step.no, "ann", "on the bill")
 			got, e := l.Order(ctx, o.ID)
 			if err != nil || e != nil || fresh != step.fresh || got.State != step.want {
-				t.Errorf("%s, %s: fresh %t, %s, %v, %v; want %t, %s", tt.name, step.no, fresh, got.State, err, e, step.fresh, step.want)
+				t.Errorf("%s, %s: fresh %t, %s, %v, %v; want %t, %s", tt.name, step.no, fresh, got.State, err, e,
+					step.fresh, step.want)
 			}
 		}
 		c, err := f.Case(ctx, o.ID)
@@ -82,14 +87,17 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 				t.Errorf("%s: cause %q", tt.name, p.Cause)
 			}
 		}
-		if last := c.Order.History[len(c.Order.History)-1]; err != nil || len(c.Payments) != 2 || due != tt.due || last.Cause != "1.00 yuan by trade t2: query by ann: on the bill" {
+		if last := c.Order.History[len(c.Order.History)-1]; err != nil || len(c.Payments) != 2 || due != tt.due ||
+			last.Cause != "1.00 yuan by trade t2: query by ann: on the bill" {
 			t.Errorf("%s: %+v, %d due, %v", tt.name, c, due, err)
 		}
 	}
-	if _, err := f.RecordTrade(ctx, seckill.KeyedOrderID("1", "7", "none"), "t1", "ann", "x"); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
+	if _, err := f.RecordTrade(ctx, seckill.KeyedOrderID("1", "7", "none"), "t1", "ann",
+		"x"); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
 		t.Errorf("no order: %v", err)
 	}
-	if _, err := f.RecordTrade(ctx, seckill.KeyedOrderID("1", "7", "0"), "t1", "", "x"); seckill.CodeOf(err) != seckill.CodeInvalid {
+	if _, err := f.RecordTrade(ctx, seckill.KeyedOrderID("1", "7", "0"), "t1", "",
+		"x"); seckill.CodeOf(err) != seckill.CodeInvalid {
 		t.Errorf("nobody: %v", err)
 	}
 }
@@ -119,7 +127,8 @@ func (c *crowded) place(id string) {
 	c.t.Helper()
 	c.units++
 	now := c.clock.Now()
-	c.ok(c.Place(c.t.Context(), seckill.Order{ID: id, Item: "1", User: "7", Count: 1, Units: []int{c.units}, Price: 100, Amount: 100, Address: "a", Title: "t",
+	c.ok(c.Place(c.t.Context(), seckill.Order{ID: id, Item: "1", User: "7", Count: 1, Units: []int{c.units}, Price: 100,
+		Amount: 100, Address: "a", Title: "t",
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}, 1e6))
 }
 
@@ -155,7 +164,8 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 			writes := []ledger.Write{{Key: ledger.Key{Table: ledger.TablePayments, PK: id, SK: "t"}, Op: ledger.OpPut,
 				Row: ledger.Row{"v": ledger.Version + 1, "refund_shard": shard, "refund_at": first}}}
 			if shard != "refused" {
-				writes = append(writes, ledger.Write{Key: ledger.Key{Table: ledger.TableOrders, PK: id}, Op: ledger.OpPut,
+				writes = append(writes, ledger.Write{Key: ledger.Key{Table: ledger.TableOrders, PK: id},
+					Op:  ledger.OpPut,
 					Row: ledger.Row{"v": ledger.Version + 1, "due_shard": shard, "due_at": first}})
 			}
 			c.ok(rows.Transact(t.Context(), writes))
@@ -165,7 +175,8 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 		id := seckill.KeyedOrderID("1", "7", fmt.Sprint(i))
 		c.place(id)
 		c.ok(c.BeginClosing(t.Context(), seckill.Order{ID: id}, seckill.Expired, clock.Now(), "not paid in time"))
-		p := seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.RefundDue, At: clock.Now(), Cause: "notify"}
+		p := seckill.Payment{Order: id, TradeNo: "t", Amount: 100, State: seckill.RefundDue, At: clock.Now(),
+			Cause: "notify"}
 		c.ok(c.RecordPayment(t.Context(), p, seckill.Closing, seckill.Closing))
 		if i%2 == 0 {
 			c.ok(c.DeferRefund(t.Context(), p, clock.Now(), "BALANCE"))
@@ -174,7 +185,8 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 	clock.Advance(5 * time.Minute)
 	o, err := f.Open(t.Context())
 	if err != nil || len(o.Due) != 16 || len(o.Refused) != 16 || len(o.Unknown) != 32 || len(o.Unreadable) != 5*many {
-		t.Errorf("%d due, %d refused, %d unknown, %d unreadable, %v; want 16, 16, 32, %d", len(o.Due), len(o.Refused), len(o.Unknown), len(o.Unreadable), err, 5*many)
+		t.Errorf("%d due, %d refused, %d unknown, %d unreadable, %v; want 16, 16, 32, %d", len(o.Due), len(o.Refused),
+			len(o.Unknown), len(o.Unreadable), err, 5*many)
 	}
 }
 
@@ -185,7 +197,8 @@ func TestEachListSaysThatItIsCut(t *testing.T) {
 	// trades has an order paid, and then by as many more trades as n, whose money goes back or, for a reason, does not.
 	trades := func(c *crowded, from, n int, refused string) {
 		ctx := c.t.Context()
-		p := seckill.Payment{Order: crowd[0], TradeNo: "kept", Amount: 100, State: seckill.Captured, At: c.clock.Now(), Cause: "notify", Due: c.clock.Now()}
+		p := seckill.Payment{Order: crowd[0], TradeNo: "kept", Amount: 100, State: seckill.Captured, At: c.clock.Now(),
+			Cause: "notify", Due: c.clock.Now()}
 		if from == 0 {
 			c.place(p.Order)
 			c.ok(c.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid))
@@ -205,11 +218,14 @@ func TestEachListSaysThatItIsCut(t *testing.T) {
 		more  refund.Open // of it: what is said of the lists
 	}{
 		{"due", 1000, func(c *crowded, from, n int) { trades(c, from, n, "") }, refund.Open{MoreDue: true}},
-		{"refused", 1000, func(c *crowded, from, n int) { trades(c, from, n, "BALANCE") }, refund.Open{MoreRefused: true}},
+		{"refused", 1000, func(c *crowded, from, n int) {
+			trades(c, from, n, "BALANCE")
+		}, refund.Open{MoreRefused: true}},
 		{"unknown", 64, func(c *crowded, from, n int) {
 			for _, id := range crowd[from : from+n] {
 				c.place(id)
-				c.ok(c.BeginClosing(c.t.Context(), seckill.Order{ID: id}, seckill.Expired, c.clock.Now(), "not paid in time"))
+				c.ok(c.BeginClosing(c.t.Context(), seckill.Order{ID: id}, seckill.Expired, c.clock.Now(),
+					"not paid in time"))
 			}
 		}, refund.Open{MoreUnknown: true}},
 	} {

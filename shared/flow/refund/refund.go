@@ -1,6 +1,6 @@
-// Package refund gives money back: late money, a second trade's, and what an operator refunds. In: a schedule (each minute), or an operator.
-// Out: payments that are refunded, or refused and waiting for a person. It asks the payment provider and writes the ledger; it never touches the stock:
-// a return row and a message tell consume.
+// Package refund gives money back: late money, a second trade's, and what an operator refunds. In: a schedule (each
+// minute), or an operator. Out: payments that are refunded, or refused and waiting for a person. It asks the payment
+// provider and writes the ledger; it never touches the stock: a return row and a message tell consume.
 package refund
 
 import (
@@ -38,7 +38,8 @@ type Deps struct {
 	Meter   seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers where a sweep whose time was up has stopped, and nothing else. One sweep at a time.
+// Flow is one instance of the step. It remembers where a sweep whose time was up has stopped, and nothing else. One
+// sweep at a time.
 type Flow struct {
 	Deps
 	due sweep.Sweep[seckill.Payment]
@@ -56,7 +57,8 @@ func (f *Flow) Sweep(ctx context.Context) error {
 	return f.due.Run(ctx, f.Clock.Now(), f.page, f.each)
 }
 
-func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[seckill.Payment], error) {
+func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[seckill.Payment],
+	error) {
 	return f.Ledger.RefundsDue(ctx, shard, now, after, pageRows)
 }
 
@@ -67,8 +69,8 @@ func (f *Flow) each(ctx context.Context, p seckill.Payment) error {
 	return nil
 }
 
-// giveBack takes one payment a step further. p is as an index had it, so it may be refunded already: the provider makes a refund once, and the
-// ledger records it once.
+// giveBack takes one payment a step further. p is as an index had it, so it may be refunded already: the provider makes
+// a refund once, and the ledger records it once.
 func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 	r := p.Refund()
 	a, err := f.Refunds.Refund(ctx, r)
@@ -111,7 +113,8 @@ func (f *Flow) later(ctx context.Context, p seckill.Payment, refused string) err
 // made records that a payment's money went back. The order is refunded with the last of them.
 func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 	for range maxTries {
-		o, err := f.Ledger.Order(ctx, p.Order) // before its payments: what makes another of them due changes it, or finds it refunded
+		// before its payments: what makes another of them due changes it, or finds it refunded
+		o, err := f.Ledger.Order(ctx, p.Order)
 		if err != nil {
 			return err
 		}
@@ -143,9 +146,9 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 	return fmt.Errorf("order %s changed %d times", p.Order, maxTries)
 }
 
-// Order refunds a paid order because an operator says so: who, and why. With restock its units are sold again, else nobody gets them. An order
-// whose refund is owed already stays as it is, and false is given. CodeOrderUnknown; CodeInvalid, also for one that is not paid or whose
-// goods are on their way.
+// Order refunds a paid order because an operator says so: who, and why. With restock its units are sold again, else
+// nobody gets them. An order whose refund is owed already stays as it is, and false is given. CodeOrderUnknown;
+// CodeInvalid, also for one that is not paid or whose goods are on their way.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bool, error) {
 	if err := checkWords(who, why); err != nil {
 		return false, err
@@ -177,16 +180,18 @@ func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bo
 		}
 		f.Meter.Count(seckill.EventRefundDue, 1)
 		if restock {
-			// The return row is the promise; the message only makes it quick. Without it repair finishes the return within a minute.
-			_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: id, Trace: seckill.Trace(ctx)}, 0)
+			// The return row is the promise; the message only makes it quick. Without it repair finishes the return
+			// within a minute.
+			_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: id, Trace: seckill.Trace(ctx)},
+				0)
 		}
 		return true, nil
 	}
 	return false, seckill.AsError(fmt.Errorf("order %s changed %d times", id, maxTries))
 }
 
-// Again has an order's refunds that are owed asked for at once, also those that were refused, because an operator says so: who, and why. It gives how
-// many: none of an order that owes nothing. CodeInvalid.
+// Again has an order's refunds that are owed asked for at once, also those that were refused, because an operator says
+// so: who, and why. It gives how many: none of an order that owes nothing. CodeInvalid.
 func (f *Flow) Again(ctx context.Context, id, who, why string) (int, error) {
 	if err := checkWords(who, why); err != nil {
 		return 0, err
@@ -224,7 +229,8 @@ func checkWords(who, why string) error {
 		name, text string
 		most       int
 	}{{"who", who, maxName}, {"why", why, maxWhy}} {
-		if strings.TrimSpace(w.text) == "" || !utf8.ValidString(w.text) || utf8.RuneCountInString(w.text) > w.most || strings.ContainsFunc(w.text, unicode.IsControl) {
+		if strings.TrimSpace(w.text) == "" || !utf8.ValidString(w.text) || utf8.RuneCountInString(w.text) > w.most ||
+			strings.ContainsFunc(w.text, unicode.IsControl) {
 			return seckill.Invalid(w.name, fmt.Sprintf("1..%d characters, no line breaks", w.most))
 		}
 	}

@@ -17,14 +17,15 @@ type meter map[seckill.Event]int
 
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
-// TestAnOperatorsWords: who and why stand in an order's history, so they are short and on one line; without them, of no order and of an unpaid one nothing
-// is refunded.
+// TestAnOperatorsWords: who and why stand in an order's history, so they are short and on one line; without them, of no
+// order and of an unpaid one nothing is refunded.
 func TestAnOperatorsWords(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock := memory.NewClock(now)
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	f := refund.New(refund.Deps{Ledger: l, Clock: clock, Meter: meter{}})
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1}, Price: 100, Amount: 100, Address: "a", Title: "t",
+	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
+		Price: 100, Amount: 100, Address: "a", Title: "t",
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 	if err := l.Place(ctx, o, 1); err != nil {
 		t.Fatal(err)
@@ -32,11 +33,14 @@ func TestAnOperatorsWords(t *testing.T) {
 	for _, w := range []struct {
 		who, why, field string
 	}{
-		{"", "broken", "who"}, {" ", "broken", "who"}, {strings.Repeat("名", 65), "broken", "who"}, {"a\nb", "broken", "who"}, {"a\xff", "broken", "who"},
-		{"ann", "", "why"}, {"ann", strings.Repeat("因", 201), "why"}, {"ann", "a\x00b", "why"}, {"ann", "broken", "order"},
+		{"", "broken", "who"}, {" ", "broken", "who"}, {strings.Repeat("名", 65), "broken", "who"},
+		{"a\nb", "broken", "who"}, {"a\xff", "broken", "who"},
+		{"ann", "", "why"}, {"ann", strings.Repeat("因", 201), "why"}, {"ann", "a\x00b", "why"},
+		{"ann", "broken", "order"},
 	} {
 		var refused *seckill.Error
-		if _, err := f.Order(ctx, o.ID, w.who, w.why, true); !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid || refused.Field != w.field {
+		if _, err := f.Order(ctx, o.ID, w.who, w.why, true); !errors.As(err, &refused) ||
+			refused.Code != seckill.CodeInvalid || refused.Field != w.field {
 			t.Errorf("%q, %q: %v, want %s refused", w.who, w.why, err, w.field)
 		}
 		if w.field == "order" {
@@ -46,7 +50,8 @@ func TestAnOperatorsWords(t *testing.T) {
 			t.Errorf("again, %q, %q: %v, want %s refused", w.who, w.why, err, w.field)
 		}
 	}
-	if _, err := f.Order(ctx, seckill.KeyedOrderID("1", "7", "other"), "ann", "broken", true); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
+	if _, err := f.Order(ctx, seckill.KeyedOrderID("1", "7", "other"), "ann", "broken",
+		true); seckill.CodeOf(err) != seckill.CodeOrderUnknown {
 		t.Errorf("no order: %v", err)
 	}
 	if n, err := f.Again(ctx, o.ID, strings.Repeat("名", 64), strings.Repeat("因", 200)); n != 0 || err != nil {
@@ -69,16 +74,19 @@ func (n *nowhere) RefundStatus(context.Context, seckill.Refund) (seckill.RefundA
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
-// TestARefundWithoutAnOutcome is counted, so that somebody is told, though each call is answered; not when it only takes a while.
+// TestARefundWithoutAnOutcome is counted, so that somebody is told, though each call is answered; not when it only
+// takes a while.
 func TestARefundWithoutAnOutcome(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock, m, provider := memory.NewClock(now), meter{}, &nowhere{}
 	l := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock}))
 	f := refund.New(refund.Deps{Ledger: l, Refunds: provider, Clock: clock, Meter: m})
-	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1}, Price: 100, Amount: 100, Address: "a", Title: "t",
+	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", "k"), Item: "1", User: "7", Count: 1, Units: []int{1},
+		Price: 100, Amount: 100, Address: "a", Title: "t",
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}
 	p := seckill.Payment{Order: o.ID, TradeNo: "1", Amount: 100, State: seckill.Captured, At: now, Cause: "notify"}
-	if err := errors.Join(l.Place(ctx, o, 1), l.RecordPayment(ctx, p, seckill.PendingPayment, seckill.Paid)); err != nil {
+	if err := errors.Join(l.Place(ctx, o, 1), l.RecordPayment(ctx, p, seckill.PendingPayment,
+		seckill.Paid)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Order(ctx, o.ID, "ann", "broken", false); err != nil {

@@ -7,9 +7,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-// drift compares the stock with the ledger, number by number and user by user, and puts right what differs. Each comparison reads
-// the stock first, the ledger after it, and the correction holds only if the stock is still as seen: the other way round a number sold
-// meanwhile would be freed.
+// drift compares the stock with the ledger, number by number and user by user, and puts right what differs. Each
+// comparison reads the stock first, the ledger after it, and the correction holds only if the stock is still as seen:
+// the other way round a number sold meanwhile would be freed.
 func (f *Flow) drift(ctx context.Context, it seckill.Item) error {
 	token := f.IDs.Token()
 	pass, err := f.Stock.DriftBegin(ctx, it.ID, token)
@@ -62,13 +62,15 @@ func (f *Flow) driftBucket(ctx context.Context, it seckill.Item, bucket int) err
 		case s.Holder == "" && s.Free && !owned:
 			continue
 		}
-		if err := f.correct(ctx, it.ID, seckill.Correction{Unit: s.Unit, Holder: s.Holder, Owner: own.Order, User: own.User}); err != nil {
+		if err := f.correct(ctx, it.ID, seckill.Correction{Unit: s.Unit, Holder: s.Holder, Owner: own.Order,
+			User: own.User}); err != nil {
 			return err
 		}
 	}
 	for _, r := range rows { // above high-water: sold, and the stock does not know
 		if _, left := owners[r.Unit]; left {
-			if err := f.correct(ctx, it.ID, seckill.Correction{Unit: r.Unit, Owner: r.Order, User: r.User}); err != nil {
+			if err := f.correct(ctx, it.ID, seckill.Correction{Unit: r.Unit, Owner: r.Order,
+				User: r.User}); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,6 @@
-// Package repair keeps stock and ledger together: it rebuilds a stock that has forgotten an item, sends the messages of stranded
-// reservations again, finishes returns, and finds drift. In: a schedule (each minute), or a wake message. It touches stock, ledger, items and the
-// orders queue, never the payment provider.
+// Package repair keeps stock and ledger together: it rebuilds a stock that has forgotten an item, sends the messages of
+// stranded reservations again, finishes returns, and finds drift. In: a schedule (each minute), or a wake message. It
+// touches stock, ledger, items and the orders queue, never the payment provider.
 package repair
 
 import (
@@ -35,7 +35,8 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers where a run whose time was up left the returns, and nothing else. One run at a time.
+// Flow is one instance of the step. It remembers where a run whose time was up left the returns, and nothing else. One
+// run at a time.
 type Flow struct {
 	Deps
 	due sweep.Sweep[seckill.ReturnRow]
@@ -48,8 +49,9 @@ func New(d Deps) *Flow {
 	return f
 }
 
-// Run looks after every return and every item once. One item's trouble does not keep it from the others; the errors come joined. A run
-// whose time is up ends; each begins with another item than the last, so that none is left out for ever.
+// Run looks after every return and every item once. One item's trouble does not keep it from the others; the errors
+// come joined. A run whose time is up ends; each begins with another item than the last, so that none is left out for
+// ever.
 func (f *Flow) Run(ctx context.Context) error {
 	now := f.Clock.Now()
 	again, err := f.returns(ctx, now, f.due.Run)
@@ -74,10 +76,11 @@ func (f *Flow) Run(ctx context.Context) error {
 }
 
 // pass goes through the returns that are due.
-type pass func(context.Context, time.Time, sweep.Page[seckill.ReturnRow], func(context.Context, seckill.ReturnRow) error) error
+type pass func(context.Context, time.Time, sweep.Page[seckill.ReturnRow],
+	func(context.Context, seckill.ReturnRow) error) error
 
-// returns finishes the returns that it can, up to maxReturns in a shard. gone: it met some of items that the stock has forgotten. Of an item
-// whose returns fail it tries no more: thousands of them must not use up the time of the rest.
+// returns finishes the returns that it can, up to maxReturns in a shard. gone: it met some of items that the stock has
+// forgotten. Of an item whose returns fail it tries no more: thousands of them must not use up the time of the rest.
 func (f *Flow) returns(ctx context.Context, now time.Time, pass pass) (gone bool, err error) {
 	failed := map[string]int{} // by item
 	err = pass(ctx, now, f.page, func(ctx context.Context, r seckill.ReturnRow) error {
@@ -98,7 +101,8 @@ func (f *Flow) returns(ctx context.Context, now time.Time, pass pass) (gone bool
 	return gone, err
 }
 
-func (f *Flow) page(ctx context.Context, shard int, _ time.Time, after string) (seckill.Page[seckill.ReturnRow], error) {
+func (f *Flow) page(ctx context.Context, shard int, _ time.Time, after string) (seckill.Page[seckill.ReturnRow],
+	error) {
 	return f.Ledger.Returns(ctx, shard, after, pageReturns)
 }
 
@@ -132,8 +136,8 @@ func (f *Flow) Wake(ctx context.Context, id string) error {
 	return f.rebuild(ctx, it)
 }
 
-// resend sends the messages of reservations again that have waited too long. The stock has doubled each one's wait already: a
-// failed send is made up for by the next.
+// resend sends the messages of reservations again that have waited too long. The stock has doubled each one's wait
+// already: a failed send is made up for by the next.
 func (f *Flow) resend(ctx context.Context, item string) error {
 	var errs []error
 	for sent := 0; sent < maxResend; {
@@ -158,8 +162,8 @@ func (f *Flow) resend(ctx context.Context, item string) error {
 	return errors.Join(errs...)
 }
 
-// FinishReturn takes an order's returned numbers into the stock, and only then forgets the row. Not installed is no confirmation: the rebuild
-// may have read the unit rows before they went.
+// FinishReturn takes an order's returned numbers into the stock, and only then forgets the row. Not installed is no
+// confirmation: the rebuild may have read the unit rows before they went.
 func (f *Flow) FinishReturn(ctx context.Context, r seckill.ReturnRow) error {
 	err := f.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)
 	if errors.Is(err, seckill.ErrNotInstalled) {
@@ -177,8 +181,8 @@ func (f *Flow) FinishReturn(ctx context.Context, r seckill.ReturnRow) error {
 	return f.Ledger.DeleteReturn(ctx, r)
 }
 
-// rebuild makes the stock anew from the unit rows, beside whatever is there, and installs it if nothing is. Messages on their way are not
-// waited for: their units look free here and meet as collisions.
+// rebuild makes the stock anew from the unit rows, beside whatever is there, and installs it if nothing is. Messages on
+// their way are not waited for: their units look free here and meet as collisions.
 func (f *Flow) rebuild(ctx context.Context, it seckill.Item) error {
 	token := f.IDs.Token()
 	err := f.Stock.BuildStart(ctx, f.Clock.Now(), it.ID, token)

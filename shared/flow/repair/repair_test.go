@@ -46,7 +46,8 @@ func (fakeItems) Get(context.Context, string) (seckill.Item, error) {
 // fakeReturns are a shard with a row that cannot be read, and a return of an item that the stock has forgotten.
 type fakeReturns struct{ seckill.Ledger }
 
-func (fakeReturns) Returns(_ context.Context, shard int, _ string, _ int) (page seckill.Page[seckill.ReturnRow], _ error) {
+func (fakeReturns) Returns(_ context.Context, shard int, _ string, _ int) (page seckill.Page[seckill.ReturnRow],
+	_ error) {
 	if shard == 0 {
 		page.Unreadable = []error{&seckill.Unreadable{Table: "returns", PK: "00", SK: "o1", Why: " has version v=2"}}
 		page.Rows = []seckill.ReturnRow{{Order: "o2", Item: "1"}}
@@ -68,7 +69,8 @@ func (c counts) Count(e seckill.Event, n int) { c[e] += n }
 // TestUnreadableReturnsAreCountedOnce: a run that goes through the returns a second time has counted them already.
 func TestUnreadableReturnsAreCountedOnce(t *testing.T) {
 	stock, meter := &fakeStock{}, counts{}
-	f := New(Deps{Stock: stock, Ledger: fakeReturns{}, Items: fakeItems{}, Clock: fakeRest{}, IDs: fakeRest{}, Meter: meter})
+	f := New(Deps{Stock: stock, Ledger: fakeReturns{}, Items: fakeItems{}, Clock: fakeRest{}, IDs: fakeRest{},
+		Meter: meter})
 	err := f.Run(t.Context())
 	if stock.returns != 2 || !errors.Is(err, seckill.ErrUnreadable) {
 		t.Fatalf("%d attempts at the return, %v; want two passes, and the row named", stock.returns, err)
@@ -85,15 +87,18 @@ func (fakeRest) OrderID(string) string    { return "o" }
 func (fakeRest) Token() string            { return "t" }
 func (fakeRest) Count(seckill.Event, int) {}
 
-// TestQueueThatFailsDoesNotUseTheRunUp: a send that fails takes seconds, and the drift pass has to be reached all the same.
+// TestQueueThatFailsDoesNotUseTheRunUp: a send that fails takes seconds, and the drift pass has to be reached all the
+// same.
 func TestQueueThatFailsDoesNotUseTheRunUp(t *testing.T) {
 	for _, works := range []int{0, 150, maxResend} {
 		stock, queue := &fakeStock{}, &fakeQueue{works: works}
-		f := New(Deps{Stock: stock, Orders: queue, Items: fakeItems{}, Clock: fakeRest{}, IDs: fakeRest{}, Meter: fakeRest{}})
+		f := New(Deps{Stock: stock, Orders: queue, Items: fakeItems{}, Clock: fakeRest{}, IDs: fakeRest{},
+			Meter: fakeRest{}})
 		err := f.item(t.Context(), "1")
 		want := min(works+maxUnsent, maxResend)
 		if queue.sends != want || stock.passes != 1 || errors.Is(err, errSend) != (works < maxResend) {
-			t.Errorf("a queue that takes %d: %d sends, want %d; %d drift passes; %v", works, queue.sends, want, stock.passes, err)
+			t.Errorf("a queue that takes %d: %d sends, want %d; %d drift passes; %v", works, queue.sends, want,
+				stock.passes, err)
 		}
 	}
 }

@@ -144,7 +144,8 @@ func TestDescriptionsTakeBoundedMemory(t *testing.T) {
 			size += d.size()
 		}
 		if size != s.describedSize || size > maxDescribed {
-			t.Fatalf("%d bytes are remembered, of which it knows %d, want at most %d", size, s.describedSize, maxDescribed)
+			t.Fatalf("%d bytes are remembered, of which it knows %d, want at most %d", size, s.describedSize,
+				maxDescribed)
 		}
 	}
 	if n := len(s.described); n > 20 {

@@ -13,9 +13,9 @@ import (
 // maxAge is how old a list may be that is shown because no newer one can be read.
 const maxAge = time.Minute
 
-// list is an instance's memory of the published list. Once a second one request asks whether there is a newer list. Requests
-// beside it use the list in memory, and read for themselves only when there is none. Safe for concurrent use; no lock is
-// held during a read.
+// list is an instance's memory of the published list. Once a second one request asks whether there is a newer list.
+// Requests beside it use the list in memory, and read for themselves only when there is none. Safe for concurrent use;
+// no lock is held during a read.
 type list struct {
 	lists seckill.Lists
 	clock seckill.Clock
@@ -43,8 +43,8 @@ func newList(lists seckill.Lists, clock seckill.Clock) *list {
 // errUnpublished is the answer between a first deployment and the first run of stage.
 var errUnpublished = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second}
 
-// current gives the list. The time is zero when the list is fresh, at most 2 s old; else it says when the list was read.
-// CodeNotReady: stage has published none yet; a fault.
+// current gives the list. The time is zero when the list is fresh, at most 2 s old; else it says when the list was
+// read. CodeNotReady: stage has published none yet; a fault.
 func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 	now := l.clock.Now()
 	l.mu.Lock()
@@ -111,7 +111,8 @@ func (l *list) read(ctx context.Context, now time.Time, old *known) (*known, err
 	if err != nil {
 		return nil, err
 	}
-	if old != nil && version <= old.version { // an older one comes from a copy that lags: what was shown is not taken back
+	// an older one comes from a copy that lags: what was shown is not taken back
+	if old != nil && version <= old.version {
 		k := *old
 		k.asOf = now
 		return &k, nil
@@ -123,7 +124,8 @@ func (l *list) read(ctx context.Context, now time.Time, old *known) (*known, err
 	if err != nil {
 		return nil, err
 	}
-	k := &known{version: read.Version, asOf: now, items: read.Items, byID: make(map[string]*seckill.Item, len(read.Items)),
+	k := &known{version: read.Version, asOf: now, items: read.Items, byID: make(map[string]*seckill.Item,
+		len(read.Items)),
 		byTag: make(map[string][]*seckill.Item, len(read.Items))}
 	for i := range k.items {
 		it := &k.items[i]

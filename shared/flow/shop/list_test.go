@@ -60,7 +60,8 @@ func (full) Level(context.Context, string) (seckill.Level, error) { return secki
 
 func onSale(version int64) seckill.Item {
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	return seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start, End: start.Add(time.Hour), CreateTime: start,
+	return seckill.Item{ID: "1001", Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start,
+		End: start.Add(time.Hour), CreateTime: start,
 		Stock: 5, Limit: 2, Buckets: countBuckets + 1, Version: version}
 }
 
@@ -76,7 +77,8 @@ func (p *published) publish(t *testing.T, version int64, items ...seckill.Item) 
 	}
 }
 
-// TestLooksReadOneSmallRowASecond: 100 instances, each looked at ten times a second for ten seconds, in which the list changes once.
+// TestLooksReadOneSmallRowASecond: 100 instances, each looked at ten times a second for ten seconds, in which the list
+// changes once.
 func TestLooksReadOneSmallRowASecond(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
@@ -91,14 +93,17 @@ func TestLooksReadOneSmallRowASecond(t *testing.T) {
 		for _, f := range flows {
 			list, err := f.Live(t.Context(), 1, 10)
 			detail, derr := f.Detail(t.Context(), "1001")
-			if err := errors.Join(err, derr); err != nil || len(list.Items) != 1 || !list.AsOf.IsZero() || detail.Item.Version != 1+int64(n/50) {
+			if err := errors.Join(err, derr); err != nil || len(list.Items) != 1 || !list.AsOf.IsZero() ||
+				detail.Item.Version != 1+int64(n/50) {
 				t.Fatalf("look %d: %+v, %+v, error %v", n, list, detail, err)
 			}
 		}
 		clock.Advance(100 * time.Millisecond)
 	}
 	if v, l, s := p.versions.Load(), p.lists.Load(), p.scans.Load(); v != 1000 || l != 200 || s != 0 {
-		t.Errorf("%d reads of the version, %d of the list, %d scans; want one a second and instance, two an instance, none", v, l, s)
+		t.Errorf(
+			"%d reads of the version, %d of the list, %d scans; want one a second and instance, two an instance, none",
+			v, l, s)
 	}
 }
 
@@ -121,7 +126,8 @@ func TestNothingPublished(t *testing.T) {
 	}
 }
 
-// TestWhatIsKnownIsShownForAMinute while no list can be read, and says of when it is; its failure is not asked for again within a second.
+// TestWhatIsKnownIsShownForAMinute while no list can be read, and says of when it is; its failure is not asked for
+// again within a second.
 func TestWhatIsKnownIsShownForAMinute(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
@@ -140,7 +146,8 @@ func TestWhatIsKnownIsShownForAMinute(t *testing.T) {
 			return
 		}
 		if len(list.Items) != 1 || !list.AsOf.Equal(asOf) || !detail.AsOf.Equal(asOf) {
-			t.Errorf("%s: %d items as of %v, detail as of %v; want 1 as of %v", when, len(list.Items), list.AsOf, detail.AsOf, asOf)
+			t.Errorf("%s: %d items as of %v, detail as of %v; want 1 as of %v", when, len(list.Items), list.AsOf,
+				detail.AsOf, asOf)
 		}
 	}
 	began := clock.Now()
@@ -162,8 +169,8 @@ func TestWhatIsKnownIsShownForAMinute(t *testing.T) {
 	look("well again", time.Time{}, true)
 }
 
-// TestASlowFailureIsRememberedFromItsEnd: a read that takes 2 s to fail is made once a second, not by each request in turn. One whose client
-// went away is no failure of the list.
+// TestASlowFailureIsRememberedFromItsEnd: a read that takes 2 s to fail is made once a second, not by each request in
+// turn. One whose client went away is no failure of the list.
 func TestASlowFailureIsRememberedFromItsEnd(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))

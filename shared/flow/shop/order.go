@@ -9,8 +9,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Newest says where the shopper's newest order of an item is. The stock answers only for a queued one; from placement on the
-// ledger does. CodeItemUnknown; CodeNotReady while the stock is being rebuilt and the ledger knows of no order.
+// Newest says where the shopper's newest order of an item is. The stock answers only for a queued one; from placement
+// on the ledger does. CodeItemUnknown; CodeNotReady while the stock is being rebuilt and the ledger knows of no order.
 func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
 	if !seckill.ValidItemID(item) {
 		return Status{}, seckill.Refuse(seckill.CodeItemUnknown)
@@ -73,8 +73,8 @@ func (f *Flow) status(o *seckill.Order) (Status, error) {
 	return s, nil
 }
 
-// again is how soon to ask once more for what was begun then: as long as it has taken so far. Whoever waits long asks rarely, and twenty thousand who wait do not
-// keep the system from what they wait for.
+// again is how soon to ask once more for what was begun then: as long as it has taken so far. Whoever waits long asks
+// rarely, and twenty thousand who wait do not keep the system from what they wait for.
 func again(begun, now time.Time) time.Duration {
 	return min(max(now.Sub(begun), pollSoonest), pollLatest)
 }
@@ -148,8 +148,8 @@ func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, erro
 	return o, err
 }
 
-// queued finds an order of the user in the stock. CodeOrderUnknown; CodeNotReady when no stock can say. The id says which item it is of: of a thousand
-// items one is asked, for an id that is made up mostly none.
+// queued finds an order of the user in the stock. CodeOrderUnknown; CodeNotReady when no stock can say. The id says
+// which item it is of: of a thousand items one is asked, for an id that is made up mostly none.
 func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, error) {
 	now := f.Clock.Now()
 	list, asOf, err := f.list.current(ctx)
@@ -169,7 +169,8 @@ func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, erro
 			return seckill.Order{}, err
 		}
 		if r.Order == id {
-			return seckill.Order{ID: id, Item: it.ID, User: user, Count: r.Count, Price: it.Price, Amount: it.Price * seckill.Fen(r.Count),
+			return seckill.Order{ID: id, Item: it.ID, User: user, Count: r.Count, Price: it.Price,
+				Amount:  it.Price * seckill.Fen(r.Count),
 				Address: r.Address, State: seckill.Queued, Created: r.Created, Title: it.Commodity.Title}, nil
 		}
 	}
@@ -179,7 +180,8 @@ func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, erro
 	return seckill.Order{}, errUnknownOrder
 }
 
-// mayHaveQueued says whether a reservation of the item may be under way, so that a stock that does not have the item cannot say no.
+// mayHaveQueued says whether a reservation of the item may be under way, so that a stock that does not have the item
+// cannot say no.
 func (f *Flow) mayHaveQueued(it *seckill.Item, now time.Time) bool {
 	return !now.Before(it.Start.Add(-seckill.SkewBound)) && now.Before(it.End.Add(seckill.MaxUnplaced))
 }
@@ -230,8 +232,8 @@ func (f *Flow) Orders(ctx context.Context, user string, page, size int) ([]Order
 	return out, nil
 }
 
-// Cancel gives up an order that is not paid: it closes, and its units go back once the payment provider agrees. CodeOrderUnknown;
-// CodeStillQueued; CodeNotCancelable; CodeCancelLimit.
+// Cancel gives up an order that is not paid: it closes, and its units go back once the payment provider agrees.
+// CodeOrderUnknown; CodeStillQueued; CodeNotCancelable; CodeCancelLimit.
 func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 	for range 2 {
 		o, err := f.own(ctx, user, id)
@@ -240,7 +242,8 @@ func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 		}
 		switch o.State {
 		case seckill.Queued:
-			return Status{}, &seckill.Error{Code: seckill.CodeStillQueued, Order: id, RetryAfter: seckill.RetryAfterFault}
+			return Status{}, &seckill.Error{Code: seckill.CodeStillQueued, Order: id,
+				RetryAfter: seckill.RetryAfterFault}
 		case seckill.Closing, seckill.Cancelled:
 			return f.status(&o)
 		case seckill.PendingPayment:
@@ -256,7 +259,8 @@ func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 			}
 			f.Meter.Count(seckill.EventClosing, 1)
 			// The row is due now: without this message the sweep closes it within a minute.
-			_ = f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: id, Trace: seckill.Trace(ctx)}, 0)
+			_ = f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: id, Trace: seckill.Trace(ctx)},
+				0)
 			return Status{Order: id, State: seckill.Closing, RetryAfter: pollClosing}, nil
 		default:
 			return Status{}, &seckill.Error{Code: seckill.CodeNotCancelable, Order: id}

@@ -33,14 +33,17 @@ var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 // setup has this many items on sale.
 func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	t.Helper()
-	clock, stock, list := memory.NewClock(start.Add(time.Minute)), &counting{Stock: redisstock.New(memory.NewRedis())}, memory.NewItems()
+	clock, stock, list := memory.NewClock(start.Add(time.Minute)), &counting{Stock: redisstock.New(memory.NewRedis())},
+		memory.NewItems()
 	rows := memory.NewRows(memory.RowsOptions{Clock: clock})
 	ctx := context.Background()
 	var published []seckill.Item
 	for n := range items {
-		it := seckill.Item{ID: strconv.Itoa(1001 + n), Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888, Start: start, End: start.Add(time.Hour),
+		it := seckill.Item{ID: strconv.Itoa(1001 + n), Commodity: seckill.Commodity{ID: "5", Title: "手机"}, Price: 8888,
+			Start: start, End: start.Add(time.Hour),
 			CreateTime: start, Stock: 5, Limit: 2, Buckets: 16, Version: 1}
-		for _, err := range []error{list.Put(ctx, it, nil), stock.BuildStart(ctx, start, it.ID, "t"), stock.Install(ctx, it, "t", 0, 0, 0)} {
+		for _, err := range []error{list.Put(ctx, it, nil), stock.BuildStart(ctx, start, it.ID, "t"),
+			stock.Install(ctx, it, "t", 0, 0, 0)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +53,8 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	if err := list.Publish(ctx, seckill.List{Version: 1, Items: published}); err != nil {
 		t.Fatal(err)
 	}
-	return shop.New(shop.Deps{Stock: stock, Ledger: ledger.New(rows), Items: list, Closings: memory.NewQueue(clock, memory.QueueOptions{}), Clock: clock,
+	return shop.New(shop.Deps{Stock: stock, Ledger: ledger.New(rows), Items: list, Closings: memory.NewQueue(clock,
+		memory.QueueOptions{}), Clock: clock,
 		Meter: meter{}}), stock
 }
 
@@ -58,12 +62,15 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 	f, stock := setup(t, seckill.MaxItems)
 	ctx := context.Background()
-	queued := seckill.Request{Order: seckill.KeyedOrderID("1700", "7", "k"), Item: "1700", User: "7", Count: 1, Address: "x", Created: start.Add(time.Minute)}
-	if res, err := stock.Reserve(ctx, queued.Created, queued, true, time.Minute); err != nil || res.Code != seckill.Reserved {
+	queued := seckill.Request{Order: seckill.KeyedOrderID("1700", "7", "k"), Item: "1700", User: "7", Count: 1,
+		Address: "x", Created: start.Add(time.Minute)}
+	if res, err := stock.Reserve(ctx, queued.Created, queued, true, time.Minute); err != nil ||
+		res.Code != seckill.Reserved {
 		t.Fatal(res, err)
 	}
 	const old = "obbbbbbbbbbbbbbbbbbbbbbbbbb"
-	rejected := seckill.Order{ID: old, Item: "1001", User: "7", Count: 1, Address: "x", State: seckill.Rejected, Created: start, Placed: start, Reason: seckill.CodeSoldOut}
+	rejected := seckill.Order{ID: old, Item: "1001", User: "7", Count: 1, Address: "x", State: seckill.Rejected,
+		Created: start, Placed: start, Reason: seckill.CodeSoldOut}
 	if err := f.Ledger.Reject(ctx, rejected); err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +79,9 @@ func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 		most int
 		code seckill.Code
 	}{
-		"an order that is queued":                  {queued.Order, 1, ""},
-		"an id of an item on sale":                 {seckill.KeyedOrderID("1001", "8", "k"), 1, seckill.CodeOrderUnknown},
+		"an order that is queued": {queued.Order, 1, ""},
+		"an id of an item on sale": {seckill.KeyedOrderID("1001", "8", "k"), 1,
+			seckill.CodeOrderUnknown},
 		"an id of an item that nobody sells":       {seckill.KeyedOrderID("99", "8", "k"), 0, seckill.CodeOrderUnknown},
 		"an id that a stranger made up":            {"oaaaaaaaaaaaaaaaaaaaaaaaaaa", 0, seckill.CodeOrderUnknown},
 		"an order from before ids said their item": {old, 0, ""},
@@ -87,14 +95,16 @@ func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 				stock.looks = 0
 				want := c.code
 				if what == "cancel" && want == "" {
-					want = map[bool]seckill.Code{true: seckill.CodeNotCancelable, false: seckill.CodeStillQueued}[c.id == old]
+					want = map[bool]seckill.Code{true: seckill.CodeNotCancelable,
+						false: seckill.CodeStillQueued}[c.id == old]
 				}
 				got, err := seckill.Code(""), ask()
 				if err != nil {
 					got = seckill.CodeOf(err)
 				}
 				if got != want || stock.looks > c.most {
-					t.Errorf("%s: code %q after %d scripts, want %q after %d at most", what, got, stock.looks, want, c.most)
+					t.Errorf("%s: code %q after %d scripts, want %q after %d at most", what, got, stock.looks, want,
+						c.most)
 				}
 			}
 		})

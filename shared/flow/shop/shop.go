@@ -40,7 +40,8 @@ type Flow struct {
 
 	mu     sync.Mutex
 	levels map[string]level
-	// prepared has pay strings by order: signing one costs a millisecond, a page asks twice a second, and an order's never changes.
+	// prepared has pay strings by order: signing one costs a millisecond, a page asks twice a second, and an order's
+	// never changes.
 	prepared map[string]string
 
 	described     map[string]description // by item
@@ -55,25 +56,29 @@ type level struct {
 
 // New makes an instance.
 func New(d Deps) *Flow {
-	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), list: newList(d.Items, d.Clock), levels: map[string]level{}, prepared: map[string]string{},
+	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), list: newList(d.Items, d.Clock),
+		levels: map[string]level{}, prepared: map[string]string{},
 		described: map[string]description{}}
 }
 
 // Now is the server's time.
 func (f *Flow) Now() time.Time { return f.Clock.Now() }
 
-// Live lists items on sale, newest start first, a page of size items; page counts from 1. A sold-out item stays. CodeNotReady: no list was
-// published yet; faults when none is known that is less than a minute old.
+// Live lists items on sale, newest start first, a page of size items; page counts from 1. A sold-out item stays.
+// CodeNotReady: no list was published yet; faults when none is known that is less than a minute old.
 func (f *Flow) Live(ctx context.Context, page, size int) (Page, error) {
 	return f.page(ctx, page, size, seckill.ItemOnline, func(a, b *seckill.Item) int { return b.Start.Compare(a.Start) })
 }
 
 // Upcoming lists items not started yet, soonest first. Errors as Live.
 func (f *Flow) Upcoming(ctx context.Context, page, size int) (Page, error) {
-	return f.page(ctx, page, size, seckill.ItemWaiting, func(a, b *seckill.Item) int { return a.Start.Compare(b.Start) })
+	return f.page(ctx, page, size, seckill.ItemWaiting, func(a, b *seckill.Item) int {
+		return a.Start.Compare(b.Start)
+	})
 }
 
-func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState, order func(a, b *seckill.Item) int) (Page, error) {
+func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState,
+	order func(a, b *seckill.Item) int) (Page, error) {
 	list, asOf, err := f.list.current(ctx)
 	if err != nil {
 		return Page{}, seckill.AsError(err)
@@ -104,7 +109,8 @@ func older(a, b time.Time) time.Time {
 	return a
 }
 
-// item gives an item by the list, or by its row when it is in no list: long over, or not published yet. asOf as in View. CodeItemUnknown.
+// item gives an item by the list, or by its row when it is in no list: long over, or not published yet. asOf as in
+// View. CodeItemUnknown.
 func (f *Flow) item(ctx context.Context, id string) (it *seckill.Item, asOf time.Time, err error) {
 	if list, asOf, err := f.list.current(ctx); err == nil && list.byID[id] != nil {
 		return list.byID[id], asOf, nil
@@ -113,7 +119,8 @@ func (f *Flow) item(ctx context.Context, id string) (it *seckill.Item, asOf time
 	return it, time.Time{}, err
 }
 
-// left is how many units can be bought, and as of when if that is not now. The ledger answers when the stock cannot, unless the item is large.
+// left is how many units can be bought, and as of when if that is not now. The ledger answers when the stock cannot,
+// unless the item is large.
 func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) (int, time.Time) {
 	f.mu.Lock()
 	l, ok := f.levels[it.ID]

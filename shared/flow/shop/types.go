@@ -13,7 +13,8 @@ type View struct {
 	Item        seckill.Item
 	Description seckill.Description
 	Left        int // units left
-	// AsOf is when all this was certainly so, when that is more than a moment ago, because what can say more could not be asked; else zero.
+	// AsOf is when all this was certainly so, when that is more than a moment ago, because what can say more could not
+	// be asked; else zero.
 	AsOf time.Time
 }
 

@@ -31,9 +31,10 @@ func (e *ImportError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Import makes the items, or changes those that are there. An item can be changed until stage loads it (StageLead before its
-// start); its stock never shrinks; whether it is stopped, and its buckets, stay. All are judged before the first is written: an
-// *ImportError means that nothing was. After a fault some may be written; doing it again is harmless.
+// Import makes the items, or changes those that are there. An item can be changed until stage loads it (StageLead
+// before its start); its stock never shrinks; whether it is stopped, and its buckets, stay. All are judged before the
+// first is written: an *ImportError means that nothing was. After a fault some may be written; doing it again is
+// harmless.
 func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
 	var refused ImportError
 	for i := range items {
@@ -86,8 +87,8 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 	return seckill.ErrStateChanged
 }
 
-// merge gives what has to be written for an imported item, its description apart: a new row, or the row that is there with the file's
-// values. same: it has them already, and the description. An *ImportFault when it may not be; a fault.
+// merge gives what has to be written for an imported item, its description apart: a new row, or the row that is there
+// with the file's values. same: it has them already, and the description. An *ImportFault when it may not be; a fault.
 func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.Item, same bool, err error) {
 	it := l.Item
 	refuse := func(format string, args ...any) (seckill.Item, bool, error) {
@@ -122,7 +123,9 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	loads := old.Start.Add(-seckill.StageLead)
 	switch {
 	case !f.Clock.Now().Before(loads):
-		return refuse("it is another than the one that has been loaded for sale since %s: now it can only be stopped, resumed and given more stock",
+		return refuse(
+			"it is another than the one that has been loaded for sale since %s: now it can only be stopped, resumed "+
+				"and given more stock",
 			loads.Format(time.RFC3339))
 	case it.Stock < old.Stock:
 		return refuse("stock %d: it has %d, and stock only grows", it.Stock, old.Stock)
@@ -132,6 +135,8 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 
 // sameItem compares what an operator sets, the description apart.
 func sameItem(a, b *seckill.Item) bool {
-	return a.Price == b.Price && a.Start.Equal(b.Start) && a.End.Equal(b.End) && a.Stock == b.Stock && a.Limit == b.Limit &&
-		a.Commodity.ID == b.Commodity.ID && a.Commodity.Title == b.Commodity.Title && a.Commodity.Price == b.Commodity.Price
+	return a.Price == b.Price && a.Start.Equal(b.Start) && a.End.Equal(b.End) && a.Stock == b.Stock &&
+		a.Limit == b.Limit &&
+		a.Commodity.ID == b.Commodity.ID && a.Commodity.Title == b.Commodity.Title &&
+		a.Commodity.Price == b.Commodity.Price
 }

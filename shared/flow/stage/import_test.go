@@ -16,8 +16,10 @@ import (
 var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
 func item(id string, startsIn time.Duration) seckill.Listing {
-	return seckill.Listing{Description: seckill.Description{Covers: []string{"/a.svg"}}, Item: seckill.Item{ID: id, Price: 100, Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10, Limit: 1, Buckets: 16,
-		CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表", Price: 200, CreateTime: now}}}
+	return seckill.Listing{Description: seckill.Description{Covers: []string{"/a.svg"}},
+		Item: seckill.Item{ID: id, Price: 100, Start: now.Add(startsIn), End: now.Add(startsIn + time.Hour), Stock: 10,
+			Limit: 1, Buckets: 16,
+			CreateTime: now, Version: 1, Commodity: seckill.Commodity{ID: id, Title: "表", Price: 200, CreateTime: now}}}
 }
 
 func with(it seckill.Listing, change func(*seckill.Listing)) seckill.Listing {
@@ -52,7 +54,8 @@ func TestImportMakesChangesAndLeavesItems(t *testing.T) {
 		t.Errorf("%v\n-want +got\n%s", err, diff)
 	}
 	it, err := items.Get(t.Context(), "2")
-	changed.Stopped, changed.Buckets, changed.Version, changed.Described, changed.CreateTime = true, 40, 2, 2, now // what an import never sets
+	// what an import never sets
+	changed.Stopped, changed.Buckets, changed.Version, changed.Described, changed.CreateTime = true, 40, 2, 2, now
 	if diff := cmp.Diff(changed.Item, it); err != nil || diff != "" {
 		t.Errorf("changed item: %v\n-want +got\n%s", err, diff)
 	}
@@ -72,18 +75,25 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 	}{
 		{"stock smaller", item("2", time.Hour), with(item("2", time.Hour), func(it *seckill.Listing) { it.Stock = 9 }),
 			"item 2: stock 9: it has 10, and stock only grows"},
-		{"loaded a moment ago", item("2", seckill.StageLead), with(item("2", time.Hour), func(it *seckill.Listing) { it.Price = 99 }),
+		{"loaded a moment ago", item("2", seckill.StageLead), with(item("2", time.Hour), func(it *seckill.Listing) {
+			it.Price = 99
+		}),
 			"item 2: it is another than the one that has been loaded for sale since 2026-11-01T00:00:00Z"},
-		{"more stock while on sale", item("2", -time.Minute), with(item("2", -time.Minute), func(it *seckill.Listing) { it.Stock = 11 }),
+		{"more stock while on sale", item("2", -time.Minute), with(item("2", -time.Minute), func(it *seckill.Listing) {
+			it.Stock = 11
+		}),
 			"item 2: it is another"},
 		{"long over", item("2", -1000*time.Hour), item("2", time.Hour), "item 2: it is another"},
-		{"against the rules", item("3", time.Hour), with(item("2", time.Hour), func(it *seckill.Listing) { it.Limit = 0 }), "item 2: limit 0"},
+		{"against the rules", item("3", time.Hour), with(item("2", time.Hour), func(it *seckill.Listing) {
+			it.Limit = 0
+		}), "item 2: limit 0"},
 	} {
 		items := memory.NewItems()
 		f := flow(t, memory.NewClock(now), items, tt.there)
 		got, err := f.Import(t.Context(), []seckill.Listing{item("1", time.Hour), tt.file})
 		var refused *stage.ImportError
-		if !errors.As(err, &refused) || len(refused.Faults) != 1 || len(err.Error()) < len(tt.want) || err.Error()[:len(tt.want)] != tt.want {
+		if !errors.As(err, &refused) || len(refused.Faults) != 1 || len(err.Error()) < len(tt.want) ||
+			err.Error()[:len(tt.want)] != tt.want {
 			t.Errorf("%s: %+v, %v; want %q", tt.behaviour, got, err, tt.want)
 		}
 		if _, err := items.Get(t.Context(), "1"); err == nil {
@@ -98,7 +108,9 @@ func TestImportRefusesAllWhenOneMayNotBe(t *testing.T) {
 func TestImportOneMomentBeforeLoading(t *testing.T) {
 	t.Parallel()
 	f := flow(t, memory.NewClock(now), memory.NewItems(), item("1", seckill.StageLead+time.Millisecond))
-	got, err := f.Import(t.Context(), []seckill.Listing{with(item("1", time.Hour), func(it *seckill.Listing) { it.Price = 99 })})
+	got, err := f.Import(t.Context(), []seckill.Listing{with(item("1", time.Hour), func(it *seckill.Listing) {
+		it.Price = 99
+	})})
 	if err != nil || len(got.Changed) != 1 {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -113,14 +125,16 @@ func TestImportOfAnotherDescription(t *testing.T) {
 	other := seckill.Description{Detail: "<p>钟</p>", Covers: []string{"/b.svg"}}
 	soon.Description = other
 	got, err := f.Import(t.Context(), []seckill.Listing{soon, loaded})
-	if diff := cmp.Diff(stage.Imported{Made: []string{}, Changed: []string{"2"}, Unchanged: []string{"3"}}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(stage.Imported{Made: []string{}, Changed: []string{"2"}, Unchanged: []string{"3"}},
+		got); err != nil || diff != "" {
 		t.Errorf("%v\n-want +got\n%s", err, diff)
 	}
 	if d, err := items.Description(t.Context(), "2", 2); err != nil || !d.Equal(&other) {
 		t.Errorf("%+v, %v, want %+v", d, err, other)
 	}
 	f.Stock = deaf{}
-	if err := f.SetStopped(t.Context(), "2", true); !errors.Is(err, errDeaf) { // once it has written the item's row, and not its description's
+	// once it has written the item's row, and not its description's
+	if err := f.SetStopped(t.Context(), "2", true); !errors.Is(err, errDeaf) {
 		t.Error(err)
 	}
 	if it, err := items.Get(t.Context(), "2"); err != nil || it.Version != 3 || it.Described != 2 {
@@ -129,7 +143,8 @@ func TestImportOfAnotherDescription(t *testing.T) {
 	for name, err := range map[string]error{"lost": seckill.ErrUnreadable, "no answer": errBroken} {
 		f.Items = unread{items, err}
 		got, err := f.Import(t.Context(), []seckill.Listing{soon})
-		if mended := name == "lost"; (err == nil && len(got.Changed) == 1) != mended || !mended && !errors.Is(err, errBroken) {
+		if mended := name == "lost"; (err == nil && len(got.Changed) == 1) != mended || !mended &&
+			!errors.Is(err, errBroken) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -182,7 +197,9 @@ func TestImportBesideAnotherOperator(t *testing.T) {
 		items := memory.NewItems()
 		f := flow(t, memory.NewClock(now), items, item("1", time.Hour))
 		f.Items = &rival{items, tt.times}
-		_, err := f.Import(t.Context(), []seckill.Listing{with(item("1", time.Hour), func(it *seckill.Listing) { it.Price = 99 })})
+		_, err := f.Import(t.Context(), []seckill.Listing{with(item("1", time.Hour), func(it *seckill.Listing) {
+			it.Price = 99
+		})})
 		it, getErr := items.Get(t.Context(), "1")
 		if (err == nil) != tt.done || getErr != nil || (it.Price == 99) != tt.done || it.Stopped != (tt.times%2 == 1) {
 			t.Errorf("overtaken %d times: %v, %+v; want done %t and the other's stop kept", tt.times, err, it, tt.done)
@@ -231,7 +248,9 @@ func (b *broken) Put(ctx context.Context, it seckill.Item, d *seckill.Descriptio
 func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 	t.Parallel()
 	there := item("2", time.Hour)
-	file := []seckill.Listing{item("1", time.Hour), with(there, func(it *seckill.Listing) { it.Stock = 20 }), item("3", time.Hour)}
+	file := []seckill.Listing{item("1", time.Hour), with(there, func(it *seckill.Listing) {
+		it.Stock = 20
+	}), item("3", time.Hour)}
 	all := func(items seckill.Items) (all []seckill.Listing) {
 		t.Helper()
 		list, err := items.List(t.Context(), time.Time{})

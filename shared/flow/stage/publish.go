@@ -8,8 +8,9 @@ import (
 	"seckill/shared/seckill"
 )
 
-// publish has pages list the items as they are now. Two that publish at once do not undo each other: each reads which list is there before
-// it reads the items, and whose list was replaced meanwhile reads them again. Errors: of List and Lists; an item that cannot be read is left out.
+// publish has pages list the items as they are now. Two that publish at once do not undo each other: each reads which
+// list is there before it reads the items, and whose list was replaced meanwhile reads them again. Errors: of List and
+// Lists; an item that cannot be read is left out.
 func (f *Flow) publish(ctx context.Context) error {
 	for range maxTries {
 		l, err := f.Items.Published(ctx)

@@ -1,6 +1,6 @@
-// Package stage brings items into the stock ahead of their sale, writes their state there again each minute, and removes them long after. It
-// also carries out the operator's import, stop, resume and added stock, and publishes the list that pages show. In: a schedule (each minute),
-// the operator. It touches items and stock, nothing else.
+// Package stage brings items into the stock ahead of their sale, writes their state there again each minute, and
+// removes them long after. It also carries out the operator's import, stop, resume and added stock, and publishes the
+// list that pages show. In: a schedule (each minute), the operator. It touches items and stock, nothing else.
 package stage
 
 import (
@@ -12,13 +12,14 @@ import (
 	"seckill/shared/seckill"
 )
 
-// EmptyLead is how long before the start an item without any order may be installed as empty. Later, units may be sold already, and
-// only repair, which reads the ledger, installs it.
+// EmptyLead is how long before the start an item without any order may be installed as empty. Later, units may be sold
+// already, and only repair, which reads the ledger, installs it.
 const EmptyLead = 10 * time.Second
 
 const maxTries = 5 // of a conditional write of the operator's
 
-// removing is for how long beyond its retirement an item's removal is tried again: one that failed, or that Redis forgot.
+// removing is for how long beyond its retirement an item's removal is tried again: one that failed, or that Redis
+// forgot.
 const removing = 24 * time.Hour
 
 // Deps is what the step works with.
@@ -35,8 +36,8 @@ type Flow struct{ Deps }
 // New makes an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Run publishes the list, and looks at every item once. A run whose time is up ends; each begins with another item than the last, so that
-// none is left out for ever.
+// Run publishes the list, and looks at every item once. A run whose time is up ends; each begins with another item than
+// the last, so that none is left out for ever.
 func (f *Flow) Run(ctx context.Context) error {
 	now := f.Clock.Now()
 	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded-removing))
@@ -85,9 +86,9 @@ func (f *Flow) item(ctx context.Context, id string, now time.Time) error {
 	return err
 }
 
-// SetStopped stops or resumes an item's sale. It is done (nil) only when both the items table and the stock have it: then nothing is reserved
-// any more, and nothing placed later than 2 s from now (I10). CodeItemUnknown; CodeNotReady: written, yet the stock
-// does not have the item now: ask again; a fault: ask again.
+// SetStopped stops or resumes an item's sale. It is done (nil) only when both the items table and the stock have it:
+// then nothing is reserved any more, and nothing placed later than 2 s from now (I10). CodeItemUnknown; CodeNotReady:
+// written, yet the stock does not have the item now: ask again; a fault: ask again.
 func (f *Flow) SetStopped(ctx context.Context, id string, stopped bool) error {
 	return f.change(ctx, id, func(it *seckill.Item) bool { return it.SetStopped(stopped, f.Clock.Now()) })
 }

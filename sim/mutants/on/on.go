@@ -1,5 +1,5 @@
-// Package on says which mutant a process runs. Only the mutated copies of the sources that sim/mutants writes import it: production code
-// has no such seam.
+// Package on says which mutant a process runs. Only the mutated copies of the sources that sim/mutants writes import
+// it: production code has no such seam.
 package on
 
 import (

@@ -1,5 +1,5 @@
-// Command play plays seeds of the simulator in order until one shows a violation, and prints as JSON what it saw. sim/mutants builds it with
-// every mutant as a switch, and starts it once for each.
+// Command play plays seeds of the simulator in order until one shows a violation, and prints as JSON what it saw.
+// sim/mutants builds it with every mutant as a switch, and starts it once for each.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package alipaytest makes certificates as Alipay gives them, for tests of certificate mode. In: key pairs, and from when until when. Out: the
-// texts of the three files. Nobody trusts their root but who is given it.
+// Package alipaytest makes certificates as Alipay gives them, for tests of certificate mode. In: key pairs, and from
+// when until when. Out: the texts of the three files. Nobody trusts their root but who is given it.
 package alipaytest
 
 import (
@@ -26,7 +26,8 @@ type Certificates struct {
 	Root   string // alipayRootCert.crt: one that is signed in another way than with RSA, and the root
 }
 
-// Make gives certificates of a shop's and of Alipay's key, all under one root, the same for every call, which is valid from 2000 to 2100.
+// Make gives certificates of a shop's and of Alipay's key, all under one root, the same for every call, which is valid
+// from 2000 to 2100.
 func Make(t testing.TB, shop, theirs fakegateway.KeyPair, from, until time.Time) Certificates {
 	t.Helper()
 	ca := authorities()
@@ -41,8 +42,9 @@ func Make(t testing.TB, shop, theirs fakegateway.KeyPair, from, until time.Time)
 		}
 		return text(der)
 	}
-	return Certificates{App: leaf("2088000000000001-2021000000000001", shop.Public, ca.middle), Alipay: leaf("Alipay", theirs.Public, ca.middle) + text(ca.middle.cert.Raw),
-		Root: text(ca.other) + text(ca.root.cert.Raw)}
+	return Certificates{App: leaf("2088000000000001-2021000000000001", shop.Public, ca.middle),
+		Alipay: leaf("Alipay", theirs.Public, ca.middle) + text(ca.middle.cert.Raw),
+		Root:   text(ca.other) + text(ca.root.cert.Raw)}
 }
 
 type authority struct {
@@ -78,8 +80,10 @@ var authorities = sync.OnceValue(func() (c chain) {
 
 func template(name string, from, until time.Time, ca bool) *x509.Certificate {
 	number := must(rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)))
-	return &x509.Certificate{SerialNumber: number, NotBefore: from, NotAfter: until, IsCA: ca, BasicConstraintsValid: ca,
-		Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"}, CommonName: name}}
+	return &x509.Certificate{SerialNumber: number, NotBefore: from, NotAfter: until, IsCA: ca,
+		BasicConstraintsValid: ca,
+		Subject: pkix.Name{Country: []string{"CN"}, Organization: []string{"Test Financial"},
+			CommonName: name}}
 }
 
 func text(der []byte) string {

@@ -67,7 +67,9 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 		alipay.MethodClose:       g.callClose,
 		alipay.MethodRefund:      g.callRefund,
 		alipay.MethodRefundQuery: g.callRefundQuery,
-		alipay.MethodBill:        func(ctx context.Context, c *content) (node, error) { return g.callBill(ctx, c, g.base(r)) },
+		alipay.MethodBill: func(ctx context.Context, c *content) (node, error) {
+			return g.callBill(ctx, c, g.base(r))
+		},
 	}[method]
 	switch {
 	case method == alipay.MethodPagePay, method == alipay.MethodWapPay:
@@ -167,8 +169,10 @@ func refusalNode(err error, outTradeNo string) node {
 	if !errors.As(err, &r) {
 		panic(err) // the gateway refuses by these only
 	}
-	messages := map[string]string{"20000": "Service Currently Unavailable", "40002": "Invalid Arguments", "40004": "Business Failed"}
-	return node{Code: r.Code, Message: messages[r.Code], SubCode: r.SubCode, SubMessage: r.Message, OutTradeNo: outTradeNo}
+	messages := map[string]string{"20000": "Service Currently Unavailable", "40002": "Invalid Arguments",
+		"40004": "Business Failed"}
+	return node{Code: r.Code, Message: messages[r.Code], SubCode: r.SubCode, SubMessage: r.Message,
+		OutTradeNo: outTradeNo}
 }
 
 // answer writes {name: node, "sign": …}, the signature being over the node's bytes as written.
@@ -212,7 +216,8 @@ func (g *Gateway) authentic(form url.Values) error {
 }
 
 // products has the product_code of each call that pays.
-var products = map[string]string{alipay.MethodPay: "QUICK_MSECURITY_PAY", alipay.MethodPagePay: "FAST_INSTANT_TRADE_PAY", alipay.MethodWapPay: "QUICK_WAP_WAY"}
+var products = map[string]string{alipay.MethodPay: "QUICK_MSECURITY_PAY",
+	alipay.MethodPagePay: "FAST_INSTANT_TRADE_PAY", alipay.MethodWapPay: "QUICK_WAP_WAY"}
 
 // readOrderString checks an order string of alipay.trade.app.pay and reads the trade that it asks for.
 func (g *Gateway) readOrderString(s string) (Record, error) {
@@ -258,7 +263,8 @@ func (g *Gateway) readOrder(form url.Values) (Record, error) {
 		content.SellerID != "" && content.SellerID != g.opt.SellerID: // page.pay and wap.pay need none
 		return Record{}, ErrContent
 	}
-	return Record{Trade: Trade{OutTradeNo: content.OutTradeNo, Subject: content.Subject, Amount: amount, Expires: expires.UTC()},
+	return Record{Trade: Trade{OutTradeNo: content.OutTradeNo, Subject: content.Subject, Amount: amount,
+		Expires: expires.UTC()},
 		NotifyURL: form.Get("notify_url")}, nil
 }
 

@@ -61,7 +61,8 @@ func TestAtOnceARequestThatRunsOutOfTime(t *testing.T) {
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w := httptest.NewRecorder()
 	g.ServeHTTP(w, r)
-	if diff := cmp.Diff([]fakegateway.Pending{{OutTradeNo: orderID, Next: start}}, g.Pending()); w.Code != http.StatusOK || diff != "" {
+	if diff := cmp.Diff([]fakegateway.Pending{{OutTradeNo: orderID, Next: start}},
+		g.Pending()); w.Code != http.StatusOK || diff != "" {
 		t.Errorf("status %d, pending (-want +got):\n%s", w.Code, diff)
 	}
 	s.onCall = nil
@@ -81,7 +82,9 @@ func TestNotificationsFollowNoRedirect(t *testing.T) {
 		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 	}))
 	defer srv.Close()
-	str := resign(t, prepare(t, s, order(0)), func(f url.Values, _ map[string]string) { f.Set("notify_url", srv.URL+"/notify") })
+	str := resign(t, prepare(t, s, order(0)), func(f url.Values, _ map[string]string) {
+		f.Set("notify_url", srv.URL+"/notify")
+	})
 	if _, err := g.Open(str); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +109,8 @@ func TestASharedStoreListsNothing(t *testing.T) {
 	if _, due := g.Next(); due || len(g.Trades())+len(g.Pending()) != 0 {
 		t.Errorf("trades %v, pending %v, due %v; want none", g.Trades(), g.Pending(), due)
 	}
-	if r, found, err := store.Load(t.Context(), fakegateway.Key{OutTradeNo: orderID, N: 1}); err != nil || !found || r.Status != fakegateway.StatusSuccess || r.Amount != seckill.Fen(88_80) {
+	if r, found, err := store.Load(t.Context(), fakegateway.Key{OutTradeNo: orderID, N: 1}); err != nil || !found ||
+		r.Status != fakegateway.StatusSuccess || r.Amount != seckill.Fen(88_80) {
 		t.Errorf("the store has %+v, %v, %v", r, found, err)
 	}
 }

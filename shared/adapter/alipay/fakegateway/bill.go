@@ -78,7 +78,8 @@ func (g *Gateway) base(r *http.Request) string {
 // callBill carries out alipay.data.dataservice.bill.downloadurl.query, for the trade bill of a day that is over.
 func (g *Gateway) callBill(ctx context.Context, c *content, base string) (node, error) {
 	now := g.opt.Clock.Now()
-	if d, err := time.Parse(time.DateOnly, c.BillDate); err != nil || d.Format(time.DateOnly) != c.BillDate || c.BillType != "trade" {
+	if d, err := time.Parse(time.DateOnly, c.BillDate); err != nil || d.Format(time.DateOnly) != c.BillDate ||
+		c.BillType != "trade" {
 		return node{}, ErrContent
 	}
 	if c.BillDate >= seckill.Day(now) {
@@ -93,7 +94,8 @@ func (g *Gateway) callBill(ctx context.Context, c *content, base string) (node, 
 	}
 	until := strconv.FormatInt(now.Add(billURLFor).UnixMilli(), 10)
 	n := success()
-	n.BillURL = base + "/bill?" + url.Values{"day": {c.BillDate}, "until": {until}, "token": {g.billToken(c.BillDate, until)}}.Encode()
+	n.BillURL = base + "/bill?" + url.Values{"day": {c.BillDate}, "until": {until},
+		"token": {g.billToken(c.BillDate, until)}}.Encode()
 	return n, nil
 }
 
@@ -110,7 +112,8 @@ func (g *Gateway) serveBill(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	on, until := q.Get("day"), q.Get("until")
 	ms, err := strconv.ParseInt(until, 10, 64)
-	if err != nil || !hmac.Equal([]byte(q.Get("token")), []byte(g.billToken(on, until))) || g.opt.Clock.Now().After(time.UnixMilli(ms)) {
+	if err != nil || !hmac.Equal([]byte(q.Get("token")), []byte(g.billToken(on, until))) ||
+		g.opt.Clock.Now().After(time.UnixMilli(ms)) {
 		http.Error(w, "this address is not good any more", http.StatusForbidden)
 		return
 	}
@@ -139,7 +142,8 @@ func writeBill(w io.Writer, seller, on string, made time.Time, moved []movement)
 		title, list string
 		write       func(*bufio.Writer, []movement)
 	}{{"业务明细", "业务明细列表", writeDetails}, {"业务明细(汇总)", "业务汇总列表", writeSummary}} {
-		name, err := simplifiedchinese.GBK.NewEncoder().String(account + "_" + from.Format("20060102") + "_" + f.title + ".csv")
+		name, err := simplifiedchinese.GBK.NewEncoder().String(account + "_" + from.Format("20060102") + "_" + f.title +
+			".csv")
 		if err != nil {
 			return err
 		}
@@ -149,10 +153,13 @@ func writeBill(w io.Writer, seller, on string, made time.Time, moved []movement)
 		}
 		out := bufio.NewWriter(simplifiedchinese.GBK.NewEncoder().Writer(entry))
 		const layout = "[2006年01月02日 15:04:05]"
-		fmt.Fprintf(out, "#支付宝%s查询\r\n#账号：[%s]\r\n#起始日期：%s   终止日期：%s\r\n", strings.TrimSuffix(f.list, "列表"), account, from.Format(layout), from.AddDate(0, 0, 1).Format(layout))
-		fmt.Fprintf(out, "#-----------------------------------------%s----------------------------------------\r\n", f.list)
+		fmt.Fprintf(out, "#支付宝%s查询\r\n#账号：[%s]\r\n#起始日期：%s   终止日期：%s\r\n", strings.TrimSuffix(f.list, "列表"), account,
+			from.Format(layout), from.AddDate(0, 0, 1).Format(layout))
+		fmt.Fprintf(out, "#-----------------------------------------%s----------------------------------------\r\n",
+			f.list)
 		f.write(out, moved)
-		fmt.Fprintf(out, "#-----------------------------------------%s结束------------------------------------\r\n", f.list)
+		fmt.Fprintf(out, "#-----------------------------------------%s结束------------------------------------\r\n",
+			f.list)
 		t := sum(moved)
 		fmt.Fprintf(out, "#交易合计：%d笔，商家实收共%s元，商家优惠共0.00元\r\n#退款合计：%d笔，商家实收退款共%s元，商家优惠退款共0.00元\r\n#导出时间：%s\r\n",
 			t.payments, yuan(t.paid), t.refunds, yuan(t.returned), made.In(seckill.Zone).Format(layout))
@@ -208,8 +215,10 @@ func writeDetails(w *bufio.Writer, moved []movement) {
 		if m.refund != "" {
 			kind = "退款"
 		}
-		writeLine(w, m.trade.TradeNo, m.trade.OutTradeNo, kind, inGBK(m.trade.Subject), stamp(m.trade.Created), stamp(m.at), "", "", "", "", "*买家(138****0000)",
-			yuan(m.amount), yuan(m.amount), "0.00", "0.00", "0.00", "0.00", "0.00", "", "0.00", "0.00", m.refund, "0.00", "0.00", "")
+		writeLine(w, m.trade.TradeNo, m.trade.OutTradeNo, kind, inGBK(m.trade.Subject), stamp(m.trade.Created),
+			stamp(m.at), "", "", "", "", "*买家(138****0000)",
+			yuan(m.amount), yuan(m.amount), "0.00", "0.00", "0.00", "0.00", "0.00", "", "0.00", "0.00", m.refund,
+			"0.00", "0.00", "")
 	}
 }
 
@@ -217,7 +226,8 @@ func writeSummary(w *bufio.Writer, moved []movement) {
 	t := sum(moved)
 	fmt.Fprint(w, "门店编号,门店名称,交易订单总笔数,退款订单总笔数,订单金额（元）,商家实收（元）,支付宝优惠（元）,商家优惠（元）,卡消费金额（元）,服务费（元）,分润（元）,实收净额（元）\r\n")
 	net := yuan(t.paid + t.returned)
-	writeLine(w, "合计", "", strconv.Itoa(t.payments), strconv.Itoa(t.refunds), net, net, "0.00", "0.00", "0.00", "0.00", "0.00", net)
+	writeLine(w, "合计", "", strconv.Itoa(t.payments), strconv.Itoa(t.refunds), net, net, "0.00", "0.00", "0.00", "0.00",
+		"0.00", net)
 }
 
 // writeLine writes fields as Alipay's bills have them: each with a tab behind it.

@@ -50,7 +50,8 @@ func files(t *testing.T, g *fakegateway.Gateway, address string) map[string]stri
 	return out
 }
 
-// sold is a gateway that had a payment on New Year's Day at noon, and of it a refund at the first moment of the day after, in China's time.
+// sold is a gateway that had a payment on New Year's Day at noon, and of it a refund at the first moment of the day
+// after, in China's time.
 func sold(t *testing.T, title string) (*fakegateway.Gateway, *shop, *clock) {
 	t.Helper()
 	g, s, c := system(t, nil)
@@ -78,10 +79,14 @@ func TestABillAsAlipayWritesIt(t *testing.T) {
 	no := g.Trades()[0].TradeNo
 	for day, want := range map[string][2]string{
 		"2026-01-01": {
-			no + "\t," + orderID + "\t,交易\t,\"外套, \"\"大码\"\" ?\t\",2026-01-01 12:00:00\t,2026-01-01 12:01:00\t,\t,\t,\t,\t,*买家(138****0000)\t,88.80\t,88.80\t,0.00\t,0.00\t,0.00\t,0.00\t,0.00\t,\t,0.00\t,0.00\t,\t,0.00\t,0.00\t,\t\r\n",
+			no + "\t," + orderID +
+				"\t,交易\t,\"外套, \"\"大码\"\" ?\t\",2026-01-01 12:00:00\t,2026-01-01 " +
+				"12:01:00\t,\t,\t,\t,\t,*买家(138****0000)\t,88.80\t,88.80\t,0.00\t,0.00\t,0.00\t,0.00\t,0.00\t,\t,0.00\t,0.00\t,\t,0.00\t,0.00\t,\t\r\n",
 			"#交易合计：1笔，商家实收共88.80元，商家优惠共0.00元\r\n#退款合计：0笔，商家实收退款共0.00元，商家优惠退款共0.00元\r\n"},
 		"2026-01-02": {
-			no + "\t," + orderID + "\t,退款\t,\"外套, \"\"大码\"\" ?\t\",2026-01-01 12:00:00\t,2026-01-02 00:00:00\t,\t,\t,\t,\t,*买家(138****0000)\t,-8.80\t,-8.80\t,0.00\t,0.00\t,0.00\t,0.00\t,0.00\t,\t,0.00\t,0.00\t,r1\t,0.00\t,0.00\t,\t\r\n",
+			no + "\t," + orderID +
+				"\t,退款\t,\"外套, \"\"大码\"\" ?\t\",2026-01-01 12:00:00\t,2026-01-02 " +
+				"00:00:00\t,\t,\t,\t,\t,*买家(138****0000)\t,-8.80\t,-8.80\t,0.00\t,0.00\t,0.00\t,0.00\t,0.00\t,\t,0.00\t,0.00\t,r1\t,0.00\t,0.00\t,\t\r\n",
 			"#交易合计：0笔，商家实收共0.00元，商家优惠共0.00元\r\n#退款合计：1笔，商家实收退款共-8.80元，商家优惠退款共0.00元\r\n"},
 	} {
 		got, _ := call(t, g, alipay.MethodBill, billOf(day))
@@ -92,8 +97,10 @@ func TestABillAsAlipayWritesIt(t *testing.T) {
 		all := files(t, g, address.String())
 		prefix := "20880000000000010156_" + strings.ReplaceAll(day, "-", "")
 		details, summary := all[prefix+"_业务明细.csv"], all[prefix+"_业务明细(汇总).csv"]
-		if len(all) != 2 || !strings.HasPrefix(details, "#支付宝业务明细查询\r\n#账号：[20880000000000010156]\r\n#起始日期：["+day[:4]+"年01月"+day[8:]+"日 00:00:00]") ||
-			!strings.Contains(details, want[0]) || !strings.Contains(details, want[1]) || strings.Count(details, no) != 1 || !strings.Contains(summary, "合计\t,") {
+		if len(all) != 2 || !strings.HasPrefix(details, "#支付宝业务明细查询\r\n#账号：[20880000000000010156]\r\n#起始日期：["+day[:4]+
+			"年01月"+day[8:]+"日 00:00:00]") ||
+			!strings.Contains(details, want[0]) || !strings.Contains(details, want[1]) ||
+			strings.Count(details, no) != 1 || !strings.Contains(summary, "合计\t,") {
 			t.Errorf("%s: files %q, details:\n%s\nsummary:\n%s", day, all, details, summary)
 		}
 	}
@@ -128,8 +135,10 @@ func TestABillIsReadByTheShop(t *testing.T) {
 	}
 	c.set(c.Now().Add(1))
 	for day, want := range map[string][]seckill.BillLine{
-		"2026-01-01": {{Order: orderID, TradeNo: g.Trades()[0].TradeNo, Amount: 88_80, At: time.Date(2026, 1, 1, 4, 1, 0, 0, time.UTC)}},
-		"2026-01-02": {{Refund: true, Order: orderID, TradeNo: g.Trades()[0].TradeNo, RefundID: "r1", Amount: 8_80, At: time.Date(2026, 1, 1, 16, 0, 0, 0, time.UTC)}},
+		"2026-01-01": {{Order: orderID, TradeNo: g.Trades()[0].TradeNo, Amount: 88_80, At: time.Date(2026, 1, 1, 4, 1,
+			0, 0, time.UTC)}},
+		"2026-01-02": {{Refund: true, Order: orderID, TradeNo: g.Trades()[0].TradeNo, RefundID: "r1", Amount: 8_80,
+			At: time.Date(2026, 1, 1, 16, 0, 0, 0, time.UTC)}},
 	} {
 		got, err := client.Bill(t.Context(), day)
 		if diff := cmp.Diff(seckill.Bill{Lines: want}, got); err != nil || diff != "" {

@@ -55,16 +55,22 @@ var languages = map[string]words{
 		Wrong:    page{"无法打开收银台", "支付信息有误或不完整，未扣款。请返回商店重新打开。"},
 	},
 	"en": {
-		Cashier: "Test cashier", Label: "For testing only: no real money moves", Amount: "Amount due", Subject: "Item", OrderNo: "Order",
-		TradeNo: "Trade", TimeLeft: "Time left to pay", Pay: "Pay now", Cancel: "Cancel", Back: "Back to the shop", Other: "中文",
+		Cashier: "Test cashier", Label: "For testing only: no real money moves", Amount: "Amount due", Subject: "Item",
+		OrderNo: "Order",
+		TradeNo: "Trade", TimeLeft: "Time left to pay", Pay: "Pay now", Cancel: "Cancel", Back: "Back to the shop",
+		Other:    "中文",
 		TimeUp:   "The time to pay is over",
 		Wait:     page{"Confirm your payment", "Check the item and the amount before you pay."},
 		Paid:     page{"Payment successful", "The shop will hear of it within seconds."},
 		Refunded: page{"Refunded in full", "All of this payment went back."},
-		Expired:  page{"This payment has expired", "The time to pay is over and nothing was charged. This order can no longer be paid; go back to the shop to order again."},
-		Closed:   page{"This payment is closed", "The shop closed it. Nothing was charged, and it can no longer be paid."},
-		Busy:     page{"The cashier is busy", "Open it again in a moment to see whether this is paid."},
-		Wrong:    page{"The cashier cannot be opened", "The payment details are wrong or incomplete. Nothing was charged. Go back to the shop and try again."},
+		Expired: page{"This payment has expired",
+			"The time to pay is over and nothing was charged. This order can no longer be paid; go back to the shop " +
+				"to order again."},
+		Closed: page{"This payment is closed",
+			"The shop closed it. Nothing was charged, and it can no longer be paid."},
+		Busy: page{"The cashier is busy", "Open it again in a moment to see whether this is paid."},
+		Wrong: page{"The cashier cannot be opened",
+			"The payment details are wrong or incomplete. Nothing was charged. Go back to the shop and try again."},
 	},
 }
 
@@ -78,7 +84,8 @@ func (g *Gateway) serveCashier(w http.ResponseWriter, r *http.Request) {
 	g.showCashier(w, r, want, err, lang, "?"+orderString+"&lang="+map[string]string{"zh": "en", "en": "zh"}[lang])
 }
 
-// showCashier opens the cashier for what an order asks for, unless it could not be read. otherLang is the same page in the other language.
+// showCashier opens the cashier for what an order asks for, unless it could not be read. otherLang is the same page in
+// the other language.
 func (g *Gateway) showCashier(w http.ResponseWriter, r *http.Request, want Record, err error, lang, otherLang string) {
 	if lang == "" {
 		lang = acceptedLang(r.Header.Get("Accept-Language"))
@@ -93,7 +100,8 @@ func (g *Gateway) showCashier(w http.ResponseWriter, r *http.Request, want Recor
 	render(w, v, err)
 }
 
-// servePay takes the click on "pay". The token shows that it comes from the cashier's page, and which of an order's trades is meant.
+// servePay takes the click on "pay". The token shows that it comes from the cashier's page, and which of an order's
+// trades is meant.
 func (g *Gateway) servePay(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 	lang := r.PostFormValue("lang")
@@ -164,8 +172,9 @@ func (g *Gateway) view(t Record, err error, lang string) view {
 }
 
 // pageStatus has the HTTP status of each kind of page.
-var pageStatus = map[string]int{"wait": http.StatusOK, "paid": http.StatusOK, "refunded": http.StatusOK, "expired": http.StatusGone,
-	"closed": http.StatusGone, "busy": http.StatusServiceUnavailable, "wrong": http.StatusBadRequest}
+var pageStatus = map[string]int{"wait": http.StatusOK, "paid": http.StatusOK, "refunded": http.StatusOK,
+	"expired": http.StatusGone,
+	"closed":  http.StatusGone, "busy": http.StatusServiceUnavailable, "wrong": http.StatusBadRequest}
 
 func render(w http.ResponseWriter, v view, cause error) {
 	var page bytes.Buffer

@@ -48,8 +48,10 @@ func TestPayingAtTheCashier(t *testing.T) {
 	c.set(start.Add(time.Minute))
 	w := get(g, str, "en-GB")
 	page := w.Body.String()
-	for _, want := range []string{`<html lang="en">`, "no real money", "¥</small>88.80", "红色外套 &lt;Red&gt; coat", orderID,
-		`data-seconds="840"`, `href="https://shop.example/orders?from=cashier&amp;out_trade_no=` + orderID + `"`, "Cancel"} {
+	for _, want := range []string{`<html lang="en">`, "no real money", "¥</small>88.80", "红色外套 &lt;Red&gt; coat",
+		orderID,
+		`data-seconds="840"`, `href="https://shop.example/orders?from=cashier&amp;out_trade_no=` + orderID + `"`,
+		"Cancel"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -75,7 +77,8 @@ func TestPayingAtTheCashier(t *testing.T) {
 	}
 	for range 2 { // a second click changes nothing and says the same
 		w = post(g, form)
-		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Payment successful") || !strings.Contains(w.Body.String(), "Back to the shop") {
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Payment successful") ||
+			!strings.Contains(w.Body.String(), "Back to the shop") {
 			t.Errorf("paid: status %d, page\n%s", w.Code, w.Body)
 		}
 	}
@@ -91,13 +94,16 @@ func TestTheCashierIsHonestWhenItCannotBePaid(t *testing.T) {
 	g, s, c := system(t, nil)
 	str := prepare(t, s, order(0))
 	if w := get(g, strings.Replace(str, "88.80", "00.01", 1), "en"); w.Code != http.StatusBadRequest ||
-		!strings.Contains(w.Body.String(), "cannot be opened") || w.Header().Get("X-Sub-Code") != "isv.invalid-signature" {
+		!strings.Contains(w.Body.String(), "cannot be opened") ||
+		w.Header().Get("X-Sub-Code") != "isv.invalid-signature" {
 		t.Errorf("forged: status %d, %s", w.Code, w.Header())
 	}
 	form := inputs(get(g, str, "en").Body.String())
 	c.set(start.Add(15 * time.Minute))
-	for name, w := range map[string]*httptest.ResponseRecorder{"opened late": get(g, str, "en"), "paid late": post(g, form)} {
-		if w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "This payment has expired") || strings.Contains(w.Body.String(), "<form") {
+	for name, w := range map[string]*httptest.ResponseRecorder{"opened late": get(g, str, "en"),
+		"paid late": post(g, form)} {
+		if w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "This payment has expired") ||
+			strings.Contains(w.Body.String(), "<form") {
 			t.Errorf("%s: status %d, page\n%s", name, w.Code, w.Body)
 		}
 	}
@@ -146,7 +152,8 @@ func TestTheCashiersLanguage(t *testing.T) {
 		{"&lang=xx", "en", "en"},
 	} {
 		w := get(g, str+tc.add, tc.accept)
-		if want := fmt.Sprintf(`<html lang="%s">`, tc.want); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+		if want := fmt.Sprintf(`<html lang="%s">`, tc.want); w.Code != http.StatusOK ||
+			!strings.Contains(w.Body.String(), want) {
 			t.Errorf("%q with Accept-Language %q: status %d, want %s", tc.add, tc.accept, w.Code, want)
 		}
 	}
@@ -155,7 +162,8 @@ func TestTheCashiersLanguage(t *testing.T) {
 	if m == nil {
 		t.Fatalf("no link to the other language in\n%s", page)
 	}
-	if w := get(g, html.UnescapeString(m[1]), "en"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "确认付款") {
+	if w := get(g, html.UnescapeString(m[1]), "en"); w.Code != http.StatusOK ||
+		!strings.Contains(w.Body.String(), "确认付款") {
 		t.Errorf("the link to the other language gives status %d", w.Code)
 	}
 }

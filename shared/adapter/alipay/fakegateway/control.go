@@ -25,7 +25,9 @@ func (g *Gateway) putFaults(w http.ResponseWriter, r *http.Request) {
 		err = errors.New("more than one value")
 	}
 	if err != nil {
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": `want {"seed": 7, "shares": {"notification-lost": 0.2}}; known: ` + known() + ": " + err.Error()})
+		writeJSON(w, http.StatusBadRequest,
+			map[string]string{"error": `want {"seed": 7, "shares": {"notification-lost": 0.2}}; known: ` + known() +
+				": " + err.Error()})
 		return
 	}
 	if err := g.SetFaults(plan); err != nil {
@@ -62,13 +64,14 @@ type lineBack struct {
 	At        time.Time   `json:"at"`
 }
 
-// serveTrades answers with all trades, one JSON object a line, oldest first; with ?out_trade_no= those of one order. 501 when
-// the store is no Lister, 503 when it fails.
+// serveTrades answers with all trades, one JSON object a line, oldest first; with ?out_trade_no= those of one order.
+// 501 when the store is no Lister, 503 when it fails.
 func (g *Gateway) serveTrades(w http.ResponseWriter, r *http.Request) {
 	trades, err := g.List(r.Context())
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		writeJSON(w, http.StatusNotImplemented, map[string]string{"error": "the trades are in a store that cannot be listed"})
+		writeJSON(w, http.StatusNotImplemented,
+			map[string]string{"error": "the trades are in a store that cannot be listed"})
 		return
 	case err != nil:
 		g.opt.Log.WarnContext(r.Context(), "trades cannot be listed", "err", err)
@@ -82,7 +85,8 @@ func (g *Gateway) serveTrades(w http.ResponseWriter, r *http.Request) {
 		if only != "" && only != t.OutTradeNo {
 			continue
 		}
-		l := line{t.OutTradeNo, t.TradeNo, t.Subject, t.Amount, t.Status, t.Created, t.Expires, nil, t.Refunded(), t.Kept(), []lineBack{}}
+		l := line{t.OutTradeNo, t.TradeNo, t.Subject, t.Amount, t.Status, t.Created, t.Expires, nil, t.Refunded(),
+			t.Kept(), []lineBack{}}
 		if !t.Paid.IsZero() {
 			l.Paid = &t.Paid
 		}

@@ -33,13 +33,15 @@ func controlled(t *testing.T) (*fakegateway.Gateway, *shop) {
 
 func TestFaultsOverHTTP(t *testing.T) {
 	g, _ := controlled(t)
-	if w := ask(g, http.MethodGet, "/faults", ""); w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != `{"seed":0,"shares":{},"landed":{},"taken":{}}` {
+	if w := ask(g, http.MethodGet, "/faults", ""); w.Code != http.StatusOK ||
+		strings.TrimSpace(w.Body.String()) != `{"seed":0,"shares":{},"landed":{},"taken":{}}` {
 		t.Errorf("at first: status %d, %s", w.Code, w.Body)
 	}
 	if w := ask(g, http.MethodPut, "/faults", `{"seed": 7, "shares": {"call-5xx": 1}}`); w.Code != http.StatusOK {
 		t.Fatalf("put: status %d, %s", w.Code, w.Body)
 	}
-	if _, status := call(t, g, alipay.MethodQuery, map[string]any{"out_trade_no": orderID}); status != http.StatusBadGateway {
+	if _, status := call(t, g, alipay.MethodQuery,
+		map[string]any{"out_trade_no": orderID}); status != http.StatusBadGateway {
 		t.Errorf("status %d, want 502", status)
 	}
 	var got fakegateway.FaultReport
@@ -47,7 +49,8 @@ func TestFaultsOverHTTP(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := fakegateway.FaultReport{Faults: fakegateway.Faults{Seed: 7, Shares: map[fakegateway.Fault]float64{"call-5xx": 1}},
+	want := fakegateway.FaultReport{Faults: fakegateway.Faults{Seed: 7,
+		Shares: map[fakegateway.Fault]float64{"call-5xx": 1}},
 		Landed: map[fakegateway.Fault]int{"call-5xx": 1}, Taken: map[fakegateway.Fault]int{}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("then (-want +got):\n%s", diff)
@@ -66,7 +69,8 @@ func TestFaultsOverHTTP(t *testing.T) {
 	} {
 		w := ask(g, http.MethodPut, "/faults", body)
 		var problem struct{ Error string }
-		if err := json.Unmarshal(w.Body.Bytes(), &problem); err != nil || w.Code != http.StatusBadRequest || !strings.Contains(problem.Error, "want") && !strings.Contains(problem.Error, "known: ") {
+		if err := json.Unmarshal(w.Body.Bytes(), &problem); err != nil || w.Code != http.StatusBadRequest ||
+			!strings.Contains(problem.Error, "want") && !strings.Contains(problem.Error, "known: ") {
 			t.Errorf("%s: status %d, %s, want 400 that says what is known", name, w.Code, w.Body)
 		}
 	}
@@ -87,12 +91,14 @@ func TestTradesOverHTTP(t *testing.T) {
 	if _, err := g.Open(prepare(t, s, order(1))); err != nil {
 		t.Fatal(err)
 	}
-	first := `{"out_trade_no":"` + orderID + `","trade_no":"` + g.Trades()[0].TradeNo + `","subject":"红色外套 \u003cRed\u003e coat","amount":88.80,"status":"TRADE_SUCCESS",` +
+	first := `{"out_trade_no":"` + orderID + `","trade_no":"` + g.Trades()[0].TradeNo +
+		`","subject":"红色外套 \u003cRed\u003e coat","amount":88.80,"status":"TRADE_SUCCESS",` +
 		`"created":"2026-01-01T12:00:00Z","expires":"2026-01-01T12:15:00Z","paid":"2026-01-01T12:00:00Z","refunded":8.80,"kept":80.00,` +
 		`"refunds":[{"out_request_no":"r1","amount":8.80,"at":"2026-01-01T12:00:00Z"}]}` + "\n"
 	w := ask(g, http.MethodGet, "/trades", "")
 	rest, ok := strings.CutPrefix(w.Body.String(), first)
-	if w.Code != http.StatusOK || !ok || strings.Count(rest, "\n") != 1 || !strings.Contains(rest, `"status":"WAIT_BUYER_PAY"`) || !strings.Contains(rest, `"kept":0.00,"refunds":[]`) {
+	if w.Code != http.StatusOK || !ok || strings.Count(rest, "\n") != 1 ||
+		!strings.Contains(rest, `"status":"WAIT_BUYER_PAY"`) || !strings.Contains(rest, `"kept":0.00,"refunds":[]`) {
 		t.Errorf("status %d,\n%s\nwant\n%s and one more", w.Code, w.Body, first)
 	}
 	if w := ask(g, http.MethodGet, "/trades?out_trade_no="+orderID, ""); w.Body.String() != first {
@@ -100,7 +106,8 @@ func TestTradesOverHTTP(t *testing.T) {
 	}
 }
 
-// TestControlHasToBeAskedFor: without the option nobody can change what goes wrong, and a store that cannot list its trades is not listed.
+// TestControlHasToBeAskedFor: without the option nobody can change what goes wrong, and a store that cannot list its
+// trades is not listed.
 func TestControlHasToBeAskedFor(t *testing.T) {
 	g, _, _ := system(t, nil)
 	for _, path := range []string{"/faults", "/trades"} {
@@ -114,7 +121,9 @@ func TestControlHasToBeAskedFor(t *testing.T) {
 	if w := ask(g, http.MethodGet, "/trades", ""); w.Code != http.StatusNotImplemented {
 		t.Errorf("a store that cannot list: status %d, want 501", w.Code)
 	}
-	g, _, _ = system(t, func(o *fakegateway.Options) { o.Control, o.Store = true, failing{fakegateway.NewMemory(o.Clock, 10)} })
+	g, _, _ = system(t, func(o *fakegateway.Options) {
+		o.Control, o.Store = true, failing{fakegateway.NewMemory(o.Clock, 10)}
+	})
 	if w := ask(g, http.MethodGet, "/trades", ""); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("a store that fails: status %d, want 503", w.Code)
 	}
@@ -129,7 +138,8 @@ func (failing) All(context.Context) ([]fakegateway.Record, error) {
 
 // TestPayingOnTheWeb: the calls for web pages open the cashier at /gateway.do, by address or by form.
 func TestPayingOnTheWeb(t *testing.T) {
-	for method, product := range map[string]string{alipay.MethodPagePay: "FAST_INSTANT_TRADE_PAY", alipay.MethodWapPay: "QUICK_WAP_WAY"} {
+	for method, product := range map[string]string{alipay.MethodPagePay: "FAST_INSTANT_TRADE_PAY",
+		alipay.MethodWapPay: "QUICK_WAP_WAY"} {
 		for _, httpMethod := range []string{http.MethodGet, http.MethodPost} {
 			g, s, _ := system(t, nil)
 			web := func(product string) *httptest.ResponseRecorder {
@@ -147,14 +157,16 @@ func TestPayingOnTheWeb(t *testing.T) {
 				g.ServeHTTP(w, r)
 				return w
 			}
-			if w := web("QUICK_MSECURITY_PAY"); w.Code != http.StatusBadRequest || w.Header().Get("X-Sub-Code") != "ACQ.INVALID_PARAMETER" {
+			if w := web("QUICK_MSECURITY_PAY"); w.Code != http.StatusBadRequest ||
+				w.Header().Get("X-Sub-Code") != "ACQ.INVALID_PARAMETER" {
 				t.Errorf("%s with the product of another: status %d, %v", method, w.Code, w.Header())
 			}
 			w := web(product)
 			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "确认付款") {
 				t.Fatalf("%s %s: status %d, page\n%s", httpMethod, method, w.Code, w.Body)
 			}
-			if w := post(g, inputs(w.Body.String())); w.Code != http.StatusOK || g.Trades()[0].Status != fakegateway.StatusSuccess {
+			if w := post(g, inputs(w.Body.String())); w.Code != http.StatusOK ||
+				g.Trades()[0].Status != fakegateway.StatusSuccess {
 				t.Errorf("%s: paid with status %d, %+v", method, w.Code, g.Trades())
 			}
 		}

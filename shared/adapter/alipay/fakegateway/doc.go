@@ -1,10 +1,11 @@
-// Package fakegateway stands in for Alipay's open platform in local runs and tests, of this shop or of any other: real RSA2 signatures with
-// keys of its own, Alipay's answer codes, a cashier page, notifications that are repeated in Alipay's rhythm on the caller's clock, refunds, a daily
-// bill, and on demand all that goes wrong with a payment provider (Faults). No money moves. In: order strings, calls to /gateway.do, a
-// shopper's click. Out: signed answers, notifications, bills.
+// Package fakegateway stands in for Alipay's open platform in local runs and tests, of this shop or of any other: real
+// RSA2 signatures with keys of its own, Alipay's answer codes, a cashier page, notifications that are repeated in
+// Alipay's rhythm on the caller's clock, refunds, a daily bill, and on demand all that goes wrong with a payment
+// provider (Faults). No money moves. In: order strings, calls to /gateway.do, a shopper's click. Out: signed answers,
+// notifications, bills.
 //
-// To use it, make one with New, mount it as an http.Handler, point the shop's SDK at its /gateway.do with its PublicKey, and call Tick when
-// Next says so or Ready speaks. The example shows all of it.
+// To use it, make one with New, mount it as an http.Handler, point the shop's SDK at its /gateway.do with its
+// PublicKey, and call Tick when Next says so or Ready speaks. The example shows all of it.
 //
 //	/gateway.do       alipay.trade.query, .close, .refund, .fastpay.refund.query, alipay.data.dataservice.bill.downloadurl.query;
 //	                  alipay.trade.page.pay and .wap.pay open the cashier
@@ -23,16 +24,17 @@
 //	TRADE_SUCCESS  → TRADE_CLOSED     all of it went back: a notification like that
 //	TRADE_SUCCESS  → TRADE_FINISHED   Options.FinishAfter after the payment: no notification, and no refund from then on
 //
-// An order has one trade, unless the fault TwoTrades makes another. A call that names a trade by out_trade_no then means, as with the real one,
-// the trade that has money: the one paid first that is not refunded in full; without one, that which waits; without that, the newest. A close by
-// out_trade_no closes every trade of the order that waits. A call with trade_no means that trade.
+// An order has one trade, unless the fault TwoTrades makes another. A call that names a trade by out_trade_no then
+// means, as with the real one, the trade that has money: the one paid first that is not refunded in full; without one,
+// that which waits; without that, the newest. A close by out_trade_no closes every trade of the order that waits. A
+// call with trade_no means that trade.
 //
-// Trades are in a Store: the process's memory, or a table that any number of gateways share. Nothing runs by itself: whoever owns the gateway
-// calls Tick, or, with a store that is shared, Repeat each minute.
+// Trades are in a Store: the process's memory, or a table that any number of gateways share. Nothing runs by itself:
+// whoever owns the gateway calls Tick, or, with a store that is shared, Repeat each minute.
 //
-// A notification goes to the address that its order string names, whichever that is: the string is signed, so only who has the shop's private key
-// can name one. Redirects are not followed, which nobody has signed.
+// A notification goes to the address that its order string names, whichever that is: the string is signed, so only who
+// has the shop's private key can name one. Redirects are not followed, which nobody has signed.
 //
-// Rules are from Alipay's documentation: "app支付接口2.0", "统一收单交易查询", "统一收单交易关闭接口", "统一收单交易退款接口", "统一收单交易退款查询", "查询对账单下载地址"
-// and "异步通知说明".
+// Rules are from Alipay's documentation: "app支付接口2.0", "统一收单交易查询", "统一收单交易关闭接口", "统一收单交易退款接口", "统一收单交易退款查询",
+// "查询对账单下载地址" and "异步通知说明".
 package fakegateway

@@ -17,8 +17,8 @@ import (
 	"seckill/shared/adapter/memory"
 )
 
-// A shop that is tested against the gateway: the shopper pays at the cashier, the shop is told, asks, and gives the money back. The shop here signs
-// with this project's adapter; any of Alipay's SDKs will do.
+// A shop that is tested against the gateway: the shopper pays at the cashier, the shop is told, asks, and gives the
+// money back. The shop here signs with this project's adapter; any of Alipay's SDKs will do.
 func Example() {
 	clock := memory.NewClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)) // or a real one
 	keys, err := fakegateway.GenerateKeys()                                // the shop's
@@ -27,19 +27,23 @@ func Example() {
 	// The shop's own server, as far as it matters here: it is told of payments.
 	var gateway *fakegateway.Gateway
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := r.ParseForm(); !errors.Is(err, mime.ErrInvalidMediaParameter) { // of the Content-Type, which is as odd as Alipay's own
+		// of the Content-Type, which is as odd as Alipay's own
+		if err := r.ParseForm(); !errors.Is(err, mime.ErrInvalidMediaParameter) {
 			check(err)
 		}
 		key, err := alipay.ParsePublicKey(gateway.PublicKey())
 		check(err)
-		check(alipay.CheckSign(key, []byte(alipay.SignContent(r.PostForm, "sign", "sign_type")), r.PostForm.Get("sign")))
-		fmt.Printf("told: %s %s, refunded %q\n", r.PostForm.Get("out_trade_no"), r.PostForm.Get("trade_status"), r.PostForm.Get("refund_fee"))
+		check(alipay.CheckSign(key, []byte(alipay.SignContent(r.PostForm, "sign", "sign_type")),
+			r.PostForm.Get("sign")))
+		fmt.Printf("told: %s %s, refunded %q\n", r.PostForm.Get("out_trade_no"), r.PostForm.Get("trade_status"),
+			r.PostForm.Get("refund_fee"))
 		fmt.Fprint(w, "success") // anything else, and it is told again
 	}))
 	defer shop.Close()
 
 	// Make the gateway and mount it. Of what may go wrong, every notification arrives twice here.
-	gateway, err = fakegateway.New(fakegateway.Options{Clock: clock, AppID: "2021000000000001", SellerID: "2088000000000001", MerchantPublicKey: keys.Public,
+	gateway, err = fakegateway.New(fakegateway.Options{Clock: clock, AppID: "2021000000000001",
+		SellerID: "2088000000000001", MerchantPublicKey: keys.Public,
 		Faults: fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.NotificationDuplicated: 1}}})
 	check(err)
 	server := httptest.NewServer(gateway)
@@ -49,13 +53,16 @@ func Example() {
 	sign := func(method, content string) string {
 		key, err := alipay.ParsePrivateKey(keys.Private)
 		check(err)
-		query, err := alipay.SignedQuery(key, url.Values{"app_id": {"2021000000000001"}, "method": {method}, "charset": {"utf-8"}, "sign_type": {"RSA2"},
-			"version": {"1.0"}, "timestamp": {"2026-01-01 20:00:00"}, "notify_url": {shop.URL}, "biz_content": {content}})
+		query, err := alipay.SignedQuery(key, url.Values{"app_id": {"2021000000000001"}, "method": {method},
+			"charset": {"utf-8"}, "sign_type": {"RSA2"},
+			"version": {"1.0"}, "timestamp": {"2026-01-01 20:00:00"}, "notify_url": {shop.URL},
+			"biz_content": {content}})
 		check(err)
 		return query
 	}
 	call := func(method, content, want string) {
-		resp, err := http.Post(server.URL+"/gateway.do", "application/x-www-form-urlencoded", strings.NewReader(sign(method, content)))
+		resp, err := http.Post(server.URL+"/gateway.do", "application/x-www-form-urlencoded",
+			strings.NewReader(sign(method, content)))
 		check(err)
 		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
@@ -64,7 +71,8 @@ func Example() {
 	}
 
 	// A shopper opens the cashier (in a browser: server.URL/cashier?order) and pays.
-	order := sign("alipay.trade.app.pay", `{"out_trade_no":"o1","total_amount":"88.80","subject":"Red coat","product_code":"QUICK_MSECURITY_PAY","time_expire":"2026-01-01 20:15:00"}`)
+	order := sign("alipay.trade.app.pay",
+		`{"out_trade_no":"o1","total_amount":"88.80","subject":"Red coat","product_code":"QUICK_MSECURITY_PAY","time_expire":"2026-01-01 20:15:00"}`)
 	_, err = gateway.Open(order)
 	check(err)
 	check(gateway.Pay("o1"))
@@ -76,10 +84,12 @@ func Example() {
 
 	call("alipay.trade.query", `{"out_trade_no":"o1"}`, "TRADE_SUCCESS")
 	check(gateway.SetFaults(fakegateway.Faults{}))
-	call("alipay.trade.refund", `{"out_trade_no":"o1","refund_amount":"88.80","out_request_no":"r1"}`, `"fund_change":"Y"`)
+	call("alipay.trade.refund", `{"out_trade_no":"o1","refund_amount":"88.80","out_request_no":"r1"}`,
+		`"fund_change":"Y"`)
 	gateway.Tick(context.Background())
 	clock.Advance(24 * time.Hour)
-	call("alipay.data.dataservice.bill.downloadurl.query", `{"bill_type":"trade","bill_date":"2026-01-01"}`, "bill_download_url")
+	call("alipay.data.dataservice.bill.downloadurl.query", `{"bill_type":"trade","bill_date":"2026-01-01"}`,
+		"bill_download_url")
 
 	// Output:
 	// told: o1 TRADE_SUCCESS, refunded ""

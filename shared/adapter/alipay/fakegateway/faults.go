@@ -36,27 +36,32 @@ const (
 )
 
 // FaultNames are all faults.
-var FaultNames = []Fault{NotificationLost, NotificationDuplicated, NotificationDelayed, NotificationReordered, NotificationForged, NotificationWrongAmount, NotificationOtherApp, PayLate,
+var FaultNames = []Fault{NotificationLost, NotificationDuplicated, NotificationDelayed, NotificationReordered,
+	NotificationForged, NotificationWrongAmount, NotificationOtherApp, PayLate,
 	ClosePaid, CloseFailsPaid, CallCut, Call5xx, CallUnknown, RefundPartial, TwoTrades, BalanceShort}
 
 // Meanings says of each fault, in a line, what goes wrong. docs/LOCAL.md has the same.
 var Meanings = map[Fault]string{
-	NotificationLost:        "an attempt to notify the shop never arrives; the next one follows after its wait",
-	NotificationDuplicated:  "an attempt arrives twice",
-	NotificationDelayed:     "the first attempt is made up to 10 minutes late",
-	NotificationReordered:   "the first attempt is held back for 5 s, so that later notifications overtake it",
-	NotificationForged:      "before an attempt another one arrives that says 0.01 yuan, with a signature that does not match",
+	NotificationLost:       "an attempt to notify the shop never arrives; the next one follows after its wait",
+	NotificationDuplicated: "an attempt arrives twice",
+	NotificationDelayed:    "the first attempt is made up to 10 minutes late",
+	NotificationReordered:  "the first attempt is held back for 5 s, so that later notifications overtake it",
+	NotificationForged: "before an attempt another one arrives that says 0.01 yuan, with a signature that does " +
+		"not match",
 	NotificationWrongAmount: "before an attempt another one arrives that says one fen more, rightly signed",
 	NotificationOtherApp:    "before an attempt another one arrives for another app, rightly signed",
-	PayLate:                 "a trade whose time is over, and which the shop has not closed, is paid within an hour from then",
-	ClosePaid:               "a close is answered with success, and the trade is paid all the same",
-	CloseFailsPaid:          "a close is answered as with unknown, and the trade is paid",
-	CallCut:                 "a call takes effect, then the connection is cut",
-	Call5xx:                 "a call has no effect and is answered 502",
-	CallUnknown:             "a call is answered 20000 or SYSTEM_ERROR, with its effect or, as often, without",
-	RefundPartial:           "after a payment of 0.02 yuan or more, half of it goes back without the shop, as from the seller's console",
-	TwoTrades:               "opening the cashier again makes a second trade of the order, while the first waits or is paid",
-	BalanceShort:            "a refund is refused for want of balance",
+	PayLate: "a trade whose time is over, and which the shop has not closed, is paid within an hour " +
+		"from then",
+	ClosePaid:      "a close is answered with success, and the trade is paid all the same",
+	CloseFailsPaid: "a close is answered as with unknown, and the trade is paid",
+	CallCut:        "a call takes effect, then the connection is cut",
+	Call5xx:        "a call has no effect and is answered 502",
+	CallUnknown:    "a call is answered 20000 or SYSTEM_ERROR, with its effect or, as often, without",
+	RefundPartial: "after a payment of 0.02 yuan or more, half of it goes back without the shop, as from " +
+		"the seller's console",
+	TwoTrades: "opening the cashier again makes a second trade of the order, while the first waits or " +
+		"is paid",
+	BalanceShort: "a refund is refused for want of balance",
 }
 
 // Lengths of the faults of time.
@@ -70,8 +75,8 @@ const (
 //
 //	{"seed": 7, "shares": {"notification-lost": 0.2, "unknown": 0.1}}
 //
-// and, for a command's flag, text as ParseFaults reads it. Each fault draws from a stream of its own that depends on the seed alone: with the same
-// seed the same of its chances are hit, whatever other faults there are.
+// and, for a command's flag, text as ParseFaults reads it. Each fault draws from a stream of its own that depends on
+// the seed alone: with the same seed the same of its chances are hit, whatever other faults there are.
 type Faults struct {
 	Seed   uint64            `json:"seed"`
 	Shares map[Fault]float64 `json:"shares"` // 0 to 1; a fault that is not there has 0
@@ -87,7 +92,9 @@ func ParseFaults(s string) (Faults, error) {
 	for _, part := range strings.Split(s, ",") {
 		name, value, found := strings.Cut(strings.TrimSpace(part), "=")
 		if !found || seen[name] {
-			return Faults{}, fmt.Errorf("fault %q: want each name once, as in notification-lost=0.2,unknown=0.1,seed=7; known: %s", part, known())
+			return Faults{}, fmt.Errorf(
+				"fault %q: want each name once, as in notification-lost=0.2,unknown=0.1,seed=7; known: %s", part,
+				known())
 		}
 		seen[name] = true
 		var err error
@@ -132,7 +139,8 @@ func (f *Faults) check() error {
 type FaultReport struct {
 	Faults
 	Landed map[Fault]int `json:"landed"`
-	Taken  map[Fault]int `json:"taken"` // false notifications that the shop answered with "success": each is a fault of the shop
+	// false notifications that the shop answered with "success": each is a fault of the shop
+	Taken map[Fault]int `json:"taken"`
 }
 
 // faults draws what goes wrong.
@@ -145,7 +153,8 @@ type faults struct {
 func (f *faults) set(plan Faults) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.report = FaultReport{Faults: Faults{plan.Seed, map[Fault]float64{}}, Landed: map[Fault]int{}, Taken: map[Fault]int{}}
+	f.report = FaultReport{Faults: Faults{plan.Seed, map[Fault]float64{}}, Landed: map[Fault]int{},
+		Taken: map[Fault]int{}}
 	maps.Copy(f.report.Shares, plan.Shares)
 	f.streams = map[Fault]*rand.Rand{}
 	for _, name := range FaultNames {
@@ -201,7 +210,8 @@ func (f *faults) number(name Fault, n int64) int64 {
 // unknown is an answer that says nothing, drawn by the fault that has it.
 func (f *faults) unknown(name Fault) *Refusal { return unknowns[f.number(name, int64(len(unknowns)))] }
 
-// SetFaults changes what goes wrong from now on; counts begin anew. The error says which fault or share is wrong, and nothing is changed then.
+// SetFaults changes what goes wrong from now on; counts begin anew. The error says which fault or share is wrong, and
+// nothing is changed then.
 func (g *Gateway) SetFaults(plan Faults) error {
 	if err := plan.check(); err != nil {
 		return err
@@ -215,5 +225,6 @@ func (g *Gateway) Faults() FaultReport {
 	f := &g.faults
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return FaultReport{Faults: Faults{f.report.Seed, maps.Clone(f.report.Shares)}, Landed: maps.Clone(f.report.Landed), Taken: maps.Clone(f.report.Taken)}
+	return FaultReport{Faults: Faults{f.report.Seed, maps.Clone(f.report.Shares)}, Landed: maps.Clone(f.report.Landed),
+		Taken: maps.Clone(f.report.Taken)}
 }

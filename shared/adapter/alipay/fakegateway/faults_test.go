@@ -175,7 +175,8 @@ func TestPayLate(t *testing.T) {
 			closeTrade(t, g, s, orderID)
 		}
 		c.set(start.Add(15*time.Minute + tc.after))
-		if got, _ := call(t, g, alipay.MethodQuery, map[string]any{"out_trade_no": orderID}); got["trade_status"] != "TRADE_CLOSED" {
+		if got, _ := call(t, g, alipay.MethodQuery,
+			map[string]any{"out_trade_no": orderID}); got["trade_status"] != "TRADE_CLOSED" {
 			t.Errorf("%s: query: %v, want TRADE_CLOSED", name, got)
 		}
 		if err := g.Pay(orderID); !errors.Is(err, tc.want) {
@@ -194,7 +195,8 @@ func TestPayLate(t *testing.T) {
 }
 
 func TestCloseAndPay(t *testing.T) {
-	for fault, succeeds := range map[fakegateway.Fault]bool{fakegateway.ClosePaid: true, fakegateway.CloseFailsPaid: false} {
+	for fault, succeeds := range map[fakegateway.Fault]bool{fakegateway.ClosePaid: true,
+		fakegateway.CloseFailsPaid: false} {
 		g, s, _ := faulty(t, fault)
 		got, _ := call(t, g, alipay.MethodClose, map[string]any{"out_trade_no": orderID})
 		unknown := got["code"] == "20000" || strings.HasSuffix(got["sub_code"], "SYSTEM_ERROR")
@@ -209,7 +211,8 @@ func TestCloseAndPay(t *testing.T) {
 		if len(s.got) != 1 || s.got[0].Get("trade_status") != "TRADE_SUCCESS" {
 			t.Errorf("%s: the shop was told %v", fault, s.got)
 		}
-		if got, _ := call(t, g, alipay.MethodClose, map[string]any{"out_trade_no": orderID}); got["sub_code"] != "ACQ.REASON_TRADE_STATUS_INVALID" {
+		if got, _ := call(t, g, alipay.MethodClose,
+			map[string]any{"out_trade_no": orderID}); got["sub_code"] != "ACQ.REASON_TRADE_STATUS_INVALID" {
 			t.Errorf("%s: closed once more: %v", fault, got)
 		}
 		landed(t, g, fault, 1)
@@ -310,14 +313,16 @@ func TestTwoTrades(t *testing.T) {
 	}
 	query(map[string]any{"out_trade_no": orderID}, first)
 	query(map[string]any{"trade_no": other}, other)
-	if got, _ := call(t, g, alipay.MethodRefund, map[string]any{"trade_no": first, "refund_amount": "88.80", "out_request_no": "r1"}); code(got) != "Y" {
+	if got, _ := call(t, g, alipay.MethodRefund, map[string]any{"trade_no": first, "refund_amount": "88.80",
+		"out_request_no": "r1"}); code(got) != "Y" {
 		t.Fatal(got)
 	}
 	query(map[string]any{"out_trade_no": orderID}, other)
 	query(map[string]any{"trade_no": first}, first)
 }
 
-// TestAnOrdersWaitingTradesAreClosedTogether: a close by the order's number means all of them, one by a trade's number that one.
+// TestAnOrdersWaitingTradesAreClosedTogether: a close by the order's number means all of them, one by a trade's number
+// that one.
 func TestAnOrdersWaitingTradesAreClosedTogether(t *testing.T) {
 	for name, tc := range map[string]struct {
 		one  bool
@@ -420,13 +425,15 @@ func TestPlansAreChecked(t *testing.T) {
 		}
 	}
 	g, _, _ := system(t, nil)
-	for name, share := range map[fakegateway.Fault]float64{"other": 0.5, fakegateway.NotificationLost: math.NaN(), fakegateway.CallCut: math.Inf(1)} {
+	for name, share := range map[fakegateway.Fault]float64{"other": 0.5, fakegateway.NotificationLost: math.NaN(),
+		fakegateway.CallCut: math.Inf(1)} {
 		if err := g.SetFaults(fakegateway.Faults{Shares: map[fakegateway.Fault]float64{name: share}}); err == nil {
 			t.Errorf("%s=%v is taken", name, share)
 		}
 	}
-	if _, err := fakegateway.New(fakegateway.Options{Clock: &clock{now: start}, AppID: appID, SellerID: sellerID, MerchantPublicKey: shopKeys().Public,
-		Faults: always("other")}); err == nil {
+	if _, err := fakegateway.New(fakegateway.Options{Clock: &clock{now: start}, AppID: appID, SellerID: sellerID,
+		MerchantPublicKey: shopKeys().Public,
+		Faults:            always("other")}); err == nil {
 		t.Error("a gateway is made with a fault that is not known")
 	}
 }
@@ -468,6 +475,7 @@ func TestEachFaultIsExplained(t *testing.T) {
 		want += fmt.Sprintf("| `%s` | %s |\n", f, fakegateway.Meanings[f])
 	}
 	if len(fakegateway.Meanings) != len(fakegateway.FaultNames) || !strings.Contains(string(page), "\n\n"+want+"\n") {
-		t.Errorf("%d meanings of %d faults; want in docs/LOCAL.md:\n%s", len(fakegateway.Meanings), len(fakegateway.FaultNames), want)
+		t.Errorf("%d meanings of %d faults; want in docs/LOCAL.md:\n%s", len(fakegateway.Meanings),
+			len(fakegateway.FaultNames), want)
 	}
 }

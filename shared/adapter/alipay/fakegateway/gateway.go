@@ -35,21 +35,26 @@ const AlipayFinishes = 90 * 24 * time.Hour
 type Options struct {
 	Clock             seckill.Clock
 	AppID, SellerID   string
-	MerchantPublicKey string          // the shop's: PKIX or PKCS #1
-	PrivateKey        string          // the gateway's own; "" makes a new one, which takes up to a second
-	Store             Store           // of the trades; nil: a Memory of its own
-	AtOnce            bool            // a payment's first notification is sent within the request that pays, for a process that sleeps between requests
-	Log               *slog.Logger    // of what went wrong with the store; nil: nobody is told
-	HTTP              *http.Client    // sends notifications; nil: one that gives up after 5 s and follows no redirect
-	Retries           []time.Duration // waits between the attempts of a notification; nil: AlipayRetries
-	URL               string          // of /gateway.do as shops reach it: bills lie beside it. "": where a call came to
-	ReturnURL         string          // where the cashier's links lead back to, with out_trade_no added; "" for the page before
-	LateGrace         time.Duration   // how long after time_expire an opened trade can still be paid
-	FinishAfter       time.Duration   // how long after its payment a trade is finished (Alipay: AlipayFinishes or longer); 0: never
-	Balance           *seckill.Fen    // what the seller's account has at first: payments fill it, refunds need it. nil: always enough. Only without Store
-	Faults            Faults          // what goes wrong; SetFaults changes it
-	Control           bool            // serve /faults and /trades, to everybody who can call
-	MaxTrades         int             // of a Memory of its own. 0: DefaultMaxTrades; beyond it old closed trades are dropped
+	MerchantPublicKey string // the shop's: PKIX or PKCS #1
+	PrivateKey        string // the gateway's own; "" makes a new one, which takes up to a second
+	Store             Store  // of the trades; nil: a Memory of its own
+	// a payment's first notification is sent within the request that pays, for a process that sleeps between requests
+	AtOnce  bool
+	Log     *slog.Logger    // of what went wrong with the store; nil: nobody is told
+	HTTP    *http.Client    // sends notifications; nil: one that gives up after 5 s and follows no redirect
+	Retries []time.Duration // waits between the attempts of a notification; nil: AlipayRetries
+	URL     string          // of /gateway.do as shops reach it: bills lie beside it. "": where a call came to
+	// where the cashier's links lead back to, with out_trade_no added; "" for the page before
+	ReturnURL string
+	LateGrace time.Duration // how long after time_expire an opened trade can still be paid
+	// how long after its payment a trade is finished (Alipay: AlipayFinishes or longer); 0: never
+	FinishAfter time.Duration
+	// what the seller's account has at first: payments fill it, refunds need it. nil: always enough. Only without Store
+	Balance *seckill.Fen
+	Faults  Faults // what goes wrong; SetFaults changes it
+	Control bool   // serve /faults and /trades, to everybody who can call
+	// of a Memory of its own. 0: DefaultMaxTrades; beyond it old closed trades are dropped
+	MaxTrades int
 }
 
 // Gateway is the stand-in. It is an http.Handler and safe for concurrent use.
@@ -82,7 +87,9 @@ func New(o Options) (*Gateway, error) {
 	case o.MaxTrades < 0 || o.LateGrace < 0 || o.FinishAfter < 0:
 		return nil, errors.New("fakegateway: a limit is negative")
 	case o.Balance != nil && o.Store != nil:
-		return nil, errors.New("fakegateway: a balance is kept in this process: it cannot go with a store that others may share")
+		return nil,
+			errors.New(
+				"fakegateway: a balance is kept in this process: it cannot go with a store that others may share")
 	}
 	if err := o.Faults.check(); err != nil {
 		return nil, err
@@ -90,7 +97,8 @@ func New(o Options) (*Gateway, error) {
 	if u, err := url.Parse(o.ReturnURL); err != nil || o.ReturnURL != "" && u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("fakegateway: return URL: want an http or https URL")
 	}
-	if u, err := url.Parse(o.URL); err != nil || o.URL != "" && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !strings.HasSuffix(o.URL, callPath)) {
+	if u, err := url.Parse(o.URL); err != nil || o.URL != "" && (u.Scheme != "http" && u.Scheme != "https" ||
+		u.Host == "" || !strings.HasSuffix(o.URL, callPath)) {
 		return nil, errors.New("fakegateway: URL: want an http or https URL that ends in " + callPath)
 	}
 	merchant, err := alipay.ParsePublicKey(o.MerchantPublicKey)
@@ -158,7 +166,8 @@ func GenerateKeys() (KeyPair, error) {
 	return pairOf(key)
 }
 
-// PairOf gives the pair of a private key, which may be written as alipay.ParsePrivateKey reads it. The error never contains it.
+// PairOf gives the pair of a private key, which may be written as alipay.ParsePrivateKey reads it. The error never
+// contains it.
 func PairOf(private string) (KeyPair, error) {
 	key, err := alipay.ParsePrivateKey(private)
 	if err != nil {

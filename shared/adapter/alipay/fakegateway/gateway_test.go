@@ -112,9 +112,11 @@ func system(t *testing.T, change func(*fakegateway.Options)) (*fakegateway.Gatew
 func order(n int) seckill.Order {
 	id := orderID
 	if n > 0 {
-		id = fmt.Sprintf("o%026s", strings.NewReplacer("0", "a", "1", "b", "8", "c", "9", "d").Replace(fmt.Sprintf("%026d", n)))
+		id = fmt.Sprintf("o%026s", strings.NewReplacer("0", "a", "1", "b", "8", "c", "9",
+			"d").Replace(fmt.Sprintf("%026d", n)))
 	}
-	return seckill.Order{ID: id, Amount: 88_80, Title: "红色外套 <Red> coat", Placed: start, PayBy: start.Add(15 * time.Minute)}
+	return seckill.Order{ID: id, Amount: 88_80, Title: "红色外套 <Red> coat", Placed: start,
+		PayBy: start.Add(15 * time.Minute)}
 }
 
 func prepare(t *testing.T, s *shop, o seckill.Order) string {
@@ -197,12 +199,14 @@ func TestTimeExpire(t *testing.T) {
 		wantOpen         error
 		wantPay          error
 	}{
-		"in time":                       {0, time.Minute, 15*time.Minute - 1, nil, nil},
-		"opened in time, paid at end":   {0, time.Minute, 15 * time.Minute, nil, fakegateway.ErrExpired},
-		"opened at the end":             {0, 15 * time.Minute, 15 * time.Minute, fakegateway.ErrExpired, fakegateway.ErrNoTrade},
-		"grace, opened in time":         {time.Minute, time.Minute, 16*time.Minute - 1, nil, nil},
-		"grace is over":                 {time.Minute, time.Minute, 16 * time.Minute, nil, fakegateway.ErrExpired},
-		"grace does not open a new one": {time.Minute, 15 * time.Minute, 15 * time.Minute, fakegateway.ErrExpired, fakegateway.ErrNoTrade},
+		"in time":                     {0, time.Minute, 15*time.Minute - 1, nil, nil},
+		"opened in time, paid at end": {0, time.Minute, 15 * time.Minute, nil, fakegateway.ErrExpired},
+		"opened at the end": {0, 15 * time.Minute, 15 * time.Minute, fakegateway.ErrExpired,
+			fakegateway.ErrNoTrade},
+		"grace, opened in time": {time.Minute, time.Minute, 16*time.Minute - 1, nil, nil},
+		"grace is over":         {time.Minute, time.Minute, 16 * time.Minute, nil, fakegateway.ErrExpired},
+		"grace does not open a new one": {time.Minute, 15 * time.Minute, 15 * time.Minute, fakegateway.ErrExpired,
+			fakegateway.ErrNoTrade},
 	} {
 		g, s, c := system(t, func(o *fakegateway.Options) { o.LateGrace = tc.grace })
 		str := prepare(t, s, order(0))
@@ -320,14 +324,17 @@ func TestCallsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := func(change func(url.Values), after func(string) string) string {
-		form := url.Values{"app_id": {appID}, "method": {alipay.MethodQuery}, "charset": {"utf-8"}, "sign_type": {"RSA2"},
-			"timestamp": {"2026-01-01 20:00:00"}, "version": {"1.0"}, "biz_content": {`{"out_trade_no":"` + orderID + `"}`}}
+		form := url.Values{"app_id": {appID}, "method": {alipay.MethodQuery}, "charset": {"utf-8"},
+			"sign_type": {"RSA2"},
+			"timestamp": {"2026-01-01 20:00:00"}, "version": {"1.0"}, "biz_content": {`{"out_trade_no":"` + orderID +
+				`"}`}}
 		change(form)
 		body, err := alipay.SignedQuery(key, form)
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := http.Post(srv.URL+"/gateway.do", "application/x-www-form-urlencoded", strings.NewReader(after(body)))
+		resp, err := http.Post(srv.URL+"/gateway.do", "application/x-www-form-urlencoded",
+			strings.NewReader(after(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,14 +351,22 @@ func TestCallsAreChecked(t *testing.T) {
 		after  func(string) string
 		want   string
 	}{
-		"genuine":       {func(url.Values) {}, same, `"trade_status":"WAIT_BUYER_PAY"`},
-		"tampered":      {func(url.Values) {}, func(s string) string { return strings.Replace(s, orderID, "x"+orderID[1:], 1) }, "isv.invalid-signature"},
-		"twice":         {func(url.Values) {}, func(s string) string { return s + "&app_id=" + appID }, "isv.invalid-parameter"},
-		"too large":     {func(url.Values) {}, func(s string) string { return s + "&x=" + strings.Repeat("x", 64<<10) }, "isv.invalid-parameter"},
-		"other app":     {func(f url.Values) { f.Set("app_id", "1") }, same, "isv.invalid-app-id"},
-		"other method":  {func(f url.Values) { f.Set("method", "alipay.trade.cancel") }, same, "isv.invalid-method"},
-		"no content":    {func(f url.Values) { f.Del("biz_content") }, same, "ACQ.INVALID_PARAMETER"},
-		"unknown trade": {func(f url.Values) { f.Set("biz_content", `{"out_trade_no":"none"}`) }, same, "ACQ.TRADE_NOT_EXIST"},
+		"genuine": {func(url.Values) {}, same, `"trade_status":"WAIT_BUYER_PAY"`},
+		"tampered": {func(url.Values) {}, func(s string) string {
+			return strings.Replace(s, orderID, "x"+orderID[1:], 1)
+		}, "isv.invalid-signature"},
+		"twice": {func(url.Values) {}, func(s string) string {
+			return s + "&app_id=" + appID
+		}, "isv.invalid-parameter"},
+		"too large": {func(url.Values) {}, func(s string) string {
+			return s + "&x=" + strings.Repeat("x", 64<<10)
+		}, "isv.invalid-parameter"},
+		"other app":    {func(f url.Values) { f.Set("app_id", "1") }, same, "isv.invalid-app-id"},
+		"other method": {func(f url.Values) { f.Set("method", "alipay.trade.cancel") }, same, "isv.invalid-method"},
+		"no content":   {func(f url.Values) { f.Del("biz_content") }, same, "ACQ.INVALID_PARAMETER"},
+		"unknown trade": {func(f url.Values) {
+			f.Set("biz_content", `{"out_trade_no":"none"}`)
+		}, same, "ACQ.TRADE_NOT_EXIST"},
 	} {
 		if got := call(tc.change, tc.after); !strings.Contains(got, tc.want) || !strings.Contains(got, `"sign":"`) {
 			t.Errorf("%s: got %s, want %s and a signature", name, got, tc.want)
@@ -364,20 +379,29 @@ func TestNewNamesTheWrongSetting(t *testing.T) {
 		change func(*fakegateway.Options)
 		want   string
 	}{
-		"no clock":                   {func(o *fakegateway.Options) { o.Clock = nil }, "clock"},
-		"no seller":                  {func(o *fakegateway.Options) { o.SellerID = "" }, "seller id"},
-		"no key":                     {func(o *fakegateway.Options) { o.MerchantPublicKey = "" }, "merchant's public key: empty"},
-		"bad own key":                {func(o *fakegateway.Options) { o.PrivateKey = "x" }, "fakegateway: private key"},
-		"URL":                        {func(o *fakegateway.Options) { o.URL = "https://api.example/" }, "URL that ends in /gateway.do"},
-		"URL without a host":         {func(o *fakegateway.Options) { o.URL = "https:/gateway.do" }, "URL that ends in /gateway.do"},
-		"return URL":                 {func(o *fakegateway.Options) { o.ReturnURL = "javascript:alert(1)" }, "return URL"},
+		"no clock":  {func(o *fakegateway.Options) { o.Clock = nil }, "clock"},
+		"no seller": {func(o *fakegateway.Options) { o.SellerID = "" }, "seller id"},
+		"no key": {func(o *fakegateway.Options) {
+			o.MerchantPublicKey = ""
+		}, "merchant's public key: empty"},
+		"bad own key": {func(o *fakegateway.Options) { o.PrivateKey = "x" }, "fakegateway: private key"},
+		"URL": {func(o *fakegateway.Options) {
+			o.URL = "https://api.example/"
+		}, "URL that ends in /gateway.do"},
+		"URL without a host": {func(o *fakegateway.Options) {
+			o.URL = "https:/gateway.do"
+		}, "URL that ends in /gateway.do"},
+		"return URL": {func(o *fakegateway.Options) {
+			o.ReturnURL = "javascript:alert(1)"
+		}, "return URL"},
 		"negative max":               {func(o *fakegateway.Options) { o.MaxTrades = -1 }, "negative"},
 		"finished before it is paid": {func(o *fakegateway.Options) { o.FinishAfter = -1 }, "negative"},
 		"a balance beside a store that others share": {func(o *fakegateway.Options) {
 			o.Balance, o.Store = new(seckill.Fen), fakegateway.NewMemory(o.Clock, 1)
 		}, "balance"},
 	} {
-		o := fakegateway.Options{Clock: &clock{now: start}, AppID: appID, SellerID: sellerID, MerchantPublicKey: shopKeys().Public}
+		o := fakegateway.Options{Clock: &clock{now: start}, AppID: appID, SellerID: sellerID,
+			MerchantPublicKey: shopKeys().Public}
 		tc.change(&o)
 		if _, err := fakegateway.New(o); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want it to say %q", name, err, tc.want)

@@ -91,14 +91,16 @@ func (m *Memory) Save(ctx context.Context, r Record) error {
 	return nil
 }
 
-// dropClosed forgets the oldest closed trades that were never paid, a hundredth of the limit at once so that the walk is rarely made. Only those
-// past time_expire go, which no order string can bring back, and no order's first of two, which keeps the count.
+// dropClosed forgets the oldest closed trades that were never paid, a hundredth of the limit at once so that the walk
+// is rarely made. Only those past time_expire go, which no order string can bring back, and no order's first of two,
+// which keeps the count.
 func (m *Memory) dropClosed(now time.Time) {
 	left := m.most/100 + 1
 	kept := m.order[:0]
 	for _, r := range m.order {
 		closed := r.Status == StatusClosed || r.Status == StatusWait && !now.Before(r.Lapses)
-		if left > 0 && closed && r.Paid.IsZero() && !now.Before(r.Expires) && m.byKey[Key{r.OutTradeNo, r.N + 1}] == nil {
+		if left > 0 && closed && r.Paid.IsZero() && !now.Before(r.Expires) &&
+			m.byKey[Key{r.OutTradeNo, r.N + 1}] == nil {
 			delete(m.byKey, r.Key())
 			delete(m.byNo, r.TradeNo)
 			left--
@@ -175,7 +177,9 @@ func (m *Memory) Moved(ctx context.Context, on string) ([]Key, error) {
 }
 
 func movedOn(r *Record, on string) bool {
-	return !r.Paid.IsZero() && seckill.Day(r.Paid) == on || slices.ContainsFunc(r.Refunds, func(back Refund) bool { return seckill.Day(back.At) == on })
+	return !r.Paid.IsZero() && seckill.Day(r.Paid) == on || slices.ContainsFunc(r.Refunds, func(back Refund) bool {
+		return seckill.Day(back.At) == on
+	})
 }
 
 // All implements Lister; it does not lag.

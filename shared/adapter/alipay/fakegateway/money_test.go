@@ -12,7 +12,8 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestMoneyIsConserved: whatever goes wrong, what buyers paid is what went back and what the seller keeps, and the bill says the same.
+// TestMoneyIsConserved: whatever goes wrong, what buyers paid is what went back and what the seller keeps, and the bill
+// says the same.
 func TestMoneyIsConserved(t *testing.T) {
 	landed := map[fakegateway.Fault]int{}
 	for seed := range uint64(16) {
@@ -124,7 +125,8 @@ func (w *market) expect(err error, some ...error) {
 func (w *market) check() {
 	paid, kept, back := w.paid, seckill.Fen(0), seckill.Fen(0)
 	for _, tr := range w.g.Trades() {
-		if tr.Refunded() > tr.Amount || len(tr.Refunds) > 0 && tr.Paid.IsZero() || (tr.Status == fakegateway.StatusSuccess) != (tr.Kept() > 0) {
+		if tr.Refunded() > tr.Amount || len(tr.Refunds) > 0 && tr.Paid.IsZero() ||
+			(tr.Status == fakegateway.StatusSuccess) != (tr.Kept() > 0) {
 			w.t.Errorf("%+v", tr)
 		}
 		kept += tr.Kept()
@@ -157,7 +159,8 @@ func (w *market) check() {
 		}
 	}
 	if billed != paid || returned != back {
-		w.t.Errorf("the bills say %s paid and %s returned, want %s and %s", billed.Yuan(), returned.Yuan(), paid.Yuan(), back.Yuan())
+		w.t.Errorf("the bills say %s paid and %s returned, want %s and %s", billed.Yuan(), returned.Yuan(), paid.Yuan(),
+			back.Yuan())
 	}
 
 	w.s.answer = "success"

@@ -18,13 +18,15 @@ import (
 // buyerID is who pays: there is one buyer in this world.
 const buyerID = "2088000000000002"
 
-// AlipayRetries is how long Alipay waits between the attempts of a notification ("异步通知说明": 4m, 10m, 10m, 1h, 2h, 6h, 15h).
+// AlipayRetries is how long Alipay waits between the attempts of a notification ("异步通知说明": 4m, 10m, 10m, 1h, 2h, 6h,
+// 15h).
 var AlipayRetries = []time.Duration{4 * time.Minute, 10 * time.Minute, 10 * time.Minute, time.Hour, 2 * time.Hour,
 	6 * time.Hour, 15 * time.Hour}
 
 // Limits of an attempt.
 const (
-	claimFor      = time.Minute // how long a started attempt keeps others from the next; one whose process died is made again then
+	// how long a started attempt keeps others from the next; one whose process died is made again then
+	claimFor      = time.Minute
 	recordTimeout = time.Second // to record an attempt whose caller's time is over
 )
 
@@ -85,8 +87,8 @@ func (g *Gateway) Next() (time.Time, bool) {
 	return g.own.next()
 }
 
-// Pending lists the notifications that are not delivered, the one due first at the front. One that failed as often as Alipay tries is given up
-// and is not among them. With Options.Store it lists none.
+// Pending lists the notifications that are not delivered, the one due first at the front. One that failed as often as
+// Alipay tries is given up and is not among them. With Options.Store it lists none.
 func (g *Gateway) Pending() []Pending {
 	out := []Pending{}
 	if g.own == nil {
@@ -99,12 +101,15 @@ func (g *Gateway) Pending() []Pending {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Pending) int { return cmp.Or(a.Next.Compare(b.Next), cmp.Compare(a.OutTradeNo, b.OutTradeNo)) })
+	slices.SortFunc(out, func(a, b Pending) int {
+		return cmp.Or(a.Next.Compare(b.Next), cmp.Compare(a.OutTradeNo, b.OutTradeNo))
+	})
 	return out
 }
 
-// Tick makes every attempt that is due, one after the other, until ctx ends. An attempt delivers when it is answered 200
-// with the text "success" and nothing else; otherwise the next one follows after the wait that Options.Retries has for it.
+// Tick makes every attempt that is due, one after the other, until ctx ends. An attempt delivers when it is answered
+// 200 with the text "success" and nothing else; otherwise the next one follows after the wait that Options.Retries has
+// for it.
 func (g *Gateway) Tick(ctx context.Context) (delivered, failed int) {
 	delivered, failed, err := g.Repeat(ctx)
 	if err != nil {
@@ -123,7 +128,8 @@ func (g *Gateway) Repeat(ctx context.Context) (delivered, failed int, err error)
 }
 
 func (g *Gateway) repeat(ctx context.Context) (delivered, failed int, err error) {
-	for before := -1; before < delivered+failed; { // an index that lags names again what was done: a round without an attempt is the last
+	// an index that lags names again what was done: a round without an attempt is the last
+	for before := -1; before < delivered+failed; {
 		before = delivered + failed
 		due, err := g.store.Due(ctx, g.opt.Clock.Now())
 		if err != nil {
@@ -144,8 +150,8 @@ func (g *Gateway) repeat(ctx context.Context) (delivered, failed int, err error)
 	return delivered, failed, nil
 }
 
-// attempt tells the shop of the movement of money that is due longest, if one is and nobody else is at it. One that the caller breaks off is
-// not made.
+// attempt tells the shop of the movement of money that is due longest, if one is and nobody else is at it. One that the
+// caller breaks off is not made.
 func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error) {
 	var which int
 	var due time.Time // as it was
@@ -251,7 +257,8 @@ func (g *Gateway) send(ctx context.Context, to string, form url.Values) bool {
 	if err != nil {
 		return false
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded; text/html; charset=utf-8") // as Alipay does, though text/html is no parameter
+	// as Alipay does, though text/html is no parameter
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded; text/html; charset=utf-8")
 	resp, err := g.opt.HTTP.Do(req)
 	if err != nil {
 		return false
@@ -262,8 +269,8 @@ func (g *Gateway) send(ctx context.Context, to string, form url.Values) bool {
 	return err == nil && resp.StatusCode == http.StatusOK && string(body) == want
 }
 
-// NotificationForm writes and signs the notification about a trade, as sent at that time: about its last refund, if it has one. Tests change it to see it
-// refused.
+// NotificationForm writes and signs the notification about a trade, as sent at that time: about its last refund, if it
+// has one. Tests change it to see it refused.
 func (g *Gateway) NotificationForm(id string, t Trade, at time.Time) (url.Values, error) {
 	amount := t.Amount.Yuan()
 	form := url.Values{

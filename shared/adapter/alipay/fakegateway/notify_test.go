@@ -41,12 +41,15 @@ func TestNotifyIsDueAtOnceAndAuthentic(t *testing.T) {
 		t.Fatalf("%d delivered, %d failed, %d received, want 1, 0, 1", delivered, failed, len(s.got))
 	}
 	got, err := s.client.Verify(s.got[0])
-	want := seckill.Notification{ID: s.got[0].Get("notify_id"), Order: orderID, TradeNo: g.Trades()[0].TradeNo, Amount: 88_80, Paid: true}
+	want := seckill.Notification{ID: s.got[0].Get("notify_id"), Order: orderID, TradeNo: g.Trades()[0].TradeNo,
+		Amount: 88_80, Paid: true}
 	if err != nil || got != want || got.ID == "" {
 		t.Errorf("the shop reads %+v, %v, want %+v", got, err, want)
 	}
-	for _, name := range []string{"notify_id", "notify_time", "notify_type", "app_id", "seller_id", "out_trade_no", "trade_no",
-		"trade_status", "total_amount", "subject", "gmt_create", "gmt_payment", "buyer_id", "charset", "version", "sign", "sign_type"} {
+	for _, name := range []string{"notify_id", "notify_time", "notify_type", "app_id", "seller_id", "out_trade_no",
+		"trade_no",
+		"trade_status", "total_amount", "subject", "gmt_create", "gmt_payment", "buyer_id", "charset", "version",
+		"sign", "sign_type"} {
 		if s.got[0].Get(name) == "" {
 			t.Errorf("the notification has no %s", name)
 		}
@@ -69,7 +72,8 @@ func TestNotifyIsRepeatedUntilSuccess(t *testing.T) {
 	for i, tc := range []struct {
 		status int
 		answer string
-	}{{500, "success"}, {200, "Success"}, {200, "success\n"}, {200, "success!"}, {200, ""}, {302, "success"}, {400, "fail"}} {
+	}{{500, "success"}, {200, "Success"}, {200, "success\n"}, {200, "success!"}, {200, ""}, {302, "success"},
+		{400, "fail"}} {
 		c.set(at.Add(-1))
 		if d, f := g.Tick(context.Background()); i > 0 && d+f != 0 {
 			t.Errorf("attempt %d was made too early", i+1)
@@ -80,7 +84,8 @@ func TestNotifyIsRepeatedUntilSuccess(t *testing.T) {
 			t.Errorf("%d %q: %d delivered, %d failed, want 0, 1", tc.status, tc.answer, d, f)
 		}
 		at = at.Add(fakegateway.AlipayRetries[i])
-		if diff := cmp.Diff([]fakegateway.Pending{{OutTradeNo: orderID, Attempts: i + 1, Next: at}}, g.Pending()); diff != "" {
+		if diff := cmp.Diff([]fakegateway.Pending{{OutTradeNo: orderID, Attempts: i + 1, Next: at}},
+			g.Pending()); diff != "" {
 			t.Errorf("after attempt %d (-want +got):\n%s", i+1, diff)
 		}
 	}

@@ -9,9 +9,10 @@ import (
 	"seckill/shared/seckill"
 )
 
-// refund gives money of a trade back. A request number is used once: with the same amount again nothing moves, which is no error.
-// ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
-func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount seckill.Fen) (r Record, moved bool, err error) {
+// refund gives money of a trade back. A request number is used once: with the same amount again nothing moves, which is
+// no error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
+func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount seckill.Fen) (r Record, moved bool,
+	err error) {
 	taken, s := seckill.Fen(0), g.drawStart()
 	r, err = g.change(ctx, k, func(r *Record, now time.Time) error {
 		if i := refundOf(&r.Trade, requestNo); i >= 0 {
@@ -90,8 +91,8 @@ func (g *Gateway) callRefund(ctx context.Context, c *content) (node, error) {
 	return n, nil
 }
 
-// callRefundQuery carries out alipay.trade.fastpay.refund.query. Of a refund that was not made it says success and nothing more: only data mean
-// that money went back.
+// callRefundQuery carries out alipay.trade.fastpay.refund.query. Of a refund that was not made it says success and
+// nothing more: only data mean that money went back.
 func (g *Gateway) callRefundQuery(ctx context.Context, c *content) (node, error) {
 	if c.OutRequestNo == "" {
 		return node{}, ErrContent

@@ -43,7 +43,8 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	return a.Result(), nil
 }
 
-// call makes a call as the shop signs it and gives the answer's node and the HTTP status; 0 when the connection was cut.
+// call makes a call as the shop signs it and gives the answer's node and the HTTP status; 0 when the connection was
+// cut.
 func call(t *testing.T, g *fakegateway.Gateway, method string, biz map[string]any) (map[string]string, int) {
 	t.Helper()
 	content, err := json.Marshal(biz)
@@ -54,13 +55,15 @@ func call(t *testing.T, g *fakegateway.Gateway, method string, biz map[string]an
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"}, "sign_type": {"RSA2"},
+	body, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"},
+		"sign_type": {"RSA2"},
 		"timestamp": {"2026-01-01 20:00:00"}, "version": {"1.0"}, "biz_content": {string(content)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	client := http.Client{Transport: wire{g}}
-	resp, err := client.Post("http://gateway.example/gateway.do", "application/x-www-form-urlencoded", strings.NewReader(body))
+	resp, err := client.Post("http://gateway.example/gateway.do", "application/x-www-form-urlencoded",
+		strings.NewReader(body))
 	if err != nil {
 		return nil, 0
 	}
@@ -103,18 +106,23 @@ func TestRefundAnswers(t *testing.T) {
 		{"amount 0", back("0.00", "r1"), "ACQ.INVALID_PARAMETER"},
 		{"amount below 0", back("-1", "r1"), "ACQ.INVALID_PARAMETER"},
 		{"amount of 3 decimals", back("1.001", "r1"), "ACQ.INVALID_PARAMETER"},
-		{"amount as 1e1", map[string]any{"out_trade_no": orderID, "refund_amount": json.Number("1e1"), "out_request_no": "r1"}, "ACQ.INVALID_PARAMETER"},
+		{"amount as 1e1", map[string]any{"out_trade_no": orderID, "refund_amount": json.Number("1e1"),
+			"out_request_no": "r1"}, "ACQ.INVALID_PARAMETER"},
 		{"request number with a blank", back("1.00", "r 1"), "ACQ.INVALID_PARAMETER"},
 		{"no trade named", map[string]any{"refund_amount": "1.00", "out_request_no": "r1"}, "ACQ.INVALID_PARAMETER"},
-		{"unknown order", map[string]any{"out_trade_no": "none", "refund_amount": "1.00", "out_request_no": "r1"}, "ACQ.TRADE_NOT_EXIST"},
-		{"unknown trade of a known order", map[string]any{"trade_no": "1", "out_trade_no": orderID, "refund_amount": "1.00", "out_request_no": "r1"}, "ACQ.TRADE_NOT_EXIST"},
+		{"unknown order", map[string]any{"out_trade_no": "none", "refund_amount": "1.00", "out_request_no": "r1"},
+			"ACQ.TRADE_NOT_EXIST"},
+		{"unknown trade of a known order", map[string]any{"trade_no": "1", "out_trade_no": orderID,
+			"refund_amount": "1.00", "out_request_no": "r1"}, "ACQ.TRADE_NOT_EXIST"},
 		{"more than was paid", back("88.81", "r1"), "ACQ.REASON_TRADE_REFUND_FEE_ERR"},
-		{"a part without a number", map[string]any{"out_trade_no": orderID, "refund_amount": "8.80"}, "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"},
+		{"a part without a number", map[string]any{"out_trade_no": orderID, "refund_amount": "8.80"},
+			"ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"},
 		{"a part", back("8.80", "r1"), "Y"},
 		{"the same again", back("8.80", "r1"), "N"},
 		{"the same number, another amount", back("8.81", "r1"), "ACQ.DISCORDANT_REPEAT_REQUEST"},
 		{"more than is left", back("80.01", "r2"), "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL"},
-		{"the rest, by trade number, amount a number", map[string]any{"trade_no": no, "refund_amount": json.Number("80"), "out_request_no": "r2"}, "Y"},
+		{"the rest, by trade number, amount a number", map[string]any{"trade_no": no,
+			"refund_amount": json.Number("80"), "out_request_no": "r2"}, "Y"},
 		{"the rest again", back("80.00", "r2"), "N"},
 		{"of a trade without money", back("0.01", "r3"), "ACQ.TRADE_STATUS_ERROR"},
 	} {
@@ -122,7 +130,8 @@ func TestRefundAnswers(t *testing.T) {
 			t.Errorf("%s: %v, want %s", step.name, got, step.want)
 		}
 	}
-	want := []fakegateway.Refund{{RequestNo: "r1", Amount: 8_80, At: start}, {RequestNo: "r2", Amount: 80_00, At: start}}
+	want := []fakegateway.Refund{{RequestNo: "r1", Amount: 8_80, At: start}, {RequestNo: "r2", Amount: 80_00,
+		At: start}}
 	if tr := g.Trades()[0]; tr.Status != fakegateway.StatusClosed || !cmp.Equal(want, tr.Refunds) || tr.Kept() != 0 {
 		t.Errorf("%+v, want TRADE_CLOSED with refunds %+v", tr, want)
 	}
@@ -146,11 +155,13 @@ func TestRefundOfATradeThatIsNotPaid(t *testing.T) {
 func TestRefundWithoutANumberIsTheWholeTrades(t *testing.T) {
 	g, _, _ := paid(t)
 	for _, want := range []string{"Y", "N"} {
-		if got, _ := call(t, g, alipay.MethodRefund, map[string]any{"out_trade_no": orderID, "refund_amount": "88.80"}); code(got) != want || got["refund_fee"] != "88.80" {
+		if got, _ := call(t, g, alipay.MethodRefund, map[string]any{"out_trade_no": orderID,
+			"refund_amount": "88.80"}); code(got) != want || got["refund_fee"] != "88.80" {
 			t.Errorf("%v, want fund_change %s", got, want)
 		}
 	}
-	if got, _ := call(t, g, alipay.MethodRefundQuery, map[string]any{"out_trade_no": orderID, "out_request_no": orderID}); got["refund_status"] != "REFUND_SUCCESS" {
+	if got, _ := call(t, g, alipay.MethodRefundQuery, map[string]any{"out_trade_no": orderID,
+		"out_request_no": orderID}); got["refund_status"] != "REFUND_SUCCESS" {
 		t.Errorf("asked for by the order's number: %v", got)
 	}
 }
@@ -175,7 +186,8 @@ func TestATradeIsFinished(t *testing.T) {
 	if got, _ := call(t, g, alipay.MethodRefund, back("1.00", "r1")); code(got) != "N" {
 		t.Errorf("one that was made before: %v, want N", got)
 	}
-	if got, _ := call(t, g, alipay.MethodQuery, map[string]any{"out_trade_no": orderID}); got["trade_status"] != "TRADE_FINISHED" {
+	if got, _ := call(t, g, alipay.MethodQuery,
+		map[string]any{"out_trade_no": orderID}); got["trade_status"] != "TRADE_FINISHED" {
 		t.Errorf("query: %v, want TRADE_FINISHED", got)
 	}
 	if tr := g.Trades()[0]; tr.Status != fakegateway.StatusFinished || tr.Kept() != 87_80 {
@@ -243,7 +255,8 @@ func TestRefundsAtOnce(t *testing.T) {
 				t.Errorf("%s: answers %v", name, a)
 			}
 		}
-		if tr := g.Trades()[0]; made != tc.want || len(tr.Refunds) != tc.want || tr.Refunded() != seckill.Fen(tc.want)*20_00 {
+		if tr := g.Trades()[0]; made != tc.want || len(tr.Refunds) != tc.want ||
+			tr.Refunded() != seckill.Fen(tc.want)*20_00 {
 			t.Errorf("%s: %d made, %+v; want %d", name, made, tr, tc.want)
 		}
 		if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "rest")); code(got) != "Y" {
@@ -255,20 +268,26 @@ func TestRefundsAtOnce(t *testing.T) {
 func TestRefundQuery(t *testing.T) {
 	g, _, c := paid(t)
 	c.set(start.Add(time.Minute))
-	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" || got["refund_fee"] != "8.80" || got["gmt_refund_pay"] != "2026-01-01 20:01:00" {
+	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" || got["refund_fee"] != "8.80" ||
+		got["gmt_refund_pay"] != "2026-01-01 20:01:00" {
 		t.Errorf("refund: %v", got)
 	}
 	for name, tc := range map[string]struct {
 		biz  map[string]any
 		want map[string]string
 	}{
-		"made": {map[string]any{"out_trade_no": orderID, "out_request_no": "r1"}, map[string]string{"code": "10000", "msg": "Success", "buyer_user_id": "2088000000000002",
-			"out_trade_no": orderID, "trade_no": g.Trades()[0].TradeNo, "out_request_no": "r1", "refund_status": "REFUND_SUCCESS", "refund_amount": "8.80",
+		"made": {map[string]any{"out_trade_no": orderID, "out_request_no": "r1"}, map[string]string{"code": "10000",
+			"msg": "Success", "buyer_user_id": "2088000000000002",
+			"out_trade_no": orderID, "trade_no": g.Trades()[0].TradeNo, "out_request_no": "r1",
+			"refund_status": "REFUND_SUCCESS", "refund_amount": "8.80",
 			"total_amount": "88.80", "gmt_refund_pay": "2026-01-01 20:01:00"}},
-		"not made": {map[string]any{"out_trade_no": orderID, "out_request_no": "r2"}, map[string]string{"code": "10000", "msg": "Success"}},
-		"of no trade": {map[string]any{"out_trade_no": "none", "out_request_no": "r1"}, map[string]string{"code": "40004", "msg": "Business Failed",
-			"sub_code": "ACQ.TRADE_NOT_EXIST", "sub_msg": "no such trade", "out_trade_no": "none"}},
-		"no number": {map[string]any{"out_trade_no": orderID}, map[string]string{"code": "40004", "msg": "Business Failed",
+		"not made": {map[string]any{"out_trade_no": orderID, "out_request_no": "r2"}, map[string]string{"code": "10000",
+			"msg": "Success"}},
+		"of no trade": {map[string]any{"out_trade_no": "none", "out_request_no": "r1"},
+			map[string]string{"code": "40004", "msg": "Business Failed",
+				"sub_code": "ACQ.TRADE_NOT_EXIST", "sub_msg": "no such trade", "out_trade_no": "none"}},
+		"no number": {map[string]any{"out_trade_no": orderID}, map[string]string{"code": "40004",
+			"msg":      "Business Failed",
 			"sub_code": "ACQ.INVALID_PARAMETER", "sub_msg": "biz_content is wrong", "out_trade_no": orderID}},
 	} {
 		got, _ := call(t, g, alipay.MethodRefundQuery, tc.biz)
@@ -295,11 +314,13 @@ func TestRefundNotifications(t *testing.T) {
 	ids := map[string]bool{}
 	for _, f := range s.got {
 		notification, err := s.client.Verify(f)
-		if err != nil || notification.Amount != 88_80 || notification.Paid != (f.Get("trade_status") == "TRADE_SUCCESS") {
+		if err != nil || notification.Amount != 88_80 ||
+			notification.Paid != (f.Get("trade_status") == "TRADE_SUCCESS") {
 			t.Errorf("%+v, %v of %v", notification, err, f)
 		}
 		ids[notification.ID] = true
-		got = append(got, told{f.Get("trade_status"), f.Get("refund_fee"), f.Get("gmt_refund"), f.Get("out_biz_no"), f.Get("gmt_close")})
+		got = append(got, told{f.Get("trade_status"), f.Get("refund_fee"), f.Get("gmt_refund"), f.Get("out_biz_no"),
+			f.Get("gmt_close")})
 	}
 	want := []told{
 		{"TRADE_SUCCESS", "", "", "", ""},
@@ -315,8 +336,10 @@ func TestRefundNotifications(t *testing.T) {
 func TestTheShopsClient(t *testing.T) {
 	g, s, c := paid(t)
 	client := s.clientOf(t, g, c)
-	r := seckill.Refund{Order: orderID, TradeNo: g.Trades()[0].TradeNo, ID: seckill.RefundID(orderID, g.Trades()[0].TradeNo), Amount: 88_80, Reason: "订单已关闭"}
-	for i, want := range []struct{ before, answer seckill.RefundState }{{seckill.RefundMissing, seckill.RefundMade}, {seckill.RefundMade, seckill.RefundPending}} {
+	r := seckill.Refund{Order: orderID, TradeNo: g.Trades()[0].TradeNo, ID: seckill.RefundID(orderID,
+		g.Trades()[0].TradeNo), Amount: 88_80, Reason: "订单已关闭"}
+	for i, want := range []struct{ before, answer seckill.RefundState }{{seckill.RefundMissing, seckill.RefundMade},
+		{seckill.RefundMade, seckill.RefundPending}} {
 		if a, err := client.RefundStatus(t.Context(), r); a.State != want.before || err != nil {
 			t.Errorf("%d: status before: %v, %v; want %s", i, a, err, want.before)
 		}
@@ -332,8 +355,11 @@ func TestTheShopsClient(t *testing.T) {
 // clientOf is the shop's client over a wire.
 func (s *shop) clientOf(t *testing.T, g *fakegateway.Gateway, c *clock) *alipay.Client {
 	t.Helper()
-	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: shopKeys().Private, AlipayPublicKey: g.PublicKey(),
-		Gateway: "http://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify", Clock: c, HTTP: &http.Client{Transport: wire{g}}})
+	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: shopKeys().Private,
+		AlipayPublicKey: g.PublicKey(),
+		Gateway:         "http://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify",
+		Clock: c,
+		HTTP:  &http.Client{Transport: wire{g}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +372,8 @@ func TestTheCashierOfARefundedTrade(t *testing.T) {
 		t.Fatal(got)
 	}
 	c.set(start.Add(time.Hour))
-	if w := get(g, prepare(t, s, order(0)), "en"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Refunded in full") {
+	if w := get(g, prepare(t, s, order(0)), "en"); w.Code != http.StatusOK ||
+		!strings.Contains(w.Body.String(), "Refunded in full") {
 		t.Errorf("status %d, page\n%s", w.Code, w.Body)
 	}
 }

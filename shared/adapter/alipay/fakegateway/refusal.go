@@ -20,16 +20,19 @@ var (
 	ErrPaid         = &Refusal{"40004", "ACQ.TRADE_HAS_SUCCESS", "the trade is paid"}
 	ErrInconsistent = &Refusal{"40004", "ACQ.CONTEXT_INCONSISTENT", "the trade was opened with other content"}
 	ErrNoTrade      = &Refusal{"40004", "ACQ.TRADE_NOT_EXIST", "no such trade"}
-	ErrNotWaiting   = &Refusal{"40004", "ACQ.REASON_TRADE_STATUS_INVALID", "only a trade that waits for payment can be closed"}
-	ErrNotPaid      = &Refusal{"40004", "ACQ.TRADE_STATUS_ERROR", "the trade has no money that could go back"}
-	ErrFinished     = &Refusal{"40004", "ACQ.TRADE_HAS_FINISHED", "the trade is finished: the time for refunds is over"}
-	ErrOtherRefund  = &Refusal{"40004", "ACQ.DISCORDANT_REPEAT_REQUEST", "this out_request_no was used for another amount"}
+	ErrNotWaiting   = &Refusal{"40004", "ACQ.REASON_TRADE_STATUS_INVALID",
+		"only a trade that waits for payment can be closed"}
+	ErrNotPaid     = &Refusal{"40004", "ACQ.TRADE_STATUS_ERROR", "the trade has no money that could go back"}
+	ErrFinished    = &Refusal{"40004", "ACQ.TRADE_HAS_FINISHED", "the trade is finished: the time for refunds is over"}
+	ErrOtherRefund = &Refusal{"40004", "ACQ.DISCORDANT_REPEAT_REQUEST",
+		"this out_request_no was used for another amount"}
 	ErrRefundAmount = &Refusal{"40004", "ACQ.REASON_TRADE_REFUND_FEE_ERR", "more than was paid"}
-	ErrRefundTotal  = &Refusal{"40004", "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL", "more than is left, or a part without an out_request_no"}
-	ErrBalance      = &Refusal{"40004", "ACQ.SELLER_BALANCE_NOT_ENOUGH", "the seller's balance does not suffice"}
-	ErrNoBill       = &Refusal{"40004", "isp.bill_not_exist", "no bill: the day is not over, or nothing moved on it"}
-	ErrFull         = &Refusal{"20000", "isp.unknow-error", "too many trades; start afresh"}
-	ErrUnavailable  = &Refusal{"20000", "isp.unknow-error", "the gateway cannot reach its trades; try again"}
+	ErrRefundTotal  = &Refusal{"40004", "ACQ.REFUND_AMT_NOT_EQUAL_TOTAL",
+		"more than is left, or a part without an out_request_no"}
+	ErrBalance     = &Refusal{"40004", "ACQ.SELLER_BALANCE_NOT_ENOUGH", "the seller's balance does not suffice"}
+	ErrNoBill      = &Refusal{"40004", "isp.bill_not_exist", "no bill: the day is not over, or nothing moved on it"}
+	ErrFull        = &Refusal{"20000", "isp.unknow-error", "too many trades; start afresh"}
+	ErrUnavailable = &Refusal{"20000", "isp.unknow-error", "the gateway cannot reach its trades; try again"}
 )
 
 // unknowns are the answers of CallUnknown: each says only that the caller knows nothing.

@@ -15,12 +15,13 @@ type Key struct {
 // Record is a trade as a Store keeps it. Times are kept to the millisecond. Whoever gets one owns it.
 type Record struct {
 	Trade
-	N             int       // the trade is its order's N-th
-	Lapses        time.Time // unpaid, it counts as closed from then on: time_expire and the grace
-	NotifyURL     string
-	Token         string         // proves that the cashier's page came first
-	Notifications []Notification // none before the payment; the first tells of it, the one behind it of the first refund, and so on
-	Version       int64          // rises with every Save; 0: never saved
+	N         int       // the trade is its order's N-th
+	Lapses    time.Time // unpaid, it counts as closed from then on: time_expire and the grace
+	NotifyURL string
+	Token     string // proves that the cashier's page came first
+	// none before the payment; the first tells of it, the one behind it of the first refund, and so on
+	Notifications []Notification
+	Version       int64 // rises with every Save; 0: never saved
 }
 
 // Key names the record.
@@ -63,21 +64,21 @@ func (r *Record) Moved() time.Time {
 // ErrChanged says that a trade is not any more what was loaded, and that nothing was saved.
 var ErrChanged = errors.New("fakegateway: the trade was changed by another")
 
-// Store keeps a gateway's trades. Several gateways, of several processes, may share one: all that decides is Save's condition. Any error
-// but the two that Save names is a fault; after a Save its effect is unknown.
+// Store keeps a gateway's trades. Several gateways, of several processes, may share one: all that decides is Save's
+// condition. Any error but the two that Save names is a fault; after a Save its effect is unknown.
 type Store interface {
 	// Load reads a trade as it is now; found says whether there is one.
 	Load(ctx context.Context, k Key) (r Record, found bool, err error)
 	// Find gives the key of the trade with that number.
 	Find(ctx context.Context, tradeNo string) (k Key, found bool, err error)
-	// Save writes a trade, with the next version, on condition that its version is still the record's: for 0, that there is no such
-	// trade. ErrChanged when it is not; ErrFull when a new one has no room.
+	// Save writes a trade, with the next version, on condition that its version is still the record's: for 0, that
+	// there is no such trade. ErrChanged when it is not; ErrFull when a new one has no room.
 	Save(ctx context.Context, r Record) error
-	// Due names trades that have an attempt due by then, the one longest due first; those beyond a limit come at a later call. It may
-	// lag behind Save: whoever acts on it loads the trade first.
+	// Due names trades that have an attempt due by then, the one longest due first; those beyond a limit come at a
+	// later call. It may lag behind Save: whoever acts on it loads the trade first.
 	Due(ctx context.Context, by time.Time) ([]Key, error)
-	// Moved names every trade whose money moved on a day (as seckill.Day gives it), once each, in any order. It may lag behind Save. Of what
-	// one Save adds, at most one movement is new: that at the record's Moved.
+	// Moved names every trade whose money moved on a day (as seckill.Day gives it), once each, in any order. It may lag
+	// behind Save. Of what one Save adds, at most one movement is new: that at the record's Moved.
 	Moved(ctx context.Context, day string) ([]Key, error)
 }
 
@@ -87,8 +88,8 @@ type Lister interface {
 	All(ctx context.Context) ([]Record, error)
 }
 
-// saveTries is how often a change is tried when others change the same trade at the same time. Each time one of them got a step further, and a
-// trade has few steps.
+// saveTries is how often a change is tried when others change the same trade at the same time. Each time one of them
+// got a step further, and a trade has few steps.
 const saveTries = 12
 
 // errNothing is what a change returns when there is nothing to change.
@@ -107,8 +108,8 @@ func (g *Gateway) load(ctx context.Context, k Key) (Record, error) {
 	return r, nil
 }
 
-// change loads a trade, has it changed and saves it, again while others change it in between. An error of f is returned with the trade, and
-// nothing is saved then. ErrNoTrade, ErrUnavailable, errNothing and f's.
+// change loads a trade, has it changed and saves it, again while others change it in between. An error of f is returned
+// with the trade, and nothing is saved then. ErrNoTrade, ErrUnavailable, errNothing and f's.
 func (g *Gateway) change(ctx context.Context, k Key, f func(r *Record, now time.Time) error) (Record, error) {
 	err := ErrChanged
 	for try := 0; try < saveTries && errors.Is(err, ErrChanged); try++ {

@@ -58,7 +58,8 @@ func (t *Trade) Kept() seckill.Fen {
 	return t.Amount - t.Refunded()
 }
 
-// status is the trade's state at a time: one that waits is closed when its time is over, one that is paid is finished in the end.
+// status is the trade's state at a time: one that waits is closed when its time is over, one that is paid is finished
+// in the end.
 func (g *Gateway) status(r *Record, now time.Time) Status {
 	switch {
 	case r.Status == StatusWait && !now.Before(r.Lapses):
@@ -93,7 +94,8 @@ func (a *account) take(f seckill.Fen) bool {
 	return true
 }
 
-// SetBalance limits what the seller's account has from now on, as Options.Balance does at first: as if the rest had been withdrawn.
+// SetBalance limits what the seller's account has from now on, as Options.Balance does at first: as if the rest had
+// been withdrawn.
 func (g *Gateway) SetBalance(f seckill.Fen) {
 	g.account.mu.Lock()
 	defer g.account.mu.Unlock()
@@ -187,7 +189,8 @@ func (g *Gateway) open(ctx context.Context, want Record) (Record, error) {
 		made := want
 		made.N = len(trades) + 1
 		made.TradeNo = now.In(seckill.Zone).Format("20060102") + "22001" + digits()
-		made.Created, made.Status, made.Lapses, made.Token = now, StatusWait, want.Expires.Add(g.opt.LateGrace), rand.Text()
+		made.Created, made.Status, made.Lapses, made.Token = now, StatusWait, want.Expires.Add(g.opt.LateGrace),
+			rand.Text()
 		switch err := g.store.Save(ctx, made); {
 		case err == nil:
 			if made.N > 1 {
@@ -226,7 +229,8 @@ func unpayable(r *Record, now time.Time) error {
 	}
 }
 
-// Pay captures an order's trade that waits and makes its notification due. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed, ErrUnavailable.
+// Pay captures an order's trade that waits and makes its notification due. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed,
+// ErrUnavailable.
 func (g *Gateway) Pay(outTradeNo string) error {
 	trades, err := g.ofOrder(context.Background(), outTradeNo)
 	if err != nil {
@@ -281,8 +285,8 @@ func (g *Gateway) pay(ctx context.Context, k Key) error {
 	return nil
 }
 
-// late says whether a trade's time is over and it is paid all the same. The store has such a trade as one that waits, what the shop has closed as
-// closed. ErrUnavailable.
+// late says whether a trade's time is over and it is paid all the same. The store has such a trade as one that waits,
+// what the shop has closed as closed. ErrUnavailable.
 func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
 	if !g.faults.planned(PayLate) {
 		return false, nil
@@ -292,7 +296,8 @@ func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
 		return false, unavailable(err)
 	}
 	now := g.opt.Clock.Now()
-	return r.Status == StatusWait && !now.Before(r.Lapses) && now.Before(r.Expires.Add(latest)) && g.faults.draw(PayLate), nil
+	return r.Status == StatusWait && !now.Before(r.Lapses) && now.Before(r.Expires.Add(latest)) &&
+		g.faults.draw(PayLate), nil
 }
 
 // capture takes the buyer's money; captured says so once that is saved.
@@ -306,8 +311,8 @@ func (g *Gateway) captured(r *Record, s start) {
 	g.moved(s)
 }
 
-// closeTrades ends the trades that wait for payment: the one that was named, or all of the order. ErrNoTrade, ErrNotWaiting, ErrUnavailable; with
-// the fault CloseFailsPaid also an answer that says nothing.
+// closeTrades ends the trades that wait for payment: the one that was named, or all of the order. ErrNoTrade,
+// ErrNotWaiting, ErrUnavailable; with the fault CloseFailsPaid also an answer that says nothing.
 func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (Record, error) {
 	named, err := g.find(ctx, tradeNo, outTradeNo)
 	if err != nil {
@@ -360,7 +365,8 @@ func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (
 	return named, err
 }
 
-// Trades lists all trades, oldest first, of a gateway that keeps them in a Memory of its own; with Options.Store it lists none.
+// Trades lists all trades, oldest first, of a gateway that keeps them in a Memory of its own; with Options.Store it
+// lists none.
 func (g *Gateway) Trades() []Trade {
 	if g.own == nil {
 		return []Trade{}
@@ -368,11 +374,13 @@ func (g *Gateway) Trades() []Trade {
 	return g.asNow(g.own.records())
 }
 
-// List lists all trades, oldest first. errors.ErrUnsupported when the store is no Lister; else what the store fails with.
+// List lists all trades, oldest first. errors.ErrUnsupported when the store is no Lister; else what the store fails
+// with.
 func (g *Gateway) List(ctx context.Context) ([]Trade, error) {
 	store, ok := g.store.(Lister)
 	if !ok {
-		return nil, fmt.Errorf("fakegateway: the trades are in a store that cannot be listed: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("fakegateway: the trades are in a store that cannot be listed: %w",
+			errors.ErrUnsupported)
 	}
 	records, err := store.All(ctx)
 	if err != nil {

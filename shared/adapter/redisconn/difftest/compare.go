@@ -24,9 +24,11 @@ type Other func(calls []Call) (Outcome, error)
 func Difference(calls []Call, keys map[string]any, o Outcome) string {
 	for i, c := range calls {
 		if (c.Err == nil) != (o.Errs[i] == nil) {
-			return fmt.Sprintf("call %d, %s %q: embedded error %v, other error %v", i, c.Script.Name, c.Args, c.Err, o.Errs[i])
+			return fmt.Sprintf("call %d, %s %q: embedded error %v, other error %v", i, c.Script.Name, c.Args, c.Err,
+				o.Errs[i])
 		}
-		if a, b := canonical(c.Script.Name, c.Reply), canonical(c.Script.Name, o.Replies[i]); c.Err == nil && !reflect.DeepEqual(a, b) {
+		if a, b := canonical(c.Script.Name, c.Reply), canonical(c.Script.Name, o.Replies[i]); c.Err == nil &&
+			!reflect.DeepEqual(a, b) {
 			return fmt.Sprintf("call %d, %s %q: embedded %q, other %q", i, c.Script.Name, c.Args, a, b)
 		}
 	}

@@ -15,7 +15,8 @@ func replay(old, with string) Other {
 	return func(calls []Call) (o Outcome, err error) {
 		m.Flush()
 		for _, c := range calls {
-			v, err := m.Run(context.Background(), redisstock.NewScript(c.Script.Name, strings.ReplaceAll(c.Script.Source, old, with)), c.Keys, c.Args)
+			v, err := m.Run(context.Background(), redisstock.NewScript(c.Script.Name,
+				strings.ReplaceAll(c.Script.Source, old, with)), c.Keys, c.Args)
 			o.Replies, o.Errs = append(o.Replies, v), append(o.Errs, err)
 		}
 		o.Keys = m.Dump()
@@ -58,7 +59,8 @@ func TestSameIsSame(t *testing.T) {
 			t.Errorf("script %s answers only %v", name, answers[name])
 		}
 	}
-	for _, word := range []string{"reserved", "again", "before", "reused", "limit", "none", "few", "not_started", "ended", "stopped"} {
+	for _, word := range []string{"reserved", "again", "before", "reused", "limit", "none", "few", "not_started",
+		"ended", "stopped"} {
 		if answers["reserve"][word] == 0 {
 			t.Errorf("reserve never answers %s: %v", word, answers["reserve"])
 		}

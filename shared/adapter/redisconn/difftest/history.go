@@ -1,6 +1,6 @@
-// Package difftest holds two ways of running the stock's scripts against each other: random histories of all scripts run on
-// the embedded Redis, are replayed on another one, and must give the same answers and the same keys at the end. In: the
-// other one, as a function. Out: the first history that differs, shrunk.
+// Package difftest holds two ways of running the stock's scripts against each other: random histories of all scripts
+// run on the embedded Redis, are replayed on another one, and must give the same answers and the same keys at the end.
+// In: the other one, as a function. Out: the first history that differs, shrunk.
 package difftest
 
 import (
@@ -53,12 +53,16 @@ const (
 	ops
 )
 
-var opNames = [ops]string{"Reserve", "Confirm", "Redraw", "Return", "Due", "Assert", "Level", "Queued", "DriftBegin", "DriftEnd", "Scan",
+var opNames = [ops]string{"Reserve", "Confirm", "Redraw", "Return", "Due", "Assert", "Level", "Queued", "DriftBegin",
+	"DriftEnd", "Scan",
 	"Correct", "Users", "CorrectUser", "BuildStart", "BuildUnits", "BuildGaps", "Install", "Remove"}
 
-// weights is how often each comes: buying and settling most, building and forgetting seldom enough that a sale develops.
-var weights = [ops]int{opReserve: 30, opConfirm: 14, opRedraw: 12, opReturn: 8, opDue: 5, opAssert: 3, opLevel: 3, opQueued: 4, opDriftBegin: 3,
-	opDriftEnd: 3, opScan: 4, opCorrect: 8, opUsers: 3, opCorrectUser: 5, opBuildStart: 2, opBuildUnits: 3, opBuildGaps: 2, opInstall: 2, opRemove: 1}
+// weights is how often each comes: buying and settling most, building and forgetting seldom enough that a sale
+// develops.
+var weights = [ops]int{opReserve: 30, opConfirm: 14, opRedraw: 12, opReturn: 8, opDue: 5, opAssert: 3, opLevel: 3,
+	opQueued: 4, opDriftBegin: 3,
+	opDriftEnd: 3, opScan: 4, opCorrect: 8, opUsers: 3, opCorrectUser: 5, opBuildStart: 2, opBuildUnits: 3,
+	opBuildGaps: 2, opInstall: 2, opRemove: 1}
 
 // Step is one call with everything it was given, so that a history without one of its steps is a history too.
 type Step struct {
@@ -74,7 +78,8 @@ type Step struct {
 }
 
 func (s Step) String() string {
-	return fmt.Sprintf("%s order=%d user=%d other=%d count=%d unit=%d units=%v at=%s flag=%t", opNames[s.op], s.order, s.user, s.other, s.count, s.unit,
+	return fmt.Sprintf("%s order=%d user=%d other=%d count=%d unit=%d units=%v at=%s flag=%t", opNames[s.op], s.order,
+		s.user, s.other, s.count, s.unit,
 		s.units, s.at, s.flag)
 }
 
@@ -92,7 +97,8 @@ func History(seed uint64) []Step {
 	at := time.Duration(0)
 	for n := 1 + r.IntN(maxSteps-2); n > 0; n-- {
 		at += time.Duration(r.IntN(40)*r.IntN(2)) * time.Second // half of them at once
-		s := Step{order: r.IntN(orders), user: r.IntN(users), other: r.IntN(orders), count: 1 + r.IntN(3), unit: r.IntN(numbers + 2), at: at, flag: r.IntN(2) == 0}
+		s := Step{order: r.IntN(orders), user: r.IntN(users), other: r.IntN(orders), count: 1 + r.IntN(3),
+			unit: r.IntN(numbers + 2), at: at, flag: r.IntN(2) == 0}
 		if r.IntN(20) == 0 {
 			s.at += []time.Duration{-time.Hour, time.Hour}[r.IntN(2)] // outside the window; and a clock that goes back
 		}
@@ -128,7 +134,8 @@ func wholeBuild(s Step) []Step {
 		s.op, s.unit = o, unit
 		return s
 	}
-	return []Step{with(opRemove, 0), with(opBuildStart, 0), with(opBuildUnits, 0), with(opBuildGaps, highest(s.units)), with(opInstall, numbers)}
+	return []Step{with(opRemove, 0), with(opBuildStart, 0), with(opBuildUnits, 0), with(opBuildGaps, highest(s.units)),
+		with(opInstall, numbers)}
 }
 
 func highest(units []int) int {
@@ -194,9 +201,11 @@ func token(flag bool) string {
 func (p *player) step(s Step) {
 	now := start.Add(s.at)
 	order, user := orderID(s.order), userID(s.user)
-	r := seckill.Reservation{Units: s.units, Request: seckill.Request{Order: order, Item: item, User: user, Count: s.count, Created: now,
+	r := seckill.Reservation{Units: s.units, Request: seckill.Request{Order: order, Item: item, User: user,
+		Count: s.count, Created: now,
 		Address: "杭州|西湖\"1号\\" + strings.Repeat("é", s.count) + strings.Repeat("乙", s.other%2), Trace: "t"}}
-	it := seckill.Item{ID: item, Price: 8888, Start: start, End: start.Add(time.Hour), Stock: max(s.unit, 1), Limit: s.count, Buckets: 2,
+	it := seckill.Item{ID: item, Price: 8888, Start: start, End: start.Add(time.Hour), Stock: max(s.unit, 1),
+		Limit: s.count, Buckets: 2,
 		Version: int64(s.user), Stopped: s.flag && s.other == 0}
 	switch s.op {
 	case opReserve:
@@ -262,7 +271,8 @@ func (p *player) build(s Step, now time.Time, it seckill.Item) {
 	case opBuildUnits:
 		var rows []seckill.UnitRow
 		for i, n := range s.units {
-			rows = append(rows, seckill.UnitRow{Unit: n, Order: orderID((s.order + i/2) % orders), User: userID((s.user + i/2) % users)})
+			rows = append(rows, seckill.UnitRow{Unit: n, Order: orderID((s.order + i/2) % orders),
+				User: userID((s.user + i/2) % users)})
 		}
 		p.built, _ = p.stock.BuildUnits(p.ctx, now, item, token(s.flag), rows)
 	case opBuildGaps:

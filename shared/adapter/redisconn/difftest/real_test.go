@@ -137,7 +137,8 @@ func TestRealDifference(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			r := &real{redis.NewClient(&redis.Options{Addr: s.Addr, DB: worker % 64, Protocol: 2, PoolSize: 1, ReadTimeout: time.Minute}), map[string]bool{}}
+			r := &real{redis.NewClient(&redis.Options{Addr: s.Addr, DB: worker % 64, Protocol: 2, PoolSize: 1,
+				ReadTimeout: time.Minute}), map[string]bool{}}
 			defer r.client.Close()
 			m := memory.NewRedis()
 			for !t.Failed() {
@@ -168,5 +169,6 @@ func TestRealDifference(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	t.Logf("%d histories from seed %d, %d script calls, in %s", count, first, calls.Load(), time.Since(begin).Round(time.Second))
+	t.Logf("%d histories from seed %d, %d script calls, in %s", count, first, calls.Load(),
+		time.Since(begin).Round(time.Second))
 }

@@ -1,5 +1,5 @@
-// Package redistest gives tests a Redis to talk to and ways to hurt the talk: Fake is a server inside the process, Start and
-// StartCluster are real ones (they need redis-server), Faults spoils chosen calls on the wire.
+// Package redistest gives tests a Redis to talk to and ways to hurt the talk: Fake is a server inside the process,
+// Start and StartCluster are real ones (they need redis-server), Faults spoils chosen calls on the wire.
 package redistest
 
 import (
@@ -44,7 +44,8 @@ func NewFake(t testing.TB, redis *memory.Redis) *Fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Fake{Addr: ln.Addr().String(), redis: redis, ln: ln, conns: map[net.Conn]bool{}, scripts: map[string]string{}, scriptOf: map[string]int{}}
+	f := &Fake{Addr: ln.Addr().String(), redis: redis, ln: ln, conns: map[net.Conn]bool{}, scripts: map[string]string{},
+		scriptOf: map[string]int{}}
 	var wg sync.WaitGroup
 	wg.Add(1)
 	go func() {

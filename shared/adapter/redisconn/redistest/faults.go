@@ -19,7 +19,8 @@ type Fault struct {
 	Name string
 	// Answer, if set, comes instead of the server's, which never sees the call: "LOADING Redis is loading …".
 	Answer string
-	// Lost: the call does not reach the server. Late: it does, but only when RunLate is called, after the client has given up. Otherwise it runs.
+	// Lost: the call does not reach the server. Late: it does, but only when RunLate is called, after the client has
+	// given up. Otherwise it runs.
 	Lost, Late bool
 	// How the client learns nothing: Err is what it reads (io.EOF, ECONNRESET) once the script has run; nil is silence
 	// until its own deadline. Half: the first half of the reply comes before that.

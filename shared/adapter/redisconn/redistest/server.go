@@ -132,7 +132,8 @@ func StartCluster(t testing.TB, n int) []*Server {
 		whole := 0
 		for _, s := range nodes {
 			info := fmt.Sprint(s.Do(t, "CLUSTER", "INFO"))
-			if strings.Contains(info, "cluster_state:ok") && strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d", n)) {
+			if strings.Contains(info, "cluster_state:ok") &&
+				strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d", n)) {
 				whole++
 			}
 		}
@@ -155,7 +156,8 @@ func freeAddr(t testing.TB) string {
 		}
 		addr := ln.Addr().(*net.TCPAddr)
 		ln.Close()
-		if bus, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", addr.Port+10000)); err == nil {
+		if bus, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", addr.Port+
+			10000)); err == nil {
 			bus.Close()
 			return addr.String()
 		}

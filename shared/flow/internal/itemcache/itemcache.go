@@ -49,8 +49,8 @@ func (c *Cache) now() Check {
 	return k
 }
 
-// Fresh says whether what was read then may still be acted on now: by the clock, which may have jumped, and by the count, which may have
-// stood still.
+// Fresh says whether what was read then may still be acted on now: by the clock, which may have jumped, and by the
+// count, which may have stood still.
 func (c *Cache) Fresh(then Check) bool { return then.fresh(c.now()) }
 
 func (k Check) fresh(now Check) bool {

@@ -1,4 +1,5 @@
-// Package payment records authentic payments in the ledger. notify hears of them, expire asks for them; both record them here.
+// Package payment records authentic payments in the ledger. notify hears of them, expire asks for them; both record
+// them here.
 package payment
 
 import (
@@ -26,13 +27,15 @@ func (r *Recorder) Ours(ctx context.Context, order string, amount seckill.Fen) (
 		return seckill.Order{}, &seckill.Error{Code: seckill.CodeNotOurs, Order: order, Err: err}
 	}
 	if err == nil && amount != o.Amount {
-		err = &seckill.Error{Code: seckill.CodeNotOurs, Order: order, Err: fmt.Errorf("amount %s, the order's is %s", amount.Yuan(), o.Amount.Yuan())}
+		err = &seckill.Error{Code: seckill.CodeNotOurs, Order: order, Err: fmt.Errorf("amount %s, the order's is %s",
+			amount.Yuan(), o.Amount.Yuan())}
 	}
 	return o, err
 }
 
-// Record records one trade's money: the order becomes paid, or, when it is not open any more, the money is due to go back. It is
-// durable when the error is nil; repeating it changes nothing. CodeNotOurs for an unknown order or another amount.
+// Record records one trade's money: the order becomes paid, or, when it is not open any more, the money is due to go
+// back. It is durable when the error is nil; repeating it changes nothing. CodeNotOurs for an unknown order or another
+// amount.
 func (r *Recorder) Record(ctx context.Context, order, tradeNo string, amount seckill.Fen, cause string) error {
 	for range maxTries {
 		o, err := r.Ours(ctx, order, amount)
@@ -40,7 +43,8 @@ func (r *Recorder) Record(ctx context.Context, order, tradeNo string, amount sec
 			return err
 		}
 		to, state := o.State.OnMoney()
-		err = r.Ledger.RecordPayment(ctx, seckill.Payment{Order: order, TradeNo: tradeNo, Amount: amount, State: state, At: r.Clock.Now(), Cause: cause}, o.State, to)
+		err = r.Ledger.RecordPayment(ctx, seckill.Payment{Order: order, TradeNo: tradeNo, Amount: amount, State: state,
+			At: r.Clock.Now(), Cause: cause}, o.State, to)
 		switch {
 		case err == nil && state == seckill.Captured:
 			r.Meter.Count(seckill.EventPaid, 1)

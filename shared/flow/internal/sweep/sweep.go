@@ -15,14 +15,15 @@ import (
 // maxTold is how many of a run's errors are told one by one; the rest is counted.
 const maxTold = 20
 
-// Sweep is what an instance of a step goes through again and again. Safe for concurrent use: runs at the same time share
-// only where the next one goes on.
+// Sweep is what an instance of a step goes through again and again. Safe for concurrent use: runs at the same time
+// share only where the next one goes on.
 type Sweep[T any] struct {
 	Meter seckill.Meter // counts what cannot be read
 	Most  int           // rows of a shard that a run may get done; 0: all
 
 	mu sync.Mutex
-	at [seckill.DueShards]string // where a run whose time was up left a shard: the next one in this instance goes on there
+	// where a run whose time was up left a shard: the next one in this instance goes on there
+	at [seckill.DueShards]string
 }
 
 func (s *Sweep[T]) left(shard int) string {
@@ -43,9 +44,10 @@ type Page[T any] func(ctx context.Context, shard int, now time.Time, after strin
 // Skipped says that a row was left for another run. It is no failure.
 var Skipped = errors.New("sweep: left for another run") //nolint:errname,staticcheck // an answer, as io.EOF
 
-// Run does each for what is due by now, in every shard of seckill.DueShards. Each minute's run, by now, begins with another shard: a provider that is slow to answer
-// for a few must not keep a run whose time is up from the rest for ever. It goes on after a failure, but not when ctx has ended. At most
-// a page is in memory. each answers Skipped for what it leaves to another run. The error tells the first failures and how many there were.
+// Run does each for what is due by now, in every shard of seckill.DueShards. Each minute's run, by now, begins with
+// another shard: a provider that is slow to answer for a few must not keep a run whose time is up from the rest for
+// ever. It goes on after a failure, but not when ctx has ended. At most a page is in memory. each answers Skipped for
+// what it leaves to another run. The error tells the first failures and how many there were.
 func (s *Sweep[T]) Run(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error) error {
 	return s.run(ctx, now, page, each, &told{meter: s.Meter})
 }
@@ -55,7 +57,8 @@ func (s *Sweep[T]) Again(ctx context.Context, now time.Time, page Page[T], each 
 	return s.run(ctx, now, page, each, &told{})
 }
 
-func (s *Sweep[T]) run(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error, errs *told) error {
+func (s *Sweep[T]) run(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error,
+	errs *told) error {
 	first := int(now.Unix() / 60)
 	for i := range seckill.DueShards {
 		if !s.shard(ctx, (first+i)%seckill.DueShards, now, page, each, errs) {
@@ -67,7 +70,8 @@ func (s *Sweep[T]) run(ctx context.Context, now time.Time, page Page[T], each fu
 }
 
 // shard goes through one shard; false: the run's time is up.
-func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Page[T], each func(context.Context, T) error, errs *told) bool {
+func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Page[T],
+	each func(context.Context, T) error, errs *told) bool {
 	done := 0
 	for after := s.left(shard); ; s.leave(shard, after) {
 		if ctx.Err() != nil {

@@ -19,8 +19,8 @@ type meter map[seckill.Event]int
 
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
-// TestEveryShard: each minute another shard is the first, and all have their turn. A run goes on after failures and tells them all; it stops when its
-// context ends.
+// TestEveryShard: each minute another shard is the first, and all have their turn. A run goes on after failures and
+// tells them all; it stops when its context ends.
 func TestEveryShard(t *testing.T) {
 	lost, bad := errors.New("lost"), errors.New("bad")
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
@@ -45,7 +45,8 @@ func TestEveryShard(t *testing.T) {
 			cancel()
 		}
 		s := sweep.Sweep[string]{Meter: meter{}}
-		err := s.Run(ctx, now, func(_ context.Context, shard int, at time.Time, _ string) (seckill.Page[string], error) {
+		err := s.Run(ctx, now, func(_ context.Context, shard int, at time.Time, _ string) (seckill.Page[string],
+			error) {
 			asked = append(asked, shard)
 			if !at.Equal(now) {
 				t.Errorf("%s: what is due by %s", x.name, at)
@@ -115,8 +116,8 @@ func (r *shard0) page(_ context.Context, shard int, _ time.Time, after string) (
 
 func (r *shard0) done(n int) { *r = slices.DeleteFunc(*r, func(m int) bool { return m == n }) }
 
-// TestRowsThatStay: however many rows stay at a shard's beginning, those behind them are done: within the run, or, when its time is up, in the
-// next ones of the instance. What cannot be read is counted, and told up to twenty.
+// TestRowsThatStay: however many rows stay at a shard's beginning, those behind them are done: within the run, or, when
+// its time is up, in the next ones of the instance. What cannot be read is counted, and told up to twenty.
 func TestRowsThatStay(t *testing.T) {
 	var rows shard0
 	for n := range 1001 {
@@ -135,10 +136,12 @@ func TestRowsThatStay(t *testing.T) {
 	if did != 500 || m[seckill.EventUnreadable] != 501 || !errors.Is(err, seckill.ErrUnreadable) {
 		t.Errorf("did %d, %d unreadable, %v", did, m[seckill.EventUnreadable], err)
 	}
-	if told := strings.Count(err.Error(), "\n") + 1; told != 21 || !strings.HasSuffix(err.Error(), "and 481 errors more") {
+	if told := strings.Count(err.Error(), "\n") + 1; told != 21 ||
+		!strings.HasSuffix(err.Error(), "and 481 errors more") {
 		t.Errorf("%d lines are told: %v", told, err)
 	}
-	for runs := 0; slices.Contains(rows, 999); runs++ { // each run has time for three pages; what is left fails and stays but for the last
+	// each run has time for three pages; what is left fails and stays but for the last
+	for runs := 0; slices.Contains(rows, 999); runs++ {
 		if runs > 100 {
 			t.Fatal("the last row is never reached")
 		}
@@ -199,7 +202,10 @@ func TestRunsAtTheSameTime(t *testing.T) {
 	var runs sync.WaitGroup
 	for range 4 {
 		runs.Go(func() {
-			if err := s.Run(t.Context(), time.Unix(0, 0), page, func(context.Context, int) error { done.Add(1); return nil }); err != nil {
+			if err := s.Run(t.Context(), time.Unix(0, 0), page, func(context.Context, int) error {
+				done.Add(1)
+				return nil
+			}); err != nil {
 				t.Error(err)
 			}
 		})

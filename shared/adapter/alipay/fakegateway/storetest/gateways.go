@@ -65,19 +65,23 @@ func newPair(t *testing.T, s fakegateway.Store, atOnce bool) *pair {
 	for i := range p.gateways {
 		p.shops[i] = func(context.Context) string { return "success" }
 		var err error
-		p.gateways[i], err = fakegateway.New(fakegateway.Options{Clock: p.clock, AppID: appID, SellerID: sellerID, MerchantPublicKey: keys()[0].Public,
-			PrivateKey: keys()[1].Private, Store: s, AtOnce: atOnce,
+		p.gateways[i], err = fakegateway.New(fakegateway.Options{Clock: p.clock, AppID: appID, SellerID: sellerID,
+			MerchantPublicKey: keys()[0].Public,
+			PrivateKey:        keys()[1].Private, Store: s, AtOnce: atOnce,
 			HTTP: &http.Client{Transport: shop(func(ctx context.Context) string { return p.shops[i](ctx) })}})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private, AlipayPublicKey: keys()[1].Public,
-		Gateway: "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify", Clock: p.clock})
+	client, err := alipay.New(alipay.Config{AppID: appID, SellerID: sellerID, PrivateKey: keys()[0].Private,
+		AlipayPublicKey: keys()[1].Public,
+		Gateway:         "https://gateway.example/gateway.do", NotifyURL: "https://shop.example/seckill/alipay/notify",
+		Clock: p.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.orderString, err = client.Prepare(seckill.Order{ID: orderID, Amount: 88_80, Title: "红色外套", Placed: start, PayBy: start.Add(15 * time.Minute)})
+	p.orderString, err = client.Prepare(seckill.Order{ID: orderID, Amount: 88_80, Title: "红色外套", Placed: start,
+		PayBy: start.Add(15 * time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +156,8 @@ func testShared(t *testing.T, s fakegateway.Store) {
 		t.Errorf("%d delivered, the shop was told %d times; want once", sum, told.Load())
 	}
 	r, _, err := s.Load(t.Context(), trade(orderID))
-	if err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != 1 || !r.Next().IsZero() || r.Status != fakegateway.StatusSuccess {
+	if err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != 1 || !r.Next().IsZero() ||
+		r.Status != fakegateway.StatusSuccess {
 		t.Errorf("%+v, %v; want one attempt and no other to come", r, err)
 	}
 }
@@ -172,7 +177,8 @@ func testRhythm(t *testing.T, s fakegateway.Store) {
 			t.Errorf("attempt %d: %d delivered, %d failed, %v; want 0, 1", i+1, delivered, failed, err)
 		}
 		r, _, err := s.Load(t.Context(), trade(orderID))
-		if want := p.clock.Now().Add(wait); err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != i+1 || r.Next().Sub(want).Abs() > time.Millisecond {
+		if want := p.clock.Now().Add(wait); err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != i+
+			1 || r.Next().Sub(want).Abs() > time.Millisecond {
 			t.Errorf("after attempt %d: %+v, %v; want the next at %v", i+1, r.Notifications, err, want)
 		}
 		p.clock.Advance(wait)
@@ -183,7 +189,8 @@ func testRhythm(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// testClaim: an attempt hangs for so long that another gateway makes it again; what the first one finds then does not count any more.
+// testClaim: an attempt hangs for so long that another gateway makes it again; what the first one finds then does not
+// count any more.
 func testClaim(t *testing.T, s fakegateway.Store) {
 	p := newPair(t, s, false)
 	hangs, goOn := make(chan struct{}), make(chan struct{})
@@ -201,7 +208,8 @@ func testClaim(t *testing.T, s fakegateway.Store) {
 	awaitDue(t, s, p.clock.Now(), trade(orderID))
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if delivered, failed, err := p.gateways[0].Repeat(context.Background()); delivered != 0 || failed != 1 || err != nil {
+		if delivered, failed, err := p.gateways[0].Repeat(context.Background()); delivered != 0 || failed != 1 ||
+			err != nil {
 			t.Errorf("the one that hung: %d delivered, %d failed, %v; want 0, 1", delivered, failed, err)
 		}
 	})
@@ -216,7 +224,8 @@ func testClaim(t *testing.T, s fakegateway.Store) {
 	}
 	close(goOn)
 	wg.Wait()
-	if r, _, err := s.Load(t.Context(), trade(orderID)); err != nil || len(r.Notifications) != 1 || r.Notifications[0].Attempts != 1 || !r.Next().IsZero() {
+	if r, _, err := s.Load(t.Context(), trade(orderID)); err != nil || len(r.Notifications) != 1 ||
+		r.Notifications[0].Attempts != 1 || !r.Next().IsZero() {
 		t.Errorf("%+v, %v; want it confirmed", r.Notifications, err)
 	}
 }
@@ -278,13 +287,15 @@ func (p *pair) call(t *testing.T, gateway int, method, biz string) map[string]an
 	if err != nil {
 		t.Fatal(err)
 	}
-	query, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"}, "sign_type": {"RSA2"}, "version": {"1.0"},
+	query, err := alipay.SignedQuery(key, url.Values{"app_id": {appID}, "method": {method}, "charset": {"utf-8"},
+		"sign_type": {"RSA2"}, "version": {"1.0"},
 		"timestamp": {"2026-01-01 20:00:00"}, "biz_content": {biz}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	p.gateways[gateway].ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://gateway.example/gateway.do?"+query, nil))
+	p.gateways[gateway].ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://gateway.example/gateway.do?"+query,
+		nil))
 	var answer map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 		t.Fatalf("%s: %v: %s", method, err, w.Body)
@@ -295,7 +306,8 @@ func (p *pair) call(t *testing.T, gateway int, method, biz string) map[string]an
 
 func testTwoTrades(t *testing.T, s fakegateway.Store) {
 	p := newPair(t, s, false)
-	if err := p.gateways[1].SetFaults(fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1}}); err != nil {
+	if err := p.gateways[1].SetFaults(
+		fakegateway.Faults{Shares: map[fakegateway.Fault]float64{fakegateway.TwoTrades: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	var nos [2]string
@@ -318,7 +330,8 @@ func testTwoTrades(t *testing.T, s fakegateway.Store) {
 			t.Errorf("refund at gateway %d: %v, want fund_change %s", i, got, want)
 		}
 	}
-	if got := p.call(t, 0, alipay.MethodQuery, byOrder); got["trade_no"] != nos[1] || got["trade_status"] != "TRADE_SUCCESS" {
+	if got := p.call(t, 0, alipay.MethodQuery, byOrder); got["trade_no"] != nos[1] ||
+		got["trade_status"] != "TRADE_SUCCESS" {
 		t.Errorf("query by out_trade_no, the first refunded: %v, want the second", got)
 	}
 	bill := `{"bill_type":"trade","bill_date":"2026-01-01"}`

@@ -52,7 +52,8 @@ func Run(t *testing.T, open func(t *testing.T) fakegateway.Store) {
 // sample is a new trade.
 func sample(no string) fakegateway.Record {
 	return fakegateway.Record{
-		Trade: fakegateway.Trade{OutTradeNo: no, TradeNo: "2026010122001000000000000001", Subject: "红色外套 <Red> coat", Amount: 88_80,
+		Trade: fakegateway.Trade{OutTradeNo: no, TradeNo: "2026010122001000000000000001", Subject: "红色外套 <Red> coat",
+			Amount: 88_80,
 			Status: fakegateway.StatusWait, Created: start.Add(time.Millisecond), Expires: start.Add(15 * time.Minute)},
 		N: 1, Lapses: start.Add(16 * time.Minute), NotifyURL: "https://shop.example/notify?a=b", Token: "token",
 	}
@@ -163,7 +164,8 @@ func testMoved(t *testing.T, s fakegateway.Store) {
 	noon := time.Date(2026, 1, 1, 4, 0, 0, 0, time.UTC) // in China
 	midnight := noon.Add(12 * time.Hour)
 	pay := func(r fakegateway.Record, at time.Time) fakegateway.Record {
-		r.Status, r.Paid, r.Notifications = fakegateway.StatusSuccess, at, []fakegateway.Notification{{ID: "n", Next: at}}
+		r.Status, r.Paid, r.Notifications = fakegateway.StatusSuccess, at,
+			[]fakegateway.Notification{{ID: "n", Next: at}}
 		return save(t, s, r)
 	}
 	both := pay(sample("both"), noon)
@@ -270,7 +272,8 @@ func testDue(t *testing.T, s fakegateway.Store) {
 	late.Notifications[0].Next = time.Time{}
 	late = save(t, s, late)
 	awaitDue(t, s, start.Add(time.Hour), trade("first"), trade("later"))
-	save(t, s, refunded(late, 1, start, start.Add(2*time.Minute))) // another notification of a trade whose first was confirmed
+	// another notification of a trade whose first was confirmed
+	save(t, s, refunded(late, 1, start, start.Add(2*time.Minute)))
 	awaitDue(t, s, start.Add(2*time.Minute), trade("first"), trade("later"), trade("late"))
 }
 
@@ -308,7 +311,8 @@ func testEnded(t *testing.T, s fakegateway.Store) {
 	_, _, findErr := s.Find(ctx, "2026010122001000000000000001")
 	_, dueErr := s.Due(ctx, start)
 	_, movedErr := s.Moved(ctx, "2026-01-01")
-	for call, err := range map[string]error{"load": loadErr, "find": findErr, "moved": movedErr, "due": dueErr, "save": s.Save(ctx, sample("b"))} {
+	for call, err := range map[string]error{"load": loadErr, "find": findErr, "moved": movedErr, "due": dueErr,
+		"save": s.Save(ctx, sample("b"))} {
 		if err == nil || errors.Is(err, fakegateway.ErrChanged) || errors.Is(err, fakegateway.ErrFull) {
 			t.Errorf("%s: %v, want a fault", call, err)
 		}
