@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"maps"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"seckill/shared/adapter/ledger"
+	"seckill/shared/seckill"
 )
 
 // tableRow matches a row of a Markdown table.
@@ -104,4 +106,25 @@ func typeName(v any) string {
 		return "SS"
 	}
 	return "?"
+}
+
+// reading are the methods of seckill.Ledger that write nothing.
+var reading = []string{"DueOrders", "Notifications", "Order", "OrdersByItem", "OrdersByUser", "Payments", "PaymentsOn",
+	"Quota", "Quotas", "Reconciliations", "RefundsDue", "RefundsOn", "RefundsRefused", "Return", "Returns", "Units"}
+
+func TestDataPageListsTheTransactions(t *testing.T) {
+	var writing, listed []string
+	methods := reflect.TypeFor[seckill.Ledger]()
+	for i := range methods.NumMethod() {
+		if name := methods.Method(i).Name; !slices.Contains(reading, name) {
+			writing = append(writing, name)
+		}
+	}
+	for _, cells := range dataTable(t, "## Transactions") {
+		listed = append(listed, strings.Split(cells[0], ", ")...)
+	}
+	slices.Sort(listed)
+	if diff := cmp.Diff(writing, listed); diff != "" {
+		t.Errorf("docs/DATA.md (+) and seckill.Ledger's methods that write (-) differ:\n%s", diff)
+	}
 }
