@@ -18,9 +18,9 @@ const (
 	resend   = int64(15*time.Minute/time.Millisecond) + upkeep
 	unplaced = int64(seckill.MaxUnplaced / time.Millisecond)
 	grace    = int64(seckill.Grace / time.Millisecond)
-	// obeyed is for how long after a stop was noted orders may still be placed: for 2 s after it was acknowledged
+	// stopHeld is for how long after a stop was noted orders may still be placed: for 2 s after it was acknowledged
 	// (I10). It was noted just before it was written, which may take 5 s (dynamoledger.DefaultCallTimeout).
-	obeyed = int64((2 + 5) * time.Second / time.Millisecond)
+	stopHeld = int64((2 + 5) * time.Second / time.Millisecond)
 )
 
 const historyTime = "2006-01-02T15:04:05.000Z07:00"
@@ -96,7 +96,7 @@ func (s *sale) addOrder(d *decoder) {
 	}
 	for _, stop := range s.item.stops {
 		over := stop.to == 0 || placed < stop.to-skew
-		if o.state != seckill.Rejected && placed > stop.from+obeyed+skew && over {
+		if o.state != seckill.Rejected && placed > stop.from+stopHeld+skew && over {
 			s.broken(i10, row, "placed at %s, while the sale was stopped (%s)", dated(placed), stop.span())
 		}
 	}
@@ -259,7 +259,7 @@ func (s *sale) checkStop() {
 		s.note(i10, "never stopped")
 	default:
 		s.note(i10, "stopped %d times, at last %s: judged is what was placed more than %d s after a stop",
-			last+1, it.stops[last].span(), (obeyed+skew)/1000)
+			last+1, it.stops[last].span(), (stopHeld+skew)/1000)
 	}
 	if s.whole[ledger.TableOrders] && it.noted {
 		s.looked(i10, len(it.stops), "stops")

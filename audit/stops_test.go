@@ -11,11 +11,11 @@ import (
 	"seckill/shared/seckill"
 )
 
-// TestOrdersPlacedWhileStopped: I10 by the stops that the items row keeps. A stop is obeyed 2 s after it was
+// TestOrdersPlacedWhileStopped: I10 by the stops that the items row keeps. A stop is stopHeld 2 s after it was
 // acknowledged; its write may take 5 s, and clocks may be 2 s apart.
 func TestOrdersPlacedWhileStopped(t *testing.T) {
 	t.Parallel()
-	const obeyed, apart = 9000, 2000
+	const stopHeld, apart = 9000, 2000
 	ten := make([]string, seckill.MaxStops)
 	for i := range ten {
 		ten[i] = fmt.Sprintf("%d-%d", i+1, i+2)
@@ -26,13 +26,13 @@ func TestOrdersPlacedWhileStopped(t *testing.T) {
 		want  audit.Verdict
 	}{
 		{"never stopped", func(int64) []string { return []string{} }, audit.Holds},
-		{"placed too late", func(at int64) []string { return []string{fmt.Sprint(at-obeyed-1, "-")} }, audit.Broken},
-		{"placed just in time", func(at int64) []string { return []string{fmt.Sprint(at-obeyed, "-")} }, audit.Holds},
+		{"placed too late", func(at int64) []string { return []string{fmt.Sprint(at-stopHeld-1, "-")} }, audit.Broken},
+		{"placed just in time", func(at int64) []string { return []string{fmt.Sprint(at-stopHeld, "-")} }, audit.Holds},
 		{"placed too late, resumed since", func(at int64) []string {
-			return []string{fmt.Sprintf("%d-%d", at-obeyed-1, at+apart+1)}
+			return []string{fmt.Sprintf("%d-%d", at-stopHeld-1, at+apart+1)}
 		}, audit.Broken},
 		{"placed when it was resumed", func(at int64) []string {
-			return []string{fmt.Sprintf("%d-%d", at-obeyed-1, at+apart)}
+			return []string{fmt.Sprintf("%d-%d", at-stopHeld-1, at+apart)}
 		}, audit.Holds},
 		{"placed between two stops", func(at int64) []string {
 			return []string{fmt.Sprintf("%d-%d", at-60_000, at-20_000), fmt.Sprint(at+20_000, "-")}

@@ -262,7 +262,8 @@ func (r *Report) count(run *run) {
 		Unpaid: t.unpaid, Cancelled: t.cancelled, Uncancelled: t.uncancelled,
 		Abandoned: t.abandoned, Looked: t.looked}
 	r.Orders.SentHome =
-		all - t.paid - t.unseen - t.odd.Late - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned - t.looked
+		all - t.paid - t.unseen - t.odd.Late - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned -
+			t.looked
 	r.Odd = t.odd
 	if run.faults != nil {
 		r.Odd.Landed, r.Odd.TakenIn = run.faults.landed, run.faults.taken

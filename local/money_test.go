@@ -201,7 +201,7 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 		r.Differences[0].TradeNo != trades[1] || r.Differences[0].Order != order {
 		t.Fatalf("the bill: %+v, %v", r, err)
 	}
-	learn := "/_local/payments/" + order + "/record-trade"
+	route := "/_local/payments/" + order + "/record-trade"
 	for _, tt := range []struct {
 		body  string
 		field string
@@ -211,12 +211,12 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 		{words(`"trade_no":"` + strings.Repeat("9", 300) + `"`), "trade_no"},
 		{`{"who":"ann","trade_no":"` + trades[1] + `"}`, "why"},
 	} {
-		if a := w.call("", "POST", learn, tt.body); a.status != 422 || a.text("field") != tt.field {
+		if a := w.call("", "POST", route, tt.body); a.status != 422 || a.text("field") != tt.field {
 			t.Errorf("%s: %v, want %s refused", tt.body, a, tt.field)
 		}
 	}
 	for _, want := range []bool{true, false} {
-		if a := w.call("", "POST", learn, words(`"trade_no":"`+trades[1]+`"`)); a.status != 200 ||
+		if a := w.call("", "POST", route, words(`"trade_no":"`+trades[1]+`"`)); a.status != 200 ||
 			a.json["changed"] != want {
 			t.Errorf("record-trade: %v, want changed %t", a, want)
 		}

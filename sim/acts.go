@@ -122,7 +122,7 @@ func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	case actBrowse:
 		s.browse(t)
 	case actAnomaly:
-		s.oddity(t)
+		s.askRefused(t)
 	case actImport:
 		s.importItems(t)
 	case actOpen, actCancel, actLook:

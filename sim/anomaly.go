@@ -78,8 +78,8 @@ var strays = []struct {
 	{"orders", seckill.Message{Kind: seckill.MessageWake, Item: "4040"}},
 }
 
-// oddity has somebody ask for what cannot be: nothing may change, and the answer is a refusal.
-func (s *Sim) oddity(t Act) {
+// askRefused sends a request that must be refused and change nothing.
+func (s *Sim) askRefused(t Act) {
 	it, user := s.pickItem(t.A), strconv.Itoa(1+pick(t.A, 8, s.plan.Shoppers))
 	if k := pick(t.A, 40, 8); k < len(strays) { // messages about what is not there: handled, and nothing comes of them
 		_ = s.queues[strays[k].queue].Send(context.Background(), strays[k].message, 0)

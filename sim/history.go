@@ -20,7 +20,7 @@ type Result struct {
 	Err       error // the first violation
 	Units     int   // that were on sale
 	Unsold    int   // of those, with demand left, once all was quiet
-	Judged    int   // answers to shoppers that were compared
+	Checked   int   // answers to shoppers that were compared
 	Undecided int   // shoppers whose answers took too long to judge
 	Spans     []time.Duration
 	sim       *Sim
@@ -85,7 +85,7 @@ func (res *Result) finish() {
 		res.Err = s.End()
 	}
 	res.Steps, res.Calls, res.Fired, res.Spans = s.Steps, s.calls, s.Fired, s.Out.Spans
-	res.Judged, res.Undecided = s.Judged, s.Undecided
+	res.Checked, res.Undecided = s.Checked, s.Undecided
 	for _, it := range s.allItems() {
 		res.Units += it.Stock
 	}

@@ -31,11 +31,11 @@ type Summary struct {
 	States        int          // distinct ones, give or take 2 %
 	Units, Unsold int
 	// answers to shoppers that were compared; shoppers whose answers took too long to judge
-	Judged, Undecided int
-	Spans             []time.Duration // that a unit was out of sale
-	Violations        []Result        // the lowest seeds first
-	Elapsed           time.Duration
-	Hash              uint64 // of all seeds' hashes, in whatever order they were played
+	Checked, Undecided int
+	Spans              []time.Duration // that a unit was out of sale
+	Violations         []Result        // the lowest seeds first
+	Elapsed            time.Duration
+	Hash               uint64 // of all seeds' hashes, in whatever order they were played
 
 	sketch sketch
 }
@@ -85,7 +85,7 @@ func (s *Summary) add(r *Result) {
 	s.Calls += r.Calls
 	s.Units += r.Units
 	s.Unsold += r.Unsold
-	s.Judged += r.Judged
+	s.Checked += r.Checked
 	s.Undecided += r.Undecided
 	s.Spans = append(s.Spans, r.Spans...)
 	s.Hash += r.Hash * (2*r.Seed + 1)
@@ -127,7 +127,7 @@ func (s *Summary) Table(w io.Writer) {
 		"\nseeds %d, steps %d and %d when faults had stopped, distinct states about %d, %.0f seeds/s, hash %016x\n",
 		s.Seeds, s.Steps, s.Calls, s.States,
 		float64(s.Seeds)/s.Elapsed.Seconds(), s.Hash)
-	fmt.Fprintf(w, "answers to shoppers judged %d; shoppers whose answers could not be judged %d\n", s.Judged,
+	fmt.Fprintf(w, "answers to shoppers judged %d; shoppers whose answers could not be judged %d\n", s.Checked,
 		s.Undecided)
 	fmt.Fprintf(w, "undersell: %d of %d units unsold with demand left; violations: %d\n", s.Unsold, s.Units,
 		len(s.Violations))

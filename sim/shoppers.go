@@ -311,7 +311,7 @@ func (s *Sim) forge(t Act) {
 		form.Set("order", seckill.KeyedOrderID("1001", "66", "nobody's"))
 	}
 	s.fire(NotificationForged)
-	s.spawn(t.ID, t.Kind, "a forger notifies", t.A, func(i *Instance) {
+	s.spawn(t.ID, t.Kind, "a forger sends a notification", t.A, func(i *Instance) {
 		if i.Notify.Notify(context.Background(), form) == nil {
 			s.truth.fail("I7 a forged notification of order %s is answered with success: %v", id, form)
 		}

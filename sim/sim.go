@@ -51,14 +51,14 @@ type Sim struct {
 	facts        map[string]*linear.Truth
 	losses       []int64
 	acknowledged []*orderRow // orders that shoppers were answered
-	ticks        int64
+	monotonic    int64
 
-	Steps             int
-	Judged, Undecided int // answers compared; shoppers whose answers took too long to judge
-	Fired             [nFaults]int
-	Calls             map[string]int // how often which port call was made
-	States            sketch
-	Out               outOfSale
+	Steps              int
+	Checked, Undecided int // answers compared; shoppers whose answers took too long to judge
+	Fired              [nFaults]int
+	Calls              map[string]int // how often which port call was made
+	States             sketch
+	Out                outOfSale
 }
 
 // process is one event being handled.
@@ -497,8 +497,8 @@ func (s *Sim) nano(at time.Time) int64 { return at.Sub(epoch).Nanoseconds() }
 
 // tick is now, and later than the tick before: what happens at one time happens in an order.
 func (s *Sim) tick() int64 {
-	s.ticks++
-	return s.nano(s.Clock.Now()) + s.ticks
+	s.monotonic++
+	return s.nano(s.Clock.Now()) + s.monotonic
 }
 
 // note writes down what holds of an item from now on.
@@ -518,7 +518,7 @@ func (s *Sim) checkAnswers() error {
 		o.Stale += int64(2 * seckill.SkewBound) // an instance measures a second by its own clock
 	}
 	r, err := linear.Check(s.heard.Ops(), o)
-	s.Judged += r.Operations + r.Refusals
+	s.Checked += r.Operations + r.Refusals
 	if errors.Is(err, linear.ErrUndecided) {
 		s.Undecided += r.Undecided
 		return nil

@@ -88,7 +88,7 @@ func TestAuditOfARunningShop(t *testing.T) {
 // it.
 func TestAuditOfAStop(t *testing.T) {
 	sys := sold(t)
-	judged := func(when string, want audit.Verdict) *audit.GuaranteeResult {
+	audited := func(when string, want audit.Verdict) *audit.GuaranteeResult {
 		t.Helper()
 		_, out, _ := audited(t, "--url", sys.URL(), "--item", local.DemoLive, "--again", "1ms", "--json")
 		var r audit.Report
@@ -104,10 +104,10 @@ func TestAuditOfAStop(t *testing.T) {
 		}
 		sys.Clock.Advance(20 * time.Second)
 	}
-	judged("never stopped", audit.Holds)
+	audited("never stopped", audit.Holds)
 	for _, what := range []string{"stop", "resume", "stop"} {
 		operate(what)
-		judged(what, audit.Holds)
+		audited(what, audit.Holds)
 	}
 	it, err := sys.Items.Get(t.Context(), local.DemoLive)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestAuditOfAStop(t *testing.T) {
 	if err := sys.Ledger.Place(t.Context(), late, it.Limit); err != nil { // as a consume that overlooks the stop would
 		t.Fatal(err)
 	}
-	if j := judged("placed after a stop", audit.Broken); j.Count != 1 || j.Findings[0].Row != "orders "+late.ID {
+	if j := audited("placed after a stop", audit.Broken); j.Count != 1 || j.Findings[0].Row != "orders "+late.ID {
 		t.Errorf("%+v, want order %s", j, late.ID)
 	}
 }

@@ -167,7 +167,8 @@ func (k *keysFlags) check() (g given, err error) {
 		if !kidPattern.MatchString(kid) || secrets.JWTPrefix+kid == secrets.JWTSecret {
 			return g,
 				fmt.Errorf(
-					"--token-key %q: want a kid, 1 to 64 letters, digits, underscores, dots and hyphens, and not secret", kid)
+					"--token-key %q: want a kid, 1 to 64 letters, digits, underscores, dots and hyphens, and not "+
+						"secret", kid)
 		}
 		names = append(names, secrets.JWTPrefix+kid)
 	}

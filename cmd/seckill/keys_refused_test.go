@@ -101,7 +101,8 @@ func TestKeysWhenAWSRefuses(t *testing.T) {
 		}
 	}
 	code, stdout, stderr := command(t, args...)
-	if want := "seckill: /seckill/test/keys was made by somebody else meanwhile: repeat the command"; code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, want) {
+	want := "seckill: /seckill/test/keys was made by somebody else meanwhile: repeat the command"
+	if code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, want) {
 		t.Errorf("exit %d\n%s%s\nwant %s", code, stdout, stderr, want)
 	}
 	if v := m.stored(); len(v) != 1 || v[secrets.JWTSecret] != "another's" || len(m.values) != 1 {

@@ -71,7 +71,8 @@ The environment variable JWT_SECRET sets --secret.`,
 	p.Float64Var(&f.Abandon, "abandon", 0.1,
 		"share of orders whose page is closed; that of the others stays open, and nobody pays")
 	p.Float64Var(&f.Late, "late", 0,
-		"share of those who pay: they open the cashier in time and pay when the hold has ended (only a \"seckill run\")")
+		"share of those who pay: they open the cashier in time and pay when the hold has ended (only a \"seckill "+
+			"run\")")
 	p.Float64Var(&f.Twice, "twice", 0, "share of those who pay: they press \"pay\" twice")
 	p.Float64Var(&f.TwoTrades, "two-trades", 0,
 		"share of those who pay: they pay at two cashiers of the order (only a \"seckill run\", as the next two)")

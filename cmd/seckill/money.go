@@ -262,7 +262,8 @@ refund function does it. A repetition refunds nothing twice.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if again && restock {
 				return errors.New(
-					"--restock and --again contradict each other: what becomes of the units was decided with the refund")
+					"--restock and --again contradict each other: what becomes of the units was decided with the " +
+						"refund")
 			}
 			t, err := f.payments(cmd, true)
 			if err != nil {
@@ -314,7 +315,7 @@ The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack),
 			}
 			if trade != "" {
 				done, err := t.RecordTrade(cmd.Context(), args[0], trade, f.why)
-				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidLearn(&done, trade)) })
+				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidRecorded(&done, trade)) })
 			}
 			if len(args) == 1 {
 				done, err := t.Ask(cmd.Context(), args[0], f.why)
@@ -377,8 +378,8 @@ func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
 		f.lookAt(c))
 }
 
-// saidLearn says what became of a trade's money.
-func (f *moneyFlags) saidLearn(c *operator.MoneyChange, trade string) string {
+// saidRecorded says what became of a trade's money.
+func (f *moneyFlags) saidRecorded(c *operator.MoneyChange, trade string) string {
 	switch {
 	case !c.Changed:
 		return fmt.Sprintf("Nothing to do: the payment by trade %s was recorded already. %s", trade, f.lookAt(c))

@@ -176,7 +176,8 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 					"Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why " +
 					"TEXT --url URL\n", ""},
 			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
-				"Order ORDER: the payment provider refused to give 199.00 yuan back, and is not asked again by itself. " +
+				"Order ORDER: the payment provider refused to give 199.00 yuan back, and is not asked again by " +
+					"itself. " +
 					"Why: seckill payments ORDER --url URL. Once that is mended: seckill refund ORDER --again --why " +
 					"TEXT " +
 					"--url URL\n", ""},
@@ -215,7 +216,8 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		try(
 			step{[]string{"unknown"}, exitOK,
 				"Unknown: 1 order, 199.00 yuan. The payment provider is asked again each minute.\n" +
-					"  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n  ORDER  2002  199.00  TIME  not paid in " +
+					"  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n  ORDER  2002  199.00  TIME  not paid " +
+					"in " +
 					"time  expired\n" +
 					"At once: seckill unknown ORDER --why TEXT --url URL. What it means: " +
 					"docs/runbooks/unknown-payments.md\n", ""},
@@ -337,10 +339,12 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 			`","item":"7","amount":1.00,"since":"2026-11-11T02:00:00Z","cause":"not paid in time","closes_to":"expired"}`
 		none   = `{"count":0,"amount":0.00,"payments":[]}`
 		looked = "More orders may be unknown: not all that are due were looked at. Look again some minutes later.\n"
-		at     = "At once: seckill unknown ORDER --why TEXT --url URL. What it means: docs/runbooks/unknown-payments.md\n"
+		at     = "At once: seckill unknown ORDER --why TEXT --url URL. What it means: " +
+			"docs/runbooks/unknown-payments.md\n"
 		row    = "  ORDER  7  1.00  TIME  not paid in time  expired\n"
 		head   = "  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n"
-		mended = "Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT --url URL\n"
+		mended = "Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why " +
+			"TEXT --url URL\n"
 	)
 	for _, tt := range []struct {
 		behaviour, due, refused, unknown string

@@ -108,7 +108,8 @@ func awsConfig(ctx context.Context, t *target) (aws.Config, error) {
 		if strings.Contains(err.Error(), "EC2 IMDS") {
 			return cfg,
 				errors.New(
-					"no AWS credentials: sign in and give --profile, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+					"no AWS credentials: sign in and give --profile, or set AWS_ACCESS_KEY_ID and " +
+						"AWS_SECRET_ACCESS_KEY")
 		}
 		return cfg, fmt.Errorf("no AWS credentials: %w", err)
 	}

@@ -82,7 +82,8 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			no.code, no.message)
 	case call == "GetCallerIdentity":
 		fmt.Fprintf(w,
-			"<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>", caller)
+			"<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>%s</Arn><Account>123456789012</Account>"+
+				"</GetCallerIdentityResult></GetCallerIdentityResponse>", caller)
 	case call == "DescribeStacks":
 		type output struct{ OutputKey, OutputValue string }
 		var list []output

@@ -79,7 +79,7 @@ type limited struct {
 	deployment
 	stock int
 	crowd string           // flags of seckill load, over those of every drill
-	judge func(*rig) error // what has to be so when the crowd is gone; may be nil
+	check func(*rig) error // what has to be so when the crowd is gone; may be nil
 }
 
 // cold are the functions of the stack. The fake payment gateway stands for Alipay, which has an account of its own.

@@ -43,13 +43,13 @@ const everybodyPays = "--pay 1 --cancel 0 --abandon 0"
 
 // limitedDrills are those in an account that enforces its limits. Each is alone on the machine.
 var limitedDrills = []drill{
-	{name: "opening", faults: []fault{coldOpening}, account: &limited{stock: 100, judge: openingHolds,
+	{name: "opening", faults: []fault{coldOpening}, account: &limited{stock: 100, check: openingHolds,
 		crowd:      "--ramp 10s --lead 5s --for 60s " + everybodyPays,
 		deployment: deployment{limits: raised(3200, 4000), throttles: asDeployed, consume: 200}}},
 	{name: "slow-redis", faults: []fault{slowRedis}, account: &limited{stock: 600,
 		crowd:      "--shoppers 1500 --ramp 100s --for 240s",
 		deployment: deployment{limits: raised(6900, 40_000), throttles: planned, consume: 200}}},
-	{name: "pay-day", faults: []fault{payDay}, account: &limited{stock: 300, judge: allNotified,
+	{name: "pay-day", faults: []fault{payDay}, account: &limited{stock: 300, check: allNotified,
 		crowd:      "--ramp 30s --for 90s --think 4s " + everybodyPays,
 		deployment: deployment{limits: raised(4900, 40_000), throttles: planned, consume: 200}}},
 	{name: "garbage", faults: []fault{garbage}, account: &limited{stock: 300,

@@ -31,8 +31,8 @@ import (
 // A crowd is calm, and the next one comes, when its faults have struck and buy answers little: what is left then waits
 // for orders.
 const (
-	calmLook = 2 * time.Second
-	calmBuys = 50 // answers in that time
+	waitLook = 2 * time.Second
+	waitBuys = 50 // answers in that time
 )
 
 func main() {
@@ -180,10 +180,10 @@ func (w *rig) waitQuiet(gone <-chan struct{}) {
 		select {
 		case <-gone:
 			return
-		case <-time.After(calmLook):
+		case <-time.After(waitLook):
 		}
 		now := w.accepted.Load() + w.refused.Load() + w.unavailable.Load()
-		if struck && now > 0 && now-buys < calmBuys {
+		if struck && now > 0 && now-buys < waitBuys {
 			return
 		}
 		buys, struck = now, w.struck.Load()
@@ -209,8 +209,8 @@ func (s *shared) crowd(ctx context.Context, d *drill, w *rig, r *result) {
 	over()
 	<-done
 	r.fail(err)
-	if d.account != nil && d.account.judge != nil {
-		r.fail(d.account.judge(w))
+	if d.account != nil && d.account.check != nil {
+		r.fail(d.account.check(w))
 	}
 }
 

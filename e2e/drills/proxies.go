@@ -65,7 +65,7 @@ func (p *proxies) stop() {
 }
 
 // open makes a proxy before each server, and gives the settings that lead through them.
-func (p *proxies) open(ctx context.Context, world string, servers map[string]string) (map[string]string, error) {
+func (p *proxies) open(ctx context.Context, r string, servers map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	for setting, server := range servers {
 		addr, err := freeAddr(ctx)
@@ -76,7 +76,7 @@ func (p *proxies) open(ctx context.Context, world string, servers map[string]str
 		if at := strings.Index(server, "://"); at > 0 {
 			scheme = server[:at+len("://")]
 		}
-		if err := p.call(ctx, http.MethodPost, "/proxies", map[string]any{"name": proxyName(world, setting),
+		if err := p.call(ctx, http.MethodPost, "/proxies", map[string]any{"name": proxyName(r, setting),
 			"listen": addr, "upstream": strings.TrimPrefix(server, scheme), "enabled": true}); err != nil {
 			return nil, err
 		}
@@ -88,35 +88,35 @@ func (p *proxies) open(ctx context.Context, world string, servers map[string]str
 // proxied are the settings whose servers are behind proxies.
 var proxied = []string{"REDIS_ADDRS", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SQS"}
 
-func proxyName(world, setting string) string { return world + "-" + setting }
+func proxyName(r, setting string) string { return r + "-" + setting }
 
 // latency delays what a proxy's servers answer.
-func (p *proxies) latency(ctx context.Context, world, setting string, mean, jitter time.Duration) error {
-	return p.toxic(ctx, world, setting, "latency", 1, map[string]int64{"latency": mean.Milliseconds(),
+func (p *proxies) latency(ctx context.Context, r, setting string, mean, jitter time.Duration) error {
+	return p.toxic(ctx, r, setting, "latency", 1, map[string]int64{"latency": mean.Milliseconds(),
 		"jitter": jitter.Milliseconds()})
 }
 
 // reset cuts, by a TCP reset, this share of the connections as soon as something comes through them.
-func (p *proxies) reset(ctx context.Context, world, setting string, share float64) error {
-	return p.toxic(ctx, world, setting, "reset_peer", share, map[string]int64{"timeout": 0})
+func (p *proxies) reset(ctx context.Context, r, setting string, share float64) error {
+	return p.toxic(ctx, r, setting, "reset_peer", share, map[string]int64{"timeout": 0})
 }
 
-func (p *proxies) toxic(ctx context.Context, world, setting, kind string, share float64,
+func (p *proxies) toxic(ctx context.Context, r, setting, kind string, share float64,
 	attributes map[string]int64) error {
-	return p.call(ctx, http.MethodPost, "/proxies/"+proxyName(world, setting)+"/toxics",
+	return p.call(ctx, http.MethodPost, "/proxies/"+proxyName(r, setting)+"/toxics",
 		map[string]any{"name": kind, "type": kind, "stream": "downstream", "toxicity": share, "attributes": attributes})
 }
 
 // cure takes a toxic away.
-func (p *proxies) cure(ctx context.Context, world, setting, kind string) error {
-	return p.call(ctx, http.MethodDelete, "/proxies/"+proxyName(world, setting)+"/toxics/"+kind, nil)
+func (p *proxies) cure(ctx context.Context, r, setting, kind string) error {
+	return p.call(ctx, http.MethodDelete, "/proxies/"+proxyName(r, setting)+"/toxics/"+kind, nil)
 }
 
 // connections counts those that were opened through a world's proxies so far.
-func (p *proxies) connections(world string) (n int) {
+func (p *proxies) connections(r string) (n int) {
 	b, _ := os.ReadFile(p.log) // none was opened
 	for line := range bytes.Lines(b) {
-		if bytes.Contains(line, []byte("Accepted client")) && bytes.Contains(line, []byte(proxyName(world, ""))) {
+		if bytes.Contains(line, []byte("Accepted client")) && bytes.Contains(line, []byte(proxyName(r, ""))) {
 			n++
 		}
 	}

@@ -31,7 +31,7 @@ func TestOwnRules(t *testing.T) {
 }
 
 // A rule that notifications nothing is none: each is broken once.
-func TestEachRuleNotices(t *testing.T) {
+func TestEachRuleFindsItsFault(t *testing.T) {
 	whole := open(t)
 	if len(whole.check()) > 0 {
 		t.Skip("it is broken already")

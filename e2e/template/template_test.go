@@ -148,7 +148,8 @@ func TestRoutes(t *testing.T) {
 }
 
 // lambdaURI is how API Gateway names a function of the stack, up to its step.
-const lambdaURI = "arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:111122223333:function:shop-"
+const lambdaURI = "arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/" +
+	"arn:aws:lambda:eu-west-1:111122223333:function:shop-"
 
 // TestRefusalsOfTheGateway: they are what package httpapi writes.
 func TestRefusalsOfTheGateway(t *testing.T) {

@@ -34,7 +34,7 @@ type place struct {
 // marked is a script that tells which way its conditions went.
 type marked struct {
 	script *redisstock.Script
-	spots  []*Branch
+	sites  []*Branch
 }
 
 // Counter counts for any number of runners. Safe for concurrent use.
@@ -65,7 +65,7 @@ func New() (*Counter, error) {
 }
 
 func (c *Counter) know(s *redisstock.Script) error {
-	text, spots, err := mark(s.Name, s.Source)
+	text, sites, err := mark(s.Name, s.Source)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *Counter) know(s *redisstock.Script) error {
 	}
 	m := &marked{script: redisstock.NewScript(s.Name, text)}
 	seen := map[place]int{}
-	for _, spot := range spots {
+	for _, spot := range sites {
 		p := files.at(spot.line)
 		seen[p]++
 		p.nth = seen[p]
@@ -85,7 +85,7 @@ func (c *Counter) know(s *redisstock.Script) error {
 			c.places[p] = b
 			c.branches = append(c.branches, b)
 		}
-		m.spots = append(m.spots, b)
+		m.sites = append(m.sites, b)
 	}
 	c.scripts[s.SHA] = m
 	return nil
@@ -124,10 +124,10 @@ func (c *Counter) take(m *marked, v any) (any, error) {
 	defer c.mu.Unlock()
 	for _, step := range trace {
 		switch n, _ := step.(int64); {
-		case n > 0 && int(n) <= len(m.spots):
-			m.spots[n-1].True++
-		case n < 0 && int(-n) <= len(m.spots):
-			m.spots[-n-1].False++
+		case n > 0 && int(n) <= len(m.sites):
+			m.sites[n-1].True++
+		case n < 0 && int(-n) <= len(m.sites):
+			m.sites[-n-1].False++
 		default:
 			return nil, fmt.Errorf("script %s: a trace of %v", m.script.Name, step)
 		}

@@ -52,7 +52,8 @@ var Unplayed = []Exception{
 	{"scan.lua", "call('ZSCORE', FREE, n)", 1, false, nowhere},
 }
 
-const nowhere = "a number up to high-water is held or free: scripts move it whole, and a build is installed only when it is"
+const nowhere = "a number up to high-water is held or free: scripts move it whole, and a build is installed only " +
+	"when it is"
 
 // Untaken names every way in which a condition never came out, but for the exceptions. The error names exceptions that
 // do not hold: a condition that is not there (any more), or that did come out this way.

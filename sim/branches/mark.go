@@ -43,20 +43,20 @@ func mark(name, source string) (string, []site, error) {
 		"local function %[2]s(n, v)\n%[1]s[#%[1]s + 1] = v and n or -n;\nreturn v;\nend;\n"+
 		"local %[3]s = (function()\n%[4]send)();\n"+
 		"return {%[1]s, %[3]s};\n", nameTrace, nameMark, nameReply, p.out.String())
-	return text, m.spots, nil
+	return text, m.sites, nil
 }
 
 // marker walks over a script and puts a mark around each condition. A mark gives its value unchanged, and exactly one
 // value, as an and, an or or a statement takes of it anyway.
 type marker struct {
-	spots []site
+	sites []site
 	err   error
 }
 
 // note makes a new spot: its number.
 func (m *marker) note(line int, text string) int {
-	m.spots = append(m.spots, site{line, text})
-	return len(m.spots)
+	m.sites = append(m.sites, site{line, text})
+	return len(m.sites)
 }
 
 func marking(n int, v ast.Expr) ast.Expr {

@@ -154,7 +154,7 @@ func TestMark(t *testing.T) {
 			t.Errorf("%s\nplain: %v, %v; want %v", x.source, plain, err, x.want)
 			continue
 		}
-		text, spots, err := mark("snippet", x.source)
+		text, sites, err := mark("snippet", x.source)
 		if err != nil {
 			t.Errorf("%s\n%v", x.source, err)
 			continue
@@ -165,15 +165,15 @@ func TestMark(t *testing.T) {
 			continue
 		}
 		s := &marked{script: redisstock.NewScript("marked", text)}
-		for _, spot := range spots {
-			s.spots = append(s.spots, &Branch{Line: spot.line, Text: spot.text})
+		for _, spot := range sites {
+			s.sites = append(s.sites, &Branch{Line: spot.line, Text: spot.text})
 		}
 		v, err = (&Counter{}).take(s, v)
 		if err != nil || !reflect.DeepEqual(v, x.want) {
 			t.Errorf("%s\nmarked as\n%s\n%v, %v; want %v", x.source, text, v, err, x.want)
 		}
 		var counts []string
-		for _, b := range s.spots {
+		for _, b := range s.sites {
 			counts = append(counts, fmt.Sprintf("%d %s %d/%d", b.Line, b.Text, b.True, b.False))
 		}
 		if got := strings.Join(counts, ", "); got != x.counts {

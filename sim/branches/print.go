@@ -310,7 +310,8 @@ func (p *printer) table(e *ast.TableExpr) {
 }
 
 // reserved words are no names (Lua 5.1 manual, "Lexical Conventions"; goto is the embedded parser's).
-const reserved = " and break do else elseif end false for function goto if in local nil not or repeat return then true until while "
+const reserved = " and break do else elseif end false for function goto if in local nil not or repeat return then " +
+	"true until while "
 
 func isName(s string) bool {
 	for i, r := range s {

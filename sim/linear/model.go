@@ -42,7 +42,8 @@ func init() {
 	}
 	queued = stateBits[seckill.Queued]
 	past =
-		anyState &^ (queued | stateBits[seckill.PendingPayment] | stateBits[seckill.Closing] | stateBits[seckill.Cancelled])
+		anyState &^ (queued | stateBits[seckill.PendingPayment] | stateBits[seckill.Closing] |
+			stateBits[seckill.Cancelled])
 	becomes[bits.TrailingZeros32(uint32(absent))] = absent
 	becomes[bits.TrailingZeros32(uint32(awaited))] = awaited | reach(seckill.Queued)
 	becomes[bits.TrailingZeros32(uint32(hidden))] = hidden | reach(seckill.Queued)

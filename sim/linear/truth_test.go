@@ -56,7 +56,7 @@ func TestRefusalsAreTrue(t *testing.T) {
 	}
 }
 
-func TestRefusalsWithoutTheTruthAreNotJudged(t *testing.T) {
+func TestRefusalsWithoutTheTruthAreNotChecked(t *testing.T) {
 	ops := told(buys("", 1).answered(refused(seckill.CodeSoldOut, "")),
 		buys("", 1).answered(refused(seckill.CodeLimitReached, "")))
 	r, err := Check(ops, Options{})

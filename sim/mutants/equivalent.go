@@ -2,9 +2,11 @@ package main
 
 // Reasons that several equivalent mutants share.
 const (
-	driftHeals = "the drift pass gives each number to the owner of its unit row, or frees it, and each user the entries of the quota row: within two minutes"
-	resent     = "the reservation stays awaited: repair sends its message again, and consume finishes by the row"
-	collides   = "numbers that look free and are sold collide when they are placed: one redraw each; the drift pass finds the rest"
+	driftHeals = "the drift pass gives each number to the owner of its unit row, or frees it, and each user the " +
+		"entries of the quota row: within two minutes"
+	resent   = "the reservation stays awaited: repair sends its message again, and consume finishes by the row"
+	collides = "numbers that look free and are sold collide when they are placed: one redraw each; the drift pass " +
+		"finds the rest"
 )
 
 // equivalent says of mutants, by name, why no world can show them: mostly because two mechanisms guard the same thing,

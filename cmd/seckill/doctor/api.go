@@ -78,7 +78,8 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 	switch {
 	case answer.StatusCode >= http.StatusInternalServerError:
 		c.fault(
-			"%s answers %d: the function shop fails or is throttled, its log says why (make logs FUNCTION=ShopFunction)", url, answer.StatusCode)
+			"%s answers %d: the function shop fails or is throttled, its log says why (make logs "+
+				"FUNCTION=ShopFunction)", url, answer.StatusCode)
 	case answer.StatusCode == http.StatusTooManyRequests && d.shut:
 		c.fault("%s answers 429, since the shop is stopped hard", url)
 	case answer.StatusCode == http.StatusTooManyRequests:

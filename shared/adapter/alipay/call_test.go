@@ -165,7 +165,8 @@ func TestAnswerIsCheckedAsReceived(t *testing.T) {
 		"{ \"msg\" :\t\"Success\",\r\n  \"store_name\":\"\\u4e2d\\u6587 \\\"}\\\" \\/ <&>\" , " +
 			"\"code\":\"10000\",\n\"sign\":\"inner\", \"out_trade_no\":\"" +
 			orderID +
-			"\",\"total_amount\":\"88.80\",\"trade_no\":\"2026010122001000000000000001\",\"trade_status\":\"TRADE_SUCCESS\", \"list\": [ {} , 1.50 ] }"
+			"\",\"total_amount\":\"88.80\",\"trade_no\":\"2026010122001000000000000001\"," +
+			"\"trade_status\":\"TRADE_SUCCESS\", \"list\": [ {} , 1.50 ] }"
 	sign := signWith(t, gatewayKeys(), odd)
 	unescaped := strings.ReplaceAll(odd, `\/`, `/`)
 	for name, body := range map[string]string{

@@ -135,7 +135,7 @@ func TestVerifyRefusesEveryChange(t *testing.T) {
 
 // TestVerifyJudgesSignedValues changes a notification and has the gateway sign it again: the signature is right each
 // time.
-func TestVerifyJudgesSignedValues(t *testing.T) {
+func TestVerifyChecksSignedValues(t *testing.T) {
 	g, c := gateway(t, &clock{start}), client(t, nil, &clock{start})
 	const ok = seckill.Code("")
 	for _, tc := range []struct {

@@ -21,7 +21,7 @@ import (
 )
 
 // What a server is given here: more than it ever needs. Requests that are to end without an answer do so at once
-// (wire.hurry).
+// (wire.short).
 const (
 	tryTimeout  = time.Minute
 	callTimeout = 5 * time.Minute
@@ -107,7 +107,7 @@ func TestFaultsOnAServer(t *testing.T) {
 					orders++
 					o := sample(strconv.Itoa(orders))
 					want := prepare(t, l, op, o)
-					w := &wire{server: unhurried{}, script: c.script, hurry: true}
+					w := &wire{server: unhurried{}, script: c.script, short: true}
 					troubled := ledger.New(dynamoledger.New(dynamotest.Config(t, w),
 						dynamoledger.Options{Prefix: prefix, TryTimeout: tryTimeout, CallTimeout: callTimeout}))
 					started := time.Now()

@@ -20,7 +20,7 @@ import (
 type wire struct {
 	server http.RoundTripper
 	script []fault
-	hurry  bool // whoever waits for the end of a request's time finds that it is over
+	short  bool // whoever waits for the end of a request's time finds that it is over
 
 	mu       sync.Mutex
 	requests []request
@@ -49,7 +49,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.requests = append(w.requests, request{target, r.URL.Host, string(body)})
 	w.mu.Unlock()
 	if n < len(w.script) {
-		if w.hurry {
+		if w.short {
 			over, cancel := context.WithDeadline(r.Context(), time.Unix(0, 0))
 			defer cancel()
 			r = r.WithContext(over)

@@ -184,7 +184,8 @@ func call(rt *route, r *http.Request, arg string) (a answer, err error) {
 		if v == nil {
 			return
 		}
-		if v == http.ErrAbortHandler { //nolint:errorlint // a recovered value, not a returned error; net/http's own way of breaking a connection off
+		// net/http's own way to break a connection off.
+		if v == http.ErrAbortHandler { //nolint:errorlint // a recovered value, not a returned error
 			panic(v)
 		}
 		// Only the runtime's own messages are known to hold nothing of the request.

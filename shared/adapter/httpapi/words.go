@@ -116,7 +116,8 @@ var words = map[seckill.Code][languages]phrase{
 	seckill.CodeCancelLimit: {
 		{"取消次数已达上限", "您已多次取消这件商品的订单，不能再取消。付款期限内没有付款，这笔订单会自动关闭。"},
 		{"Cancelled too often",
-			"You have cancelled this item as often as you can. This order closes by itself when it is not paid in time."}},
+			"You have cancelled this item as often as you can. This order closes by itself when it is not paid in " +
+				"time."}},
 	seckill.CodeForged: {
 		{"通知验签失败", "支付通知的签名无效。"},
 		{"Payment notification not authentic", "The signature of the payment notification is not valid."}},

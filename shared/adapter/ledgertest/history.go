@@ -15,17 +15,17 @@ import (
 
 // The random histories are small worlds, so that everything collides with everything.
 const (
-	worldUnits = 6
-	worldLimit = 3
-	worldUsers = 3
+	modelUnits = 6
+	modelLimit = 3
+	modelUsers = 3
 )
 
 var historyCases = []testCase{
 	{"random histories keep I1, I2, I3 and I8", func(s *suite) {
-		world := 0
+		sale := 0
 		rapid.Check(s.T, func(t *rapid.T) {
-			world++
-			m := &model{s: s, item: fmt.Sprint(world), units: map[int]string{}, orders: map[string]seckill.Order{},
+			sale++
+			m := &model{s: s, item: fmt.Sprint(sale), units: map[int]string{}, orders: map[string]seckill.Order{},
 				returned: map[string][]int{}, trades: map[string]bool{}, cancels: map[string]int{}}
 			m.reject(t) // so that there is an order for every step to act on
 			t.Repeat(map[string]func(*rapid.T){
@@ -49,7 +49,7 @@ type model struct {
 }
 
 func (m *model) user(t *rapid.T) string {
-	return fmt.Sprint(rapid.IntRange(1, worldUsers).Draw(t, "user"))
+	return fmt.Sprint(rapid.IntRange(1, modelUsers).Draw(t, "user"))
 }
 
 // some draws an order of the world: two times of three one in the state that the step is for, if there is one.
@@ -86,7 +86,7 @@ func expect(t *rapid.T, got, want error) (done bool) {
 }
 
 func (m *model) place(t *rapid.T) {
-	units := rapid.SliceOfNDistinct(rapid.IntRange(1, worldUnits), 1, worldLimit+1, rapid.ID[int]).Draw(t, "units")
+	units := rapid.SliceOfNDistinct(rapid.IntRange(1, modelUnits), 1, modelLimit+1, rapid.ID[int]).Draw(t, "units")
 	o := m.s.order(m.item, m.user(t), units...)
 	if rapid.IntRange(0, 4).Draw(t, "old id") == 0 {
 		old := m.some(t, seckill.PendingPayment)
@@ -95,13 +95,13 @@ func (m *model) place(t *rapid.T) {
 	var want error
 	if _, exists := m.orders[o.ID]; exists {
 		want = seckill.ErrOrderExists
-	} else if m.held(o.User)+o.Count > worldLimit {
+	} else if m.held(o.User)+o.Count > modelLimit {
 		want = seckill.ErrQuota
 	} else if i := slices.IndexFunc(units, func(n int) bool { return m.units[n] != "" }); i >= 0 {
 		owner := m.units[units[i]]
 		want = &seckill.Collision{Unit: units[i], Owner: owner, User: m.orders[owner].User}
 	}
-	if expect(t, m.s.Ledger.Place(m.s.ctx, o, worldLimit), want) {
+	if expect(t, m.s.Ledger.Place(m.s.ctx, o, modelLimit), want) {
 		m.write(o)
 		for _, n := range units {
 			m.units[n] = o.ID
@@ -161,7 +161,7 @@ func (m *model) giveBack(t *rapid.T) {
 		given.CloseTo = seckill.Expired
 	}
 	if len(given.Units) == 0 {
-		given.Units = []int{rapid.IntRange(1, worldUnits).Draw(t, "unit of no order")}
+		given.Units = []int{rapid.IntRange(1, modelUnits).Draw(t, "unit of no order")}
 	}
 	var want error
 	if o.State != seckill.Closing {
@@ -244,14 +244,14 @@ func (m *model) check(t *rapid.T) {
 		}
 	}
 	same(t, "I3: units that orders list", listed, rows)
-	for u := range worldUsers {
+	for u := range modelUsers {
 		user := fmt.Sprint(u + 1)
 		q, err := m.s.Ledger.Quota(m.s.ctx, user, m.item)
 		if err != nil {
 			t.Fatalf("quota: %v", err)
 		}
-		if q.Units > worldLimit || q.Units != m.held(user) {
-			t.Fatalf("I2: user %s has quota %+v, limit %d, unit rows %v", user, q, worldLimit, rows)
+		if q.Units > modelLimit || q.Units != m.held(user) {
+			t.Fatalf("I2: user %s has quota %+v, limit %d, unit rows %v", user, q, modelLimit, rows)
 		}
 		want := map[string]int{}
 		for _, order := range slices.Collect(maps.Values(rows)) {

@@ -72,12 +72,12 @@ func (m *queueModel) take(t *rapid.T, limit int) []seckill.Delivery {
 		s.receives, s.receipt, s.due = d.Receives, d.Receipt, now.Add(m.opt.Visible)
 		m.held = append(m.held, d)
 	}
-	m.learnDead(t)
+	m.noteDead(t)
 	return ds
 }
 
-// learnDead takes over which messages the queue has parked by itself.
-func (m *queueModel) learnDead(t *rapid.T) {
+// noteDead takes over which messages the queue has parked by itself.
+func (m *queueModel) noteDead(t *rapid.T) {
 	for _, p := range m.q.Parked() {
 		s := m.sent[string(p.Body)]
 		if p.Reason == parkReason || s.dead {

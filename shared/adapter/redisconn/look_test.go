@@ -12,7 +12,9 @@ import (
 
 func TestLook(t *testing.T) {
 	t.Parallel()
-	const info = "# Server\r\nredis_version:7.2.4\r\n\r\n# Memory\r\nused_memory:900\r\nmaxmemory:1000\r\nmaxmemory_policy:noeviction\r\n# Stats\r\nevicted_keys:3\r\nrole:master\r\n"
+	const info = "# Server\r\nredis_version:7.2.4\r\n\r\n# " +
+		"Memory\r\nused_memory:900\r\nmaxmemory:1000\r\nmaxmemory_policy:noeviction\r\n# " +
+		"Stats\r\nevicted_keys:3\r\nrole:master\r\n"
 	for _, cluster := range []bool{false, true} {
 		f := redistest.NewFake(t, memory.NewRedis())
 		f.Owner(f.Addr)

@@ -8,7 +8,8 @@ end
 if tonumber(ARGV[1]) < tonumber(it[1]) then
   return {'ok'}
 end
-call('HSET', ITEM, 'version', ARGV[1], 'stopped', ARGV[2], 'start', ARGV[3], 'end', ARGV[4], 'limit', ARGV[5], 'price', ARGV[6])
+call('HSET', ITEM, 'version', ARGV[1], 'stopped', ARGV[2], 'start', ARGV[3], 'end', ARGV[4], 'limit', ARGV[5],
+  'price', ARGV[6])
 if tonumber(ARGV[7]) > tonumber(it[2]) then
   call('HSET', ITEM, 'stock', ARGV[7])
 end

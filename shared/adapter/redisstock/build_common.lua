@@ -6,7 +6,8 @@
 --       4 new:users  as users
 --       install and remove have the six live keys behind these
 --
--- Whole keys go by UNLINK: a hash of a million fields is freed beside, while other items' scripts run; DEL would hold them up for seconds.
+-- Whole keys go by UNLINK: a hash of a million fields is freed beside, while other items' scripts run; DEL would hold
+-- them up for seconds.
 local call = redis.call
 local NEW, NFREE, NHELD, NUSERS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 

@@ -15,7 +15,8 @@ for i = 3, #ARGV, 3 do
       entries = order .. ':1'
     else
       local changed
-      entries, changed = string.gsub(entries, order .. ':(%d+)', function(c) return order .. ':' .. (tonumber(c) + 1) end)
+      entries, changed = string.gsub(entries, order .. ':(%d+)',
+        function(c) return order .. ':' .. (tonumber(c) + 1) end)
       if changed == 0 then
         entries = entries .. ',' .. order .. ':1'
       end

@@ -7,9 +7,10 @@
 --       5 awaiting  zset  order, score = when to send its message again (ms)
 --       6 users     hash  user -> "order:units,order:units", oldest first
 --
--- A record is state|count|numbers|none|backoff|created|user|hash|body. state: q queued, c confirmed. none: the last drift pass begun
--- when the stock first had no number for it, or empty. body is opaque and may hold any byte.
--- A record is kept while its order is awaited, and then while a number is held for it: there are never more than awaiting and held together.
+-- A record is state|count|numbers|none|backoff|created|user|hash|body. state: q queued, c confirmed. none: the last
+-- drift pass begun when the stock first had no number for it, or empty. body is opaque and may hold any byte. A record
+-- is kept while its order is awaited, and then while a number is held for it: there are never more than awaiting and
+-- held together.
 --
 -- Times are milliseconds and come as arguments. No key has a TTL: a cache that is full evicts those first.
 local call = redis.call
@@ -115,8 +116,9 @@ local function draw(order, count, hw, units)
   end
 end
 
--- mark makes a number its owner's: high-water rises to it, the gap becomes free, and the owner's user is known. A gap is closed by at most
--- FILL numbers at a time, for nobody else is served meanwhile; a number still above high-water is not drawn, and stays for the next time.
+-- mark makes a number its owner's: high-water rises to it, the gap becomes free, and the owner's user is known. A gap
+-- is closed by at most FILL numbers at a time, for nobody else is served meanwhile; a number still above high-water is
+-- not drawn, and stays for the next time.
 local FILL = 5000
 local function mark(n, owner, user)
   local hw = tonumber(call('HGET', ITEM, 'hw'))

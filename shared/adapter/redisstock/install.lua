@@ -1,6 +1,6 @@
 -- install: makes a build live if nothing is installed, the token still has it and it is whole; else it is dropped.
 -- KEYS  1-4 the build, 5-10 the live item, free, held, res, awaiting, users
--- ARGV  1 token  2 units  3 users  4 high-water  5 start  6 end  7 limit  8 price  9 stock  10 version  11 stopped (1 or 0)
+-- ARGV 1 token 2 units 3 users 4 high-water 5 start 6 end 7 limit 8 price 9 stock 10 version 11 stopped (1 or 0)
 -- result {ok} | {lost}
 if lost(ARGV[1]) then
   return {'lost'}
@@ -19,6 +19,7 @@ end
 move(NFREE, KEYS[6])
 move(NHELD, KEYS[7])
 move(NUSERS, KEYS[10])
-call('HSET', KEYS[5], 'hw', ARGV[4], 'start', ARGV[5], 'end', ARGV[6], 'limit', ARGV[7], 'price', ARGV[8], 'stock', ARGV[9],
+call('HSET', KEYS[5], 'hw', ARGV[4], 'start', ARGV[5], 'end', ARGV[6], 'limit', ARGV[7], 'price', ARGV[8], 'stock',
+  ARGV[9],
   'version', ARGV[10], 'stopped', ARGV[11], 'pass', 0, 'checked', 0)
 return {'ok'}

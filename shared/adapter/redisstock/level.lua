@@ -6,5 +6,6 @@ if not it[1] then
   return {'not_installed'}
 end
 local stock, hw = tonumber(it[1]), tonumber(it[2])
-return {'ok', available(stock, hw), call('HLEN', HELD), call('ZCARD', AWAITING), hw, stock, tonumber(it[3]), tonumber(it[4]),
+return {'ok', available(stock, hw), call('HLEN', HELD), call('ZCARD', AWAITING), hw, stock, tonumber(it[3]),
+  tonumber(it[4]),
   call('HLEN', RES)}

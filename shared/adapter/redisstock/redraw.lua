@@ -1,4 +1,5 @@
--- redraw: the ledger refused one of the order's numbers (or there are too few): that number becomes its owner's, another is
+-- redraw: the ledger refused one of the order's numbers (or there are too few): that number becomes its owner's,
+-- another is
 -- drawn. "No number left" is believed only when a drift pass that began after it was first seen has compared the
 -- lists with the ledger: until then numbers may look held that are nobody's.
 -- ARGV  1 now  2 order  3 user  4 count  5 body hash  6 body  7 created  8 refused number, 0 for none  9 its owner
@@ -32,7 +33,8 @@ if not r then -- forgotten: taken up again from the message
   call('ZADD', AWAITING, whole(now + tonumber(ARGV[11])), order)
   charge(user, order, function(c) return c or 0 end)
 else
-  local kept = {} -- only what is still held for the order: a number that it lost since could be drawn for it a second time
+  -- only what is still held for the order: a number that it lost since could be drawn for it a second time
+  local kept = {}
   for _, n in ipairs(r.units) do
     if n == refused then
       give_to_owner()

@@ -1,6 +1,7 @@
 -- reserve: draws units for a request and stores it whole (the outbox), or says why not.
--- ARGV  1 now  2 order  3 user  4 count  5 keyed (1 or 0)  6 body hash (count, address)  7 body  8 first re-send, ms from now
--- result {reserved, order, numbers} | {again, order, record} | {before|reused, order} | {limit, newest order, units a user may hold}
+-- ARGV 1 now 2 order 3 user 4 count 5 keyed (1 or 0) 6 body hash (count, address) 7 body 8 first re-send, ms from now
+-- result {reserved, order, numbers} | {again, order, record} | {before|reused, order} | {limit, newest order, units a
+-- user may hold}
 --        | {not_started, start in ms} | {not_installed|ended|stopped|none|few}
 local now, order, user, count = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local it = call('HMGET', ITEM, 'start', 'end', 'limit', 'stock', 'hw', 'stopped')

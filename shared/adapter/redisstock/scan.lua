@@ -1,6 +1,8 @@
--- scan: held, free and awaiting of every so-manieth number, read together, up to high-water: numbers of one ledger bucket.
+-- scan: held, free and awaiting of every so-manieth number, read together, up to high-water: numbers of one ledger
+-- bucket.
 -- ARGV  1 first number  2 step  3 at most this many
--- result {ok, number, holder or '', flag, ...}, flag: a awaiting holder, h other holder, f free, n nowhere | {not_installed}
+-- result {ok, number, holder or '', flag, ...}, flag: a awaiting holder, h other holder, f free, n nowhere |
+-- {not_installed}
 local hw = tonumber(call('HGET', ITEM, 'hw'))
 if not hw then
   return {'not_installed'}

@@ -297,7 +297,7 @@ func TestARefundWithoutAnId(t *testing.T) {
 
 // TestWhatWasLearntDaysLater is on a bill of the day on which it was booked, not before its order, and not longer ago
 // than anybody looks.
-func TestWhatWasLearntDaysLater(t *testing.T) {
+func TestWhatWasRecordedDaysLater(t *testing.T) {
 	t.Parallel()
 	for days, want := range map[int][]seckill.DifferenceKind{0: nil, 5: nil, 30: nil, 31: {seckill.PaymentNotThere,
 		seckill.RefundNotThere}} {
@@ -319,7 +319,7 @@ func TestWhatWasLearntDaysLater(t *testing.T) {
 
 // TestWhatIsLearntBeforeMidnightAndBookedAfter, by a clock that is ahead, is on the next day's bill; on none, it is
 // listed there, and a quiet day needs no bill for that.
-func TestWhatIsLearntBeforeMidnightAndBookedAfter(t *testing.T) {
+func TestWhatIsRecordedBeforeMidnightAndBookedAfter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		recorded time.Duration // after it was booked

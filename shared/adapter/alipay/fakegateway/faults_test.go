@@ -50,7 +50,7 @@ func mustPay(t *testing.T, g *fakegateway.Gateway) {
 	}
 }
 
-func ticks(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
+func steps(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
 	t.Helper()
 	if d, f := g.Tick(t.Context()); d != delivered || f != failed {
 		t.Errorf("%d delivered, %d failed, want %d, %d", d, f, delivered, failed)
@@ -60,7 +60,7 @@ func ticks(t *testing.T, g *fakegateway.Gateway, delivered, failed int) {
 func TestNotifyLost(t *testing.T) {
 	g, s, c := faulty(t, fakegateway.NotificationLost)
 	mustPay(t, g)
-	ticks(t, g, 0, 1)
+	steps(t, g, 0, 1)
 	landed(t, g, fakegateway.NotificationLost, 1)
 	if len(s.got) != 0 {
 		t.Error("it arrived")
@@ -69,13 +69,13 @@ func TestNotifyLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.set(start.Add(fakegateway.AlipayRetries[0]))
-	ticks(t, g, 1, 0)
+	steps(t, g, 1, 0)
 }
 
 func TestNotifyDuplicated(t *testing.T) {
 	g, s, _ := faulty(t, fakegateway.NotificationDuplicated)
 	mustPay(t, g)
-	ticks(t, g, 1, 0)
+	steps(t, g, 1, 0)
 	landed(t, g, fakegateway.NotificationDuplicated, 1)
 	if len(s.got) != 2 || s.got[0].Get("notify_id") != s.got[1].Get("notify_id") {
 		t.Errorf("%d arrived, want the same one twice", len(s.got))
@@ -89,9 +89,9 @@ func TestNotifyDelayed(t *testing.T) {
 	if late := next.Sub(start); !ok || late <= 0 || late > 10*time.Minute {
 		t.Fatalf("the first attempt comes %v late, want up to 10 minutes", late)
 	}
-	ticks(t, g, 0, 0)
+	steps(t, g, 0, 0)
 	c.set(next)
-	ticks(t, g, 1, 0)
+	steps(t, g, 1, 0)
 	landed(t, g, fakegateway.NotificationDelayed, 1)
 }
 
@@ -106,9 +106,9 @@ func TestNotifyReordered(t *testing.T) {
 	if got, _ := call(t, g, alipay.MethodRefund, back("8.80", "r1")); code(got) != "Y" {
 		t.Fatal(got)
 	}
-	ticks(t, g, 1, 0)
+	steps(t, g, 1, 0)
 	c.set(start.Add(5 * time.Second))
-	ticks(t, g, 1, 0)
+	steps(t, g, 1, 0)
 	if len(s.got) != 2 || s.got[0].Get("refund_fee") != "8.80" || s.got[1].Has("refund_fee") {
 		t.Errorf("arrived: %v, want the refund's before the payment's", s.got)
 	}
@@ -128,7 +128,7 @@ func TestFalseNotifications(t *testing.T) {
 			g, s, _ := faulty(t, fault)
 			mustPay(t, g)
 			s.answer = "fail"
-			ticks(t, g, 0, 1)
+			steps(t, g, 0, 1)
 			landed(t, g, fault, 1)
 			if g.Faults().Taken[fault] != 0 || len(s.got) != 2 {
 				t.Fatalf("taken: %v, %d arrived; want none taken, 2", g.Faults().Taken, len(s.got))
@@ -150,7 +150,7 @@ func TestFalseNotifications(t *testing.T) {
 			if err := g.Pay(order(1).ID); err != nil {
 				t.Fatal(err)
 			}
-			ticks(t, g, 1, 0)
+			steps(t, g, 1, 0)
 			if g.Faults().Taken[fault] != 1 {
 				t.Errorf("taken: %v, want 1: this shop says success to everything", g.Faults().Taken)
 			}
@@ -187,7 +187,7 @@ func TestPayLate(t *testing.T) {
 			want = 1
 		}
 		landed(t, g, fakegateway.PayLate, want)
-		ticks(t, g, want, 0)
+		steps(t, g, want, 0)
 		if tr := g.Trades()[0]; (tr.Kept() > 0) != (tc.want == nil) {
 			t.Errorf("%s: %+v", name, tr)
 		}
@@ -207,7 +207,7 @@ func TestCloseAndPay(t *testing.T) {
 		if tr := g.Trades()[0]; tr.Status != fakegateway.StatusSuccess {
 			t.Errorf("%s: %+v, want it paid", fault, tr)
 		}
-		ticks(t, g, 1, 0)
+		steps(t, g, 1, 0)
 		if len(s.got) != 1 || s.got[0].Get("trade_status") != "TRADE_SUCCESS" {
 			t.Errorf("%s: the shop was told %v", fault, s.got)
 		}
@@ -268,7 +268,7 @@ func TestRefundPartial(t *testing.T) {
 	if tr := g.Trades()[0]; tr.Kept() != 44_40 || tr.Status != fakegateway.StatusSuccess || len(tr.Refunds) != 1 {
 		t.Errorf("%+v, want half of it kept", tr)
 	}
-	ticks(t, g, 2, 0)
+	steps(t, g, 2, 0)
 	if len(s.got) != 2 || s.got[1].Get("refund_fee") != "44.40" || s.got[1].Get("trade_status") != "TRADE_SUCCESS" {
 		t.Errorf("the shop was told %v", s.got)
 	}
@@ -296,7 +296,7 @@ func TestTwoTrades(t *testing.T) {
 		t.Errorf("opened once more: page\n%s", w.Body)
 	}
 	landed(t, g, fakegateway.TwoTrades, 1)
-	ticks(t, g, 2, 0)
+	steps(t, g, 2, 0)
 	told := map[string]string{}
 	for _, f := range s.got {
 		told[f.Get("trade_no")] = f.Get("out_trade_no")

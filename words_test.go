@@ -1,0 +1,152 @@
+package seckill_test
+
+import (
+	"go/ast"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// banned is a row of GLOSSARY's table of words not to use: the word, the one in its place, and folders that may.
+type banned struct {
+	word, use string
+	may       []string
+}
+
+// bannedWords reads GLOSSARY's last table. Names are held to all rows, text to those in bold.
+func bannedWords(t *testing.T) (names, text map[string]banned) {
+	t.Helper()
+	_, table, _ := strings.Cut(page(t, "docs/GLOSSARY.md"), "## Words not to use")
+	names, text = map[string]banned{}, map[string]banned{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (\*\*)?([a-z, ]+?)(?:\*\*)? \| (.+?) \| (.*?)\|$`).
+		FindAllStringSubmatch(table, -1) {
+		for word := range strings.SplitSeq(row[2], ", ") {
+			if word == "not" {
+				continue
+			}
+			b := banned{word, row[3], strings.Fields(strings.ReplaceAll(row[4], "`", ""))}
+			names[word] = b
+			if row[1] != "" {
+				text[word] = b
+			}
+		}
+	}
+	if len(names) < 20 || len(text) < 5 {
+		t.Fatalf("docs/GLOSSARY.md: %d words not to use, %d of them in text, want more", len(names), len(text))
+	}
+	return names, text
+}
+
+func (b banned) allowed(file string) bool {
+	return slices.ContainsFunc(b.may, func(folder string) bool { return strings.HasPrefix(file, folder) })
+}
+
+var (
+	camelWord = regexp.MustCompile(`[A-Z]+(?:[a-z]+|\b)|[a-z]+`)
+	textWord  = regexp.MustCompile(`[A-Za-z]+`)
+)
+
+// TestNamesAreGlossarys: no name that Go code declares has a word that GLOSSARY replaces.
+func TestNamesAreGlossarys(t *testing.T) {
+	names, _ := bannedWords(t)
+	for file, f := range allFiles(t, ".") {
+		check := func(ids ...*ast.Ident) {
+			for _, id := range ids {
+				for _, w := range camelWord.FindAllString(id.Name, -1) {
+					if b, ok := names[strings.ToLower(w)]; ok && !b.allowed(filepath.ToSlash(file)) {
+						t.Errorf("%s: the name %s has %q: docs/GLOSSARY.md says %s", file, id.Name, w, b.use)
+					}
+				}
+			}
+		}
+		check(f.Name)
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				check(n.Name)
+			case *ast.TypeSpec:
+				check(n.Name)
+			case *ast.ValueSpec:
+				check(n.Names...)
+			case *ast.Field:
+				check(n.Names...)
+			case *ast.AssignStmt:
+				for _, l := range n.Lhs {
+					if id, ok := l.(*ast.Ident); ok && n.Tok == token.DEFINE {
+						check(id)
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// textFiles calls do with each file that people wrote and read, but generated ones.
+func textFiles(t *testing.T, do func(file, text string)) {
+	t.Helper()
+	kinds := []string{".go", ".md", ".lua", ".yaml", ".yml", ".js", ".mjs", ".sh", ".html", ".css"}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch n := d.Name(); {
+		case d.IsDir() && (n != "." && n[0] == '.' || n == "testdata" || n == "node_modules" || n == "bin"):
+			return filepath.SkipDir
+		case !d.IsDir() && slices.Contains(kinds, filepath.Ext(n)):
+			b, err := os.ReadFile(name)
+			do(filepath.ToSlash(name), string(b))
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTextIsGlossarys: comments, strings, pages, scripts and templates are free of the words in bold.
+func TestTextIsGlossarys(t *testing.T) {
+	_, text := bannedWords(t)
+	textFiles(t, func(file, all string) {
+		if file == "docs/GLOSSARY.md" || file == "words_test.go" {
+			return
+		}
+		for i, line := range strings.Split(all, "\n") {
+			for _, w := range textWord.FindAllString(line, -1) {
+				if b, ok := text[strings.ToLower(w)]; ok && !b.allowed(file) {
+					t.Errorf("%s:%d: %q: docs/GLOSSARY.md says %s", file, i+1, w, b.use)
+				}
+			}
+		}
+	})
+}
+
+// maxColumns is the longest line, with tabs as four columns.
+const maxColumns = 120
+
+// TestLinesAreShort: Go, Lua and YAML have no line over maxColumns, but for addresses, patterns and raw text.
+func TestLinesAreShort(t *testing.T) {
+	textFiles(t, func(file, all string) {
+		if k := filepath.Ext(file); k != ".go" && k != ".lua" && k != ".yaml" && k != ".yml" {
+			return
+		}
+		raw := false // within a Go string of several lines
+		for i, line := range strings.Split(all, "\n") {
+			columns := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
+			within := raw
+			if strings.HasSuffix(file, ".go") && strings.Count(line, "`")%2 == 1 {
+				raw = !raw
+			}
+			if columns > maxColumns && !within && !strings.Contains(line, "`") && !strings.Contains(line, "://") {
+				t.Errorf("%s:%d: %d columns, want at most %d", file, i+1, columns, maxColumns)
+			}
+		}
+	})
+}
