@@ -190,4 +190,10 @@ fuzz: ## each fuzz target for 30 s
 .PHONY: generate
 generate: ## write the pages that are made from code
 	$(GO) test ./shared/seckill -run TestStateMachineDoc -update
-	$(GO) test ./sim -run TestPaymentPage -update-payment
+	$(GO) test ./sim -run 'TestPaymentPage|TestKillPoints' -update
+	$(GO) test ./sim/mutants -run TestMutantsPage -update
+
+.PHONY: figures
+figures: build ## what docs/GUARANTEES.md says of long runs, anew: 100,000 seeds, coverage and all mutants, half an hour
+	bin/seckill sim --seeds 100000 --figures docs/GUARANTEES.md
+	$(MAKE) coverage mutants

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -14,8 +13,6 @@ import (
 	"seckill/shared/adapter/ledger"
 	"seckill/shared/seckill"
 )
-
-var updatePayment = flag.Bool("update-payment", false, "write the table of docs/PAYMENT.md")
 
 // answers is a provider that says what it is told to, and counts what it was asked.
 type answers struct {
@@ -392,7 +389,7 @@ func paymentTable(t *testing.T, e event) string {
 
 const (
 	paymentPage = "../docs/PAYMENT.md"
-	paymentMark = "<!-- generated from here on: go test ./sim -run TestPaymentPage -update-payment -->\n"
+	paymentMark = "<!-- generated from here on: make generate -->\n"
 )
 
 // TestPaymentPage holds docs/PAYMENT.md to what is: each event at each state of an order, played, and each answer of
@@ -412,7 +409,7 @@ func TestPaymentPage(t *testing.T) {
 		}
 	}
 	want := alipayTables(t) + paymentTables(t)
-	if *updatePayment {
+	if *update {
 		if err := os.WriteFile(paymentPage, []byte(head+paymentMark+want), 0o644); err != nil {
 			t.Fatal(err)
 		}

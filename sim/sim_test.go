@@ -18,7 +18,7 @@ import (
 var (
 	seedsFlag = flag.Int("seeds", seedsOfTest, "how many seeds TestSimulate plays")
 	firstFlag = flag.Uint64("first", 1, "its first seed")
-	update    = flag.Bool("update", false, "write testdata/hashes anew")
+	update    = flag.Bool("update", false, "write testdata/hashes and the generated parts of pages anew")
 )
 
 // TestSimulate plays seeds; `seckill sim` plays more of them, and any one again.

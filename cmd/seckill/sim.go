@@ -27,6 +27,7 @@ type simFlags struct {
 	trace    string
 	save     string
 	replay   string
+	figures  string
 	items    int
 	shoppers int
 	undersell,
@@ -66,6 +67,8 @@ A violation ends the run with exit code 1: its name, its seed, the smallest hist
 	p.StringVar(&f.trace, "trace", "", "write the trace of the last seed to this file")
 	p.StringVar(&f.save, "save", "", "write the smallest history of a violation to this file")
 	p.StringVar(&f.replay, "replay", "", "play the history of a file that --save wrote")
+	p.StringVar(&f.figures, "figures", "",
+		"write what a run of the first 100,000 seeds or more has counted into this page (make figures)")
 	p.IntVar(&f.items, "items", 0, "items on sale, 1 or 2 (0: as the seed decides)")
 	p.IntVar(&f.shoppers, "shoppers", 0, "shoppers, up to 1000 (0: as the seed decides)")
 	p.BoolVar(&f.undersell, "undersell", false, "for each kind of fault alone: how long units are out of sale")
@@ -87,17 +90,11 @@ func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
 		return f.again(out)
 	}
 	faults, err := sim.ParseFaults(f.faults)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("--faults: %w", err)
-	case f.seeds < 0 || f.minutes < 0 || f.seeds == 0 && f.minutes == 0:
-		return errors.New("--seeds: want at least 1, or --minutes")
-	case f.workers < 1 || f.workers > 1024:
-		return errors.New("--workers: want 1 to 1024")
-	case f.items < 0 || f.items > 2:
-		return errors.New("--items: want 1 or 2, or 0 for what the seed decides")
-	case f.shoppers < 0 || f.shoppers > 1000:
-		return errors.New("--shoppers: want 1 to 1000, or 0 for what the seed decides")
+	}
+	if err := f.check(); err != nil {
+		return err
 	}
 	debug.SetGCPercent(400) // worlds are short-lived, and small
 	r := sim.Run{First: f.seed, Seeds: f.seeds, Workers: f.workers, Options: sim.Options{Faults: &faults,
@@ -138,6 +135,31 @@ func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
 	}
 	if silent := sum.Silent(); len(silent) > 0 {
 		return faultError{fmt.Errorf("enabled and never fired: %v", silent)}
+	}
+	if f.figures != "" && sum.Seeds >= f.seeds {
+		if err := sim.WriteBlock(f.figures, "seeds", sum.Figures(time.Now().UTC())); err != nil {
+			return faultError{fmt.Errorf("--figures: %w", err)}
+		}
+	}
+	return nil
+}
+
+// wholeSeeds are what a run has to play at least that --figures writes down.
+const wholeSeeds = 100_000
+
+// check refuses flags that make no sense.
+func (f *simFlags) check() error {
+	switch {
+	case f.seeds < 0 || f.minutes < 0 || f.seeds == 0 && f.minutes == 0:
+		return errors.New("--seeds: want at least 1, or --minutes")
+	case f.workers < 1 || f.workers > 1024:
+		return errors.New("--workers: want 1 to 1024")
+	case f.items < 0 || f.items > 2:
+		return errors.New("--items: want 1 or 2, or 0 for what the seed decides")
+	case f.shoppers < 0 || f.shoppers > 1000:
+		return errors.New("--shoppers: want 1 to 1000, or 0 for what the seed decides")
+	case f.figures != "" && (f.seed != 1 || f.seeds < wholeSeeds || f.minutes > 0 || f.undersell || f.narrowed() != ""):
+		return errors.New("--figures: only of the first 100,000 seeds or more, with all faults, as the seeds decide")
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Command mutants tries whether the simulator would notice if the system were wrong: it sabotages flows, scripts and
-// ledger, one place at a time, and plays seeds until a guarantee is seen broken. A sabotage that nothing notifications
+// ledger, one place at a time, and plays seeds until a guarantee is seen broken. A sabotage that nothing notices
 // is a hole in worlds or checks.
 //
 // Mutants are chosen by hand (chosen*.go), or drawn by a tool that negates conditions, moves boundaries, drops calls
@@ -29,8 +29,10 @@ const usage = `mutants sabotages the system in one place at a time and has the s
 
   go run ./sim/mutants [flags]
 
-It prints for each mutant the guarantee that caught it, and after how many seeds; or the test, of those that no seed shows. It exits 1 when a mutant that is not listed as equivalent
-survives, when one that is listed is caught, or when the system without a mutant shows a violation.
+It prints for each mutant the guarantee that caught it, and after how many seeds; or the test, of those that no seed
+shows. It exits 1 when a mutant that is not listed as equivalent survives, when one that is listed is caught, or when
+the system without a mutant shows a violation. A whole run that exits 0 writes
+docs/MUTANTS.md and its figures in docs/GUARANTEES.md; a run of a part changes no page.
 
 `
 
@@ -64,10 +66,11 @@ func parseFlags(args []string) (options, error) {
 	f.IntVar(&o.sample, "sample", 0, "play only this many, drawn by -seed; 0 for all")
 	f.StringVar(&o.seed, "seed", "", "any `text` that decides what -sample draws, as a commit's hash")
 	f.BoolVar(&o.list, "list", false, "only list the mutants")
-	f.Uint64Var(&o.limits.mutant, "seeds", 60_000, "play at most this many `seeds` of a mutant")
-	f.Uint64Var(&o.limits.equivalent, "equivalent", 2_000,
+	f.Uint64Var(&o.limits.mutant, "seeds", wholeLimits.mutant, "play at most this many `seeds` of a mutant")
+	f.Uint64Var(&o.limits.equivalent, "equivalent", wholeLimits.equivalent,
 		"play this many `seeds` of a mutant that is listed as equivalent")
-	f.Uint64Var(&o.limits.unmutated, "unmutated", 200, "play this many `seeds` of the system without a mutant")
+	f.Uint64Var(&o.limits.unmutated, "unmutated", wholeLimits.unmutated,
+		"play this many `seeds` of the system without a mutant")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "mutants at a time")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -112,6 +115,9 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 		t.equivalent)
 	if len(t.failed) > 0 {
 		return errors.New(strings.Join(t.failed, "\n  "))
+	}
+	if o.whole() {
+		return writePages(s.root, all, verdicts{today(), t.verdicts})
 	}
 	return nil
 }

@@ -98,16 +98,20 @@ func firstLine(s string) string {
 type tally struct {
 	caught, survived, equivalent int
 	failed                       []string // why the whole has failed
+	verdicts                     map[string]verdict
 }
 
 // limits is how many seeds a run may play.
 type limits struct{ mutant, equivalent, unmutated uint64 }
 
+// wholeLimits are those of a whole run.
+var wholeLimits = limits{mutant: 60_000, equivalent: 2_000, unmutated: 200}
+
 // try runs the unmutated system first, then every mutant, a few at a time, and tells w how each ended. test plays the
 // mutants of tested.
 func try(ctx context.Context, w io.Writer, player string, test func(*Mutant) outcome, mutants []Mutant, max limits,
 	workers int) tally {
-	var t tally
+	t := tally{verdicts: map[string]verdict{}}
 	if o := play(ctx, player, 0, 1, max.unmutated); o.err != nil || o.Check != "" {
 		t.broken(o)
 		return t
@@ -175,6 +179,10 @@ func (t *tally) count(w io.Writer, m *Mutant, o outcome) {
 	case o.Check != "":
 		ending = o.Check
 		t.caught++
+		t.verdicts[m.Name] = verdict{by: o.Check, seeds: o.Seeds}
+		if _, ok := tested[m.Name]; ok {
+			t.verdicts[m.Name] = verdict{by: o.Check}
+		}
 	default:
 		t.survived++
 		t.failed = append(t.failed, fmt.Sprintf("%s survived %d seeds: %s (%s)", m.Name, o.Seeds, m.Breaks, m.File))
