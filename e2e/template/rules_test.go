@@ -30,7 +30,7 @@ func TestOwnRules(t *testing.T) {
 	}
 }
 
-// A rule that notifications nothing is none: each is broken once.
+// A rule that notices nothing is none: each is broken once.
 func TestEachRuleFindsItsFault(t *testing.T) {
 	whole := open(t)
 	if len(whole.check()) > 0 {
