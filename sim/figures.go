@@ -79,7 +79,7 @@ func (s *Summary) Figures(day time.Time) string {
 		{"port calls after the faults had stopped", Thousands(s.Calls)},
 		{"distinct states (± 2 %)", "about " + Thousands(s.States)},
 		{"units unsold with demand left", Thousands(s.Unsold) + " of " + Thousands(s.Units)},
-		{"answers to shoppers judged", Thousands(s.Judged)},
+		{"answers to shoppers judged", Thousands(s.Checked)},
 		{"shoppers whose answers could not be judged", Thousands(s.Undecided)},
 	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])

@@ -133,7 +133,7 @@ func mutantsFigures(all []Mutant, v verdicts) string {
 	}
 	slices.Sort(seeds)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d mutants: %d chosen by hand, %d drawn by a tool. In the whole run of %s, %d were caught; %d "+
+	fmt.Fprintf(&b, "%d mutants: %d chosen by hand, %d drawn by a tool. Last whole run: %s. %d are caught; %d "+
 		"are equivalent.\n", len(all), len(all)-drawn, drawn, v.day, len(all)-equal-missing, equal)
 	if n := len(seeds); n > 0 {
 		fmt.Fprintf(&b, "Of those that seeds show, half broke a guarantee within %s seeds, the slowest after %s.\n",

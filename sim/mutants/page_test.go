@@ -61,7 +61,7 @@ func TestMutantsText(t *testing.T) {
 		}
 	}
 	figures := mutantsFigures(all, v)
-	for _, want := range []string{"5 mutants: 4 chosen by hand, 1 drawn by a tool", "3 were caught; 1 are equivalent",
+	for _, want := range []string{"5 mutants: 4 chosen by hand, 1 drawn by a tool", "3 are caught; 1 are equivalent",
 		"within 3 seeds, the slowest after 1,204", "1 have no result yet", "| mutants | 1 | – |", " – | 1 | 1 |\n"} {
 		if !strings.Contains(figures, want) {
 			t.Errorf("no %q in\n%s", want, figures)
