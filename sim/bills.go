@@ -135,7 +135,7 @@ type unkept struct{ seckill.Ledger }
 func (unkept) KeepReconciliation(context.Context, seckill.Reconciliation) error { return nil }
 
 // alterLine alters a line of the provider's book in every way, one at a time, and wants each to be found, on the day of
-// its bill or on that on which the ledger recorded of it.
+// its bill or on that on which the ledger recorded it.
 func (w *World) alterLine(line int) error {
 	l := w.Provider.book[line]
 	all, err := w.ledger.Payments(context.Background(), l.Order)

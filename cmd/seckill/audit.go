@@ -52,16 +52,20 @@ func auditCommand(getenv func(string) string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Judge a sale afterwards: does each guarantee hold, by rows, Redis and a journal?",
-		Long: `Judge a sale from what it has left: the ledger's rows, Redis' keys, the fake gateway's trades where there are any, and the journal of a crowd
-(seckill load --journal). Of each guarantee of docs/GUARANTEES.md, I1 to I11 and L1 to L4, it says that it holds, with how much was looked at; or is broken, with
-the rows; or is unknown, with what it would need. Nothing holds without evidence. It changes nothing.
+		Long: `Judge a sale from what it has left: the ledger's rows, Redis' keys, the fake gateway's
+trades where there are any, and the journal of a crowd (seckill load --journal). Of each guarantee
+of docs/GUARANTEES.md, I1 to I11 and L1 to L4, it says that it holds, with how much was looked at;
+or is broken, with the rows; or is unknown, with what it would need. Nothing holds without evidence.
+It changes nothing.
 
-The sale is one of a "seckill run" (--url), on servers of your own (--dynamodb, --redis), or of a stack on AWS (--stack, with the credentials of other AWS
-tools, which have to allow dynamodb:GetItem and dynamodb:Scan on its tables and sqs:GetQueueAttributes; Redis only where --redis leads to it).
+The sale is one of a "seckill run" (--url), on servers of your own (--dynamodb, --redis), or of a
+stack on AWS (--stack, with the credentials of other AWS tools, which have to allow dynamodb:GetItem
+and dynamodb:Scan on its tables and sqs:GetQueueAttributes; Redis only where --redis leads to it).
 The environment variable REDIS_PASSWORD has Redis' password.
 
-Let a sale come to rest first: what is under way is unknown. What is found broken is read once more after --again, because rows that are read one
-after the other while somebody writes may disagree. The exit code is 1 when something is broken, also the journal's chain.`,
+Let a sale come to rest first: what is under way is unknown. What is found broken is read once more
+after --again, because rows that are read one after the other while somebody writes may disagree.
+The exit code is 1 when something is broken, also the journal's chain.`,
 		Example: `  seckill audit --item 2002                                              of a "seckill run"
   seckill audit --item 2002 --journal crowd.jsonl
   seckill audit --item 2002 --dynamodb http://localhost:8000 --prefix seckill- --redis localhost:6379

@@ -102,14 +102,16 @@ func reconcileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reconcile",
 		Short: "Match a day's bill of the payment provider against the ledger",
-		Long: `Match a day's bill of the payment provider against the ledger, both ways, and show in what they differ: payments and refunds that only one of them has, or has
-otherwise. Neither money nor orders are changed; what came of it is kept. A shop does so by itself each morning, once for each day. A day is one in UTC+8, and its bill is
-there the next morning.
+		Long: `Match a day's bill of the payment provider against the ledger, both ways, and show in
+what they differ: payments and refunds that only one of them has, or has otherwise. Neither money
+nor orders are changed; what came of it is kept. A shop does so by itself each morning, once for
+each day. A day is one in UTC+8, and its bill is there the next morning.
 
 With --list, show what came of it before, at most ten times, and match nothing.
 
-The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose reconcile function does it. Times are UTC. The exit code is 1 when bill and
-ledger differ (with --list: when they did the last time).`,
+The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose reconcile
+function does it. Times are UTC. The exit code is 1 when bill and ledger differ (with --list: when
+they did the last time).`,
 		Example: `  seckill reconcile                                     yesterday
   seckill reconcile --date 2026-11-11 --list
   seckill reconcile --stack seckill-prod --region eu-central-1 --json`,

@@ -31,12 +31,15 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at a deployed stack before a sale: what is missing, off, full, late or too small",
-		Long: `Look at a deployed stack before a sale, and say of each part in a line that it is well, or in a sentence what to do. It looks at the last deployment, the
-API, each function, Redis as the functions see it, clocks, secrets, schedules, triggers, alarms, queues and tables; with --crowd also at quotas.
+		Long: `Look at a deployed stack before a sale, and say of each part in a line that it is well,
+or in a sentence what to do. It looks at the last deployment, the API, each function, Redis as the
+functions see it, clocks, secrets, schedules, triggers, alarms, queues and tables; with --crowd also
+at quotas.
 
-It changes nothing; each function handles an empty event, and stage, repair and refund do once more what they do each minute. The exit code is 0 when all is well, else 1.
-What could not be asked, for want of a right or because a stand-in for AWS does not know the question, is said and is never well: it makes the
-exit code 1, too, unless an endpoint is set (AWS_ENDPOINT_URL), which means a stand-in.
+It changes nothing; each function handles an empty event, and stage, repair and refund do once more
+what they do each minute. The exit code is 0 when all is well, else 1. What could not be asked, for
+want of a right or because a stand-in for AWS does not know the question, is said and is never well:
+it makes the exit code 1, too, unless an endpoint is set (AWS_ENDPOINT_URL), which means a stand-in.
 
 docs/DEPLOY.md lists the rights that it needs.`,
 		Example: `  seckill doctor --stack seckill-prod --region eu-central-1 --profile shop

@@ -62,16 +62,20 @@ func eraseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "erase USER",
 		Short: "Forget where a user's orders were sent",
-		Long: `Forget where a user's orders were sent: the address goes from every order of theirs. Orders, units, payments and amounts stay as they are, and
-"seckill audit" says the same as before. There is no way back.
+		Long: `Forget where a user's orders were sent: the address goes from every order of theirs.
+Orders, units, payments and amounts stay as they are, and "seckill audit" says the same as before.
+There is no way back.
 
-It is refused, and nothing is erased, while an order of theirs is open or still to be shipped; the answer names one. It may be repeated, and one that was broken off is
-begun again: what is gone already is passed over.
+It is refused, and nothing is erased, while an order of theirs is open or still to be shipped; the
+answer names one. It may be repeated, and one that was broken off is begun again: what is gone
+already is passed over.
 
-Back-ups keep addresses for a while, and messages that were parked: the command says which, and until when. Logs never had any.
+Back-ups keep addresses for a while, and messages that were parked: the command says which, and
+until when. Logs never had any.
 
-The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose repair function does it; its log has who asked for whom. With --stack the AWS
-credentials have to allow sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
+The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose repair
+function does it; its log has who asked for whom. With --stack the AWS credentials have to allow
+sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
 		Example: `  seckill erase 1001
   seckill erase 1001 --stack seckill-prod --region eu-central-1`,
 		Args: exactly("USER"),

@@ -94,11 +94,13 @@ func itemsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "items",
 		Short: "Import and export items, stop and resume a sale, add stock",
-		Long: `Import and export items, stop and resume an item's sale, add stock: in a shop that runs by "seckill run" (--url), or in a stack that is
-deployed on AWS (--stack). Every command may be repeated; it says when there was nothing left to do.
+		Long: `Import and export items, stop and resume an item's sale, add stock: in a shop that runs
+by "seckill run" (--url), or in a stack that is deployed on AWS (--stack). Every command may be
+repeated; it says when there was nothing left to do.
 
-With --stack, the commands are carried out by the stack's stage function, which reaches its Redis. Region and credentials are found as other AWS tools find
-them (environment, profiles, single sign-on). They have to allow sts:GetCallerIdentity, cloudformation:DescribeStacks and
+With --stack, the commands are carried out by the stack's stage function, which reaches its Redis.
+Region and credentials are found as other AWS tools find them (environment, profiles, single
+sign-on). They have to allow sts:GetCallerIdentity, cloudformation:DescribeStacks and
 lambda:InvokeFunction. Who gave which command is in the function's log.`,
 		Example: `  seckill items export > items.json
   seckill items import items.csv
@@ -118,11 +120,13 @@ func importCommand(to *target) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
 		Short: "Make or change the items of a .json or .csv file: all of them, or none",
-		Long: `Make or change the items of a file: all of them, or none when any line is wrong. "seckill run --help" names the columns.
+		Long: `Make or change the items of a file: all of them, or none when any line is wrong.
+"seckill run --help" names the columns.
 
 An item can be changed until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) +
-			` minutes before its start; from then on it can be stopped, resumed and given more stock. Its stock never
-shrinks. Items that the file does not name are left alone. What is imported is for sale within a minute, if its sale is open.`,
+			` minutes before its start; from then on it can be stopped, resumed and given more stock.
+Its stock never shrinks. Items that the file does not name are left alone. What is imported is for
+sale within a minute, if its sale is open.`,
 		Example: `  seckill items import items.csv
   seckill items import items.json --url http://localhost:9000`,
 		Args: exactly("FILE"),
@@ -191,10 +195,11 @@ func exportCommand(to *target) *cobra.Command {
 	return &cobra.Command{
 		Use:   "export",
 		Short: "Write all items to standard output, as a JSON file that import reads",
-		Long: `Write all items to standard output, as a JSON file that import reads. It does not say which items are stopped. Of more than
+		Long: `Write all items to standard output, as a JSON file that import reads. It does not say
+which items are stopped. Of more than
 ` + strconv.Itoa(seckill.MaxItems) +
-			` items those that end last are left out, and standard error says so. It also names each item whose row cannot be read; the exit
-code is 1 then, and the file has all others.`,
+			` items those that end last are left out, and standard error says so. It also names each
+item whose row cannot be read; the exit code is 1 then, and the file has all others.`,
 		Example: `  seckill items export > items.json`,
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -228,20 +233,23 @@ code is 1 then, and the file has all others.`,
 
 func stopCommand(to *target, stop bool) *cobra.Command {
 	verb, short := "resume", "Resume an item's sale"
-	long := `Resume the sale of an item that was stopped. It goes on within its window, with what is left.
+	long := `Resume the sale of an item that was stopped. It goes on within its window, with what is
+left.
 
-With --hard, open the whole shop again that was stopped hard: its API gets the throttle of the stack's parameters back.`
+With --hard, open the whole shop again that was stopped hard: its API gets the throttle of the
+stack's parameters back.`
 	if stop {
 		verb, short = "stop", "Stop an item's sale, or with --hard the whole shop"
 		long =
-			`Stop an item's sale. Once the command has said so, no unit is reserved any more, and none placed later than 2 seconds from then.
-Orders that are there can still be paid.
+			`Stop an item's sale. Once the command has said so, no unit is reserved any more, and
+none placed later than 2 seconds from then. Orders that are there can still be paid.
 
-With --hard, stop the whole shop, not one item, when functions or Redis do not obey any more: the API's throttle
-is set to 0 for everything but payment notifications. It needs no function, but the right apigateway:GET and
-apigateway:PATCH on the API's stage. Nobody can look, buy, cancel or see an order then; who asks is told 429. What
-was reserved is still placed: with ID the item is stopped as well, if its function answers. A deployment meanwhile
-may open the shop: "seckill doctor" says whether it is stopped hard.`
+With --hard, stop the whole shop, not one item, when functions or Redis do not obey any more: the
+API's throttle is set to 0 for everything but payment notifications. It needs no function, but the
+right apigateway:GET and apigateway:PATCH on the API's stage. Nobody can look, buy, cancel or see an
+order then; who asks is told 429. What was reserved is still placed: with ID the item is stopped as
+well, if its function answers. A deployment meanwhile may open the shop: "seckill doctor" says
+whether it is stopped hard.`
 	}
 	hardly, hard, yes := "open the whole shop again that was stopped hard, as it is deployed", false, false
 	if stop {
@@ -301,8 +309,8 @@ func addStockCommand(to *target) *cobra.Command {
 	return &cobra.Command{
 		Use:   "add-stock ID N",
 		Short: "Raise an item's stock to N units in all",
-		Long: `Raise an item's stock to N units in all, sold ones included, also while it is on sale. N is the new total and not what is added, so
-that a repetition adds nothing. Stock never shrinks.`,
+		Long: `Raise an item's stock to N units in all, sold ones included, also while it is on sale. N
+is the new total and not what is added, so that a repetition adds nothing. Stock never shrinks.`,
 		Example: `  seckill items add-stock 2002 50     from 10 units to 50: 40 more to sell`,
 		Args:    exactly("ID", "N"),
 		RunE: func(cmd *cobra.Command, args []string) error {

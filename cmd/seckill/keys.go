@@ -66,24 +66,30 @@ func keysCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "Make the secrets of a stack on AWS, where they are missing",
-		Long: `Make the secrets of a stack and store them in AWS Secrets Manager below a path: the stack's parameter SecretsPath. PATH/keys has all of them, PATH/buy,
-PATH/shop, … what each function reads, PATH/login what whoever signs shoppers' tokens needs. What is there stays, unless --rotate names it; so the command
-may be repeated, and has to be when it was broken off: then it completes what it had begun. It prints what it made and no secret.
+		Long: `Make the secrets of a stack and store them in AWS Secrets Manager below a path: the
+stack's parameter SecretsPath. PATH/keys has all of them, PATH/buy, PATH/shop, … what each function
+reads, PATH/login what whoever signs shoppers' tokens needs. What is there stays, unless --rotate
+names it; so the command may be repeated, and has to be when it was broken off: then it completes
+what it had begun. It prints what it made and no secret.
 
-Of a shop it makes the secret of shoppers' tokens and the shop's RSA key pair, prints the public key to paste into Alipay's console, and stores Alipay's
-public key, which the console shows in exchange (--alipay-public-key FILE, in the same run or a later one). For an app in certificate mode
-(AlipayCertificates=true) it stores the three certificates that the console gives for a request signed with the private key: appCertPublicKey_….crt,
-alipayCertPublicKey_RSA2.crt and alipayRootCert.crt, all in one folder (--alipay-certificates FOLDER). With --sandbox it makes both sides' pairs: the stack
-has a fake payment gateway.
+Of a shop it makes the secret of shoppers' tokens and the shop's RSA key pair, prints the public key
+to paste into Alipay's console, and stores Alipay's public key, which the console shows in exchange
+(--alipay-public-key FILE, in the same run or a later one). For an app in certificate mode
+(AlipayCertificates=true) it stores the three certificates that the console gives for a request
+signed with the private key: appCertPublicKey_….crt, alipayCertPublicKey_RSA2.crt and
+alipayRootCert.crt, all in one folder (--alipay-certificates FOLDER). With --sandbox it makes both
+sides' pairs: the stack has a fake payment gateway.
 
 ` + fmt.Sprintf("Running functions take a changed secret within about %d minutes. Then",
 			config.RefreshEvery/time.Minute) +
-			` a changed jwt-secret ends all tokens that were signed before, and a changed alipay-private-key
-has Alipay refuse the shop's calls until its console has the new public key; in certificate mode it is not made anew here, since its certificate comes first:
-store the two together (--alipay-private-key FILE --alipay-certificates FOLDER).
+			` a changed jwt-secret ends all tokens that were signed before, and a changed
+alipay-private-key has Alipay refuse the shop's calls until its console has the new public key; in
+certificate mode it is not made anew here, since its certificate comes first: store the two together
+(--alipay-private-key FILE --alipay-certificates FOLDER).
 
---token-key KID makes the secret of tokens whose header names that key (the stack's parameter JwtKids); --redis-password FILE stores the password of a Redis
-that somebody else made. The credentials have to allow secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
+--token-key KID makes the secret of tokens whose header names that key (the stack's parameter
+JwtKids); --redis-password FILE stores the password of a Redis that somebody else made. The
+credentials have to allow secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 		Example: `  seckill keys --path /seckill/test --sandbox
   seckill keys --path /seckill/prod --region eu-central-1 --profile shop
   seckill keys --path /seckill/prod --alipay-public-key alipay.pem

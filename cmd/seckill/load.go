@@ -32,24 +32,30 @@ func loadCommand(getenv func(string) string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load",
 		Short: "Have a crowd come to a sale at once, and see what it does",
-		Long: `Have a crowd come to a sale at once. Each shopper behaves as a browser: opens the page and asks the server's time, presses the button at the opening or over
-the ramp, honours Retry-After, asks again when an answer is lost, follows the order, and pays, cancels, closes the page, or leaves it open. Shoppers come by a
-schedule that the seed decides; no answer delays it, and latencies count from the moment at which something was meant to be sent.
+		Long: `Have a crowd come to a sale at once. Each shopper behaves as a browser: opens the page
+and asks the server's time, presses the button at the opening or over the ramp, honours Retry-After,
+asks again when an answer is lost, follows the order, and pays, cancels, closes the page, or leaves
+it open. Shoppers come by a schedule that the seed decides; no answer delays it, and latencies count
+from the moment at which something was meant to be sent.
 
-The report says how each shopper's purchase ended, with latencies; placed and paid orders per second; what was refused, and why. Refusals are never counted as
-throughput. Of a "seckill run" it also says units, money, processor time and memory, and afterwards moves the clock until no order is open and no refund is due: the
-money that was captured, kept, is due back and went back is then stated by the ledger's rows and by the gateway's trades. --journal keeps every request and answer,
+The report says how each shopper's purchase ended, with latencies; placed and paid orders per
+second; what was refused, and why. Refusals are never counted as throughput. Of a "seckill run" it
+also says units, money, processor time and memory, and afterwards moves the clock until no order is
+open and no refund is due: the money that was captured, kept, is due back and went back is then
+stated by the ledger's rows and by the gateway's trades. --journal keeps every request and answer,
 for "seckill audit".
 
-Not everybody pays as they should: --late, --twice and --two-trades are shares of those who pay, --lost-notifications and --unknown have the gateway fail them.
+Not everybody pays as they should: --late, --twice and --two-trades are shares of those who pay,
+--lost-notifications and --unknown have the gateway fail them.
 
-Orders are paid at the test cashier that the sale names, if it has one: no money moves. Ctrl-C sends everybody home and reports; a second Ctrl-C ends at once.
-The environment variable JWT_SECRET sets --secret.`,
+Orders are paid at the test cashier that the sale names, if it has one: no money moves. Ctrl-C sends
+everybody home and reports; a second Ctrl-C ends at once. The environment variable JWT_SECRET sets
+--secret.`,
 		Example: `  seckill run --stock 1000                          in one terminal
   seckill load                                      in another: 20,000 shoppers within a second
   seckill load --html report.html --journal sale.jsonl
   seckill load --shoppers 5000 --ramp 10s --pay 1   everybody who gets one pays
-  seckill load --late 0.1 --twice 0.05 --two-trades 0.02 --lost-notifications 0.2 --unknown 0.1   payments go wrong in every way
+  seckill load --late 0.1 --twice 0.05 --two-trades 0.02 --lost-notifications 0.2 --unknown 0.1   payments fail
   seckill load --flood 10s                          and then how many refusals a second
   seckill load --url "$URL" --item 2002 --path /seckill/test --wait 20m   a stack on AWS`,
 		Args: exactly(),

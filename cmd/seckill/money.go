@@ -210,15 +210,17 @@ func paymentsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "payments [ORDER]",
 		Short: "Show money that is due back, refused or unknown, or all that is known of one order's",
-		Long: `Show the money that is not where it has to be yet: what goes back with one of the next sweeps, what the payment provider refuses to give back, so that a
-person has to act, and how many orders it does not tell about (seckill unknown). With ORDER, show all that is known of one order's money: its payments,
-the provider's notifications, and its history.
+		Long: `Show the money that is not where it has to be yet: what goes back with one of the next
+sweeps, what the payment provider refuses to give back, so that a person has to act, and how many
+orders it does not tell about (seckill unknown). With ORDER, show all that is known of one order's
+money: its payments, the provider's notifications, and its history.
 
-It is that of a shop that runs by "seckill run" (--url), or of a stack on AWS (--stack), whose refund function looks. It changes nothing. Times are UTC.
-With --stack the AWS credentials have to allow sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
+It is that of a shop that runs by "seckill run" (--url), or of a stack on AWS (--stack), whose
+refund function looks. It changes nothing. Times are UTC. With --stack the AWS credentials have to
+allow sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
 		Example: `  seckill payments
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb
-  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw      with each notification as it came, the buyer's account included
+  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw      with each notification, the buyer's account included
   seckill payments --stack seckill-prod --region eu-central-1 --json`,
 		Args: orderArg(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -248,13 +250,16 @@ func refundCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "refund ORDER --why TEXT",
 		Short: "Refund a paid order, or have an order's refunds asked for again",
-		Long: `Refund a paid order whose goods are not on their way: all of its money goes back to the shopper. With --restock its units are sold again; else nobody
-gets them, as for goods that broke. There is no way back.
+		Long: `Refund a paid order whose goods are not on their way: all of its money goes back to the
+shopper. With --restock its units are sold again; else nobody gets them, as for goods that broke.
+There is no way back.
 
-With --again, have the refunds that an order owes asked for at once, those that the payment provider refused as well: after its cause was mended.
+With --again, have the refunds that an order owes asked for at once, those that the payment provider
+refused as well: after its cause was mended.
 
-Who and why stand in the order's history, which seckill payments ORDER shows. The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose
-refund function does it. A repetition refunds nothing twice.`,
+Who and why stand in the order's history, which seckill payments ORDER shows. The shop is one that
+runs by "seckill run" (--url), or a stack on AWS (--stack), whose refund function does it. A
+repetition refunds nothing twice.`,
 		Example: `  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "arrived broken"
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "ordered by mistake" --restock
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --again --why "paid into the account" --stack seckill-prod`,
@@ -292,13 +297,17 @@ func unknownCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unknown [ORDER --why TEXT [--trade NUMBER]]",
 		Short: "Show orders of which the payment provider does not say whether they are paid, or ask again",
-		Long: `Show the orders that are over their time, or cancelled, and of which the payment provider has not said for minutes whether they are paid. Each minute
-it is asked again, and until it answers their units are neither sold nor free. With ORDER, have it asked at once about that one.
+		Long: `Show the orders that are over their time, or cancelled, and of which the payment
+provider has not said for minutes whether they are paid. Each minute it is asked again, and until it
+answers their units are neither sold nor free. With ORDER, have it asked at once about that one.
 
-With --trade, have the payment provider asked about that trade of the order, in whatever state the order is, and record its money if it is paid, as its notification
-would have done: the order becomes paid, or the money goes back. That is for a payment that "seckill reconcile" finds on the bill and not here.
+With --trade, have the payment provider asked about that trade of the order, in whatever state the
+order is, and record its money if it is paid, as its notification would have done: the order becomes
+paid, or the money goes back. That is for a payment that "seckill reconcile" finds on the bill and
+not here.
 
-The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose refund function looks. Times are UTC.`,
+The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose refund
+function looks. Times are UTC.`,
 		Example: `  seckill unknown
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --why "Alipay is back"
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --trade 2026112222001400000000000001 --why "on the bill of the 21st"

@@ -27,12 +27,15 @@ func planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "What a sale on AWS needs and costs: requests, quotas, settings, waits, the bill",
-		Long: `Say what a sale needs before it is held: requests by second, quotas to have raised, parameters to deploy with, how long shoppers wait, what it costs.
-It asks nobody: a model of the crowd, of AWS's documented limits and of this system's measured and guessed times is played in steps of 10 ms, once with the
-defaults and once with the smallest settings under which nobody who gets past the edge waits longer than --wait. What is assumed is printed with it.
+		Long: `Say what a sale needs before it is held: requests by second, quotas to have raised,
+parameters to deploy with, how long shoppers wait, what it costs. It asks nobody: a model of the
+crowd, of AWS's documented limits and of this system's measured and guessed times is played in steps
+of 10 ms, once with the defaults and once with the smallest settings under which nobody who gets
+past the edge waits longer than --wait. What is assumed is printed with it.
 
---edge is the share of two kinds of calls that something in front of API Gateway answers for good: looks at lists, items and the time, by a CDN; purchases,
-by a waiting page. Nothing in template.yaml does that, so it is 0 unless you have it.`,
+--edge is the share of two kinds of calls that something in front of API Gateway answers for good:
+looks at lists, items and the time, by a CDN; purchases, by a waiting page. Nothing in template.yaml
+does that, so it is 0 unless you have it.`,
 		Example: `  seckill plan --shoppers 1000000 --units 1000 --at 2026-12-12T10:00:00+08:00 --edge 0.8
   seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --wait 30s --json
   seckill load --json report.json; seckill plan --compare report.json

@@ -45,20 +45,25 @@ func runCommand(getenv func(string) string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Serve a whole sale on this machine: storefront, API, cashier, status page",
-		Long: `Serve a whole sale on this machine: storefront, API, cashier and status page, with demo items or your own. No account is
-needed, no money moves, nothing is kept: the data is gone on exit. Ctrl-C stops it, a second Ctrl-C at once.
+		Long: `Serve a whole sale on this machine: storefront, API, cashier and status page, with demo
+items or your own. No account is needed, no money moves, nothing is kept: the data is gone on exit.
+Ctrl-C stops it, a second Ctrl-C at once.
 
---redis, --dynamodb and --sqs each put a real server in the place of an embedded driver. Tables and queues are made where they are
-missing; a run goes on with what is there, also after it was killed. With --dynamodb the trades of the payment gateway are kept in a
-table of it, and the keys that payments are signed with in files, so that what was signed before is good after a start: --keys DIR names
-their directory (` + "seckill/keys" +
-			` in your folder of settings if you do not). GET /_local/keys shows the public keys, for an Alipay SDK.
+--redis, --dynamodb and --sqs each put a real server in the place of an embedded driver. Tables and
+queues are made where they are missing; a run goes on with what is there, also after it was killed.
+With --dynamodb the trades of the payment gateway are kept in a table of it, and the keys that
+payments are signed with in files, so that what was signed before is good after a start: --keys DIR
+names their directory (` + "seckill/keys" +
+			` in your folder of settings if you do not). GET /_local/keys shows the public keys, for
+an Alipay SDK.
 
-An items file is a JSON array of objects, or CSV with a header, with the columns id, title, price, sk_price, start_time, end_time,
-stock, limit, and if wanted covers, detail, commodity_id. Prices are yuan, times RFC 3339, covers in CSV are separated by blanks.
+An items file is a JSON array of objects, or CSV with a header, with the columns id, title, price,
+sk_price, start_time, end_time, stock, limit, and if wanted covers, detail, commodity_id. Prices are
+yuan, times RFC 3339, covers in CSV are separated by blanks.
 
---gateway-faults has payments go wrong: a share from 0 to 1 for each fault, and a seed, separated by commas; GET /faults tells how often each
-landed, PUT /faults changes them, GET /trades lists the gateway's trades. The faults:
+--gateway-faults has payments go wrong: a share from 0 to 1 for each fault, and a seed, separated by
+commas; GET /faults tells how often each landed, PUT /faults changes them, GET /trades lists the
+gateway's trades. The faults:
 
 ` + faultList() + `
 The environment variable JWT_SECRET sets the secret of tokens (` + local.DefaultSecret +

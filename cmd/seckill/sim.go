@@ -39,13 +39,15 @@ func simCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Try what production will: crashes, lost messages, a forgetful Redis, late payments",
-		Long: `Play simulated sales: the real flows, the real scripts, the real state table, on embedded drivers and a simulated clock. One seed decides
-everything: the world, what its shoppers do, which process makes the next port call, and what goes wrong. After every step the guarantees
-of docs/GUARANTEES.md are judged from the rows as they are written; when faults stop, the system has to come to rest with every unit sold.
-The same seed gives the same trace, byte for byte, on any machine: its hash is printed.
+		Long: `Play simulated sales: the real flows, the real scripts, the real state table, on
+embedded drivers and a simulated clock. One seed decides everything: the world, what its shoppers
+do, which process makes the next port call, and what goes wrong. After every step the guarantees of
+docs/GUARANTEES.md are judged from the rows as they are written; when faults stop, the system has to
+come to rest with every unit sold. The same seed gives the same trace, byte for byte, on any
+machine: its hash is printed.
 
-A violation ends the run with exit code 1: its name, its seed, the smallest history that still shows it, and its last steps in words.
-"seckill sim --seed N --seeds 1 --trace FILE" plays a seed again.`,
+A violation ends the run with exit code 1: its name, its seed, the smallest history that still shows
+it, and its last steps in words. "seckill sim --seed N --seeds 1 --trace FILE" plays a seed again.`,
 		Example: `  seckill sim                              a thousand seeds
   seckill sim --seeds 100000               some minutes
   seckill sim --minutes 60 --workers 4

@@ -20,8 +20,9 @@ func tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Print a shopper's token, to try a deployed stack",
-		Long: `Print a token that lets its bearer shop as a user for a while, signed with the stack's jwt-secret. It is for trying a stack; shoppers get theirs from
-the issuer that knows the secret. The credentials have to allow secretsmanager:GetSecretValue on PATH/login.`,
+		Long: `Print a token that lets its bearer shop as a user for a while, signed with the stack's
+jwt-secret. It is for trying a stack; shoppers get theirs from the issuer that knows the secret. The
+credentials have to allow secretsmanager:GetSecretValue on PATH/login.`,
 		Example: `  seckill token --path /seckill/test --user 1001
   curl -H "Authorization: Bearer $(seckill token --path /seckill/test --user 1001)" "$URL/order/list"`,
 		Args: exactly(),

@@ -4,24 +4,21 @@
 //	routes    POST /gateway.do · GET /cashier · POST /cashier/pay · GET /bill, and a schedule each minute, which
 //	          repeats notifications
 //	settings  TABLE_PREFIX SECRETS ALIPAY_APP_ID ALIPAY_SELLER_ID GATEWAY_PRIVATE_KEY_NAME
-//	          ALIPAY_SHOP_PUBLIC_KEY_NAME (or both keys themselves);
-//	          ALIPAY_GATEWAY CASHIER_RETURN_URL GATEWAY_FAULTS and what every function has may be left out
+//	          ALIPAY_SHOP_PUBLIC_KEY_NAME (or both keys themselves). ALIPAY_GATEWAY, CASHIER_RETURN_URL,
+//	          GATEWAY_FAULTS and what every function has may be left out
 //	table     <TABLE_PREFIX>gateway_trades: out_trade_no S; index notifications_due: notify_state S, notify_at S,
 //	          keys only (gatewaytable.Table)
 //	rights    GetItem, PutItem on the table, Query on its index, secretsmanager:GetSecretValue on the secret
 //	          SECRETS; no queue, no Redis, no VPC
-//	bills     lie beside ALIPAY_GATEWAY. A REST API hands on a ZIP's bytes only if it calls application/zip binary
-//	          and who downloads names that type
-//	first (Accept), as package alipay does; else they come in base64. Lambda's answers hold 6 MB, the timeout a few
-//	thousand trades a day
-//	faults    GATEWAY_FAULTS (notification-lost=0.2,unknown=0.1) is the plan of every instance; a seed in it plays
-//	          no part, since each draws for itself.
-//	There is no /faults and no /trades: whoever found the API could set the one, counts would be one instance's, and
-//	to list the other
-//	          would need a right to read the whole table
+//	bills     are served beside ALIPAY_GATEWAY. A REST API returns a ZIP's bytes only if application/zip is one of
+//	          its binary types and the client names that type first in Accept, as package alipay does; otherwise
+//	          it returns base64. Lambda's answers hold 6 MB; the timeout allows a few thousand trades a day
+//	faults    GATEWAY_FAULTS (notification-lost=0.2,unknown=0.1) is the plan of every instance. A seed in it has no
+//	          effect, because each instance draws for itself. There is no /faults, which anybody who finds the API
+//	          could set, and no /trades, which would need a right to read the whole table
 //	time      a trade is finished 90 days after its payment, and takes no refund from then on
-//	timeout   15 s or more: a payment's first notification is sent within its request, and waits at most 5 s for the
-//	          shop
+//	timeout   15 s or more: a payment's first notification is sent within its request, and waits at most 5 s for
+//	          the shop
 package main
 
 import (

@@ -12,29 +12,24 @@
 //   - A purchase with a key that is accepted: the key's order exists from then on. If it existed before, nothing
 //     changes.
 //   - A purchase without a key that is accepted: a new order, at a moment when no order of the shopper with the same
-//     count and address was
-//     queued and not hidden; or one that exists, with the same count and address. (It may be in any state: the stock
-//     recognises a repeat
-//     until it has been told what the ledger decided, which a crash delays.)
+//     count and address was queued and not hidden; or one that exists, with the same count and address. (It may be in
+//     any state: the stock recognises a repeat until it has been told what the ledger decided, which a crash delays.)
 //   - "unconfirmed" with an order's id does to the order what an accepted purchase does.
 //   - No answer, or a fault: the purchase may take effect once, at any moment after its call, or never.
-//   - limit_reached and not_enough are no answer to a repeat: with a key, its order did not exist, or had given its
-//     units back or been rejected, when
-//     the stock has forgotten the key; without one, no order with this
-//     count and address was queued. The order that limit_reached names exists. Other refusals say nothing of orders:
-//     an instance's memory may give them.
+//   - limit_reached and not_enough are no answer to a repeat. With a key: its order did not exist, or had given its
+//     units back or been rejected, when the stock has forgotten the key. Without one: no order with this count and
+//     address was queued. The order that limit_reached names exists. Other refusals say nothing of orders: an
+//     instance's memory may give them.
 //   - A read of an order shows its state at that moment. "No such order": it was absent.
 //   - The newest order is one that exists, in the state shown. "No order": all were absent.
 //   - A list shows states of the past; only pending_payment is the state at that moment. What it does not show says
 //     nothing.
 //   - A cancel that is answered with closing or cancelled: the order is in that state from then on. still_queued: it
-//     was queued.
-//     cancel_limit: it was pending_payment, and MaxCancels other cancels were made or may have been. not_cancellable:
-//     it was past both. Without an answer a cancel says nothing, for an order may begin to close by
+//     was queued. cancel_limit: it was pending_payment, and MaxCancels other cancels were made or may have been.
+//     not_cancellable: it was past both. Without an answer a cancel says nothing, for an order may begin to close by
 //     itself.
 //   - A loss of the stock: an order that is queued may be hidden, which reads as absent, until a message or a repeat
-//     of the purchase brings
-//     it back. A repeat with the key of an order that existed at a loss may meet the limit.
+//     of the purchase brings it back. A repeat with the key of an order that existed at a loss may meet the limit.
 //
 // Beside it some facts hold for ever, whatever the order of events: see rules. A refusal is true when it was at some
 // moment between Stale before its call and its answer: see Truth.

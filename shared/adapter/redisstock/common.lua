@@ -116,11 +116,11 @@ local function draw(order, count, hw, units)
   end
 end
 
--- mark makes a number its owner's: high-water rises to it, the gap becomes free, and the owner's user is known. A gap
--- is closed by at most FILL numbers at a time, for nobody else is served meanwhile; a number still above high-water is
--- not drawn, and stays for the next time.
+-- claim holds a number for its owner: high-water rises to it, the skipped numbers become free, and the number counts
+-- against the owner's user. One call frees at most FILL skipped numbers, because Redis serves no other command
+-- meanwhile; a number that is then still above high-water is left for the next call.
 local FILL = 5000
-local function mark(n, owner, user)
+local function claim(n, owner, user)
   local hw = tonumber(call('HGET', ITEM, 'hw'))
   local top = math.min(n, hw + FILL)
   for k = hw + 1, top do

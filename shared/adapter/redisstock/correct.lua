@@ -20,7 +20,7 @@ if holder ~= '' then
 end
 local changed = 1
 if owner ~= '' then
-  mark(n, owner, ARGV[4])
+  claim(n, owner, ARGV[4])
 elseif n > tonumber(call('HGET', ITEM, 'hw')) then
   return {'ok', 0}
 else

@@ -22,7 +22,7 @@ end
 local function give_to_owner()
   local holder = call('HGET', HELD, refused)
   if refused > 0 and (not holder or holder == order) then
-    mark(refused, ARGV[9], ARGV[10])
+    claim(refused, ARGV[9], ARGV[10])
   end
 end
 

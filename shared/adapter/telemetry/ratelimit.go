@@ -11,7 +11,7 @@ import (
 	"seckill/shared/seckill"
 )
 
-// Limits of a calm log.
+// Limits of a rate-limited log.
 const (
 	logEvery    = time.Second // how often a process says the same thing
 	maxRemember = 1000        // things said, remembered

@@ -7,8 +7,8 @@
 // To use it, make one with New, mount it as an http.Handler, point the shop's SDK at its /gateway.do with its
 // PublicKey, and call Tick when Next says so or Ready speaks. The example shows all of it.
 //
-//	/gateway.do alipay.trade.query, .close, .refund, .fastpay.refund.query,
-//	alipay.data.dataservice.bill.downloadurl.query;
+//	/gateway.do       alipay.trade.query, .close, .refund, .fastpay.refund.query,
+//	                  alipay.data.dataservice.bill.downloadurl.query;
 //	                  alipay.trade.page.pay and .wap.pay open the cashier
 //	/cashier          the cashier's page: the query is an order string of alipay.trade.app.pay
 //	/cashier/pay      the click on "pay"
@@ -21,11 +21,11 @@
 //
 //	WAIT_BUYER_PAY → TRADE_SUCCESS    paid: a notification
 //	WAIT_BUYER_PAY → TRADE_CLOSED     closed by the shop, or its time is over: no notification
-//	TRADE_SUCCESS  → TRADE_SUCCESS a part of the money went back: a notification with refund_fee, gmt_refund and
-//	               out_biz_no
+//	TRADE_SUCCESS  → TRADE_SUCCESS    a part of the money went back: a notification with refund_fee, gmt_refund
+//	                                  and out_biz_no
 //	TRADE_SUCCESS  → TRADE_CLOSED     all of it went back: a notification like that
-//	TRADE_SUCCESS  → TRADE_FINISHED Options.FinishAfter after the payment: no notification, and no refund from then
-//	               on
+//	TRADE_SUCCESS  → TRADE_FINISHED   Options.FinishAfter after the payment: no notification, and no refund from
+//	                                  then on
 //
 // An order has one trade, unless the fault TwoTrades makes another. A call that names a trade by out_trade_no then
 // means, as with the real one, the trade that has money: the one paid first that is not refunded in full; without one,
