@@ -5,8 +5,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 
 	"seckill/record/dump"
 	"seckill/shared/seckill"
@@ -116,11 +118,7 @@ func readings(read map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
+var english = message.NewPrinter(language.English)
+
 // grouped writes 1234567 as 1,234,567.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func grouped(n int) string { return english.Sprint(n) }

@@ -8,18 +8,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 )
 
 func text(format string, a ...any) string { return fmt.Sprintf(format, a...) }
 
+var english = message.NewPrinter(language.English)
+
 // number writes an amount for people: whole, in groups of three.
-func number(v float64) string {
-	s := strconv.FormatFloat(math.Round(math.Max(v, 0)), 'f', -1, 64)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func number(v float64) string { return english.Sprintf("%.0f", math.Round(math.Max(v, 0))) }
 
 // seconds writes a time after the opening.
 func seconds(v float64) string {

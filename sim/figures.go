@@ -3,9 +3,11 @@ package sim
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 )
 
 // GuaranteesPage is where the figures of the proof are, from the module's root.
@@ -52,14 +54,10 @@ func WriteBlock(file, name, text string) error {
 	return os.WriteFile(file, []byte(string(page[:from])+text+string(page[to:])), 0o644)
 }
 
-// Thousands writes a number with commas.
-func Thousands[T ~int | ~uint64](n T) string {
-	s := strconv.FormatUint(uint64(n), 10)
-	for at := len(s) - 3; at > 0; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
-}
+var english = message.NewPrinter(language.English)
+
+// Thousands writes 1234567 as 1,234,567.
+func Thousands[T int | uint64](n T) string { return english.Sprint(n) }
 
 // Figures are what the page of the guarantees says of a run of seeds.
 func (s *Summary) Figures(day time.Time) string {
