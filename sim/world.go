@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -16,16 +15,6 @@ import (
 	"seckill/shared/adapter/memory"
 	"seckill/shared/adapter/redisstock"
 	"seckill/shared/adapter/system"
-	"seckill/shared/flow/buy"
-	"seckill/shared/flow/consume"
-	"seckill/shared/flow/erase"
-	"seckill/shared/flow/expire"
-	"seckill/shared/flow/notify"
-	"seckill/shared/flow/reconcile"
-	"seckill/shared/flow/refund"
-	"seckill/shared/flow/repair"
-	"seckill/shared/flow/shop"
-	"seckill/shared/flow/stage"
 	"seckill/shared/seckill"
 )
 
@@ -339,148 +328,6 @@ type Events map[seckill.Event]int
 
 // Count implements seckill.Meter.
 func (e Events) Count(what seckill.Event, n int) { e[what] += n }
-
-// Instance is one process with all steps, and nothing in its memory yet.
-type Instance struct {
-	Buy       *buy.Flow
-	Consume   *consume.Flow
-	Erase     *erase.Flow
-	Notify    *notify.Flow
-	Expire    *expire.Flow
-	Refund    *refund.Flow
-	Reconcile *reconcile.Flow
-	Stage     *stage.Flow
-	Repair    *repair.Flow
-	Shop      *shop.Flow
-
-	orders, closings seckill.Queue
-	world            *World
-}
-
-// Start starts a process whose every port call goes through hook.
-func (w *World) Start(hook Hook) *Instance { return w.StartAt(hook, w.Clock) }
-
-// StartAt starts a process with a clock of its own.
-func (w *World) StartAt(hook Hook, clock seckill.Clock) *Instance {
-	return w.start(hook, clock, Ledger{w.ledger, hook}, w.Orders, w.Closings, w.Provider)
-}
-
-func (w *World) start(hook Hook, clock seckill.Clock, lg seckill.Ledger, o, c seckill.Queue, p *Provider) *Instance {
-	st, it := Stock{w.stock, hook}, Items{published{w.items, w}, hook}
-	orders, closings := Queue{"orders", o, hook}, Queue{"closings", c, hook}
-	pay := Payments{p, hook}
-	rep := repair.New(repair.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Clock: clock, IDs: w.ids,
-		Meter: w.Events})
-	return &Instance{
-		Buy: buy.New(buy.Deps{Stock: st, Orders: orders, Items: it, Clock: clock, IDs: w.ids, Meter: w.Events}),
-		Consume: consume.New(consume.Deps{Stock: st, Ledger: lg, Items: it, Orders: orders, Closings: closings,
-			Clock: clock, Meter: w.Events,
-			Repair: rep, Hold: Hold}),
-		Erase: erase.New(erase.Deps{Stock: st, Ledger: lg, Items: it, Clock: clock, Meter: w.Events,
-			Keep: seckill.MinAddressKeep}),
-		Notify: notify.New(notify.Deps{Verifier: pay, Ledger: lg, Clock: clock, Meter: w.Events}),
-		Expire: expire.New(expire.Deps{Ledger: lg, Payments: pay, Orders: orders, Closings: closings, Clock: clock,
-			Meter: w.Events}),
-		Refund: refund.New(refund.Deps{Ledger: lg, Refunds: Refunds{p, hook}, Trades: Trades{p, hook},
-			Orders: orders, Clock: clock, Meter: w.Events}),
-		Reconcile: reconcile.New(reconcile.Deps{Ledger: lg, Bills: Bills{p, hook}, Clock: clock, Meter: w.Events}),
-		Stage:     stage.New(stage.Deps{Stock: st, Items: it, Clock: clock, IDs: w.ids}),
-		Repair:    rep,
-		Shop: shop.New(shop.Deps{Stock: st, Ledger: lg, Items: it, Closings: closings, Payments: pay, Clock: clock,
-			Meter: w.Events}),
-		orders: orders, closings: closings, world: w,
-	}
-}
-
-// Purchase asks for units of the first item, to be sent to the first address.
-func (i *Instance) Purchase(user string, count int, key string) (string, error) {
-	return i.PurchaseOf(buy.Purchase{Item: i.world.Item.ID, User: user, Count: count, Address: addresses[0], Key: key})
-}
-
-// PurchaseOf asks for units and notes that it was asked for, and what was answered.
-func (i *Instance) PurchaseOf(p buy.Purchase) (string, error) {
-	w, a := i.world, ask{p.User, p.Item, p.Count, p.Address}
-	if p.Key != "" {
-		id := seckill.KeyedOrderID(p.Item, p.User, p.Key)
-		w.asked[id] = append(w.asked[id], a)
-	} else {
-		w.keyless[a]++
-		w.keyless[a.anywhere()]++
-	}
-	id, err := i.Buy.Buy(context.Background(), p)
-	if err == nil {
-		w.acked[id] = true
-	}
-	return id, err
-}
-
-// Stop stops or resumes the first item's sale.
-func (i *Instance) Stop(stopped bool) error { return i.StopOf(i.world.Item.ID, stopped) }
-
-// StopOf stops or resumes a sale, and notes when a stop was acknowledged.
-func (i *Instance) StopOf(item string, stopped bool) error {
-	w := i.world
-	if !stopped {
-		delete(w.stoppedAt, item)
-		w.resumed[item]++
-		w.resuming[item]++
-		defer func() { w.resuming[item]-- }()
-		return i.Stage.SetStopped(context.Background(), item, false)
-	}
-	before, alone, asked := w.resumed[item], w.resuming[item] == 0, w.Clock.Now()
-	err := i.Stage.SetStopped(context.Background(), item, true)
-	if err == nil && alone && w.resumed[item] == before { // nobody wants the contrary at the same time
-		w.stoppedAt[item], w.stopRequestedAt[item] = w.Clock.Now(), asked
-	}
-	return err
-}
-
-// Grow raises an item's stock, and notes what was acknowledged.
-func (i *Instance) Grow(item string, n int) error {
-	err := i.Stage.AddStock(context.Background(), item, n)
-	if err == nil {
-		i.world.grown[item] = max(i.world.grown[item], n)
-	}
-	return err
-}
-
-// Next handles one message of each queue, if there is any; any says whether there was.
-func (i *Instance) Next() (any bool, err error) {
-	one := func(q seckill.Queue, handle func(context.Context, seckill.Delivery) error) {
-		ctx := context.Background()
-		batch, e := q.Receive(ctx, 1)
-		err = errors.Join(err, e)
-		for _, d := range batch {
-			any = true
-			if e := handle(ctx, d); e == nil {
-				err = errors.Join(err, q.Delete(ctx, d))
-			}
-		}
-	}
-	one(i.orders, i.Consume.Handle)
-	one(i.closings, i.Expire.Handle)
-	return any, err
-}
-
-// Deliver sends every notification that waits; one that is not answered with success stays.
-func (i *Instance) Deliver() {
-	p := i.world.Provider
-	var left []url.Values
-	for _, n := range p.Notifications {
-		if i.Notify.Notify(context.Background(), n) != nil {
-			left = append(left, n)
-		} else {
-			i.world.truth.answered(n)
-		}
-	}
-	p.Notifications = left
-}
-
-// Schedules runs what runs each minute.
-func (i *Instance) Schedules() error {
-	ctx := context.Background()
-	return readable(errors.Join(i.Stage.Run(ctx), i.Repair.Run(ctx), i.Expire.Sweep(ctx), i.Refund.Sweep(ctx)))
-}
 
 // puzzle puts a row that this code cannot read at the head of every shard of returns and of due refunds: it may hide no
 // other.

@@ -1,0 +1,205 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// method notes for which method of the ledger rows are read or written.
+func (s *Sim) method(call string, do func() error) error {
+	p := s.current
+	p.method = call
+	err := do()
+	p.method = ""
+	return err
+}
+
+// hookRows is the hook of the ledger's rows. Of the sweeps over sixteen partitions, mostly empty, none is a step; what
+// follows from them is. Any may be throttled, though.
+func (s *Sim) hookRows(call string, do func() error) error {
+	p := s.current
+	switch p.method {
+	case "ledger.Returns", "ledger.DueOrders", "ledger.RefundsDue", "ledger.RefundsRefused":
+		if strings.HasPrefix(call, "Index") {
+			s.indexed()
+		}
+		s.swept++
+		n := (s.draw ^ s.swept*0x9e3779b97f4a7c15) >> 16 % 10_000
+		if s.faultsOn && s.plan.Faults[Throttle] && n < uint64(s.plan.Rates[Throttle]*scale[Throttle]) {
+			s.fire(Throttle)
+			return errFault
+		}
+		return do()
+	}
+	if call == "Index" {
+		s.indexed()
+	}
+	return s.hook(p.method+"/"+call, do)
+}
+
+// indexed counts a read of an index that lacks what was written.
+func (s *Sim) indexed() {
+	if s.plan.IndexLag > 0 && s.Clock.Now().Sub(s.wrote) < s.plan.IndexLag {
+		s.fire(StaleIndex)
+	}
+}
+
+func (s *Sim) fire(f Fault) { s.Fired[f]++ }
+
+// hook is before every port call of every process: others act, then it is carried out, or not, or later.
+func (s *Sim) hook(call string, do func() error) error {
+	p := s.current
+	p.call, p.since = call, s.Clock.Now()
+	s.stand(p)
+	s.Steps++
+	s.Calls[call]++
+	if p.left > 0 {
+		if p.left--; p.left == 0 {
+			s.fire(Timeout)
+			p.ends()
+		}
+	}
+	how, err := s.injectFault(p, call, do)
+	if err != nil && how == "" {
+		how = " → " + err.Error()
+	}
+	s.trace.step(s.Clock.Now(), p, call, how)
+	if p.dies {
+		s.trace.step(s.Clock.Now(), p, "dies", "")
+		panic(death{})
+	}
+	if s.faultsOn && int(s.draw>>40%100) < s.plan.Slow && !bounded(call) {
+		p.call = call + " answered"
+		s.stand(p)
+	}
+	return err
+}
+
+// stand lets others act before a process goes on.
+func (s *Sim) stand(p *process) {
+	if !p.run.yield(false) || p.killed {
+		panic(death{})
+	}
+}
+
+// bounded says whether a call has a deadline so short that a guarantee rests on it.
+func bounded(call string) bool { return call == "ledger.Place/Transact" || call == "stock.Reserve" }
+
+// scale makes of a plan's rate, 1 to 100, how many of 10,000 calls a fault strikes: 5 % at most, more of calls that are
+// rare.
+var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50,
+	CloseFault: 50, RefundFault: 50, Delay: 20}
+
+// injectFault carries a call out as chance has it.
+func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) {
+	port, name, _ := strings.Cut(call, ".")
+	if bounded(call) && s.Clock.Now().Sub(p.since) > seckill.PlaceTimeout {
+		return " misses its deadline", context.DeadlineExceeded
+	}
+	if call == "stock.Reserve" {
+		run := do
+		do = func() error { return s.reserve(run) }
+	}
+	if port == "stock" && s.Clock.Now().Before(s.refuses) {
+		s.fire(ReadOnly)
+		return " is refused: read only", errFault
+	}
+	if !s.faultsOn {
+		return "", do()
+	}
+	n := s.draw % 10_000
+	if slices.Contains(s.plan.PausePoints, call) {
+		n /= 8
+	}
+	hit := func(f Fault) bool {
+		if !s.plan.Faults[f] {
+			return false
+		}
+		rate := uint64(s.plan.Rates[f] * scale[f])
+		if n < rate {
+			s.fire(f)
+			return true
+		}
+		n -= rate
+		return false
+	}
+	after := func(how string) (string, error) { _ = do(); return how, errFault }
+	if port == "ledger" {
+		switch {
+		case hit(Throttle):
+			return " is throttled", errFault
+		case strings.HasSuffix(call, "/Transact") && hit(Conflict):
+			return " meets another transaction", errFault
+		case strings.HasSuffix(call, "/Transact") && hit(CommitLost):
+			return after(" is committed, the answer is lost")
+		}
+	}
+	switch {
+	case call == "payments.Query" && hit(QueryFault):
+		return " gets no answer", errFault
+	case call == "payments.Close" && hit(CloseFault):
+		switch s.draw >> 20 % 3 {
+		case 0:
+			return after(" is done, the answer is lost")
+		case 1:
+			s.Provider.refuse = true
+			return " is refused", do()
+		}
+		return " gets no answer", errFault
+	case call == "payments.Refund" && hit(RefundFault):
+		switch s.draw >> 20 % 5 {
+		case 0:
+			return after(" is done, the answer is lost")
+		case 1:
+			s.Provider.poor = true
+			return " meets an empty account", do()
+		case 2:
+			s.Provider.slow = true
+			return " is done, the answer does not say so", do()
+		case 3:
+			s.Provider.stuck = true
+			return " is taken and not done", do()
+		}
+		return " gets no answer", errFault
+	case name == "Send" && hit(Delay):
+		s.queues[port].extra = time.Duration(s.draw>>20%900+1) * time.Second
+		return " will come late", do()
+	case hit(Fail):
+		return " fails, not done", errFault
+	case hit(Lost):
+		return after(" is done, the answer is lost")
+	case !bounded(call) && len(s.late) < 4 && hit(Late):
+		s.late = append(s.late, func() {
+			s.trace.step(s.Clock.Now(), p, call, fmt.Sprintf(" arrives late (%v)", do()))
+		})
+		return " fails, and arrives later", errFault
+	}
+	return "", do()
+}
+
+// reserve carries a reservation out and judges when it was made (I10): the script goes by its instance's clock, just
+// before the call.
+func (s *Sim) reserve(do func() error) error {
+	s.reserved = ""
+	err := do()
+	if s.reserved == "" {
+		return err
+	}
+	it, now, off := s.item(s.reserved), s.Clock.Now(), time.Duration(0)
+	for _, in := range s.instances {
+		off = max(off, in.clock.by.Abs())
+	}
+	if s.plan.Faults[ClockJump] {
+		off = seckill.SkewBound
+	}
+	if now.Before(it.Start.Add(-off)) || !now.Before(it.End.Add(off+seckill.PlaceTimeout)) {
+		s.truth.fail("I10 a unit of item %s was reserved at %s, on sale from %s to %s, clocks off by at most %s", it.ID,
+			now, it.Start, it.End, off)
+	}
+	return err
+}

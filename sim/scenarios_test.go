@@ -1,0 +1,404 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"seckill/shared/seckill"
+)
+
+// A scenario prepares a world, then has one process do one step of a flow. The step is repeated with the process killed
+// before and after each of its port calls, and with each call failing before and after its effect.
+type scenario struct {
+	flow, name   string
+	stock, limit int
+	prepare      func(w *World, i *Instance) error
+	step         func(w *World, i *Instance) error
+	retry        bool // the shopper, or the operator, repeats the step
+	atLeast      int  // port calls that the step makes when nothing goes wrong
+	// the code that the step is refused with when nothing goes wrong; "" for none
+	want           string
+	ends           map[string]seckill.State          // how these users' keyed orders end when nothing goes wrong
+	then           func(w *World, i *Instance) error // what happens before the system goes on
+	noMoreShoppers bool
+}
+
+var ctx = context.Background()
+
+// next handles one message of the orders queue, as the process under test.
+func next(w *World, i *Instance) error { _, err := i.Next(); return err }
+
+func bought(user string, count int, key string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { _, err := i.Purchase(user, count, key); return err }
+}
+
+// unsent has the shopper reserve while the queue is down: they are told to repeat, and do not.
+func unsent(user string, count int) func(*World, *Instance) error {
+	return func(w *World, _ *Instance) error {
+		i := w.Start(func(call string, do func() error) error {
+			if call == "orders.Send" {
+				return errFault
+			}
+			return do()
+		})
+		if _, err := i.Purchase(user, count, "k"); seckill.CodeOf(err) != seckill.CodeUnconfirmed {
+			return fmt.Errorf("want unconfirmed, got %w", err)
+		}
+		return nil
+	}
+}
+
+func install(w *World, i *Instance) error { return i.Repair.Run(ctx) }
+
+func placed(user string, count int) func(*World, *Instance) error {
+	return steps(install, bought(user, count, "k"), next)
+}
+
+func after(d time.Duration) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { w.Clock.Advance(d); return nil }
+}
+
+func flush(w *World, i *Instance) error { w.Forget(); return nil }
+
+// forget installs the item as if nothing had been sold: what a stale restore, or a failover that forgets, leaves.
+func forget(w *World, i *Instance) error {
+	w.Forget()
+	if err := w.stock.BuildStart(ctx, w.Clock.Now(), w.Item.ID, "stale"); err != nil {
+		return err
+	}
+	return w.stock.Install(ctx, w.Item, "stale", 0, 0, 0)
+}
+
+func steps(list ...func(*World, *Instance) error) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		for n, f := range list {
+			if err := f(w, i); err != nil {
+				return fmt.Errorf("step %d: %w", n+1, err)
+			}
+		}
+		return nil
+	}
+}
+
+// id is the order of a keyed purchase.
+func (w *World) id(user string) string { return seckill.KeyedOrderID(w.Item.ID, user, "k") }
+
+func opened(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		if _, err := i.Shop.Newest(ctx, user, w.Item.ID); err != nil {
+			return err
+		}
+		_, err := w.Provider.Open(w.id(user))
+		return err
+	}
+}
+
+func paid(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { return i.PayNow(user, w.id(user)) }
+}
+
+func cancelled(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { _, err := i.Shop.Cancel(ctx, user, w.id(user)); return err }
+}
+
+// lost drops the notifications that wait.
+func lost(w *World, i *Instance) error { w.Provider.Notifications = nil; return nil }
+
+func notified(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[0]) }
+
+// ofMoney are the notifications that wait and say that a trade is paid.
+func ofMoney(w *World) []url.Values {
+	return slices.DeleteFunc(slices.Clone(w.Provider.Notifications), func(n url.Values) bool {
+		return n.Get("status") != string(seckill.TradePaid)
+	})
+}
+
+func due(w *World, i *Instance) error { w.Clock.Advance(Hold + seckill.Grace); return nil }
+
+func restock(n int) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error { w.Item.Stock = n; return i.Stage.AddStock(ctx, w.Item.ID, n) }
+}
+
+func stop(w *World, i *Instance) error { return i.Stop(true) }
+
+func repaired(w *World, i *Instance) error { return i.Repair.Run(ctx) }
+
+func staged(w *World, i *Instance) error { return i.Stage.Run(ctx) }
+
+func swept(w *World, i *Instance) error {
+	w.Clock.Advance(2 * time.Second) // the index catches up
+	return i.Expire.Sweep(ctx)
+}
+
+var scenarios = []scenario{
+	{flow: "buy", name: "with a key", prepare: install, step: bought("1", 2, "k"), retry: true, atLeast: 2},
+	{flow: "buy", name: "without a key", prepare: install, step: bought("1", 1, ""), retry: true, atLeast: 2},
+	{flow: "buy", name: "again with the key", prepare: steps(install, bought("1", 1, "k")), step: bought("1", 1, "k"),
+		retry: true, atLeast: 2},
+	{flow: "buy", name: "and Redis forgets all after it", prepare: install, step: bought("1", 1, "k"), then: flush,
+		atLeast: 2},
+	{flow: "buy", name: "stock not installed", prepare: flush, step: bought("1", 1, "k"), atLeast: 2,
+		want: "not_ready"},
+	{flow: "buy", name: "stock still not installed", prepare: flush, step: steps(refusedBuy("2"), bought("1", 1, "k")),
+		atLeast: 4, want: "not_ready"},
+	{flow: "buy", name: "over the limit", prepare: placed("1", 2), step: bought("1", 1, "other"), atLeast: 1,
+		want: "limit_reached"},
+	{flow: "buy", name: "sold out", stock: 1, prepare: placed("1", 1), step: bought("2", 1, "k"), atLeast: 1,
+		want: "sold_out"},
+
+	{flow: "consume", name: "an order", prepare: steps(install, bought("1", 2, "k")), step: next, atLeast: 6},
+	{flow: "consume", name: "an order delivered twice", prepare: steps(placed("1", 2), bought("1", 2, "k"), again("1")),
+		step: next, atLeast: 5},
+	{flow: "consume", name: "a collision", prepare: steps(placed("1", 1), forget, bought("2", 1, "k")), step: next,
+		atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Expired}},
+	{flow: "consume", name: "a collision of three units", limit: 3, prepare: steps(placed("1", 2), forget,
+		bought("2", 3, "k")), step: next, atLeast: 10},
+	{flow: "consume", name: "an order that the stock forgot", prepare: steps(install, bought("1", 1, "k"), forget,
+		bought("2", 1, "k"), reverse), step: next, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Expired,
+		"2": seckill.Expired}},
+	{flow: "consume", name: "no unit left after a forgetful stock", stock: 2, prepare: steps(placed("1", 2), forget,
+		bought("2", 2, "k"), next, repaired, after(time.Minute)), step: next, atLeast: 4,
+		ends: map[string]seckill.State{"1": seckill.Expired, "2": seckill.Rejected}},
+	{flow: "consume", name: "quota refuses after a forgetful stock", prepare: steps(placed("1", 2), forget,
+		bought("1", 1, "other")), step: next, atLeast: 5, ends: map[string]seckill.State{"1": seckill.Expired}},
+	{flow: "consume", name: "the item is stopped", prepare: steps(install, bought("1", 1, "k"), stop), step: next,
+		atLeast: 5, ends: map[string]seckill.State{"1": seckill.Rejected}},
+	{flow: "consume", name: "an order unplaced for an hour", prepare: steps(install, bought("1", 1, "k"),
+		after(seckill.MaxUnplaced)), step: next, atLeast: 4, ends: map[string]seckill.State{"1": seckill.Rejected}},
+	{flow: "consume", name: "a return", prepare: steps(placed("1", 2), due, expired), step: next, atLeast: 5},
+	{flow: "consume", name: "a wake", prepare: steps(placed("1", 2), flush, refusedBuy("2"), refusedBuy("2")),
+		step: next, atLeast: 10},
+	{flow: "consume", name: "stock not installed", prepare: steps(install, bought("1", 1, "k"), flush), step: next,
+		atLeast: 5},
+	{flow: "consume", name: "an unreadable message", prepare: steps(install, poison), step: next, atLeast: 3},
+
+	{flow: "notify", name: "in time", prepare: steps(placed("1", 1), paid("1")), step: notified, atLeast: 3,
+		ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "twice", prepare: steps(placed("1", 1), paid("1"), notified), step: notified, atLeast: 3},
+	{flow: "notify", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified,
+		secondTrade("1")), step: secondNotification, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "while closing", prepare: steps(placed("1", 1), paid("1"), closing("1", seckill.Cancelled)),
+		step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "notify", name: "after the cancel", prepare: steps(placed("1", 1), cancelled("1"), expired, paidOld("1")),
+		step: notified, atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
+
+	{flow: "refund", name: "late money", prepare: lateMoney, step: refunded, atLeast: 20,
+		ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "a second trade", prepare: steps(placed("1", 1), opened("1"), paid("1"), notified,
+		secondTrade("1"), secondNotification), step: refunded, atLeast: 20,
+		ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "refund", name: "a late trade and a second one", prepare: steps(lateMoney, paidOld("1"), secondNotification),
+		step: refunded, atLeast: 22, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "made, and not said to be", prepare: steps(lateMoney, slowRefund), step: refunded,
+		atLeast: 20, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "refused for want of balance", prepare: steps(lateMoney, poor), step: refunded, atLeast: 19,
+		ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "wanted again after a refusal", prepare: steps(lateMoney, poor, refunded),
+		step: wantedAgain("1"), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, with restock", prepare: steps(placed("1", 2), paid("1"), notified),
+		step: refundedOrder("1", true), atLeast: 4, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, without restock", prepare: steps(placed("1", 2), paid("1"), notified),
+		step: refundedOrder("1", false), atLeast: 3, ends: map[string]seckill.State{"1": seckill.Refunded}},
+	{flow: "refund", name: "by the operator, of an order paid twice", prepare: steps(placed("1", 1), opened("1"),
+		paid("1"), notified, secondTrade("1"), secondNotification), step: refundedOrder("1", true), atLeast: 4,
+		ends: map[string]seckill.State{"1": seckill.Refunded}},
+
+	{flow: "expire", name: "nobody opened the cashier", prepare: steps(placed("1", 2), due), step: expired, atLeast: 8,
+		ends: map[string]seckill.State{"1": seckill.Expired}},
+	{flow: "expire", name: "a trade is open", prepare: steps(placed("1", 1), opened("1"), cancelled("1")),
+		step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Cancelled}},
+	{flow: "expire", name: "two trades are open at the end of the hold", prepare: steps(placed("1", 1), opened("1"),
+		opened("1"), due), step: expired, atLeast: 8, ends: map[string]seckill.State{"1": seckill.Expired}},
+	{flow: "expire", name: "paid, the notification lost", prepare: steps(placed("1", 1), paid("1"), lost, due),
+		step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "expire", name: "paid, then cancelled", prepare: steps(placed("1", 1), paid("1"), lost, cancelled("1")),
+		step: expired, atLeast: 6, ends: map[string]seckill.State{"1": seckill.Paid}},
+	{flow: "expire", name: "early", prepare: placed("1", 1), step: early, atLeast: 2},
+	{flow: "expire", name: "by the sweep", prepare: steps(placed("1", 2), loseClosings, due), step: swept, atLeast: 20},
+
+	{flow: "stage", name: "ahead of the sale", prepare: later, step: staged, then: after(5 * time.Minute), atLeast: 5},
+	{flow: "stage", name: "state again", prepare: placed("1", 1), step: staged, atLeast: 3},
+	{flow: "stage", name: "stop", prepare: steps(install, bought("1", 1, "k")), step: stop, atLeast: 3},
+	{flow: "stage", name: "more stock", stock: 2, prepare: steps(placed("1", 2)), step: restock(4), retry: true,
+		atLeast: 3},
+	{flow: "stage", name: "remove", prepare: steps(placed("1", 1), paid("1"), notified,
+		after(24*time.Hour+seckill.KeepLoaded)), step: staged, atLeast: 3, noMoreShoppers: true},
+
+	{flow: "repair", name: "rebuild", prepare: steps(placed("1", 2), placed("2", 1), flush), step: repaired,
+		atLeast: 10},
+	{flow: "repair", name: "re-send", prepare: steps(install, unsent("1", 2), after(time.Minute)), step: repaired,
+		atLeast: 10},
+	{flow: "repair", name: "a return whose message was lost", prepare: steps(placed("1", 2), due, expired, loseOrders),
+		step: repaired, atLeast: 12},
+	{flow: "repair", name: "a return while nothing is installed", prepare: steps(placed("1", 2), due, expired,
+		loseOrders, flush), step: repaired, atLeast: 12},
+	{flow: "repair", name: "drift: sold numbers look free", prepare: steps(placed("1", 2), placed("2", 1), forget),
+		step: repaired, atLeast: 14},
+	{flow: "repair", name: "drift: a number held for nobody", prepare: steps(placed("1", 2), ghost), step: repaired,
+		atLeast: 14},
+
+	{flow: "shop", name: "cancel", prepare: placed("1", 1), step: cancelled("1"), atLeast: 3},
+	{flow: "shop", name: "where is my order", prepare: placed("1", 1), step: func(w *World, i *Instance) error {
+		_, err := i.Shop.Newest(ctx, "1", w.Item.ID)
+		return err
+	}, atLeast: 5},
+	{flow: "shop", name: "my orders", prepare: steps(placed("1", 1), after(time.Minute)),
+		step: func(w *World, i *Instance) error {
+			_, err := i.Shop.Orders(ctx, "1", 1, 10)
+			return err
+		}, atLeast: 4},
+}
+
+// lateMoney is an order that was cancelled, and paid all the same by a cashier that was opened before.
+var lateMoney = steps(placed("1", 1), opened("1"), cancelled("1"), expired, paidOld("1"), notified)
+
+func refunded(w *World, i *Instance) error {
+	w.Clock.Advance(2 * time.Second) // the index catches up
+	return i.Refund.Sweep(ctx)
+}
+
+func refundedOrder(user string, restock bool) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		_, err := i.Refund.Order(ctx, w.id(user), "ann", "broken", restock)
+		return err
+	}
+}
+
+func wantedAgain(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		_, err := i.Refund.Again(ctx, w.id(user), "ann", "topped up")
+		return err
+	}
+}
+
+func slowRefund(w *World, i *Instance) error { w.Provider.slow = true; return nil }
+
+func poor(w *World, i *Instance) error { w.Provider.poor = true; return nil }
+
+// again puts a second message of the user's order on the queue.
+func again(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		return w.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{
+			Request: seckill.Request{Order: w.id(user), Item: w.Item.ID, User: user, Count: 2, Address: "杭州市西湖区1号",
+				Created: w.Clock.Now()}, Units: []int{1, 2}}}, 0)
+	}
+}
+
+// reverse has the queue deliver its second message first.
+func reverse(w *World, i *Instance) error {
+	batch, err := w.Orders.Receive(ctx, 2)
+	if err != nil || len(batch) != 2 {
+		return fmt.Errorf("%d messages, %w", len(batch), err)
+	}
+	return w.Orders.Delay(ctx, batch[0], 0)
+}
+
+func refusedBuy(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		if _, err := i.Purchase(user, 1, "k"); seckill.CodeOf(err) != seckill.CodeNotReady {
+			return fmt.Errorf("want not_ready, got %w", err)
+		}
+		return nil
+	}
+}
+
+func poison(w *World, i *Instance) error { return w.stranger(w.Orders, `{"v":99}`) }
+
+func secondTrade(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		o := w.Provider.orders[w.id(user)]
+		return w.Provider.Pay(w.id(user), o.trades[0].TradeNo)
+	}
+}
+
+func secondNotification(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[1]) }
+
+// closing has the order begin to close, to become expired or cancelled.
+func closing(user string, to seckill.State) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		o, err := w.ledger.Order(ctx, w.id(user))
+		if err != nil {
+			return err
+		}
+		return w.ledger.BeginClosing(ctx, o, to, w.Clock.Now(), "closing")
+	}
+}
+
+// paidOld pays by a pay string that was handed out before the order closed.
+func paidOld(user string) func(*World, *Instance) error {
+	return func(w *World, i *Instance) error {
+		o, err := w.ledger.Order(ctx, w.id(user))
+		if err != nil {
+			return err
+		}
+		if _, err := w.Provider.Prepare(o); err != nil {
+			return err
+		}
+		no, err := w.Provider.Open(o.ID)
+		if err != nil {
+			return err
+		}
+		return w.Provider.Pay(o.ID, no)
+	}
+}
+
+// expired has the process handle one closing message.
+func expired(w *World, i *Instance) error {
+	batch, err := i.closings.Receive(ctx, 10)
+	for _, d := range batch {
+		if i.Expire.Handle(ctx, d) == nil {
+			err = errors.Join(err, i.closings.Delete(ctx, d))
+		}
+	}
+	return err
+}
+
+// early handles a closing message before its order is due.
+func early(w *World, i *Instance) error {
+	m := seckill.Message{Kind: seckill.MessageClose, Order: w.id("1")}
+	return i.Expire.Handle(ctx, seckill.Delivery{Body: m.Encode(), Receives: 1})
+}
+
+func loseAll(q seckill.Queue) error {
+	for {
+		batch, err := q.Receive(ctx, 10)
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		for _, d := range batch {
+			if err := q.Delete(ctx, d); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func loseOrders(w *World, i *Instance) error { return loseAll(w.Orders) }
+
+func loseClosings(w *World, i *Instance) error {
+	w.Clock.Advance(Hold + seckill.Grace)
+	return loseAll(w.Closings)
+}
+
+// later moves the sale half an hour ahead, beyond the time at which stage loads it.
+func later(w *World, i *Instance) error {
+	w.Item.Start = w.Clock.Now().Add(5 * time.Minute)
+	w.Item.Version++
+	return w.items.Put(ctx, w.Item, nil)
+}
+
+// ghost has the stock hold a number for an order that the ledger does not know and nobody awaits.
+func ghost(w *World, i *Instance) error {
+	res, err := w.stock.Reserve(ctx, w.Clock.Now(), seckill.Request{Order: w.id("ghost"), Item: w.Item.ID, User: "66",
+		Count: 1, Address: "x", Created: w.Clock.Now()}, true, time.Hour)
+	if err != nil || res.Code != seckill.Reserved {
+		return fmt.Errorf("%v %w", res.Code, err)
+	}
+	_, err = w.Redis.Do("ZREM", "{"+w.Item.ID+"}:awaiting", w.id("ghost"))
+	clear(w.read)
+	return err
+}
