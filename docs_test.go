@@ -1,7 +1,6 @@
 package seckill_test
 
 import (
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -26,21 +25,8 @@ func page(t *testing.T, name string) string {
 func packages(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
-	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if n := d.Name(); n != "." && (n[0] == '.' || n[0] == '_') || n == "testdata" || n == "node_modules" {
-				return filepath.SkipDir
-			}
-		} else if strings.HasSuffix(name, ".go") {
-			out[path.Dir(filepath.ToSlash(name))] = true
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	for file := range allFiles(t, ".") {
+		out[path.Dir(file)] = true
 	}
 	return out
 }

@@ -29,28 +29,42 @@ func allFiles(t *testing.T, root string) map[string]*ast.File {
 	t.Helper()
 	out := map[string]*ast.File{}
 	fset := token.NewFileSet()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if hidden := d.Name() != "." && strings.HasPrefix(d.Name(), "."); d.IsDir() &&
-			(hidden || d.Name() == "testdata") {
-			return filepath.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(path, ".go") {
-			return nil
+	walk(t, root, func(path string) {
+		if !strings.HasSuffix(path, ".go") {
+			return
 		}
 		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
 		out[path] = f
-		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if len(out) == 0 {
 		t.Fatalf("no Go file below %s", root)
 	}
 	return out
+}
+
+// walk calls do with each file below a folder, by its path with slashes. It leaves out hidden folders, test data, and
+// what a package manager or the compiler wrote.
+func walk(t *testing.T, root string, do func(path string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if n := d.Name(); d.IsDir() {
+			if n != "." && n[0] == '.' || n == "testdata" || n == "node_modules" || n == "bin" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		do(filepath.ToSlash(path))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func imports(f *ast.File) (paths []string) {

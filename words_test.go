@@ -3,9 +3,7 @@ package seckill_test
 import (
 	"go/ast"
 	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,7 +46,8 @@ func (b banned) allowed(file string) bool {
 }
 
 var (
-	camelWord = regexp.MustCompile(`[A-Z]+(?:[a-z]+|\b)|[a-z]+`)
+	acronym   = regexp.MustCompile(`([A-Z]+)([A-Z][a-z])`) // HTTPServer is two words, HTTP and Server
+	camelWord = regexp.MustCompile(`[A-Z]+[a-z]*|[a-z]+`)
 	textWord  = regexp.MustCompile(`[A-Za-z]+`)
 )
 
@@ -58,8 +57,8 @@ func TestNamesAreGlossarys(t *testing.T) {
 	for file, f := range allFiles(t, ".") {
 		check := func(ids ...*ast.Ident) {
 			for _, id := range ids {
-				for _, w := range camelWord.FindAllString(id.Name, -1) {
-					if b, ok := names[strings.ToLower(w)]; ok && !b.allowed(filepath.ToSlash(file)) {
+				for _, w := range camelWord.FindAllString(acronym.ReplaceAllString(id.Name, "${1}_$2"), -1) {
+					if b, ok := names[strings.ToLower(w)]; ok && !b.allowed(file) {
 						t.Errorf("%s: the name %s has %q: docs/GLOSSARY.md says %s", file, id.Name, w, b.use)
 					}
 				}
@@ -77,10 +76,12 @@ func TestNamesAreGlossarys(t *testing.T) {
 			case *ast.Field:
 				check(n.Names...)
 			case *ast.AssignStmt:
-				for _, l := range n.Lhs {
-					if id, ok := l.(*ast.Ident); ok && n.Tok == token.DEFINE {
-						check(id)
-					}
+				if n.Tok == token.DEFINE {
+					check(identifiers(n.Lhs...)...)
+				}
+			case *ast.RangeStmt:
+				if n.Tok == token.DEFINE {
+					check(identifiers(n.Key, n.Value)...)
 				}
 			}
 			return true
@@ -88,27 +89,24 @@ func TestNamesAreGlossarys(t *testing.T) {
 	}
 }
 
-// textFiles calls do with each file that people wrote and read, but generated ones.
+func identifiers(list ...ast.Expr) (out []*ast.Ident) {
+	for _, e := range list {
+		if id, ok := e.(*ast.Ident); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// textFiles calls do with each file that people write and read.
 func textFiles(t *testing.T, do func(file, text string)) {
 	t.Helper()
 	kinds := []string{".go", ".md", ".lua", ".yaml", ".yml", ".js", ".mjs", ".sh", ".html", ".css"}
-	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	walk(t, ".", func(file string) {
+		if slices.Contains(kinds, path.Ext(file)) {
+			do(file, page(t, file))
 		}
-		switch n := d.Name(); {
-		case d.IsDir() && (n != "." && n[0] == '.' || n == "testdata" || n == "node_modules" || n == "bin"):
-			return filepath.SkipDir
-		case !d.IsDir() && slices.Contains(kinds, filepath.Ext(n)):
-			b, err := os.ReadFile(name)
-			do(filepath.ToSlash(name), string(b))
-			return err
-		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestTextIsGlossarys: comments, strings, pages, scripts and templates are free of the words in bold.
@@ -131,20 +129,26 @@ func TestTextIsGlossarys(t *testing.T) {
 // maxColumns is the longest line, with tabs as four columns.
 const maxColumns = 120
 
-// TestLinesAreShort: Go, Lua and YAML have no line over maxColumns, but for addresses, patterns and raw text.
+// TestLinesAreShort: no line of Go, Lua, YAML and Markdown is over maxColumns, but for lines with an address, strings in
+// backquotes, and in Markdown tables and code.
 func TestLinesAreShort(t *testing.T) {
 	textFiles(t, func(file, all string) {
-		if k := filepath.Ext(file); k != ".go" && k != ".lua" && k != ".yaml" && k != ".yml" {
+		kind := path.Ext(file)
+		fence := map[string]string{".go": "`", ".lua": "", ".yaml": "", ".yml": "", ".md": "```"}
+		quote, held := fence[kind]
+		if !held {
 			return
 		}
-		raw := false // within a Go string of several lines
+		quoted := false // within a quotation of several lines
 		for i, line := range strings.Split(all, "\n") {
 			columns := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
-			within := raw
-			if strings.HasSuffix(file, ".go") && strings.Count(line, "`")%2 == 1 {
-				raw = !raw
+			within := quoted
+			if quote != "" && strings.Count(line, quote)%2 == 1 {
+				quoted = !quoted
 			}
-			if columns > maxColumns && !within && !strings.Contains(line, "`") && !strings.Contains(line, "://") {
+			free := within || strings.Contains(line, "://") || kind == ".go" && strings.Contains(line, quote) ||
+				kind == ".md" && strings.Contains(line, "|")
+			if columns > maxColumns && !free {
 				t.Errorf("%s:%d: %d columns, want at most %d", file, i+1, columns, maxColumns)
 			}
 		}

@@ -13,15 +13,15 @@ func iamPage(t *template) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(`# What each function may do
 
-Made from the policies in infra/ by ` + "`go run ./e2e/template >docs/IAM.md`" +
-		`; a test holds this page to them, and them to the calls that each function's code
-can make: no right is missing, and none is left over. Every role is inline and of one function; what is not listed is refused by AWS.
+Made from the policies in infra/ by ` + "`go run ./e2e/template >docs/IAM.md`" + `. A test holds this page to the
+policies, and the policies to the calls that each function's code can make: no right is missing, and none is left over.
+Every role is inline and of one function. AWS refuses what is not listed.
 
-Tables and queues are named as in the templates, secrets after their path; a right on an index is on that index alone. Functions on a queue take messages off it by
-ReceiveMessage, DeleteMessage and GetQueueAttributes, which Lambda calls in their name. What each secret has: [DATA.md](DATA.md#secrets).
-Inside a network (` + "`CreateNetwork=true`" +
-		`) the five functions that use Redis also have the policy of infra/network.yaml. Nobody may decrypt by a key of
-their own: the secrets are under the account's key of Secrets Manager (aws/secretsmanager), which its users need no right for.
+Tables and queues are named as in the templates, secrets after their path; a right on an index is on that index alone.
+Functions on a queue take messages off it by ReceiveMessage, DeleteMessage and GetQueueAttributes, which Lambda calls in
+their name. What each secret has: [DATA.md](DATA.md#secrets). Inside a network (` + "`CreateNetwork=true`" + `) the five
+functions that use Redis also have the policy of infra/network.yaml. No function has a right to decrypt: secrets are
+under the account's key of Secrets Manager (aws/secretsmanager), which needs none.
 
 | function | action | on |
 |---|---|---|

@@ -61,7 +61,7 @@ func stateMachineDoc() string {
 	}
 	b.WriteString(
 		"\n## Changes\n\nEvery change is a conditional write on the state it leaves: the first writer wins. What is " +
-			"not in this table does not happen. No code makes a planned change yet.\n\n")
+			"not in\nthis table does not happen. No code makes a planned change yet.\n\n")
 	b.WriteString("| from | to | by | cause | its units |\n|---|---|---|---|---|\n")
 	for _, t := range Transitions {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", t.From, t.To, by(&t), t.Cause, t.Units)
@@ -76,8 +76,8 @@ func stateMachineDoc() string {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", s.State, to, p)
 	}
 	b.WriteString(
-		"\nMoney for an order that is not in the ledger is refused (`notify_not_ours`): an order can be paid only " +
-			"once it is placed.\n")
+		"\nMoney for an order that is not in the ledger is refused (`notify_not_ours`): an order can be paid only once " +
+			"it is\nplaced.\n")
 	return b.String()
 }
 
