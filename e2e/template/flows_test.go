@@ -260,7 +260,7 @@ func receiver(fn *types.Func) string {
 // parts is what a function's main puts together.
 type parts struct {
 	flows    []string // packages of flows
-	handlers []string // of them, those that it hands to an operator's desk besides the step's own
+	handlers []string // of them, those that it hands to an operator's handler besides the step's own
 	boots    []string // methods of Boot that it calls
 	queues   []opened
 }

@@ -1,6 +1,6 @@
 // Package lambdatest runs a function's bootstrap as Lambda does, without a container: it serves the Lambda Runtime API
-// (e2e/lambdahost/runtimeapi) to one process, hands it events one at a time, and takes its answers. In: a binary, its
-// environment, events. Out: answers, init errors, figures. It is for tests on Linux.
+// (functions/lambdatest/runtimeapi) to one process, hands it events one at a time, and takes its answers. In: a binary,
+// its environment, events. Out: answers, init errors, figures. It is for tests on Linux.
 package lambdatest
 
 import (
