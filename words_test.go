@@ -113,8 +113,8 @@ func textFiles(t *testing.T, do func(file, text string)) {
 func TestTextIsGlossarys(t *testing.T) {
 	_, text := bannedWords(t)
 	textFiles(t, func(file, all string) {
-		if file == "docs/GLOSSARY.md" || file == "words_test.go" {
-			return
+		if slices.Contains([]string{"docs/GLOSSARY.md", "CHANGELOG.md", "words_test.go"}, file) {
+			return // they name the words that are replaced
 		}
 		for i, line := range strings.Split(all, "\n") {
 			for _, w := range textWord.FindAllString(line, -1) {
