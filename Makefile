@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 GO ?= go
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo dev)
+MODULE = $(shell $(GO) list -m)
 LDFLAGS := -X main.version=$(VERSION)
 TOOLS := $(CURDIR)/.tools
 # One way to compile, so that tests, linters, tools and functions share what is compiled once.
@@ -103,7 +104,7 @@ check: lint race real browser ## test again under the race detector and on real 
 
 # A world of the simulator, the plan and the template's rules each run in one goroutine: of them only what plays worlds side by side is of interest here. What
 # the commands and the audit do side by side, crowd and local do here too. `make nightly` leaves nothing out.
-RACE ?= $$($(GO) list ./... | grep -Ev '^seckill/(sim|plan|audit|cmd/seckill|e2e/template|shared/adapter/redisconn/difftest)(/|$$)')
+RACE ?= $$($(GO) list ./... | grep -Ev '^$(MODULE)/(sim|plan|audit|cmd/seckill|e2e/template|shared/adapter/redisconn/difftest)(/|$$)')
 .PHONY: race
 race:
 	@command -v gcc >/dev/null || { echo "check: the race detector needs a C compiler: apt-get install gcc libc6-dev" >&2; exit 1; }
@@ -181,6 +182,14 @@ opening: build ## a sale's first minute in an account that enforces its limits, 
 .PHONY: mutants
 mutants: ## sabotage flows, scripts and ledger in one place at a time: the simulator has to notice; ARGS="-only NAME" plays one
 	$(GO) run ./sim/mutants $(ARGS)
+
+.PHONY: module
+module: ## give the Go module a path of your own: NEW=github.com/YOU/seckill
+	@test -n "$(NEW)" || { echo "module: say the new path: make module NEW=github.com/YOU/seckill" >&2; exit 1; }
+	@grep -rlI --null --exclude-dir=.git --exclude-dir=.tools --exclude-dir=node_modules -F '$(MODULE)' . | \
+		xargs -0 perl -pi -e 's#\Q$(MODULE)\E#$(NEW)#g'
+	@gofmt -w .
+	@echo "the module is $(NEW)"
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for 30 s

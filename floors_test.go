@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-const module = "seckill/"
+const modulePath = "github.com/your-org/seckill/"
 
 // files parses every non-test Go file below a folder.
 func files(t *testing.T, root string) map[string]*ast.File {
@@ -59,7 +59,9 @@ func walk(t *testing.T, root string, do func(path string)) {
 			}
 			return nil
 		}
-		do(filepath.ToSlash(path))
+		if d.Type().IsRegular() {
+			do(filepath.ToSlash(path))
+		}
 		return nil
 	})
 	if err != nil {
@@ -78,10 +80,10 @@ func imports(f *ast.File) (paths []string) {
 	return paths
 }
 
-// standard says whether an import path is of the standard library: the first element has no dot.
+// standard reports whether an import path is of the standard library: its first element has no dot.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
-	return !strings.Contains(first, ".") && !strings.HasPrefix(path, module)
+	return !strings.Contains(first, ".")
 }
 
 // floors lists the module's folders from the ground up: each imports only what it names, and what stands below. What
@@ -106,7 +108,7 @@ var floors = []struct{ folder, imports, tests string }{
 // floor finds the folder of the table that a package is in.
 func floor(path string) int {
 	return slices.IndexFunc(floors, func(f struct{ folder, imports, tests string }) bool {
-		return path == module+f.folder || strings.HasPrefix(path, module+f.folder+"/")
+		return path == modulePath+f.folder || strings.HasPrefix(path, modulePath+f.folder+"/")
 	})
 }
 
@@ -126,9 +128,9 @@ func TestFloors(t *testing.T) {
 				allowed += " " + f.tests
 			}
 			for _, p := range imports(file) {
-				if strings.HasPrefix(p, module) && !slices.ContainsFunc(strings.Fields(allowed),
+				if strings.HasPrefix(p, modulePath) && !slices.ContainsFunc(strings.Fields(allowed),
 					func(folder string) bool {
-						return p == module+folder || strings.HasPrefix(p, module+folder+"/")
+						return p == modulePath+folder || strings.HasPrefix(p, modulePath+folder+"/")
 					}) {
 					t.Errorf("%s imports %s; %s may import %s", name, p, f.folder, allowed)
 				}
@@ -136,7 +138,8 @@ func TestFloors(t *testing.T) {
 		}
 	}
 	for name, file := range allFiles(t, ".") {
-		if path := module + filepath.ToSlash(filepath.Dir(name)); floor(path) < 0 && file.Name.Name != "seckill_test" {
+		folder := modulePath + filepath.ToSlash(filepath.Dir(name))
+		if floor(folder) < 0 && file.Name.Name != "seckill_test" {
 			t.Errorf("%s is in no folder of the table of floors", name)
 		}
 	}
@@ -167,7 +170,7 @@ var (
 func TestFlows(t *testing.T) {
 	for name, f := range files(t, "shared/flow") {
 		for _, p := range imports(f) {
-			down := p == module+"shared/seckill" || strings.HasPrefix(p, module+"shared/flow/")
+			down := p == modulePath+"shared/seckill" || strings.HasPrefix(p, modulePath+"shared/flow/")
 			if !standard(p) && !down || forbiddenImports[p] {
 				t.Errorf(
 					"%s imports %s: a flow imports shared/seckill, other flows and the pure part of the standard "+
@@ -199,7 +202,7 @@ func TestAdapters(t *testing.T) {
 			return strings.HasPrefix(filepath.ToSlash(name), folder)
 		})
 		for _, p := range imports(f) {
-			if strings.HasPrefix(p, module+"shared/flow/") && !face {
+			if strings.HasPrefix(p, modulePath+"shared/flow/") && !face {
 				t.Errorf("%s imports %s", name, p)
 			}
 		}

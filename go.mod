@@ -1,4 +1,4 @@
-module seckill
+module github.com/your-org/seckill
 
 go 1.25.0
 
@@ -52,6 +52,7 @@ require (
 	github.com/molecule-man/go-brrr v1.0.1 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	golang.org/x/mod v0.38.0
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/term v0.45.0 // indirect
 )

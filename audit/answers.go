@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // checkJournal judges what needs the journal: I4, I9, I11, L4, and of I10 that nothing was sold before the start.

@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"seckill/audit"
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // ignored are attributes that no guarantee of an audit rests on: they serve lists, or words.

@@ -17,9 +17,9 @@ import (
 	"strings"
 	"time"
 
-	"seckill/record/dump"
-	"seckill/record/journal"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Source reads everything that a sale has left behind.

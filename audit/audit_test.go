@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"seckill/audit"
-	"seckill/record/dump"
-	"seckill/record/journal"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func show(t testing.TB, r *audit.Report) string {

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/audit"
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // large writes a sale of so many units, each sold to a shopper of its own and paid: lines as a local run streams them.

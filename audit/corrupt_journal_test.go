@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/record/dump"
-	"seckill/record/journal"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // answer changes the n-th answer that fits.

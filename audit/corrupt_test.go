@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/audit"
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // corruption is one change of a good sale, and what has to be broken then: exactly these, the first of them naming a

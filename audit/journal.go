@@ -7,8 +7,8 @@ import (
 	"io"
 	"strconv"
 
-	"seckill/record/journal"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // journalView is what the journal says that shoppers asked and heard of the item. Times are Unix milliseconds by the

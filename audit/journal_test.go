@@ -3,7 +3,7 @@ package audit
 import (
 	"testing"
 
-	"seckill/record/journal"
+	"github.com/your-org/seckill/record/journal"
 )
 
 // TestWhoHeardNothing: a shopper gave up without an answer that means something if the last answer to a purchase is

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // addTrade takes in a trade of the fake gateway. Trades come before orders, so it is not yet known whose order it is.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func parseUser(name string) (int64, error) { return strconv.ParseInt(name, 10, 64) }

@@ -16,13 +16,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"seckill/audit"
-	"seckill/local"
-	"seckill/record/dump"
-	"seckill/record/journal"
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

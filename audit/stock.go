@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // stock is what Redis has of the item.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/audit"
-	"seckill/record/dump"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestOrdersPlacedWhileStopped: I10 by the stops that the items row keeps. A stop is stopHeld 2 s after it was

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"seckill/record/dump"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // WriteText writes the report for a person.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // unitDigits is how a unit's number is written in its row's key.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"seckill/record/journal"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const maxAnswer = 4 << 20 // bytes

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/record/dump"
+	"github.com/your-org/seckill/record/dump"
 )
 
 // MoneyOf adds up a dump.

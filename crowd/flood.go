@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/adapter/system"
 )
 
 // perSecond is for how many users a second tokens are made; a system that answers faster sees users again.

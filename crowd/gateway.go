@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 )
 
 // plan is what goes wrong with payments for this crowd.

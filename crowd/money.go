@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const dumpTimeout = 10 * time.Minute

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Odd is how shoppers paid who did not just pay, and what went wrong with payments meanwhile.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/audit"
-	"seckill/crowd"
-	"seckill/local"
-	"seckill/local/localtest"
-	"seckill/record/dump"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/crowd"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/local/localtest"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestNobodysMoneyIsLost has a crowd pay late, twice and at two cashiers while notifications are lost and answers say

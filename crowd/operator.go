@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/record/process"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/process"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const operatorTimeout = 30 * time.Second

@@ -22,8 +22,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/record/journal"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/record/journal"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const payTries = 5 // at the cashier

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"seckill/record/journal"
-	"seckill/record/process"
-	"seckill/shared/adapter/system"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/record/process"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Report is what came of a crowd. Latencies are in milliseconds, from the moment at which a request, or a shopper's

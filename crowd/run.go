@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"seckill/record/journal"
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/adapter/system"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

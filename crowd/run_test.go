@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"seckill/crowd"
-	"seckill/local"
-	"seckill/local/localtest"
-	"seckill/record/journal"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/crowd"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/local/localtest"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestAWholeSale has a crowd at a whole system: the report, the journal and the ledger tell the same.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"seckill/record/process"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/process"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const sampleEvery = 100 * time.Millisecond

@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"seckill/crowd"
+	"github.com/your-org/seckill/crowd"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"seckill/record/journal"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // What a browser does with the storefront's page (web/core.js).

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/crowd"
+	"github.com/your-org/seckill/crowd"
 )
 
 type answers = []http.HandlerFunc

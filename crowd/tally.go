@@ -10,8 +10,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"seckill/record/journal"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // How a shopper's purchase ended; each shopper who came has exactly one of these.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/alipay/alipaytest"
+	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
 )
 
 // TestACertificateOfAlipaysThatEnded keeps no function from starting. shop lists as ever; what has to read Alipay's

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/functions/lambdatest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // small are calls of AWS whose quotas are far below what an opening starts of instances in a second (ADR 20).

@@ -16,17 +16,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	_ "seckill/functions/internal/boot" // what the binaries are made of, see binary
-	"seckill/functions/lambdatest"
-	"seckill/local"
-	"seckill/shared/adapter/alipay/alipaytest"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/adapter/system"
-	"seckill/shared/seckill"
+	_ "github.com/your-org/seckill/functions/internal/boot" // what the binaries are made of, see binary
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

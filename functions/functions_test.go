@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/functions/lambdatest"
-	"seckill/local"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const done = `{"batchItemFailures":[]}`

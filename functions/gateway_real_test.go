@@ -7,11 +7,11 @@ import (
 	"os"
 	"testing"
 
-	"seckill/functions/lambdatest"
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/gatewaytable"
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/gatewaytable"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // TestGatewayFunctionOnRealServers: two instances are one gateway by nothing but the table.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/functions/lambdatest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Goals of a deployed binary: what an instance loads at a cold start.

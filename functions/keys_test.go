@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/alipay/alipaytest"
+	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
 )
 
 // A key that is missing, of another kind, or not the other's ends init, which names the variable, and the parameter if

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // paidTrade places an order whose trade is paid at the gateway, and the ledger does not know it yet.

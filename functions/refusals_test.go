@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
 )
 
 // TestRefusalsAreCountedByReason: each under its reason, and logged with hashes in the place of user and address;

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
 // TestRepairFunctionOfAnOperator: it erases a user's addresses, says in its log who asked for whom, whatever LOG_LEVEL

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/functions/lambdatest"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestAddressesGoWithTheirTime: at its schedule repair erases the addresses of a sale that ended as long ago as its

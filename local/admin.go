@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
-	"seckill/shared/adapter/operator"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of the routes under /_local.

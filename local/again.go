@@ -8,11 +8,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"seckill/audit/servers"
-	"seckill/record/dump"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/gatewaytable"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit/servers"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/gatewaytable"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // tradeTable keeps the gateway's trades beside a real ledger, so that they outlive the run, and lists them.

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestStartedAgainOnTheSameServers: what was signed, paid and reserved before a run stopped is as good after the next

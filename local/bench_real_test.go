@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"seckill/local"
-	"seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 )
 
 // BenchmarkRealPlaced is BenchmarkPlaced for 5,000 units on a real Redis and a DynamoDB-compatible server

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/adapter/system"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestContract tries a system in one process by the cases that deployed stacks are tried by. Ids are the largest that

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/local/localtest"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/local/localtest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

@@ -3,7 +3,7 @@ package local
 import (
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The demo sale. Its ids are fixed, so that clients and scripts can name them.

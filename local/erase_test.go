@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // addresses counts the rows of orders, and the keys of Redis, that have the tests' address; only with the user's id if

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Each of these tests takes away one thing that the design leans on, and would fail without it.

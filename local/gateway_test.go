@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // landed is how often a fault landed by the gateway's own count, as a tester sees it.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestAClientThatClosesItsSide after its request is answered as any other: it has said all, and waits.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/local"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestEveryAnswerIsGuarded: whatever is asked for, and however it ends, browsers are told the same; pages and cashier

@@ -11,11 +11,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"seckill/local"
-	"seckill/local/localtest"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/local/localtest"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

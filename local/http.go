@@ -7,11 +7,11 @@ import (
 	"net/url"
 	"strings"
 
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/httpapi"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/seckill"
-	"seckill/web"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
+	"github.com/your-org/seckill/web"
 )
 
 // handler serves everything on one port: the API, the storefront and the status page, the gateway with its cashier, and

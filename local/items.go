@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // HeaderUnreadable is in the answer to an export, once for each item that is not in it because its row cannot be read:

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 )
 
 // The files of a directory of keys, in PEM. The private ones are made once, readable by their owner only, and read from

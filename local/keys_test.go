@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // keysOf starts a system with a directory of keys, stops it, and gives the public keys that it told.

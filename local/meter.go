@@ -4,7 +4,7 @@ import (
 	"maps"
 	"sync"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Meter counts events in memory. It implements seckill.Meter and is safe for concurrent use.

@@ -3,8 +3,8 @@ package local
 import (
 	"net/http"
 
-	"seckill/shared/adapter/operator"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // money adds the operator's routes about money.

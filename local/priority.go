@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // In one process on a few cores a signature, which takes a core for a millisecond and a half, keeps some fifty

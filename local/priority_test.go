@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 type slowPayments struct {

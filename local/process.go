@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"time"
 
-	"seckill/record/process"
-	"seckill/shared/adapter/system"
+	"github.com/your-org/seckill/record/process"
+	"github.com/your-org/seckill/shared/adapter/system"
 )
 
 var started = time.Now()

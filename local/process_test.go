@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"seckill/local"
-	"seckill/record/process"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/record/process"
 )
 
 func TestTheProcessSaysWhatItUses(t *testing.T) {

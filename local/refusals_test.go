@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"seckill/local"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/gatewaytable"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/sqsqueue"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/gatewaytable"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Servers name real servers, each of which replaces an embedded driver. Tables and queues are made where they are

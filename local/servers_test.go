@@ -21,15 +21,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"seckill/local"
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/redisconn"
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // killable is `seckill run` as a process of its own, on real servers.
@@ -90,7 +90,8 @@ func TestKilledOnRealServers(t *testing.T) {
 		t.Fatal("no servers: run this by e2e/servers/with.sh")
 	}
 	bin := filepath.Join(t.TempDir(), "seckill")
-	if out, err := exec.Command("go", "build", "-o", bin, "seckill/cmd/seckill").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin,
+		"github.com/your-org/seckill/cmd/seckill").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	k := &killable{t: t, bin: bin, args: []string{"run", "--port", "0", "--hold", "24h", "--stock", fmt.Sprint(stock),

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // noted is a queue that notes kind and request id of what it is sent, and loses it on demand.

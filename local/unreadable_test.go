@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // rotten is a table of items of which one row cannot be read.

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"seckill/crowd"
+	"github.com/your-org/seckill/crowd"
 )
 
 // TestReportsAreRead: a report of `seckill load` says here what it says there.

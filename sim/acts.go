@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Kind is a kind of act.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"seckill/shared/flow/buy"
-	"seckill/shared/flow/shop"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // poison sends a message with which nobody can do anything: of a newer version, not of this system at all, for the

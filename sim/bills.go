@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/flow/reconcile"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/reconcile"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Bill implements seckill.Bills.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Check judges I1 to I10 on what was written since the last Check, from the rows themselves and from what happened in

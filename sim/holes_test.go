@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Each test here was red once: a review found the hole, by thought or by the explorer.

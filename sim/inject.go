@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // method notes for which method of the ledger rows are read or written.

@@ -5,17 +5,17 @@ import (
 	"errors"
 	"net/url"
 
-	"seckill/shared/flow/buy"
-	"seckill/shared/flow/consume"
-	"seckill/shared/flow/erase"
-	"seckill/shared/flow/expire"
-	"seckill/shared/flow/notify"
-	"seckill/shared/flow/reconcile"
-	"seckill/shared/flow/refund"
-	"seckill/shared/flow/repair"
-	"seckill/shared/flow/shop"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/flow/consume"
+	"github.com/your-org/seckill/shared/flow/erase"
+	"github.com/your-org/seckill/shared/flow/expire"
+	"github.com/your-org/seckill/shared/flow/notify"
+	"github.com/your-org/seckill/shared/flow/reconcile"
+	"github.com/your-org/seckill/shared/flow/refund"
+	"github.com/your-org/seckill/shared/flow/repair"
+	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Instance is one process with all steps, and nothing in its memory yet.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // An actor does something to one order while others do: its port calls, and what a shopper does at the cashier, are its

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // fault strikes at the n-th port call, counted from 0.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/flow/shop"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // How old what a page shows may be: an instance asks each second, and a request goes on with what is known while

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // outOfSale measures how long units of a sale that is on are neither sold, nor reserved for somebody, nor to be had:

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Hook is called for every port call, with its name ("stock.Reserve"). do carries the call out and returns its error; a

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Provider is a payment provider reduced to what decides anything: trades that exist only once a shopper opened the

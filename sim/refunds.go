@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Refund implements seckill.Refunds: one refund of a trade by an id, of the whole amount.

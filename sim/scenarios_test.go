@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // A scenario prepares a world, then has one process do one step of a flow. The step is repeated with the process killed

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // SellOut has fresh shoppers buy and pay until every unit is sold (L4).

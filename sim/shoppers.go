@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 
-	"seckill/shared/flow/buy"
-	"seckill/shared/flow/shop"
-	"seckill/shared/seckill"
-	"seckill/sim/linear"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/seckill"
+	"github.com/your-org/seckill/sim/linear"
 )
 
 // buy has a shopper ask for units.

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
-	"seckill/sim/linear"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
+	"github.com/your-org/seckill/sim/linear"
 )
 
 // death is what a dying process panics with.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 var (

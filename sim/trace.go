@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // trace is what happened, a line for each step; the same seed gives the same bytes.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // truth is the ledger as it is. It is told of every row that is written, below the code under test, and notes what has

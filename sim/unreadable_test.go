@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // strangers puts n rows of a later schema version before every other of a shard: this code cannot read them.

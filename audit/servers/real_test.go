@@ -16,15 +16,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/redis/go-redis/v9"
 
-	"seckill/audit"
-	"seckill/audit/servers"
-	"seckill/local"
-	"seckill/local/localtest"
-	"seckill/record/dump"
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/audit/servers"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/local/localtest"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

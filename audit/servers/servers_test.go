@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"seckill/audit/servers"
-	"seckill/record/dump"
+	"github.com/your-org/seckill/audit/servers"
+	"github.com/your-org/seckill/record/dump"
 )
 
 // silent never answers.

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"seckill/audit"
-	"seckill/local"
-	"seckill/local/localtest"
-	"seckill/record/dump"
-	"seckill/record/journal"
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/local/localtest"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // sold is a running shop, some units of whose live demo item are sold.

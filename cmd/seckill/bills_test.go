@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/flow/reconcile"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/reconcile"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var aConsoleRefund = regexp.MustCompile(`\bconsole\d+\b`)

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
-	"seckill/cmd/seckill/doctor"
+	"github.com/your-org/seckill/cmd/seckill/doctor"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/cmd/seckill/doctor"
-	"seckill/shared/adapter/alipay/alipaytest"
-	"seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/cmd/seckill/doctor"
+	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
 )
 
 // examine runs the tool on a clinic, and gives what it printed as JSON.

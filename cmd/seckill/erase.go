@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"seckill/shared/adapter/operator"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // How long AWS keeps what is erased (template.yaml): back-ups of tables, parked messages.

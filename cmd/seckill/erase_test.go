@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/flow/erase"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/erase"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // userFunction is a repair function over embedded drivers, of a user with some orders that are at rest. It answers as

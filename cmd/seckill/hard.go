@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigateway/types"
 	"github.com/spf13/cobra"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // everyMethod is API Gateway's key of what holds for all methods without settings of their own.

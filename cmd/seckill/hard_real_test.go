@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 
-	"seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
 )
 
 // TestHardStopOfADeployedStage: a stand-in's own GetStage and UpdateStage, with the names that it gives to methods. It

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // shop is where an operator's items are: a running `seckill run`, or a deployed stack. A refusal is an error that names

@@ -20,10 +20,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"seckill/cmd/seckill/secrets"
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/config"
+	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/config"
 )
 
 const (

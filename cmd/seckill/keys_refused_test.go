@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/cmd/seckill/secrets"
 )
 
 func TestKeysThatDoNotFitAreRefused(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/cmd/seckill/secrets"
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/alipay/alipaytest"
-	"seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 )
 
 var sandboxNames = []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.ShopPublic, secrets.GatewayPrivate,

@@ -13,8 +13,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"seckill/crowd"
-	"seckill/local"
+	"github.com/your-org/seckill/crowd"
+	"github.com/your-org/seckill/local"
 )
 
 // How often a crowd's progress is said: in a line that is redrawn, and in plain lines elsewhere.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/crowd"
+	"github.com/your-org/seckill/crowd"
 )
 
 func TestLoadAgainstARunningShop(t *testing.T) {

@@ -18,10 +18,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"seckill/local"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

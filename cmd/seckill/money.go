@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"seckill/shared/adapter/operator"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // paymentsPath is where a running shop's money is.

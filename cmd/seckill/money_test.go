@@ -15,14 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/flow/refund"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/refund"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const someOrder = "obbbbbbbbbbbbbbbbbbbbbbbbbb"

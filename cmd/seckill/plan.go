@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"seckill/plan"
+	"github.com/your-org/seckill/plan"
 )
 
 // planFlags are the flags of `seckill plan`.

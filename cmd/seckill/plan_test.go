@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/plan"
+	"github.com/your-org/seckill/plan"
 )
 
 const small = "--shoppers 20000 --units 1000 --at 2026-12-12T10:00:00+08:00"

@@ -15,12 +15,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"seckill/local"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/adapter/system"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // settings are the flags of `seckill run`.

@@ -15,10 +15,10 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of calls to a running shop.

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/spf13/cobra"
 
-	"seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/cmd/seckill/secrets"
 )
 
 // secretPath is what template.yaml takes as SecretsPath: Secrets Manager allows a few signs more.

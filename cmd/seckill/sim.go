@@ -14,7 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"seckill/sim"
+	"github.com/your-org/seckill/sim"
 )
 
 // simFlags are the flags of `seckill sim`.

@@ -19,9 +19,9 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 
-	"seckill/cmd/seckill/doctor"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/flow/stage"
+	"github.com/your-org/seckill/cmd/seckill/doctor"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/flow/stage"
 )
 
 // The stack's outputs that name the functions which carry out an operator's commands.

@@ -23,15 +23,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	"seckill/cmd/seckill/doctor"
-	"seckill/functions/lambdatest"
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/adapter/redisconn"
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/cmd/seckill/doctor"
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // stackVariable names the endpoint that has CloudFormation, Lambda, S3, STS and DynamoDB beside SQS.
@@ -84,7 +84,7 @@ func put(t *testing.T, address string, body []byte) {
 func deploy(t *testing.T, endpoint, redis string) (name, function string) {
 	t.Helper()
 	folder := t.TempDir()
-	lambdatest.Build(t, "", folder, "seckill/functions/stage")
+	lambdatest.Build(t, "", folder, "github.com/your-org/seckill/functions/stage")
 	prefix := dynamotest.Prefix()
 	name = "s" + strings.TrimSuffix(prefix, "-")
 	bucket := strings.ToLower(name)

@@ -19,17 +19,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"seckill/functions/lambdatest"
-	"seckill/local"
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/system"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const caller = "arn:aws:sts::123456789012:assumed-role/Operators/liu"
@@ -485,7 +485,7 @@ func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	lambdatest.Build(t, "", folder, "seckill/functions/stage")
+	lambdatest.Build(t, "", folder, "github.com/your-org/seckill/functions/stage")
 	store := lambdatest.NewAWS(t, map[string]string{})
 	redis := redistest.NewFake(t, memory.NewRedis())
 	f := lambdatest.Start(t, filepath.Join(folder, "stage"), map[string]string{"AWS_REGION": "eu-central-1",

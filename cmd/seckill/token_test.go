@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/cmd/seckill/secrets"
-	"seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
 )
 
 func TestTokenIsTaken(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/local"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

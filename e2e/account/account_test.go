@@ -23,9 +23,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"seckill/e2e/account"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/e2e/account"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 )
 
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/account"
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/e2e/account"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestAnItemsReadIsOneUnit: a key that gives 30 units a second gives 30 reads of an item, as long as its title and its

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"seckill/e2e/account"
-	"seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/e2e/account"
+	"github.com/your-org/seckill/shared/adapter/memory"
 )
 
 func dynamo(t *testing.T, clock *memory.Clock, l account.Limits) *dynamodb.Client {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay"
 )
 
 const (

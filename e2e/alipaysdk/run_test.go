@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/local/localtest"
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/local/localtest"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestTheSDKIsPointedAtARun as docs/LOCAL.md says: with what /_local/keys tells, and the file of the app's private key.

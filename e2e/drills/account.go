@@ -18,10 +18,10 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/e2e/account"
-	"seckill/e2e/lambdahost"
-	"seckill/plan"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/e2e/account"
+	"github.com/your-org/seckill/e2e/lambdahost"
+	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/e2e/account"
-	"seckill/e2e/lambdahost"
+	"github.com/your-org/seckill/e2e/account"
+	"github.com/your-org/seckill/e2e/lambdahost"
 )
 
 func TestChoose(t *testing.T) {

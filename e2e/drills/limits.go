@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/e2e/account"
+	"github.com/your-org/seckill/e2e/account"
 )
 
 // Throttles of the stage, which each method has for itself (ADR 28). What they let through together stays below the

@@ -25,7 +25,7 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 )
 
 // A crowd is calm, and the next one comes, when its faults have struck and buy answers little: what is left then waits

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"seckill/audit"
+	"github.com/your-org/seckill/audit"
 )
 
 // loadReport is what a drill shows of a crowd's report.

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/audit"
+	"github.com/your-org/seckill/audit"
 )
 
 const (

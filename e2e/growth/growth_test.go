@@ -15,17 +15,17 @@ import (
 	"testing"
 	"time"
 
-	"seckill/local"
-	"seckill/plan"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn"
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/system"
-	"seckill/shared/flow/repair"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/flow/repair"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var sizes = flag.String("sizes", "1000,10000", "stocks to measure, with commas")

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/redisconn"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var fields = flag.Int("fields", 100_000, "fields in each key of the item that is removed")

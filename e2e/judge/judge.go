@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Rows are the ledger's rows by table (ledger.TableUnits …).

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/e2e/judge"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/e2e/judge"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const waits, pays = "2026-11-11T00:00:00.000Z pending_payment placed", "2026-11-11T00:00:01.000Z paid notify"

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"seckill/e2e/lambdahost"
+	"github.com/your-org/seckill/e2e/lambdahost"
 )
 
 // account lets so many executions run at a time, so many instances start, and so many requests pass.

@@ -28,7 +28,7 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/functions/lambdatest/runtimeapi"
+	"github.com/your-org/seckill/functions/lambdatest/runtimeapi"
 )
 
 // Timeouts are the functions' own, as in template.yaml.

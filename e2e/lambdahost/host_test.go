@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"seckill/e2e/lambdahost"
+	"github.com/your-org/seckill/e2e/lambdahost"
 )
 
 const patience = 30 * time.Second // of a poll, on a machine that is busy

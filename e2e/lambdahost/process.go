@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"seckill/functions/lambdatest/runtimeapi"
+	"github.com/your-org/seckill/functions/lambdatest/runtimeapi"
 )
 
 const (

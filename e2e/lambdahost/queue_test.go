@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"go.yaml.in/yaml/v3"
 
-	"seckill/e2e/lambdahost"
+	"github.com/your-org/seckill/e2e/lambdahost"
 )
 
 // queue keeps messages; what is received is there again after a moment, unless it was deleted.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
 )
 
 // What the gateways of some targets lack, by target.

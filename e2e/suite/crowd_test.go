@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // crowdPatience is how long a crowd may be at it.

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // maxHold is the longest hold that a run waits for.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // flush makes the stack's Redis forget everything.

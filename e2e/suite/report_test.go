@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
 )
 
 // report says at the end what was called, how fast, and how long each case took.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // sale is one item on sale in one stack, and what this case has asked for and was told.

@@ -25,9 +25,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"seckill/cmd/seckill/secrets"
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
 // Times of the suite. They are far beyond what an idle machine needs: a target may be ten times slower.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/contracttest"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Two stacks sell items with the same ids to the same shoppers under the same keys, and know nothing of each other.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/plan"
+	"github.com/your-org/seckill/plan"
 )
 
 // TestThrottles: Alipay's notifications do not share a crowd's token bucket, nor do purchases share that of looks.

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // source reads the flows with the type checker, to see which methods of which ports a step can reach. Of what flows
@@ -29,8 +29,8 @@ type source struct {
 }
 
 const (
-	nounsPath = "seckill/shared/seckill"
-	flowPath  = "seckill/shared/flow/"
+	nounsPath = "github.com/your-org/seckill/shared/seckill"
+	flowPath  = "github.com/your-org/seckill/shared/flow/"
 )
 
 // ports are the interfaces of package seckill whose calls leave the process for AWS.
@@ -53,7 +53,7 @@ func (s *source) Import(path string) (*types.Package, error) {
 		s.packages[path] = p
 		return p, nil
 	}
-	files, err := s.parse(strings.TrimPrefix(path, "seckill/"))
+	files, err := s.parse(strings.TrimPrefix(path, "github.com/your-org/seckill/"))
 	if err != nil {
 		return nil, err
 	}

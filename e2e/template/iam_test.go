@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/cmd/seckill/secrets"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestRights compares each role with what its function's code can make AWS do: the settings it is given, the parts its

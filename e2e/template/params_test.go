@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/plan"
-	"seckill/shared/adapter/config"
+	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/shared/adapter/config"
 )
 
 // TestWrongParametersAreRefused: before anything is made, with a sentence.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // refused are the types that LocalStack's free edition refuses even under a false condition, by their beginnings.

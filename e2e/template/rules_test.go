@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/plan"
+	"github.com/your-org/seckill/plan"
 )
 
 const root = "../.."

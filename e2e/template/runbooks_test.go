@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 )
 
 var runbook = regexp.MustCompile(`docs/runbooks/([a-z-]+)\.md`)

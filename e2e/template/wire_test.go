@@ -17,13 +17,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"seckill/local"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/gatewaytable"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/sqsqueue"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/gatewaytable"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // wire hears what drivers call of AWS, and answers each call with next to nothing.

@@ -3,11 +3,11 @@
 package main
 
 import (
-	"seckill/functions/internal/boot"
-	"seckill/shared/adapter/apigw"
-	"seckill/shared/adapter/config"
-	"seckill/shared/flow/consume"
-	"seckill/shared/flow/repair"
+	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/flow/consume"
+	"github.com/your-org/seckill/shared/flow/repair"
 )
 
 func main() {

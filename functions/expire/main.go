@@ -3,10 +3,10 @@
 package main
 
 import (
-	"seckill/functions/internal/boot"
-	"seckill/shared/adapter/apigw"
-	"seckill/shared/adapter/config"
-	"seckill/shared/flow/expire"
+	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/flow/expire"
 )
 
 func main() {

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/functions/lambdatest/runtimeapi"
+	"github.com/your-org/seckill/functions/lambdatest/runtimeapi"
 )
 
 // Limits of a run.

@@ -6,12 +6,12 @@ import (
 	"log/slog"
 	"os"
 
-	"seckill/functions/internal/boot"
-	"seckill/shared/adapter/apigw"
-	"seckill/shared/adapter/config"
-	"seckill/shared/adapter/operator"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/flow/refund"
+	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/flow/refund"
 )
 
 func main() {

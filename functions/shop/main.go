@@ -2,11 +2,11 @@
 package main
 
 import (
-	"seckill/functions/internal/boot"
-	"seckill/shared/adapter/apigw"
-	"seckill/shared/adapter/config"
-	"seckill/shared/adapter/httpapi"
-	"seckill/shared/flow/shop"
+	"github.com/your-org/seckill/functions/internal/boot"
+	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/flow/shop"
 )
 
 func main() {

@@ -34,7 +34,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // patience bounds all that is asked of AWS; the person who types is not in it.

@@ -14,7 +14,7 @@ import (
 func TestEveryModuleHasALicenceThatIsAllowed(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f",
 		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}",
-		"seckill/cmd/seckill", "seckill/functions/...").Output()
+		"github.com/your-org/seckill/cmd/seckill", "github.com/your-org/seckill/functions/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,8 @@ func TestALicenceThatIsNotKnownIsRefused(t *testing.T) {
 // TestABillOfThisTest: a binary says itself what it is made of.
 func TestABillOfThisTest(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "seckill")
-	if out, err := exec.Command("go", "build", "-o", binary, "seckill/functions/notify").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary,
+		"github.com/your-org/seckill/functions/notify").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var out bytes.Buffer
@@ -72,7 +73,8 @@ func TestABillOfThisTest(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &b); err != nil {
 		t.Fatal(err)
 	}
-	if len(b.Components) < 5 || b.Components[0].Name != "seckill/functions/notify" || len(b.Dependencies) != 1 ||
+	if len(b.Components) < 5 || b.Components[0].Name != "github.com/your-org/seckill/functions/notify" ||
+		len(b.Dependencies) != 1 ||
 		len(b.Dependencies[0].On) != len(b.Components)-1 {
 		t.Errorf("%d components, %+v", len(b.Components), b.Dependencies)
 	}

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"seckill/audit"
-	"seckill/local"
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/audit"
+	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Invariants fails the test for everything that Broken and, when drained, Unconverged name.

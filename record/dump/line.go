@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // Parts of a sale that are no table of the ledger.

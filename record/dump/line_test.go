@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"seckill/record/dump"
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // TestLinesReadBack: whatever a source hands over arrives as it was, any text in it.

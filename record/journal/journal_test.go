@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
-	"seckill/record/journal"
+	"github.com/your-org/seckill/record/journal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,7 +1,7 @@
 // Package process has what a running shop says of its own process.
 package process
 
-import "seckill/shared/seckill"
+import "github.com/your-org/seckill/shared/seckill"
 
 // Usage is what a process has used of its machine so far: the answer of GET /_local/process. What the operating system
 // does not say is 0.

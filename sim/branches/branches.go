@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
 // Branch is one condition of a script, with how often it came out which way. Conditions are what if, while and until

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn/difftest"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/stocktest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn/difftest"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/stocktest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // histories is how many random histories the tests play: some 14 calls each.

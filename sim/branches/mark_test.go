@@ -13,8 +13,8 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
 // noLines leaves out what a syntax tree says of lines: a printed script has others.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // errNoted is how the recorder answers: the stock goes no further.

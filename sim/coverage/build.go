@@ -20,7 +20,7 @@ const (
 	tapFile     = "tapped.go" // there is none in the folder
 	tapSource   = `package redisstock
 
-import "seckill/sim/branches/tap"
+import "github.com/your-org/seckill/sim/branches/tap"
 
 func tapped(r Runner) Runner { return tap.Wrap(r).(Runner) }
 `

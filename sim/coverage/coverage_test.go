@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/sim/branches"
+	"github.com/your-org/seckill/sim/branches"
 )
 
 const source = `package buy
@@ -27,12 +27,12 @@ func Buy(n int) error {
 `
 
 const profile = `mode: atomic
-seckill/sim/coverage/main.go:30.2,31.3 4 0
-seckill/shared/flow/buy/buy.go:10.2,10.12 1 7
-seckill/shared/flow/buy/buy.go:3.23,4.11 1 7
-seckill/shared/flow/buy/buy.go:4.11,6.3 1 0
-seckill/shared/flow/buy/buy.go:7.2,7.12 1 7
-seckill/shared/flow/buy/buy.go:7.12,9.3 1 0
+github.com/your-org/seckill/sim/coverage/main.go:30.2,31.3 4 0
+github.com/your-org/seckill/shared/flow/buy/buy.go:10.2,10.12 1 7
+github.com/your-org/seckill/shared/flow/buy/buy.go:3.23,4.11 1 7
+github.com/your-org/seckill/shared/flow/buy/buy.go:4.11,6.3 1 0
+github.com/your-org/seckill/shared/flow/buy/buy.go:7.2,7.12 1 7
+github.com/your-org/seckill/shared/flow/buy/buy.go:7.12,9.3 1 0
 `
 
 // sample makes a module with one flow, and its profile.

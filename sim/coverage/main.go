@@ -16,8 +16,8 @@ import (
 	"slices"
 	"time"
 
-	"seckill/sim"
-	"seckill/sim/branches"
+	"github.com/your-org/seckill/sim"
+	"github.com/your-org/seckill/sim/branches"
 )
 
 // leastPercent of the flows' statements are reached.

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"seckill/shared/adapter/redisstock"
-	"seckill/sim"
-	"seckill/sim/branches"
-	"seckill/sim/branches/tap"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/sim"
+	"github.com/your-org/seckill/sim/branches"
+	"github.com/your-org/seckill/sim/branches/tap"
 )
 
 // played is what the built binary prints as JSON.

@@ -15,7 +15,7 @@ import (
 
 // module is what file names of a profile begin with; flows is the folder of those that matter.
 const (
-	module = "seckill/"
+	module = "github.com/your-org/seckill/"
 	flows  = "shared/flow/"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // crowd is what 30 shoppers do in an ordinary run: a purchase with a key that gets no answer, its repeat, looks at it,

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const forever = math.MaxInt64

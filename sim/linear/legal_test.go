@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // history draws a legal history of two shoppers.

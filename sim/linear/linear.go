@@ -41,7 +41,7 @@ import (
 	"math"
 	"slices"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Kind is what a shopper does.

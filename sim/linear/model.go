@@ -3,7 +3,7 @@ package linear
 import (
 	"math/bits"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // A lot is everything that one order may be at a moment, as a set of bits: orders move by themselves and independently

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The oracle says the same as model, from the specification's words and by brute force: it follows every world that may

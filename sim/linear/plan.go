@@ -3,7 +3,7 @@ package linear
 import (
 	"slices"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // plan turns the partition's entries into steps of the specification, and counts them without the losses. It needs

@@ -3,7 +3,7 @@ package linear
 import (
 	"slices"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The rules that a Contradiction names. RuleLife is the sequential specification; the others hold whatever the order of

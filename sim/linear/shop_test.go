@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // shop is a tiny seckill system in which everything happens at one moment: a stock that remembers reservations, a

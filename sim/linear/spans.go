@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // span is when an order certainly held its units, as shoppers saw it: from the first answer by which it did, to the

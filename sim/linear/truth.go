@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Truth is what really held of one item, as the simulator saw it, not as the code under test tells it. Of the refusals

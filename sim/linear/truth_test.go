@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestRefusalsAreTrue: a refusal between 100 and 110 of an item that was installed at 10, sold out from 50 to 60 and

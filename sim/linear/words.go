@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Contradiction is a promise that a shopper saw broken.

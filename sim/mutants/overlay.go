@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	switchImport = `import mutants "seckill/sim/mutants/on"`
+	switchImport = `import mutants "github.com/your-org/seckill/sim/mutants/on"`
 	// Where the scripts are loaded, and what stands there in the mutated binary.
 	scriptsGo   = "shared/adapter/redisstock/scripts.go"
 	loadsScript = "return string(b)\n"

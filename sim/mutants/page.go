@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/sim"
+	"github.com/your-org/seckill/sim"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/sim"
+	"github.com/your-org/seckill/sim"
 )
 
 var update = flag.Bool("update", false, "write docs/MUTANTS.md and the figures of mutants in docs/GUARANTEES.md")

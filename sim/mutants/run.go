@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"seckill/sim/mutants/on"
-	"seckill/sim/mutants/report"
+	"github.com/your-org/seckill/sim/mutants/on"
+	"github.com/your-org/seckill/sim/mutants/report"
 )
 
 // build builds the player with every mutant in it. It returns the overlay's list, too, for go test.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/sim/mutants/on"
-	"seckill/sim/mutants/report"
+	"github.com/your-org/seckill/sim/mutants/on"
+	"github.com/your-org/seckill/sim/mutants/report"
 )
 
 // pretend has this test binary play the player, whose answer depends on the mutant.

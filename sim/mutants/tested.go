@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"seckill/sim/mutants/on"
+	"github.com/your-org/seckill/sim/mutants/on"
 )
 
 // tested names the mutants that no seed shows, each with the test that has to catch it: the package, and the test in

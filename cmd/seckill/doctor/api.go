@@ -10,7 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 
-	"seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
 )
 
 const (

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 
-	"seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
 // MaxSkew is how far clocks may be apart: windows are judged with that tolerance (docs/GUARANTEES.md, I10).

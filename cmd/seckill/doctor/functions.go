@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
-	"seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
 // Live is the alias of every function that whoever calls it means: a version that a deployment has published.

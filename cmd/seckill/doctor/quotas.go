@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
-	"seckill/plan"
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/plan"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // callsEach is how often each shopper of a crowd calls within its time: one purchase, one look at what came of it. What

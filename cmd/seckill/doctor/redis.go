@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 
-	"seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
 )
 
 // fullPercent of its limit in use is too much for a Redis before a sale.

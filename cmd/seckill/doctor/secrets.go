@@ -10,8 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"seckill/cmd/seckill/secrets"
-	"seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/cmd/seckill/secrets"
+	"github.com/your-org/seckill/shared/adapter/alipay"
 )
 
 const minTokenKey = 32 // bytes: as many as HS256 has (RFC 7518 section 3.2)

@@ -11,11 +11,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/gatewaytable"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/sqsqueue"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/gatewaytable"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // queues counts what lies in the queues.

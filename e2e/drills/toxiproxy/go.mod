@@ -1,4 +1,4 @@
-module seckill/e2e/drills/toxiproxy
+module github.com/your-org/seckill/e2e/drills/toxiproxy
 
 go 1.25.0
 

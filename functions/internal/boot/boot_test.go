@@ -11,16 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"seckill/functions/lambdatest"
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/alipay/alipaytest"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/config"
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/functions/lambdatest"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay/alipaytest"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)

@@ -13,16 +13,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/config"
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/httpapi"
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/redisconn"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/sqsqueue"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func (b *Boot) rows(tables ...ledger.Table) *dynamoledger.Rows {

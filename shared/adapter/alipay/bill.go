@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/text/encoding/simplifiedchinese"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var _ seckill.Bills = (*Client)(nil)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Answer codes ("公共错误码") and the sub codes that decide.

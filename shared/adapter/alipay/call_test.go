@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const paidNode = `{"code":"10000","msg":"Success","out_trade_no":"` + orderID +

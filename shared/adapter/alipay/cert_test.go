@@ -23,9 +23,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // issuer is a certificate authority of the tests.

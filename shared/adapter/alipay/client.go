@@ -19,7 +19,7 @@ import (
 	"net/url"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits.

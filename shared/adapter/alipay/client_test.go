@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestPrepareSignsWhatAlipayWants(t *testing.T) {

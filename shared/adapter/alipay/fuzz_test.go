@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The seeds in testdata/fuzz are signed by the keys of the samples, or by nobody.

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of a notification's form; a real one has about 30 parameters in 2 KiB.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var _ seckill.Refunds = (*Client)(nil)

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const tradeNo = "2026010122001000000000000001"

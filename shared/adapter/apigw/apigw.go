@@ -16,7 +16,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Margins before Lambda's deadline.

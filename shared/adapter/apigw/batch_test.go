@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/apigw"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var quiet = slog.New(slog.DiscardHandler)

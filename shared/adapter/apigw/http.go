@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"seckill/shared/adapter/guard"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/guard"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // HTTP makes a handler of REST proxy events (payload format 1.0). The request's id, for logs, is

@@ -16,9 +16,9 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/apigw"
-	"seckill/shared/adapter/guard"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/apigw"
+	"github.com/your-org/seckill/shared/adapter/guard"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func recorded(t *testing.T, name string) []byte {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/config"
 )
 
 // every setting that a function may have, as a template sets it.

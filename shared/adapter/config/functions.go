@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Each function's settings: what it is not told it cannot touch.

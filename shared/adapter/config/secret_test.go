@@ -19,8 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/smithy-go"
 
-	"seckill/shared/adapter/config"
-	"seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/config"
+	"github.com/your-org/seckill/shared/adapter/memory"
 )
 
 func TestSecretIsNeverShown(t *testing.T) {

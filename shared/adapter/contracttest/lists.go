@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Lists tries what everybody may see: lists, details, time, health.

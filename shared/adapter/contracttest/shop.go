@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Address is where the cases' shoppers live: quotes, HTML and characters beyond 16 bits have to arrive as they were

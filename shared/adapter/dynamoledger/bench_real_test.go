@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // catalogVersion is the schema version of the catalog's rows, in their attribute v.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // described answers a read of a description with the row of a version; 0: there is none.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // attributeRow matches a row of docs/DATA.md's list of attributes.

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var (

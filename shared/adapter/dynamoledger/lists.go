@@ -11,8 +11,8 @@ import (
 	"io"
 	"math/rand/v2"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // listCopies is how many rows have the list's version, and how many the list, each in a partition of its own. An

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestAListIsPublishedInOneTransaction: every copy of the list and of its version, on the condition that the version

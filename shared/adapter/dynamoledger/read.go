@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/system"
 )
 
 // maxPage is how many rows one request asks for; DynamoDB ends a page at 1 MB anyway.

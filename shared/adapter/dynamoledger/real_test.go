@@ -7,11 +7,11 @@ import (
 	"os"
 	"testing"
 
-	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/itemstest"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/ledgertest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/itemstest"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/ledgertest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestMain draws fewer random histories than the embedded rows do (-rapid.checks): each takes half a second here.

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // Tables apart from the ledger: each item's numbers, and what pages show and no decision needs.

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TableTrades is the table's name after its prefix, IndexNotificationsDue that of its index.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/alipay/fakegateway/storetest"
-	"seckill/shared/adapter/gatewaytable"
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway/storetest"
+	"github.com/your-org/seckill/shared/adapter/gatewaytable"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
 )
 
 var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)

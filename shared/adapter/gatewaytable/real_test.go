@@ -5,10 +5,10 @@ package gatewaytable_test
 import (
 	"testing"
 
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/alipay/fakegateway/storetest"
-	"seckill/shared/adapter/dynamoledger/dynamotest"
-	"seckill/shared/adapter/gatewaytable"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway/storetest"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger/dynamotest"
+	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 )
 
 func TestRealStoreConforms(t *testing.T) {

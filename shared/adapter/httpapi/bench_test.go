@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // refusing is a purchase step that knows the item to be sold out.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"sync"
 
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Buyer is the purchase step. The error of Buy is a *seckill.Error.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const address = "北京市海淀区中关村大街1号 \"三层\""

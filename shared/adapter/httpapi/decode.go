@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // purchaseJSON is the body of a purchase; unknown fields are ignored. Each field reads its own JSON text and refuses a

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // FuzzDecodePurchase holds the decoder against a plain reading of the same body: what it accepts has exactly these

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Options are what the handlers of every step share. The zero value works.

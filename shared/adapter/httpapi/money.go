@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // moneyWords are what a shopper is told of an order's money. Amounts are yuan; late is for money that came when the

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/flow/shop"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestMoneyInWords: wherever an order's money is, its shopper is told, in both languages, by amount, day and number.

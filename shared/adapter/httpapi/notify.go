@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // maxNotify bounds the body of a payment notification in bytes; real ones have about 2 KiB.

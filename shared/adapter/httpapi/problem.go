@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // typePrefix and a code make a problem's type (RFC 9457 section 3.1.1): a name, not an address to open.

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func jsonNumber(s string) json.Number { return json.Number(s) }

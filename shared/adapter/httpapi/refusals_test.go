@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // counting is a handler of all routes whose refusals are counted and logged.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of requests beyond those of package seckill.

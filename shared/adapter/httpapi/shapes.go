@@ -3,8 +3,8 @@ package httpapi
 import (
 	"time"
 
-	"seckill/shared/flow/shop"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The shapes of answers. Ids are strings, money is a number in yuan, times are RFC 3339 in UTC, a list is never null.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"seckill/shared/flow/shop"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Shop is what shoppers look at, and cancel. Pages count from 1.

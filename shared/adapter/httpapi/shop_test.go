@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/flow/shop"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func view() shop.View {

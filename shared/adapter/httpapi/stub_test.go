@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/jwtauth"
-	"seckill/shared/flow/buy"
-	"seckill/shared/flow/shop"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/jwtauth"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/flow/shop"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

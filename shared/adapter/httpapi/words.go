@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // language is one in which problems are told.

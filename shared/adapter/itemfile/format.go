@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // written is an item as a JSON file has it, in the order of the columns.

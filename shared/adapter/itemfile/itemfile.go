@@ -23,7 +23,7 @@ import (
 
 	"github.com/microcosm-cc/bluemonday"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // MaxSize is the largest file, in bytes.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // described is a description that no other name's equals.

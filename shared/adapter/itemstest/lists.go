@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func publish(t *testing.T, items seckill.Items, l seckill.List) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // MaxToken bounds a token in bytes: ours have some 150; a longer text is refused before any work is spent on it.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Version is the schema version of every row, in its attribute v. A row with another one is an error, not guessed at.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Ledger is seckill.Ledger over Rows. It keeps nothing itself.

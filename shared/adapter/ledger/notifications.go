@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // attrExpires is when DynamoDB may delete a notification's row, in seconds: the one time that is not in milliseconds,

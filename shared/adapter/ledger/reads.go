@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // pageRows is how many rows one query of a whole partition asks for.

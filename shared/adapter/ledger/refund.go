@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // StartRefund implements seckill.Ledger in two writes, and Count+4 with restock. When the order's row is not in its

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The random histories are small worlds, so that everything collides with everything.

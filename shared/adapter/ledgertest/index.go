@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // dueIDs reads every shard's due orders.

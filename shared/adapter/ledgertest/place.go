@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var placeCases = []testCase{

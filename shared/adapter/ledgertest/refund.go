@@ -3,7 +3,7 @@ package ledgertest
 import (
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // paid places an order of these units and pays it.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Clock is a clock that can be moved forward: one that stands still until it is moved (NewClock), or the machine's with

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/memory"
 )
 
 func TestClockStandsStillUntilAdvanced(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Items is the table of items, and the catalog of their descriptions and the published list. It is safe for use by

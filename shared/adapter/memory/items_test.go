@@ -3,9 +3,9 @@ package memory_test
 import (
 	"testing"
 
-	"seckill/shared/adapter/itemstest"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/itemstest"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestItemsConform(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // ListVersion gives the version of the list that was published last. Only a cancelled context is an error.

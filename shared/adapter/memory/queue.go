@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of the queue besides those in package seckill.

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // sentMessage is what the model knows of a message.

@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/queuetest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/queuetest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestQueueConforms(t *testing.T) {

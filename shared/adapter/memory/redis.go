@@ -10,7 +10,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
 // Redis is a Redis inside the process, as far as the stock's scripts need one: it runs Redis Lua scripts

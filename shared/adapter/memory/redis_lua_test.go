@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
 // redisScriptCase is a script, run with KEYS {a}h, {a}z, {a}s and ARGV 7, 1700000000000, "x y".

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
 func TestRedisRunKeepsWritesBeforeAnError(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // RowsOptions are the settings of Rows.

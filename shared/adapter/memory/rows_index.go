@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // rowChange is a replaced row on its way to the indexes.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/ledgertest"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/ledgertest"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var rowsStart = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // Transact implements ledger.Rows.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/stocktest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/stocktest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestStock(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"log/slog"
 
-	"seckill/shared/flow/reconcile"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/reconcile"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The commands about bills.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Client gives commands about items to an ItemHandler that is behind a Lambda function. A refusal is a *Refusal. An

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
-	"seckill/shared/flow/erase"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/erase"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The command about a user.

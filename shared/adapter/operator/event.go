@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of events and answers. Lambda takes and gives 6 MB in a synchronous call ("Lambda quotas", AWS Lambda

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/adapter/itemfile"
-	"seckill/shared/adapter/redisconn"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/itemfile"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The commands about items.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/flow/refund"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/refund"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // The commands about money.

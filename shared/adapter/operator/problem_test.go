@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/operator"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // TestAFaultSaysWhatItCameOf to operators, on a line, and nothing that signs or signs in. Code, status and when to try

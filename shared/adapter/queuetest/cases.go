@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func testArrives(t *testing.T, e *env) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Env is a queue under test. It is made anew, and empty, for every test.

@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/system"
-	"seckill/shared/flow/buy"
-	"seckill/shared/flow/consume"
-	"seckill/shared/flow/repair"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/flow/consume"
+	"github.com/your-org/seckill/shared/flow/repair"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // shop is buy, consume and repair around a stock behind a Runner, with everything else embedded.

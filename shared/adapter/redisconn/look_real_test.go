@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 )
 
 // TestRealLook: a server says what is asked of it, and of a cluster each master; one that refuses INFO still tells the

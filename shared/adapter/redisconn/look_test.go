@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn"
-	"seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 )
 
 func TestLook(t *testing.T) {

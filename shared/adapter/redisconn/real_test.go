@@ -24,10 +24,10 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/shared/adapter/redisconn/redistest"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/stocktest"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/stocktest"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func open(t testing.TB, o Options, c *tls.Config) *Runner {

@@ -19,7 +19,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Stock implements seckill.Stock by running the scripts of this folder.

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"seckill/shared/adapter/sqsqueue"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // longest is how long a call may take with tries, time limits and backoffs.

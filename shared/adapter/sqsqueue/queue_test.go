@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/sqsqueue"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // message is an order message.

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"seckill/shared/adapter/sqsqueue"
+	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 )
 
 // TestBrokenConnections breaks real ones in the ways that the faults table plays: each must be seen as what it plays,

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var confirmCases = []testCase{

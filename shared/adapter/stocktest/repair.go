@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var repairCases = []testCase{

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Clock is the machine's clock in UTC, cut to milliseconds, which is what tables and messages keep: a time that was

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/system"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func TestClockIsUTCInMillisecondsWithoutMonotonicPart(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // traceKey names the request id in log records and metric lines.

@@ -13,8 +13,8 @@ import (
 	"testing/slogtest"
 	"time"
 
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // record logs once and reads the line back.

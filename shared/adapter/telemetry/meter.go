@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"sync"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // EventColdStart is counted once by every meter: a new instance.

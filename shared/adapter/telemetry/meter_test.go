@@ -20,8 +20,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 type fixedClock struct{ at time.Time }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of a rate-limited log.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/telemetry"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/flow/internal/itemcache"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/itemcache"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Times of the step.

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/adapter/system"
-	"seckill/shared/flow/buy"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/system"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 type meter map[seckill.Event]int

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/flow/buy"
-	"seckill/shared/flow/internal/itemcache"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/buy"
+	"github.com/your-org/seckill/shared/flow/internal/itemcache"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // maxDraws is how many numbers one delivery draws before it lets the message come back: after a stale restore of the

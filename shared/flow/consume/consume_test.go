@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/flow/consume"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/consume"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var (

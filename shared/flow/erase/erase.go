@@ -14,7 +14,7 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of one step.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of one run of Ended.

@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/flow/internal/payment"
-	"seckill/shared/flow/internal/sweep"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/payment"
+	"github.com/your-org/seckill/shared/flow/internal/sweep"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of a run.

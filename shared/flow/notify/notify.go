@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"time"
 
-	"seckill/shared/flow/internal/payment"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/payment"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Deps is what the step works with.

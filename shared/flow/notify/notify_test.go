@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/flow/notify"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/notify"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 type verified seckill.Notification

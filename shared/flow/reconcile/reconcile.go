@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/flow/internal/payment"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/payment"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of what an operator is shown.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/ledger"
-	"seckill/shared/adapter/memory"
-	"seckill/shared/flow/refund"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/refund"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // trades are by number; without one the provider does not answer.

@@ -13,8 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"seckill/shared/flow/internal/sweep"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/sweep"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits.

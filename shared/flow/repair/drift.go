@@ -4,7 +4,7 @@ import (
 	"context"
 	"maps"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // drift compares the stock with the ledger, number by number and user by user, and puts right what differs. Each

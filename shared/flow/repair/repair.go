@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/flow/internal/sweep"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/sweep"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits of one run.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"seckill/shared/flow/internal/itemcache"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/itemcache"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // maxDescribed is how many bytes of descriptions are remembered: 640 of the longest, 100,000 each.

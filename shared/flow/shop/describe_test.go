@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // catalog counts the reads of descriptions, and fails while it is broken.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/flow/internal/itemcache"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/itemcache"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // maxAge is how old a list may be that is shown because no newer one can be read.

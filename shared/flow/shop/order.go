@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Newest says where the shopper's newest order of an item is. The stock answers only for a queued one; from placement

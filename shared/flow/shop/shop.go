@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/flow/internal/itemcache"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/itemcache"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits and waits.

@@ -5,7 +5,7 @@ package shop
 import (
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // View is an item as shoppers see it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Imported says what an import did, by item id in the order given.

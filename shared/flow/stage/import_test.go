@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)

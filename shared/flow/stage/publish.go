@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // publish has pages list the items as they are now. Two that publish at once do not undo each other: each reads which

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // willing is a stock that takes everything.

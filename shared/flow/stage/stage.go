@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // EmptyLead is how long before the start an item without any order may be installed as empty. Later, units may be sold

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/flow/stage"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/flow/stage"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // deaf is a stock that answers nothing.

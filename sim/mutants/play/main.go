@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/sim/mutants/report"
+	"github.com/your-org/seckill/sim/mutants/report"
 )
 
 // What a mutant may need without being called endless. A seed of the unmutated system takes about 10 ms and 50 MB.

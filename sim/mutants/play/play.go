@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"seckill/sim"
+	"github.com/your-org/seckill/sim"
 )
 
 // play plays one seed: the name of the check that was violated, and what it says; both are empty when none was.

@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // node is the signed part of an answer.

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/text/encoding/simplifiedchinese"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // billURLFor is how long a bill's address is good ("查询对账单下载地址": 30 seconds).

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding/simplifiedchinese"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 func billOf(day string) map[string]any { return map[string]any{"bill_type": "trade", "bill_date": day} }

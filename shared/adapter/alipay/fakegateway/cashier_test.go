@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 )
 
 func get(g *fakegateway.Gateway, query, acceptLanguage string) *httptest.ResponseRecorder {

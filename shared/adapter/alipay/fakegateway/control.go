@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // serveFaults answers GET /faults with a FaultReport.

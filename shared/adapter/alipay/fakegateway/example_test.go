@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/memory"
 )
 
 // A shop that is tested against the gateway: the shopper pays at the cashier, the shop is told, asks, and gives the

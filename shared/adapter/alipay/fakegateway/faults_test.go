@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // always is a plan in which a fault takes every chance.

@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Limits.

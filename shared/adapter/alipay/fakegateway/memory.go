@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Memory is the Store of one process. When it is full, old closed trades are dropped for new ones.

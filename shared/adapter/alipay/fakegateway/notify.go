@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/alipay"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/alipay"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // buyerID is who pays: there is one buyer in this world.

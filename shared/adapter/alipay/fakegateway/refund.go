@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // refund gives money of a trade back. A request number is used once: with the same amount again nothing moves, which is

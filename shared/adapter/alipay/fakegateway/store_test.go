@@ -3,8 +3,8 @@ package fakegateway_test
 import (
 	"testing"
 
-	"seckill/shared/adapter/alipay/fakegateway"
-	"seckill/shared/adapter/alipay/fakegateway/storetest"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway/storetest"
 )
 
 func TestMemoryConforms(t *testing.T) {

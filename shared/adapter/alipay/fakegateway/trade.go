@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // Status is a trade's state by Alipay's name for it (trade_status).

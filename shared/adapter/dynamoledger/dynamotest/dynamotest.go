@@ -17,8 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"seckill/shared/adapter/dynamoledger"
-	"seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/dynamoledger"
+	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
 // Variable names the server's address in the environment.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/memory"
 )
 
 // Outcome is how another Redis answered a history's calls, and its keys at the end, as memory.Redis.Dump has them.

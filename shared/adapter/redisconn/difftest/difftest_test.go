@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
 // replay runs calls on another embedded Redis, with one thing in the scripts' source replaced.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisstock"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // A small world, so that everything meets everything: numbers 1..5, users, orders.

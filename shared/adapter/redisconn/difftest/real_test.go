@@ -14,8 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisconn/redistest"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
 )
 
 // itemKeys are all keys that the scripts touch.

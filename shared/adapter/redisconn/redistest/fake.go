@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/adapter/memory"
-	"seckill/shared/adapter/redisstock"
+	"github.com/your-org/seckill/shared/adapter/memory"
+	"github.com/your-org/seckill/shared/adapter/redisstock"
 )
 
 // Fake is a Redis server that speaks RESP2 on a loopback port and runs scripts on an embedded Redis. It knows the

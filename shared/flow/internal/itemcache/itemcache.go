@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // maxEntries bounds the memory; unknown ids count too, or a stranger's random ids would each cost a read.

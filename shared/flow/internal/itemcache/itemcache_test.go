@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/flow/internal/itemcache"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/itemcache"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // clock has a time that may be set, and a count that may stand still.

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // maxTries bounds how often an order may change state under a payment; the state table has no cycle.

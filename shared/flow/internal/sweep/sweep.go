@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 // maxTold is how many of a run's errors are told one by one; the rest is counted.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"seckill/shared/flow/internal/sweep"
-	"seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/flow/internal/sweep"
+	"github.com/your-org/seckill/shared/seckill"
 )
 
 type meter map[seckill.Event]int
