@@ -36,6 +36,11 @@ require (
 )
 
 require (
+	golang.org/x/sync v0.22.0 // indirect
+	golang.org/x/tools v0.48.0
+)
+
+require (
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.26 // indirect
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.20.7 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.10 // indirect

@@ -77,7 +77,7 @@ var pausePoints = []string{
 }
 
 // PlanOf draws a seed's plan.
-func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
+func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) { //nolint:funlen // not yet split
 	r := rand.New(rand.NewPCG(seed, 7))
 	p := Plan{Seed: seed, Instances: 3, Weights: usual, Sticky: []int{0, 50, 90, 97}[r.IntN(4)],
 		Batch: []int{1, 1, 3, 10}[r.IntN(4)],

@@ -27,7 +27,7 @@ type loadFlags struct {
 	journal, json, html string
 }
 
-func loadCommand(getenv func(string) string) *cobra.Command {
+func loadCommand(getenv func(string) string) *cobra.Command { //nolint:funlen // not yet split
 	var f loadFlags
 	cmd := &cobra.Command{
 		Use:   "load",

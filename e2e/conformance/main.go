@@ -36,7 +36,7 @@ type event struct {
 	Elapsed                       float64 // seconds
 }
 
-func main() {
+func main() { //nolint:funlen // not yet split
 	table := map[string]map[string]map[string]string{} // suite, case, driver -> action
 	printed := map[string][]string{}                   // by package and test
 	failed := 0

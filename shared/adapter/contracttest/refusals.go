@@ -45,7 +45,7 @@ func (s *Shop) refused(t *testing.T, all []refusal) {
 
 // Refusals tries requests that are refused by status and code. Shopper 1 is not let in anywhere, 2 to 4 buy what others
 // then cannot.
-func (s *Shop) Refusals(t *testing.T) {
+func (s *Shop) Refusals(t *testing.T) { //nolint:funlen // not yet split
 	theirs := s.reserved(t, s.user(2), s.Items.Live.ID, 1)
 	s.reserved(t, s.user(3), s.Items.One.ID, 1)
 	mine := s.reserved(t, s.user(4), s.Items.Capped.ID, 1)

@@ -1,0 +1,65 @@
+package main
+
+import "testing"
+
+// bounds are the arrows up that a package may have; elsewhere it is most. A package that has fewer has its row changed.
+var bounds = map[string]int{
+	"sim": 24, "sim/linear": 10, "audit": 13, "plan": 11, "crowd": 12, "local": 12, "cmd/seckill": 16,
+	"cmd/seckill/doctor": 7, "e2e/drills": 6, "shared/adapter/ledgertest": 8,
+	"shared/adapter/alipay/fakegateway": 16,
+}
+
+const most = 4
+
+func TestArrows(t *testing.T) {
+	list, err := Load("../../...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, p := range list {
+		bound, listed := bounds[p.Folder]
+		if listed {
+			seen++
+		} else {
+			bound = most
+		}
+		if len(p.Up) > bound || listed && len(p.Up) < bound {
+			t.Errorf("%s: %d arrows between files go back up, want %d: go run ./infra/arrows -v ./%s", p.Folder,
+				len(p.Up), bound, p.Folder)
+		}
+	}
+	if seen != len(bounds) {
+		t.Errorf("%d of %d packages with a bound exist", seen, len(bounds))
+	}
+}
+
+// TestFloors: of three files on a loop, one arrow goes up; without it, none.
+func TestFloors(t *testing.T) {
+	up := func(edges [][]bool) (n int) {
+		floor := make([]int, len(edges))
+		for at, f := range floors(edges) {
+			floor[f] = at
+		}
+		for i := range edges {
+			for j := range edges[i] {
+				if edges[i][j] && floor[j] > floor[i] {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	for name, c := range map[string]struct {
+		edges [][]bool
+		want  int
+	}{
+		"a chain":          {[][]bool{{false, true, false}, {false, false, true}, {false, false, false}}, 0},
+		"a loop":           {[][]bool{{false, true, false}, {false, false, true}, {true, false, false}}, 1},
+		"both ways, twice": {[][]bool{{false, true, true}, {true, false, false}, {true, false, false}}, 2},
+	} {
+		if got := up(c.edges); got != c.want {
+			t.Errorf("%s: %d up, want %d", name, got, c.want)
+		}
+	}
+}
