@@ -96,7 +96,7 @@ var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, C
 	CloseFault: 50, RefundFault: 50, Delay: 20}
 
 // injectFault carries a call out as chance has it.
-func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) { //nolint:funlen // not yet split
+func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) { //nolint:funlen
 	port, name, _ := strings.Cut(call, ".")
 	if bounded(call) && s.Clock.Now().Sub(p.since) > seckill.PlaceTimeout {
 		return " misses its deadline", context.DeadlineExceeded
