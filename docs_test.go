@@ -57,13 +57,13 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 
 var (
 	tourStop = regexp.MustCompile(`(?s)\n## \d\. [^\n]*\]\(\.\./([^)]+)\)\n.*?\n\*\*Read\*\* ([^\n]+)`)
-	tourRow  = regexp.MustCompile("(?m)^[^|\n]+\\? \\| (`[^|]+`) \\| \\[[^\\]]+\\]\\(\\.\\./([^)]+)\\)")
+	quizRow  = regexp.MustCompile("(?m)^[^|\n]+\\? \\| (`[^|]+`) \\| \\[[^\\]]+\\]\\(([^)]+)\\)")
 	tourIn   = regexp.MustCompile("(`\\w+`)\\s+in\\s+`([^`]+/[^`]+\\.go)`")
 	tourTest = regexp.MustCompile("go test \\./(\\S+) -run '?([^ '`]+)")
 	quoted   = regexp.MustCompile("`([^`]+)`")
 )
 
-// TestTourNamesWhatIsThere: the files of docs/TOUR.md have the functions, types and variables that it sends readers to,
+// TestTourNamesWhatIsThere: the files of docs/TOUR.md, and of the quiz in CONTRIBUTING.md, have the functions, types and variables that it sends readers to,
 // and the packages have the tests that it has them run.
 func TestTourNamesWhatIsThere(t *testing.T) {
 	tour := page(t, "docs/TOUR.md")
@@ -74,10 +74,15 @@ func TestTourNamesWhatIsThere(t *testing.T) {
 	if len(names) != 8 {
 		t.Errorf("%d stops, want 8", len(names))
 	}
-	for _, m := range tourRow.FindAllStringSubmatch(tour, -1) {
+	quiz := page(t, "CONTRIBUTING.md")
+	rows := quizRow.FindAllStringSubmatch(quiz, -1)
+	if len(rows) != 10 {
+		t.Errorf("CONTRIBUTING.md asks %d questions, want 10", len(rows))
+	}
+	for _, m := range rows {
 		names[m[2]] += m[1]
 	}
-	for _, m := range tourIn.FindAllStringSubmatch(tour, -1) {
+	for _, m := range tourIn.FindAllStringSubmatch(tour+quiz, -1) {
 		names[m[2]] += m[1]
 	}
 	for file, list := range names {
@@ -88,7 +93,7 @@ func TestTourNamesWhatIsThere(t *testing.T) {
 				declared = `\b` + m[1] + `\b`
 			}
 			if !regexp.MustCompile(declared).MatchString(text) {
-				t.Errorf("docs/TOUR.md sends readers to %s in %s, where it is not", m[1], file)
+				t.Errorf("docs/TOUR.md or CONTRIBUTING.md sends readers to %s in %s, where it is not", m[1], file)
 			}
 		}
 	}
