@@ -3,6 +3,8 @@ package crowd
 import (
 	"bytes"
 	"encoding/json"
+	"html"
+	"net/url"
 	"strconv"
 )
 
@@ -60,4 +62,45 @@ func number(body []byte, quoted string) int64 {
 		return 0
 	}
 	return n
+}
+
+// form is what the cashier's page sends, and where to.
+type form struct {
+	url    string
+	fields url.Values
+}
+
+// cashierForm reads the form of the test cashier: where it goes, relative to the page, and its hidden fields; nil when
+// the page has none.
+func cashierForm(page []byte) (action string, form url.Values) {
+	_, rest, ok := bytes.Cut(page, []byte(`<form method="post" action="`))
+	if !ok {
+		return "", nil
+	}
+	to, rest, _ := bytes.Cut(rest, []byte(`"`))
+	rest, _, _ = bytes.Cut(rest, []byte(`</form>`))
+	form = url.Values{}
+	for {
+		_, after, ok := bytes.Cut(rest, []byte(`<input type="hidden" name="`))
+		if !ok {
+			return html.UnescapeString(string(to)), form
+		}
+		name, after, _ := bytes.Cut(after, []byte(`" value="`))
+		value, after, _ := bytes.Cut(after, []byte(`"`))
+		form.Set(string(name), html.UnescapeString(string(value)))
+		rest = after
+	}
+}
+
+// relative is where a page's link leads.
+func relative(page, link string) string {
+	base, err := url.Parse(page)
+	if err != nil {
+		return link
+	}
+	to, err := base.Parse(link)
+	if err != nil {
+		return link
+	}
+	return to.String()
 }

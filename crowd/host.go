@@ -129,3 +129,5 @@ func (h *host) close() {
 	}
 	h.idle = nil
 }
+
+const maxAnswer = 4 << 20 // bytes

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -172,4 +173,64 @@ func (r *run) stillOpen(ctx context.Context, orders []left) []left {
 	close(line)
 	all.Wait()
 	return still
+}
+
+// payLate moves the clock of a `seckill run` past the hold, and has those press "pay" whose cashiers are open: a third
+// of them while the shop still waits for payments that were begun in time, a third as the orders are closed, the others
+// when they are. It gives how far the clock was moved.
+func (r *run) payLate(ctx context.Context, d *operatorClient) (moved time.Duration) {
+	st := d.state(ctx)
+	if len(r.late) == 0 || st == nil {
+		return 0
+	}
+	// whose orders are closed last come first
+	slices.SortFunc(r.late, func(a, b opened) int { return b.payBy.Compare(a.payBy) })
+	r.opt.note("%d shoppers pay late: moving the clock of the run past their holds", len(r.late))
+	move := func(by time.Duration) {
+		by = max(by, time.Second).Truncate(time.Second) + time.Second
+		if d.advance(ctx, by) == nil {
+			moved += by
+		}
+	}
+	if by := r.late[0].payBy.Sub(st.Now); by > 0 {
+		move(by)
+	}
+	third := (len(r.late) + 2) / 3
+	r.pressLate(ctx, r.late[:third])
+	var closing sync.WaitGroup
+	closing.Go(func() { move(seckill.Grace) })
+	r.pressLate(ctx, r.late[third:min(2*third, len(r.late))])
+	closing.Wait()
+	r.await(ctx, d, time.Now().Add(restWait), func(st *localState) bool { return st.openOrders() == 0 })
+	r.pressLate(ctx, r.late[min(2*third, len(r.late)):])
+	return moved
+}
+
+// pressLate sends the forms of cashiers that are open.
+func (r *run) pressLate(ctx context.Context, pages []opened) {
+	var all sync.WaitGroup
+	line := make(chan opened)
+	for range min(askers, len(pages)) {
+		all.Go(func() {
+			for p := range line {
+				s := r.shopper(p.shopper)
+				a := s.insist(ctx, func(moment time.Time) answer { return s.pressPay(ctx, p.form, p.order, moment) })
+				s.tally.change(func(t *tally) {
+					switch {
+					case a.status == http.StatusOK:
+						t.odd.LateTaken++
+					case a.err != nil || a.later():
+						t.odd.LateFailed++
+					default:
+						t.odd.LateRefused++
+					}
+				})
+			}
+		})
+	}
+	for _, p := range pages {
+		line <- p
+	}
+	close(line)
+	all.Wait()
 }

@@ -124,7 +124,7 @@ func (d *operatorClient) look(ctx context.Context, o *Options) (sc scene, err er
 	sc.now = time.UnixMilli(clock.Milli)
 	sc.offset = sc.now.Sub(sent.Add(time.Since(sent) / 2))
 	sc.version = health.Version
-	if sc.cashier = o.Cashier; sc.cashier == "" && health.Cashier != "" {
+	if health.Cashier != "" {
 		sc.cashier = resolved(d.base, health.Cashier)
 	}
 	it, err := d.item(ctx, o.Item)

@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -35,7 +34,6 @@ const (
 
 	usersApart = 10_000_000 // user ids between the crowds of two seeds; more than shoppers and those of a flood
 	firstUsers = 1_000_000_000_000
-	maxUser    = math.MaxInt64 - usersApart
 )
 
 // Options are a crowd. Defaults are those of `seckill load`: every field has to be set unless it says otherwise.
@@ -69,11 +67,9 @@ type Options struct {
 	For         time.Duration // of the whole crowd; shoppers who are still there then are sent home
 	Flood       time.Duration // after the crowd, when all is sold: everybody at once, again and again; 0: none
 	// how long to wait until no order is open, where the clock cannot be moved; 0: not at all
-	WaitIdle  time.Duration
-	Seed      int64
-	FirstUser int64 // user id of the first shopper; 0: by the seed, far from demo users
-	Secret    string
-	Cashier   string // where orders are paid; "": where GET /healthz says
+	WaitIdle time.Duration
+	Seed     int64
+	Secret   string
 
 	Version string         // of this tool, for report and journal
 	Journal io.Writer      // nil: none
@@ -93,11 +89,6 @@ func (o *Options) Validate() error {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
 		return fmt.Errorf("--url %q: want an address such as http://localhost:8100", o.URL)
-	}
-	if c, err := url.Parse(o.Cashier); err != nil || o.Cashier != "" && (c.Scheme != "http" && c.Scheme != "https" ||
-		c.Host == "") {
-		return fmt.Errorf(
-			"--fake-cashier %q: want the address of the test cashier, such as http://localhost:8100/cashier", o.Cashier)
 	}
 	for _, s := range []struct {
 		name  string
@@ -140,8 +131,6 @@ func (o *Options) Validate() error {
 		return fmt.Errorf(
 			"--late %v, --twice %v and --two-trades %v are %.4g together: want at most 1, a shopper pays in one way",
 			o.Late, o.Twice, o.TwoTrades, o.Late+o.Twice+o.TwoTrades)
-	case o.FirstUser < 0 || o.FirstUser > maxUser:
-		return fmt.Errorf("--first-user %d: want a user id, 1 to %d", o.FirstUser, int64(maxUser))
 	case o.For < o.Ramp:
 		return fmt.Errorf("--for %v: want at least the ramp, %v", o.For, o.Ramp)
 	case o.Secret == "":
@@ -152,9 +141,6 @@ func (o *Options) Validate() error {
 
 // firstUser is the id of the first shopper.
 func (o *Options) firstUser() int64 {
-	if o.FirstUser > 0 {
-		return o.FirstUser
-	}
 	const seeds = 1_000_000 // so that ids stay below 2^53, which every JSON reader keeps
 	return firstUsers + (o.Seed%seeds+seeds)%seeds*usersApart
 }

@@ -1,19 +1,13 @@
 package crowd
 
 import (
-	"bytes"
 	"context"
-	"html"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/your-org/seckill/record/journal"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-const payTries = 5 // at the cashier
 
 // heardSoon is how long a shopper who has paid waits for the shop to know it, where notifications are lost: then it may
 // take until the hold ends.
@@ -44,19 +38,6 @@ func (s *shopper) payFor(ctx context.Context, a answer) bool {
 	return sleep(ctx, time.Now().Add(backIn))
 }
 
-// took says whether the cashier took the money, and counts it when not.
-func (s *shopper) took(page *answer) bool {
-	switch {
-	case page.err != nil, page.later():
-		s.tally.change(func(t *tally) { t.unpaid++ })
-		return false
-	case page.status != http.StatusOK:
-		s.tally.change(func(t *tally) { t.tooLate++ })
-		return false
-	}
-	return true
-}
-
 // seesPaid follows a paid order until the shop knows of the money. It says whether the order is at rest then.
 func (s *shopper) seesPaid(ctx context.Context, order string) bool {
 	defer s.tally.waiting(func(w *Waits) *int { return &w.Hear })()
@@ -82,109 +63,8 @@ func (s *shopper) seesPaid(ctx context.Context, order string) bool {
 		}
 		t.paid++
 		t.paidAt = append(t.paidAt, now)
-		t.paying.add(now.Sub(t.opening))
 	})
 	return true
-}
-
-// form is what the cashier's page sends, and where to.
-type form struct {
-	url    string
-	fields url.Values
-}
-
-// openCashier opens the cashier. nil: it has no form, and the answer says why.
-func (s *shopper) openCashier(ctx context.Context, pay, order string, moment time.Time) (*form, answer) {
-	separator := "?"
-	if strings.Contains(s.cashier, "?") {
-		separator = "&"
-	}
-	a := s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodGet, url: s.cashier + separator +
-		pay, entry: s.about(order)})
-	if a.status != http.StatusOK {
-		return nil, a
-	}
-	action, fields := cashierForm(a.body)
-	if fields == nil {
-		return nil, a // paid already
-	}
-	return &form{relative(s.cashier, action), fields}, a
-}
-
-// pressPay sends the cashier's form.
-func (s *shopper) pressPay(ctx context.Context, f *form, order string, moment time.Time) answer {
-	return s.client.do(ctx, &ask{act: journal.ActPay, moment: moment, method: http.MethodPost, url: f.url,
-		kind: "application/x-www-form-urlencoded",
-		body: []byte(f.fields.Encode()), entry: s.about(order)})
-}
-
-func (s *shopper) about(order string) journal.Entry {
-	return journal.Entry{Shopper: s.n, User: s.user, Order: order}
-}
-
-// insist asks until an answer means something, but not for ever.
-func (s *shopper) insist(ctx context.Context, send func(moment time.Time) answer) (a answer) {
-	moment := time.Now()
-	for try := range payTries {
-		if a = send(moment); a.err == nil && !a.later() {
-			return a
-		}
-		moment = time.Now().Add(s.retryWait(try, a.retry))
-		if !sleep(ctx, moment) {
-			return answer{err: errLeft}
-		}
-	}
-	return a
-}
-
-// atCashier pays. 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late. The
-// form is nil when none was sent at last.
-func (s *shopper) atCashier(ctx context.Context, pay, order string) (f *form, a answer) {
-	if pay == "" {
-		return nil, answer{status: http.StatusGone, at: time.Now()}
-	}
-	a = s.insist(ctx, func(moment time.Time) (a answer) {
-		if f, a = s.openCashier(ctx, pay, order, moment); f != nil {
-			a = s.pressPay(ctx, f, order, a.at)
-		}
-		return a
-	})
-	return f, a
-}
-
-// cashierForm reads the form of the test cashier: where it goes, relative to the page, and its hidden fields; nil when
-// the page has none.
-func cashierForm(page []byte) (action string, form url.Values) {
-	_, rest, ok := bytes.Cut(page, []byte(`<form method="post" action="`))
-	if !ok {
-		return "", nil
-	}
-	to, rest, _ := bytes.Cut(rest, []byte(`"`))
-	rest, _, _ = bytes.Cut(rest, []byte(`</form>`))
-	form = url.Values{}
-	for {
-		_, after, ok := bytes.Cut(rest, []byte(`<input type="hidden" name="`))
-		if !ok {
-			return html.UnescapeString(string(to)), form
-		}
-		name, after, _ := bytes.Cut(after, []byte(`" value="`))
-		value, after, _ := bytes.Cut(after, []byte(`"`))
-		form.Set(string(name), html.UnescapeString(string(value)))
-		rest = after
-	}
-}
-
-// relative is where a page's link leads.
-func relative(page, link string) string {
-	base, err := url.Parse(page)
-	if err != nil {
-		return link
-	}
-	to, err := base.Parse(link)
-	if err != nil {
-		return link
-	}
-	return to.String()
 }
 
 // cancel gives the order up.
@@ -208,4 +88,49 @@ func (s *shopper) cancel(ctx context.Context, order string) {
 		}
 	}
 	s.tally.change(func(t *tally) { t.uncancelled++ })
+}
+
+// openOnly opens the cashier and leaves it open.
+func (s *shopper) openOnly(ctx context.Context, a *answer, order string) {
+	var f *form
+	page := answer{status: http.StatusGone, at: time.Now()}
+	if a.pay != "" {
+		page = s.insist(ctx, func(moment time.Time) (page answer) {
+			f, page = s.openCashier(ctx, a.pay, order, moment)
+			return page
+		})
+	}
+	if !s.took(&page) || f == nil {
+		return
+	}
+	payBy, err := time.Parse(time.RFC3339Nano, a.payBy)
+	if err != nil {
+		payBy = time.Now().Add(s.offset) // pressed with the first then
+	}
+	s.tally.change(func(t *tally) { t.odd.Late++ })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = append(s.late, opened{s.n, order, f, payBy})
+}
+
+// onceMore is what those do who have paid with a form and are not content with it.
+func (s *shopper) onceMore(ctx context.Context, f *form, pay, order string) {
+	switch s.manner {
+	case twice:
+		if f == nil {
+			return // the answer to the first press was lost, and the page says that it is paid
+		}
+		a := s.insist(ctx, func(moment time.Time) answer { return s.pressPay(ctx, f, order, moment) })
+		_, again := cashierForm(a.body)
+		s.tally.change(func(t *tally) {
+			t.odd.Twice++
+			if a.status == http.StatusOK && again == nil {
+				t.odd.ToldPaid++
+			}
+		})
+	case both:
+		if second, a := s.atCashier(ctx, pay, order); second != nil && a.status == http.StatusOK {
+			s.tally.change(func(t *tally) { t.odd.BothPaid++ })
+		}
+	}
 }

@@ -2,7 +2,6 @@ package crowd
 
 import (
 	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -42,20 +41,8 @@ type Report struct {
 	Journal *JournalReport `json:"journal,omitempty"`
 	Pay     string         `json:"cashier,omitempty"` // where orders were paid; "": nowhere
 
-	Series    Series      `json:"series"`
-	Latencies []Histogram `json:"latencies"`
-
 	before *localState
 	mine   system.Usage
-}
-
-// Latency is a distribution in milliseconds.
-type Latency struct {
-	Count int64   `json:"count"`
-	P50   float64 `json:"p50_ms"`
-	P99   float64 `json:"p99_ms"`
-	P999  float64 `json:"p999_ms"`
-	Max   float64 `json:"max_ms"`
 }
 
 // Outcome is how the purchases of some shoppers ended; the latency is from a shopper's press to the answer that
@@ -157,26 +144,6 @@ type JournalReport struct {
 	Last string `json:"last_hash"`
 }
 
-// Series are counts by steps from the opening on.
-type Series struct {
-	StepMS   int64  `json:"step_ms"`
-	Arrived  series `json:"arrived"`
-	Accepted series `json:"accepted"`
-	Placed   series `json:"placed"`
-	Paid     series `json:"paid"`
-	SoldOut  series `json:"sold_out"`
-	Refused  series `json:"refused_otherwise"`
-	Trouble  series `json:"unavailable_or_lost"`
-	Answered series `json:"answered"`
-}
-
-// Histogram is a latency distribution by buckets whose width grows with them.
-type Histogram struct {
-	Name   string    `json:"name"`
-	FromMS []float64 `json:"from_ms"` // lower bounds; the next one's is the upper bound
-	Counts []int64   `json:"counts"`
-}
-
 func newReport(o *Options, sc *scene) *Report {
 	r := &Report{Options: o.start(), Title: sc.item.title, Stock: sc.item.stock, Limit: sc.item.limit,
 		Price: sc.item.price, Pay: sc.cashier,
@@ -271,9 +238,6 @@ func (r *Report) count(run *run) {
 	r.countRates(t)
 	r.Rates.RunPlaced = sampled(run.samples, r.Rates.FirstOrders, func(s sample) int { return s.placed })
 	r.Rates.RunPaid = sampled(run.samples, r.Orders.Paid, func(s sample) int { return s.paid })
-	r.Series = Series{step.Milliseconds(), t.arrivals, t.sales, t.placings, t.paying, t.soldOuts, t.refusals,
-		t.troubles, t.answers}
-	r.Latencies = t.histograms()
 }
 
 func (r *Report) countRequests(t *tally) {
@@ -335,52 +299,6 @@ func rate(at []time.Time) float64 {
 	return float64(len(at)-1) / d
 }
 
-func (s spread) latency() Latency {
-	if s.TotalCount() == 0 {
-		return Latency{}
-	}
-	at := func(p float64) float64 { return milli(s.ValueAtPercentile(p)) }
-	return Latency{s.TotalCount(), at(50), at(99), at(99.9), milli(s.Max())}
-}
-
-func milli(us int64) float64 { return math.Round(float64(us)/10) / 100 }
-
-// perDecade is how many buckets a picture's histogram has between 1 and 10 ms.
-const perDecade = 10
-
-// histograms are the distributions of the answers to a purchase, by what they said.
-func (t *tally) histograms() []Histogram {
-	var out []Histogram
-	for _, o := range []outcome{placed, soldOut, refused} {
-		all := newSpread()
-		for e, s := range t.endings {
-			if e.outcome == o {
-				all.Merge(s.Histogram)
-			}
-		}
-		if all.TotalCount() == 0 {
-			continue
-		}
-		h := Histogram{Name: string(o)}
-		counts := map[int]int64{}
-		for _, b := range all.Distribution() {
-			if b.Count > 0 {
-				counts[int(math.Floor(math.Log10(float64(max(b.From, 1))/1000)*perDecade))] += b.Count
-			}
-		}
-		low, high := math.MaxInt, math.MinInt
-		for i := range counts {
-			low, high = min(low, i), max(high, i)
-		}
-		for i := low; i <= high+1; i++ {
-			h.FromMS = append(h.FromMS, math.Round(math.Pow(10, float64(i)/perDecade)*1000)/1000)
-			h.Counts = append(h.Counts, counts[i])
-		}
-		out = append(out, h)
-	}
-	return out
-}
-
 // Count is how many shoppers had an outcome, whatever the cause.
 func (r *Report) Count(name string) (n int64) {
 	for _, o := range r.Outcomes {
@@ -389,4 +307,24 @@ func (r *Report) Count(name string) (n int64) {
 		}
 	}
 	return n
+}
+
+// sampled is how many a second there were until n were counted: from the last sample without any to the first with n,
+// or with the most.
+func sampled(samples []sample, n int, count func(sample) int) float64 {
+	if len(samples) == 0 || n == 0 {
+		return 0
+	}
+	n = min(n, count(samples[len(samples)-1]))
+	var from time.Time
+	for _, s := range samples {
+		c := count(s)
+		if c == 0 || from.IsZero() {
+			from = s.at
+		}
+		if d := s.at.Sub(from).Seconds(); c > 0 && c >= n && d > 0 {
+			return float64(c) / d
+		}
+	}
+	return 0
 }

@@ -40,93 +40,6 @@ type shopper struct {
 	bothered bool
 }
 
-// result is what became of a purchase.
-type result struct {
-	outcome outcome // "": there is an order to follow
-	cause   string
-	order   string
-	at      time.Time
-}
-
-// shop is the whole visit.
-func (s *shopper) shop(ctx context.Context) {
-	if s.opt.Lead > 0 {
-		s.askTime(ctx)
-	}
-	s.pressed = s.opensAt(s.offset).Add(s.press)
-	if !sleep(ctx, s.pressed) {
-		return // never came
-	}
-	s.tally.arrived(s.pressed)
-	answered := s.tally.waiting(func(w *Waits) *int { return &w.Answer })
-	r := s.buyTwice(ctx)
-	answered()
-	if r.outcome != "" {
-		s.end(r)
-		return
-	}
-	s.tally.change(func(t *tally) {
-		t.acceptedAt = append(t.acceptedAt, r.at)
-		t.sales.add(r.at.Sub(t.opening))
-	})
-	known := s.tally.waiting(func(w *Waits) *int { return &w.Place })
-	a, err := s.placed(ctx, r.order)
-	known()
-	if err != nil {
-		s.end(result{outcome: accepted, at: r.at})
-		s.leave(r.order, seckill.Queued)
-		return
-	}
-	if a.state == seckill.Rejected {
-		s.end(result{outcome: rejected, cause: a.reason, at: r.at})
-		return
-	}
-	now := time.Now()
-	s.tally.change(func(t *tally) {
-		t.placedAt = append(t.placedAt, now)
-		t.placings.add(now.Sub(t.opening))
-	})
-	s.end(result{outcome: placed, at: r.at})
-	s.decide(ctx, a)
-}
-
-// decide does with a placed order what the shopper's fate is.
-func (s *shopper) decide(ctx context.Context, a answer) {
-	switch s.fate {
-	case pays:
-		decided := s.tally.waiting(func(w *Waits) *int { return &w.Decide })
-		paid := s.thinks(ctx) && s.payFor(ctx, a)
-		decided()
-		if paid && s.seesPaid(ctx, a.order) {
-			return
-		}
-	case cancels:
-		decided := s.tally.waiting(func(w *Waits) *int { return &w.Decide })
-		if s.thinks(ctx) {
-			s.cancel(ctx, a.order)
-		}
-		decided()
-	case abandons:
-		s.tally.change(func(t *tally) { t.abandoned++ })
-	default:
-		s.tally.change(func(t *tally) { t.looked++ })
-		s.busy(-1) // nobody waits for those who only look
-		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		defer context.AfterFunc(s.over, stop)()
-		_, err := s.follow(ctx, a.order, atRest)
-		s.busy(+1)
-		if err == nil {
-			return
-		}
-	}
-	s.leave(a.order, seckill.PendingPayment)
-}
-
-func (s *shopper) end(r result) {
-	s.tally.ended(r.outcome, r.cause, r.at.Sub(s.pressed), s.bothered)
-}
-
 // askTime asks the server's clock as the page does when it is opened. Without an answer the shopper goes by the clock
 // that the first look gave.
 func (s *shopper) askTime(ctx context.Context) {
@@ -139,88 +52,12 @@ func (s *shopper) askTime(ctx context.Context) {
 	}
 }
 
-// buyTwice presses once, or a second time while the first press is under way.
-func (s *shopper) buyTwice(ctx context.Context) result {
-	if s.second == 0 {
-		return s.buy(ctx, s.pressed)
-	}
-	again := make(chan answer, 1)
-	go func() {
-		moment := s.pressed.Add(s.second)
-		if !sleep(ctx, moment) {
-			again <- answer{err: errLeft}
-			return
-		}
-		again <- s.send(ctx, moment)
-	}()
-	r := s.buy(ctx, s.pressed)
-	a := <-again
-	s.tally.change(func(t *tally) { t.repeats[a.word()]++ })
-	if r.outcome != "" && a.status == http.StatusOK {
-		return result{order: a.order, at: a.at}
-	}
-	return r
-}
-
-const noAnswer = "no_answer"
-
-// word says in one word what an answer is.
-func (a *answer) word() string {
-	switch {
-	case errors.Is(a.err, errLeft):
-		return string(brokenOff)
-	case a.status == 0:
-		return noAnswer
-	case a.code != "":
-		return a.code
-	case a.status == http.StatusOK:
-		return string(accepted)
-	}
-	return "http_" + strconv.Itoa(a.status)
-}
-
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
 	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost, url: s.base +
 		"/seckill/buy", token: s.token, key: s.key,
 		kind: "application/json", body: s.body,
 		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.id, Key: s.key, Count: s.opt.Count,
 			Address: s.address}})
-}
-
-// buy sends the same request until there is an answer that means something, or the shopper's patience ends.
-func (s *shopper) buy(ctx context.Context, moment time.Time) result {
-	for attempt := 0; ; attempt++ {
-		a := s.send(ctx, moment)
-		if errors.Is(a.err, errLeft) {
-			return result{outcome: brokenOff, at: time.Now()}
-		}
-		if attempt == 0 {
-			s.tally.firstPress(a.at)
-		}
-		var wait time.Duration
-		switch {
-		case a.status == http.StatusOK:
-			return result{order: a.order, at: a.at}
-		case a.status == http.StatusTooEarly:
-			wait = max(a.retry, s.retryWait(attempt, 0))
-		case a.later():
-			s.bothered = true
-			if a.at.Sub(s.pressed) > s.opt.Patience {
-				return result{outcome: failed, cause: a.word(), at: a.at}
-			}
-			wait = s.retryWait(attempt, a.retry)
-		case seckill.Code(a.code) == seckill.CodeSoldOut:
-			return result{outcome: soldOut, at: a.at}
-		case seckill.Code(a.code) == seckill.CodeLimitReached && a.order != "" && (attempt > 0 || s.second > 0):
-			return result{order: a.order, at: a.at} // an earlier press of ours was taken: its order is named
-		default:
-			return result{outcome: refused, cause: a.word(), at: a.at}
-		}
-		moment = a.at.Add(wait)
-		if !sleep(ctx, moment) {
-			return result{outcome: brokenOff, at: time.Now()}
-		}
-	}
 }
 
 // retryWait is the page's: the server's wish is a floor, spread by up to a fifth; without one the wait doubles, spread
@@ -330,4 +167,34 @@ func pollWait(st seckill.State, same int, wish time.Duration) time.Duration {
 // thinks waits as long as a person takes to make up their mind.
 func (s *shopper) thinks(ctx context.Context) bool {
 	return sleep(ctx, time.Now().Add(s.opt.Think/2+time.Duration(s.random.Float64()*float64(s.opt.Think))))
+}
+
+// leave remembers an order that is open when its shopper goes.
+func (s *shopper) leave(order string, state seckill.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = append(s.open, left{s.n, order, state})
+}
+
+func (r *run) shopper(n int) *shopper {
+	s := &shopper{visit: visitOf(r.opt, n), run: r, n: n, offset: r.offset, token: r.tokens[n-1]}
+	s.user = strconv.FormatInt(r.opt.firstUser()+int64(n-1), 10)
+	if s.keyed {
+		s.key = keyOf(r.opt, n)
+	}
+	if s.fate == pays && r.cashier == "" {
+		s.fate = looks
+	}
+	s.body, s.address = purchase(r.opt, n)
+	return s
+}
+
+// purchase is the body of a shopper's purchase, and the hash of the address in it.
+func purchase(o *Options, n int) (body []byte, address string) {
+	where := "浙江省杭州市西湖区文三路 " + strconv.Itoa(n) + " 号"
+	if o.Journal != nil {
+		address = journal.Hash([]byte(where))
+	}
+	return []byte(`{"seckill_id":"` + o.Item + `","count":` + strconv.Itoa(o.Count) + `,"address":"` + where + `"}`),
+		address
 }

@@ -8,59 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/your-org/seckill/record/journal"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// How a shopper's purchase ended; each shopper who came has exactly one of these.
-type outcome string
-
-const (
-	placed    outcome = "placed"     // an order of theirs has been seen in the ledger
-	accepted  outcome = "accepted"   // answered 200, and not seen placed before they left
-	rejected  outcome = "rejected"   // answered 200, and rejected afterwards; the cause is the reason
-	soldOut   outcome = "sold_out"   //
-	refused   outcome = "refused"    // otherwise; the cause is the code
-	failed    outcome = "failed"     // never got an answer that means something; the cause is the last one
-	brokenOff outcome = "broken_off" // sent home before there was an answer
-)
-
-// outcomes in the order in which they are shown.
-var outcomes = []outcome{placed, accepted, rejected, soldOut, refused, failed, brokenOff}
-
-const (
-	step        = 100 * time.Millisecond // of the series
-	maxSteps    = 24 * 3600 * 10
-	longest     = 10 * time.Minute // that a histogram tells apart
-	significant = 3                // digits
-)
-
-// spread is a latency histogram in microseconds.
-type spread struct{ *hdrhistogram.Histogram }
-
-func newSpread() spread {
-	return spread{hdrhistogram.New(1, longest.Microseconds(), significant)}
-}
-
-func (s spread) add(d time.Duration) {
-	_ = s.RecordValue(min(max(d, 0), longest).Microseconds()) // in range
-}
-
-// series counts something by steps since the opening.
-type series []int
-
-func (s *series) add(since time.Duration) {
-	i := int(since / step)
-	if since < 0 || i >= maxSteps {
-		return
-	}
-	for len(*s) <= i {
-		*s = append(*s, 0)
-	}
-	(*s)[i]++
-}
 
 type ending struct {
 	outcome outcome
@@ -86,8 +36,6 @@ type tally struct {
 	afterSoldOut        spread // refusals to who asked after the first one
 
 	acceptedAt, placedAt, paidAt []time.Time // an order each
-
-	arrivals, sales, placings, paying, refusals, soldOuts, troubles, answers series
 
 	paid, tooLate, unpaid, cancelled, uncancelled, abandoned, looked int
 	// paid at the cashier, and not seen paid
@@ -136,36 +84,30 @@ func (t *tally) sent(act string) {
 func (t *tally) answered(act string, a *answer, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c, since := t.act(act), a.at.Sub(t.opening)
+	c := t.act(act)
 	switch {
 	case a.status == 0:
 		c.lost++
-		t.troubles.add(since)
 		return
 	case a.later():
 		c.later++
-		t.troubles.add(since)
 	case a.status >= http.StatusBadRequest:
 		c.refused++
 	default:
 		c.ok++
 	}
 	c.took.add(took)
-	t.answers.add(since)
 	if act != journal.ActBuy {
 		return
 	}
 	switch {
 	case seckill.Code(a.code) == seckill.CodeSoldOut:
-		t.soldOuts.add(since)
 		switch asked := a.at.Add(-took); {
 		case t.firstSoldOut.IsZero():
 			t.firstSoldOut, t.answeredAtSoldOut = a.at, t.meaningful()
 		case asked.After(t.firstSoldOut):
 			t.afterSoldOut.add(took)
 		}
-	case !a.later():
-		t.refusals.add(since)
 	}
 }
 
@@ -184,13 +126,6 @@ func (t *tally) firstPress(at time.Time) {
 	if at.After(t.lastPress) {
 		t.lastPress, t.answeredAtLastPress = at, t.meaningful()
 	}
-}
-
-func (t *tally) arrived(moment time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.came++
-	t.arrivals.add(moment.Sub(t.opening))
 }
 
 // ended counts a shopper's outcome.
@@ -267,4 +202,19 @@ func (t *tally) sortedEndings() []ending {
 		}
 		return strings.Compare(a.cause, b.cause)
 	})
+}
+
+// Odd is how shoppers paid who did not just pay, and what went wrong with payments meanwhile.
+type Odd struct {
+	// opened the cashier in time and pressed "pay" when the hold had ended
+	Late        int            `json:"late"`
+	LateTaken   int            `json:"late_taken"`   // the cashier took their money
+	LateRefused int            `json:"late_refused"` // it said that it is too late
+	LateFailed  int            `json:"late_failed"`  // it said nothing that means something
+	Twice       int            `json:"twice"`        // pressed "pay" twice
+	ToldPaid    int            `json:"told_paid"`    // of these: the second press was answered that it is paid
+	BothPaid    int            `json:"two_trades"`   // paid at two cashiers of the order
+	Landed      map[string]int `json:"faults,omitempty"`
+	// false notifications that the shop answered with "success": each is a fault of the shop
+	TakenIn map[string]int `json:"taken_in,omitempty"`
 }

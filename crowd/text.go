@@ -145,7 +145,7 @@ func (r *Report) things(p func(string, ...any)) {
 	}
 	r.odd(p)
 	if r.Pay == "" {
-		p("\tno cashier is named by the sale: nobody could pay (--fake-cashier names one)")
+		p("\tno cashier is named by the sale: nobody could pay")
 	}
 	if u := &r.Units; u.Known {
 		p("units\t%d: %d sold, %d held by open orders, %d free; %d had come back on sale", u.Stock, u.Sold, u.Held,

@@ -23,8 +23,8 @@ const barEvery, plainEvery = 150 * time.Millisecond, 5 * time.Second
 // loadFlags are the flags of `seckill load` that are not the crowd's own.
 type loadFlags struct {
 	crowd.Options
-	at                  secretsAt
-	journal, json, html string
+	at            secretsAt
+	journal, json string
 }
 
 func loadCommand(getenv func(string) string) *cobra.Command { //nolint:funlen // not yet split
@@ -53,7 +53,7 @@ everybody home and reports; a second Ctrl-C ends at once. The environment variab
 --secret.`,
 		Example: `  seckill run --stock 1000                          in one terminal
   seckill load                                      in another: 20,000 shoppers within a second
-  seckill load --html report.html --journal sale.jsonl
+  seckill load --journal sale.jsonl                 keep every request and answer for seckill audit
   seckill load --shoppers 5000 --ramp 10s --pay 1   everybody who gets one pays
   seckill load --late 0.1 --twice 0.05 --two-trades 0.02 --lost-notifications 0.2 --unknown 0.1   payments fail
   seckill load --flood 10s                          and then how many refusals a second
@@ -91,7 +91,6 @@ everybody home and reports; a second Ctrl-C ends at once. The environment variab
 	p.DurationVar(&f.Think, "think", time.Second, "how long a shopper takes before paying or cancelling, on average")
 	p.IntVar(&f.Connections, "connections", 512, "connections at most")
 	p.Int64Var(&f.Seed, "seed", 0, "decides who does what and when; 0: another each time, printed")
-	p.Int64Var(&f.FirstUser, "first-user", 0, "user id of the first shopper; 0: by the seed, from 1000000000000 on")
 	p.DurationVar(&f.Timeout, "timeout", 10*time.Second, "of a request")
 	p.DurationVar(&f.Patience, "patience", 2*time.Minute,
 		"how long a shopper tries for an answer, and waits for the order to be placed")
@@ -100,10 +99,8 @@ everybody home and reports; a second Ctrl-C ends at once. The environment variab
 	p.DurationVar(&f.WaitIdle, "wait", 0,
 		"afterwards, where the clock cannot be moved: wait up to so long until no order is open")
 	p.StringVar(&f.Secret, "secret", "", "secret of tokens ("+local.DefaultSecret+")")
-	p.StringVar(&f.Cashier, "fake-cashier", "", "address of the test cashier; without it, the one that the sale names")
 	p.StringVar(&f.journal, "journal", "", "write every request and answer to this file")
 	p.StringVar(&f.json, "json", "", "write the report as JSON to this file; - is standard output, instead of the text")
-	p.StringVar(&f.html, "html", "", "write the report as a page with pictures to this file")
 	f.at.flags(cmd)
 	return cmd
 }
@@ -169,13 +166,13 @@ func (f *loadFlags) secret(cmd *cobra.Command, getenv func(string) string) error
 }
 
 // loadFiles are opened before the crowd comes: a folder that is not there should not cost a run.
-type loadFiles struct{ journal, json, html *os.File }
+type loadFiles struct{ journal, json *os.File }
 
 func (f *loadFlags) create() (files loadFiles, err error) {
 	for _, x := range []struct {
 		flag, name string
 		to         **os.File
-	}{{"journal", f.journal, &files.journal}, {"json", f.json, &files.json}, {"html", f.html, &files.html}} {
+	}{{"journal", f.journal, &files.journal}, {"json", f.json, &files.json}} {
 		if x.name == "" || x.flag == "json" && x.name == "-" {
 			continue
 		}
@@ -187,7 +184,7 @@ func (f *loadFlags) create() (files loadFiles, err error) {
 }
 
 func (f *loadFiles) close() {
-	for _, file := range []*os.File{f.journal, f.json, f.html} {
+	for _, file := range []*os.File{f.journal, f.json} {
 		if file != nil {
 			file.Close()
 		}
@@ -198,11 +195,6 @@ func (f *loadFiles) report(rep *crowd.Report) error {
 	if f.json != nil {
 		if err := errors.Join(writeJSON(f.json, rep), f.json.Close()); err != nil {
 			return fmt.Errorf("--json: %w", err)
-		}
-	}
-	if f.html != nil {
-		if err := errors.Join(rep.HTML(f.html), f.html.Close()); err != nil {
-			return fmt.Errorf("--html: %w", err)
 		}
 	}
 	return nil

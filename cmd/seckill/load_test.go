@@ -19,8 +19,7 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
 		args := []string{"load", "--url", base, "--shoppers", "60", "--ramp", "200ms", "--lead", "100ms", "--think",
 			"10ms", "--connections", "8", "--seed", "5"}
-		code, stdout, stderr := command(t, append(args, "--journal", file("sale.jsonl"), "--json", file("report.json"),
-			"--html", file("report.html"))...)
+		code, stdout, stderr := command(t, append(args, "--journal", file("sale.jsonl"), "--json", file("report.json"))...)
 		if code != exitOK || !strings.Contains(stdout, "60 shoppers in 200ms") ||
 			!strings.Contains(stdout, "placed orders per second") ||
 			!strings.HasPrefix(stderr, "seckill: 60 shoppers, seed 5\n") {
@@ -36,10 +35,6 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 		if err != nil || json.Unmarshal(data, &report) != nil || report.Arrived != 60 ||
 			report.Units["stock"] != 20.0 || report.Options["seed"] != 5.0 {
 			t.Errorf("%v: %s", err, data)
-		}
-		page, err := os.ReadFile(file("report.html"))
-		if err != nil || !strings.Contains(string(page), "<h2>Funnel</h2>") {
-			t.Errorf("%v: %.200s", err, page)
 		}
 		lines, err := os.ReadFile(file("sale.jsonl"))
 		if err != nil || !strings.HasPrefix(string(lines), `{"n":1,"kind":"start"`) ||
@@ -138,9 +133,7 @@ func TestLoadHelp(t *testing.T) {
 	}
 	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel",
 		"--key", "--abandon", "--connections", "--seed", "--journal",
-		"--json", "--html", "--secret", "--path", "--first-user", "--timeout", "--for", "--fake-cashier", "--flood",
-		"--wait",
-		"--late", "--twice", "--two-trades", "--lost-notifications", "--unknown"} {
+		"--json", "--secret", "--path", "--timeout", "--for", "--flood", "--wait", "--late", "--twice", "--two-trades", "--lost-notifications", "--unknown"} {
 		if !strings.Contains(stdout, flag+" ") {
 			t.Errorf("no %s in the help", flag)
 		}
