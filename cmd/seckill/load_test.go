@@ -19,7 +19,8 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
 		args := []string{"load", "--url", base, "--shoppers", "60", "--ramp", "200ms", "--lead", "100ms", "--think",
 			"10ms", "--connections", "8", "--seed", "5"}
-		code, stdout, stderr := command(t, append(args, "--journal", file("sale.jsonl"), "--json", file("report.json"))...)
+		code, stdout, stderr := command(t, append(args, "--journal", file("sale.jsonl"), "--json",
+			file("report.json"))...)
 		if code != exitOK || !strings.Contains(stdout, "60 shoppers in 200ms") ||
 			!strings.Contains(stdout, "placed orders per second") ||
 			!strings.HasPrefix(stderr, "seckill: 60 shoppers, seed 5\n") {
@@ -133,7 +134,8 @@ func TestLoadHelp(t *testing.T) {
 	}
 	for _, flag := range []string{"--url", "--item", "--shoppers", "--ramp", "--count", "--pay", "--repeat", "--cancel",
 		"--key", "--abandon", "--connections", "--seed", "--journal",
-		"--json", "--secret", "--path", "--timeout", "--for", "--flood", "--wait", "--late", "--twice", "--two-trades", "--lost-notifications", "--unknown"} {
+		"--json", "--secret", "--path", "--timeout", "--for", "--flood", "--wait", "--late", "--twice", "--two-trades",
+		"--lost-notifications", "--unknown"} {
 		if !strings.Contains(stdout, flag+" ") {
 			t.Errorf("no %s in the help", flag)
 		}
