@@ -95,7 +95,7 @@ func (s *System) thisMachine(next http.Handler) http.Handler {
 
 // refuse answers with a problem document, as the API does.
 func (s *System) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if operator.CodeOf(err).Status() >= http.StatusInternalServerError {
+	if httpapi.Status(operator.CodeOf(err)) >= http.StatusInternalServerError {
 		s.log.Warn("request failed", "path", r.URL.Path, "err", err)
 	}
 	operator.WriteProblem(w, r, err)

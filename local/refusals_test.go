@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -32,9 +33,9 @@ func TestBadInputOfATesterIsRefusedByStatusAndCode(t *testing.T) {
 		{"stock a text", "/_local/items/11/stock", `{"stock":"5"}`, seckill.CodeInvalid},
 	} {
 		a := w.call("", "POST", tt.path, tt.body)
-		if a.status != tt.code.Status() || a.text("code") != string(tt.code) || a.text("detail") == "" ||
+		if a.status != httpapi.Status(tt.code) || a.text("code") != string(tt.code) || a.text("detail") == "" ||
 			!strings.HasPrefix(a.header.Get("Content-Type"), "application/problem+json") {
-			t.Errorf("%s: POST %s %s\n got %v\nwant %d %s", tt.behaviour, tt.path, tt.body, a, tt.code.Status(),
+			t.Errorf("%s: POST %s %s\n got %v\nwant %d %s", tt.behaviour, tt.path, tt.body, a, httpapi.Status(tt.code),
 				tt.code)
 		}
 	}

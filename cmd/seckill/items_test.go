@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/local"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/itemfile"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -123,7 +124,7 @@ func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 	t.Cleanup(garbled.Close)
 	trouble := func(code seckill.Code) string {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(code.Status())
+			w.WriteHeader(httpapi.Status(code))
 			fmt.Fprintf(w, `{"code":%q,"detail":"The shop is busy."}`, code)
 		}))
 		t.Cleanup(s.Close)

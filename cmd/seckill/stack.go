@@ -20,6 +20,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/flow/stage"
 )
@@ -186,7 +187,7 @@ func (s *deployedShop) explain(err error) error {
 	switch {
 	case errors.Is(err, operator.ErrAnswer):
 		return faultError{fmt.Errorf("function %s: %w: is stack %s of this version?", s.name, err, s.stack)}
-	case errors.As(err, &refused) && refused.Code.Status() >= 500:
+	case errors.As(err, &refused) && httpapi.Status(refused.Code) >= 500:
 		return faultError{refused}
 	}
 	return err

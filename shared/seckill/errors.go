@@ -3,11 +3,11 @@ package seckill
 import (
 	"errors"
 	"fmt"
-	"net/http"
+	"slices"
 	"time"
 )
 
-// Code is a stable name of a refusal; clients decide by it. Each has one HTTP status.
+// Code is a stable name of a refusal; clients decide by it.
 type Code string
 
 // The codes.
@@ -37,49 +37,16 @@ const (
 	CodeInternal      Code = "internal"        // a fault of ours
 )
 
-// statuses has the HTTP status of every code.
-var statuses = map[Code]int{
-	CodeInvalid:       http.StatusUnprocessableEntity,
-	CodeTooLarge:      http.StatusUnprocessableEntity,
-	CodeToken:         http.StatusForbidden,
-	CodeItemUnknown:   http.StatusNotFound,
-	CodeOrderUnknown:  http.StatusNotFound,
-	CodeNotFound:      http.StatusNotFound,
-	CodeMethod:        http.StatusMethodNotAllowed,
-	CodeNotStarted:    http.StatusTooEarly,
-	CodeEnded:         http.StatusConflict,
-	CodeStopped:       http.StatusConflict,
-	CodeSoldOut:       http.StatusConflict,
-	CodeNotEnough:     http.StatusConflict,
-	CodeLimitReached:  http.StatusConflict,
-	CodeKeyReused:     http.StatusUnprocessableEntity,
-	CodeStillQueued:   http.StatusConflict,
-	CodeNotCancelable: http.StatusConflict,
-	CodeCancelLimit:   http.StatusConflict,
-	CodeForged:        http.StatusBadRequest,
-	CodeNotOurs:       http.StatusBadRequest,
-	CodeNotReady:      http.StatusServiceUnavailable,
-	CodeUnavailable:   http.StatusServiceUnavailable,
-	CodeUnconfirmed:   http.StatusServiceUnavailable,
-	CodeInternal:      http.StatusInternalServerError,
-}
-
-// Status is the code's HTTP status; 500 for one that is not in the table.
-func (c Code) Status() int {
-	if s, ok := statuses[c]; ok {
-		return s
-	}
-	return http.StatusInternalServerError
+// codes has every code.
+var codes = []Code{
+	CodeInvalid, CodeTooLarge, CodeToken, CodeItemUnknown, CodeOrderUnknown, CodeNotFound, CodeMethod,
+	CodeNotStarted, CodeEnded, CodeStopped, CodeSoldOut, CodeNotEnough, CodeLimitReached, CodeKeyReused,
+	CodeStillQueued, CodeNotCancelable, CodeCancelLimit, CodeForged, CodeNotOurs, CodeNotReady, CodeUnavailable,
+	CodeUnconfirmed, CodeInternal,
 }
 
 // Codes lists every code, in no order.
-func Codes() []Code {
-	out := make([]Code, 0, len(statuses))
-	for c := range statuses {
-		out = append(out, c)
-	}
-	return out
-}
+func Codes() []Code { return slices.Clone(codes) }
 
 // Error is a refusal or a fault that a user is told of. Two are equal for errors.Is when their codes are.
 type Error struct {

@@ -21,7 +21,7 @@ var reasons = func() map[Reason]bool {
 	out := map[Reason]bool{TokenMissing: true, TokenMalformed: true, TokenAlgorithm: true, TokenKey: true,
 		TokenSignature: true, TokenExpired: true,
 		TokenEarly: true, TokenClaims: true}
-	for c := range statuses {
+	for _, c := range codes {
 		out[Reason(c)] = true
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -35,9 +36,10 @@ func (s *Shop) refused(t *testing.T, all []refusal) {
 			send = r.body
 		}
 		a := s.call(t, r.token, r.method, r.path, send)
-		if a.Status != r.code.Status() || a.Text("code") != string(r.code) || a.Text("detail") == "" ||
+		if a.Status != httpapi.Status(r.code) || a.Text("code") != string(r.code) || a.Text("detail") == "" ||
 			!strings.HasPrefix(a.Header.Get("Content-Type"), "application/problem+json") {
-			t.Errorf("%s: %s %s %.80s\n got %v\nwant %d %s", r.behaviour, r.method, r.path, r.body, a, r.code.Status(),
+			t.Errorf("%s: %s %s %.80s\n got %v\nwant %d %s", r.behaviour, r.method, r.path, r.body, a,
+				httpapi.Status(r.code),
 				r.code)
 		}
 	}

@@ -202,7 +202,7 @@ func call(rt *route, r *http.Request, arg string) (a answer, err error) {
 // the route says so; Refusals does it now and then.
 func (h *Handler) report(r *http.Request, rt *route, e *seckill.Error) {
 	level, message, cause := slog.LevelError, "request failed", e.Err
-	if e.Code.Status() < http.StatusInternalServerError {
+	if Status(e.Code) < http.StatusInternalServerError {
 		if !rt.refusals {
 			return
 		}

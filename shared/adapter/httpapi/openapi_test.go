@@ -269,9 +269,9 @@ func TestDescribedCodesHaveTheirStatus(t *testing.T) {
 				for _, c := range codes {
 					code := seckill.Code(c.(string))
 					used[code] = true
-					if !slices.Contains(seckill.Codes(), code) || fmt.Sprint(code.Status()) != status {
+					if !slices.Contains(seckill.Codes(), code) || fmt.Sprint(Status(code)) != status {
 						t.Errorf("%s %s: %s is listed under %s, its status is %d", method, pattern, code, status,
-							code.Status())
+							Status(code))
 					}
 				}
 			}

@@ -30,10 +30,10 @@ var openings = func() (out [languages]map[seckill.Code]opening) {
 			b = append(b, `,"title":`...)
 			b = appendString(b, texts[l].title)
 			b = append(b, `,"status":`...)
-			b = strconv.AppendInt(b, int64(code.Status()), 10)
+			b = strconv.AppendInt(b, int64(Status(code)), 10)
 			b = append(b, `,"code":`...)
 			b = appendString(b, string(code))
-			out[l][code] = opening{code.Status(), b, appendString(nil, texts[l].detail)}
+			out[l][code] = opening{Status(code), b, appendString(nil, texts[l].detail)}
 		}
 	}
 	return out

@@ -16,6 +16,9 @@ func jsonNumber(s string) json.Number { return json.Number(s) }
 
 func TestEveryCodeHasWordsInBothLanguages(t *testing.T) {
 	for _, code := range seckill.Codes() {
+		if s := statuses[code]; s < 400 || s > 599 {
+			t.Errorf("%s: status %d", code, s)
+		}
 		for lang, header := range [languages]string{chinese: "zh-CN", english: "en-GB"} {
 			w := httptest.NewRecorder()
 			r := httptest.NewRequest("GET", "/", nil)

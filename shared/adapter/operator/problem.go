@@ -30,14 +30,14 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	code := CodeOf(err)
 	b, marshalErr := marshal(map[string]any{"type": "urn:problem-type:seckill:" + string(code),
-		"title": "Nothing was imported", "status": code.Status(),
+		"title": "Nothing was imported", "status": httpapi.Status(code),
 		"code": code, "detail": err.Error()})
 	if marshalErr != nil {
 		panic(marshalErr) // texts and a number always marshal
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(code.Status())
+	w.WriteHeader(httpapi.Status(code))
 	_, _ = w.Write(b) // who has hung up misses nothing
 }
 
@@ -51,7 +51,7 @@ func inWords(err error) bool {
 // cause is what a fault came of, for the operator; "" of any other error, and of a fault without a cause.
 func cause(err error) string {
 	e := seckill.AsError(err)
-	if e.Err == nil || e.Code.Status() < http.StatusInternalServerError {
+	if e.Err == nil || httpapi.Status(e.Code) < http.StatusInternalServerError {
 		return ""
 	}
 	text := strings.Map(func(c rune) rune {

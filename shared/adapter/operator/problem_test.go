@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -71,7 +72,7 @@ func TestAFaultSaysWhatItCameOf(t *testing.T) {
 			Code                seckill.Code
 		}
 		err := json.Unmarshal(w.Body.Bytes(), &got)
-		if err != nil || got.Detail != tt.detail || got.Code != tt.code || got.Status != tt.code.Status() ||
+		if err != nil || got.Detail != tt.detail || got.Code != tt.code || got.Status != httpapi.Status(tt.code) ||
 			w.Code != got.Status || got.Title == "" ||
 			got.Type != "urn:problem-type:seckill:"+string(tt.code) || w.Header().Get("Retry-After") != tt.retry ||
 			w.Header().Get("Content-Type") != "application/problem+json" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/redisconn/redistest"
@@ -135,7 +136,8 @@ func (s *shop) purchase(user, key string) (id string, refused int) {
 			return id, refused
 		}
 		var e *seckill.Error
-		if !errors.As(err, &e) || e.Code != seckill.CodeUnavailable || e.Code.Status() != 503 || e.RetryAfter <= 0 ||
+		if !errors.As(err, &e) || e.Code != seckill.CodeUnavailable || httpapi.Status(e.Code) != 503 ||
+			e.RetryAfter <= 0 ||
 			time.Since(begin) > patience/2 {
 			s.Fatalf("buy: %v after %s, want 503 with Retry-After, and not after the Runner's %s", err,
 				time.Since(begin), patience)

@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+// statuses has the HTTP status of every code.
+var statuses = map[seckill.Code]int{
+	seckill.CodeInvalid:       http.StatusUnprocessableEntity,
+	seckill.CodeTooLarge:      http.StatusUnprocessableEntity,
+	seckill.CodeToken:         http.StatusForbidden,
+	seckill.CodeItemUnknown:   http.StatusNotFound,
+	seckill.CodeOrderUnknown:  http.StatusNotFound,
+	seckill.CodeNotFound:      http.StatusNotFound,
+	seckill.CodeMethod:        http.StatusMethodNotAllowed,
+	seckill.CodeNotStarted:    http.StatusTooEarly,
+	seckill.CodeEnded:         http.StatusConflict,
+	seckill.CodeStopped:       http.StatusConflict,
+	seckill.CodeSoldOut:       http.StatusConflict,
+	seckill.CodeNotEnough:     http.StatusConflict,
+	seckill.CodeLimitReached:  http.StatusConflict,
+	seckill.CodeKeyReused:     http.StatusUnprocessableEntity,
+	seckill.CodeStillQueued:   http.StatusConflict,
+	seckill.CodeNotCancelable: http.StatusConflict,
+	seckill.CodeCancelLimit:   http.StatusConflict,
+	seckill.CodeForged:        http.StatusBadRequest,
+	seckill.CodeNotOurs:       http.StatusBadRequest,
+	seckill.CodeNotReady:      http.StatusServiceUnavailable,
+	seckill.CodeUnavailable:   http.StatusServiceUnavailable,
+	seckill.CodeUnconfirmed:   http.StatusServiceUnavailable,
+	seckill.CodeInternal:      http.StatusInternalServerError,
+}
+
+// Status is a code's HTTP status; 500 for one that is not in the table.
+func Status(c seckill.Code) int {
+	if s, ok := statuses[c]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}
