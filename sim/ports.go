@@ -5,7 +5,6 @@ package sim
 
 import (
 	"context"
-	"net/url"
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -386,7 +385,7 @@ func (p Payments) Close(ctx context.Context, order string) (seckill.CloseResult,
 	return get(p.Hook, "payments.Close", func() (seckill.CloseResult, error) { return p.Next.Close(ctx, order) })
 }
 
-func (p Payments) Verify(form url.Values) (seckill.Notification, error) {
+func (p Payments) Verify(form map[string][]string) (seckill.Notification, error) {
 	return get(p.Hook, "payments.Verify", func() (seckill.Notification, error) { return p.Next.Verify(form) })
 }
 

@@ -181,11 +181,12 @@ func (p *Provider) Close(_ context.Context, order string) (seckill.CloseResult, 
 }
 
 // Verify implements seckill.Payments.
-func (p *Provider) Verify(form url.Values) (seckill.Notification, error) {
+func (p *Provider) Verify(parameters map[string][]string) (seckill.Notification, error) {
+	form := url.Values(parameters)
 	amount, err := seckill.ParseYuan(form.Get("amount"))
 	if form.Get("sign") != "ok" || err != nil {
 		return seckill.Notification{}, seckill.Refuse(seckill.CodeForged)
 	}
 	return seckill.Notification{ID: form.Get("id"), Order: form.Get("order"), TradeNo: form.Get("trade_no"),
-		Amount: amount, Paid: form.Get("status") == string(seckill.TradePaid)}, nil
+		Amount: amount, Paid: form.Get("status") == string(seckill.TradePaid), Raw: form.Encode()}, nil
 }

@@ -3,7 +3,6 @@ package seckill
 import (
 	"context"
 	"crypto/sha256"
-	"net/url"
 	"time"
 )
 
@@ -44,6 +43,8 @@ type Notification struct {
 	TradeNo string
 	Amount  Fen
 	Paid    bool // the trade is paid (a partial refund leaves it so)
+	// all its parameters, signature included, sorted by name, as application/x-www-form-urlencoded
+	Raw string
 }
 
 // MaxNotificationID is how long the provider's id of a notification may be, in bytes.
@@ -58,7 +59,7 @@ type KeptNotification struct {
 	Amount  Fen
 	At      time.Time // when it came first
 	Outcome string    // NotificationRecorded, NotificationNothing, or the code by which it was refused
-	Raw     string    // all its parameters, signature included, sorted by name, as application/x-www-form-urlencoded
+	Raw     string    // as Notification.Raw
 	Expires time.Time // whole seconds; the row goes then, or up to a few days later; zero: never
 }
 
@@ -94,9 +95,9 @@ type Trades interface {
 
 // Verifier is the part of Payments that needs no key of ours.
 type Verifier interface {
-	// Verify checks a notification's authenticity and reads it. CodeForged when the signature or its form is wrong;
-	// CodeNotOurs for another app or seller. No network.
-	Verify(form url.Values) (Notification, error)
+	// Verify checks the authenticity of a notification, given as its parameters, and reads it. CodeForged when the
+	// signature or its form is wrong; CodeNotOurs for another app or seller. No network.
+	Verify(parameters map[string][]string) (Notification, error)
 }
 
 // Refund is the money of one trade on its way back, all of it.

@@ -39,7 +39,7 @@ var chosenFlows = []choice{
 		`if err := f.Orders.Send(ctx, m, 0); err != nil {`, `if _ = f.Orders.Send(ctx, m, 0); err != nil {`},
 	{"unknown-send-undone", "buy treats an unknown send as failed and frees the reservation", buyGo,
 		`			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`,
-		`			_ = f.Stock.Confirm(ctx, p.Item, res.Order, p.User, nil)
+		`			_ = f.Stock.(seckill.ReservationKeeper).Confirm(ctx, p.Item, res.Order, p.User, nil)
 			return "", &seckill.Error{Code: seckill.CodeUnconfirmed,`},
 	{"refusal-fresh-forever", "buy keeps in memory for ever what the stock said of an item", buyGo,
 		`case !ok || !itemcache.Fresh(r.at, now):`, `case !ok:`},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -170,7 +169,7 @@ type verifier struct {
 }
 
 // Verify implements seckill.Verifier.
-func (v *verifier) Verify(form url.Values) (seckill.Notification, error) {
+func (v *verifier) Verify(form map[string][]string) (seckill.Notification, error) {
 	return v.Load().Verify(form)
 }
 
@@ -299,6 +298,6 @@ func (p *payments) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 }
 
 // Verify implements seckill.Payments.
-func (p *payments) Verify(form url.Values) (seckill.Notification, error) {
+func (p *payments) Verify(form map[string][]string) (seckill.Notification, error) {
 	return p.Load().Verify(form)
 }

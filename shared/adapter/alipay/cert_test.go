@@ -240,7 +240,7 @@ func TestCertificateModeChecksAnswersAndNotifications(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := v.Verify(form)
+		got, err := verified(t, v, form)
 		if ok && (err != nil || got != genuine) || !ok && !refused(err, seckill.CodeForged) {
 			t.Errorf("notification with alipay_cert_sn %q: got %+v, %v", sn, got, err)
 		}

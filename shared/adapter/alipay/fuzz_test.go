@@ -50,7 +50,7 @@ func FuzzNotify(f *testing.F) {
 		if err != nil {
 			return
 		}
-		got, err := c.Verify(form)
+		got, err := verified(t, c, form)
 		if err != nil {
 			if got != (seckill.Notification{}) || !refused(err, seckill.CodeForged) &&
 				!refused(err, seckill.CodeNotOurs) {

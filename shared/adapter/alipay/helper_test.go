@@ -104,3 +104,14 @@ func paidForm(t testing.TB, g *fakegateway.Gateway) url.Values {
 	}
 	return form
 }
+
+// verified verifies a form. The notification that it returns has an empty Raw, after a check that Raw was the form.
+func verified(t *testing.T, v seckill.Verifier, form url.Values) (seckill.Notification, error) {
+	t.Helper()
+	n, err := v.Verify(form)
+	if err == nil && n.Raw != form.Encode() {
+		t.Errorf("Raw is %q, want %q", n.Raw, form.Encode())
+	}
+	n.Raw = ""
+	return n, err
+}

@@ -108,7 +108,8 @@ func (v *Verifier) sameCert(sn string) error {
 // or a signed value is one that Alipay does not write. CodeNotOurs: authentic, but of another app or seller, or about
 // an out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see.
 // Any other error: it cannot be judged now, as Alipay's certificate is not in time.
-func (v *Verifier) Verify(form url.Values) (seckill.Notification, error) {
+func (v *Verifier) Verify(parameters map[string][]string) (seckill.Notification, error) {
+	form := url.Values(parameters)
 	if err := v.inTime(); err != nil {
 		return seckill.Notification{}, err
 	}
@@ -140,7 +141,7 @@ func (v *Verifier) Verify(form url.Values) (seckill.Notification, error) {
 				form.Get("total_amount"), form.Get("trade_status"), form.Get("trade_no"), id)}
 	}
 	return seckill.Notification{ID: id, Order: order, TradeNo: form.Get("trade_no"), Amount: amount,
-		Paid: state == seckill.TradePaid}, nil
+		Paid: state == seckill.TradePaid, Raw: form.Encode()}, nil
 }
 
 // chineseCharsets may be what Alipay writes a notification in whatever was asked for: it signs its bytes. What decides

@@ -24,7 +24,7 @@ func refused(err error, code seckill.Code) bool { return errors.Is(err, seckill.
 func TestVerifyReadsAGenuineNotify(t *testing.T) {
 	g := gateway(t, &clock{start})
 	form := paidForm(t, g)
-	if got, err := client(t, nil, &clock{start}).Verify(form); err != nil || got != genuine {
+	if got, err := verified(t, client(t, nil, &clock{start}), form); err != nil || got != genuine {
 		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
 	}
 }
@@ -36,7 +36,7 @@ func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	form := paidForm(t, gateway(t, &clock{start}))
-	if got, err := v.Verify(form); err != nil || got != genuine {
+	if got, err := verified(t, v, form); err != nil || got != genuine {
 		t.Errorf("got %+v, %v, want %+v", got, err, genuine)
 	}
 	for name, other := range map[string]struct {
@@ -51,7 +51,7 @@ func TestVerifierNeedsNoKeyOfOurs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := v.Verify(form); !refused(err, other.want) {
+		if got, err := verified(t, v, form); !refused(err, other.want) {
 			t.Errorf("%s: got %+v, %v, want %s", name, got, err, other.want)
 		}
 	}
@@ -189,7 +189,7 @@ func TestVerifyChecksSignedValues(t *testing.T) {
 		if err := g.SignForm(form); err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.Verify(form)
+		got, err := verified(t, c, form)
 		if tc.want == ok && (err != nil || !got.Paid) || tc.want != ok && !refused(err, tc.want) {
 			t.Errorf("%s %q: got %+v, %v, want code %q", tc.name, tc.value, got, err, tc.want)
 		}
@@ -207,7 +207,7 @@ func TestVerifyTakesChineseBytes(t *testing.T) {
 		if err := g.SignForm(form); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := c.Verify(form); good && (err != nil || got != genuine) || !good &&
+		if got, err := verified(t, c, form); good && (err != nil || got != genuine) || !good &&
 			!refused(err, seckill.CodeForged) {
 			t.Errorf("charset %q: got %+v, %v, want it taken: %t", charset, got, err, good)
 		}
@@ -225,7 +225,7 @@ func TestVerifyTakesOnlySuccessForPaid(t *testing.T) {
 		}
 		want := genuine
 		want.Paid = paid
-		if got, err := c.Verify(form); err != nil || got != want {
+		if got, err := verified(t, c, form); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", status, got, err, want)
 		}
 	}
@@ -264,7 +264,7 @@ func TestVerifyBoundsTheForm(t *testing.T) {
 		if name == "101 parameters" && len(form) != 101 || name == "100 parameters" && len(form) != 100 {
 			t.Fatalf("%s: the form has %d", name, len(form))
 		}
-		got, err := c.Verify(form)
+		got, err := verified(t, c, form)
 		if tc.ok && err != nil || !tc.ok && !refused(err, seckill.CodeForged) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
@@ -285,7 +285,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 	for i := range names[:len(names)-1] {
 		form := paidForm(t, gateway(t, &clock{start}))
 		signed := alipay.SignContent(form, "sign", "sign_type")
-		if _, err := verify.Verify(form); err != nil {
+		if _, err := verified(t, verify, form); err != nil {
 			t.Fatal(err)
 		}
 		into, gone := names[i], names[i+1]
@@ -294,7 +294,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 		if again := alipay.SignContent(form, "sign", "sign_type"); again != signed {
 			t.Fatalf("%s within %s: another text is signed", gone, into)
 		}
-		if n, err := verify.Verify(form); !refused(err, seckill.CodeForged) {
+		if n, err := verified(t, verify, form); !refused(err, seckill.CodeForged) {
 			t.Errorf("%s within %s, under the same signature: %+v, %v, want notify_forged", gone, into, n, err)
 		}
 	}
@@ -308,7 +308,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 		if err := g.SignForm(form); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := verify.Verify(form); (err == nil) != ok || !ok && !refused(err, seckill.CodeForged) {
+		if _, err := verified(t, verify, form); (err == nil) != ok || !ok && !refused(err, seckill.CodeForged) {
 			t.Errorf("a subject of %q: %v, want it taken %t", value, err, ok)
 		}
 	}
@@ -337,7 +337,7 @@ func TestVerifyRefusesBodies(t *testing.T) {
 		if err != nil {
 			return seckill.Notification{}, seckill.Refuse(seckill.CodeForged) // the endpoint's own answer
 		}
-		return c.Verify(form)
+		return verified(t, c, form)
 	}
 	if got, err := verify(good); err != nil || got != genuine {
 		t.Fatalf("the unchanged body: %+v, %v", got, err)

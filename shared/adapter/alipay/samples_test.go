@@ -166,7 +166,7 @@ func TestNotificationsSignedByAlipaysSDK(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := cl.Verify(form)
+		got, err := verified(t, cl, form)
 		code := seckill.Code("")
 		if err != nil {
 			code = seckill.CodeOf(err)

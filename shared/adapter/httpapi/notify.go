@@ -15,7 +15,7 @@ const maxNotify = 64 << 10
 // Notifier is the step that handles the payment provider's notifications. It returns nil only when the notification's
 // effect is durable; the error is a *seckill.Error.
 type Notifier interface {
-	Notify(ctx context.Context, form url.Values) error
+	Notify(ctx context.Context, form map[string][]string) error
 	// Unreadable is told of each that is no form, which Notify never sees.
 	Unreadable()
 }

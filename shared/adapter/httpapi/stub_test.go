@@ -63,7 +63,7 @@ func (s *stubs) Buy(ctx context.Context, p buy.Purchase) (string, error) {
 
 func (s *stubs) Unreadable() {}
 
-func (s *stubs) Notify(_ context.Context, form url.Values) error {
+func (s *stubs) Notify(_ context.Context, form map[string][]string) error {
 	s.form = form
 	return s.called()
 }
@@ -180,8 +180,8 @@ func want(t testing.TB, w *httptest.ResponseRecorder, code seckill.Code) map[str
 		t.Fatalf("Content-Type = %q with %s, want a problem", kind, w.Body)
 	}
 	got := parse(w.Body.Bytes()).(object)
-	if w.Code != code.Status() || got["code"] != string(code) {
-		t.Fatalf("status %d, code %v; want %d %s\n%s", w.Code, got["code"], code.Status(), code, w.Body)
+	if w.Code != Status(code) || got["code"] != string(code) {
+		t.Fatalf("status %d, code %v; want %d %s\n%s", w.Code, got["code"], Status(code), code, w.Body)
 	}
 	return got
 }

@@ -5,17 +5,22 @@ package notify
 import (
 	"context"
 	"errors"
-	"net/url"
 	"time"
 
 	"github.com/your-org/seckill/shared/flow/internal/payment"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
+// Ledger is what notify calls of the ledger.
+type Ledger interface {
+	payment.Ledger
+	seckill.NotificationKeeper
+}
+
 // Deps is what the step works with.
 type Deps struct {
 	Verifier seckill.Verifier
-	Ledger   seckill.Ledger
+	Ledger   Ledger
 	Clock    seckill.Clock
 	Meter    seckill.Meter
 	Keep     time.Duration // how long a notification is kept; 0: for ever
@@ -34,10 +39,10 @@ func New(d Deps) *Flow {
 
 // Notify verifies a notification, records its money, and keeps it as it came. The error is an *seckill.Error:
 // CodeForged, CodeNotOurs; CodeUnavailable when it should be sent again.
-func (f *Flow) Notify(ctx context.Context, form url.Values) error {
-	n, err := f.Verifier.Verify(form)
+func (f *Flow) Notify(ctx context.Context, parameters map[string][]string) error {
+	n, err := f.Verifier.Verify(parameters)
 	if err == nil {
-		err = f.record(ctx, &n, form)
+		err = f.record(ctx, &n)
 	}
 	if err == nil {
 		return nil
@@ -54,7 +59,7 @@ func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventForged, 1) }
 
 // record does what an authentic notification says, of money or of none, if it is about an order and its amount. It is
 // kept after its effect: a fault of keeping it has it sent again, when its money is safe already.
-func (f *Flow) record(ctx context.Context, n *seckill.Notification, form url.Values) error {
+func (f *Flow) record(ctx context.Context, n *seckill.Notification) error {
 	outcome := seckill.NotificationNothing
 	var err error
 	if n.Paid {
@@ -70,7 +75,7 @@ func (f *Flow) record(ctx context.Context, n *seckill.Notification, form url.Val
 		return err
 	}
 	kept := seckill.KeptNotification{Order: n.Order, ID: n.ID, TradeNo: n.TradeNo, Amount: n.Amount, At: f.Clock.Now(),
-		Outcome: outcome, Raw: form.Encode()}
+		Outcome: outcome, Raw: n.Raw}
 	if f.Keep > 0 {
 		kept.Expires = kept.At.Add(f.Keep).Truncate(time.Second)
 	}

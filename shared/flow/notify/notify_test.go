@@ -3,7 +3,6 @@ package notify_test
 import (
 	"context"
 	"errors"
-	"net/url"
 	"testing"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 type verified seckill.Notification
 
-func (v verified) Verify(url.Values) (seckill.Notification, error) {
+func (v verified) Verify(map[string][]string) (seckill.Notification, error) {
 	return seckill.Notification(v), nil
 }
 
@@ -75,7 +74,7 @@ func (failing) RecordPayment(context.Context, seckill.Payment, seckill.State, se
 // refusing is a verifier that takes nothing for the provider's.
 type refusing struct{}
 
-func (refusing) Verify(url.Values) (seckill.Notification, error) {
+func (refusing) Verify(map[string][]string) (seckill.Notification, error) {
 	return seckill.Notification{}, seckill.Refuse(seckill.CodeForged)
 }
 
@@ -118,7 +117,7 @@ func TestNotify(t *testing.T) {
 			f := notify.New(notify.Deps{Verifier: c.says, Ledger: l, Clock: clock(placed), Meter: meter{}})
 			for range 2 { // a repetition is answered the same and changes nothing
 				var got seckill.Code
-				if err := f.Notify(ctx, url.Values{}); err != nil {
+				if err := f.Notify(ctx, nil); err != nil {
 					got = seckill.CodeOf(err)
 				}
 				if got != c.code {
@@ -156,7 +155,7 @@ func TestNotifyWithoutLedger(t *testing.T) {
 	l := shop(t, seckill.PendingPayment)
 	f := notify.New(notify.Deps{Verifier: verified{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true},
 		Ledger: failing{l}, Clock: clock(placed), Meter: meter{}})
-	if code := seckill.CodeOf(f.Notify(t.Context(), url.Values{})); code != seckill.CodeUnavailable {
+	if code := seckill.CodeOf(f.Notify(t.Context(), nil)); code != seckill.CodeUnavailable {
 		t.Errorf("answered %q, want %q", code, seckill.CodeUnavailable)
 	}
 	if kept, err := l.Notifications(t.Context(), order); err != nil || len(kept) > 0 {
@@ -177,7 +176,7 @@ func TestRetention(t *testing.T) {
 		orders := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(now)}))
 		flow := notify.New(notify.Deps{Verifier: verified{Order: "o1", ID: "n1", TradeNo: "t1", Amount: 1, Paid: true},
 			Ledger: orders, Clock: clock(now), Meter: meter{}, Keep: c.keep})
-		_ = flow.Notify(t.Context(), url.Values{}) // of no order of ours: refused, and kept
+		_ = flow.Notify(t.Context(), nil) // of no order of ours: refused, and kept
 		kept, err := orders.Notifications(context.Background(), "o1")
 		if err != nil || len(kept) != 1 || !kept[0].Expires.Equal(c.want) {
 			t.Errorf("%s: got %+v, error %v; want one that expires at %s", name, kept, err, c.want)

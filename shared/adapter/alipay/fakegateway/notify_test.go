@@ -42,7 +42,7 @@ func TestNotifyIsDueAtOnceAndAuthentic(t *testing.T) {
 	}
 	got, err := s.client.Verify(s.got[0])
 	want := seckill.Notification{ID: s.got[0].Get("notify_id"), Order: orderID, TradeNo: g.Trades()[0].TradeNo,
-		Amount: 88_80, Paid: true}
+		Amount: 88_80, Paid: true, Raw: s.got[0].Encode()}
 	if err != nil || got != want || got.ID == "" {
 		t.Errorf("the shop reads %+v, %v, want %+v", got, err, want)
 	}
