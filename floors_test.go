@@ -208,3 +208,41 @@ func TestAdapters(t *testing.T) {
 		}
 	}
 }
+
+// maxMethods is the most methods that an interface of package seckill declares itself.
+const maxMethods = 10
+
+// TestPortsAreSmall: no port declares more than maxMethods, and a flow names the ports that it calls, not Stock or
+// Ledger, which have all of them.
+func TestPortsAreSmall(t *testing.T) {
+	for name, f := range files(t, "shared/seckill") {
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			port, ok := spec.Type.(*ast.InterfaceType)
+			if !ok {
+				return true
+			}
+			methods := 0
+			for _, m := range port.Methods.List {
+				methods += len(m.Names) // none: an interface that is embedded
+			}
+			if methods > maxMethods {
+				t.Errorf("%s: %s has %d methods, want at most %d", name, spec.Name.Name, methods, maxMethods)
+			}
+			return true
+		})
+	}
+	for name, f := range files(t, "shared/flow") {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if x, ok := n.(*ast.SelectorExpr); ok && (x.Sel.Name == "Stock" || x.Sel.Name == "Ledger") {
+				if of, ok := x.X.(*ast.Ident); ok && of.Name == "seckill" {
+					t.Errorf("%s names seckill.%s: it should name the ports that it calls", name, x.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}

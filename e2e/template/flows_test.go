@@ -33,8 +33,25 @@ const (
 	flowPath  = "github.com/your-org/seckill/shared/flow/"
 )
 
-// ports are the interfaces of package seckill whose calls leave the process for AWS.
+// ports are the interfaces of package seckill whose calls leave the process for AWS. Flows call them by the smaller
+// interfaces that they embed.
 var ports = []string{"Ledger", "Items", "Queue"}
+
+// port returns which of ports an interface of package seckill is, or is embedded in; "" for none.
+func (s *source) port(name string) string {
+	for _, port := range ports {
+		if name == port {
+			return port
+		}
+		whole := s.packages[nounsPath].Scope().Lookup(port).Type().Underlying().(*types.Interface)
+		for part := range whole.EmbeddedTypes() {
+			if named, ok := part.(*types.Named); ok && named.Obj().Name() == name {
+				return port
+			}
+		}
+	}
+	return ""
+}
 
 func newSource(root string) *source {
 	return &source{root, token.NewFileSet(), map[string]*types.Package{},
@@ -189,10 +206,14 @@ func (w *walk) use(callee *types.Func, holder ast.Expr) {
 		return
 	}
 	path := callee.Pkg().Path()
-	switch on := receiver(callee); {
-	case path == nounsPath && slices.Contains(ports, on):
-		c := call{port: on, method: callee.Name()}
-		if on == "Queue" {
+	port := ""
+	if path == nounsPath {
+		port = w.port(receiver(callee))
+	}
+	switch {
+	case port != "":
+		c := call{port: port, method: callee.Name()}
+		if port == "Queue" {
 			sel, ok := holder.(*ast.SelectorExpr)
 			if !ok {
 				w.errs = append(w.errs, fmt.Errorf("%s: of which queue?", w.files.Position(holder.Pos())))

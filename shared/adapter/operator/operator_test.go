@@ -174,7 +174,8 @@ func TestStopIsInTheStock(t *testing.T) {
 	t.Parallel()
 	w := newShop(t, item("7", time.Minute))
 	reserve := func(order string) (seckill.ReserveCode, error) {
-		r, err := w.flow.Stock.Reserve(t.Context(), now.Add(2*time.Minute), seckill.Request{Order: order, Item: "7",
+		r, err := redisstock.New(w.redis).Reserve(t.Context(), now.Add(2*time.Minute), seckill.Request{Order: order,
+			Item: "7",
 			User: "1", Count: 1, Address: "x", Created: now}, true, time.Minute)
 		return r.Code, err
 	}
@@ -456,7 +457,7 @@ func TestAnswersOfSomethingElse(t *testing.T) {
 
 // apart is a stock that carries an Assert out only once a Level has been asked for.
 type apart struct {
-	seckill.Stock
+	stage.Stock
 	asked chan struct{}
 }
 

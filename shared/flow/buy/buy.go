@@ -22,7 +22,7 @@ const (
 
 // Deps is what the step works with.
 type Deps struct {
-	Stock  seckill.Stock
+	Stock  seckill.Reserver
 	Orders seckill.Queue
 	Items  seckill.Items
 	Clock  seckill.Clock

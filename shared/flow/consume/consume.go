@@ -24,10 +24,18 @@ type Repairer interface {
 	FinishReturn(ctx context.Context, r seckill.ReturnRow) error
 }
 
+// Ledger is what consume calls of the ledger.
+type Ledger interface {
+	seckill.OrderReader
+	seckill.OrderPlacer
+	seckill.OrderCloser
+	seckill.ReturnKeeper
+}
+
 // Deps is what the step works with.
 type Deps struct {
-	Stock    seckill.Stock
-	Ledger   seckill.Ledger
+	Stock    seckill.ReservationKeeper
+	Ledger   Ledger
 	Items    seckill.Items
 	Orders   seckill.Queue
 	Closings seckill.Queue

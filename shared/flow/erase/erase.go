@@ -27,10 +27,16 @@ const (
 // toShip are the states of an order that needs its address.
 var toShip = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
 
+// Ledger is what erase calls of the ledger.
+type Ledger interface {
+	seckill.OrderReader
+	seckill.OrderLister
+}
+
 // Deps is what the step works with.
 type Deps struct {
-	Stock  seckill.Stock
-	Ledger seckill.Ledger
+	Stock  seckill.StockReader
+	Ledger Ledger
 	Items  seckill.Items
 	Clock  seckill.Clock
 	Meter  seckill.Meter
@@ -125,7 +131,7 @@ func (f *Flow) free(ctx context.Context, user string) error {
 // eraseOrder erases one order's address in whatever state the order is by now. kept is the order if it has come into a
 // state that keeps it.
 func eraseOrder(
-	ctx context.Context, l seckill.Ledger, clock seckill.Clock, o seckill.Order, keeps func(*seckill.Order) bool,
+	ctx context.Context, l Ledger, clock seckill.Clock, o seckill.Order, keeps func(*seckill.Order) bool,
 ) (kept *seckill.Order, err error) {
 	for range tries {
 		if keeps(&o) {

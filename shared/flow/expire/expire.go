@@ -22,9 +22,17 @@ const (
 	retryAfter = time.Minute
 )
 
+// Ledger is what expire calls of the ledger.
+type Ledger interface {
+	payment.Ledger
+	seckill.OrderCloser
+	seckill.OrderExpirer
+	seckill.DueLister
+}
+
 // Deps is what the step works with.
 type Deps struct {
-	Ledger   seckill.Ledger
+	Ledger   Ledger
 	Payments seckill.Payments
 	Orders   seckill.Queue
 	Closings seckill.Queue

@@ -29,9 +29,16 @@ const (
 	MaxKept = 10
 )
 
+// Ledger is what reconcile calls of the ledger.
+type Ledger interface {
+	seckill.OrderReader
+	seckill.PaymentReader
+	seckill.BillRecorder
+}
+
 // Deps is what the step works with.
 type Deps struct {
-	Ledger seckill.Ledger
+	Ledger Ledger
 	Bills  seckill.Bills
 	Clock  seckill.Clock
 	Meter  seckill.Meter

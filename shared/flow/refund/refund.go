@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/your-org/seckill/shared/flow/internal/payment"
 	"github.com/your-org/seckill/shared/flow/internal/sweep"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -28,9 +29,17 @@ const (
 	maxWhy     = 200 // characters of their reason
 )
 
+// Ledger is what refund calls of the ledger.
+type Ledger interface {
+	payment.Ledger
+	seckill.RefundRecorder
+	seckill.DueLister
+	seckill.PaymentReader
+}
+
 // Deps is what the step works with.
 type Deps struct {
-	Ledger  seckill.Ledger
+	Ledger  Ledger
 	Refunds seckill.Refunds
 	Trades  seckill.Trades
 	Orders  seckill.Queue

@@ -24,10 +24,25 @@ const (
 	maxFailed     = 3                // returns of an item that fail, after which its others wait for the next run
 )
 
+// Stock is what repair calls of the stock.
+type Stock interface {
+	seckill.StockReader
+	seckill.StockInstaller
+	seckill.DriftCorrector
+	seckill.Outbox
+	seckill.ReservationKeeper
+}
+
+// Ledger is what repair calls of the ledger.
+type Ledger interface {
+	seckill.UnitReader
+	seckill.ReturnKeeper
+}
+
 // Deps is what the step works with.
 type Deps struct {
-	Stock  seckill.Stock
-	Ledger seckill.Ledger
+	Stock  Stock
+	Ledger Ledger
 	Items  seckill.Items
 	Orders seckill.Queue
 	Clock  seckill.Clock

@@ -21,10 +21,19 @@ const (
 	maxPrepared = 10_000               // pay strings remembered
 )
 
+// Ledger is what shop calls of the ledger.
+type Ledger interface {
+	seckill.OrderReader
+	seckill.OrderLister
+	seckill.OrderCloser
+	seckill.PaymentReader
+	seckill.UnitReader
+}
+
 // Deps is what the step works with.
 type Deps struct {
-	Stock    seckill.Stock
-	Ledger   seckill.Ledger
+	Stock    seckill.StockReader
+	Ledger   Ledger
 	Items    seckill.Items
 	Closings seckill.Queue
 	Payments seckill.Signer

@@ -22,9 +22,15 @@ const maxTries = 5 // of a conditional write of the operator's
 // forgot.
 const removing = 24 * time.Hour
 
+// Stock is what stage and its operator's commands call of the stock.
+type Stock interface {
+	seckill.StockReader
+	seckill.StockInstaller
+}
+
 // Deps is what the step works with.
 type Deps struct {
-	Stock seckill.Stock
+	Stock Stock
 	Items seckill.Items
 	Clock seckill.Clock
 	IDs   seckill.IDs

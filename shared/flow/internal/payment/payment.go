@@ -13,9 +13,15 @@ import (
 // maxTries bounds how often an order may change state under a payment; the state table has no cycle.
 const maxTries = 6
 
+// Ledger is what the recorder calls of the ledger.
+type Ledger interface {
+	seckill.OrderReader
+	seckill.PaymentRecorder
+}
+
 // Recorder writes payments into the ledger.
 type Recorder struct {
-	Ledger seckill.Ledger
+	Ledger Ledger
 	Clock  seckill.Clock
 	Meter  seckill.Meter
 }
