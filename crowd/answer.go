@@ -12,10 +12,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// errLeft ends what a shopper does when everybody is sent home.
-var errLeft = errors.New("sent home")
+// errLeft is the error of a request that was not sent because the crowd ended.
+var errLeft = errors.New("the crowd has ended")
 
-// ask is a request: of a shopper, at the moment at which the shopper meant to send it.
+// ask is a request and the moment for which it was scheduled.
 type ask struct {
 	act    string
 	moment time.Time
@@ -25,25 +25,25 @@ type ask struct {
 	key    string
 	kind   string // Content-Type of the body
 	body   []byte
-	entry  journal.Entry // what the journal knows of it besides
+	entry  journal.Entry // what the journal records besides the act
 }
 
-// answer is what came back, or that nothing did.
+// answer is the result of a request: a response, or why there is none.
 type answer struct {
-	status int   // 0: no answer came
-	err    error // why not; errLeft: it was never sent
+	status int   // 0: no answer
+	err    error // why there is no answer; errLeft: the request was never sent
 	at     time.Time
-	retry  time.Duration // when the server wants to be asked again; 0: it does not say
-	code   string        // of a refusal
+	retry  time.Duration // the server's retry delay; 0: it sent none
+	code   string        // of a problem document
 	order  string
 	state  seckill.State
 	reason string
-	pay    string // what the cashier takes
-	payBy  string // until when, of an order that can be paid
-	body   []byte // of the time and of a page
+	pay    string // query string for the cashier
+	payBy  string // RFC 3339; "": the order cannot be paid
+	body   []byte // kept for the acts time, get and pay only
 }
 
-// later says whether an answer only means that trying again is worth while: nothing is known, or the server says so.
+// later reports whether the request should be repeated: it got no answer, 429 or 5xx.
 func (a *answer) later() bool {
 	return a.status == 0 || a.status == http.StatusTooManyRequests || a.status >= http.StatusInternalServerError
 }
@@ -97,7 +97,7 @@ func read(a *answer, act string, resp *fasthttp.Response) {
 
 const noAnswer = "no_answer"
 
-// word says in one word what an answer is.
+// word names the answer in counts and causes.
 func (a *answer) word() string {
 	switch {
 	case errors.Is(a.err, errLeft):
@@ -112,18 +112,18 @@ func (a *answer) word() string {
 	return "http_" + strconv.Itoa(a.status)
 }
 
-// How a shopper's purchase ended; each shopper who came has exactly one of these.
+// outcome is how a shopper's purchase ended. Each shopper who pressed the button has exactly one.
 type outcome string
 
 const (
-	placed    outcome = "placed"     // an order of theirs has been seen in the ledger
-	accepted  outcome = "accepted"   // answered 200, and not seen placed before they left
-	rejected  outcome = "rejected"   // answered 200, and rejected afterwards; the cause is the reason
-	soldOut   outcome = "sold_out"   //
-	refused   outcome = "refused"    // otherwise; the cause is the code
-	failed    outcome = "failed"     // never got an answer that means something; the cause is the last one
-	brokenOff outcome = "broken_off" // sent home before there was an answer
+	placed    outcome = "placed"     // the shopper saw the order in the ledger
+	accepted  outcome = "accepted"   // answered 200, but the shopper left before the order was placed
+	rejected  outcome = "rejected"   // answered 200, then rejected; the cause is the reason
+	soldOut   outcome = "sold_out"   // refused with the code sold_out
+	refused   outcome = "refused"    // refused with another code, which is the cause
+	failed    outcome = "failed"     // patience ran out without an answer, 429 or 5xx; the cause is the last answer
+	brokenOff outcome = "broken_off" // the crowd ended before the answer
 )
 
-// outcomes in the order in which they are shown.
+// outcomes in the order of the report.
 var outcomes = []outcome{placed, accepted, rejected, soldOut, refused, failed, brokenOff}

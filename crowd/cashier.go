@@ -9,7 +9,9 @@ import (
 	"github.com/your-org/seckill/record/journal"
 )
 
-// openCashier opens the cashier. nil: it has no form, and the answer says why.
+const payTries = 5
+
+// openCashier opens the cashier's page. The form is nil when the page has none; the answer then says why.
 func (s *shopper) openCashier(ctx context.Context, pay, order string, moment time.Time) (*form, answer) {
 	separator := "?"
 	if strings.Contains(s.cashier, "?") {
@@ -22,7 +24,7 @@ func (s *shopper) openCashier(ctx context.Context, pay, order string, moment tim
 	}
 	action, fields := cashierForm(a.body)
 	if fields == nil {
-		return nil, a // paid already
+		return nil, a // already paid
 	}
 	return &form{relative(s.cashier, action), fields}, a
 }
@@ -34,11 +36,7 @@ func (s *shopper) pressPay(ctx context.Context, f *form, order string, moment ti
 		body: []byte(f.fields.Encode()), entry: s.about(order)})
 }
 
-func (s *shopper) about(order string) journal.Entry {
-	return journal.Entry{Shopper: s.n, User: s.user, Order: order}
-}
-
-// insist asks until an answer means something, but not for ever.
+// insist repeats a request while the answer is to come back later, at most payTries times.
 func (s *shopper) insist(ctx context.Context, send func(moment time.Time) answer) (a answer) {
 	moment := time.Now()
 	for try := range payTries {
@@ -53,8 +51,8 @@ func (s *shopper) insist(ctx context.Context, send func(moment time.Time) answer
 	return a
 }
 
-// atCashier pays. 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late. The
-// form is nil when none was sent at last.
+// atCashier pays. Status 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late. The
+// form is nil when the last try sent none.
 func (s *shopper) atCashier(ctx context.Context, pay, order string) (f *form, a answer) {
 	if pay == "" {
 		return nil, answer{status: http.StatusGone, at: time.Now()}
@@ -68,17 +66,15 @@ func (s *shopper) atCashier(ctx context.Context, pay, order string) (f *form, a 
 	return f, a
 }
 
-// took says whether the cashier took the money, and counts it when not.
+// took reports whether the cashier answered 200. It counts other answers as unpaid or too late.
 func (s *shopper) took(page *answer) bool {
 	switch {
 	case page.err != nil, page.later():
-		s.tally.change(func(t *tally) { t.unpaid++ })
+		s.tally.change(func(t *tally) { t.orders.Unpaid++ })
 		return false
 	case page.status != http.StatusOK:
-		s.tally.change(func(t *tally) { t.tooLate++ })
+		s.tally.change(func(t *tally) { t.orders.TooLate++ })
 		return false
 	}
 	return true
 }
-
-const payTries = 5 // at the cashier

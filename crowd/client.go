@@ -11,10 +11,10 @@ import (
 	"github.com/your-org/seckill/record/journal"
 )
 
-// client sends requests over a bounded number of connections, each of which carries one at a time.
+// client sends requests over a bounded number of connections, one request per connection at a time.
 type client struct {
 	hosts   map[string]*host // by scheme and host
-	slots   chan struct{}    // a connection each
+	slots   chan struct{}    // one element per connection in use
 	timeout time.Duration
 	journal *journal.Writer // may be nil
 	tally   *tally
@@ -39,7 +39,7 @@ func (c *client) close() {
 	}
 }
 
-// do sends a request when a connection is free. Of the answer it reads what a shopper looks at.
+// do sends a request when a connection is free. Journal and tally record both request and answer.
 func (c *client) do(ctx context.Context, q *ask) answer {
 	select {
 	case c.slots <- struct{}{}:
@@ -60,7 +60,7 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 	}
 	to := c.hosts[string(uri.Scheme())+"://"+string(uri.Host())]
 	if to == nil {
-		return answer{err: errors.New("an address that is not the sale's: " + q.url)}
+		return answer{err: errors.New("neither the sale's nor the cashier's address: " + q.url)}
 	}
 	fill(req, q)
 	note := q.entry
@@ -82,7 +82,7 @@ func (c *client) do(ctx context.Context, q *ask) answer {
 	return a
 }
 
-// noted is the journal's line for an answer.
+// noted returns the journal's entry for an answer.
 func noted(asked journal.Entry, n uint64, a *answer, resp *fasthttp.Response) journal.Entry {
 	e := journal.Entry{Request: n, Shopper: asked.Shopper, User: asked.User, Act: asked.Act, Item: asked.Item,
 		Order: a.order, Status: a.status, Code: a.code, State: string(a.state)}

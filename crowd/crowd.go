@@ -2,7 +2,6 @@ package crowd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -13,8 +12,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Run has a crowd shop, and reports. It ends early, with a report, when ctx ends. The error is a UsageError, or what
-// stopped it before the first shopper came.
+const (
+	watchEvery  = 200 * time.Millisecond
+	sampleEvery = 100 * time.Millisecond
+	breath      = 300 * time.Millisecond // between the preparations and the first shopper
+)
+
+// Run sends a crowd to a sale and returns the report. When ctx ends it stops early and still reports. An error means that
+// no shopper came, or that the journal could not be written; a UsageError means that other options avoid it.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.Validate(); err != nil {
 		return nil, UsageError{err}
@@ -28,7 +33,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	o.Item = scene.item.id
 	r := &run{opt: &o, base: o.base(), cashier: scene.cashier, item: scene.item, offset: scene.offset,
 		tally: newTally()}
-	if err := r.sign(ctx, scene.now); err != nil {
+	if r.tokens, err = tokens(ctx, &o, o.firstUser(), o.Shoppers, scene.now); err != nil {
 		return nil, err
 	}
 	if err := o.possible(&scene); err != nil {
@@ -52,7 +57,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	r.shop(ctx, operator, &scene)
-	r.client.tally = newTally() // what follows is not the crowd's
+	r.client.tally = newTally() // the crowd's figures end here
 	rep.Interrupted = ctx.Err() != nil
 	rep.used(operator.process(after), system.Used())
 	if o.Flood > 0 {
@@ -60,11 +65,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	rep.waitIdle(ctx, r, operator)
 	if err := r.faults.end(after); err != nil {
-		o.note("the faults of the test gateway are still set: %v", err)
+		o.note("cannot reset the faults of the test gateway: %v", err)
 	}
 	if j != nil {
 		if err := j.Close(journal.End{Interrupted: rep.Interrupted}); err != nil {
-			return nil, fmt.Errorf("the journal could not be written: %w", err)
+			return nil, fmt.Errorf("cannot write the journal: %w", err)
 		}
 		rep.Journal = &JournalReport{Last: j.Last()}
 	}
@@ -72,17 +77,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// sign makes the tokens ahead of the ramp.
-func (r *run) sign(ctx context.Context, now time.Time) error {
-	var err error
-	r.tokens, err = tokens(ctx, r.opt, r.opt.firstUser(), r.opt.Shoppers, now)
-	return err
-}
-
-// errOver is why shoppers are sent home when the time of the crowd is up.
-var errOver = errors.New("the time for the crowd is up")
-
-// shop lets the shoppers come, and waits until they have gone.
+// shop starts each shopper at its scheduled time and returns when all have left.
 func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 	now := time.Now()
 	r.gun = now.Add(r.opt.Lead + breath)
@@ -90,12 +85,12 @@ func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 		r.gun = opening
 	}
 	r.tally.opening = r.gun
-	ctx, stop := context.WithDeadlineCause(ctx, r.gun.Add(r.opt.For), errOver)
+	ctx, stop := context.WithDeadline(ctx, r.gun.Add(r.opt.For))
 	defer stop()
 	over, nobody := context.WithCancel(ctx)
 	defer nobody()
 	r.over, r.last = over, nobody
-	r.watched = 1 // the gate
+	r.watched = 1 // this loop
 	watching := make(chan struct{})
 	var all, watch sync.WaitGroup
 	if r.opt.Watch != nil {
@@ -125,7 +120,7 @@ func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 	watch.Wait()
 }
 
-// watch tells how it goes until it is over.
+// watch reports progress until over is closed.
 func (r *run) watch(over <-chan struct{}) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -146,8 +141,8 @@ func (r *run) progress() Progress {
 	return p
 }
 
-// sample asks a `seckill run` for its own counts until it is over: what shoppers see lags by as long as they wait
-// before they ask.
+// sample collects the order counts of a `seckill run` until over is closed. What shoppers see lags behind these counts
+// by up to a poll interval.
 func (r *run) sample(ctx context.Context, d *operatorClient, before *process.Usage, over <-chan struct{}) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
@@ -163,5 +158,3 @@ func (r *run) sample(ctx context.Context, d *operatorClient, before *process.Usa
 		}
 	}
 }
-
-const sampleEvery = 100 * time.Millisecond

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"regexp"
 	"strconv"
 )
 
-// field finds the value of a name in a flat JSON object: the text of a string, or of a number as it stands. It reads no
-// more than it must: a crowd parses tens of thousands of answers a second. In valid JSON no string can contain the
-// quoted name itself, because quotes inside strings are escaped; a string that *is* the name is no match, for no colon
-// follows.
+// field returns the value of a name in a flat JSON object: a string's text, or a number's digits. A crowd parses tens of
+// thousands of answers a second, so field scans for the quoted name instead of decoding the object. That is safe in
+// valid JSON: quotes inside strings are escaped, and a string that equals the name has no colon after it.
 func field(body []byte, quoted string) string {
 	for {
 		i := bytes.Index(body, []byte(quoted))
@@ -55,7 +55,7 @@ func value(b []byte) string {
 	return ""
 }
 
-// number is a field that is a whole number, else 0.
+// number returns a field's integer, or 0 when it has none.
 func number(body []byte, quoted string) int64 {
 	n, err := strconv.ParseInt(field(body, quoted), 10, 64)
 	if err != nil {
@@ -64,35 +64,32 @@ func number(body []byte, quoted string) int64 {
 	return n
 }
 
-// form is what the cashier's page sends, and where to.
+// form is the form of a cashier's page.
 type form struct {
-	url    string
+	url    string // where it goes
 	fields url.Values
 }
 
-// cashierForm reads the form of the test cashier: where it goes, relative to the page, and its hidden fields; nil when
-// the page has none.
-func cashierForm(page []byte) (action string, form url.Values) {
-	_, rest, ok := bytes.Cut(page, []byte(`<form method="post" action="`))
-	if !ok {
+var (
+	formTag   = regexp.MustCompile(`(?s)<form method="post" action="([^"]*)"(.*?)(?:</form>|$)`)
+	hiddenTag = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`)
+)
+
+// cashierForm returns the hidden fields of the test cashier's form, and its target relative to the page. fields is nil
+// when the page has no form.
+func cashierForm(page []byte) (action string, fields url.Values) {
+	found := formTag.FindSubmatch(page)
+	if found == nil {
 		return "", nil
 	}
-	to, rest, _ := bytes.Cut(rest, []byte(`"`))
-	rest, _, _ = bytes.Cut(rest, []byte(`</form>`))
-	form = url.Values{}
-	for {
-		_, after, ok := bytes.Cut(rest, []byte(`<input type="hidden" name="`))
-		if !ok {
-			return html.UnescapeString(string(to)), form
-		}
-		name, after, _ := bytes.Cut(after, []byte(`" value="`))
-		value, after, _ := bytes.Cut(after, []byte(`"`))
-		form.Set(string(name), html.UnescapeString(string(value)))
-		rest = after
+	fields = url.Values{}
+	for _, input := range hiddenTag.FindAllSubmatch(found[2], -1) {
+		fields.Set(string(input[1]), html.UnescapeString(string(input[2])))
 	}
+	return html.UnescapeString(string(found[1])), fields
 }
 
-// relative is where a page's link leads.
+// relative resolves a link against the address of its page.
 func relative(page, link string) string {
 	base, err := url.Parse(page)
 	if err != nil {

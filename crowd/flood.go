@@ -10,14 +10,14 @@ import (
 	"github.com/your-org/seckill/shared/adapter/system"
 )
 
-// perSecond is for how many users a second tokens are made; a system that answers faster sees users again.
+// perSecond is the number of users signed per second of flood. A system that answers faster sees users repeat.
 const perSecond = 30_000
 
-// mostBoughtUp is how many orders' units may have come back on sale. Every flood has more users than twice that.
+// mostBoughtUp bounds the orders that buy returned units before the flood. Every flood has more than twice as many users.
 const mostBoughtUp = 2_000
 
-// Flood is what came of everybody at once, again and again. It is a closed loop: each client waits for its answer
-// before it asks again, so its latencies say nothing about a crowd that does not wait.
+// Flood is the result of a closed loop after the sell-out. Each client waits for its answer before it asks again, so the
+// latencies do not apply to a crowd that does not wait.
 type Flood struct {
 	Seconds       float64        `json:"seconds"`
 	Clients       int            `json:"clients"`
@@ -28,19 +28,18 @@ type Flood struct {
 	UsersRepeated bool           `json:"users_repeated"`
 	ServerCPU     float64        `json:"server_cpu_us_per_request"` // 0: unknown
 	ClientCPU     float64        `json:"client_cpu_us_per_request"` // 0: unknown
-	// orders for units that had come back, before it began
+	// BoughtUp counts orders for returned units before the flood.
 	BoughtUp int    `json:"bought_up"`
-	NotRun   string `json:"not_run,omitempty"` // why there was none
+	NotRun   string `json:"not_run,omitempty"` // why there was no flood
 }
 
-// flood has as many clients as there are connections buy with fresh users, as fast as they are answered, once
-// everything is sold.
+// flood runs a client per connection, each buying as a fresh user as soon as it is answered. The sale has to be sold out.
 func (r *run) flood(ctx context.Context, d *operatorClient) *Flood {
 	f := &Flood{Clients: r.opt.Connections, Answers: map[string]int{}}
 	it, err := d.item(ctx, r.item.id)
 	switch {
 	case ctx.Err() != nil:
-		f.NotRun = "the run was broken off"
+		f.NotRun = "the crowd was interrupted"
 	case err != nil:
 		f.NotRun = err.Error()
 	case it.Left > mostBoughtUp*r.opt.Count:
@@ -99,7 +98,7 @@ func (r *run) flood(ctx context.Context, d *operatorClient) *Flood {
 	return f
 }
 
-// buyUp buys what has come back on sale, until there is nothing.
+// buyUp buys returned units until the answer is sold_out.
 func (r *run) buyUp(ctx context.Context, signed []string) (bought int) {
 	took := newSpread()
 	for try := 1; try <= 2*mostBoughtUp && bought <= mostBoughtUp && ctx.Err() == nil; try++ {
@@ -113,7 +112,7 @@ func (r *run) buyUp(ctx context.Context, signed []string) (bought int) {
 	return bought
 }
 
-// wave is one purchase of a flood.
+// wave sends one purchase of a flood.
 func (r *run) wave(ctx context.Context, i int, signed []string, answers map[string]int, took spread) {
 	n := r.opt.Shoppers + 1 + i%len(signed)
 	s := &shopper{run: r, n: n, token: signed[i%len(signed)]}

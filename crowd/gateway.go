@@ -10,11 +10,11 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 )
 
-// plan is what goes wrong with payments for this crowd.
+// plan returns the gateway's faults for this crowd.
 func (o *Options) plan() map[fakegateway.Fault]float64 {
 	out := map[fakegateway.Fault]float64{}
 	if o.Late > 0 {
-		out[fakegateway.PayLate] = 1 // nobody pays late but those who mean to
+		out[fakegateway.PayLate] = 1 // only late payers press after the hold
 	}
 	if o.LostNotifications > 0 {
 		out[fakegateway.NotificationLost] = o.LostNotifications
@@ -23,12 +23,12 @@ func (o *Options) plan() map[fakegateway.Fault]float64 {
 		out[fakegateway.CallUnknown] = o.Unknown
 	}
 	if o.TwoTrades > 0 {
-		out[fakegateway.TwoTrades] = 1 // who opens the cashier again wants a second trade
+		out[fakegateway.TwoTrades] = 1 // only these shoppers open the cashier again
 	}
 	return out
 }
 
-// possible says what of the options the sale cannot do.
+// possible returns an error when the sale does not support an option.
 func (o *Options) possible(sc *scene) error {
 	var paying []string
 	for _, s := range []struct {
@@ -41,25 +41,25 @@ func (o *Options) possible(sc *scene) error {
 	}
 	switch {
 	case len(paying) > 0 && sc.cashier == "":
-		return UsageError{fmt.Errorf("%s: %s names no cashier where anybody could pay", strings.Join(paying, ", "),
+		return UsageError{fmt.Errorf("%s: %s names no cashier, so no order can be paid", strings.Join(paying, ", "),
 			o.base())}
 	case o.Late > 0 && sc.state == nil:
-		return UsageError{fmt.Errorf("--late: the clock of %s cannot be moved: only that of a \"seckill run\" can",
+		return UsageError{fmt.Errorf("--late: the clock of %s cannot be moved: want a \"seckill run\"",
 			o.base())}
 	}
 	return nil
 }
 
-// faults are those of the fake gateway of a `seckill run` while a crowd is there.
+// faults are the faults that a crowd has set at the fake gateway of a `seckill run`.
 type faults struct {
 	operator *operatorClient
 	before   fakegateway.Faults
-	landed   map[string]int
-	taken    map[string]int
+	landed   map[fakegateway.Fault]int
+	taken    map[fakegateway.Fault]int
 	over     bool
 }
 
-// setFaults has payments go wrong as the options say, besides what goes wrong already.
+// setFaults adds the options' faults to those that the gateway already has. It returns nil when there are none to add.
 func (d *operatorClient) setFaults(ctx context.Context, o *Options) (*faults, error) {
 	plan := o.plan()
 	if len(plan) == 0 {
@@ -68,12 +68,12 @@ func (d *operatorClient) setFaults(ctx context.Context, o *Options) (*faults, er
 	var was, is fakegateway.FaultReport
 	err := d.call(ctx, http.MethodGet, "/faults", nil, &was)
 	if err == nil && was.Landed == nil {
-		err = fmt.Errorf("%s/faults answers something else", d.base)
+		err = fmt.Errorf("%s/faults does not answer with faults", d.base)
 	}
 	if err != nil {
 		return nil, UsageError{fmt.Errorf(
-			"--late, --two-trades, --lost-notifications, --unknown: %s has no test gateway whose faults can be set, "+
-				"as a \"seckill run\" has: %w", d.base, err)}
+			"--late, --two-trades, --lost-notifications, --unknown: %s has no test gateway whose faults can be set; "+
+				"want a \"seckill run\": %w", d.base, err)}
 	}
 	all := fakegateway.Faults{Seed: was.Seed, Shares: maps.Clone(was.Shares)}
 	if len(all.Shares) == 0 {
@@ -81,28 +81,19 @@ func (d *operatorClient) setFaults(ctx context.Context, o *Options) (*faults, er
 	}
 	maps.Copy(all.Shares, plan)
 	if err := d.call(ctx, http.MethodPut, "/faults", all, &is); err != nil {
-		return nil, fmt.Errorf("the faults of the test gateway cannot be set: %w", err)
+		return nil, fmt.Errorf("cannot set the faults of the test gateway: %w", err)
 	}
 	return &faults{operator: d, before: was.Faults}, nil
 }
 
-// named are counts by the names of faults.
-func named(counts map[fakegateway.Fault]int) map[string]int {
-	out := map[string]int{}
-	for fault, n := range counts {
-		out[string(fault)] = n
-	}
-	return out
-}
-
-// end takes away what was set, once, and notes how often it landed, and how often the shop was taken in by it.
+// end restores the gateway's faults once, and records how often each one landed and how often the shop was taken in.
 func (f *faults) end(ctx context.Context) error {
 	if f == nil || f.over {
 		return nil
 	}
 	var was, is fakegateway.FaultReport
 	if f.operator.call(ctx, http.MethodGet, "/faults", nil, &was) == nil {
-		f.landed, f.taken = named(was.Landed), named(was.Taken)
+		f.landed, f.taken = was.Landed, was.Taken
 	}
 	if err := f.operator.call(ctx, http.MethodPut, "/faults", f.before, &is); err != nil {
 		return err

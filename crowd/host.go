@@ -12,21 +12,21 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// idleFor is how long a connection is kept without use; servers keep it longer, and one that they closed looks like an
-// answer that was lost.
+// idleFor bounds a connection's idle time. It is shorter than servers' limits, because a request on a connection that the
+// server has closed looks like a lost answer.
 const idleFor = 30 * time.Second
 
-// host keeps connections to one server. It is fasthttp's reading and writing of messages without its client, which
-// repeats requests of its own accord.
+// host is a connection pool for one server. It uses fasthttp's messages but not its client, which retries requests by
+// itself.
 type host struct {
 	addr   string
 	secure *tls.Config // nil: no TLS
 
 	mu   sync.Mutex
-	idle []*link // the one used last is the last
+	idle []*link // in order of last use
 }
 
-// link is a connection that carries one request at a time.
+// link is a connection with its buffers.
 type link struct {
 	net.Conn
 	in   *bufio.Reader
@@ -47,13 +47,13 @@ func newHost(u *url.URL, config *tls.Config) *host {
 		}
 	}
 	if port == "" {
-		port = u.Scheme // net.Dial knows the names
+		port = u.Scheme // net.Dial accepts service names
 	}
 	h.addr = net.JoinHostPort(u.Hostname(), port)
 	return h
 }
 
-// exchange sends a request and reads its answer. After an error nobody knows whether the request was handled.
+// exchange sends a request and reads its answer. After an error the server may or may not have handled the request.
 func (h *host) exchange(req *fasthttp.Request, resp *fasthttp.Response, timeout time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	l, err := h.take(deadline)
@@ -88,7 +88,7 @@ func (l *link) exchange(req *fasthttp.Request, resp *fasthttp.Response, deadline
 	return resp.ReadLimitBody(l.in, maxAnswer)
 }
 
-// take gives a connection that is idle, or a new one.
+// take returns an idle connection, or a new one.
 func (h *host) take(deadline time.Time) (*link, error) {
 	h.mu.Lock()
 	for n := len(h.idle) - 1; n >= 0; n-- {
@@ -109,7 +109,7 @@ func (h *host) take(deadline time.Time) (*link, error) {
 	if h.secure != nil {
 		secure := tls.Client(conn, h.secure)
 		if err = secure.SetDeadline(deadline); err == nil {
-			err = secure.HandshakeContext(context.Background()) // the deadline is set
+			err = secure.HandshakeContext(context.Background()) // SetDeadline bounds it
 		}
 		if err != nil {
 			_ = conn.Close()
@@ -120,7 +120,7 @@ func (h *host) take(deadline time.Time) (*link, error) {
 	return &link{conn, bufio.NewReader(conn), bufio.NewWriter(conn), time.Now()}, nil
 }
 
-// close ends the connections that are idle.
+// close closes the idle connections.
 func (h *host) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

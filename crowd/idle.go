@@ -12,29 +12,28 @@ import (
 )
 
 const (
-	lookEvery = 250 * time.Millisecond // at a `seckill run`
-	// in all, for what is queued or being closed there, before the clock is moved on
-	restWait    = 2 * time.Minute
+	lookEvery   = 250 * time.Millisecond // between looks at the state of a `seckill run`
+	restWait    = 2 * time.Minute        // for queued and closing orders there, before its clock is moved
 	firstMove   = time.Minute
 	longestMove = 4 * time.Hour
 	mostMoved   = 26 * time.Hour // longer than any hold
 	askEvery    = 2 * time.Second
-	sayEvery    = 5 * time.Second // what is waited for
-	askers      = 16
+	sayEvery    = 5 * time.Second // between notes about what the crowd waits for
+	askers      = 16              // concurrent requests
 )
 
-// Idle says how the orders came to rest.
+// Idle is how the orders came to rest.
 type Idle struct {
 	Open            int     `json:"open"`        // orders still open
-	RefundsDue      int     `json:"refunds_due"` // that will be asked for without a person; known of a `seckill run`
+	RefundsDue      int     `json:"refunds_due"` // automatic refunds still due; known for a `seckill run` only
 	Known           bool    `json:"known"`
-	AdvancedSeconds int64   `json:"advanced_seconds"` // the clock of a `seckill run` was moved on by so much
+	AdvancedSeconds int64   `json:"advanced_seconds"` // by which the clock of a `seckill run` was moved
 	WaitedSeconds   float64 `json:"waited_seconds"`
 }
 
-// waitIdleLocal has those pay who are late, and moves the clock of a `seckill run` until no order is open, no refund is
-// due, and the ledger knows all the money that the gateway has. What is queued is waited for first: an hour later it
-// would be rejected. Faults of the gateway end with the last open order.
+// waitIdleLocal lets late payers pay, and moves the clock of a `seckill run` until no order is open, no refund is due,
+// and ledger and gateway agree about all money. It first waits for queued messages, because orders that are placed too
+// late are rejected. The gateway's faults end with the last open order.
 func (r *run) waitIdleLocal(ctx context.Context, d *operatorClient) Idle {
 	began, out := time.Now(), Idle{Known: true}
 	r.waitDecided(ctx, d, began.Add(restWait))
@@ -48,7 +47,7 @@ func (r *run) waitIdleLocal(ctx context.Context, d *operatorClient) Idle {
 		if r.idle(ctx, d, &out) || ctx.Err() != nil || out.AdvancedSeconds > int64(mostMoved/time.Second) {
 			return out
 		}
-		r.opt.note("%s, as of %s of the run: moving its clock on by %v; %v of at most %v so far",
+		r.opt.note("%s at %s of the run's clock: moving it by %v; moved %v of at most %v so far",
 			st.outstanding(r.money.Differ), st.Now.Local().Format(time.TimeOnly),
 			move, time.Duration(out.AdvancedSeconds)*time.Second, mostMoved+longestMove)
 		if d.advance(ctx, move) != nil {
@@ -58,13 +57,13 @@ func (r *run) waitIdleLocal(ctx context.Context, d *operatorClient) Idle {
 	}
 }
 
-// idle says whether nothing is left to come. It looks at the money only when orders and refunds say so.
+// idle reports whether nothing is left to wait for. It reads the money only when no order is open and no refund due.
 func (r *run) idle(ctx context.Context, d *operatorClient, s *Idle) bool {
 	if s.Open > 0 {
 		return false
 	}
 	if err := r.faults.end(ctx); err != nil {
-		return false // a later round tries again
+		return false // the next round tries again
 	}
 	if s.RefundsDue > 0 {
 		return false
@@ -73,15 +72,15 @@ func (r *run) idle(ctx context.Context, d *operatorClient, s *Idle) bool {
 	return !r.money.Known || r.money.Differ == 0
 }
 
-// waitDecided waits until nothing is queued and nothing is being closed, or until a moment; it gives what it saw last.
+// waitDecided waits until no order is queued or closing, or until a moment. It returns the last state.
 func (r *run) waitDecided(ctx context.Context, d *operatorClient, until time.Time) *localState {
 	return r.await(ctx, d, until, func(st *localState) bool {
 		return st.Orders[seckill.Queued]+st.Orders[seckill.Closing] == 0
 	})
 }
 
-// await looks until what it sees is enough, or until a moment, and says now and then what it waits for; it gives what
-// it saw last.
+// await polls the state until enough accepts it, or until a moment, and notes now and then what it waits for. It returns
+// the last state, or nil when there is none.
 func (r *run) await(ctx context.Context, d *operatorClient, until time.Time,
 	enough func(*localState) bool) *localState {
 	say := time.Now().Add(sayEvery)
@@ -95,18 +94,17 @@ func (r *run) await(ctx context.Context, d *operatorClient, until time.Time,
 		}
 		if now := time.Now(); now.After(say) {
 			say = now.Add(sayEvery)
-			r.opt.note("%s: waiting until %s at most", st.outstanding(0), until.Format(time.TimeOnly))
+			r.opt.note("waiting until %s at most: %s", until.Format(time.TimeOnly), st.outstanding(0))
 		}
 	}
 }
 
-// outstanding says what of the sale is not at rest: unheard are trades whose money the shop does not know as the
-// gateway does.
+// outstanding names what is not at rest. unheard counts trades whose money differs between ledger and gateway.
 func (s *localState) outstanding(unheard int) string {
 	text := openText(s.Orders[seckill.Queued], s.Orders[seckill.PendingPayment], s.Orders[seckill.Closing])
 	text += fmt.Sprintf("; %d refunds due", len(s.Refunds))
 	if unheard > 0 {
-		text += fmt.Sprintf("; %d trades of whose money shop and gateway do not say the same yet", unheard)
+		text += fmt.Sprintf("; ledger and gateway differ about %d trades", unheard)
 	}
 	return text
 }
@@ -116,8 +114,7 @@ func openText(queued, unpaid, closing int) string {
 		queued, unpaid, closing)
 }
 
-// waitIdleRemote asks after the orders that were open when their shoppers left, until they are at rest or the time is
-// up.
+// waitIdleRemote polls the orders that were open when their shoppers left, until they are at rest or WaitIdle is over.
 func (r *run) waitIdleRemote(ctx context.Context) Idle {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(ctx, r.opt.WaitIdle)
@@ -126,7 +123,7 @@ func (r *run) waitIdleRemote(ctx context.Context) Idle {
 	for len(open) > 0 {
 		if now := time.Now(); !now.Before(say) {
 			say = now.Add(sayEvery)
-			r.opt.note("%s: waiting until %s at most", openOf(open), until.Format(time.TimeOnly))
+			r.opt.note("waiting until %s at most: %s", until.Format(time.TimeOnly), openOf(open))
 		}
 		if !sleep(ctx, time.Now().Add(askEvery)) {
 			break
@@ -136,7 +133,7 @@ func (r *run) waitIdleRemote(ctx context.Context) Idle {
 	return Idle{Known: true, Open: len(open), WaitedSeconds: time.Since(began).Seconds()}
 }
 
-// openOf says where orders were when they were looked at last.
+// openOf counts orders by their last known state.
 func openOf(orders []left) string {
 	n := map[seckill.State]int{}
 	for _, o := range orders {
@@ -146,46 +143,49 @@ func openOf(orders []left) string {
 	return openText(len(orders)-unpaid-closing, unpaid, closing)
 }
 
-// stillOpen asks about each of these orders once.
-func (r *run) stillOpen(ctx context.Context, orders []left) []left {
+// stillOpen asks for each order once and returns those that are still open.
+func (r *run) stillOpen(ctx context.Context, orders []left) (still []left) {
 	var mu sync.Mutex
-	var still []left
-	var all sync.WaitGroup
-	line := make(chan left)
-	for range min(askers, len(orders)) {
-		all.Go(func() {
-			for o := range line {
-				s := r.shopper(o.shopper)
-				if a := s.look(ctx, o.order, time.Now()); a.status != http.StatusOK || !atRest(a.state) {
-					if a.status == http.StatusOK {
-						o.state = a.state
-					}
-					mu.Lock()
-					still = append(still, o)
-					mu.Unlock()
-				}
+	each(orders, func(o left) {
+		a := r.shopper(o.shopper).look(ctx, o.order, time.Now())
+		if a.status == http.StatusOK {
+			if atRest(a.state) {
+				return
 			}
-		})
-	}
-	for _, o := range orders {
-		line <- o
-	}
-	close(line)
-	all.Wait()
+			o.state = a.state
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		still = append(still, o)
+	})
 	return still
 }
 
-// payLate moves the clock of a `seckill run` past the hold, and has those press "pay" whose cashiers are open: a third
-// of them while the shop still waits for payments that were begun in time, a third as the orders are closed, the others
-// when they are. It gives how far the clock was moved.
+// each calls do for every element, several at a time, and waits for all.
+func each[T any](all []T, do func(T)) {
+	var calls sync.WaitGroup
+	slots := make(chan struct{}, askers)
+	for _, x := range all {
+		slots <- struct{}{}
+		calls.Go(func() {
+			defer func() { <-slots }()
+			do(x)
+		})
+	}
+	calls.Wait()
+}
+
+// payLate moves the clock of a `seckill run` past the hold and lets the late payers press "pay": a third while the shop
+// still accepts payments that began in time, a third while it closes the orders, the rest afterwards. It returns by how
+// much it moved the clock.
 func (r *run) payLate(ctx context.Context, d *operatorClient) (moved time.Duration) {
 	st := d.state(ctx)
 	if len(r.late) == 0 || st == nil {
 		return 0
 	}
-	// whose orders are closed last come first
+	// longest hold first
 	slices.SortFunc(r.late, func(a, b opened) int { return b.payBy.Compare(a.payBy) })
-	r.opt.note("%d shoppers pay late: moving the clock of the run past their holds", len(r.late))
+	r.opt.note("%d shoppers pay late: moving the run's clock past their holds", len(r.late))
 	move := func(by time.Duration) {
 		by = max(by, time.Second).Truncate(time.Second) + time.Second
 		if d.advance(ctx, by) == nil {
@@ -206,31 +206,20 @@ func (r *run) payLate(ctx context.Context, d *operatorClient) (moved time.Durati
 	return moved
 }
 
-// pressLate sends the forms of cashiers that are open.
+// pressLate sends the forms of open cashier pages.
 func (r *run) pressLate(ctx context.Context, pages []opened) {
-	var all sync.WaitGroup
-	line := make(chan opened)
-	for range min(askers, len(pages)) {
-		all.Go(func() {
-			for p := range line {
-				s := r.shopper(p.shopper)
-				a := s.insist(ctx, func(moment time.Time) answer { return s.pressPay(ctx, p.form, p.order, moment) })
-				s.tally.change(func(t *tally) {
-					switch {
-					case a.status == http.StatusOK:
-						t.odd.LateTaken++
-					case a.err != nil || a.later():
-						t.odd.LateFailed++
-					default:
-						t.odd.LateRefused++
-					}
-				})
+	each(pages, func(p opened) {
+		s := r.shopper(p.shopper)
+		a := s.insist(ctx, func(moment time.Time) answer { return s.pressPay(ctx, p.form, p.order, moment) })
+		s.tally.change(func(t *tally) {
+			switch {
+			case a.status == http.StatusOK:
+				t.odd.LateTaken++
+			case a.err != nil || a.later():
+				t.odd.LateFailed++
+			default:
+				t.odd.LateRefused++
 			}
 		})
-	}
-	for _, p := range pages {
-		line <- p
-	}
-	close(line)
-	all.Wait()
+	})
 }

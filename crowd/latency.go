@@ -7,15 +7,19 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
+// Histograms clamp longer latencies and keep this many significant digits.
+const (
+	longest     = 10 * time.Minute
+	significant = 3
+)
+
 // spread is a latency histogram in microseconds.
 type spread struct{ *hdrhistogram.Histogram }
 
-func newSpread() spread {
-	return spread{hdrhistogram.New(1, longest.Microseconds(), significant)}
-}
+func newSpread() spread { return spread{hdrhistogram.New(1, longest.Microseconds(), significant)} }
 
 func (s spread) add(d time.Duration) {
-	_ = s.RecordValue(min(max(d, 0), longest).Microseconds()) // in range
+	_ = s.RecordValue(min(max(d, 0), longest).Microseconds()) // fails only out of range
 }
 
 // Latency is a distribution in milliseconds.
@@ -31,13 +35,7 @@ func (s spread) latency() Latency {
 	if s.TotalCount() == 0 {
 		return Latency{}
 	}
+	milli := func(us int64) float64 { return math.Round(float64(us)/10) / 100 }
 	at := func(p float64) float64 { return milli(s.ValueAtPercentile(p)) }
 	return Latency{s.TotalCount(), at(50), at(99), at(99.9), milli(s.Max())}
 }
-
-func milli(us int64) float64 { return math.Round(float64(us)/10) / 100 }
-
-const (
-	longest     = 10 * time.Minute // that a histogram tells apart
-	significant = 3                // digits
-)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Machine is where the crowd ran. What the operating system does not say is empty.
+// Machine describes where the crowd ran. Fields are empty where the operating system has no /proc.
 type Machine struct {
 	System     string `json:"system"`
 	Cores      int    `json:"cores"`
 	Processor  string `json:"processor"`
 	Memory     string `json:"memory"`
-	LoadBefore string `json:"load_before"` // of the last minute, 5 and 15 minutes
+	LoadBefore string `json:"load_before"` // 1, 5 and 15 minute averages
 	LoadAfter  string `json:"load_after"`
 	Go         string `json:"go_version"` // of this tool
 }
@@ -24,7 +24,7 @@ func thisMachine() Machine {
 		Memory:    lineOf("/proc/meminfo", "MemTotal"), LoadBefore: loadAverage(), Go: runtime.Version()}
 }
 
-// lineOf finds "name : value" in a file of /proc.
+// lineOf returns the value of a "name : value" line in a file, or "".
 func lineOf(file, name string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

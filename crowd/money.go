@@ -3,7 +3,6 @@ package crowd
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,8 +15,8 @@ import (
 
 const dumpTimeout = 10 * time.Minute
 
-// Money is where the money of a `seckill run` is, that of all its items and of earlier crowds included; known only
-// there. The first four are by the ledger's payment rows.
+// Money is where the money of a `seckill run` is, all its items and earlier crowds included; elsewhere it is unknown. The
+// first four figures are from the ledger's payment rows.
 type Money struct {
 	Known    bool        `json:"known"`
 	Captured seckill.Fen `json:"captured_yuan"`
@@ -26,18 +25,18 @@ type Money struct {
 	Refunded seckill.Fen `json:"refunded_yuan"`
 
 	Gateway  GatewayMoney `json:"gateway"`
-	Differ   int          `json:"trades_that_differ"` // of which trades and rows do not say the same
-	Balanced bool         `json:"balanced"`           // to the fen
+	Differ   int          `json:"trades_that_differ"` // between gateway and ledger
+	Balanced bool         `json:"balanced"`           // no trade differs and all sums are equal
 }
 
-// GatewayMoney is the same money by the gateway's trades, which do not know what the shop means to give back.
+// GatewayMoney is the same money from the gateway's trades, which do not know what is due back.
 type GatewayMoney struct {
 	Captured seckill.Fen `json:"captured_yuan"`
-	Left     seckill.Fen `json:"left_yuan"` // kept and due back
+	Left     seckill.Fen `json:"left_yuan"` // kept or due back
 	Refunded seckill.Fen `json:"refunded_yuan"`
 }
 
-// twoSides is a trade's money by the gateway and by the ledger.
+// twoSides is a trade's money in fen: by the gateway's trade, and by the ledger's row.
 type twoSides struct {
 	captured, refunded       int64
 	rowCaptured, rowRefunded int64
@@ -57,7 +56,7 @@ func (b *balance) of(order, tradeNo string) *twoSides {
 	return b.trades[key]
 }
 
-// take enters a line of a dump; others than trades and payments do not count.
+// take adds a line of a dump and ignores all but trades and payments.
 func (b *balance) take(l *dump.Line) error {
 	switch l.Table {
 	case dump.PartTrades:
@@ -110,7 +109,7 @@ func (b *balance) payment(row ledger.Row) {
 	}
 }
 
-// close compares.
+// close compares both sides of each trade.
 func (b *balance) close() Money {
 	m := &b.money
 	for _, t := range b.trades {
@@ -124,7 +123,7 @@ func (b *balance) close() Money {
 	return *m
 }
 
-// money reads where the money is from what a `seckill run` tells of its rows and trades.
+// money reads where the money is from the rows and trades of a `seckill run`.
 func (d *operatorClient) money(ctx context.Context, item string) Money {
 	b := balance{trades: map[string]*twoSides{}}
 	ends := 0
@@ -143,22 +142,10 @@ func (d *operatorClient) money(ctx context.Context, item string) Money {
 func (d *operatorClient) dump(ctx context.Context, item string, each func(*dump.Line) error) error {
 	ctx, stop := context.WithTimeout(ctx, dumpTimeout)
 	defer stop()
-	address := d.base + "/_local/dump?item=" + url.QueryEscape(item)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	resp, err := d.request(ctx, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), nil)
 	if err != nil {
 		return err
 	}
-	patient := http.Client{Transport: d.http.Transport}
-	resp, err := patient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be used again
-		_ = resp.Body.Close()
-	}()
-	if resp.StatusCode != http.StatusOK {
-		return errStatus{address, resp.StatusCode}
-	}
+	defer resp.Body.Close()
 	return dump.Lines(resp.Body, each)
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestNobodysMoneyIsLost has a crowd pay late, twice and at two cashiers while notifications are lost and answers say
-// nothing. Afterwards gateway and ledger have the same money, and an audit finds nothing wrong with it.
+// TestNobodysMoneyIsLost: a crowd pays late, twice and at two cashiers while the gateway loses notifications and gives
+// meaningless answers. Afterwards gateway and ledger agree about the money, and an audit confirms it.
 func TestNobodysMoneyIsLost(t *testing.T) {
 	t.Parallel()
 	const shoppers, units = 200, 100
@@ -46,12 +46,12 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 	}
 	for _, f := range []fakegateway.Fault{fakegateway.NotificationLost, fakegateway.NotificationDuplicated,
 		fakegateway.NotificationWrongAmount, fakegateway.CallUnknown, fakegateway.TwoTrades, fakegateway.PayLate} {
-		if x.Landed[string(f)] == 0 {
+		if x.Landed[f] == 0 {
 			t.Errorf("%s never landed: %v", f, x.Landed)
 		}
 	}
 	if len(x.TakenIn) > 0 {
-		t.Errorf("the shop said success to false notifications: %v", x.TakenIn)
+		t.Errorf("the shop accepted false notifications: %v", x.TakenIn)
 	}
 	if s := rep.Idle; !s.Known || s.Open != 0 || s.RefundsDue != 0 {
 		t.Errorf("not idle: %+v", s)
@@ -64,7 +64,7 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 		t.Errorf("money %+v, %+v, at %v", m, u, price)
 	}
 	if now := sys.Gateway.Faults().Faults; !cmp.Equal(now, before) {
-		t.Errorf("the gateway's faults are %+v, before they were %+v", now, before)
+		t.Errorf("the gateway's faults are %+v, want those before, %+v", now, before)
 	}
 	localtest.Invariants(t, sys, true)
 	audited(t, sys, &file, &m)
@@ -72,7 +72,7 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 	if err := rep.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"paid late", "were told that it is paid", "paid at two cashiers",
+	for _, want := range []string{"paid late", "were told that the order is paid", "paid at two cashiers",
 		"faults of the gateway", "they balance to the fen"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
@@ -80,7 +80,7 @@ func TestNobodysMoneyIsLost(t *testing.T) {
 	}
 }
 
-// audited has the sale judged by its rows, trades and journal.
+// audited audits the sale's rows, trades and journal.
 func audited(t *testing.T, sys *local.System, file *bytes.Buffer, m *crowd.Money) {
 	t.Helper()
 	it, err := sys.Items.Get(t.Context(), local.DemoLive)
@@ -89,8 +89,7 @@ func audited(t *testing.T, sys *local.System, file *bytes.Buffer, m *crowd.Money
 	}
 	r, err := audit.Run(t.Context(), audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
 		return sys.Dump(ctx, &it, each)
-	}),
-		audit.Options{Item: it.ID, Journal: file})
+	}), audit.Options{Item: it.ID, Journal: file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +105,11 @@ func audited(t *testing.T, sys *local.System, file *bytes.Buffer, m *crowd.Money
 	s := r.Statement.Money
 	if r.Broken() || s.Provider == nil || !s.Provider.Balanced || s.Captured.Fen != int64(m.Captured) ||
 		s.Kept.Fen != int64(m.Kept) || s.Refunded.Fen != int64(m.Refunded) {
-		t.Errorf("the report says %+v\n%s", m, &text)
+		t.Errorf("the audit differs from the crowd's %+v\n%s", m, &text)
 	}
 }
 
-// TestMoneyThatDiffers: what gateway and ledger do not both say is not passed over, also where the sums are the same.
+// TestMoneyThatDiffers: trades are compared one by one, so equal sums do not hide a difference.
 func TestMoneyThatDiffers(t *testing.T) {
 	t.Parallel()
 	const trade = `{"table":"gateway_trades","row":{"out_trade_no":"ORDER","trade_no":"1","amount":250,"status":"TRADE_SUCCESS","paid":1MORE}}` + "\n"
@@ -122,9 +121,9 @@ func TestMoneyThatDiffers(t *testing.T) {
 		differ     int
 	}{
 		{"the same", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE", "captured"), 0},
-		{"a refund that is due", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE",
+		{"a due refund", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE",
 			"refund_due"), 0},
-		{"a refund that was made", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE",
+		{"a refund", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE",
 			"refunded"), 0},
 		{"two trades of an order", made(trade, "ORDER", "o1", "MORE", "") + made(trade, "ORDER", "o1#2", `"1"`, `"2"`,
 			"MORE", back) +
@@ -132,20 +131,20 @@ func TestMoneyThatDiffers(t *testing.T) {
 			0},
 		{"a payment without a row", made(trade, "ORDER", "o1", "MORE", ""), 1},
 		{"a row without a payment", made(row, "ORDER", "o1", "STATE", "captured"), 1},
-		{"another's", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o2", "STATE", "captured"), 2},
-		{"a refund that nobody made", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE",
+		{"of another order", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o2", "STATE", "captured"), 2},
+		{"a refund in the ledger only", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE",
 			"refunded"), 1},
-		{"a refund that nobody recorded", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE",
+		{"a refund at the gateway only", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE",
 			"refund_due"), 1},
 	} {
 		m := crowd.MoneyOf(t, tt.dump)
 		if m.Differ != tt.differ || m.Balanced != (tt.differ == 0) || !m.Known {
-			t.Errorf("%s: %+v, want %d to differ", tt.name, m, tt.differ)
+			t.Errorf("%s: %+v, want %d differences", tt.name, m, tt.differ)
 		}
 	}
 }
 
-// TestWhatOnlyARunCanDo is refused elsewhere before anybody comes.
+// TestWhatOnlyARunCanDo: options that need a `seckill run` are refused elsewhere before a shopper comes.
 func TestWhatOnlyARunCanDo(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -168,7 +167,7 @@ func TestWhatOnlyARunCanDo(t *testing.T) {
 	}
 }
 
-// TestPressesPayTwice: the second press has the same form.
+// TestPressesPayTwice: the second press sends the same form.
 func TestPressesPayTwice(t *testing.T) {
 	t.Parallel()
 	for told, second := range []http.HandlerFunc{say(200, cashierPage), say(200, "<html>paid</html>")} {

@@ -19,21 +19,21 @@ import (
 
 const operatorTimeout = 30 * time.Second
 
-// operatorClient asks what a browser does not ask: what is on sale, and where the sale is a `seckill run`, what only
-// that says.
+// operatorClient sends the requests that a browser does not send: for what is on sale and, at a `seckill run`, for what
+// only that serves.
 type operatorClient struct {
 	base string
 	http *http.Client
 }
 
 func newOperatorClient(o *Options) *operatorClient {
-	return &operatorClient{o.base(), &http.Client{Timeout: operatorTimeout,
+	return &operatorClient{o.base(), &http.Client{
 		Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: http.ProxyFromEnvironment}}}
 }
 
 func (d *operatorClient) close() { d.http.CloseIdleConnections() }
 
-// errStatus is an answer that is none of 2xx.
+// errStatus is an answer other than 200.
 type errStatus struct {
 	url    string
 	status int
@@ -43,38 +43,48 @@ func (e errStatus) Error() string {
 	return fmt.Sprintf("%s answers %d %s", e.url, e.status, http.StatusText(e.status))
 }
 
-func (d *operatorClient) call(ctx context.Context, method, path string, body, into any) error {
+// request returns a response with status 200, whose body the caller closes.
+func (d *operatorClient) request(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var text io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		text = bytes.NewReader(b)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, d.base+path, text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	resp, err := d.http.Do(req)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("nothing answers at %s: start the sale with \"seckill run\", or name another with --url",
+		return nil, fmt.Errorf("nothing answers at %s: start the sale with \"seckill run\", or name another with --url",
 			d.base)
 	}
+	if err == nil && resp.StatusCode != http.StatusOK {
+		_ = resp.Body.Close()
+		return nil, errStatus{d.base + path, resp.StatusCode}
+	}
+	return resp, err
+}
+
+// call sends a request and decodes the JSON of its answer.
+func (d *operatorClient) call(ctx context.Context, method, path string, body, into any) error {
+	ctx, stop := context.WithTimeout(ctx, operatorTimeout)
+	defer stop()
+	resp, err := d.request(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return errStatus{d.base + path, resp.StatusCode}
-	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
-		return fmt.Errorf("%s%s answers what cannot be read (%w): is it a flash sale?", d.base, path, err)
+		return fmt.Errorf("cannot read the answer of %s%s (%w): is it a flash sale?", d.base, path, err)
 	}
 	return nil
 }
 
-// item is what is on sale.
+// item is the item on sale.
 type item struct {
 	id, title    string
 	price        seckill.Fen
@@ -82,14 +92,14 @@ type item struct {
 	stock, limit int
 }
 
-// scene is what the operator saw before the crowd came.
+// scene is the sale before the crowd comes.
 type scene struct {
 	item    item
 	now     time.Time     // by the server's clock
-	offset  time.Duration // of it from ours
+	offset  time.Duration // of the server's clock from the local clock
 	version string
 	cashier string
-	state   *localState // nil: the sale is no `seckill run`
+	state   *localState // nil: not a `seckill run`
 	process *process.Usage
 }
 
@@ -105,7 +115,7 @@ type itemAnswer struct {
 	} `json:"commodity"`
 }
 
-// look sees what is on sale and how.
+// look reads the scene.
 func (d *operatorClient) look(ctx context.Context, o *Options) (sc scene, err error) {
 	var health struct {
 		Version string `json:"version"`
@@ -135,13 +145,13 @@ func (d *operatorClient) look(ctx context.Context, o *Options) (sc scene, err er
 		return sc, err
 	}
 	if o.Count > sc.item.limit {
-		return sc, UsageError{fmt.Errorf("--count %d: a shopper may have %d of item %s", o.Count, sc.item.limit, it.ID)}
+		return sc, UsageError{fmt.Errorf("--count %d: the limit of item %[3]s is %[2]d", o.Count, sc.item.limit, it.ID)}
 	}
 	sc.state, sc.process = d.state(ctx), d.process(ctx)
 	return sc, nil
 }
 
-// resolved is the cashier's address: the API names it in full, or where it is on its own server.
+// resolved returns the cashier's address. The API names it in full, or as a path on its own server.
 func resolved(base, cashier string) string {
 	if strings.Contains(cashier, "://") {
 		return cashier
@@ -165,7 +175,7 @@ func (d *operatorClient) item(ctx context.Context, id string) (it itemAnswer, er
 	}
 	switch len(list.Items) {
 	case 0:
-		return it, UsageError{errors.New("nothing is on sale: name an item that will be with --item")}
+		return it, UsageError{errors.New("no item is on sale: name an upcoming one with --item")}
 	case 1:
 		return list.Items[0], nil
 	}
@@ -179,36 +189,31 @@ func (d *operatorClient) item(ctx context.Context, id string) (it itemAnswer, er
 func (a *itemAnswer) item() (item, error) {
 	price, err := seckill.ParseYuan(a.Price.String())
 	if err != nil || !seckill.ValidItemID(a.ID) {
-		return item{}, fmt.Errorf("the item's page cannot be read: id %q, price %q", a.ID, a.Price)
+		return item{}, fmt.Errorf("cannot read the item's page: id %q, price %q", a.ID, a.Price)
 	}
 	return item{a.ID, a.About.Title, price, a.Start, a.Stock, a.Limit}, nil
 }
 
-// localState is what of GET /_local/state counts here.
+// localState is the part of GET /_local/state that the crowd uses.
 type localState struct {
 	Now    time.Time             `json:"now"`
 	Orders map[seckill.State]int `json:"orders"`
 	Items  []struct {
-		ID       string `json:"id"`
-		Stock    int    `json:"stock"`
-		Left     int    `json:"left"`
-		Held     int    `json:"held"`
-		Awaiting int    `json:"awaiting"`
-		Loaded   bool   `json:"installed"`
+		ID     string `json:"id"`
+		Stock  int    `json:"stock"`
+		Left   int    `json:"left"`
+		Held   int    `json:"held"`
+		Loaded bool   `json:"installed"`
 	} `json:"items"`
-	Queues []struct {
-		Name   string `json:"name"`
-		Parked int    `json:"parked"`
-	} `json:"queues"`
-	Refunds []json.RawMessage `json:"refunds_due"` // that will be asked for without a person
+	Refunds []json.RawMessage `json:"refunds_due"` // automatic ones
 }
 
-// openOrders are those that only time, or the queue, brings to rest.
+// openOrders counts orders that are queued, unpaid or closing.
 func (s *localState) openOrders() int {
 	return s.Orders[seckill.Queued] + s.Orders[seckill.PendingPayment] + s.Orders[seckill.Closing]
 }
 
-// state and process are nil where the sale is no `seckill run`.
+// state returns nil when the sale is not a `seckill run`.
 func (d *operatorClient) state(ctx context.Context) *localState {
 	s := new(localState)
 	if d.call(ctx, http.MethodGet, "/_local/state", nil, s) != nil || s.Orders == nil {
@@ -217,6 +222,7 @@ func (d *operatorClient) state(ctx context.Context) *localState {
 	return s
 }
 
+// process returns nil when the sale is not a `seckill run`.
 func (d *operatorClient) process(ctx context.Context) *process.Usage {
 	p := new(process.Usage)
 	if d.call(ctx, http.MethodGet, "/_local/process", nil, p) != nil || p.Go == "" {
@@ -225,7 +231,7 @@ func (d *operatorClient) process(ctx context.Context) *process.Usage {
 	return p
 }
 
-// advance moves the clock of a `seckill run`.
+// advance moves the clock of a `seckill run` forward.
 func (d *operatorClient) advance(ctx context.Context, by time.Duration) error {
 	var done struct{}
 	return d.call(ctx, http.MethodPost, "/_local/clock", map[string]int64{"advance_seconds": int64(by / time.Second)},

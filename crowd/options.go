@@ -1,18 +1,16 @@
-// Package crowd is a crowd of shoppers that comes to a sale at once, to see what the system does then. In: the sale's
-// address, how many come, how fast, and what they do. Out: a report, and if wanted a journal of every request and
-// answer. It talks to the sale only as browsers do: the routes that only `seckill run` has are for the report and for
-// the time after the sale.
+// Package crowd simulates shoppers who come to a sale at once and reports what the system did. It talks to the sale as
+// browsers do. Routes that only `seckill run` has serve the report, and bring the sale to rest afterwards.
 //
-// It is an open-loop crowd: shoppers come by a schedule that the seed decides and that no answer can delay, and every
-// latency counts from the moment at which the shopper meant to send, so that waiting for one of the connections is part
-// of it.
+// The load is open loop: seed and shopper number decide when each shopper acts, and no answer delays the others.
+// Latency counts from the scheduled moment, so it includes waiting for a free connection.
 //
-// It shares its machine with the system that it measures, so it has to be cheap. A tiny request over a kept-alive
+// The crowd shares a machine with the system that it measures, so it has to be cheap. A small request over a kept-alive
 // connection cost 52 µs of processor time with net/http's client and 20 µs with fasthttp's at 512 connections, 38 and
 // 16 µs at 32 (2 cores, 2026-11-21): hence fasthttp.
 package crowd
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -25,112 +23,96 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits.
+// Limits of the options.
 const (
 	MaxShoppers    = 5_000_000
 	MaxConnections = 20_000
 	MaxTimeout     = 5 * time.Minute
 	MaxFlood       = 10 * time.Minute
 
-	usersApart = 10_000_000 // user ids between the crowds of two seeds; more than shoppers and those of a flood
+	// usersApart is the distance between the first user ids of two seeds. It exceeds the shoppers and flood users of
+	// one run.
+	usersApart = 10_000_000
 	firstUsers = 1_000_000_000_000
 )
 
-// Options are a crowd. Defaults are those of `seckill load`: every field has to be set unless it says otherwise.
+// Options describe a crowd. Set every field that has no documented zero value; `seckill load` has defaults.
 type Options struct {
-	URL      string // of the sale, perhaps with a path
-	Item     string // "": the only one on sale
+	URL      string // of the sale, optionally with a path
+	Item     string // "": the only item on sale
 	Shoppers int
-	Ramp     time.Duration // from the first shopper's press to the last one's
-	// how long before it they open the page and ask the server's time; 0: they do not ask
-	Lead    time.Duration
-	Count   int     // units that each wants
-	Pay     float64 // share of orders that are paid
-	Cancel  float64 // that are cancelled
-	Abandon float64 // whose page is closed; of the rest the page stays open, and nobody pays
-	// share of those who pay: they open the cashier in time, and pay when the hold has ended. Only where the clock can
-	// be moved
+	Ramp     time.Duration // between the first and the last shopper's press
+	Lead     time.Duration // before the ramp; shoppers open the page in it and ask the server's time; 0: they do not ask
+	Count    int           // units per order
+	Pay      float64       // share of orders that are paid
+	Cancel   float64       // share of orders that are cancelled
+	Abandon  float64       // share of orders whose page is closed; the remaining pages stay open and unpaid
+	// Late is the share of payers who open the cashier in time and pay after the hold. It needs a clock that can be
+	// moved.
 	Late  float64
-	Twice float64 // of those who pay: they press "pay" twice
-	// of those who pay: they pay at two cashiers of the order. This and the next two only where the gateway's faults
-	// can be set
+	Twice float64 // share of payers who press "pay" twice
+	// TwoTrades is the share of payers who pay at two cashiers of their order. Like the next two, it needs a gateway
+	// whose faults can be set.
 	TwoTrades         float64
-	LostNotifications float64 // share of the gateway's notifications that never arrive, until no order is open
-	// share of the calls to the gateway whose answer says nothing, until no order is open
-	Unknown     float64
-	Repeat      float64       // share of shoppers who press twice
-	Key         float64       // who send an Idempotency-Key
-	Think       time.Duration // how long a person takes before paying or cancelling, on average
-	Connections int           // most at a time
-	Timeout     time.Duration // of a request
-	Patience    time.Duration // how long a shopper tries for an answer, and waits for an order to be placed
-	For         time.Duration // of the whole crowd; shoppers who are still there then are sent home
-	Flood       time.Duration // after the crowd, when all is sold: everybody at once, again and again; 0: none
-	// how long to wait until no order is open, where the clock cannot be moved; 0: not at all
-	WaitIdle time.Duration
-	Seed     int64
-	Secret   string
+	LostNotifications float64       // share of the gateway's notifications that are lost until no order is open
+	Unknown           float64       // share of calls to the gateway with a meaningless answer until no order is open
+	Repeat            float64       // share of shoppers who press twice
+	Key               float64       // share of shoppers who send an Idempotency-Key
+	Think             time.Duration // mean time before a shopper pays or cancels
+	Connections       int           // at most
+	Timeout           time.Duration // of a request
+	Patience          time.Duration // how long a shopper retries a purchase, and waits for an order to be placed
+	For               time.Duration // after the opening; shoppers who remain are sent home
+	Flood             time.Duration // closed-loop load after the sell-out; 0: none
+	WaitIdle          time.Duration // limit on waiting for open orders where the clock cannot be moved; 0: no wait
+	Seed              int64
+	Secret            string
 
 	Version string         // of this tool, for report and journal
 	Journal io.Writer      // nil: none
 	TLS     *tls.Config    // nil: the system's roots
-	Watch   func(Progress) // told some times a second how it goes; nil: nobody
-	Note    func(string)   // told what happens between, a line each; nil: nobody
+	Watch   func(Progress) // called several times a second; may be nil
+	Note    func(string)   // called with a line about each phase; may be nil
 }
 
-// UsageError is an error that the caller can mend by asking otherwise.
+// UsageError is an error that other options avoid.
 type UsageError struct{ error }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e UsageError) Unwrap() error { return e.error }
 
-// Validate says in one line what is wrong with the options.
+// Validate returns an error of one line that names the flag.
 func (o *Options) Validate() error {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
 		return fmt.Errorf("--url %q: want an address such as http://localhost:8100", o.URL)
 	}
-	for _, s := range []struct {
-		name  string
-		share float64
-	}{{"pay", o.Pay}, {"cancel", o.Cancel}, {"abandon", o.Abandon}, {"repeat", o.Repeat}, {"key", o.Key},
-		{"late", o.Late}, {"twice", o.Twice}, {"two-trades", o.TwoTrades}, {"lost-notifications", o.LostNotifications},
-		{"unknown", o.Unknown}} {
-		if !(s.share >= 0 && s.share <= 1) {
-			return fmt.Errorf("--%s %v: want a share, 0 to 1", s.name, s.share)
-		}
-	}
-	for _, d := range []struct {
-		name      string
-		d         time.Duration
-		low, high time.Duration
-	}{
-		{"ramp", o.Ramp, 0, 24 * time.Hour}, {"lead", o.Lead, 0, time.Hour}, {"think", o.Think, 0, time.Hour},
-		{"timeout", o.Timeout, time.Millisecond, MaxTimeout},
-		{"patience", o.Patience, 0, 24 * time.Hour}, {"for", o.For, time.Second, 48 * time.Hour},
-		{"flood", o.Flood, 0, MaxFlood}, {"wait", o.WaitIdle, 0, 48 * time.Hour},
+	for _, err := range []error{
+		share("pay", o.Pay), share("cancel", o.Cancel), share("abandon", o.Abandon), share("repeat", o.Repeat),
+		share("key", o.Key), share("late", o.Late), share("twice", o.Twice), share("two-trades", o.TwoTrades),
+		share("lost-notifications", o.LostNotifications), share("unknown", o.Unknown),
+		between("ramp", o.Ramp, 0, 24*time.Hour), between("lead", o.Lead, 0, time.Hour),
+		between("think", o.Think, 0, time.Hour), between("timeout", o.Timeout, time.Millisecond, MaxTimeout),
+		between("patience", o.Patience, 0, 24*time.Hour), between("for", o.For, time.Second, 48*time.Hour),
+		between("flood", o.Flood, 0, MaxFlood), between("wait", o.WaitIdle, 0, 48*time.Hour),
+		between("shoppers", o.Shoppers, 1, MaxShoppers), between("count", o.Count, 1, seckill.MaxCount),
+		between("connections", o.Connections, 1, MaxConnections),
 	} {
-		if d.d < d.low || d.d > d.high {
-			return fmt.Errorf("--%s %v: want %v to %v", d.name, d.d, d.low, d.high)
+		if err != nil {
+			return err
 		}
 	}
 	switch {
 	case o.Item != "" && !seckill.ValidItemID(o.Item):
 		return fmt.Errorf("--item %q: want the id of an item, such as 2002", o.Item)
-	case o.Shoppers < 1 || o.Shoppers > MaxShoppers:
-		return fmt.Errorf("--shoppers %d: want 1 to %d", o.Shoppers, MaxShoppers)
-	case o.Count < 1 || o.Count > seckill.MaxCount:
-		return fmt.Errorf("--count %d: want 1 to %d", o.Count, seckill.MaxCount)
-	case o.Connections < 1 || o.Connections > MaxConnections:
-		return fmt.Errorf("--connections %d: want 1 to %d", o.Connections, MaxConnections)
 	case o.Pay+o.Cancel+o.Abandon > 1+1e-9:
 		return fmt.Errorf(
-			"--pay %v, --cancel %v and --abandon %v are %.4g together: want at most 1, an order has one fate", o.Pay,
-			o.Cancel, o.Abandon, o.Pay+o.Cancel+o.Abandon)
+			"--pay %v, --cancel %v and --abandon %v are %.4g together: want at most 1, because each "+
+				"order has one outcome", o.Pay, o.Cancel, o.Abandon, o.Pay+o.Cancel+o.Abandon)
 	case o.Late+o.Twice+o.TwoTrades > 1+1e-9:
 		return fmt.Errorf(
-			"--late %v, --twice %v and --two-trades %v are %.4g together: want at most 1, a shopper pays in one way",
-			o.Late, o.Twice, o.TwoTrades, o.Late+o.Twice+o.TwoTrades)
+			"--late %v, --twice %v and --two-trades %v are %.4g together: want at most 1, because "+
+				"each shopper pays in one way", o.Late, o.Twice, o.TwoTrades, o.Late+o.Twice+o.TwoTrades)
 	case o.For < o.Ramp:
 		return fmt.Errorf("--for %v: want at least the ramp, %v", o.For, o.Ramp)
 	case o.Secret == "":
@@ -139,16 +121,30 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// firstUser is the id of the first shopper.
+func share(name string, v float64) error {
+	if !(v >= 0 && v <= 1) { // NaN too
+		return fmt.Errorf("--%s %v: want a share, 0 to 1", name, v)
+	}
+	return nil
+}
+
+func between[T cmp.Ordered](name string, v, low, high T) error {
+	if v < low || v > high {
+		return fmt.Errorf("--%s %v: want %v to %v", name, v, low, high)
+	}
+	return nil
+}
+
+// firstUser returns the id of the first shopper.
 func (o *Options) firstUser() int64 {
-	const seeds = 1_000_000 // so that ids stay below 2^53, which every JSON reader keeps
+	const seeds = 1_000_000 // keeps ids below 2^53, so every JSON reader represents them exactly
 	return firstUsers + (o.Seed%seeds+seeds)%seeds*usersApart
 }
 
-// base is the address without a slash at the end.
+// base returns the address without a slash at its end.
 func (o *Options) base() string { return strings.TrimRight(o.URL, "/") }
 
-// start is what the journal and the report say of the options.
+// start returns the options as journal and report show them.
 func (o *Options) start() journal.Start {
 	return journal.Start{Version: o.Version, URL: o.base(), Item: o.Item, Shoppers: o.Shoppers,
 		FirstUser: o.firstUser(), LastUser: o.firstUser() + int64(o.Shoppers) - 1,

@@ -2,6 +2,7 @@ package crowd
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -9,15 +10,15 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// heardSoon is how long a shopper who has paid waits for the shop to know it, where notifications are lost: then it may
-// take until the hold ends.
+// heardSoon bounds how long a shopper who has paid waits for the shop to record it when notifications may be lost.
+// Without a bound the wait could last until the hold ends.
 const heardSoon = 5 * time.Second
 
-// payFor pays at the cashier with the order's pay string, and goes back to the page. It says whether the cashier took
-// the money and the shopper is there to see what the shop says of it.
+// payFor pays an order at the cashier and returns to the page. It reports whether the cashier took the money and the
+// crowd has not ended.
 func (s *shopper) payFor(ctx context.Context, a answer) bool {
 	order := a.order
-	for a.pay == "" && a.state == seckill.PendingPayment { // placed, and not signed yet
+	for a.pay == "" && a.state == seckill.PendingPayment { // the pay string is not signed yet
 		moment := time.Now().Add(max(a.retry, firstWait))
 		if !sleep(ctx, moment) {
 			return false
@@ -38,7 +39,7 @@ func (s *shopper) payFor(ctx context.Context, a answer) bool {
 	return sleep(ctx, time.Now().Add(backIn))
 }
 
-// seesPaid follows a paid order until the shop knows of the money. It says whether the order is at rest then.
+// seesPaid follows a paid order until the shop has recorded the payment. It reports whether the order is at rest then.
 func (s *shopper) seesPaid(ctx context.Context, order string) bool {
 	defer s.tally.waiting(func(w *Waits) *int { return &w.Hear })()
 	patience := ctx
@@ -50,7 +51,7 @@ func (s *shopper) seesPaid(ctx context.Context, order string) bool {
 	b, err := s.follow(patience, order, atRest)
 	switch {
 	case err != nil && ctx.Err() == nil && patience.Err() != nil:
-		s.tally.change(func(t *tally) { t.unseen++ })
+		s.tally.change(func(t *tally) { t.orders.Unseen++ })
 		return false
 	case err != nil:
 		return false
@@ -58,39 +59,32 @@ func (s *shopper) seesPaid(ctx context.Context, order string) bool {
 	now := time.Now()
 	s.tally.change(func(t *tally) {
 		if b.state != seckill.Paid && b.state != seckill.Confirmed {
-			t.tooLate++
+			t.orders.TooLate++
 			return
 		}
-		t.paid++
+		t.orders.Paid++
 		t.paidAt = append(t.paidAt, now)
 	})
 	return true
 }
 
-// cancel gives the order up.
+// cancel cancels an order.
 func (s *shopper) cancel(ctx context.Context, order string) {
-	known := journal.Entry{Shopper: s.n, User: s.user, Order: order}
-	moment := time.Now()
-	for try := range payTries {
-		a := s.client.do(ctx, &ask{act: journal.ActCancel, moment: moment, method: http.MethodPost, url: s.base +
-			"/order/" + order + "/cancel", token: s.token, entry: known})
+	a := s.insist(ctx, func(moment time.Time) answer {
+		return s.client.do(ctx, &ask{act: journal.ActCancel, moment: moment, method: http.MethodPost,
+			url: s.base + "/order/" + order + "/cancel", token: s.token, entry: s.about(order)})
+	})
+	s.tally.change(func(t *tally) {
 		switch {
 		case a.status == http.StatusOK:
-			s.tally.change(func(t *tally) { t.cancelled++ })
-			return
-		case !a.later():
-			s.tally.change(func(t *tally) { t.uncancelled++ })
-			return
+			t.orders.Cancelled++
+		case !errors.Is(a.err, errLeft):
+			t.orders.Uncancelled++
 		}
-		moment = time.Now().Add(s.retryWait(try, a.retry))
-		if !sleep(ctx, moment) {
-			return
-		}
-	}
-	s.tally.change(func(t *tally) { t.uncancelled++ })
+	})
 }
 
-// openOnly opens the cashier and leaves it open.
+// openOnly opens the cashier of a shopper who pays late.
 func (s *shopper) openOnly(ctx context.Context, a *answer, order string) {
 	var f *form
 	page := answer{status: http.StatusGone, at: time.Now()}
@@ -105,20 +99,20 @@ func (s *shopper) openOnly(ctx context.Context, a *answer, order string) {
 	}
 	payBy, err := time.Parse(time.RFC3339Nano, a.payBy)
 	if err != nil {
-		payBy = time.Now().Add(s.offset) // pressed with the first then
+		payBy = time.Now().Add(s.offset) // payLate then presses it among the last
 	}
-	s.tally.change(func(t *tally) { t.odd.Late++ })
+	s.tally.change(func(t *tally) { t.odd.Late, t.orders.Late = t.odd.Late+1, t.orders.Late+1 })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.late = append(s.late, opened{s.n, order, f, payBy})
 }
 
-// onceMore is what those do who have paid with a form and are not content with it.
+// onceMore repeats a payment, for shoppers who press twice or pay at two cashiers.
 func (s *shopper) onceMore(ctx context.Context, f *form, pay, order string) {
 	switch s.manner {
 	case twice:
 		if f == nil {
-			return // the answer to the first press was lost, and the page says that it is paid
+			return // the answer to the first press was lost; the page then said "paid" and had no form
 		}
 		a := s.insist(ctx, func(moment time.Time) answer { return s.pressPay(ctx, f, order, moment) })
 		_, again := cashierForm(a.body)

@@ -11,8 +11,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Report is what came of a crowd. Latencies are in milliseconds, from the moment at which a request, or a shopper's
-// press, was meant; money is in yuan.
+// Report is the result of a crowd. Latencies are in milliseconds from the scheduled moment of a request or press; money is
+// in yuan.
 type Report struct {
 	Options     journal.Start `json:"options"`
 	Title       string        `json:"title"`
@@ -22,7 +22,7 @@ type Report struct {
 	Interrupted bool          `json:"interrupted"`
 
 	Arrived  int       `json:"arrived"`
-	Outcomes []Outcome `json:"outcomes"` // each shopper who arrived is in exactly one
+	Outcomes []Outcome `json:"outcomes"` // each arrived shopper is in exactly one
 	Bothered Outcome   `json:"unavailable_then_answered"`
 	Refused  Latency   `json:"sold_out_asked_after_sell_out"` // requests, not shoppers
 
@@ -39,97 +39,67 @@ type Report struct {
 	Machine Machine        `json:"machine"`
 	Flood   *Flood         `json:"flood,omitempty"`
 	Journal *JournalReport `json:"journal,omitempty"`
-	Pay     string         `json:"cashier,omitempty"` // where orders were paid; "": nowhere
+	Pay     string         `json:"cashier,omitempty"` // its address; "": none
 
 	before *localState
 	mine   system.Usage
 }
 
-// Outcome is how the purchases of some shoppers ended; the latency is from a shopper's press to the answer that
-// decided.
+// Outcome counts shoppers whose purchases ended alike. The latency is from the press to the deciding answer.
 type Outcome struct {
 	Name  string `json:"name"`
 	Cause string `json:"cause,omitempty"`
 	Latency
 }
 
-// Act is the requests of one kind.
-type Act struct {
-	Name    string  `json:"name"`
-	Sent    int     `json:"sent"`
-	OK      int     `json:"ok"`
-	Refused int     `json:"refused"`
-	Later   int     `json:"unavailable"`
-	Lost    int     `json:"no_answer"`
-	Latency Latency `json:"latency"` // of those that were answered
-}
-
-// Requests counts requests, not shoppers. Answered are those whose answer means something, refusals included.
+// Requests counts requests, not shoppers. Answered includes refusals but not 429 and 5xx.
 type Requests struct {
 	Sent        int            `json:"sent"`
 	Answered    int            `json:"answered"`
 	Unavailable int            `json:"unavailable"`
 	Lost        int            `json:"no_answer"`
 	Acts        []Act          `json:"acts"`
-	Repeats     map[string]int `json:"second_presses"` // what a second press got
+	Repeats     map[string]int `json:"second_presses"` // answers by code
 }
 
-// Rates are throughputs. Only orders count as such; requests answered per second, refusals included, are told apart. 0:
-// it cannot be said.
+// Rates are per second; 0 means unknown. Only orders are throughput. Answered requests include refusals.
 type Rates struct {
-	// as many as the stock has room for, or fewer: the rates of orders are over these
+	// FirstOrders is the number of orders that the rates of orders cover: at most as many as the stock can serve.
 	FirstOrders int     `json:"first_orders"`
 	Accepted    float64 `json:"accepted_per_second"`
 	Placed      float64 `json:"placed_per_second"`
 	Paid        float64 `json:"paid_per_second"`
-	RunPlaced   float64 `json:"run_placed_per_second"` // by the own count of a seckill run, each tenth of a second
+	RunPlaced   float64 `json:"run_placed_per_second"` // from counts of a `seckill run`, sampled every 100 ms
 	RunPaid     float64 `json:"run_paid_per_second"`
-	// from the opening to the last answer to a first press
+	// Answered is from the opening to the last answer to a first press, AnsweredAfter from the first sold_out answer.
 	Answered      float64 `json:"answered_per_second"`
-	AnsweredAfter float64 `json:"answered_after_sell_out_per_second"` // from the first sold-out answer on
-	// from the opening to the first sold-out answer
-	SellOutSeconds float64 `json:"sell_out_seconds"`
-	// from the opening to the last of the first orders, seen in the ledger
-	LastFirstPlaced float64 `json:"first_orders_placed_seconds"`
-	// from the opening to the last answer to a first press
+	AnsweredAfter float64 `json:"answered_after_sell_out_per_second"`
+	// Seconds from the opening: to the first sold_out answer, to the last of FirstOrders seen in the ledger, and to the
+	// last answer to a first press.
+	SellOutSeconds   float64 `json:"sell_out_seconds"`
+	LastFirstPlaced  float64 `json:"first_orders_placed_seconds"`
 	LastAnswerSecond float64 `json:"last_answer_seconds"`
 }
 
-// Orders is what became of the placed orders as their shoppers saw it.
-type Orders struct {
-	Placed int `json:"placed"`
-	Paid   int `json:"paid"`
-	// the cashier took the money, and the shop had not said so before the shopper left
-	Unseen      int `json:"paid_unseen"`
-	Late        int `json:"late"` // opened the cashier, to pay when it is too late
-	TooLate     int `json:"too_late_to_pay"`
-	Unpaid      int `json:"payment_failed"`
-	Cancelled   int `json:"cancelled"`
-	Uncancelled int `json:"cancel_refused"`
-	Abandoned   int `json:"abandoned"`
-	Looked      int `json:"left_unpaid"`
-	SentHome    int `json:"sent_home"`
-}
-
-// Units are the item's, by the stock of a `seckill run`; known only there.
+// Units are the item's units in the stock of a `seckill run`; elsewhere they are unknown.
 type Units struct {
 	Known bool `json:"known"`
 	Stock int  `json:"stock"`
-	Sold  int  `json:"sold"` // of orders that are paid; once no order is open, all that is held
-	Held  int  `json:"held"` // of orders that are open
+	Sold  int  `json:"sold"` // of paid orders
+	Held  int  `json:"held"` // of open orders
 	Free  int  `json:"free"`
-	// came back from orders that lapsed or were cancelled, and may have been sold again
+	// BackOnSale counts units of closed orders, also of those that were paid late. They may have been sold again.
 	BackOnSale int `json:"back_on_sale"`
 }
 
-// Usage is what a process used.
+// Usage is a process's use of its machine.
 type Usage struct {
-	CPUSeconds float64 `json:"cpu_seconds"` // while the crowd was there
+	CPUSeconds float64 `json:"cpu_seconds"` // during the crowd
 	RSS        int64   `json:"rss_bytes"`
 	PeakRSS    int64   `json:"peak_rss_bytes"` // since the process started
 }
 
-// Server is the process of a `seckill run`; known only there.
+// Server is the process of a `seckill run`; elsewhere only the version is known.
 type Server struct {
 	Known bool `json:"known"`
 	Usage
@@ -139,7 +109,7 @@ type Server struct {
 	Go         string `json:"go_version"`
 }
 
-// JournalReport says how to know the journal again.
+// JournalReport identifies the journal.
 type JournalReport struct {
 	Last string `json:"last_hash"`
 }
@@ -156,7 +126,7 @@ func newReport(o *Options, sc *scene) *Report {
 	return r
 }
 
-// used notes what the processes used while the crowd was there.
+// used records what both processes used during the crowd.
 func (r *Report) used(p *process.Usage, mine system.Usage) {
 	r.Client = Usage{mine.CPUSeconds - r.mine.CPUSeconds, mine.RSS, mine.PeakRSS}
 	r.Machine.LoadAfter = loadAverage()
@@ -168,7 +138,7 @@ func (r *Report) used(p *process.Usage, mine system.Usage) {
 		p.Version, p.Go}
 }
 
-// waitIdle lets the orders come to rest, and says where units and money are then.
+// waitIdle waits until the orders are at rest and records where units and money are then.
 func (r *Report) waitIdle(ctx context.Context, run *run, d *operatorClient) {
 	local := r.before != nil
 	switch {
@@ -194,7 +164,6 @@ func (r *Report) waitIdle(ctx context.Context, run *run, d *operatorClient) {
 	}
 	if r.Units.Known {
 		back := 0
-		// the last two: late money
 		for _, s := range []seckill.State{seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded} {
 			back += st.Orders[s] - r.before.Orders[s]
 		}
@@ -207,7 +176,7 @@ func (r *Report) waitIdle(ctx context.Context, run *run, d *operatorClient) {
 	}
 }
 
-// count fills in what the tally has.
+// count copies the tally's figures.
 func (r *Report) count(run *run) {
 	t := run.tally
 	t.mu.Lock()
@@ -219,19 +188,11 @@ func (r *Report) count(run *run) {
 	r.Bothered = Outcome{"unavailable_then_answered", "", t.bothers.latency()}
 	r.Refused = t.afterSoldOut.latency()
 	r.countRequests(t)
-	all := 0
-	for e, s := range t.endings {
-		if e.outcome == placed {
-			all += int(s.TotalCount())
-		}
-	}
-	r.Orders = Orders{Placed: all, Paid: t.paid, Unseen: t.unseen, Late: t.odd.Late, TooLate: t.tooLate,
-		Unpaid: t.unpaid, Cancelled: t.cancelled, Uncancelled: t.uncancelled,
-		Abandoned: t.abandoned, Looked: t.looked}
-	r.Orders.SentHome =
-		all - t.paid - t.unseen - t.odd.Late - t.tooLate - t.unpaid - t.cancelled - t.uncancelled - t.abandoned -
-			t.looked
-	r.Odd = t.odd
+	r.Orders, r.Odd = t.orders, t.odd
+	o := &r.Orders
+	o.Placed = int(r.Count(string(placed)))
+	o.SentHome = o.Placed - o.Paid - o.Unseen - o.Late - o.TooLate - o.Unpaid - o.Cancelled - o.Uncancelled -
+		o.Abandoned - o.Looked
 	if run.faults != nil {
 		r.Odd.Landed, r.Odd.TakenIn = run.faults.landed, run.faults.taken
 	}
@@ -241,18 +202,20 @@ func (r *Report) count(run *run) {
 }
 
 func (r *Report) countRequests(t *tally) {
-	r.Requests.Repeats = t.repeats
+	q := &r.Requests
+	q.Repeats = t.repeats
 	for _, name := range []string{journal.ActTime, journal.ActBuy, journal.ActOrder, journal.ActGet, journal.ActPay,
 		journal.ActCancel} {
 		a := t.acts[name]
 		if a == nil {
 			continue
 		}
-		r.Requests.Acts = append(r.Requests.Acts, Act{name, a.sent, a.ok, a.refused, a.later, a.lost, a.took.latency()})
-		r.Requests.Sent += a.sent
-		r.Requests.Answered += a.ok + a.refused
-		r.Requests.Unavailable += a.later
-		r.Requests.Lost += a.lost
+		a.Latency = a.took.latency()
+		q.Acts = append(q.Acts, a.Act)
+		q.Sent += a.Sent
+		q.Answered += a.OK + a.Refused
+		q.Unavailable += a.Later
+		q.Lost += a.Lost
 	}
 }
 
@@ -278,7 +241,7 @@ func (r *Report) countRates(t *tally) {
 	if d := t.lastPress.Sub(t.opening).Seconds(); d > 0 {
 		asked := 0
 		if a := t.acts[journal.ActTime]; a != nil {
-			asked = a.ok + a.refused // before the opening
+			asked = a.OK + a.Refused // sent before the opening
 		}
 		r.Rates.Answered = float64(max(0, t.answeredAtLastPress-asked)) / d
 	}
@@ -287,19 +250,15 @@ func (r *Report) countRates(t *tally) {
 	}
 }
 
-// rate is how many a second, from the first to the last.
+// rate returns events per second from the first to the last.
 func rate(at []time.Time) float64 {
-	if len(at) < 2 {
+	if len(at) < 2 || !at[len(at)-1].After(at[0]) {
 		return 0
 	}
-	d := at[len(at)-1].Sub(at[0]).Seconds()
-	if d <= 0 {
-		return 0
-	}
-	return float64(len(at)-1) / d
+	return float64(len(at)-1) / at[len(at)-1].Sub(at[0]).Seconds()
 }
 
-// Count is how many shoppers had an outcome, whatever the cause.
+// Count returns the number of shoppers with an outcome, over all causes.
 func (r *Report) Count(name string) (n int64) {
 	for _, o := range r.Outcomes {
 		if o.Name == name {
@@ -309,8 +268,8 @@ func (r *Report) Count(name string) (n int64) {
 	return n
 }
 
-// sampled is how many a second there were until n were counted: from the last sample without any to the first with n,
-// or with the most.
+// sampled returns the rate per second between the last sample that counts 0 and the first that counts n, or the maximum
+// if that is less.
 func sampled(samples []sample, n int, count func(sample) int) float64 {
 	if len(samples) == 0 || n == 0 {
 		return 0

@@ -11,46 +11,56 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-const (
-	watchEvery = 200 * time.Millisecond
-	tokenSpare = time.Hour              // how much longer than the crowd its tokens are valid
-	breath     = 300 * time.Millisecond // between the preparations and the first shopper
-)
+const tokenSpare = time.Hour // validity of tokens beyond the longest possible run
 
-// run is a crowd under way.
+// run is the state of a crowd. The mutex guards watched, open and late.
 type run struct {
 	opt     *Options
 	base    string
-	cashier string // "": nobody can pay
+	cashier string // "": the sale names no cashier
 	item    item
 	client  *client
 	tally   *tally
-	gun     time.Time     // when the ramp begins, by our clock
-	offset  time.Duration // of the server's clock from ours, by the first look
+	gun     time.Time     // start of the ramp, local clock
+	offset  time.Duration // of the server's clock from the local clock, measured before the ramp
 	tokens  []string
 
-	over context.Context // done when nobody is left but those who only look
+	over context.Context // done when only shoppers remain who look at an unpaid order
 
 	mu      sync.Mutex
-	watched int // shoppers who are waited for
-	last    func()
+	watched int    // shoppers who keep the crowd running
+	last    func() // called when watched reaches 0
 	open    []left
 	late    []opened
 
 	faults *faults // nil: none were set
-	money  Money   // as it was at rest
+	money  Money   // read when no order was open
 
-	samples []sample // of a `seckill run`
+	samples []sample // from a `seckill run`
 }
 
 // left is an order that was open when its shopper left.
 type left struct {
 	shopper int
 	order   string
-	state   seckill.State // as it was seen last
+	state   seckill.State // last seen
 }
 
-// tokens makes the tokens of n users, as the header wants them, valid by the server's clock for the whole run.
+// opened is a cashier's page that a shopper has left open to pay late.
+type opened struct {
+	shopper int
+	order   string
+	form    *form
+	payBy   time.Time
+}
+
+// sample is what a `seckill run` has counted at a moment.
+type sample struct {
+	at           time.Time
+	placed, paid int
+}
+
+// tokens returns Authorization headers for n users, valid for the whole run by the server's clock.
 func tokens(ctx context.Context, o *Options, first int64, n int, now time.Time) ([]string, error) {
 	out := make([]string, n)
 	expires := now.Add(o.For + o.Flood + o.WaitIdle + 2*o.Lead + tokenSpare)
@@ -67,10 +77,10 @@ func tokens(ctx context.Context, o *Options, first int64, n int, now time.Time) 
 	return out, nil
 }
 
-// opensAt is when the sale opens by a clock of ours that is so much behind the server's.
+// opensAt returns the opening by the local clock, for a shopper who measured the given offset to the server's clock.
 func (r *run) opensAt(offset time.Duration) time.Time { return r.gun.Add(r.offset - offset) }
 
-// busy counts those who are waited for.
+// busy adjusts the number of shoppers who keep the crowd running.
 func (r *run) busy(by int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,14 +89,14 @@ func (r *run) busy(by int) {
 	}
 }
 
-// note tells whoever watches.
+// note calls o.Note with a formatted line.
 func (o *Options) note(text string, args ...any) {
 	if o.Note != nil {
 		o.Note(fmt.Sprintf(text, args...))
 	}
 }
 
-// sleep waits until a moment; false: everybody was sent home before.
+// sleep waits until a moment. It reports false when ctx ends first.
 func sleep(ctx context.Context, until time.Time) bool {
 	if ctx.Err() != nil {
 		return false
@@ -103,18 +113,4 @@ func sleep(ctx context.Context, until time.Time) bool {
 	case <-t.C:
 		return true
 	}
-}
-
-// opened is a cashier's page that a shopper has left open, to pay late.
-type opened struct {
-	shopper int
-	order   string
-	form    *form
-	payBy   time.Time
-}
-
-// sample is what a `seckill run` had counted at a moment.
-type sample struct {
-	at           time.Time
-	placed, paid int
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestAWholeSale has a crowd at a whole system: the report, the journal and the ledger tell the same.
+// TestAWholeSale: after a sale of a whole system, report, journal and ledger agree.
 func TestAWholeSale(t *testing.T) {
 	t.Parallel()
 	const shoppers, units = 300, 100
@@ -37,7 +37,7 @@ func TestAWholeSale(t *testing.T) {
 		rep.Count("placed")+rep.Count("sold_out") != shoppers {
 		t.Errorf("%d came: %+v", rep.Arrived, rep.Outcomes)
 	}
-	// polls may be told to come later
+	// polls may be throttled
 	if buy := rep.Requests.Acts[1]; buy.Name != journal.ActBuy || buy.Later != 0 || rep.Requests.Lost != 0 {
 		t.Errorf("%+v", rep.Requests)
 	}
@@ -60,15 +60,15 @@ func TestAWholeSale(t *testing.T) {
 		t.Errorf("flood %+v", f)
 	}
 	if last := told[len(told)-1]; last.Decided != shoppers || last.Came != shoppers || len(notes) == 0 {
-		t.Errorf("told at last %+v; notes %q", last, notes)
+		t.Errorf("last progress %+v; notes %q", last, notes)
 	}
 	localtest.Invariants(t, sys, true)
 	journalTells(t, &file, sys, rep)
 	shows(t, rep)
 }
 
-// TestItSaysWhatItWaitsFor: where every notification is lost, shoppers wait for the shop to hear that they paid, and
-// orders for their hold.
+// TestItSaysWhatItWaitsFor: when every notification is lost, shoppers wait for the shop to record their payment, and
+// orders wait for the end of their hold.
 func TestItSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	sys := localtest.Start(t, local.Options{Items: local.DemoItems(time.Now(), 10, 1),
@@ -88,7 +88,7 @@ func TestItSaysWhatItWaitsFor(t *testing.T) {
 	o.Note = func(s string) { notes = append(notes, s) }
 	visit(t, o)
 	if heard != 10 || until == 0 {
-		t.Errorf("%d waited for the shop to hear that they paid, want 10; until when was said %d times", heard, until)
+		t.Errorf("%d waited for their payment to be recorded, want 10; %d reports said until when", heard, until)
 	}
 	if all := strings.Join(notes, "\n"); !strings.Contains(all,
 		"10 orders open (0 to be placed, 10 awaiting payment, 0 closing); 0 refunds due") {
@@ -96,7 +96,7 @@ func TestItSaysWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// journalTells reads the journal back, and holds it to the ledger and to the report.
+// journalTells compares the journal with ledger and report.
 func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crowd.Report) {
 	t.Helper()
 	acts, orders := map[string]int{}, map[string]bool{}
@@ -110,13 +110,13 @@ func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crow
 		if e.Kind == journal.KindAnswer && (e.User == "" || e.Shopper == 0 || e.Date == "" || e.Body == "") ||
 			e.Act == journal.ActBuy && e.Kind == journal.KindRequest && (e.Item != local.DemoLive || e.Count != 1 ||
 				len(e.Address) != 64) {
-			t.Errorf("not all is noted: %+v", e)
+			t.Errorf("the entry is incomplete: %+v", e)
 		}
 		return nil
 	})
 	if err != nil || sum.End == nil || sum.End.Interrupted || sum.Last != rep.Journal.Last ||
 		sum.Requests != sum.Answers {
-		t.Errorf("%+v, %v; the report says %+v", sum, err, rep.Journal)
+		t.Errorf("journal %+v, %v; report %+v", sum, err, rep.Journal)
 	}
 	if sum.Start.Item != local.DemoLive || sum.Start.Shoppers != 300 || sum.Start.LastUser-sum.Start.FirstUser != 299 {
 		t.Errorf("start %+v", sum.Start)
@@ -124,8 +124,8 @@ func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crow
 	for _, a := range rep.Requests.Acts {
 		if a.Name == journal.ActBuy {
 			flood := rep.Flood.Answered + rep.Flood.Answers["no_answer"]
-			if more := acts[a.Name] - a.Sent; more < flood { // and what was bought up before
-				t.Errorf("buy: %d in the journal, %d reported, and %d of the flood", acts[a.Name], a.Sent, flood)
+			if more := acts[a.Name] - a.Sent; more < flood { // and the orders before the flood
+				t.Errorf("buy: %d in the journal, %d reported, and %d in the flood", acts[a.Name], a.Sent, flood)
 			}
 			continue
 		}
@@ -134,17 +134,17 @@ func journalTells(t *testing.T, file *bytes.Buffer, sys *local.System, rep *crow
 		}
 	}
 	if len(orders) < int(rep.Count("placed")) {
-		t.Errorf("%d orders acknowledged, %d shoppers had one placed", len(orders), rep.Count("placed"))
+		t.Errorf("%d orders acknowledged, %d placed", len(orders), rep.Count("placed"))
 	}
 	for id := range orders {
 		if _, found, err := sys.Rows.Get(t.Context(), ledger.Key{Table: ledger.TableOrders, PK: id}); !found ||
 			err != nil {
-			t.Errorf("order %s was acknowledged, and has no row (%v)", id, err)
+			t.Errorf("order %s was acknowledged but has no row (%v)", id, err)
 		}
 	}
 }
 
-// shows checks what the report looks like.
+// shows checks the report as text and JSON.
 func shows(t *testing.T, rep *crowd.Report) {
 	t.Helper()
 	var text bytes.Buffer
@@ -153,7 +153,7 @@ func shows(t *testing.T, rep *crowd.Report) {
 	}
 	for _, want := range []string{"300 shoppers in 300ms", "  placed ", "  sold out ", "  failed ",
 		"placed orders per second", "by the run's own count", "money", "kept", "open orders",
-		"0, and 0 refunds due, after the clock of the run was moved on", "they balance to the fen",
+		"0, and 0 refunds due, after the run's clock was moved by", "they balance to the fen",
 		"closed loop of 8 clients", "journal", rep.Journal.Last} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
@@ -169,7 +169,7 @@ func shows(t *testing.T, rep *crowd.Report) {
 	}
 }
 
-// TestBrokenOff: everybody is sent home, and there is a report and a journal that says so.
+// TestBrokenOff: after an interrupt the report is complete, and the journal's end says so.
 func TestBrokenOff(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
@@ -202,7 +202,7 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestTheTimeIsUp sends home whoever is still there.
+// TestTheTimeIsUp: shoppers who still wait when the time is up are sent home.
 func TestTheTimeIsUp(t *testing.T) {
 	t.Parallel()
 	o := options(serve(t, &script{buy: answers{problem(503, "unavailable", `,"retry_after_ms":60000`)}}))
@@ -212,7 +212,7 @@ func TestTheTimeIsUp(t *testing.T) {
 	}
 }
 
-// TestOrdersComeToRestElsewhere: where no clock can be moved, the orders that shoppers left open are asked after.
+// TestOrdersComeToRestElsewhere: where the clock cannot be moved, the crowd polls the open orders.
 func TestOrdersComeToRestElsewhere(t *testing.T) {
 	t.Parallel()
 	expired := say(200, `{"alipay_order":"","state":"expired","order_id":"o1"}`)

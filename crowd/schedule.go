@@ -6,44 +6,44 @@ import (
 	"time"
 )
 
-// fate is what a shopper does with an order.
+// fate is what a shopper does with a placed order.
 type fate uint8
 
 const (
-	looks    fate = iota // leaves the page open, and does not pay
-	pays                 //
-	cancels              //
-	abandons             // closes the page
+	looks fate = iota // leaves the page open and does not pay
+	pays
+	cancels
+	abandons // closes the page
 )
 
-// manner is how a shopper who pays does so.
+// manner is how a shopper pays.
 type manner uint8
 
 const (
 	once  manner = iota
-	late         // opens the cashier in time, and pays when the hold has ended
-	twice        // presses "pay" once more
+	late         // opens the cashier in time and pays after the hold
+	twice        // presses "pay" twice
 	both         // pays at two cashiers of the order
 )
 
-// visit is what one shopper is going to do; times are relative to the opening.
+// visit is one shopper's schedule. Times are relative to the opening.
 type visit struct {
-	opens  time.Duration // the page; before the opening
-	press  time.Duration // the button
-	second time.Duration // after the first press, the impatient one; 0: none
+	opens  time.Duration // when the page opens; negative
+	press  time.Duration // when the shopper presses the button
+	second time.Duration // from the first press to the second; 0: presses once
 	keyed  bool
 	fate   fate
 	manner manner
-	random *rand.Rand // for what depends on answers
+	random *rand.Rand // for later choices, which depend on answers
 }
 
-// Of the second press, after the first one.
+// Bounds of visit.second.
 const soonest, latest = 30 * time.Millisecond, 400 * time.Millisecond
 
-// visitOf decides all about shopper n of 1..o.Shoppers. Options and n alone decide it.
+// visitOf returns the schedule of shopper n of 1..o.Shoppers. It depends on options and n only.
 func visitOf(o *Options, n int) visit {
 	r := rand.New(rand.NewPCG(uint64(o.Seed), uint64(n)))
-	// each has an n-th of the time, and comes anywhere in it
+	// a random point in the n-th of o.Shoppers equal intervals
 	share := func() float64 { return (float64(n-1) + r.Float64()) / float64(o.Shoppers) }
 	v := visit{random: r}
 	v.opens = time.Duration((share() - 1) * float64(o.Lead))
@@ -61,7 +61,7 @@ func visitOf(o *Options, n int) visit {
 		v.fate = abandons
 	}
 	if o.Late+o.Twice+o.TwoTrades == 0 {
-		return v // and with the same seed what depends on answers is as ever
+		return v // draws nothing more, so old seeds keep their later choices
 	}
 	switch x := r.Float64(); {
 	case x < o.Late:
@@ -74,7 +74,7 @@ func visitOf(o *Options, n int) visit {
 	return v
 }
 
-// keyOf names the purchase of a shopper; the same seed names the same one.
+// keyOf returns the Idempotency-Key of a shopper's purchase.
 func keyOf(o *Options, n int) string {
 	return "load-" + strconv.FormatInt(o.Seed, 10) + "-" + strconv.Itoa(n)
 }

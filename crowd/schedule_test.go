@@ -12,7 +12,7 @@ import (
 var schedule = Options{Shoppers: 10_000, Ramp: time.Second, Lead: 5 * time.Second, Pay: 0.7, Cancel: 0.05, Abandon: 0.1,
 	Repeat: 0.2, Key: 0.5, Seed: 42}
 
-// known is a visit without what cannot be compared.
+// known returns a visit without its random source.
 func known(o *Options, n int) visit {
 	v := visitOf(o, n)
 	v.random = nil
@@ -80,7 +80,7 @@ func TestShoppersComeOverTheWholeRampAndDoTheirShares(t *testing.T) {
 	}
 }
 
-// TestFieldReadsWhatJSONSays holds the scanner to encoding/json, whatever the texts hold and however it is spaced.
+// TestFieldReadsWhatJSONSays: the scanner agrees with encoding/json for any text and spacing.
 func TestFieldReadsWhatJSONSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{`code`, `"code":"x"`, `\"code\":`, `,"n":7`,
@@ -130,9 +130,9 @@ func TestSampledRates(t *testing.T) {
 		n         int
 		want      float64
 	}{
-		{"from the last without any to the first with enough", []sample{at(0, 0), at(100, 0), at(200, 150),
+		{"from the last zero to the first with enough", []sample{at(0, 0), at(100, 0), at(200, 150),
 			at(300, 200), at(900, 900)}, 200, 1000},
-		{"never enough: to the first with the most", []sample{at(0, 0), at(100, 50), at(200, 80), at(300, 80)}, 1000,
+		{"too few: to the first maximum", []sample{at(0, 0), at(100, 50), at(200, 80), at(300, 80)}, 1000,
 			400},
 		{"none", []sample{at(0, 0), at(100, 0)}, 1000, 0},
 		{"no samples", nil, 1000, 0},

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// call is a request that the scripted sale got.
+// call is a request to the scripted sale.
 type call struct {
 	at     time.Time
 	user   string
@@ -40,13 +40,13 @@ func say(status int, body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-// problem is a refusal as the API writes it.
+// problem answers with a problem document.
 func problem(status int, code, more string) http.HandlerFunc {
 	return say(status, fmt.Sprintf(
 		`{"type":"urn:problem-type:seckill:%s","title":"x","status":%d,"code":%q,"detail":"a \"code\":\"none\" in words"%s}`, code, status, code, more))
 }
 
-// lose breaks the connection off without an answer.
+// lose closes the connection without an answer.
 func lose(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }
 
 // Answers to GET /seckill/order/{item}.
@@ -58,8 +58,8 @@ var (
 	ok   = say(200, `{"result":1,"order_id":"o1"}`)
 )
 
-// script is a sale of one item whose every answer the test decides: the nth call of each kind gets the nth answer, the
-// last one repeats.
+// script is a sale of one item with scripted answers: the nth call of each kind gets the nth answer, and the last answer
+// repeats.
 type script struct {
 	buy, order, get, cancel, open, pay []http.HandlerFunc
 	start                              time.Time // of the sale; zero: an hour ago
@@ -122,7 +122,7 @@ func (s *script) next(kind string, answers []http.HandlerFunc) http.HandlerFunc 
 	return answers[min(s.count[kind], len(answers))-1]
 }
 
-// of lists the calls to a path.
+// of returns the calls to a path.
 func (s *script) of(path string) (out []call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func userOf(r *http.Request) string {
 	return claims.User.String()
 }
 
-// options are a crowd of one at a sale: keyed, and leaving the page once the order is placed.
+// options describe a single shopper who sends a key and leaves once the order is placed.
 func options(url string) crowd.Options {
 	return crowd.Options{URL: url, Shoppers: 1, Count: 1, Abandon: 1, Key: 1, Connections: 8, Timeout: time.Minute,
 		Patience: time.Minute, For: 5 * time.Minute,
@@ -164,7 +164,7 @@ func serve(t *testing.T, h http.Handler) string {
 	return server.URL
 }
 
-// visit has the crowd shop, and checks that every shopper who came is in exactly one outcome.
+// visit runs a crowd and checks that every shopper who came is in exactly one outcome.
 func visit(t *testing.T, o crowd.Options) *crowd.Report {
 	t.Helper()
 	rep, err := crowd.Run(t.Context(), o)
@@ -200,7 +200,7 @@ func addsUp(t *testing.T, rep *crowd.Report) {
 	}
 }
 
-// ending is a report's only outcome in words.
+// ending returns a report's outcomes in words.
 func ending(rep *crowd.Report) string {
 	var words []string
 	for _, x := range rep.Outcomes {

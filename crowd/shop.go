@@ -9,22 +9,22 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// result is what became of a purchase.
+// result is the end of a purchase.
 type result struct {
-	outcome outcome // "": there is an order to follow
+	outcome outcome // "": accepted, with an order to follow
 	cause   string
 	order   string
 	at      time.Time
 }
 
-// shop is the whole visit.
+// shop plays the shopper's whole visit.
 func (s *shopper) shop(ctx context.Context) {
 	if s.opt.Lead > 0 {
 		s.askTime(ctx)
 	}
 	s.pressed = s.opensAt(s.offset).Add(s.press)
 	if !sleep(ctx, s.pressed) {
-		return // never came
+		return
 	}
 	s.tally.change(func(t *tally) { t.came++ })
 	answered := s.tally.waiting(func(w *Waits) *int { return &w.Answer })
@@ -34,9 +34,7 @@ func (s *shopper) shop(ctx context.Context) {
 		s.end(r)
 		return
 	}
-	s.tally.change(func(t *tally) {
-		t.acceptedAt = append(t.acceptedAt, r.at)
-	})
+	s.tally.change(func(t *tally) { t.acceptedAt = append(t.acceptedAt, r.at) })
 	known := s.tally.waiting(func(w *Waits) *int { return &w.Place })
 	a, err := s.placed(ctx, r.order)
 	known()
@@ -50,14 +48,12 @@ func (s *shopper) shop(ctx context.Context) {
 		return
 	}
 	now := time.Now()
-	s.tally.change(func(t *tally) {
-		t.placedAt = append(t.placedAt, now)
-	})
+	s.tally.change(func(t *tally) { t.placedAt = append(t.placedAt, now) })
 	s.end(result{outcome: placed, at: r.at})
 	s.decide(ctx, a)
 }
 
-// decide does with a placed order what the shopper's fate is.
+// decide carries out the shopper's fate for a placed order.
 func (s *shopper) decide(ctx context.Context, a answer) {
 	switch s.fate {
 	case pays:
@@ -74,10 +70,10 @@ func (s *shopper) decide(ctx context.Context, a answer) {
 		}
 		decided()
 	case abandons:
-		s.tally.change(func(t *tally) { t.abandoned++ })
+		s.tally.change(func(t *tally) { t.orders.Abandoned++ })
 	default:
-		s.tally.change(func(t *tally) { t.looked++ })
-		s.busy(-1) // nobody waits for those who only look
+		s.tally.change(func(t *tally) { t.orders.Looked++ })
+		s.busy(-1) // the crowd does not wait for shoppers who only look
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		defer context.AfterFunc(s.over, stop)()
@@ -94,7 +90,7 @@ func (s *shopper) end(r result) {
 	s.tally.ended(r.outcome, r.cause, r.at.Sub(s.pressed), s.bothered)
 }
 
-// buyTwice presses once, or a second time while the first press is under way.
+// buyTwice buys. An impatient shopper presses again while the first purchase is under way; either answer may have the order.
 func (s *shopper) buyTwice(ctx context.Context) result {
 	if s.second == 0 {
 		return s.buy(ctx, s.pressed)
@@ -117,7 +113,7 @@ func (s *shopper) buyTwice(ctx context.Context) result {
 	return r
 }
 
-// buy sends the same request until there is an answer that means something, or the shopper's patience ends.
+// buy repeats the same request while the answer is to come back later, until the shopper's patience ends.
 func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 	for attempt := 0; ; attempt++ {
 		a := s.send(ctx, moment)
@@ -142,7 +138,7 @@ func (s *shopper) buy(ctx context.Context, moment time.Time) result {
 		case seckill.Code(a.code) == seckill.CodeSoldOut:
 			return result{outcome: soldOut, at: a.at}
 		case seckill.Code(a.code) == seckill.CodeLimitReached && a.order != "" && (attempt > 0 || s.second > 0):
-			return result{order: a.order, at: a.at} // an earlier press of ours was taken: its order is named
+			return result{order: a.order, at: a.at} // the order of the shopper's other press
 		default:
 			return result{outcome: refused, cause: a.word(), at: a.at}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -14,54 +13,57 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// What a browser does with the storefront's page (web/core.js).
+// Waits of the storefront's page (web/core.js).
 const (
-	firstWait   = 500 * time.Millisecond // before the first retry that the server set no time for
+	firstWait   = 500 * time.Millisecond // before the first retry, unless the server set another delay
 	longestWait = 8 * time.Second
-	payPoll     = 2 * time.Second // of an order that waits for its payment
+	payPoll     = 2 * time.Second // for the first soonPolls polls of an unpaid order, then longPoll
+	soonPolls   = 60
 	longPoll    = 5 * time.Second
 	closingPoll = 3 * time.Second
-	soonPolls   = 60                     // how often it asks at payPoll
 	backIn      = 300 * time.Millisecond // from the cashier to the page
 )
 
-// shopper is one visit.
+// shopper is one shopper of a crowd.
 type shopper struct {
 	visit
 	*run
 	n        int
 	user     string
-	token    string // as the header wants it
-	key      string // "" without one
+	token    string // Authorization header
+	key      string // Idempotency-Key; "": none
 	body     []byte
-	address  string        // hash
-	offset   time.Duration // of the server's clock from ours
-	pressed  time.Time     // when the first press was meant
-	bothered bool
+	address  string        // hash of the address in body
+	offset   time.Duration // of the server's clock from the local clock
+	pressed  time.Time     // scheduled time of the first press
+	bothered bool          // was told to try later, or got no answer, before the deciding answer
 }
 
-// askTime asks the server's clock as the page does when it is opened. Without an answer the shopper goes by the clock
-// that the first look gave.
+// askTime measures the offset of the server's clock, as the page does when it opens. Without an answer the shopper keeps
+// the offset that was measured before the ramp.
 func (s *shopper) askTime(ctx context.Context) {
 	sent := time.Now()
 	a := s.client.do(ctx, &ask{act: journal.ActTime, moment: s.opensAt(s.offset).Add(s.opens), method: http.MethodGet,
-		url: s.base + "/seckill/time", entry: journal.Entry{Shopper: s.n, User: s.user}})
+		url: s.base + "/seckill/time", entry: s.about("")})
 	if ms := number(a.body, `"now_ms"`); a.status == http.StatusOK && ms > 0 {
-		// the answer is taken to be from the middle of the trip
-		s.offset = time.UnixMilli(ms).Sub(sent.Add(a.at.Sub(sent) / 2))
+		s.offset = time.UnixMilli(ms).Sub(sent.Add(a.at.Sub(sent) / 2)) // assumes equal times both ways
 	}
 }
 
+// about returns what the journal records with each of the shopper's requests.
+func (s *shopper) about(order string) journal.Entry {
+	return journal.Entry{Shopper: s.n, User: s.user, Order: order}
+}
+
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
-	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost, url: s.base +
-		"/seckill/buy", token: s.token, key: s.key,
-		kind: "application/json", body: s.body,
+	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost,
+		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body,
 		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.id, Key: s.key, Count: s.opt.Count,
 			Address: s.address}})
 }
 
-// retryWait is the page's: the server's wish is a floor, spread by up to a fifth; without one the wait doubles, spread
-// over its upper half.
+// retryWait returns the page's delay before a retry: the server's delay plus up to a fifth; without one an exponential
+// backoff, random over its upper half.
 func (s *shopper) retryWait(attempt int, wish time.Duration) time.Duration {
 	if wish > 0 {
 		return wish + time.Duration(s.random.Float64()*float64(wish)/5)
@@ -70,25 +72,22 @@ func (s *shopper) retryWait(attempt int, wish time.Duration) time.Duration {
 	return wait/2 + time.Duration(s.random.Float64()*float64(wait)/2)
 }
 
-// errImpatient ends a wait for an order that takes too long.
-var errImpatient = errors.New("out of patience")
-
-// atRest says whether an order holds nothing that only time can take from it.
+// atRest reports whether an order no longer waits for its payment, its closing or its row.
 func atRest(st seckill.State) bool {
 	return st != seckill.PendingPayment && st != seckill.Closing && !undecided(st)
 }
 
-// undecided orders have no row yet that the shopper could know.
+// undecided reports whether an order has no row yet.
 func undecided(st seckill.State) bool { return st == seckill.Queued || st == "none" || st == "" }
 
-// placed waits until an accepted order has a row.
+// placed waits until an accepted order has a row, at most for the shopper's patience.
 func (s *shopper) placed(ctx context.Context, order string) (answer, error) {
-	ctx, stop := context.WithTimeoutCause(ctx, s.opt.Patience, errImpatient)
+	ctx, stop := context.WithTimeout(ctx, s.opt.Patience)
 	defer stop()
 	return s.follow(ctx, order, func(st seckill.State) bool { return !undecided(st) })
 }
 
-// follow asks where an order is, as often as the page does, until it is where the shopper waits for it to be.
+// follow polls an order as the page does, until done accepts its state.
 func (s *shopper) follow(ctx context.Context, order string, done func(seckill.State) bool) (answer, error) {
 	moment, last, same, troubles := time.Now(), seckill.State(""), 0, 0
 	for {
@@ -111,7 +110,7 @@ func (s *shopper) follow(ctx context.Context, order string, done func(seckill.St
 			wait = s.retryWait(troubles, a.retry)
 			troubles++
 		default:
-			return a, fmt.Errorf("where the order is: %s", a.word())
+			return a, errors.New(a.word())
 		}
 		moment = a.at.Add(wait)
 		if !sleep(ctx, moment) {
@@ -120,17 +119,18 @@ func (s *shopper) follow(ctx context.Context, order string, done func(seckill.St
 	}
 }
 
-// look asks about the newest order of the item; when that is a later one, about ours by its id.
+// look asks for the shopper's newest order of the item and, when that is not the given one, for that one by its id.
 func (s *shopper) look(ctx context.Context, order string, moment time.Time) answer {
-	known := journal.Entry{Shopper: s.n, User: s.user, Item: s.item.id}
-	a := s.client.do(ctx, &ask{act: journal.ActOrder, moment: moment, method: http.MethodGet, url: s.base +
-		"/seckill/order/" + s.item.id, token: s.token, entry: known})
+	known := s.about("")
+	known.Item = s.item.id
+	a := s.client.do(ctx, &ask{act: journal.ActOrder, moment: moment, method: http.MethodGet,
+		url: s.base + "/seckill/order/" + s.item.id, token: s.token, entry: known})
 	if a.status != http.StatusOK || order == "" || a.order == "" || a.order == order {
 		return a
 	}
 	known.Order = order
-	b := s.client.do(ctx, &ask{act: journal.ActGet, moment: a.at, method: http.MethodGet, url: s.base + "/order/" +
-		order, token: s.token, entry: known})
+	b := s.client.do(ctx, &ask{act: journal.ActGet, moment: a.at, method: http.MethodGet,
+		url: s.base + "/order/" + order, token: s.token, entry: known})
 	var whole struct {
 		State  seckill.State `json:"state"`
 		Reason string        `json:"reason"`
@@ -150,7 +150,7 @@ func (s *shopper) look(ctx context.Context, order string, moment time.Time) answ
 	return b
 }
 
-// pollWait is the page's: a queued order moves within moments, a payment takes a person's time.
+// pollWait returns the page's delay before the next poll of an order that was in its state for `same` polls.
 func pollWait(st seckill.State, same int, wish time.Duration) time.Duration {
 	switch {
 	case undecided(st):
@@ -164,12 +164,12 @@ func pollWait(st seckill.State, same int, wish time.Duration) time.Duration {
 	return longPoll
 }
 
-// thinks waits as long as a person takes to make up their mind.
+// thinks waits the shopper's thinking time. It reports false when the crowd ends first.
 func (s *shopper) thinks(ctx context.Context) bool {
 	return sleep(ctx, time.Now().Add(s.opt.Think/2+time.Duration(s.random.Float64()*float64(s.opt.Think))))
 }
 
-// leave remembers an order that is open when its shopper goes.
+// leave records an order that is open when its shopper leaves.
 func (s *shopper) leave(order string, state seckill.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (r *run) shopper(n int) *shopper {
 	return s
 }
 
-// purchase is the body of a shopper's purchase, and the hash of the address in it.
+// purchase returns the body of a shopper's purchase, and the hash of its address when there is a journal.
 func purchase(o *Options, n int) (body []byte, address string) {
 	where := "浙江省杭州市西湖区文三路 " + strconv.Itoa(n) + " 号"
 	if o.Journal != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/record/journal"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -20,44 +21,42 @@ type ending struct {
 // tally counts what happens. It is safe for concurrent use.
 type tally struct {
 	mu      sync.Mutex
-	opening time.Time // when the ramp began
+	opening time.Time // start of the ramp
 
 	came    int
-	endings map[ending]spread // from the press to the answer that decided
-	bothers spread            // of those who had been told to try later, or nothing, before an answer
+	endings map[ending]spread // time from the press to the deciding answer
+	bothers spread            // the same, of shoppers who were told to try later, or got no answer, before it
 
 	acts map[string]*actTally
 
-	// Of the answers to buy.
+	// Answers to purchases. A first press is a shopper's earliest one.
 	firstSoldOut        time.Time
-	answeredAtSoldOut   int
-	lastPress           time.Time // the last answer to a first press
+	answeredAtSoldOut   int // requests answered by then, also below
+	lastPress           time.Time
 	answeredAtLastPress int
-	afterSoldOut        spread // refusals to who asked after the first one
+	afterSoldOut        spread // sold_out answers to requests that were scheduled after firstSoldOut
 
-	acceptedAt, placedAt, paidAt []time.Time // an order each
+	acceptedAt, placedAt, paidAt []time.Time // one per order
 
-	paid, tooLate, unpaid, cancelled, uncancelled, abandoned, looked int
-	// paid at the cashier, and not seen paid
-	unseen  int
-	repeats map[string]int // what a second press got
+	orders  Orders
 	odd     Odd
+	repeats map[string]int // answers to second presses
 
 	waits Waits
 }
 
-// Waits counts the shoppers who are waited for by what they wait for. Those who only look are not among them.
+// Waits counts waiting shoppers by what they wait for, except those who only look at an unpaid order.
 type Waits struct {
 	Answer int // to their purchase
 	Place  int // for their order to be placed
 	Decide int // to pay or to cancel
-	Hear   int // they have paid, and the shop has not heard of it
+	Hear   int // for the shop to record their payment
 }
 
-// actTally counts the requests of one act.
+// actTally counts the requests of one act. took has those that were answered.
 type actTally struct {
-	sent, ok, refused, later, lost int
-	took                           spread // of those that were answered
+	Act
+	took spread
 }
 
 func newTally() *tally {
@@ -68,58 +67,51 @@ func newTally() *tally {
 func (t *tally) act(name string) *actTally {
 	a := t.acts[name]
 	if a == nil {
-		a = &actTally{took: newSpread()}
+		a = &actTally{Act{Name: name}, newSpread()}
 		t.acts[name] = a
 	}
 	return a
 }
 
-func (t *tally) sent(act string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.act(act).sent++
-}
+func (t *tally) sent(act string) { t.change(func(t *tally) { t.act(act).Sent++ }) }
 
-// answered counts an answer, or that none came; took counts from the moment at which it was meant to be sent.
+// answered counts an answer or a lost request. took is the time since the scheduled moment.
 func (t *tally) answered(act string, a *answer, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.act(act)
 	switch {
 	case a.status == 0:
-		c.lost++
+		c.Lost++
 		return
 	case a.later():
-		c.later++
+		c.Later++
 	case a.status >= http.StatusBadRequest:
-		c.refused++
+		c.Refused++
 	default:
-		c.ok++
+		c.OK++
 	}
 	c.took.add(took)
-	if act != journal.ActBuy {
+	if act != journal.ActBuy || seckill.Code(a.code) != seckill.CodeSoldOut {
 		return
 	}
-	switch {
-	case seckill.Code(a.code) == seckill.CodeSoldOut:
-		switch asked := a.at.Add(-took); {
-		case t.firstSoldOut.IsZero():
-			t.firstSoldOut, t.answeredAtSoldOut = a.at, t.meaningful()
-		case asked.After(t.firstSoldOut):
-			t.afterSoldOut.add(took)
-		}
+	switch asked := a.at.Add(-took); {
+	case t.firstSoldOut.IsZero():
+		t.firstSoldOut, t.answeredAtSoldOut = a.at, t.meaningful()
+	case asked.After(t.firstSoldOut):
+		t.afterSoldOut.add(took)
 	}
 }
 
-// meaningful is how many requests had an answer that means something.
+// meaningful returns the number of requests with an answer other than 429 and 5xx.
 func (t *tally) meaningful() (n int) {
 	for _, a := range t.acts {
-		n += a.ok + a.refused
+		n += a.OK + a.Refused
 	}
 	return n
 }
 
-// firstPress marks the answer to a shopper's first press.
+// firstPress records the time of the answer to a shopper's first press.
 func (t *tally) firstPress(at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,34 +136,34 @@ func (t *tally) ended(o outcome, cause string, took time.Duration, bothered bool
 	}
 }
 
-// change counts under the lock whatever else happens to orders.
+// change calls f under the lock.
 func (t *tally) change(f func(t *tally)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f(t)
 }
 
-// waiting counts a shopper who waits until done is called.
+// waiting counts a waiting shopper until done is called.
 func (t *tally) waiting(kind func(*Waits) *int) (done func()) {
 	t.change(func(t *tally) { *kind(&t.waits)++ })
 	return func() { t.change(func(t *tally) { *kind(&t.waits)-- }) }
 }
 
-// Progress is how far a crowd has come.
+// Progress is a snapshot of a running crowd.
 type Progress struct {
-	Since                                            time.Duration // the opening; negative before it
+	Since                                            time.Duration // since the opening; negative before it
 	Shoppers, Came, Decided                          int
 	Accepted, Placed, SoldOut, Refused, Failed, Paid int
-	Requests, Lost                                   int // sent; without an answer
+	Requests, Lost                                   int // Lost: without an answer
 	Waits                                            Waits
-	Until                                            time.Time // whoever still waits then is sent home, by our clock
+	Until                                            time.Time // when waiting shoppers are sent home, local clock
 }
 
 func (t *tally) progress(shoppers int) Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := Progress{Since: time.Since(t.opening), Shoppers: shoppers, Came: t.came, Accepted: len(t.acceptedAt),
-		Placed: len(t.placedAt), Paid: t.paid, Waits: t.waits}
+		Placed: len(t.placedAt), Paid: t.orders.Paid, Waits: t.waits}
 	for e, s := range t.endings {
 		n := int(s.TotalCount())
 		p.Decided += n
@@ -185,13 +177,13 @@ func (t *tally) progress(shoppers int) Progress {
 		}
 	}
 	for _, a := range t.acts {
-		p.Requests += a.sent
-		p.Lost += a.lost
+		p.Requests += a.Sent
+		p.Lost += a.Lost
 	}
 	return p
 }
 
-// sortedEndings lists the endings in the order of outcomes, the most frequent cause first.
+// sortedEndings returns the endings in the order of outcomes, most frequent cause first.
 func (t *tally) sortedEndings() []ending {
 	return slices.SortedFunc(maps.Keys(t.endings), func(a, b ending) int {
 		if d := slices.Index(outcomes, a.outcome) - slices.Index(outcomes, b.outcome); d != 0 {
@@ -204,17 +196,42 @@ func (t *tally) sortedEndings() []ending {
 	})
 }
 
-// Odd is how shoppers paid who did not just pay, and what went wrong with payments meanwhile.
+// Odd counts payments out of the ordinary, and the gateway's faults meanwhile.
 type Odd struct {
-	// opened the cashier in time and pressed "pay" when the hold had ended
-	Late        int            `json:"late"`
-	LateTaken   int            `json:"late_taken"`   // the cashier took their money
-	LateRefused int            `json:"late_refused"` // it said that it is too late
-	LateFailed  int            `json:"late_failed"`  // it said nothing that means something
-	Twice       int            `json:"twice"`        // pressed "pay" twice
-	ToldPaid    int            `json:"told_paid"`    // of these: the second press was answered that it is paid
-	BothPaid    int            `json:"two_trades"`   // paid at two cashiers of the order
-	Landed      map[string]int `json:"faults,omitempty"`
-	// false notifications that the shop answered with "success": each is a fault of the shop
-	TakenIn map[string]int `json:"taken_in,omitempty"`
+	Late        int                       `json:"late"` // opened the cashier in time and pressed "pay" after the hold
+	LateTaken   int                       `json:"late_taken"`
+	LateRefused int                       `json:"late_refused"`
+	LateFailed  int                       `json:"late_failed"` // no answer, 429 or 5xx
+	Twice       int                       `json:"twice"`       // pressed "pay" twice
+	ToldPaid    int                       `json:"told_paid"`   // of these, those whose second answer was "paid"
+	BothPaid    int                       `json:"two_trades"`  // paid at two cashiers of the order
+	Landed      map[fakegateway.Fault]int `json:"faults,omitempty"`
+	// TakenIn counts false notifications that the shop answered with "success". Each is a fault of the shop.
+	TakenIn map[fakegateway.Fault]int `json:"taken_in,omitempty"`
+}
+
+// Act counts the requests of one kind.
+type Act struct {
+	Name    string  `json:"name"`
+	Sent    int     `json:"sent"`
+	OK      int     `json:"ok"`
+	Refused int     `json:"refused"`
+	Later   int     `json:"unavailable"` // 429 and 5xx
+	Lost    int     `json:"no_answer"`
+	Latency Latency `json:"latency"` // of answered requests
+}
+
+// Orders counts the placed orders by what their shoppers saw last.
+type Orders struct {
+	Placed      int `json:"placed"`
+	Paid        int `json:"paid"`
+	Unseen      int `json:"paid_unseen"`     // the cashier took the money, but the shopper left before the shop said so
+	Late        int `json:"late"`            // opened the cashier, to pay after the hold
+	TooLate     int `json:"too_late_to_pay"` // the cashier, or the shop afterwards, said so
+	Unpaid      int `json:"payment_failed"`
+	Cancelled   int `json:"cancelled"`
+	Uncancelled int `json:"cancel_refused"`
+	Abandoned   int `json:"abandoned"`
+	Looked      int `json:"left_unpaid"`
+	SentHome    int `json:"sent_home"` // the crowd ended before any of these
 }

@@ -18,7 +18,7 @@ func (r *Report) Text(out io.Writer) error {
 	p("%d shoppers in %s at %s: item %s %s, %d units, %s yuan, %d a shopper", o.Shoppers, o.Ramp, o.URL, o.Item,
 		r.Title, r.Stock, r.Price.Yuan(), r.Limit)
 	if r.Interrupted {
-		p("BROKEN OFF: what follows is of the shoppers who had come by then")
+		p("BROKEN OFF: figures are of the shoppers who had come by then")
 	}
 	p("")
 	p("shoppers\t\tp50 ms\tp99 ms\tp99.9 ms\tmax ms\t")
@@ -47,7 +47,7 @@ func (r *Report) Text(out io.Writer) error {
 	return w.Flush()
 }
 
-// Words names the outcome and its cause.
+// Words returns the outcome and its cause for people.
 func (o Outcome) Words() string {
 	words := strings.ReplaceAll(o.Name, "_", " ")
 	if o.Cause != "" {
@@ -85,35 +85,35 @@ func (r *Report) rates(p func(string, ...any)) {
 		}
 		return fmt.Sprintf(format, v)
 	}
-	p("placed orders per second\t%s\tover the first %d, as their shoppers saw them placed; the last at %s s",
+	p("placed orders per second\t%s\tover the first %d, as their shoppers saw them; the last after %s s",
 		orUnknown(t.Placed, "%.0f"), t.FirstOrders, orUnknown(t.LastFirstPlaced, "%.2f"))
 	if r.Server.Known {
-		p("  by the run's own count\t%s\tfrom the first to as many", orUnknown(t.RunPlaced, "%.0f"))
+		p("  by the run's own count\t%s\tover as many orders", orUnknown(t.RunPlaced, "%.0f"))
 	}
-	p("accepted purchases per second\t%s\tover as many of the first answers 200", orUnknown(t.Accepted, "%.0f"))
-	p("paid orders per second\t%s\tfrom the first seen paid to the last, %d in all", orUnknown(t.Paid, "%.0f"),
+	p("accepted purchases per second\t%s\tover the first answers with status 200, up to the stock", orUnknown(t.Accepted, "%.0f"))
+	p("paid orders per second\t%s\tfrom the first to the last that their shoppers saw paid, %d in all", orUnknown(t.Paid, "%.0f"),
 		r.Orders.Paid)
 	if r.Server.Known {
-		p("  by the run's own count\t%s\tfrom the first to as many", orUnknown(t.RunPaid, "%.0f"))
+		p("  by the run's own count\t%s\tover as many orders", orUnknown(t.RunPaid, "%.0f"))
 	}
-	p("time to sell out\t%s\tfrom the opening to the first answer that says so", orUnknown(t.SellOutSeconds, "%.2f s"))
-	p("requests answered per second\t%s\trefusals included, so no throughput: until everybody had an answer, at %s s",
+	p("time to sell out\t%s\tfrom the opening to the first sold_out answer", orUnknown(t.SellOutSeconds, "%.2f s"))
+	p("requests answered per second\t%s\trefusals included, so not throughput; the last first press was answered after %s s",
 		orUnknown(t.Answered, "%.0f"), orUnknown(t.LastAnswerSecond, "%.2f"))
-	p("the same after the sell-out\t%s\t", orUnknown(t.AnsweredAfter, "%.0f"))
+	p("  after the sell-out\t%s\t", orUnknown(t.AnsweredAfter, "%.0f"))
 	if f := r.Flood; f != nil && f.NotRun != "" {
 		p("flood\tnone\t%s", f.NotRun)
 	} else if f != nil {
 		p("flood: answered per second\t%.0f\tclosed loop of %d clients for %.1f s: %s", f.PerSecond, f.Clients,
 			f.Seconds, counts(f.Answers))
-		p("\t\tp50 %s ms, p99 %s ms, which say nothing about a crowd that does not wait for answers", ms(f.Latency.P50),
+		p("\t\tp50 %s ms, p99 %s ms; a crowd that does not wait for answers has others", ms(f.Latency.P50),
 			ms(f.Latency.P99))
 		if f.BoughtUp > 0 {
-			p("\t\t%d orders for what had come back on sale were made before it", f.BoughtUp)
+			p("\t\t%d orders bought returned units before it", f.BoughtUp)
 		}
 		if f.UsersRepeated {
-			p("\t\tthere were not enough users: some came again")
+			p("\t\tsome users bought more than once: there were too few")
 		}
-		p("\t\tprocessor time a request: run %s, this tool %s", micro(f.ServerCPU), micro(f.ClientCPU))
+		p("\t\tprocessor time per request: run %s, this tool %s", micro(f.ServerCPU), micro(f.ClientCPU))
 	}
 }
 
@@ -124,20 +124,22 @@ func micro(us float64) string {
 	return fmt.Sprintf("%.0f µs", us)
 }
 
-func counts(m map[string]int) string {
+// counts lists a map's entries, largest count first.
+func counts[K ~string](m map[K]int) string {
 	var parts []string
-	for _, k := range slices.SortedFunc(maps.Keys(m), func(a, b string) int { return m[b] - m[a] }) {
+	for _, k := range slices.SortedFunc(maps.Keys(m), func(a, b K) int { return m[b] - m[a] }) {
 		parts = append(parts, fmt.Sprintf("%d %s", m[k], k))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// things are orders, units, money.
+// things prints orders, units and money.
 func (r *Report) things(p func(string, ...any)) {
 	o := &r.Orders
 	p(
-		"orders\t%d placed: %d paid, %d paid and not told so, %d to pay late, %d cancelled, %d abandoned, %d left "+
-			"unpaid, %d too late to pay, %d not paid for trouble, %d not cancelled, %d whose shopper was sent home",
+		"orders\t%d placed: %d paid, %d paid (unconfirmed), %d to pay late, %d cancelled, %d abandoned, %d left "+
+			"unpaid, %d too late to pay, %d whose payment failed, %d whose cancellation failed, %d whose shopper was "+
+			"sent home",
 		o.Placed, o.Paid, o.Unseen, o.Late, o.Cancelled, o.Abandoned, o.Looked, o.TooLate, o.Unpaid, o.Uncancelled,
 		o.SentHome)
 	if len(r.Requests.Repeats) > 0 {
@@ -145,45 +147,45 @@ func (r *Report) things(p func(string, ...any)) {
 	}
 	r.odd(p)
 	if r.Pay == "" {
-		p("\tno cashier is named by the sale: nobody could pay")
+		p("\tthe sale names no cashier, so no order could be paid")
 	}
 	if u := &r.Units; u.Known {
-		p("units\t%d: %d sold, %d held by open orders, %d free; %d had come back on sale", u.Stock, u.Sold, u.Held,
+		p("units\t%d: %d sold, %d held by open orders, %d free; %d were returned by closed orders", u.Stock, u.Sold, u.Held,
 			u.Free, u.BackOnSale)
 	} else {
-		p("units\tunknown: only a \"seckill run\" tells")
+		p("units\tunknown: only a \"seckill run\" reports them")
 	}
 	if m := &r.Money; m.Known {
-		p("money\t%s yuan captured: %s kept, %s due back, %s refunded (by the ledger's rows, of the whole run)",
+		p("money\t%s yuan captured: %s kept, %s due back, %s refunded (by the ledger's rows, for the whole run)",
 			m.Captured.Yuan(), m.Kept.Yuan(), m.DueBack.Yuan(), m.Refunded.Yuan())
 		p("\t%s yuan captured: %s left, %s refunded (by the gateway's trades): %s", m.Gateway.Captured.Yuan(),
 			m.Gateway.Left.Yuan(), m.Gateway.Refunded.Yuan(), m.Verdict())
 	} else {
-		p("money\tunknown: only a \"seckill run\" tells")
+		p("money\tunknown: only a \"seckill run\" reports it")
 	}
 	s := &r.Idle
 	switch {
 	case !s.Known:
 		p("open orders\tunknown")
 	case s.AdvancedSeconds > 0:
-		p("open orders\t%d, and %d refunds due, after the clock of the run was moved on by %v", s.Open, s.RefundsDue,
+		p("open orders\t%d, and %d refunds due, after the run's clock was moved by %v", s.Open, s.RefundsDue,
 			time.Duration(s.AdvancedSeconds)*time.Second)
 	case !r.Server.Known && s.WaitedSeconds == 0:
-		p("open orders\t%d when their shoppers left; --wait waits for them", s.Open)
+		p("open orders\t%d when their shoppers left; to wait for them, use --wait", s.Open)
 	default:
 		p("open orders\t%d", s.Open)
 	}
 }
 
-// odd are those who did not just pay, and what the gateway did.
+// odd prints unusual payments and the gateway's faults.
 func (r *Report) odd(p func(string, ...any)) {
 	x, o := &r.Odd, &r.Options
 	if o.Late > 0 {
-		p("paid late\t%d: the cashier took the money of %d, refused %d, gave %d no answer", x.Late, x.LateTaken,
+		p("paid late\t%d: the cashier took the money of %d, refused %d, did not answer %d", x.Late, x.LateTaken,
 			x.LateRefused, x.LateFailed)
 	}
 	if o.Twice > 0 {
-		p("pressed \"pay\" twice\t%d: %d were told that it is paid", x.Twice, x.ToldPaid)
+		p("pressed \"pay\" twice\t%d: %d were told that the order is paid", x.Twice, x.ToldPaid)
 	}
 	if o.TwoTrades > 0 {
 		p("paid at two cashiers\t%d", x.BothPaid)
@@ -192,11 +194,11 @@ func (r *Report) odd(p func(string, ...any)) {
 		p("faults of the gateway\t%s", counts(x.Landed))
 	}
 	if len(x.TakenIn) > 0 {
-		p("false notifications taken\t%s: a fault of the shop", counts(x.TakenIn))
+		p("false notifications accepted\t%s: a fault of the shop", counts(x.TakenIn))
 	}
 }
 
-// Verdict says whether the two sides of the money are the same.
+// Verdict reports whether ledger and gateway agree.
 func (m *Money) Verdict() string {
 	switch {
 	case m.Balanced:
@@ -215,12 +217,12 @@ func (r *Report) machines(p func(string, ...any)) {
 		p("run\t%.2f s processor time, %s resident, %s at most, %d goroutines; version %s, %s", s.CPUSeconds,
 			mib(s.RSS), mib(s.PeakRSS), s.Goroutines, s.Version, s.Go)
 	} else {
-		p("server\tversion %s; processor time and memory unknown: only a \"seckill run\" tells", s.Version)
+		p("server\tversion %s; processor time and memory unknown: only a \"seckill run\" reports them", s.Version)
 	}
 	p("this tool\t%.2f s processor time, %s at most; version %s, %s; %d connections, seed %d", r.Client.CPUSeconds,
 		mib(r.Client.PeakRSS), r.Options.Version, m.Go, r.Options.Connections, r.Options.Seed)
 	if r.Journal != nil {
-		p("journal\tits last line has the hash %s", r.Journal.Last)
+		p("journal\tlast hash %s; keep it: it proves that the journal is unchanged", r.Journal.Last)
 	}
 }
 
