@@ -51,8 +51,8 @@ func (s *shopper) insist(ctx context.Context, send func(moment time.Time) answer
 	return a
 }
 
-// atCashier pays. Status 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late. The
-// form is nil when the last try sent none.
+// atCashier pays. Status 200 means that the cashier took the money, now or at an earlier try; 410 that it is too late.
+// The form is nil when the last try sent none.
 func (s *shopper) atCashier(ctx context.Context, pay, order string) (f *form, a answer) {
 	if pay == "" {
 		return nil, answer{status: http.StatusGone, at: time.Now()}

@@ -18,8 +18,8 @@ const (
 	breath      = 300 * time.Millisecond // between the preparations and the first shopper
 )
 
-// Run sends a crowd to a sale and returns the report. When ctx ends it stops early and still reports. An error means that
-// no shopper came, or that the journal could not be written; a UsageError means that other options avoid it.
+// Run sends a crowd to a sale and returns the report. When ctx ends it stops early and still reports. An error means
+// that no shopper came, or that the journal could not be written; a UsageError means that other options avoid it.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.Validate(); err != nil {
 		return nil, UsageError{err}

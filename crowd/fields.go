@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// field returns the value of a name in a flat JSON object: a string's text, or a number's digits. A crowd parses tens of
-// thousands of answers a second, so field scans for the quoted name instead of decoding the object. That is safe in
+// field returns the value of a name in a flat JSON object: a string's text, or a number's digits. A crowd parses tens
+// of thousands of answers a second, so field scans for the quoted name instead of decoding the object. That is safe in
 // valid JSON: quotes inside strings are escaped, and a string that equals the name has no colon after it.
 func field(body []byte, quoted string) string {
 	for {

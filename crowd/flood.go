@@ -13,11 +13,12 @@ import (
 // perSecond is the number of users signed per second of flood. A system that answers faster sees users repeat.
 const perSecond = 30_000
 
-// mostBoughtUp bounds the orders that buy returned units before the flood. Every flood has more than twice as many users.
+// mostBoughtUp bounds the orders that buy returned units before the flood. Every flood has more than twice as many
+// users.
 const mostBoughtUp = 2_000
 
-// Flood is the result of a closed loop after the sell-out. Each client waits for its answer before it asks again, so the
-// latencies do not apply to a crowd that does not wait.
+// Flood is the result of a closed loop after the sell-out. Each client waits for its answer before it asks again, so
+// the latencies do not apply to a crowd that does not wait.
 type Flood struct {
 	Seconds       float64        `json:"seconds"`
 	Clients       int            `json:"clients"`
@@ -33,7 +34,8 @@ type Flood struct {
 	NotRun   string `json:"not_run,omitempty"` // why there was no flood
 }
 
-// flood runs a client per connection, each buying as a fresh user as soon as it is answered. The sale has to be sold out.
+// flood runs a client per connection, each buying as a fresh user as soon as it is answered. The sale has to be sold
+// out.
 func (r *run) flood(ctx context.Context, d *operatorClient) *Flood {
 	f := &Flood{Clients: r.opt.Connections, Answers: map[string]int{}}
 	it, err := d.item(ctx, r.item.id)

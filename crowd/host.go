@@ -12,8 +12,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// idleFor bounds a connection's idle time. It is shorter than servers' limits, because a request on a connection that the
-// server has closed looks like a lost answer.
+// idleFor bounds a connection's idle time. It is shorter than servers' limits, because a request on a connection that
+// the server has closed looks like a lost answer.
 const idleFor = 30 * time.Second
 
 // host is a connection pool for one server. It uses fasthttp's messages but not its client, which retries requests by

@@ -15,8 +15,8 @@ import (
 
 const dumpTimeout = 10 * time.Minute
 
-// Money is where the money of a `seckill run` is, all its items and earlier crowds included; elsewhere it is unknown. The
-// first four figures are from the ledger's payment rows.
+// Money is where the money of a `seckill run` is, all its items and earlier crowds included; elsewhere it is unknown.
+// The first four figures are from the ledger's payment rows.
 type Money struct {
 	Known    bool        `json:"known"`
 	Captured seckill.Fen `json:"captured_yuan"`

@@ -42,11 +42,12 @@ type Options struct {
 	Item     string // "": the only item on sale
 	Shoppers int
 	Ramp     time.Duration // between the first and the last shopper's press
-	Lead     time.Duration // before the ramp; shoppers open the page in it and ask the server's time; 0: they do not ask
-	Count    int           // units per order
-	Pay      float64       // share of orders that are paid
-	Cancel   float64       // share of orders that are cancelled
-	Abandon  float64       // share of orders whose page is closed; the remaining pages stay open and unpaid
+	// before the ramp; shoppers open the page in it and ask the server's time; 0: they do not ask
+	Lead    time.Duration
+	Count   int     // units per order
+	Pay     float64 // share of orders that are paid
+	Cancel  float64 // share of orders that are cancelled
+	Abandon float64 // share of orders whose page is closed; the remaining pages stay open and unpaid
 	// Late is the share of payers who open the cashier in time and pay after the hold. It needs a clock that can be
 	// moved.
 	Late  float64

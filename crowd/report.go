@@ -11,8 +11,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Report is the result of a crowd. Latencies are in milliseconds from the scheduled moment of a request or press; money is
-// in yuan.
+// Report is the result of a crowd. Latencies are in milliseconds from the scheduled moment of a request or press; money
+// is in yuan.
 type Report struct {
 	Options     journal.Start `json:"options"`
 	Title       string        `json:"title"`

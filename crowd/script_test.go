@@ -58,8 +58,8 @@ var (
 	ok   = say(200, `{"result":1,"order_id":"o1"}`)
 )
 
-// script is a sale of one item with scripted answers: the nth call of each kind gets the nth answer, and the last answer
-// repeats.
+// script is a sale of one item with scripted answers: the nth call of each kind gets the nth answer, and the last
+// answer repeats.
 type script struct {
 	buy, order, get, cancel, open, pay []http.HandlerFunc
 	start                              time.Time // of the sale; zero: an hour ago

@@ -39,8 +39,8 @@ type shopper struct {
 	bothered bool          // was told to try later, or got no answer, before the deciding answer
 }
 
-// askTime measures the offset of the server's clock, as the page does when it opens. Without an answer the shopper keeps
-// the offset that was measured before the ramp.
+// askTime measures the offset of the server's clock, as the page does when it opens. Without an answer the shopper
+// keeps the offset that was measured before the ramp.
 func (s *shopper) askTime(ctx context.Context) {
 	sent := time.Now()
 	a := s.client.do(ctx, &ask{act: journal.ActTime, moment: s.opensAt(s.offset).Add(s.opens), method: http.MethodGet,

@@ -90,14 +90,18 @@ func (r *Report) rates(p func(string, ...any)) {
 	if r.Server.Known {
 		p("  by the run's own count\t%s\tover as many orders", orUnknown(t.RunPlaced, "%.0f"))
 	}
-	p("accepted purchases per second\t%s\tover the first answers with status 200, up to the stock", orUnknown(t.Accepted, "%.0f"))
-	p("paid orders per second\t%s\tfrom the first to the last that their shoppers saw paid, %d in all", orUnknown(t.Paid, "%.0f"),
+	p("accepted purchases per second\t%s\tover the first answers with status 200, up to the stock",
+		orUnknown(t.Accepted, "%.0f"))
+	p("paid orders per second\t%s\tfrom the first to the last that their shoppers saw paid, %d in all",
+		orUnknown(t.Paid, "%.0f"),
 		r.Orders.Paid)
 	if r.Server.Known {
 		p("  by the run's own count\t%s\tover as many orders", orUnknown(t.RunPaid, "%.0f"))
 	}
 	p("time to sell out\t%s\tfrom the opening to the first sold_out answer", orUnknown(t.SellOutSeconds, "%.2f s"))
-	p("requests answered per second\t%s\trefusals included, so not throughput; the last first press was answered after %s s",
+	p(
+		"requests answered per second\t%s\trefusals included, so not throughput; the last first press was answered "+
+			"after %s s",
 		orUnknown(t.Answered, "%.0f"), orUnknown(t.LastAnswerSecond, "%.2f"))
 	p("  after the sell-out\t%s\t", orUnknown(t.AnsweredAfter, "%.0f"))
 	if f := r.Flood; f != nil && f.NotRun != "" {
@@ -150,7 +154,8 @@ func (r *Report) things(p func(string, ...any)) {
 		p("\tthe sale names no cashier, so no order could be paid")
 	}
 	if u := &r.Units; u.Known {
-		p("units\t%d: %d sold, %d held by open orders, %d free; %d were returned by closed orders", u.Stock, u.Sold, u.Held,
+		p("units\t%d: %d sold, %d held by open orders, %d free; %d were returned by closed orders", u.Stock, u.Sold,
+			u.Held,
 			u.Free, u.BackOnSale)
 	} else {
 		p("units\tunknown: only a \"seckill run\" reports them")
