@@ -50,7 +50,7 @@ func TestLoadAgainstARunningShop(t *testing.T) {
 		for _, tt := range []struct{ args, want string }{
 			{"", "several items are on sale: name one with --item"},
 			{"--item 9", "--item 9: " + base + " has no such item"},
-			{"--item 2002 --count 3", "--count 3: a shopper may have 1 of item 2002"},
+			{"--item 2002 --count 3", "--count 3: the limit of item 2002 is 1"},
 		} {
 			code, stdout, stderr := command(t, append(args, strings.Fields(tt.args)...)...)
 			if code != exitUsage || stdout != "" || !strings.Contains(stderr, tt.want) {
