@@ -294,7 +294,7 @@ func (w *realDeployment) cancelled(user, item string) {
 func (w *realDeployment) refunded(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")
-	operators := operator.PaymentClient{Who: "ann", Call: func(_ context.Context, event []byte) ([]byte, error) {
+	operators := operator.Client{Who: "ann", Call: func(_ context.Context, event []byte) ([]byte, error) {
 		return w.f["refund"].Invoke(event)
 	}}
 	if done, err := operators.Refund(w.t.Context(), order, "broken", true); err != nil || !done.Changed {

@@ -61,7 +61,7 @@ func TestReconcileFunction(t *testing.T) {
 	}
 	clock.Advance(time.Since(noon))
 	f := w.start(t, "reconcile", "ALIPAY_GATEWAY", server.URL+"/gateway.do", "LOG_LEVEL", "error")
-	operators := operator.BillClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
+	operators := operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
 		Call: func(_ context.Context, event []byte) ([]byte, error) {
 			return f.Invoke(event)
 		}}

@@ -89,7 +89,7 @@ func TestRefundFunctionOfAnOperator(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := w.start(t, "refund", "LOG_LEVEL", "error")
-	operators := operator.PaymentClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
+	operators := operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
 		Call: func(_ context.Context, event []byte) ([]byte, error) {
 			return f.Invoke(event)
 		}}

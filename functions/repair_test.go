@@ -12,7 +12,7 @@ import (
 func TestRepairFunctionOfAnOperator(t *testing.T) {
 	w := newDeployment(t)
 	f := w.start(t, "repair", "LOG_LEVEL", "error")
-	operators := operator.UserClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
+	operators := operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
 		Call: func(_ context.Context, event []byte) ([]byte, error) { return f.Invoke(event) }}
 	if done, err := operators.Erase(t.Context(), "1001", ""); err != nil || done.Next != "" {
 		t.Errorf("erase: %+v, %v", done, err)

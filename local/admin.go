@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 const (
 	MaxAdvance = 7 * 24 * time.Hour // of the clock, in one call
 
-	maxAdminBody = 4 << 10 // bytes
 	idleWait     = 5 * time.Second
 	tokenValid   = 7 * 24 * time.Hour
 	shownRefunds = 100 // per shard
@@ -37,16 +35,8 @@ func (s *System) admin() http.Handler {
 	if s.Redis != nil { // a real server has redis-cli FLUSHALL
 		mux.HandleFunc("POST /_local/redis/flush", s.postFlush)
 	}
-	mux.HandleFunc("GET /_local/items", s.getItems)
-	mux.HandleFunc("POST /_local/items", s.postItems)
-	mux.HandleFunc("POST /_local/items/{id}/stop", s.postStopped(true))
-	mux.HandleFunc("POST /_local/items/{id}/resume", s.postStopped(false))
-	mux.HandleFunc("POST /_local/items/{id}/stock", s.postStock)
 	mux.HandleFunc("POST /_local/hard-stop", s.postHardStop)
-	s.money(mux)
-	mux.HandleFunc("POST /_local/users/{user}/erase", s.postErase)
-	mux.HandleFunc("GET /_local/reconcile/{day}", s.getReconciled)
-	mux.HandleFunc("POST /_local/reconcile/{day}", s.postReconcile)
+	mux.HandleFunc("POST /_local/operator", s.postOperator)
 	mux.HandleFunc("/_local/", s.unknown)
 	return http.NewCrossOriginProtection().Handler(mux)
 }
@@ -96,38 +86,6 @@ func (s *System) postFlush(w http.ResponseWriter, _ *http.Request) {
 	s.reply(w, map[string]any{"flushed": true})
 }
 
-func (s *System) postStopped(stopped bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		it, err := s.operator.SetStopped(r.Context(), r.PathValue("id"), stopped)
-		s.answer(w, r, it, err)
-	}
-}
-
-func (s *System) postStock(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Stock *int `json:"stock"`
-	}
-	if err := decode(r, &body); err != nil || body.Stock == nil {
-		s.refuse(w, r, seckill.Invalid("stock", fmt.Sprintf("1..%d", seckill.MaxStock)))
-		return
-	}
-	it, err := s.operator.AddStock(r.Context(), r.PathValue("id"), *body.Stock)
-	s.answer(w, r, it, err)
-}
-
-// postErase forgets where a user's next orders were to be sent: {"cursor":""} begins, the answer's next goes on.
-func (s *System) postErase(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Cursor string `json:"cursor"`
-	}
-	if err := decode(r, &body); err != nil {
-		s.refuse(w, r, seckill.Invalid("body", ""))
-		return
-	}
-	out, err := s.users.Erase(r.Context(), r.PathValue("user"), body.Cursor)
-	s.answer(w, r, out, err)
-}
-
 type queueState struct {
 	Name     string `json:"name"`
 	Visible  int    `json:"visible"`
@@ -167,7 +125,7 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 	items, err := s.Items.List(ctx, time.Time{})
 	out.Unreadable, err = seckill.SplitUnreadable(err)
 	for i := range items {
-		st := s.operator.State(ctx, &items[i])
+		st := s.items.State(ctx, &items[i])
 		out.Items = append(out.Items, st)
 		if st.Awaiting > 0 {
 			out.Orders[seckill.Queued] += st.Awaiting
@@ -214,25 +172,4 @@ func (s *System) countOrders(ctx context.Context, items []seckill.Item, into *st
 		}
 	}
 	return nil
-}
-
-// decode reads a small JSON body.
-func decode(r *http.Request, into any) error {
-	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxAdminBody))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if d.More() {
-		return errors.New("something follows the body")
-	}
-	return nil
-}
-
-func (s *System) reply(w http.ResponseWriter, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	if err := json.NewEncoder(w).Encode(body); err != nil {
-		s.log.Warn("answer not written", "err", err)
-	}
 }

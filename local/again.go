@@ -6,36 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"github.com/your-org/seckill/audit/servers"
-	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// tradeTable keeps the gateway's trades beside a real ledger, so that they outlive the run, and lists them.
-type tradeTable struct {
-	*gatewaytable.Store
-	client *dynamodb.Client
-}
-
-var _ fakegateway.Lister = tradeTable{}
-
-// All implements fakegateway.Lister by a consistent scan.
-func (t tradeTable) All(ctx context.Context) ([]fakegateway.Record, error) {
-	var out []fakegateway.Record
-	err := servers.Table(ctx, t.client, serversName, gatewaytable.TableTrades, func(l *dump.Line) error {
-		if l.Row == nil || !gatewaytable.IsTrade(l.Row) {
-			return nil
-		}
-		r, err := gatewaytable.Decode(l.Row)
-		out = append(out, r)
-		return err
-	})
-	return out, err
-}
 
 // resend sends the message of every reservation that a real stock has queued, if the orders queue is an embedded one:
 // it has lost what an earlier run sent, and repair sends a message again only when it is due, up to 15 minutes later.

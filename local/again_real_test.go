@@ -87,8 +87,7 @@ func (w *shopTest) notificationOf(order string) string {
 // refund asks for a payment back; the schedule of a minute does it.
 func (w *shopTest) refund(order string) {
 	w.t.Helper()
-	if a := w.call("", "POST", "/_local/payments/"+order+"/refund",
-		`{"who":"ann","why":"broken"}`); a.status != http.StatusOK {
-		w.t.Fatal(a)
+	if _, err := w.operators().Refund(w.t.Context(), order, "broken", false); err != nil {
+		w.t.Fatal(err)
 	}
 }

@@ -159,9 +159,8 @@ func TestAddedStockIsSold(t *testing.T) {
 	if a := w.buy("1002", "5", 1, ""); a.text("code") != "sold_out" {
 		t.Fatalf("the second of one: %v", a)
 	}
-	if a := w.call("", "POST", "/_local/items/5/stock", `{"stock":2}`); a.status != 200 ||
-		a.json["left"] != json.Number("1") {
-		t.Fatalf("stock: %v", a)
+	if it, err := w.operators().AddStock(t.Context(), "5", 2); err != nil || it.Left != 1 {
+		t.Fatalf("stock: %+v, %v", it, err)
 	}
 	w.pass(2 * time.Second)
 	w.bought("1002", "5")

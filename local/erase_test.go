@@ -10,6 +10,7 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/record/dump"
 	"github.com/your-org/seckill/shared/adapter/ledger"
+	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 )
@@ -59,10 +60,10 @@ func TestErasedAddressesAreGone(t *testing.T) {
 	w.payAtCashier(pay)
 	w.awaitState("1002", "5", seckill.Paid)
 	w.waitIdle()
-	erase := func(user string) answer { return w.call("", "POST", "/_local/users/"+user+"/erase", `{"cursor":""}`) }
+	erase := func(user string) (operator.Erased, error) { return w.operators().Erase(t.Context(), user, "") }
 
-	if a := erase("1002"); a.status != 422 || !strings.Contains(a.raw, kept+", paid") || w.addresses("1002") != 1 {
-		t.Errorf("goods are to be shipped: %v", a)
+	if _, err := erase("1002"); !strings.Contains(refusal(err).Detail, kept+", paid") || w.addresses("1002") != 1 {
+		t.Errorf("goods are to be shipped: %v", err)
 	}
 	message := seckill.Message{Kind: seckill.MessageOrder}
 	for _, id := range orders {
@@ -83,11 +84,11 @@ func TestErasedAddressesAreGone(t *testing.T) {
 		return all
 	}
 	before := rows()
-	if a := erase("1001"); a.status != 200 || a.raw != `{"orders":3,"erased":3}`+"\n" || w.addresses("1001") != 0 {
-		t.Errorf("erased: %v; %d addresses are left", a, w.addresses("1001"))
-	}
-	if a := erase("1001"); a.status != 200 || a.raw != `{"orders":3,"erased":0}`+"\n" {
-		t.Errorf("erased again: %v", a)
+	for _, want := range []int{3, 0} {
+		if e, err := erase("1001"); err != nil || e != (operator.Erased{Orders: 3, Erased: want}) ||
+			w.addresses("1001") != 0 {
+			t.Errorf("%+v, %v, want %d erased; %d addresses are left", e, err, want, w.addresses("1001"))
+		}
 	}
 	if rows() != before {
 		t.Error("the rows have changed")
@@ -130,13 +131,13 @@ func TestNothingIsErasedWhileAnOrderWaits(t *testing.T) {
 	if _, err := w.Stock.Reserve(t.Context(), w.Clock.Now(), r, true, buy.Resend); err != nil {
 		t.Fatal(err)
 	}
-	a := w.call("", "POST", "/_local/users/1001/erase", `{}`)
-	if a.status != 422 || !strings.Contains(a.raw, r.Order+", queued") {
-		t.Errorf("%v", a)
+	if _, err := w.operators().Erase(t.Context(), "1001", ""); !strings.Contains(refusal(err).Detail,
+		r.Order+", queued") {
+		t.Errorf("%v", err)
 	}
-	for user, want := range map[string]int{"0x1": 422, "99999999999999999999999": 422, "77": 200} {
-		if a := w.call("", "POST", "/_local/users/"+user+"/erase", `{}`); a.status != want {
-			t.Errorf("user %s: %v, want %d", user, a, want)
+	for user, want := range map[string]bool{"0x1": false, "99999999999999999999999": false, "77": true} {
+		if _, err := w.operators().Erase(t.Context(), user, ""); (err == nil) != want {
+			t.Errorf("user %s: %v, want it carried out: %t", user, err, want)
 		}
 	}
 	w.pass(time.Minute) // repair sends its message

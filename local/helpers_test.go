@@ -3,6 +3,7 @@ package local_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/your-org/seckill/local/localtest"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/contracttest"
+	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
@@ -137,6 +139,22 @@ func (w *shopTest) try(token, method, path string, body any, headers ...string) 
 	c := contracttest.Client{URL: w.URL(), HTTP: w.http}
 	a, err := c.Call(context.Background(), token, method, path, body, headers...)
 	return answer{status: a.Status, header: a.Header, raw: a.Raw, json: a.JSON}, err
+}
+
+// operators is a client of the route that carries out operators' commands.
+func (w *shopTest) operators() *operator.Client {
+	return &operator.Client{Who: "ann", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+		a, err := w.try("", "POST", "/_local/operator", string(event))
+		return []byte(a.raw), err
+	}}
+}
+
+// refusal returns the refusal that an operator's command ended with, a zero one if it did not.
+func refusal(err error) (r operator.Refusal) {
+	if got := (*operator.Refusal)(nil); errors.As(err, &got) {
+		r = *got
+	}
+	return r
 }
 
 func (w *shopTest) token(user string) string {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/httpapi"
-	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 	"github.com/your-org/seckill/web"
 )
@@ -91,14 +90,6 @@ func (s *System) thisMachine(next http.Handler) http.Handler {
 		w.WriteHeader(http.StatusMisdirectedRequest)
 		_, _ = w.Write(refusal) // who has hung up misses nothing
 	})
-}
-
-// refuse answers with a problem document, as the API does.
-func (s *System) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if httpapi.Status(operator.CodeOf(err)) >= http.StatusInternalServerError {
-		s.log.Warn("request failed", "path", r.URL.Path, "err", err)
-	}
-	operator.WriteProblem(w, r, err)
 }
 
 func (s *System) unknown(w http.ResponseWriter, r *http.Request) {

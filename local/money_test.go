@@ -1,9 +1,9 @@
 package local_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,22 +11,18 @@ import (
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/operator"
+	"github.com/your-org/seckill/shared/adapter/telemetry"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
 // open reads what money is due, refused and unknown, as an operator does.
-func (w *shopTest) open() (o operator.OpenMoney) {
+func (w *shopTest) open() operator.OpenMoney {
 	w.t.Helper()
-	a := w.call("", "GET", "/_local/payments", nil)
-	if err := json.Unmarshal([]byte(a.raw), &o); a.status != 200 || err != nil {
-		w.t.Fatalf("%v, %v", a, err)
+	o, err := w.operators().Open(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
 	}
 	return o
-}
-
-// words is what an operator's change wants, and more parts.
-func words(more ...string) string {
-	return `{"who":"ann","why":"broken"` + strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
 // TestAnOperatorRefunds an order with restock; the gateway's balance is short, and once it is not, the operator asks
@@ -39,19 +35,19 @@ func TestAnOperatorRefunds(t *testing.T) {
 	w.payAtCashier(pay)
 	w.awaitState("1001", "5", seckill.Paid)
 	w.waitIdle() // the notification is kept after its effect
-	route := "/_local/payments/" + order
-	if a := w.call("", "GET", route, nil); a.status != 200 || strings.Contains(a.raw, "文三路") ||
-		strings.Contains(a.raw, "trade_status") || !strings.Contains(a.raw, `"outcome":"recorded"`) {
-		t.Errorf("case: %v", a)
-	}
-	if a := w.call("", "GET", route+"?raw=1", nil); a.status != 200 || strings.Contains(a.raw, "文三路") ||
-		!strings.Contains(a.raw, "trade_status") {
-		t.Errorf("case with notifications as they came: %v", a)
+	ops, ctx := w.operators(), t.Context()
+	for _, raw := range []bool{false, true} {
+		c, err := ops.Case(ctx, order, raw)
+		if text := fmt.Sprint(c); err != nil || strings.Contains(text, "文三路") ||
+			strings.Contains(text, "trade_status") != raw || len(c.Notifications) != 1 ||
+			c.Notifications[0].Outcome != "recorded" {
+			t.Errorf("case, raw %t: %+v, %v", raw, c, err)
+		}
 	}
 	for _, want := range []bool{true, false} {
-		if a := w.call("", "POST", route+"/refund", words(`"restock":true`)); a.status != 200 ||
-			a.json["changed"] != want || a.text("state") != "refund_due" {
-			t.Errorf("refund: %v, want changed %t", a, want)
+		if c, err := ops.Refund(ctx, order, "broken", true); err != nil || c.Changed != want ||
+			c.State != seckill.RefundOwed {
+			t.Errorf("refund: %+v, %v, want changed %t", c, err, want)
 		}
 	}
 	w.awaitLeft("5", "1") // sold again
@@ -71,14 +67,15 @@ func TestAnOperatorRefunds(t *testing.T) {
 	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
 		t.Fatal(a)
 	}
-	if a := w.call("", "POST", route+"/again", words()); a.status != 200 || fmt.Sprint(a.json["asked"]) != "1" {
-		t.Errorf("again: %v", a)
+	if c, err := ops.Again(ctx, order, "broken"); err != nil || c.Asked != 1 {
+		t.Errorf("again: %+v, %v", c, err)
 	}
 	w.pass(time.Minute)
 	w.awaitState("1001", "5", seckill.Refunded)
-	if a := w.call("", "GET", route, nil); !strings.Contains(a.raw, "refund by ann: broken") ||
-		!strings.Contains(a.raw, "wanted again by ann: broken") {
-		t.Errorf("case afterwards: %v", a)
+	c, err := ops.Case(ctx, order, false)
+	if text := fmt.Sprint(c.History); err != nil || !strings.Contains(text, "refund by ann: broken") ||
+		!strings.Contains(text, "wanted again by ann: broken") {
+		t.Errorf("case afterwards: %+v, %v", c, err)
 	}
 	if o := w.open(); o.Due.Count+o.Refused.Count+o.Unknown.Count != 0 {
 		t.Errorf("afterwards: %+v", o)
@@ -101,9 +98,8 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 	if trades := w.Gateway.Trades(); len(trades) != 1 || trades[0].Status != fakegateway.StatusFinished {
 		t.Fatalf("after 91 days: %+v, want it finished", trades)
 	}
-	route := "/_local/payments/" + order
-	if a := w.call("", "POST", route+"/refund", words()); a.status != 200 || a.text("state") != "refund_due" {
-		t.Fatalf("refund: %v", a)
+	if c, err := w.operators().Refund(t.Context(), order, "broken", false); err != nil || c.State != seckill.RefundOwed {
+		t.Fatalf("refund: %+v, %v", c, err)
 	}
 	w.pass(time.Minute)
 	for range 2 { // also after it was asked for again
@@ -113,8 +109,8 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 			p.Refused != "ACQ.TRADE_HAS_FINISHED" || o.Refused.Amount != p.Amount || p.Amount == 0 {
 			t.Errorf("open: %+v", o)
 		}
-		if a := w.call("", "POST", route+"/again", words()); a.status != 200 || fmt.Sprint(a.json["asked"]) != "1" {
-			t.Errorf("again: %v", a)
+		if c, err := w.operators().Again(t.Context(), order, "broken"); err != nil || c.Asked != 1 {
+			t.Errorf("again: %+v, %v", c, err)
 		}
 		w.pass(time.Minute)
 	}
@@ -152,9 +148,8 @@ func TestAnOperatorAsks(t *testing.T) {
 	if a := w.call("", "PUT", "/faults", `{}`); a.status != 200 {
 		t.Fatal(a)
 	}
-	if a := w.call("", "POST", "/_local/payments/"+order+"/ask", words()); a.status != 200 ||
-		a.json["changed"] != true {
-		t.Errorf("ask: %v", a)
+	if c, err := w.operators().Ask(t.Context(), order, "broken"); err != nil || !c.Changed {
+		t.Errorf("ask: %+v, %v", c, err)
 	}
 	w.pass(time.Minute)
 	w.awaitState("1001", "5", seckill.Expired)
@@ -201,24 +196,14 @@ func TestMoneyThatOnlyTheBillKnows(t *testing.T) {
 		r.Differences[0].TradeNo != trades[1] || r.Differences[0].Order != order {
 		t.Fatalf("the bill: %+v, %v", r, err)
 	}
-	route := "/_local/payments/" + order + "/record-trade"
-	for _, tt := range []struct {
-		body  string
-		field string
-	}{
-		{words(), "trade_no"},
-		{words(`"trade_no":"1"`), "trade_no"},
-		{words(`"trade_no":"` + strings.Repeat("9", 300) + `"`), "trade_no"},
-		{`{"who":"ann","trade_no":"` + trades[1] + `"}`, "why"},
-	} {
-		if a := w.call("", "POST", route, tt.body); a.status != 422 || a.text("field") != tt.field {
-			t.Errorf("%s: %v, want %s refused", tt.body, a, tt.field)
-		}
+	_, err = w.operators().RecordTrade(t.Context(), order, "1", "broken")
+	if refusal(err).Code != seckill.CodeInvalid {
+		t.Errorf("a trade that the gateway does not have: %v", err)
 	}
 	for _, want := range []bool{true, false} {
-		if a := w.call("", "POST", route, words(`"trade_no":"`+trades[1]+`"`)); a.status != 200 ||
-			a.json["changed"] != want {
-			t.Errorf("record-trade: %v, want changed %t", a, want)
+		c, err := w.operators().RecordTrade(t.Context(), order, trades[1], "broken")
+		if err != nil || c.Changed != want {
+			t.Errorf("record-trade: %+v, %v, want changed %t", c, err, want)
 		}
 	}
 	w.pass(2 * time.Minute)
@@ -240,7 +225,9 @@ func (unsigning) Prepare(seckill.Order) (string, error) { return "", errors.New(
 // TestOnlyAnOperatorIsToldWhatAFaultCameOf: a shopper's order cannot be signed, and the gateway answers 502.
 func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
 	t.Parallel()
-	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}}, func(s *local.System) {
+	var log logs
+	w := startChanged(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)},
+		Log: telemetry.NewTextLog(&log, slog.LevelWarn)}, func(s *local.System) {
 		s.Shop.Payments = unsigning{s.Payments}
 	})
 	bought := w.buy("1001", "5", 1, "")
@@ -257,60 +244,14 @@ func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
 		t.Errorf("the shopper: %v", a)
 	}
 	order, day := bought.text("order_id"), seckill.Day(w.Clock.Now().Add(-24*time.Hour))
-	for route, want := range map[string]string{
-		"payments/" + order + "/record-trade": "alipay: alipay.trade.query " + order + ": HTTP status 502",
-		"reconcile/" + day: "alipay: alipay.data.dataservice.bill.downloadurl.query " + day +
-			": HTTP status 502",
+	_, record := w.operators().RecordTrade(t.Context(), order, "1", "broken")
+	_, reconcile := w.operators().Reconcile(t.Context(), day)
+	for want, err := range map[string]error{
+		"alipay: alipay.trade.query " + order + ": HTTP status 502":                           record,
+		"alipay: alipay.data.dataservice.bill.downloadurl.query " + day + ": HTTP status 502": reconcile,
 	} {
-		a := w.call("", "POST", "/_local/"+route, words(`"trade_no":"1"`))
-		if a.status != 503 || a.text("code") != "unavailable" || a.text("detail") != want ||
-			a.json["retry_after_ms"] != json.Number("1000") || a.header.Get("Retry-After") != "1" {
-			t.Errorf("%s: %v, want %s", route, a, want)
+		if r := refusal(err); r.Code != seckill.CodeUnavailable || r.Detail != want || !strings.Contains(log.String(), want) {
+			t.Errorf("%v, want %s, also in the log:\n%s", err, want, &log)
 		}
-	}
-}
-
-func TestMoneyIsRefusedInProblems(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
-	order, _ := w.bought("1001", "5")
-	nobody := seckill.KeyedOrderID("5", "1001", "none")
-	for _, tt := range []struct {
-		behaviour, method, path, body string
-		status                        int
-		code, field                   string
-	}{
-		{"case of no order", "GET", nobody, "", 404, "order_unknown", ""},
-		{"case of no id", "GET", "5", "", 404, "order_unknown", ""},
-		{"refund of no order", "POST", nobody + "/refund", words(), 404, "order_unknown", ""},
-		{"again of no order", "POST", nobody + "/again", words(), 404, "order_unknown", ""},
-		{"asking for no order", "POST", nobody + "/ask", words(), 404, "order_unknown", ""},
-		{"refund of an unpaid order", "POST", order + "/refund", words(), 422, "invalid_request", "order"},
-		{"asking for one that is not closing", "POST", order + "/ask", words(), 422, "invalid_request", "order"},
-		{"nobody", "POST", order + "/refund", `{"why":"x"}`, 422, "invalid_request", "who"},
-		{"no reason", "POST", order + "/refund", `{"who":"x"}`, 422, "invalid_request", "why"},
-		{"two lines", "POST", order + "/again", `{"who":"x","why":"a\nb"}`, 422, "invalid_request", "why"},
-		{"a long reason", "POST", order + "/ask", `{"who":"x","why":"` + strings.Repeat("因", 201) + `"}`, 422,
-			"invalid_request", "why"},
-		{"again with restock", "POST", order + "/again", words(`"restock":true`), 422, "invalid_request", "restock"},
-		{"a part that is not known", "POST", order + "/refund", words(`"amount":1`), 422, "invalid_request", "body"},
-		{"no body", "POST", order + "/refund", "", 422, "invalid_request", "body"},
-		{"a large body", "POST", order + "/refund", words(`"x":"` + strings.Repeat("x", 5000) + `"`), 422,
-			"invalid_request", "body"},
-		{"no such command", "POST", order + "/pay", words(), 404, "not_found", ""},
-	} {
-		a := w.call("", tt.method, "/_local/payments/"+tt.path, tt.body)
-		if a.status != tt.status || a.text("code") != tt.code || a.text("field") != tt.field ||
-			!strings.HasPrefix(a.header.Get("Content-Type"), "application/problem+json") {
-			t.Errorf("%s: %v, want %d %s %s", tt.behaviour, a, tt.status, tt.code, tt.field)
-		}
-	}
-	// The longest reason there may be, in the longest way to write it.
-	if a := w.call("", "POST", "/_local/payments/"+order+"/again", `{"who":"x","why":"`+strings.Repeat(`\ud83d\ude00`,
-		200)+`"}`); a.status != 200 || a.json["changed"] != false {
-		t.Errorf("200 characters: %v", a)
-	}
-	if o, err := w.Ledger.Order(t.Context(), order); err != nil || o.State != seckill.PendingPayment {
-		t.Errorf("afterwards %s, %v", o.State, err)
 	}
 }

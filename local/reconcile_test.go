@@ -1,12 +1,12 @@
 package local_test
 
 import (
-	"encoding/json"
 	"maps"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/your-org/seckill/local"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/seckill"
@@ -33,26 +33,14 @@ func (w *shopTest) noMidnight() {
 	}
 }
 
-// kept is what the schedule, and operators, kept of a day.
-func (w *shopTest) kept(day string) []any {
+// kept returns what the schedule, and operators, kept of a day.
+func (w *shopTest) kept(day string) []seckill.Reconciliation {
 	w.t.Helper()
-	a := w.call("", "GET", "/_local/reconcile/"+day, nil)
-	list, ok := a.json["reconciliations"].([]any)
-	if a.status != 200 || !ok || a.text("day") != day {
-		w.t.Fatalf("kept of %s: %v", day, a)
+	all, err := w.operators().Reconciled(w.t.Context(), day)
+	if err != nil || all.Day != day {
+		w.t.Fatalf("kept of %s: %+v, %v", day, all, err)
 	}
-	return list
-}
-
-// kinds counts a reconciliation's differences.
-func kinds(reconciled any) map[seckill.DifferenceKind]int {
-	out := map[seckill.DifferenceKind]int{}
-	list, _ := reconciled.(map[string]any)["differences"].([]any)
-	for _, d := range list {
-		kind, _ := d.(map[string]any)["kind"].(string)
-		out[seckill.DifferenceKind(kind)]++
-	}
-	return out
+	return all.Reconciliations
 }
 
 // TestTheBillOfADayAgrees with what was sold on it, paid and unpaid, late and refunded; each day is matched once by
@@ -74,26 +62,22 @@ func TestTheBillOfADayAgrees(t *testing.T) {
 	w.pass(time.Minute)
 	w.awaitState("1002", "5", seckill.Refunded)
 	today := seckill.Day(w.Clock.Now())
-	if a := w.call("", "POST", "/_local/reconcile/"+today, nil); a.status != 422 ||
-		a.text("code") != string(seckill.CodeInvalid) {
-		t.Errorf("a day that is not over: %v", a)
+	if _, err := w.operators().Reconcile(t.Context(), today); refusal(err).Code != seckill.CodeInvalid {
+		t.Errorf("a day that is not over: %v", err)
 	}
 	day := w.nextMorning()
 	list := w.kept(day)
 	if len(list) != 1 || w.Meter.Counts()[seckill.EventDifferences] != 0 {
 		t.Fatalf("the morning after %s: %v, want it matched once, without differences", day, list)
 	}
-	for field, want := range map[string]any{"day": day, "payments": json.Number("2"), "captured": json.Number("398.00"),
-		"refunds": json.Number("1"), "returned": json.Number("199.00"),
-		"others": json.Number("0"), "count": json.Number("0")} {
-		if got := list[0].(map[string]any)[field]; got != want {
-			t.Errorf("%s: %v, want %v", field, got, want)
-		}
+	want := seckill.Reconciliation{Day: day, Payments: 2, Captured: 398_00, Refunds: 1, Returned: 199_00}
+	ignore := cmpopts.IgnoreFields(want, "At", "Differences")
+	if diff := cmp.Diff(want, list[0], ignore); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 	w.pass(local.MaxAdvance)
-	if a := w.call("", "POST", "/_local/reconcile/"+day, nil); a.status != 200 || a.json["count"] != json.Number("0") ||
-		a.json["payments"] != json.Number("2") {
-		t.Errorf("matched again: %v", a)
+	if r, err := w.operators().Reconcile(t.Context(), day); err != nil || cmp.Diff(want, r, ignore) != "" {
+		t.Errorf("matched again: %+v, %v", r, err)
 	}
 	if n := len(w.kept(day)); n != 2 {
 		t.Errorf("%d reconciliations of %s, want the schedule's and the operator's", n, day)
@@ -127,40 +111,22 @@ func TestWhatAProviderDidBehindTheShopIsListed(t *testing.T) {
 	}
 	day := w.nextMorning()
 	list := w.kept(day)
-	want := map[seckill.DifferenceKind]int{seckill.RefundForeign: 1, seckill.PaymentNotHere: 1}
-	if len(list) != 1 || !maps.Equal(kinds(list[0]), want) {
-		t.Fatalf("%v, want %v", list, want)
+	if len(list) != 1 || list[0].Count != 2 {
+		t.Fatalf("%+v, want 2 differences", list)
 	}
 	if n := w.Meter.Counts()[seckill.EventDifferences]; n != 2 {
 		t.Errorf("%d differences counted, want 2", n)
 	}
-	for _, d := range list[0].(map[string]any)["differences"].([]any) {
-		d := d.(map[string]any)
-		there := map[any]json.Number{"refund_foreign": "99.50", "payment_not_here": "199.00"}[d["kind"]]
-		if d["here"] != json.Number("0.00") || d["there"] != there {
-			t.Errorf("%v, want nothing here and %s yuan there", d, there)
+	there := map[seckill.DifferenceKind]seckill.Fen{seckill.RefundForeign: 99_50, seckill.PaymentNotHere: 199_00}
+	got := map[seckill.DifferenceKind]seckill.Fen{}
+	for _, d := range list[0].Differences {
+		got[d.Kind] += d.There
+		if d.Here != 0 {
+			t.Errorf("%+v, want nothing here", d)
 		}
+	}
+	if !maps.Equal(got, there) {
+		t.Errorf("there: %v, want %v", got, there)
 	}
 	w.drained()
-}
-
-// TestBadDays are refused by status and code; nothing is kept of them.
-func TestBadDays(t *testing.T) {
-	t.Parallel()
-	w := start(t, local.Options{Items: []seckill.Listing{live("5", 1, 1)}})
-	for _, day := range []string{"yesterday", "2026-02-30", "20260228", "2026-2-1"} {
-		for _, method := range []string{"GET", "POST"} {
-			if a := w.call("", method, "/_local/reconcile/"+day, nil); a.status != 422 ||
-				a.text("code") != string(seckill.CodeInvalid) || a.text("detail") == "" {
-				t.Errorf("%s %s: %v", method, day, a)
-			}
-		}
-	}
-	tomorrow := seckill.Day(w.Clock.Now().Add(24 * time.Hour))
-	if a := w.call("", "POST", "/_local/reconcile/"+tomorrow, nil); a.status != 422 {
-		t.Errorf("tomorrow: %v", a)
-	}
-	if !slices.Equal(w.kept(tomorrow), []any{}) {
-		t.Errorf("kept of tomorrow: %v", w.kept(tomorrow))
-	}
 }

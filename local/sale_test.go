@@ -391,12 +391,18 @@ func TestPoisonIsParkedAndItsNeighboursGoOn(t *testing.T) {
 	}
 }
 
+func (w *shopTest) setStopped(item string, stopped bool) {
+	w.t.Helper()
+	it, err := w.operators().SetStopped(w.t.Context(), item, stopped)
+	if err != nil || (it.State == seckill.ItemStopped) != stopped {
+		w.t.Fatalf("stopped %t: %+v, %v", stopped, it, err)
+	}
+}
+
 func TestStopRefusesPurchasesAndResumeTakesThemAgain(t *testing.T) {
 	t.Parallel()
 	w := start(t, local.Options{Items: []seckill.Listing{live("5", 5, 1)}})
-	if a := w.call("", "POST", "/_local/items/5/stop", nil); a.status != 200 || a.text("state") != "stopped" {
-		t.Fatalf("stop: %v", a)
-	}
+	w.setStopped("5", true)
 	if a := w.buy("1001", "5", 1, ""); a.status != 409 || a.text("code") != "stopped" {
 		t.Errorf("buy of a stopped item: %v", a)
 	}
@@ -404,9 +410,7 @@ func TestStopRefusesPurchasesAndResumeTakesThemAgain(t *testing.T) {
 	if a := w.call("", "GET", "/seckill/ing", nil); strings.Contains(a.raw, `"id":"5"`) {
 		t.Errorf("a stopped item is listed: %v", a)
 	}
-	if a := w.call("", "POST", "/_local/items/5/resume", nil); a.status != 200 || a.text("state") != "online" {
-		t.Fatalf("resume: %v", a)
-	}
+	w.setStopped("5", false)
 	w.pass(2 * time.Second)
 	w.bought("1001", "5")
 	w.drained()

@@ -13,6 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/your-org/seckill/audit/servers"
+	"github.com/your-org/seckill/record/dump"
+	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 	"github.com/your-org/seckill/shared/adapter/dynamoledger"
 	"github.com/your-org/seckill/shared/adapter/gatewaytable"
 	"github.com/your-org/seckill/shared/adapter/ledger"
@@ -22,19 +25,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/sqsqueue"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// Servers name real servers, each of which replaces an embedded driver. Tables and queues are made where they are
-// missing; what is there already is gone on with. A zero field keeps the embedded driver.
-type Servers struct {
-	Redis         []string // host:port; several only of a cluster
-	RedisCluster  bool
-	RedisPassword string
-	DynamoDB      string // the endpoint's URL
-	SQS           string // the endpoint's URL
-}
-
-// Any says whether a real server is named.
-func (o *Servers) Any() bool { return len(o.Redis) > 0 || o.DynamoDB != "" || o.SQS != "" }
 
 const (
 	setUp        = 30 * time.Second // to make tables and queues
@@ -140,4 +130,26 @@ func (s *System) consumeServer(ctx context.Context, name string, q seckill.Queue
 		case <-time.After(pause):
 		}
 	}
+}
+
+// tradeTable keeps the gateway's trades beside a real ledger, so that they outlive the run, and lists them.
+type tradeTable struct {
+	*gatewaytable.Store
+	client *dynamodb.Client
+}
+
+var _ fakegateway.Lister = tradeTable{}
+
+// All implements fakegateway.Lister by a consistent scan.
+func (t tradeTable) All(ctx context.Context) ([]fakegateway.Record, error) {
+	var out []fakegateway.Record
+	err := servers.Table(ctx, t.client, serversName, gatewaytable.TableTrades, func(l *dump.Line) error {
+		if l.Row == nil || !gatewaytable.IsTrade(l.Row) {
+			return nil
+		}
+		r, err := gatewaytable.Decode(l.Row)
+		out = append(out, r)
+		return err
+	})
+	return out, err
 }

@@ -8,12 +8,9 @@ package local
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,16 +19,13 @@ import (
 
 	"github.com/your-org/seckill/shared/adapter/alipay"
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
-	"github.com/your-org/seckill/shared/adapter/guard"
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
 	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/adapter/redisstock"
-	"github.com/your-org/seckill/shared/adapter/system"
 	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/flow/consume"
-	"github.com/your-org/seckill/shared/flow/erase"
 	"github.com/your-org/seckill/shared/flow/expire"
 	"github.com/your-org/seckill/shared/flow/notify"
 	"github.com/your-org/seckill/shared/flow/reconcile"
@@ -41,48 +35,6 @@ import (
 	"github.com/your-org/seckill/shared/flow/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// What the fake gateway knows the shop by.
-const (
-	AppID    = "2021000000000001"
-	SellerID = "2088000000000001"
-)
-
-// Limits and defaults.
-const (
-	DefaultPort    = 8100
-	DefaultSecret  = "helloworld" // of tokens; a local run holds nothing worth keeping from anybody
-	DefaultWorkers = 32           // per queue: in a crowd each gets its turn after hundreds of requests
-	MinHold        = 5 * time.Second
-	MaxClose       = 5 * time.Second // how long Close takes at most
-
-	maxWorkers = 64
-	httpDrain  = 2 * time.Second // for requests under way; a browser's unused connection would wait for more
-	workDrain  = 2 * time.Second // for messages that can be received
-
-	host = "seckill.local" // of calls that never leave the process
-)
-
-// Options are a system's settings. The zero value is the demo on DefaultPort.
-type Options struct {
-	Addr string // ":8100", ":0" for any free port; on the loopback interface only
-	// how long an unpaid order keeps its units, MinHold to seckill.MaxHold; seckill.DefaultHold when 0
-	Hold      time.Duration
-	JWTSecret string            // DefaultSecret when ""
-	Items     []seckill.Listing // the demo items when nil
-	Version   string            // shown by /healthz
-	Log       *slog.Logger      // nil: none
-	Workers   int               // per queue, 1 to 64; DefaultWorkers when 0
-
-	Servers Servers // real servers instead of embedded drivers
-
-	GatewayFaults fakegateway.Faults // what goes wrong with payments; /faults changes it
-
-	// The key pairs of payments: as given; else kept in the directory Keys, which has PEM files and is made if it is
-	// missing; else made anew, which takes up to a second.
-	ShopKeys, GatewayKeys fakegateway.KeyPair
-	Keys                  string
-}
 
 // System is one running system. Its fields are for tests to look into; the parts are safe for concurrent use.
 type System struct {
@@ -113,10 +65,8 @@ type System struct {
 	opt      Options
 	log      *slog.Logger
 	auth     *jwtauth.Verifier
-	operator *operator.ItemHandler
-	payments *operator.PaymentHandler
-	bills    *operator.BillHandler
-	users    *operator.UserHandler
+	items    *operator.ItemHandler
+	operator func(ctx context.Context, event []byte) (answer []byte, err error)
 	listener net.Listener
 	server   *http.Server
 	inside   http.Handler // the server's, for calls that never leave the process
@@ -136,259 +86,6 @@ type System struct {
 	cancel  context.CancelFunc // breaks off steps under way
 }
 
-// New checks the options, takes the port and builds the parts. The error says what to do in one line. A system that was
-// made has to be closed, started or not.
-func New(o Options) (*System, error) {
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", o.Addr)
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", o.Addr, err)
-	}
-	s, err := build(o, l)
-	if err != nil {
-		l.Close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// complete fills in defaults and refuses what is out of range.
-func (o *Options) complete() error {
-	if o.Addr == "" {
-		o.Addr = ":" + strconv.Itoa(DefaultPort)
-	}
-	name, port, err := net.SplitHostPort(o.Addr)
-	if err != nil {
-		return fmt.Errorf("address %q: want a port such as \":8100\"", o.Addr)
-	}
-	if name == "" || name == "localhost" {
-		name = "127.0.0.1"
-	}
-	if ip := net.ParseIP(name); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf(
-			"address %q: this system hands out tokens and moves its clock for anybody, so it listens on this machine "+
-				"only", o.Addr)
-	}
-	o.Addr = net.JoinHostPort(name, port)
-	if o.Hold == 0 {
-		o.Hold = seckill.DefaultHold
-	}
-	if o.Hold < MinHold || o.Hold > seckill.MaxHold {
-		return fmt.Errorf("hold %v: want %v to %v", o.Hold, MinHold, seckill.MaxHold)
-	}
-	if o.JWTSecret == "" {
-		o.JWTSecret = DefaultSecret
-	}
-	if o.Workers == 0 {
-		o.Workers = DefaultWorkers
-	}
-	if o.Workers < 0 || o.Workers > maxWorkers {
-		return fmt.Errorf("%d workers: want 1 to %d", o.Workers, maxWorkers)
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return nil
-}
-
-func build(o Options, l net.Listener) (*System, error) {
-	clock := memory.NewRealClock()
-	s := &System{
-		Clock: clock, Meter: NewMeter(), opt: o, log: o.Log, listener: l, stop: make(chan struct{}),
-	}
-	ctx := context.Background()
-	if err := s.connect(ctx, o.Servers); err != nil {
-		return nil, errors.Join(err, s.disconnect())
-	}
-	if s.opt.Items == nil {
-		s.opt.Items = DemoItems(clock.Now(), DemoStock, DemoLimit)
-	}
-	if err := s.seed(ctx, s.opt.Items); err != nil {
-		return nil, err
-	}
-	var err error
-	if s.auth, err = jwtauth.New(jwtauth.Keys{Current: o.JWTSecret}, clock); err != nil {
-		return nil, err
-	}
-	s.priority.line = make(chan struct{}, signLine)
-	s.priority.queued = s.unplaced
-	if err := s.buildPayments(); err != nil {
-		return nil, err
-	}
-	s.buildFlows()
-	s.inside = s.handler()
-	s.server = &http.Server{Handler: guard.Headers(s.thisMachine(whole(s.inside))), ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:  30 * time.Second,
-		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn)}
-	for _, w := range []struct {
-		*worker
-		copies int
-	}{
-		{s.schedule("stage", s.Stage.Run), 1},
-		{s.schedule("repair", s.Repair.Run), 1},
-		{s.schedule("expire", s.Expire.Sweep), 1},
-		{s.schedule("refund", s.Refund.Sweep), 1},
-		{s.schedule("reconcile", s.Reconcile.Run), 1},
-		{s.notifier(), 1},
-	} {
-		for range w.copies {
-			s.workers = append(s.workers, w.worker)
-		}
-	}
-	if s.Orders != nil {
-		for range o.Workers {
-			s.workers = append(s.workers, s.poller("orders", s.Orders, s.Consume.Handle),
-				s.poller("closings", s.Closings, s.Expire.Handle))
-		}
-	}
-	return s, nil
-}
-
-// unplaced is how many messages of an embedded orders queue can be received.
-func (s *System) unplaced() int {
-	if s.Orders == nil {
-		return 0
-	}
-	d, err := s.Orders.Depth(context.Background())
-	if err != nil {
-		return 0
-	}
-	return d.Visible
-}
-
-// buildPayments joins the payment client and the fake gateway, each with a key pair of its own.
-func (s *System) buildPayments() error {
-	if err := s.opt.completeKeys(); err != nil {
-		return err
-	}
-	var toGateway inProcess
-	toShop := notifications{inside: inProcess{before: s.priority.pause},
-		outside: &http.Transport{DisableKeepAlives: true}}
-	toShop.inside.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.inside.ServeHTTP(w, r) })
-	gateway, err := fakegateway.New(fakegateway.Options{Clock: s.Clock, AppID: AppID, SellerID: SellerID,
-		MerchantPublicKey: s.opt.ShopKeys.Public, PrivateKey: s.opt.GatewayKeys.Private, ReturnURL: s.URL() + "/",
-		Faults: s.opt.GatewayFaults, Control: true,
-		Store: s.trades, Log: s.log, FinishAfter: fakegateway.AlipayFinishes,
-		HTTP: &http.Client{Transport: toShop, Timeout: alipay.CallTimeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}})
-	if err != nil {
-		return err
-	}
-	toGateway.handler = gateway
-	s.Gateway = gateway
-	s.Payments, err = alipay.New(alipay.Config{AppID: AppID, SellerID: SellerID, PrivateKey: s.opt.ShopKeys.Private,
-		AlipayPublicKey: gateway.PublicKey(), Gateway: "http://" + host + "/gateway.do", NotifyURL: "http://" + host +
-			"/seckill/alipay/notify",
-		HTTP: &http.Client{Transport: toGateway, Timeout: alipay.CallTimeout}, Clock: s.Clock})
-	return err
-}
-
-func (s *System) buildFlows() {
-	ids := system.NewIDs(nil)
-	s.Repair = repair.New(repair.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
-		Clock: s.Clock, IDs: ids, Meter: s.Meter})
-	s.Buy = buy.New(buy.Deps{Stock: s.Stock, Orders: s.orders, Items: s.Items, Clock: s.Clock, IDs: ids,
-		Meter: s.Meter})
-	s.Consume = consume.New(consume.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Orders: s.orders,
-		Closings: s.closings, Clock: s.Clock,
-		Meter: s.Meter, Repair: s.Repair, Hold: s.opt.Hold})
-	s.Notify = notify.New(notify.Deps{Verifier: s.Payments, Ledger: s.Ledger, Clock: s.Clock, Meter: s.Meter})
-	s.Expire = expire.New(expire.Deps{Ledger: s.Ledger, Payments: s.Payments, Orders: s.orders, Closings: s.closings,
-		Clock: s.Clock, Meter: s.Meter})
-	s.Refund = refund.New(refund.Deps{Ledger: s.Ledger, Refunds: s.Payments, Trades: s.Payments, Orders: s.orders,
-		Clock: s.Clock, Meter: s.Meter})
-	s.payments = operator.NewPaymentHandler(s.Refund)
-	s.Reconcile = reconcile.New(reconcile.Deps{Ledger: s.Ledger, Bills: s.Payments, Clock: s.Clock, Meter: s.Meter})
-	s.bills = operator.NewBillHandler(s.Reconcile)
-	s.Stage = stage.New(stage.Deps{Stock: s.Stock, Items: s.Items, Clock: s.Clock, IDs: ids})
-	s.operator = operator.NewItemHandler(s.Stage)
-	s.users = operator.NewUserHandler(erase.New(erase.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items,
-		Clock: s.Clock}))
-	s.Shop = shop.New(shop.Deps{Stock: s.Stock, Ledger: s.Ledger, Items: s.Items, Closings: s.closings,
-		Payments: yieldingPayments{s.Payments, &s.priority},
-		Clock:    s.Clock, Meter: s.Meter})
-}
-
-// Start loads the items into the stock, then serves and works until Close. ctx bounds the loading only. Rows that
-// cannot be read are logged, and keep nothing else from being sold. Call it once.
-func (s *System) Start(ctx context.Context) error {
-	if err := s.readable(errors.Join(s.Stage.Run(ctx), s.Repair.Run(ctx))); err != nil {
-		return fmt.Errorf("load the items: %w", err)
-	}
-	if err := s.readable(s.resend(ctx)); err != nil {
-		return fmt.Errorf("send the messages of an earlier run again: %w", err)
-	}
-	work, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	for _, w := range s.workers {
-		s.running.Go(func() { s.run(work, w, s.stop) })
-	}
-	if s.Orders == nil {
-		for range s.opt.Workers {
-			s.running.Go(func() { s.consumeServer(work, "orders", s.orders, s.Consume.Handle, s.stop) })
-			s.running.Go(func() { s.consumeServer(work, "closings", s.closings, s.Expire.Handle, s.stop) })
-		}
-	}
-	s.running.Go(func() {
-		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			s.log.Error("server stopped", "err", err)
-		}
-	})
-	return nil
-}
-
-// readable logs the rows that could not be read, and gives what else went wrong.
-func (s *System) readable(err error) error {
-	rows, rest := seckill.SplitUnreadable(err)
-	for _, row := range rows {
-		s.log.Warn("left out", "err", row)
-	}
-	return rest
-}
-
-// Close lets requests end, handles the messages that can be received, and stops, within MaxClose or until ctx ends. The
-// error says what was broken off. A second call does nothing.
-func (s *System) Close(ctx context.Context) (err error) {
-	s.once.Do(func() { err = s.close(ctx) })
-	return err
-}
-
-func (s *System) close(ctx context.Context) error {
-	if s.cancel == nil {
-		return errors.Join(s.listener.Close(), s.disconnect()) // never started
-	}
-	drained := func(limit time.Duration, f func(context.Context) error) error {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		return f(ctx)
-	}
-	var errs []error
-	if err := drained(httpDrain, s.server.Shutdown); err != nil {
-		errs = append(errs, fmt.Errorf("requests broken off: %w", err), s.server.Close())
-	}
-	if err := drained(workDrain, s.WaitIdle); err != nil {
-		errs = append(errs, fmt.Errorf("messages left: %w", err))
-	}
-	close(s.stop)
-	stuck := time.AfterFunc(MaxClose-httpDrain-workDrain, s.cancel)
-	s.running.Wait()
-	stuck.Stop()
-	s.cancel()
-	return errors.Join(append(errs, s.disconnect())...)
-}
-
-// disconnect lets go of real servers.
-func (s *System) disconnect() error {
-	var errs []error
-	for _, c := range s.closers {
-		errs = append(errs, c())
-	}
-	return errors.Join(errs...)
-}
-
 // URL is the storefront's address without a slash at the end.
 func (s *System) URL() string {
 	_, port, _ := net.SplitHostPort(s.listener.Addr().String()) // an address that a listener has can be split
@@ -400,23 +97,11 @@ func (s *System) Token(user string, valid time.Duration) (string, error) {
 	return jwtauth.Sign(s.opt.JWTSecret, user, s.Clock.Now().Add(valid))
 }
 
-// answerTime is how long a request may take; the server writes nothing after 30 s.
-const answerTime = 25 * time.Second
-
-// whole has a request answered whatever its client does meanwhile. net/http takes the end of what a client sends for
-// its leaving and ends the request's context, though a client may close its side and wait for the answer. A function is
-// not told either that somebody left.
-//
-// The request gets an id, by which the log names it, and which its answer has as X-Request-Id; one that the client
-// sends is not looked at.
-func whole(next http.Handler) http.Handler {
-	ids := system.NewIDs(nil)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
-		defer cancel()
-		id := ids.Token()
-		w.Header()["X-Request-Id"] = []string{id}
-		ctx = seckill.WithTrace(ctx, id)
-		next.ServeHTTP(w, r.WithContext(ctx))
-	})
+// readable logs the rows that could not be read, and gives what else went wrong.
+func (s *System) readable(err error) error {
+	rows, rest := seckill.SplitUnreadable(err)
+	for _, row := range rows {
+		s.log.Warn("left out", "err", row)
+	}
+	return rest
 }

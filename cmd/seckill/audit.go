@@ -87,8 +87,7 @@ The exit code is 1 when something is broken, also the journal's chain.`,
 	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
 	f.StringVar(&set.prefix, "prefix", "", "before the names of tables; of a stack: its own")
 	f.StringVar(&set.stack, "stack", "", "name of a deployed stack")
-	f.StringVar(&set.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
-	f.StringVar(&set.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
+	set.onAWS(f.StringVar)
 	f.DurationVar(&set.again, "again", 3*time.Second,
 		"how long after a first reading to read again what it found broken; 0s: never")
 	f.BoolVar(&set.json, "json", false, "print one JSON document instead of lines")
@@ -257,8 +256,7 @@ func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
 func (s *runningShop) dump(item string) audit.Source {
 	return audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
 		// Without a time limit: a million units take a while.
-		resp, err := s.send(ctx, http.DefaultClient, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), "",
-			nil)
+		resp, err := s.send(ctx, http.DefaultClient, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), nil)
 		var refused *operator.Refusal
 		if errors.As(err, &refused) && refused.Code == seckill.CodeItemUnknown {
 			return fmt.Errorf("%s, item %s: %w", s.base, item, audit.ErrNoItem)

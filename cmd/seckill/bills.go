@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -13,87 +10,6 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// billsPath is where a running shop's reconciliations are.
-const billsPath = "/_local/reconcile"
-
-// billsClient is where the payment provider's bills are matched against a ledger: a running `seckill run`, or a
-// deployed stack. Errors as those of shop.
-type billsClient interface {
-	// Yesterday is the seckill.Day before today, by the shop's clock.
-	Yesterday(ctx context.Context) (string, error)
-	// Reconcile matches a day's bill now.
-	Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error)
-	// Reconciled lists what came of it before.
-	Reconciled(ctx context.Context, day string) (operator.Reconciled, error)
-}
-
-// runningBills are those of a `seckill run`, whose clock may be ahead.
-type runningBills struct{ *runningShop }
-
-func (b *runningBills) Yesterday(ctx context.Context) (string, error) {
-	var clock struct {
-		Now time.Time `json:"now"`
-	}
-	err := b.get(ctx, http.MethodGet, "/_local/clock", nil, &clock)
-	return dayBefore(clock.Now), err
-}
-
-func (b *runningBills) Reconcile(ctx context.Context, day string) (out seckill.Reconciliation, err error) {
-	return out, ofDay(b.get(ctx, http.MethodPost, billsPath+"/"+day, nil, &out), day)
-}
-
-func (b *runningBills) Reconciled(ctx context.Context, day string) (out operator.Reconciled, err error) {
-	return out, ofDay(b.get(ctx, http.MethodGet, billsPath+"/"+day, nil, &out), day)
-}
-
-// deployedBills are those of a stack, whose reconcile function has them.
-type deployedBills struct {
-	*deployedShop
-	bills *operator.BillClient
-}
-
-func (b *deployedBills) Yesterday(context.Context) (string, error) { return dayBefore(time.Now()), nil }
-
-func (b *deployedBills) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
-	out, err := b.bills.Reconcile(ctx, day)
-	return out, ofDay(b.explain(err), day)
-}
-
-func (b *deployedBills) Reconciled(ctx context.Context, day string) (operator.Reconciled, error) {
-	out, err := b.bills.Reconciled(ctx, day)
-	return out, ofDay(b.explain(err), day)
-}
-
-func dayBefore(t time.Time) string { return seckill.Day(t.Add(-24 * time.Hour)) }
-
-// ofDay puts a refusal about a day into words.
-func ofDay(err error, day string) error {
-	var refused *operator.Refusal
-	if errors.As(err, &refused) && refused.Code == seckill.CodeInvalid {
-		return fmt.Errorf("bill of %s: %w", day, refused)
-	}
-	return err
-}
-
-func (f *moneyFlags) bills(cmd *cobra.Command) (billsClient, error) {
-	deployed, err := f.deployed(cmd)
-	if err != nil {
-		return nil, err
-	}
-	if deployed {
-		s, err := openStack(cmd.Context(), &f.target, reconcileOutput, waitingOn(cmd.ErrOrStderr()))
-		if err != nil {
-			return nil, err
-		}
-		return &deployedBills{s, (*operator.BillClient)(&s.client)}, nil
-	}
-	s, err := newRunningShop(f.url)
-	if err != nil {
-		return nil, err
-	}
-	return &runningBills{s}, nil
-}
 
 func reconcileCommand() *cobra.Command {
 	var f moneyFlags
@@ -120,23 +36,28 @@ they did the last time).`,
 			if cmd.Flags().Changed("date") && !seckill.ValidDay(date) {
 				return fmt.Errorf("--date %q: want a day such as 2026-11-11", date)
 			}
-			b, err := f.bills(cmd)
-			if err == nil && date == "" {
-				date, err = b.Yesterday(cmd.Context())
-			}
+			b, err := f.shop(cmd, reconcileOutput)
 			if err != nil {
 				return err
 			}
+			if date == "" {
+				now, err := b.now(cmd.Context())
+				if err != nil {
+					return b.explain(err, "")
+				}
+				date = seckill.Day(now.Add(-24 * time.Hour))
+			}
 			if list {
 				all, err := b.Reconciled(cmd.Context(), date)
-				err = f.print(cmd, err, &all, func(p *page) { p.reconciled(&all, f.sameShop()) })
+				err = f.print(cmd, b.explain(err, "bill of "+date), &all, func(p *page) { p.reconciled(&all, f.sameShop()) })
 				if n := len(all.Reconciliations); err == nil && n > 0 {
 					err = differing(&all.Reconciliations[n-1])
 				}
 				return err
 			}
 			r, err := b.Reconcile(cmd.Context(), date)
-			if err = f.print(cmd, err, &r, func(p *page) { p.reconciliation(&r, f.sameShop()) }); err != nil {
+			err = f.print(cmd, b.explain(err, "bill of "+date), &r, func(p *page) { p.reconciliation(&r, f.sameShop()) })
+			if err != nil {
 				return err
 			}
 			return differing(&r)

@@ -104,7 +104,7 @@ func TestReconcileOfAStack(t *testing.T) {
 	}
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
 		Bills: bill, Clock: clock, Meter: uncounted{}})
-	handle := operator.NewBillHandler(flow).Handler(telemetry.NewLog(&audit, slog.LevelInfo))
+	handle := operator.Serve(telemetry.NewLog(&audit, slog.LevelInfo), operator.NewBillHandler(flow))
 	c := &cloud{outputs: map[string]string{"StageFunction": "gone", "ReconcileFunction": "seckill-reconcile"},
 		function: func(event []byte) ([]byte, string) {
 			out, err := handle(context.Background(), event)
@@ -174,7 +174,7 @@ func TestReconcileSaysWhatABillLacks(t *testing.T) {
 	clock := memory.NewRealClock()
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
 		Bills: aTornBill{}, Clock: clock, Meter: uncounted{}})
-	handle := operator.NewBillHandler(flow).Handler(slog.New(slog.DiscardHandler))
+	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewBillHandler(flow))
 	account(t, served(t, &cloud{outputs: map[string]string{"ReconcileFunction": "seckill-reconcile"},
 		function: func(event []byte) ([]byte, string) {
 			out, err := handle(context.Background(), event)

@@ -50,8 +50,7 @@ docs/DEPLOY.md lists the rights that it needs.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&set.stack, "stack", "", "name of the deployed stack")
-	f.StringVar(&set.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
-	f.StringVar(&set.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
+	set.onAWS(f.StringVar)
 	f.IntVar(&set.crowd, "crowd", 0, "how many shoppers are expected: are the quotas enough?")
 	f.DurationVar(&set.within, "within", 10*time.Second, "the time in which they come")
 	f.BoolVar(&set.json, "json", false, "print one JSON document instead of lines")
@@ -84,7 +83,7 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 	out := examined{Stack: d.stack, Region: s.region, Findings: []doctor.Finding{}}
 	marks := map[doctor.State]string{doctor.OK: "ok", doctor.Fault: "FAULT", doctor.Unasked: "?"}
 	doc := &doctor.Doctor{
-		AWS: s.cfg, StandIn: standIn, Stack: s.found, Operator: s.client, HTTP: &http.Client{Timeout: healthTimeout},
+		AWS: s.cfg, StandIn: standIn, Stack: s.found, Operator: s.shop().Client, HTTP: &http.Client{Timeout: healthTimeout},
 		Crowd: d.crowd, Within: d.within, During: wait.during,
 		Explain: func(err error) string { return awsFault(err, s.region, "").Error() },
 		Report: func(f doctor.Finding) {

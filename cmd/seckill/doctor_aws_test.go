@@ -408,7 +408,7 @@ func (c *clinic) invoke(w http.ResponseWriter, name string, event []byte) {
 		}
 		return out
 	}
-	b, err := handler.Handler(telemetry.NewLog(io.Discard, slog.LevelInfo))(context.Background(), event)
+	b, err := operator.Serve(telemetry.NewLog(io.Discard, slog.LevelInfo), handler)(context.Background(), event)
 	if err != nil {
 		panic(err) // the tool's own events are known
 	}

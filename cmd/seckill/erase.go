@@ -1,11 +1,7 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,32 +15,6 @@ const (
 	backupsKept = 35 * 24 * time.Hour // point-in-time recovery, which has no shorter setting here
 	parkedKept  = 14 * 24 * time.Hour
 )
-
-// registry is where an operator's users are. Errors as those of shop.
-type registry interface {
-	// Erase forgets where a user's next orders were to be sent; cursor is "" or the Next of the step before.
-	Erase(ctx context.Context, user, cursor string) (operator.Erased, error)
-}
-
-// Erase implements registry.
-func (s *runningShop) Erase(ctx context.Context, user, cursor string) (out operator.Erased, err error) {
-	body, err := json.Marshal(map[string]string{"cursor": cursor})
-	if err == nil {
-		err = s.get(ctx, http.MethodPost, "/_local/users/"+user+"/erase", body, &out)
-	}
-	return out, err
-}
-
-// deployedRegistry is that of a stack, whose repair function reaches ledger and stock.
-type deployedRegistry struct {
-	*deployedShop
-	users *operator.UserClient
-}
-
-func (d *deployedRegistry) Erase(ctx context.Context, user, cursor string) (operator.Erased, error) {
-	out, err := d.users.Erase(ctx, user, cursor)
-	return out, d.explain(err)
-}
 
 // erasure is what came of the command.
 type erasure struct {
@@ -83,12 +53,12 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`
 			if !operator.ValidUser(args[0]) {
 				return fmt.Errorf("USER %q: want a user's id, up to %d digits", args[0], seckill.MaxUser)
 			}
-			r, deployed, err := f.registry(cmd)
+			s, err := f.shop(cmd, repairOutput)
 			if err != nil {
 				return err
 			}
-			done, err := eraseAll(cmd, r, args[0])
-			if err == nil && deployed {
+			done, err := eraseAll(cmd, s, args[0])
+			if err == nil && s.deployed {
 				now := time.Now().UTC()
 				done.Backups, done.Parked = now.Add(backupsKept), now.Add(parkedKept)
 			}
@@ -99,50 +69,28 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`
 	return cmd
 }
 
-// registry finds the shop.
-func (f *moneyFlags) registry(cmd *cobra.Command) (r registry, deployed bool, err error) {
-	if deployed, err = f.deployed(cmd); err != nil {
-		return nil, deployed, err
-	}
-	if !deployed {
-		s, err := newRunningShop(f.url)
-		return s, false, err
-	}
-	s, err := openStack(cmd.Context(), &f.target, repairOutput, waitingOn(cmd.ErrOrStderr()))
-	if err != nil {
-		return nil, true, err
-	}
-	return &deployedRegistry{s, (*operator.UserClient)(&s.client)}, true, nil
-}
-
 // eraseAll goes on until there are no more orders, and says how far it has come.
-func eraseAll(cmd *cobra.Command, r registry, user string) (erasure, error) {
+func eraseAll(cmd *cobra.Command, s *shop, user string) (erasure, error) {
 	out := erasure{User: user}
 	for cursor := ""; ; {
-		step, err := r.Erase(cmd.Context(), user, cursor)
+		step, err := s.Erase(cmd.Context(), user, cursor)
 		if err != nil {
-			return out, ofUser(err, user, out.Erased)
+			err = s.explain(err, "user "+user)
+			if out.Erased > 0 {
+				err = fmt.Errorf("%w; before that, %s erased", err, counted(out.Erased, "address was", "addresses were"))
+			}
+			return out, err
 		}
 		out.Orders, out.Erased = out.Orders+step.Orders, out.Erased+step.Erased
 		if step.Next == "" {
 			return out, nil
 		}
 		if step.Next == cursor {
-			return out, faultError{fmt.Errorf("%w: its pages have no end", operator.ErrAnswer)}
+			return out, s.explain(fmt.Errorf("%w: its pages have no end", operator.ErrAnswer), "")
 		}
 		cursor = step.Next
 		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %d orders looked at, %d addresses erased\n", out.Orders, out.Erased)
 	}
-}
-
-// ofUser puts a refusal about a user into words.
-func ofUser(err error, user string, erased int) error {
-	refused := &operator.Refusal{}
-	if !errors.As(err, &refused) || refused.Code != seckill.CodeInvalid {
-		return err
-	}
-	return fmt.Errorf("user %s: %w; %s of theirs erased", user, refused, counted(erased, "address was",
-		"addresses were"))
 }
 
 // erased says what went, and what is left.

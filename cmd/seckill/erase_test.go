@@ -38,7 +38,7 @@ func userFunction(t *testing.T, orders int) (*ledger.Ledger, func(event []byte) 
 	audit := &output{}
 	flow := erase.New(erase.Deps{Stock: redisstock.New(memory.NewRedis()), Ledger: l, Items: memory.NewItems(),
 		Clock: clock})
-	handle := operator.NewUserHandler(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
+	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewUserHandler(flow))
 	return l, func(event []byte) ([]byte, string) {
 		out, err := handle(t.Context(), event)
 		if err != nil {

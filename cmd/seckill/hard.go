@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -19,7 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/apigateway/types"
 	"github.com/spf13/cobra"
 
-	"github.com/your-org/seckill/shared/seckill"
+	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
 // everyMethod is API Gateway's key of what holds for all methods without settings of their own.
@@ -57,26 +58,35 @@ type hardShop interface {
 
 // hardStop shuts a whole shop, or opens it; then it stops or resumes the item, if one is named.
 func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
-	var s hardShop
-	var items shop
-	deployed, err := to.deployed(cmd)
-	switch {
-	case err != nil:
+	deployed, err := to.isDeployed(cmd)
+	if err != nil {
 		return err
-	case id != "" && !seckill.ValidItemID(id):
-		return fmt.Errorf("ID %q: want 1 to 19 digits without a leading zero", id)
-	case deployed:
+	}
+	if id != "" {
+		if err := checkItem(id); err != nil {
+			return err
+		}
+	}
+	var s hardShop
+	var items func() (*shop, error)
+	if deployed {
 		d, err := openStack(cmd.Context(), to, apiOutput, waitingOn(cmd.ErrOrStderr()))
 		if err != nil {
 			return err
 		}
-		s, items = &apiStage{d, apigateway.NewFromConfig(d.cfg), d.outputOf("ApiStage")}, d
-	default:
+		s = &apiStage{*d, apigateway.NewFromConfig(d.cfg), d.outputOf("ApiStage")}
+		items = func() (*shop, error) {
+			if d.name = d.outputOf(stageOutput); d.name == "" {
+				return nil, fmt.Errorf("stack %s has no output %s: item %s itself was not reached", d.stack, stageOutput, id)
+			}
+			return d.shop(), nil
+		}
+	} else {
 		r, err := newRunningShop(to.url)
 		if err != nil {
 			return err
 		}
-		s, items = r, r
+		s, items = r, func() (*shop, error) { return r.shop(), nil }
 	}
 	if stop && !yes {
 		if err := confirm(cmd, "This stops the whole shop of "+whose(s)+", not one item: nobody can look, buy, "+
@@ -99,13 +109,11 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 	if id == "" {
 		return nil
 	}
-	if deployed {
-		d := items.(*deployedShop)
-		if d.name = d.outputOf(stageOutput); d.name == "" {
-			return fmt.Errorf("stack %s has no output %s: item %s itself was not reached", d.stack, stageOutput, id)
-		}
+	named, err := items()
+	if err != nil {
+		return err
 	}
-	if err := setStopped(cmd, items, id, stop); err != nil {
+	if err := setStopped(cmd, named, id, stop); err != nil {
 		state := "the shop is open again, but item %s itself is not resumed: %w"
 		if stop {
 			state = "the shop is stopped hard, but item %s itself is not stopped: %w"
@@ -145,7 +153,7 @@ const apiOutput = "ApiId"
 // apiStage is the one of a stack's API. Its throttle is set with the operator's own rights; no function has a part in
 // it.
 type apiStage struct {
-	*deployedShop
+	deployedShop
 	api    *apigateway.Client
 	called string
 }
@@ -165,7 +173,7 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 		ops = append(ops, throttleTo(everyMethod, 0, 0)...)
 	}
 	kept := false
-	for _, key := range sortedKeys(have) {
+	for _, key := range slices.Sorted(maps.Keys(have)) {
 		switch {
 		case isNotification(key):
 			kept = true
@@ -205,7 +213,7 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	var own []string
 	rate, burst, err := s.deployed("Throttle")
 	_, _, gaveNone := s.deployed("Notify")
-	for _, key := range sortedKeys(have) {
+	for _, key := range slices.Sorted(maps.Keys(have)) {
 		switch {
 		case isNotification(key) && gaveNone != nil && isShut(have[everyMethod]): // what shut gave it
 			ops = append(ops, types.PatchOperation{Op: types.OpRemove, Path: aws.String("/" + patchKey(key))})
@@ -377,14 +385,6 @@ func throttleTo(key string, rate float64, burst int) []types.PatchOperation {
 	}
 }
 
-func sortedKeys[V any](of map[string]V) (keys []string) {
-	for k := range of {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 func (s *runningShop) name() string { return s.base }
 
 func (s *runningShop) shut(ctx context.Context, tell func(string)) error {
@@ -400,7 +400,10 @@ func (s *runningShop) hard(ctx context.Context, tell func(string), stopped bool,
 	var out struct{ Changed bool }
 	body, err := json.Marshal(map[string]bool{"stopped": stopped})
 	if err == nil {
-		err = s.get(ctx, http.MethodPost, "/_local/hard-stop", body, &out)
+		var answer []byte
+		if answer, err = s.call(ctx, "/_local/hard-stop", body); err == nil && json.Unmarshal(answer, &out) != nil {
+			err = faultError{fmt.Errorf("%s: %w", s.base, operator.ErrAnswer)}
+		}
 	}
 	switch {
 	case err != nil:

@@ -385,7 +385,7 @@ func TestHardStopOfARunningShop(t *testing.T) {
 			if got := status(http.MethodGet, "/seckill/alipay/notify"); got != http.StatusMethodNotAllowed {
 				t.Errorf("%v: a look at the notifications is answered %d, want 405 as ever", step.args, got)
 			}
-			if got := status(http.MethodGet, "/_local/items"); got != http.StatusOK {
+			if got := status(http.MethodGet, "/_local/clock"); got != http.StatusOK {
 				t.Errorf("%v: the operator's route is answered %d", step.args, got)
 			}
 		}

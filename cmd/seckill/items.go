@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -17,77 +15,6 @@ import (
 	"github.com/your-org/seckill/shared/flow/stage"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// shop is where an operator's items are: a running `seckill run`, or a deployed stack. A refusal is an error that names
-// its reason; a faultError leaves open whether the change happened, and each may be repeated.
-type shop interface {
-	// Export gives every item as a JSON items file. *operator.LeftOut: every one but those that cannot be read.
-	Export(ctx context.Context) ([]byte, error)
-	// Import makes or changes the file's items, all or none.
-	Import(ctx context.Context, f itemsFile) (stage.Imported, error)
-	// SetStopped stops or resumes an item's sale; nil only once the sale obeys.
-	SetStopped(ctx context.Context, id string, stopped bool) (operator.ItemChange, error)
-	// AddStock raises an item's stock to n units in all.
-	AddStock(ctx context.Context, id string, n int) (operator.ItemChange, error)
-}
-
-// itemsFile is a file that was found good: its bytes, and what they say.
-type itemsFile struct {
-	name  string
-	data  []byte
-	items []seckill.Listing
-}
-
-// target is the flags that say which shop is meant.
-type target struct{ url, stack, region, profile string }
-
-// on adds the flags to a command and to those below it.
-func (t *target) on(cmd *cobra.Command) {
-	flags := cmd.PersistentFlags()
-	flags.StringVar(&t.url, "url", defaultURL, "address of the running shop")
-	flags.StringVar(&t.stack, "stack", "", "name of a deployed stack, instead of an address")
-	flags.StringVar(&t.region, "region", "", "the stack's AWS region (else AWS_REGION, or the profile's)")
-	flags.StringVar(&t.profile, "profile", "",
-		"profile of the AWS configuration (else AWS_PROFILE, or the default one)")
-}
-
-// deployed says whether a stack is meant, and not an address.
-func (t *target) deployed(cmd *cobra.Command) (bool, error) {
-	given := cmd.Flags().Changed
-	switch {
-	case given("stack") && given("url"):
-		return false, errors.New(
-			"--stack and --url contradict each other: it is a deployed stack, or a shop at an address")
-	case given("stack"):
-		return true, nil
-	case given("region"), given("profile"):
-		return false, errors.New("--region and --profile say where a deployed stack is: name it with --stack")
-	}
-	return false, nil
-}
-
-// sameShop is the flags that lead another command to the same shop, each with a blank before it.
-func (t *target) sameShop() string {
-	out := ""
-	for _, flag := range []struct{ name, value, not string }{{"url", t.url, defaultURL}, {"stack", t.stack, ""},
-		{"region", t.region, ""}, {"profile", t.profile, ""}} {
-		if flag.value != flag.not {
-			out += " --" + flag.name + " " + flag.value
-		}
-	}
-	return out
-}
-
-func (t *target) shop(cmd *cobra.Command) (shop, error) {
-	deployed, err := t.deployed(cmd)
-	switch {
-	case err != nil:
-		return nil, err
-	case deployed:
-		return openStack(cmd.Context(), t, stageOutput, waitingOn(cmd.ErrOrStderr()))
-	}
-	return newRunningShop(t.url)
-}
 
 func itemsCommand() *cobra.Command {
 	var to target
@@ -131,64 +58,42 @@ sale within a minute, if its sale is open.`,
   seckill items import items.json --url http://localhost:9000`,
 		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := readItems(args[0])
+			items, err := itemfile.Read(args[0], time.Now())
 			if err != nil {
 				return err
 			}
-			s, err := to.shop(cmd)
+			s, err := to.shop(cmd, stageOutput)
 			if err != nil {
 				return err
 			}
-			done, err := s.Import(cmd.Context(), f)
+			done, err := s.Import(cmd.Context(), items)
+			if errors.Is(err, operator.ErrTooLarge) {
+				return fmt.Errorf("%s: its items are %w: split it", args[0], err)
+			}
 			if err != nil {
-				return err
+				return s.explain(err, "")
 			}
 			return say(cmd, "%s", imported(done))
 		},
 	}
 }
 
-// readItems reads a file and checks it here, so that what is wrong is said with the file's own name and lines.
-func readItems(name string) (itemsFile, error) {
-	f := itemsFile{name: name}
-	info, err := os.Stat(name)
-	if err != nil {
-		return f, err
-	}
-	if info.Size() > itemfile.MaxSize {
-		return f, fmt.Errorf("%s: larger than %d MiB", name, itemfile.MaxSize>>20)
-	}
-	if f.data, err = os.ReadFile(name); err != nil {
-		return f, err
-	}
-	f.items, err = itemfile.Parse(name, f.data, time.Now())
-	return f, err
-}
-
-// imported says in a line what an import did.
+// imported describes in a line what an import did.
 func imported(d stage.Imported) string {
 	if len(d.Made)+len(d.Changed) == 0 {
-		return fmt.Sprintf("Nothing to do: %s there already, just so.", counted(len(d.Unchanged), "item is",
-			"items are"))
+		return fmt.Sprintf("Nothing to do: %s up to date.", counted(len(d.Unchanged), "item is", "items are"))
 	}
 	var parts []string
 	for _, p := range []struct {
 		ids  []string
 		what string
-	}{{d.Made, "made"}, {d.Changed, "changed"}, {d.Unchanged, "there already"}} {
+	}{{d.Made, "created"}, {d.Changed, "changed"}, {d.Unchanged, "unchanged"}} {
 		if len(p.ids) > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", len(p.ids), p.what))
 		}
 	}
 	return fmt.Sprintf("Imported %s: %s.", counted(len(d.Made)+len(d.Changed)+len(d.Unchanged), "item", "items"),
 		strings.Join(parts, ", "))
-}
-
-func counted(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + more
 }
 
 func exportCommand(to *target) *cobra.Command {
@@ -203,18 +108,18 @@ item whose row cannot be read; the exit code is 1 then, and the file has all oth
 		Example: `  seckill items export > items.json`,
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := to.shop(cmd)
+			s, err := to.shop(cmd, stageOutput)
 			if err != nil {
 				return err
 			}
 			data, err := s.Export(cmd.Context())
 			leftOut := &operator.LeftOut{}
 			if err != nil && !errors.As(err, &leftOut) {
-				return err
+				return s.explain(err, "")
 			}
 			var items []json.RawMessage
 			if err := json.Unmarshal(data, &items); err != nil {
-				return faultError{fmt.Errorf("what was exported is no items file: %w", err)}
+				return faultError{fmt.Errorf("the export is not an items file: %w", err)}
 			}
 			if _, err := cmd.OutOrStdout().Write(data); err != nil {
 				return faultError{err}
@@ -275,7 +180,7 @@ whether it is stopped hard.`
 			case yes:
 				return errors.New("--yes answers what --hard asks: it means nothing without it")
 			}
-			s, err := to.itemShop(cmd, args[0])
+			s, err := itemShop(cmd, to, args[0])
 			if err != nil {
 				return err
 			}
@@ -290,7 +195,7 @@ whether it is stopped hard.`
 }
 
 // setStopped stops or resumes an item's sale, and says so.
-func setStopped(cmd *cobra.Command, s shop, id string, stop bool) error {
+func setStopped(cmd *cobra.Command, s *shop, id string, stop bool) error {
 	done, nothing := "Item %s is no longer stopped: %s.", "Nothing to do: item %s was not stopped; it is %s."
 	if stop {
 		done, nothing = "Item %s is stopped (%s).", "Nothing to do: item %s was stopped already (%s)."
@@ -298,7 +203,7 @@ func setStopped(cmd *cobra.Command, s shop, id string, stop bool) error {
 	it, err := s.SetStopped(cmd.Context(), id, stop)
 	switch {
 	case err != nil:
-		return err
+		return ofItem(s, err, id)
 	case !it.Changed:
 		return say(cmd, nothing, it.ID, describe(it))
 	}
@@ -318,14 +223,14 @@ is the new total and not what is added, so that a repetition adds nothing. Stock
 			if err != nil || n < 1 || n > seckill.MaxStock {
 				return fmt.Errorf("stock %q: want 1 to %d", args[1], seckill.MaxStock)
 			}
-			s, err := to.itemShop(cmd, args[0])
+			s, err := itemShop(cmd, to, args[0])
 			if err != nil {
 				return err
 			}
 			it, err := s.AddStock(cmd.Context(), args[0], n)
 			switch {
 			case err != nil:
-				return err
+				return ofItem(s, err, args[0])
 			case it.Changed:
 				return say(cmd, "Item %s has %s in all now (%s).", it.ID, counted(it.Stock, "unit", "units"),
 					describe(it))
@@ -341,12 +246,28 @@ is the new total and not what is added, so that a repetition adds nothing. Stock
 	}
 }
 
-// itemShop is shop for a command about one item.
-func (t *target) itemShop(cmd *cobra.Command, id string) (shop, error) {
-	if !seckill.ValidItemID(id) {
-		return nil, fmt.Errorf("ID %q: want 1 to 19 digits without a leading zero", id)
+// itemShop opens the shop for a command about one item.
+func itemShop(cmd *cobra.Command, to *target, id string) (*shop, error) {
+	if err := checkItem(id); err != nil {
+		return nil, err
 	}
-	return t.shop(cmd)
+	return to.shop(cmd, stageOutput)
+}
+
+func checkItem(id string) error {
+	if !seckill.ValidItemID(id) {
+		return fmt.Errorf("ID %q: want 1 to 19 digits without a leading zero", id)
+	}
+	return nil
+}
+
+// ofItem puts the error of a change to an item into words.
+func ofItem(s *shop, err error, id string) error {
+	if refused := (*operator.Refusal)(nil); errors.As(err, &refused) && refused.Code == seckill.CodeNotReady {
+		return faultError{fmt.Errorf("item %s: the change is recorded, but the stock is being rebuilt and does not "+
+			"have it yet: repeat the command until it succeeds", id)}
+	}
+	return s.explain(err, "item "+id)
 }
 
 func describe(it operator.ItemChange) string {
@@ -354,40 +275,4 @@ func describe(it operator.ItemChange) string {
 		return string(it.State) + ", not loaded now"
 	}
 	return fmt.Sprintf("%s, %d of %d left", it.State, it.Left, it.Stock)
-}
-
-// said puts a refusal of a change to an item into words. where names the shop.
-func said(err error, id, where string) error {
-	refused := &operator.Refusal{}
-	switch {
-	case !errors.As(err, &refused):
-		return err
-	case refused.Code == seckill.CodeItemUnknown:
-		return fmt.Errorf("item %s: %s has no such item", id, where)
-	case refused.Code == seckill.CodeNotReady:
-		return faultError{fmt.Errorf(
-			"item %s: it is noted, but the stock is being rebuilt and does not know it yet: repeat the command until "+
-				"it says so", id)}
-	}
-	return err
-}
-
-// exactly wants these arguments, and names the one that is missing.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) < len(names):
-			return fmt.Errorf("%s is missing", names[len(args)])
-		case len(args) > len(names):
-			return fmt.Errorf("%q is one argument too many", args[len(names)])
-		}
-		return nil
-	}
-}
-
-func say(cmd *cobra.Command, format string, args ...any) error {
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), format+"\n", args...); err != nil {
-		return faultError{errors.Join(errors.New("it was done, and could not be said"), err)}
-	}
-	return nil
 }

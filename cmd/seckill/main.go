@@ -11,22 +11,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
-
-// Exit codes.
-const (
-	exitOK    = 0
-	exitFault = 1 // something broke on the way
-	exitUsage = 2 // a flag, a file or a port that the caller has to change
-)
-
-// version is set when a release is built (-ldflags "-X main.version=…").
-var version = ""
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -34,12 +23,6 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
-
-// faultError is an error that is not the caller's to mend.
-type faultError struct{ error }
-
-// Unwrap gives the cause.
-func (f faultError) Unwrap() error { return f.error }
 
 // run is the whole command. It returns the exit code; an error is one line on stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
@@ -76,37 +59,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	}
 	line := strings.Join(strings.Fields(err.Error()), " ")
 	if fault := (faultError{}); errors.As(err, &fault) {
-		fmt.Fprintln(stderr, "seckill:", fault)
+		fmt.Fprintln(stderr, "seckill:", line)
 		return exitFault
 	}
 	fmt.Fprintf(stderr, "seckill: %s (see: %s --help)\n", line, cmd.CommandPath())
 	return exitUsage
-}
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: "  seckill version",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), currentVersion())
-			return err
-		},
-	}
-}
-
-// currentVersion is the release's, else the commit that was built, else "dev".
-func currentVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				return s.Value[:12]
-			}
-		}
-	}
-	return "dev"
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"os/user"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,125 +11,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// paymentsPath is where a running shop's money is.
-const paymentsPath = "/_local/payments"
-
-// paymentsClient is where an operator's money is: a running `seckill run`, or a deployed stack. Errors as those of
-// shop.
-type paymentsClient interface {
-	// Open lists the money that is not where it has to be yet.
-	Open(ctx context.Context) (operator.OpenMoney, error)
-	// Case reads one order's money; raw: with its notifications as they came.
-	Case(ctx context.Context, id string, raw bool) (operator.MoneyCase, error)
-	// Refund has a paid order's money go back; restock: its units are sold again.
-	Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error)
-	// Again has an order's refunds that are owed asked for at once.
-	Again(ctx context.Context, id, why string) (operator.MoneyChange, error)
-	// Ask has the provider asked at once about an order that is closing.
-	Ask(ctx context.Context, id, why string) (operator.MoneyChange, error)
-	// RecordTrade has the provider asked about one trade of an order, and its money recorded.
-	RecordTrade(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error)
-}
-
-// runningPayments is that of a `seckill run`.
-type runningPayments struct {
-	*runningShop
-	who string
-}
-
-func (t *runningPayments) Open(ctx context.Context) (out operator.OpenMoney, err error) {
-	return out, t.get(ctx, http.MethodGet, paymentsPath, nil, &out)
-}
-
-func (t *runningPayments) Case(ctx context.Context, id string, raw bool) (out operator.MoneyCase, err error) {
-	path := paymentsPath + "/" + id
-	if raw {
-		path += "?raw=1"
-	}
-	err = t.get(ctx, http.MethodGet, path, nil, &out)
-	return out, ofOrder(err, id, t.base)
-}
-
-func (t *runningPayments) Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error) {
-	return t.change(ctx, id, "refund", map[string]any{"who": t.who, "why": why, "restock": restock})
-}
-
-func (t *runningPayments) Again(ctx context.Context, id, why string) (operator.MoneyChange, error) {
-	return t.change(ctx, id, "again", map[string]any{"who": t.who, "why": why})
-}
-
-func (t *runningPayments) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
-	return t.change(ctx, id, "ask", map[string]any{"who": t.who, "why": why})
-}
-
-func (t *runningPayments) RecordTrade(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
-	return t.change(ctx, id, "record-trade", map[string]any{"who": t.who, "why": why, "trade_no": tradeNo})
-}
-
-func (t *runningPayments) change(ctx context.Context, id, what string, fields map[string]any) (out operator.MoneyChange,
-	err error) {
-	body, err := json.Marshal(fields)
-	if err == nil {
-		err = t.get(ctx, http.MethodPost, paymentsPath+"/"+id+"/"+what, body, &out)
-	}
-	return out, ofOrder(err, id, t.base)
-}
-
-// deployedPayments is that of a stack, whose refund function has it.
-type deployedPayments struct {
-	*deployedShop
-	money *operator.PaymentClient
-}
-
-func (t *deployedPayments) Open(ctx context.Context) (operator.OpenMoney, error) {
-	out, err := t.money.Open(ctx)
-	return out, t.explain(err)
-}
-
-func (t *deployedPayments) Case(ctx context.Context, id string, raw bool) (operator.MoneyCase, error) {
-	out, err := t.money.Case(ctx, id, raw)
-	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
-}
-
-func (t *deployedPayments) Refund(ctx context.Context, id, why string, restock bool) (operator.MoneyChange, error) {
-	out, err := t.money.Refund(ctx, id, why, restock)
-	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
-}
-
-func (t *deployedPayments) Again(ctx context.Context, id, why string) (operator.MoneyChange, error) {
-	out, err := t.money.Again(ctx, id, why)
-	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
-}
-
-func (t *deployedPayments) Ask(ctx context.Context, id, why string) (operator.MoneyChange, error) {
-	out, err := t.money.Ask(ctx, id, why)
-	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
-}
-
-func (t *deployedPayments) RecordTrade(ctx context.Context, id, tradeNo, why string) (operator.MoneyChange, error) {
-	out, err := t.money.RecordTrade(ctx, id, tradeNo, why)
-	return out, ofOrder(t.explain(err), id, "stack "+t.stack)
-}
-
-// ofOrder puts a refusal about an order into words. where names the shop.
-func ofOrder(err error, id, where string) error {
-	refused := &operator.Refusal{}
-	switch {
-	case !errors.As(err, &refused):
-		return err
-	case refused.Code == seckill.CodeOrderUnknown:
-		return fmt.Errorf("order %s: %s has no such order", id, where)
-	case refused.Code == seckill.CodeInvalid:
-		return fmt.Errorf("order %s: %w", id, refused)
-	}
-	return err
-}
-
 // moneyFlags are what the commands about money are told.
 type moneyFlags struct {
 	target
+	printer
 	why, who string
-	json     bool
 }
 
 // add adds the flags to a command.
@@ -148,38 +30,27 @@ func (f *moneyFlags) addWords(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.who, "who", "", "your name (else your login name); with --stack it is what AWS calls you")
 }
 
-// payments finds the shop. words: the command has to say who, and why.
-func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (paymentsClient, error) {
-	deployed, err := f.deployed(cmd)
-	if err != nil {
+// payments opens the shop. words: the command records who gave it, and why.
+func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
+	deployed, err := f.isDeployed(cmd)
+	named := cmd.Flags().Changed("who")
+	switch {
+	case err != nil:
 		return nil, err
+	case words && strings.TrimSpace(f.why) == "":
+		return nil, errors.New("--why is missing: give your reason in a few words, for the order's history")
+	case words && deployed && named:
+		return nil, errors.New("--who does not go with --stack: AWS knows who you are")
+	case words && named && strings.TrimSpace(f.who) == "":
+		return nil, errors.New("--who is empty: give your name, 1 to 64 characters")
+	case words && !deployed && !named && loginName() == "":
+		return nil, errors.New("--who is missing, and this machine does not know your login name: give your name")
 	}
-	if words && strings.TrimSpace(f.why) == "" {
-		return nil, errors.New("--why is missing: your reason, in a few words, for the order's history")
+	s, err := f.shop(cmd, refundOutput)
+	if err == nil && named {
+		s.Who = f.who
 	}
-	if deployed {
-		if cmd.Flags().Changed("who") {
-			return nil, errors.New("--who is for a shop at an address: with --stack it is what AWS calls you")
-		}
-		s, err := openStack(cmd.Context(), &f.target, refundOutput, waitingOn(cmd.ErrOrStderr()))
-		if err != nil {
-			return nil, err
-		}
-		return &deployedPayments{s, (*operator.PaymentClient)(&s.client)}, nil
-	}
-	s, err := newRunningShop(f.url)
-	if err != nil {
-		return nil, err
-	}
-	who := f.who
-	if words && !cmd.Flags().Changed("who") {
-		u, err := user.Current()
-		if err != nil || u.Username == "" {
-			return nil, errors.New("--who is missing, and this machine does not know your login name")
-		}
-		who = u.Username
-	}
-	return &runningPayments{s, who}, nil
+	return s, err
 }
 
 // checkOrder refuses what is no order's id.
@@ -233,10 +104,10 @@ allow sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunc
 			}
 			if len(args) == 1 {
 				c, err := t.Case(cmd.Context(), args[0], raw)
-				return f.print(cmd, err, &c, func(p *page) { p.moneyCase(&c, raw) })
+				return f.print(cmd, t.explain(err, "order "+args[0]), &c, func(p *page) { p.moneyCase(&c, raw) })
 			}
 			open, err := t.Open(cmd.Context())
-			return f.print(cmd, err, &open, func(p *page) { p.open(&open, f.sameShop()) })
+			return f.print(cmd, t.explain(err, ""), &open, func(p *page) { p.open(&open, f.sameShop()) })
 		},
 	}
 	f.add(cmd)
@@ -277,10 +148,10 @@ repetition refunds nothing twice.`,
 			var done operator.MoneyChange
 			if again {
 				done, err = t.Again(cmd.Context(), args[0], f.why)
-				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidAgain(&done)) })
+				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) { p.line("%s", f.saidAgain(&done)) })
 			}
 			done, err = t.Refund(cmd.Context(), args[0], f.why, restock)
-			return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidRefund(&done, restock)) })
+			return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) { p.line("%s", f.saidRefund(&done, restock)) })
 		},
 	}
 	f.add(cmd)
@@ -324,14 +195,14 @@ function looks. Times are UTC.`,
 			}
 			if trade != "" {
 				done, err := t.RecordTrade(cmd.Context(), args[0], trade, f.why)
-				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidRecorded(&done, trade)) })
+				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) { p.line("%s", f.saidRecorded(&done, trade)) })
 			}
 			if len(args) == 1 {
 				done, err := t.Ask(cmd.Context(), args[0], f.why)
-				return f.print(cmd, err, &done, func(p *page) { p.line("%s", f.saidAsk(&done)) })
+				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) { p.line("%s", f.saidAsk(&done)) })
 			}
 			open, err := t.Open(cmd.Context())
-			return f.print(cmd, err, &open.Unknown, func(p *page) { p.unknown(&open.Unknown, f.sameShop()) })
+			return f.print(cmd, t.explain(err, ""), &open.Unknown, func(p *page) { p.unknown(&open.Unknown, f.sameShop()) })
 		},
 	}
 	f.add(cmd)

@@ -260,7 +260,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 			step{[]string{"refund", order, "--why", strings.Repeat("x", 201)}, exitUsage, "",
 				"seckill: order ORDER: The value of why must be 1 to 200 characters, no line breaks. (see: seckill " +
 					"refund --help)\n"},
-			step{[]string{"refund", order, "--why", "x", "--who", ""}, exitUsage, "",
+			step{[]string{"refund", order, "--why", "x", "--who", strings.Repeat("x", 65)}, exitUsage, "",
 				"seckill: order ORDER: The value of who must be 1 to 64 characters, no line breaks. (see: seckill " +
 					"refund --help)\n"},
 			step{[]string{"refund", order, "--again", "--why", "x", "--json"}, exitOK,
@@ -298,7 +298,7 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 			`ORDER "2002": want an order's id, which is 32 letters`},
 		{"no order's id to look at", []string{"payments", "../x"}, exitUsage, `ORDER "../x": want`},
 		{"two orders", []string{"unknown", someOrder, someOrder, "--why", "x"}, exitUsage, "is one argument too many"},
-		{"no reason", []string{"refund", someOrder}, exitUsage, "--why is missing: your reason"},
+		{"no reason", []string{"refund", someOrder}, exitUsage, "--why is missing: give your reason"},
 		{"a blank reason", []string{"refund", someOrder, "--again", "--why", " "}, exitUsage, "--why is missing"},
 		{"no reason to ask", []string{"unknown", someOrder}, exitUsage, "--why is missing"},
 		{"a reason for a list", []string{"unknown", "--why", "x"}, exitUsage,
@@ -312,12 +312,13 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 			"--stack and --url contradict each other"},
 		{"region without a stack", []string{"payments", "--region", "eu-west-1"}, exitUsage, "name it with --stack"},
 		{"a name on a stack", []string{"refund", someOrder, "--why", "x", "--who", "a", "--stack", "sale"}, exitUsage,
-			"--who is for a shop at an address"},
+			"--who does not go with --stack"},
+		{"no name", []string{"refund", someOrder, "--why", "x", "--who", ""}, exitUsage, "--who is empty"},
 		{"address without a scheme", []string{"payments", "--url", "localhost:8100"}, exitUsage,
 			`--url "localhost:8100": want an address`},
 		{"nobody there", []string{"payments", "--url", silent}, exitFault, "nothing answers at " + silent},
 		{"an older shop", []string{"payments", "--url", older.URL}, exitFault, "answers 404 Not Found: is it a"},
-		{"another server's page", []string{"unknown", "--url", garbled.URL}, exitFault, "answers what cannot be read"},
+		{"another server's page", []string{"unknown", "--url", garbled.URL}, exitFault, "what answered cannot be read"},
 		{"a shop in trouble", []string{"refund", someOrder, "--why", "x", "--url", busy.URL}, exitFault,
 			"The shop is busy."},
 	} {
@@ -386,7 +387,7 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 			"{\n  \"count\": 0,\n  \"amount\": 0.00,\n  \"more\": true,\n  \"orders\": []\n}\n"},
 	} {
 		shop := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			fmt.Fprintf(w, `{"now":"2026-11-11T02:00:00Z","due":%s,"refused":%s,"unknown":%s}`, tt.due, tt.refused,
+			fmt.Fprintf(w, `{"result":{"now":"2026-11-11T02:00:00Z","due":%s,"refused":%s,"unknown":%s}}`, tt.due, tt.refused,
 				tt.unknown)
 		}))
 		code, stdout, stderr := command(t, append(tt.args, "--url", shop.URL)...)
@@ -421,7 +422,7 @@ func paymentFunction(t *testing.T) (l *ledger.Ledger, function func([]byte) ([]b
 	flow := refund.New(refund.Deps{Ledger: l, Orders: memory.NewQueue(clock, memory.QueueOptions{}), Clock: clock,
 		Meter: uncounted{}})
 	audit = &bytes.Buffer{}
-	handle := operator.NewPaymentHandler(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
+	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewPaymentHandler(flow))
 	return l, func(event []byte) ([]byte, string) {
 		out, err := handle(context.Background(), event)
 		if err != nil {
@@ -515,7 +516,7 @@ func TestMoneyOfAStackRefusesInOneLine(t *testing.T) {
 			"function seckill-refund failed: Task timed out after 55.00 seconds; the command may have been carried " +
 				"out all the same, and can be repeated"},
 		{"function of an older version", &cloud{function: payload("null", "")}, exitFault,
-			"cannot be read: is stack sale of this version?"},
+			"cannot be read: does stack sale have the version of this tool?"},
 		{"ledger away", &cloud{function: payload(`{"problem":{"code":"unavailable","detail":"The shop is busy."}}`,
 			"")}, exitFault, "The shop is busy."},
 	} {

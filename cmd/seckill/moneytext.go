@@ -1,46 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode"
-
-	"github.com/spf13/cobra"
 
 	"github.com/your-org/seckill/shared/adapter/operator"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// page is what is printed about money: lines, of which those with tabs are tables.
-type page struct{ w *tabwriter.Writer }
-
-// print prints a result for people, or as JSON when that was asked for.
-func (f *moneyFlags) print(cmd *cobra.Command, err error, result any, text func(*page)) error {
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return writeJSON(cmd.OutOrStdout(), result)
-	}
-	var b bytes.Buffer
-	p := &page{tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)}
-	text(p)
-	_ = p.w.Flush() // a buffer takes everything
-	return say(cmd, "%s", strings.TrimSuffix(b.String(), "\n"))
-}
-
-func (p *page) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
-
-// row prints the cells of a table's line. What others wrote is made fit for a terminal.
-func (p *page) row(cells ...string) {
-	for i, c := range cells {
-		cells[i] = printable(c)
-	}
-	p.line("  %s", strings.Join(cells, "\t"))
-}
 
 // open prints the money that an operator may have to care for.
 func (p *page) open(o *operator.OpenMoney, again string) {
@@ -210,17 +176,4 @@ func next(t, now time.Time) string {
 		return "now"
 	}
 	return at(t)
-}
-
-// printable is a text without what would move a terminal's cursor; "-" for none.
-func printable(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) {
-			return '?'
-		}
-		return c
-	}, s)
 }

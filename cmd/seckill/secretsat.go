@@ -26,8 +26,7 @@ type secretsAt struct {
 func (a *secretsAt) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.path, "path", "", "path of the stack's secrets, its parameter SecretsPath, such as /seckill/default")
-	f.StringVar(&a.region, "region", "", "AWS region (else AWS_REGION, or the profile's)")
-	f.StringVar(&a.profile, "profile", "", "profile of the AWS configuration (else AWS_PROFILE, or the default one)")
+	a.onAWS(f.StringVar)
 }
 
 // vault is a stack's secrets.

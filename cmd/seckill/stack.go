@@ -20,9 +20,7 @@ import (
 	"github.com/aws/smithy-go/logging"
 
 	"github.com/your-org/seckill/cmd/seckill/doctor"
-	"github.com/your-org/seckill/shared/adapter/httpapi"
 	"github.com/your-org/seckill/shared/adapter/operator"
-	"github.com/your-org/seckill/shared/flow/stage"
 )
 
 // The stack's outputs that name the functions which carry out an operator's commands.
@@ -47,9 +45,9 @@ var busyFor = 2 * time.Second
 // stackName is what CloudFormation allows (CreateStack), or a stack's id.
 var stackName = regexp.MustCompile(`^([A-Za-z][-A-Za-z0-9]{0,127}|arn:[-A-Za-z0-9:/]{1,1000})$`)
 
-// deployedShop is a stack on AWS, reached by one of its functions.
+// deployedShop is a stack on AWS and one of its functions.
 type deployedShop struct {
-	client  operator.Client
+	who     string // the caller's ARN
 	lambda  *lambda.Client
 	wait    waiting
 	stack   string
@@ -144,8 +142,15 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 	// One try, unless the function was busy: a repetition is the operator's to decide, who is told that it does no
 	// harm.
 	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })
-	s.client = operator.Client{Who: aws.ToString(me.Arn), Call: s.invoke}
+	s.who = aws.ToString(me.Arn)
 	return nil
+}
+
+// shop returns the client of the stack's function.
+func (s *deployedShop) shop() *shop {
+	return &shop{Client: operator.Client{Who: s.who, Call: s.invoke}, name: "stack " + s.stack,
+		answers: "function " + s.name, deployed: true,
+		now: func(context.Context) (time.Time, error) { return time.Now(), nil }}
 }
 
 // outputOf gives one of the stack's outputs, "" when it has none of that name.
@@ -156,41 +161,6 @@ func (s *deployedShop) outputOf(key string) string {
 		}
 	}
 	return ""
-}
-
-func (s *deployedShop) Export(ctx context.Context) ([]byte, error) {
-	b, err := s.client.Export(ctx)
-	return b, s.explain(err)
-}
-
-func (s *deployedShop) Import(ctx context.Context, f itemsFile) (stage.Imported, error) {
-	done, err := s.client.Import(ctx, f.items)
-	if errors.Is(err, operator.ErrTooLarge) {
-		err = fmt.Errorf("%s: its items are %w: split it", f.name, err)
-	}
-	return done, s.explain(err)
-}
-
-func (s *deployedShop) SetStopped(ctx context.Context, id string, stopped bool) (operator.ItemChange, error) {
-	it, err := s.client.SetStopped(ctx, id, stopped)
-	return it, said(s.explain(err), id, "stack "+s.stack)
-}
-
-func (s *deployedShop) AddStock(ctx context.Context, id string, n int) (operator.ItemChange, error) {
-	it, err := s.client.AddStock(ctx, id, n)
-	return it, said(s.explain(err), id, "stack "+s.stack)
-}
-
-// explain tells an operator's mistakes from faults.
-func (s *deployedShop) explain(err error) error {
-	var refused *operator.Refusal
-	switch {
-	case errors.Is(err, operator.ErrAnswer):
-		return faultError{fmt.Errorf("function %s: %w: is stack %s of this version?", s.name, err, s.stack)}
-	case errors.As(err, &refused) && httpapi.Status(refused.Code) >= 500:
-		return faultError{refused}
-	}
-	return err
 }
 
 // invoke has the function handle an event.

@@ -172,7 +172,7 @@ func itemFunction(t *testing.T, items ...seckill.Listing) (function func([]byte)
 	flow := stage.New(stage.Deps{Stock: redisstock.New(memory.NewRedis()), Items: table, Clock: system.Clock{},
 		IDs: system.NewIDs(nil)})
 	audit = &bytes.Buffer{}
-	handle := operator.NewItemHandler(flow).Handler(telemetry.NewLog(audit, slog.LevelInfo))
+	handle := operator.Serve(telemetry.NewLog(audit, slog.LevelInfo), operator.NewItemHandler(flow))
 	return func(event []byte) ([]byte, string) {
 		out, err := handle(context.Background(), event)
 		if err != nil {
@@ -205,8 +205,8 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{[]string{"import", file}, exitOK, "Imported 1 item: 1 made.\n", ""},
-		{[]string{"import", file}, exitOK, "Nothing to do: 1 item is there already, just so.\n", ""},
+		{[]string{"import", file}, exitOK, "Imported 1 item: 1 created.\n", ""},
+		{[]string{"import", file}, exitOK, "Nothing to do: 1 item is up to date.\n", ""},
 		{[]string{"stop", "33"}, exitOK, "Item 33 is stopped (stopped, not loaded now).\n", ""},
 		{[]string{"stop", "33"}, exitOK, "Nothing to do: item 33 was stopped already (stopped, not loaded now).\n", ""},
 		{[]string{"resume", "33"}, exitOK, "Item 33 is no longer stopped: waiting, not loaded now.\n", ""},
@@ -332,9 +332,9 @@ func TestAWSRefusesInOneLine(t *testing.T) {
 		{"function broken", &cloud{function: payload(`oh`, "Unhandled")}, "sale", exitFault,
 			"function seckill-stage failed: Unhandled;", "Invoke"},
 		{"function of an older version", &cloud{function: payload("null", "")}, "sale", exitFault,
-			"cannot be read: is stack sale of this version?", "Invoke"},
+			"cannot be read: does stack sale have the version of this tool?", "Invoke"},
 		{"stock lost", &cloud{function: problem(seckill.CodeNotReady)}, "sale", exitFault,
-			"item 7: it is noted, but the stock is being rebuilt", "Invoke"},
+			"item 7: the change is recorded, but the stock is being rebuilt", "Invoke"},
 		{"function's Redis away", &cloud{function: problem(seckill.CodeUnavailable)}, "sale", exitFault,
 			"The shop is busy.", "Invoke"},
 	} {
@@ -510,9 +510,9 @@ func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
 		code   int
 		stdout string
 	}{
-		{[]string{"import", file}, exitOK, "Imported 2 items: 2 made.\n"},
+		{[]string{"import", file}, exitOK, "Imported 2 items: 2 created.\n"},
 		{nil, 0, ""}, // the schedule loads one of them
-		{[]string{"import", file}, exitOK, "Nothing to do: 2 items are there already, just so.\n"},
+		{[]string{"import", file}, exitOK, "Nothing to do: 2 items are up to date.\n"},
 		{[]string{"stop", "7"}, exitOK, "Item 7 is stopped (stopped, 5 of 5 left).\n"},
 		{[]string{"stop", "8"}, exitOK, "Item 8 is stopped (stopped, not loaded now).\n"},
 		{[]string{"resume", "7"}, exitOK, "Item 7 is no longer stopped: waiting, 5 of 5 left.\n"},

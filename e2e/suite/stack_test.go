@@ -65,8 +65,8 @@ type stack struct {
 	rules     *eventbridge.Client
 	secrets   *secrets.Store
 	operator  operator.Client
-	money     operator.PaymentClient
-	bills     operator.BillClient
+	money     operator.Client
+	bills     operator.Client
 	alone     sync.Mutex // see undisturbed
 }
 
@@ -147,11 +147,11 @@ func open(ctx context.Context, name string) (*stack, error) {
 		error) {
 		return s.invoke(ctx, "StageFunction", event)
 	}}
-	s.money = operator.PaymentClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
+	s.money = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
 		error) {
 		return s.invoke(ctx, "RefundFunction", event)
 	}}
-	s.bills = operator.BillClient{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
+	s.bills = operator.Client{Who: "end-to-end suite", Call: func(ctx context.Context, event []byte) ([]byte,
 		error) {
 		return s.invoke(ctx, "ReconcileFunction", event)
 	}}

@@ -21,6 +21,6 @@ func main() {
 		flow := reconcile.New(reconcile.Deps{Ledger: ledger, Bills: provider, Clock: b.Clock, Meter: b.Meter})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
 		return apigw.ScheduleOr(apigw.Schedule(b.CountDays(provider, flow.Run)),
-			operator.NewBillHandler(flow).Handler(audit))
+			operator.Serve(audit, operator.NewBillHandler(flow)))
 	})
 }

@@ -25,6 +25,6 @@ func main() {
 			Clock:  b.Clock, Meter: b.Meter,
 		})
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep), operator.NewPaymentHandler(flow).Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(flow.Sweep), operator.Serve(audit, operator.NewPaymentHandler(flow)))
 	})
 }

@@ -32,6 +32,6 @@ func main() {
 		users := operator.NewUserHandler(addresses)
 		minute := func(ctx context.Context) error { return errors.Join(flow.Run(ctx), addresses.Ended(ctx)) }
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(minute), users.Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(minute), operator.Serve(audit, users))
 	})
 }

@@ -21,6 +21,6 @@ func main() {
 		handler := operator.NewItemHandler(flow)
 		handler.Look = servers
 		audit := telemetry.NewLog(os.Stdout, slog.LevelInfo) // whatever LOG_LEVEL says
-		return apigw.ScheduleOr(apigw.Schedule(flow.Run), handler.Handler(audit))
+		return apigw.ScheduleOr(apigw.Schedule(flow.Run), operator.Serve(audit, handler))
 	})
 }

@@ -6,7 +6,6 @@
 package doctor
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 
 	"github.com/your-org/seckill/shared/adapter/operator"
@@ -70,37 +68,6 @@ type Doctor struct {
 // resource is one that CloudFormation made.
 type resource struct{ kind, id string }
 
-// Run examines everything; it ends early only with its context.
-func (d *Doctor) Run(ctx context.Context) error {
-	d.outputs, d.parameters = map[string]string{}, map[string]string{}
-	for _, o := range d.Stack.Outputs {
-		d.outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
-	}
-	for _, p := range d.Stack.Parameters {
-		d.parameters[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
-	}
-	for _, c := range []struct {
-		name string
-		look func(context.Context, *check)
-	}{
-		{"door", d.door}, {"stack", d.stack}, {"api", d.api}, {"functions", d.functions}, {"redis", d.redis}, {"clocks",
-			d.clocks}, {"secrets", d.secrets}, {"schedules", d.schedules},
-		{"triggers", d.triggers}, {"alarms", d.alarms}, {"queues", d.queues}, {"tables", d.tables},
-		{"quotas", d.quotas},
-	} {
-		_ = d.During("check "+c.name, func() error {
-			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-			defer cancel()
-			c.look(ctx, &check{c.name, d})
-			return nil
-		})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
 // check is one that is under way.
 type check struct {
 	of string
@@ -124,57 +91,6 @@ func (d *Doctor) sandbox() bool { return d.outputs["Sandbox"] == "true" }
 
 // name is the stack's.
 func (d *Doctor) name() string { return aws.ToString(d.Stack.StackName) }
-
-// stack looks at the last deployment, and finds the stack's resources for the checks that follow.
-func (d *Doctor) stack(ctx context.Context, c *check) {
-	d.resources = map[string]resource{}
-	if err := d.find(ctx, aws.ToString(d.Stack.StackName)); err != nil {
-		d.resourcesErr = err
-		c.unasked("for the stack's resources", err)
-	}
-	switch s := d.Stack.StackStatus; {
-	case s == types.StackStatusUpdateRollbackComplete:
-		c.fault(
-			"the last update was rolled back, so the release before it runs: the stack's events say why (aws " +
-				"cloudformation describe-stack-events)")
-	case strings.HasSuffix(string(s), "_FAILED") || strings.Contains(string(s), "ROLLBACK"):
-		c.fault("it is %s: deploy it again, or delete it if it never ran", s)
-	case s == types.StackStatusUpdateCompleteCleanupInProgress, s == types.StackStatusCreateComplete,
-		s == types.StackStatusUpdateComplete:
-		c.ok("%s is deployed (%s), release %s", d.name(), s, d.parameters["Release"])
-	default:
-		c.fault("it is %s: wait until that is over, then look again", s)
-	}
-}
-
-// find lists a stack's resources, and those of the stacks in it. What has the same name in both is the outer one.
-func (d *Doctor) find(ctx context.Context, stack string) error {
-	var nested []string
-	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(d.AWS),
-		&cloudformation.ListStackResourcesInput{StackName: &stack})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, r := range page.StackResourceSummaries {
-			id, kind, name := aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType),
-				aws.ToString(r.PhysicalResourceId)
-			if d.resources[id].id == "" {
-				d.resources[id] = resource{kind, name}
-			}
-			if kind == "AWS::CloudFormation::Stack" && name != "" {
-				nested = append(nested, name)
-			}
-		}
-	}
-	for _, name := range nested {
-		if err := d.find(ctx, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // made gives the resources of a type by logical id, in order; an error when nobody could ask for them.
 func (d *Doctor) made(kind string) (ids []string, err error) {

@@ -8,17 +8,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The commands about bills.
-const (
-	cmdReconcile  = "reconcile"
-	cmdReconciled = "reconciled"
-)
-
-var billCommands = []command{
-	{name: cmdReconcile, has: []string{"day"}},
-	{name: cmdReconciled, has: []string{"day"}},
-}
-
 // BillHandler carries out commands about the payment provider's bills. It is safe for concurrent use. An answer is
 // below 4 MiB.
 type BillHandler struct{ reconcile *reconcile.Flow }
@@ -45,10 +34,7 @@ func (d *BillHandler) Reconciled(ctx context.Context, day string) (Reconciled, e
 	return Reconciled{Day: day, Reconciliations: append([]seckill.Reconciliation{}, all...)}, err
 }
 
-// Handler serves the operator events of the reconcile function.
-func (d *BillHandler) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
-	return handler(audit, billCommands, d.do)
-}
+func (d *BillHandler) commands() []command { return billCommands }
 
 // do carries out a command.
 func (d *BillHandler) do(ctx context.Context, r *request) (done, error) {
@@ -62,21 +48,14 @@ func (d *BillHandler) do(ctx context.Context, r *request) (done, error) {
 	}
 }
 
-// BillClient gives commands to a BillHandler that is behind a Lambda function. Errors as those of Client.
-type BillClient Client
-
 // Reconcile matches a day's bill against the ledger now.
-func (c *BillClient) Reconcile(ctx context.Context, day string) (out seckill.Reconciliation, err error) {
+func (c *Client) Reconcile(ctx context.Context, day string) (out seckill.Reconciliation, err error) {
 	err = c.give(ctx, &request{Command: cmdReconcile, Day: day}, &out)
 	return out, err
 }
 
 // Reconciled lists what came of a day's before.
-func (c *BillClient) Reconciled(ctx context.Context, day string) (out Reconciled, err error) {
+func (c *Client) Reconciled(ctx context.Context, day string) (out Reconciled, err error) {
 	err = c.give(ctx, &request{Command: cmdReconciled, Day: day}, &out)
 	return out, err
-}
-
-func (c *BillClient) give(ctx context.Context, r *request, result any) error {
-	return (*Client)(c).send(ctx, billCommands, r, result)
 }

@@ -46,9 +46,9 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 	var w shop // of which the audit log
 	handle := func(b bills) func(context.Context, []byte) ([]byte, error) {
 		flow := reconcile.New(reconcile.Deps{Ledger: l, Bills: b, Clock: clock, Meter: uncounted{}})
-		return operator.NewBillHandler(flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
+		return operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewBillHandler(flow))
 	}
-	client := operator.BillClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: handle(book)}
+	client := operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu", Call: handle(book)}
 	audited := func(want string) {
 		t.Helper()
 		if !strings.Contains(w.audit.String(), want) {
@@ -86,7 +86,7 @@ func TestBillsThroughClientAndHandler(t *testing.T) {
 		t.Errorf("a day that is not over: %v", err)
 	}
 	audited(`"result":"invalid_request"`)
-	broken := operator.BillClient{Who: "a", Call: handle(nil)}
+	broken := operator.Client{Who: "a", Call: handle(nil)}
 	if _, err := broken.Reconcile(t.Context(), yesterday); !errors.As(err, &refused) ||
 		refused.Code != seckill.CodeUnavailable ||
 		refused.Detail != "alipay: bill of "+yesterday+": line 17: 业务类型 \"转账\"" {
@@ -123,9 +123,9 @@ func TestTheLongestListOfBillsFits(t *testing.T) {
 	}
 	flow := reconcile.New(reconcile.Deps{Ledger: ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock})),
 		Bills: book, Clock: clock, Meter: uncounted{}})
-	handle := operator.NewBillHandler(flow).Handler(slog.New(slog.DiscardHandler))
+	handle := operator.Serve(slog.New(slog.DiscardHandler), operator.NewBillHandler(flow))
 	var size int
-	client := operator.BillClient{Who: "a", Call: func(ctx context.Context, event []byte) ([]byte, error) {
+	client := operator.Client{Who: "a", Call: func(ctx context.Context, event []byte) ([]byte, error) {
 		out, err := handle(ctx, event)
 		size = len(out)
 		return out, err

@@ -112,15 +112,10 @@ func (c *Client) Health(ctx context.Context) (h Health, err error) {
 	return h, err
 }
 
-// give sends a command about items and reads its result.
+// give sends a command and reads its result.
 func (c *Client) give(ctx context.Context, r *request, result any) error {
-	return c.send(ctx, itemCommands, r, result)
-}
-
-// send sends a command to the handler that has it, and reads its result.
-func (c *Client) send(ctx context.Context, commands []command, r *request, result any) error {
 	r.Who = c.Who
-	event, err := encode(commands, r)
+	event, err := encode(r)
 	if errors.Is(err, seckill.Refuse(seckill.CodeTooLarge)) {
 		return ErrTooLarge
 	}
@@ -145,4 +140,16 @@ func (c *Client) send(ctx context.Context, commands []command, r *request, resul
 		return fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	return nil
+}
+
+// encode makes the event of a command. CodeInvalid; CodeTooLarge over MaxEvent.
+func encode(r *request) ([]byte, error) {
+	if err := r.check(slices.Concat(itemCommands, moneyCommands, billCommands, userCommands)); err != nil {
+		return nil, err
+	}
+	event, err := marshal(envelope{r})
+	if err == nil && len(event) > MaxEvent {
+		err = seckill.Refuse(seckill.CodeTooLarge)
+	}
+	return event, err
 }

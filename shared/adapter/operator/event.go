@@ -20,14 +20,9 @@ const (
 	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file, and what is around it
 	maxTradeNo = 64                       // bytes
 	maxWho     = 256                      // bytes; an ARN of a session is shorter
+	maxCursor  = 2048                     // bytes
 	maxPage    = 4 << 20                  // bytes of items, or of notifications, in one answer
 )
-
-// command is one that a handler carries out: its name, the arguments that it has to have, and those that it may have.
-type command struct {
-	name     string
-	has, may []string
-}
 
 // request is a command as an event has it.
 type request struct {
@@ -71,6 +66,21 @@ func (r *request) arguments() []argument {
 	}
 }
 
+// ValidUser says whether it is an id that a token can have: an integer of 64 bits.
+func ValidUser(user string) bool {
+	if user == "" || len(user) > seckill.MaxUser {
+		return false
+	}
+	for i, c := range user {
+		if (c < '0' || c > '9') && (c != '-' || i > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+var userWanted = fmt.Sprintf("1..%d digits", seckill.MaxUser)
+
 // envelope tells an operator's event from others.
 type envelope struct {
 	Operator *request `json:"operator"`
@@ -111,18 +121,6 @@ func (r *request) check(commands []command) error {
 		}
 	}
 	return nil
-}
-
-// encode makes the event of a command to a handler. CodeInvalid; CodeTooLarge over MaxEvent.
-func encode(commands []command, r *request) ([]byte, error) {
-	if err := r.check(commands); err != nil {
-		return nil, err
-	}
-	event, err := marshal(envelope{r})
-	if err == nil && len(event) > MaxEvent {
-		err = seckill.Refuse(seckill.CodeTooLarge)
-	}
-	return event, err
 }
 
 // decode is the other half of encode: CodeInvalid, CodeTooLarge; errNotOurs for an event of another kind.

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"log/slog"
+	"slices"
 )
 
 // What came of a command that was carried out, in the words of the audit log.
@@ -27,11 +28,27 @@ func changedIf(is bool) string {
 	return unchanged
 }
 
-// handler serves a function's operator events. A command that is refused or fails is answered by a problem document; an
-// event that is no operator's is an error, and nothing is done. Each gets one line of the audit log: who, which
-// command, which item, order or day, what came of it. Of items and orders it holds ids and numbers only.
-func handler(audit *slog.Logger, commands []command, do func(context.Context, *request) (done,
-	error)) func(ctx context.Context, event []byte) ([]byte, error) {
+// Handler carries out the commands about one subject. It is safe for concurrent use.
+type Handler interface {
+	commands() []command
+	do(context.Context, *request) (done, error)
+}
+
+// Serve returns a function that handles operators' events by these handlers. It answers a command that is refused or
+// fails with a problem document. For an event of another kind it returns an error, and does nothing. It writes one line
+// to the audit log per event: who, which command, which item, order or day, and the outcome. Of items and orders the
+// line has only ids and numbers.
+func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, event []byte) ([]byte, error) {
+	var commands []command
+	for _, h := range handlers {
+		commands = append(commands, h.commands()...)
+	}
+	do := func(ctx context.Context, r *request) (done, error) {
+		at := slices.IndexFunc(handlers, func(h Handler) bool {
+			return slices.ContainsFunc(h.commands(), func(c command) bool { return c.name == r.Command })
+		})
+		return handlers[at].do(ctx, r) // decode refuses a command that no handler has
+	}
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		r, err := decode(commands, event)
 		if err == errNotOurs { //nolint:errorlint // decode wraps nothing

@@ -15,25 +15,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The commands about items.
-const (
-	cmdImport   = "import"
-	cmdExport   = "export"
-	cmdStop     = "stop"
-	cmdResume   = "resume"
-	cmdAddStock = "add-stock"
-	cmdHealth   = "health"
-)
-
-var itemCommands = []command{
-	{name: cmdImport, has: []string{"items"}},
-	{name: cmdExport, may: []string{"after"}},
-	{name: cmdStop, has: []string{"item"}},
-	{name: cmdResume, has: []string{"item"}},
-	{name: cmdAddStock, has: []string{"item", "stock"}},
-	{name: cmdHealth},
-}
-
 // page is the result of an export: items beyond After in the order of their ids, and the last id when there are more.
 // Every page names all items that are in none, because their rows cannot be read, and those that would be in it, but
 // for a description that cannot.
@@ -47,6 +28,8 @@ type page struct {
 type ItemHandler struct {
 	// Look asks the stock's servers about themselves; nil: there are none.
 	Look func(context.Context) []redisconn.Node
+	// Imported is called after an import that wrote all its items; nil: the schedule loads them.
+	Imported func(context.Context)
 
 	stage *stage.Flow
 	// one import at a time: what one was judged by, another of this process does not change. Versions protect each item
@@ -99,16 +82,20 @@ func (d *ItemHandler) Health(ctx context.Context) Health {
 	return h
 }
 
-// Import makes or changes the items of a file (package itemfile; the name's ending tells its format). A *FileError or a
-// *stage.ImportError: nothing was written. After a fault some may be; doing it again is harmless.
-func (d *ItemHandler) Import(ctx context.Context, name string, data []byte) (stage.Imported, error) {
-	items, err := itemfile.Parse(name, data, d.stage.Clock.Now())
+// Import creates or changes the items of a JSON items file (package itemfile). After a *FileError or a
+// *stage.ImportError nothing was written. After a fault some items may be written; repeating the import is harmless.
+func (d *ItemHandler) Import(ctx context.Context, data []byte) (stage.Imported, error) {
+	items, err := itemfile.Parse("items.json", data, d.stage.Clock.Now())
 	if err != nil {
 		return stage.Imported{}, &FileError{err}
 	}
 	d.one.Lock()
 	defer d.one.Unlock()
-	return d.stage.Import(ctx, items)
+	done, err := d.stage.Import(ctx, items)
+	if err == nil && d.Imported != nil {
+		d.Imported(ctx)
+	}
+	return done, err
 }
 
 // SetStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped. What the stock has is read meanwhile:
@@ -167,16 +154,13 @@ func (d *ItemHandler) level(ctx context.Context, id string) level {
 	return level{l, true}
 }
 
-// Handler serves the operator events of the stage function.
-func (d *ItemHandler) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
-	return handler(audit, itemCommands, d.do)
-}
+func (d *ItemHandler) commands() []command { return itemCommands }
 
 // do carries out a command.
 func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	switch r.Command {
 	case cmdImport:
-		in, err := d.Import(ctx, "items.json", r.Items)
+		in, err := d.Import(ctx, r.Items)
 		return done{in, changedIf(len(in.Made)+len(in.Changed) > 0), []slog.Attr{slog.Any("made", in.Made),
 			slog.Any("changed", in.Changed)}}, err
 	case cmdExport:

@@ -50,7 +50,7 @@ func newShop(t *testing.T, items ...seckill.Listing) *shop {
 	w := &shop{redis: memory.NewRedis(), items: memory.NewItems()}
 	w.flow = stage.New(stage.Deps{Stock: redisstock.New(w.redis), Items: w.items, Clock: memory.NewClock(now),
 		IDs: system.NewIDs(nil)})
-	w.handle = operator.NewItemHandler(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
+	w.handle = operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewItemHandler(w.flow))
 	w.client = operator.Client{Who: "arn:aws:iam::123456789012:user/ops", Call: func(ctx context.Context,
 		event []byte) ([]byte, error) {
 		w.events = append(w.events, string(event))
@@ -158,7 +158,7 @@ func TestHealth(t *testing.T) {
 		"one away": {{Fault: "EOF"}}} {
 		handler := operator.NewItemHandler(w.flow)
 		handler.Look = func(context.Context) []redisconn.Node { return nodes }
-		w.handle = handler.Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
+		w.handle = operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), handler)
 		got, err := w.client.Health(t.Context())
 		if diff := cmp.Diff(operator.Health{Now: now, Redis: nodes}, got); err != nil || diff != "" {
 			t.Errorf("%s: %v, -want +got\n%s", name, err, diff)

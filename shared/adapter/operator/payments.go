@@ -3,7 +3,6 @@ package operator
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -11,25 +10,6 @@ import (
 	"github.com/your-org/seckill/shared/flow/refund"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// The commands about money.
-const (
-	cmdOpen        = "open"
-	cmdCase        = "case"
-	cmdRefund      = "refund"
-	cmdAgain       = "again"
-	cmdAsk         = "ask"
-	cmdRecordTrade = "record-trade"
-)
-
-var moneyCommands = []command{
-	{name: cmdOpen},
-	{name: cmdCase, has: []string{"order"}, may: []string{"raw"}},
-	{name: cmdRefund, has: []string{"order", "why"}, may: []string{"restock"}},
-	{name: cmdAgain, has: []string{"order", "why"}},
-	{name: cmdAsk, has: []string{"order", "why"}},
-	{name: cmdRecordTrade, has: []string{"order", "trade_no", "why"}},
-}
 
 // Limits of a handler about money.
 const (
@@ -284,10 +264,7 @@ func signature(who string) string {
 	return who
 }
 
-// Handler serves the operator events of the refund function.
-func (d *PaymentHandler) Handler(audit *slog.Logger) func(ctx context.Context, event []byte) ([]byte, error) {
-	return handler(audit, moneyCommands, d.do)
-}
+func (d *PaymentHandler) commands() []command { return moneyCommands }
 
 // do carries out a command.
 func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
@@ -312,45 +289,38 @@ func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 	return done{result: out, outcome: changedIf(out.Changed)}, err
 }
 
-// PaymentClient gives commands to a MoneyHandler that is behind a Lambda function. Errors as those of Client.
-type PaymentClient Client
-
 // Open lists the money that an operator may have to care for.
-func (c *PaymentClient) Open(ctx context.Context) (out OpenMoney, err error) {
+func (c *Client) Open(ctx context.Context) (out OpenMoney, err error) {
 	err = c.give(ctx, &request{Command: cmdOpen}, &out)
 	return out, err
 }
 
 // Case reads one order's money; raw: with its notifications as they came.
-func (c *PaymentClient) Case(ctx context.Context, id string, raw bool) (out MoneyCase, err error) {
+func (c *Client) Case(ctx context.Context, id string, raw bool) (out MoneyCase, err error) {
 	err = c.give(ctx, &request{Command: cmdCase, Order: id, Raw: raw}, &out)
 	return out, err
 }
 
 // Refund has a paid order's money go back; restock: its units are sold again, else nobody gets them.
-func (c *PaymentClient) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
+func (c *Client) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdRefund, Order: id, Why: why, Restock: restock}, &out)
 	return out, err
 }
 
 // Again has an order's refunds that are owed asked for at once, also those that were refused.
-func (c *PaymentClient) Again(ctx context.Context, id, why string) (out MoneyChange, err error) {
+func (c *Client) Again(ctx context.Context, id, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdAgain, Order: id, Why: why}, &out)
 	return out, err
 }
 
 // Ask has the provider asked at once whether an order that is closing is paid.
-func (c *PaymentClient) Ask(ctx context.Context, id, why string) (out MoneyChange, err error) {
+func (c *Client) Ask(ctx context.Context, id, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdAsk, Order: id, Why: why}, &out)
 	return out, err
 }
 
 // RecordTrade has the provider asked about one trade of an order, and its money recorded when it is paid.
-func (c *PaymentClient) RecordTrade(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
+func (c *Client) RecordTrade(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdRecordTrade, Order: id, TradeNo: tradeNo, Why: why}, &out)
 	return out, err
-}
-
-func (c *PaymentClient) give(ctx context.Context, r *request, result any) error {
-	return (*Client)(c).send(ctx, moneyCommands, r, result)
 }

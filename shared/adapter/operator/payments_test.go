@@ -58,7 +58,7 @@ type payments struct {
 	bank   bank
 	flow   *refund.Flow
 	handle func(context.Context, []byte) ([]byte, error)
-	client operator.PaymentClient
+	client operator.Client
 	shop   // of which the audit log
 	said   string
 	units  int
@@ -70,8 +70,8 @@ func newPayments(t *testing.T) *payments {
 	w.ledger = ledger.New(memory.NewRows(memory.RowsOptions{Clock: w.clock}))
 	w.flow = refund.New(refund.Deps{Ledger: w.ledger, Refunds: &w.bank, Trades: &w.bank,
 		Orders: memory.NewQueue(w.clock, memory.QueueOptions{}), Clock: w.clock, Meter: uncounted{}})
-	w.handle = operator.NewPaymentHandler(w.flow).Handler(telemetry.NewLog(&w.audit, slog.LevelInfo))
-	w.client = operator.PaymentClient{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
+	w.handle = operator.Serve(telemetry.NewLog(&w.audit, slog.LevelInfo), operator.NewPaymentHandler(w.flow))
+	w.client = operator.Client{Who: "arn:aws:sts::123456789012:assumed-role/Operators/liu",
 		Call: func(ctx context.Context, event []byte) ([]byte, error) {
 			out, err := w.handle(ctx, event)
 			w.said = string(out)
@@ -416,6 +416,9 @@ func TestMoneyRefusals(t *testing.T) {
 		"a long reason": {func() error {
 			return of(w.client.Refund(ctx, paid, strings.Repeat("因", 201), false))
 		}, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
+		"a reason on two lines": {func() error {
+			return of(w.client.Again(ctx, paid, "a\nb"))
+		}, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
 		"a blank reason": {func() error {
 			return of(w.client.Again(ctx, paid, " "))
 		}, seckill.CodeInvalid, "The value of why must be 1 to 200 characters, no line breaks."},
@@ -430,6 +433,9 @@ func TestMoneyRefusals(t *testing.T) {
 			lines[0]["level"] != "WARN" {
 			t.Errorf("%s: audit %v", name, lines)
 		}
+	}
+	if c, err := w.client.Again(ctx, paid, strings.Repeat("\U0001F600", 200)); err != nil || c.Changed {
+		t.Errorf("the longest reason: %+v, %v", c, err)
 	}
 	for id, want := range map[string]seckill.State{waiting: seckill.PendingPayment, paid: seckill.Paid} {
 		if o, err := w.ledger.Order(ctx, id); err != nil || o.State != want {

@@ -1,0 +1,38 @@
+package doctor
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// Run examines everything; it ends early only with its context.
+func (d *Doctor) Run(ctx context.Context) error {
+	d.outputs, d.parameters = map[string]string{}, map[string]string{}
+	for _, o := range d.Stack.Outputs {
+		d.outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+	}
+	for _, p := range d.Stack.Parameters {
+		d.parameters[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
+	}
+	for _, c := range []struct {
+		name string
+		look func(context.Context, *check)
+	}{
+		{"door", d.door}, {"stack", d.stack}, {"api", d.api}, {"functions", d.functions}, {"redis", d.redis}, {"clocks",
+			d.clocks}, {"secrets", d.secrets}, {"schedules", d.schedules},
+		{"triggers", d.triggers}, {"alarms", d.alarms}, {"queues", d.queues}, {"tables", d.tables},
+		{"quotas", d.quotas},
+	} {
+		_ = d.During("check "+c.name, func() error {
+			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+			defer cancel()
+			c.look(ctx, &check{c.name, d})
+			return nil
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+)
+
+// stack looks at the last deployment, and finds the stack's resources for the checks that follow.
+func (d *Doctor) stack(ctx context.Context, c *check) {
+	d.resources = map[string]resource{}
+	if err := d.find(ctx, aws.ToString(d.Stack.StackName)); err != nil {
+		d.resourcesErr = err
+		c.unasked("for the stack's resources", err)
+	}
+	switch s := d.Stack.StackStatus; {
+	case s == types.StackStatusUpdateRollbackComplete:
+		c.fault(
+			"the last update was rolled back, so the release before it runs: the stack's events say why (aws " +
+				"cloudformation describe-stack-events)")
+	case strings.HasSuffix(string(s), "_FAILED") || strings.Contains(string(s), "ROLLBACK"):
+		c.fault("it is %s: deploy it again, or delete it if it never ran", s)
+	case s == types.StackStatusUpdateCompleteCleanupInProgress, s == types.StackStatusCreateComplete,
+		s == types.StackStatusUpdateComplete:
+		c.ok("%s is deployed (%s), release %s", d.name(), s, d.parameters["Release"])
+	default:
+		c.fault("it is %s: wait until that is over, then look again", s)
+	}
+}
+
+// find lists a stack's resources, and those of the stacks in it. What has the same name in both is the outer one.
+func (d *Doctor) find(ctx context.Context, stack string) error {
+	var nested []string
+	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(d.AWS),
+		&cloudformation.ListStackResourcesInput{StackName: &stack})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.StackResourceSummaries {
+			id, kind, name := aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType),
+				aws.ToString(r.PhysicalResourceId)
+			if d.resources[id].id == "" {
+				d.resources[id] = resource{kind, name}
+			}
+			if kind == "AWS::CloudFormation::Stack" && name != "" {
+				nested = append(nested, name)
+			}
+		}
+	}
+	for _, name := range nested {
+		if err := d.find(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/your-org/seckill/shared/adapter/httpapi"
+	"github.com/your-org/seckill/shared/adapter/operator"
+)
+
+const maxAdminBody = 4 << 10 // bytes
+
+// decode reads a small JSON body.
+func decode(r *http.Request, into any) error {
+	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxAdminBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("something follows the body")
+	}
+	return nil
+}
+
+func (s *System) reply(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		s.log.Warn("answer not written", "err", err)
+	}
+}
+
+// answer replies with a result, or refuses.
+func (s *System) answer(w http.ResponseWriter, r *http.Request, result any, err error) {
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	s.reply(w, result)
+}
+
+// refuse answers with a problem document, as the API does.
+func (s *System) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if httpapi.Status(operator.CodeOf(err)) >= http.StatusInternalServerError {
+		s.log.Warn("request failed", "path", r.URL.Path, "err", err)
+	}
+	operator.WriteProblem(w, r, err)
+}

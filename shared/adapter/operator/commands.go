@@ -1,0 +1,61 @@
+package operator
+
+// command is one that a handler carries out: its name, the arguments that it has to have, and those that it may have.
+type command struct {
+	name     string
+	has, may []string
+}
+
+// The commands about items.
+const (
+	cmdImport   = "import"
+	cmdExport   = "export"
+	cmdStop     = "stop"
+	cmdResume   = "resume"
+	cmdAddStock = "add-stock"
+	cmdHealth   = "health"
+)
+
+var itemCommands = []command{
+	{name: cmdImport, has: []string{"items"}},
+	{name: cmdExport, may: []string{"after"}},
+	{name: cmdStop, has: []string{"item"}},
+	{name: cmdResume, has: []string{"item"}},
+	{name: cmdAddStock, has: []string{"item", "stock"}},
+	{name: cmdHealth},
+}
+
+// The commands about money.
+const (
+	cmdOpen        = "open"
+	cmdCase        = "case"
+	cmdRefund      = "refund"
+	cmdAgain       = "again"
+	cmdAsk         = "ask"
+	cmdRecordTrade = "record-trade"
+)
+
+var moneyCommands = []command{
+	{name: cmdOpen},
+	{name: cmdCase, has: []string{"order"}, may: []string{"raw"}},
+	{name: cmdRefund, has: []string{"order", "why"}, may: []string{"restock"}},
+	{name: cmdAgain, has: []string{"order", "why"}},
+	{name: cmdAsk, has: []string{"order", "why"}},
+	{name: cmdRecordTrade, has: []string{"order", "trade_no", "why"}},
+}
+
+// The commands about bills.
+const (
+	cmdReconcile  = "reconcile"
+	cmdReconciled = "reconciled"
+)
+
+var billCommands = []command{
+	{name: cmdReconcile, has: []string{"day"}},
+	{name: cmdReconciled, has: []string{"day"}},
+}
+
+// The command about a user.
+const cmdErase = "erase"
+
+var userCommands = []command{{name: cmdErase, has: []string{"user"}, may: []string{"cursor"}}}
