@@ -98,7 +98,8 @@ func TestARefundOfAFinishedTrade(t *testing.T) {
 	if trades := w.Gateway.Trades(); len(trades) != 1 || trades[0].Status != fakegateway.StatusFinished {
 		t.Fatalf("after 91 days: %+v, want it finished", trades)
 	}
-	if c, err := w.operators().Refund(t.Context(), order, "broken", false); err != nil || c.State != seckill.RefundOwed {
+	if c, err := w.operators().Refund(t.Context(), order, "broken", false); err != nil ||
+		c.State != seckill.RefundOwed {
 		t.Fatalf("refund: %+v, %v", c, err)
 	}
 	w.pass(time.Minute)
@@ -250,7 +251,8 @@ func TestOnlyAnOperatorIsToldWhatAFaultCameOf(t *testing.T) {
 		"alipay: alipay.trade.query " + order + ": HTTP status 502":                           record,
 		"alipay: alipay.data.dataservice.bill.downloadurl.query " + day + ": HTTP status 502": reconcile,
 	} {
-		if r := refusal(err); r.Code != seckill.CodeUnavailable || r.Detail != want || !strings.Contains(log.String(), want) {
+		if r := refusal(err); r.Code != seckill.CodeUnavailable || r.Detail != want ||
+			!strings.Contains(log.String(), want) {
 			t.Errorf("%v, want %s, also in the log:\n%s", err, want, &log)
 		}
 	}

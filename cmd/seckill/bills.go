@@ -49,14 +49,18 @@ they did the last time).`,
 			}
 			if list {
 				all, err := b.Reconciled(cmd.Context(), date)
-				err = f.print(cmd, b.explain(err, "bill of "+date), &all, func(p *page) { p.reconciled(&all, f.sameShop()) })
+				err = f.print(cmd, b.explain(err, "bill of "+date), &all, func(p *page) {
+					p.reconciled(&all, f.sameShop())
+				})
 				if n := len(all.Reconciliations); err == nil && n > 0 {
 					err = differing(&all.Reconciliations[n-1])
 				}
 				return err
 			}
 			r, err := b.Reconcile(cmd.Context(), date)
-			err = f.print(cmd, b.explain(err, "bill of "+date), &r, func(p *page) { p.reconciliation(&r, f.sameShop()) })
+			err = f.print(cmd, b.explain(err, "bill of "+date), &r, func(p *page) {
+				p.reconciliation(&r, f.sameShop())
+			})
 			if err != nil {
 				return err
 			}

@@ -83,7 +83,8 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 	out := examined{Stack: d.stack, Region: s.region, Findings: []doctor.Finding{}}
 	marks := map[doctor.State]string{doctor.OK: "ok", doctor.Fault: "FAULT", doctor.Unasked: "?"}
 	doc := &doctor.Doctor{
-		AWS: s.cfg, StandIn: standIn, Stack: s.found, Operator: s.shop().Client, HTTP: &http.Client{Timeout: healthTimeout},
+		AWS: s.cfg, StandIn: standIn, Stack: s.found, Operator: s.shop().Client,
+		HTTP:  &http.Client{Timeout: healthTimeout},
 		Crowd: d.crowd, Within: d.within, During: wait.during,
 		Explain: func(err error) string { return awsFault(err, s.region, "").Error() },
 		Report: func(f doctor.Finding) {

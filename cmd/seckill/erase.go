@@ -77,7 +77,8 @@ func eraseAll(cmd *cobra.Command, s *shop, user string) (erasure, error) {
 		if err != nil {
 			err = s.explain(err, "user "+user)
 			if out.Erased > 0 {
-				err = fmt.Errorf("%w; before that, %s erased", err, counted(out.Erased, "address was", "addresses were"))
+				err = fmt.Errorf("%w; before that, %s erased", err, counted(out.Erased, "address was",
+					"addresses were"))
 			}
 			return out, err
 		}

@@ -77,7 +77,8 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 		s = &apiStage{*d, apigateway.NewFromConfig(d.cfg), d.outputOf("ApiStage")}
 		items = func() (*shop, error) {
 			if d.name = d.outputOf(stageOutput); d.name == "" {
-				return nil, fmt.Errorf("stack %s has no output %s: item %s itself was not reached", d.stack, stageOutput, id)
+				return nil, fmt.Errorf("stack %s has no output %s: item %s itself was not reached", d.stack,
+					stageOutput, id)
 			}
 			return d.shop(), nil
 		}

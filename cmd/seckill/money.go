@@ -148,10 +148,14 @@ repetition refunds nothing twice.`,
 			var done operator.MoneyChange
 			if again {
 				done, err = t.Again(cmd.Context(), args[0], f.why)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) { p.line("%s", f.saidAgain(&done)) })
+				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
+					p.line("%s", f.saidAgain(&done))
+				})
 			}
 			done, err = t.Refund(cmd.Context(), args[0], f.why, restock)
-			return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) { p.line("%s", f.saidRefund(&done, restock)) })
+			return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
+				p.line("%s", f.saidRefund(&done, restock))
+			})
 		},
 	}
 	f.add(cmd)
@@ -195,14 +199,20 @@ function looks. Times are UTC.`,
 			}
 			if trade != "" {
 				done, err := t.RecordTrade(cmd.Context(), args[0], trade, f.why)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) { p.line("%s", f.saidRecorded(&done, trade)) })
+				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
+					p.line("%s", f.saidRecorded(&done, trade))
+				})
 			}
 			if len(args) == 1 {
 				done, err := t.Ask(cmd.Context(), args[0], f.why)
-				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) { p.line("%s", f.saidAsk(&done)) })
+				return f.print(cmd, t.explain(err, "order "+args[0]), &done, func(p *page) {
+					p.line("%s", f.saidAsk(&done))
+				})
 			}
 			open, err := t.Open(cmd.Context())
-			return f.print(cmd, t.explain(err, ""), &open.Unknown, func(p *page) { p.unknown(&open.Unknown, f.sameShop()) })
+			return f.print(cmd, t.explain(err, ""), &open.Unknown, func(p *page) {
+				p.unknown(&open.Unknown, f.sameShop())
+			})
 		},
 	}
 	f.add(cmd)

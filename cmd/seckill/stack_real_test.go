@@ -204,7 +204,7 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	items("Imported 2 items: 2 made.\n", "import", file)
+	items("Imported 2 items: 2 created.\n", "import", file)
 	out, err := functions.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: &function,
 		Payload: []byte(`{"detail-type":"Scheduled Event","source":"aws.events"}`)})
 	if err != nil || out.FunctionError != nil {
