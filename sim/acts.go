@@ -11,65 +11,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Kind is a kind of act.
-type Kind int
-
-// The kinds of acts: one port call of a process, what shoppers and operators do, and what goes wrong beside port calls.
-const (
-	actStep Kind = iota
-	actRun
-	actBuy
-	actConsume
-	actClose
-	actTick
-	actOpen
-	actPay
-	actNotify
-	actCancel
-	actLook
-	actStop
-	actGrow
-	actJump
-	actBrowse
-	actAnomaly
-	actImport
-	actKill
-	actFreeze
-	actFlush
-	actFailover
-	actRestore
-	actReadOnly
-	actArrive
-	actPoison
-	actRedrive
-	actGhost
-	actClock
-	actSchedule
-	actNoSchedule
-	actForge
-	actLose
-	actKeep
-	actRefund
-	actErase
-	nActs
-)
-
-// Act is one decision of a history. A history is a list of them, and any part of it can be played: an act that finds
-// nothing to act on does nothing.
-type Act struct {
-	Kind Kind
-	ID   int    // of the process that it begins, or of the one that it steps or kills
-	A    uint64 // its choices
-}
-
 // most processes at once; beyond it nothing new begins but what shoppers do.
 const most = 9
 
 // burst is how many calls of one process an actRun makes in a row.
 const burst = 12
-
-// pick takes the n-th choice out of a.
-func pick(a uint64, shift, n int) int { return int(a >> shift % uint64(n)) }
 
 // Play does one act and judges.
 func (s *Sim) Play(t Act) error {
@@ -93,13 +39,10 @@ func (s *Sim) Play(t Act) error {
 	return nil
 }
 
-func (s *Sim) act(t Act) { //nolint:gocyclo,funlen // one case for each kind
-	now := s.Clock.Now()
+func (s *Sim) act(t Act) { //nolint:gocyclo // one case for each kind
 	switch t.Kind {
 	case actStep:
-		if p := s.find(t.ID); p != nil && !now.Before(s.instances[p.on].frozen) {
-			s.step(p)
-		}
+		s.stepProcess(t)
 	case actKill:
 		s.crash(t)
 	case actBuy:
@@ -111,14 +54,7 @@ func (s *Sim) act(t Act) { //nolint:gocyclo,funlen // one case for each kind
 	case actTick:
 		s.advance(t, s.pause(t.A))
 	case actJump:
-		if s.Out.On {
-			break
-		}
-		minutes := []int{3, 15, 60, 60}[pick(t.A, 8, 4)]
-		if pick(t.A, 16, 3) == 0 && s.plan.Items[0].Lasts > 0 && s.Clock.Now().Before(s.Item.End.Add(time.Hour)) {
-			minutes = 2*24*60 + 30 // once: the item is so old by then that the stock forgets it
-		}
-		s.jump(minutes)
+		s.jumpAhead(t)
 	case actBrowse:
 		s.browse(t)
 	case actAnomaly:
@@ -140,72 +76,130 @@ func (s *Sim) act(t Act) { //nolint:gocyclo,funlen // one case for each kind
 	case actLose:
 		s.lose(t.A)
 	case actStop:
-		it, stopped := s.pickItem(t.A), pick(t.A, 8, 3) > 0
-		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator sets stopped of %s to %t", it.ID, stopped), t.A, func(i *Instance) {
-			_ = i.StopOf(it.ID, stopped)
-		})
+		s.setStopped(t)
 	case actGrow:
-		if it := s.pickItem(t.A); it.Stock < 20 {
-			n := it.Stock + 1
-			s.spawn(t.ID, t.Kind, fmt.Sprintf("operator raises the stock of %s to %d", it.ID, n), t.A,
-				func(i *Instance) {
-					_ = i.Grow(it.ID, n)
-				})
-		}
+		s.grow(t)
 	case actFreeze:
-		n := pick(t.A, 8, len(s.instances))
-		d := []time.Duration{2 * time.Second, 40 * time.Second, 3 * time.Minute, 10 * time.Minute}[pick(t.A, 16, 4)]
-		s.instances[n].frozen = now.Add(d)
-		s.trace.say(now, "instance %d stands still for %s", n, d)
-		s.fire(Freeze)
+		s.freeze(t)
 	case actKeep:
 		s.keep()
 	case actFlush, actFailover, actRestore, actReadOnly:
 		s.breakRedis(t)
 	case actArrive:
-		if len(s.late) > 0 {
-			n := pick(t.A, 8, len(s.late))
-			f := s.late[n]
-			s.late = slices.Delete(s.late, n, n+1)
-			f()
-			s.fire(Late)
-		}
+		s.arrive(t)
 	case actPoison:
 		s.poison(t.A)
 	case actRedrive:
 		s.redriven()
 	case actGhost:
-		if len(s.bodies) > 0 {
-			if s.Orders.SendRaw(s.bodies[pick(t.A, 8, len(s.bodies))], 0) == nil {
-				s.trace.say(now, "an old message comes back")
-				s.fire(Duplicate)
-			}
-		}
+		s.resendOld(t)
 	case actClock:
-		n := pick(t.A, 8, len(s.instances))
-		s.instances[n].clock.by = skewOf(t.A >> 16)
-		s.trace.say(now, "the clock of instance %d jumps to %s off", n, s.instances[n].clock.by)
-		s.fire(ClockJump)
+		s.setClock(t)
 	case actSchedule:
-		k := pick(t.A, 8, s.scheduled())
-		if slices.ContainsFunc(s.processes, func(p *process) bool { return p.name == schedules[k].name }) {
-			if !s.plan.Faults[ScheduleTwice] {
-				break
-			}
-			s.fire(ScheduleTwice)
-		}
-		s.schedule(t.ID, k, t.A)
+		s.runSchedule(t)
 	case actNoSchedule:
-		if now.After(s.silent) {
-			s.silent = now.Add(10 * time.Minute)
-			s.trace.say(now, "schedules are gone for ten minutes")
+		s.loseSchedules()
+	}
+}
+
+// jumpAhead moves the clock minutes ahead, once by two days: by then the stock has removed the item.
+func (s *Sim) jumpAhead(t Act) {
+	if s.Out.On {
+		return
+	}
+	minutes := []int{3, 15, 60, 60}[pick(t.A, 8, 4)]
+	if pick(t.A, 16, 3) == 0 && s.plan.Items[0].Lasts > 0 && s.Clock.Now().Before(s.Item.End.Add(time.Hour)) {
+		minutes = 2*24*60 + 30 // once: the item is so old by then that the stock forgets it
+	}
+	s.jump(minutes)
+}
+
+// setStopped stops or resumes the sale of an item.
+func (s *Sim) setStopped(t Act) {
+	it, stopped := s.pickItem(t.A), pick(t.A, 8, 3) > 0
+	s.spawn(t.ID, t.Kind, fmt.Sprintf("operator sets stopped of %s to %t", it.ID, stopped), t.A, func(i *Instance) {
+		_ = i.StopOf(it.ID, stopped)
+	})
+}
+
+// grow adds a unit to an item, up to 20.
+func (s *Sim) grow(t Act) {
+	if it := s.pickItem(t.A); it.Stock < 20 {
+		n := it.Stock + 1
+		s.spawn(t.ID, t.Kind, fmt.Sprintf("operator raises the stock of %s to %d", it.ID, n), t.A,
+			func(i *Instance) {
+				_ = i.Grow(it.ID, n)
+			})
+	}
+}
+
+// freeze stops an instance for up to ten minutes.
+func (s *Sim) freeze(t Act) {
+	now := s.Clock.Now()
+	n := pick(t.A, 8, len(s.instances))
+	d := []time.Duration{2 * time.Second, 40 * time.Second, 3 * time.Minute, 10 * time.Minute}[pick(t.A, 16, 4)]
+	s.instances[n].frozen = now.Add(d)
+	s.trace.say(now, "instance %d stands still for %s", n, d)
+	s.fire(Freeze)
+}
+
+// arrive carries out a call whose caller has given up.
+func (s *Sim) arrive(t Act) {
+	if len(s.late) > 0 {
+		n := pick(t.A, 8, len(s.late))
+		f := s.late[n]
+		s.late = slices.Delete(s.late, n, n+1)
+		f()
+		s.fire(Late)
+	}
+}
+
+// resendOld sends a message a second time.
+func (s *Sim) resendOld(t Act) {
+	now := s.Clock.Now()
+	if len(s.bodies) > 0 {
+		if s.Orders.SendRaw(s.bodies[pick(t.A, 8, len(s.bodies))], 0) == nil {
+			s.trace.say(now, "an old message comes back")
+			s.fire(Duplicate)
 		}
 	}
 }
 
-func (s *Sim) pickItem(a uint64) *seckill.Item {
-	items := s.allItems()
-	return items[pick(a, 4, len(items))]
+// setClock moves the clock of an instance.
+func (s *Sim) setClock(t Act) {
+	now := s.Clock.Now()
+	n := pick(t.A, 8, len(s.instances))
+	s.instances[n].clock.by = skewOf(t.A >> 16)
+	s.trace.say(now, "the clock of instance %d jumps to %s off", n, s.instances[n].clock.by)
+	s.fire(ClockJump)
+}
+
+// runSchedule starts a scheduled run.
+func (s *Sim) runSchedule(t Act) {
+	k := pick(t.A, 8, s.scheduled())
+	if slices.ContainsFunc(s.processes, func(p *process) bool { return p.name == schedules[k].name }) {
+		if !s.plan.Faults[ScheduleTwice] {
+			return
+		}
+		s.fire(ScheduleTwice)
+	}
+	s.schedule(t.ID, k, t.A)
+}
+
+// loseSchedules stops all schedules for ten minutes.
+func (s *Sim) loseSchedules() {
+	now := s.Clock.Now()
+	if now.After(s.silent) {
+		s.silent = now.Add(10 * time.Minute)
+		s.trace.say(now, "schedules are gone for ten minutes")
+	}
+}
+
+// stepProcess lets a process make its next port call, unless its instance is frozen.
+func (s *Sim) stepProcess(t Act) {
+	if p := s.find(t.ID); p != nil && !s.Clock.Now().Before(s.instances[p.on].frozen) {
+		s.step(p)
+	}
 }
 
 // crash ends a process before the call that it stands at, or right after it; half the time its instance's memory goes

@@ -171,35 +171,11 @@ func (w *World) checkHolder(h holder) error {
 	return nil
 }
 
-// trade is what the provider knows of one trade.
-func (p *Provider) trade(order, no string) (seckill.Trade, bool) {
-	if o := p.orders[order]; o != nil {
-		for _, t := range o.trades {
-			if t.TradeNo == no {
-				return t, true
-			}
-		}
-	}
-	return seckill.Trade{}, false
-}
-
 // closedPaid says whether a close, which found a trade to close, came when another one was paid: a query after it tells
 // so. An order of which a close had said before that there is no trade may be closed by that.
 func (p *Provider) closedPaid(order string) bool {
 	o := p.orders[order]
 	return o != nil && o.kept && !o.missing
-}
-
-// captured lists the trades of an order that are paid.
-func (p *Provider) captured(order string) (nos []string) {
-	if o := p.orders[order]; o != nil {
-		for _, t := range o.trades {
-			if t.State == seckill.TradePaid {
-				nos = append(nos, t.TradeNo)
-			}
-		}
-	}
-	return nos
 }
 
 // checkStock: every number up to high-water is held or free, none is both, or beyond it; and a stock that never forgot
@@ -279,22 +255,8 @@ func (w *World) checkSoldOut(r seckill.Reservation) {
 	}
 }
 
-// numbers is an item's stock as it is, read from its keys.
-type numbers struct {
-	held      map[int]string
-	free      map[int]bool
-	highWater int
-	stock     int
-	stopped   bool
-	awaiting  int
-	records   int
-	users     map[string]string
-}
-
 // numbers are those of the world's first item; nil when it is not installed.
 func (w *World) numbers() (*numbers, error) { return w.numbersOf(w.Item.ID) }
-
-func stockKey(item, name string) string { return "{" + item + "}:" + name }
 
 func (w *World) numbersOf(item string) (*numbers, error) {
 	if s, ok := w.read[item]; ok {
@@ -468,4 +430,39 @@ func sorted(list string) string {
 	parts := strings.Split(list, ",")
 	slices.Sort(parts)
 	return strings.Join(parts, ",")
+}
+
+// look compares each unit of each item with what the stock offers now.
+func (o *outOfSale) look(s *Sim) {
+	if !o.On {
+		return
+	}
+	if o.since == nil {
+		o.since = map[unitKey]time.Time{}
+	}
+	now := s.Clock.Now()
+	for _, it := range s.allItems() {
+		num, err := s.numbersOf(it.ID)
+		if err != nil {
+			continue
+		}
+		for n := 1; n <= it.Stock; n++ {
+			k := unitKey{it.ID, n}
+			out := it.StateAt(now) == seckill.ItemOnline && s.truth.units[k] == "" &&
+				(num == nil || !num.offers(s, it.ID, n))
+			since, was := o.since[k]
+			switch {
+			case out && !was:
+				o.since[k] = now
+			case !out && was:
+				o.Spans = append(o.Spans, now.Sub(since))
+				delete(o.since, k)
+			}
+		}
+	}
+}
+
+func (o *outOfSale) end(s *Sim) {
+	o.look(s)
+	o.Open = len(o.since)
 }

@@ -4,19 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
-
-// needAddress are the states of an order that goods may still be sent for.
-var needAddress = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
 
 // erase has an operator erase a shopper's addresses, and judges an answer of success: I9.
 func (s *Sim) erase(t Act) {
@@ -135,46 +128,4 @@ func (s *Sim) outlive() error {
 		}
 	}
 	return s.Check()
-}
-
-// wroteAddress judges what becomes of an order's address: I9. It goes only from an order that needs none, or from one
-// whose goods were sent long ago, never changes, and nothing else changes with it.
-func (t *truth) wroteAddress(was, is ledger.Row) {
-	if was == nil || is == nil || text(was, "address") == text(is, "address") {
-		return
-	}
-	id, state := text(is, "id"), seckill.State(text(was, "state"))
-	if text(is, "address") != "" || number(is, "erased") == 0 {
-		t.fail("I9 order %s went from address %q to %q", id, text(was, "address"), text(is, "address"))
-	}
-	late := t.over(text(was, "item")) && (state == seckill.Paid || state == seckill.Confirmed)
-	if slices.Contains(needAddress, state) && !late {
-		t.fail("I9 order %s in %s has lost its address", id, state)
-	}
-	a, b := maps.Clone(was), maps.Clone(is)
-	for _, attr := range []string{"address", "erased"} {
-		delete(a, attr)
-		delete(b, attr)
-	}
-	if !reflect.DeepEqual(a, b) {
-		t.fail("I9 order %s changed when its address was erased, from %v to %v", id, a, b)
-	}
-}
-
-// checkErased: when everything is quiet, no record of the stock has the address of an order whose row has none: I9.
-func (w *World) checkErased() error {
-	for _, it := range w.allItems() {
-		v, err := w.Redis.Do("HGETALL", stockKey(it.ID, "res"))
-		if err != nil {
-			return err
-		}
-		records, _ := v.([]any)
-		for pair := range slices.Chunk(records, 2) {
-			id, record := pair[0].(string), pair[1].(string)
-			if o := w.truth.orders[id]; o != nil && o.address == "" && strings.HasPrefix(record, "q|") {
-				return fmt.Errorf("I9 the stock keeps the request of order %s, whose row has no address", id)
-			}
-		}
-	}
-	return nil
 }

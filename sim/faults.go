@@ -137,3 +137,6 @@ func (s FaultSet) list() []string {
 }
 
 func (s FaultSet) String() string { return strings.Join(s.list(), ", ") }
+
+// Rates is a number for each kind of fault.
+type Rates [nFaults]int

@@ -47,9 +47,6 @@ func (s *FaultSet) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Rates is a number for each kind of fault.
-type Rates [nFaults]int
-
 // MarshalJSON gives the numbers by name.
 func (r Rates) MarshalJSON() ([]byte, error) {
 	out := map[string]int{}

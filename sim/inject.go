@@ -95,9 +95,9 @@ func bounded(call string) bool { return call == "ledger.Place/Transact" || call 
 var scale = [nFaults]int{Fail: 5, Lost: 5, Late: 5, Throttle: 5, Conflict: 20, CommitLost: 20, QueryFault: 50,
 	CloseFault: 50, RefundFault: 50, Delay: 20}
 
-// injectFault carries a call out as chance has it.
-func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) { //nolint:funlen
-	port, name, _ := strings.Cut(call, ".")
+// injectFault carries a call out, or strikes it with a fault that the step's draw chooses.
+func (s *Sim) injectFault(p *process, call string, do func() error) (how string, err error) {
+	port, _, _ := strings.Cut(call, ".")
 	if bounded(call) && s.Clock.Now().Sub(p.since) > seckill.PlaceTimeout {
 		return " misses its deadline", context.DeadlineExceeded
 	}
@@ -116,7 +116,7 @@ func (s *Sim) injectFault(p *process, call string, do func() error) (how string,
 	if slices.Contains(s.plan.PausePoints, call) {
 		n /= 8
 	}
-	hit := func(f Fault) bool {
+	return s.strikeCall(p, call, do, func(f Fault) bool {
 		if !s.plan.Faults[f] {
 			return false
 		}
@@ -127,52 +127,33 @@ func (s *Sim) injectFault(p *process, call string, do func() error) (how string,
 		}
 		n -= rate
 		return false
-	}
-	after := func(how string) (string, error) { _ = do(); return how, errFault }
-	if port == "ledger" {
-		switch {
-		case hit(Throttle):
-			return " is throttled", errFault
-		case strings.HasSuffix(call, "/Transact") && hit(Conflict):
-			return " meets another transaction", errFault
-		case strings.HasSuffix(call, "/Transact") && hit(CommitLost):
-			return after(" is committed, the answer is lost")
-		}
-	}
+	})
+}
+
+// strikeCall strikes a call with the first fault that fits it and hits.
+func (s *Sim) strikeCall(p *process, call string, do func() error, hit func(Fault) bool) (how string, err error) {
+	port, name, _ := strings.Cut(call, ".")
+	transaction := port == "ledger" && strings.HasSuffix(call, "/Transact")
 	switch {
+	case port == "ledger" && hit(Throttle):
+		return " is throttled", errFault
+	case transaction && hit(Conflict):
+		return " meets another transaction", errFault
+	case transaction && hit(CommitLost):
+		return unanswered(do, " is committed, the answer is lost")
 	case call == "payments.Query" && hit(QueryFault):
 		return " gets no answer", errFault
 	case call == "payments.Close" && hit(CloseFault):
-		switch s.draw >> 20 % 3 {
-		case 0:
-			return after(" is done, the answer is lost")
-		case 1:
-			s.Provider.refuse = true
-			return " is refused", do()
-		}
-		return " gets no answer", errFault
+		return s.strikeClose(do)
 	case call == "payments.Refund" && hit(RefundFault):
-		switch s.draw >> 20 % 5 {
-		case 0:
-			return after(" is done, the answer is lost")
-		case 1:
-			s.Provider.poor = true
-			return " meets an empty account", do()
-		case 2:
-			s.Provider.slow = true
-			return " is done, the answer does not say so", do()
-		case 3:
-			s.Provider.stuck = true
-			return " is taken and not done", do()
-		}
-		return " gets no answer", errFault
+		return s.strikeRefund(do)
 	case name == "Send" && hit(Delay):
 		s.queues[port].extra = time.Duration(s.draw>>20%900+1) * time.Second
 		return " will come late", do()
 	case hit(Fail):
 		return " fails, not done", errFault
 	case hit(Lost):
-		return after(" is done, the answer is lost")
+		return unanswered(do, " is done, the answer is lost")
 	case !bounded(call) && len(s.late) < 4 && hit(Late):
 		s.late = append(s.late, func() {
 			s.trace.step(s.Clock.Now(), p, call, fmt.Sprintf(" arrives late (%v)", do()))
@@ -180,6 +161,40 @@ func (s *Sim) injectFault(p *process, call string, do func() error) (how string,
 		return " fails, and arrives later", errFault
 	}
 	return "", do()
+}
+
+// unanswered carries a call out whose caller sees a fault.
+func unanswered(do func() error, how string) (string, error) {
+	_ = do()
+	return how, errFault
+}
+
+func (s *Sim) strikeClose(do func() error) (how string, err error) {
+	switch s.draw >> 20 % 3 {
+	case 0:
+		return unanswered(do, " is done, the answer is lost")
+	case 1:
+		s.Provider.refuse = true
+		return " is refused", do()
+	}
+	return " gets no answer", errFault
+}
+
+func (s *Sim) strikeRefund(do func() error) (how string, err error) {
+	switch s.draw >> 20 % 5 {
+	case 0:
+		return unanswered(do, " is done, the answer is lost")
+	case 1:
+		s.Provider.poor = true
+		return " meets an empty account", do()
+	case 2:
+		s.Provider.slow = true
+		return " is done, the answer does not say so", do()
+	case 3:
+		s.Provider.stuck = true
+		return " is taken and not done", do()
+	}
+	return " gets no answer", errFault
 }
 
 // reserve carries a reservation out and judges when it was made (I10): the script goes by its instance's clock, just

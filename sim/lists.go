@@ -17,12 +17,6 @@ const (
 	listOld   = time.Minute // while no list can be read
 )
 
-// publication is a list that was published: when, and the items' versions.
-type publication struct {
-	at       time.Time
-	versions map[string]int64
-}
-
 // published notes what is published.
 type published struct {
 	*memory.Items

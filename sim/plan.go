@@ -77,14 +77,13 @@ var pausePoints = []string{
 }
 
 // PlanOf draws a seed's plan.
-func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) { //nolint:funlen // not yet split
+func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	p := Plan{Seed: seed, Instances: 3, Weights: usual, Sticky: []int{0, 50, 90, 97}[r.IntN(4)],
 		Batch: []int{1, 1, 3, 10}[r.IntN(4)],
 		Pays:  []int{30, 70, 95}[r.IntN(3)], Slow: []int{0, 0, 10, 30}[r.IntN(4)], Installed: r.IntN(100) < 80,
 		Addresses: 1 + int(seed%3), sabotage: o.Break}
 	p.size(r, o)
-	on := func(percent int) bool { return r.IntN(100) < percent }
 	for _, a := range []Kind{actBuy, actConsume, actClose, actOpen, actPay, actCancel, actTick} {
 		switch r.IntN(6) {
 		case 0:
@@ -97,110 +96,146 @@ func PlanOf(seed uint64, o Options) (Plan, *rand.Rand) { //nolint:funlen // not 
 	if o.Faults != nil {
 		allowed = *o.Faults
 	}
-	var focus []Fault // enabled together, for what only they bring about
-	if on(50) {
+	var focus []Fault // enabled together, because each alone changes little
+	if percent(r, 50) {
 		p.PausePoints = []string{pausePoints[r.IntN(len(pausePoints))]}
 	}
 	switch r.IntN(8) {
-	case 0: // much is paid, cancelled and closed at once
-		for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
-			p.Weights[a] *= 3
-		}
-		p.Weights[actRefund] = 6
-		p.Weights[actNotify], p.Weights[actRun] = max(1, p.Weights[actNotify]/9), 8
-		p.Pays, p.Cashier, p.Sticky = 95, true, 50*r.IntN(2)
-		if on(80) {
-			p.PausePoints = []string{[]string{"payments.Close", "payments.Close", "payments.Query",
-				"ledger.GiveBack/Transact", "ledger.RecordPayment/Transact"}[r.IntN(5)]}
-		}
-		if on(50) && o.Length+o.Shoppers+o.Items == 0 {
-			p.Prelude, p.Installed, p.Items[0] = "opened", true, ItemPlan{Stock: 4, Limit: 1}
-			for a, n := range map[Kind]int{actStep: 120, actBuy: 1, actConsume: 1, actOpen: 3, actPay: 15, actCancel: 8,
-				actClose: 12} {
-				p.Weights[a] = n
-			}
-			p.Length, p.Batch = 300, 1
-		}
-		focus = []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotificationLost, RefundFault}
-		if on(30) { // refunds of one order end at once
-			p.PausePoints, p.Sticky = []string{"ledger.Refunded/Transact"}, 0
-			p.Weights[actSchedule], p.Weights[actNotify], p.Weights[actPay], p.Weights[actRefund] = 12, 12, 12, 12
-			if allowed[ScheduleGone] {
-				p.Weights[actNoSchedule] = 1
-			}
-			focus = []Fault{TwoTrades, ScheduleTwice, RefundFault, ScheduleGone}
-		}
-	case 1: // the stock forgets while it is being mended
-		p.Weights[actSchedule], p.Weights[actKeep], p.Sticky = 12, 6, 50*r.IntN(2)
-		focus = []Fault{[]Fault{Flush, Failover, Restore}[r.IntN(3)], ScheduleTwice, Fail, Throttle}
-	case 2: // the sale is stopped and resumed again and again, and answers are slow
-		p.Weights[actStop], p.Weights[actBuy], p.Weights[actConsume], p.Weights[actTick] = 2, 20, 20, 10
-		p.Slow, p.Sticky, p.stops = 40, 0, true
-		if on(50) {
-			p.PausePoints = []string{"items.Get answered"}
-		}
-		focus = []Fault{Freeze}
-	case 3: // the stock goes back to when numbers were held that were given back since, and an order looks for others
-		p.Weights = usual
-		if o.Length+o.Shoppers+o.Items > 0 || !allowed[Restore] || !allowed[Flush] {
-			break
-		}
-		for a, n := range map[Kind]int{actSchedule: 8, actRestore: 1, actTick: 12, actRun: 40, actCancel: 1, actOpen: 1,
-			actPay: 1, actClose: 1} {
-			p.Weights[a] = n
-		}
-		p.Prelude, p.PausePoints = "restored", [][]string{{"ledger.Units/Query"}, {"stock.Correct"}, {"stock.DriftEnd"},
-			{"stock.DriftEnd"}, {"stock.Redraw"}, {"stock.Redraw"}}[r.IntN(6)]
-		if r.IntN(4) == 0 {
-			p.Prelude, p.PausePoints = "flushed",
-				[]string{[]string{"stock.BuildGaps", "stock.BuildGaps", "stock.BuildUnits"}[r.IntN(3)], "stock.Install"}
-			p.Weights[actKeep], p.Weights[actTick], p.Weights[actFlush], p.Weights[actFailover] = 12, 3, 2, 6
-			focus = []Fault{Failover, Flush}
-		} else {
-			focus = []Fault{Restore, Duplicate, Throttle}
-		}
-		p.Slow, p.Batch, p.Shoppers, p.Length, p.Sticky = 0, 1, 12, 300, 50
-		for i := range p.Items {
-			p.Items[i] = ItemPlan{Stock: 3, Limit: 1}
-		}
-		p.Installed = true
+	case 0:
+		focus = p.payMuch(r, o, allowed)
+	case 1:
+		focus = p.forget(r)
+	case 2:
+		focus = p.stop(r)
+	case 3:
+		focus = p.restore(r, o, allowed)
 	}
 	if seed%16 == 5 && p.Prelude == "" && o.Length+o.Shoppers+o.Items == 0 {
 		p.churn()
 	}
+	p.extras(r)
+	p.swarm(r, o, allowed, focus)
+	p.faults(r, o.Length == 0)
+	return p, r
+}
+
+// percent is true in share of 100 draws.
+func percent(r *rand.Rand, share int) bool { return r.IntN(100) < share }
+
+// payMuch makes shoppers pay, cancel and let orders expire at the same time. As forget, stop and restore do, it returns
+// the faults to enable together with this plan.
+func (p *Plan) payMuch(r *rand.Rand, o Options, allowed [nFaults]bool) []Fault {
+	for _, a := range []Kind{actOpen, actPay, actNotify, actCancel, actClose} {
+		p.Weights[a] *= 3
+	}
+	p.Weights[actRefund] = 6
+	p.Weights[actNotify], p.Weights[actRun] = max(1, p.Weights[actNotify]/9), 8
+	p.Pays, p.Cashier, p.Sticky = 95, true, 50*r.IntN(2)
+	if percent(r, 80) {
+		p.PausePoints = []string{[]string{"payments.Close", "payments.Close", "payments.Query",
+			"ledger.GiveBack/Transact", "ledger.RecordPayment/Transact"}[r.IntN(5)]}
+	}
+	if percent(r, 50) && o.Length+o.Shoppers+o.Items == 0 {
+		p.Prelude, p.Installed, p.Items[0] = "opened", true, ItemPlan{Stock: 4, Limit: 1}
+		for a, n := range map[Kind]int{actStep: 120, actBuy: 1, actConsume: 1, actOpen: 3, actPay: 15, actCancel: 8,
+			actClose: 12} {
+			p.Weights[a] = n
+		}
+		p.Length, p.Batch = 300, 1
+	}
+	focus := []Fault{TwoTrades, PayLate, QueryFault, CloseFault, NotificationLost, RefundFault}
+	if percent(r, 30) { // refunds of one order end at once
+		p.PausePoints, p.Sticky = []string{"ledger.Refunded/Transact"}, 0
+		p.Weights[actSchedule], p.Weights[actNotify], p.Weights[actPay], p.Weights[actRefund] = 12, 12, 12, 12
+		if allowed[ScheduleGone] {
+			p.Weights[actNoSchedule] = 1
+		}
+		focus = []Fault{TwoTrades, ScheduleTwice, RefundFault, ScheduleGone}
+	}
+	return focus
+}
+
+// forget makes Redis lose data while repair runs.
+func (p *Plan) forget(r *rand.Rand) []Fault {
+	p.Weights[actSchedule], p.Weights[actKeep], p.Sticky = 12, 6, 50*r.IntN(2)
+	return []Fault{[]Fault{Flush, Failover, Restore}[r.IntN(3)], ScheduleTwice, Fail, Throttle}
+}
+
+// stop makes the operator stop and resume the sale often while answers are slow.
+func (p *Plan) stop(r *rand.Rand) []Fault {
+	p.Weights[actStop], p.Weights[actBuy], p.Weights[actConsume], p.Weights[actTick] = 2, 20, 20, 10
+	p.Slow, p.Sticky, p.stops = 40, 0, true
+	if percent(r, 50) {
+		p.PausePoints = []string{"items.Get answered"}
+	}
+	return []Fault{Freeze}
+}
+
+// restore brings back an old state of Redis, in which units are held that were returned since, while an order is
+// redrawing.
+func (p *Plan) restore(r *rand.Rand, o Options, allowed [nFaults]bool) []Fault {
+	p.Weights = usual
+	if o.Length+o.Shoppers+o.Items > 0 || !allowed[Restore] || !allowed[Flush] {
+		return nil
+	}
+	for a, n := range map[Kind]int{actSchedule: 8, actRestore: 1, actTick: 12, actRun: 40, actCancel: 1, actOpen: 1,
+		actPay: 1, actClose: 1} {
+		p.Weights[a] = n
+	}
+	focus := []Fault{Restore, Duplicate, Throttle}
+	p.Prelude, p.PausePoints = "restored", [][]string{{"ledger.Units/Query"}, {"stock.Correct"}, {"stock.DriftEnd"},
+		{"stock.DriftEnd"}, {"stock.Redraw"}, {"stock.Redraw"}}[r.IntN(6)]
+	if r.IntN(4) == 0 {
+		p.Prelude, p.PausePoints = "flushed",
+			[]string{[]string{"stock.BuildGaps", "stock.BuildGaps", "stock.BuildUnits"}[r.IntN(3)], "stock.Install"}
+		p.Weights[actKeep], p.Weights[actTick], p.Weights[actFlush], p.Weights[actFailover] = 12, 3, 2, 6
+		focus = []Fault{Failover, Flush}
+	}
+	p.Slow, p.Batch, p.Shoppers, p.Length, p.Sticky = 0, 1, 12, 300, 50
+	for i := range p.Items {
+		p.Items[i] = ItemPlan{Stock: 3, Limit: 1}
+	}
+	p.Installed = true
+	return focus
+}
+
+// extras adds acts that any plan may have.
+func (p *Plan) extras(r *rand.Rand) {
 	if slices.ContainsFunc(p.PausePoints, func(call string) bool { return strings.HasSuffix(call, " answered") }) {
 		p.Slow = 50
 	}
-	if on(30) && !p.stops {
+	if percent(r, 30) && !p.stops {
 		p.Weights[actStop] = 1
 	}
-	if on(30) {
+	if percent(r, 30) {
 		p.Weights[actBrowse], p.Weights[actAnomaly], p.Weights[actImport] = 1+r.IntN(3), 1, 1
 	}
-	if on(25) {
+	if percent(r, 25) {
 		p.Weights[actGrow] = 1
 	}
-	if on(40) && p.Weights[actRefund] == 0 && p.Prelude == "" {
+	if percent(r, 40) && p.Weights[actRefund] == 0 && p.Prelude == "" {
 		p.Weights[actRefund] = 1 + r.IntN(3)
 	}
-	if on(40) {
+	if percent(r, 40) {
 		p.Weights[actErase] = 1 + r.IntN(3)
 	}
-	if on(30) {
+	if percent(r, 30) {
 		p.Weights[actJump] = 1
 	}
-	share := []int{0, 10, 30, 30, 50, 80}[r.IntN(6)] // swarm: how many kinds this seed enables
+}
+
+// swarm enables a random share of the faults, and all of focus.
+func (p *Plan) swarm(r *rand.Rand, o Options, allowed [nFaults]bool, focus []Fault) {
+	share := []int{0, 10, 30, 30, 50, 80}[r.IntN(6)]
 	for f := range p.Faults {
 		rate := 1 + r.IntN(100)
-		if drawn := on(share) || slices.Contains(focus, Fault(f)); allowed[f] && (drawn || o.Always) {
+		if drawn := percent(r, share) || slices.Contains(focus, Fault(f)); allowed[f] && (drawn || o.Always) {
 			p.Faults[f], p.Rates[f] = true, rate
 			if slices.Contains(focus, Fault(f)) {
 				p.Rates[f] = max(rate, 60)
 			}
 		}
 	}
-	p.faults(r, o.Length == 0)
-	return p, r
 }
 
 // size draws the world's size: small worlds, in which rare meetings are common, and crowds.

@@ -190,3 +190,32 @@ func (p *Provider) Verify(parameters map[string][]string) (seckill.Notification,
 	return seckill.Notification{ID: form.Get("id"), Order: form.Get("order"), TradeNo: form.Get("trade_no"),
 		Amount: amount, Paid: form.Get("status") == string(seckill.TradePaid), Raw: form.Encode()}, nil
 }
+
+// trade is what the provider knows of one trade.
+func (p *Provider) trade(order, no string) (seckill.Trade, bool) {
+	if o := p.orders[order]; o != nil {
+		for _, t := range o.trades {
+			if t.TradeNo == no {
+				return t, true
+			}
+		}
+	}
+	return seckill.Trade{}, false
+}
+
+// captured lists the trades of an order that are paid.
+func (p *Provider) captured(order string) (nos []string) {
+	if o := p.orders[order]; o != nil {
+		for _, t := range o.trades {
+			if t.State == seckill.TradePaid {
+				nos = append(nos, t.TradeNo)
+			}
+		}
+	}
+	return nos
+}
+
+func (p *Provider) wentBack(order, tradeNo string) bool {
+	o := p.orders[order]
+	return o != nil && o.back[tradeNo]
+}

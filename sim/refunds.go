@@ -192,11 +192,6 @@ func (w *World) checkRefunds(id string, o *orderRow) error {
 	return nil
 }
 
-func (p *Provider) wentBack(order, tradeNo string) bool {
-	o := p.orders[order]
-	return o != nil && o.back[tradeNo]
-}
-
 // owed names every payment that has to go back and did not.
 func (t *truth) owed() (errs []error) {
 	for id, rows := range t.payments {

@@ -1,7 +1,5 @@
 package sim
 
-import "iter"
-
 // routine is a coroutine that runs the bodies of one process after another: with one for each process, each stack would
 // grow anew.
 type routine struct {
@@ -9,26 +7,6 @@ type routine struct {
 	yield func(ended bool) bool
 	next  func() (ended, ok bool)
 	stop  func()
-}
-
-// routine is one that has nothing to do.
-func (s *Sim) routine() *routine {
-	if n := len(s.idle); n > 0 {
-		r := s.idle[n-1]
-		s.idle = s.idle[:n-1]
-		return r
-	}
-	r := &routine{}
-	r.next, r.stop = iter.Pull(func(yield func(bool) bool) {
-		r.yield = yield
-		for {
-			r.live()
-			if !yield(true) {
-				return
-			}
-		}
-	})
-	return r
 }
 
 // live runs a body until it ends or dies.
@@ -42,3 +20,6 @@ func (r *routine) live() {
 	}()
 	r.body()
 }
+
+// death is what a dying process panics with.
+type death struct{}

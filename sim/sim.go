@@ -4,20 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/adapter/memory"
-	"github.com/your-org/seckill/shared/flow/buy"
 	"github.com/your-org/seckill/shared/seckill"
 	"github.com/your-org/seckill/sim/linear"
 )
-
-// death is what a dying process panics with.
-type death struct{}
 
 var errFault = errors.New("fault")
 
@@ -111,79 +107,6 @@ func (q *slowQueue) Send(ctx context.Context, m seckill.Message, delay time.Dura
 	return q.Queue.Send(ctx, m, min(delay+extra, seckill.MaxDelay))
 }
 
-// New makes the world of a plan.
-func New(p Plan) (*Sim, error) {
-	w, err := NewWorldOf(p.setting())
-	if err != nil {
-		return nil, err
-	}
-	w.gone = p.Seed%2 == 1
-	if err := w.puzzle(); err != nil {
-		return nil, err
-	}
-	s := of(w, p)
-	w.Clock.Advance(5 * time.Second) // the window is open by every clock
-	if p.Installed {
-		if err := readable(w.Start(w.plain).Repair.Run(context.Background())); err != nil {
-			return nil, err
-		}
-	}
-	for _, d := range p.Skew {
-		if d != 0 {
-			s.fire(Skew)
-		}
-	}
-	for _, it := range s.allItems() {
-		s.note(it)
-	}
-	s.minute = s.Clock.Now().Unix() / 60
-	s.snapshots = []snapshot{{s.Clock.Now(), w.Redis.Snapshot()}}
-	if p.Prelude != "" {
-		return s, s.playPrelude()
-	}
-	return s, nil
-}
-
-// playPrelude brings about what the plan's history begins with, while nothing goes wrong.
-func (s *Sim) playPrelude() error {
-	i := s.Start(s.plain)
-	var err error
-	reserve := func(user string) *orderRow {
-		id, e := s.purchase(i, buy.Purchase{Item: s.Item.ID, User: user, Count: 1, Address: addresses[0], Key: "past"})
-		err = errors.Join(err, e)
-		return &orderRow{id: id, user: user, item: s.Item.ID}
-	}
-	handleAll := func() { err = errors.Join(err, s.handleAll(i)) }
-	keep := func() { s.snapshots = append(s.snapshots, snapshot{s.Clock.Now(), s.Redis.Snapshot()}) }
-	if s.plan.Prelude == "opened" { // shoppers are about to pay
-		for n := range s.Item.Stock {
-			o := reserve(strconv.Itoa(91 + n))
-			handleAll()
-			err = errors.Join(err, s.look(i, o))
-		}
-		return errors.Join(err, s.check())
-	}
-	// The stock holds a number that is nobody's, and thinks one free that is sold: of three units two were sold; since
-	// then one was given back, and the third sold. Or it has forgotten all that.
-	first, _ := reserve("91"), reserve("92")
-	keep()
-	handleAll()
-	err = errors.Join(err, readable(i.Repair.Run(context.Background())))
-	keep()
-	reserve("93")
-	handleAll()
-	err = errors.Join(err, s.cancel(i, first))
-	handleAll()
-	if s.plan.Prelude == "flushed" {
-		s.Forget()
-		s.snapshots = nil
-		keep()
-	} else {
-		s.Recall(s.snapshots[2].Snapshot)
-	}
-	return errors.Join(err, s.check())
-}
-
 // handleAll handles messages until there are none.
 func (s *Sim) handleAll(i *Instance) error {
 	for {
@@ -191,36 +114,6 @@ func (s *Sim) handleAll(i *Instance) error {
 			return err
 		}
 	}
-}
-
-// of is a simulation of a world that is there already.
-func of(w *World, p Plan) *Sim {
-	s := &Sim{World: w, plan: p, facts: map[string]*linear.Truth{}, Calls: map[string]int{},
-		queues: map[string]*slowQueue{}}
-	w.truth.say = func(format string, args ...any) { s.trace.say(w.Clock.Now(), format, args...) }
-	for _, it := range w.allItems() {
-		s.facts[it.ID] = &linear.Truth{Limit: it.Limit, Opens: s.nano(it.Start), Closes: s.nano(it.End)}
-	}
-	w.onRound = func() { s.Out.look(s) }
-	w.bySeconds = func() bool { return s.Out.On && len(s.Out.since) > 0 }
-	w.onRedrive = func() { s.fire(Park) }
-	w.onLoss = func() { s.losses = append(s.losses, s.tick()) }
-	for name, q := range map[string]*memory.Queue{"orders": w.Orders, "closings": w.Closings} {
-		s.queues[name] = &slowQueue{Queue: q}
-	}
-	for i := range p.Skew {
-		s.instances = append(s.instances, nil)
-		s.restart(i)
-	}
-	return s
-}
-
-// restart gives an instance's place to a new one, which remembers nothing.
-func (s *Sim) restart(i int) {
-	c := &skewed{s.Clock, s.plan.Skew[i]}
-	lg := Ledger{ledger.New(Rows{s.Rows, s.hookRows, s.plan.sabotage}), s.method}
-	s.instances[i] = &instance{Instance: s.start(s.hook, c, lg, s.queues["orders"], s.queues["closings"], s.Provider),
-		clock: c}
 }
 
 // spawn begins a process, up to before its first port call.
@@ -269,34 +162,6 @@ func (s *Sim) find(id int) *process {
 	return nil
 }
 
-// check looks at the world after every act.
-func (s *Sim) check() error {
-	for _, it := range s.allItems() {
-		row, err := s.items.Get(context.Background(), it.ID)
-		if err != nil {
-			return err
-		}
-		it.Stock = row.Stock
-		if err := s.checkStops(&row); err != nil {
-			return err
-		}
-		if !row.Stopped {
-			delete(s.stoppedAt, it.ID)
-		}
-		if s.touched || row.Stopped != it.Stopped {
-			it.Stopped = row.Stopped
-			s.note(it)
-		}
-	}
-	if len(s.truth.changed) > 0 {
-		s.wrote = s.Clock.Now()
-	}
-	err := s.Check()
-	s.States.add(s.fingerprint())
-	s.Out.look(s)
-	return err
-}
-
 // nano is a time as the judge of answers wants it.
 func (s *Sim) nano(at time.Time) int64 { return at.Sub(epoch).Nanoseconds() }
 
@@ -304,15 +169,6 @@ func (s *Sim) nano(at time.Time) int64 { return at.Sub(epoch).Nanoseconds() }
 func (s *Sim) tick() int64 {
 	s.monotonic++
 	return s.nano(s.Clock.Now()) + s.monotonic
-}
-
-// note writes down what holds of an item from now on.
-func (s *Sim) note(it *seckill.Item) {
-	m := linear.Moment{At: s.tick(), Stopped: it.Stopped}
-	if num, err := s.numbersOf(it.ID); err == nil && num != nil {
-		m.Installed, m.Left, m.Stopped = true, num.stock-num.highWater+len(num.free), m.Stopped || num.stopped
-	}
-	s.facts[it.ID].Note(m)
 }
 
 // checkAnswers judges what shoppers were told, all together.
@@ -329,68 +185,6 @@ func (s *Sim) checkAnswers() error {
 		return nil
 	}
 	return err
-}
-
-// End lets faults stop: what is late arrives, processes come to their end, what was parked is moved back, and the rest
-// is World's.
-func (s *Sim) End() error {
-	s.trace.say(s.Clock.Now(), "==== faults stop")
-	s.faultsOn, s.refuses, s.faultsEnded = false, time.Time{}, s.Clock.Now()
-	for _, in := range s.instances {
-		in.frozen = time.Time{}
-	}
-	for _, f := range s.late {
-		f()
-		if err := s.check(); err != nil {
-			return err
-		}
-	}
-	s.late = nil
-	for n := 0; len(s.processes) > 0; n++ {
-		if n > 100_000 {
-			return errors.New("L1 a process never ends: " + s.processes[0].name)
-		}
-		s.step(s.processes[n%len(s.processes)])
-		if err := s.check(); err != nil {
-			return err
-		}
-	}
-	if err := s.Drain(); err != nil {
-		return fmt.Errorf("drained: %w", err)
-	}
-	s.Out.end(s)
-	if err := s.checkAnswers(); err != nil {
-		return fmt.Errorf("I12 what shoppers were told: %w", err)
-	}
-	if err := s.checkParked(); err != nil {
-		return err
-	}
-	if err := s.SellOut(); err != nil {
-		return fmt.Errorf("sold out: %w", err)
-	}
-	if err := s.retire(); err != nil {
-		return fmt.Errorf("retired: %w", err)
-	}
-	if err := s.outlive(); err != nil {
-		return fmt.Errorf("the time of addresses over: %w", err)
-	}
-	return nil
-}
-
-// retire lets an item that ends grow so old that the stock forgets it, while its messages come back once more.
-func (s *Sim) retire() error {
-	ends := s.Item.End
-	if s.plan.Items[0].Lasts == 0 || len(s.plan.Items) > 1 {
-		return nil
-	}
-	s.trace.say(s.Clock.Now(), "two days pass")
-	s.Clock.Advance(max(0, ends.Add(seckill.KeepLoaded+10*time.Minute).Sub(s.Clock.Now())))
-	for _, b := range s.bodies {
-		if err := s.Orders.SendRaw(b, 0); err != nil {
-			return err
-		}
-	}
-	return s.Drain()
 }
 
 // checkParked: L5. Every message that nobody can read is in a dead-letter queue.
@@ -423,3 +217,65 @@ func (s *Sim) close() {
 
 // forms of notifications that wait.
 func (s *Sim) notifications() []url.Values { return s.Provider.Notifications }
+
+func (s *Sim) pickItem(a uint64) *seckill.Item {
+	items := s.allItems()
+	return items[pick(a, 4, len(items))]
+}
+
+// offers says whether a number that is nobody's in the ledger can be had, or is reserved for an order that waits to be
+// placed.
+func (num *numbers) offers(s *Sim, item string, n int) bool {
+	if holder := num.held[n]; holder != "" {
+		score, _ := s.Redis.Do("ZSCORE", stockKey(item, "awaiting"), holder)
+		return score != nil
+	}
+	return num.free[n] || n > num.highWater
+}
+
+// fingerprint is what the world's state is told from others by: orders by state and units, processes by what they do
+// and where they stand, and what is on its way.
+func (s *Sim) fingerprint() uint64 {
+	h := uint64(len(s.late))<<8 + uint64(len(s.truth.returns))<<16 + uint64(len(s.notifications()))<<24 +
+		uint64(len(s.Provider.list))<<32
+	for _, o := range s.truth.orders {
+		h += mix(o.state, "", len(o.units))
+	}
+	for _, p := range s.processes {
+		h += mix(seckill.State(p.call), p.method, int(p.what))
+	}
+	return h
+}
+
+// routine is one that has nothing to do.
+func (s *Sim) routine() *routine {
+	if n := len(s.idle); n > 0 {
+		r := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		return r
+	}
+	r := &routine{}
+	r.next, r.stop = iter.Pull(func(yield func(bool) bool) {
+		r.yield = yield
+		for {
+			r.live()
+			if !yield(true) {
+				return
+			}
+		}
+	})
+	return r
+}
+
+// step writes one line: when, which process, what it called, and how that went.
+func (t *trace) step(at time.Time, p *process, what, how string) {
+	t.time(at)
+	t.buf = append(t.buf, '#')
+	t.buf = strconv.AppendInt(t.buf, int64(p.id), 10)
+	t.buf = append(t.buf, ' ')
+	t.buf = append(t.buf, p.name...)
+	t.buf = append(t.buf, ": "...)
+	t.buf = append(t.buf, what...)
+	t.buf = append(t.buf, how...)
+	t.buf = append(t.buf, '\n')
+}

@@ -17,19 +17,6 @@ type trace struct {
 	buf []byte
 }
 
-// step writes one line: when, which process, what it called, and how that went.
-func (t *trace) step(at time.Time, p *process, what, how string) {
-	t.time(at)
-	t.buf = append(t.buf, '#')
-	t.buf = strconv.AppendInt(t.buf, int64(p.id), 10)
-	t.buf = append(t.buf, ' ')
-	t.buf = append(t.buf, p.name...)
-	t.buf = append(t.buf, ": "...)
-	t.buf = append(t.buf, what...)
-	t.buf = append(t.buf, how...)
-	t.buf = append(t.buf, '\n')
-}
-
 // say writes a line that belongs to no process.
 func (t *trace) say(at time.Time, format string, args ...any) {
 	t.time(at)

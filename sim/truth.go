@@ -2,7 +2,10 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -229,4 +232,31 @@ func (t *truth) wrotePayment(order, tradeNo string, is ledger.Row) {
 		return
 	}
 	t.payments[order] = append(rows, paymentRow{tradeNo, number(is, "amount"), seckill.PaymentState(text(is, "state"))})
+}
+
+// needAddress are the states of an order that goods may still be sent for.
+var needAddress = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
+
+// wroteAddress judges what becomes of an order's address: I9. It goes only from an order that needs none, or from one
+// whose goods were sent long ago, never changes, and nothing else changes with it.
+func (t *truth) wroteAddress(was, is ledger.Row) {
+	if was == nil || is == nil || text(was, "address") == text(is, "address") {
+		return
+	}
+	id, state := text(is, "id"), seckill.State(text(was, "state"))
+	if text(is, "address") != "" || number(is, "erased") == 0 {
+		t.fail("I9 order %s went from address %q to %q", id, text(was, "address"), text(is, "address"))
+	}
+	late := t.over(text(was, "item")) && (state == seckill.Paid || state == seckill.Confirmed)
+	if slices.Contains(needAddress, state) && !late {
+		t.fail("I9 order %s in %s has lost its address", id, state)
+	}
+	a, b := maps.Clone(was), maps.Clone(is)
+	for _, attr := range []string{"address", "erased"} {
+		delete(a, attr)
+		delete(b, attr)
+	}
+	if !reflect.DeepEqual(a, b) {
+		t.fail("I9 order %s changed when its address was erased, from %v to %v", id, a, b)
+	}
 }

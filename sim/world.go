@@ -105,44 +105,6 @@ func itemOf(id string, stock, limit int) seckill.Item {
 		End:   epoch.Add(24 * time.Hour), CreateTime: epoch, Stock: stock, Limit: limit, Buckets: 2, Version: 1}
 }
 
-// NewWorld makes a world with one item on sale, not yet installed.
-func NewWorld(stock, limit int) (*World, error) {
-	return NewWorldOf(Setting{Items: []seckill.Item{itemOf("1001", stock, limit)}, IndexLag: time.Second})
-}
-
-// NewWorldOf makes a world whose first item's sale began a second ago.
-func NewWorldOf(s Setting) (*World, error) {
-	clock := memory.NewClock(epoch.Add(time.Second))
-	w := &World{
-		Clock: clock, Redis: redises.Get().(*memory.Redis), Orders: memory.NewQueue(clock, named(s.Queue, "orders")),
-		Closings: memory.NewQueue(clock, named(s.Queue, "closings")),
-		Item:     s.Items[0], More: s.Items[1:], Events: Events{}, lag: s.IndexLag, items: memory.NewItems(),
-		ids: system.NewIDs(&counter{}), truth: newTruth(),
-		onLoss: func() {}, onRedrive: func() {}, stopRequestedAt: map[string]time.Time{}, none: map[string]bool{},
-		grown: map[string]int{}, onRound: func() {}, bySeconds: func() bool { return false }, losses: 1,
-		confirmed: map[string]int{}, read: map[string]*numbers{}, drawing: map[string]int{},
-		anomalies: map[string]bool{}, asked: map[string][]ask{}, keyless: map[ask]int{}, placed: map[ask]int{},
-		acked: map[string]bool{}, resuming: map[string]int{}, resumed: map[string]int{},
-		stoppedAt: map[string]time.Time{},
-	}
-	w.truth.over = w.addressOver
-	w.Rows = memory.NewRows(memory.RowsOptions{Clock: clock, IndexLag: s.IndexLag, Watch: w.truth.wrote})
-	w.Provider = NewProvider(clock, func(order string) { w.truth.changed[order] = true })
-	w.stock, w.ledger = checkedStock{redisstock.New(watched{w.Redis, w}), w}, ledger.New(w.Rows)
-	for _, it := range w.allItems() {
-		w.grown[it.ID] = it.Stock
-		if err := w.items.Put(context.Background(), *it, &seckill.Description{Detail: "<p>手机</p>"}); err != nil {
-			return nil, err
-		}
-		it.Described = it.Version
-	}
-	listed, err := w.items.List(context.Background(), clock.Now())
-	if err != nil {
-		return nil, err
-	}
-	return w, published{w.items, w}.Publish(context.Background(), seckill.List{Version: 1, Items: listed})
-}
-
 // redises are empty ones of worlds that are over: their interpreters cost more to make than a short history to play.
 var redises = sync.Pool{New: func() any { return memory.NewRedis() }}
 
@@ -234,33 +196,6 @@ func (j checkedStock) Return(ctx context.Context, item, order, user string, unit
 		delete(j.w.confirmed, order)
 	}
 	return err
-}
-
-// Redraw judges "no unit left" (L4).
-func (j checkedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
-	resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
-	w := j.w
-	record, _ := w.Redis.Do("HGET", stockKey(r.Item, "res"), r.Order)
-	if record == nil || w.drawing[r.Order] == 0 {
-		w.drawing[r.Order] = w.losses
-	}
-	if record == nil { // a correction of drift forgets an order that holds nothing, too
-		delete(w.confirmed, r.Order)
-	}
-	code, out, err := j.Stock.Redraw(ctx, now, r, c, resend)
-	switch {
-	case err != nil:
-	case code == seckill.RedrawNone:
-		w.none[r.Order] = true
-		if w.drawing[r.Order] == w.losses {
-			w.checkSoldOut(r)
-		}
-	case code == seckill.RedrawUnits && len(slices.Compact(slices.Sorted(slices.Values(out.Units)))) != len(out.Units):
-		w.truth.fail("L5 order %s draws %v, a number twice: its message cannot be placed", r.Order, out.Units)
-	case code == seckill.RedrawUnits && w.confirmed[r.Order] == w.losses:
-		w.truth.fail("I8 order %s, of which the stock was told what the ledger decided, draws again", r.Order)
-	}
-	return code, out, err
 }
 
 // allItems are the world's items, as the judge knows them.
@@ -361,61 +296,6 @@ func readable(err error) error {
 	return err
 }
 
-// Drain lets the system run without faults, a minute at a time, until nothing is left to do, and says what never ends
-// (L1, L2).
-func (w *World) Drain() error {
-	const rounds = 120 // two hours: longer than any wait in the system
-	var err error
-	minute := int64(0)
-	for n := 0; n < rounds; {
-		if w.bySeconds() {
-			w.Clock.Advance(time.Second)
-		} else {
-			n++
-		}
-		i := w.Start(w.plain)
-		w.redrive()
-		i.Deliver()
-		for n := 0; n < 1000; n++ {
-			any, e := i.Next()
-			if e != nil {
-				return e
-			}
-			if e := w.Check(); e != nil {
-				return e
-			}
-			if !any {
-				break
-			}
-		}
-		if m := w.Clock.Now().Unix() / 60; m != minute {
-			minute = m
-			err = errors.Join(i.topUp(), i.Schedules())
-		}
-		if e := w.Check(); e != nil {
-			return e
-		}
-		w.onRound()
-		if err == nil && w.quiet() == nil {
-			if len(w.Provider.Lost) == 0 {
-				return w.Converged()
-			}
-			if w.gone {
-				if e := i.recordFromBills(); e != nil {
-					return e
-				}
-				w.Provider.Lost = nil
-				continue
-			}
-			w.Provider.Notifications, w.Provider.Lost = w.Provider.Lost, nil
-		}
-		if !w.bySeconds() {
-			w.Clock.Advance(w.idle())
-		}
-	}
-	return errors.Join(fmt.Errorf("after %d minutes without faults", rounds), err, w.quiet())
-}
-
 // stranger sends what nobody can do anything with: L5 wants it parked.
 func (w *World) stranger(q *memory.Queue, body string) error {
 	w.anomalies[body] = true
@@ -450,4 +330,42 @@ func (w *World) idle() time.Duration {
 		d = time.Minute
 	}
 	return max(d, time.Minute)
+}
+
+// numbers is an item's stock as it is, read from its keys.
+type numbers struct {
+	held      map[int]string
+	free      map[int]bool
+	highWater int
+	stock     int
+	stopped   bool
+	awaiting  int
+	records   int
+	users     map[string]string
+}
+
+func stockKey(item, name string) string { return "{" + item + "}:" + name }
+
+// checkErased: when everything is quiet, no record of the stock has the address of an order whose row has none: I9.
+func (w *World) checkErased() error {
+	for _, it := range w.allItems() {
+		v, err := w.Redis.Do("HGETALL", stockKey(it.ID, "res"))
+		if err != nil {
+			return err
+		}
+		records, _ := v.([]any)
+		for pair := range slices.Chunk(records, 2) {
+			id, record := pair[0].(string), pair[1].(string)
+			if o := w.truth.orders[id]; o != nil && o.address == "" && strings.HasPrefix(record, "q|") {
+				return fmt.Errorf("I9 the stock keeps the request of order %s, whose row has no address", id)
+			}
+		}
+	}
+	return nil
+}
+
+// publication is a list that was published: when, and the items' versions.
+type publication struct {
+	at       time.Time
+	versions map[string]int64
 }

@@ -1,0 +1,55 @@
+package sim
+
+// Kind is a kind of act.
+type Kind int
+
+// The kinds of acts: one port call of a process, what shoppers and operators do, and what goes wrong beside port calls.
+const (
+	actStep Kind = iota
+	actRun
+	actBuy
+	actConsume
+	actClose
+	actTick
+	actOpen
+	actPay
+	actNotify
+	actCancel
+	actLook
+	actStop
+	actGrow
+	actJump
+	actBrowse
+	actAnomaly
+	actImport
+	actKill
+	actFreeze
+	actFlush
+	actFailover
+	actRestore
+	actReadOnly
+	actArrive
+	actPoison
+	actRedrive
+	actGhost
+	actClock
+	actSchedule
+	actNoSchedule
+	actForge
+	actLose
+	actKeep
+	actRefund
+	actErase
+	nActs
+)
+
+// Act is one decision of a history. A history is a list of them, and any part of it can be played: an act that finds
+// nothing to act on does nothing.
+type Act struct {
+	Kind Kind
+	ID   int    // of the process that it begins, or of the one that it steps or kills
+	A    uint64 // its choices
+}
+
+// pick takes the n-th choice out of a.
+func pick(a uint64, shift, n int) int { return int(a >> shift % uint64(n)) }
