@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -92,29 +91,8 @@ func raised(concurrency, warmWrites float64) account.Limits {
 	return l
 }
 
-// sums are answers of the front by what they are.
-type sums struct {
-	mu       sync.Mutex
-	by       map[answerKind]int
-	notified []lambdahost.Answer
-	bought   []lambdahost.Answer // by buy itself, and by the gateway in its place, but for 429
-	at       []time.Time         // of bought
-	notReady map[answerKind]int  // answers of not_ready to requests that came when the item was installed
-	loaded   time.Time           // when it was; zero: not yet
-	crowd    bool                // its tool runs
-	looked   chan struct{}       // closed when that has looked at the item
-	once     sync.Once
-}
-
 func newSums() *sums {
 	return &sums{by: map[answerKind]int{}, notReady: map[answerKind]int{}, looked: make(chan struct{})}
-}
-
-type answerKind struct {
-	function string
-	status   int
-	code     string
-	gateway  bool
 }
 
 func (s *sums) add(a *lambdahost.Answer) {
@@ -388,3 +366,20 @@ func (s *sums) faults5xx() string {
 	slices.Sort(out)
 	return strings.Join(out, ", ")
 }
+
+// pause waits; false: ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Methods that the template gives throttles of their own, besides all the others.
+const (
+	ofBuy    = "/seckill/buy/POST"
+	ofNotify = "/seckill/alipay/notify/POST"
+	ofOthers = "*/*"
+)

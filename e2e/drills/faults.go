@@ -418,13 +418,3 @@ func (d *drill) strike(ctx context.Context, w *rig) (string, error) {
 	}
 	return out, errors.Join(errs...)
 }
-
-// pause waits; false: ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

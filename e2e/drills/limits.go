@@ -24,13 +24,6 @@ var (
 	planned    = throttled(1000, 200, 700, 300, 1000, 2000) // for a crowd that pays, and looks at its orders, meanwhile
 )
 
-// Methods that the template gives throttles of their own, besides all the others.
-const (
-	ofBuy    = "/seckill/buy/POST"
-	ofNotify = "/seckill/alipay/notify/POST"
-	ofOthers = "*/*"
-)
-
 func throttled(buy, buyBurst, others, othersBurst, notify, notifyBurst float64) map[string]account.Throttle {
 	return map[string]account.Throttle{
 		ofBuy: {Rate: buy, Burst: buyBurst}, ofOthers: {Rate: others, Burst: othersBurst},

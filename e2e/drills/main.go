@@ -13,7 +13,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -220,13 +219,4 @@ func say(format string, v ...any) {
 	talk.Lock()
 	defer talk.Unlock()
 	fmt.Printf(time.Now().Format("15:04:05 ")+format+"\n", v...)
-}
-
-// fail keeps a reason why the drill has failed; nil is none.
-func (r *result) fail(err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.problems = append(r.problems, err.Error())
-	}
 }

@@ -16,18 +16,6 @@ import (
 	"github.com/your-org/seckill/audit"
 )
 
-// loadReport is what a drill shows of a crowd's report.
-type loadReport struct {
-	Arrived  int `json:"arrived"`
-	Outcomes []struct {
-		Name  string `json:"name"`
-		Count int    `json:"count"`
-	} `json:"outcomes"`
-	Requests struct {
-		Sent int `json:"sent"`
-	} `json:"requests"`
-}
-
 // how says how many shoppers ended in any of these ways.
 func (l *loadReport) how(names ...string) (n int) {
 	for _, o := range l.Outcomes {

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,4 +86,25 @@ func read(path string, to any) error {
 		return err
 	}
 	return json.Unmarshal(b, to)
+}
+
+// fail keeps a reason why the drill has failed; nil is none.
+func (r *result) fail(err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.problems = append(r.problems, err.Error())
+	}
+}
+
+// loadReport is what a drill shows of a crowd's report.
+type loadReport struct {
+	Arrived  int `json:"arrived"`
+	Outcomes []struct {
+		Name  string `json:"name"`
+		Count int    `json:"count"`
+	} `json:"outcomes"`
+	Requests struct {
+		Sent int `json:"sent"`
+	} `json:"requests"`
 }

@@ -116,15 +116,6 @@ type Op struct {
 	Outcome       Outcome
 }
 
-// Options is what the judge has to know beside the operations.
-type Options struct {
-	Losses []int64           // when the stock forgot something: flushed, failed over, restored
-	Truth  map[string]*Truth // by item; without one, what needs it is not judged
-	Stale  int64             // how old a refusal may be, nanoseconds
-	Skew   int64             // how far an instance's clock may be off, nanoseconds
-	Steps  int               // bound of the search for one shopper and item; 0: DefaultSteps
-}
-
 // DefaultSteps bounds the search: a history of ten operations takes about ten steps, a hopeless one of thirty at once
 // billions. It is a number of steps and not a time, so that the verdict on a seed is the same on every machine.
 const DefaultSteps = 100_000
@@ -140,44 +131,6 @@ type Report struct {
 // ErrUndecided says that the search met its bound for at least one shopper (Report.Undecided), and that no
 // contradiction was found.
 var ErrUndecided = errors.New("linear: undecided")
-
-// Check judges a history. The error is a *Contradiction, ErrUndecided, or plain when the history itself is malformed.
-func Check(history []Op, opt Options) (Report, error) {
-	if opt.Steps == 0 {
-		opt.Steps = DefaultSteps
-	}
-	parts, err := split(history)
-	if err != nil {
-		return Report{}, err
-	}
-	r := Report{Partitions: len(parts)}
-	if c := owners(parts); c != nil {
-		return r, c
-	}
-	for _, p := range parts {
-		c := p.facts(&opt)
-		if c == nil {
-			c = p.refusals(&opt, &r)
-		}
-		if c != nil {
-			return r, c
-		}
-		r.Operations += p.plan(&opt)
-		switch v, shows := decide(p.slots, p.steps, opt.Steps); v {
-		case no:
-			return r, p.contradiction(shows, opt.Steps)
-		case undecided:
-			r.Undecided++
-		}
-	}
-	if c := unitsOnce(parts); c != nil {
-		return r, c
-	}
-	if r.Undecided > 0 {
-		return r, fmt.Errorf("%w for %d of %d shoppers", ErrUndecided, r.Undecided, len(parts))
-	}
-	return r, nil
-}
 
 // entry is an operation, or one order of a list, as its partition has it.
 type entry struct {
@@ -211,61 +164,10 @@ type slot struct {
 	body  body // as asked for; the zero value when unknown, or when a key came with several
 }
 
-// partition is what one shopper did about one item.
-type partition struct {
-	shopper, item string
-	entries       []entry
-	keys          []keyed
-	slots         []slot
-	steps         []step
-}
-
 // keyed is an Idempotency-Key and its order.
 type keyed struct {
 	key, order string
 	by         *Op // an operation that showed the order; nil: computed
-}
-
-// split checks the operations and sorts them by shopper and item, in the order of their first appearance.
-func split(history []Op) ([]*partition, error) {
-	type name struct{ shopper, item string }
-	index := make(map[name]*partition, len(history)/4+1)
-	var parts []*partition
-	add := func(item string, e entry) {
-		n := name{e.op.Shopper, item}
-		p := index[n]
-		if p == nil {
-			p = &partition{shopper: n.shopper, item: n.item, entries: make([]entry, 0, 16)}
-			index[n] = p
-			parts = append(parts, p)
-		}
-		p.entries = append(p.entries, e)
-	}
-	for i := range history {
-		op := &history[i]
-		if err := op.validate(); err != nil {
-			return nil, fmt.Errorf("linear: operation %d, %s: %w", i, op, err)
-		}
-		o := &op.Outcome
-		switch {
-		case op.Kind != List:
-			e := entry{op: op}
-			if o.Kind == Shown {
-				e.seen = &o.Seen[0]
-			}
-			add(op.Item, e)
-		case o.Kind == Shown:
-			for k := range o.Seen {
-				s := &o.Seen[k]
-				item := s.Item
-				if item == "" {
-					item = op.Item
-				}
-				add(item, entry{op, s, s.State != seckill.PendingPayment})
-			}
-		}
-	}
-	return parts, nil
 }
 
 func (op *Op) validate() error {

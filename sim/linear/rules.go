@@ -58,17 +58,6 @@ func owners(parts []*partition) *Contradiction {
 	return nil
 }
 
-// facts judges what holds for ever, and learns the order of each key.
-func (p *partition) facts(opt *Options) *Contradiction {
-	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRepeats, p.factCancels,
-		p.factRows, p.factCancelled, p.factLimit} {
-		if c := rule(opt); c != nil {
-			return c
-		}
-	}
-	return nil
-}
-
 // factKeys: one key, one order, for ever. A key whose order no answer names has the order that item, shopper and key
 // give.
 func (p *partition) factKeys(*Options) *Contradiction {
@@ -278,4 +267,37 @@ func (p *partition) factCancelled(*Options) *Contradiction {
 		}
 	}
 	return nil
+}
+
+// contradiction explains why no order of some of the partition's steps is allowed. An answer that is not needed for
+// that is left out; a purchase that is not, is taken for one without an answer, for what was asked has to stay. Either
+// only allows more, so what is left still contradicts itself.
+func (p *partition) contradiction(steps []step, limit int) *Contradiction {
+	steps = slices.Clone(steps)
+	contradicts := func(some []step) bool { v, _ := decide(p.slots, some, limit); return v == no }
+	for i := len(steps) - 1; i >= 0; i-- {
+		old := steps[i]
+		switch old.do {
+		case permit, credit, loss:
+			continue
+		case acceptKey, acceptNew:
+			steps[i].do, steps[i].back = permit, old.call
+			if !contradicts(slices.Clone(steps)) {
+				steps[i] = old
+			}
+		default:
+			if rest := slices.Delete(slices.Clone(steps), i, i+1); contradicts(slices.Clone(rest)) {
+				steps = rest
+			}
+		}
+	}
+	var ops []*Op
+	for i := range steps {
+		switch steps[i].do {
+		case permit, credit, loss:
+		default:
+			ops = append(ops, steps[i].op)
+		}
+	}
+	return p.against(RuleLife, p.why(steps), ops...)
 }

@@ -197,3 +197,14 @@ func decided(c seckill.Code) bool {
 	}
 	return false
 }
+
+// facts judges what holds for ever, and learns the order of each key.
+func (p *partition) facts(opt *Options) *Contradiction {
+	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRepeats, p.factCancels,
+		p.factRows, p.factCancelled, p.factLimit} {
+		if c := rule(opt); c != nil {
+			return c
+		}
+	}
+	return nil
+}

@@ -8,25 +8,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Truth is what really held of one item, as the simulator saw it, not as the code under test tells it. Of the refusals
-// of a purchase, sold_out, not_enough, stopped and not_ready are judged by its moments, not_started and ended by its
-// window, and limit_reached by the shopper's own history: whoever never asked for enough cannot have reached the limit.
-// (What the stock counts against a shopper outlives the order by as long as a return takes, so no more can be said.)
-// key_reused needs no truth.
-type Truth struct {
-	Limit         int   // units that one shopper may hold; 0: not judged
-	Opens, Closes int64 // the window, on the world's clock, nanoseconds
-	moments       []Moment
-}
-
-// Moment is the state of an item from a time on.
-type Moment struct {
-	At        int64
-	Installed bool // the stock has the item
-	Left      int  // units that the stock could hand out: returned numbers and those never issued
-	Stopped   bool // in the items table, or in the stock
-}
-
 // Note adds a moment, not earlier than the one before; call it whenever something may have changed, and once before the
 // first operation.
 func (t *Truth) Note(m Moment) {

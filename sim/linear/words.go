@@ -42,39 +42,6 @@ func (p *partition) against(rule, why string, ops ...*Op) *Contradiction {
 	return c
 }
 
-// contradiction explains why no order of some of the partition's steps is allowed. An answer that is not needed for
-// that is left out; a purchase that is not, is taken for one without an answer, for what was asked has to stay. Either
-// only allows more, so what is left still contradicts itself.
-func (p *partition) contradiction(steps []step, limit int) *Contradiction {
-	steps = slices.Clone(steps)
-	contradicts := func(some []step) bool { v, _ := decide(p.slots, some, limit); return v == no }
-	for i := len(steps) - 1; i >= 0; i-- {
-		old := steps[i]
-		switch old.do {
-		case permit, credit, loss:
-			continue
-		case acceptKey, acceptNew:
-			steps[i].do, steps[i].back = permit, old.call
-			if !contradicts(slices.Clone(steps)) {
-				steps[i] = old
-			}
-		default:
-			if rest := slices.Delete(slices.Clone(steps), i, i+1); contradicts(slices.Clone(rest)) {
-				steps = rest
-			}
-		}
-	}
-	var ops []*Op
-	for i := range steps {
-		switch steps[i].do {
-		case permit, credit, loss:
-		default:
-			ops = append(ops, steps[i].op)
-		}
-	}
-	return p.against(RuleLife, p.why(steps), ops...)
-}
-
 // why plays the steps in the order of their calls and tells where that ends. (Each order ends somewhere; this one is
 // told most easily.)
 func (p *partition) why(steps []step) string {

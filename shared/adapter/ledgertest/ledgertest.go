@@ -31,25 +31,6 @@ const buckets = 4
 // epoch is when the suite's orders are made: whole milliseconds, as everywhere.
 var epoch = time.Date(2026, 7, 1, 12, 0, 0, 125e6, time.UTC)
 
-// Run runs the whole suite; open gives each test empty tables of its own.
-func Run(t *testing.T, open func(t *testing.T) Env) {
-	groups := []struct {
-		name  string
-		cases []testCase
-	}{
-		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases},
-		{"refund", refundCases}, {"books", bookCases}, {"erasures", erasures},
-		{"index", indexCases}, {"history", historyCases},
-	}
-	for _, g := range groups {
-		t.Run(g.name, func(t *testing.T) {
-			for _, c := range g.cases {
-				t.Run(c.name, func(t *testing.T) { c.run(newSuite(t, open(t))) })
-			}
-		})
-	}
-}
-
 type testCase struct {
 	name string
 	run  func(s *suite)

@@ -54,65 +54,6 @@ type content struct {
 	BillDate     string      `json:"bill_date"`
 }
 
-// serveCall answers /gateway.do. Parameters may come in the address, in a form, or some in each, as Alipay takes them.
-func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
-	if err := r.ParseForm(); err != nil {
-		g.answer(w, "error_response", refusalNode(ErrForm, ""))
-		return
-	}
-	method := r.Form.Get("method")
-	carryOut := map[string]func(context.Context, *content) (node, error){
-		alipay.MethodQuery:       g.callQuery,
-		alipay.MethodClose:       g.callClose,
-		alipay.MethodRefund:      g.callRefund,
-		alipay.MethodRefundQuery: g.callRefundQuery,
-		alipay.MethodBill: func(ctx context.Context, c *content) (node, error) {
-			return g.callBill(ctx, c, g.base(r))
-		},
-	}[method]
-	switch {
-	case method == alipay.MethodPagePay, method == alipay.MethodWapPay:
-		want, err := g.readOrder(r.Form)
-		g.showCashier(w, r, want, err, "", "")
-		return
-	case carryOut == nil:
-		g.answer(w, "error_response", refusalNode(ErrMethod, ""))
-		return
-	}
-	var c content
-	err := g.authentic(r.Form)
-	if err == nil {
-		err = c.read(r.Form.Get("biz_content"), method)
-	}
-	name := strings.ReplaceAll(method, ".", "_") + "_response"
-	if err != nil {
-		g.answer(w, name, refusalNode(err, ""))
-		return
-	}
-	if g.faults.hit(Call5xx) {
-		http.Error(w, "bad gateway", http.StatusBadGateway)
-		return
-	}
-	unknown := g.faults.hit(CallUnknown)
-	if unknown && g.faults.number(CallUnknown, 2) == 0 {
-		g.answer(w, name, refusalNode(g.faults.unknown(CallUnknown), c.OutTradeNo))
-		return
-	}
-	n, err := carryOut(r.Context(), &c)
-	if err != nil {
-		g.note(r.Context(), err)
-		n = refusalNode(err, c.OutTradeNo)
-	}
-	if g.faults.hit(CallCut) {
-		panic(http.ErrAbortHandler) // the server cuts the connection
-	}
-	if unknown {
-		n = refusalNode(g.faults.unknown(CallUnknown), c.OutTradeNo)
-	}
-	g.answer(w, name, n)
-}
-
 // read takes in a call's biz_content. ErrContent.
 func (c *content) read(biz, method string) error {
 	if json.Unmarshal([]byte(biz), c) != nil {
@@ -143,17 +84,6 @@ func (g *Gateway) callQuery(ctx context.Context, c *content) (node, error) {
 	if !r.Paid.IsZero() {
 		n.SendPayDate = stamp(r.Paid)
 	}
-	return n, nil
-}
-
-// callClose carries out alipay.trade.close.
-func (g *Gateway) callClose(ctx context.Context, c *content) (node, error) {
-	r, err := g.closeTrades(ctx, c.TradeNo, c.OutTradeNo)
-	if err != nil {
-		return node{}, err
-	}
-	n := success()
-	n.OutTradeNo, n.TradeNo = r.OutTradeNo, r.TradeNo
 	return n, nil
 }
 

@@ -209,22 +209,3 @@ func (f *faults) number(name Fault, n int64) int64 {
 
 // unknown is an answer that says nothing, drawn by the fault that has it.
 func (f *faults) unknown(name Fault) *Refusal { return unknowns[f.number(name, int64(len(unknowns)))] }
-
-// SetFaults changes what goes wrong from now on; counts begin anew. The error says which fault or share is wrong, and
-// nothing is changed then.
-func (g *Gateway) SetFaults(plan Faults) error {
-	if err := plan.check(); err != nil {
-		return err
-	}
-	g.faults.set(plan)
-	return nil
-}
-
-// Faults gives the plan and how often each fault has landed.
-func (g *Gateway) Faults() FaultReport {
-	f := &g.faults
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return FaultReport{Faults: Faults{f.report.Seed, maps.Clone(f.report.Shares)}, Landed: maps.Clone(f.report.Landed),
-		Taken: maps.Clone(f.report.Taken)}
-}

@@ -1,6 +1,7 @@
 package fakegateway
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -77,80 +79,6 @@ const callPath = "/gateway.do"
 // Paths are the patterns of what a gateway serves: for whoever mounts it beside other things.
 var Paths = []string{callPath, "/cashier", "/cashier/", "/bill", "/faults", "/trades"}
 
-// New checks the settings; the error names the one that is wrong.
-func New(o Options) (*Gateway, error) {
-	switch {
-	case o.Clock == nil:
-		return nil, errors.New("fakegateway: no clock")
-	case o.AppID == "" || o.SellerID == "":
-		return nil, errors.New("fakegateway: app id and seller id are required")
-	case o.MaxTrades < 0 || o.LateGrace < 0 || o.FinishAfter < 0:
-		return nil, errors.New("fakegateway: a limit is negative")
-	case o.Balance != nil && o.Store != nil:
-		return nil,
-			errors.New(
-				"fakegateway: a balance is kept in this process: it cannot go with a store that others may share")
-	}
-	if err := o.Faults.check(); err != nil {
-		return nil, err
-	}
-	if u, err := url.Parse(o.ReturnURL); err != nil || o.ReturnURL != "" && u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("fakegateway: return URL: want an http or https URL")
-	}
-	if u, err := url.Parse(o.URL); err != nil || o.URL != "" && (u.Scheme != "http" && u.Scheme != "https" ||
-		u.Host == "" || !strings.HasSuffix(o.URL, callPath)) {
-		return nil, errors.New("fakegateway: URL: want an http or https URL that ends in " + callPath)
-	}
-	merchant, err := alipay.ParsePublicKey(o.MerchantPublicKey)
-	if err != nil {
-		return nil, fmt.Errorf("fakegateway: merchant's public key: %w", err)
-	}
-	if o.PrivateKey == "" {
-		pair, err := GenerateKeys()
-		if err != nil {
-			return nil, err
-		}
-		o.PrivateKey = pair.Private
-	}
-	key, err := alipay.ParsePrivateKey(o.PrivateKey)
-	if err != nil {
-		return nil, fmt.Errorf("fakegateway: private key: %w", err)
-	}
-	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: notifyTimeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Retries == nil {
-		o.Retries = AlipayRetries
-	}
-	if o.MaxTrades == 0 {
-		o.MaxTrades = DefaultMaxTrades
-	}
-	g := &Gateway{opt: o, key: key, merchant: merchant, store: o.Store, ready: make(chan struct{}, 1)}
-	g.faults.set(o.Faults)
-	if o.Balance != nil {
-		g.account.limited, g.account.balance = true, *o.Balance
-	}
-	if g.store == nil {
-		g.own = NewMemory(o.Clock, o.MaxTrades)
-		g.store = g.own
-	}
-	g.mux = http.NewServeMux()
-	g.mux.HandleFunc(callPath, g.serveCall)
-	g.mux.HandleFunc("GET /cashier", g.serveCashier)
-	g.mux.HandleFunc("POST /cashier/pay", g.servePay)
-	g.mux.HandleFunc("GET /bill", g.serveBill)
-	if o.Control {
-		g.mux.HandleFunc("GET /faults", g.serveFaults)
-		g.mux.HandleFunc("PUT /faults", g.putFaults)
-		g.mux.HandleFunc("GET /trades", g.serveTrades)
-	}
-	return g, nil
-}
-
 // ServeHTTP serves what the package's comment lists.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
 
@@ -208,4 +136,106 @@ func (g *Gateway) returnURL(outTradeNo string) string {
 		sep = "&"
 	}
 	return g.opt.ReturnURL + sep + "out_trade_no=" + url.QueryEscape(outTradeNo)
+}
+
+// SetFaults changes what goes wrong from now on; counts begin anew. The error says which fault or share is wrong, and
+// nothing is changed then.
+func (g *Gateway) SetFaults(plan Faults) error {
+	if err := plan.check(); err != nil {
+		return err
+	}
+	g.faults.set(plan)
+	return nil
+}
+
+// Faults gives the plan and how often each fault has landed.
+func (g *Gateway) Faults() FaultReport {
+	f := &g.faults
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return FaultReport{Faults: Faults{f.report.Seed, maps.Clone(f.report.Shares)}, Landed: maps.Clone(f.report.Landed),
+		Taken: maps.Clone(f.report.Taken)}
+}
+
+// load reads a trade as it stands now. ErrNoTrade, ErrUnavailable.
+func (g *Gateway) load(ctx context.Context, k Key) (Record, error) {
+	r, found, err := g.store.Load(ctx, k)
+	switch {
+	case err != nil:
+		return Record{}, unavailable(err)
+	case !found:
+		return Record{}, ErrNoTrade
+	}
+	r.Status = g.status(&r, g.opt.Clock.Now())
+	return r, nil
+}
+
+// change loads a trade, has it changed and saves it, again while others change it in between. An error of f is returned
+// with the trade, and nothing is saved then. ErrNoTrade, ErrUnavailable, errNothing and f's.
+func (g *Gateway) change(ctx context.Context, k Key, f func(r *Record, now time.Time) error) (Record, error) {
+	err := ErrChanged
+	for try := 0; try < saveTries && errors.Is(err, ErrChanged); try++ {
+		var r Record
+		if r, err = g.load(ctx, k); err != nil {
+			return r, err
+		}
+		if err = f(&r, g.opt.Clock.Now()); err != nil {
+			return r, err
+		}
+		if err = g.store.Save(ctx, r); err == nil {
+			r.Version++
+			return r, nil
+		}
+	}
+	return Record{}, unavailable(err)
+}
+
+// status is the trade's state at a time: one that waits is closed when its time is over, one that is paid is finished
+// in the end.
+func (g *Gateway) status(r *Record, now time.Time) Status {
+	switch {
+	case r.Status == StatusWait && !now.Before(r.Lapses):
+		return StatusClosed
+	case r.Status == StatusSuccess && g.opt.FinishAfter > 0 && !now.Before(r.Paid.Add(g.opt.FinishAfter)):
+		return StatusFinished
+	}
+	return r.Status
+}
+
+// ofOrder reads an order's trades as they stand now, the oldest first; there may be none. ErrUnavailable.
+func (g *Gateway) ofOrder(ctx context.Context, outTradeNo string) ([]Record, error) {
+	var out []Record
+	for n := 1; n <= MaxOrderTrades; n++ {
+		r, err := g.load(ctx, Key{outTradeNo, n})
+		if errors.Is(err, ErrNoTrade) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// find is the trade that a call means; a trade number counts before an order's. ErrNoTrade, ErrUnavailable.
+func (g *Gateway) find(ctx context.Context, tradeNo, outTradeNo string) (Record, error) {
+	if tradeNo == "" {
+		trades, err := g.ofOrder(ctx, outTradeNo)
+		switch {
+		case err != nil:
+			return Record{}, err
+		case len(trades) == 0:
+			return Record{}, ErrNoTrade
+		}
+		return pick(trades), nil
+	}
+	k, found, err := g.store.Find(ctx, tradeNo)
+	switch {
+	case err != nil:
+		return Record{}, unavailable(err)
+	case !found:
+		return Record{}, ErrNoTrade
+	}
+	return g.load(ctx, k)
 }

@@ -94,36 +94,3 @@ const saveTries = 12
 
 // errNothing is what a change returns when there is nothing to change.
 var errNothing = errors.New("nothing to change")
-
-// load reads a trade as it stands now. ErrNoTrade, ErrUnavailable.
-func (g *Gateway) load(ctx context.Context, k Key) (Record, error) {
-	r, found, err := g.store.Load(ctx, k)
-	switch {
-	case err != nil:
-		return Record{}, unavailable(err)
-	case !found:
-		return Record{}, ErrNoTrade
-	}
-	r.Status = g.status(&r, g.opt.Clock.Now())
-	return r, nil
-}
-
-// change loads a trade, has it changed and saves it, again while others change it in between. An error of f is returned
-// with the trade, and nothing is saved then. ErrNoTrade, ErrUnavailable, errNothing and f's.
-func (g *Gateway) change(ctx context.Context, k Key, f func(r *Record, now time.Time) error) (Record, error) {
-	err := ErrChanged
-	for try := 0; try < saveTries && errors.Is(err, ErrChanged); try++ {
-		var r Record
-		if r, err = g.load(ctx, k); err != nil {
-			return r, err
-		}
-		if err = f(&r, g.opt.Clock.Now()); err != nil {
-			return r, err
-		}
-		if err = g.store.Save(ctx, r); err == nil {
-			r.Version++
-			return r, nil
-		}
-	}
-	return Record{}, unavailable(err)
-}

@@ -1,12 +1,9 @@
 package fakegateway
 
 import (
-	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 	"sync"
 	"time"
 
@@ -58,18 +55,6 @@ func (t *Trade) Kept() seckill.Fen {
 	return t.Amount - t.Refunded()
 }
 
-// status is the trade's state at a time: one that waits is closed when its time is over, one that is paid is finished
-// in the end.
-func (g *Gateway) status(r *Record, now time.Time) Status {
-	switch {
-	case r.Status == StatusWait && !now.Before(r.Lapses):
-		return StatusClosed
-	case r.Status == StatusSuccess && g.opt.FinishAfter > 0 && !now.Before(r.Paid.Add(g.opt.FinishAfter)):
-		return StatusFinished
-	}
-	return r.Status
-}
-
 // account is the seller's balance, when it is limited.
 type account struct {
 	mu      sync.Mutex
@@ -94,30 +79,6 @@ func (a *account) take(f seckill.Fen) bool {
 	return true
 }
 
-// SetBalance limits what the seller's account has from now on, as Options.Balance does at first: as if the rest had
-// been withdrawn.
-func (g *Gateway) SetBalance(f seckill.Fen) {
-	g.account.mu.Lock()
-	defer g.account.mu.Unlock()
-	g.account.limited, g.account.balance = true, f
-}
-
-// ofOrder reads an order's trades as they stand now, the oldest first; there may be none. ErrUnavailable.
-func (g *Gateway) ofOrder(ctx context.Context, outTradeNo string) ([]Record, error) {
-	var out []Record
-	for n := 1; n <= MaxOrderTrades; n++ {
-		r, err := g.load(ctx, Key{outTradeNo, n})
-		if errors.Is(err, ErrNoTrade) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
 // pick is the trade that a call by out_trade_no means: the package's comment says which.
 func pick(trades []Record) Record {
 	best := trades[len(trades)-1]
@@ -130,80 +91,6 @@ func pick(trades []Record) Record {
 		}
 	}
 	return best
-}
-
-// find is the trade that a call means; a trade number counts before an order's. ErrNoTrade, ErrUnavailable.
-func (g *Gateway) find(ctx context.Context, tradeNo, outTradeNo string) (Record, error) {
-	if tradeNo == "" {
-		trades, err := g.ofOrder(ctx, outTradeNo)
-		switch {
-		case err != nil:
-			return Record{}, err
-		case len(trades) == 0:
-			return Record{}, ErrNoTrade
-		}
-		return pick(trades), nil
-	}
-	k, found, err := g.store.Find(ctx, tradeNo)
-	switch {
-	case err != nil:
-		return Record{}, unavailable(err)
-	case !found:
-		return Record{}, ErrNoTrade
-	}
-	return g.load(ctx, k)
-}
-
-// Open does what opening the cashier with an order string does: it checks the string and makes the trade, or finds it.
-// ErrForm, ErrAppID, ErrMethod, ErrSignType, ErrSignature, ErrContent; ErrExpired, ErrClosed, ErrPaid, ErrInconsistent,
-// ErrFull, ErrUnavailable.
-func (g *Gateway) Open(orderString string) (tradeNo string, err error) {
-	want, err := g.readOrderString(orderString)
-	if err != nil {
-		return "", err
-	}
-	r, err := g.open(context.Background(), want)
-	return r.TradeNo, err
-}
-
-// open makes or finds the trade that an order string asks for, and gives it also when it is paid, expired or closed.
-func (g *Gateway) open(ctx context.Context, want Record) (Record, error) {
-	for range saveTries { // a second try finds the trade that another request has made
-		now := g.opt.Clock.Now()
-		trades, err := g.ofOrder(ctx, want.OutTradeNo)
-		if err != nil {
-			return Record{}, err
-		}
-		if len(trades) > 0 {
-			r := pick(trades)
-			if r.Amount != want.Amount || r.Subject != want.Subject || !r.Expires.Equal(want.Expires) {
-				return r, ErrInconsistent
-			}
-			open := r.Status == StatusWait || r.Status == StatusSuccess
-			if !open || len(trades) >= MaxOrderTrades || !now.Before(want.Expires) || !g.faults.draw(TwoTrades) {
-				return r, unpayable(&r, now)
-			}
-		} else if !now.Before(want.Expires) {
-			return want, ErrExpired
-		}
-		made := want
-		made.N = len(trades) + 1
-		made.TradeNo = now.In(seckill.Zone).Format("20060102") + "22001" + digits()
-		made.Created, made.Status, made.Lapses, made.Token = now, StatusWait, want.Expires.Add(g.opt.LateGrace),
-			rand.Text()
-		switch err := g.store.Save(ctx, made); {
-		case err == nil:
-			if made.N > 1 {
-				g.faults.count(TwoTrades)
-			}
-			return made, nil
-		case errors.Is(err, ErrFull):
-			return want, err
-		case !errors.Is(err, ErrChanged):
-			return Record{}, unavailable(err)
-		}
-	}
-	return Record{}, unavailable(ErrChanged)
 }
 
 // digits are 15 random ones: gateways that share a store have no counter in common.
@@ -227,176 +114,4 @@ func unpayable(r *Record, now time.Time) error {
 	default:
 		return ErrClosed
 	}
-}
-
-// Pay captures an order's trade that waits and makes its notification due. ErrNoTrade, ErrPaid, ErrExpired, ErrClosed,
-// ErrUnavailable.
-func (g *Gateway) Pay(outTradeNo string) error {
-	trades, err := g.ofOrder(context.Background(), outTradeNo)
-	if err != nil {
-		return err
-	}
-	if len(trades) == 0 {
-		return ErrNoTrade
-	}
-	r := pick(trades)
-	for _, t := range trades {
-		if t.Status == StatusWait {
-			r = t
-		}
-	}
-	return g.pay(context.Background(), r.Key())
-}
-
-// PayTrade is Pay for the trade with that number: of an order that has two.
-func (g *Gateway) PayTrade(tradeNo string) error {
-	r, err := g.find(context.Background(), tradeNo, "")
-	if err != nil {
-		return err
-	}
-	return g.pay(context.Background(), r.Key())
-}
-
-func (g *Gateway) pay(ctx context.Context, k Key) error {
-	s := g.drawStart()
-	late, err := g.late(ctx, k)
-	if err != nil {
-		return err
-	}
-	r, err := g.change(ctx, k, func(r *Record, now time.Time) error {
-		if err := unpayable(r, now); err != nil && (!late || !errors.Is(err, ErrExpired)) {
-			return err
-		}
-		capture(r, s, now)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	g.captured(&r, s)
-	if late {
-		g.faults.count(PayLate)
-	}
-	if r.Amount > 1 && g.faults.draw(RefundPartial) {
-		if _, _, err := g.refund(ctx, k, "console"+digits(), r.Amount/2); err == nil {
-			g.faults.count(RefundPartial)
-		}
-	}
-	return nil
-}
-
-// late says whether a trade's time is over and it is paid all the same. The store has such a trade as one that waits,
-// what the shop has closed as closed. ErrUnavailable.
-func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
-	if !g.faults.planned(PayLate) {
-		return false, nil
-	}
-	r, _, err := g.store.Load(ctx, k)
-	if err != nil {
-		return false, unavailable(err)
-	}
-	now := g.opt.Clock.Now()
-	return r.Status == StatusWait && !now.Before(r.Lapses) && now.Before(r.Expires.Add(latest)) &&
-		g.faults.draw(PayLate), nil
-}
-
-// capture takes the buyer's money; captured says so once that is saved.
-func capture(r *Record, s start, now time.Time) {
-	r.Status, r.Paid = StatusSuccess, now
-	r.Notifications = []Notification{s.notification(now)}
-}
-
-func (g *Gateway) captured(r *Record, s start) {
-	g.account.add(r.Amount)
-	g.moved(s)
-}
-
-// closeTrades ends the trades that wait for payment: the one that was named, or all of the order. ErrNoTrade,
-// ErrNotWaiting, ErrUnavailable; with the fault CloseFailsPaid also an answer that says nothing.
-func (g *Gateway) closeTrades(ctx context.Context, tradeNo, outTradeNo string) (Record, error) {
-	named, err := g.find(ctx, tradeNo, outTradeNo)
-	if err != nil {
-		return named, err
-	}
-	trades := []Record{named}
-	if tradeNo == "" {
-		if trades, err = g.ofOrder(ctx, outTradeNo); err != nil {
-			return named, err
-		}
-	}
-	if !slices.ContainsFunc(trades, func(r Record) bool { return r.Status == StatusWait }) {
-		return named, ErrNotWaiting
-	}
-	paid := g.faults.draw(ClosePaid)
-	failing := !paid && g.faults.draw(CloseFailsPaid)
-	err = ErrNotWaiting
-	var s start
-	if paid || failing {
-		s = g.drawStart()
-	}
-	for i := range trades {
-		closed, closeErr := g.change(ctx, trades[i].Key(), func(r *Record, now time.Time) error {
-			switch {
-			case r.Status != StatusWait:
-				return ErrNotWaiting
-			case paid || failing:
-				capture(r, s, now)
-			default:
-				r.Status = StatusClosed
-			}
-			return nil
-		})
-		switch {
-		case errors.Is(closeErr, ErrNotWaiting):
-			continue
-		case closeErr != nil:
-			return named, closeErr
-		}
-		named, err = closed, nil
-		if paid || failing {
-			g.captured(&closed, s)
-			if failing {
-				g.faults.count(CloseFailsPaid)
-				return named, g.faults.unknown(CloseFailsPaid)
-			}
-			g.faults.count(ClosePaid)
-		}
-	}
-	return named, err
-}
-
-// Trades lists all trades, oldest first, of a gateway that keeps them in a Memory of its own; with Options.Store it
-// lists none.
-func (g *Gateway) Trades() []Trade {
-	if g.own == nil {
-		return []Trade{}
-	}
-	return g.asNow(g.own.records())
-}
-
-// List lists all trades, oldest first. errors.ErrUnsupported when the store is no Lister; else what the store fails
-// with.
-func (g *Gateway) List(ctx context.Context) ([]Trade, error) {
-	store, ok := g.store.(Lister)
-	if !ok {
-		return nil, fmt.Errorf("fakegateway: the trades are in a store that cannot be listed: %w",
-			errors.ErrUnsupported)
-	}
-	records, err := store.All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(records, func(a, b Record) int { return a.Created.Compare(b.Created) })
-	return g.asNow(records), nil
-}
-
-// asNow gives trades with the status that they have by now.
-func (g *Gateway) asNow(records []Record) []Trade {
-	now := g.opt.Clock.Now()
-	out := make([]Trade, len(records))
-	for i := range records {
-		records[i].Status = g.status(&records[i], now)
-		out[i] = records[i].Trade
-	}
-	return out
 }

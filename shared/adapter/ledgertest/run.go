@@ -1,0 +1,24 @@
+package ledgertest
+
+import (
+	"testing"
+)
+
+// Run runs the whole suite; open gives each test empty tables of its own.
+func Run(t *testing.T, open func(t *testing.T) Env) {
+	groups := []struct {
+		name  string
+		cases []testCase
+	}{
+		{"rows", rowCases}, {"place", placeCases}, {"closing", closingCases}, {"money", moneyCases},
+		{"refund", refundCases}, {"books", bookCases}, {"erasures", erasures},
+		{"index", indexCases}, {"history", historyCases},
+	}
+	for _, g := range groups {
+		t.Run(g.name, func(t *testing.T) {
+			for _, c := range g.cases {
+				t.Run(c.name, func(t *testing.T) { c.run(newSuite(t, open(t))) })
+			}
+		})
+	}
+}
