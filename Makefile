@@ -201,6 +201,8 @@ generate: ## write the pages that are made from code
 	$(GO) test ./shared/seckill -run TestStateMachineDoc -update
 	$(GO) test ./sim -run 'TestPaymentPage|TestKillPoints' -update
 	$(GO) test ./sim/mutants -run TestMutantsPage -update
+	$(GO) test ./plan -run TestText -update
+	$(GO) test ./shared/adapter/alipay/fakegateway -run TestEachFaultIsExplained -update
 
 .PHONY: figures
 figures: build ## what docs/GUARANTEES.md says of long runs, anew: 100,000 seeds, coverage and all mutants, half an hour

@@ -2,6 +2,7 @@ package fakegateway_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"net/http"
@@ -461,9 +462,12 @@ func closeTradeOf(t *testing.T, g *fakegateway.Gateway, s *shop, o seckill.Order
 	closeTrade(t, g, s, o.ID)
 }
 
-// TestEachFaultIsExplained: docs/LOCAL.md has a row for each fault, and for no other.
+var update = flag.Bool("update", false, "write the faults in docs/LOCAL.md")
+
+// TestEachFaultIsExplained: docs/LOCAL.md has a row for each fault, and for no other; -update writes them.
 func TestEachFaultIsExplained(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/LOCAL.md")
+	const file, open, end = "../../../../docs/LOCAL.md", "<!-- generated: faults, by make generate -->\n", "<!-- end: faults -->"
+	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -474,8 +478,19 @@ func TestEachFaultIsExplained(t *testing.T) {
 		}
 		want += fmt.Sprintf("| `%s` | %s |\n", f, fakegateway.Meanings[f])
 	}
-	if len(fakegateway.Meanings) != len(fakegateway.FaultNames) || !strings.Contains(string(page), "\n\n"+want+"\n") {
-		t.Errorf("%d meanings of %d faults; want in docs/LOCAL.md:\n%s", len(fakegateway.Meanings),
+	before, rest, opened := strings.Cut(string(page), open)
+	got, after, ended := strings.Cut(rest, end)
+	if !opened || !ended {
+		t.Fatalf("%s has no place for the faults", file)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(before+open+want+end+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if len(fakegateway.Meanings) != len(fakegateway.FaultNames) || got != want {
+		t.Errorf("%d meanings of %d faults; want in docs/LOCAL.md, by `make generate`:\n%s", len(fakegateway.Meanings),
 			len(fakegateway.FaultNames), want)
 	}
 }
