@@ -1,6 +1,8 @@
 package seckill_test
 
 import (
+	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -109,5 +111,35 @@ func TestTourNamesWhatIsThere(t *testing.T) {
 				t.Errorf("docs/TOUR.md has readers run %s in %s, where it is not", name, m[1])
 			}
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the list of docs/adr/README.md")
+
+// TestDecisionsAreListed: docs/adr/README.md has the title of each decision; -update writes them.
+func TestDecisionsAreListed(t *testing.T) {
+	const name, open, end = "docs/adr/README.md", "<!-- generated: decisions, by make generate -->\n",
+		"<!-- end: decisions -->"
+	var want strings.Builder
+	files, _ := filepath.Glob("docs/adr/0*.md")
+	for _, file := range files {
+		title, _, _ := strings.Cut(page(t, filepath.ToSlash(file)), "\n")
+		number, words, found := strings.Cut(strings.TrimPrefix(title, "# "), ". ")
+		if !found {
+			t.Errorf("%s begins with %q", file, title)
+		}
+		fmt.Fprintf(&want, "%s. [%s](%s)\n", number, words, filepath.Base(file))
+	}
+	before, rest, opened := strings.Cut(page(t, name), open)
+	got, after, ended := strings.Cut(rest, end)
+	if !opened || !ended {
+		t.Fatalf("%s has no place for the list", name)
+	}
+	if *update {
+		if err := os.WriteFile(filepath.FromSlash(name), []byte(before+open+want.String()+end+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != want.String() {
+		t.Errorf("%s lists by `make generate`:\n%s", name, want.String())
 	}
 }
