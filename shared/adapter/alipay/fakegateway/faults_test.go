@@ -466,7 +466,8 @@ var update = flag.Bool("update", false, "write the faults in docs/LOCAL.md")
 
 // TestEachFaultIsExplained: docs/LOCAL.md has a row for each fault, and for no other; -update writes them.
 func TestEachFaultIsExplained(t *testing.T) {
-	const file, open, end = "../../../../docs/LOCAL.md", "<!-- generated: faults, by make generate -->\n", "<!-- end: faults -->"
+	const file, open, end = "../../../../docs/LOCAL.md", "<!-- generated: faults, by make generate -->\n",
+		"<!-- end: faults -->"
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
