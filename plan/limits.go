@@ -5,245 +5,139 @@ import (
 	"time"
 )
 
-// Limits is what lets calls and orders through: parameters of template.yaml and quotas of the account.
+// Limits are the parameters of template.yaml and the account's quotas that bound a sale's calls and orders. Rates are
+// per second; a burst is the size of a token bucket.
 type Limits struct {
-	BuyRate  float64 `json:"buy_rate"`  // calls a second of the token bucket of purchases (BuyRate)
-	BuyBurst float64 `json:"buy_burst"` // its size (BuyBurst)
-	// calls a second of the token bucket that each other method has (ThrottleRate)
-	Rate        float64 `json:"throttle_rate"`
-	Burst       float64 `json:"throttle_burst"` // its size (ThrottleBurst)
-	Notify      float64 `json:"notify_rate"`    // payment notifications a second (NotifyRate)
-	NotifyBurst float64 `json:"notify_burst"`   // and at once (NotifyBurst)
-	// executions that ReserveConcurrency=true keeps for them (NotifyConcurrency)
-	NotifyKept float64 `json:"notify_concurrency"`
-	// calls a second of the bucket behind these, of all APIs of the account
-	Account     float64 `json:"account_rate"`
-	AccountSize float64 `json:"account_burst"`         // its size
+	BuyRate     float64 `json:"buy_rate"`           // of purchases (BuyRate)
+	BuyBurst    float64 `json:"buy_burst"`          // (BuyBurst)
+	Rate        float64 `json:"throttle_rate"`      // of each other method (ThrottleRate)
+	Burst       float64 `json:"throttle_burst"`     // (ThrottleBurst)
+	Notify      float64 `json:"notify_rate"`        // of payment notifications (NotifyRate)
+	NotifyBurst float64 `json:"notify_burst"`       // (NotifyBurst)
+	NotifyKept  float64 `json:"notify_concurrency"` // executions reserved for notify (NotifyConcurrency)
+	Account     float64 `json:"account_rate"`       // of all APIs of the account together
+	AccountSize float64 `json:"account_burst"`
 	Concurrency float64 `json:"concurrent_executions"` // of Lambda, in the account
-	Provisioned float64 `json:"buy_provisioned"`       // instances of buy that wait for the opening (BuyProvisioned)
-	// instances that a function may gain at once; refilled within rampRefill
+	Provisioned float64 `json:"buy_provisioned"`       // instances of buy that are always warm (BuyProvisioned)
+	// instances that a function may start at once; refilled within rampRefill
 	Ramp    float64 `json:"ramp"`
 	Consume float64 `json:"consume_concurrency"` // batches that consume handles at a time (ConsumeConcurrency)
-	// write units that the table takes at once which an order writes most
-	Writes  float64 `json:"warm_writes"`
-	Scripts float64 `json:"scripts"` // that Redis runs a second for one item
+	Writes  float64 `json:"warm_writes"`         // write units per second of the table that an order writes most
+	Scripts float64 `json:"scripts"`             // purchases per second that Redis runs for one item
 }
 
-// What AWS says (developer guides; read in 2026, to be checked against the account: seckill doctor --crowd does for
-// rate and concurrency).
+// AWS's documented limits (developer guides, read in 2026). Verify them in the account; seckill doctor --crowd verifies
+// rate and concurrency.
 const (
-	// API Gateway, "Account-level throttling per Region": 10,000 requests/s, burst 5,000, in most regions
+	// API Gateway, "Account-level throttling per Region": 10,000 requests/s, burst 5,000, in most regions.
 	accountRate  = 10_000
 	accountBurst = 5_000
 
-	accountConcurrency = 1_000 // Lambda, "Lambda quotas": concurrent executions; a new account may have less
-	// "Lambda scaling behavior": 1,000 instances every 10 s for each function, refilled continuously, not saved up
+	accountConcurrency = 1_000 // Lambda, "Lambda quotas": concurrent executions; a new account may have fewer
+	// "Lambda scaling behavior": 1,000 instances every 10 s for each function, refilled continuously, not saved up.
 	rampInstances = 1_000
 	rampRefill    = 10.0 // s
 
-	// Occupied is how long an instance of Lambda counts for one call at the least, in seconds: "Each instance of your
-	// execution environment can serve up to 10 requests per second" (Lambda quotas), however short they are.
+	// Occupied is the least time in seconds that a call occupies an instance: "Each instance of your execution
+	// environment can serve up to 10 requests per second" (Lambda quotas).
 	Occupied = 0.1
 
-	pollersFirst  = 5.0        // "Configuring scaling behavior for SQS event source mappings": five batches at first,
-	pollersRefill = 300.0 / 60 // and up to 300 more a minute
+	// "Configuring scaling behavior for SQS event source mappings": five batches at first, up to 300 more per minute.
+	pollersFirst  = 5.0
+	pollersRefill = 300.0 / 60
 
-	// secretReads are GetSecretValue calls a second of an account (Secrets Manager, quotas). Systems Manager, where
-	// secrets were before, allows parameterReads (GetParameters, standard throughput).
-	secretReads    = 10_000
-	parameterReads = 40
+	// GetSecretValue calls per second of an account (Secrets Manager, quotas).
+	secretReads = 10_000
 
-	// NewTableWrites is what a new table on demand, and each index of it, takes at once: write units a second.
+	// NewTableWrites is the write units per second of a new table on demand, and of each of its indexes.
 	NewTableWrites = 4_000
 
-	// ElastiCache Serverless, quotas: ECPU a second of one hash slot; an item's keys are in one
-	slotECPU    = 30_000
+	slotECPU    = 30_000     // ElastiCache Serverless, quotas: per second and hash slot; an item's keys are in one slot
 	maxECPU     = 15_000_000 // ECPUPerSecond.Minimum: 1,000 to 15 million
-	maxThrottle = 100_000    // MaxValue of BuyRate in template.yaml: more has to be answered at the edge
+	maxThrottle = 100_000    // MaxValue of BuyRate in template.yaml; answer more at the edge
 
-	// "Scaling ElastiCache", pre-scaling: an empty cache takes 30,000 ECPU a second; it doubles what it takes within 10
-	// to 12 minutes; a minimum that is set is there within 60.
+	// "Scaling ElastiCache", pre-scaling: an empty cache serves 30,000 ECPU per second and doubles that within 10 to 12
+	// minutes; a minimum takes effect within 60.
 	firstECPU  = 30_000
 	doubles    = 12 * time.Minute
 	preScaling = time.Hour
-	keyReads   = 3_000 // "Partitions and data distribution in DynamoDB": read units a second of one partition key
-	// "DynamoDB on-demand capacity mode": read units a second that a new table takes, or twice its peak
+	keyReads   = 3_000 // "Partitions and data distribution in DynamoDB": read units per second of one partition key
+	// "DynamoDB on-demand capacity mode": read units per second of a new table, or twice its peak.
 	tableReads  = 12_000
 	tableGrowth = 30 * time.Minute
 )
 
-// Methods are what a page calls beside purchases, each with a token bucket of its own: the two lists, the time, an
-// item, an order by its item and by its id, one's orders, cancel, and the health of the API.
+// Methods is the number of methods beside purchases and notifications, each with its own token bucket: two lists, time,
+// item, order by item and by id, own orders, cancel, health.
 const Methods = 9
 
 // consumeChoices are the values of ConsumeConcurrency in template.yaml.
 var consumeChoices = []float64{20, 50, 100, 200, 400, 700, 1000}
 
-// Background is how many concurrent executions are not for shoppers where nothing is reserved, beside consume's: expire
-// 5, five schedules, the rest to spare.
+// Background is the concurrent executions that do not serve shoppers when nothing is reserved, besides consume's:
+// expire 5, five schedules, 10 spare.
 const Background = 20
 
-// Instances that ReserveConcurrency=true keeps for stage, expire, refund and repair, to which notify's and consume's
-// come; and how many AWS wants an account to leave unreserved ("Configuring reserved concurrency", AWS Lambda developer
-// guide).
+// Reserved is the instances that ReserveConcurrency=true reserves for stage, expire, refund and repair, in addition to
+// notify's and consume's. Unreserved is what AWS wants an account to leave unreserved ("Configuring reserved
+// concurrency", AWS Lambda developer guide).
 const (
 	Reserved   = 30
 	Unreserved = 100
 )
 
-// Today is a stack deployed with template.yaml's defaults, and ReserveConcurrency=true as samconfig.toml has it for a
-// shop, in an account whose quotas nobody raised. Its throttles are what such an account bears without an instance that
-// waits: all methods together stay below its calls a second, and what comes to buy while its first instances start is
-// what Lambda starts beside those of shop (Fits).
+// Today is a stack with template.yaml's defaults, with ReserveConcurrency=true as samconfig.toml has it for a shop, in
+// an account with default quotas. Fits holds for it, without a provisioned instance.
 var Today = Limits{BuyRate: 1000, BuyBurst: 200, Rate: 300, Burst: 100, Notify: 200, NotifyBurst: 100, NotifyKept: 180,
-	Account: accountRate, AccountSize: accountBurst,
-	Concurrency: accountConcurrency, Ramp: rampInstances, Consume: consumeChoices[0], Writes: NewTableWrites,
-	Scripts: math.Floor(slotECPU / reserveECPU)}
+	Account: accountRate, AccountSize: accountBurst, Concurrency: accountConcurrency, Ramp: rampInstances,
+	Consume: consumeChoices[0], Writes: NewTableWrites, Scripts: math.Floor(slotECPU / reserveECPU)}
 
-// Calls are how many a second, and how many at once, all methods together may let through. Notifications are among
-// them: as long as the account takes that many, a crowd cannot use up what they need.
+// Calls returns how many calls all methods together admit, per second and at once. Notifications are among them: while
+// the account serves that many, a crowd cannot use up what notifications need.
 func (l *Limits) Calls() (rate, burst float64) {
 	return l.BuyRate + l.Notify + Methods*l.Rate, l.BuyBurst + l.NotifyBurst + Methods*l.Burst
 }
 
-// Starting is how many instances of buy start at once when everybody presses its button and none but BuyProvisioned is
-// there: those for the burst, and those for what comes until the first of them has started.
+// Starting returns how many instances of buy start at once when all shoppers press the button and only provisioned ones
+// are warm: those for the burst, and those for the calls until the first has started.
 func (l *Limits) Starting() float64 {
-	return math.Max(0, l.BuyBurst-l.Provisioned) + math.Max(0, l.BuyRate-l.Provisioned/Occupied)*coldSeconds
+	return max(0, l.BuyBurst-l.Provisioned) + max(0, l.BuyRate-l.Provisioned/Occupied)*coldSeconds
 }
 
-// Notifying is how many executions of notify may be at work at once: those for the burst, and those for what comes
-// until the first of them has started. Where fewer are reserved for it, Alipay hears 503 of the rest, and repeats after
-// minutes.
+// Notifying returns how many executions of notify may run at once: those for the burst, and those for the calls until
+// the first instance has started. Without as many reserved, Alipay gets 503 for the rest and repeats them minutes
+// later.
 func (l *Limits) Notifying() float64 { return math.Ceil(l.NotifyBurst + l.Notify*coldSeconds) }
 
-// listMethods are those that a page calls again and again before the opening: two lists and the time.
-const listMethods = 3
+const listMethods = 3 // polled before the opening: two lists and the time
 
-// Fits says in sentences what the throttles let through and the account does not bear; nil is well.
+// Fits returns a sentence for each way in which the throttles admit more than the account serves.
 func (l *Limits) Fits() (why []string) {
 	if rate, burst := l.Calls(); rate > l.Account || burst > l.AccountSize {
-		why = append(why,
-			text("all methods together let %s calls a second through and %s at once, the account %s and %s: "+
-				"a crowd takes what notifications of payments need", number(rate), number(burst), number(l.Account),
-				number(l.AccountSize)))
+		why = append(why, text("all methods together admit %.0f calls per second and %.0f at once, but the account "+
+			"serves %.0f and %.0f: a crowd uses up what payment notifications need", rate, burst, l.Account,
+			l.AccountSize))
 	}
 	if n := l.Starting(); n > l.Ramp {
-		why = append(why, text("%s instances of buy have to start at once, and Lambda starts %s: the others hear 503",
-			number(n),
-			number(l.Ramp)))
+		why = append(why, text("%.0f instances of buy have to start at once, but Lambda starts %.0f: the other "+
+			"calls get 503", n, l.Ramp))
 	}
 	if n := l.Notifying(); n > l.NotifyKept {
-		why = append(why,
-			text("%s notifications of payments may be at work at once, and %s executions are kept for notify: Alipay "+
-				"hears 503 of the others", number(n), number(l.NotifyKept)))
+		why = append(why, text("%.0f executions of notify may run at once, but %.0f are reserved: Alipay gets 503 "+
+			"for the others", n, l.NotifyKept))
 	}
-	all := l.Reserved() + l.Provisioned + l.Starting() + listMethods*l.Rate*Occupied
-	if all > l.Concurrency {
-		why = append(why, text("at the opening %s instances are wanted, and the account has %s", number(all),
-			number(l.Concurrency)))
+	if all := l.Reserved() + l.Provisioned + l.Starting() + listMethods*l.Rate*Occupied; all > l.Concurrency {
+		why = append(why, text("the opening needs %.0f instances, but the account has %.0f", all, l.Concurrency))
 	}
 	return why
 }
 
-// Reserved is how many instances are not for shoppers.
+// Reserved returns how many instances do not serve shoppers.
 func (l *Limits) Reserved() float64 { return Reserved + l.NotifyKept + l.Consume }
 
-// plenty is more than anything here uses.
-const plenty = 1e12
+const plenty = 1e12 // more than a sale uses
 
-// unlimited has no limit but one item's in Redis, which no quota raises.
+// unlimited limits only one item's scripts in Redis, which no quota raises.
 var unlimited = Limits{BuyRate: plenty, BuyBurst: plenty, Rate: plenty, Burst: plenty, Notify: plenty,
 	NotifyBurst: plenty, Account: plenty, AccountSize: plenty, Concurrency: plenty, Ramp: plenty,
 	Consume: plenty / 1000, Writes: plenty, Scripts: Today.Scripts}
-
-// spared is the share of the instances that Lambda starts at once that a plan counts on.
-const spared = 0.8
-
-// seen is how long a page that waits for the opening may wait for a list: so many looks of it may be refused before one
-// is let through.
-const seen = time.Minute
-
-// need finds the smallest limits with which nobody waits longer than the sale allows, one after another: the API first,
-// since it decides how much the others get to do.
-func need(s *Sale, free *Outcome) Limits {
-	l, wait, lost := unlimited, s.Wait.Seconds(), half
-	good := func() bool {
-		o := simulate(s, l)
-		return o.LongestWait <= wait && o.GaveUp <= lost
-	}
-	l.Ramp = rampInstances
-	// Before the opening pages look at the lists. Who buys looks at the order.
-	pages := float64(s.Shoppers) * s.First * (1 - s.Edge)
-	l.Rate = math.Max(math.Min(pages*s.Looks*listShare, pages/seen.Seconds()), free.PeakPolls)
-	l.Rate = math.Max(Today.Rate, math.Min(maxThrottle, up(l.Rate, 100)))
-	l.Burst = math.Max(Today.Burst, up(l.Rate/4, 100))
-	rate := func(v float64) { l.BuyRate, l.BuyBurst, l.Provisioned = v, math.Round(v/2), up(1.2*Occupied*v, 50) }
-	most := math.Max(Today.BuyRate, math.Min(maxThrottle, up(free.PeakCalls, 100)))
-	rate(most)
-	best := simulate(s, l) // where even that is not enough, no more than what helps
-	wait, lost = math.Max(wait, best.LongestWait), math.Max(lost, best.GaveUp)
-	rate(least(Today.BuyRate, most, 100, func(v float64) bool { rate(v); return good() }))
-	l.Consume = firstOf(consumeChoices, func(v float64) bool { l.Consume = v; return placedInTime(s, simulate(s, l)) })
-	l.Writes = least(NewTableWrites, up(writesMost(s.Count)*float64(s.Units)/float64(s.Count), 1000), 1000,
-		func(v float64) bool {
-			l.Writes = v
-			return placedInTime(s, simulate(s, l))
-		})
-	// As many purchases at once as still find an instance, and as few instances that wait as keep that many from being
-	// few.
-	provision := func(v float64) bool {
-		l.Provisioned, l.BuyBurst = v, 0
-		l.BuyBurst = math.Max(1, math.Min(math.Round(l.BuyRate/5), math.Floor(v+spared*rampInstances-l.Starting())))
-		return l.BuyBurst >= math.Round(l.BuyRate/10)
-	}
-	provision(least(0, up(1.2*Occupied*l.BuyRate, 50), 50, func(v float64) bool { return provision(v) && good() }))
-	o := simulate(s, l)
-	l.notify(o.PeakPaid)
-	l.Concurrency = math.Max(accountConcurrency, up(math.Max(l.Reserved()+1.2*o.PeakInstances,
-		l.Reserved()+l.Provisioned+math.Max(Unreserved, l.Starting()+listMethods*l.Rate*Occupied)), 100))
-	calls, burst := l.Calls()
-	l.Account, l.AccountSize = math.Max(accountRate, up(calls, 100)), math.Max(accountBurst, up(burst, 100))
-	return l
-}
-
-// notify lets twice the notifications through that come: people pay in bunches, and Alipay repeats what it is not told.
-// At once as many as of the defaults, fewer where Lambda would start fewer; executions are kept for all of them.
-func (l *Limits) notify(paid float64) {
-	l.Notify = math.Max(Today.Notify, up(2*paid, 100))
-	l.NotifyBurst = math.Floor(math.Min(l.Notify/2, spared*l.Ramp-l.Notify*coldSeconds))
-	l.NotifyBurst = math.Max(Today.NotifyBurst, l.NotifyBurst)
-	l.NotifyKept = l.Notifying()
-}
-
-// placedInTime says whether orders get their rows as fast as shoppers their answers.
-func placedInTime(s *Sale, o Outcome) bool {
-	return o.LastPlaced >= 0 && o.LastPlaced-math.Max(o.LastSold, 0) <= s.Wait.Seconds()
-}
-
-// least is the smallest of from, from+step, …, to that is good; to, when none is.
-func least(from, to, step float64, good func(float64) bool) float64 {
-	n := int(math.Max(0, math.Ceil((to-from)/step)))
-	lo, hi := 0, n // hi is good, or the last
-	for lo < hi {
-		if mid := (lo + hi) / 2; good(from + float64(mid)*step) {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return from + float64(hi)*step
-}
-
-// firstOf is the first of some values that is good; the last, when none is.
-func firstOf(values []float64, good func(float64) bool) float64 {
-	for _, v := range values[:len(values)-1] {
-		if good(v) {
-			return v
-		}
-	}
-	return values[len(values)-1]
-}
-
-// up rounds up to a multiple.
-func up(v, step float64) float64 { return math.Ceil(v/step) * step }

@@ -5,38 +5,39 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 )
 
-// The crowd's arrivals and the order of work are checked here, where `seckill load` can be run against `seckill run`:
-// one process, which has neither an API that throttles nor instances, so that calls wait in line instead of coming
-// again. What only AWS has stays unchecked.
+// This file compares the model of arrivals with a crowd of `seckill load` at a `seckill run`. That is one process
+// without throttles and instances, so calls queue instead of being retried. The parts of the model about AWS stay
+// unchecked.
 
-// Costs is what work costs on one machine that runs the sale and the crowd, in seconds of a processor.
+// Costs are the costs of work, in processor seconds, on one machine that runs both sale and crowd.
 type Costs struct {
 	Cores   float64
-	Call    float64 // a call, its caller's part included
-	Reserve float64 // on top of it, units from the embedded stock
-	Place   float64 // an order: message, rows, confirmed reservation
-	Sign    float64 // the pay string that a page gets with its order, on top of the call
+	Call    float64 // a call, the caller's part included
+	Reserve float64 // reserving units in the embedded stock, in addition to the call
+	Place   float64 // placing an order: message, rows, confirmation
+	Sign    float64 // signing a pay string, in addition to the call
 }
 
-// Machine is the one of docs/PERFORMANCE.md. Call was measured in another crowd than those that it predicts (10,000
-// shoppers for 50 units, November 2026): 62 µs in the sale's process and 53 µs in the crowd's; the others are
+// Machine is the machine of docs/PERFORMANCE.md. Call was measured with a crowd that it does not predict (10,000
+// shoppers for 50 units, November 2026): 62 µs in the sale's process and 53 µs in the crowd's. The others are
 // benchmarks.
 var Machine = Costs{Cores: 2, Call: 115e-6, Reserve: 25e-6, Place: 60e-6, Sign: 1.7e-3}
 
-// Figures are those in which prediction and measurement are compared. Times are in seconds after the first press.
+// Figures are the compared figures. Times are seconds after the first press.
 type Figures struct {
-	SellOut       float64 `json:"sell_out_s"` // the first who is told so; 0: nobody is
+	SellOut       float64 `json:"sell_out_s"` // first sold_out answer; 0: none
 	AnsweredAfter float64 `json:"answered_per_second_after_sell_out"`
 	LastAnswer    float64 `json:"last_answer_s"`
-	LongestWait   float64 `json:"longest_wait_s"` // for the answer to a press
+	LongestWait   float64 `json:"longest_wait_s"` // for an answer to a press
 	Placed        float64 `json:"placed_per_second"`
 	LastPlaced    float64 `json:"last_placed_s"`
 }
 
-// Load is a crowd's report (`seckill load --json`), as far as it is needed here.
+// Load is the part of a crowd's report (`seckill load --json`) that a comparison needs.
 type Load struct {
 	Options struct {
 		Shoppers, Count int
@@ -62,43 +63,44 @@ type Load struct {
 func ReadLoad(r io.Reader) (*Load, error) {
 	var l Load
 	if err := json.NewDecoder(r).Decode(&l); err != nil {
-		return nil, fmt.Errorf("no report of seckill load: %w", err)
+		return nil, fmt.Errorf("not a report of seckill load: %w", err)
 	}
 	var err error
 	if l.ramp, err = time.ParseDuration(l.Options.Ramp); err != nil || l.Options.Shoppers < 1 || l.Options.Count < 1 ||
 		l.Stock < 1 || l.Options.Shoppers > MaxShoppers {
-		return nil, fmt.Errorf("no report of seckill load: %d shoppers, %d units, ramp %q", l.Options.Shoppers, l.Stock,
+		return nil, fmt.Errorf("not a report of seckill load: %d shoppers, %d units, ramp %q", l.Options.Shoppers,
+			l.Stock,
 			l.Options.Ramp)
 	}
 	return &l, nil
 }
 
-// Measured is what the crowd met.
+// Measured returns the crowd's figures.
 func (l *Load) Measured() Figures {
 	f := Figures{SellOut: l.Rates.SellOut, AnsweredAfter: l.Rates.AnsweredAfter, LastAnswer: l.Rates.LastAnswer,
 		Placed: l.Rates.Placed, LastPlaced: l.Rates.LastPlaced}
 	for _, o := range l.Outcomes {
-		f.LongestWait = math.Max(f.LongestWait, o.Max/1000)
+		f.LongestWait = max(f.LongestWait, o.Max/1000)
 	}
 	return f
 }
 
-// calls are those that came in one tick and wait in line.
+// calls are the calls of one tick that wait in the queue.
 type calls struct {
 	at          float64
-	press, look float64 // look: at an order that is placed by then
+	press, look float64 // look: at an order that has been placed
 }
 
-// pollFirst is how long a page waits that was told "queued", s (web/core.js).
+// pollFirst is a page's delay after the answer "queued", s (web/core.js).
 const pollFirst = 0.5
 
-// Predict plays the crowd against one process: what comes first is done first. Who got an order looks at it at once, is
-// told that it is queued, and looks again.
+// Predict simulates the crowd at one process that serves calls in order. A shopper with an order looks at it at once,
+// sees it queued, and looks again after pollFirst.
 func (l *Load) Predict(c Costs) (f Figures) {
 	const tick = 0.001
 	s := Sale{Shoppers: l.Options.Shoppers, First: 1, Within: l.ramp, Rest: time.Second}
 	left := math.Floor(float64(l.Stock) / float64(l.Options.Count))
-	orders := math.Min(left, float64(s.Shoppers))
+	orders := min(left, float64(s.Shoppers))
 	var line, due []calls
 	seen, came, after := 0.0, 0.0, 0.0
 	for t := tick; ; t += tick {
@@ -112,30 +114,30 @@ func (l *Load) Predict(c Costs) (f Figures) {
 		work := c.Cores * tick
 		for len(line) > 0 && work > 1e-12 {
 			now := &line[0]
-			if n := math.Min(now.look, work/(c.Call+c.Sign)); n > 0 {
+			if n := min(now.look, work/(c.Call+c.Sign)); n > 0 {
 				now.look -= n
 				work -= n * (c.Call + c.Sign)
 				seen += n
 				f.LastPlaced = t
 			}
-			if n := math.Min(math.Min(now.press, left), work/(2*c.Call+c.Reserve+c.Place)); n > 0 {
+			if n := min(now.press, left, work/(2*c.Call+c.Reserve+c.Place)); n > 0 {
 				now.press -= n
 				left -= n
-				work -= n * (2*c.Call + c.Reserve + c.Place) // with the first look
+				work -= n * (2*c.Call + c.Reserve + c.Place) // including the first look
 				due = append(due, calls{at: t + pollFirst, look: n})
-				f.LastAnswer, f.LongestWait = t, math.Max(f.LongestWait, t-now.at)
-			} else if n := math.Min(now.press, work/c.Call); left <= 1e-9 && n > 0 {
+				f.LastAnswer, f.LongestWait = t, max(f.LongestWait, t-now.at)
+			} else if n := min(now.press, work/c.Call); left <= 1e-9 && n > 0 {
 				if f.SellOut == 0 {
 					f.SellOut, after = t, seen
 				}
 				now.press -= n
 				work -= n * c.Call
-				f.LastAnswer, f.LongestWait = t, math.Max(f.LongestWait, t-now.at)
+				f.LastAnswer, f.LongestWait = t, max(f.LongestWait, t-now.at)
 				f.AnsweredAfter += n + seen - after
 				after = seen
 			}
 			if now.press > 1e-9 || now.look > 1e-9 {
-				continue // more of it, or no more work in this tick
+				continue // more of these calls, or the tick's work is used up
 			}
 			line = line[1:]
 		}
@@ -143,7 +145,7 @@ func (l *Load) Predict(c Costs) (f Figures) {
 			break
 		}
 	}
-	f.AnsweredAfter /= math.Max(f.LastAnswer-f.SellOut, tick)
+	f.AnsweredAfter /= max(f.LastAnswer-f.SellOut, tick)
 	if f.SellOut == 0 {
 		f.AnsweredAfter = 0
 	}
@@ -151,27 +153,30 @@ func (l *Load) Predict(c Costs) (f Figures) {
 	return f
 }
 
-// Compare prints prediction and measurement side by side.
+// Compare prints prediction and measurement.
 func (l *Load) Compare(w io.Writer, c Costs) error {
 	p, m := l.Predict(c), l.Measured()
-	_, err := fmt.Fprintf(w,
-		"%s shoppers, %s units, %d an order, ramp %s; %.0f cores, %.0f µs a call\n%-40s %12s %12s %8s\n",
-		number(float64(l.Options.Shoppers)), number(float64(l.Stock)), l.Options.Count, l.Options.Ramp, c.Cores,
-		c.Call*1e6, "", "predicted", "measured", "ratio")
-	row := func(what string, p, m float64, format string) {
+	var b strings.Builder
+	english.Fprintf(&b, "%d shoppers, %d units, %d per order, ramp %s; %.0f cores, %.0f µs per call\n",
+		l.Options.Shoppers, l.Stock, l.Options.Count, l.Options.Ramp, c.Cores, c.Call*1e6)
+	english.Fprintf(&b, "%-43s %12s %12s %8s\n", "", "predicted", "measured", "ratio")
+	for _, r := range []struct {
+		what, format string
+		p, m         float64
+	}{
+		{"sold out after, s", "%.2f", p.SellOut, m.SellOut},
+		{"answered per second after that", "%.0f", p.AnsweredAfter, m.AnsweredAfter},
+		{"last press answered after, s", "%.2f", p.LastAnswer, m.LastAnswer},
+		{"longest wait for an answer, s", "%.2f", p.LongestWait, m.LongestWait},
+		{"orders placed per second, as pages see them", "%.0f", p.Placed, m.Placed},
+		{"last order seen placed after, s", "%.2f", p.LastPlaced, m.LastPlaced},
+	} {
 		ratio := "-"
-		if p > 0 && m > 0 {
-			ratio = text("%.2f", m/p)
+		if r.p > 0 && r.m > 0 {
+			ratio = text("%.2f", r.m/r.p)
 		}
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%-40s %12s %12s %8s\n", what, text(format, p), text(format, m), ratio)
-		}
+		english.Fprintf(&b, "%-43s %12s %12s %8s\n", r.what, text(r.format, r.p), text(r.format, r.m), ratio)
 	}
-	row("sold out after, s", p.SellOut, m.SellOut, "%.2f")
-	row("answered a second after that", p.AnsweredAfter, m.AnsweredAfter, "%.0f")
-	row("last press answered after, s", p.LastAnswer, m.LastAnswer, "%.2f")
-	row("longest wait for an answer, s", p.LongestWait, m.LongestWait, "%.2f")
-	row("orders placed a second, as pages see them", p.Placed, m.Placed, "%.0f")
-	row("last order seen placed after, s", p.LastPlaced, m.LastPlaced, "%.2f")
+	_, err := io.WriteString(w, b.String())
 	return err
 }

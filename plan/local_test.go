@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPredictionAgainstALoad: testdata/load.json is what matters of a report of 20,000 shoppers for 1,000 units on the
-// machine of docs/PERFORMANCE.md.
+// TestPredictionAgainstALoad: testdata/load.json is part of a report of 20,000 shoppers for 1,000 units on the machine
+// of docs/PERFORMANCE.md.
 func TestPredictionAgainstALoad(t *testing.T) {
 	f, err := os.Open("testdata/load.json")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestPredictionAgainstALoad(t *testing.T) {
 	}
 }
 
-// TestPredictionAddsUp: with nobody sold out all work is done in order, so the last answer comes when the work is done.
+// TestPredictionAddsUp: when no shopper hears "sold out", the last answer comes when all work is done.
 func TestPredictionAddsUp(t *testing.T) {
 	l := &Load{Stock: 1000}
 	l.Options.Shoppers, l.Options.Count, l.Options.Ramp = 1000, 1, "0s"
@@ -45,7 +45,7 @@ func TestPredictionAddsUp(t *testing.T) {
 		math.Abs(p.Placed-1000/p.LastPlaced) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
-	l.Stock = 1 // one order, and 999 refusals
+	l.Stock = 1 // one order, 999 refusals
 	if p = l.Predict(c); math.Abs(p.LastAnswer-0.5) > 0.01 || math.Abs(p.AnsweredAfter-2000) > 20 || p.SellOut > 0.01 {
 		t.Errorf("%+v", p)
 	}
@@ -54,7 +54,7 @@ func TestPredictionAddsUp(t *testing.T) {
 func TestWhatIsNoReport(t *testing.T) {
 	for _, text := range []string{"", "[]", "{}", `{"options":{"shoppers":5,"count":1,"ramp":"x"},"stock":1}`} {
 		if l, err := ReadLoad(strings.NewReader(text)); err == nil ||
-			!strings.HasPrefix(err.Error(), "no report of seckill load: ") {
+			!strings.HasPrefix(err.Error(), "not a report of seckill load: ") {
 			t.Errorf("%q: %+v, %v", text, l, err)
 		}
 	}

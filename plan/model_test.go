@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMain fixes the seed, unless one is given: limits that are raised may cost a shopper in a rare corner of the model
-// more than is allowed for here, which is to be found by looking for it (-rapid.seed, -rapid.checks) and not by chance
-// in somebody else's change.
+// TestMain fixes rapid's seed unless one is given. In rare corners of the model a raised limit delays a shopper by more
+// than the tests allow. Look for those with -rapid.seed and -rapid.checks; an unrelated change should not meet them by
+// chance.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if f := flag.Lookup("rapid.seed"); f.Value.String() == f.DefValue {
@@ -50,22 +50,22 @@ func anyLimits(t *rapid.T) Limits {
 		Scripts: rapid.Float64Range(500, 30_000).Draw(t, "scripts")}
 }
 
-// TestNobodyIsLost: in the model every shopper is somewhere, once, and so is every order.
+// TestNobodyIsLost: the model counts every shopper and every order exactly once.
 func TestNobodyIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s, l := anySale(t), anyLimits(t)
 		o := simulate(&s, l)
-		o.Seconds = nil // not for people to read
+		o.Seconds = nil // too long to print
 		near := func(what string, got, want float64) {
-			if math.Abs(got-want) > 1e-6*math.Max(1, want) {
+			if math.Abs(got-want) > 1e-6*max(1, want) {
 				t.Fatalf("%s: %f, want %f\n%+v", what, got, want, o)
 			}
 		}
 		near("arrived", o.Arrived, o.AtEdge+o.Answered+o.Waiting+o.GaveUp)
 		near("reserved", o.Sold, o.Placed+o.Queued)
 		if math.Abs(o.Arrived-float64(s.Shoppers)) > 1 || o.Waiting >= half || o.Queued >= half {
-			t.Fatalf("it ended before its end: %+v", o)
+			t.Fatalf("it ended too early: %+v", o)
 		}
 		if orders := math.Floor(float64(s.Units) / float64(s.Count)); o.Sold > orders+1e-6 || o.Sold > o.Answered+1e-6 {
 			t.Fatalf("sold %f orders of %f to %f shoppers", o.Sold, orders, o.Answered)
@@ -73,20 +73,21 @@ func TestNobodyIsLost(t *testing.T) {
 		least := math.Inf(1)
 		for _, v := range []float64{o.Arrived, o.AtEdge, o.Answered, o.Waiting, o.GaveUp, o.Sold, o.Placed, o.Queued,
 			o.Throttled, o.Refused, o.BuyCalls, o.ShopCalls} {
-			least = math.Min(least, v)
+			least = min(least, v)
 		}
 		if math.IsNaN(least) || least < -1e-6 {
-			t.Fatalf("something is negative: %+v", o)
+			t.Fatalf("a figure is negative: %+v", o)
 		}
 		if o.PeakInstances > l.Concurrency-l.Reserved()+1e-6 {
-			t.Fatalf("%f instances, the account has %f, and others %f", o.PeakInstances, l.Concurrency, l.Reserved())
+			t.Fatalf("%f instances; the account has %f, of which %f are reserved", o.PeakInstances, l.Concurrency,
+				l.Reserved())
 		}
 	})
 }
 
-// TestMoreShoppersSellNoLater: units go no slower to a larger crowd, as far as the API alone decides. Behind it they
-// may: a crowd that uses up the token bucket in an instant is too much for that instant, and its calls are told 503.
-// Looks take tokens, too, so there are none here but those at orders.
+// TestMoreShoppersSellNoLater: a larger crowd does not sell out later, as far as the API alone decides. Behind the API
+// it may: a crowd that empties the token bucket at once overloads the instances, and its calls get 503. Looks also take
+// tokens, so there are none except those at orders.
 func TestMoreShoppersSellNoLater(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -102,8 +103,7 @@ func TestMoreShoppersSellNoLater(t *testing.T) {
 	})
 }
 
-// TestMoreOfAnythingWaitsNoLonger: a limit that is raised makes nobody's wait longer, but for the pause within which
-// the crowd's return is spread.
+// TestMoreOfAnythingWaitsNoLonger: raising a limit lengthens no wait by more than the pause over which retries spread.
 func TestMoreOfAnythingWaitsNoLonger(t *testing.T) {
 	t.Parallel()
 	const pause = float64(retryMost) * tick
@@ -114,10 +114,10 @@ func TestMoreOfAnythingWaitsNoLonger(t *testing.T) {
 		which := rapid.IntRange(0, 3).Draw(t, "which")
 		taken := l.Consume + l.Provisioned
 		*[]*float64{&l.Concurrency, &l.Provisioned, &l.Writes, &l.Consume}[which] *= factor
-		l.Concurrency += l.Consume + l.Provisioned - taken // one is not raised at the cost of the others
+		l.Concurrency += l.Consume + l.Provisioned - taken // does not raise one limit at the cost of the others
 		after := simulate(&s, l)
 		before.Seconds, after.Seconds = nil, nil
-		// who did not give up buys
+		// fewer who give up means more who buy
 		later := after.LastPlaced > before.LastPlaced+pause && after.Sold <= before.Sold+half
 		if after.LongestWait > before.LongestWait+pause || after.GaveUp > before.GaveUp*1.001+1 || later {
 			t.Fatalf("limit %d × %f\n%+v\n%+v", which, factor, before, after)

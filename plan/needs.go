@@ -25,18 +25,18 @@ const (
 	CacheEcpu          = "CacheEcpu"
 )
 
-// WarmParameters are the parameters of what tables take at once, by table; its indexes have the same.
+// WarmParameters are the parameters of tables' warm throughput, by table. They apply to a table's indexes too.
 var WarmParameters = map[string]string{
 	"units": WarmUnits, "orders": WarmOrders, "quotas": WarmQuotas, "payments": WarmPayments,
 	"notifications": WarmNotifications,
 }
 
-// warms says whether a parameter is one of them: no table goes back.
+// warms reports whether a parameter is one of WarmParameters.
 func warms(name string) bool { return strings.HasPrefix(name, "Warm") }
 
 const defaultGigabytes = 5 // CacheGigabytes
 
-// dayParameters are all of them, with their defaults in template.yaml.
+// dayParameters are the parameters that a plan sets, with their defaults in template.yaml.
 var dayParameters = []struct {
 	name   string
 	normal float64
@@ -45,38 +45,26 @@ var dayParameters = []struct {
 	{NotifyRate, Today.Notify}, {NotifyBurst, Today.NotifyBurst}, {NotifyConcurrency, Today.NotifyKept},
 	{BuyProvisioned, 0}, {ConsumeConcurrency, Today.Consume}, {CacheGigabytes, defaultGigabytes}, {CacheEcpu, 0},
 	{WarmUnits, NewTableWrites}, {WarmOrders, NewTableWrites}, {WarmQuotas, NewTableWrites},
-	{WarmPayments, NewTableWrites},
-	{WarmNotifications, NewTableWrites},
+	{WarmPayments, NewTableWrites}, {WarmNotifications, NewTableWrites},
 }
 
-// overrides compares the plan with the defaults, for the stack and for the account.
+// overrides compares the plan with the defaults of stack and account.
 func (p *Plan) overrides() {
 	l := &p.Planned.Limits
-	gb := math.Ceil(1.5 * float64(p.Redis.Bytes) / 1e9)
-	// An empty cache takes firstECPU. What is above it has to be asked for ahead of the sale: by itself a cache doubles
-	// within ten minutes or so, which is longer than a sale.
-	ecpu := 0.0
-	if p.Redis.Ready > 0 {
-		ecpu = math.Min(up(p.Redis.wanted(), 1000), maxECPU)
-	}
-	type value struct {
-		name         string
-		want, normal float64
-	}
-	all := []value{
-		{BuyRate, l.BuyRate, Today.BuyRate}, {BuyBurst, l.BuyBurst, Today.BuyBurst},
-		{ThrottleRate, l.Rate, Today.Rate}, {ThrottleBurst, l.Burst, Today.Burst},
-		{NotifyRate, l.Notify, Today.Notify}, {NotifyBurst, l.NotifyBurst, Today.NotifyBurst},
-		{NotifyConcurrency, l.NotifyKept, Today.NotifyKept}, {BuyProvisioned, l.Provisioned, 0},
-		{ConsumeConcurrency, l.Consume, Today.Consume},
-		{CacheGigabytes, math.Max(gb, defaultGigabytes), defaultGigabytes}, {CacheEcpu, ecpu, 0},
+	want := map[string]float64{BuyRate: l.BuyRate, BuyBurst: l.BuyBurst, ThrottleRate: l.Rate, ThrottleBurst: l.Burst,
+		NotifyRate: l.Notify, NotifyBurst: l.NotifyBurst, NotifyConcurrency: l.NotifyKept,
+		BuyProvisioned:     l.Provisioned,
+		ConsumeConcurrency: l.Consume,
+		CacheGigabytes:     max(math.Ceil(1.5*float64(p.Redis.Bytes)/1e9), defaultGigabytes)}
+	if p.Redis.Ready > 0 { // the cache would grow by itself, but slower than a sale goes
+		want[CacheEcpu] = min(up(p.Redis.wanted(), 1000), maxECPU)
 	}
 	for _, t := range p.Tables {
-		all = append(all, value{WarmParameters[t.Name], float64(t.Warm), NewTableWrites})
+		want[WarmParameters[t.Name]] = float64(t.Warm)
 	}
-	for _, o := range all {
-		if o.want != o.normal {
-			p.Overrides = append(p.Overrides, Override{o.name, int(o.want)})
+	for _, d := range dayParameters {
+		if v := want[d.name]; v != d.normal {
+			p.Overrides = append(p.Overrides, Override{d.name, int(v)})
 		}
 	}
 	for _, q := range []Quota{
@@ -90,7 +78,7 @@ func (p *Plan) overrides() {
 	}
 }
 
-// override is a parameter's value, 0 when the plan leaves it.
+// override returns a parameter's value, or 0 when the plan does not set it.
 func (p *Plan) override(name string) float64 {
 	for _, o := range p.Overrides {
 		if o.Name == name {
@@ -100,68 +88,54 @@ func (p *Plan) override(name string) float64 {
 	return 0
 }
 
-// notes says what the plan cannot mend, and what would.
+// notes lists what the plan's settings cannot solve, each with a remedy where there is one.
 func (p *Plan) notes() {
 	add := func(format string, a ...any) { p.Notes = append(p.Notes, text(format, a...)) }
 	s, o := &p.Sale, &p.Planned.Outcome
 	through := float64(s.Shoppers) * (1 - s.Edge)
 	slot := p.Planned.Limits.Scripts
 	if o.LongestWait > s.Wait.Seconds() || o.GaveUp >= half {
-		add(
-			"Somebody waits %s, and %s give up, whatever is deployed: %s calls/s want to get in, BuyRate goes to %s, "+
-				"and Redis reserves %s units a second. Have more answered at the edge (--edge), or allow a longer "+
-				"wait (--wait).",
-			seconds(o.LongestWait), number(o.GaveUp), number(p.Free.PeakCalls), number(maxThrottle), number(slot))
+		add("Whatever is deployed, a shopper waits up to %s, and %.0f give up: %.0f calls per second arrive, "+
+			"BuyRate is at most %d, and Redis reserves %.0f units per second. Answer more calls at the edge "+
+			"(--edge), or allow a longer wait (--wait).",
+			seconds(o.LongestWait), o.GaveUp, p.Free.PeakCalls, maxThrottle, slot)
 	}
 	if o.PeakStarts > secretReads {
-		add(
-			"%s instances start in a second, and Secrets Manager answers %s: the rest start late, as they try again. "+
-				"Have more "+
-				"instances wait (BuyProvisioned), or more answered at the edge.", number(o.PeakStarts),
-			number(secretReads))
+		add("%.0f instances start in one second, but Secrets Manager answers %d calls per second: the others retry "+
+			"and start late. Provision more instances (BuyProvisioned), or answer more calls at the edge.",
+			o.PeakStarts, secretReads)
 	}
 	if through < float64(s.Units)/float64(s.Count) {
-		add("Only %s shoppers get past the edge, fewer than there are orders to sell: units stay.", number(through))
+		add("Only %.0f shoppers get past the edge, fewer than there are orders to sell: units remain.", through)
 	}
 	if o.PeakScripts > slot {
-		add(
-			"One item's keys are in one slot of Redis, which runs %s purchases a second on ElastiCache Serverless "+
-				"(30,000 ECPU): what is above is told 503 and comes again. No quota raises it; a node of one's own "+
-				"runs about 26,000.",
-			number(slot))
+		add("One item's keys are in one slot of Redis, which runs %.0f purchases per second on ElastiCache "+
+			"Serverless (30,000 ECPU). The excess gets 503 and retries. No quota raises this; a dedicated node "+
+			"runs about 26,000.", slot)
 	}
 	if p.Redis.ItemECPU > slotECPU {
-		add(
-			"Purchases, lists and looks at orders of one item take %s ECPU a second of its slot, which has %s, and "+
-				"no quota raises that: what is above is told 503. Have more looks answered at the edge.",
-			number(p.Redis.ItemECPU), number(slotECPU))
+		add("Purchases, lists and looks at orders of one item take %.0f ECPU per second of its slot, which has %d. "+
+			"No quota raises this, and the excess gets 503. Answer more looks at the edge.", p.Redis.ItemECPU, slotECPU)
 	}
 	if r := p.Reads; r.Sale > keyReads || r.Start > keyReads || r.Lists > keyReads {
-		add(
-			"One row of items takes %s read units a second: %s are asked of the sale's row, %s of one of the lists', "+
-				"%s at start. Functions go on with what they know, and say how old it is.",
-			number(keyReads), number(r.Sale), number(r.Lists), number(r.Start))
+		add("A row of the items table serves %d read units per second. The sale's row needs %.0f, a row of the "+
+			"lists %.0f, and %.0f while instances start. Functions go on with cached items and report their age.",
+			keyReads, r.Sale, r.Lists, r.Start)
 	}
 	if p.Reads.Table > tableReads {
-		add(
-			"Items are read with %s units a second, and a new table takes %s; it takes twice its peak %v later. Read "+
-				"it as much the day before, or have fewer instances.",
-			number(p.Reads.Table), number(tableReads), tableGrowth)
+		add("Reads of items need %.0f units per second, but a new table serves %d; it serves twice its peak %v "+
+			"later. Read it as much the day before, or run fewer instances.", p.Reads.Table, tableReads, tableGrowth)
 	}
 	if n := p.Planned.Limits.Notifying(); n > rampInstances {
-		add(
-			"Were no instance of notify warm, %s would have to start at once, and Lambda starts %s: Alipay hears 503 "+
-				"of the others, and "+
-				"repeats after 4 min.", number(n), number(rampInstances))
+		add("With no warm instance of notify, %.0f would have to start at once, but Lambda starts %d. Alipay gets "+
+			"503 for the others and repeats them after 4 minutes.", n, rampInstances)
 	}
 	for _, why := range p.Planned.Limits.Fits() {
 		add("The plan does not fit: %s.", why)
 	}
 	if s.Edge == 0 && p.Free.PeakCalls > accountRate {
-		add(
-			"Nothing in template.yaml answers before API Gateway (--edge 0). Just before the opening open pages look "+
-				"at lists and the time %s times a second: a CDN that keeps lists for the second that they allow "+
-				"(Cache-Control: public, max-age=1) takes most of that.",
-			number(float64(s.Shoppers)*s.First*s.Looks))
+		add("Nothing in template.yaml answers before API Gateway (--edge 0). Just before the opening, open pages "+
+			"look at lists and time %.0f times per second. A CDN that keeps lists for the second that they allow "+
+			"(Cache-Control: public, max-age=1) takes most of that.", float64(s.Shoppers)*s.First*s.Looks)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata, and the plan in docs/DEPLOY.md, anew")
 
-// TestText: a million shoppers; docs/DEPLOY.md has their plan's figures.
+// TestText compares the plan of a million shoppers with testdata, and its summary with docs/DEPLOY.md.
 func TestText(t *testing.T) {
 	for name, s := range map[string]Sale{"million-edge": sale(1_000_000, 1000, 0.8), "million": sale(1_000_000, 1000,
 		0)} {
@@ -50,7 +50,7 @@ func TestText(t *testing.T) {
 	before, rest, opened := strings.Cut(string(page), open)
 	got, after, ended := strings.Cut(rest, end)
 	if !opened || !ended {
-		t.Fatalf("%s has no place for a plan", file)
+		t.Fatalf("%s has no markers of a generated plan", file)
 	}
 	want := inShort(t, string(shown))
 	if *update {
@@ -62,7 +62,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// inShort is what docs/DEPLOY.md shows of a plan: what comes of the sale, quotas, the bill's sum, what to deploy.
+// inShort returns the summary in docs/DEPLOY.md: outcomes, quotas, the bill's sum, and what to deploy.
 func inShort(t *testing.T, plan string) string {
 	t.Helper()
 	_, outcomes, found := strings.Cut(plan, "with defaults     as planned\n")
@@ -92,15 +92,16 @@ func inShort(t *testing.T, plan string) string {
 	return out + "\nDeploy `" + deploy + "`.\n"
 }
 
-// TestPlanKeepsItsWord: with the settings that it asks for, nobody waits longer than allowed, unless it says that no
-// settings do.
+// TestPlanKeepsItsWord: under the planned settings no shopper waits longer than allowed, unless a note says so. Planned
+// throttles leave room for notifications, and start no more instances than Lambda does.
 func TestPlanKeepsItsWord(t *testing.T) {
 	for _, s := range []Sale{sale(5_000, 100, 0), sale(100_000, 1000, 0), sale(1_000_000, 1000, 0.8),
-		sale(1_000_000, 1000, 0), sale(200_000, 100_000, 0.2), sale(100, 1000, 0)} {
+		sale(1_000_000, 1000, 0), sale(200_000, 100_000, 0.2), sale(3_000_000, 20_000, 0.5),
+		sale(100, 1000, 0)} {
 		p := Make(s)
 		o := p.Planned.Outcome
 		late := o.LongestWait > s.Wait.Seconds() || o.GaveUp >= half
-		told := strings.Contains(strings.Join(p.Notes, "\n"), "Somebody waits")
+		told := strings.Contains(strings.Join(p.Notes, "\n"), "Whatever is deployed")
 		if late != told {
 			t.Errorf("%d shoppers, %d units: longest wait %f, %f gave up, notes %q", s.Shoppers, s.Units, o.LongestWait,
 				o.GaveUp, p.Notes)
@@ -108,6 +109,9 @@ func TestPlanKeepsItsWord(t *testing.T) {
 		if o.LongestWait > p.Today.Outcome.LongestWait+1e-9 || o.GaveUp > p.Today.Outcome.GaveUp+1e-9 {
 			t.Errorf("%d shoppers, %d units: the plan is worse than the defaults: %+v, %+v", s.Shoppers, s.Units,
 				p.Planned.Limits, p.Today.Limits)
+		}
+		if l := p.Planned.Limits; l.Fits() != nil {
+			t.Errorf("%d shoppers, %d units, edge %v: %q\n%+v", s.Shoppers, s.Units, s.Edge, l.Fits(), l)
 		}
 		if !placedInTime(&s, o) {
 			t.Errorf("%d shoppers, %d units: the last unit is reserved after %f s, the last order placed after %f",
@@ -121,12 +125,12 @@ func TestPlanKeepsItsWord(t *testing.T) {
 			sum += l.USD
 		}
 		if math.Abs(sum-p.Total) > 1e-9 || sum <= 0 {
-			t.Errorf("%d shoppers: %f in lines, %f together", s.Shoppers, sum, p.Total)
+			t.Errorf("%d shoppers: the lines add up to %f, the total is %f", s.Shoppers, sum, p.Total)
 		}
 	}
 }
 
-// TestEnough: a small sale needs nothing that is not there.
+// TestEnough: a small sale needs neither quotas nor parameters.
 func TestEnough(t *testing.T) {
 	p := Make(sale(5_000, 100, 0))
 	if p.Quotas != nil || p.Overrides != nil || p.Notes != nil {
@@ -134,7 +138,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestDefaultsFit: template.yaml's throttles are what an account bears for which nobody has asked for anything.
+// TestDefaultsFit: an account with default quotas serves what template.yaml's throttles admit.
 func TestDefaultsFit(t *testing.T) {
 	t.Parallel()
 	if why := Today.Fits(); why != nil {
@@ -147,15 +151,15 @@ func TestDefaultsFit(t *testing.T) {
 		"the defaults until November 2026": {func(l *Limits) {
 			l.BuyRate, l.BuyBurst, l.Rate, l.Burst = 5000, 2500, 5000, 2500
 		},
-			"all methods together let 50,200 calls a second through and 25,100 at once, the account 10,000 and 5,000"},
+			"all methods together admit 50,200 calls per second and 25,100 at once, but the account serves 10,000 " +
+				"and 5,000"},
 		"too many cold starts": {func(l *Limits) { l.BuyRate, l.BuyBurst = 2000, 300 },
-			"1,100 instances of buy have to start at once, and Lambda starts 1,000"},
-		"the defaults that let more notifications through than were kept for them": {
+			"1,100 instances of buy have to start at once, but Lambda starts 1,000"},
+		"more notifications than reserved executions": {
 			func(l *Limits) { l.Notify, l.NotifyBurst, l.NotifyKept = 500, 500, 90 },
-			"700 notifications of payments may be at work at once, and 90 executions are kept for notify: Alipay " +
-				"hears 503"},
+			"700 executions of notify may run at once, but 90 are reserved: Alipay gets 503"},
 		"too small an account": {func(l *Limits) { l.Concurrency = 800 },
-			"at the opening 920 instances are wanted, and the account has 800"},
+			"the opening needs 920 instances, but the account has 800"},
 	} {
 		l := Today
 		tt.spoil(&l)
@@ -165,20 +169,7 @@ func TestDefaultsFit(t *testing.T) {
 	}
 }
 
-// TestPlansFit: throttles that a plan asks for leave notifications their share, and start no more instances than Lambda
-// does.
-func TestPlansFit(t *testing.T) {
-	t.Parallel()
-	for _, s := range []Sale{sale(5_000, 100, 0), sale(100_000, 1000, 0), sale(1_000_000, 1000, 0.8),
-		sale(1_000_000, 1000, 0),
-		sale(200_000, 100_000, 0.2), sale(3_000_000, 20_000, 0.5)} {
-		if l := Make(s).Planned.Limits; l.Fits() != nil {
-			t.Errorf("%d shoppers, %d units, edge %v: %q\n%+v", s.Shoppers, s.Units, s.Edge, l.Fits(), l)
-		}
-	}
-}
-
-// TestTooFewPastTheEdge: a waiting page that lets nobody through sells nothing.
+// TestTooFewPastTheEdge: a waiting page that admits too few shoppers leaves units unsold.
 func TestTooFewPastTheEdge(t *testing.T) {
 	p := Make(sale(10_000, 1000, 0.99))
 	if o := p.Planned.Outcome; o.SoldOut != never || !strings.Contains(strings.Join(p.Notes, "\n"),
@@ -212,14 +203,14 @@ func TestWhatIsNoSale(t *testing.T) {
 		"--units 1000001: want 1 to 1000000": func(s *Sale) { s.Units = 1_000_001 },
 		"--count 51: want 1 to 50":           func(s *Sale) { s.Count = 51 },
 		"--count 5: the sale has 4 units":    func(s *Sale) { s.Count, s.Units = 5, 4 },
-		"--edge 1.5: want a share":           func(s *Sale) { s.Edge = 1.5 },
-		"--edge NaN: want a share":           func(s *Sale) { s.Edge = math.NaN() },
-		"--edge 1: nobody would reach":       func(s *Sale) { s.Edge = 1 },
-		"--first -0.1: want a share":         func(s *Sale) { s.First = -0.1 },
+		"--edge 1.5: want 0 to 1":           func(s *Sale) { s.Edge = 1.5 },
+		"--edge NaN: want 0 to 1":           func(s *Sale) { s.Edge = math.NaN() },
+		"--edge 1: no shopper would reach":       func(s *Sale) { s.Edge = 1 },
+		"--first -0.1: want 0 to 1":         func(s *Sale) { s.First = -0.1 },
 		"--within -1s: want 0s to 1h0m0s":    func(s *Sale) { s.Within = -time.Second },
 		"--rest 0s: want 1s to 10m0s":        func(s *Sale) { s.Rest = 0 },
 		"--before 25h0m0s: want 0s to 24h":   func(s *Sale) { s.Before = 25 * time.Hour },
-		"--looks 11: want 0 to 10 calls":     func(s *Sale) { s.Looks = 11 },
+		"--looks 11: want 0 to 10":     func(s *Sale) { s.Looks = 11 },
 		"--paying 0s: want 1s to 1h":         func(s *Sale) { s.Paying = 0 },
 		"--wait 1s: want 2s to 2m0s":         func(s *Sale) { s.Wait = time.Second },
 	} {
@@ -234,20 +225,18 @@ func TestWhatIsNoSale(t *testing.T) {
 	}
 }
 
-// TestColdStartsAreCounted: each reads one secret. The sale of docs/DEPLOY.md starts more in a second than Systems
-// Manager answered, and fewer than Secrets Manager does.
+// TestColdStartsAreCounted: each instance reads one secret. The sale of docs/DEPLOY.md starts more per second than
+// Systems Manager answers (40, standard throughput) and fewer than Secrets Manager does.
 func TestColdStartsAreCounted(t *testing.T) {
 	t.Parallel()
-	s := Sale{Shoppers: 1_000_000, Units: 1000, Count: 1, Items: DefaultItems, Edge: 0.8, First: DefaultFirst,
-		Within: DefaultWithin,
-		Rest:   DefaultRest, Before: DefaultBefore, Looks: DefaultLooks, Paying: DefaultPaying, Wait: DefaultWait}
+	s := sale(1_000_000, 1000, 0.8)
 	for name, l := range map[string]Limits{"defaults": Today, "planned": {BuyRate: 13_000, BuyBurst: 2_000, Rate: 1_700,
 		Burst:   500,
 		Account: 30_000, AccountSize: 8_000, Concurrency: 3_700, Provisioned: 1_000, Ramp: rampInstances, Consume: 20,
 		Writes: NewTableWrites, Scripts: Today.Scripts}} {
 		o := simulate(&s, l)
 		t.Logf("%s: %.0f", name, o.PeakStarts)
-		if o.PeakStarts <= parameterReads || o.PeakStarts > secretReads || o.PeakStarts > 2*rampInstances*1.1 {
+		if o.PeakStarts <= 40 || o.PeakStarts > secretReads || o.PeakStarts > 2*rampInstances*1.1 {
 			t.Errorf("%s: %.0f instances start in the busiest second", name, o.PeakStarts)
 		}
 	}

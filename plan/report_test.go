@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/crowd"
 )
 
-// TestReportsAreRead: a report of `seckill load` says here what it says there.
+// TestReportsAreRead: ReadLoad finds the figures that package crowd writes.
 func TestReportsAreRead(t *testing.T) {
 	var r crowd.Report
 	r.Options.Shoppers, r.Options.Count, r.Options.Ramp, r.Options.Repeat, r.Stock = 20_000, 1, "1s", 0.2, 1000

@@ -12,12 +12,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// units counts the write units of what a ledger does, as DynamoDB's developer guide has it ("Read and write
-// operations"): a row of a transaction costs two for each KB begun, the larger of its old and new size; an index one
-// for each KB begun of every entry that is put, changed or deleted.
+// units counts a ledger's write units by table and index, as DynamoDB's developer guide defines them ("Read and write
+// operations"): a transaction's row costs two per KB begun of the larger of its old and new size; an index costs one
+// per KB begun of every entry that is put, changed or deleted.
 type units map[string]float64
 
-// row is told of a row that a transaction replaced (memory.RowsOptions.Watch).
+// row counts a row that a transaction replaced (see memory.RowsOptions.Watch).
 func (u units) row(table string, before, after ledger.Row) {
 	u[table] += 2 * max(kilobytes(before, nil), kilobytes(after, nil))
 	for _, t := range ledger.Schema {
@@ -53,11 +53,11 @@ func (u units) index(t ledger.Table, x ledger.Index, before, after ledger.Row) {
 	case oldKeys == newKeys && oldContent != newContent:
 		u[name] += max(oldKB, newKB)
 	case oldKeys != newKeys:
-		u[name] += oldKB + newKB // one goes, one comes
+		u[name] += oldKB + newKB // the old entry is deleted, the new one put
 	}
 }
 
-// kilobytes is a row's size: names and values of its attributes; all, or only some.
+// kilobytes returns the size of a row's attributes, names included; only those in `only` if it is not nil.
 func kilobytes(row ledger.Row, only []string) float64 {
 	size := 0
 	for name, v := range row {
@@ -85,7 +85,7 @@ func kilobytes(row ledger.Row, only []string) float64 {
 	return float64((size + 1023) / 1024)
 }
 
-// TestWritesAreTheLedgers: what the plan counts for an order is what the ledger writes for one.
+// TestWritesAreTheLedgers: the plan's write units of an order are those of the ledger.
 func TestWritesAreTheLedgers(t *testing.T) {
 	now := time.Date(2026, 12, 12, 2, 0, 0, 0, time.UTC)
 	for _, count := range []int{1, 2, 50} {
@@ -112,7 +112,7 @@ func TestWritesAreTheLedgers(t *testing.T) {
 				delete(used, name)
 			}
 			if len(used) > 0 {
-				t.Errorf("%d units, %s: the plan knows nothing of %v", count, when, used)
+				t.Errorf("%d units, %s: the plan lacks %v", count, when, used)
 			}
 			clear(used)
 		}

@@ -57,7 +57,8 @@ does that, so it is 0 unless you have it.`,
 	p.DurationVar(&f.Within, "within", plan.DefaultWithin, "in which they press the button")
 	p.DurationVar(&f.Rest, "rest", plan.DefaultRest, "in which 95 in 100 of the others come")
 	p.DurationVar(&f.Before, "before", plan.DefaultBefore, "over which those who wait open their pages")
-	p.Float64Var(&f.Looks, "looks", plan.DefaultLooks, "calls a second of an open page")
+	p.Float64Var(&f.Looks, "looks", plan.DefaultLooks, "calls per second of an open page")
+	p.Lookup("looks").DefValue = fmt.Sprintf("%.2f", plan.DefaultLooks)
 	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "that a buyer takes to pay, on average")
 	p.StringVar(&f.compare, "compare", "",
 		"read a report of seckill load --json, and print what is predicted of that crowd on this machine beside what "+

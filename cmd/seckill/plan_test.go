@@ -17,7 +17,7 @@ func TestPlan(t *testing.T) {
 		return stdout, stderr, code
 	}
 	text, stderr, code := run()
-	for _, want := range []string{"sale      20,000 shoppers, 1,000 units, 1 an order, at 2026-12-12T10:00:00+08:00\n",
+	for _, want := range []string{"sale      20,000 shoppers, 1,000 units, 1 per order, at 2026-12-12T10:00:00+08:00\n",
 		"\ndo this\n", "\nbill, USD, list prices of us-east-1 as known in 2025"} {
 		if code != exitOK || stderr != "" || !strings.Contains(text, want) {
 			t.Errorf("exit %d, %s, no %q in\n%s", code, stderr, want, text)
@@ -76,7 +76,7 @@ func TestPlanBesideALoad(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := command(t, "plan", "--compare", "../../plan/testdata/load.json")
 	if code != exitOK || stderr != "" ||
-		!strings.HasPrefix(stdout, "20,000 shoppers, 1,000 units, 1 an order, ramp 1s; 2 cores") ||
+		!strings.HasPrefix(stdout, "20,000 shoppers, 1,000 units, 1 per order, ramp 1s; 2 cores") ||
 		!strings.Contains(stdout, "last press answered after, s") {
 		t.Errorf("exit %d, %s\n%s", code, stderr, stdout)
 	}
@@ -87,12 +87,12 @@ func TestPlanRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"--shoppers 1 --units 1":             "--at is missing: when the sale opens, such as",
 		"--shoppers 1 --units 1 --at monday": `--at "monday": want a time with its zone`,
-		small + " --edge 2":                  "--edge 2: want a share, 0 to 1",
+		small + " --edge 2":                  "--edge 2: want 0 to 1",
 		small + " --json --overrides":        "--json and --overrides: want one of them",
 		small + " --units 0":                 "--units 0: want 1 to 1000000",
 		small + " --compare x.json":          "--compare takes the crowd from the report",
 		"--compare nowhere.json":             "--compare: open nowhere.json",
-		"--compare plan_test.go":             "--compare plan_test.go: no report of seckill load",
+		"--compare plan_test.go":             "--compare plan_test.go: not a report of seckill load",
 		small + " now":                       "now",
 	} {
 		code, stdout, stderr := command(t, append([]string{"plan"}, strings.Fields(args)...)...)

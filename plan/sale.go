@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Sale is a planned sale, and the assumptions about its crowd.
+type Sale struct {
+	Shoppers int       `json:"shoppers"`
+	Units    int       `json:"units"`
+	Count    int       `json:"count"` // units per order
+	Items    int       `json:"items"` // on the lists, this one included
+	At       time.Time `json:"at"`
+	// Edge is the share of calls that are answered before API Gateway: looks at lists, items and time by a CDN, and
+	// purchases by a waiting page that answers "sold out". Neither is part of template.yaml.
+	Edge float64 `json:"edge"`
+
+	First  float64       `json:"first"`  // share of shoppers who wait for the opening; the rest come afterwards
+	Within time.Duration `json:"within"` // time in which the first press the button, evenly
+	Rest   time.Duration `json:"rest"`   // time in which 95 in 100 of the rest come, at a falling rate
+	Before time.Duration `json:"before"` // time in which the first open their pages, evenly
+	Looks  float64       `json:"looks"`  // calls per second of an open page
+	Paying time.Duration `json:"paying"` // mean time of a buyer until the payment; the page polls the order meanwhile
+	Wait   time.Duration `json:"wait"`   // bound on the wait for an answer, and on an order's wait for its row
+}
+
+// Defaults of a Sale.
+const (
+	DefaultFirst  = 0.5
+	DefaultWithin = 2 * time.Second
+	DefaultRest   = time.Minute
+	DefaultBefore = 10 * time.Minute
+	// DefaultLooks is the storefront's home page (web/items.js, web/clock.js): two lists every 5 to 7.5 s, and the time
+	// four times a minute.
+	DefaultLooks  = 2/6.25 + 4.0/60
+	DefaultPaying = time.Minute
+	DefaultItems  = 10
+	DefaultWait   = 10 * time.Second
+)
+
+// Bounds of a Sale. They keep planning short and figures in range.
+const (
+	MaxShoppers = 100_000_000
+	MaxUnits    = 1_000_000 // seckill.MaxStock
+	MaxCount    = 50        // seckill.MaxCount
+	MaxItems    = 1_000
+	MaxSpan     = time.Hour
+	maxRest     = 10 * time.Minute
+	MaxLooks    = 10
+)
+
+// Validate returns an error of one line that names the command's flag.
+func (s *Sale) Validate() error {
+	for _, err := range []error{
+		between("shoppers", s.Shoppers, 1, MaxShoppers), between("units", s.Units, 1, MaxUnits),
+		between("count", s.Count, 1, MaxCount), between("items", s.Items, 1, MaxItems),
+		between("edge", s.Edge, 0, 1), between("first", s.First, 0, 1), between("looks", s.Looks, 0, MaxLooks),
+		between("within", s.Within, 0, MaxSpan), between("rest", s.Rest, time.Second, maxRest),
+		between("before", s.Before, 0, 24*time.Hour), between("paying", s.Paying, time.Second, MaxSpan),
+		between("wait", s.Wait, 2*time.Second, giveUp),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.Edge == 1:
+		return fmt.Errorf("--edge 1: no shopper would reach the shop")
+	case s.Count > s.Units:
+		return fmt.Errorf("--count %d: the sale has %d units", s.Count, s.Units)
+	}
+	return nil
+}
+
+func between[T cmp.Ordered](name string, v, least, most T) error {
+	if !(v >= least && v <= most) { // NaN too
+		return fmt.Errorf("--%s %v: want %v to %v", name, v, least, most)
+	}
+	return nil
+}
+
+// arrived returns how many shoppers have pressed the button t seconds after the opening.
+func (s *Sale) arrived(t float64) float64 {
+	first, within := 1.0, s.Within.Seconds()
+	if t < within {
+		first = t / within
+	}
+	rest := 1 - math.Exp(-3*t/s.Rest.Seconds()) // e^-3 is 5 in 100
+	n := float64(s.Shoppers)
+	if all := n * (s.First*first + (1-s.First)*rest); all < n-0.5 {
+		return all
+	}
+	return n
+}
