@@ -8,14 +8,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// checkJournal judges what needs the journal: I4, I9, I11, L4, and of I10 that nothing was sold before the start.
+// checkJournal checks what needs the journal: I4, I9, I11, L4, and that nothing was sold before the start (I10).
 func (s *sale) checkJournal(t *journalView) {
 	why := ""
 	switch {
 	case t == nil:
 		why = "a journal of who asked for what (seckill load --journal)"
 	case t.fault != "":
-		why = "a journal that can be believed: " + t.fault
+		why = "a valid journal: " + t.fault
 	}
 	if why != "" {
 		for _, g := range []int{i4, i9, i11} {
@@ -38,13 +38,14 @@ func (s *sale) checkJournal(t *journalView) {
 	s.checkSold(t, "")
 	if !t.complete() {
 		for _, g := range []int{i4, i9, i11, l4} {
-			s.needs(g, "the journal's end: it was cut off after line %d", t.Lines)
+			s.needs(g, "the end of the journal: it stops after line %d", t.Lines)
 		}
 	}
 }
 
-// clockMoved compares when shoppers were answered with when their orders say that they were reserved. Nobody moves the
-// clocks of servers, and what theirs differ by is not explained away: it counts against I10.
+// clockMoved returns by how much a seckill run's clock was ahead when the journal was written: the median difference
+// between reservation and answer. It is at most s.ahead, so that differences of servers' clocks still count against
+// I10.
 func (s *sale) clockMoved(t *journalView) int64 {
 	var apart []int64
 	for id, a := range t.acked {
@@ -63,29 +64,29 @@ func (s *sale) clockMoved(t *journalView) int64 {
 	return by
 }
 
-// checkKeys: I4. Rows that stand there twice are found as they are read.
+// checkKeys checks I4 by the journal. addOrder finds order rows that exist twice.
 func (s *sale) checkKeys(t *journalView) {
 	for _, f := range t.twice {
 		s.broken(i4, f.Row, "%s", f.What)
 	}
 	for name, u := range t.users {
 		for key, id := range u.keys {
-			if i, other := s.orderOf(id); id != "" && (other || i >= 0 && s.users[s.orders[i].user].id != name) {
-				s.broken(i4, "orders "+id, "was named for key %q of user %s, and is not theirs", key, name)
+			if i, other := s.orderOf(id); id != "" && (other || i >= 0 && s.buyer(s.orders[i]) != name) {
+				s.broken(i4, "orders "+id, "was the answer to key %q of user %s, but is not theirs", key, name)
 			}
 		}
 	}
 	s.looked(i4, t.keyed, "keys whose answers named an order")
 }
 
-// checkPhantoms: I9. Each order of a user of the journal was asked for, with this count and address, and no user has
-// more orders than asked.
+// checkPhantoms checks I9: each order of the journal's users was requested with its count and address, and no user has
+// more orders than requests.
 func (s *sale) checkPhantoms(t *journalView) {
 	mine := map[string][]*order{}
 	others := 0
 	for i := range s.orders {
 		o := s.orders[i]
-		name := s.users[o.user].id
+		name := s.buyer(o)
 		if t.users[name] == nil && !t.inRange(name) {
 			others++
 			continue
@@ -94,20 +95,20 @@ func (s *sale) checkPhantoms(t *journalView) {
 	}
 	s.looked(i9, len(s.orders)-others, "orders of the journal's users")
 	if others > 0 {
-		s.needs(i9, "the requests of those who are not in the journal: %d orders are theirs", others)
+		s.needs(i9, "requests of users outside the journal, who have %d orders", others)
 	}
 	for name, orders := range mine {
 		s.checkAsked(name, orders, t)
 	}
 }
 
-// inRange says whether a user id is one of the crowd's own.
+// inRange reports whether a user id is one of the crowd's.
 func (t *journalView) inRange(name string) bool {
 	n, err := parseUser(name)
 	return err == nil && t.Start.FirstUser > 0 && n >= t.Start.FirstUser && n <= t.Start.LastUser
 }
 
-// checkAsked judges one user's orders.
+// checkAsked checks one user's orders.
 func (s *sale) checkAsked(name string, orders []*order, t *journalView) {
 	type body struct {
 		count   int
@@ -138,7 +139,7 @@ func (s *sale) checkAsked(name string, orders []*order, t *journalView) {
 	}
 	missing := func(o *order, what string, args ...any) {
 		if !t.complete() {
-			return // the request may stand in what was cut off
+			return // the request may be in the part that is cut off
 		}
 		s.broken(i9, "orders "+o.id, what, args...)
 	}
@@ -176,47 +177,46 @@ func (s *sale) checkAsked(name string, orders []*order, t *journalView) {
 	}
 }
 
-// checkAcks: I11.
+// checkAcks checks I11.
 func (s *sale) checkAcks(t *journalView) {
 	undecided, unseen := 0, 0
 	for id, a := range t.acked {
 		i, other := s.orderOf(id)
 		switch {
-		case i >= 0 && s.users[s.orders[i].user].id != a.user:
-			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s, and it is user %s's", id, a.user,
-				s.users[s.orders[i].user].id)
+		case i >= 0 && s.buyer(s.orders[i]) != a.user:
+			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s, but it is user %s's", id, a.user,
+				s.buyer(s.orders[i]))
 		case i >= 0:
 		case other:
-			s.broken(i11, lineOf(a.line), "acknowledged order %s, which is of another item", id)
+			s.broken(i11, lineOf(a.line), "acknowledged order %s of another item", id)
 		case s.queued(id):
 			undecided++
 		case s.mayWait(a):
 			unseen++
 		default:
-			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s at %s, and it has no row", id, a.user,
+			s.broken(i11, lineOf(a.line), "acknowledged order %s to user %s at %s, but it has no row", id, a.user,
 				dated(a.at+s.moved))
 		}
 	}
 	s.looked(i11, len(t.acked), "acknowledged orders")
 	if undecided > 0 {
-		s.needs(i11, "the end of %d acknowledged orders, which are not placed yet", undecided)
+		s.needs(i11, "the end of %d acknowledged orders that are not yet placed", undecided)
 	}
 	if unseen > 0 {
 		s.needs(i11,
-			"the orders queue, where the messages of %d acknowledged orders without a row may be: empty it would "+
-				"mean that they are lost", unseen)
+			"an empty orders queue: it may hold the messages of %d acknowledged orders without a row", unseen)
 	}
 }
 
-// queued says whether Redis still has an order's reservation.
+// queued reports whether Redis still has an order's reservation.
 func (s *sale) queued(id string) bool {
 	_, waits := s.stock.awaiting[id]
 	_, stored := s.stock.res[id]
 	return waits || stored
 }
 
-// mayWait says whether the message of an acknowledged order may still be in a queue: it is placed or rejected an hour
-// after the purchase, once it is received.
+// mayWait reports whether the message of an acknowledged order may still be in a queue. Without the queue's depth it
+// goes by the time within which a received message is placed or rejected.
 func (s *sale) mayWait(a *acked) bool {
 	q, known := s.queues["orders"]
 	if known {
@@ -225,19 +225,19 @@ func (s *sale) mayWait(a *acked) bool {
 	return s.now < a.at+s.moved+unplaced+resend
 }
 
-// checkEarly: I10, by when shoppers had their answers.
+// checkEarly checks I10 by the time of the first acknowledgement.
 func (s *sale) checkEarly(t *journalView) {
 	if t.first == 0 {
 		return
 	}
 	s.looked(i10, len(t.acked), "acknowledged orders")
 	if first := t.first + s.moved; first < s.item.start-skew {
-		s.broken(i10, lineOf(t.firstN), "acknowledged a purchase at %s, the sale starts at %s", dated(first),
+		s.broken(i10, lineOf(t.firstN), "acknowledged a purchase at %s, but the sale starts at %s", dated(first),
 			dated(s.item.start))
 	}
 }
 
-// checkSold: L4. What is unsold at the end, although somebody heard "sold out", has to have come back afterwards.
+// checkSold checks L4: units that are unsold although a shopper heard sold_out must have been returned afterwards.
 func (s *sale) checkSold(t *journalView, why string) {
 	if !s.use(l4, ledger.TableOrders, ledger.TableUnits) {
 		return
@@ -249,23 +249,22 @@ func (s *sale) checkSold(t *journalView, why string) {
 		s.note(l4, "every unit is sold or held")
 		return
 	case t == nil:
-		s.needs(l4, "%s: %d units are unsold, and whether anybody still wanted one is not in the rows", why, left)
+		s.needs(l4, "%s: %d units are unsold, and rows do not show whether there was demand", why, left)
 		return
 	case t.buys == 0:
-		s.needs(l4, "somebody who asked: the journal has no purchase, and %d units are unsold", left)
+		s.needs(l4, "demand: the journal has no purchase, and %d units are unsold", left)
 		return
 	}
 	s.looked(l4, t.buys, "requests to buy")
 	s.looked(l4, t.heard, "answers of sold_out")
 	if t.heard == 0 {
-		s.note(l4, "%d units are unsold, and nobody heard sold_out", left)
+		s.note(l4, "%d units are unsold, and no shopper heard sold_out", left)
 		if t.nothing > 0 {
-			s.needs(l4, "answers to %d shoppers, who asked, heard nothing that means something, and gave up", t.nothing)
+			s.needs(l4, "answers to %d shoppers, who gave up without a decision", t.nothing)
 		}
 		return
 	}
-	// What was free when the last sold_out was said: what is left, without what came back since, and with what was
-	// drawn since.
+	// Units that were free at the last sold_out: those left, minus those returned since, plus those reserved since.
 	back, drawn, soldOut := 0, 0, t.soldOut+s.moved
 	for i := range s.orders {
 		o := s.orders[i]
@@ -280,16 +279,16 @@ func (s *sale) checkSold(t *journalView, why string) {
 	switch {
 	case left+drawn <= back:
 		s.note(l4,
-			"%d units are unsold: they came back after, or just before, the last shopper heard sold_out, and nobody "+
-				"asked again", left)
+			"%d units are unsold: they were returned after or just before the last sold_out, and no shopper asked "+
+				"again", left)
 	case s.item.version > 1:
 		s.needs(l4,
-			"when the stock grew: %d units are unsold, %d of which came back after somebody last heard sold_out", left,
-			back)
+			"the time when stock was added: %d units are unsold, but only %d were returned after the last sold_out",
+			left, back)
 	default:
 		s.broken(l4, "items "+s.id,
-			"%d units are unsold, yet somebody who asked at %s heard sold_out; of %d that came back then or later, "+
-				"%d were sold again. A Redis that forgot may keep units out of sale for some minutes", left,
+			"%d units are unsold, but a shopper who asked at %s heard sold_out; of %d units returned then or later, "+
+				"%d were sold again. After data loss, Redis may keep units out of sale for some minutes", left,
 			dated(soldOut), back, drawn)
 	}
 }

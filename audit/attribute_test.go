@@ -14,16 +14,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// ignored are attributes that no guarantee of an audit rests on: they serve lists, or words.
+// ignored are attributes that no guarantee depends on: they serve indexes or are texts.
 var ignored = map[string][]string{
-	// without stops I10 is unknown
-	dump.PartItems:       {"covers", "detail", "commodity", "price", "commodity_created", "created", "stops"},
+	dump.PartItems: {"covers", "detail", "commodity", "price", "commodity_created", "created",
+		"stops"}, // without stops I10 is unknown
 	dump.PartTrades:      {},
 	ledger.TableOrders:   {"placed_by", "created_id", "item_shard"},
 	ledger.TablePayments: {"cause", "tries", "paid_day", "back_day"},
 }
 
-// TestEveryAttributeCounts: a row without one of its attributes does not pass, whichever it is.
+// TestEveryAttributeCounts: a row that lacks an attribute breaks a guarantee.
 func TestEveryAttributeCounts(t *testing.T) {
 	t.Parallel()
 	good := atRest()
@@ -41,15 +41,15 @@ func TestEveryAttributeCounts(t *testing.T) {
 				r, err := audit.Run(t.Context(), w, audit.Options{Item: item})
 				seen := err != nil || len(verdicts(r, audit.Broken)) > 0
 				if want := !slices.Contains(ignored[table], attr); seen != want {
-					t.Errorf("%s of %s (%v) taken away: seen %v, want %v", attr, table, row["state"], seen, want)
+					t.Errorf("%s of %s (%v) removed: seen %v, want %v", attr, table, row["state"], seen, want)
 				}
 			}
 		}
 	}
 }
 
-// TestNothingBreaksTheAudit: whatever stands in rows and keys, an audit ends with a report, or says that there is no
-// such item.
+// TestNothingBreaksTheAudit: for any rows and keys an audit ends with a report, or with the error that there is no such
+// item.
 func TestNothingBreaksTheAudit(t *testing.T) {
 	t.Parallel()
 	good := atRest()
@@ -73,12 +73,12 @@ func TestNothingBreaksTheAudit(t *testing.T) {
 				rapid.SampledFrom([]string{"", "x", "1", "-1", "a:1,b:x", "q|||||||", "q|1|1|||x|y|z|"}).Draw(t, "text")
 		}
 		if r, err := audit.Run(t.Context(), w, audit.Options{Item: item}); err == nil && len(r.Results) != len(names) {
-			t.Fatalf("%d judgements", len(r.Results))
+			t.Fatalf("%d results", len(r.Results))
 		}
 	})
 }
 
-// TestUnitsThatAreNone of a paid order are said, and looked up nowhere.
+// TestUnitsThatAreNone: invalid units of a paid order are findings and do not make the audit panic.
 func TestUnitsThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, units := range []string{"-1", "0", "1,-1", "99999999999", "x"} {

@@ -26,7 +26,7 @@ func show(t testing.TB, r *audit.Report) string {
 	return b.String()
 }
 
-// evidence is how much a judgement rests on.
+// evidence returns how much evidence a result rests on.
 func evidence(j *audit.GuaranteeResult) (n int) {
 	for _, l := range j.Looked {
 		n += l.Count
@@ -34,7 +34,7 @@ func evidence(j *audit.GuaranteeResult) (n int) {
 	return n
 }
 
-// verdicts lists the guarantees with a verdict.
+// verdicts returns the ids of the guarantees with a verdict.
 func verdicts(r *audit.Report, v audit.Verdict) (ids []string) {
 	for _, j := range r.Results {
 		if j.Verdict == v {
@@ -52,7 +52,7 @@ func TestAGoodSaleHoldsEverywhere(t *testing.T) {
 			t.Errorf("%s is %s", j.ID, j.Verdict)
 		}
 		if j.Verdict == audit.Holds && evidence(&j) == 0 {
-			t.Errorf("%s holds on nothing", j.ID)
+			t.Errorf("%s holds without evidence", j.ID)
 		}
 	}
 	if t.Failed() {
@@ -72,7 +72,7 @@ func TestAGoodSaleHoldsEverywhere(t *testing.T) {
 		p.Refunded != m.Refunded {
 		t.Errorf("the provider's %+v, the ledger's %+v", p, m)
 	}
-	if text := show(t, r); !strings.Contains(text, " went back: they balance\n") {
+	if text := show(t, r); !strings.Contains(text, " refunded: they balance\n") {
 		t.Error(text)
 	}
 	for _, state := range []seckill.State{seckill.Paid, seckill.Expired, seckill.Cancelled, seckill.Rejected,
@@ -83,13 +83,13 @@ func TestAGoodSaleHoldsEverywhere(t *testing.T) {
 	}
 }
 
-// TestWithoutEvidenceNothingHolds takes away parts of what there is to look at.
+// TestWithoutEvidenceNothingHolds removes parts of the evidence.
 func TestWithoutEvidenceNothingHolds(t *testing.T) {
 	t.Parallel()
 	gone := func(parts ...string) func(*testSale) {
 		return func(w *testSale) {
 			for _, p := range parts {
-				w.missing[p] = "it was taken away"
+				w.missing[p] = "removed"
 			}
 		}
 	}
@@ -115,14 +115,14 @@ func TestWithoutEvidenceNothingHolds(t *testing.T) {
 		{"quotas", gone(ledger.TableQuotas), "I2"},
 		{"payments", gone(ledger.TablePayments), "I6 I7"},
 		{"returns", gone(ledger.TableReturns), "I8 L2 L3"},
-		{"a schema that is known", func(w *testSale) { w.tables[ledger.TableQuotas][0]["v"] = int64(2) }, "I2"},
-		{"an items row of an older release, which never changed", func(w *testSale) {
+		{"a known schema version", func(w *testSale) { w.tables[ledger.TableQuotas][0]["v"] = int64(2) }, "I2"},
+		{"the times of stops in the items row", func(w *testSale) {
 			delete(w.tables[dump.PartItems][0], "stops")
-			w.tables[dump.PartItems][0]["version"], w.keys[key("item")]["version"] = int64(2), "2"
+			w.tables[dump.PartItems][0]["version"], w.fields("item")["version"] = int64(2), "2"
 		}, "I10"},
 		{"all buyers in the journal", func(w *testSale) {
 			for _, row := range w.tables[ledger.TableOrders] {
-				row["address"] = "x" // judged in the journal only
+				row["address"] = "x" // only the journal knows better
 			}
 			start := *w.entries[0].Start
 			start.FirstUser, start.LastUser = 0, 0
@@ -161,21 +161,20 @@ func TestAnEmptySaleHoldsNowhere(t *testing.T) {
 	}
 }
 
-// TestMoneyThatIsNotHeardOf: a notification that never came is no loss while its order is open, for it is asked before
-// the order closes.
+// TestMoneyThatIsNotHeardOf: a lost notification is no finding while its order is open, because expire queries the
+// trade before it closes the order.
 func TestMoneyThatIsNotHeardOf(t *testing.T) {
 	t.Parallel()
 	w := underWay()
-	o, tr := w.order(seckill.PendingPayment, 0), copyRow(w.trade(w.order(seckill.Paid, 0)))
+	o, tr := w.order(seckill.PendingPayment, 0), copyRow(w.trade(w.paid()))
 	tr["out_trade_no"] = o["id"]
-	w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
+	w.add(dump.PartTrades, tr)
 	if r := w.audit(t); r.Of("I6").Verdict != audit.Unknown || r.Broken() {
 		t.Error(show(t, r))
 	}
 }
 
-// TestAClockThatWasMoved: a seckill run sells early when its clock was moved before the crowd came; nobody moves the
-// clock of servers.
+// TestAClockThatWasMoved: a seckill run may sell early when its clock was moved before the crowd came. Servers may not.
 func TestAClockThatWasMoved(t *testing.T) {
 	t.Parallel()
 	const by = 3 * time.Hour // the sale began two hours before the crowd came
@@ -197,8 +196,7 @@ func TestAClockThatWasMoved(t *testing.T) {
 	}
 }
 
-// TestOpenOrders: before its unpaid orders lapse a sale is unknown where it is under way, and broken when they never
-// do.
+// TestOpenOrders: L1 is unknown while orders are open, and broken when they stay open.
 func TestOpenOrders(t *testing.T) {
 	t.Parallel()
 	if r := underWay().audit(t); !slices.Equal(verdicts(r, audit.Unknown), []string{"L1"}) ||
@@ -206,7 +204,7 @@ func TestOpenOrders(t *testing.T) {
 		t.Error(show(t, r))
 	}
 	for _, c := range []corruption{
-		{"an order that nobody closes", func(w *testSale) string {
+		{"an order that is not closed in time", func(w *testSale) string {
 			w.now += time.Hour.Milliseconds()
 			return id(w.order(seckill.PendingPayment, 0))
 		}, "L1"},
@@ -215,7 +213,7 @@ func TestOpenOrders(t *testing.T) {
 			delete(o, "due_at")
 			return id(o)
 		}, "L1"},
-		{"a cancel that never ends", func(w *testSale) string {
+		{"a cancelled order that stays closing", func(w *testSale) string {
 			for _, o := range w.tables[ledger.TableOrders] {
 				if o["state"] == string(seckill.PendingPayment) {
 					o["state"], o["close_to"] = string(seckill.Closing), string(seckill.Cancelled)
@@ -232,7 +230,7 @@ func TestOpenOrders(t *testing.T) {
 	}
 }
 
-// TestUnderWayIsUnknown: what the next minute decides is not broken.
+// TestUnderWayIsUnknown: what the next minutes decide is unknown, not broken.
 func TestUnderWayIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -240,11 +238,11 @@ func TestUnderWayIsUnknown(t *testing.T) {
 		change  func(w *testSale)
 		unknown string
 	}{
-		{"a refund that is not recorded yet", func(w *testSale) {
+		{"a refund that is not yet recorded", func(w *testSale) {
 			p := w.of(ledger.TablePayments, w.owed())
 			p["state"], p["refund_shard"], p["refund_at"] = string(seckill.RefundDue), "01", "1"
 		}, "I6"},
-		{"a refund of what went back in part", func(w *testSale) {
+		{"a partial refund", func(w *testSale) {
 			o := w.owed()
 			p, tr := w.of(ledger.TablePayments, o), w.trade(o)
 			p["state"], p["refund_shard"], p["refund_at"] = string(seckill.RefundDue), "refused", "1"
@@ -252,17 +250,16 @@ func TestUnderWayIsUnknown(t *testing.T) {
 		}, "I6"},
 		{"a reservation on its way", func(w *testSale) {
 			w.await("onew", time.Minute, -time.Second)
-			n := slices.Sorted(maps.Keys(w.keys[key("free")]))[0]
-			delete(w.keys[key("free")], n)
-			w.keys[key("held")][n] = "onew"
-			w.keys[key("users")]["77"] = "onew:1"
+			n := slices.Sorted(maps.Keys(w.fields("free")))[0]
+			delete(w.fields("free"), n)
+			w.fields("held")[n] = "onew"
+			w.fields("users")["77"] = "onew:1"
 		}, "L2 L3"},
 		{"units on their way back", func(w *testSale) {
-			o := w.order(seckill.Expired, 0)
+			o := w.expired()
 			w.now = w.release(o)
-			row := w.giveBack(o)
-			w.keys[key("users")][text(o, "user")] = text(o, "id") + ":1"
-			_ = row
+			w.giveBack(o)
+			w.fields("users")[text(o, "user")] = text(o, "id") + ":1"
 		}, "L2 L3"},
 		{"an acknowledged order in Redis", func(w *testSale) {
 			w.await("onew", time.Minute, -time.Second)
@@ -272,16 +269,16 @@ func TestUnderWayIsUnknown(t *testing.T) {
 			w.queues["orders"] = dump.Depth{Visible: 1}
 			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
 		}, "I11 L1"},
-		{"an acknowledged order, perhaps in a queue", func(w *testSale) {
+		{"an acknowledged order, and queues of unknown depth", func(w *testSale) {
 			w.queues = nil
 			w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "onew" })
 		}, "I11"},
 		{"parked messages", func(w *testSale) { w.queues["closings"] = dump.Depth{Parked: 1} }, "L1"},
 		{"a notification to come", func(w *testSale) {
-			o := w.order(seckill.Expired, 0)
-			tr := copyRow(w.trade(w.order(seckill.Paid, 0)))
+			o := w.expired()
+			tr := copyRow(w.trade(w.paid()))
 			tr["out_trade_no"], tr["notify_state"] = o["id"], "due"
-			w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
+			w.add(dump.PartTrades, tr)
 		}, "I6"},
 	} {
 		w := atRest()
@@ -293,7 +290,7 @@ func TestUnderWayIsUnknown(t *testing.T) {
 	}
 }
 
-// TestRowsOfOtherItemsAreNotOurs, whatever is wrong with them.
+// TestRowsOfOtherItemsAreNotOurs: faults in other items' rows are no findings.
 func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
 	t.Parallel()
 	w := atRest()
@@ -310,7 +307,7 @@ func TestRowsOfOtherItemsAreNotOurs(t *testing.T) {
 		{dump.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": "oother", "trade_no": "1", "amount": int64(1),
 			"status": "TRADE_SUCCESS", "paid": int64(1)}},
 	} {
-		w.tables[row.table] = append(w.tables[row.table], row.row)
+		w.add(row.table, row.row)
 	}
 	if r := w.audit(t); len(verdicts(r, audit.Holds)) != len(r.Results) {
 		t.Error(show(t, r))
@@ -328,34 +325,34 @@ func TestABrokenJournalIsNamedByLine(t *testing.T) {
 	}
 }
 
-// TestEveryRowCounts: whichever row is taken away, and whichever entry of Redis, some guarantee is broken.
+// TestEveryRowCounts: removing any row, or any entry of Redis, breaks a guarantee.
 func TestEveryRowCounts(t *testing.T) {
 	t.Parallel()
 	good := atRest()
 	for _, table := range []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments} {
 		for i, row := range good.tables[table] {
 			if n, _ := row["units"].(int64); table == ledger.TableQuotas && n == 0 {
-				continue // it says what no row would say as well
+				continue // means the same as no row
 			}
 			w := atRest()
 			w.tables[table] = slices.Delete(w.tables[table], i, i+1)
 			if r := w.audit(t); len(verdicts(r, audit.Broken)) == 0 {
-				t.Errorf("without row %v of %s nothing is broken\n%s", row, table, show(t, r))
+				t.Errorf("row %v of %s removed: nothing is broken\n%s", row, table, show(t, r))
 			}
 		}
 	}
 	for _, name := range []string{"free", "held", "users"} {
 		for field := range good.keys[key(name)] {
 			w := atRest()
-			delete(w.keys[key(name)], field)
+			delete(w.fields(name), field)
 			if r := w.audit(t); !slices.Equal(verdicts(r, audit.Broken), []string{"L3"}) {
-				t.Errorf("without %s of %s: %v broken", field, name, verdicts(r, audit.Broken))
+				t.Errorf("%s of %s removed: %v broken, want L3", field, name, verdicts(r, audit.Broken))
 			}
 		}
 	}
 }
 
-// TestWhatIsBrokenIsReadAgain: a finding counts when it is there both times.
+// TestWhatIsBrokenIsReadAgain: a finding counts when both readings have it.
 func TestWhatIsBrokenIsReadAgain(t *testing.T) {
 	t.Parallel()
 	good, bad, worse := atRest(), atRest(), atRest()

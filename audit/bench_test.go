@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// large writes a sale of so many units, each sold to a shopper of its own and paid: lines as a local run streams them.
+// large writes the dump of a sale of n units, each sold to another user and paid.
 func large(n int, to io.Writer) error {
 	out := bufio.NewWriterSize(to, 256<<10)
 	var line []byte
@@ -83,8 +83,8 @@ func large(n int, to io.Writer) error {
 	return out.Flush()
 }
 
-// BenchmarkAudit reads and judges whole sales, lines written and parsed: go test -run NONE -bench Audit -benchtime 1x
-// ./audit
+// BenchmarkAudit audits whole sales, including writing and parsing the dump: go test -run NONE -bench Audit -benchtime
+// 1x ./audit
 func BenchmarkAudit(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

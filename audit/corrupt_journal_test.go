@@ -26,7 +26,7 @@ func (w *testSale) answer(n int, fits func(journal.Entry) bool, change func(*jou
 
 func bought(e journal.Entry) bool { return e.Status == 200 }
 
-// answerTo is a purchase's answer to a request with a key, or without.
+// answerTo returns a filter of purchases' answers, to requests with a key or without.
 func (w *testSale) answerTo(keyed bool) func(journal.Entry) bool {
 	return func(e journal.Entry) bool {
 		i := slices.IndexFunc(w.entries, func(r journal.Entry) bool {
@@ -36,19 +36,19 @@ func (w *testSale) answerTo(keyed bool) func(journal.Entry) bool {
 	}
 }
 
-// without takes entries out of the journal.
+// without removes entries from the journal.
 func (w *testSale) without(drop func(journal.Entry) bool) {
 	w.entries = slices.DeleteFunc(slices.Clone(w.entries), drop)
 }
 
 var toldCorruptions = []corruption{
-	{"a key is told of two orders", func(w *testSale) string {
+	{"two orders for one key", func(w *testSale) string {
 		w.answer(1, w.answerTo(true), func(e *journal.Entry) {
 			e.Status, e.Code, e.Order = 503, "unconfirmed", "oother"
 		})
 		return "journal line"
 	}, "I4"},
-	{"a key is told of another's order", func(w *testSale) string {
+	{"another user's order for a key", func(w *testSale) string {
 		a, b := "", ""
 		w.answer(0, w.answerTo(true), func(e *journal.Entry) { a = e.Order })
 		w.answer(2, w.answerTo(true), func(e *journal.Entry) { b = e.Order })
@@ -59,20 +59,20 @@ var toldCorruptions = []corruption{
 		}
 		return "orders " + b
 	}, "I4 I11"},
-	{"an order that nobody asked for", func(w *testSale) string {
-		o := w.order(seckill.Expired, 0)
+	{"an order without a request", func(w *testSale) string {
+		o := w.expired()
 		w.without(func(e journal.Entry) bool {
 			return e.User == text(o, "user") && (e.Kind == journal.KindRequest || e.Kind == journal.KindAnswer)
 		})
 		return id(o)
 	}, "I9"},
 	{"an order to another address", func(w *testSale) string {
-		o := w.order(seckill.Paid, 0)
+		o := w.paid()
 		o["address"] = "elsewhere"
 		return id(o)
 	}, "I9"},
-	{"an order whose address was erased, of more than was asked for", func(w *testSale) string {
-		o := w.order(seckill.Expired, 0)
+	{"an order with an erased address and a count that was not requested", func(w *testSale) string {
+		o := w.expired()
 		erase(o)
 		for i := range w.entries {
 			if e := &w.entries[i]; e.User == text(o, "user") && e.Kind == journal.KindRequest {
@@ -82,12 +82,12 @@ var toldCorruptions = []corruption{
 		return id(o)
 	}, "I9"},
 	{"an order without an address that was not erased", func(w *testSale) string {
-		o := w.order(seckill.Expired, 0)
+		o := w.expired()
 		delete(o, "address")
 		return id(o)
 	}, "I3 I9"},
-	{"an order of more than was asked for", func(w *testSale) string {
-		o := w.order(seckill.Expired, 0)
+	{"an order with a count that was not requested", func(w *testSale) string {
+		o := w.expired()
 		for i := range w.entries {
 			if e := &w.entries[i]; e.User == text(o, "user") && e.Kind == journal.KindRequest {
 				e.Count++
@@ -95,10 +95,10 @@ var toldCorruptions = []corruption{
 		}
 		return id(o)
 	}, "I9"},
-	{"two orders of one request", func(w *testSale) string {
-		o := copyRow(w.order(seckill.Expired, 0))
+	{"two orders for one request", func(w *testSale) string {
+		o := copyRow(w.expired())
 		o["id"] = "ozzz"
-		w.tables[ledger.TableOrders] = append(w.tables[ledger.TableOrders], o)
+		w.add(ledger.TableOrders, o)
 		return "orders ozzz"
 	}, "I9"},
 	{"a purchase answered before the start", func(w *testSale) string {
@@ -106,16 +106,16 @@ var toldCorruptions = []corruption{
 		w.answer(0, bought, func(e *journal.Entry) { e.At = (early - w.entries[0].Start.Time.UnixMilli()) * 1000 })
 		return "journal line"
 	}, "I10"},
-	{"an acknowledged order has no row", func(w *testSale) string {
+	{"an acknowledged order without a row", func(w *testSale) string {
 		w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = "olost" })
 		return "journal line"
 	}, "I11"},
-	{"an acknowledged order is another's", func(w *testSale) string {
+	{"an acknowledged order of another user", func(w *testSale) string {
 		other := w.order(seckill.Expired, 1)
 		w.answer(0, w.answerTo(false), func(e *journal.Entry) { e.Order = text(other, "id") })
 		return "journal line"
 	}, "I11"},
-	{"sold out, said when units were back", func(w *testSale) string {
+	{"sold_out while returned units were free", func(w *testSale) string {
 		at := w.now + time.Hour.Milliseconds() - w.entries[0].Start.Time.UnixMilli()
 		w.answer(0, func(e journal.Entry) bool {
 			return e.Code == string(seckill.CodeSoldOut)
@@ -130,13 +130,13 @@ var toldCorruptions = []corruption{
 	}, "L4"},
 }
 
-// erase does to an order's row what EraseAddress does.
+// erase changes an order's row as EraseAddress does.
 func erase(o ledger.Row) {
 	delete(o, "address")
 	o["erased"] = int64(1)
 }
 
-// TestErasedAddressesChangeNoVerdict of a good sale.
+// TestErasedAddressesChangeNoVerdict: a good sale has the same verdicts after its addresses are erased.
 func TestErasedAddressesChangeNoVerdict(t *testing.T) {
 	w := atRest()
 	want := w.audit(t)
@@ -146,7 +146,7 @@ func TestErasedAddressesChangeNoVerdict(t *testing.T) {
 	got := w.audit(t)
 	for i, j := range want.Results {
 		if k := got.Results[i]; k.ID != j.ID || k.Verdict != j.Verdict {
-			t.Errorf("%s was %s, and is %s: %v", j.ID, j.Verdict, k.Verdict, k.Findings)
+			t.Errorf("%s was %s, is now %s: %v", j.ID, j.Verdict, k.Verdict, k.Findings)
 		}
 	}
 }

@@ -18,20 +18,20 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// refund is an entry of a trade's refunds.
+// refund returns an entry of a trade's refunds.
 func refund(fen int64) string {
 	return fmt.Sprintf(`{"request_no":"r%d","amount":%d,"at":1,"notify_id":"n","attempts":1}`, fen, fen)
 }
 
-// owed makes of an order whose money went back one that still owes it, as far as its own row says.
+// owed changes the row of a refunded order back to refund_due.
 func (w *testSale) owed() ledger.Row {
-	o := w.order(seckill.Refunded, 0)
+	o := w.refunded()
 	h := o["history"].([]string)
 	o["state"], o["history"] = string(seckill.RefundOwed), h[:len(h)-1]
 	return o
 }
 
-// second gives a paid order a second trade, whose money went back.
+// second gives a paid order a second, refunded trade.
 func (w *testSale) second(o ledger.Row) (trade, payment ledger.Row) {
 	first, row := w.trade(o), w.of(ledger.TablePayments, o)
 	trade, payment = maps.Clone(first), maps.Clone(row)
@@ -39,98 +39,97 @@ func (w *testSale) second(o ledger.Row) (trade, payment ledger.Row) {
 		"TRADE_CLOSED"
 	trade["refunds"] = []string{refund(o["amount"].(int64))}
 	payment["trade_no"], payment["state"], payment["back"] = trade["trade_no"], string(seckill.RefundDone), w.now
-	w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], trade)
-	w.tables[ledger.TablePayments] = append(w.tables[ledger.TablePayments], payment)
+	w.add(dump.PartTrades, trade)
+	w.add(ledger.TablePayments, payment)
 	return trade, payment
 }
 
 var moneyCorruptions = []corruption{
-	{"a refund that the provider did not make", func(w *testSale) string {
-		o := w.order(seckill.Refunded, 0)
+	{"a refund that the provider lacks", func(w *testSale) string {
+		o := w.refunded()
 		tr := w.trade(o)
 		tr["status"] = "TRADE_SUCCESS"
 		delete(tr, "refunds")
-		return "payments " + text(o, "id")
+		return payments(o)
 	}, "I6"},
-	{"a refund that the provider made in part", func(w *testSale) string {
-		o := w.order(seckill.Refunded, 0)
+	{"a refund that the provider made only partly", func(w *testSale) string {
+		o := w.refunded()
 		tr := w.trade(o)
 		tr["status"], tr["refunds"] = "TRADE_SUCCESS", []string{refund(5000), refund(1)}
-		return "payments " + text(o, "id")
+		return payments(o)
 	}, "I6"},
-	{"money that is kept went back", func(w *testSale) string {
-		o := w.order(seckill.Paid, 0)
+	{"kept money that was refunded", func(w *testSale) string {
+		o := w.paid()
 		tr := w.trade(o)
 		tr["status"], tr["refunds"] = "TRADE_CLOSED", []string{refund(tr["amount"].(int64))}
-		return "payments " + text(o, "id")
+		return payments(o)
 	}, "I6"},
-	{"money that is kept went back in part", func(w *testSale) string {
-		o := w.order(seckill.Paid, 0)
+	{"kept money that was refunded partly", func(w *testSale) string {
+		o := w.paid()
 		w.trade(o)["refunds"] = []string{refund(1)}
-		return "payments " + text(o, "id")
+		return payments(o)
 	}, "I6"},
-	{"more went back than came", func(w *testSale) string {
-		o := w.order(seckill.Refunded, 0)
+	{"more refunded than captured", func(w *testSale) string {
+		o := w.refunded()
 		tr := w.trade(o)
 		tr["refunds"] = append(tr["refunds"].([]string), refund(1))
-		return "gateway_trades " + text(o, "id")
+		return trades(o)
 	}, "I6"},
-	{"money went back that never came", func(w *testSale) string {
-		o := w.order(seckill.Expired, 0)
-		tr := copyRow(w.trade(w.order(seckill.Refunded, 0)))
+	{"a refund of an unpaid trade", func(w *testSale) string {
+		o := w.expired()
+		tr := copyRow(w.trade(w.refunded()))
 		delete(tr, "paid")
 		tr["out_trade_no"] = o["id"]
-		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], tr)
-		return "gateway_trades " + text(o, "id")
+		w.add(dump.PartTrades, tr)
+		return trades(o)
 	}, "I6"},
-	{"a refund of nothing that can be read", func(w *testSale) string {
-		o := w.order(seckill.Refunded, 0)
+	{"an unreadable refund", func(w *testSale) string {
+		o := w.refunded()
 		w.trade(o)["refunds"] = []string{"all"}
-		return "gateway_trades " + text(o, "id")
+		return trades(o)
 	}, "I7 I6"},
 	{"an order owes a refund that was made", func(w *testSale) string {
 		return id(w.owed())
 	}, "I6"},
-	{"a trade that was captured and never paid", func(w *testSale) string {
-		o := w.order(seckill.Paid, 0)
+	{"a captured trade without a time of payment", func(w *testSale) string {
+		o := w.paid()
 		delete(w.trade(o), "paid")
-		return "gateway_trades " + text(o, "id")
+		return trades(o)
 	}, "I7"},
-	{"a trade stands there twice", func(w *testSale) string {
-		tr := w.trade(w.order(seckill.Paid, 0))
-		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], copyRow(tr))
+	{"a trade exists twice", func(w *testSale) string {
+		tr := w.trade(w.paid())
+		w.add(dump.PartTrades, copyRow(tr))
 		return "gateway_trades " + text(tr, "out_trade_no")
 	}, "I7"},
-	{"a second trade that the ledger does not know", func(w *testSale) string {
-		o := w.order(seckill.Paid, 0)
+	{"a second trade that the ledger lacks", func(w *testSale) string {
+		o := w.paid()
 		_, payment := w.second(o)
 		w.remove(ledger.TablePayments, payment)
-		return "gateway_trades " + text(o, "id")
+		return trades(o)
 	}, "I6"},
-	{"the money of two trades is kept", func(w *testSale) string {
-		o := w.order(seckill.Paid, 0)
+	{"kept money of two trades", func(w *testSale) string {
+		o := w.paid()
 		trade, payment := w.second(o)
 		trade["status"], payment["state"] = "TRADE_SUCCESS", string(seckill.Captured)
 		delete(trade, "refunds")
 		return id(o)
 	}, "I6"},
-	{"a second trade over another amount", func(w *testSale) string {
-		trade, payment := w.second(w.order(seckill.Paid, 0))
+	{"a second trade with another amount", func(w *testSale) string {
+		trade, payment := w.second(w.paid())
 		trade["amount"] = trade["amount"].(int64) - 1
 		return "payments " + text(payment, "order") + "/" + text(payment, "trade_no")
 	}, "I7 I6"},
 }
 
-// TestASecondTradeMayGoBack: an order that was paid by two trades keeps one's money; rows that only find trades are
-// none.
+// TestASecondTradeMayGoBack: an order with two trades keeps the money of one. Index rows are not trades.
 func TestASecondTradeMayGoBack(t *testing.T) {
 	t.Parallel()
 	w := atRest()
 	before := w.audit(t).Statement.Money
-	trade, payment := w.second(w.order(seckill.Paid, 0))
+	trade, payment := w.second(w.paid())
 	for _, key := range []string{"#number#" + text(trade, "trade_no"), "#moved#2026-11-21#" +
 		text(trade, "out_trade_no")} {
-		w.tables[dump.PartTrades] = append(w.tables[dump.PartTrades], ledger.Row{"v": int64(1), "out_trade_no": key,
+		w.add(dump.PartTrades, ledger.Row{"v": int64(1), "out_trade_no": key,
 			"trade":        trade["out_trade_no"],
 			"notify_state": "#moved#2026-11-21", "notify_at": "1"})
 	}
@@ -146,13 +145,13 @@ func TestASecondTradeMayGoBack(t *testing.T) {
 	}
 }
 
-// TestTheGatewaysTable: trades as the table of a sandbox has them are judged as those of a `seckill run` are.
+// TestTheGatewaysTable: trades in a sandbox's table give the same results as those of a `seckill run`.
 func TestTheGatewaysTable(t *testing.T) {
 	t.Parallel()
 	w := atRest()
 	rows := memory.NewRows(memory.RowsOptions{Clock: memory.NewRealClock(), Tables: []ledger.Table{gatewaytable.Table}})
 	store := gatewaytable.New(rows)
-	w.second(w.order(seckill.Paid, 0))
+	w.second(w.paid())
 	before := w.audit(t)
 	for _, row := range w.tables[dump.PartTrades] {
 		if err := store.Save(t.Context(), record(t, row)); err != nil {
@@ -161,7 +160,7 @@ func TestTheGatewaysTable(t *testing.T) {
 	}
 	w.tables[dump.PartTrades] = rows.Dump(gatewaytable.TableTrades)
 	if len(w.tables[dump.PartTrades]) < 3*before.Read[dump.PartTrades] {
-		t.Fatalf("%d rows of %d trades: want those that find them as well", len(w.tables[dump.PartTrades]),
+		t.Fatalf("%d rows of %d trades: want index rows too", len(w.tables[dump.PartTrades]),
 			before.Read[dump.PartTrades])
 	}
 	r := w.audit(t)
@@ -172,7 +171,7 @@ func TestTheGatewaysTable(t *testing.T) {
 	}
 }
 
-// record is a trade of which a row tells.
+// record converts a row to a trade.
 func record(t *testing.T, row ledger.Row) fakegateway.Record {
 	t.Helper()
 	order, number, second := strings.Cut(text(row, "out_trade_no"), "#")

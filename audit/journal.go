@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,35 +12,34 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// journalView is what the journal says that shoppers asked and heard of the item. Times are Unix milliseconds by the
-// clock of the machine that kept it.
+// journalView is what the journal's shoppers asked and heard about the item. Times are Unix milliseconds by the clock
+// of the machine that wrote it.
 type journalView struct {
 	journal.Summary
-	fault   string // why it cannot be believed
+	fault   string // why it is not valid
 	item    string
 	users   map[string]*asker
 	acked   map[string]*acked // by order id
 	keyed   int               // keys whose answers named an order
-	twice   []Finding         // one key, two orders
-	first   int64             // answer of a purchase, 0 none
-	firstN  uint64
-	soldOut int64 // when the last request that heard sold_out was sent; 0: nobody heard it
-	heard   int   // sold_out
-	buys    int
-	nothing int // shoppers whose last purchase had no answer that means something
-	moment  int64
+	twice   []Finding         // keys whose answers named two orders
+	first   int64             // time of the first acknowledgement; 0: none
+	firstN  uint64            // its line
+	soldOut int64             // when the last request that was answered sold_out was sent; 0: none
+	heard   int               // answers of sold_out
+	buys    int               // requests to buy
+	nothing int               // shoppers who gave up without a decision
+	moment  int64             // start of the journal
 }
 
-// secondPress is how long after an answer a shopper may still have pressed a second time without having taken it in, in
-// milliseconds.
+// secondPress is the milliseconds after an answer within which a second press may have ignored it.
 const secondPress = 1000
 
-// asker is a user who asked for the item.
+// asker is a user who sent a purchase.
 type asker struct {
 	asks   []ask
-	keys   map[string]string // Idempotency-Key: the order that its answers named, "" none yet
-	vague  bool              // the last answer to a purchase said nothing, and was to no second press
-	meant  int64             // when an answer to a purchase last meant something, milliseconds; 0: never
+	keys   map[string]string // order named by the answers, by Idempotency-Key; "": none yet
+	vague  bool              // the last purchase, second presses aside, got no answer, 429 or 5xx
+	meant  int64             // time of the last other answer; 0: none
 	orders bool              // an answer named an order
 }
 
@@ -48,10 +48,10 @@ type ask struct {
 	key     string
 	count   int
 	address uint64
-	request uint64 // line of the journal
+	request uint64 // its line in the journal
 }
 
-// acked is an order that an answer acknowledged.
+// acked is an acknowledged order.
 type acked struct {
 	user string
 	line uint64
@@ -64,8 +64,7 @@ type pending struct {
 	at   int64
 }
 
-// readJournal reads a journal, if there is one. Only a reader that fails is an error: a broken chain is a fault of the
-// journal, kept.
+// readJournal reads a journal; nil without one. A broken chain is no error but sets fault.
 func readJournal(r io.Reader, item string) (*journalView, error) {
 	if r == nil {
 		return nil, nil
@@ -80,7 +79,7 @@ func readJournal(r io.Reader, item string) (*journalView, error) {
 	if why, broken := chained(err); broken {
 		t.fault = why
 	} else if err != nil {
-		return nil, fmt.Errorf("the journal cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the journal: %w", err)
 	}
 	switch {
 	case t.fault != "":
@@ -97,7 +96,7 @@ func readJournal(r io.Reader, item string) (*journalView, error) {
 	return t, nil
 }
 
-// take notes a request to buy, and its answer.
+// take processes an entry. It keeps purchases and their answers.
 func (t *journalView) take(e *journal.Entry, open map[uint64]pending) {
 	if e.Kind == journal.KindStart {
 		t.moment = e.Start.Time.UnixMilli()
@@ -147,7 +146,7 @@ func (t *journalView) take(e *journal.Entry, open map[uint64]pending) {
 	}
 }
 
-// names: I4 from the answers' side.
+// names checks I4: all answers to a key name the same order.
 func (t *journalView) names(u *asker, p *pending, e *journal.Entry) {
 	if p.key == "" {
 		return
@@ -159,14 +158,14 @@ func (t *journalView) names(u *asker, p *pending, e *journal.Entry) {
 	case e.Order:
 	default:
 		t.twice = append(t.twice,
-			Finding{lineOf(e.N), fmt.Sprintf("names order %s for key %q of user %s, an earlier answer named %s",
+			Finding{lineOf(e.N), fmt.Sprintf("names order %s for key %q of user %s, but an earlier answer named %s",
 				e.Order, p.key, p.user, was)})
 	}
 }
 
 func lineOf(n uint64) string { return "journal line " + strconv.FormatUint(n, 10) }
 
-// prefixOf is what addressOf keeps, of a hash in hex.
+// prefixOf returns the first eight bytes of a hash in hex, as addressOf does.
 func prefixOf(hash string) uint64 {
 	b, err := hex.DecodeString(hash)
 	if err != nil || len(b) < 8 {
@@ -175,5 +174,14 @@ func prefixOf(hash string) uint64 {
 	return binary.BigEndian.Uint64(b)
 }
 
-// complete says whether every request stands in the journal.
+// complete reports whether the journal has every request.
 func (t *journalView) complete() bool { return t.End != nil }
+
+// chained returns the fault of a broken journal. It reports false for other errors.
+func chained(err error) (string, bool) {
+	var broken *journal.BrokenError
+	if errors.As(err, &broken) {
+		return broken.Error(), true
+	}
+	return "", false
+}

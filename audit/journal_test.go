@@ -6,9 +6,8 @@ import (
 	"github.com/your-org/seckill/record/journal"
 )
 
-// TestWhoHeardNothing: a shopper gave up without an answer that means something if the last answer to a purchase is
-// none, 5xx or 429; but for a second press that was sent within a second of an answer that does mean something: who
-// heard that is sent home by it.
+// TestWhoHeardNothing: a shopper gave up without a decision if the last purchase got no answer, 5xx or 429. A second
+// press within a second of a decision does not count.
 func TestWhoHeardNothing(t *testing.T) {
 	const second = int64(1e6) // microseconds
 	type press struct {
@@ -41,7 +40,7 @@ func TestWhoHeardNothing(t *testing.T) {
 				Act: journal.ActBuy, Item: "1"}, open)
 		}
 		last := -1
-		for range c.presses { // in the order of the answers
+		for range c.presses { // in order of their answers
 			next := -1
 			for i, p := range c.presses {
 				if (last < 0 || p.answered > c.presses[last].answered) &&
@@ -56,7 +55,7 @@ func TestWhoHeardNothing(t *testing.T) {
 				Item: "1", Status: p.status, Code: p.code}, open)
 		}
 		if got := told.users["7"].vague; got != c.nothing {
-			t.Errorf("%s: heard nothing %v, want %v", name, got, c.nothing)
+			t.Errorf("%s: without a decision %v, want %v", name, got, c.nothing)
 		}
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// addTrade takes in a trade of the fake gateway. Trades come before orders, so it is not yet known whose order it is.
-// Rows whose key begins with "#" only find trades.
+// addTrade adds a trade of the fake gateway. Trades are read before orders, so their orders are not known yet. Rows
+// whose key begins with "#" are an index of the trades.
 func (s *sale) addTrade(d *decoder) {
 	key := d.text("out_trade_no")
 	if strings.HasPrefix(key, "#") {
 		return
 	}
 	d.ours = true
-	id, _, _ := strings.Cut(key, "#") // an order's second trade has "#2" behind
+	id, _, _ := strings.Cut(key, "#") // an order's second trade ends with "#2"
 	no := d.text("trade_no")
 	row := "gateway_trades " + key
 	t := trade{order: strings.Clone(id), no: hashOf(no), amount: d.number("amount"), captured: d.row["paid"] != nil,
@@ -27,11 +27,11 @@ func (s *sale) addTrade(d *decoder) {
 	case t.captured:
 		d.number("paid")
 	case status == "TRADE_SUCCESS" || status == "TRADE_FINISHED":
-		d.fail("paid", "there, though the trade is "+status)
+		d.fail("paid", "present, though the trade is "+status)
 	}
 	t.refunded = d.refunds("refunds")
 	if s.tradeBy(id, no) != nil {
-		s.broken(i7, row, "stands there twice")
+		s.broken(i7, row, "exists twice")
 		return
 	}
 	if first, ok := s.tradeOf[id]; ok {
@@ -44,7 +44,7 @@ func (s *sale) addTrade(d *decoder) {
 	d.done(i7, row, i6)
 }
 
-// refunds adds up what went back of a trade: a list of JSON.
+// refunds adds up a trade's refunds, a list of JSON texts.
 func (d *decoder) refunds(attr string) (sum int64) {
 	list, ok := d.row[attr].([]string)
 	if !ok && d.row[attr] != nil {
@@ -62,7 +62,7 @@ func (d *decoder) refunds(attr string) (sum int64) {
 	return sum
 }
 
-// trade gives an order's first trade, nil when none is known.
+// trade returns an order's first trade, or nil.
 func (s *sale) trade(order string) *trade {
 	if i, ok := s.tradeOf[order]; ok {
 		return &s.trades[i]
@@ -70,7 +70,7 @@ func (s *sale) trade(order string) *trade {
 	return nil
 }
 
-// tradeBy gives the order's trade with that number, nil when it has no such trade.
+// tradeBy returns the order's trade with a number, or nil.
 func (s *sale) tradeBy(order, no string) *trade {
 	hash := hashOf(no)
 	for t := s.trade(order); t != nil; t = &s.trades[t.next] {
@@ -84,7 +84,7 @@ func (s *sale) tradeBy(order, no string) *trade {
 	return nil
 }
 
-// addPayment takes in a payment row and judges it: it is a trade that was captured for this order, over its amount.
+// addPayment adds a payment row and checks that it is a captured trade of its order, with the order's amount.
 func (s *sale) addPayment(d *decoder) {
 	id := d.text("order")
 	i, other := s.orderOf(id)
@@ -94,7 +94,7 @@ func (s *sale) addPayment(d *decoder) {
 	d.ours = true
 	no, amount, m := d.text("trade_no"), d.number("amount"), &s.money
 	row := "payments " + id + "/" + no
-	var o order // of none that is known
+	var o order // stands in for an unknown order
 	into := &o
 	if i >= 0 {
 		into = s.orders[i]
@@ -110,7 +110,7 @@ func (s *sale) addPayment(d *decoder) {
 		into.back++
 		m.back += amount
 		if d.row["refund_shard"] == nil || d.row["refund_at"] == nil {
-			s.broken(i6, row, "is due back and in no list of what is due: no sweep will find it")
+			s.broken(i6, row, "is due back but not in the index of due refunds: no sweep will find it")
 		}
 	case seckill.RefundDone:
 		into.refunded++
@@ -124,13 +124,13 @@ func (s *sale) addPayment(d *decoder) {
 	if s.whole[dump.PartTrades] {
 		switch t := s.tradeBy(id, no); {
 		case t == nil && s.trade(id) != nil:
-			s.broken(i7, row, "is no trade that the provider has for this order")
+			s.broken(i7, row, "names a trade that the provider does not have for this order")
 		case t == nil:
-			s.broken(i7, row, "is of a trade that the provider does not have")
+			s.broken(i7, row, "names a trade that the provider does not have")
 		case !t.captured:
-			s.broken(i7, row, "is of a trade that nobody has paid")
+			s.broken(i7, row, "names a trade that was never paid")
 		case t.amount != amount:
-			s.broken(i7, row, "over %d fen, the provider captured %d", amount, t.amount)
+			s.broken(i7, row, "is over %d fen, but the provider captured %d", amount, t.amount)
 		default:
 			t.met = true
 			s.checkBack(t, state, row)
@@ -139,25 +139,25 @@ func (s *sale) addPayment(d *decoder) {
 	if i < 0 {
 		s.broken(i7, row, "names %s", s.nameOf(id))
 	} else if amount != into.amount {
-		s.broken(i7, row, "over %d fen, its order asks for %d", amount, into.amount)
+		s.broken(i7, row, "is over %d fen, but its order asks for %d", amount, into.amount)
 	}
 }
 
-// checkBack holds a payment row to what the provider gave back of its trade.
+// checkBack compares a payment row with the provider's refunds of its trade.
 func (s *sale) checkBack(t *trade, state seckill.PaymentState, row string) {
 	switch {
 	case state == seckill.RefundDone && t.refunded < t.amount:
-		s.broken(i6, row, "is refunded, and of %d fen the provider gave %d back", t.amount, t.refunded)
+		s.broken(i6, row, "is refunded, but of %d fen the provider refunded %d", t.amount, t.refunded)
 	case state == seckill.Captured && t.refunded > 0:
-		s.broken(i6, row, "is kept, and of %d fen the provider gave %d back", t.amount, t.refunded)
+		s.broken(i6, row, "is kept, but of %d fen the provider refunded %d", t.amount, t.refunded)
 	case state == seckill.RefundDue && t.refunded >= t.amount:
 		s.money.coming++
 	case state == seckill.RefundDue && t.refunded > 0:
-		s.needs(i6, "a person: %s is due back, and of %d fen the provider gave %d back", row, t.amount, t.refunded)
+		s.needs(i6, "an operator: %s is due back, but of %d fen the provider refunded %d", row, t.amount, t.refunded)
 	}
 }
 
-// addReturn takes in a return row.
+// addReturn adds a return row.
 func (s *sale) addReturn(d *decoder) {
 	of, _ := d.row["item"].(string)
 	id := d.text("order")
@@ -172,18 +172,18 @@ func (s *sale) addReturn(d *decoder) {
 	d.done(i8, row, l2, l3)
 	switch {
 	case i < 0 && other, i >= 0 && of != s.id:
-		s.broken(i8, row, "is of item %s, its order is not", of)
+		s.broken(i8, row, "is of item %s, but its order is not", of)
 		return
 	case i < 0:
 		s.broken(i8, row, "names %s", s.nameOf(id))
 		return
-	case s.users[s.orders[i].user].id != who:
-		s.broken(i8, row, "names user %s, its order is user %s's", who, s.users[s.orders[i].user].id)
+	case s.buyer(s.orders[i]) != who:
+		s.broken(i8, row, "names user %s, but its order is user %s's", who, s.buyer(s.orders[i]))
 	}
 	s.returns = append(s.returns, r)
 }
 
-// checkMoney: I6 and I7.
+// checkMoney checks I6 and I7.
 func (s *sale) checkMoney() {
 	known := s.whole[dump.PartTrades]
 	for _, g := range []int{i6, i7} {
@@ -203,31 +203,31 @@ func (s *sale) checkMoney() {
 	}
 	why := s.missing[dump.PartTrades]
 	if why == "" {
-		why = "its trades were not read"
+		why = "trades were not read"
 	}
-	s.needs(i6, "the provider's bill, to know of money that has no payment row: %s", why)
-	s.needs(i7, "the provider's bill, to know that it captured these payments: %s", why)
+	s.needs(i6, "the provider's bill, to find money without a payment row (seckill reconcile): %s", why)
+	s.needs(i7, "the provider's bill, to confirm these payments (seckill reconcile): %s", why)
 }
 
-// checkKept: money is kept once, by an order that is paid and holds its units; else it is due back, or went back.
+// checkKept checks that a paid order keeps the money of one trade and holds its units, and that other orders keep none.
 func (s *sale) checkKept(o *order) {
 	row := "orders " + o.id
 	switch {
 	case keeps(o.state) && o.kept != 1:
-		s.broken(i6, row, "is %s and keeps the money of %d trades", o.state, o.kept)
+		s.broken(i6, row, "is %s but keeps the money of %d trades", o.state, o.kept)
 	case !keeps(o.state) && o.kept > 0:
-		s.broken(i6, row, "is %s, yet the money of %d trades is kept", o.state, o.kept)
+		s.broken(i6, row, "is %s but keeps the money of %d trades", o.state, o.kept)
 	case o.state == seckill.RefundOwed && o.back == 0:
-		s.broken(i6, row, "is %s and no payment of it is", o.state)
+		s.broken(i6, row, "is %s, but none of its payments is", o.state)
 	case o.state == seckill.Refunded && o.refunded == 0:
-		s.broken(i6, row, "is %s and no payment of it is", o.state)
+		s.broken(i6, row, "is %s, but none of its payments is", o.state)
 	}
 	if o.kept > 0 && s.whole[ledger.TableUnits] && o.rows != o.count {
-		s.broken(i6, row, "of %d keeps money and has %d unit rows", o.count, o.rows)
+		s.broken(i6, row, "of %d units keeps money but has %d unit rows", o.count, o.rows)
 	}
 }
 
-// checkTrades: what the provider captured is in the ledger.
+// checkTrades checks that the ledger has what the provider captured.
 func (s *sale) checkTrades() {
 	captured, coming, m := 0, 0, &s.money
 	for n := range s.trades {
@@ -238,7 +238,7 @@ func (s *sale) checkTrades() {
 		}
 		if !t.captured {
 			if t.refunded > 0 {
-				s.broken(i6, "gateway_trades "+t.order, "nothing was captured, and %d fen went back", t.refunded)
+				s.broken(i6, "gateway_trades "+t.order, "was not captured, but %d fen were refunded", t.refunded)
 			}
 			continue
 		}
@@ -246,24 +246,25 @@ func (s *sale) checkTrades() {
 		m.taken += t.amount
 		m.givenBack += t.refunded
 		if t.refunded > t.amount {
-			s.broken(i6, "gateway_trades "+t.order, "%d fen were captured, and %d went back", t.amount, t.refunded)
+			s.broken(i6, "gateway_trades "+t.order, "was captured over %d fen, but %d were refunded", t.amount,
+				t.refunded)
 		}
 		switch {
 		case t.met:
-		// what a notification does not bring, the query before closing does
+		// the notification, or the query before closing, will record it
 		case i >= 0 && (t.due || open(s.orders[i].state)):
 			coming++
 		default:
-			s.broken(i6, "gateway_trades "+t.order, "%d fen were captured for %s, and no payment row says so", t.amount,
+			s.broken(i6, "gateway_trades "+t.order, "was captured over %d fen for %s, but has no payment row", t.amount,
 				s.nameOf(t.order))
 		}
 	}
 	s.looked(i6, captured, "captured trades")
 	s.looked(i7, captured, "captured trades")
 	if m.coming > 0 {
-		s.needs(i6, "the record of %d refunds, which the provider made and the shop still has as due", m.coming)
+		s.needs(i6, "the record of %d refunds that the provider made but the ledger still has as due", m.coming)
 	}
 	if coming > 0 {
-		s.needs(i6, "the payment rows of %d captured trades, of which the shop is still to hear", coming)
+		s.needs(i6, "the payment rows of %d captured trades that the shop has not recorded yet", coming)
 	}
 }

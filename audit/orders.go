@@ -8,44 +8,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Times that a system at work is given.
-const (
-	skew = int64(seckill.SkewBound / time.Millisecond)
-	// upkeep is how long a schedule that runs each minute may take to have done what is due: its minute, and one more
-	// at work.
-	upkeep = int64(2 * time.Minute / time.Millisecond)
-	// resend is how long a reservation may wait for its message to be sent again: repair's longest wait is 15 minutes.
-	resend   = int64(15*time.Minute/time.Millisecond) + upkeep
-	unplaced = int64(seckill.MaxUnplaced / time.Millisecond)
-	grace    = int64(seckill.Grace / time.Millisecond)
-	// stopHeld is for how long after a stop was noted orders may still be placed: for 2 s after it was acknowledged
-	// (I10). It was noted just before it was written, which may take 5 s (dynamoledger.DefaultCallTimeout).
-	stopHeld = int64((2 + 5) * time.Second / time.Millisecond)
-)
-
 const historyTime = "2006-01-02T15:04:05.000Z07:00"
 
-// info is seckill.State.Info without its search.
-var info = func() map[seckill.State]seckill.StateInfo {
-	out := map[seckill.State]seckill.StateInfo{}
-	for _, i := range seckill.States {
-		out[i.State] = i
-	}
-	return out
-}()
-
-// keeps says whether an order in this state keeps the money of one trade.
-func keeps(s seckill.State) bool {
-	switch s {
-	case seckill.Paid, seckill.Confirmed, seckill.Shipped, seckill.Received, seckill.Completed:
-		return true
-	}
-	return false
-}
-
-func open(s seckill.State) bool { return s == seckill.PendingPayment || s == seckill.Closing }
-
-// addOrder takes in a row of the orders table: what stands in it alone is judged here (I4, I5, I8, I10).
+// addOrder adds a row of the orders table and checks what the row alone shows of I4, I5, I8 and I10.
 func (s *sale) addOrder(d *decoder) {
 	id := d.text("id")
 	if of, _ := d.row["item"].(string); of != s.id {
@@ -58,7 +23,7 @@ func (s *sale) addOrder(d *decoder) {
 	d.ours = true
 	var own string
 	if t := s.trade(id); t != nil {
-		own = t.order // one copy of the id is enough
+		own = t.order // shares the copy of the id
 	} else {
 		own = strings.Clone(id)
 	}
@@ -74,7 +39,7 @@ func (s *sale) addOrder(d *decoder) {
 		o.address = addressOf(d.text("address"))
 	}
 	if price := d.number("price"); o.amount != price*int64(o.count) {
-		s.broken(i7, "orders "+o.id, "of %d at %d fen asks for %d fen", o.count, price, o.amount)
+		s.broken(i7, "orders "+o.id, "has %d units at %d fen but asks for %d fen", o.count, price, o.amount)
 	}
 	s.asSold(d, o)
 	placed := d.number("placed")
@@ -88,16 +53,17 @@ func (s *sale) addOrder(d *decoder) {
 	s.history(d, o, row)
 	d.done(i3, row, i1, i2, i5, i6, i8, i9, i10, i11, l1)
 	if was, twice := s.byID[o.id]; twice {
-		s.broken(i4, row, "stands there twice, for users %s and %s", s.users[s.orders[was].user].id, s.users[o.user].id)
+		s.broken(i4, row, "exists twice, for users %s and %s", s.buyer(s.orders[was]), s.buyer(o))
 		return
 	}
 	if o.created < s.item.start-skew || o.created >= s.item.end+skew {
-		s.broken(i10, row, "reserved at %s, outside %s to %s", dated(o.created), dated(s.item.start), dated(s.item.end))
+		s.broken(i10, row, "was reserved at %s, outside %s to %s", dated(o.created), dated(s.item.start),
+			dated(s.item.end))
 	}
 	for _, stop := range s.item.stops {
 		over := stop.to == 0 || placed < stop.to-skew
 		if o.state != seckill.Rejected && placed > stop.from+stopHeld+skew && over {
-			s.broken(i10, row, "placed at %s, while the sale was stopped (%s)", dated(placed), stop.span())
+			s.broken(i10, row, "was placed at %s, while the item was stopped (%s)", dated(placed), stop.span())
 		}
 	}
 	s.orders = append(s.orders, o)
@@ -107,7 +73,7 @@ func (s *sale) addOrder(d *decoder) {
 	}
 }
 
-// asSold judges what an order has of its item. A rejected one has nothing of it: title "", price, amount and buckets 0.
+// asSold checks what an order copied from its item. A rejected order has no title, and price, amount and buckets 0.
 func (s *sale) asSold(d *decoder, o *order) {
 	title, ok := d.row["title"].(string)
 	buckets := int(d.number("buckets"))
@@ -122,23 +88,23 @@ func (s *sale) asSold(d *decoder, o *order) {
 		d.fail("title", "a text")
 	}
 	if buckets != s.item.buckets {
-		s.broken(i3, "orders "+o.id, "has its units in %d buckets, the item has %d", buckets, s.item.buckets)
+		s.broken(i3, "orders "+o.id, "has %d buckets, but the item has %d", buckets, s.item.buckets)
 	}
 }
 
-// state reads a state that is known, as the constant: not a part of the row's text.
+// state reads a known state. It returns the constant, so that the row's text is not kept.
 func (s *sale) state(d *decoder, attr string) seckill.State {
 	name := seckill.State(d.optional(attr))
 	if i, ok := info[name]; ok {
 		return i.State
 	}
 	if attr == "state" || name != "" {
-		d.fail(attr, "a state that is known")
+		d.fail(attr, "a known state")
 	}
 	return ""
 }
 
-// lists notes which order lists a unit: I1 from the orders' side.
+// lists records which order lists a unit, and checks I1 from the orders' side.
 func (s *sale) lists(o *order, index int32) {
 	for _, n := range o.units {
 		if int(n) > s.item.stock {
@@ -146,14 +112,14 @@ func (s *sale) lists(o *order, index int32) {
 			continue
 		}
 		if other := s.lister[n]; other != 0 {
-			s.broken(i1, "orders "+o.id, "lists unit %d, and so does order %s", n, s.orders[other-1].id)
+			s.broken(i1, "orders "+o.id, "lists unit %d, which order %s lists too", n, s.orders[other-1].id)
 			continue
 		}
 		s.lister[n] = index
 	}
 }
 
-// history judges an order's life: I5, I8.
+// history checks an order's state changes: I5, I8.
 func (s *sale) history(d *decoder, o *order, row string) {
 	list, ok := d.row["history"].([]string)
 	if !ok || len(list) == 0 {
@@ -167,17 +133,17 @@ func (s *sale) history(d *decoder, o *order, row string) {
 		t, err := time.Parse(historyTime, at)
 		to := info[seckill.State(name)].State
 		if err != nil || to == "" {
-			s.broken(i5, row, "has a history entry that cannot be read: %.40q", entry)
+			s.broken(i5, row, "has an unreadable history entry: %.40q", entry)
 			return
 		}
 		now := t.UnixMilli()
-		if from != to && !from.CanBecome(to) { // the same again is a note: a refund of one of its payments
-			s.broken(i5, row, "went from %s to %s, which no order does", from, to)
+		if from != to && !from.CanBecome(to) { // an entry with the same state notes a refund of one of its payments
+			s.broken(i5, row, "went from %s to %s, which the state table does not allow", from, to)
 		}
 		if now < last-skew {
-			s.broken(i5, row, "became %s at %s, before it became %s at %s", to, dated(now), from, dated(last))
+			s.broken(i5, row, "became %s at %s, earlier than it became %s at %s", to, dated(now), from, dated(last))
 		}
-		kept := to == seckill.RefundOwed && len(o.units) > 0 // out of sale, as the operator said
+		kept := to == seckill.RefundOwed && len(o.units) > 0 // an operator keeps these units out of sale
 		if info[from].Holds && from != seckill.Queued && !info[to].Holds && !kept {
 			released++
 			o.released = now
@@ -185,15 +151,15 @@ func (s *sale) history(d *decoder, o *order, row string) {
 		from, last = to, max(now, last)
 	}
 	if from != o.state {
-		s.broken(i5, row, "is %s, its history ends with %s", o.state, from)
+		s.broken(i5, row, "is %s, but its history ends with %s", o.state, from)
 	}
 	if released > 1 {
-		s.broken(i8, row, "gave its units back %d times", released)
+		s.broken(i8, row, "returned its units %d times", released)
 	}
 	o.changed = last
 }
 
-// checkOrders judges I4 to I11 as far as rows alone tell, and L1.
+// checkOrders checks what needs all orders: I5, I8, I10 and L1.
 func (s *sale) checkOrders() {
 	for _, g := range []int{i5, i10, l1} {
 		if s.use(g, ledger.TableOrders) {
@@ -205,7 +171,7 @@ func (s *sale) checkOrders() {
 	s.checkTerminal()
 }
 
-// checkReleases: I8. An order that gave its units back has none, and no more than one return row.
+// checkReleases checks I8: an order that returned its units has no unit row, and at most one return row.
 func (s *sale) checkReleases() {
 	if !s.use(i8, ledger.TableOrders, ledger.TableUnits, ledger.TableReturns) {
 		return
@@ -218,47 +184,46 @@ func (s *sale) checkReleases() {
 		}
 		released++
 		if o.rows > 0 {
-			s.broken(i8, "orders "+o.id, "is %s since %s, and %d unit rows still name it", o.state, dated(o.released),
+			s.broken(i8, "orders "+o.id, "is %s since %s, but %d unit rows still name it", o.state, dated(o.released),
 				o.rows)
 		}
 	}
-	s.looked(i8, released, "orders that gave units back")
+	s.looked(i8, released, "orders that returned units")
 	s.looked(i8, len(s.returns), "return rows")
 	for _, r := range s.returns {
 		o := s.orders[r.order]
 		row := "returns " + o.id
 		switch {
 		case o.returning:
-			s.broken(i8, row, "stands there twice")
+			s.broken(i8, row, "exists twice")
 		case o.released == 0:
-			s.broken(i8, row, "gives back units of an order that is %s and gave none back", o.state)
+			s.broken(i8, row, "returns units of an order that is %s and returned none", o.state)
 		case len(r.units) != int(o.count):
-			s.broken(i8, row, "gives back %d units of an order of %d", len(r.units), o.count)
+			s.broken(i8, row, "returns %d units of an order of %d", len(r.units), o.count)
 		}
 		o.returning = true
 	}
 }
 
-// checkStop says what I10 cannot be told of a stop. Orders were judged by the stops that the items row keeps
-// (addOrder).
+// checkStop reports which stops I10 cannot check. addOrder has checked orders against those that the items row keeps.
 func (s *sale) checkStop() {
 	it := &s.item
 	last := len(it.stops) - 1
 	switch {
 	case !it.noted && it.version == 1 && !it.stopped:
-		s.note(i10, "never stopped: the items row has its first version")
+		s.note(i10, "never stopped: the items row has version 1")
 	case !it.noted:
 		s.needs(i10,
-			"when it was stopped: the items row has version %d, of a release that does not keep it (placed orders "+
-				"were judged by the window alone)", it.version)
+			"the times of stops: a release that did not record them wrote the items row, version %d; orders were "+
+				"checked against the window only", it.version)
 	case it.stopped != (last >= 0 && it.stops[last].to == 0):
-		s.needs(i10, "when it was stopped: the items row has stopped=%v, and its stops do not say so", it.stopped)
+		s.needs(i10, "the times of stops: the items row has stopped=%v, which disagrees with its stops", it.stopped)
 	case last+1 >= seckill.MaxStops:
-		s.needs(i10, "stops before %s: the items row keeps the last %d", dated(it.stops[0].from), seckill.MaxStops)
+		s.needs(i10, "the stops before %s: the items row keeps the last %d", dated(it.stops[0].from), seckill.MaxStops)
 	case last < 0:
 		s.note(i10, "never stopped")
 	default:
-		s.note(i10, "stopped %d times, at last %s: judged is what was placed more than %d s after a stop",
+		s.note(i10, "stopped %d times, last %s; orders placed more than %d s after a stop were checked",
 			last+1, it.stops[last].span(), (stopHeld+skew)/1000)
 	}
 	if s.whole[ledger.TableOrders] && it.noted {
@@ -266,14 +231,7 @@ func (s *sale) checkStop() {
 	}
 }
 
-func (s *stop) span() string {
-	if s.to == 0 {
-		return "from " + dated(s.from) + " on"
-	}
-	return dated(s.from) + " to " + dated(s.to)
-}
-
-// checkTerminal: L1.
+// checkTerminal checks L1.
 func (s *sale) checkTerminal() {
 	waiting, until := 0, int64(0)
 	for i := range s.orders {
@@ -291,18 +249,18 @@ func (s *sale) checkTerminal() {
 		row := "orders " + o.id
 		switch {
 		case !o.due:
-			s.broken(l1, row, "is %s and in no list of what is due: no sweep will find it", o.state)
+			s.broken(l1, row, "is %s but not in the index of due orders: no sweep will find it", o.state)
 		case s.now > over+upkeep:
-			s.broken(l1, row, "is still %s, which was to end at %s", o.state, dated(over))
+			s.broken(l1, row, "is still %s, though it was due at %s", o.state, dated(over))
 		default:
 			waiting++
 			until = max(until, over+upkeep)
 		}
 	}
 	if waiting > 0 {
-		s.needs(l1, "the end of %d orders that are still open: audit again after %s", waiting, dated(until))
+		s.needs(l1, "the end of %d open orders: audit again after %s", waiting, dated(until))
 	}
-	s.note(l1, "what is queued is in L2")
+	s.note(l1, "L2 covers queued orders")
 	if q, ok := s.queues["orders"]; ok && q.Visible+q.InFlight+q.Delayed > 0 {
 		s.needs(l1, "an empty orders queue: it holds %d messages", q.Visible+q.InFlight+q.Delayed)
 	}

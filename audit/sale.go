@@ -3,42 +3,38 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/your-org/seckill/record/dump"
-	"github.com/your-org/seckill/shared/adapter/ledger"
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// sale is what is kept of everything that was read.
+// sale is the state of an audit: what it keeps of everything it reads.
 type sale struct {
 	verdicts
 	id      string
 	now     int64 // Unix milliseconds, as are all times here
-	ahead   int64 // of this machine's clock: that of a seckill run can be moved
-	moved   int64 // how much of it was so already when the journal was kept
+	ahead   int64 // of this machine's clock, because the clock of a seckill run can be moved
+	moved   int64 // part of ahead that was already so when the journal was written
 	item    item
-	read    map[string]int    // lines, by part
-	whole   map[string]bool   // parts that were read to their end
-	missing map[string]string // parts that cannot be read, and why
+	read    map[string]int    // lines by part
+	whole   map[string]bool   // parts that were read completely
+	missing map[string]string // why a part cannot be read
 
 	orders  []*order
 	byID    map[string]int32
-	foreign []uint64 // hashes of the ids of other items' orders, sorted after the last one
+	foreign []uint64 // hashes of other items' order ids, sorted once all orders are read
 	users   []user
 	byUser  map[string]int32
 
-	owner   []int32 // by number 1..stock: whose unit row it is, as an index of orders and 1; 0: nobody's
-	lister  []int32 // by number: which order that holds units lists it, likewise
-	odd     int     // unit rows that name no order of this item
+	owner   []int32 // by unit number: 1 + index of the order that the unit row names; 0: none
+	lister  []int32 // by unit number: 1 + index of the order that lists the unit; 0: none
 	money   money
 	trades  []trade
-	tradeOf map[string]int32 // an order's first
+	tradeOf map[string]int32 // index of an order's first trade
 	returns []returned
 	stock   stock
 	queues  map[string]dump.Depth
@@ -52,55 +48,55 @@ type item struct {
 	version               int64
 	stopped               bool
 	stops                 []stop
-	noted                 bool // the row has stops that can be read, be it none; an older release wrote none
+	noted                 bool // the row has the attribute stops, which older releases did not write
 }
 
-// stop is a time in which the item was stopped.
+// stop is a period in which the item was stopped, by the clocks of the operators' machines.
 type stop struct {
-	from int64 // by the clock of who stopped it, just before it was written
-	to   int64 // likewise of the resumption; 0 still stopped
+	from int64 // just before the stop was written
+	to   int64 // just before the resumption was written; 0: still stopped
 }
 
-// order is a row of the orders table, with what others say of it.
+// order is a row of the orders table, and what other rows and keys say about it.
 type order struct {
 	id       string
-	units    []int32 // that it lists
+	units    []int32 // as listed
 	state    seckill.State
 	amount   int64
 	created  int64
 	payBy    int64
 	changed  int64 // its last change of state
-	released int64 // when it gave its units back, 0 never
+	released int64 // when it returned its units; 0: never
 	address  uint64
-	erased   bool // the row has no address any more, or as a rejected one never had
+	erased   bool // no address: erased, or rejected without one
 	user     int32
 	count    int32
 	rows     int32 // unit rows that name it
-	quota    int32 // units that its user's quota row lists for it
-	entry    int32 // units that its user's entry in Redis lists for it, -1 none
-	kept     int16 // payments by state
-	back     int16
-	refunded int16
+	quota    int32 // units by its user's quota row
+	entry    int32 // units by its user's entry in Redis; -1: no entry
+	kept     int16 // payment rows in state captured
+	back     int16 // in state refund_due
+	refunded int16 // in state refunded
 
-	cancelled bool // closing, by its shopper
-	due       bool // expire's sweep sees it
-	awaited   bool // it has an entry in Redis' awaiting
-	returning bool // it has a return row
+	cancelled bool // closing because its shopper cancelled
+	due       bool // in the index that expire's sweep reads
+	awaited   bool // has an entry in Redis' awaiting
+	returning bool // has a return row
 }
 
-// user is somebody who has a row of the item.
+// user is a user who has a row of the item.
 type user struct {
 	id    string
 	units int32 // by unit rows
-	quota int64 // by the quota row, -1 none
+	quota int64 // by the quota row; -1: no row
 }
 
-// money is what payments brought, in fen.
+// money sums up payments, in fen.
 type money struct {
 	count                          int
 	captured, kept, back, refunded int64
 	taken, givenBack               int64 // by the provider's trades
-	coming                         int   // refunds that the provider made and the ledger has as due
+	coming                         int   // refunds that the provider made but the ledger still has as due
 }
 
 type trade struct {
@@ -108,9 +104,9 @@ type trade struct {
 	no       uint64 // hash of its number
 	amount   int64
 	refunded int64
-	next     int32 // another trade of the order, -1 none
-	captured bool  // it was ever paid
-	due      bool  // a notification is to come
+	next     int32 // index of another trade of the order; -1: none
+	captured bool  // was paid at some time
+	due      bool  // its notification is still to come
 	met      bool  // a payment row names it
 }
 
@@ -127,65 +123,7 @@ func newSale(id string) *sale {
 
 func (s *sale) installedItem() bool { return s.item.stock > 0 }
 
-// add takes in one line.
-func (s *sale) add(l *dump.Line) error {
-	switch {
-	case l.Table != "":
-		return s.addRow(l)
-	case l.Key != "":
-		s.read[dump.PartRedis]++
-		s.addKey(l)
-	case l.Queue != "":
-		s.queues[l.Queue] = l.Depth
-		s.read[dump.PartQueues]++
-	case l.Missing != "":
-		s.missing[l.Missing] = l.Why
-	case l.End != "":
-		s.whole[l.End] = true
-		if l.End == ledger.TableOrders {
-			slices.Sort(s.foreign)
-		}
-	default:
-		s.now = l.Now
-		s.ahead = l.Now - time.Now().UnixMilli()
-	}
-	return nil
-}
-
-func (s *sale) addRow(l *dump.Line) error {
-	first := l.Table == dump.PartItems || l.Table == dump.PartTrades
-	switch {
-	case !first && s.item.stock == 0:
-		return fmt.Errorf("item %s: %w", s.id, ErrNoItem)
-	case !first && l.Table != ledger.TableOrders && !s.whole[ledger.TableOrders]:
-		return nil // whose they are cannot be told without all orders, and nothing will hold
-	}
-	d := &decoder{sale: s, row: l.Row}
-	switch l.Table {
-	case dump.PartItems:
-		s.addItem(d)
-	case dump.PartTrades:
-		s.addTrade(d)
-	case ledger.TableOrders:
-		s.addOrder(d)
-	case ledger.TableUnits:
-		s.addUnit(d)
-	case ledger.TableQuotas:
-		s.addQuota(d)
-	case ledger.TablePayments:
-		s.addPayment(d)
-	case ledger.TableReturns:
-		s.addReturn(d)
-	default:
-		return fmt.Errorf("audit: a row of table %q, which is none that is known", l.Table)
-	}
-	if d.ours {
-		s.read[l.Table]++
-	}
-	return nil
-}
-
-// use says whether a part was read; every judgement that rests on it is unknown otherwise.
+// use reports whether all parts were read. Otherwise the guarantee needs them.
 func (s *sale) use(g int, parts ...string) bool {
 	all := true
 	for _, p := range parts {
@@ -195,14 +133,14 @@ func (s *sale) use(g int, parts ...string) bool {
 		all = false
 		why := s.missing[p]
 		if why == "" {
-			why = "they were not read to their end"
+			why = "not read completely"
 		}
 		s.needs(g, "%s: %s", p, why)
 	}
 	return all
 }
 
-// userOf gives the index of a user, made when it is new.
+// userOf returns the index of a user and adds a new one.
 func (s *sale) userOf(id string) int32 {
 	if i, ok := s.byUser[id]; ok {
 		return i
@@ -213,7 +151,7 @@ func (s *sale) userOf(id string) int32 {
 	return int32(len(s.users) - 1)
 }
 
-// orderOf gives the order with an id: -1 when there is none of this item. other says that it is another item's.
+// orderOf returns the index of an order, or -1. other reports whether it is another item's order.
 func (s *sale) orderOf(id string) (i int32, other bool) {
 	if i, ok := s.byID[id]; ok {
 		return i, false
@@ -222,7 +160,10 @@ func (s *sale) orderOf(id string) (i int32, other bool) {
 	return -1, other
 }
 
-// nameOf says of an order's id what is known of it.
+// buyer returns the id of an order's user.
+func (s *sale) buyer(o *order) string { return s.users[o.user].id }
+
+// nameOf describes an order in a finding.
 func (s *sale) nameOf(id string) string {
 	i, other := s.orderOf(id)
 	switch {
@@ -240,120 +181,49 @@ func hashOf(id string) uint64 {
 	return h.Sum64()
 }
 
-// addressOf is what the journal's hash of an address begins with.
+// addressOf returns the first eight bytes of the journal's hash of an address.
 func addressOf(address string) uint64 {
 	sum := sha256.Sum256([]byte(address))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// decoder reads a row's attributes by docs/DATA.md and notes the first that is not as it should be.
-type decoder struct {
-	sale *sale
-	row  ledger.Row
-	bad  string
-	ours bool // the row is about the item
-}
+// Times within which a working system acts, in milliseconds.
+const (
+	skew = int64(seckill.SkewBound / time.Millisecond)
+	// upkeep bounds a scheduled step: a minute until it starts, and a minute at work.
+	upkeep = int64(2 * time.Minute / time.Millisecond)
+	// resend bounds the time until a reservation's message is sent again: repair's longest wait is 15 minutes.
+	resend   = int64(15*time.Minute/time.Millisecond) + upkeep
+	unplaced = int64(seckill.MaxUnplaced / time.Millisecond)
+	grace    = int64(seckill.Grace / time.Millisecond)
+	// stopHeld is the time after stop.from in which orders may still be placed: up to 5 s for the write
+	// (dynamoledger.DefaultCallTimeout), and 2 s after its acknowledgement (I10).
+	stopHeld = int64((2 + 5) * time.Second / time.Millisecond)
+)
 
-func (d *decoder) fail(attr, want string) {
-	if d.bad == "" {
-		d.bad = fmt.Sprintf("attribute %s is not %s", attr, want)
-	}
-}
-
-func (d *decoder) text(attr string) string {
-	s, ok := d.row[attr].(string)
-	if !ok || s == "" {
-		d.fail(attr, "a text")
-	}
-	return s
-}
-
-func (d *decoder) optional(attr string) string {
-	if d.row[attr] == nil {
-		return ""
-	}
-	return d.text(attr)
-}
-
-func (d *decoder) number(attr string) int64 {
-	n, ok := d.row[attr].(int64)
-	if !ok {
-		d.fail(attr, "a number")
-	}
-	return n
-}
-
-// units reads "2,3,6": different numbers, in any order.
-func (d *decoder) units(attr string) []int32 {
-	list := d.optional(attr)
-	if list == "" {
-		return nil
-	}
-	out := make([]int32, 0, strings.Count(list, ",")+1)
-	for part := range strings.SplitSeq(list, ",") {
-		n, err := strconv.ParseInt(part, 10, 32)
-		if err != nil || n < 1 || slices.Contains(out, int32(n)) {
-			d.fail(attr, "a list of different numbers")
-			continue
-		}
-		out = append(out, int32(n))
+// info is seckill.State.Info as a map, because an audit calls it for millions of rows.
+var info = func() map[seckill.State]seckill.StateInfo {
+	out := map[seckill.State]seckill.StateInfo{}
+	for _, i := range seckill.States {
+		out[i.State] = i
 	}
 	return out
+}()
+
+// keeps reports whether an order in this state keeps the money of exactly one trade.
+func keeps(s seckill.State) bool {
+	switch s {
+	case seckill.Paid, seckill.Confirmed, seckill.Shipped, seckill.Received, seckill.Completed:
+		return true
+	}
+	return false
 }
 
-// stops reads "1794362400000-1794362460000": from, to; without the second it lasts.
-func (d *decoder) stops() (out []stop, ok bool) {
-	list, ok := d.row["stops"].([]string)
-	if !ok {
-		d.fail("stops", "a list of times")
-	}
-	for _, text := range list {
-		from, to, _ := strings.Cut(text, "-")
-		var s stop
-		var err, ended error
-		s.from, err = strconv.ParseInt(from, 10, 64)
-		if to != "" {
-			s.to, ended = strconv.ParseInt(to, 10, 64)
-		}
-		if err != nil || ended != nil {
-			d.fail("stops", "a list of times")
-			return nil, false
-		}
-		out = append(out, s)
-	}
-	return out, ok
-}
+func open(s seckill.State) bool { return s == seckill.PendingPayment || s == seckill.Closing }
 
-// done says what is wrong with a row of this schema, against a guarantee; a row of another schema is not guessed at.
-func (d *decoder) done(g int, row string, others ...int) {
-	if v, ok := d.row["v"].(int64); ok && v != ledger.Version {
-		for _, g := range append(others, g) {
-			d.sale.needs(g, "a newer audit: %s has schema version %d", row, v)
-		}
-		return
+func (s *stop) span() string {
+	if s.to == 0 {
+		return "from " + dated(s.from) + " on"
 	}
-	if d.row["v"] == nil {
-		d.fail("v", "there")
-	}
-	if d.bad != "" {
-		d.sale.broken(g, row, "%s", d.bad)
-	}
-}
-
-func (s *sale) addItem(d *decoder) {
-	if id, _ := d.row["id"].(string); id != s.id {
-		return
-	}
-	d.ours = true
-	s.item = item{title: strings.Clone(d.text("title")), price: d.number("sk_price"), start: d.number("start"),
-		end:   d.number("end"),
-		stock: int(d.number("stock")), limit: int(d.number("limit")), buckets: int(d.number("buckets")),
-		version: d.number("version"), stopped: d.number("stopped") != 0}
-	if d.row["stops"] != nil {
-		s.item.stops, s.item.noted = d.stops()
-	}
-	s.item.stock = min(max(s.item.stock, 0), seckill.MaxStock)
-	s.owner, s.lister = make([]int32, s.item.stock+1), make([]int32, s.item.stock+1)
-	s.stock.held = make([]int32, s.item.stock+1)
-	d.done(i3, "items "+s.id)
+	return dated(s.from) + " to " + dated(s.to)
 }

@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -37,16 +38,16 @@ const (
 	address   = "浙江省杭州市西湖区文三路 1 号"
 )
 
-// testSale is a sale as it was read, to be changed.
+// testSale is a sale's rows, keys and journal, for tests to change.
 type testSale struct {
 	now     int64
 	tables  map[string][]ledger.Row
 	keys    map[string]map[string]string
 	queues  map[string]dump.Depth
 	missing map[string]string
-	cut     map[string]bool // parts without their end
+	cut     map[string]bool // parts without End
 	entries []journal.Entry // of the journal; nil: none
-	bytes   []byte          // of the journal, when it is not what entries make
+	bytes   []byte          // the journal, if not made of entries
 }
 
 func (w *testSale) clone() *testSale {
@@ -66,11 +67,11 @@ func (w *testSale) clone() *testSale {
 
 func copyRow(row ledger.Row) ledger.Row { return (&dump.Line{Row: row}).Clone().Row }
 
-// take is a sink that fills a world.
+// take adds a line of a dump.
 func (w *testSale) take(l *dump.Line) error {
 	switch {
 	case l.Table != "":
-		w.tables[l.Table] = append(w.tables[l.Table], copyRow(l.Row))
+		w.add(l.Table, copyRow(l.Row))
 	case l.Key != "":
 		if w.keys[l.Key] == nil {
 			w.keys[l.Key] = map[string]string{}
@@ -120,7 +121,7 @@ func (w *testSale) Read(_ context.Context, each func(*dump.Line) error) error {
 	return nil
 }
 
-// journal writes the entries, numbered and chained anew: a careful forger's.
+// journal writes the entries as a valid journal, numbered and chained anew.
 func (w *testSale) journal() []byte {
 	if w.bytes != nil {
 		return w.bytes
@@ -136,7 +137,7 @@ func (w *testSale) journal() []byte {
 		case journal.KindAnswer:
 			answers++
 			if e.Request = number[e.Request]; e.Request == 0 {
-				e.Request = 1 // of a request that was taken out
+				e.Request = 1 // its request was removed
 			}
 		case journal.KindEnd:
 			e.End = &journal.End{Requests: requests, Answers: answers}
@@ -165,7 +166,7 @@ func (w *testSale) audit(t testing.TB) *audit.Report {
 	return r
 }
 
-// row gives the n-th row of a table that fits.
+// row returns the n-th row of a table that fits.
 func (w *testSale) row(table string, n int, fits func(ledger.Row) bool) ledger.Row {
 	for _, row := range w.tables[table] {
 		if fits(row) {
@@ -177,10 +178,18 @@ func (w *testSale) row(table string, n int, fits func(ledger.Row) bool) ledger.R
 	panic(fmt.Sprintf("the sale has no such row in %s", table))
 }
 
-// order is the n-th order in a state.
+// order returns the n-th order in a state.
 func (w *testSale) order(state seckill.State, n int) ledger.Row {
 	return w.row(ledger.TableOrders, n, func(r ledger.Row) bool { return r["state"] == string(state) })
 }
+
+func (w *testSale) paid() ledger.Row { return w.order(seckill.Paid, 0) }
+
+func (w *testSale) expired() ledger.Row { return w.order(seckill.Expired, 0) }
+
+func (w *testSale) refunded() ledger.Row { return w.order(seckill.Refunded, 0) }
+
+func (w *testSale) add(table string, row ledger.Row) { w.tables[table] = append(w.tables[table], row) }
 
 func (w *testSale) of(table string, order ledger.Row) ledger.Row {
 	return w.row(table, 0, func(r ledger.Row) bool { return r["order"] == order["id"] })
@@ -194,7 +203,7 @@ func (w *testSale) trade(order ledger.Row) ledger.Row {
 	return w.row(dump.PartTrades, 0, func(r ledger.Row) bool { return r["out_trade_no"] == order["id"] })
 }
 
-// remove takes a row out.
+// remove deletes a row.
 func (w *testSale) remove(table string, row ledger.Row) {
 	w.tables[table] = slices.DeleteFunc(w.tables[table], func(r ledger.Row) bool {
 		return maps.EqualFunc(r, row, equal)
@@ -203,9 +212,17 @@ func (w *testSale) remove(table string, row ledger.Row) {
 
 func equal(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
+// fields returns the fields of one of the item's keys.
+func (w *testSale) fields(name string) map[string]string {
+	if w.keys[key(name)] == nil {
+		w.keys[key(name)] = map[string]string{}
+	}
+	return w.keys[key(name)]
+}
+
 func key(name string) string { return "{" + item + "}:" + name }
 
-// sales are made once: a sale that has come to rest, and the same sale before its unpaid orders lapsed.
+// sales returns a sale at rest, and the same sale before its unpaid orders expired. Both are played once.
 var sales = sync.OnceValue(func() [2]*testSale {
 	rest, before, err := play()
 	if err != nil {
@@ -218,7 +235,7 @@ func atRest() *testSale { return sales()[0].clone() }
 
 func underWay() *testSale { return sales()[1].clone() }
 
-// crowd is a small one, one shopper after the other, that keeps a journal.
+// crowd is a sequence of shoppers with a journal.
 type crowd struct {
 	*local.System
 	client contracttest.Client
@@ -237,7 +254,7 @@ func play() (rest, before *testSale, err error) {
 	if err := sys.Start(ctx); err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = firstOf(err, sys.Close(context.Background())) }()
+	defer func() { err = cmp.Or(err, sys.Close(context.Background())) }()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	var log bytes.Buffer
@@ -270,14 +287,7 @@ func play() (rest, before *testSale, err error) {
 	return rest, before, err
 }
 
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
-// look waits for rest and reads everything.
+// look waits until the sale is idle and reads it.
 func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*testSale, error) {
 	if err := c.WaitIdle(ctx); err != nil {
 		return nil, err
@@ -291,7 +301,7 @@ func (c *crowd) look(ctx context.Context, entries []journal.Entry) (*testSale, e
 	return w, c.Dump(ctx, &it, w.take)
 }
 
-// late has a message handled that was an hour on its way: its order is rejected.
+// late sends a message that is an hour old, whose order is rejected.
 func (c *crowd) late(ctx context.Context, sent time.Time) error {
 	user := fmt.Sprint(firstUser + shoppers - 1)
 	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID(item, user, "late"), Item: item,
@@ -305,7 +315,7 @@ func (c *crowd) late(ctx context.Context, sent time.Time) error {
 	return c.WaitIdle(ctx)
 }
 
-// shop buys 1 or 2, some with a key and twice; then some pay, some cancel, and the others walk away.
+// shop buys 1 or 2 units, for even i twice with a key. Then half of the shoppers pay, a quarter cancel.
 func (c *crowd) shop(ctx context.Context, i int) error {
 	user := fmt.Sprint(firstUser + i)
 	token, err := c.Token(user, time.Hour)
@@ -327,7 +337,7 @@ func (c *crowd) shop(ctx context.Context, i int) error {
 		}
 	}
 	if a.Status == http.StatusConflict {
-		return nil // sold out, or not enough
+		return nil // sold out, or too few units left
 	}
 	if a.Status != http.StatusOK {
 		return fmt.Errorf("buy: %v", a)
@@ -355,14 +365,14 @@ func (c *crowd) shop(ctx context.Context, i int) error {
 		if err := c.WaitIdle(ctx); err != nil {
 			return err
 		}
-		if i%8 == 2 { // whose money goes back
+		if i%8 == 2 { // late money, which is refunded
 			return c.pay(o)
 		}
 	}
 	return c.WaitIdle(ctx)
 }
 
-// pay pays an order without the shop, which may ask to come again.
+// pay pays an order directly at the gateway, because the shop's answers may ask for a retry.
 func (c *crowd) pay(o seckill.Order) error {
 	pay, err := c.Payments.Prepare(o)
 	if err != nil {

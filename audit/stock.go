@@ -10,54 +10,6 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// stock is what Redis has of the item.
-type stock struct {
-	head map[string]string // the hash item
-	// by number 1..stock: order, as an index of orders and 1; one that has no row, as its place in names, negative; 0:
-	// none
-	held     []int32
-	names    []string
-	free     map[int32]bool
-	beyond   []int32          // numbers above the stock
-	odd      []string         // members that are no numbers
-	entries  []entry          // of users, that are not one of their orders'
-	awaiting map[string]int64 // order: when its message is sent again
-	res      map[string]record
-	keys     [6]string
-}
-
-// record is a reservation that is queued; of confirmed ones nothing is kept.
-type record struct {
-	units   int
-	created int64
-}
-
-// entry is what Redis counts against a user for an order that is none of theirs.
-type entry struct{ user, text, order string }
-
-// The item's keys.
-const (
-	keyItem = iota
-	keyFree
-	keyHeld
-	keyRes
-	keyAwaiting
-	keyUsers
-)
-
-func newStock(id string) stock {
-	return stock{head: map[string]string{}, free: map[int32]bool{}, awaiting: map[string]int64{},
-		res: map[string]record{}, keys: Keys(id)}
-}
-
-// Keys names an item's keys in Redis: item, free, held, res, awaiting, users.
-func Keys(id string) (keys [6]string) {
-	for i, name := range []string{"item", "free", "held", "res", "awaiting", "users"} {
-		keys[i] = "{" + id + "}:" + name
-	}
-	return keys
-}
-
 func (s *sale) addKey(l *dump.Line) {
 	k := &s.stock
 	switch slices.Index(k.keys[:], l.Key) {
@@ -85,7 +37,7 @@ func (s *sale) addKey(l *dump.Line) {
 	}
 }
 
-// number reads a member of free or a field of held.
+// number reads a unit number from a member of free or a field of held.
 func (s *stock) number(l *dump.Line) (int32, bool) {
 	n, err := strconv.ParseInt(l.Field, 10, 32)
 	if err != nil || n < 1 || strconv.FormatInt(n, 10) != l.Field {
@@ -108,7 +60,7 @@ func (s *sale) addHeld(n int32, order string) {
 	s.stock.held[n] = -int32(len(s.stock.names))
 }
 
-// holder names the order that Redis holds a number for, "" for none.
+// holder returns the id of the order for which Redis holds a unit, or "".
 func (s *sale) holder(n int32) string {
 	switch i := s.stock.held[n]; {
 	case i > 0:
@@ -119,12 +71,12 @@ func (s *sale) holder(n int32) string {
 	return ""
 }
 
-// addEntries takes in what Redis counts against a user.
+// addEntries adds what Redis counts against a user.
 func (s *sale) addEntries(user, list string) {
 	for text := range strings.SplitSeq(list, ",") {
 		id, count, _ := strings.Cut(text, ":")
 		n, err := strconv.ParseInt(count, 10, 32)
-		if i, _ := s.orderOf(id); err == nil && n >= 0 && i >= 0 && s.users[s.orders[i].user].id == user {
+		if i, _ := s.orderOf(id); err == nil && n >= 0 && i >= 0 && s.buyer(s.orders[i]) == user {
 			s.orders[i].entry = int32(n)
 			continue
 		}
@@ -132,8 +84,8 @@ func (s *sale) addEntries(user, list string) {
 	}
 }
 
-// readRecord reads state|count|numbers|none|backoff|created|user|hash|body of a queued reservation; a confirmed one is
-// not kept.
+// readRecord reads state|count|numbers|none|backoff|created|user|hash|body of a queued reservation. It reports false
+// for other records.
 func readRecord(raw string) (record, bool) {
 	f := strings.SplitN(raw, "|", 9)
 	if len(f) < 9 || f[0] != "q" {
@@ -147,10 +99,10 @@ func readRecord(raw string) (record, bool) {
 	return r, true
 }
 
-// retired says that stage has removed the item from Redis, or may.
+// retired reports whether stage may have removed the item from Redis.
 func (s *sale) retired() bool { return s.now >= s.item.end+seckill.KeepLoaded.Milliseconds() }
 
-// checkStock: L2 and L3.
+// checkStock checks L2 and L3.
 func (s *sale) checkStock() {
 	for i := range s.orders {
 		_, s.orders[i].awaited = s.stock.awaiting[s.orders[i].id]
@@ -169,16 +121,16 @@ func (s *sale) checkStock() {
 	switch {
 	case s.retired() && installed:
 		s.looked(l3, 1, "removed items")
-		s.broken(l3, s.stock.keys[keyItem], "is still there, two days after the end of the sale")
+		s.broken(l3, s.stock.keys[keyItem], "still exists two days after the end of the sale")
 	case s.retired():
 		s.looked(l3, 1, "removed items")
-		s.note(l3, "Redis keeps nothing of it, two days after its end")
+		s.note(l3, "Redis has removed the item, two days after its end")
 	case !installed && s.now < s.item.start:
-		s.needs(l3, "the sale: the item is not loaded yet")
+		s.needs(l3, "the start of the sale: the item is not loaded yet")
 	case !installed:
 		s.looked(l3, 1, "keys")
 		s.broken(l3, s.stock.keys[keyItem],
-			"is not there: nothing can be bought. If Redis was just lost, repair rebuilds it within two minutes")
+			"is missing, so no unit can be bought; if Redis has just lost its data, repair rebuilds it in two minutes")
 	default:
 		s.checkHead()
 		s.checkNumbers()
@@ -186,13 +138,13 @@ func (s *sale) checkStock() {
 	}
 }
 
-// checkReturns: what is given back reaches the stock.
+// checkReturns checks that returned units reach the stock.
 func (s *sale) checkReturns() {
 	waiting := 0
 	for _, r := range s.returns {
 		o := s.orders[r.order]
 		if o.released != 0 && s.now > o.released+upkeep {
-			s.broken(l2, "returns "+o.id, "gives back units since %s: the stock has not confirmed it",
+			s.broken(l2, "returns "+o.id, "waits since %s for the stock to confirm the returned units",
 				dated(o.released))
 			continue
 		}
@@ -204,7 +156,7 @@ func (s *sale) checkReturns() {
 	s.looked(l2, len(s.orders), "orders")
 }
 
-// checkAwaiting: no reservation waits for ever.
+// checkAwaiting checks that every reservation is placed or rejected in time.
 func (s *sale) checkAwaiting() {
 	waiting := 0
 	row := func(order string) string { return s.stock.keys[keyAwaiting] + " " + order }
@@ -212,27 +164,27 @@ func (s *sale) checkAwaiting() {
 		r, stored := s.stock.res[order]
 		switch {
 		case !stored:
-			s.broken(l2, row(order), "waits for its message, and no reservation is stored to send")
+			s.broken(l2, row(order), "awaits its message, but no reservation is stored to send")
 		case s.now > next+upkeep:
-			s.broken(l2, row(order), "was to be sent again at %s", dated(next))
+			s.broken(l2, row(order), "was due to be sent again at %s", dated(next))
 		case s.now > r.created+unplaced+resend:
-			s.broken(l2, row(order), "is neither placed nor rejected since %s", dated(r.created))
+			s.broken(l2, row(order), "is neither placed nor rejected, though reserved at %s", dated(r.created))
 		default:
 			waiting++
 		}
 	}
 	for order := range s.stock.res {
 		if _, ok := s.stock.awaiting[order]; !ok {
-			s.broken(l2, s.stock.keys[keyRes]+" "+order, "is queued, and its message will not be sent again")
+			s.broken(l2, s.stock.keys[keyRes]+" "+order, "is queued, but its message will not be sent again")
 		}
 	}
 	if waiting > 0 {
-		s.needs(l2, "the end of %d reservations that are not placed yet", waiting)
+		s.needs(l2, "the end of %d reservations that are not yet placed", waiting)
 	}
 	s.looked(l2, s.read[dump.PartRedis], "entries in Redis")
 }
 
-// checkHead: the stock sells what the items table says.
+// checkHead compares the hash `item` with the items row.
 func (s *sale) checkHead() {
 	flag := int64(0)
 	if s.item.stopped {
@@ -245,21 +197,12 @@ func (s *sale) checkHead() {
 		{"stock", int64(s.item.stock)},
 		{"version", s.item.version}, {"stopped", flag}} {
 		if got := s.stock.head[f.name]; got != strconv.FormatInt(f.want, 10) {
-			s.broken(l3, s.stock.keys[keyItem]+" "+f.name, "is %q, the items row says %d", got, f.want)
+			s.broken(l3, s.stock.keys[keyItem]+" "+f.name, "is %q, but the items row has %d", got, f.want)
 		}
 	}
 }
 
-// highWater is the highest number that was issued.
-func (s *stock) highWater() int {
-	n, err := strconv.Atoi(s.head["hw"])
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-// underWay says whether an order's numbers may differ from the ledger for a while.
+// underWay reports whether an order's units in Redis may still differ from the ledger.
 func (s *sale) underWay(id string) bool {
 	if _, ok := s.stock.awaiting[id]; ok {
 		return true
@@ -268,14 +211,15 @@ func (s *sale) underWay(id string) bool {
 	return i >= 0 && s.orders[i].returning
 }
 
-// checkNumbers: free and held together are 1..high-water, disjoint, and held is what the unit rows say.
+// checkNumbers checks that free and held are disjoint and make up 1..high-water mark, and that held agrees with the
+// unit rows.
 func (s *sale) checkNumbers() {
 	hw := s.stock.highWater()
 	if hw < 0 || hw > s.item.stock {
-		s.broken(l3, s.stock.keys[keyItem]+" hw", "is %q of a stock of %d", s.stock.head["hw"], s.item.stock)
+		s.broken(l3, s.stock.keys[keyItem]+" hw", "is %q, but the stock is %d", s.stock.head["hw"], s.item.stock)
 	}
 	for _, row := range s.stock.odd {
-		s.broken(l3, row, "is no unit's number")
+		s.broken(l3, row, "is not a unit number")
 	}
 	waiting := 0
 	for n := int32(1); int(n) <= s.item.stock; n++ {
@@ -289,50 +233,50 @@ func (s *sale) checkNumbers() {
 		}
 		switch {
 		case held && free:
-			s.broken(l3, row, "is held by order %s, and free as well", holder)
+			s.broken(l3, row, "is held by order %s and also free", holder)
 		case (held || free) && int(n) > hw:
-			s.broken(l3, row, "is beyond %d, the highest number issued", hw)
+			s.broken(l3, row, "is above %d, the high-water mark", hw)
 		case !held && !free && int(n) <= hw:
-			s.broken(l3, row, "is issued, and neither held nor free")
+			s.broken(l3, row, "was issued but is neither held nor free")
 		}
 		switch {
 		case held && s.underWay(holder), owner != "" && holder != owner && s.underWay(owner):
 			waiting++
 		case holder != owner && owner == "":
-			s.broken(l3, row, "is held by order %s, and there is no unit row", holder)
+			s.broken(l3, row, "is held by order %s, but has no unit row", holder)
 		case holder != owner && !held:
-			s.broken(l3, row, "is not held, its unit row is order %s's", owner)
+			s.broken(l3, row, "is not held, but its unit row names order %s", owner)
 		case holder != owner:
-			s.broken(l3, row, "is held by order %s, its unit row is order %s's", holder, owner)
+			s.broken(l3, row, "is held by order %s, but its unit row names order %s", holder, owner)
 		}
 	}
 	for _, n := range s.stock.beyond {
-		s.broken(l3, s.stock.keys[keyHeld]+" "+strconv.Itoa(int(n)), "is beyond the stock of %d", s.item.stock)
+		s.broken(l3, s.stock.keys[keyHeld]+" "+strconv.Itoa(int(n)), "is above the stock, %d", s.item.stock)
 	}
 	if waiting > 0 {
 		s.needs(l3,
-			"a sale at rest: %d numbers are reserved for requests that are not placed yet, or on their way back",
+			"a sale at rest: %d units are reserved for orders that are not yet placed, or are being returned",
 			waiting)
 	}
-	s.looked(l3, max(hw, 0), "issued numbers")
+	s.looked(l3, max(hw, 0), "issued units")
 	s.looked(l3, s.read[ledger.TableUnits], "unit rows")
 }
 
-// checkEntries: what counts against a user in Redis is what the unit rows say.
+// checkEntries compares what Redis counts against users with the unit rows.
 func (s *sale) checkEntries() {
 	name := func(user string) string { return s.stock.keys[keyUsers] + " " + user }
 	waiting := 0
 	for i := range s.orders {
 		o := s.orders[i]
-		user := s.users[o.user].id
+		user := s.buyer(o)
 		switch {
-		case max(o.entry, 0) == o.rows && o.entry != 0: // as it has to be
+		case max(o.entry, 0) == o.rows && o.entry != 0: // consistent
 		case o.awaited, o.returning:
 			waiting++
 		case o.entry < 0:
-			s.broken(l3, name(user), "has no entry of order %s, which has %d unit rows", o.id, o.rows)
+			s.broken(l3, name(user), "lacks an entry for order %s, which has %d unit rows", o.id, o.rows)
 		default:
-			s.broken(l3, name(user), "counts %d units of order %s, which has %d unit rows", o.entry, o.id, o.rows)
+			s.broken(l3, name(user), "counts %d units for order %s, which has %d unit rows", o.entry, o.id, o.rows)
 		}
 	}
 	for _, e := range s.stock.entries {
@@ -343,6 +287,6 @@ func (s *sale) checkEntries() {
 		s.broken(l3, name(e.user), "has the entry %.60q: %s", e.text, s.nameOf(e.order))
 	}
 	if waiting > 0 {
-		s.needs(l3, "a sale at rest: %d entries of users are of orders under way", waiting)
+		s.needs(l3, "a sale at rest: %d entries of users are for orders under way", waiting)
 	}
 }

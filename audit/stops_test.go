@@ -11,8 +11,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// TestOrdersPlacedWhileStopped: I10 by the stops that the items row keeps. A stop is stopHeld 2 s after it was
-// acknowledged; its write may take 5 s, and clocks may be 2 s apart.
+// TestOrdersPlacedWhileStopped checks I10 against the stops in the items row. Orders may be placed for 9 s after a
+// stop: its write takes up to 5 s, orders may follow for 2 s, and clocks may be off by 2 s.
 func TestOrdersPlacedWhileStopped(t *testing.T) {
 	t.Parallel()
 	const stopHeld, apart = 9000, 2000
@@ -28,7 +28,7 @@ func TestOrdersPlacedWhileStopped(t *testing.T) {
 		{"never stopped", func(int64) []string { return []string{} }, audit.Holds},
 		{"placed too late", func(at int64) []string { return []string{fmt.Sprint(at-stopHeld-1, "-")} }, audit.Broken},
 		{"placed just in time", func(at int64) []string { return []string{fmt.Sprint(at-stopHeld, "-")} }, audit.Holds},
-		{"placed too late, resumed since", func(at int64) []string {
+		{"placed too late, before the resumption", func(at int64) []string {
 			return []string{fmt.Sprintf("%d-%d", at-stopHeld-1, at+apart+1)}
 		}, audit.Broken},
 		{"placed when it was resumed", func(at int64) []string {
@@ -47,8 +47,8 @@ func TestOrdersPlacedWhileStopped(t *testing.T) {
 		{"no times", func(int64) []string { return []string{"x-"} }, audit.Unknown},
 	} {
 		w := atRest()
-		row, o := w.tables[dump.PartItems][0], w.order(seckill.Paid, 0)
-		last := int64(0) // of all others, which are placed long before or after
+		row, o := w.tables[dump.PartItems][0], w.paid()
+		last := int64(0)
 		for _, other := range w.tables["orders"] {
 			last = max(last, other["placed"].(int64))
 		}
@@ -75,7 +75,7 @@ func TestOrdersPlacedWhileStopped(t *testing.T) {
 	}
 }
 
-// TestAnItemsRowThatSaysNothingOfItsStops: I10 is unknown.
+// TestAnItemsRowThatSaysNothingOfItsStops: I10 is unknown when the items row may lack stops.
 func TestAnItemsRowThatSaysNothingOfItsStops(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -83,13 +83,13 @@ func TestAnItemsRowThatSaysNothingOfItsStops(t *testing.T) {
 		row  map[string]any
 		want audit.Verdict
 	}{
-		{"of an older release, never changed", map[string]any{"version": int64(1)}, audit.Holds},
+		{"of an older release, version 1", map[string]any{"version": int64(1)}, audit.Holds},
 		{"of an older release", map[string]any{"version": int64(2)}, audit.Unknown},
-		{"stopped, it does not say when", map[string]any{"version": int64(2), "stopped": int64(1), "stops": []string{}},
+		{"stopped, without a stop", map[string]any{"version": int64(2), "stopped": int64(1), "stops": []string{}},
 			audit.Unknown},
-		{"not stopped, a stop lasts", map[string]any{"version": int64(2), "stopped": int64(0),
+		{"not stopped, with an open stop", map[string]any{"version": int64(2), "stopped": int64(0),
 			"stops": []string{"9999999999999-"}}, audit.Unknown},
-		{"more stock, never stopped", map[string]any{"version": int64(2), "stops": []string{}}, audit.Holds},
+		{"stock added, never stopped", map[string]any{"version": int64(2), "stops": []string{}}, audit.Holds},
 	} {
 		w := atRest()
 		delete(w.tables[dump.PartItems][0], "stops")

@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// WriteText writes the report for a person.
+// WriteText prints the report.
 func (r *Report) WriteText(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "Item %s, %s, as of %s: read %s in %.1f s\n", r.Item, r.Title,
@@ -26,7 +26,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(b, "Journal: %s lines, %s requests, %s answers, last hash %.16s…\n", grouped(int(j.Lines)),
 			grouped(int(j.Requests)), grouped(int(j.Answers)), j.Last)
 		if j.Fault != "" {
-			fmt.Fprintf(b, "The journal cannot be believed: %s\n", j.Fault)
+			fmt.Fprintf(b, "The journal is not valid: %s\n", j.Fault)
 		}
 	}
 	r.Statement.write(b)
@@ -46,10 +46,10 @@ func (s *Statement) write(b *strings.Builder) {
 	fmt.Fprintf(b, "\nUnits   stock %s = sold %s + held %s + unsold %s", grouped(u.Stock), grouped(u.Sold),
 		grouped(u.Held), grouped(u.Unsold))
 	if u.Free != nil {
-		fmt.Fprintf(b, " (back on sale %s, never issued %s, reserved %s)", grouped(*u.Free), grouped(*u.NeverIssued),
-			grouped(*u.Reserved))
+		fmt.Fprintf(b, " (returned to sale %s, never issued %s, reserved %s)", grouped(*u.Free),
+			grouped(*u.NeverIssued), grouped(*u.Reserved))
 	}
-	fmt.Fprintf(b, "; given back %s\nOrders ", grouped(u.Returned))
+	fmt.Fprintf(b, "; returned %s\nOrders ", grouped(u.Returned))
 	if len(s.Orders) == 0 {
 		b.WriteString(" none")
 	}
@@ -68,9 +68,28 @@ func (s *Statement) write(b *strings.Builder) {
 		if !p.Balanced {
 			verdict = "they do not balance"
 		}
-		fmt.Fprintf(b, "        by the provider's trades captured %s yuan, of which %s are left and %s went back: %s\n",
+		fmt.Fprintf(b, "        by the provider's trades: captured %s yuan, %s left, %s refunded: %s\n",
 			p.Captured.Yuan, p.Kept.Yuan, p.Refunded.Yuan, verdict)
 	}
+}
+
+// remedies are what an operator does about a broken guarantee.
+var remedies = map[string]string{
+	"I1":  "stop the item (seckill items stop); keep one order of each unit and refund the others (seckill refund)",
+	"I2":  "refund the orders above the limit (seckill refund), or restore the quota rows (docs/runbooks/restore.md)",
+	"I3":  "stop the item (seckill items stop) and restore the rows (docs/runbooks/restore.md)",
+	"I4":  "refund all but one order of the key (seckill refund)",
+	"I5":  "find who changed the row by hand, and restore it (docs/runbooks/restore.md)",
+	"I6":  "compare with Alipay's bill (seckill reconcile), then refund or record the difference (seckill payments)",
+	"I7":  "ship nothing for these payments before Alipay's console confirms them (seckill payments)",
+	"I8":  "stop the item (seckill items stop) and restore the rows (docs/runbooks/restore.md)",
+	"I9":  "ship nothing for these orders before their users confirm them; else refund them (seckill refund)",
+	"I10": "honour these orders or refund them (seckill refund); check the clocks of the machines",
+	"I11": "look for the messages in the dead-letter queue (docs/runbooks/dead-letters.md); tell the users",
+	"L1":  "see whether expire runs each minute (docs/runbooks/schedule-silent.md)",
+	"L2":  "see whether repair runs each minute (docs/runbooks/schedule-silent.md)",
+	"L3":  "see whether repair corrects it within minutes (docs/runbooks/drift.md)",
+	"L4":  "audit again in some minutes; then see docs/runbooks/drift.md",
 }
 
 func (j *GuaranteeResult) write(b *strings.Builder) {
@@ -100,9 +119,10 @@ func (j *GuaranteeResult) write(b *strings.Builder) {
 	if more := j.Count - len(j.Findings); more > 0 {
 		fmt.Fprintf(b, "       and %s more\n", grouped(more))
 	}
+	fmt.Fprintf(b, "       to do: %s\n", remedies[j.ID])
 }
 
-// readings lists how many rows were read of each part.
+// readings lists the rows read of each part.
 func readings(read map[string]int) string {
 	out := []string{}
 	for _, part := range slices.Sorted(maps.Keys(read)) {
@@ -113,12 +133,12 @@ func readings(read map[string]int) string {
 		}
 	}
 	if len(out) == 0 {
-		return "nothing but the item"
+		return "only the item"
 	}
 	return strings.Join(out, ", ")
 }
 
 var english = message.NewPrinter(language.English)
 
-// grouped writes 1234567 as 1,234,567.
+// grouped formats 1234567 as 1,234,567.
 func grouped(n int) string { return english.Sprint(n) }

@@ -7,10 +7,10 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// unitDigits is how a unit's number is written in its row's key.
+// unitDigits is the length of a unit's number in its row's key.
 const unitDigits = 7
 
-// addUnit takes in a unit row: I1, and what I3 says of it alone.
+// addUnit adds a unit row and checks I1, and what the row alone shows of I3.
 func (s *sale) addUnit(d *decoder) {
 	bucket, unit := d.text("bucket"), d.text("unit")
 	of, place, ok := strings.Cut(bucket, "#")
@@ -31,27 +31,26 @@ func (s *sale) addUnit(d *decoder) {
 		return
 	}
 	if n < 1 || n > s.item.stock {
-		s.broken(i3, row, "is not within 1..%d", s.item.stock)
+		s.broken(i3, row, "is outside 1..%d", s.item.stock)
 	} else if b, err := strconv.Atoi(place); err != nil || b != n%max(s.item.buckets, 1) {
-		s.broken(i3, row, "lies in a bucket where unit %d of %d buckets does not belong", n, s.item.buckets)
+		s.broken(i3, row, "is in the wrong bucket for unit %d of %d buckets", n, s.item.buckets)
 	}
 	s.users[s.userOf(holder)].units++
 	i, _ := s.orderOf(id)
 	if i < 0 {
-		s.odd++
 		s.broken(i3, row, "names %s", s.nameOf(id))
 		return
 	}
 	o := s.orders[i]
 	o.rows++
-	if s.users[o.user].id != holder {
-		s.broken(i3, row, "names user %s, its order %s is user %s's", holder, o.id, s.users[o.user].id)
+	if s.buyer(o) != holder {
+		s.broken(i3, row, "names user %s, but its order %s is user %s's", holder, o.id, s.buyer(o))
 	}
 	if n < 1 || n > s.item.stock {
 		return
 	}
 	if other := s.owner[n]; other != 0 {
-		s.broken(i1, row, "is order %s's, and has another row that is order %s's", o.id, s.orders[other-1].id)
+		s.broken(i1, row, "names order %s, but another row of the unit names order %s", o.id, s.orders[other-1].id)
 		return
 	}
 	s.owner[n] = i + 1
@@ -60,7 +59,7 @@ func (s *sale) addUnit(d *decoder) {
 	}
 }
 
-// addQuota takes in a quota row: I2. What its orders hold is compared when all unit rows are known.
+// addQuota adds a quota row and checks I2. checkHolder compares it with the unit rows.
 func (s *sale) addQuota(d *decoder) {
 	if of, _ := d.row["item"].(string); of != s.id {
 		return
@@ -88,22 +87,22 @@ func (s *sale) addQuota(d *decoder) {
 		switch {
 		case i < 0:
 			s.broken(i2, row, "lists %s", s.nameOf(id))
-		case s.users[s.orders[i].user].id != name:
-			s.broken(i2, row, "lists order %s, which is user %s's", id, s.users[s.orders[i].user].id)
+		case s.buyer(s.orders[i]) != name:
+			s.broken(i2, row, "lists order %s, which is user %s's", id, s.buyer(s.orders[i]))
 		default:
 			s.orders[i].quota = int32(n)
 		}
 	}
 	newest := d.text("newest")
 	if i, _ := s.orderOf(newest); newest != "" && i < 0 {
-		s.broken(i2, row, "has for its newest %s", s.nameOf(newest))
-	} else if i >= 0 && s.users[s.orders[i].user].id != name {
-		s.broken(i2, row, "has for its newest order %s, which is user %s's", newest, s.users[s.orders[i].user].id)
+		s.broken(i2, row, "has as newest %s", s.nameOf(newest))
+	} else if i >= 0 && s.buyer(s.orders[i]) != name {
+		s.broken(i2, row, "has as newest order %s, which is user %s's", newest, s.buyer(s.orders[i]))
 	}
 	d.done(i2, row)
 }
 
-// checkUnits: I1, I2, I3, where all rows have to be known.
+// checkUnits checks what needs all rows: I1, I2 and I3.
 func (s *sale) checkUnits() {
 	rows := s.read[ledger.TableUnits]
 	for _, g := range []int{i1, i2, i3} {
@@ -125,18 +124,19 @@ func (s *sale) checkUnits() {
 	}
 }
 
-// checkHolder: I3 from the order's side, and its line in the quota row. It counts 1 for an order that holds units.
+// checkHolder checks I3 from the order's side, and the order's entry in the quota row. It returns 1 for an order that
+// holds units, else 0.
 func (s *sale) checkHolder(o *order, index int32) int {
 	row := "orders " + o.id
 	if s.whole[ledger.TableQuotas] && o.quota != o.rows {
-		s.broken(i2, row, "has %d unit rows, its user's quota row counts %d for it", o.rows, o.quota)
+		s.broken(i2, row, "has %d unit rows, but its user's quota row counts %d for it", o.rows, o.quota)
 	}
 	may, holds := o.state.MayHold(len(o.units), int(o.count)), info[o.state].Holds
 	switch {
 	case !may && holds:
-		s.broken(i3, row, "of %d lists %d units", o.count, len(o.units))
+		s.broken(i3, row, "of %d units lists %d", o.count, len(o.units))
 	case !may:
-		s.broken(i3, row, "is %s and lists units %v", o.state, o.units)
+		s.broken(i3, row, "is %s but lists units %v", o.state, o.units)
 	}
 	if !holds && (!may || len(o.units) == 0) {
 		return 0
@@ -151,24 +151,24 @@ func (s *sale) checkHolder(o *order, index int32) int {
 
 func (s *sale) rowOf(n int32) string {
 	if i := s.owner[n]; i != 0 {
-		return "is order " + s.orders[i-1].id + "'s"
+		return "names order " + s.orders[i-1].id
 	}
-	return "is not there"
+	return "is missing"
 }
 
-// checkQuotas: I2.
+// checkQuotas checks I2.
 func (s *sale) checkQuotas() {
 	for i := range s.users {
 		u := &s.users[i]
 		row := "quotas " + u.id + "/" + s.id
 		if int(u.units) > s.item.limit {
-			s.broken(i2, row, "its user holds %d units, the limit is %d", u.units, s.item.limit)
+			s.broken(i2, row, "the user holds %d units, but the limit is %d", u.units, s.item.limit)
 		}
 		switch {
 		case u.quota < 0 && u.units > 0:
-			s.broken(i2, row, "is not there; its user holds %d units", u.units)
+			s.broken(i2, row, "is missing, but the user holds %d units", u.units)
 		case u.quota >= 0 && u.quota != int64(u.units):
-			s.broken(i2, row, "says %d units, its user holds %d", u.quota, u.units)
+			s.broken(i2, row, "counts %d units, but the user holds %d", u.quota, u.units)
 		}
 	}
 	s.looked(i2, s.read[ledger.TableQuotas], "quota rows")

@@ -32,7 +32,7 @@ const (
 	patience = 2 * time.Minute
 )
 
-// sale is one on real servers, with orders that wait for payment.
+// sale is a sale on real servers with unpaid orders.
 type sale struct {
 	*local.System
 	item seckill.Item
@@ -52,7 +52,7 @@ func start(t *testing.T) *sale {
 	s := &sale{sys, it.Item, &servers.Sale{Item: it.ID, DynamoDB: dynamodb.NewFromConfig(cfg), Prefix: "seckill-",
 		Redis: client}}
 	s.sell(t)
-	if err := sys.Close(context.Background()); err != nil { // or repair would mend within a minute what tests break
+	if err := sys.Close(context.Background()); err != nil { // else repair would undo the tests' changes within a minute
 		t.Fatal(err)
 	}
 	return s
@@ -66,7 +66,7 @@ func (s *sale) sell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for a := (contracttest.Answer{}); a.Status != http.StatusOK; { // 503 until stage has installed it
+		for a := (contracttest.Answer{}); a.Status != http.StatusOK; { // 503 until stage has loaded the item
 			if a, err = api.Call(t.Context(), token, http.MethodPost, "/seckill/buy",
 				map[string]any{"seckill_id": s.item.ID, "count": 1, "address": "x"}); err != nil {
 				t.Fatal(err)
@@ -83,7 +83,7 @@ func (s *sale) sell(t *testing.T) {
 	}
 }
 
-// audits reads the sale both ways: by the servers, and by what the system hands out of them.
+// audits audits the sale from the servers, and from the running system's dump.
 func (s *sale) audits(t *testing.T) (out [2]*audit.Report) {
 	t.Helper()
 	dump := audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
@@ -138,7 +138,7 @@ func TestASaleOnServersIsRead(t *testing.T) {
 	}
 	s.expect(t, "untouched")
 
-	// A number that Redis takes for another's, a unit row that is gone.
+	// Redis holds a unit for another order; then a unit row is deleted.
 	owner := s.from.Redis.HGet(ctx, "{"+s.item.ID+"}:held", "1").Val()
 	if err := s.from.Redis.HSet(ctx, "{"+s.item.ID+"}:held", "1", "onobody").Err(); err != nil {
 		t.Fatal(err)
@@ -177,6 +177,6 @@ func TestWhatCannotBeReadIsUnknown(t *testing.T) {
 	}
 	s.from.Item = "1"
 	if _, err := audit.Run(t.Context(), s.from, audit.Options{Item: "1"}); err == nil {
-		t.Error("an item that does not exist was audited")
+		t.Error("audited an item that does not exist")
 	}
 }

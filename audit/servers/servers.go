@@ -1,6 +1,5 @@
-// Package servers reads what a sale has left on servers, for an audit: tables of DynamoDB, keys of Redis, depths of
-// queues. In: clients. Out: lines of package audit, everything read consistently where the server can. It changes
-// nothing.
+// Package servers reads a sale for an audit: tables of DynamoDB, keys of Redis, depths of queues. Table reads are
+// consistent. It changes nothing.
 package servers
 
 import (
@@ -24,23 +23,23 @@ import (
 )
 
 const (
-	segments  = 4    // parts of a table that are read at the same time
-	scanCount = 1000 // fields that one call to Redis asks for
+	segments  = 4    // of a table, read concurrently
+	scanCount = 1000 // fields per call to Redis
 )
 
-// Sale is a sale on servers. Without Redis, or queues, what needs them stays unknown.
+// Sale is a sale on servers. Without Redis or queues, the guarantees that need them are unknown.
 type Sale struct {
 	Item     string
 	DynamoDB *dynamodb.Client
 	Prefix   string // before each table's name
 	Redis    redis.UniversalClient
-	NoRedis  string // why there is none
+	NoRedis  string // why Redis is nil
 	Queues   map[string]seckill.Queue
 }
 
 var _ audit.Source = (*Sale)(nil)
 
-// Read implements audit.Source. What the tables refuse is an error.
+// Read implements audit.Source. It fails when a table cannot be read.
 func (s *Sale) Read(ctx context.Context, each func(*dump.Line) error) error {
 	if err := each(&dump.Line{Now: time.Now().UnixMilli()}); err != nil {
 		return err
@@ -63,7 +62,7 @@ func (s *Sale) Read(ctx context.Context, each func(*dump.Line) error) error {
 	return Queues(ctx, s.Queues, each)
 }
 
-// Item hands over the item's row; none is audit.ErrNoItem.
+// Item calls each with the item's row. The error is audit.ErrNoItem when there is none.
 func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each func(*dump.Line) error) error {
 	out, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(prefix + dump.PartItems),
 		ConsistentRead: aws.Bool(true),
@@ -77,7 +76,7 @@ func Item(ctx context.Context, client *dynamodb.Client, prefix, id string, each 
 	return each(&dump.Line{Table: dump.PartItems, Row: decode(out.Item)})
 }
 
-// Table hands over every row of a table, read consistently. The gateway's table may be missing.
+// Table calls each with every row of a table. The fake gateway's table may be missing.
 func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, each func(*dump.Line) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -114,13 +113,13 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 		var p page
 		select {
 		case p = <-pages:
-		case <-ctx.Done(): // then those who read may have ended without a word
+		case <-ctx.Done(): // the readers may have ended without sending
 			return fmt.Errorf("table %s: %w", prefix+table, ctx.Err())
 		}
 		var missing *types.ResourceNotFoundException
 		switch {
 		case table == dump.PartTrades && errors.As(p.err, &missing):
-			return each(&dump.Line{Missing: table, Why: "the payments are a real provider's: there is no table " +
+			return each(&dump.Line{Missing: table, Why: "payments are a real provider's: there is no table " +
 				prefix + table})
 		case p.err != nil:
 			return fmt.Errorf("table %s: %w", prefix+table, p.err)
@@ -137,8 +136,8 @@ func Table(ctx context.Context, client *dynamodb.Client, prefix, table string, e
 	return each(&dump.Line{End: table, Count: count})
 }
 
-// decode reads a row as docs/DATA.md says that it may be. An attribute that no row can have is left out: the audit says
-// that it is not there.
+// decode converts a row. It leaves out attributes of types that docs/DATA.md does not use; the audit reports them as
+// missing.
 func decode(item map[string]types.AttributeValue) ledger.Row {
 	row := make(ledger.Row, len(item))
 	for attr, v := range item {
@@ -158,7 +157,7 @@ func decode(item map[string]types.AttributeValue) ledger.Row {
 	return row
 }
 
-// texts are a list's entries; one that is no text becomes an empty one, which no list of ours has.
+// texts returns a list's texts. Other entries become "", which no valid list contains.
 func texts(list []types.AttributeValue) []string {
 	out := make([]string, len(list))
 	for i, e := range list {
@@ -169,10 +168,10 @@ func texts(list []types.AttributeValue) []string {
 	return out
 }
 
-// Keys hands over the item's keys. A Redis that does not answer makes them missing: rows can be judged without it.
+// Keys calls each with the item's keys. When Redis does not answer, it reports them as missing.
 func Keys(ctx context.Context, client redis.UniversalClient, item string, each func(*dump.Line) error) error {
 	count := 0
-	var refused error // by each
+	var refused error // returned by each
 	for _, key := range audit.Keys(item) {
 		err := scan(ctx, client, key, func(field, value string) error {
 			count++
@@ -189,7 +188,7 @@ func Keys(ctx context.Context, client redis.UniversalClient, item string, each f
 	return each(&dump.Line{End: dump.PartRedis, Count: count})
 }
 
-// scan reads a hash or a sorted set, whichever the key is, piece by piece.
+// scan reads a hash or a sorted set page by page.
 func scan(ctx context.Context, client redis.UniversalClient, key string, each func(field, value string) error) error {
 	kind, err := client.Type(ctx, key).Result()
 	if err != nil || kind == "none" {
@@ -215,7 +214,7 @@ func scan(ctx context.Context, client redis.UniversalClient, key string, each fu
 	}
 }
 
-// Queues hands over how many messages wait. A queue that does not answer is left out.
+// Queues calls each with the depths of queues. It reports a queue that does not answer as missing.
 func Queues(ctx context.Context, queues map[string]seckill.Queue, each func(*dump.Line) error) error {
 	for _, name := range slices.Sorted(maps.Keys(queues)) {
 		line := dump.Line{Queue: name}

@@ -22,7 +22,7 @@ func (silent) Do(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// TestBrokenOffScanEnds: whoever breaks an audit off gets the error, however the readers of the segments end.
+// TestBrokenOffScanEnds: a cancelled scan returns the context's error, however its readers end.
 func TestBrokenOffScanEnds(t *testing.T) {
 	client := dynamodb.New(dynamodb.Options{Region: "us-east-1", HTTPClient: silent{},
 		Credentials:  credentials.NewStaticCredentialsProvider("a", "b", ""),

@@ -144,7 +144,7 @@ func TestAuditWithABrokenJournal(t *testing.T) {
 	}{
 		{log.Bytes(), exitOK, "Journal: 4 lines, 1 requests, 1 answers"},
 		{bytes.Replace(log.Bytes(), []byte(`"status":422`), []byte(`"status":200`), 1), exitFault,
-			"The journal cannot be believed: line 4"},
+			"The journal is not valid: line 4"},
 	} {
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ const (
 const (
 	StageLead  = 10 * time.Minute // how long before the start stage loads an item into the stock
 	KeepLoaded = 48 * time.Hour   // how long after the end an item stays loaded: longer than the longest hold
-	SkewBound  = 2 * time.Second  // how far apart two instances' clocks may be (I10)
+	SkewBound  = 2 * time.Second  // how far an instance's clock may be off; two may be twice that apart (I10)
 )
 
 // ItemState is where an item's sale is; it follows from the window and the stop switch.
