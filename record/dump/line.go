@@ -1,5 +1,5 @@
-// Package dump is how everything that a shop knows of one item is handed to a judge: line by line, as JSON. In: what a
-// source reads of tables, Redis and queues. Out: the lines, and a reader of them.
+// Package dump is the format in which an audit reads what a shop stores about an item: rows, Redis entries and queue
+// depths as JSON lines.
 package dump
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// Parts of a sale that are no table of the ledger.
+// Parts of a sale other than the ledger's tables.
 const (
 	PartItems  = "items"          // the row of the items table
 	PartTrades = "gateway_trades" // the fake gateway's trades, as docs/DATA.md describes them
@@ -25,27 +25,27 @@ const (
 	PartQueues = "queues"
 )
 
-// Tables are the ledger's tables in the order in which an audit reads them.
+// Tables are the ledger's tables in the order that an audit needs.
 var Tables = []string{ledger.TableOrders, ledger.TableUnits, ledger.TableQuotas, ledger.TablePayments,
 	ledger.TableReturns}
 
-// Line is one thing that a source has read. One of Now, Table, Key, Queue, Missing and End says what it is about.
+// Line is one row, entry or message from a source. Exactly one of Now, Table, Key, Queue, Missing and End is set.
 type Line struct {
-	Now     int64      // the sale's own clock, Unix milliseconds
+	Now     int64      // the sale's clock, Unix milliseconds
 	Table   string     // a row of a table: PartItems, PartTrades or one of ledger.Schema
-	Row     ledger.Row // its attributes; the receiver's only until it returns, and so are the texts in it
+	Row     ledger.Row // its attributes; valid, like the texts in it, until the callback returns
 	Key     string     // a field of a hash in Redis, or a member of a sorted set
 	Field   string
 	Value   string // the field's value, or the member's score
 	Queue   string // a queue: "orders", "closings"
 	Depth   Depth
 	Missing string // a part that cannot be read
-	Why     string // what it would need
-	End     string // a part that has been read to its end; without this line it counts as unread
-	Count   int    // of its lines
+	Why     string // what reading it would need
+	End     string // a part that was read completely; without this line it counts as unread
+	Count   int    // lines of that part
 }
 
-// Clone copies the line for whoever keeps it: its Row is the next line's, too.
+// Clone copies the line, whose Row Lines reuses.
 func (l *Line) Clone() Line {
 	out := *l
 	out.Row = maps.Clone(l.Row)
@@ -60,7 +60,7 @@ func (l *Line) Clone() Line {
 	return out
 }
 
-// Depth is how many messages a queue holds. Delayed ones are for later.
+// Depth is a queue's number of messages. Delayed ones are not due yet; Parked ones are in its dead-letter queue.
 type Depth struct{ Visible, InFlight, Delayed, Parked int }
 
 // Append adds the line as JSON, with a newline.
@@ -127,7 +127,7 @@ func appendText(b []byte, s string) []byte {
 		if c := s[i]; c < 0x20 || c > 0x7e || c == '"' || c == '\\' {
 			quoted, err := json.Marshal(s)
 			if err != nil {
-				panic(err) // a text always marshals
+				panic(err) // strings always marshal
 			}
 			return append(b, quoted...)
 		}
@@ -135,11 +135,11 @@ func appendText(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// maxLine is more than a row can have: DynamoDB's rows end at 400 KB, and quoting makes a byte six.
+// maxLine exceeds any row: DynamoDB limits rows to 400 KB, and quoting makes up to six bytes of one.
 const maxLine = 4 << 20
 
-// Lines hands over what Append wrote, line by line. A line that cannot be read is an error with its number. A stream
-// that was cut off is none: what lacks its End counts as unread.
+// Lines calls each with every line that Append wrote. It fails with the number of a malformed line. A stream that is
+// cut off is no error, because parts without End count as unread.
 func Lines(r io.Reader, each func(*Line) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 64<<10), maxLine)
@@ -161,8 +161,7 @@ func Lines(r io.Reader, each func(*Line) error) error {
 	return in.Err()
 }
 
-// parser reads the JSON that Append writes: a million rows are read in seconds, where a general reader takes half a
-// minute.
+// parser reads the JSON that Append writes: a million rows in seconds, where encoding/json takes half a minute.
 type parser struct {
 	s   string
 	i   int

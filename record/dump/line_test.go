@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// TestLinesReadBack: whatever a source hands over arrives as it was, any text in it.
+// TestLinesReadBack: Lines returns what Append wrote, with any texts.
 func TestLinesReadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

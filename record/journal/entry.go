@@ -1,10 +1,9 @@
-// Package journal keeps what a crowd asked and was answered, so that a sale can be judged afterwards by what shoppers
-// were told. In: a note of each request before it is sent, and of each answer. Out: JSON lines, each with the hash of
-// the line before it; and a reader that names the first line that was changed, removed, added or moved. No address is
-// kept, only its hash.
+// Package journal records a crowd's requests and answers, so that an audit can check a sale by what shoppers were told.
+// A journal is JSON lines, each with the hash of the previous line. The reader names the first line that was changed,
+// removed, added or moved. A journal has hashes of addresses, not addresses.
 //
-// The chain shows damage and careless edits. Who rewrites a whole journal can chain it anew: keep its last hash, which
-// the report shows, elsewhere.
+// The hash chain detects damage and careless edits. A forger can chain a rewritten journal anew: keep the last hash,
+// which the crowd's report shows, elsewhere.
 package journal
 
 import (
@@ -13,10 +12,10 @@ import (
 	"time"
 )
 
-// Kind is what a line is.
+// Kind is the kind of a line.
 type Kind string
 
-// The kinds of lines. A journal has one start, its first line, and one end, its last; a journal without an end was cut
+// The kinds of lines. The first line is the only start, the last line the only end. A journal without an end is cut
 // off.
 const (
 	KindStart   Kind = "start"
@@ -25,7 +24,7 @@ const (
 	KindEnd     Kind = "end"
 )
 
-// What a shopper did.
+// What a request does.
 const (
 	ActTime   = "time"   // GET /seckill/time
 	ActBuy    = "buy"    // POST /seckill/buy
@@ -35,42 +34,42 @@ const (
 	ActPay    = "pay"    // the cashier's form
 )
 
-// Entry is a line. In a request Order is the one that it names, in an answer what the server said.
+// Entry is a line. Order is the order that a request names, or that an answer returns.
 type Entry struct {
-	N       uint64 `json:"n"`                  // 1, 2, …: the line's number
-	Kind    Kind   `json:"kind"`               //
-	At      int64  `json:"at"`                 // microseconds since the journal's start, by a clock that nobody sets
-	Request uint64 `json:"request,omitempty"`  // of an answer: the request's N
-	Shopper int    `json:"shopper,omitempty"`  // 1..shoppers; above that, of a flood
-	User    string `json:"user,omitempty"`     //
-	Act     string `json:"act,omitempty"`      //
-	Item    string `json:"item,omitempty"`     //
-	Key     string `json:"key,omitempty"`      // Idempotency-Key
-	Count   int    `json:"count,omitempty"`    //
-	Address string `json:"address,omitempty"`  // hex SHA-256
-	Order   string `json:"order_id,omitempty"` //
-	Status  int    `json:"status,omitempty"`   // HTTP; 0: no answer came
-	Code    string `json:"code,omitempty"`     // of a problem document
-	State   string `json:"state,omitempty"`    // of an order, as answered
-	Error   string `json:"error,omitempty"`    // why no answer came
-	Date    string `json:"date,omitempty"`     // the answer's Date header
-	Body    string `json:"body,omitempty"`     // hex SHA-256 of the answer's whole body
-	Start   *Start `json:"start,omitempty"`    //
-	End     *End   `json:"end,omitempty"`      //
-	Prev    string `json:"prev"`               // hex SHA-256 of the line before, without its newline; "" in the first
+	N       uint64 `json:"n"` // 1, 2, …: the line's number
+	Kind    Kind   `json:"kind"`
+	At      int64  `json:"at"`                // microseconds since the journal's start, by a monotonic clock
+	Request uint64 `json:"request,omitempty"` // of an answer: the request's N
+	Shopper int    `json:"shopper,omitempty"` // 1 to the number of shoppers; above in a flood
+	User    string `json:"user,omitempty"`
+	Act     string `json:"act,omitempty"`
+	Item    string `json:"item,omitempty"`
+	Key     string `json:"key,omitempty"` // Idempotency-Key
+	Count   int    `json:"count,omitempty"`
+	Address string `json:"address,omitempty"` // hex SHA-256
+	Order   string `json:"order_id,omitempty"`
+	Status  int    `json:"status,omitempty"` // HTTP; 0: no answer
+	Code    string `json:"code,omitempty"`   // of a problem document
+	State   string `json:"state,omitempty"`  // of an order, in an answer
+	Error   string `json:"error,omitempty"`  // why there was no answer
+	Date    string `json:"date,omitempty"`   // the answer's Date header
+	Body    string `json:"body,omitempty"`   // hex SHA-256 of the answer's whole body
+	Start   *Start `json:"start,omitempty"`
+	End     *End   `json:"end,omitempty"`
+	Prev    string `json:"prev"` // hex SHA-256 of the previous line without its newline; "" in the first
 }
 
-// Start says what repeats the run.
+// Start is what repeats the run.
 type Start struct {
-	Time              time.Time `json:"time"` // of At 0, by the wall clock
+	Time              time.Time `json:"time"` // of At 0, wall clock
 	Version           string    `json:"version"`
 	URL               string    `json:"url"`
 	Item              string    `json:"item"`
 	Shoppers          int       `json:"shoppers"`
-	FirstUser         int64     `json:"first_user"` // ids of the users, both included
+	FirstUser         int64     `json:"first_user"` // user ids, LastUser included
 	LastUser          int64     `json:"last_user"`
 	Seed              int64     `json:"seed"`
-	Ramp              string    `json:"ramp"` // durations as Go writes them
+	Ramp              string    `json:"ramp"` // durations in Go's format
 	Lead              string    `json:"lead"`
 	Think             string    `json:"think"`
 	Timeout           string    `json:"timeout"`
@@ -90,14 +89,14 @@ type Start struct {
 	Connections       int       `json:"connections"`
 }
 
-// End counts what stands before it. The writer fills in the counts.
+// End counts the lines before it. Writer sets the counts.
 type End struct {
 	Requests    uint64 `json:"requests"`
 	Answers     uint64 `json:"answers"`
-	Interrupted bool   `json:"interrupted,omitempty"` // the run was broken off, so requests may lack their answers
+	Interrupted bool   `json:"interrupted,omitempty"` // the run was interrupted, so requests may lack answers
 }
 
-// Hash is the hex SHA-256 of an address or a body; "" of nothing.
+// Hash returns the hex SHA-256 of an address or a body, or "" of nothing.
 func Hash(b []byte) string {
 	if len(b) == 0 {
 		return ""

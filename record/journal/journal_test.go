@@ -26,7 +26,7 @@ var start = journal.Start{Version: "v1", URL: "http://localhost:8100", Item: "20
 	LastUser: 1002, Seed: 7,
 	Ramp: "1s", Timeout: "5s", Count: 1, Pay: 0.7, Connections: 2}
 
-// written is a journal of n requests with an answer each: 2n+2 lines.
+// written returns a journal of n requests with an answer each: 2n+2 lines.
 func written(t testing.TB, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -79,7 +79,7 @@ func TestAJournalReadsBack(t *testing.T) {
 	}
 }
 
-// TestAChangedJournalNamesTheLine: each change is seen at the first line that cannot be believed any more.
+// TestAChangedJournalNamesTheLine: the reader names the first line that is not valid.
 func TestAChangedJournalNamesTheLine(t *testing.T) {
 	good := written(t, 5) // 12 lines
 	lines := slices.Collect(bytes.Lines(good))
@@ -102,16 +102,16 @@ func TestAChangedJournalNamesTheLine(t *testing.T) {
 		{"a byte changed in the first line", with(edit(0, `"seed":7`, `"seed":8`)), 2, "hash of line 1"},
 		{"a number changed", with(edit(4, `"n":5`, `"n":6`)), 5, "number 6"},
 		{"the hash itself changed", with(edit(4, `"prev":"`, `"prev":"0`)), 5, "hash of line 4"},
-		{"a blank added", with(edit(4, `,`, `, `)), 6, "hash of line 5"},
+		{"a space added", with(edit(4, `,`, `, `)), 6, "hash of line 5"},
 		{"a line removed", with(func(l [][]byte) [][]byte { return slices.Delete(l, 4, 5) }), 5, "number 6"},
 		{"the first line removed", with(func(l [][]byte) [][]byte { return l[1:] }), 1, "number 2"},
-		{"a line doubled", with(func(l [][]byte) [][]byte { return slices.Insert(l, 4, l[3]) }), 5, "number 4"},
+		{"a line repeated", with(func(l [][]byte) [][]byte { return slices.Insert(l, 4, l[3]) }), 5, "number 4"},
 		{"a pair swapped", with(func(l [][]byte) [][]byte { l[4], l[5] = l[5], l[4]; return l }), 5, "number 6"},
 		{"a blank line", with(func(l [][]byte) [][]byte {
 			return slices.Insert(l, 4, []byte("\n"))
 		}), 5, "cannot be read"},
 		{"cut in a line", good[:len(good)-1], 12, "cut off"},
-		{"cut in a line further up", good[:bytes.Index(good, lines[6])+10], 7, "cut off"},
+		{"cut in an earlier line", good[:bytes.Index(good, lines[6])+10], 7, "cut off"},
 		{"a line after the end", with(func(l [][]byte) [][]byte { return append(l, l[1]) }), 13, "after the end"},
 		{"a line without an end", with(func(l [][]byte) [][]byte {
 			l[3] = bytes.Repeat([]byte("x"), 1<<17)
@@ -128,7 +128,7 @@ func TestAChangedJournalNamesTheLine(t *testing.T) {
 	}
 }
 
-// TestAForgedJournalHasToAddUp: a chain that was made anew is still held to its own counts and kinds.
+// TestAForgedJournalHasToAddUp: the reader checks counts and kinds also when the chain is valid.
 func TestAForgedJournalHasToAddUp(t *testing.T) {
 	for _, tt := range []struct {
 		forgery string
@@ -136,12 +136,12 @@ func TestAForgedJournalHasToAddUp(t *testing.T) {
 		line    uint64
 		why     string
 	}{
-		{"an end that counts wrong", func(e *journal.Entry) {
+		{"an end with wrong counts", func(e *journal.Entry) {
 			if e.End != nil {
 				e.End.Answers++
 			}
 		}, 12, "counts 5 requests and 6 answers"},
-		{"an answer to nothing", func(e *journal.Entry) {
+		{"an answer without a request", func(e *journal.Entry) {
 			if e.N == 5 {
 				e.Request = 9
 			}
@@ -150,9 +150,9 @@ func TestAForgedJournalHasToAddUp(t *testing.T) {
 			if e.N == 4 {
 				e.Kind = journal.KindStart
 			}
-		}, 4, "a start"},
-		{"an end with no counts", func(e *journal.Entry) { e.End = nil }, 12, "an end"},
-		{"another kind", func(e *journal.Entry) {
+		}, 4, "is a start"},
+		{"an end with no counts", func(e *journal.Entry) { e.End = nil }, 12, "is an end"},
+		{"an unknown kind", func(e *journal.Entry) {
 			if e.N == 4 {
 				e.Kind = "note"
 			}
@@ -165,7 +165,7 @@ func TestAForgedJournalHasToAddUp(t *testing.T) {
 		}
 	}
 	if data := written(t, 5); !bytes.Equal(chained(t, data, func(*journal.Entry) {}), data) {
-		t.Error("a journal chained anew by encoding/json is not the same bytes")
+		t.Error("encoding/json writes the journal differently")
 	}
 }
 
@@ -200,7 +200,7 @@ func TestACutEndIsNoErrorAndHasNoEnd(t *testing.T) {
 	}
 }
 
-// TestAnyEntryReadsBack holds the encoder written by hand to encoding/json, whatever the texts hold.
+// TestAnyEntryReadsBack: encoding/json decodes entries with any texts.
 func TestAnyEntryReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.Rune().Filter(utf8.ValidRune), 0, 20, -1)
@@ -265,14 +265,14 @@ func TestManyWriteAtOnce(t *testing.T) {
 			asked[e.N] = e.Shopper
 		case journal.KindAnswer:
 			if asked[e.Request] != e.Shopper {
-				t.Errorf("line %d: shopper %d is answered on the request of %d", e.N, e.Shopper, asked[e.Request])
+				t.Errorf("line %d: shopper %d gets the answer to shopper %d's request", e.N, e.Shopper, asked[e.Request])
 			}
 			delete(asked, e.Request)
 		}
 		return nil
 	})
 	if err != nil || len(asked) != 0 {
-		t.Errorf("%v; %d requests without their answers", err, len(asked))
+		t.Errorf("%v; %d requests without answers", err, len(asked))
 	}
 }
 
@@ -282,7 +282,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// TestAFullDiskHoldsNobodyUp, however much more is written than may wait.
+// TestAFullDiskHoldsNobodyUp: callers do not block when writes fail.
 func TestAFullDiskHoldsNobodyUp(t *testing.T) {
 	w := journal.Create(full{}, start)
 	for range 300_000 {
@@ -315,7 +315,7 @@ type errReader struct{}
 
 func (errReader) Read([]byte) (int, error) { return 0, errFull }
 
-// BenchmarkEntry is the whole cost of an entry: noting, encoding, hashing.
+// BenchmarkEntry measures queueing, encoding and hashing an entry.
 func BenchmarkEntry(b *testing.B) {
 	w := journal.Create(io.Discard, start)
 	e := journal.Entry{Shopper: 12345, User: "700000012345", Act: journal.ActBuy, Item: "2002", Key: "k-12345",

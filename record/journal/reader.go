@@ -10,31 +10,31 @@ import (
 	"io"
 )
 
-// maxLine bounds a line, in bytes; the longest that a Writer makes is about a tenth of it.
+// maxLine bounds a line, in bytes. A Writer's longest line is about a tenth of it.
 const maxLine = 64 << 10
 
-// Summary is what a whole journal says of itself.
+// Summary describes a journal.
 type Summary struct {
 	Start    *Start
 	End      *End   // nil: the journal was cut off
-	Lines    uint64 // that hold
+	Lines    uint64 // valid lines
 	Requests uint64
 	Answers  uint64
 	Last     string // hash of the last line
 }
 
-// BrokenError says which line of a journal is the first that does not hold.
+// BrokenError names the first invalid line of a journal.
 type BrokenError struct {
 	Line uint64 // counts from 1
 	Why  string
 }
 
-// Error is a line for a person.
+// Error implements error.
 func (e *BrokenError) Error() string { return fmt.Sprintf("line %d of the journal: %s", e.Line, e.Why) }
 
-// Read hands each entry of a journal to each, in order, as long as the chain holds. The entry may be kept. The error is
-// a *BrokenError, each's own, or r's; the summary says how far it came. A journal that stops after a whole line is no
-// error: its summary has no End.
+// Read calls each with every entry of a journal in order, until the first invalid line. The callback may keep the
+// entry. The error is a *BrokenError, or that of each or r; the summary covers the lines before it. A journal that
+// stops after a whole line is no error, but its summary has no End.
 func Read(r io.Reader, each func(*Entry) error) (Summary, error) {
 	var s Summary
 	in := bufio.NewReaderSize(r, maxLine)
@@ -45,13 +45,13 @@ func Read(r io.Reader, each func(*Entry) error) (Summary, error) {
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-			return s, broken("longer than %d bytes", maxLine)
+			return s, broken("is longer than %d bytes", maxLine)
 		case errors.Is(err, io.EOF) && len(line) == 0 && s.Lines == 0:
-			return s, broken("there is none: the journal is empty")
+			return s, broken("is missing: the journal is empty")
 		case errors.Is(err, io.EOF) && len(line) == 0:
 			return s, nil
 		case errors.Is(err, io.EOF):
-			return s, broken("cut off in the middle")
+			return s, broken("is cut off")
 		case err != nil:
 			return s, err
 		}
@@ -72,19 +72,19 @@ func Read(r io.Reader, each func(*Entry) error) (Summary, error) {
 	}
 }
 
-// add checks an entry against those before it and counts it. It says what is wrong, or nothing.
+// add checks an entry against the previous ones and counts it. It returns what is wrong, or "".
 func (s *Summary) add(e *Entry) string {
 	switch {
 	case s.End != nil:
-		return "stands after the end"
+		return "comes after the end"
 	case e.N != s.Lines+1:
 		return fmt.Sprintf("has the number %d: lines were removed, added or moved", e.N)
 	case e.Prev != s.Last:
-		return fmt.Sprintf("does not carry the hash of line %d: that line was changed, or this one", s.Lines)
+		return fmt.Sprintf("lacks the hash of line %d: one of the two lines was changed", s.Lines)
 	case (e.Kind == KindStart) != (e.N == 1) || (e.Kind == KindStart) != (e.Start != nil):
-		return "a start belongs into the first line, and nowhere else"
+		return "is a start, which only the first line has to be"
 	case (e.Kind == KindEnd) != (e.End != nil):
-		return "an end without its counts"
+		return "is an end without its counts"
 	}
 	switch e.Kind {
 	case KindStart:
@@ -94,16 +94,16 @@ func (s *Summary) add(e *Entry) string {
 	case KindAnswer:
 		s.Answers++
 		if e.Request == 0 || e.Request >= e.N {
-			return fmt.Sprintf("answers request %d, which is none before it", e.Request)
+			return fmt.Sprintf("answers request %d, which is not a previous line", e.Request)
 		}
 	case KindEnd:
 		s.End = e.End
 		if e.End.Requests != s.Requests || e.End.Answers != s.Answers {
-			return fmt.Sprintf("counts %d requests and %d answers; there are %d and %d", e.End.Requests, e.End.Answers,
+			return fmt.Sprintf("counts %d requests and %d answers, but there are %d and %d", e.End.Requests, e.End.Answers,
 				s.Requests, s.Answers)
 		}
 	default:
-		return fmt.Sprintf("is of no kind that is known: %q", e.Kind)
+		return fmt.Sprintf("has the unknown kind %q", e.Kind)
 	}
 	return ""
 }

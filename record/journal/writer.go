@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// entries that wait to be written, some 20 MB; a disk that cannot follow delays the shoppers then
+	// maxWaiting bounds the unwritten entries to some 20 MB. A slower disk delays the shoppers.
 	maxWaiting = 1 << 16
-	chunk      = 128 << 10 // bytes written at once, about
+	chunk      = 128 << 10 // approximate bytes per write
 )
 
 // Writer writes a journal. It is safe for concurrent use; one goroutine of its own encodes, hashes and writes.
@@ -21,19 +21,19 @@ type Writer struct {
 	began time.Time
 
 	mu      sync.Mutex
-	room    *sync.Cond // signalled when waiting was taken
-	some    *sync.Cond // signalled when waiting is no longer empty, or no more comes
+	room    *sync.Cond // signalled when waiting was emptied
+	some    *sync.Cond // signalled when waiting is no longer empty, or on Close
 	waiting []Entry
 	n       uint64
 	end     End
 	closed  bool
 
 	done chan struct{}
-	last string // these two belong to the goroutine until done is closed
+	last string // this and err belong to the goroutine until done is closed
 	err  error
 }
 
-// Create begins a journal on w with its first line, whose time is now. Close it, or a goroutine stays.
+// Create starts a journal on w. Its first line has the current time. Close ends its goroutine.
 func Create(w io.Writer, s Start) *Writer {
 	j := &Writer{began: time.Now(), done: make(chan struct{})}
 	j.room, j.some = sync.NewCond(&j.mu), sync.NewCond(&j.mu)
@@ -43,20 +43,20 @@ func Create(w io.Writer, s Start) *Writer {
 	return j
 }
 
-// Request notes a request that is about to be sent; the number names it to Answer.
+// Request records a request before it is sent, and returns its number for Answer.
 func (j *Writer) Request(e Entry) uint64 {
 	e.Kind = KindRequest
 	return j.add(e)
 }
 
-// Answer notes what became of the request that e names, be it an answer or none.
+// Answer records the answer to the request that e names, or that there was none.
 func (j *Writer) Answer(e Entry) {
 	e.Kind = KindAnswer
 	j.add(e)
 }
 
-// Close writes the end and waits until all is written. The error is the first one of the underlying writer. Nothing may
-// be noted afterwards.
+// Close writes the end and waits until all is written. It returns the first error of the underlying writer. The journal
+// takes no entries afterwards.
 func (j *Writer) Close(e End) error {
 	j.mu.Lock()
 	e.Requests, e.Answers = j.end.Requests, j.end.Answers
@@ -70,13 +70,13 @@ func (j *Writer) Close(e End) error {
 	return j.err
 }
 
-// Last is the hash of the last line, for a closed journal.
+// Last returns the hash of a closed journal's last line.
 func (j *Writer) Last() string {
 	<-j.done
 	return j.last
 }
 
-// add numbers an entry and hands it on.
+// add numbers an entry and queues it.
 func (j *Writer) add(e Entry) uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -98,8 +98,8 @@ func (j *Writer) add(e Entry) uint64 {
 	return e.N
 }
 
-// write takes what waits, all at once, until the journal is closed. After an error it goes on taking: nobody may be
-// held up.
+// write writes queued entries in batches until the journal is closed. After an error it discards them, so that callers
+// do not block.
 func (j *Writer) write(w io.Writer) {
 	defer close(j.done)
 	var batch []Entry
@@ -129,11 +129,11 @@ func (j *Writer) write(w io.Writer) {
 			}
 			out = out[:0]
 		}
-		clear(batch) // holds strings of answers
+		clear(batch) // releases the strings
 	}
 }
 
-// appendEntry writes an entry as encoding/json would, many times faster.
+// appendEntry encodes an entry as encoding/json does, but many times faster.
 func appendEntry(b []byte, e *Entry, prev string) []byte {
 	b = append(b, `{"n":`...)
 	b = strconv.AppendUint(b, e.N, 10)
@@ -192,7 +192,7 @@ func appendText(b []byte, name, s string) []byte {
 func appendJSON(b []byte, v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings, and structs of numbers and strings, can be written
+		panic(err) // strings, numbers and times always marshal
 	}
 	return append(b, text...)
 }

@@ -1,10 +1,10 @@
-// Package process has what a running shop says of its own process.
+// Package process has the resource use that a running shop reports.
 package process
 
 import "github.com/your-org/seckill/shared/seckill"
 
-// Usage is what a process has used of its machine so far: the answer of GET /_local/process. What the operating system
-// does not say is 0.
+// Usage is a process's resource use so far, the answer of GET /_local/process. Figures that the operating system does
+// not provide are 0.
 type Usage struct {
 	CPUSeconds float64 `json:"cpu_seconds"` // user and system, since the process started
 	RSS        int64   `json:"rss_bytes"`
@@ -15,6 +15,6 @@ type Usage struct {
 	Version    string  `json:"version"`
 	Go         string  `json:"go_version"`
 
-	// Events is what the flows counted; what a real server's other clients did is not in it.
+	// Events counts this process's events, not those of other clients of the same servers.
 	Events map[seckill.Event]int `json:"events"`
 }
