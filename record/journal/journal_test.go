@@ -265,7 +265,8 @@ func TestManyWriteAtOnce(t *testing.T) {
 			asked[e.N] = e.Shopper
 		case journal.KindAnswer:
 			if asked[e.Request] != e.Shopper {
-				t.Errorf("line %d: shopper %d gets the answer to shopper %d's request", e.N, e.Shopper, asked[e.Request])
+				t.Errorf("line %d: shopper %d gets the answer to shopper %d's request", e.N, e.Shopper,
+					asked[e.Request])
 			}
 			delete(asked, e.Request)
 		}

@@ -99,8 +99,8 @@ func (s *Summary) add(e *Entry) string {
 	case KindEnd:
 		s.End = e.End
 		if e.End.Requests != s.Requests || e.End.Answers != s.Answers {
-			return fmt.Sprintf("counts %d requests and %d answers, but there are %d and %d", e.End.Requests, e.End.Answers,
-				s.Requests, s.Answers)
+			return fmt.Sprintf("counts %d requests and %d answers, but there are %d and %d", e.End.Requests,
+				e.End.Answers, s.Requests, s.Answers)
 		}
 	default:
 		return fmt.Sprintf("has the unknown kind %q", e.Kind)
