@@ -6,32 +6,24 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/your-org/seckill/shared/adapter/system"
 )
 
 // perSecond is the number of users signed per second of flood. A system that answers faster sees users repeat.
 const perSecond = 30_000
 
-// mostBoughtUp bounds the orders that buy returned units before the flood. Every flood has more than twice as many
-// users.
-const mostBoughtUp = 2_000
+// mostReturned bounds the orders' worth of returned units that a flood may find on sale. It has more users than that.
+const mostReturned = 2_000
 
 // Flood is the result of a closed loop after the sell-out. Each client waits for its answer before it asks again, so
 // the latencies do not apply to a crowd that does not wait.
 type Flood struct {
-	Seconds       float64        `json:"seconds"`
-	Clients       int            `json:"clients"`
-	Answered      int            `json:"answered"`
-	PerSecond     float64        `json:"answered_per_second"`
-	Answers       map[string]int `json:"answers"` // by code
-	Latency       Latency        `json:"closed_loop_latency"`
-	UsersRepeated bool           `json:"users_repeated"`
-	ServerCPU     float64        `json:"server_cpu_us_per_request"` // 0: unknown
-	ClientCPU     float64        `json:"client_cpu_us_per_request"` // 0: unknown
-	// BoughtUp counts orders for returned units before the flood.
-	BoughtUp int    `json:"bought_up"`
-	NotRun   string `json:"not_run,omitempty"` // why there was no flood
+	Seconds   float64        `json:"seconds"`
+	Clients   int            `json:"clients"`
+	Answered  int            `json:"answered"`
+	PerSecond float64        `json:"answered_per_second"`
+	Answers   map[string]int `json:"answers"` // by code
+	Latency   Latency        `json:"closed_loop_latency"`
+	NotRun    string         `json:"not_run,omitempty"` // why there was no flood
 }
 
 // flood runs a client per connection, each buying as a fresh user as soon as it is answered. The sale has to be sold
@@ -44,25 +36,20 @@ func (r *run) flood(ctx context.Context, d *operatorClient) *Flood {
 		f.NotRun = "the crowd was interrupted"
 	case err != nil:
 		f.NotRun = err.Error()
-	case it.Left > mostBoughtUp*r.opt.Count:
+	case it.Left > mostReturned*r.opt.Count:
 		f.NotRun = "the sale is not sold out: " + strconv.Itoa(it.Left) + " units are left"
 	}
 	if f.NotRun != "" {
 		return f
 	}
-	users := min(int(r.opt.Flood.Seconds()*perSecond)+2*mostBoughtUp, usersApart/2)
+	users := min(int(r.opt.Flood.Seconds()*perSecond)+mostReturned, usersApart/2)
 	r.opt.note("signing the tokens of %d users for the flood", users)
 	signed, err := tokens(ctx, r.opt, r.opt.firstUser()+int64(r.opt.Shoppers), users, time.Now().Add(r.offset))
 	if err != nil {
 		f.NotRun = err.Error()
 		return f
 	}
-	if f.BoughtUp = r.buyUp(ctx, signed); f.BoughtUp > mostBoughtUp {
-		f.NotRun = "the sale does not sell out"
-		return f
-	}
 	r.opt.note("flood of %d clients for %v", f.Clients, r.opt.Flood)
-	before, mine := d.process(ctx), system.Used().CPUSeconds
 	began := time.Now()
 	end := began.Add(r.opt.Flood)
 	var next atomic.Int64
@@ -90,28 +77,8 @@ func (r *run) flood(ctx context.Context, d *operatorClient) *Flood {
 			f.Answered += n
 		}
 	}
-	f.PerSecond, f.Latency, f.UsersRepeated = float64(f.Answered)/f.Seconds, all.latency(), int(next.Load()) > users
-	if n := float64(f.Answered); n > 0 {
-		f.ClientCPU = (system.Used().CPUSeconds - mine) * 1e6 / n
-		if after := d.process(ctx); before != nil && after != nil {
-			f.ServerCPU = (after.CPUSeconds - before.CPUSeconds) * 1e6 / n
-		}
-	}
+	f.PerSecond, f.Latency = float64(f.Answered)/f.Seconds, all.latency()
 	return f
-}
-
-// buyUp buys returned units until the answer is sold_out.
-func (r *run) buyUp(ctx context.Context, signed []string) (bought int) {
-	took := newSpread()
-	for try := 1; try <= 2*mostBoughtUp && bought <= mostBoughtUp && ctx.Err() == nil; try++ {
-		answers := map[string]int{}
-		r.wave(ctx, len(signed)-try, signed, answers, took)
-		if answers[string(soldOut)] > 0 {
-			break
-		}
-		bought += answers[string(accepted)]
-	}
-	return bought
 }
 
 // wave sends one purchase of a flood.

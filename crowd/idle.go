@@ -16,19 +16,17 @@ const (
 	restWait    = 2 * time.Minute        // for queued and closing orders there, before its clock is moved
 	firstMove   = time.Minute
 	longestMove = 4 * time.Hour
-	mostMoved   = 26 * time.Hour // longer than any hold
-	askEvery    = 2 * time.Second
+	mostMoved   = 26 * time.Hour  // longer than any hold
 	sayEvery    = 5 * time.Second // between notes about what the crowd waits for
 	askers      = 16              // concurrent requests
 )
 
 // Idle is how the orders came to rest.
 type Idle struct {
-	Open            int     `json:"open"`        // orders still open
-	RefundsDue      int     `json:"refunds_due"` // automatic refunds still due; known for a `seckill run` only
-	Known           bool    `json:"known"`
-	AdvancedSeconds int64   `json:"advanced_seconds"` // by which the clock of a `seckill run` was moved
-	WaitedSeconds   float64 `json:"waited_seconds"`
+	Open            int   `json:"open"`        // orders still open
+	RefundsDue      int   `json:"refunds_due"` // automatic refunds still due; known for a `seckill run` only
+	Known           bool  `json:"known"`
+	AdvancedSeconds int64 `json:"advanced_seconds"` // by which the clock of a `seckill run` was moved
 }
 
 // waitIdleLocal lets late payers pay, and moves the clock of a `seckill run` until no order is open, no refund is due,
@@ -41,9 +39,9 @@ func (r *run) waitIdleLocal(ctx context.Context, d *operatorClient) Idle {
 	for move := firstMove; ; move = min(2*move, longestMove) {
 		st := r.waitDecided(ctx, d, began.Add(restWait))
 		if st == nil {
-			return Idle{AdvancedSeconds: out.AdvancedSeconds, WaitedSeconds: time.Since(began).Seconds()}
+			return Idle{AdvancedSeconds: out.AdvancedSeconds}
 		}
-		out.Open, out.RefundsDue, out.WaitedSeconds = st.openOrders(), len(st.Refunds), time.Since(began).Seconds()
+		out.Open, out.RefundsDue = st.openOrders(), len(st.Refunds)
 		if r.idle(ctx, d, &out) || ctx.Err() != nil || out.AdvancedSeconds > int64(mostMoved/time.Second) {
 			return out
 		}
@@ -112,53 +110,6 @@ func (s *localState) outstanding(unheard int) string {
 func openText(queued, unpaid, closing int) string {
 	return fmt.Sprintf("%d orders open (%d to be placed, %d awaiting payment, %d closing)", queued+unpaid+closing,
 		queued, unpaid, closing)
-}
-
-// waitIdleRemote polls the orders that were open when their shoppers left, until they are at rest or WaitIdle is over.
-func (r *run) waitIdleRemote(ctx context.Context) Idle {
-	began := time.Now()
-	ctx, stop := context.WithTimeout(ctx, r.opt.WaitIdle)
-	defer stop()
-	open, until, say := r.open, began.Add(r.opt.WaitIdle), began
-	for len(open) > 0 {
-		if now := time.Now(); !now.Before(say) {
-			say = now.Add(sayEvery)
-			r.opt.note("waiting until %s at most: %s", until.Format(time.TimeOnly), openOf(open))
-		}
-		if !sleep(ctx, time.Now().Add(askEvery)) {
-			break
-		}
-		open = r.stillOpen(ctx, open)
-	}
-	return Idle{Known: true, Open: len(open), WaitedSeconds: time.Since(began).Seconds()}
-}
-
-// openOf counts orders by their last known state.
-func openOf(orders []left) string {
-	n := map[seckill.State]int{}
-	for _, o := range orders {
-		n[o.state]++
-	}
-	unpaid, closing := n[seckill.PendingPayment], n[seckill.Closing]
-	return openText(len(orders)-unpaid-closing, unpaid, closing)
-}
-
-// stillOpen asks for each order once and returns those that are still open.
-func (r *run) stillOpen(ctx context.Context, orders []left) (still []left) {
-	var mu sync.Mutex
-	each(orders, func(o left) {
-		a := r.shopper(o.shopper).look(ctx, o.order, time.Now())
-		if a.status == http.StatusOK {
-			if atRest(a.state) {
-				return
-			}
-			o.state = a.state
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		still = append(still, o)
-	})
-	return still
 }
 
 // each calls do for every element, several at a time, and waits for all.

@@ -65,7 +65,6 @@ type Options struct {
 	Patience          time.Duration // how long a shopper retries a purchase, and waits for an order to be placed
 	For               time.Duration // after the opening; shoppers who remain are sent home
 	Flood             time.Duration // closed-loop load after the sell-out; 0: none
-	WaitIdle          time.Duration // limit on waiting for open orders where the clock cannot be moved; 0: no wait
 	Seed              int64
 	Secret            string
 
@@ -95,7 +94,7 @@ func (o *Options) Validate() error {
 		between("ramp", o.Ramp, 0, 24*time.Hour), between("lead", o.Lead, 0, time.Hour),
 		between("think", o.Think, 0, time.Hour), between("timeout", o.Timeout, time.Millisecond, MaxTimeout),
 		between("patience", o.Patience, 0, 24*time.Hour), between("for", o.For, time.Second, 48*time.Hour),
-		between("flood", o.Flood, 0, MaxFlood), between("wait", o.WaitIdle, 0, 48*time.Hour),
+		between("flood", o.Flood, 0, MaxFlood),
 		between("shoppers", o.Shoppers, 1, MaxShoppers), between("count", o.Count, 1, seckill.MaxCount),
 		between("connections", o.Connections, 1, MaxConnections),
 	} {

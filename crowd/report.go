@@ -144,10 +144,8 @@ func (r *Report) waitIdle(ctx context.Context, run *run, d *operatorClient) {
 	switch {
 	case local && !r.Interrupted:
 		r.Idle = run.waitIdleLocal(ctx, d)
-	case !local && run.opt.WaitIdle > 0:
-		r.Idle = run.waitIdleRemote(ctx)
 	case !local:
-		r.Idle = Idle{Known: true, Open: len(run.open)}
+		r.Idle = Idle{Known: true, Open: run.open}
 	}
 	if !local {
 		return

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/your-org/seckill/shared/adapter/jwtauth"
-	"github.com/your-org/seckill/shared/seckill"
 )
 
 const tokenSpare = time.Hour // validity of tokens beyond the longest possible run
@@ -30,20 +29,13 @@ type run struct {
 	mu      sync.Mutex
 	watched int    // shoppers who keep the crowd running
 	last    func() // called when watched reaches 0
-	open    []left
+	open    int    // orders that were open when their shoppers left
 	late    []opened
 
 	faults *faults // nil: none were set
 	money  Money   // read when no order was open
 
 	samples []sample // from a `seckill run`
-}
-
-// left is an order that was open when its shopper left.
-type left struct {
-	shopper int
-	order   string
-	state   seckill.State // last seen
 }
 
 // opened is a cashier's page that a shopper has left open to pay late.
@@ -63,7 +55,7 @@ type sample struct {
 // tokens returns Authorization headers for n users, valid for the whole run by the server's clock.
 func tokens(ctx context.Context, o *Options, first int64, n int, now time.Time) ([]string, error) {
 	out := make([]string, n)
-	expires := now.Add(o.For + o.Flood + o.WaitIdle + 2*o.Lead + tokenSpare)
+	expires := now.Add(o.For + o.Flood + 2*o.Lead + tokenSpare)
 	for i := range out {
 		if i%1000 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -212,18 +212,6 @@ func TestTheTimeIsUp(t *testing.T) {
 	}
 }
 
-// TestOrdersComeToRestElsewhere: where the clock cannot be moved, the crowd polls the open orders.
-func TestOrdersComeToRestElsewhere(t *testing.T) {
-	t.Parallel()
-	expired := say(200, `{"alipay_order":"","state":"expired","order_id":"o1"}`)
-	s := &script{buy: answers{ok}, order: answers{pending, pending, expired}}
-	o := options(serve(t, s))
-	o.WaitIdle = 5 * time.Minute
-	if rep := visit(t, o); rep.Idle.Open != 0 || !rep.Idle.Known || len(s.of("/seckill/order/7")) != 3 {
-		t.Errorf("%+v after %d looks", rep.Idle, len(s.of("/seckill/order/7")))
-	}
-}
-
 func TestBadOptionsAreOneLine(t *testing.T) {
 	t.Parallel()
 	good := options("http://localhost:1")

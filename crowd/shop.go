@@ -40,7 +40,7 @@ func (s *shopper) shop(ctx context.Context) {
 	known()
 	if err != nil {
 		s.end(result{outcome: accepted, at: r.at})
-		s.leave(r.order, seckill.Queued)
+		s.leave()
 		return
 	}
 	if a.state == seckill.Rejected {
@@ -83,7 +83,7 @@ func (s *shopper) decide(ctx context.Context, a answer) {
 			return
 		}
 	}
-	s.leave(a.order, seckill.PendingPayment)
+	s.leave()
 }
 
 func (s *shopper) end(r result) {

@@ -111,21 +111,7 @@ func (r *Report) rates(p func(string, ...any)) {
 			f.Seconds, counts(f.Answers))
 		p("\t\tp50 %s ms, p99 %s ms; a crowd that does not wait for answers has others", ms(f.Latency.P50),
 			ms(f.Latency.P99))
-		if f.BoughtUp > 0 {
-			p("\t\t%d orders bought returned units before it", f.BoughtUp)
-		}
-		if f.UsersRepeated {
-			p("\t\tsome users bought more than once: there were too few")
-		}
-		p("\t\tprocessor time per request: run %s, this tool %s", micro(f.ServerCPU), micro(f.ClientCPU))
 	}
-}
-
-func micro(us float64) string {
-	if us == 0 {
-		return "unknown"
-	}
-	return fmt.Sprintf("%.0f µs", us)
 }
 
 // counts lists a map's entries, largest count first.
@@ -175,8 +161,8 @@ func (r *Report) things(p func(string, ...any)) {
 	case s.AdvancedSeconds > 0:
 		p("open orders\t%d, and %d refunds due, after the run's clock was moved by %v", s.Open, s.RefundsDue,
 			time.Duration(s.AdvancedSeconds)*time.Second)
-	case !r.Server.Known && s.WaitedSeconds == 0:
-		p("open orders\t%d when their shoppers left; to wait for them, use --wait", s.Open)
+	case !r.Server.Known:
+		p("open orders\t%d when their shoppers left", s.Open)
 	default:
 		p("open orders\t%d", s.Open)
 	}

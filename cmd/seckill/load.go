@@ -57,7 +57,7 @@ everybody home and reports; a second Ctrl-C ends at once. The environment variab
   seckill load --shoppers 5000 --ramp 10s --pay 1   everybody who gets one pays
   seckill load --late 0.1 --twice 0.05 --two-trades 0.02 --lost-notifications 0.2 --unknown 0.1   payments fail
   seckill load --flood 10s                          and then how many refusals a second
-  seckill load --url "$URL" --item 2002 --path /seckill/test --wait 20m   a stack on AWS`,
+  seckill load --url "$URL" --item 2002 --path /seckill/test   a stack on AWS`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd, getenv)
@@ -96,8 +96,6 @@ everybody home and reports; a second Ctrl-C ends at once. The environment variab
 		"how long a shopper tries for an answer, and waits for the order to be placed")
 	p.DurationVar(&f.For, "for", 10*time.Minute, "send everybody home so long after the opening")
 	p.DurationVar(&f.Flood, "flood", 0, "afterwards, if all is sold: all connections buy in a closed loop for so long")
-	p.DurationVar(&f.WaitIdle, "wait", 0,
-		"afterwards, where the clock cannot be moved: wait up to so long until no order is open")
 	p.StringVar(&f.Secret, "secret", "", "secret of tokens ("+local.DefaultSecret+")")
 	p.StringVar(&f.journal, "journal", "", "write every request and answer to this file")
 	p.StringVar(&f.json, "json", "", "write the report as JSON to this file; - is standard output, instead of the text")
