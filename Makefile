@@ -203,6 +203,7 @@ generate: ## write the pages that are made from code
 	$(GO) test ./sim/mutants -run TestMutantsPage -update
 	$(GO) test . -run TestDecisionsAreListed -update
 	$(GO) test ./plan -run TestText -update
+	$(GO) test ./shared/adapter/ledger -run TestDataPageListsTheSchema -update
 	$(GO) test ./shared/adapter/alipay/fakegateway -run TestEachFaultIsExplained -update
 
 .PHONY: figures
