@@ -48,7 +48,7 @@ func dataTable(t *testing.T, heading string) [][]string {
 
 var update = flag.Bool("update", false, "write keys and indexes in docs/DATA.md")
 
-// TestDataPageListsTheSchema holds the tables of keys and indexes in docs/DATA.md to ledger.Schema; -update writes them.
+// TestDataPageListsTheSchema holds keys and indexes in docs/DATA.md to ledger.Schema; -update writes them.
 func TestDataPageListsTheSchema(t *testing.T) {
 	keys := "| table | partition key | sort key |\n|---|---|---|\n"
 	indexes := "| index | table | partition key | sort key | carries |\n|---|---|---|---|---|\n"
