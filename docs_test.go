@@ -79,8 +79,8 @@ var (
 	quoted   = regexp.MustCompile("`([^`]+)`")
 )
 
-// TestTourNamesWhatIsThere: the files of docs/TOUR.md, and of the quiz in CONTRIBUTING.md, have the functions, types and variables that it sends readers to,
-// and the packages have the tests that it has them run.
+// TestTourNamesWhatIsThere: the files of docs/TOUR.md, and of the quiz in CONTRIBUTING.md, have the functions, types and
+// variables that it sends readers to, and the packages have the tests that it has them run.
 func TestTourNamesWhatIsThere(t *testing.T) {
 	tour := page(t, "docs/TOUR.md")
 	names := map[string]string{} // by file
@@ -155,5 +155,33 @@ func TestDecisionsAreListed(t *testing.T) {
 		}
 	} else if got != want.String() {
 		t.Errorf("%s lists by `make generate`:\n%s", name, want.String())
+	}
+}
+
+// maxWords is how much of the Markdown pages may be written by hand.
+const maxWords = 20000
+
+var (
+	generatedBlock = regexp.MustCompile(`(?s)<!-- generated: .*?<!-- end: [^>]*-->`)
+	handWord       = regexp.MustCompile(`\S*[\p{L}\p{N}]\S*`)
+)
+
+// TestPagesAreShort counts the words of all Markdown pages, in tables and code, too, without what programs write. A word
+// is what spaces part and has a letter or a digit: the bars of a table are none. -v prints the sum of each page.
+func TestPagesAreShort(t *testing.T) {
+	generated := []string{"docs/IAM.md", "docs/MUTANTS.md", "docs/state_machine.md"}
+	sum := 0
+	walk(t, ".", func(file string) {
+		if path.Ext(file) != ".md" || slices.Contains(generated, file) {
+			return
+		}
+		text, _, _ := strings.Cut(page(t, file), "<!-- generated from here on")
+		n := len(handWord.FindAllString(generatedBlock.ReplaceAllString(text, ""), -1))
+		t.Logf("%5d %s", n, file)
+		sum += n
+	})
+	t.Logf("%5d words by hand, at most %d", sum, maxWords)
+	if sum > maxWords {
+		t.Errorf("the pages have %d words written by hand, want at most %d: shorten some", sum, maxWords)
 	}
 }
