@@ -28,10 +28,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// gcPercent holds the memory of an audit, which only grows, near what it keeps.
+// gcPercent limits the garbage of an audit, whose memory only grows.
 const gcPercent = 50
 
-// auditFlags are what `seckill audit` is told.
+// auditFlags are the flags of `seckill audit`.
 type auditFlags struct {
 	target
 	item         string
@@ -51,24 +51,23 @@ func auditCommand(getenv func(string) string) *cobra.Command {
 	var set auditFlags
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Judge a sale afterwards: does each guarantee hold, by rows, Redis and a journal?",
-		Long: `Judge a sale from what it has left: the ledger's rows, Redis' keys, the fake gateway's
-trades where there are any, and the journal of a crowd (seckill load --journal). Of each guarantee
-of docs/GUARANTEES.md, I1 to I11 and L1 to L4, it says that it holds, with how much was looked at;
-or is broken, with the rows; or is unknown, with what it would need. Nothing holds without evidence.
-It changes nothing.
+		Short: "Check a sale afterwards: does each guarantee hold, by rows, Redis and a journal?",
+		Long: `Check a sale from its data: the ledger's rows, Redis' keys, the fake gateway's trades if it has
+any, and the journal of a crowd ("seckill load --journal"). For each guarantee of docs/GUARANTEES.md,
+I1 to I11 and L1 to L4, the report is: holds, with how much was read; broken, with the rows; or
+unknown, with what is missing. No guarantee holds without evidence. The command changes nothing.
 
-The sale is one of a "seckill run" (--url), on servers of your own (--dynamodb, --redis), or of a
-stack on AWS (--stack, with the credentials of other AWS tools, which have to allow dynamodb:GetItem
-and dynamodb:Scan on its tables and sqs:GetQueueAttributes; Redis only where --redis leads to it).
-The environment variable REDIS_PASSWORD has Redis' password.
+The sale is one of a "seckill run" (--url), of servers of your own (--dynamodb, --redis), or of a
+stack on AWS (--stack). For a stack, the AWS credentials need dynamodb:GetItem and dynamodb:Scan on
+its tables and sqs:GetQueueAttributes; Redis is read only if --redis reaches it. The environment
+variable REDIS_PASSWORD sets the password of Redis.
 
-Let a sale come to rest first: what is under way is unknown. What is found broken is read once more
-after --again, because rows that are read one after the other while somebody writes may disagree.
-The exit code is 1 when something is broken, also the journal's chain.`,
-		Example: `  seckill audit --item 2002                                              of a "seckill run"
+Wait until the sale is at rest: work in progress is unknown. The command reads what it finds broken
+again after --again, because rows that are read one after the other during writes may disagree. The
+exit code is 1 if a guarantee or the journal's chain is broken.`,
+		Example: `  seckill audit --item 2002                             a "seckill run"
   seckill audit --item 2002 --journal crowd.jsonl
-  seckill audit --item 2002 --dynamodb http://localhost:8000 --prefix seckill- --redis localhost:6379
+  seckill audit --item 2002 --dynamodb http://localhost:8000 --redis localhost:6379
   seckill audit --item 2002 --stack seckill-prod --region eu-central-1 --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -77,26 +76,26 @@ The exit code is 1 when something is broken, also the journal's chain.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&set.item, "item", "", "the item's id")
-	f.StringVar(&set.journal, "journal", "", "file that seckill load --journal wrote")
-	f.StringVar(&set.url, "url", defaultURL, "address of a seckill run")
+	f.StringVar(&set.item, "item", "", "item id")
+	f.StringVar(&set.journal, "journal", "", "journal file of seckill load --journal")
+	f.StringVar(&set.url, "url", defaultURL, "address of a running shop")
 	f.StringSliceVar(&set.redis, "redis", nil,
 		"address of Redis, host:port; several, separated by commas, with --redis-cluster")
 	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
 	f.BoolVar(&set.redisTLS, "redis-tls", false, "--redis speaks TLS")
 	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
-	f.StringVar(&set.prefix, "prefix", "", "before the names of tables; of a stack: its own")
+	f.StringVar(&set.prefix, "prefix", "", "prefix of the names of tables (default the stack's own)")
 	f.StringVar(&set.stack, "stack", "", "name of a deployed stack")
 	set.onAWS(f.StringVar)
 	f.DurationVar(&set.again, "again", 3*time.Second,
-		"how long after a first reading to read again what it found broken; 0s: never")
-	f.BoolVar(&set.json, "json", false, "print one JSON document instead of lines")
+		"how long after the first reading to read again what is broken; 0s: never")
+	f.BoolVar(&set.json, "json", false, "print the result as JSON")
 	return cmd
 }
 
 func (f *auditFlags) run(cmd *cobra.Command) error {
 	if !seckill.ValidItemID(f.item) {
-		return fmt.Errorf("--item %q: want an item's id, such as 2002", f.item)
+		return fmt.Errorf("--item %q: want an item id, such as 2002", f.item)
 	}
 	if f.again < 0 || f.again > time.Hour {
 		return fmt.Errorf("--again %v: want 0s to 1h", f.again)
@@ -134,7 +133,7 @@ func (f *auditFlags) run(cmd *cobra.Command) error {
 	return err
 }
 
-// faulty is an error that is not the caller's to mend, unless it says of itself that it is.
+// faulty makes a faultError of every error but refusals.
 func faulty(err error) error {
 	var refused *operator.Refusal
 	if errors.As(err, &refused) || errors.As(err, &faultError{}) {
@@ -143,7 +142,7 @@ func faulty(err error) error {
 	return faultError{err}
 }
 
-// source is where the sale is. done lets go of it.
+// source opens the sale's data; done closes it.
 func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), err error) {
 	given := cmd.Flags().Changed
 	kinds := 0
@@ -155,11 +154,11 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 	done = func() {}
 	switch {
 	case kinds > 1:
-		return nil, nil, errors.New("--url, --dynamodb and --stack contradict each other: each names a sale")
+		return nil, nil, errors.New("--url, --dynamodb and --stack contradict each other: give one of them")
 	case !given("stack") && (given("region") || given("profile")):
-		return nil, nil, errors.New("--region and --profile say where a deployed stack is: name it with --stack")
+		return nil, nil, errors.New("--region and --profile only apply to a deployed stack: name it with --stack")
 	case !given("stack") && !given("dynamodb") && (len(f.redis) > 0 || given("prefix")):
-		return nil, nil, errors.New("--redis and --prefix go with --dynamodb or --stack: a seckill run knows its own")
+		return nil, nil, errors.New("--redis and --prefix go with --dynamodb or --stack only")
 	case !endpoint(f.dynamoDB):
 		return nil, nil, fmt.Errorf("--dynamodb %s: want a URL such as http://localhost:8000", f.dynamoDB)
 	case f.redisCluster && len(f.redis) == 0, f.redisTLS && len(f.redis) == 0:
@@ -191,8 +190,8 @@ func (f *auditFlags) source(cmd *cobra.Command) (src audit.Source, done func(), 
 	return sale, done, nil
 }
 
-// local is a DynamoDB-compatible server. Some keep tables apart by region and credentials: those of the environment
-// count, or what a seckill run uses.
+// local uses a DynamoDB-compatible server. Some keep separate tables per region and credentials: use those of the
+// environment, else those of `seckill run`.
 func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
 	options := []func(*config.LoadOptions) error{}
 	if os.Getenv("AWS_REGION") == "" {
@@ -211,7 +210,7 @@ func (f *auditFlags) local(ctx context.Context, sale *servers.Sale) error {
 	return nil
 }
 
-// deployed is a stack's tables and queues.
+// deployed uses a stack's tables and queues.
 func (f *auditFlags) deployed(cmd *cobra.Command, sale *servers.Sale) error {
 	s, err := openStack(cmd.Context(), &f.target, stageOutput, waitingOn(cmd.ErrOrStderr()))
 	if err != nil {
@@ -225,7 +224,7 @@ func (f *auditFlags) deployed(cmd *cobra.Command, sale *servers.Sale) error {
 		sale.Prefix = outputs["StackPrefix"]
 	}
 	sale.DynamoDB = dynamodb.NewFromConfig(s.cfg)
-	sale.NoRedis = "it is in the stack's own network: name with --redis where it can be reached"
+	sale.NoRedis = "it is in the stack's own network: name an address that you can reach with --redis"
 	client := sqs.NewFromConfig(s.cfg)
 	sale.Queues = map[string]seckill.Queue{}
 	for name, output := range map[string]string{"orders": "Orders", "closings": "Closings"} {
@@ -252,10 +251,10 @@ func (f *auditFlags) openRedis(sale *servers.Sale) (done func(), err error) {
 	return func() { _ = sale.Redis.Close() }, nil
 }
 
-// dump is what a running shop tells of an item.
+// dump reads an item's data from a running shop.
 func (s *runningShop) dump(item string) audit.Source {
 	return audit.SourceFunc(func(ctx context.Context, each func(*dump.Line) error) error {
-		// Without a time limit: a million units take a while.
+		// Without a timeout: a million units take minutes.
 		resp, err := s.send(ctx, http.DefaultClient, http.MethodGet, "/_local/dump?item="+url.QueryEscape(item), nil)
 		var refused *operator.Refusal
 		if errors.As(err, &refused) && refused.Code == seckill.CodeItemUnknown {
@@ -269,7 +268,7 @@ func (s *runningShop) dump(item string) audit.Source {
 	})
 }
 
-// counting says on a terminal how far a reading has come, when it takes long.
+// counting prints the progress of a long reading on a terminal.
 func counting(src audit.Source, wait waiting) audit.Source {
 	if wait.w == nil {
 		return src

@@ -18,16 +18,16 @@ func reconcileCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reconcile",
 		Short: "Match a day's bill of the payment provider against the ledger",
-		Long: `Match a day's bill of the payment provider against the ledger, both ways, and show in
-what they differ: payments and refunds that only one of them has, or has otherwise. Neither money
-nor orders are changed; what came of it is kept. A shop does so by itself each morning, once for
-each day. A day is one in UTC+8, and its bill is there the next morning.
+		Long: `Match a day's bill of the payment provider against the ledger, in both directions, and list
+the differences: payments and refunds that only one of them has, or that differ. The command changes
+neither money nor orders; the shop keeps its result. The shop does the same by itself each morning,
+once for each day. Days are in UTC+8; the bill of a day is available the next morning.
 
-With --list, show what came of it before, at most ten times, and match nothing.
+With --list, show earlier results, at most ten, and match nothing.
 
-The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose reconcile
-function does it. Times are UTC. The exit code is 1 when bill and ledger differ (with --list: when
-they did the last time).`,
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose reconcile
+function does the work. Times are UTC. The exit code is 1 if bill and ledger differ (with --list: if
+they differed the last time).`,
 		Example: `  seckill reconcile                                     yesterday
   seckill reconcile --date 2026-11-11 --list
   seckill reconcile --stack seckill-prod --region eu-central-1 --json`,
@@ -68,12 +68,12 @@ they did the last time).`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&date, "date", "", "the bill's day in UTC+8, as 2006-01-02 (else yesterday)")
-	cmd.Flags().BoolVar(&list, "list", false, "show what came of it before, and match nothing")
+	cmd.Flags().StringVar(&date, "date", "", "day of the bill in UTC+8, such as 2026-11-11 (default yesterday)")
+	cmd.Flags().BoolVar(&list, "list", false, "show earlier results, and match nothing")
 	return cmd
 }
 
-// differing is the error that leads to exit code 1 when bill and ledger differ.
+// differing returns an error for exit code 1 if bill and ledger differ.
 func differing(r *seckill.Reconciliation) error {
 	if r.Count == 0 {
 		return nil
@@ -81,56 +81,57 @@ func differing(r *seckill.Reconciliation) error {
 	return faultError{fmt.Errorf("bill of %s: %s", r.Day, counted(r.Count, "difference", "differences"))}
 }
 
-// meanings says what each kind of difference means.
+// meanings describes each kind of difference.
 var meanings = map[seckill.DifferenceKind]string{
 	seckill.PaymentNotHere:  "the bill has a payment that the ledger does not have",
-	seckill.PaymentNotThere: "the ledger has a payment that is on no bill of that day or of the 30 before",
-	seckill.PaymentAmount:   "both have the payment, with other amounts",
-	seckill.PaymentTwice:    "the payment stands on the bill more than once",
-	seckill.RefundNotHere:   "by the bill the money went back, by the ledger not, or not yet",
-	seckill.RefundNotThere:  "by the ledger the money went back, but no bill has it",
-	seckill.RefundAmount:    "both have the refund, with other amounts",
+	seckill.PaymentNotThere: "the ledger has a payment that is not on the bills of that day and the 30 days before",
+	seckill.PaymentAmount:   "both have the payment, with different amounts",
+	seckill.PaymentTwice:    "the bill has the payment more than once",
+	seckill.RefundNotHere:   "the bill has the refund, the ledger does not, or not yet",
+	seckill.RefundNotThere:  "the ledger has the refund, but no bill does",
+	seckill.RefundAmount:    "both have the refund, with different amounts",
 	seckill.RefundForeign:   "refunded in the provider's console, not by this shop",
-	seckill.RefundTwice:     "the refund stands on the bill more than once",
-	seckill.RowUnreadable:   "the ledger's row cannot be read by this version, so it was not matched",
+	seckill.RefundTwice:     "the bill has the refund more than once",
+	seckill.RowUnreadable:   "this version cannot read the ledger's row, so it was not matched",
 }
 
-// reconciled prints what came of a day's bill before.
+// reconciled prints earlier results of a day.
 func (p *page) reconciled(all *operator.Reconciled, shop string) {
 	if len(all.Reconciliations) == 0 {
-		p.line("The bill of %s has not been matched. Now: seckill reconcile --date %s%s", all.Day, all.Day, shop)
+		p.line("The bill of %s has not been matched yet. To match it: seckill reconcile --date %s%s", all.Day, all.Day,
+			shop)
 	}
 	for i := range all.Reconciliations {
 		p.reconciliation(&all.Reconciliations[i], shop)
 	}
 }
 
-// reconciliation prints what came of matching a day's bill.
+// reconciliation prints the result of matching a day's bill.
 func (p *page) reconciliation(r *seckill.Reconciliation, shop string) {
-	if r.NoBill { // and the ledger has nothing of the day, else it would not have been kept
+	if r.NoBill { // and the ledger has no payment of the day
 		p.line(
-			"At %s there was no bill of %s: nothing moved, or it is not made yet, which it is by 10:00 in UTC+8 of "+
-				"the next day.", at(r.At), r.Day)
+			"At %s there was no bill of %s: no money moved on that day, or the bill is not ready yet (it is by 10:00 "+
+				"UTC+8 of the next day).", at(r.At), r.Day)
 		return
 	}
 	p.line("Bill of %s, matched at %s:", r.Day, at(r.At))
 	p.row(counted(r.Payments, "payment", "payments"), r.Captured.Yuan()+" yuan captured")
 	p.row(counted(r.Refunds, "refund", "refunds"), r.Returned.Yuan()+" yuan returned")
 	if r.Others > 0 {
-		p.row(counted(r.Others, "line", "lines"), "of other shops of the seller, not looked at")
+		p.row(counted(r.Others, "line", "lines"), "of the seller's other shops, not matched")
 	}
 	if r.Count == 0 {
 		p.line("Bill and ledger agree.")
 		return
 	}
-	p.line("Bill and ledger differ, HERE is the ledger and THERE the bill, in yuan:")
+	p.line("Bill and ledger differ. HERE is the ledger, THERE the bill, in yuan:")
 	p.row("DIFFERENCE", "ORDER", "TRADE", "REFUND", "HERE", "THERE", "MEANS")
 	for _, d := range r.Differences {
 		p.row(string(d.Kind), d.Order, d.TradeNo, d.RefundID, d.Here.Yuan(), d.There.Yuan(), meanings[d.Kind])
 	}
 	p.more(r.Count - len(r.Differences))
 	if slices.ContainsFunc(r.Differences, func(d seckill.Difference) bool { return d.Kind == seckill.PaymentNotHere }) {
-		p.line("To have a payment recorded that is not here: seckill unknown ORDER --trade TRADE --why TEXT%s", shop)
+		p.line("To record a payment that is not here: seckill unknown ORDER --trade TRADE --why TEXT%s", shop)
 	}
-	p.line("What to do: docs/runbooks/bill-differences.md. All of an order's money: seckill payments ORDER%s", shop)
+	p.line("What to do: docs/runbooks/bill-differences.md. An order's money: seckill payments ORDER%s", shop)
 }

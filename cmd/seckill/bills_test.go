@@ -54,20 +54,21 @@ func TestReconcileOfARunningShop(t *testing.T) {
 		s.pay(page)
 		today := seckill.Day(now())
 		try(exitOK, "At TIME there was no bill of "+seckill.Day(now().Add(-24*time.Hour))+
-			": nothing moved, or it is not made yet, which it is by 10:00 in UTC+8 of the next day.\n", "")
+			": no money moved on that day, or the bill is not ready yet (it is by 10:00 UTC+8 of the next day).\n", "")
 		try(exitUsage, "", "seckill: bill of "+today+
 			": The day must be 2006-01-02, over in UTC+8: the bill of a day comes the next morning. (see: seckill "+
 			"reconcile --help)\n", "--date", today)
-		try(exitOK, "The bill of "+today+" has not been matched. Now: seckill reconcile --date "+today+" --url URL\n",
+		try(exitOK, "The bill of "+today+" has not been matched yet. To match it: seckill reconcile --date "+today+
+			" --url URL\n",
 			"", "--date", today, "--list")
 		s.pass(24 * time.Hour)
 		text := "Bill of " + today +
 			", matched at TIME:\n  1 payment  199.00 yuan captured\n  1 refund  99.50 yuan returned\n" +
-			"Bill and ledger differ, HERE is the ledger and THERE the bill, in yuan:\n  DIFFERENCE  ORDER  TRADE  " +
+			"Bill and ledger differ. HERE is the ledger, THERE the bill, in yuan:\n  DIFFERENCE  ORDER  TRADE  " +
 			"REFUND  HERE  THERE  MEANS\n" +
 			"  refund_foreign  ORDER  TRADE  CONSOLE  0.00  99.50  refunded in the provider's console, not by this " +
 			"shop\n" +
-			"What to do: docs/runbooks/bill-differences.md. All of an order's money: seckill payments ORDER --url URL\n"
+			"What to do: docs/runbooks/bill-differences.md. An order's money: seckill payments ORDER --url URL\n"
 		one := "seckill: bill of " + today + ": 1 difference\n"
 		try(exitFault, text, one)
 		code, out, errs := command(t, "reconcile", "--url", base, "--list", "--json")
@@ -122,17 +123,18 @@ func TestReconcileOfAStack(t *testing.T) {
 	}{
 		{[]string{"--date", "2026-11-11", "--list"}, exitOK,
 			[]string{
-				"The bill of 2026-11-11 has not been matched. Now: seckill reconcile --date 2026-11-11 --stack sale " +
+				"The bill of 2026-11-11 has not been matched yet. To match it: seckill reconcile --date 2026-11-11 " +
+					"--stack sale " +
 					"--region eu-central-1\n"}, ""},
 		{[]string{"--date", "2026-11-11"}, exitFault,
 			[]string{
 				"Bill of 2026-11-11, matched at TIME:\n  1001 payments  88888.80 yuan captured\n  0 refunds  0.00 " +
 					"yuan returned\n" +
-					"  1 line  of other shops of the seller, not looked at\n",
+					"  1 line  of the seller's other shops, not matched\n",
 				"  payment_not_here  ORDER  t1  -  0.00  88.80  the bill has a payment that the ledger does not have\n",
-				"  payment_twice  ORDER  t1  -  0.00  88.80  the payment stands on the bill more than once\n",
-				"\n  … and 1 more\nTo have a payment recorded that is not here: seckill unknown ORDER --trade TRADE " +
-					"--why TEXT --stack sale --region eu-central-1\n",
+				"  payment_twice  ORDER  t1  -  0.00  88.80  the bill has the payment more than once\n",
+				"\n  … and 1 more\nTo record a payment that is not here: seckill unknown ORDER --trade TRADE --why " +
+					"TEXT --stack sale --region eu-central-1\n",
 				"seckill payments ORDER --stack sale --region eu-central-1\n"},
 			"seckill: bill of 2026-11-11: 1001 differences\n"},
 		{[]string{"--date", "2026-11-11", "--list"}, exitFault, []string{"Bill of 2026-11-11, matched at TIME:\n"},
@@ -224,7 +226,7 @@ func TestReconcileRefusesInOneLine(t *testing.T) {
 		code      int
 		want      string
 	}{
-		{"an argument", []string{"2026-11-11"}, exitUsage, `"2026-11-11" is one argument too many`},
+		{"an argument", []string{"2026-11-11"}, exitUsage, `"2026-11-11": unexpected argument`},
 		{"no day", []string{"--date", "yesterday"}, exitUsage, `--date "yesterday": want a day such as 2026-11-11`},
 		{"an empty day", []string{"--date", ""}, exitUsage, `--date "": want a day`},
 		{"a day that never was", []string{"--date", "2026-02-30"}, exitUsage, `--date "2026-02-30": want a day`},

@@ -18,7 +18,7 @@ const (
 	maxWithin     = 24 * time.Hour
 )
 
-// doctorFlags are what `seckill doctor` is told.
+// doctorFlags are the flags of `seckill doctor`.
 type doctorFlags struct {
 	target
 	crowd  int
@@ -30,18 +30,18 @@ func doctorCommand() *cobra.Command {
 	var set doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look at a deployed stack before a sale: what is missing, off, full, late or too small",
-		Long: `Look at a deployed stack before a sale, and say of each part in a line that it is well,
-or in a sentence what to do. It looks at the last deployment, the API, each function, Redis as the
-functions see it, clocks, secrets, schedules, triggers, alarms, queues and tables; with --crowd also
-at quotas.
+		Short: "Check a deployed stack before a sale: what is missing, off, full, late or too small",
+		Long: `Check a deployed stack before a sale, and print a line for each part: ok, or what to do about
+it. The checks cover the last deployment, the API, each function, Redis as the functions see it,
+clocks, secrets, schedules, triggers, alarms, queues and tables; with --crowd also quotas.
 
-It changes nothing; each function handles an empty event, and stage, repair and refund do once more
-what they do each minute. The exit code is 0 when all is well, else 1. What could not be asked, for
-want of a right or because a stand-in for AWS does not know the question, is said and is never well:
-it makes the exit code 1, too, unless an endpoint is set (AWS_ENDPOINT_URL), which means a stand-in.
+The command changes nothing, except that each function handles an empty event, on which stage,
+repair and refund do once more what they do each minute. The exit code is 0 if all is well, else 1.
+A check without an answer, for lack of a right or because a stand-in for AWS does not support the
+question, is reported as "?". It makes the exit code 1, too, unless AWS_ENDPOINT_URL is set, which
+means a stand-in.
 
-docs/DEPLOY.md lists the rights that it needs.`,
+docs/DEPLOY.md lists the rights that the command needs.`,
 		Example: `  seckill doctor --stack seckill-prod --region eu-central-1 --profile shop
   seckill doctor --stack seckill-prod --crowd 1000000 --within 60s
   seckill doctor --stack seckill-prod --json`,
@@ -51,13 +51,13 @@ docs/DEPLOY.md lists the rights that it needs.`,
 	f := cmd.Flags()
 	f.StringVar(&set.stack, "stack", "", "name of the deployed stack")
 	set.onAWS(f.StringVar)
-	f.IntVar(&set.crowd, "crowd", 0, "how many shoppers are expected: are the quotas enough?")
-	f.DurationVar(&set.within, "within", 10*time.Second, "the time in which they come")
-	f.BoolVar(&set.json, "json", false, "print one JSON document instead of lines")
+	f.IntVar(&set.crowd, "crowd", 0, "expected number of shoppers, to check the quotas")
+	f.DurationVar(&set.within, "within", 10*time.Second, "time within which they come")
+	f.BoolVar(&set.json, "json", false, "print the result as JSON")
 	return cmd
 }
 
-// examined is what --json prints.
+// examined is the result as --json prints it.
 type examined struct {
 	Stack    string           `json:"stack"`
 	Region   string           `json:"region"`
@@ -96,7 +96,7 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 				out.Unasked++
 			}
 			if !d.json {
-				fmt.Fprintf(cmd.OutOrStdout(), "%-5s  %-9s  %s\n", marks[f.State], f.Check, f.Says)
+				fmt.Fprintf(cmd.OutOrStdout(), "%-5s  %-9s  %s\n", marks[f.State], f.Check, asCalled(f.Says))
 			}
 		},
 	}
@@ -109,7 +109,7 @@ func (d *doctorFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	summary := fmt.Sprintf("stack %s: %s, %d well, %d could not be asked", d.stack,
+	summary := fmt.Sprintf("stack %s: %s, %d ok, %d unknown", d.stack,
 		counted(out.Faults, "fault", "faults"), len(out.Findings)-out.Faults-out.Unasked, out.Unasked)
 	switch {
 	case !out.Healthy:

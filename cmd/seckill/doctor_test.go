@@ -39,11 +39,11 @@ func TestDoctorFindsNothing(t *testing.T) {
 	c := newClinic(t)
 	account(t, c.url)
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale", "--crowd", "10000", "--within", "60s")
-	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 42 well, 0 could not be asked\n") {
+	if code != exitOK || stderr != "" || !strings.HasSuffix(stdout, "0 faults, 42 ok, 0 unknown\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	for line := range strings.Lines(strings.TrimSuffix(stdout,
-		"stack sale: 0 faults, 42 well, 0 could not be asked\n")) {
+		"stack sale: 0 faults, 42 ok, 0 unknown\n")) {
 		if !strings.HasPrefix(line, "ok     ") {
 			t.Errorf("a line that is not ok: %s", line)
 		}
@@ -77,7 +77,7 @@ func TestDoctorOnAShop(t *testing.T) {
 	got := strings.Join(sentences(out.Findings, doctor.Fault), "\n")
 	if code != exitFault || out.Faults != 2 ||
 		!strings.Contains(got, "alipay-public-key is the shop's own public key") ||
-		!strings.Contains(got, "nobody hears of alarms: deploy with AlarmEmail") {
+		!strings.Contains(got, "no one receives alarms: deploy with AlarmEmail") {
 		t.Errorf("exit %d: %s", code, got)
 	}
 }
@@ -119,13 +119,13 @@ func TestDoctorOnCertificates(t *testing.T) {
 		}, []string{"alipay-private-key is missing in /seckill/sale/keys"}},
 		"nonsense": {func(c *clinic) {
 			c.secrets["alipay-cert"] = "x"
-		}, []string{"the certificates below /seckill/sale cannot be used: alipay: Alipay's certificate: not whole"}},
+		}, []string{"the certificates below /seckill/sale are invalid: alipay: Alipay's certificate: not whole"}},
 		"ended": {func(c *clinic) { certify(c, -1) }, []string{"alipay: app certificate: it ended on"}},
 		"ends soon": {func(c *clinic) {
 			certify(c, 29)
-		}, []string{"alipay-app-cert is good until " + now.AddDate(0, 0, 29).UTC().Format(time.DateOnly) +
-			" only: get new ones in Alipay's console, then seckill keys",
-			"alipay-cert is good until"}},
+		}, []string{"alipay-app-cert is only valid until " + now.AddDate(0, 0, 29).UTC().Format(time.DateOnly) +
+			": get new ones in Alipay's console, then seckill keys",
+			"alipay-cert is only valid until"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := healthy()
@@ -142,7 +142,7 @@ func TestDoctorOnCertificates(t *testing.T) {
 				}
 			}
 			if ok := strings.Join(sentences(out.Findings, doctor.OK), "\n"); tt.want == nil &&
-				!strings.Contains(ok, "alipay-cert is good until "+now.AddDate(0, 0, 40).UTC().Format(time.DateOnly)) {
+				!strings.Contains(ok, "alipay-cert is valid until "+now.AddDate(0, 0, 40).UTC().Format(time.DateOnly)) {
 				t.Errorf("well:\n%s", ok)
 			}
 		})
@@ -163,24 +163,24 @@ func TestDoctorFinds(t *testing.T) {
 		}, "stack: the last update was rolled back", nil},
 		{"deployment failed", func(c *clinic) {
 			c.status = "UPDATE_ROLLBACK_FAILED"
-		}, "stack: it is UPDATE_ROLLBACK_FAILED: deploy it again", nil},
+		}, "stack: the stack is UPDATE_ROLLBACK_FAILED: deploy it again", nil},
 		{"deployment under way", func(c *clinic) {
 			c.status = "UPDATE_IN_PROGRESS"
-		}, "stack: it is UPDATE_IN_PROGRESS: wait", nil},
+		}, "stack: the stack is UPDATE_IN_PROGRESS: wait", nil},
 		{"API away", func(c *clinic) {
 			c.outputs["Url"] = "http://127.0.0.1:1"
-		}, "api: it cannot be reached from here", nil},
+		}, "api: the API cannot be reached from this machine", nil},
 		{"API fails", func(c *clinic) {
 			c.healthCode = 503
 		}, "/live/healthz answers 503: the function shop fails or is throttled", nil},
-		{"another API", func(c *clinic) { c.healthCode = 403 }, "answers 403: that is not this stack's API", nil},
-		{"another answer", func(c *clinic) { c.health = "<html>" }, "does not answer as this system does", nil},
+		{"another API", func(c *clinic) { c.healthCode = 403 }, "answers 403: this is not the stack's API", nil},
+		{"another answer", func(c *clinic) { c.health = "<html>" }, "does not answer like this system", nil},
 		{"another release", func(c *clinic) {
 			c.health = `{"status":"ok","version":"r0"}`
-		}, "is of release r0, the stack of r1", nil},
+		}, "runs release r0, the stack has r1", nil},
 		{"function gone", func(c *clinic) {
 			delete(c.configs, "sale-buy")
-		}, "functions: sale-buy, or its alias live, is gone: somebody deleted it", nil},
+		}, "functions: sale-buy, or its alias live, does not exist: it was deleted", nil},
 		{"function broken", func(c *clinic) {
 			c.configs["sale-buy"] = m{"State": "Failed", "StateReason": "no image"}
 		}, "sale-buy cannot run: no image", nil},
@@ -192,45 +192,45 @@ func TestDoctorFinds(t *testing.T) {
 		}, "sale-buy is being updated", nil},
 		{"function of another deployment", func(c *clinic) {
 			c.configs["sale-buy"] = m{"State": "Active", "Version": "6", "Description": "0ddba11"}
-		}, "sale-buy serves version 6, which is not the last deployment's", nil},
+		}, "sale-buy serves version 6, which the last deployment did not publish", nil},
 		{"function going over", func(c *clinic) {
 			c.routing = map[string]m{"sale-buy": {"AdditionalVersionWeights": m{"8": 0.1}}}
-		}, "sale-buy goes over to a new version", nil},
+		}, "sale-buy is shifting traffic to a new version", nil},
 		{"function asleep", func(c *clinic) {
 			c.configs["sale-buy"] = m{"State": "Inactive", "Description": "feedbeef"}
-		}, "sale-buy was asleep, and is being woken", nil},
+		}, "sale-buy was inactive and is starting", nil},
 		{"setting missing", func(c *clinic) {
 			c.failures["sale-consume"] = "settings: HOLD is missing"
 		}, "sale-consume fails: settings: HOLD is missing: correct the stack's parameters", nil},
 		{"secret missing at init", func(c *clinic) {
 			c.failures["sale-shop"] = "settings: cannot read the secret\n/seckill/x"
-		}, "sale-shop fails: settings: cannot read the secret /seckill/x: seckill keys makes", nil},
+		}, "sale-shop fails: settings: cannot read the secret /seckill/x: create the secrets with", nil},
 		{"secret of the wrong kind", func(c *clinic) {
 			c.failures["sale-shop"] =
 				"settings: ALIPAY_PUBLIC_KEY_NAME names the secret \"x\", which cannot be used: not an RSA key"
-		}, `names the secret "x", which cannot be used: not an RSA key: seckill keys makes`, nil},
+		}, `names the secret "x", which cannot be used: not an RSA key: create the secrets with`, nil},
 		{"function times out", func(c *clinic) {
 			c.failures["sale-repair"] = "Task timed out"
-		}, "sale-repair fails: Task timed out (its log has more)", nil},
+		}, "sale-repair fails: Task timed out (see its log)", nil},
 		{"output missing", func(c *clinic) {
 			delete(c.outputs, "ShopFunction")
 		}, "the stack has no output ShopFunction", nil},
 		{"Redis away", func(c *clinic) {
 			c.nodes = []redisconn.Node{{Fault: "dial tcp: i/o timeout"}}
-		}, "redis: the functions do not reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout", nil},
-		{"no Redis", func(c *clinic) { c.nodes = nil }, "redis: the functions know no Redis server", nil},
+		}, "redis: the functions cannot reach Redis at 10.0.0.1:6379: dial tcp: i/o timeout", nil},
+		{"no Redis", func(c *clinic) { c.nodes = nil }, "redis: the functions have no Redis server", nil},
 		{"Redis is a replica", func(c *clinic) {
 			c.nodes[0].Role = "slave"
 		}, "is a replica, which takes no writes", nil},
 		{"Redis evicts", func(c *clinic) {
 			c.nodes[0].Policy = "allkeys-lru"
-		}, "evicts any key when it is full (maxmemory-policy allkeys-lru)", nil},
+		}, "evicts keys of sales when it is full (maxmemory-policy allkeys-lru)", nil},
 		{"Redis full", func(c *clinic) {
 			c.nodes[0].Limit, c.nodes[0].Used = 1<<30, 1<<30-1
-		}, "has 1024.0 MiB of 1.0 GiB in use", nil},
+		}, "uses 1024.0 MiB of 1.0 GiB", nil},
 		{"Redis' clock", func(c *clinic) {
 			c.nodes[0].Time = time.Now().Add(-time.Hour)
-		}, "clocks: the clock of Redis 10.0.0.1:6379 is -1h0m", nil},
+		}, "clocks: the clock of Redis 10.0.0.1:6379 differs from the functions' by 1h0m", nil},
 		{"functions' clock", func(c *clinic) { c.ahead = time.Hour }, "clocks: the functions' clock is ", nil},
 		{"API's clock", func(c *clinic) { c.apiSkew = -time.Hour }, "clocks: the API's clock is ", nil},
 		{"secret missing", func(c *clinic) {
@@ -248,23 +248,23 @@ func TestDoctorFinds(t *testing.T) {
 		{"a run of keys broken off", func(c *clinic) {
 			c.others["shop"] = map[string]string{"jwt-secret": "old"}
 		},
-			"/seckill/sale/shop is not as /seckill/sale/keys has it, as after a run that was broken off: seckill " +
+			"/seckill/sale/shop has other values than /seckill/sale/keys, perhaps after an interrupted run: seckill " +
 				"keys --path /seckill/sale --sandbox", nil},
 		{"secret short", func(c *clinic) { c.secrets["jwt-secret"] = "short" }, "jwt-secret has 5 bytes", nil},
 		{"private key broken", func(c *clinic) {
 			c.secrets["gateway-private-key"] = "x"
-		}, "gateway-private-key cannot be used", nil},
+		}, "gateway-private-key is invalid", nil},
 		{"public key broken", func(c *clinic) {
 			c.secrets["alipay-public-key"] = "x"
-		}, "alipay-public-key cannot be used", nil},
+		}, "alipay-public-key is invalid", nil},
 		{"no pair", func(c *clinic) { c.secrets["alipay-shop-public-key"] = other.Public },
 			"alipay-shop-public-key is not the public key of alipay-private-key", nil},
 		{"schedule off", func(c *clinic) {
 			c.rules["rule-Stage"] = [2]string{"DISABLED", "x"}
-		}, "the schedule of sale-stage is switched off: aws events enable-rule --name rule-Stage", nil},
+		}, "the schedule of sale-stage is disabled: aws events enable-rule --name rule-Stage", nil},
 		{"schedule gone", func(c *clinic) {
 			delete(c.rules, "rule-Stage")
-		}, "the schedule of sale-stage is gone (rule rule-Stage)", nil},
+		}, "the schedule of sale-stage does not exist (rule rule-Stage)", nil},
 		{"schedule not made", func(c *clinic) {
 			delete(c.nested, "RepairFunctionMinute")
 		}, "sale-repair has no schedule", nil},
@@ -275,36 +275,36 @@ func TestDoctorFinds(t *testing.T) {
 			c.rules["rule-Stage"] = [2]string{"ENABLED",
 				"arn:aws:lambda:eu-central-1:123456789012:function:sale-stage2"}
 		},
-			"the schedule of sale-stage wakes something else", nil},
+			"the schedule of sale-stage has another target", nil},
 		{"trigger off", func(c *clinic) {
 			c.mappings["uuid-ConsumeFunctionOrders"] = "Disabled"
-		}, "ConsumeFunctionOrders is Disabled: messages wait; aws lambda update-event-source-mapping --uuid uuid-",
+		}, "ConsumeFunctionOrders is Disabled, so messages wait: aws lambda update-event-source-mapping --uuid uuid-",
 			nil},
 		{"trigger not made", func(c *clinic) {
 			delete(c.nested, "ExpireFunctionClosings")
 		}, "the stack has no ExpireFunctionClosings", nil},
-		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift is gone", nil},
+		{"alarm gone", func(c *clinic) { delete(c.alarms, "sale-drift") }, "the alarm sale-drift does not exist", nil},
 		{"alarm silenced", func(c *clinic) {
 			c.alarms["sale-drift"]["ActionsEnabled"] = false
-		}, "the alarm sale-drift tells nobody: aws cloudwatch enable-alarm-actions", nil},
+		}, "the actions of the alarm sale-drift are disabled: aws cloudwatch enable-alarm-actions", nil},
 		{"alarm without action", func(c *clinic) {
 			c.alarms["sale-drift"]["AlarmActions"] = []string{"arn:else"}
-		}, "the alarm sale-drift does not tell the stack's topic", nil},
+		}, "the alarm sale-drift does not notify the stack's topic", nil},
 		{"alarm rings", func(c *clinic) {
 			c.alarms["sale-drift"]["StateValue"] = "ALARM"
-		}, "the alarm sale-drift rings: Runbook drift", nil},
+		}, "the alarm sale-drift is in state ALARM: Runbook drift", nil},
 		{"no alarms", func(c *clinic) {
 			delete(c.nested, "driftAlarm")
 			delete(c.nested, "faultsAlarm")
 		}, "the stack has no alarms", nil},
 		{"nobody confirmed", func(c *clinic) {
 			c.subscribed = []string{"PendingConfirmation"}
-		}, "nobody hears of alarms yet", nil},
+		}, "no one receives alarms yet", nil},
 		{"parked messages", func(c *clinic) {
 			c.depths["OrdersDeadLetter"] = "3"
-		}, "queues: parked in the dead-letter queue of orders: 3", nil},
-		{"waiting messages", func(c *clinic) { c.depths["Closings"] = "7" }, "waiting in closings: 7;", nil},
-		{"queue gone", func(c *clinic) { delete(c.depths, "Orders") }, "the queue of orders is gone", nil},
+		}, "queues: messages in the dead-letter queue of orders: 3", nil},
+		{"waiting messages", func(c *clinic) { c.depths["Closings"] = "7" }, "messages waiting in closings: 7;", nil},
+		{"queue gone", func(c *clinic) { delete(c.depths, "Orders") }, "the queue of orders does not exist", nil},
 		{"queue not named", func(c *clinic) {
 			delete(c.outputs, "ClosingsQueueUrl")
 		}, "outputs ClosingsQueueUrl and ClosingsDeadLetterQueueUrl", nil},
@@ -317,16 +317,15 @@ func TestDoctorFinds(t *testing.T) {
 		{"crowd over Lambda", func(c *clinic) {
 			c.accounts["lambda"] = 100
 		},
-			"quotas: 10000 shoppers within 10s make 2000 calls/s, which want some 240 instances of Lambda; the " +
-				"account has 100", crowd},
+			"quotas: 10000 shoppers within 10s make 2000 calls/s, which need about 240 Lambda instances; the account " +
+				"has 100", crowd},
 		{"crowd over the API", func(c *clinic) {
 			c.accounts["stage"] = 500
-		}, "and a method of the API (parameter ThrottleRate) lets 500 of 1000 through", crowd},
+		}, "and a method of the API (parameter ThrottleRate) allows 500 of 1000", crowd},
 		{"crowd over the account", func(c *clinic) {
 			c.accounts["account"] = 1000
 		},
-			"lets 1000 of 2000 through: the others are told 429 and come again, so all are served after 20 s at the " +
-				"earliest", crowd},
+			"allows 1000 of 2000: the others get 429 and retry, so serving all takes at least 20 s", crowd},
 	} {
 		t.Run(tt.fault, func(t *testing.T) {
 			c := newClinic(t)
@@ -354,12 +353,13 @@ func TestDoctorOnReservedConcurrency(t *testing.T) {
 		"a sandbox": {"true", "false", 10, ""},
 		"kept":      {"false", "true", 330, ""},
 		"kept, and does not fit": {"false", "true", 329,
-			"ReserveConcurrency=true keeps 230 instances, and AWS refuses that in this account: have the account's " +
-				"quota of 329 concurrent executions raised to 330 or more"},
+			"ReserveConcurrency=true reserves 230 instances, which AWS refuses in this account: request an increase " +
+				"of the account's quota of 329 concurrent executions to 330 or more"},
 		"not kept, though it fits": {"false", "false", 330,
 			"so a crowd can starve them: deploy with ReserveConcurrency=true"},
 		"not kept, and cannot be": {"false", "false", 10,
-			"the account is too small to keep any: have the account's quota of 10 concurrent executions raised to " +
+			"the account is too small to reserve any: request an increase of the account's quota of 10 concurrent " +
+				"executions to " +
 				"330 or more (Service Quotas, L-B99A9384), then deploy with ReserveConcurrency=true"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -388,17 +388,17 @@ func TestDoctorCannotAsk(t *testing.T) {
 			"ListStackResources",
 		"GetFunctionConfiguration":  "functions: could not ask for function sale-buy: not allowed: no right",
 		"DescribeRule":              "could not ask for the schedule of sale-stage",
-		"ListTargetsByRule":         "could not ask whom the schedule of sale-stage wakes",
+		"ListTargetsByRule":         "could not ask what the schedule of sale-stage starts",
 		"GetEventSourceMapping":     "could not ask for ConsumeFunctionOrders",
 		"DescribeAlarms":            "could not ask for the alarms",
-		"ListSubscriptionsByTopic":  "could not ask who hears of alarms",
+		"ListSubscriptionsByTopic":  "could not ask who receives alarms",
 		"GetQueueAttributes":        "could not ask for the queue closings",
 		"GetSecretValue":            "could not ask for the secrets below /seckill/sale",
 		"DescribeTable":             "could not ask for the table sale-units",
 		"DescribeContinuousBackups": "could not ask for backups of sale-units",
 		"GetAccountSettings":        "could not ask for Lambda's quota",
-		"GetStage":                  "could not ask how many calls the API lets through",
-		"GetAccount":                "could not ask how many calls the account's APIs let through",
+		"GetStage":                  "could not ask for the API's limit",
+		"GetAccount":                "could not ask for the limit of the account's APIs",
 	} {
 		t.Run(call, func(t *testing.T) {
 			c := newClinic(t)
@@ -454,12 +454,12 @@ func TestDoctorWithoutAnswersOnAWS(t *testing.T) {
 	}
 	code, stdout, stderr := command(t, "doctor", "--stack", "sale")
 	if code != exitFault || !strings.Contains(stdout, "?      alarms     could not ask for the alarms: not allowed") ||
-		stderr != "seckill: stack sale: 0 faults, 37 well, 1 could not be asked\n" {
+		stderr != "seckill: stack sale: 0 faults, 37 ok, 1 unknown\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	c.backups["sale-orders"] = "DISABLED" // which only a stand-in may say
 	if _, stdout, _ = command(t, "doctor", "--stack", "sale"); !strings.Contains(stdout,
-		"FAULT  tables     tables that cannot be restored (sale-orders): aws dynamodb update-continuous-backups") {
+		"FAULT  tables     tables without point-in-time recovery (sale-orders): aws dynamodb update-") {
 		t.Errorf("without backups:\n%s", stdout)
 	}
 }
@@ -471,7 +471,7 @@ func TestDoctorOnACacheOfTheStack(t *testing.T) {
 	_, out := examine(t, c)
 	if got := sentences(out.Findings, doctor.Unasked); len(got) != 1 ||
 		!strings.Contains(got[0],
-			"could not ask for the eviction policy of Redis cache:6379: ERR unknown command 'INFO'; see to it") {
+			"could not ask for the eviction policy of Redis cache:6379: ERR unknown command 'INFO'; make sure") {
 		t.Errorf("%q", got)
 	}
 	c.parameters["CreateCache"] = "true"
@@ -490,8 +490,8 @@ func TestDoctorOfWhatIsMissing(t *testing.T) {
 	code, out := examine(t, c, "--crowd", "100")
 	got := strings.Join(sentences(out.Findings, doctor.Unasked), "\n")
 	if code != exitOK || out.Unasked != 2 ||
-		!strings.Contains(got, "how much sale-orders takes at once: DynamoDB does not say it") ||
-		!strings.Contains(got, "the stand-in for AWS keeps none") {
+		!strings.Contains(got, "how many writes sale-orders takes: DynamoDB does not report it") ||
+		!strings.Contains(got, "the stand-in for AWS has none") {
 		t.Errorf("exit %d: %s", code, got)
 	}
 	for want, args := range map[string][]string{"--crowd -1: want 0 to": {"--crowd", "-1"},

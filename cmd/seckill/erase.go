@@ -10,19 +10,19 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// How long AWS keeps what is erased (template.yaml): back-ups of tables, parked messages.
+// How long AWS keeps erased addresses (template.yaml).
 const (
-	backupsKept = 35 * 24 * time.Hour // point-in-time recovery, which has no shorter setting here
-	parkedKept  = 14 * 24 * time.Hour
+	backupsKept = 35 * 24 * time.Hour // by point-in-time recovery of tables
+	parkedKept  = 14 * 24 * time.Hour // by dead-letter queues
 )
 
-// erasure is what came of the command.
+// erasure is the result of the command.
 type erasure struct {
 	User   string `json:"user"`
-	Orders int    `json:"orders"` // that are the user's
-	Erased int    `json:"erased"` // whose address went now
+	Orders int    `json:"orders"` // of the user
+	Erased int    `json:"erased"` // whose address was erased now
 
-	// What still has addresses, and until when at the latest; only of a stack.
+	// Copies that keep addresses, and until when at the latest. A stack only.
 	Backups time.Time `json:"backups_until,omitzero"`
 	Parked  time.Time `json:"parked_messages_until,omitzero"`
 }
@@ -31,27 +31,25 @@ func eraseCommand() *cobra.Command {
 	var f moneyFlags
 	cmd := &cobra.Command{
 		Use:   "erase USER",
-		Short: "Forget where a user's orders were sent",
-		Long: `Forget where a user's orders were sent: the address goes from every order of theirs.
-Orders, units, payments and amounts stay as they are, and "seckill audit" says the same as before.
-There is no way back.
+		Short: "Erase the delivery addresses of a user's orders",
+		Long: `Erase the delivery address from every order of a user. Orders, units, payments and amounts
+stay as they are, and "seckill audit" reports the same as before. It cannot be undone.
 
-It is refused, and nothing is erased, while an order of theirs is open or still to be shipped; the
-answer names one. It may be repeated, and one that was broken off is begun again: what is gone
-already is passed over.
+The shop refuses, and erases nothing, while an order of the user is open or still to be shipped; the
+answer names one. The command may be repeated, also after it broke off.
 
-Back-ups keep addresses for a while, and messages that were parked: the command says which, and
-until when. Logs never had any.
+Backups and parked messages keep addresses for a while: the command prints which ones, and until
+when. Logs never contain addresses.
 
-The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose repair
-function does it; its log has who asked for whom. With --stack the AWS credentials have to allow
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose repair function
+does the work and logs who gave the command. With --stack, the AWS credentials need
 sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
 		Example: `  seckill erase 1001
   seckill erase 1001 --stack seckill-prod --region eu-central-1`,
 		Args: exactly("USER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !operator.ValidUser(args[0]) {
-				return fmt.Errorf("USER %q: want a user's id, up to %d digits", args[0], seckill.MaxUser)
+				return fmt.Errorf("USER %q: want a user id of up to %d digits", args[0], seckill.MaxUser)
 			}
 			s, err := f.shop(cmd, repairOutput)
 			if err != nil {
@@ -69,7 +67,7 @@ sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`
 	return cmd
 }
 
-// eraseAll goes on until there are no more orders, and says how far it has come.
+// eraseAll erases step by step until no order is left, and prints its progress.
 func eraseAll(cmd *cobra.Command, s *shop, user string) (erasure, error) {
 	out := erasure{User: user}
 	for cursor := ""; ; {
@@ -87,27 +85,27 @@ func eraseAll(cmd *cobra.Command, s *shop, user string) (erasure, error) {
 			return out, nil
 		}
 		if step.Next == cursor {
-			return out, s.explain(fmt.Errorf("%w: its pages have no end", operator.ErrAnswer), "")
+			return out, s.explain(fmt.Errorf("%w: its pages do not end", operator.ErrAnswer), "")
 		}
 		cursor = step.Next
-		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %d orders looked at, %d addresses erased\n", out.Orders, out.Erased)
+		fmt.Fprintf(cmd.ErrOrStderr(), "seckill: %d orders read, %d addresses erased\n", out.Orders, out.Erased)
 	}
 }
 
-// erased says what went, and what is left.
+// erased prints the result, and which copies keep addresses.
 func (p *page) erased(e *erasure) {
-	p.line("User %s: %s erased now, of %s. Those that are rejected never kept one.", e.User,
+	p.line("User %s: %s erased in %s. Rejected orders never have an address.", e.User,
 		counted(e.Erased, "address", "addresses"), counted(e.Orders, "order", "orders"))
 	if e.Backups.IsZero() {
-		p.line("What copies were made of this shop's servers still has addresses.")
+		p.line("Copies of this shop's servers keep their addresses.")
 		return
 	}
 	p.line(
-		"Back-ups of the tables (point-in-time recovery) have addresses until %s; whoever restores an older state "+
-			"has to erase again.", e.Backups.Format(time.DateOnly))
+		"Backups of the tables (point-in-time recovery) keep addresses until %s. After restoring an older state, "+
+			"erase again.", e.Backups.Format(time.DateOnly))
 	p.line(
-		"Messages that were parked in the dead-letter queues have them until %s; moved back, they write none into an "+
-			"order that is there.", e.Parked.Format(time.DateOnly))
+		"Messages in the dead-letter queues keep them until %s. Moved back to a queue, they do not write addresses "+
+			"into existing orders.", e.Parked.Format(time.DateOnly))
 	p.line(
-		"Back-ups and exports that somebody made by hand are kept until somebody deletes them. Logs have no address.")
+		"Backups and exports made by hand keep them until you delete the files. Logs have no address.")
 }

@@ -57,9 +57,9 @@ func TestEraseOfAStack(t *testing.T) {
 	args := []string{"erase", "1001", "--stack", "sale", "--region", "eu-central-1"}
 	code, stdout, stderr := command(t, args...)
 	until := time.Now().UTC().Add(35 * 24 * time.Hour).Format(time.DateOnly)
-	if code != exitOK || !strings.Contains(stdout, "User 1001: 450 addresses erased now, of 450 orders.") ||
-		!strings.Contains(stdout, "have addresses until "+until) ||
-		!strings.Contains(stderr, "seckill: 200 orders looked at, 200 addresses erased\n") {
+	if code != exitOK || !strings.Contains(stdout, "User 1001: 450 addresses erased in 450 orders.") ||
+		!strings.Contains(stdout, "keep addresses until "+until) ||
+		!strings.Contains(stderr, "seckill: 200 orders read, 200 addresses erased\n") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke Invoke Invoke" {
@@ -93,7 +93,7 @@ func TestEraseIsRefused(t *testing.T) {
 		function: function}).URL)
 	for _, tt := range []struct{ user, want string }{
 		{"1001", "1 of theirs are, the oldest is " + open.ID + ", pending_payment"},
-		{"ann", `USER "ann": want a user's id`},
+		{"ann", `USER "ann": want a user id`},
 	} {
 		code, stdout, stderr := command(t, "erase", tt.user, "--stack", "sale")
 		if code != exitUsage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {

@@ -1,5 +1,7 @@
 package main
 
+import "regexp"
+
 // Exit codes.
 const (
 	exitOK    = 0
@@ -13,5 +15,12 @@ type faultError struct{ error }
 // Unwrap returns the cause.
 func (f faultError) Unwrap() error { return f.error }
 
-// self is how the caller named this tool, for commands that messages and help suggest.
+// self is the name that the caller used for this tool, such as bin/seckill.
 var self = "seckill"
+
+var ownCommand = regexp.MustCompile(
+	`(^|[\s"(])seckill (run|items|payments|refund|unknown|reconcile|erase|load|plan|keys|` +
+		`token|doctor|audit|sim|version)\b`)
+
+// asCalled replaces the tool's name in the commands that a text suggests by the name that the caller used.
+func asCalled(text string) string { return ownCommand.ReplaceAllString(text, "${1}"+self+" $2") }

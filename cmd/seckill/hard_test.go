@@ -210,12 +210,12 @@ func TestHardStopOfAnItemToo(t *testing.T) {
 	g := newGate(t, map[string]throttle{"*/*": {5000, 2500}, "seckill/alipay/notify/POST": {300, 600}})
 	code, stdout, stderr := command(t, "items", "stop", "33", "--hard", "--yes", "--stack", "sale")
 	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is stopped hard") ||
-		!strings.HasSuffix(stdout, "Item 33 is stopped (stopped, not loaded now).\n") {
+		!strings.HasSuffix(stdout, "Item 33 is stopped (stopped, not loaded yet).\n") {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = command(t, "items", "resume", "33", "--hard", "--stack", "sale")
 	if code != exitOK || stderr != "" || !strings.HasPrefix(stdout, "Stack sale is open again") ||
-		!strings.HasSuffix(stdout, "Item 33 is no longer stopped: waiting, not loaded now.\n") {
+		!strings.HasSuffix(stdout, "Item 33 is resumed (waiting, not loaded yet).\n") {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}
 	g.refusals = map[string]refusal{"Invoke": {500, "ServiceException", "oh"}}
@@ -273,9 +273,9 @@ func TestHardStopRefused(t *testing.T) {
 		"no item's id": {func(*gate) {}, []string{"stop", "x", "--hard", "--yes"}, exitUsage,
 			`ID "x": want 1 to 19 digits`},
 		"two ids": {func(*gate) {}, []string{"stop", "1", "2", "--hard", "--yes"}, exitUsage,
-			`"2" is one argument too many`},
+			`"2": unexpected argument`},
 		"yes to nothing": {func(*gate) {}, []string{"stop", "1", "--yes"}, exitUsage,
-			"--yes answers what --hard asks: it means nothing without it"},
+			"--yes goes with --hard only, which asks for confirmation"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGate(t, both())
@@ -330,8 +330,7 @@ func TestDoctorOnAHardStop(t *testing.T) {
 	if len(out.Findings) == 0 || out.Findings[0].State != "fault" ||
 		!strings.Contains(
 			out.Findings[0].Says,
-			"THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notifications. To open it: "+
-				"seckill "+
+			"THE WHOLE SHOP IS STOPPED HARD: its API only lets Alipay's notifications through. To reopen it: seckill "+
 				"items resume --hard --stack sale",
 		) {
 		t.Errorf("first finding %+v", out.Findings[:1])

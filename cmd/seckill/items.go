@@ -21,14 +21,14 @@ func itemsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "items",
 		Short: "Import and export items, stop and resume a sale, add stock",
-		Long: `Import and export items, stop and resume an item's sale, add stock: in a shop that runs
-by "seckill run" (--url), or in a stack that is deployed on AWS (--stack). Every command may be
-repeated; it says when there was nothing left to do.
+		Long: `Import and export items, stop and resume an item's sale, or add stock, in a running shop
+("seckill run", --url) or in a stack on AWS (--stack). Every command may be repeated, and reports
+when there was nothing left to do.
 
-With --stack, the commands are carried out by the stack's stage function, which reaches its Redis.
-Region and credentials are found as other AWS tools find them (environment, profiles, single
-sign-on). They have to allow sts:GetCallerIdentity, cloudformation:DescribeStacks and
-lambda:InvokeFunction. Who gave which command is in the function's log.`,
+With --stack, the stack's stage function carries out the commands, because only functions reach its
+Redis; its log records who gave which command. The tool finds region and credentials as other AWS
+tools do (environment, profiles, single sign-on). The credentials need sts:GetCallerIdentity,
+cloudformation:DescribeStacks and lambda:InvokeFunction.`,
 		Example: `  seckill items export > items.json
   seckill items import items.csv
   seckill items stop 2002
@@ -46,14 +46,14 @@ lambda:InvokeFunction. Who gave which command is in the function's log.`,
 func importCommand(to *target) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
-		Short: "Make or change the items of a .json or .csv file: all of them, or none",
-		Long: `Make or change the items of a file: all of them, or none when any line is wrong.
-"seckill run --help" names the columns.
+		Short: "Create or change the items of a .json or .csv file: all of them, or none",
+		Long: `Create or change the items of a file: all of them, or none if any line is wrong.
+"seckill run --help" lists the columns.
 
 An item can be changed until ` + strconv.Itoa(int(seckill.StageLead/time.Minute)) +
-			` minutes before its start; from then on it can be stopped, resumed and given more stock.
-Its stock never shrinks. Items that the file does not name are left alone. What is imported is for
-sale within a minute, if its sale is open.`,
+			` minutes before its start; after that it can only be stopped, resumed and given
+more stock. Its stock never shrinks. Items that are not in the file stay as they are. Imported items
+can be bought within a minute, if their sale is open.`,
 		Example: `  seckill items import items.csv
   seckill items import items.json --url http://localhost:9000`,
 		Args: exactly("FILE"),
@@ -99,12 +99,12 @@ func imported(d stage.Imported) string {
 func exportCommand(to *target) *cobra.Command {
 	return &cobra.Command{
 		Use:   "export",
-		Short: "Write all items to standard output, as a JSON file that import reads",
-		Long: `Write all items to standard output, as a JSON file that import reads. It does not say
-which items are stopped. Of more than
-` + strconv.Itoa(seckill.MaxItems) +
-			` items those that end last are left out, and standard error says so. It also names each
-item whose row cannot be read; the exit code is 1 then, and the file has all others.`,
+		Short: "Write all items to standard output, as a JSON file for import",
+		Long: `Write all items to standard output, as a JSON file for import. The file does not contain
+which items are stopped. An export holds at most ` + strconv.Itoa(seckill.MaxItems) +
+			` items: it leaves out those that end last, and
+says so on standard error. If the row of an item cannot be read, standard error names it, the exit
+code is 1, and the file has all other items.`,
 		Example: `  seckill items export > items.json`,
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -126,7 +126,7 @@ item whose row cannot be read; the exit code is 1 then, and the file has all oth
 			}
 			if len(items) == seckill.MaxItems {
 				fmt.Fprintf(cmd.ErrOrStderr(),
-					"seckill: these are %d items, as many as an export holds: there may be more\n", seckill.MaxItems)
+					"seckill: the export has %d items, its maximum: the shop may have more\n", seckill.MaxItems)
 			}
 			if len(leftOut.Rows) > 0 {
 				return faultError{leftOut}
@@ -138,27 +138,26 @@ item whose row cannot be read; the exit code is 1 then, and the file has all oth
 
 func stopCommand(to *target, stop bool) *cobra.Command {
 	verb, short := "resume", "Resume an item's sale"
-	long := `Resume the sale of an item that was stopped. It goes on within its window, with what is
-left.
+	long := `Resume the sale of a stopped item, within its start and end, with the units that are left.
 
-With --hard, open the whole shop again that was stopped hard: its API gets the throttle of the
-stack's parameters back.`
+With --hard, reopen the whole shop after a hard stop: its API gets back the throttle of the stack's
+parameters.`
 	if stop {
 		verb, short = "stop", "Stop an item's sale, or with --hard the whole shop"
 		long =
-			`Stop an item's sale. Once the command has said so, no unit is reserved any more, and
-none placed later than 2 seconds from then. Orders that are there can still be paid.
+			`Stop an item's sale. Once the command reports success, no unit is reserved any more, and
+none is placed later than 2 seconds after that. Existing orders can still be paid.
 
-With --hard, stop the whole shop, not one item, when functions or Redis do not obey any more: the
-API's throttle is set to 0 for everything but payment notifications. It needs no function, but the
-right apigateway:GET and apigateway:PATCH on the API's stage. Nobody can look, buy, cancel or see an
-order then; who asks is told 429. What was reserved is still placed: with ID the item is stopped as
-well, if its function answers. A deployment meanwhile may open the shop: "seckill doctor" says
-whether it is stopped hard.`
+With --hard, stop the whole shop instead of one item. Use it when functions or Redis no longer
+respond: it sets the API's throttle to 0 for everything but payment notifications. It calls no
+function; it needs the rights apigateway:GET and apigateway:PATCH on the API's stage. Shoppers
+cannot look, buy, cancel or see orders then; the API answers 429. Reservations are still placed:
+with ID, the command also stops the item, if its function answers. A deployment may reopen the shop;
+"seckill doctor" reports whether it is stopped hard.`
 	}
-	hardly, hard, yes := "open the whole shop again that was stopped hard, as it is deployed", false, false
+	hardly, hard, yes := "reopen the whole shop after a hard stop, with the deployed throttle", false, false
 	if stop {
-		hardly = "stop the whole shop at its door, whatever its functions do; with ID, then the item as well"
+		hardly = "stop the whole shop at its API, without its functions; with ID, also stop the item"
 	}
 	cmd := &cobra.Command{
 		Use:   verb + " ID",
@@ -178,7 +177,7 @@ whether it is stopped hard.`
 			case hard:
 				return hardStop(cmd, to, strings.Join(args, ""), stop, yes)
 			case yes:
-				return errors.New("--yes answers what --hard asks: it means nothing without it")
+				return errors.New("--yes goes with --hard only, which asks for confirmation")
 			}
 			s, err := itemShop(cmd, to, args[0])
 			if err != nil {
@@ -189,16 +188,16 @@ whether it is stopped hard.`
 	}
 	cmd.Flags().BoolVar(&hard, "hard", false, hardly)
 	if stop {
-		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask whether the whole shop is meant")
+		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	}
 	return cmd
 }
 
-// setStopped stops or resumes an item's sale, and says so.
+// setStopped stops or resumes an item's sale and prints the outcome.
 func setStopped(cmd *cobra.Command, s *shop, id string, stop bool) error {
-	done, nothing := "Item %s is no longer stopped: %s.", "Nothing to do: item %s was not stopped; it is %s."
+	done, nothing := "Item %s is resumed (%s).", "Nothing to do: item %s is not stopped (%s)."
 	if stop {
-		done, nothing = "Item %s is stopped (%s).", "Nothing to do: item %s was stopped already (%s)."
+		done, nothing = "Item %s is stopped (%s).", "Nothing to do: item %s is already stopped (%s)."
 	}
 	it, err := s.SetStopped(cmd.Context(), id, stop)
 	switch {
@@ -213,10 +212,10 @@ func setStopped(cmd *cobra.Command, s *shop, id string, stop bool) error {
 func addStockCommand(to *target) *cobra.Command {
 	return &cobra.Command{
 		Use:   "add-stock ID N",
-		Short: "Raise an item's stock to N units in all",
-		Long: `Raise an item's stock to N units in all, sold ones included, also while it is on sale. N
-is the new total and not what is added, so that a repetition adds nothing. Stock never shrinks.`,
-		Example: `  seckill items add-stock 2002 50     from 10 units to 50: 40 more to sell`,
+		Short: "Raise an item's stock to a total of N units",
+		Long: `Raise an item's stock to a total of N units, sold units included, also during the sale. N
+is the new total, not the number to add, so that a repetition adds nothing. Stock never shrinks.`,
+		Example: `  seckill items add-stock 2002 50     from 10 units to 50: 40 more`,
 		Args:    exactly("ID", "N"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := strconv.Atoi(args[1])
@@ -232,14 +231,15 @@ is the new total and not what is added, so that a repetition adds nothing. Stock
 			case err != nil:
 				return ofItem(s, err, args[0])
 			case it.Changed:
-				return say(cmd, "Item %s has %s in all now (%s).", it.ID, counted(it.Stock, "unit", "units"),
+				return say(cmd, "Item %s now has %s in total (%s).", it.ID, counted(it.Stock, "unit", "units"),
 					describe(it))
 			case it.Stock > n:
-				return fmt.Errorf("stock %d: item %s has %s already, and stock never shrinks; N is the new total", n,
+				return fmt.Errorf("stock %d: item %s already has %s, and stock never shrinks (N is the new total)", n,
 					it.ID,
 					counted(it.Stock, "unit", "units"))
 			default:
-				return say(cmd, "Nothing to do: item %s has %s in all (%s).", it.ID, counted(it.Stock, "unit", "units"),
+				return say(cmd, "Nothing to do: item %s has %s in total (%s).", it.ID,
+					counted(it.Stock, "unit", "units"),
 					describe(it))
 			}
 		},
@@ -272,7 +272,7 @@ func ofItem(s *shop, err error, id string) error {
 
 func describe(it operator.ItemChange) string {
 	if !it.Loaded {
-		return string(it.State) + ", not loaded now"
+		return string(it.State) + ", not loaded yet"
 	}
 	return fmt.Sprintf("%s, %d of %d left", it.State, it.Left, it.Stock)
 }

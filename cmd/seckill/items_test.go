@@ -76,18 +76,19 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 			{[]string{"import", csv}, exitOK, "Imported 1 item: 1 created.\n", ""},
 			{[]string{"stop", "2002"}, exitOK, "Item 2002 is stopped (stopped, 10 of 10 left).\n", ""},
 			{[]string{"stop", "2002"}, exitOK,
-				"Nothing to do: item 2002 was stopped already (stopped, 10 of 10 left).\n", ""},
-			{[]string{"resume", "2002"}, exitOK, "Item 2002 is no longer stopped: online, 10 of 10 left.\n", ""},
+				"Nothing to do: item 2002 is already stopped (stopped, 10 of 10 left).\n", ""},
+			{[]string{"resume", "2002"}, exitOK, "Item 2002 is resumed (online, 10 of 10 left).\n", ""},
 			{[]string{"resume", "2002"}, exitOK,
-				"Nothing to do: item 2002 was not stopped; it is online, 10 of 10 left.\n", ""},
+				"Nothing to do: item 2002 is not stopped (online, 10 of 10 left).\n", ""},
 			{[]string{"add-stock", "2002", "25"}, exitOK,
-				"Item 2002 has 25 units in all now (online, 25 of 25 left).\n", ""},
+				"Item 2002 now has 25 units in total (online, 25 of 25 left).\n", ""},
 			{[]string{"add-stock", "2002", "25"}, exitOK,
-				"Nothing to do: item 2002 has 25 units in all (online, 25 of 25 left).\n", ""},
+				"Nothing to do: item 2002 has 25 units in total (online, 25 of 25 left).\n", ""},
 			{[]string{"add-stock", "2002", "5"}, exitUsage, "",
-				"seckill: stock 5: item 2002 has 25 units already, and stock never shrinks; N is the new total (see: " +
+				"seckill: stock 5: item 2002 already has 25 units, and stock never shrinks (N is the new " +
+					"total) (see: " +
 					"seckill items add-stock --help)\n"},
-			{[]string{"stop", "31"}, exitOK, "Item 31 is stopped (stopped, not loaded now).\n", ""},
+			{[]string{"stop", "31"}, exitOK, "Item 31 is stopped (stopped, not loaded yet).\n", ""},
 			{[]string{"stop", "999"}, exitUsage, "", "seckill: item 999: " + base +
 				" has no such item (see: seckill items stop --help)\n"},
 		} {
@@ -145,7 +146,7 @@ func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 		{"file missing", []string{"import", bad + "x"}, exitUsage, "no such file"},
 		{"a folder", []string{"import", filepath.Dir(bad)}, exitUsage, "is a directory"},
 		{"bad line", []string{"import", bad}, exitUsage, bad + `: line 2: sk_price "1.005"`},
-		{"argument too many", []string{"export", "x"}, exitUsage, `"x" is one argument too many`},
+		{"argument too many", []string{"export", "x"}, exitUsage, `"x": unexpected argument`},
 		{"no id", []string{"stop"}, exitUsage, "ID is missing"},
 		{"id a word", []string{"resume", "../x"}, exitUsage, `ID "../x": want 1 to 19 digits`},
 		{"no number", []string{"add-stock", "1"}, exitUsage, "N is missing"},

@@ -27,21 +27,21 @@ import (
 )
 
 const (
-	tokenKeyBytes = 32       // of jwt-secret: as many as HS256 has (RFC 7518 section 3.2)
+	tokenKeyBytes = 32       // of jwt-secret: the output size of HS256 (RFC 7518 section 3.2)
 	maxKeyFile    = 64 << 10 // bytes
-	maxCertFile   = 8 << 10  // bytes: three of them and three keys fit a secret of 64 KB
+	maxCertFile   = 8 << 10  // bytes: three of them and three keys fit into a secret of 64 KB
 	maxPassword   = 1 << 10  // bytes of a Redis password
-	everything    = "all"    // what --rotate without a name means
+	everything    = "all"    // --rotate without a name
 	certificates  = "alipay-certificates"
 )
 
 var kidPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// certFiles are the names that Alipay's console gives the certificates, by their names.
+// certFiles are the certificates' file names as Alipay's console downloads them, by secret.
 var certFiles = map[string]string{secrets.AppCert: "appCertPublicKey_*.crt",
 	secrets.AlipayCert: "alipayCertPublicKey_RSA2.crt", secrets.RootCert: "alipayRootCert.crt"}
 
-// keysFlags are what `seckill keys` is told.
+// keysFlags are the flags of `seckill keys`.
 type keysFlags struct {
 	secretsAt
 	sandbox    bool
@@ -53,43 +53,44 @@ type keysFlags struct {
 	shopFile   string
 }
 
-// given is what was read of Alipay's; nil when there is none.
+// given are the values that were read from files; zero if not given.
 type given struct {
-	key   *rsa.PublicKey
-	certs map[string]string // by their names
-	// private is the shop's private key, password that of Redis; "" when none was given.
-	private, password string
+	key      *rsa.PublicKey    // Alipay's
+	certs    map[string]string // by name
+	private  string            // the shop's private key
+	password string            // of Redis
 }
 
 func keysCommand() *cobra.Command {
 	var set keysFlags
 	cmd := &cobra.Command{
 		Use:   "keys",
-		Short: "Make the secrets of a stack on AWS, where they are missing",
-		Long: `Make the secrets of a stack and store them in AWS Secrets Manager below a path: the
-stack's parameter SecretsPath. PATH/keys has all of them, PATH/buy, PATH/shop, … what each function
-reads, PATH/login what whoever signs shoppers' tokens needs. What is there stays, unless --rotate
-names it; so the command may be repeated, and has to be when it was broken off: then it completes
-what it had begun. It prints what it made and no secret.
+		Short: "Create the secrets of a stack on AWS, where they are missing",
+		Long: `Create the secrets of a stack and store them in AWS Secrets Manager below a path, the stack's
+parameter SecretsPath. PATH/keys has all values; PATH/buy, PATH/shop and so on have the values that
+each function reads; PATH/login has those of the issuer of shoppers' tokens. Existing values stay,
+unless --rotate names them. The command may be repeated, and must be if it broke off: it then
+completes its work. It prints what it created, and no secret.
 
-Of a shop it makes the secret of shoppers' tokens and the shop's RSA key pair, prints the public key
-to paste into Alipay's console, and stores Alipay's public key, which the console shows in exchange
-(--alipay-public-key FILE, in the same run or a later one). For an app in certificate mode
-(AlipayCertificates=true) it stores the three certificates that the console gives for a request
-signed with the private key: appCertPublicKey_….crt, alipayCertPublicKey_RSA2.crt and
-alipayRootCert.crt, all in one folder (--alipay-certificates FOLDER). With --sandbox it makes both
-sides' pairs: the stack has a fake payment gateway.
+For a real shop the command creates the secret of shoppers' tokens and the shop's RSA key pair, and
+prints the public key to paste into Alipay's console. The console shows Alipay's public key in
+exchange: store it with --alipay-public-key FILE, in the same run or later. An app in certificate
+mode (AlipayCertificates=true) has three certificates instead, which the console issues for a
+request signed with the private key: appCertPublicKey_….crt, alipayCertPublicKey_RSA2.crt and
+alipayRootCert.crt. Put them into one folder and store them with --alipay-certificates FOLDER. With
+--sandbox, for a stack with a fake payment gateway, it creates the key pairs of both sides.
 
-` + fmt.Sprintf("Running functions take a changed secret within about %d minutes. Then",
+` + fmt.Sprintf("Running functions load a changed secret within about %d minutes. Then a changed",
 			config.RefreshEvery/time.Minute) +
-			` a changed jwt-secret ends all tokens that were signed before, and a changed
-alipay-private-key has Alipay refuse the shop's calls until its console has the new public key; in
-certificate mode it is not made anew here, since its certificate comes first: store the two together
-(--alipay-private-key FILE --alipay-certificates FOLDER).
+			`
+jwt-secret invalidates all earlier tokens. After a change of alipay-private-key, Alipay refuses the
+shop's calls until its console has the new public key. In certificate mode this command does not
+create that key, because its certificate comes first: store both together (--alipay-private-key FILE
+--alipay-certificates FOLDER).
 
---token-key KID makes the secret of tokens whose header names that key (the stack's parameter
-JwtKids); --redis-password FILE stores the password of a Redis that somebody else made. The
-credentials have to allow secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
+--token-key KID creates the secret of tokens whose header has that key id (the stack's parameter
+JwtKids). --redis-password FILE stores the password of an existing Redis. The credentials need
+secretsmanager:GetSecretValue, CreateSecret and PutSecretValue on PATH/*.`,
 		Example: `  seckill keys --path /seckill/test --sandbox
   seckill keys --path /seckill/prod --region eu-central-1 --profile shop
   seckill keys --path /seckill/prod --alipay-public-key alipay.pem
@@ -105,14 +106,15 @@ credentials have to allow secretsmanager:GetSecretValue, CreateSecret and PutSec
 	f.BoolVar(&set.sandbox, "sandbox", false, "for a stack with the fake payment gateway (Sandbox=true)")
 	f.StringVar(&set.alipayFile, "alipay-public-key", "", "file with Alipay's public key, PEM or base64")
 	f.StringVar(&set.shopFile, "alipay-private-key", "",
-		"file with the shop's private key, PEM or base64, if it was made elsewhere")
+		"file with an existing private key of the shop, PEM or base64")
 	f.StringVar(&set.certFolder, certificates, "",
-		"folder with the three certificates of certificate mode, named as Alipay gives them")
+		"folder with the three certificates of certificate mode, with Alipay's file names")
 	f.StringArrayVar(&set.kids, "token-key", nil,
-		"make the secret of tokens that name this key (kid), jwt-KID; may be repeated")
-	f.StringVar(&set.password, "redis-password", "", "file with the password of Redis, its last line break left out")
+		"create jwt-KID, the secret of tokens with this key id; may be repeated")
+	f.StringVar(&set.password, "redis-password", "",
+		"file with the password of Redis; a line break at its end is ignored")
 	f.StringSliceVar(&set.rotate, "rotate", nil,
-		"make these anew though they are there: --rotate=jwt-secret, or all of them; of a key pair both parts")
+		"replace existing values: --rotate=NAME, or --rotate for all; of a key pair, both parts")
 	f.Lookup("rotate").NoOptDefVal = everything
 	return cmd
 }
@@ -158,10 +160,10 @@ func (k *keysFlags) run(cmd *cobra.Command) error {
 	if k.sandbox || p.certified() {
 		return nil
 	}
-	return say(cmd, "\nThe shop's public key, for Alipay's console:\n%s", publicText(p.shop))
+	return say(cmd, "\nThe shop's public key, to paste into Alipay's console:\n%s", publicText(p.shop))
 }
 
-// check finds what is wrong with the flags, and reads what they name of Alipay's.
+// check checks the flags and reads the files that they name.
 func (k *keysFlags) check() (g given, err error) {
 	names := []string{everything, secrets.JWTSecret, secrets.ShopPrivate, secrets.AlipayPublic}
 	if k.sandbox {
@@ -173,8 +175,8 @@ func (k *keysFlags) check() (g given, err error) {
 		if !kidPattern.MatchString(kid) || secrets.JWTPrefix+kid == secrets.JWTSecret {
 			return g,
 				fmt.Errorf(
-					"--token-key %q: want a kid, 1 to 64 letters, digits, underscores, dots and hyphens, and not "+
-						"secret", kid)
+					"--token-key %q: want a key id of 1 to 64 letters, digits, underscores, dots and hyphens, not "+
+						"\"secret\"", kid)
 		}
 		names = append(names, secrets.JWTPrefix+kid)
 	}
@@ -197,18 +199,19 @@ func (k *keysFlags) check() (g given, err error) {
 	case k.sandbox && k.alipayFile != "":
 		return g,
 			errors.New(
-				"--alipay-public-key and --sandbox contradict each other: a sandbox has a payment gateway of its own")
+				"--alipay-public-key does not go with --sandbox, which has its own payment gateway")
 	case k.sandbox && k.shopFile != "":
 		return g,
-			errors.New("--alipay-private-key and --sandbox contradict each other: a sandbox's pairs are made here")
+			errors.New("--alipay-private-key does not go with --sandbox, which creates its key pairs")
 	case k.sandbox && k.certFolder != "":
 		return g,
 			errors.New(
-				"--alipay-certificates and --sandbox contradict each other: a sandbox has a payment gateway of its own")
+				"--alipay-certificates does not go with --sandbox, which has its own payment gateway")
 	case !k.sandbox && k.alipayFile == "" && slices.Contains(k.rotate, secrets.AlipayPublic):
-		return g, errors.New("--rotate=alipay-public-key: want the new one as well, --alipay-public-key FILE")
+		return g, errors.New("--rotate=alipay-public-key: give the new key as well, with --alipay-public-key FILE")
 	case k.certFolder == "" && slices.Contains(k.rotate, certificates):
-		return g, errors.New("--rotate=alipay-certificates: want the new ones as well, --alipay-certificates FOLDER")
+		return g,
+			errors.New("--rotate=alipay-certificates: give the new ones as well, with --alipay-certificates FOLDER")
 	}
 	if k.alipayFile != "" {
 		text, err := readSmall(k.alipayFile, maxKeyFile)
@@ -233,7 +236,7 @@ func (k *keysFlags) check() (g given, err error) {
 	return g, err
 }
 
-// readSmall reads a file of at most so many bytes.
+// readSmall reads a file of at most this many bytes.
 func readSmall(name string, most int64) (string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -258,7 +261,7 @@ func readCertificates(folder string) (map[string]string, error) {
 			return nil, err
 		}
 		if len(found) != 1 {
-			return nil, fmt.Errorf("--alipay-certificates %s: there are %d files %s, want 1", folder, len(found),
+			return nil, fmt.Errorf("--alipay-certificates %s: %d files match %s, want 1", folder, len(found),
 				certFiles[name])
 		}
 		if out[name], err = readSmall(filepath.Join(folder, found[0]), maxCertFile); err != nil {
@@ -268,19 +271,19 @@ func readCertificates(folder string) (map[string]string, error) {
 	return out, nil
 }
 
-// keyStep is what becomes of one value; without a value it is only said.
+// keyStep is the outcome for one value; an empty value is not written.
 type keyStep struct{ name, value, said string }
 
-// keyPlan says what to make of what there is. All is decided before anything is written.
+// keyPlan decides what to create or change before anything is written.
 type keyPlan struct {
 	flags  *keysFlags
 	have   map[string]string
-	theirs given // Alipay's, from files
+	theirs given // from files
 	steps  []keyStep
-	shop   *rsa.PublicKey // of the shop's pair, as it will be
+	shop   *rsa.PublicKey // of the shop's pair, after the run
 }
 
-// certified says whether there are certificates, or will be.
+// certified reports whether the path has certificates, or will have them.
 func (p *keyPlan) certified() bool {
 	return p.theirs.certs != nil || slices.ContainsFunc(secrets.CertNames, func(name string) bool {
 		return p.have[name] != ""
@@ -290,19 +293,20 @@ func (p *keyPlan) certified() bool {
 func (p *keyPlan) make() (err error) {
 	switch path := p.flags.path; {
 	case !p.flags.sandbox && p.have[secrets.GatewayPrivate] != "":
-		return fmt.Errorf("%s is there, so %s is a sandbox's: give --sandbox, or another path", secrets.GatewayPrivate,
+		return fmt.Errorf("%s exists, so %s belongs to a sandbox: give --sandbox, or another path",
+			secrets.GatewayPrivate,
 			path)
 	case p.flags.sandbox && p.have[secrets.GatewayPrivate] == "" && p.have[secrets.AlipayPublic] != "":
-		return fmt.Errorf("%s is there and no %s, so %s is a real shop's: a sandbox needs another path",
+		return fmt.Errorf("%s exists without %s, so %s belongs to a real shop: give another path for a sandbox",
 			secrets.AlipayPublic, secrets.GatewayPrivate, path)
 	case p.flags.sandbox && p.certified():
-		return fmt.Errorf("certificates of Alipay are there, so %s is a real shop's: a sandbox needs another path",
+		return fmt.Errorf("Alipay's certificates exist, so %s belongs to a real shop: give another path for a sandbox",
 			path)
 	case p.have[secrets.AppCert] != "" && p.rotates(secrets.ShopPrivate) &&
 		(p.theirs.private == "" || p.theirs.certs == nil):
 		return fmt.Errorf(
-			"%s is there, and is of the private key that is: a new key has to have its certificate first, "+
-				"docs/DEPLOY.md says how (other secrets: --rotate=NAME)", secrets.AppCert)
+			"%s belongs to the existing private key: a new key needs its certificate first, see docs/DEPLOY.md (other "+
+				"secrets: --rotate=NAME)", secrets.AppCert)
 	}
 	p.tokens()
 	if err := p.redis(); err != nil {
@@ -337,9 +341,9 @@ func (p *keyPlan) rotates(names ...string) bool {
 	})
 }
 
-// put stores a value, as a new one or in the place of one.
+// put creates or replaces a value.
 func (p *keyPlan) put(name, value, what string) {
-	said := "made: " + what
+	said := "created: " + what
 	if p.have[name] != "" {
 		said = "replaced: " + what
 	}
@@ -347,7 +351,7 @@ func (p *keyPlan) put(name, value, what string) {
 }
 
 func (p *keyPlan) keep(name string) {
-	p.steps = append(p.steps, keyStep{name: name, said: "is there, and stays (--rotate=" + name + " makes it anew)"})
+	p.steps = append(p.steps, keyStep{name: name, said: "exists, unchanged (--rotate=" + name + " replaces it)"})
 }
 
 func (p *keyPlan) tokens() {
@@ -367,22 +371,21 @@ func (p *keyPlan) tokens() {
 	}
 }
 
-// redis stores the password of Redis, if it was given.
+// redis stores the password of Redis, if given.
 func (p *keyPlan) redis() error {
 	switch name := secrets.RedisPassword; {
 	case p.theirs.password == "":
 	case p.have[name] == p.theirs.password:
-		p.steps = append(p.steps, keyStep{name: name, said: "is there already, just so"})
+		p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
 	case p.have[name] != "" && !p.rotates(name):
-		return fmt.Errorf("%s is there, another one: --rotate=%s replaces it", name, name)
+		return fmt.Errorf("%s exists with another value: replace it with --rotate=%s", name, name)
 	default:
 		p.put(name, p.theirs.password, "the password of Redis, from "+p.flags.password)
 	}
 	return nil
 }
 
-// pair makes a key pair or completes it, and gives its public key. The private key is stored first: of it alone the
-// public one can be made.
+// pair creates or completes a key pair and returns its public key, which can be computed from the private key alone.
 func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey, error) {
 	havePublic := p.have[public] != "" && storePublic
 	if p.rotates(private, public) || p.have[private] == "" && !havePublic {
@@ -397,12 +400,13 @@ func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey
 		return alipay.ParsePublicKey(made.Public)
 	}
 	if p.have[private] == "" {
-		return nil, fmt.Errorf("%s is there without its private key %s: --rotate=%s makes a new pair", public, private,
+		return nil, fmt.Errorf("%s exists without its private key %s: create a new pair with --rotate=%s", public,
+			private,
 			private)
 	}
 	key, err := alipay.ParsePrivateKey(p.have[private])
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be used: %w; --rotate=%s makes a new one", private, err, private)
+		return nil, fmt.Errorf("%s is invalid: %w; replace it with --rotate=%s", private, err, private)
 	}
 	p.keep(private)
 	switch {
@@ -411,15 +415,16 @@ func (p *keyPlan) pair(private, public string, storePublic bool) (*rsa.PublicKey
 		p.put(public, pemText(&key.PublicKey), "the public key of "+private)
 	default:
 		if have, err := alipay.ParsePublicKey(p.have[public]); err != nil || !have.Equal(&key.PublicKey) {
-			return nil, fmt.Errorf("%s is not the public key of %s: --rotate=%s makes a new pair", public, private,
+			return nil, fmt.Errorf("%s is not the public key of %s: create a new pair with --rotate=%s", public,
+				private,
 				private)
 		}
-		p.steps = append(p.steps, keyStep{name: public, said: "is there, and stays: it belongs to " + private})
+		p.steps = append(p.steps, keyStep{name: public, said: "exists, unchanged: it belongs to " + private})
 	}
 	return &key.PublicKey, nil
 }
 
-// given stores the shop's private key that was made elsewhere.
+// given stores an existing private key of the shop.
 func (p *keyPlan) given() error {
 	key, err := alipay.ParsePrivateKey(p.theirs.private)
 	if err != nil {
@@ -428,35 +433,35 @@ func (p *keyPlan) given() error {
 	p.shop = &key.PublicKey
 	have, err := alipay.ParsePrivateKey(p.have[secrets.ShopPrivate])
 	switch name := secrets.ShopPrivate; {
-	case err == nil && have.Equal(key): // perhaps written in another way
-		p.steps = append(p.steps, keyStep{name: name, said: "is there already, just so"})
+	case err == nil && have.Equal(key): // perhaps in another encoding
+		p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
 	case p.have[name] != "" && !p.rotates(name):
-		return fmt.Errorf("%s is there, another one: --rotate=%s replaces it", name, name)
+		return fmt.Errorf("%s exists with another value: replace it with --rotate=%s", name, name)
 	default:
 		p.put(name, p.theirs.private, "the shop's private key, from "+p.flags.shopFile)
 	}
 	return nil
 }
 
-// alipay stores Alipay's public key, if it was given.
+// alipay stores Alipay's public key, if given.
 func (p *keyPlan) alipay() error {
 	have, err := alipay.ParsePublicKey(p.have[secrets.AlipayPublic])
 	switch {
 	case p.theirs.key == nil && p.have[secrets.AlipayPublic] != "":
-		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "is there, and stays (--rotate=" +
+		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "exists, unchanged (--rotate=" +
 			secrets.AlipayPublic + " --alipay-public-key FILE replaces it)"})
 	case p.theirs.key == nil:
 		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic,
-			said: "is missing: Alipay's console shows it once it has the key below; then repeat the command with " +
-				"--alipay-public-key FILE"})
+			said: "is missing: Alipay's console shows it once you have pasted the key below there; then repeat the " +
+				"command with --alipay-public-key FILE"})
 	case p.theirs.key.Equal(p.shop):
 		return fmt.Errorf(
-			"--alipay-public-key %s: this is the shop's own public key; Alipay's is the one that its console shows "+
-				"in exchange", p.flags.alipayFile)
+			"--alipay-public-key %s: this is the shop's own public key; give Alipay's, which its console shows in "+
+				"exchange", p.flags.alipayFile)
 	case err == nil && p.theirs.key.Equal(have):
-		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "is there already, just so"})
+		p.steps = append(p.steps, keyStep{name: secrets.AlipayPublic, said: "exists, with this value"})
 	case p.have[secrets.AlipayPublic] != "" && !p.rotates(secrets.AlipayPublic):
-		return fmt.Errorf("%s is there, with another key: --rotate=%s replaces it", secrets.AlipayPublic,
+		return fmt.Errorf("%s exists with another key: replace it with --rotate=%s", secrets.AlipayPublic,
 			secrets.AlipayPublic)
 	default:
 		p.put(secrets.AlipayPublic, pemText(p.theirs.key), "Alipay's public key, from "+p.flags.alipayFile)
@@ -464,12 +469,12 @@ func (p *keyPlan) alipay() error {
 	return nil
 }
 
-// certificates stores those of certificate mode, if they were given.
+// certificates stores the certificates of certificate mode, if given.
 func (p *keyPlan) certificates() error {
 	folder := p.flags.certFolder
 	if p.theirs.certs == nil {
 		for _, name := range secrets.CertNames {
-			said := "is there, and stays (--rotate=" + certificates + " --alipay-certificates FOLDER replaces it)"
+			said := "exists, unchanged (--rotate=" + certificates + " --alipay-certificates FOLDER replaces it)"
 			if p.have[name] == "" {
 				said = "is missing: repeat the command with --alipay-certificates FOLDER"
 			}
@@ -480,7 +485,7 @@ func (p *keyPlan) certificates() error {
 	private := cmp.Or(p.theirs.private, p.have[secrets.ShopPrivate])
 	if private == "" {
 		return fmt.Errorf(
-			"--alipay-certificates %s: %s is missing, the private key that they were requested with: store it first",
+			"--alipay-certificates %s: store %s first, the private key that signed their request",
 			folder, secrets.ShopPrivate)
 	}
 	files := p.theirs.certs
@@ -491,9 +496,9 @@ func (p *keyPlan) certificates() error {
 	for _, name := range secrets.CertNames {
 		switch {
 		case p.have[name] == files[name]:
-			p.steps = append(p.steps, keyStep{name: name, said: "is there already, just so"})
+			p.steps = append(p.steps, keyStep{name: name, said: "exists, with this value"})
 		case p.have[name] != "" && !p.rotates(certificates):
-			return fmt.Errorf("%s is there, with another certificate: --rotate=%s replaces it", name, certificates)
+			return fmt.Errorf("%s exists with another certificate: replace it with --rotate=%s", name, certificates)
 		default:
 			p.put(name, files[name], "the certificate "+certFiles[name]+" from "+folder)
 		}
@@ -513,5 +518,5 @@ func pemText(key *rsa.PublicKey) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: publicDER(key)}))
 }
 
-// publicText is a key as Alipay's console takes it: what is between PEM's first and last line.
+// publicText encodes a key as Alipay's console takes it: PEM without its first and last line.
 func publicText(key *rsa.PublicKey) string { return base64.StdEncoding.EncodeToString(publicDER(key)) }

@@ -22,13 +22,15 @@ func TestKeysThatDoNotFitAreRefused(t *testing.T) {
 		args       []string
 		want       string
 	}{
-		"a sandbox's path": {"", "", sandbox[:3], "so /seckill/test is a sandbox's: give --sandbox, or another path"},
+		"a sandbox's path": {"", "", sandbox[:3],
+			"so /seckill/test belongs to a sandbox: give --sandbox, or another path"},
 		"not a pair": {secrets.ShopPublic, good[secrets.AlipayPublic], sandbox,
-			"alipay-shop-public-key is not the public key of alipay-private-key: --rotate=alipay-private-key"},
+			"alipay-shop-public-key is not the public key of alipay-private-key: create a new pair with " +
+				"--rotate=alipay-private-key"},
 		"no key": {secrets.GatewayPrivate, "secret text", sandbox,
-			"gateway-private-key cannot be used: neither PEM nor base64"},
+			"gateway-private-key is invalid: neither PEM nor base64"},
 		"no private key": {secrets.ShopPrivate, "", sandbox,
-			"alipay-shop-public-key is there without its private key"},
+			"alipay-shop-public-key exists without its private key"},
 	} {
 		if c.set != "" {
 			m.set(c.set, c.value)
@@ -52,9 +54,9 @@ func TestFlagsOfKeys(t *testing.T) {
 		{`--path "": want the path`, []string{"keys"}},
 		{`--path "seckill": want the path`, []string{"keys", "--path", "seckill"}},
 		{`--path "/seckill/": want the path`, []string{"keys", "--path", "/seckill/"}},
-		{"contradict each other", []string{"keys", "--path", testPath, "--sandbox", "--alipay-public-key", "x"}},
-		{"contradict each other", []string{"keys", "--path", testPath, "--sandbox", "--alipay-certificates", "x"}},
-		{"want the new ones as well, --alipay-certificates FOLDER", []string{"keys", "--path", testPath,
+		{"does not go with --sandbox", []string{"keys", "--path", testPath, "--sandbox", "--alipay-public-key", "x"}},
+		{"does not go with --sandbox", []string{"keys", "--path", testPath, "--sandbox", "--alipay-certificates", "x"}},
+		{"give the new ones as well, with --alipay-certificates FOLDER", []string{"keys", "--path", testPath,
 			"--rotate=alipay-certificates"}},
 		{"--rotate=alipay-certificates: want one of", []string{"keys", "--path", testPath, "--sandbox",
 			"--rotate=alipay-certificates"}},
@@ -62,12 +64,12 @@ func TestFlagsOfKeys(t *testing.T) {
 			"--rotate=redis-password"}},
 		{"--rotate=gateway-private-key: want one of", []string{"keys", "--path", testPath,
 			"--rotate=gateway-private-key"}},
-		{"want the new one as well", []string{"keys", "--path", testPath, "--rotate=alipay-public-key"}},
-		{`--token-key "a b": want a kid`, []string{"keys", "--path", testPath, "--token-key", "a b"}},
-		{`--token-key "secret": want a kid`, []string{"keys", "--path", testPath, "--token-key", "secret"}},
+		{"give the new key as well", []string{"keys", "--path", testPath, "--rotate=alipay-public-key"}},
+		{`--token-key "a b": want a key id`, []string{"keys", "--path", testPath, "--token-key", "a b"}},
+		{`--token-key "secret": want a key id`, []string{"keys", "--path", testPath, "--token-key", "secret"}},
 		{"the file is empty", []string{"keys", "--path", testPath, "--redis-password",
 			written(t, "empty", []byte("\n"))}},
-		{`"jwt-secret" is one argument too many`, []string{"keys", "--path", testPath, "--rotate", "jwt-secret"}},
+		{`"jwt-secret": unexpected argument`, []string{"keys", "--path", testPath, "--rotate", "jwt-secret"}},
 		{"no such file", []string{"keys", "--path", testPath, "--alipay-public-key",
 			filepath.Join(t.TempDir(), "none")}},
 		{"neither PEM nor base64", []string{"keys", "--path", testPath, "--alipay-public-key",
@@ -77,7 +79,7 @@ func TestFlagsOfKeys(t *testing.T) {
 		{`--path "": want the path`, []string{"token", "--user", "1001"}},
 		{"--user is missing", []string{"token", "--path", testPath}},
 		{"--valid 0s: want", []string{"token", "--path", testPath, "--user", "1001", "--valid", "0s"}},
-		{"has no jwt-secret in the secret /seckill/test/login: seckill keys makes it",
+		{"has no jwt-secret in the secret /seckill/test/login: create it with \"seckill keys\"",
 			[]string{"token", "--path", testPath, "--user", "1001"}},
 		{"the AWS configuration has no profile", []string{"keys", "--path", testPath, "--profile", "nobody"}},
 	} {
@@ -111,7 +113,7 @@ func TestKeysWhenAWSRefuses(t *testing.T) {
 	m.before = nil
 	delete(m.values, testPath+"/"+secrets.Keys)
 	m.values[testPath+"/buy"] = map[string]string{}
-	m.refused(t, exitUsage, "/seckill/test/keys is missing, and /seckill/test/buy is there: bring it back", args...)
+	m.refused(t, exitUsage, "/seckill/test/keys is missing, but /seckill/test/buy exists: restore it", args...)
 
 	gone := served(t, http.NotFoundHandler())
 	gone.Close()

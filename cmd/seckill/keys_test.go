@@ -24,11 +24,11 @@ var sandboxNames = []string{secrets.JWTSecret, secrets.ShopPrivate, secrets.Shop
 func TestKeysOfASandbox(t *testing.T) {
 	m := newManager(t)
 	stdout := m.keys(t, "--sandbox")
-	want := `jwt-secret: made: 32 random bytes, which sign shoppers' tokens
-alipay-private-key: made: an RSA key of 2048 bits
-alipay-shop-public-key: made: the public key of alipay-private-key
-gateway-private-key: made: an RSA key of 2048 bits
-alipay-public-key: made: the public key of gateway-private-key
+	want := `jwt-secret: created: 32 random bytes, which sign shoppers' tokens
+alipay-private-key: created: an RSA key of 2048 bits
+alipay-shop-public-key: created: the public key of alipay-private-key
+gateway-private-key: created: an RSA key of 2048 bits
+alipay-public-key: created: the public key of gateway-private-key
 
 Written below /seckill/test: keys, buy, gateway, login, notify, pay, shop
 `
@@ -42,7 +42,7 @@ Written below /seckill/test: keys, buy, gateway, login, notify, pay, shop
 	}
 
 	stdout = m.keys(t, "--sandbox")
-	if strings.Count(stdout, "is there, and stays") != len(sandboxNames) || len(m.written()) != 0 ||
+	if strings.Count(stdout, "exists, unchanged") != len(sandboxNames) || len(m.written()) != 0 ||
 		!maps.Equal(first, m.stored()) {
 		t.Errorf("the second time something was made:\n%s", stdout)
 	}
@@ -80,7 +80,7 @@ func TestKeysOfAShop(t *testing.T) {
 	m := newManager(t)
 	stdout := m.keys(t)
 	s := m.stored()
-	_, text, _ := strings.Cut(stdout, "The shop's public key, for Alipay's console:\n")
+	_, text, _ := strings.Cut(stdout, "The shop's public key, to paste into Alipay's console:\n")
 	shown, err := alipay.ParsePublicKey(text)
 	private, privateErr := alipay.ParsePrivateKey(s[secrets.ShopPrivate])
 	if err != nil || privateErr != nil || !shown.Equal(&private.PublicKey) || strings.Count(text, "\n") != 1 {
@@ -111,15 +111,16 @@ func TestKeysOfAShop(t *testing.T) {
 	args := []string{"keys", "--path", testPath, "--alipay-public-key"}
 	own := written(t, "own.txt", []byte(text))
 	m.refused(t, exitUsage, "this is the shop's own public key", append(args, own)...)
-	run("alipay-public-key: made: Alipay's public key, from "+theirs[0], []string{secrets.AlipayPublic},
+	run("alipay-public-key: created: Alipay's public key, from "+theirs[0], []string{secrets.AlipayPublic},
 		"--alipay-public-key", theirs[0])
-	run("alipay-public-key: is there already, just so", nil, "--alipay-public-key", theirs[0])
-	run("alipay-public-key: is there, and stays", nil)
-	m.refused(t, exitUsage, "alipay-public-key is there, with another key: --rotate=alipay-public-key replaces it",
+	run("alipay-public-key: exists, with this value", nil, "--alipay-public-key", theirs[0])
+	run("alipay-public-key: exists, unchanged", nil)
+	m.refused(t, exitUsage, "alipay-public-key exists with another key: replace it with --rotate=alipay-public-key",
 		append(args, theirs[1])...)
 	run("alipay-public-key: replaced: ", []string{secrets.AlipayPublic}, "--alipay-public-key", theirs[1],
 		"--rotate=alipay-public-key")
-	m.refused(t, exitUsage, "so /seckill/test is a real shop's: a sandbox needs another path", "keys", "--path",
+	m.refused(t, exitUsage, "so /seckill/test belongs to a real shop: give another path for a sandbox", "keys",
+		"--path",
 		testPath, "--sandbox", "--rotate")
 	if stdout := m.keys(t, "--rotate"); strings.HasSuffix(stdout, text) ||
 		!sameNames(m.written(), []string{secrets.JWTSecret, secrets.ShopPrivate}) {
@@ -156,7 +157,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 		t.Fatalf("the root file has %d bytes, which prove nothing", len(first.Root))
 	}
 	args := []string{"keys", "--path", testPath, "--alipay-certificates"}
-	m.refused(t, exitUsage, "alipay-private-key is missing, the private key that they were requested with",
+	m.refused(t, exitUsage, "store alipay-private-key first",
 		append(args, folder(t, first))...)
 	m.set(secrets.JWTSecret, strings.Repeat("x", 43))
 	m.set(secrets.ShopPrivate, shop.Private)
@@ -164,7 +165,7 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	m.refused(t, exitUsage, "alipay: app certificate: it is not the private key's", append(args, folder(t, others))...)
 	ended := alipaytest.Make(t, shop, theirs, now.AddDate(-1, 0, 0), now.AddDate(0, 0, -1))
 	m.refused(t, exitUsage, "alipay: app certificate: it ended on", append(args, folder(t, ended))...)
-	m.refused(t, exitUsage, "there are 0 files alipayRootCert.crt, want 1",
+	m.refused(t, exitUsage, "0 files match alipayRootCert.crt, want 1",
 		append(args, folder(t, alipaytest.Certificates{App: first.App, Alipay: first.Alipay}))...)
 	m.refused(t, exitUsage, "no such file", append(args, filepath.Join(t.TempDir(), "none"))...)
 	large := first
@@ -179,11 +180,11 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 		strings.Contains(stdout, secrets.AlipayPublic) || strings.Contains(stdout, "The shop's public key") {
 		t.Errorf("wrote %v, said\n%s", names, stdout)
 	}
-	if stdout = m.keys(t); strings.Count(stdout, "is there, and stays") != 5 || len(m.written()) != 0 {
+	if stdout = m.keys(t); strings.Count(stdout, "exists, unchanged") != 5 || len(m.written()) != 0 {
 		t.Errorf("the second time said\n%s", stdout)
 	}
 	if stdout = m.keys(t, "--alipay-certificates", folder(t, first)); strings.Count(stdout,
-		"is there already, just so") != 3 || len(m.written()) != 0 {
+		"exists, with this value") != 3 || len(m.written()) != 0 {
 		t.Errorf("the same again said\n%s", stdout)
 	}
 	m.set(secrets.RootCert, "")
@@ -193,20 +194,21 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	}
 	m.written()
 	m.refused(t, exitUsage,
-		"alipay-app-cert is there, with another certificate: --rotate=alipay-certificates replaces it",
+		"alipay-app-cert exists with another certificate: replace it with --rotate=alipay-certificates",
 		append(args, folder(t, second))...)
 	m.keys(t, "--alipay-certificates", folder(t, second), "--rotate=alipay-certificates")
 	if names := m.written(); !sameNames(names, certs) || m.stored()[secrets.AppCert] != second.App {
 		t.Errorf("replaced %v", names)
 	}
 	for _, rotate := range []string{"--rotate", "--rotate=alipay-private-key"} {
-		m.refused(t, exitUsage, "a new key has to have its certificate first", "keys", "--path", testPath, rotate)
+		m.refused(t, exitUsage, "a new key needs its certificate first", "keys", "--path", testPath, rotate)
 	}
 	// Another key comes with its certificates, in one run.
 	theirKey := written(t, "app.pem", []byte(theirs.Private))
-	m.refused(t, exitUsage, "a new key has to have its certificate first", "keys", "--path", testPath,
+	m.refused(t, exitUsage, "a new key needs its certificate first", "keys", "--path", testPath,
 		"--alipay-private-key", theirKey, "--rotate=alipay-private-key")
-	m.refused(t, exitUsage, "alipay-private-key is there, another one: --rotate=alipay-private-key replaces it", "keys",
+	m.refused(t, exitUsage, "alipay-private-key exists with another value: replace it with --rotate=alipay-private-key",
+		"keys",
 		"--path", testPath, "--alipay-private-key", theirKey,
 		"--alipay-certificates", folder(t, second))
 	ours := alipaytest.Make(t, theirs, shop, now.AddDate(0, -1, 0), now.AddDate(0, 1, 0))
@@ -220,7 +222,8 @@ func TestKeysOfAShopWithCertificates(t *testing.T) {
 	if names := m.written(); !sameNames(names, []string{secrets.JWTSecret}) {
 		t.Errorf("rotated %v", names)
 	}
-	m.refused(t, exitUsage, "so /seckill/test is a real shop's: a sandbox needs another path", "keys", "--path",
+	m.refused(t, exitUsage, "so /seckill/test belongs to a real shop: give another path for a sandbox", "keys",
+		"--path",
 		testPath, "--sandbox")
 }
 
@@ -238,7 +241,8 @@ func TestTheSameKeyInAnotherText(t *testing.T) {
 		"PKCS #1": string(pkcs1), "Windows": strings.ReplaceAll(m.stored()[secrets.ShopPrivate], "\n", "\r\n"),
 	} {
 		out := m.keys(t, "--alipay-private-key", written(t, "key.pem", []byte(text)))
-		if names := m.written(); len(names) > 0 || !strings.Contains(out, secrets.ShopPrivate+": is there already") {
+		if names := m.written(); len(names) > 0 ||
+			!strings.Contains(out, secrets.ShopPrivate+": exists, with this value") {
 			t.Errorf("%s: wrote %v and said %s", name, names, out)
 		}
 	}
@@ -246,7 +250,7 @@ func TestTheSameKeyInAnotherText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.refused(t, exitUsage, "alipay-private-key is there, another one", "keys", "--path", testPath,
+	m.refused(t, exitUsage, "alipay-private-key exists with another value", "keys", "--path", testPath,
 		"--alipay-private-key", written(t, "key.pem", []byte(other.Private)))
 }
 
@@ -281,7 +285,7 @@ func TestKeysOfRedisAndOfKids(t *testing.T) {
 	m.keys(t, "--sandbox", "--redis-password", one, "--token-key", "a", "--token-key", "b")
 	first := m.stored()
 	m.written()
-	m.refused(t, exitUsage, "redis-password is there, another one: --rotate=redis-password replaces it", "keys",
+	m.refused(t, exitUsage, "redis-password exists with another value: replace it with --rotate=redis-password", "keys",
 		"--path", testPath, "--sandbox", "--redis-password", two)
 	m.keys(t, "--sandbox", "--redis-password", two, "--rotate=redis-password,jwt-a", "--token-key", "a", "--token-key",
 		"b")

@@ -17,46 +17,45 @@ import (
 	"github.com/your-org/seckill/local"
 )
 
-// How often a crowd's progress is said: in a line that is redrawn, and in plain lines elsewhere.
+// How often progress is printed: on a terminal, where a line is redrawn, and elsewhere.
 const barEvery, plainEvery = 150 * time.Millisecond, 5 * time.Second
 
-// loadFlags are the flags of `seckill load` that are not the crowd's own.
+// loadFlags are the flags of `seckill load`.
 type loadFlags struct {
 	crowd.Options
 	at            secretsAt
 	journal, json string
 }
 
-func loadCommand(getenv func(string) string) *cobra.Command { //nolint:funlen // not yet split
+func loadCommand(getenv func(string) string) *cobra.Command {
 	var f loadFlags
 	cmd := &cobra.Command{
 		Use:   "load",
-		Short: "Have a crowd come to a sale at once, and see what it does",
-		Long: `Have a crowd come to a sale at once. Each shopper behaves as a browser: opens the page
-and asks the server's time, presses the button at the opening or over the ramp, honours Retry-After,
-asks again when an answer is lost, follows the order, and pays, cancels, closes the page, or leaves
-it open. Shoppers come by a schedule that the seed decides; no answer delays it, and latencies count
-from the moment at which something was meant to be sent.
+		Short: "Send a crowd of shoppers to a sale, and report what happened",
+		Long: `Send a crowd of shoppers to a sale. Each shopper acts as a browser would: opens the page and
+asks for the server's time, presses the button at the opening or during the ramp, honours
+Retry-After, retries after a lost answer, follows the order, and then pays, cancels, closes the page
+or leaves it open. The seed decides the schedule. Answers do not delay it, and latencies count from
+the scheduled time of a request.
 
-The report says how each shopper's purchase ended, with latencies; placed and paid orders per
-second; what was refused, and why. Refusals are never counted as throughput. Of a "seckill run" it
-also says units, money, processor time and memory, and afterwards moves the clock until no order is
-open and no refund is due: the money that was captured, kept, is due back and went back is then
-stated by the ledger's rows and by the gateway's trades. --journal keeps every request and answer,
-for "seckill audit".
+The report has the outcome of each shopper's purchase with latencies, placed and paid orders per
+second, and refusals by reason. Refusals never count as throughput. For a "seckill run" it also has
+units, money, processor time and memory. Afterwards the command moves that shop's clock until no
+order is open and no refund is due, and compares the money captured, kept, due back and refunded by
+the ledger's rows and by the gateway's trades. --journal records every request and answer, for
+"seckill audit".
 
-Not everybody pays as they should: --late, --twice and --two-trades are shares of those who pay,
---lost-notifications and --unknown have the gateway fail them.
+--late, --twice and --two-trades make a share of the payers pay in unusual ways;
+--lost-notifications and --unknown make the payment gateway fail.
 
-Orders are paid at the test cashier that the sale names, if it has one: no money moves. Ctrl-C sends
-everybody home and reports; a second Ctrl-C ends at once. The environment variable JWT_SECRET sets
---secret.`,
+Shoppers pay at the test cashier of the sale, if it has one: no money moves. Ctrl-C ends the run and
+prints the report; a second Ctrl-C ends at once. The environment variable JWT_SECRET sets --secret.`,
 		Example: `  seckill run --stock 1000                          in one terminal
   seckill load                                      in another: 20,000 shoppers within a second
-  seckill load --journal sale.jsonl                 keep every request and answer for seckill audit
-  seckill load --shoppers 5000 --ramp 10s --pay 1   everybody who gets one pays
-  seckill load --late 0.1 --twice 0.05 --two-trades 0.02 --lost-notifications 0.2 --unknown 0.1   payments fail
-  seckill load --flood 10s                          and then how many refusals a second
+  seckill load --journal sale.jsonl                 record requests and answers
+  seckill load --shoppers 5000 --ramp 10s --pay 1   every order is paid
+  seckill load --late 0.1 --two-trades 0.02 --lost-notifications 0.2   payments go wrong
+  seckill load --flood 10s                          then measure refusals per second
   seckill load --url "$URL" --item 2002 --path /seckill/test   a stack on AWS`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,43 +63,54 @@ everybody home and reports; a second Ctrl-C ends at once. The environment variab
 		},
 	}
 	f.Version = currentVersion()
+	f.add(cmd)
+	return cmd
+}
+
+// add adds the flags to the command.
+func (f *loadFlags) add(cmd *cobra.Command) {
 	p := cmd.Flags()
 	p.StringVar(&f.URL, "url", defaultURL, "address of the sale")
-	p.StringVar(&f.Item, "item", "", "id of the item; without it, the only one on sale")
-	p.IntVar(&f.Shoppers, "shoppers", 20_000, "how many come")
-	p.DurationVar(&f.Ramp, "ramp", time.Second, "within which time they press the button")
+	p.StringVar(&f.Item, "item", "", "item id (default the only item on sale)")
+	p.IntVar(&f.Shoppers, "shoppers", 20_000, "number of shoppers")
+	p.DurationVar(&f.Ramp, "ramp", time.Second, "time within which they press the button")
 	p.DurationVar(&f.Lead, "lead", 5*time.Second,
-		"how long before it they begin to open the page and ask the server's time; 0: they do not ask")
-	p.IntVar(&f.Count, "count", 1, "units that each wants")
-	p.Float64Var(&f.Pay, "pay", 0.7, "share of orders that are paid")
-	p.Float64Var(&f.Cancel, "cancel", 0.05, "share of orders that are cancelled")
-	p.Float64Var(&f.Abandon, "abandon", 0.1,
-		"share of orders whose page is closed; that of the others stays open, and nobody pays")
-	p.Float64Var(&f.Late, "late", 0,
-		"share of those who pay: they open the cashier in time and pay when the hold has ended (only a \"seckill "+
-			"run\")")
-	p.Float64Var(&f.Twice, "twice", 0, "share of those who pay: they press \"pay\" twice")
-	p.Float64Var(&f.TwoTrades, "two-trades", 0,
-		"share of those who pay: they pay at two cashiers of the order (only a \"seckill run\", as the next two)")
-	p.Float64Var(&f.LostNotifications, "lost-notifications", 0,
-		"share of the gateway's notifications that never arrive, until no order is open")
-	p.Float64Var(&f.Unknown, "unknown", 0,
-		"share of the calls to the gateway whose answer says nothing, until no order is open")
-	p.Float64Var(&f.Repeat, "repeat", 0.2, "share of shoppers who press twice")
-	p.Float64Var(&f.Key, "key", 0.5, "share of shoppers who send an Idempotency-Key")
-	p.DurationVar(&f.Think, "think", time.Second, "how long a shopper takes before paying or cancelling, on average")
-	p.IntVar(&f.Connections, "connections", 512, "connections at most")
-	p.Int64Var(&f.Seed, "seed", 0, "decides who does what and when; 0: another each time, printed")
-	p.DurationVar(&f.Timeout, "timeout", 10*time.Second, "of a request")
+		"how long before that they begin to open the page and to ask for the server's time; 0: they do not ask")
+	p.IntVar(&f.Count, "count", 1, "units per order")
+	for _, share := range []struct {
+		to    *float64
+		name  string
+		value float64
+		usage string
+	}{
+		{&f.Pay, "pay", 0.7, "share of orders that are paid"},
+		{&f.Cancel, "cancel", 0.05, "share of orders that are cancelled"},
+		{&f.Abandon, "abandon", 0.1, "share of orders whose page is closed; all other unpaid orders stay open"},
+		{&f.Late, "late", 0, "share of payers who open the cashier in time and pay after the hold (seckill run only)"},
+		{&f.Twice, "twice", 0, "share of payers who press \"pay\" twice"},
+		{&f.TwoTrades, "two-trades", 0, "share of payers who pay at two cashiers of one order (seckill run only)"},
+		{&f.LostNotifications, "lost-notifications", 0,
+			"share of the gateway's notifications that are lost, until no order is open (seckill run only)"},
+		{&f.Unknown, "unknown", 0,
+			"share of calls to the gateway without a usable answer, until no order is open (seckill run only)"},
+		{&f.Repeat, "repeat", 0.2, "share of shoppers who press the button twice"},
+		{&f.Key, "key", 0.5, "share of shoppers who send an Idempotency-Key"},
+	} {
+		p.Float64Var(share.to, share.name, share.value, share.usage)
+	}
+	p.DurationVar(&f.Think, "think", time.Second, "average time before a shopper pays or cancels")
+	p.IntVar(&f.Connections, "connections", 512, "maximum number of connections")
+	p.Int64Var(&f.Seed, "seed", 0, "decides who does what and when; 0: a random one, which is printed")
+	p.DurationVar(&f.Timeout, "timeout", 10*time.Second, "timeout of a request")
 	p.DurationVar(&f.Patience, "patience", 2*time.Minute,
-		"how long a shopper tries for an answer, and waits for the order to be placed")
-	p.DurationVar(&f.For, "for", 10*time.Minute, "send everybody home so long after the opening")
-	p.DurationVar(&f.Flood, "flood", 0, "afterwards, if all is sold: all connections buy in a closed loop for so long")
-	p.StringVar(&f.Secret, "secret", "", "secret of tokens ("+local.DefaultSecret+")")
-	p.StringVar(&f.journal, "journal", "", "write every request and answer to this file")
-	p.StringVar(&f.json, "json", "", "write the report as JSON to this file; - is standard output, instead of the text")
+		"how long a shopper retries for an answer, and waits for the order to be placed")
+	p.DurationVar(&f.For, "for", 10*time.Minute, "end of the run, counted from the opening")
+	p.DurationVar(&f.Flood, "flood", 0,
+		"afterwards, if all is sold: all connections buy in a closed loop for this time")
+	p.StringVar(&f.Secret, "secret", "", "secret of tokens (default "+local.DefaultSecret+")")
+	p.StringVar(&f.journal, "journal", "", "file for every request and answer")
+	p.StringVar(&f.json, "json", "", "file for the report as JSON; - prints it instead of the text")
 	f.at.flags(cmd)
-	return cmd
 }
 
 func (f *loadFlags) run(cmd *cobra.Command, getenv func(string) string) error {
@@ -130,7 +140,7 @@ func (f *loadFlags) run(cmd *cobra.Command, getenv func(string) string) error {
 		return usage.Unwrap()
 	}
 	if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
-		return faultError{errors.New("broken off before the first shopper came")}
+		return faultError{errors.New("interrupted before the first shopper came")}
 	}
 	if err != nil {
 		return faultError{err}
@@ -144,12 +154,12 @@ func (f *loadFlags) run(cmd *cobra.Command, getenv func(string) string) error {
 	return rep.Text(cmd.OutOrStdout())
 }
 
-// secret finds what tokens are signed with.
+// secret finds the secret that signs tokens.
 func (f *loadFlags) secret(cmd *cobra.Command, getenv func(string) string) error {
 	set := cmd.Flags().Changed
 	switch {
 	case set("path") && set("secret"):
-		return errors.New("--secret and --path both name the secret of tokens: want one")
+		return errors.New("--secret and --path both name the secret of tokens: give one of them")
 	case set("path"):
 		secret, err := f.at.tokenSecret(cmd)
 		f.Secret = secret
@@ -163,7 +173,7 @@ func (f *loadFlags) secret(cmd *cobra.Command, getenv func(string) string) error
 	return nil
 }
 
-// loadFiles are opened before the crowd comes: a folder that is not there should not cost a run.
+// loadFiles are opened before the run, so that a missing folder does not cost a run.
 type loadFiles struct{ journal, json *os.File }
 
 func (f *loadFlags) create() (files loadFiles, err error) {
@@ -198,10 +208,10 @@ func (f *loadFiles) report(rep *crowd.Report) error {
 	return nil
 }
 
-// loadProgress says how the crowd gets on: on a terminal in a line that is redrawn, elsewhere in plain lines.
+// loadProgress prints the progress of a crowd: on a terminal in one line that is redrawn, elsewhere in plain lines.
 type loadProgress struct {
 	w    io.Writer
-	bar  *progressbar.ProgressBar // nil where no line can be redrawn
+	bar  *progressbar.ProgressBar // nil if w is not a terminal
 	last time.Time
 }
 
@@ -225,7 +235,7 @@ func (p *loadProgress) watch(g crowd.Progress) {
 	} else {
 		text = strings.TrimSuffix(progressLine(g)+"; "+text, "; ")
 	}
-	if say { // in a line of its own, for one that is redrawn has no room
+	if say { // in a line of its own: the redrawn one has no room
 		p.last = time.Now()
 		p.note(text)
 	}
@@ -240,7 +250,7 @@ func progressLine(g crowd.Progress) string {
 		g.SoldOut+g.Refused, g.Failed)
 }
 
-// waitingLine says whom the crowd waits for, and until when; "" for nobody.
+// waitingLine describes what shoppers wait for, and until when; "" if none waits.
 func waitingLine(g crowd.Progress) string {
 	var waits []string
 	for _, w := range []struct {

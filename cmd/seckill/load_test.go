@@ -73,11 +73,11 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 			"--late 0.9, --twice 0 and --two-trades 0.2 are 1.1 together"},
 		{"no share", "--lost-notifications 20", exitUsage, "--lost-notifications 20: want a share, 0 to 1"},
 		{"no address", "--url localhost", exitUsage, "want an address such as http://localhost:8100"},
-		{"two secrets", "--secret a --path /x/y", exitUsage, "want one"},
+		{"two secrets", "--secret a --path /x/y", exitUsage, "give one of them"},
 		{"bad path", "--path x", exitUsage, `--path "x"`},
 		{"no folder", "--journal /nowhere/at/all", exitUsage, "--journal: open /nowhere/at/all"},
 		{"a word", "--ramp soon", exitUsage, `"soon"`},
-		{"argument too many", "2002", exitUsage, `"2002" is one argument too many`},
+		{"argument too many", "2002", exitUsage, `"2002": unexpected argument`},
 		{"nobody there", "--url http://127.0.0.1:1", exitFault, "nothing answers at http://127.0.0.1:1"},
 	} {
 		code, stdout, stderr := command(t, append([]string{"load"}, strings.Fields(tt.args)...)...)
@@ -91,7 +91,8 @@ func TestLoadRefusesInOneLine(t *testing.T) {
 // TestLoadTakesAStacksSecret: the sale takes the tokens that were signed with what is kept in Secrets Manager.
 func TestLoadTakesAStacksSecret(t *testing.T) {
 	m := newManager(t)
-	m.refused(t, exitUsage, "has no jwt-secret in the secret /seckill/test/login: seckill keys makes it", "load",
+	m.refused(t, exitUsage, "has no jwt-secret in the secret /seckill/test/login: create it with \"seckill keys\"",
+		"load",
 		"--path", testPath)
 	m.keys(t, "--sandbox")
 	secret := func(name string) string { return map[string]string{"JWT_SECRET": m.stored()["jwt-secret"]}[name] }

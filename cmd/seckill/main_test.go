@@ -50,7 +50,7 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		want      string
 	}{
 		{"taken port", []string{"run", "--port", port}, "port " + port +
-			" is taken: stop the program that has it, or choose another with --port"},
+			" is in use: stop the program that uses it, or choose another one with --port"},
 		{"port too large", []string{"run", "--port", "65536"}, "--port 65536: want 1 to 65535"},
 		{"port negative", []string{"run", "--port", "-1"}, "--port -1"},
 		{"port a word", []string{"run", "--port", "http"}, `"http"`},
@@ -73,16 +73,16 @@ func TestBadFlagsFilesAndPortsAreOneLineAndExit2(t *testing.T) {
 		{"unknown command", []string{"start"}, `unknown command "start"`},
 		{"argument too many", []string{"run", "8100"}, `"8100"`},
 		{"no seeds", []string{"sim", "--seeds", "0"}, "--seeds: want at least 1, or --minutes"},
-		{"figures of a part", []string{"sim", "--figures", "page.md"}, "--figures: only of "},
+		{"figures of a part", []string{"sim", "--figures", "page.md"}, "--figures: wants "},
 		{"figures of some faults", []string{"sim", "--seeds", "100000", "--faults=crash", "--figures", "page.md"},
-			"--figures: only of "},
+			"--figures: wants "},
 		{"file missing", []string{"run", "--items", filepath.Join(dir, "none.csv")}, "no such file"},
 		{"file without a name", []string{"run", "--items", ""}, "--items: want the name"},
 		{"a folder", []string{"run", "--items", dir}, "is a directory"},
 		{"file with a bad line",
 			[]string{"run", "--items", file("bad.csv", "id,title,price,sk_price,start_time,end_time,stock,limit\n"+
 				"1,表,2,1.005,2026-11-11T12:00:00Z,2026-11-12T12:00:00Z,3,1\n")}, `line 2: sk_price "1.005"`},
-		{"items and stock", []string{"run", "--items", file("x.json", "[]"), "--stock", "5"}, "write them in the file"},
+		{"items and stock", []string{"run", "--items", file("x.json", "[]"), "--stock", "5"}, "set them in the file"},
 	} {
 		t.Run(tt.behaviour, func(t *testing.T) {
 			t.Parallel()
@@ -115,8 +115,8 @@ func TestRunHelpExplainsTheFaults(t *testing.T) {
 	t.Parallel()
 	_, stdout, _ := command(t, "run", "--help")
 	for _, f := range fakegateway.FaultNames {
-		if !regexp.MustCompile(`(?m)^  `+string(f)+` +`+regexp.QuoteMeta(fakegateway.Meanings[f])+
-			`$`).MatchString(stdout) || fakegateway.Meanings[f] == "" {
+		if text := strings.Join(strings.Fields(stdout), " "); fakegateway.Meanings[f] == "" ||
+			!strings.Contains(text, " "+string(f)+": "+fakegateway.Meanings[f]) {
 			t.Errorf("no line about %s:\n%s", f, stdout)
 		}
 	}
@@ -330,7 +330,7 @@ func TestRunKeepsKeysWhereItIsTold(t *testing.T) {
 		}, "--keys", dir)
 	}
 	started(t, noEnv, func(printed string) {
-		if !strings.Contains(printed, "made anew at each start") {
+		if !strings.Contains(printed, "new at each start") {
 			t.Errorf("it does not say that keys are not kept:\n%s", printed)
 		}
 	})
@@ -341,4 +341,31 @@ func TestRunKeepsKeysWhereItIsTold(t *testing.T) {
 	if got, err := set.keysDir(false); err != nil || got != filepath.Join(config, "seckill", "keys") {
 		t.Errorf("with a real ledger keys are kept in %q, %v", got, err)
 	}
+}
+
+// TestTextsNameTheToolAsItWasCalled: each command is in the pattern, and arguments and names are left alone.
+func TestTextsNameTheToolAsItWasCalled(t *testing.T) {
+	for _, name := range regexp.MustCompile(`(?m)^  ([a-z]+) {2,}`).FindAllStringSubmatch(help(t), -1) {
+		if name[1] != "help" && !ownCommand.MatchString("seckill "+name[1]) {
+			t.Errorf("%s is missing in the pattern", name[1])
+		}
+	}
+	defer func(was string) { self = was }(self)
+	self = "bin/seckill"
+	for text, want := range map[string]string{
+		"See: seckill payments o1; \"seckill run\"": "See: bin/seckill payments o1; \"bin/seckill run\"",
+		"--stack seckill --path /seckill/test":      "--stack seckill --path /seckill/test",
+	} {
+		if got := asCalled(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func help(t *testing.T) string {
+	t.Helper()
+	_, text, _ := command(t, "--help")
+	_, text, _ = strings.Cut(text, "Available Commands:\n")
+	text, _, _ = strings.Cut(text, "\n\n")
+	return text
 }

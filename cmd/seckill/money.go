@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// moneyFlags are what the commands about money are told.
+// moneyFlags are the flags of the commands about money.
 type moneyFlags struct {
 	target
 	printer
@@ -21,13 +21,13 @@ type moneyFlags struct {
 // add adds the flags to a command.
 func (f *moneyFlags) add(cmd *cobra.Command) {
 	f.on(cmd)
-	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 }
 
-// addWords adds the flags of a command that stands in an order's history.
+// addWords adds the flags of a command that an order's history records.
 func (f *moneyFlags) addWords(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 200 characters; it stands in the order's history")
-	cmd.Flags().StringVar(&f.who, "who", "", "your name (else your login name); with --stack it is what AWS calls you")
+	cmd.Flags().StringVar(&f.why, "why", "", "your reason, up to 200 characters, for the order's history")
+	cmd.Flags().StringVar(&f.who, "who", "", "your name (default your login name); with --stack, AWS knows it")
 }
 
 // payments opens the shop. words: the command records who gave it, and why.
@@ -53,16 +53,16 @@ func (f *moneyFlags) payments(cmd *cobra.Command, words bool) (*shop, error) {
 	return s, err
 }
 
-// checkOrder refuses what is no order's id.
+// checkOrder refuses a malformed order id.
 func checkOrder(id string) error {
 	if !seckill.ValidOrderID(id) {
 		return fmt.Errorf(
-			"ORDER %q: want an order's id, which is 32 letters and digits (of old orders 27) and begins with o", id)
+			"ORDER %q: want an order id: o and 31 more letters and digits (old orders: 26 more)", id)
 	}
 	return nil
 }
 
-// orderArg wants an order's id, or nothing when the command can do without.
+// orderArg accepts one order id, or none if it is optional.
 func orderArg(optional bool) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if optional && len(args) == 0 {
@@ -80,23 +80,23 @@ func paymentsCommand() *cobra.Command {
 	var raw bool
 	cmd := &cobra.Command{
 		Use:   "payments [ORDER]",
-		Short: "Show money that is due back, refused or unknown, or all that is known of one order's",
-		Long: `Show the money that is not where it has to be yet: what goes back with one of the next
-sweeps, what the payment provider refuses to give back, so that a person has to act, and how many
-orders it does not tell about (seckill unknown). With ORDER, show all that is known of one order's
+		Short: "List money that is due back, refused or unknown, or show one order's payments",
+		Long: `List the money that is not where it belongs yet: payments that go back with one of the next
+sweeps, refunds that the payment provider refused, which a person has to handle, and the number of
+orders whose payment is unknown ("seckill unknown"). With ORDER, show everything about one order's
 money: its payments, the provider's notifications, and its history.
 
-It is that of a shop that runs by "seckill run" (--url), or of a stack on AWS (--stack), whose
-refund function looks. It changes nothing. Times are UTC. With --stack the AWS credentials have to
-allow sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function
+reads the data. The command changes nothing. Times are UTC. With --stack, the AWS credentials need
+sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunction.`,
 		Example: `  seckill payments
   seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb
-  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw      with each notification, the buyer's account included
+  seckill payments obbbbbbbbbbbbbbbbbbbbbbbbbb --raw   with the buyer's account
   seckill payments --stack seckill-prod --region eu-central-1 --json`,
 		Args: orderArg(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if raw && len(args) == 0 {
-				return errors.New("--raw is about one order: name it")
+				return errors.New("--raw applies to one order: give ORDER")
 			}
 			t, err := f.payments(cmd, false)
 			if err != nil {
@@ -111,7 +111,7 @@ allow sts:GetCallerIdentity, cloudformation:DescribeStacks and lambda:InvokeFunc
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&raw, "raw", false, "with ORDER: each notification as it came")
+	cmd.Flags().BoolVar(&raw, "raw", false, "with ORDER: print the notifications unabridged")
 	return cmd
 }
 
@@ -120,26 +120,24 @@ func refundCommand() *cobra.Command {
 	var again, restock bool
 	cmd := &cobra.Command{
 		Use:   "refund ORDER --why TEXT",
-		Short: "Refund a paid order, or have an order's refunds asked for again",
-		Long: `Refund a paid order whose goods are not on their way: all of its money goes back to the
-shopper. With --restock its units are sold again; else nobody gets them, as for goods that broke.
-There is no way back.
+		Short: "Refund a paid order, or retry an order's refunds",
+		Long: `Refund a paid order that has not been shipped: all of its money goes back to the shopper.
+With --restock its units are sold again. Without it they stay out of sale, as for broken goods. A
+refund cannot be undone.
 
-With --again, have the refunds that an order owes asked for at once, those that the payment provider
-refused as well: after its cause was mended.
+With --again, retry the order's open refunds at once, including those that the payment provider
+refused. Use it after the cause is fixed.
 
-Who and why stand in the order's history, which seckill payments ORDER shows. The shop is one that
-runs by "seckill run" (--url), or a stack on AWS (--stack), whose refund function does it. A
-repetition refunds nothing twice.`,
+The order's history, which "seckill payments ORDER" shows, records who gave the command and why. The
+shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function does
+the work. A repetition refunds nothing twice.`,
 		Example: `  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "arrived broken"
   seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --why "ordered by mistake" --restock
-  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --again --why "paid into the account" --stack seckill-prod`,
+  seckill refund obbbbbbbbbbbbbbbbbbbbbbbbbb --again --why "balance paid in"`,
 		Args: orderArg(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if again && restock {
-				return errors.New(
-					"--restock and --again contradict each other: what becomes of the units was decided with the " +
-						"refund")
+				return errors.New("--restock does not go with --again: the first refund decided about the units")
 			}
 			t, err := f.payments(cmd, true)
 			if err != nil {
@@ -160,9 +158,9 @@ repetition refunds nothing twice.`,
 	}
 	f.add(cmd)
 	f.addWords(cmd)
-	cmd.Flags().BoolVar(&restock, "restock", false, "its units are sold again; else nobody gets them")
+	cmd.Flags().BoolVar(&restock, "restock", false, "sell the order's units again; else they stay out of sale")
 	cmd.Flags().BoolVar(&again, "again", false,
-		"have the refunds that it owes asked for at once, also those that were refused")
+		"retry the order's open refunds at once, including refused ones")
 	return cmd
 }
 
@@ -171,27 +169,26 @@ func unknownCommand() *cobra.Command {
 	var trade string
 	cmd := &cobra.Command{
 		Use:   "unknown [ORDER --why TEXT [--trade NUMBER]]",
-		Short: "Show orders of which the payment provider does not say whether they are paid, or ask again",
-		Long: `Show the orders that are over their time, or cancelled, and of which the payment
-provider has not said for minutes whether they are paid. Each minute it is asked again, and until it
-answers their units are neither sold nor free. With ORDER, have it asked at once about that one.
+		Short: "List orders whose payment is unknown, or ask the payment provider again",
+		Long: `List the orders that are past their time, or cancelled, and for which the payment provider
+has not answered for minutes whether they are paid. The shop asks again each minute. Until there is
+an answer, their units are neither sold nor free. With ORDER, ask about that order at once.
 
-With --trade, have the payment provider asked about that trade of the order, in whatever state the
-order is, and record its money if it is paid, as its notification would have done: the order becomes
-paid, or the money goes back. That is for a payment that "seckill reconcile" finds on the bill and
-not here.
+With --trade, ask the payment provider about that trade of the order, whatever the order's state,
+and record its money if it is paid, as its notification would have done: the order becomes paid, or
+the money goes back. Use it for a payment that "seckill reconcile" finds on the bill only.
 
-The shop is one that runs by "seckill run" (--url), or a stack on AWS (--stack), whose refund
-function looks. Times are UTC.`,
+The shop is a running one ("seckill run", --url) or a stack on AWS (--stack), whose refund function
+does the work. Times are UTC.`,
 		Example: `  seckill unknown
   seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --why "Alipay is back"
-  seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --trade 2026112222001400000000000001 --why "on the bill of the 21st"
+  seckill unknown obbbbbbbbbbbbbbbbbbbbbbbbbb --trade 20261122220014 --why "on the bill"
   seckill unknown --stack seckill-prod --json`,
 		Args: orderArg(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && (cmd.Flags().Changed("why") || cmd.Flags().Changed("who") ||
 				cmd.Flags().Changed("trade")) {
-				return errors.New("--why, --who and --trade are about one order: name it")
+				return errors.New("--why, --who and --trade apply to one order: give ORDER")
 			}
 			t, err := f.payments(cmd, len(args) == 1)
 			if err != nil {
@@ -217,71 +214,75 @@ function looks. Times are UTC.`,
 	}
 	f.add(cmd)
 	f.addWords(cmd)
-	cmd.Flags().StringVar(&trade, "trade", "", "the payment provider's number of a trade whose money is to be recorded")
+	cmd.Flags().StringVar(&trade, "trade", "",
+		"ask about this trade number of the payment provider, and record its money")
 	return cmd
 }
 
-// saidRefund says what a refund does now.
+// saidRefund describes the outcome of a refund.
 func (f *moneyFlags) saidRefund(c *operator.MoneyChange, restock bool) string {
 	decided := ""
 	if restock {
-		decided = "; what becomes of its units was decided then"
+		decided = "; that refund decided about its units"
 	}
 	switch {
 	case c.State == seckill.Refunded && c.Changed:
-		return fmt.Sprintf("Order %s: its money went back. %s", c.Order, f.lookAt(c))
+		return fmt.Sprintf("Order %s: its money has gone back. %s", c.Order, f.lookAt(c))
 	case c.State == seckill.Refunded:
-		return fmt.Sprintf("Nothing to do: order %s was refunded already%s. %s", c.Order, decided, f.lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s is already refunded%s. %s", c.Order, decided, f.lookAt(c))
 	case !c.Changed && c.Refused > 0:
 		return fmt.Sprintf(
-			"Order %s: the payment provider refused to give %s yuan back, and is not asked again by itself. Why: "+
-				"seckill payments %s%s. Once that is mended: seckill refund %s --again --why TEXT%s",
+			"Order %s: the payment provider refused to refund %s yuan, and the shop does not retry. For the reason: "+
+				"seckill payments %s%s. Once the cause is fixed: seckill refund %s --again --why TEXT%s",
 			c.Order, c.Refused.Yuan(), c.Order, f.sameShop(), c.Order, f.sameShop())
 	case !c.Changed:
-		return fmt.Sprintf("Nothing to do: order %s is being refunded already, %s yuan%s. %s", c.Order, c.Due.Yuan(),
+		return fmt.Sprintf("Nothing to do: %[2]s yuan of order %[1]s are already going back%[3]s. %[4]s", c.Order,
+			c.Due.Yuan(),
 			decided, f.lookAt(c))
 	}
-	units := "nobody gets its units"
+	units := "its units stay out of sale"
 	if restock {
 		units = "its units are sold again"
 	}
-	return fmt.Sprintf("Order %s: %s yuan go back within a minute or two, and %s. %s", c.Order, c.Due.Yuan(), units,
+	return fmt.Sprintf("Order %s: %s yuan go back within two minutes, and %s. %s", c.Order, c.Due.Yuan(), units,
 		f.lookAt(c))
 }
 
-// saidAgain says what asking again does now.
+// saidAgain describes the outcome of a retry.
 func (f *moneyFlags) saidAgain(c *operator.MoneyChange) string {
 	if c.Asked == 0 {
-		return fmt.Sprintf("Nothing to do: order %s is %s, and no money of it is due back. %s", c.Order, c.State,
+		return fmt.Sprintf("Nothing to do: order %s is %s, and none of its money is due back. %s", c.Order, c.State,
 			f.lookAt(c))
 	}
-	return fmt.Sprintf("Order %s: the payment provider is asked again for %s within a minute. %s", c.Order,
+	return fmt.Sprintf("Order %s: the shop asks the payment provider for %s again within a minute. %s", c.Order,
 		counted(c.Asked, "refund", "refunds"), f.lookAt(c))
 }
 
-// saidAsk says what asking about an order does now.
+// saidAsk describes the outcome of asking about an order.
 func (f *moneyFlags) saidAsk(c *operator.MoneyChange) string {
 	if c.State != seckill.Closing {
-		return fmt.Sprintf("Nothing to do: order %s is %s by now. %s", c.Order, c.State, f.lookAt(c))
+		return fmt.Sprintf("Nothing to do: order %s is %s. %s", c.Order, c.State, f.lookAt(c))
 	}
-	return fmt.Sprintf("Order %s: the payment provider is asked again within a minute whether it is paid. %s", c.Order,
+	return fmt.Sprintf("Order %s: the shop asks the payment provider again within a minute whether it is paid. %s",
+		c.Order,
 		f.lookAt(c))
 }
 
-// saidRecorded says what became of a trade's money.
+// saidRecorded describes what happened to a trade's money.
 func (f *moneyFlags) saidRecorded(c *operator.MoneyChange, trade string) string {
 	switch {
 	case !c.Changed:
-		return fmt.Sprintf("Nothing to do: the payment by trade %s was recorded already. %s", trade, f.lookAt(c))
+		return fmt.Sprintf("Nothing to do: the payment of trade %s is already recorded. %s", trade, f.lookAt(c))
 	case c.Due > 0:
-		return fmt.Sprintf("Order %s: trade %s is paid, and was not wanted: %s yuan go back within a minute or two. %s",
+		return fmt.Sprintf(
+			"Order %s: trade %s is paid, but the order does not take the money: %s yuan go back within two minutes. %s",
 			c.Order, trade, c.Due.Yuan(), f.lookAt(c))
 	}
-	return fmt.Sprintf("Order %s: trade %s is paid, and recorded: the order is %s. %s", c.Order, trade, c.State,
+	return fmt.Sprintf("Order %s: trade %s is paid and recorded: the order is %s. %s", c.Order, trade, c.State,
 		f.lookAt(c))
 }
 
-// lookAt says how to see what becomes of it.
+// lookAt names the command that shows an order's money.
 func (f *moneyFlags) lookAt(c *operator.MoneyChange) string {
 	return "See: seckill payments " + c.Order + f.sameShop()
 }

@@ -153,48 +153,48 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		)
 		try(
 			step{[]string{"payments"}, exitOK, "No money is due back, refused or unknown.\n", ""},
-			step{[]string{"payments", order}, exitOK, "Order ORDER is paid:" + head + "1 unit is held for it.\n" +
+			step{[]string{"payments", order}, exitOK, "Order ORDER is paid:" + head +
+				"1 unit is held for the order.\n" +
 				paid + "kept\n" + note + past, ""},
 			step{[]string{"refund", order, "--again", "--why", "x"}, exitOK,
-				"Nothing to do: order ORDER is paid, and no money of it is due back." + see, ""},
+				"Nothing to do: order ORDER is paid, and none of its money is due back." + see, ""},
 			step{[]string{"unknown", order, "--why", "x"}, exitUsage, "",
 				"seckill: order ORDER: The order must be closing; it is paid. (see: seckill unknown --help)\n"},
 			step{[]string{"refund", order, "--why", "arrived broken", "--restock"}, exitOK,
-				"Order ORDER: 199.00 yuan go back within a minute or two, and its units are sold again." + see, ""},
+				"Order ORDER: 199.00 yuan go back within two minutes, and its units are sold again." + see, ""},
 			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
-				"Nothing to do: order ORDER is being refunded already, 199.00 yuan." + see, ""},
+				"Nothing to do: 199.00 yuan of order ORDER are already going back." + see, ""},
 			step{[]string{"payments"}, exitOK,
-				"Due back: 1 payment, 199.00 yuan. The payment provider is asked each minute for those whose time " +
-					"has come.\n" + list + "0  now\n", ""},
+				"Due back: 1 payment, 199.00 yuan. The shop asks the payment provider each minute for those that are " +
+					"due.\n" + list + "0  now\n", ""},
 		)
 		s.pass(time.Minute)
 		try(
 			step{[]string{"payments"}, exitOK,
-				"Refused: 1 payment, 199.00 yuan. The payment provider does not give it back, and a person has to " +
-					"act.\n" +
+				"Refused: 1 payment, 199.00 yuan. The payment provider refused the refund, and a person has to act.\n" +
 					strings.Replace(list, "NEXT", "REFUSED", 1) + "1  ACQ.SELLER_BALANCE_NOT_ENOUGH\n" +
-					"Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why " +
+					"Once the cause is fixed (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why " +
 					"TEXT --url URL\n", ""},
 			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
-				"Order ORDER: the payment provider refused to give 199.00 yuan back, and is not asked again by " +
-					"itself. " +
-					"Why: seckill payments ORDER --url URL. Once that is mended: seckill refund ORDER --again --why " +
+				"Order ORDER: the payment provider refused to refund 199.00 yuan, and the shop does not retry. For " +
+					"the reason: seckill payments ORDER --url URL. Once the cause is fixed: seckill refund ORDER " +
+					"--again --why " +
 					"TEXT " +
 					"--url URL\n", ""},
 			step{[]string{"refund", order, "--again", "--why", "paid in", "--who", "刘 (room 3)"}, exitOK,
-				"Order ORDER: the payment provider is asked again for 1 refund within a minute." + see, ""},
+				"Order ORDER: the shop asks the payment provider for 1 refund again within a minute." + see, ""},
 		)
 		s.call("PUT", "/faults", map[string]any{})
 		s.pass(time.Minute)
 		s.becomes(seckill.Refunded)
 		code, stdout, stderr := command(t, "payments", order, "--raw", "--url", base)
-		wanted := "Order ORDER is refunded:" + head + "0 units are held for it.\n" + paid +
+		wanted := "Order ORDER is refunded:" + head + "0 units are held for the order.\n" + paid +
 			"went back TIME, refund REFUND\n" + note
 		history := past + "  TIME  refund_due  refund by " + me.Username +
 			": arrived broken\n  TIME  refund_due  refund of trade TRADE wanted again by 刘 (room 3): paid in\n" +
 			"  TIME  refunded  199.00 yuan of trade TRADE went back, refund REFUND\n"
 		if got := same(stdout); code != exitOK || !strings.HasPrefix(got, wanted) || !strings.HasSuffix(got, history) ||
-			!strings.Contains(got, "As they came:\n  NOTIFY  app_id=") {
+			!strings.Contains(got, "Notifications, unabridged:\n  NOTIFY  app_id=") {
 			t.Errorf("raw: exit %d\n%s%s\nwant\n%s…%s", code, got, stderr, wanted, history)
 		}
 		var c operator.MoneyCase
@@ -209,17 +209,17 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		s.call("PUT", "/faults", map[string]any{"shares": map[string]any{"call-cut": 1}})
 		s.pass(30*time.Second + seckill.Grace + time.Second)
 		s.becomes(seckill.Closing)
-		try(step{[]string{"unknown"}, exitOK, "The payment provider has told of every order whether it is paid.\n", ""})
+		try(step{[]string{"unknown"}, exitOK, "No payment is unknown.\n", ""})
 		for range 3 {
 			s.pass(time.Minute)
 		}
 		try(
 			step{[]string{"unknown"}, exitOK,
-				"Unknown: 1 order, 199.00 yuan. The payment provider is asked again each minute.\n" +
+				"Unknown: 1 order, 199.00 yuan. The shop asks the payment provider again each minute.\n" +
 					"  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n  ORDER  2002  199.00  TIME  not paid " +
 					"in " +
 					"time  expired\n" +
-					"At once: seckill unknown ORDER --why TEXT --url URL. What it means: " +
+					"To ask at once: seckill unknown ORDER --why TEXT --url URL. Details: " +
 					"docs/runbooks/unknown-payments.md\n", ""},
 			step{[]string{"payments"}, exitOK, "Unknown: 1 order, 199.00 yuan. See: seckill unknown --url URL\n", ""},
 			step{[]string{"unknown", "--json"}, exitOK, `{
@@ -238,7 +238,7 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 }
 `, ""},
 			step{[]string{"unknown", order, "--why", "the gateway is back"}, exitOK,
-				"Order ORDER: the payment provider is asked again within a minute whether it is paid." + see, ""},
+				"Order ORDER: the shop asks the payment provider again within a minute whether it is paid." + see, ""},
 		)
 		s.call("PUT", "/faults", map[string]any{"shares": map[string]any{"call-5xx": 1}})
 		try(step{[]string{"unknown", order, "--trade", "1", "--why", "x"}, exitFault, "",
@@ -295,17 +295,17 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 	}{
 		{"no order", []string{"refund", "--why", "x"}, exitUsage, "ORDER is missing (see: seckill refund --help)"},
 		{"no order's id", []string{"refund", "2002", "--why", "x"}, exitUsage,
-			`ORDER "2002": want an order's id, which is 32 letters`},
+			`ORDER "2002": want an order id`},
 		{"no order's id to look at", []string{"payments", "../x"}, exitUsage, `ORDER "../x": want`},
-		{"two orders", []string{"unknown", someOrder, someOrder, "--why", "x"}, exitUsage, "is one argument too many"},
+		{"two orders", []string{"unknown", someOrder, someOrder, "--why", "x"}, exitUsage, "unexpected argument"},
 		{"no reason", []string{"refund", someOrder}, exitUsage, "--why is missing: give your reason"},
 		{"a blank reason", []string{"refund", someOrder, "--again", "--why", " "}, exitUsage, "--why is missing"},
 		{"no reason to ask", []string{"unknown", someOrder}, exitUsage, "--why is missing"},
 		{"a reason for a list", []string{"unknown", "--why", "x"}, exitUsage,
-			"--why, --who and --trade are about one order: name it"},
+			"--why, --who and --trade apply to one order: give ORDER"},
 		{"again with restock", []string{"refund", someOrder, "--again", "--restock", "--why", "x"}, exitUsage,
-			"--restock and --again contradict each other"},
-		{"raw without an order", []string{"payments", "--raw"}, exitUsage, "--raw is about one order: name it"},
+			"--restock does not go with --again"},
+		{"raw without an order", []string{"payments", "--raw"}, exitUsage, "--raw applies to one order: give ORDER"},
 		{"an amount", []string{"refund", someOrder, "--why", "x", "--amount", "1"}, exitUsage,
 			"unknown flag: --amount"},
 		{"two shops", []string{"payments", "--stack", "sale", "--url", silent}, exitUsage,
@@ -339,12 +339,12 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 		order   = `{"order_id":"` + someOrder +
 			`","item":"7","amount":1.00,"since":"2026-11-11T02:00:00Z","cause":"not paid in time","closes_to":"expired"}`
 		none   = `{"count":0,"amount":0.00,"payments":[]}`
-		looked = "More orders may be unknown: not all that are due were looked at. Look again some minutes later.\n"
-		at     = "At once: seckill unknown ORDER --why TEXT --url URL. What it means: " +
+		looked = "More orders may be unknown: the shop did not read all that are due. Try again in some minutes.\n"
+		at     = "To ask at once: seckill unknown ORDER --why TEXT --url URL. Details: " +
 			"docs/runbooks/unknown-payments.md\n"
 		row    = "  ORDER  7  1.00  TIME  not paid in time  expired\n"
 		head   = "  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n"
-		mended = "Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why " +
+		mended = "Once the cause is fixed (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why " +
 			"TEXT --url URL\n"
 	)
 	for _, tt := range []struct {
@@ -354,24 +354,24 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 	}{
 		{"due", `{"count":1200,"amount":1200.00,"more":true,"payments":[` + payment + `]}`, none, `{"count":0}`,
 			[]string{"payments"},
-			"Due back: at least 1200 payments, 1200.00 yuan. The payment provider is asked each minute for those " +
-				"whose time has come.\n" +
+			"Due back: at least 1200 payments, 1200.00 yuan. The shop asks the payment provider each minute for " +
+				"those that are due.\n" +
 				"  ORDER  TRADE  YUAN  SINCE  TRIES  NEXT\n  ORDER  t1  1.00  TIME  0  now\n  … and more: the list " +
-				"is cut at 1\n"},
+				"ends at 1\n"},
 		{"refused", none, `{"count":1,"amount":1.00,"more":true,"payments":[` + payment + `]}`, `{"count":0}`,
 			[]string{"payments"},
-			"Refused: at least 1 payment, 1.00 yuan. The payment provider does not give it back, and a person has to " +
+			"Refused: at least 1 payment, 1.00 yuan. The payment provider refused the refund, and a person has to " +
 				"act.\n" +
 				"  ORDER  TRADE  YUAN  SINCE  TRIES  REFUSED\n  ORDER  t1  1.00  TIME  0  -\n  … and more: the list " +
-				"is cut at 1\n" + mended},
+				"ends at 1\n" + mended},
 		{"refused, and it is all", none, `{"count":3,"amount":3.00,"payments":[` + payment + `]}`, `{"count":0}`,
 			[]string{"payments"},
-			"Refused: 3 payments, 3.00 yuan. The payment provider does not give it back, and a person has to act.\n" +
+			"Refused: 3 payments, 3.00 yuan. The payment provider refused the refund, and a person has to act.\n" +
 				"  ORDER  TRADE  YUAN  SINCE  TRIES  REFUSED\n  ORDER  t1  1.00  TIME  0  -\n  … and 2 more\n" +
 				mended},
 		{"rows that cannot be read", none, none,
 			`{"count":0},"unreadable":["payments row a/b has version v=2, this code reads 1"]`, []string{"payments"},
-			"Cannot be read by this version: 1 row. What to do: docs/runbooks/function-errors.md\n  payments row a/b " +
+			"This version cannot read 1 row. What to do: docs/runbooks/function-errors.md\n  payments row a/b " +
 				"has version v=2, this code reads 1\n" +
 				"No money is due back, refused or unknown.\n"},
 		{"unknown", none, none, `{"count":1,"amount":1.00,"more":true,"orders":[` + order + `]}`, []string{"payments"},
@@ -379,7 +379,8 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 		{"none seen to be unknown", none, none, `{"count":0,"more":true,"orders":[]}`, []string{"payments"}, looked},
 		{"the list of unknown", none, none, `{"count":1,"amount":1.00,"more":true,"orders":[` + order + `]}`,
 			[]string{"unknown"},
-			"Unknown: at least 1 order, 1.00 yuan. The payment provider is asked again each minute.\n" + head + row +
+			"Unknown: at least 1 order, 1.00 yuan. The shop asks the payment provider again each minute.\n" + head +
+				row +
 				looked + at},
 		{"an empty list of unknown", none, none, `{"count":0,"more":true,"orders":[]}`, []string{"unknown"}, looked +
 			at},
@@ -387,7 +388,8 @@ func TestListsThatAreCutSayThatTheyAre(t *testing.T) {
 			"{\n  \"count\": 0,\n  \"amount\": 0.00,\n  \"more\": true,\n  \"orders\": []\n}\n"},
 	} {
 		shop := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			fmt.Fprintf(w, `{"result":{"now":"2026-11-11T02:00:00Z","due":%s,"refused":%s,"unknown":%s}}`, tt.due, tt.refused,
+			fmt.Fprintf(w, `{"result":{"now":"2026-11-11T02:00:00Z","due":%s,"refused":%s,"unknown":%s}}`, tt.due,
+				tt.refused,
 				tt.unknown)
 		}))
 		code, stdout, stderr := command(t, append(tt.args, "--url", shop.URL)...)
@@ -457,21 +459,22 @@ func TestMoneyCommandsAgainstAStack(t *testing.T) {
 	}{
 		{[]string{"payments"}, exitOK, "No money is due back, refused or unknown.\n", ""},
 		{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
-			"Order ORDER: 88.80 yuan go back within a minute or two, and nobody gets its units." + see, ""},
+			"Order ORDER: 88.80 yuan go back within two minutes, and its units stay out of sale." + see, ""},
 		{[]string{"refund", order, "--why", "arrived broken", "--restock"}, exitOK,
-			"Nothing to do: order ORDER is being refunded already, 88.80 yuan; what becomes of its units was decided " +
-				"then." + see, ""},
+			"Nothing to do: 88.80 yuan of order ORDER are already going back; that refund decided about its units." +
+				see, ""},
 		{[]string{"refund", order, "--why", "at once", "--again"}, exitOK,
-			"Order ORDER: the payment provider is asked again for 1 refund within a minute." + see, ""},
+			"Order ORDER: the shop asks the payment provider for 1 refund again within a minute." + see, ""},
 		{[]string{"payments", order}, exitOK,
 			"Order ORDER is refund_due: 88.80 yuan for 2 units of item 7 (表?[2J), by user 1001. 2 units are kept out " +
 				"of sale.\n" +
-				"Payments:\n  TRADE  YUAN  SINCE  RECORDED BY  STATE\n  t1  88.80  TIME  notify  goes back by refund " +
-				"REFUND with the next sweep\n" +
+				"Payments:\n  TRADE  YUAN  SINCE  RECORDED BY  STATE\n  t1  88.80  TIME  notify  goes back with the " +
+				"next sweep, " +
+				"refund REFUND\n" +
 				"History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n  TIME  " +
 				"refund_due  refund by assumed-role/Operators/liu: arrived broken\n" +
 				"  TIME  refund_due  refund of trade t1 wanted again by assumed-role/Operators/liu: at once\n", ""},
-		{[]string{"unknown"}, exitOK, "The payment provider has told of every order whether it is paid.\n", ""},
+		{[]string{"unknown"}, exitOK, "No payment is unknown.\n", ""},
 		{[]string{"unknown", order, "--why", "x"}, exitUsage, "",
 			"seckill: order ORDER: The order must be closing; it is refund_due. (see: seckill unknown --help)\n"},
 		{[]string{"payments", someOrder}, exitUsage, "",

@@ -8,7 +8,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// open prints the money that an operator may have to care for.
+// open prints the money that is not where it belongs.
 func (p *page) open(o *operator.OpenMoney, again string) {
 	p.unreadable(o.Unreadable)
 	if o.Due.Count+o.Refused.Count+o.Unknown.Count == 0 && !o.Unknown.More {
@@ -16,7 +16,7 @@ func (p *page) open(o *operator.OpenMoney, again string) {
 		return
 	}
 	if o.Due.Count > 0 {
-		p.line("Due back: %s. The payment provider is asked each minute for those whose time has come.",
+		p.line("Due back: %s. The shop asks the payment provider each minute for those that are due.",
 			sum(o.Due.More, counted(o.Due.Count, "payment", "payments"), o.Due.Amount))
 		p.row("ORDER", "TRADE", "YUAN", "SINCE", "TRIES", "NEXT")
 		for _, m := range o.Due.Payments {
@@ -25,14 +25,14 @@ func (p *page) open(o *operator.OpenMoney, again string) {
 		p.rest(&o.Due)
 	}
 	if o.Refused.Count > 0 {
-		p.line("Refused: %s. The payment provider does not give it back, and a person has to act.",
+		p.line("Refused: %s. The payment provider refused the refund, and a person has to act.",
 			sum(o.Refused.More, counted(o.Refused.Count, "payment", "payments"), o.Refused.Amount))
 		p.row("ORDER", "TRADE", "YUAN", "SINCE", "TRIES", "REFUSED")
 		for _, m := range o.Refused.Payments {
 			p.row(m.Order, m.TradeNo, m.Amount.Yuan(), at(m.At), fmt.Sprint(m.Tries), m.Refused)
 		}
 		p.rest(&o.Refused)
-		p.line("Once its cause is mended (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT%s",
+		p.line("Once the cause is fixed (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why TEXT%s",
 			again)
 	}
 	if o.Unknown.Count > 0 {
@@ -44,12 +44,12 @@ func (p *page) open(o *operator.OpenMoney, again string) {
 
 const maxUnreadable = 20 // rows that are named
 
-// unreadable says which rows may be missing in a list.
+// unreadable names rows that may be missing from a list.
 func (p *page) unreadable(rows []string) {
 	if len(rows) == 0 {
 		return
 	}
-	p.line("Cannot be read by this version: %s. What to do: docs/runbooks/function-errors.md",
+	p.line("This version cannot read %s. What to do: docs/runbooks/function-errors.md",
 		counted(len(rows), "row", "rows"))
 	for _, row := range rows[:min(len(rows), maxUnreadable)] {
 		p.row(row)
@@ -57,14 +57,14 @@ func (p *page) unreadable(rows []string) {
 	p.more(len(rows) - maxUnreadable)
 }
 
-// unknown prints the orders that the provider does not tell about.
+// unknown prints the orders whose payment is unknown.
 func (p *page) unknown(u *operator.UnknownList, again string) {
 	if u.Count == 0 && !u.More {
-		p.line("The payment provider has told of every order whether it is paid.")
+		p.line("No payment is unknown.")
 		return
 	}
 	if u.Count > 0 {
-		p.line("Unknown: %s. The payment provider is asked again each minute.",
+		p.line("Unknown: %s. The shop asks the payment provider again each minute.",
 			sum(u.More, counted(u.Count, "order", "orders"), u.Amount))
 		p.row("ORDER", "ITEM", "YUAN", "CLOSING SINCE", "BECAUSE", "CLOSES AS")
 		for _, m := range u.Orders {
@@ -73,7 +73,7 @@ func (p *page) unknown(u *operator.UnknownList, again string) {
 		p.more(u.Count - len(u.Orders))
 	}
 	p.unlooked(u)
-	p.line("At once: seckill unknown ORDER --why TEXT%s. What it means: docs/runbooks/unknown-payments.md", again)
+	p.line("To ask at once: seckill unknown ORDER --why TEXT%s. Details: docs/runbooks/unknown-payments.md", again)
 }
 
 func (p *page) more(n int) {
@@ -82,23 +82,23 @@ func (p *page) more(n int) {
 	}
 }
 
-// rest says what of a list is not shown.
+// rest prints how much of a list is not shown.
 func (p *page) rest(l *operator.PaymentList) {
 	if l.More {
-		p.line("  … and more: the list is cut at %d", len(l.Payments))
+		p.line("  … and more: the list ends at %d", len(l.Payments))
 		return
 	}
 	p.more(l.Count - len(l.Payments))
 }
 
-// unlooked says that there may be more orders than a list has.
+// unlooked prints that there may be more orders than a list has.
 func (p *page) unlooked(u *operator.UnknownList) {
 	if u.More {
-		p.line("More orders may be unknown: not all that are due were looked at. Look again some minutes later.")
+		p.line("More orders may be unknown: the shop did not read all that are due. Try again in some minutes.")
 	}
 }
 
-// sum says how many there are, and what they come to; more: that is not all.
+// sum joins a count and an amount; more: the count is incomplete.
 func sum(more bool, n string, amount seckill.Fen) string {
 	if more {
 		n = "at least " + n
@@ -106,9 +106,9 @@ func sum(more bool, n string, amount seckill.Fen) string {
 	return n + ", " + amount.Yuan() + " yuan"
 }
 
-// moneyCase prints all that is known of one order's money.
+// moneyCase prints everything about one order's money.
 func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
-	kept := "held for it"
+	kept := "held for the order"
 	if c.Held > 0 && (c.State == seckill.RefundOwed || c.State == seckill.Refunded) {
 		kept = "kept out of sale"
 	}
@@ -116,7 +116,7 @@ func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
 		counted(c.Count, "unit", "units"),
 		printable(c.Item), printable(c.Title), printable(c.User), counted(c.Held, "unit is", "units are"), kept)
 	if len(c.Payments) == 0 {
-		p.line("No payment is known.")
+		p.line("No payment is recorded.")
 	} else {
 		p.line("Payments:")
 		p.row("TRADE", "YUAN", "SINCE", "RECORDED BY", "STATE")
@@ -133,7 +133,7 @@ func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
 			p.row(at(n.At), n.ID, n.TradeNo, n.Amount.Yuan(), n.Outcome)
 		}
 		if raw {
-			p.line("As they came:")
+			p.line("Notifications, unabridged:")
 			for i := range c.Notifications {
 				p.line("  %s  %s", printable(c.Notifications[i].ID), printable(c.Notifications[i].Raw))
 			}
@@ -146,7 +146,7 @@ func (p *page) moneyCase(c *operator.MoneyCase, raw bool) {
 	}
 }
 
-// where says where a payment's money is.
+// where describes where a payment's money is.
 func where(m *operator.Payment) string {
 	switch {
 	case m.State == seckill.RefundDone:
@@ -154,9 +154,9 @@ func where(m *operator.Payment) string {
 	case m.Refused != "":
 		return fmt.Sprintf("its refund %s was refused: %s", m.Refund, m.Refused)
 	case m.State == seckill.RefundDue && m.Tries == 0:
-		return fmt.Sprintf("goes back by refund %s with the next sweep", m.Refund)
+		return fmt.Sprintf("goes back with the next sweep, refund %s", m.Refund)
 	case m.State == seckill.RefundDue:
-		return fmt.Sprintf("goes back by refund %s, asked for in vain %s, next %s", m.Refund,
+		return fmt.Sprintf("goes back, refund %s failed %s, next try %s", m.Refund,
 			counted(m.Tries, "time", "times"), at(m.Next))
 	}
 	return "kept"
@@ -170,7 +170,7 @@ func at(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// next is when something is done: now, or later.
+// next writes a due time, "now" if it has passed.
 func next(t, now time.Time) string {
 	if !t.After(now) {
 		return "now"

@@ -27,47 +27,49 @@ func planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "What a sale on AWS needs and costs: requests, quotas, settings, waits, the bill",
-		Long: `Say what a sale needs before it is held: requests by second, quotas to have raised,
-parameters to deploy with, how long shoppers wait, what it costs. It asks nobody: a model of the
-crowd, of AWS's documented limits and of this system's measured and guessed times is played in steps
-of 10 ms, once with the defaults and once with the smallest settings under which nobody who gets
-past the edge waits longer than --wait. What is assumed is printed with it.
+		Long: `Calculate what a sale needs: requests per second, quotas to have raised, parameters to deploy
+with, how long shoppers wait, and the costs. It works without AWS: it simulates a model of the
+crowd, of AWS's documented limits and of this system's measured and estimated times in steps of
+10 ms, once with the defaults, and once with the smallest settings under which no shopper who gets
+past the edge waits longer than --wait. The output lists the assumptions.
 
---edge is the share of two kinds of calls that something in front of API Gateway answers for good:
-looks at lists, items and the time, by a CDN; purchases, by a waiting page. Nothing in template.yaml
-does that, so it is 0 unless you have it.`,
+--edge is the share of two kinds of calls that a service in front of API Gateway answers: reads of
+lists, items and the time (a CDN), and purchases (a waiting room). template.yaml has no such
+service, so the default is 0.`,
 		Example: `  seckill plan --shoppers 1000000 --units 1000 --at 2026-12-12T10:00:00+08:00 --edge 0.8
   seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00+08:00 --wait 30s --json
   seckill load --json report.json; seckill plan --compare report.json
-  make deploy ENV=prod OVERRIDES="$(seckill plan --shoppers 50000 --units 500 --at 2026-12-12T10:00:00Z --overrides)"
-  make deploy ENV=prod OVERRIDES="$(seckill plan --overrides-back prod)"     afterwards: as before the sale`,
+  make deploy ENV=prod OVERRIDES="$(seckill plan --shoppers 50000 --units 500 \
+    --at 2026-12-12T10:00:00Z --overrides)"                           for the day of the sale
+  make deploy ENV=prod OVERRIDES="$(seckill plan --overrides-back prod)"   after it`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	p := cmd.Flags()
-	p.IntVar(&f.Shoppers, "shoppers", 0, "how many come")
-	p.IntVar(&f.Units, "units", 0, "how many units are for sale")
-	p.StringVar(&f.at, "at", "", "when the sale opens (RFC 3339)")
-	p.IntVar(&f.Count, "count", 1, "units of an order")
-	p.IntVar(&f.Items, "items", plan.DefaultItems, "how many items the lists have")
-	p.Float64Var(&f.Edge, "edge", 0, "share of looks and purchases that something before API Gateway answers, 0 to 1")
+	p.IntVar(&f.Shoppers, "shoppers", 0, "number of shoppers")
+	p.IntVar(&f.Units, "units", 0, "number of units for sale")
+	p.StringVar(&f.at, "at", "", "opening of the sale (RFC 3339)")
+	p.IntVar(&f.Count, "count", 1, "units per order")
+	p.IntVar(&f.Items, "items", plan.DefaultItems, "number of items in the lists")
+	p.Float64Var(&f.Edge, "edge", 0,
+		"share of reads and purchases that a service in front of API Gateway answers, 0 to 1")
 	p.DurationVar(&f.Wait, "wait", plan.DefaultWait,
-		"the longest that a shopper may wait for an answer, and an order for its row")
+		"maximum time that a shopper waits for an answer, and an order for its row")
 	p.Float64Var(&f.First, "first", plan.DefaultFirst, "share of shoppers who wait for the opening")
-	p.DurationVar(&f.Within, "within", plan.DefaultWithin, "in which they press the button")
-	p.DurationVar(&f.Rest, "rest", plan.DefaultRest, "in which 95 in 100 of the others come")
-	p.DurationVar(&f.Before, "before", plan.DefaultBefore, "over which those who wait open their pages")
+	p.DurationVar(&f.Within, "within", plan.DefaultWithin, "time within which these shoppers press the button")
+	p.DurationVar(&f.Rest, "rest", plan.DefaultRest, "time within which 95 % of the other shoppers come")
+	p.DurationVar(&f.Before, "before", plan.DefaultBefore,
+		"time before the opening in which the waiting shoppers open their pages")
 	p.Float64Var(&f.Looks, "looks", plan.DefaultLooks, "calls per second of an open page")
 	p.Lookup("looks").DefValue = fmt.Sprintf("%.2f", plan.DefaultLooks)
-	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "that a buyer takes to pay, on average")
+	p.DurationVar(&f.Paying, "paying", plan.DefaultPaying, "average time until a buyer pays")
 	p.StringVar(&f.compare, "compare", "",
-		"read a report of seckill load --json, and print what is predicted of that crowd on this machine beside what "+
-			"it met")
-	p.BoolVar(&f.json, "json", false, "print one JSON document")
-	p.BoolVar(&f.overrides, "overrides", false, "print only the parameters of the sale's day, for make deploy "+
-		"OVERRIDES=…")
+		"report file of seckill load --json: print the prediction for that crowd beside its results")
+	p.BoolVar(&f.json, "json", false, "print the result as JSON")
+	p.BoolVar(&f.overrides, "overrides", false,
+		"print only the parameters for the day of the sale, for make deploy OVERRIDES=…")
 	p.StringVar(&f.back, "overrides-back", "",
-		"print what takes them back, explicitly, as this environment of samconfig.toml (in this folder) has them")
+		"print the parameters that undo --overrides, by this environment in ./samconfig.toml")
 	return cmd
 }
 
@@ -79,7 +81,7 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 		return f.backText(cmd)
 	}
 	if f.at == "" {
-		return errors.New("--at is missing: when the sale opens, such as 2026-12-12T10:00:00+08:00")
+		return errors.New("--at is missing: give the opening of the sale, such as 2026-12-12T10:00:00+08:00")
 	}
 	at, err := time.Parse(time.RFC3339, f.at)
 	if err != nil {
@@ -87,7 +89,7 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 	}
 	f.At = at
 	if f.json && f.overrides {
-		return errors.New("--json and --overrides: want one of them")
+		return errors.New("--json and --overrides contradict each other: give one of them")
 	}
 	if err := f.Validate(); err != nil {
 		return err
@@ -102,14 +104,14 @@ func (f *planFlags) run(cmd *cobra.Command) error {
 	return p.WriteText(cmd.OutOrStdout())
 }
 
-// samconfig is what make deploy is told, by environment.
+// samconfig has the parameters of make deploy, by environment.
 const samconfig = "samconfig.toml"
 
-// backText prints what takes a sale's day back. A parameter that is left out of a deployment keeps its value, so each
-// is named.
+// backText prints the parameters that undo those of a sale's day. A deployment keeps the value of a parameter that is
+// left out, so the text has them all.
 func (f *planFlags) backText(cmd *cobra.Command) error {
 	if cmd.Flags().NFlag() > 1 {
-		return errors.New("--overrides-back goes by samconfig.toml alone: want no other flag")
+		return errors.New("--overrides-back takes no other flag")
 	}
 	text, err := os.ReadFile(samconfig)
 	if err != nil {
@@ -127,10 +129,10 @@ func (f *planFlags) backText(cmd *cobra.Command) error {
 	return say(cmd, "%s", plan.BackText(given))
 }
 
-// beside compares a prediction with what a crowd met.
+// beside compares a prediction with the results of a crowd.
 func (f *planFlags) beside(cmd *cobra.Command) error {
 	if cmd.Flags().NFlag() > 1 {
-		return errors.New("--compare takes the crowd from the report: want no other flag")
+		return errors.New("--compare takes no other flag: the report describes the crowd")
 	}
 	file, err := os.Open(f.compare)
 	if err != nil {

@@ -63,7 +63,7 @@ func TestPlanTakesASaleBack(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"--overrides-back nowhere":           `samconfig.toml has no environment "nowhere"`,
-		"--overrides-back prod --units 1000": "goes by samconfig.toml alone",
+		"--overrides-back prod --units 1000": "--overrides-back takes no other flag",
 	} {
 		if code, _, stderr := command(t, append([]string{"plan"}, strings.Fields(args)...)...); code != exitUsage ||
 			!strings.Contains(stderr, want) {
@@ -85,12 +85,12 @@ func TestPlanBesideALoad(t *testing.T) {
 func TestPlanRefuses(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--shoppers 1 --units 1":             "--at is missing: when the sale opens, such as",
+		"--shoppers 1 --units 1":             "--at is missing: give the opening of the sale, such as",
 		"--shoppers 1 --units 1 --at monday": `--at "monday": want a time with its zone`,
 		small + " --edge 2":                  "--edge 2: want 0 to 1",
-		small + " --json --overrides":        "--json and --overrides: want one of them",
+		small + " --json --overrides":        "--json and --overrides contradict each other: give one of them",
 		small + " --units 0":                 "--units 0: want 1 to 1000000",
-		small + " --compare x.json":          "--compare takes the crowd from the report",
+		small + " --compare x.json":          "--compare takes no other flag",
 		"--compare nowhere.json":             "--compare: open nowhere.json",
 		"--compare plan_test.go":             "--compare plan_test.go: not a report of seckill load",
 		small + " now":                       "now",

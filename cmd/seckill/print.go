@@ -3,37 +3,72 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
 
-// exactly wants these arguments, and names the one that is missing.
+// exactly accepts these arguments only, and names a missing one.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
 			return fmt.Errorf("%s is missing", names[len(args)])
 		case len(args) > len(names):
-			return fmt.Errorf("%q is one argument too many", args[len(names)])
+			return fmt.Errorf("%q: unexpected argument", args[len(names)])
 		}
 		return nil
 	}
 }
 
+const helpWidth = 100 // columns
+
+// wrapped breaks the paragraphs of a help text into lines of helpWidth. A line that begins with a space stays a line of
+// its own, with indented continuations.
+func wrapped(text string) string {
+	lines := []string{""}
+	for line := range strings.Lines(text) {
+		words, indent := strings.Fields(line), ""
+		switch {
+		case len(words) == 0:
+			lines = append(lines, "", "")
+			continue
+		case line[0] == ' ':
+			indent = "    "
+			if lines[len(lines)-1] != "" {
+				lines = append(lines, "")
+			}
+			words[0] = "  " + words[0]
+		}
+		for _, w := range words {
+			switch last := &lines[len(lines)-1]; {
+			case *last == "":
+				*last = w
+			case utf8.RuneCountInString(*last+" "+w) <= helpWidth:
+				*last += " " + w
+			default:
+				lines = append(lines, indent+w)
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// say prints a line of a command's result.
 func say(cmd *cobra.Command, format string, args ...any) error {
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), format+"\n", args...); err != nil {
-		return faultError{errors.Join(errors.New("it was done, and could not be said"), err)}
+	if _, err := fmt.Fprintln(cmd.OutOrStdout(), asCalled(fmt.Sprintf(format, args...))); err != nil {
+		return faultError{fmt.Errorf("the command was carried out, but its result cannot be printed: %w", err)}
 	}
 	return nil
 }
 
+// counted returns a number with its noun.
 func counted(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -41,7 +76,7 @@ func counted(n int, one, more string) string {
 	return strconv.Itoa(n) + " " + more
 }
 
-// writeJSON writes what --json asks for, for people to read as well.
+// writeJSON writes indented JSON.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -49,7 +84,7 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// page is what is printed about money: lines, of which those with tabs are tables.
+// page is a text of lines; adjacent lines with tabs form a table.
 type page struct{ w *tabwriter.Writer }
 
 // printer prints a command's result.
@@ -66,13 +101,13 @@ func (f *printer) print(cmd *cobra.Command, err error, result any, text func(*pa
 	var b bytes.Buffer
 	p := &page{tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)}
 	text(p)
-	_ = p.w.Flush() // a buffer takes everything
+	_ = p.w.Flush() // into memory: no error
 	return say(cmd, "%s", strings.TrimSuffix(b.String(), "\n"))
 }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
-// row prints the cells of a table's line. What others wrote is made fit for a terminal.
+// row prints a line of a table. Cells may hold foreign text.
 func (p *page) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = printable(c)
@@ -80,7 +115,7 @@ func (p *page) row(cells ...string) {
 	p.line("  %s", strings.Join(cells, "\t"))
 }
 
-// printable is a text without what would move a terminal's cursor; "-" for none.
+// printable replaces the characters of a text that would control a terminal; "-" if the text is empty.
 func printable(s string) string {
 	if s == "" {
 		return "-"

@@ -45,36 +45,35 @@ func runCommand(getenv func(string) string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Serve a whole sale on this machine: storefront, API, cashier, status page",
-		Long: `Serve a whole sale on this machine: storefront, API, cashier and status page, with demo
-items or your own. No account is needed, no money moves, nothing is kept: the data is gone on exit.
-Ctrl-C stops it, a second Ctrl-C at once.
+		Long: `Serve a whole sale on this machine: storefront, API, cashier and status page, with demo items
+or your own. It needs no account and moves no money. It keeps its data in memory: the data is gone
+on exit. Ctrl-C stops it, a second Ctrl-C at once.
 
---redis, --dynamodb and --sqs each put a real server in the place of an embedded driver. Tables and
-queues are made where they are missing; a run goes on with what is there, also after it was killed.
-With --dynamodb the trades of the payment gateway are kept in a table of it, and the keys that
-payments are signed with in files, so that what was signed before is good after a start: --keys DIR
-names their directory (` + "seckill/keys" +
-			` in your folder of settings if you do not). GET /_local/keys shows the public keys, for
-an Alipay SDK.
+--redis, --dynamodb and --sqs each replace an embedded driver by a real server. The command creates
+missing tables and queues, and continues with existing data, also after it was killed. With
+--dynamodb it keeps the payment gateway's trades in a table, and the keys that sign payments in
+files, so that older signatures stay valid after a restart. --keys sets the directory of these files
+(default seckill/keys in your configuration directory). GET /_local/keys returns the public keys,
+for an Alipay SDK.
 
-An items file is a JSON array of objects, or CSV with a header, with the columns id, title, price,
-sk_price, start_time, end_time, stock, limit, and if wanted covers, detail, commodity_id. Prices are
-yuan, times RFC 3339, covers in CSV are separated by blanks.
+An items file is a JSON array of objects, or CSV with a header. Its columns are id, title, price,
+sk_price, start_time, end_time, stock and limit; covers, detail and commodity_id are optional.
+Prices are in yuan, times in RFC 3339. In CSV, spaces separate covers.
 
---gateway-faults has payments go wrong: a share from 0 to 1 for each fault, and a seed, separated by
-commas; GET /faults tells how often each landed, PUT /faults changes them, GET /trades lists the
-gateway's trades. The faults:
+--gateway-faults makes payments fail: a share from 0 to 1 for each fault, and a seed, separated by
+commas. GET /faults counts how often each fault happened, PUT /faults changes the shares, and
+GET /trades lists the gateway's trades. The faults:
 
 ` + faultList() + `
-The environment variable JWT_SECRET sets the secret of tokens (` + local.DefaultSecret +
-			`), REDIS_PASSWORD the password of --redis.`,
+Environment: JWT_SECRET sets the secret of tokens (default ` + local.DefaultSecret + `), REDIS_PASSWORD the
+password of --redis.`,
 		Example: `  seckill run
-  seckill run --port 9000 --hold 30s           orders lapse quickly
-  seckill run --stock 100 --limit 2            more of the live demo item
+  seckill run --port 9000 --hold 30s           unpaid orders expire quickly
+  seckill run --stock 100 --limit 2            more units of the live demo item
   seckill run --items my-items.csv
   seckill run --redis localhost:6379           with a real Redis
   seckill run --gateway-faults notification-lost=0.2,unknown=0.1,two-trades=0.02,seed=7
-  JWT_SECRET=my-secret seckill run             tokens of your own issuer`,
+  JWT_SECRET=my-secret seckill run             accept tokens of your own issuer`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opt, err := set.options(cmd)
@@ -87,24 +86,24 @@ The environment variable JWT_SECRET sets the secret of tokens (` + local.Default
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&set.port, "port", local.DefaultPort, "port on this machine, 1 to 65535; 0 for any free one")
+	f.IntVar(&set.port, "port", local.DefaultPort, "port, 1 to 65535; 0: any free port")
 	f.DurationVar(&set.hold, "hold", seckill.DefaultHold, "how long an unpaid order keeps its units, 5s to 24h")
 	f.IntVar(&set.stock, "stock", local.DemoStock, "units of the live demo item, 1 to 1000000")
-	f.IntVar(&set.limit, "limit", local.DemoLimit, "units of the live demo item that one shopper may hold, 1 to 1000")
-	f.StringVar(&set.items, "items", "", "file with your own items instead of the demo's, .json or .csv")
+	f.IntVar(&set.limit, "limit", local.DemoLimit, "units of the live demo item per shopper, 1 to 1000")
+	f.StringVar(&set.items, "items", "", "items file, .json or .csv, instead of the demo items")
 	f.StringSliceVar(&set.redis, "redis", nil,
 		"address of a Redis server, host:port; several, separated by commas, with --redis-cluster")
 	f.BoolVar(&set.redisCluster, "redis-cluster", false, "--redis is a cluster")
 	f.StringVar(&set.dynamoDB, "dynamodb", "", "URL of a DynamoDB-compatible server, such as http://localhost:8000")
 	f.StringVar(&set.sqs, "sqs", "", "URL of an SQS-compatible server, such as http://localhost:4566")
 	f.StringVar(&set.keys, "keys", "",
-		"directory of payments' keys, made there once; without it, and without --dynamodb, they are new each time")
+		"directory of the keys that sign payments (default new keys at each start, or see above with --dynamodb)")
 	f.StringVar(&set.gatewayFaults, "gateway-faults", "",
-		"what goes wrong with payments, such as notification-lost=0.2,unknown=0.1")
+		"payment faults, such as notification-lost=0.2,unknown=0.1")
 	return cmd
 }
 
-// options checks the flags. The error says which one and what is wanted.
+// options checks the flags. An error names the flag and the valid values.
 func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	opt := local.Options{Addr: fmt.Sprintf(":%d", s.port), Hold: s.hold, Version: currentVersion(),
 		Log: telemetry.RateLimited(telemetry.NewTextLog(cmd.ErrOrStderr(), slog.LevelWarn), system.Clock{})}
@@ -134,7 +133,7 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	case s.items == "" && cmd.Flags().Changed("items"):
 		return opt, errors.New("--items: want the name of a .json or .csv file")
 	case s.items != "" && (cmd.Flags().Changed("stock") || cmd.Flags().Changed("limit")):
-		return opt, errors.New("--stock and --limit are the demo item's: with --items, write them in the file")
+		return opt, errors.New("--stock and --limit apply to the demo item: with --items, set them in the file")
 	case s.items == "":
 		opt.Items = local.DemoItems(time.Now(), s.stock, s.limit)
 		return opt, nil
@@ -143,8 +142,8 @@ func (s *settings) options(cmd *cobra.Command) (local.Options, error) {
 	return opt, err
 }
 
-// keysDir is where the keys of payments are kept; "" for nowhere. They are as good as the ledger is old: a real one has
-// orders that were signed for in an earlier run.
+// keysDir returns the directory of the keys that sign payments; "" if they are not kept. With a real ledger they are
+// kept, because it has orders that an earlier run has signed.
 func (s *settings) keysDir(named bool) (string, error) {
 	switch {
 	case s.keys != "":
@@ -156,21 +155,21 @@ func (s *settings) keysDir(named bool) (string, error) {
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("no place to keep the keys of payments (%w): name one with --keys", err)
+		return "", fmt.Errorf("no directory for the keys that sign payments (%w): name one with --keys", err)
 	}
 	return filepath.Join(dir, "seckill", "keys"), nil
 }
 
-// faultList has a line of each fault of the gateway.
+// faultList describes each fault of the gateway in a line.
 func faultList() string {
 	var list strings.Builder
 	for _, f := range fakegateway.FaultNames {
-		fmt.Fprintf(&list, "  %-20s %s\n", f, fakegateway.Meanings[f])
+		fmt.Fprintf(&list, "  %s: %s\n", f, fakegateway.Meanings[f])
 	}
 	return list.String()
 }
 
-// endpoint says whether a flag names a server by its URL, or none.
+// endpoint reports whether a flag is empty or the URL of a server.
 func endpoint(s string) bool {
 	u, err := url.Parse(s)
 	return s == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
@@ -180,17 +179,17 @@ func endpoint(s string) bool {
 func serve(cmd *cobra.Command, port int, opt local.Options) error {
 	sys, err := local.New(opt)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("port %d is taken: stop the program that has it, or choose another with --port", port)
+		return fmt.Errorf("port %d is in use: stop the program that uses it, or choose another one with --port", port)
 	}
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	// Never touched, so it takes no memory; but the collector, which runs when the heap has doubled, runs a few times a
-	// second in a crowd instead of dozens.
+	// The ballast is never touched, so it takes no memory. It makes the heap's doubling, at which the garbage collector
+	// runs, rarer: a few runs per second under load instead of dozens.
 	ballast := make([]byte, 64<<20)
 	stop := func() error {
-		// Not the command's context: that has ended.
+		// Not the command's context: it has ended.
 		ctx, cancel := context.WithTimeout(context.Background(), local.MaxClose)
 		defer cancel()
 		return sys.Close(ctx)
@@ -201,7 +200,7 @@ func serve(cmd *cobra.Command, port int, opt local.Options) error {
 	out := cmd.OutOrStdout()
 	if stored, err := sys.Items.List(ctx, time.Time{}); len(stored) > 0 &&
 		(err == nil || errors.Is(err, seckill.ErrUnreadable)) {
-		opt.Items = nil // a real server may have others, from an earlier run
+		opt.Items = nil // a real server may have items of an earlier run
 		for _, it := range stored {
 			opt.Items = append(opt.Items, seckill.Listing{Item: it})
 		}
@@ -213,10 +212,10 @@ func serve(cmd *cobra.Command, port int, opt local.Options) error {
 	runtime.KeepAlive(ballast)
 	fmt.Fprintln(out, "\nStopping…")
 	if err := stop(); err != nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), "seckill: stopped, though not everything had ended:", err)
+		fmt.Fprintln(cmd.ErrOrStderr(), "seckill: stopped before everything had ended:", err)
 	}
 	if opt.Servers.Any() {
-		fmt.Fprintln(out, "Stopped. What the servers hold stays, as do kept keys; the rest is gone.")
+		fmt.Fprintln(out, "Stopped. The data of real servers and kept keys remain; all other data is gone.")
 	} else {
 		fmt.Fprintln(out, "Stopped. The data is gone.")
 	}

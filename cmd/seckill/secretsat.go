@@ -14,10 +14,10 @@ import (
 	"github.com/your-org/seckill/cmd/seckill/secrets"
 )
 
-// secretPath is what template.yaml takes as SecretsPath: Secrets Manager allows a few signs more.
+// secretPath is the pattern of template.yaml's parameter SecretsPath. Secrets Manager allows more characters.
 var secretPath = regexp.MustCompile(`^(/[A-Za-z0-9_.-]{1,100}){1,4}$`)
 
-// secretsAt holds the flags that say which stack's secrets are meant.
+// secretsAt holds the flags that name a stack's secrets.
 type secretsAt struct {
 	path string
 	target
@@ -25,18 +25,19 @@ type secretsAt struct {
 
 func (a *secretsAt) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&a.path, "path", "", "path of the stack's secrets, its parameter SecretsPath, such as /seckill/default")
+	f.StringVar(&a.path, "path", "",
+		"path of the stack's secrets (its parameter SecretsPath), such as /seckill/default")
 	a.onAWS(f.StringVar)
 }
 
-// vault is a stack's secrets.
+// vault is a stack's secrets in Secrets Manager.
 type vault struct {
 	store        secrets.Store
 	path, region string
 	wait         waiting
 }
 
-// open finds region and credentials; it asks nothing of Secrets Manager.
+// open finds region and credentials. It does not call Secrets Manager.
 func (a *secretsAt) open(cmd *cobra.Command) (*vault, error) {
 	if !secretPath.MatchString(a.path) {
 		return nil, fmt.Errorf("--path %q: want the path of the stack's secrets, such as /seckill/default", a.path)
@@ -45,7 +46,7 @@ func (a *secretsAt) open(cmd *cobra.Command) (*vault, error) {
 	return v, v.call(cmd.Context(), func(ctx context.Context) error {
 		cfg, err := awsConfig(ctx, &a.target)
 		if ctx.Err() != nil {
-			return awsFault(ctx.Err(), cfg.Region, "") // otherwise it would be the credentials' fault
+			return awsFault(ctx.Err(), cfg.Region, "") // not err, which would blame the credentials
 		}
 		v.store, v.region = secrets.Store{Client: secretsmanager.NewFromConfig(cfg), Path: a.path}, cfg.Region
 		return err
@@ -60,7 +61,7 @@ func (v *vault) call(ctx context.Context, f func(context.Context) error) error {
 	})
 }
 
-// read gives what a secret has; nil when there is none.
+// read returns a secret's values; nil if there is no such secret.
 func (v *vault) read(ctx context.Context, secret string) (values map[string]string, err error) {
 	return values, v.call(ctx, func(ctx context.Context) error {
 		if values, err = v.store.Read(ctx, secret); err != nil {
@@ -70,8 +71,8 @@ func (v *vault) read(ctx context.Context, secret string) (values map[string]stri
 	})
 }
 
-// everything gives what there is, and which secrets are there. Without Keys there may be none of the others: they may
-// be in use, and new values would take their place.
+// everything returns all values, and the existing secrets by name. It is an error if Keys is missing and others exist:
+// they may be in use, and new values would replace theirs.
 func (v *vault) everything(ctx context.Context) (all map[string]string, there map[string]map[string]string, err error) {
 	there = map[string]map[string]string{}
 	for _, secret := range append(secrets.Audiences(), secrets.Keys) {
@@ -85,15 +86,14 @@ func (v *vault) everything(ctx context.Context) (all map[string]string, there ma
 	}
 	if all = there[secrets.Keys]; all == nil && len(there) > 0 {
 		return nil, nil, fmt.Errorf(
-			"%s/%s is missing, and %s/%s is there: bring it back (aws secretsmanager restore-secret), or delete the "+
-				"others",
+			"%s/%s is missing, but %s/%s exists: restore it (aws secretsmanager restore-secret), or delete the others",
 			v.path, secrets.Keys, v.path, slices.Sorted(maps.Keys(there))[0])
 	}
 	return all, there, nil
 }
 
-// write stores everything, and then what each audience reads of it. What is there just so stays. Broken off, it is
-// repaired by doing it again: Keys is written first, and all others are made of it.
+// write stores all values in Keys, and then those of each audience, where they differ. If it breaks off, a repetition
+// completes it, because Keys is written first and determines all others.
 func (v *vault) write(ctx context.Context, all map[string]string, there map[string]map[string]string) (written []string,
 	err error) {
 	put := func(secret string, values map[string]string) error {

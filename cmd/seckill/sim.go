@@ -38,16 +38,17 @@ func simCommand() *cobra.Command {
 	f := simFlags{}
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "Try what production will: crashes, lost messages, a forgetful Redis, late payments",
-		Long: `Play simulated sales: the real flows, the real scripts, the real state table, on
-embedded drivers and a simulated clock. One seed decides everything: the world, what its shoppers
-do, which process makes the next port call, and what goes wrong. After every step the guarantees of
-docs/GUARANTEES.md are judged from the rows as they are written; when faults stop, the system has to
-come to rest with every unit sold. The same seed gives the same trace, byte for byte, on any
-machine: its hash is printed.
+		Short: "Simulate sales with crashes, lost messages, a forgetful Redis and late payments",
+		Long: `Simulate sales: the real flows, scripts and state table run on embedded drivers and a
+simulated clock. The seed decides everything: the items, what shoppers do, which process makes the
+next port call, and what fails. After every step the simulator checks the guarantees of
+docs/GUARANTEES.md against the rows that were written. After the faults stop, the system has to come
+to rest with every unit sold. The same seed produces the same trace, byte for byte, on any machine;
+its hash is printed.
 
-A violation ends the run with exit code 1: its name, its seed, the smallest history that still shows
-it, and its last steps in words. "seckill sim --seed N --seeds 1 --trace FILE" plays a seed again.`,
+A violation ends the run with exit code 1. The output names the violation and its seed, with the
+smallest history that still shows it and its last steps in words. To repeat a seed:
+"seckill sim --seed N --seeds 1 --trace FILE".`,
 		Example: `  seckill sim                              a thousand seeds
   seckill sim --seeds 100000               some minutes
   seckill sim --minutes 60 --workers 4
@@ -61,24 +62,24 @@ it, and its last steps in words. "seckill sim --seed N --seeds 1 --trace FILE" p
 	}
 	p := cmd.Flags()
 	p.Uint64Var(&f.seed, "seed", 1, "first seed")
-	p.IntVar(&f.seeds, "seeds", 1000, "how many seeds; 0 with --minutes: no end but time")
-	p.Float64Var(&f.minutes, "minutes", 0, "play for so long instead")
-	p.IntVar(&f.workers, "workers", runtime.NumCPU(), "worlds at the same time; the result does not depend on it")
+	p.IntVar(&f.seeds, "seeds", 1000, "number of seeds; 0 with --minutes: as many as the time allows")
+	p.Float64Var(&f.minutes, "minutes", 0, "run for this many minutes instead")
+	p.IntVar(&f.workers, "workers", runtime.NumCPU(), "simulations at the same time; the result does not depend on it")
 	p.StringVar(&f.faults, "faults", "all",
-		`kinds of faults that may happen, with commas; "none"; "-name" takes one out (--list names them)`)
-	p.StringVar(&f.trace, "trace", "", "write the trace of the last seed to this file")
-	p.StringVar(&f.save, "save", "", "write the smallest history of a violation to this file")
-	p.StringVar(&f.replay, "replay", "", "play the history of a file that --save wrote")
+		`kinds of faults that may happen, separated by commas; "none"; "-name" excludes one (see --list)`)
+	p.StringVar(&f.trace, "trace", "", "file for the trace of the last seed")
+	p.StringVar(&f.save, "save", "", "file for the smallest history of a violation")
+	p.StringVar(&f.replay, "replay", "", "repeat the history of a file that --save wrote")
 	p.StringVar(&f.figures, "figures", "",
-		"write what a run of the first 100,000 seeds or more has counted into this page (make figures)")
-	p.IntVar(&f.items, "items", 0, "items on sale, 1 or 2 (0: as the seed decides)")
-	p.IntVar(&f.shoppers, "shoppers", 0, "shoppers, up to 1000 (0: as the seed decides)")
-	p.BoolVar(&f.undersell, "undersell", false, "for each kind of fault alone: how long units are out of sale")
+		"page to write the counts of a run of the first 100,000 seeds or more into (make figures)")
+	p.IntVar(&f.items, "items", 0, "items on sale, 1 or 2; 0: the seed decides")
+	p.IntVar(&f.shoppers, "shoppers", 0, "shoppers, up to 1000; 0: the seed decides")
+	p.BoolVar(&f.undersell, "undersell", false, "measure for each kind of fault alone how long units are out of sale")
 	p.BoolVar(&f.list, "list", false, "list the kinds of faults")
 	return cmd
 }
 
-// errViolated ends a run that found something; what it found is printed already.
+// errViolated ends a run that has printed a violation.
 var errViolated = errors.New("a guarantee does not hold")
 
 func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
@@ -98,7 +99,7 @@ func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	debug.SetGCPercent(400) // worlds are short-lived, and small
+	debug.SetGCPercent(400) // simulations are small and short-lived
 	r := sim.Run{First: f.seed, Seeds: f.seeds, Workers: f.workers, Options: sim.Options{Faults: &faults,
 		Items: f.items, Shoppers: f.shoppers},
 		Until: ctx.Done()}
@@ -128,15 +129,15 @@ func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
 			if err := save(f.save, small.History()); err != nil {
 				return err
 			}
-			fmt.Fprintf(out, "kept: seckill sim --replay %s\n", f.save)
+			fmt.Fprintf(out, "saved; to repeat it: "+self+" sim --replay %s\n", f.save)
 		}
-		fmt.Fprintf(out, "again: seckill sim --seed %d --seeds 1%s\n", v.Seed, f.narrowed())
+		fmt.Fprintf(out, "to repeat it: "+self+" sim --seed %d --seeds 1%s\n", v.Seed, f.narrowed())
 	}
 	if len(sum.Violations) > 0 {
 		return faultError{errViolated}
 	}
 	if silent := sum.Silent(); len(silent) > 0 {
-		return faultError{fmt.Errorf("enabled and never fired: %v", silent)}
+		return faultError{fmt.Errorf("these faults are enabled and never fired: %v", silent)}
 	}
 	if f.figures != "" && sum.Seeds >= f.seeds {
 		if err := sim.WriteBlock(f.figures, "seeds", sum.Figures(time.Now().UTC())); err != nil {
@@ -146,10 +147,10 @@ func (f *simFlags) run(ctx context.Context, out, progress io.Writer) error {
 	return nil
 }
 
-// wholeSeeds are what a run has to play at least that --figures writes down.
+// wholeSeeds is the least number of seeds for --figures.
 const wholeSeeds = 100_000
 
-// check refuses flags that make no sense.
+// check refuses invalid flags.
 func (f *simFlags) check() error {
 	switch {
 	case f.seeds < 0 || f.minutes < 0 || f.seeds == 0 && f.minutes == 0:
@@ -157,11 +158,11 @@ func (f *simFlags) check() error {
 	case f.workers < 1 || f.workers > 1024:
 		return errors.New("--workers: want 1 to 1024")
 	case f.items < 0 || f.items > 2:
-		return errors.New("--items: want 1 or 2, or 0 for what the seed decides")
+		return errors.New("--items: want 1 or 2, or 0 (the seed decides)")
 	case f.shoppers < 0 || f.shoppers > 1000:
-		return errors.New("--shoppers: want 1 to 1000, or 0 for what the seed decides")
+		return errors.New("--shoppers: want 1 to 1000, or 0 (the seed decides)")
 	case f.figures != "" && (f.seed != 1 || f.seeds < wholeSeeds || f.minutes > 0 || f.undersell || f.narrowed() != ""):
-		return errors.New("--figures: only of the first 100,000 seeds or more, with all faults, as the seeds decide")
+		return errors.New("--figures: wants seeds 1 to 100000 or more, all faults, and neither --items nor --shoppers")
 	}
 	return nil
 }
@@ -177,7 +178,7 @@ func save(file string, h sim.History) error {
 	return nil
 }
 
-// again plays a file's history.
+// again repeats a file's history.
 func (f *simFlags) again(out io.Writer) error {
 	var h sim.History
 	b, err := os.ReadFile(f.replay)
@@ -197,12 +198,12 @@ func (f *simFlags) again(out io.Writer) error {
 		r.Report(out, 30)
 		return faultError{errViolated}
 	}
-	fmt.Fprintf(out, "%d acts, %d steps, hash %016x: nothing is broken. It once showed: %s\n", len(h.Acts), r.Steps,
+	fmt.Fprintf(out, "%d acts, %d steps, hash %016x: no violation. It used to show: %s\n", len(h.Acts), r.Steps,
 		r.Hash, h.Found)
 	return nil
 }
 
-// narrowed repeats the flags that change what a seed is.
+// narrowed returns the flags that change the meaning of a seed.
 func (f *simFlags) narrowed() (s string) {
 	if f.faults != "all" {
 		s += " --faults=" + f.faults
@@ -230,8 +231,8 @@ func (f *simFlags) bar(r sim.Run, w io.Writer) *progressbar.ProgressBar {
 		progressbar.OptionClearOnFinish())
 }
 
-// measure plays the seeds once for each kind of fault, which every seed enables and no other, and prints how long units
-// are out of sale.
+// measure runs the seeds once for each kind of fault, with only that fault enabled, and prints how long units are out
+// of sale.
 func (f *simFlags) measure(r sim.Run, out io.Writer) error {
 	fmt.Fprintf(out, "%-16s %7s %9s %8s %8s %10s %10s %10s\n", "only this fault", "seeds", "fired", "units", "unsold",
 		"times out", "median", "p99")

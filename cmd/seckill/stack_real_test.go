@@ -218,13 +218,13 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 		t.Errorf("after the stop: %s", got)
 	}
 	items("Nothing to do: item 7 was stopped already", "stop", "7")
-	items("Item 7 is no longer stopped: waiting, 4 of 5 left.\n", "resume", "7")
+	items("Item 7 is resumed (waiting, 4 of 5 left.\n", "resume", "7")
 	for i := range 4 {
 		if got := buy(fmt.Sprint("o", 3+i)); got != seckill.Reserved {
 			t.Errorf("after the resume: %s", got)
 		}
 	}
-	items("Item 7 has 6 units in all now (waiting, 1 of 6 left).\n", "add-stock", "7", "6")
+	items("Item 7 now has 6 units in total (waiting, 1 of 6 left).\n", "add-stock", "7", "6")
 	if got := buy("o7"); got != seckill.Reserved {
 		t.Errorf("after more stock: %s", got)
 	}

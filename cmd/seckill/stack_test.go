@@ -207,12 +207,12 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 	}{
 		{[]string{"import", file}, exitOK, "Imported 1 item: 1 created.\n", ""},
 		{[]string{"import", file}, exitOK, "Nothing to do: 1 item is up to date.\n", ""},
-		{[]string{"stop", "33"}, exitOK, "Item 33 is stopped (stopped, not loaded now).\n", ""},
-		{[]string{"stop", "33"}, exitOK, "Nothing to do: item 33 was stopped already (stopped, not loaded now).\n", ""},
-		{[]string{"resume", "33"}, exitOK, "Item 33 is no longer stopped: waiting, not loaded now.\n", ""},
-		{[]string{"add-stock", "33", "9"}, exitOK, "Item 33 has 9 units in all now (waiting, not loaded now).\n", ""},
+		{[]string{"stop", "33"}, exitOK, "Item 33 is stopped (stopped, not loaded yet).\n", ""},
+		{[]string{"stop", "33"}, exitOK, "Nothing to do: item 33 is already stopped (stopped, not loaded yet).\n", ""},
+		{[]string{"resume", "33"}, exitOK, "Item 33 is resumed (waiting, not loaded yet).\n", ""},
+		{[]string{"add-stock", "33", "9"}, exitOK, "Item 33 now has 9 units in total (waiting, not loaded yet).\n", ""},
 		{[]string{"add-stock", "33", "8"}, exitUsage, "",
-			"seckill: stock 8: item 33 has 9 units already, and stock never shrinks; N is the new total (see: " +
+			"seckill: stock 8: item 33 already has 9 units, and stock never shrinks (N is the new total) (see: " +
 				"seckill items add-stock --help)\n"},
 		{[]string{"import", file}, exitUsage, "",
 			"seckill: item 33: stock 5: it has 9, and stock only grows (see: seckill items import --help)\n"},
@@ -514,10 +514,11 @@ func TestItemsCommandsThroughTheStageFunction(t *testing.T) {
 		{nil, 0, ""}, // the schedule loads one of them
 		{[]string{"import", file}, exitOK, "Nothing to do: 2 items are up to date.\n"},
 		{[]string{"stop", "7"}, exitOK, "Item 7 is stopped (stopped, 5 of 5 left).\n"},
-		{[]string{"stop", "8"}, exitOK, "Item 8 is stopped (stopped, not loaded now).\n"},
-		{[]string{"resume", "7"}, exitOK, "Item 7 is no longer stopped: waiting, 5 of 5 left.\n"},
-		{[]string{"add-stock", "7", "6"}, exitOK, "Item 7 has 6 units in all now (waiting, 6 of 6 left).\n"},
-		{[]string{"add-stock", "7", "6"}, exitOK, "Nothing to do: item 7 has 6 units in all (waiting, 6 of 6 left).\n"},
+		{[]string{"stop", "8"}, exitOK, "Item 8 is stopped (stopped, not loaded yet).\n"},
+		{[]string{"resume", "7"}, exitOK, "Item 7 is resumed (waiting, 5 of 5 left).\n"},
+		{[]string{"add-stock", "7", "6"}, exitOK, "Item 7 now has 6 units in total (waiting, 6 of 6 left).\n"},
+		{[]string{"add-stock", "7", "6"}, exitOK,
+			"Nothing to do: item 7 has 6 units in total (waiting, 6 of 6 left).\n"},
 		{[]string{"stop", "9"}, exitUsage, ""},
 	} {
 		if step.args == nil {

@@ -20,18 +20,19 @@ func tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Print a shopper's token, to try a deployed stack",
-		Long: `Print a token that lets its bearer shop as a user for a while, signed with the stack's
-jwt-secret. It is for trying a stack; shoppers get theirs from the issuer that knows the secret. The
-credentials have to allow secretsmanager:GetSecretValue on PATH/login.`,
+		Long: `Print a token with which its bearer can shop as a user for a limited time, signed with the
+stack's jwt-secret. It is for trying a stack; shoppers get theirs from the issuer that knows the
+secret. The credentials need secretsmanager:GetSecretValue on PATH/login.`,
 		Example: `  seckill token --path /seckill/test --user 1001
-  curl -H "Authorization: Bearer $(seckill token --path /seckill/test --user 1001)" "$URL/order/list"`,
+  TOKEN=$(seckill token --path /seckill/test --user 1001)
+  curl -H "Authorization: Bearer $TOKEN" "$URL/order/list"`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if valid < time.Second || valid > maxValid {
 				return fmt.Errorf("--valid %v: want 1s to %v", valid, maxValid)
 			}
 			if user == "" {
-				return errors.New("--user is missing: a user id, such as 1001")
+				return errors.New("--user is missing: give a user id, such as 1001")
 			}
 			secret, err := at.tokenSecret(cmd)
 			if err != nil {
@@ -45,12 +46,12 @@ credentials have to allow secretsmanager:GetSecretValue on PATH/login.`,
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().StringVar(&user, "user", "", "the user's id, such as 1001")
+	cmd.Flags().StringVar(&user, "user", "", "user id, such as 1001")
 	cmd.Flags().DurationVar(&valid, "valid", defaultValid, "how long the token is valid")
 	return cmd
 }
 
-// tokenSecret reads what a stack's tokens are signed with.
+// tokenSecret reads the secret that signs a stack's tokens.
 func (a *secretsAt) tokenSecret(cmd *cobra.Command) (string, error) {
 	store, err := a.open(cmd)
 	if err != nil {
@@ -58,7 +59,7 @@ func (a *secretsAt) tokenSecret(cmd *cobra.Command) (string, error) {
 	}
 	have, err := store.read(cmd.Context(), secrets.Login)
 	if err == nil && have[secrets.JWTSecret] == "" {
-		err = fmt.Errorf("region %s has no %s in the secret %s/%s: seckill keys makes it", store.region,
+		err = fmt.Errorf("region %s has no %s in the secret %s/%s: create it with \"seckill keys\"", store.region,
 			secrets.JWTSecret, a.path, secrets.Login)
 	}
 	return have[secrets.JWTSecret], err

@@ -16,25 +16,25 @@ const (
 	tokenValid    = 7 * 24 * time.Hour
 )
 
-// welcome prints what to click and what to try.
+// welcome prints the addresses to open and commands to try.
 func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	now := sys.Clock.Now()
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	kept := "the data is gone on exit"
 	if opt.Servers.Any() {
-		kept = "what the servers hold stays, the rest is gone on exit"
+		kept = "the data of real servers remains, other data is gone on exit"
 	}
 	p("seckill %s: a whole sale on this machine. Ctrl-C stops it; %s.\n", opt.Version, kept)
 	p("  Storefront  %s/", sys.URL())
 	p("  Status      %s/status", sys.URL())
 	p("  Cashier     opens when you pay an order; no money moves")
-	keys := "made anew at each start"
+	keys := "new at each start"
 	if opt.Keys != "" {
 		keys = "kept in " + opt.Keys
 	}
-	p("  Keys        of payments, %s; for an Alipay SDK: %s/_local/keys", keys, sys.URL())
-	p("  Hold        an unpaid order keeps its units for %s, and %s of grace\n", short(opt.Hold), short(seckill.Grace))
+	p("  Keys        sign payments, %s; for an Alipay SDK: %s/_local/keys", keys, sys.URL())
+	p("  Hold        an unpaid order keeps its units for %s, plus %s of grace\n", short(opt.Hold), short(seckill.Grace))
 	for i, it := range opt.Items {
 		if i == shownItems {
 			p("%14sand %d more", "", len(opt.Items)-i)
@@ -53,7 +53,7 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 		tokens = append(tokens, token)
 		p("  %-10s  %s %s, token %s below", first(i, "Shoppers"), s.User, s.Name, string(rune('A'+i)))
 	}
-	p("\nTry, in another terminal, one after the other:\n")
+	p("\nTry these commands in another terminal:\n")
 	item, hold := firstLive(opt.Items, now), opt.Hold+seckill.Grace
 	p("  S=%s\n  A=%s\n  B=%s\n", sys.URL(), tokens[0], tokens[1])
 	p(`  curl -sw '\n' "$S/seckill/ing?page=1&size=10"`)
@@ -61,11 +61,11 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	p(
 		`  curl -sw '\n' $S/seckill/buy -H "Authorization: Bearer $A" -d '{"seckill_id":"%s","count":1,"address":"杭州市西湖区文三路 1 号"}'`, item)
 	p(`  curl -sw '\n' $S/seckill/order/%s -H "Authorization: Bearer $A"`, item)
-	p("\n  # pay: open the address that this prints")
+	p("\n  # pay: open the address that this command prints")
 	p(
 		`  echo "$S/cashier?$(curl -s $S/seckill/order/%s -H "Authorization: Bearer $A" | sed 's/.*"alipay_order":"\([^"]*\)".*/\1/')"`, item)
 	p(`  curl -sw '\n' $S/order/list -H "Authorization: Bearer $A"`)
-	p("\n  # let an order lapse: buy, pass its hold, see it expired and its unit back")
+	p("\n  # let an order expire: buy, move the clock past its hold, see its unit return")
 	p(
 		`  curl -sw '\n' $S/seckill/buy -H "Authorization: Bearer $B" -d '{"seckill_id":"%s","count":1,"address":"上海市黄浦区人民大道 200 号"}'`, item)
 	p(`  curl -sw '\n' $S/_local/clock -d '{"advance_seconds":%d}'`, int(hold/time.Second)+1)
@@ -75,13 +75,13 @@ func welcome(w io.Writer, sys *local.System, opt local.Options) error {
 	return err
 }
 
-// short writes a duration without the zeros: "15m" instead of "15m0s".
+// short writes a duration without zeros: "15m" instead of "15m0s".
 func short(d time.Duration) string {
 	s := strings.Replace(d.String(), "m0s", "m", 1)
 	return strings.Replace(s, "h0m", "h", 1)
 }
 
-// first gives a heading to the first of several lines.
+// first returns the heading for the first of several lines, and "" for the others.
 func first(i int, heading string) string {
 	if i == 0 {
 		return heading

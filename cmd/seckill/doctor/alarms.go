@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	maxAlarms = 100                   // that DescribeAlarms takes
-	pending   = "PendingConfirmation" // what stands for the ARN of a subscription that nobody has confirmed
+	maxAlarms = 100                   // per DescribeAlarms call
+	pending   = "PendingConfirmation" // in place of the ARN of an unconfirmed subscription
 )
 
-// alarms looks whether each alarm of the stack is there, quiet, and tells somebody.
+// alarms checks that each alarm of the stack exists, is quiet, and has the stack's topic as an action.
 func (d *Doctor) alarms(ctx context.Context, c *check) {
 	ids, err := d.made("AWS::CloudWatch::Alarm")
 	if err != nil {
@@ -48,25 +48,26 @@ func (d *Doctor) alarms(ctx context.Context, c *check) {
 		a, ok := found[name]
 		switch {
 		case !ok:
-			c.fault("the alarm %s is gone: "+byHand, name)
+			c.fault("the alarm %s does not exist: "+byHand, name)
 		case !aws.ToBool(a.ActionsEnabled):
-			c.fault("the alarm %s tells nobody: aws cloudwatch enable-alarm-actions --alarm-names %s", name, name)
+			c.fault("the actions of the alarm %[1]s are disabled: aws cloudwatch enable-alarm-actions "+
+				"--alarm-names %[1]s", name)
 		case !slices.Contains(a.AlarmActions, d.outputs["AlarmTopic"]):
-			c.fault("the alarm %s does not tell the stack's topic: give it the action %s again", name,
+			c.fault("the alarm %s does not notify the stack's topic: add the action %s again", name,
 				d.outputs["AlarmTopic"])
 		case a.StateValue == types.StateValueAlarm:
-			c.fault("the alarm %s rings: %s", name, aws.ToString(a.AlarmDescription))
+			c.fault("the alarm %s is in state ALARM: %s", name, aws.ToString(a.AlarmDescription))
 		default:
 			quiet++
 		}
 	}
 	if quiet > 0 {
-		c.ok("%d of %d alarms are quiet, and wired to the stack's topic", quiet, len(names))
+		c.ok("%d of %d alarms are quiet and notify the stack's topic", quiet, len(names))
 	}
 	c.subscriptions(ctx)
 }
 
-// subscriptions looks whether anybody hears what the topic says.
+// subscriptions checks that someone receives the topic's notifications.
 func (c *check) subscriptions(ctx context.Context) {
 	topic := c.outputs["AlarmTopic"]
 	confirmed, waiting := 0, 0
@@ -75,7 +76,7 @@ func (c *check) subscriptions(ctx context.Context) {
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			c.unasked("who hears of alarms", err)
+			c.unasked("who receives alarms", err)
 			return
 		}
 		for _, s := range page.Subscriptions {
@@ -88,12 +89,12 @@ func (c *check) subscriptions(ctx context.Context) {
 	}
 	switch {
 	case confirmed > 0:
-		c.ok("who hears of alarms: %d", confirmed)
+		c.ok("confirmed subscriptions to alarms: %d", confirmed)
 	case waiting > 0:
-		c.fault("nobody hears of alarms yet: the subscription's e-mail waits to be confirmed")
+		c.fault("no one receives alarms yet: confirm the subscription by the link in its e-mail")
 	case c.sandbox():
-		c.ok("nobody hears of alarms, which a sandbox may have (else: the parameter AlarmEmail)")
+		c.ok("no one receives alarms, which is fine for a sandbox (to change it: the parameter AlarmEmail)")
 	default:
-		c.fault("nobody hears of alarms: deploy with AlarmEmail, or aws sns subscribe --topic-arn %s …", topic)
+		c.fault("no one receives alarms: deploy with AlarmEmail, or aws sns subscribe --topic-arn %s …", topic)
 	}
 }

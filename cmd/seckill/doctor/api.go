@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	maxBody = 64 << 10               // bytes of an answer that are read
-	shown   = 100 * time.Millisecond // what of a skew is told
+	maxBody = 64 << 10               // bytes that are read of an answer
+	shown   = 100 * time.Millisecond // resolution of reported skews
 )
 
-// reading is a foreign clock that was read: by our own clock between began and ended.
+// reading is a time read from another clock, between began and ended on our own.
 type reading struct{ at, began, ended time.Time }
 
-// skew is by how much the foreign clock is certainly ahead (or behind, below 0), whatever part of the call's time the
-// way there took. coarse is the clock's own step.
+// skew returns by how much the other clock is at least ahead, or behind if below 0, however the call's time is split
+// between the two directions. coarse is the resolution of the other clock.
 func (r *reading) skew(coarse time.Duration) time.Duration {
 	if early := r.at.Add(coarse).Sub(r.began); early < 0 {
 		return early
@@ -30,8 +30,8 @@ func (r *reading) skew(coarse time.Duration) time.Duration {
 	return max(0, r.at.Sub(r.ended))
 }
 
-// door looks whether the whole shop is stopped hard (`seckill items stop --hard`), which nothing else that is found can
-// outweigh.
+// door checks whether the whole shop is stopped hard (`seckill items stop --hard`). It is the first check because its
+// finding matters most.
 func (d *Doctor) door(ctx context.Context, c *check) {
 	id, stage := d.outputs["ApiId"], d.outputs["ApiStage"]
 	d.stage, d.stageErr = apigateway.NewFromConfig(d.AWS).GetStage(ctx, &apigateway.GetStageInput{RestApiId: &id,
@@ -43,28 +43,28 @@ func (d *Doctor) door(ctx context.Context, c *check) {
 	}
 	common, ok := d.stage.MethodSettings[everyMethod]
 	if d.shut = ok && (common.ThrottlingRateLimit == 0 || common.ThrottlingBurstLimit == 0); d.shut {
-		c.fault("THE WHOLE SHOP IS STOPPED HARD: its API lets nothing through but Alipay's notifications. To open it: "+
+		c.fault("THE WHOLE SHOP IS STOPPED HARD: its API only lets Alipay's notifications through. To reopen it: "+
 			"seckill items resume --hard --stack %s", d.name())
 		return
 	}
 	c.ok("the shop is not stopped hard")
 }
 
-// everyMethod is API Gateway's key of what holds for all methods without settings of their own.
+// everyMethod is API Gateway's key for the settings of all methods without their own.
 const everyMethod = "*/*"
 
-// api asks for GET /healthz, as a load balancer would.
+// api calls GET /healthz, as a load balancer would.
 func (d *Doctor) api(ctx context.Context, c *check) {
 	url := d.outputs["Url"] + "/healthz"
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		c.fault("the stack's output Url is no address: %v", err)
+		c.fault("the stack's output Url is not a URL: %v", err)
 		return
 	}
 	began := time.Now()
 	answer, err := d.HTTP.Do(r)
 	if err != nil {
-		c.fault("it cannot be reached from here: %v", err)
+		c.fault("the API cannot be reached from this machine: %v", err)
 		return
 	}
 	defer answer.Body.Close()
@@ -78,33 +78,33 @@ func (d *Doctor) api(ctx context.Context, c *check) {
 	switch {
 	case answer.StatusCode >= http.StatusInternalServerError:
 		c.fault(
-			"%s answers %d: the function shop fails or is throttled, its log says why (make logs "+
+			"%s answers %d: the function shop fails or is throttled, see its log (make logs "+
 				"FUNCTION=ShopFunction)", url, answer.StatusCode)
 	case answer.StatusCode == http.StatusTooManyRequests && d.shut:
-		c.fault("%s answers 429, since the shop is stopped hard", url)
+		c.fault("%s answers 429 because the shop is stopped hard", url)
 	case answer.StatusCode == http.StatusTooManyRequests:
-		c.fault("%s answers 429: more calls come than are let through (parameter ThrottleRate, the account's "+
-			"quota), or a web ACL refuses", url)
+		c.fault("%s answers 429: the calls exceed a limit (parameter ThrottleRate, the account's quota), or a "+
+			"web ACL refuses", url)
 	case answer.StatusCode != http.StatusOK:
-		c.fault("%s answers %d: that is not this stack's API, see the parameter PublicUrl", url, answer.StatusCode)
+		c.fault("%s answers %d: this is not the stack's API, check the parameter PublicUrl", url, answer.StatusCode)
 	case err != nil || json.Unmarshal(body, &health) != nil || health.Status != "ok":
-		c.fault("%s does not answer as this system does: see the parameter PublicUrl", url)
+		c.fault("%s does not answer like this system: check the parameter PublicUrl", url)
 	case release != "" && health.Version != release:
 		c.fault(
-			"%s is of release %s, the stack of %s: an update is under way, or traffic still goes to the alias's old "+
-				"version", url, health.Version, release)
+			"%s runs release %s, the stack has %s: an update is in progress, or the alias still sends traffic "+
+				"to the old version", url, health.Version, release)
 	default:
 		c.ok("%s answers, release %s, in %d ms", url, health.Version, ended.Sub(began).Milliseconds())
 	}
 }
 
-// sight is what the stage function said of itself, when.
+// sight is the stage function's health report, and when it came.
 type sight struct {
 	reading
 	redis []redisconn.Node
 }
 
-// clocks compares this machine's, the API's, the functions' and Redis' clocks.
+// clocks compares the clocks of this machine, the API, the functions and Redis.
 func (d *Doctor) clocks(_ context.Context, c *check) {
 	said := false
 	compare := func(whose string, skew time.Duration) {
@@ -112,12 +112,12 @@ func (d *Doctor) clocks(_ context.Context, c *check) {
 		switch skew = skew.Round(shown); {
 		case skew > MaxSkew:
 			c.fault(
-				"%s is %v ahead of this machine's: set this machine's by NTP if it is the wrong one; sales open and "+
-					"close by the functions'", whose, skew)
+				"%s is %v ahead of this machine's: if this machine's is wrong, set it by NTP; sales open and "+
+					"close by the functions' clock", whose, skew)
 		case skew < -MaxSkew:
 			c.fault(
-				"%s is %v behind this machine's: set this machine's by NTP if it is the wrong one; sales open and "+
-					"close by the functions'", whose, -skew)
+				"%s is %v behind this machine's: if this machine's is wrong, set it by NTP; sales open and "+
+					"close by the functions' clock", whose, -skew)
 		default:
 			c.ok("%s and this machine's agree within %v", whose, MaxSkew)
 		}
@@ -133,14 +133,15 @@ func (d *Doctor) clocks(_ context.Context, c *check) {
 			}
 			r := reading{n.Time, d.health.at, d.health.at.Add(time.Duration(n.TookMS+1) * time.Millisecond)}
 			if skew := r.skew(time.Millisecond).Round(shown); skew.Abs() > MaxSkew {
-				c.fault("the clock of Redis %s is %v from the functions': its host needs NTP", n.Address, skew)
+				c.fault("the clock of Redis %s differs from the functions' by %v: its host needs NTP", n.Address,
+					skew.Abs())
 			} else {
 				c.ok("the clock of Redis %s and the functions' agree within %v", n.Address, MaxSkew)
 			}
 		}
 	}
 	if !said {
-		c.unasked("what time it is there", errNoClock)
+		c.unasked("for the time", errNoClock)
 	}
 }
 

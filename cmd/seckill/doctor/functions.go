@@ -16,15 +16,15 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
-// Live is the alias of every function that whoever calls it means: a version that a deployment has published.
+// Live is the alias by which each function is called. It points to the version that the last deployment published.
 const Live = "live"
 
-// atOnce is how many functions are asked at the same time.
+// atOnce is how many functions are called at the same time.
 const atOnce = 4
 
-// Events that change nothing, but for a minute's, which has its function do once more what it does each minute. Who
-// answers one, in whatever words, has started: its settings and secrets are there. Tables and queues it does not look
-// at when it starts; checks of their own do.
+// Events for the functions. Only aMinute changes anything: its function does once more what it does each minute. A
+// function that answers, whatever it answers, has started with its settings and secrets. It does not check tables and
+// queues at its start; other checks do.
 const (
 	emptyBatch = `{"Records":[]}`
 	anyRequest = `{"httpMethod":"GET","path":"/healthz","requestContext":{}}`
@@ -32,13 +32,13 @@ const (
 	aMinute    = `{"source":"aws.events","detail-type":"Scheduled Event","detail":{}}`
 )
 
-// probes has an event for each function, by the stack's output that names it.
+// probes has an event for each function, by the stack output with its name.
 var probes = map[string]string{"BuyFunction": anyRequest, "ConsumeFunction": emptyBatch, "NotifyFunction": anyRequest,
 	"ExpireFunction": emptyBatch,
 	"RefundFunction": aMinute, "ReconcileFunction": aLook, "RepairFunction": aMinute, "ShopFunction": anyRequest,
 	"GatewayFunction": anyRequest, "StageFunction": aMinute}
 
-// functions has each function start and handle an empty event.
+// functions makes each function handle an empty event.
 func (d *Doctor) functions(ctx context.Context, c *check) {
 	client := lambda.NewFromConfig(d.AWS)
 	var ids []string
@@ -46,11 +46,11 @@ func (d *Doctor) functions(ctx context.Context, c *check) {
 		if d.outputs[id] != "" {
 			ids = append(ids, id)
 		} else if id != "GatewayFunction" || d.sandbox() {
-			c.fault("the stack has no output %s: its template is another one, deploy this release", id)
+			c.fault("the stack has no output %s: its template is of another release, deploy this one", id)
 		}
 	}
 	slices.Sort(ids)
-	says := make([]func(), len(ids)) // in the order of names
+	says := make([]func(), len(ids)) // in the order of ids
 	var wg sync.WaitGroup
 	turns := make(chan struct{}, atOnce)
 	for i, id := range ids {
@@ -66,7 +66,7 @@ func (d *Doctor) functions(ctx context.Context, c *check) {
 	}
 }
 
-// function looks at what one function's alias serves, and gives what to say of it.
+// function checks what one function's alias serves, and returns a function that reports it.
 func (c *check) function(ctx context.Context, client *lambda.Client, name, event string) func() {
 	alias, err := client.GetAlias(ctx, &lambda.GetAliasInput{FunctionName: &name, Name: aws.String(Live)})
 	var f *lambda.GetFunctionConfigurationOutput
@@ -75,7 +75,7 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 			Qualifier: aws.String(Live)})
 	}
 	if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
-		return func() { c.fault("%s, or its alias %s, is gone: "+byHand, name, Live) }
+		return func() { c.fault("%s, or its alias %s, does not exist: "+byHand, name, Live) }
 	}
 	if err != nil {
 		return func() { c.unasked("for function "+name, err) }
@@ -86,22 +86,24 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 	case f.LastUpdateStatus == types.LastUpdateStatusFailed:
 		return func() { c.fault("the last update of %s failed: %s", name, aws.ToString(f.LastUpdateStatusReason)) }
 	case f.State == types.StatePending || f.LastUpdateStatus == types.LastUpdateStatusInProgress:
-		return func() { c.fault("%s is being updated: wait a minute, then look again", name) }
+		return func() { c.fault("%s is being updated: wait a minute, then repeat the check", name) }
 	case alias.RoutingConfig != nil && len(alias.RoutingConfig.AdditionalVersionWeights) > 0:
-		return func() { c.fault("%s goes over to a new version: wait five minutes, then look again", name) }
+		return func() {
+			c.fault("%s is shifting traffic to a new version: wait five minutes, then repeat the check", name)
+		}
 	case !strings.Contains(aws.ToString(f.Description), c.parameters["Deployment"]):
 		return func() {
 			c.fault(
-				"%s serves version %s, which is not the last deployment's: what has changed since does not count; "+
-					"make deploy publishes it", name, aws.ToString(f.Version))
+				"%s serves version %s, which the last deployment did not publish, so later changes have no "+
+					"effect: run make deploy", name, aws.ToString(f.Version))
 		}
 	}
 	began := time.Now()
 	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Qualifier: aws.String(Live),
 		Payload: []byte(event)})
-	// whatever it answered: Lambda takes the network away from who was idle for weeks
+	// Whatever it answered: Lambda makes a function inactive after weeks without calls.
 	if f.State == types.StateInactive {
-		return func() { c.fault("%s was asleep, and is being woken: look again in a minute", name) }
+		return func() { c.fault("%s was inactive and is starting: repeat the check in a minute", name) }
 	}
 	if err != nil {
 		return func() { c.unasked("whether "+name+" starts", err) }
@@ -113,26 +115,26 @@ func (c *check) function(ctx context.Context, client *lambda.Client, name, event
 	return func() { c.ok("%s starts, and answered in %d ms (version %s)", name, took, aws.ToString(f.Version)) }
 }
 
-// failure is what a function that failed said, with what to do.
+// failure returns a failed function's message, and what to do.
 func failure(payload []byte) string {
 	var failed struct{ ErrorMessage, ErrorType string }
 	if json.Unmarshal(payload, &failed) != nil || failed.ErrorMessage == "" {
-		return "its log says why"
+		return "see its log"
 	}
 	message := strings.Join(strings.Fields(failed.ErrorMessage), " ")
 	switch {
 	case strings.Contains(message, "settings:") && !strings.Contains(message, "the secret "):
 		return message + ": correct the stack's parameters and deploy again"
 	case strings.Contains(message, "the secret "):
-		return message + ": seckill keys makes the secrets"
+		return message + ": create the secrets with \"seckill keys\""
 	}
-	return message + " (its log has more)"
+	return message + " (see its log)"
 }
 
-// tries of a measurement that a cold start has spoilt.
+// tries is how often a measurement is made, because a cold start falsifies it.
 const tries = 3
 
-// redis has the stage function look at Redis, which nobody else reaches.
+// redis asks the stage function about Redis, which only functions reach.
 func (d *Doctor) redis(ctx context.Context, c *check) {
 	for range tries {
 		began := time.Now()
@@ -141,7 +143,7 @@ func (d *Doctor) redis(ctx context.Context, c *check) {
 		var refused *operator.Refusal
 		switch {
 		case errors.As(err, &refused):
-			c.unasked("the stage function, whose release does not know the question", err)
+			c.unasked("the stage function, whose release does not know this command", err)
 			return
 		case err != nil:
 			c.unasked("the stage function", err)
@@ -153,7 +155,7 @@ func (d *Doctor) redis(ctx context.Context, c *check) {
 		}
 	}
 	if len(d.health.redis) == 0 {
-		c.fault("the functions know no Redis server: see the parameter RedisEndpoint")
+		c.fault("the functions have no Redis server: check the parameter RedisEndpoint")
 	}
 	for i := range d.health.redis {
 		c.server(ctx, &d.health.redis[i])

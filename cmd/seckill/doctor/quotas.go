@@ -19,15 +19,15 @@ import (
 	"github.com/your-org/seckill/shared/adapter/ledger"
 )
 
-// callsEach is how often each shopper of a crowd calls within its time: one purchase, one look at what came of it. What
-// a call takes of the limits is package plan's to say; `seckill plan` has a finer model of the crowd.
+// callsEach is the number of calls per shopper: a purchase and a look at its order. Package plan has the costs of a
+// call; `seckill plan` has a finer model of the crowd.
 const callsEach = 2
 
-// background is how many instances do not answer shoppers.
+// background is the number of instances that do not answer shoppers.
 var background = int32(plan.Today.Consume + plan.Background)
 
-// quotas says whether functions that a crowd must not starve have instances of their own, and compares what a crowd
-// asks for with what the account and the stack let through.
+// quotas checks that the functions that a crowd must not starve have reserved instances, and compares the crowd's calls
+// with the limits of account and stack.
 func (d *Doctor) quotas(ctx context.Context, c *check) {
 	if d.Crowd == 0 && d.sandbox() {
 		return
@@ -51,10 +51,10 @@ func (d *Doctor) quotas(ctx context.Context, c *check) {
 	name := d.outputs["StackPrefix"] + ledger.TableOrders
 	writes, err := warm(ctx, client, name)
 	if err != nil {
-		c.unasked("how much "+name+" takes at once", err)
+		c.unasked("how many writes "+name+" takes", err)
 		return
 	}
-	c.ok("%s takes %d writes/s at once, about %.0f orders/s; what is above waits in the queue", name, writes,
+	c.ok("%s takes %d writes/s without warm-up, about %.0f orders/s; more orders wait in the queue", name, writes,
 		plan.OrdersPerSecond(float64(writes)))
 }
 
@@ -69,7 +69,7 @@ func (c *check) lambdaQuota(ctx context.Context) (*types.AccountLimit, error) {
 	return out.AccountLimit, nil
 }
 
-// reserved judges the stack's parameter ReserveConcurrency by the account's quota.
+// reserved compares the stack's parameter ReserveConcurrency with the account's quota.
 func (c *check) reserved(have int32) {
 	parameter := func(name string) float64 {
 		v, err := strconv.ParseFloat(c.parameters[name], 64)
@@ -82,25 +82,26 @@ func (c *check) reserved(have int32) {
 		NotifyBurst: parameter(plan.NotifyBurst), NotifyKept: parameter(plan.NotifyConcurrency)}
 	wanted := int32(l.Reserved())
 	fits := have >= wanted+plan.Unreserved
-	raise := fmt.Sprintf("have the account's quota of %d concurrent executions raised to %d or more (Service Quotas, "+
-		"L-B99A9384)", have, wanted+plan.Unreserved)
+	raise :=
+		fmt.Sprintf(
+			"request an increase of the account's quota of %d concurrent executions to %d or more (Service Quotas, "+
+				"L-B99A9384)", have, wanted+plan.Unreserved)
 	switch reserves := c.parameters["ReserveConcurrency"] == "true"; {
 	case reserves && fits && l.Notifying() > l.NotifyKept:
 		c.fault(
-			"notify may have %.0f payment notifications at work at once, and %.0f instances are kept for it: Alipay "+
-				"hears "+
-				"503 of the others; raise NotifyConcurrency to %[1].0f or more, or lower NotifyBurst", l.Notifying(),
+			"up to %.0f payment notifications may come at once, and notify has %.0f reserved instances: Alipay gets "+
+				"503 for the others; raise NotifyConcurrency to %[1].0f or more, or lower NotifyBurst", l.Notifying(),
 			l.NotifyKept)
 	case reserves && fits:
-		c.ok("%d instances are kept for the functions that a crowd must not starve", wanted)
+		c.ok("%d instances are reserved for the functions that a crowd must not starve", wanted)
 	case reserves:
-		c.fault("ReserveConcurrency=true keeps %d instances, and AWS refuses that in this account: %s", wanted, raise)
+		c.fault("ReserveConcurrency=true reserves %d instances, which AWS refuses in this account: %s", wanted, raise)
 	case fits:
-		c.fault("no instance is kept for stop, payments and placing, so a crowd can starve them: deploy with " +
+		c.fault("no instance is reserved for stop, payments and placing, so a crowd can starve them: deploy with " +
 			"ReserveConcurrency=true")
 	default:
-		c.fault("no instance is kept for stop, payments and placing, so a crowd can starve them, and the account is "+
-			"too small to keep any: %s, then deploy with ReserveConcurrency=true", raise)
+		c.fault("no instance is reserved for stop, payments and placing, so a crowd can starve them, and the account "+
+			"is too small to reserve any: %s, then deploy with ReserveConcurrency=true", raise)
 	}
 }
 
@@ -112,16 +113,16 @@ func (c *check) concurrency(account *types.AccountLimit, crowd string, rate floa
 	need := int32(math.Ceil(rate*plan.Occupied)) + background
 	if have < need {
 		c.fault(
-			"%s, which want some %d instances of Lambda; the account has %d: have its quota of concurrent executions "+
-				"raised (Service Quotas, L-B99A9384)",
+			"%s, which need about %d Lambda instances; the account has %d: request an increase of its quota of "+
+				"concurrent executions (Service Quotas, L-B99A9384)",
 			crowd, need, have)
 		return
 	}
-	c.ok("%s, which want some %d of the account's %d instances of Lambda", crowd, need, have)
+	c.ok("%s, which need about %d of the account's %d Lambda instances", crowd, need, have)
 }
 
-// throttle compares the crowd's calls with the limits that stand before the functions. Each method has one of its own,
-// and of callsEach calls one is a purchase.
+// throttle compares the crowd's calls with the limits in front of the functions. Each method has its own limit, and one
+// of callsEach calls is a purchase.
 func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 	type limit struct {
 		whose       string
@@ -129,7 +130,7 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 	}
 	var limits []limit
 	if c.stageErr != nil {
-		c.unasked("how many calls the API lets through", c.stageErr)
+		c.unasked("for the API's limit", c.stageErr)
 	} else {
 		for key, s := range c.stage.MethodSettings {
 			whose := map[string]string{everyMethod: "a method of the API (parameter ThrottleRate)",
@@ -141,12 +142,12 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 		}
 	}
 	if out, err := apigateway.NewFromConfig(c.AWS).GetAccount(ctx, &apigateway.GetAccountInput{}); err != nil {
-		c.unasked("how many calls the account's APIs let through", err)
+		c.unasked("for the limit of the account's APIs", err)
 	} else if out.ThrottleSettings != nil && out.ThrottleSettings.RateLimit > 0 {
 		limits = append(limits, limit{"the account (Service Quotas, L-8A5B8E43)", rate, out.ThrottleSettings.RateLimit})
 	}
 	if len(limits) == 0 {
-		c.unasked("how many calls are let through", errors.New("neither the API's stage nor the account names a limit"))
+		c.unasked("for limits of calls", errors.New("neither the API's stage nor the account has one"))
 		return
 	}
 	slices.SortFunc(limits, func(a, b limit) int { return strings.Compare(a.whose, b.whose) })
@@ -155,18 +156,17 @@ func (c *check) throttle(ctx context.Context, crowd string, rate float64) {
 		if l.lets < l.asked {
 			enough = false
 			c.fault(
-				"%s, and %s lets %.0f of %.0f through: the others are told 429 and come again, so all are served "+
-					"after %.0f s at the earliest; "+
-					"seckill plan says what to deploy and what to have raised, or let the crowd wait",
+				"%s, and %s allows %.0f of %.0f: the others get 429 and retry, so serving all takes at least %.0f s; "+
+					"see \"seckill plan\" for what to deploy and what to have raised, or let the crowd wait",
 				crowd, l.whose, l.lets, l.asked, l.asked*c.Within.Seconds()/l.lets)
 		}
 	}
 	if enough {
-		c.ok("%s, and all are let through", crowd)
+		c.ok("%s, within all limits", crowd)
 	}
 }
 
-// size writes bytes for people.
+// size writes bytes with a unit.
 func size(n int64) string {
 	v, unit := float64(n), 0
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}

@@ -11,50 +11,50 @@ import (
 	"github.com/your-org/seckill/shared/adapter/redisconn"
 )
 
-// fullPercent of its limit in use is too much for a Redis before a sale.
+// fullPercent is how much of its memory limit a Redis may use before a sale.
 const fullPercent = 80
 
-// server judges what one Redis server said of itself.
+// server checks what one Redis server reports about itself.
 func (c *check) server(ctx context.Context, n *redisconn.Node) {
 	if n.Fault != "" {
-		c.fault("the functions do not reach Redis at %s: %s; check the endpoint, its TLS, password and security group",
+		c.fault("the functions cannot reach Redis at %s: %s; check the endpoint, its TLS, password and security group",
 			c.outputs["RedisEndpoint"], n.Fault)
 		return
 	}
 	if n.Role == "slave" {
-		c.fault("Redis %s is a replica, which takes no writes: RedisEndpoint has to be the primary's", n.Address)
+		c.fault("Redis %s is a replica, which takes no writes: set RedisEndpoint to the primary", n.Address)
 		return
 	}
-	c.ok("Redis %s answers the functions, in %d ms with connecting", n.Address, n.TookMS)
+	c.ok("Redis %s answers the functions in %d ms, connecting included", n.Address, n.TookMS)
 	switch {
 	case strings.HasPrefix(n.Policy, "allkeys-"):
-		c.fault("Redis %s evicts any key when it is full (maxmemory-policy %s), which forgets sales: set noeviction",
+		c.fault("Redis %s evicts keys of sales when it is full (maxmemory-policy %s): set noeviction",
 			n.Address, n.Policy)
 	case n.Policy == "" && c.parameters["CreateCache"] == "true":
 		c.cache(ctx)
 	case n.Policy == "":
 		why := n.Refused
 		if why == "" {
-			why = "INFO leaves it out"
+			why = "INFO does not have it"
 		}
 		c.unasked("for the eviction policy of Redis "+n.Address,
-			errors.New(why+"; see to it that maxmemory-policy is noeviction"))
-	default: // noeviction, or volatile-…, and no key of ours has a time to live
-		c.ok("Redis %s evicts nothing of a sale (maxmemory-policy %s)", n.Address, n.Policy)
+			errors.New(why+"; make sure that maxmemory-policy is noeviction"))
+	default: // noeviction; or volatile-…, which evicts only keys with a time to live: ours have none
+		c.ok("Redis %s evicts no key of a sale (maxmemory-policy %s)", n.Address, n.Policy)
 	}
 	switch {
 	case n.Limit > 0 && n.Used > n.Limit/100*fullPercent:
-		c.fault("Redis %s has %s of %s in use, and refuses purchases when full: give it more memory", n.Address,
+		c.fault("Redis %s uses %s of %s, and purchases fail when it is full: give it more memory", n.Address,
 			size(n.Used), size(n.Limit))
 	case n.Limit > 0:
-		c.ok("Redis %s has %s of %s in use", n.Address, size(n.Used), size(n.Limit))
+		c.ok("Redis %s uses %s of %s", n.Address, size(n.Used), size(n.Limit))
 	case n.Used > 0:
-		c.ok("Redis %s has %s in use, and no limit but its machine's", n.Address, size(n.Used))
+		c.ok("Redis %s uses %s, limited only by its machine", n.Address, size(n.Used))
 	}
 }
 
-// cache reads the limit of the stack's own cache from its nested stack: ElastiCache Serverless says neither policy nor
-// limit itself, evicts keys with a time to live only, and ours have none (docs/DATA.md).
+// cache reads the limit of the stack's own cache from its nested stack, because ElastiCache Serverless reports neither
+// policy nor limit. It evicts only keys with a time to live; ours have none (docs/DATA.md).
 func (c *check) cache(ctx context.Context) {
 	const what = "for the cache's storage limit"
 	id := c.resources["Cache"].id
@@ -70,7 +70,7 @@ func (c *check) cache(ctx context.Context) {
 	}
 	for _, p := range out.Stacks[0].Parameters {
 		if aws.ToString(p.ParameterKey) == "MaxGigabytes" {
-			c.ok("the cache is ElastiCache Serverless, which evicts nothing of a sale; it holds at most %s GB",
+			c.ok("the cache is ElastiCache Serverless, which evicts no key of a sale; it holds at most %s GB",
 				aws.ToString(p.ParameterValue))
 			return
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Run examines everything; it ends early only with its context.
+// Run does all checks. It ends early only with its context.
 func (d *Doctor) Run(ctx context.Context) error {
 	d.outputs, d.parameters = map[string]string{}, map[string]string{}
 	for _, o := range d.Stack.Outputs {

@@ -11,19 +11,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 )
 
-// Names that SAM gives to a function's triggers, after those of function and event.
+// Logical ids that SAM gives to triggers: the function's, then the event's.
 var (
 	scheduled = []string{"ExpireFunctionMinute", "RefundFunctionMinute", "ReconcileFunctionHour",
 		"RepairFunctionMinute", "StageFunctionMinute"}
 	polled = []string{"ConsumeFunctionOrders", "ExpireFunctionClosings"}
 )
 
-// byHand: CloudFormation compares templates, not what is there.
-const byHand = "somebody deleted it, and a deployment does not notice; make it again by hand, as template.yaml has it"
+// byHand: a deployment compares templates, so it does not notice a missing resource.
+const byHand = "it was deleted, and a deployment does not restore it; create it by hand as in template.yaml"
 
 var errNoResources = errors.New("the stack's resources could not be listed")
 
-// schedules looks at the rules that wake functions.
+// schedules checks the rules that start functions.
 func (d *Doctor) schedules(ctx context.Context, c *check) {
 	if d.resourcesErr != nil {
 		c.unasked("for the schedules", errNoResources)
@@ -47,7 +47,7 @@ func (c *check) schedule(ctx context.Context, client *eventbridge.Client, rule, 
 	}
 	r, err := client.DescribeRule(ctx, &eventbridge.DescribeRuleInput{Name: &rule})
 	if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
-		c.fault("the schedule of %s is gone (rule %s): "+byHand, function, rule)
+		c.fault("the schedule of %s does not exist (rule %s): "+byHand, function, rule)
 		return
 	}
 	if err != nil {
@@ -55,34 +55,34 @@ func (c *check) schedule(ctx context.Context, client *eventbridge.Client, rule, 
 		return
 	}
 	if r.State == types.RuleStateDisabled {
-		c.fault("the schedule of %s is switched off: aws events enable-rule --name %s", function, rule)
+		c.fault("the schedule of %s is disabled: aws events enable-rule --name %s", function, rule)
 		return
 	}
 	targets, err := client.ListTargetsByRule(ctx, &eventbridge.ListTargetsByRuleInput{Rule: &rule})
 	if err != nil {
-		c.unasked("whom the schedule of "+function+" wakes", err)
+		c.unasked("what the schedule of "+function+" starts", err)
 		return
 	}
 	for _, t := range targets.Targets {
 		if arn := aws.ToString(t.Arn) + ":"; strings.Contains(arn, ":function:"+function+":") {
-			c.ok("%s is woken by %s", function, aws.ToString(r.ScheduleExpression))
+			c.ok("%s is scheduled by %s", function, aws.ToString(r.ScheduleExpression))
 			return
 		}
 	}
-	c.fault("the schedule of %s wakes something else (rule %s): deploy the stack again", function, rule)
+	c.fault("the schedule of %s has another target (rule %s): deploy the stack again", function, rule)
 }
 
-// triggers looks at what takes messages off the queues.
+// triggers checks the event source mappings of the queues.
 func (d *Doctor) triggers(ctx context.Context, c *check) {
 	if d.resourcesErr != nil {
-		c.unasked("for what takes messages off the queues", errNoResources)
+		c.unasked("for the triggers of the queues", errNoResources)
 		return
 	}
 	client := lambda.NewFromConfig(d.AWS)
 	for _, id := range polled {
 		uuid := d.resources[id].id
 		if uuid == "" {
-			c.fault("the stack has no %s: nothing takes messages off that queue, deploy the stack again", id)
+			c.fault("the stack has no %s, so messages of its queue are not handled: deploy the stack again", id)
 			continue
 		}
 		m, err := client.GetEventSourceMapping(ctx, &lambda.GetEventSourceMappingInput{UUID: &uuid})
@@ -91,10 +91,10 @@ func (d *Doctor) triggers(ctx context.Context, c *check) {
 			continue
 		}
 		if state := aws.ToString(m.State); state != "Enabled" {
-			c.fault("%s is %s: messages wait; aws lambda update-event-source-mapping --uuid %s --enabled", id, state,
+			c.fault("%s is %s, so messages wait: aws lambda update-event-source-mapping --uuid %s --enabled", id, state,
 				uuid)
 			continue
 		}
-		c.ok("%s is on, %d messages at a time", id, aws.ToInt32(m.BatchSize))
+		c.ok("%s is enabled, %d messages at a time", id, aws.ToInt32(m.BatchSize))
 	}
 }

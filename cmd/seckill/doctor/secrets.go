@@ -14,13 +14,12 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay"
 )
 
-const minTokenKey = 32 // bytes: as many as HS256 has (RFC 7518 section 3.2)
+const minTokenKey = 32 // bytes: the output size of HS256 (RFC 7518 section 3.2)
 
-// soon is how long before its end a certificate is to be replaced.
+// soon is how long before its end a certificate should be replaced.
 const soon = 30 * 24 * time.Hour
 
-// secrets reads the stack's secrets, and says of each whether it can be used, and whether each function reads the same.
-// It never shows one.
+// secrets checks that the stack's secrets are valid, and that each function reads the same values. It never prints one.
 func (d *Doctor) secrets(ctx context.Context, c *check) {
 	path := d.outputs["SecretsPath"]
 	store := secrets.Store{Client: secretsmanager.NewFromConfig(d.AWS), Path: path}
@@ -38,7 +37,7 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 		}
 	}
 	if d.parameters["RedisPassword"] == "true" && s.stored(secrets.RedisPassword) != "" {
-		c.ok("%s is there", secrets.RedisPassword)
+		c.ok("%s exists", secrets.RedisPassword)
 	}
 	if all != nil {
 		s.audiences(ctx, &store)
@@ -55,16 +54,16 @@ func (d *Doctor) secrets(ctx context.Context, c *check) {
 	}
 	if theirs := s.public(secrets.AlipayPublic); theirs != nil && shop != nil && theirs.Equal(&shop.PublicKey) {
 		c.fault(
-			"%s is the shop's own public key: store the one that Alipay's console shows (seckill keys --path %s "+
+			"%s is the shop's own public key: store Alipay's, which its console shows (seckill keys --path %s "+
 				"--rotate=%s --alipay-public-key FILE)",
 			secrets.AlipayPublic, path, secrets.AlipayPublic)
 	} else if theirs != nil && shop != nil {
 		c.ok(
-			"both keys of Alipay can be read; whether Alipay's console has the shop's public key, only a payment shows")
+			"both keys for Alipay are valid; only a payment shows whether its console has the shop's public key")
 	}
 }
 
-// audiences says whether each function's secret has what it is made of.
+// audiences checks that each function's secret has the values of Keys.
 func (s *stored) audiences(ctx context.Context, store *secrets.Store) {
 	good := 0
 	for _, audience := range secrets.Audiences() {
@@ -74,7 +73,7 @@ func (s *stored) audiences(ctx context.Context, store *secrets.Store) {
 		case err != nil:
 			s.unasked("for "+s.path+"/"+audience, err)
 		case !maps.Equal(have, want):
-			s.fault("%s/%s is not as %s/%s has it, as after a run that was broken off: %s", s.path, audience, s.path,
+			s.fault("%s/%s has other values than %s/%s, perhaps after an interrupted run: %s", s.path, audience, s.path,
 				secrets.Keys, s.makes(secrets.JWTSecret))
 		default:
 			good++
@@ -85,14 +84,14 @@ func (s *stored) audiences(ctx context.Context, store *secrets.Store) {
 	}
 }
 
-// stored is what the secret of everything has.
+// stored holds the values of the secret Keys.
 type stored struct {
 	*check
 	path string
 	all  map[string]string
 }
 
-// stored gives a value, "" after saying what is wrong.
+// stored returns a value; "" if it is missing, which it reports.
 func (s *stored) stored(name string) string {
 	if s.all[name] == "" {
 		s.fault("%s is missing in %s/%s: %s", name, s.path, secrets.Keys, s.makes(name))
@@ -100,7 +99,7 @@ func (s *stored) stored(name string) string {
 	return s.all[name]
 }
 
-// makes says which command makes a secret.
+// makes returns the command that creates a secret.
 func (s *stored) makes(name string) string {
 	out := "seckill keys --path " + s.path
 	kid, ofKid := strings.CutPrefix(name, secrets.JWTPrefix)
@@ -125,10 +124,10 @@ func (s *stored) token(name string) {
 	switch v := s.stored(name); {
 	case v == "":
 	case len(v) < minTokenKey:
-		s.fault("%s has %d bytes, and whoever guesses it shops as anybody: make one of %d or more", name, len(v),
+		s.fault("%s has %d bytes; who guesses it can act as any shopper: create one of %d bytes or more", name, len(v),
 			minTokenKey)
 	default:
-		s.ok("%s is there", name)
+		s.ok("%s exists", name)
 	}
 }
 
@@ -139,7 +138,7 @@ func (s *stored) private(short string) *rsa.PrivateKey {
 	}
 	key, err := alipay.ParsePrivateKey(v)
 	if err != nil {
-		s.fault("%s cannot be used: %v; %s --rotate=%s makes a new one", short, err, s.makes(short), short)
+		s.fault("%s is invalid: %v; to replace it: %s --rotate=%s", short, err, s.makes(short), short)
 		return nil
 	}
 	return key
@@ -152,14 +151,14 @@ func (s *stored) public(short string) *rsa.PublicKey {
 	}
 	key, err := alipay.ParsePublicKey(v)
 	if err != nil {
-		s.fault("%s cannot be used: %v", short, err)
+		s.fault("%s is invalid: %v", short, err)
 		return nil
 	}
 	return key
 }
 
-// certificates says whether those of certificate mode fit the private key and each other, and for how long; nothing of
-// the key when it is bad itself.
+// certificates checks that the certificates of certificate mode fit the private key and each other, and how long they
+// are valid. key: the private key is valid.
 func (s *stored) certificates(key bool, now time.Time) {
 	text := map[string]string{secrets.ShopPrivate: s.all[secrets.ShopPrivate]}
 	for _, name := range []string{secrets.AppCert, secrets.AlipayCert, secrets.RootCert} {
@@ -172,7 +171,7 @@ func (s *stored) certificates(key bool, now time.Time) {
 	app, theirs, err := alipay.CheckCertificates(text[secrets.ShopPrivate], text[secrets.AppCert],
 		text[secrets.AlipayCert], text[secrets.RootCert], now)
 	if err != nil {
-		s.fault("the certificates below %s cannot be used: %v", s.path, err)
+		s.fault("the certificates below %s are invalid: %v", s.path, err)
 		return
 	}
 	for _, c := range []struct {
@@ -180,21 +179,22 @@ func (s *stored) certificates(key bool, now time.Time) {
 		ends time.Time
 	}{{secrets.AppCert, app}, {secrets.AlipayCert, theirs}} {
 		if c.ends.Sub(now) < soon {
-			s.fault("%s is good until %s only: get new ones in Alipay's console, then %s --rotate=alipay-certificates",
+			s.fault("%s is only valid until %s: get new ones in Alipay's console, then %s --rotate=alipay-certificates",
 				c.name, c.ends.Format(time.DateOnly), s.makes(c.name))
 		} else {
-			s.ok("%s is good until %s", c.name, c.ends.Format(time.DateOnly))
+			s.ok("%s is valid until %s", c.name, c.ends.Format(time.DateOnly))
 		}
 	}
 }
 
-// pair says whether a public key is that of a private one, which may be nil.
+// pair checks that a public key belongs to a private one, which may be nil.
 func (s *stored) pair(public, private string, key *rsa.PrivateKey) {
 	have := s.public(public)
 	switch {
 	case have == nil || key == nil:
 	case !have.Equal(&key.PublicKey):
-		s.fault("%s is not the public key of %s: seckill keys --path %s --sandbox --rotate=%s makes a new pair", public,
+		s.fault("%s is not the public key of %s; to create a new pair: seckill keys --path %s --sandbox --rotate=%s",
+			public,
 			private, s.path, private)
 	default:
 		s.ok("%s and %s are a pair", private, public)

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 )
 
-// stack looks at the last deployment, and finds the stack's resources for the checks that follow.
+// stack checks the last deployment, and finds the stack's resources for the next checks.
 func (d *Doctor) stack(ctx context.Context, c *check) {
 	d.resources = map[string]resource{}
 	if err := d.find(ctx, aws.ToString(d.Stack.StackName)); err != nil {
@@ -19,19 +19,19 @@ func (d *Doctor) stack(ctx context.Context, c *check) {
 	switch s := d.Stack.StackStatus; {
 	case s == types.StackStatusUpdateRollbackComplete:
 		c.fault(
-			"the last update was rolled back, so the release before it runs: the stack's events say why (aws " +
+			"the last update was rolled back, so the previous release runs: see the stack's events (aws " +
 				"cloudformation describe-stack-events)")
 	case strings.HasSuffix(string(s), "_FAILED") || strings.Contains(string(s), "ROLLBACK"):
-		c.fault("it is %s: deploy it again, or delete it if it never ran", s)
+		c.fault("the stack is %s: deploy it again, or delete it if it never ran", s)
 	case s == types.StackStatusUpdateCompleteCleanupInProgress, s == types.StackStatusCreateComplete,
 		s == types.StackStatusUpdateComplete:
 		c.ok("%s is deployed (%s), release %s", d.name(), s, d.parameters["Release"])
 	default:
-		c.fault("it is %s: wait until that is over, then look again", s)
+		c.fault("the stack is %s: wait until that ends, then repeat the check", s)
 	}
 }
 
-// find lists a stack's resources, and those of the stacks in it. What has the same name in both is the outer one.
+// find lists the resources of a stack and its nested stacks. Of two with the same logical id, the outer one counts.
 func (d *Doctor) find(ctx context.Context, stack string) error {
 	var nested []string
 	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(d.AWS),

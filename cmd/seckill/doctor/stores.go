@@ -18,7 +18,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// queues counts what lies in the queues.
+// queues checks the depths of the queues.
 func (d *Doctor) queues(ctx context.Context, c *check) {
 	client := sqs.NewFromConfig(d.AWS)
 	for _, q := range []struct{ name, url, dead, function string }{
@@ -27,7 +27,7 @@ func (d *Doctor) queues(ctx context.Context, c *check) {
 	} {
 		url, dead := d.outputs[q.url], d.outputs[q.dead]
 		if url == "" || dead == "" {
-			c.fault("the stack does not name its queues (outputs %s and %s): deploy this release", q.url, q.dead)
+			c.fault("the stack has no outputs %s and %s for its queues: deploy this release", q.url, q.dead)
 			continue
 		}
 		depth, err := sqsqueue.New(client, sqsqueue.Options{URL: url, DeadLetterURL: dead}).Depth(ctx)
@@ -36,20 +36,22 @@ func (d *Doctor) queues(ctx context.Context, c *check) {
 			continue
 		}
 		if depth.Parked > 0 {
-			c.fault("parked in the dead-letter queue of %s: %d (docs/runbooks/dead-letters.md)", q.name, depth.Parked)
+			c.fault("messages in the dead-letter queue of %s: %d (docs/runbooks/dead-letters.md)", q.name, depth.Parked)
 		}
 		c.depth(q.name, q.function, depth)
 	}
 }
 
-// depth judges a queue. Delayed messages are the closings of orders that may still be paid.
+// depth checks a queue. Delayed messages are the closings of orders that may still be paid.
 func (c *check) depth(name, function string, d seckill.Depth) {
 	switch {
 	case d.Visible > 0:
-		c.fault("waiting in %s: %d; a sale is on, or %s does not keep up (docs/runbooks/queue-age.md)", name, d.Visible,
+		c.fault(
+			"messages waiting in %s: %d; a sale is in progress, or %s does not keep up (docs/runbooks/queue-age.md)",
+			name, d.Visible,
 			function)
 	case d.InFlight+d.Delayed > 0:
-		c.ok("no message waits in %s; %d are being handled or hidden until later, %d are for later", name, d.InFlight,
+		c.ok("no message waits in %s; %d are in flight, %d are delayed", name, d.InFlight,
 			d.Delayed)
 	default:
 		c.ok("%s is empty", name)
@@ -57,14 +59,14 @@ func (c *check) depth(name, function string, d seckill.Depth) {
 }
 
 func (c *check) queueError(name string, err error) {
-	if strings.Contains(err.Error(), "there is no queue") { // package sqsqueue keeps SQS' own error to itself
-		c.fault("the queue of %s is gone: "+byHand, name)
+	if strings.Contains(err.Error(), "there is no queue") { // package sqsqueue does not wrap SQS' error
+		c.fault("the queue of %s does not exist: "+byHand, name)
 		return
 	}
 	c.unasked("for the queue "+name, err)
 }
 
-// tables compares the tables with their declaration, and looks whether they are backed up.
+// tables compares the tables with their declaration, and checks that they are backed up.
 func (d *Doctor) tables(ctx context.Context, c *check) {
 	prefix := d.outputs["StackPrefix"]
 	declared := dynamoledger.Schema()
@@ -82,7 +84,7 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 		}
 		good++
 		if t.Name == gatewaytable.TableTrades {
-			continue // play money
+			continue // of a fake payment gateway
 		}
 		switch on, err := backedUp(ctx, client, prefix+t.Name); {
 		case err != nil:
@@ -98,14 +100,14 @@ func (d *Doctor) tables(ctx context.Context, c *check) {
 	}
 	switch {
 	case len(lost) > 0 && d.StandIn:
-		c.unasked("for backups", errors.New("the stand-in for AWS keeps none"))
+		c.unasked("for backups", errors.New("the stand-in for AWS has none"))
 	case len(lost) > 0:
 		c.fault(
-			"tables that cannot be restored (%s): aws dynamodb update-continuous-backups "+
+			"tables without point-in-time recovery (%s): aws dynamodb update-continuous-backups "+
 				"--point-in-time-recovery-specification PointInTimeRecoveryEnabled=true --table-name …",
 			strings.Join(lost, ", "))
 	case backed > 0:
-		c.ok("%d of %d tables can be restored to any moment", backed, len(dynamoledger.Schema()))
+		c.ok("%d of %d tables have point-in-time recovery", backed, len(dynamoledger.Schema()))
 	}
 }
 
@@ -114,7 +116,7 @@ func (c *check) tableError(name string, err error) {
 		c.unasked("for the table "+name, err)
 		return
 	}
-	c.fault("%s; docs/DATA.md says how it has to be",
+	c.fault("%s; docs/DATA.md has its declaration",
 		strings.ReplaceAll(strings.ReplaceAll(err.Error(), "dynamoledger: ", ""), "\n", "; "))
 }
 
@@ -128,14 +130,14 @@ func backedUp(ctx context.Context, client *dynamodb.Client, name string) (bool, 
 		b.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus == types.PointInTimeRecoveryStatusEnabled, nil
 }
 
-// warm gives how many writes a second a table takes at once.
+// warm returns how many writes per second a table takes without warm-up.
 func warm(ctx context.Context, client *dynamodb.Client, name string) (int64, error) {
 	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
 	switch {
 	case err != nil:
 		return 0, err
 	case out.Table.WarmThroughput == nil || aws.ToInt64(out.Table.WarmThroughput.WriteUnitsPerSecond) <= 0:
-		return 0, errors.New("DynamoDB does not say it")
+		return 0, errors.New("DynamoDB does not report it")
 	}
 	return aws.ToInt64(out.Table.WarmThroughput.WriteUnitsPerSecond), nil
 }
