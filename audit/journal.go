@@ -51,7 +51,6 @@ type ask struct {
 	request uint64 // its line in the journal
 }
 
-// acked is an acknowledged order.
 type acked struct {
 	user string
 	line uint64

@@ -157,7 +157,6 @@ func (s *sale) checkBack(t *trade, state seckill.PaymentState, row string) {
 	}
 }
 
-// addReturn adds a return row.
 func (s *sale) addReturn(d *decoder) {
 	of, _ := d.row["item"].(string)
 	id := d.text("order")

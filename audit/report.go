@@ -13,7 +13,6 @@ import (
 
 func parseUser(name string) (int64, error) { return strconv.ParseInt(name, 10, 64) }
 
-// report builds the report.
 func (s *sale) report(t *journalView, took time.Duration) *Report {
 	r := &Report{Item: s.id, Title: s.item.title, At: time.UnixMilli(s.now).UTC(), Took: took.Seconds(), Read: s.read,
 		Statement: s.statement(), Results: s.close()}

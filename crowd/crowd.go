@@ -19,7 +19,7 @@ const (
 )
 
 // Run sends a crowd to a sale and returns the report. When ctx ends it stops early and still reports. An error means
-// that no shopper came, or that the journal could not be written; a UsageError means that other options avoid it.
+// that no shopper came, or that the journal could not be written; a UsageError means that the options are wrong.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.Validate(); err != nil {
 		return nil, UsageError{err}
@@ -30,7 +30,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Item = scene.item.id
+	o.Item = scene.item.ID
 	r := &run{opt: &o, base: o.base(), cashier: scene.cashier, item: scene.item, offset: scene.offset,
 		tally: newTally()}
 	if r.tokens, err = tokens(ctx, &o, o.firstUser(), o.Shoppers, scene.now); err != nil {
@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 func (r *run) shop(ctx context.Context, d *operatorClient, sc *scene) {
 	now := time.Now()
 	r.gun = now.Add(r.opt.Lead + breath)
-	if opening := now.Add(sc.item.start.Sub(now.Add(r.offset))); opening.After(r.gun) {
+	if opening := now.Add(sc.item.Start.Sub(now.Add(r.offset))); opening.After(r.gun) {
 		r.gun = opening
 	}
 	r.tally.opening = r.gun

@@ -11,7 +11,7 @@ import (
 // perSecond is the number of users signed per second of flood. A system that answers faster sees users repeat.
 const perSecond = 30_000
 
-// mostReturned bounds the orders' worth of returned units that a flood may find on sale. It has more users than that.
+// mostReturned bounds how many orders' units may be back on sale when a flood starts. A flood has more users.
 const mostReturned = 2_000
 
 // Flood is the result of a closed loop after the sell-out. Each client waits for its answer before it asks again, so
@@ -30,7 +30,7 @@ type Flood struct {
 // out.
 func (r *run) flood(ctx context.Context, d *operatorClient) *Flood {
 	f := &Flood{Clients: r.opt.Connections, Answers: map[string]int{}}
-	it, err := d.item(ctx, r.item.id)
+	it, err := d.item(ctx, r.item.ID)
 	switch {
 	case ctx.Err() != nil:
 		f.NotRun = "the crowd was interrupted"

@@ -66,7 +66,7 @@ func (r *run) idle(ctx context.Context, d *operatorClient, s *Idle) bool {
 	if s.RefundsDue > 0 {
 		return false
 	}
-	r.money = d.money(ctx, r.item.id)
+	r.money = d.money(ctx, r.item.ID)
 	return !r.money.Known || r.money.Differ == 0
 }
 

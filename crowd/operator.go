@@ -84,14 +84,6 @@ func (d *operatorClient) call(ctx context.Context, method, path string, body, in
 	return nil
 }
 
-// item is the item on sale.
-type item struct {
-	id, title    string
-	price        seckill.Fen
-	start        time.Time
-	stock, limit int
-}
-
 // scene is the sale before the crowd comes.
 type scene struct {
 	item    item
@@ -103,9 +95,10 @@ type scene struct {
 	process *process.Usage
 }
 
-type itemAnswer struct {
+// item is an item as the API describes it. Left is the unsold units.
+type item struct {
 	ID    string      `json:"id"`
-	Price json.Number `json:"sk_price"`
+	Price seckill.Fen `json:"sk_price"`
 	Start time.Time   `json:"start_time"`
 	Stock int         `json:"max_sk_count"`
 	Limit int         `json:"sk_per_max_count"`
@@ -137,15 +130,14 @@ func (d *operatorClient) look(ctx context.Context, o *Options) (sc scene, err er
 	if health.Cashier != "" {
 		sc.cashier = resolved(d.base, health.Cashier)
 	}
-	it, err := d.item(ctx, o.Item)
-	if err != nil {
+	if sc.item, err = d.item(ctx, o.Item); err != nil {
 		return sc, err
 	}
-	if sc.item, err = it.item(); err != nil {
-		return sc, err
+	if !seckill.ValidItemID(sc.item.ID) {
+		return sc, fmt.Errorf("cannot read the item's page: id %q", sc.item.ID)
 	}
-	if o.Count > sc.item.limit {
-		return sc, UsageError{fmt.Errorf("--count %d: the limit of item %[3]s is %[2]d", o.Count, sc.item.limit, it.ID)}
+	if o.Count > sc.item.Limit {
+		return sc, UsageError{fmt.Errorf("--count %d: the limit of item %s is %d", o.Count, sc.item.ID, sc.item.Limit)}
 	}
 	sc.state, sc.process = d.state(ctx), d.process(ctx)
 	return sc, nil
@@ -159,7 +151,7 @@ func resolved(base, cashier string) string {
 	return base + "/" + strings.TrimLeft(cashier, "/")
 }
 
-func (d *operatorClient) item(ctx context.Context, id string) (it itemAnswer, err error) {
+func (d *operatorClient) item(ctx context.Context, id string) (it item, err error) {
 	if id != "" {
 		err = d.call(ctx, http.MethodGet, "/seckill/detail/"+url.PathEscape(id), nil, &it)
 		if status := (errStatus{}); errors.As(err, &status) && status.status == http.StatusNotFound {
@@ -168,7 +160,7 @@ func (d *operatorClient) item(ctx context.Context, id string) (it itemAnswer, er
 		return it, err
 	}
 	var list struct {
-		Items []itemAnswer `json:"seckills"`
+		Items []item `json:"seckills"`
 	}
 	if err := d.call(ctx, http.MethodGet, "/seckill/ing?page=1&size=10", nil, &list); err != nil {
 		return it, err
@@ -184,14 +176,6 @@ func (d *operatorClient) item(ctx context.Context, id string) (it itemAnswer, er
 		ids = append(ids, it.ID)
 	}
 	return it, UsageError{fmt.Errorf("several items are on sale: name one with --item (%s)", strings.Join(ids, ", "))}
-}
-
-func (a *itemAnswer) item() (item, error) {
-	price, err := seckill.ParseYuan(a.Price.String())
-	if err != nil || !seckill.ValidItemID(a.ID) {
-		return item{}, fmt.Errorf("cannot read the item's page: id %q, price %q", a.ID, a.Price)
-	}
-	return item{a.ID, a.About.Title, price, a.Start, a.Stock, a.Limit}, nil
 }
 
 // localState is the part of GET /_local/state that the crowd uses.

@@ -75,7 +75,7 @@ type Options struct {
 	Note    func(string)   // called with a line about each phase; may be nil
 }
 
-// UsageError is an error that other options avoid.
+// UsageError is an error in the options.
 type UsageError struct{ error }
 
 // Unwrap returns the cause.

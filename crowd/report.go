@@ -115,8 +115,8 @@ type JournalReport struct {
 }
 
 func newReport(o *Options, sc *scene) *Report {
-	r := &Report{Options: o.start(), Title: sc.item.title, Stock: sc.item.stock, Limit: sc.item.limit,
-		Price: sc.item.price, Pay: sc.cashier,
+	r := &Report{Options: o.start(), Title: sc.item.About.Title, Stock: sc.item.Stock, Limit: sc.item.Limit,
+		Price: sc.item.Price, Pay: sc.cashier,
 		Machine: thisMachine(), before: sc.state, mine: system.Used()}
 	r.Options.Time = time.Now().UTC()
 	r.Server.Version = sc.version
@@ -156,7 +156,7 @@ func (r *Report) waitIdle(ctx context.Context, run *run, d *operatorClient) {
 	}
 	r.Idle.Known, r.Idle.Open, r.Idle.RefundsDue = true, st.openOrders(), len(st.Refunds)
 	for _, it := range st.Items {
-		if it.ID == run.item.id && it.Loaded {
+		if it.ID == run.item.ID && it.Loaded {
 			r.Units = Units{Known: true, Stock: it.Stock, Sold: it.Held, Free: it.Left}
 		}
 	}
@@ -170,7 +170,7 @@ func (r *Report) waitIdle(ctx context.Context, run *run, d *operatorClient) {
 		r.Units.Sold -= r.Units.Held
 	}
 	if r.Money = run.money; !r.Money.Known {
-		r.Money = d.money(context.WithoutCancel(ctx), run.item.id)
+		r.Money = d.money(context.WithoutCancel(ctx), run.item.ID)
 	}
 }
 

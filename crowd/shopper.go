@@ -58,7 +58,7 @@ func (s *shopper) about(order string) journal.Entry {
 func (s *shopper) send(ctx context.Context, moment time.Time) answer {
 	return s.client.do(ctx, &ask{act: journal.ActBuy, moment: moment, method: http.MethodPost,
 		url: s.base + "/seckill/buy", token: s.token, key: s.key, kind: "application/json", body: s.body,
-		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.id, Key: s.key, Count: s.opt.Count,
+		entry: journal.Entry{Shopper: s.n, User: s.user, Item: s.item.ID, Key: s.key, Count: s.opt.Count,
 			Address: s.address}})
 }
 
@@ -122,9 +122,9 @@ func (s *shopper) follow(ctx context.Context, order string, done func(seckill.St
 // look asks for the shopper's newest order of the item and, when that is not the given one, for that one by its id.
 func (s *shopper) look(ctx context.Context, order string, moment time.Time) answer {
 	known := s.about("")
-	known.Item = s.item.id
+	known.Item = s.item.ID
 	a := s.client.do(ctx, &ask{act: journal.ActOrder, moment: moment, method: http.MethodGet,
-		url: s.base + "/seckill/order/" + s.item.id, token: s.token, entry: known})
+		url: s.base + "/seckill/order/" + s.item.ID, token: s.token, entry: known})
 	if a.status != http.StatusOK || order == "" || a.order == "" || a.order == order {
 		return a
 	}

@@ -361,7 +361,7 @@ func (m *sim) waited() {
 	}
 }
 
-// Setting is limits and what comes of them.
+// Setting is a set of limits and the sale's outcome under them.
 type Setting struct {
 	Limits  Limits  `json:"limits"`
 	Outcome Outcome `json:"outcome"`
