@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -112,30 +113,26 @@ func audited(t *testing.T, sys *local.System, file *bytes.Buffer, m *crowd.Money
 // TestMoneyThatDiffers: trades are compared one by one, so equal sums do not hide a difference.
 func TestMoneyThatDiffers(t *testing.T) {
 	t.Parallel()
-	const trade = `{"table":"gateway_trades","row":{"out_trade_no":"ORDER","trade_no":"1","amount":250,"status":"TRADE_SUCCESS","paid":1MORE}}` + "\n"
-	const row = `{"table":"payments","row":{"order":"ORDER","trade_no":"1","amount":250,"state":"STATE"}}` + "\n"
-	made := func(s string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(s) }
-	back := `,"refunds":["{\"amount\":250}"]`
+	line := func(text string) func(...any) string {
+		return func(a ...any) string { return fmt.Sprintf(text+"\n", a...) }
+	}
+	trade := line(`{"table":"gateway_trades","row":{"out_trade_no":"%s","trade_no":"%d","amount":250,"paid":1%s}}`)
+	row := line(`{"table":"payments","row":{"order":"%s","trade_no":"%d","amount":250,"state":"%s"}}`)
+	const back = `,"refunds":["{\"amount\":250}"]`
 	for _, tt := range []struct {
 		name, dump string
 		differ     int
 	}{
-		{"the same", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE", "captured"), 0},
-		{"a due refund", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE",
-			"refund_due"), 0},
-		{"a refund", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE",
-			"refunded"), 0},
-		{"two trades of an order", made(trade, "ORDER", "o1", "MORE", "") + made(trade, "ORDER", "o1#2", `"1"`, `"2"`,
-			"MORE", back) +
-			made(row, "ORDER", "o1", "STATE", "captured") + made(row, "ORDER", "o1", `"1"`, `"2"`, "STATE", "refunded"),
-			0},
-		{"a payment without a row", made(trade, "ORDER", "o1", "MORE", ""), 1},
-		{"a row without a payment", made(row, "ORDER", "o1", "STATE", "captured"), 1},
-		{"of another order", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o2", "STATE", "captured"), 2},
-		{"a refund in the ledger only", made(trade, "ORDER", "o1", "MORE", "") + made(row, "ORDER", "o1", "STATE",
-			"refunded"), 1},
-		{"a refund at the gateway only", made(trade, "ORDER", "o1", "MORE", back) + made(row, "ORDER", "o1", "STATE",
-			"refund_due"), 1},
+		{"the same", trade("o1", 1, "") + row("o1", 1, "captured"), 0},
+		{"a due refund", trade("o1", 1, "") + row("o1", 1, "refund_due"), 0},
+		{"a refund", trade("o1", 1, back) + row("o1", 1, "refunded"), 0},
+		{"two trades of an order", trade("o1", 1, "") + trade("o1#2", 2, back) + row("o1", 1, "captured") +
+			row("o1", 2, "refunded"), 0},
+		{"a payment without a row", trade("o1", 1, ""), 1},
+		{"a row without a payment", row("o1", 1, "captured"), 1},
+		{"of another order", trade("o1", 1, "") + row("o2", 1, "captured"), 2},
+		{"a refund in the ledger only", trade("o1", 1, "") + row("o1", 1, "refunded"), 1},
+		{"a refund at the gateway only", trade("o1", 1, back) + row("o1", 1, "refund_due"), 1},
 	} {
 		m := crowd.MoneyOf(t, tt.dump)
 		if m.Differ != tt.differ || m.Balanced != (tt.differ == 0) || !m.Known {

@@ -174,7 +174,7 @@ func samePresses(t *testing.T, s *script, rep *crowd.Report, want int, waits tim
 		t.Errorf("pressed %+v; want %v between", presses, waits)
 	}
 	for _, p := range presses {
-		if p != (call{p.at, presses[0].user, "POST", "/seckill/buy", presses[0].key, presses[0].body}) ||
+		if p != (call{p.at, presses[0].token, "POST", "/seckill/buy", presses[0].key, presses[0].body}) ||
 			(p.key == "") != (rep.Options.Key == 0) ||
 			!strings.HasPrefix(p.body, `{"seckill_id":"7","count":1,"address":"`) {
 			t.Errorf("pressed %+v after %+v: want the same request again", p, presses[0])
