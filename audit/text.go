@@ -23,8 +23,8 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(b, "Not read: %s\n", m)
 	}
 	if j := r.Journal; j != nil {
-		fmt.Fprintf(b, "Journal: %s lines, %s requests, %s answers, last hash %.16s…\n", grouped(int(j.Lines)),
-			grouped(int(j.Requests)), grouped(int(j.Answers)), j.Last)
+		english.Fprintf(b, "Journal: %d lines, %d requests, %d answers, last hash %.16s…\n", j.Lines, j.Requests,
+			j.Answers, j.Last)
 		if j.Fault != "" {
 			fmt.Fprintf(b, "The journal is not valid: %s\n", j.Fault)
 		}
@@ -43,25 +43,23 @@ func (r *Report) WriteText(w io.Writer) error {
 
 func (s *Statement) write(b *strings.Builder) {
 	u := &s.Units
-	fmt.Fprintf(b, "\nUnits   stock %s = sold %s + held %s + unsold %s", grouped(u.Stock), grouped(u.Sold),
-		grouped(u.Held), grouped(u.Unsold))
+	english.Fprintf(b, "\nUnits   stock %d = sold %d + held %d + unsold %d", u.Stock, u.Sold, u.Held, u.Unsold)
 	if u.Free != nil {
-		fmt.Fprintf(b, " (returned to sale %s, never issued %s, reserved %s)", grouped(*u.Free),
-			grouped(*u.NeverIssued), grouped(*u.Reserved))
+		english.Fprintf(b, " (returned to sale %d, never issued %d, reserved %d)", *u.Free, *u.NeverIssued, *u.Reserved)
 	}
-	fmt.Fprintf(b, "; returned %s\nOrders ", grouped(u.Returned))
+	english.Fprintf(b, "; returned %d\nOrders ", u.Returned)
 	if len(s.Orders) == 0 {
 		b.WriteString(" none")
 	}
 	for _, i := range seckill.States {
 		if n := s.Orders[i.State]; n > 0 {
-			fmt.Fprintf(b, " %s %s ", i.State, grouped(n))
+			english.Fprintf(b, " %s %d ", i.State, n)
 		}
 	}
 	m := &s.Money
 	fmt.Fprintf(b,
-		"\nMoney   captured %s yuan in %s payments = kept %s + due back %s + refunded %s (%d fen = %d + %d + %d)\n",
-		m.Captured.Yuan, grouped(m.Payments),
+		"\nMoney   captured %s yuan in %d payments = kept %s + due back %s + refunded %s (%d fen = %d + %d + %d)\n",
+		m.Captured.Yuan, m.Payments,
 		m.Kept.Yuan, m.DueBack.Yuan, m.Refunded.Yuan, m.Captured.Fen, m.Kept.Fen, m.DueBack.Fen, m.Refunded.Fen)
 	if p := m.Provider; p != nil {
 		verdict := "they balance"
@@ -96,14 +94,14 @@ func (j *GuaranteeResult) write(b *strings.Builder) {
 	fmt.Fprintf(b, "%-3s  %-16s  %-7s  ", j.ID, j.Name, j.Verdict)
 	words := []string{}
 	if j.Verdict == Broken {
-		words = append(words, grouped(j.Count)+" findings")
+		words = append(words, english.Sprintf("%d findings", j.Count))
 	}
 	if j.Verdict == Unknown {
 		words = append(words, "needs "+strings.Join(j.Needs, "; needs "))
 	}
 	looked := []string{}
 	for _, l := range j.Looked {
-		looked = append(looked, grouped(l.Count)+" "+l.Of)
+		looked = append(looked, english.Sprintf("%d %s", l.Count, l.Of))
 	}
 	if len(looked) > 0 {
 		words = append(words, strings.Join(looked, ", "))
@@ -117,7 +115,7 @@ func (j *GuaranteeResult) write(b *strings.Builder) {
 		fmt.Fprintf(b, "       %s: %s\n", f.Row, f.What)
 	}
 	if more := j.Count - len(j.Findings); more > 0 {
-		fmt.Fprintf(b, "       and %s more\n", grouped(more))
+		english.Fprintf(b, "       and %d more\n", more)
 	}
 	fmt.Fprintf(b, "       to do: %s\n", remedies[j.ID])
 }
@@ -127,9 +125,9 @@ func readings(read map[string]int) string {
 	out := []string{}
 	for _, part := range slices.Sorted(maps.Keys(read)) {
 		if part == dump.PartRedis {
-			out = append(out, grouped(read[part])+" entries in Redis")
+			out = append(out, english.Sprintf("%d entries in Redis", read[part]))
 		} else if part != dump.PartItems && part != dump.PartQueues {
-			out = append(out, grouped(read[part])+" "+part)
+			out = append(out, english.Sprintf("%d %s", read[part], part))
 		}
 	}
 	if len(out) == 0 {
@@ -138,7 +136,5 @@ func readings(read map[string]int) string {
 	return strings.Join(out, ", ")
 }
 
+// english formats numbers with thousands separators.
 var english = message.NewPrinter(language.English)
-
-// grouped formats 1234567 as 1,234,567.
-func grouped(n int) string { return english.Sprint(n) }
