@@ -57,7 +57,7 @@ func (s *Statement) write(b *strings.Builder) {
 		}
 	}
 	m := &s.Money
-	fmt.Fprintf(b,
+	english.Fprintf(b,
 		"\nMoney   captured %s yuan in %d payments = kept %s + due back %s + refunded %s (%d fen = %d + %d + %d)\n",
 		m.Captured.Yuan, m.Payments,
 		m.Kept.Yuan, m.DueBack.Yuan, m.Refunded.Yuan, m.Captured.Fen, m.Kept.Fen, m.DueBack.Fen, m.Refunded.Fen)

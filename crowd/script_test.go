@@ -71,8 +71,8 @@ type script struct {
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
-	s.calls = append(s.calls, call{time.Now(), r.Header.Get("Authorization"), r.Method, r.URL.Path, r.Header.Get("Idempotency-Key"),
-		string(body)})
+	s.calls = append(s.calls, call{time.Now(), r.Header.Get("Authorization"), r.Method, r.URL.Path,
+		r.Header.Get("Idempotency-Key"), string(body)})
 	start := s.start
 	s.mu.Unlock()
 	if start.IsZero() {
