@@ -83,6 +83,11 @@ var rowCorruptions = []corruption{
 		w.quota(o)["orders"] = ledger.Set{text(o, "id") + ":1"}
 		return id(o)
 	}, "I2"},
+	{"a quota row lists no order", func(w *testSale) string {
+		o := w.order(seckill.Paid, 0)
+		delete(w.quota(o), "orders")
+		return id(o)
+	}, "I2"},
 	{"a quota row lists another user's order", func(w *testSale) string {
 		a, b := w.paid(), w.expired()
 		w.quota(b)["orders"] = ledger.Set{text(a, "id") + ":1"}

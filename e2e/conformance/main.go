@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -36,16 +37,32 @@ type event struct {
 	Elapsed                       float64 // seconds
 }
 
-func main() { //nolint:funlen // not yet split
-	table := map[string]map[string]map[string]string{} // suite, case, driver -> action
-	printed := map[string][]string{}                   // by package and test
-	failed := 0
-	in := bufio.NewScanner(os.Stdin)
+// results are actions (pass, fail, skip) by suite, case and driver.
+type results map[string]map[string]map[string]string
+
+func main() {
+	table, failed, err := read(os.Stdin)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(1)
+	}
+	failed += table.print()
+	if failed > 0 || len(table) == 0 {
+		fmt.Fprintf(os.Stderr, "conformance: %d tests or cells are not passed\n", failed)
+		os.Exit(1)
+	}
+}
+
+// read takes what `go test -json` prints. It prints the output of tests that failed, and returns how many these are.
+func read(from io.Reader) (table results, failed int, err error) {
+	table = results{}
+	printed := map[string][]string{} // by package and test
+	in := bufio.NewScanner(from)
 	in.Buffer(nil, 4<<20)
 	for in.Scan() {
 		var e event
 		if json.Unmarshal(in.Bytes(), &e) != nil {
-			fmt.Println(in.Text()) // what does not build comes as plain text
+			fmt.Println(in.Text()) // compiler errors come as plain text
 			continue
 		}
 		at := e.Package + " " + e.Test
@@ -65,43 +82,45 @@ func main() { //nolint:funlen // not yet split
 		if e.Test == "" {
 			fmt.Printf("%-4s %s %.1fs\n", e.Action, e.Package, e.Elapsed)
 		}
-		for _, r := range runs {
-			name, ok := strings.CutPrefix(e.Test, r.test+"/")
-			if !ok || !strings.HasSuffix(e.Package, "/"+r.pkg) {
-				continue
-			}
-			if first, rest, deep := strings.Cut(name, "/"); r.suite != "ledger" {
-				name = first
-			} else if !deep { // the ledger's cases come in groups
-				continue
-			} else {
-				rest, _, _ = strings.Cut(rest, "/")
-				name = first + ": " + rest
-			}
-			suite := table[r.suite]
-			if suite == nil {
-				suite = map[string]map[string]string{}
-				table[r.suite] = suite
-			}
-			if suite[name] == nil {
-				suite[name] = map[string]string{}
-			}
-			if suite[name][r.driver] != "fail" {
-				suite[name][r.driver] = e.Action
-			}
+		table.add(&e)
+	}
+	return table, failed, in.Err()
+}
+
+// add enters a test that ended, if it is a case of a conformance suite.
+func (table results) add(e *event) {
+	for _, r := range runs {
+		name, ok := strings.CutPrefix(e.Test, r.test+"/")
+		if !ok || !strings.HasSuffix(e.Package, "/"+r.pkg) {
+			continue
+		}
+		if first, rest, deep := strings.Cut(name, "/"); r.suite != "ledger" {
+			name = first
+		} else if !deep { // the ledger's cases come in groups
+			continue
+		} else {
+			rest, _, _ = strings.Cut(rest, "/")
+			name = first + ": " + rest
+		}
+		if table[r.suite] == nil {
+			table[r.suite] = map[string]map[string]string{}
+		}
+		if table[r.suite][name] == nil {
+			table[r.suite][name] = map[string]string{}
+		}
+		if table[r.suite][name][r.driver] != "fail" {
+			table[r.suite][name][r.driver] = e.Action
 		}
 	}
-	if err := in.Err(); err != nil {
-		fmt.Fprintln(os.Stderr, "conformance:", err)
-		os.Exit(1)
-	}
+}
+
+// print prints a table for each suite, and returns how many cells are not passed.
+func (table results) print() (failed int) {
 	for _, suite := range slices.Sorted(maps.Keys(table)) {
 		var drivers []string
 		for _, r := range runs {
 			if r.suite == suite && slices.ContainsFunc(slices.Collect(maps.Values(table[suite])),
-				func(c map[string]string) bool {
-					return c[r.driver] != ""
-				}) {
+				func(c map[string]string) bool { return c[r.driver] != "" }) {
 				drivers = append(drivers, r.driver)
 			}
 		}
@@ -117,8 +136,5 @@ func main() { //nolint:funlen // not yet split
 			fmt.Printf("  %-98.98s %s\n", strings.ReplaceAll(name, "_", " "), strings.Join(marks, " | "))
 		}
 	}
-	if failed > 0 || len(table) == 0 {
-		fmt.Fprintf(os.Stderr, "conformance: %d tests or cells are not passed\n", failed)
-		os.Exit(1)
-	}
+	return failed
 }

@@ -5,6 +5,8 @@ package suite
 import (
 	"fmt"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -40,11 +42,19 @@ func testDuplicates(t *testing.T, s *stack) {
 	}
 	sale.oneOrder(t, order)
 
-	row := sale.mustRows(t).Orders()[order]
-	created := sale.mustRows(t)[ledger.TableOrders][0]["created"].(int64)
-	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: row.Units,
-		Request: seckill.Request{Order: order, Item: row.Item,
-			User: row.User, Count: row.Count, Address: contracttest.Address, Created: time.UnixMilli(created)}}}
+	row := sale.mustRows(t)[ledger.TableOrders][0]
+	var units []int
+	for n := range strings.SplitSeq(row["units"].(string), ",") {
+		unit, err := strconv.Atoi(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		units = append(units, unit)
+	}
+	m := seckill.Message{Kind: seckill.MessageOrder, Reservation: seckill.Reservation{Units: units,
+		Request: seckill.Request{Order: order, Item: sale.item.ID, User: row["user"].(string),
+			Count: int(row["count"].(int64)), Address: contracttest.Address,
+			Created: time.UnixMilli(row["created"].(int64))}}}
 	for range 3 {
 		s.send(t, "OrdersQueueUrl", string(m.Encode()))
 	}
@@ -70,9 +80,10 @@ func testDuplicates(t *testing.T, s *stack) {
 
 func (s *sale) oneOrder(t *testing.T, order string) {
 	t.Helper()
-	rows := s.mustRows(t)
-	if orders := rows.Orders(); len(orders) != 1 || len(rows.Units()) != orders[order].Count {
-		t.Errorf("%d orders with %d units, want order %s alone", len(orders), len(rows.Units()), order)
+	r := s.mustRows(t)
+	orders, units := r[ledger.TableOrders], len(r[ledger.TableUnits])
+	if len(orders) != 1 || orders[0]["id"] != order || orders[0]["count"] != int64(units) {
+		t.Errorf("%d orders with %d units, want order %s alone", len(orders), units, order)
 	}
 }
 

@@ -47,84 +47,15 @@ func (s *Shop) refused(t *testing.T, all []refusal) {
 
 // Refusals tries requests that are refused by status and code. Shopper 1 is not let in anywhere, 2 to 4 buy what others
 // then cannot.
-func (s *Shop) Refusals(t *testing.T) { //nolint:funlen // not yet split
+func (s *Shop) Refusals(t *testing.T) {
 	theirs := s.reserved(t, s.user(2), s.Items.Live.ID, 1)
 	s.reserved(t, s.user(3), s.Items.One.ID, 1)
 	mine := s.reserved(t, s.user(4), s.Items.Capped.ID, 1)
-	good, id := s.token(t, s.user(1)), s.Items.Live.ID
-	const ok = `"杭州"`
-	body := func(id, count, address string) string {
-		return fmt.Sprintf(`{"seckill_id":%s,"count":%s,"address":%s}`, id, count, address)
-	}
-	buy := func(behaviour, body string, code seckill.Code) refusal {
-		return refusal{behaviour, good, "POST", "/seckill/buy", body, code}
-	}
-	t.Run("sales", func(t *testing.T) {
-		s.refused(t, []refusal{
-			buy("unknown item", body(`"999"`, "1", ok), seckill.CodeItemUnknown),
-			{"detail of an unknown item", "", "GET", "/seckill/detail/999", "", seckill.CodeItemUnknown},
-			{"order of an unknown item", good, "GET", "/seckill/order/999", "", seckill.CodeItemUnknown},
-			buy("not started", body(quote(s.Items.Upcoming.ID), "1", ok), seckill.CodeNotStarted),
-			buy("not started, loaded", body(quote(s.Items.Soon.ID), "1", ok), seckill.CodeNotStarted),
-			buy("ended", body(quote(s.Items.Ended.ID), "1", ok), seckill.CodeEnded),
-			buy("stopped", body(quote(s.Items.Stopped.ID), "1", ok), seckill.CodeStopped),
-			buy("not enough left", body(quote(s.Items.Few.ID), "3", ok), seckill.CodeNotEnough),
-			buy("sold out", body(quote(s.Items.One.ID), "1", ok), seckill.CodeSoldOut),
-			{"someone else's order", good, "GET", "/order/" + theirs, "", seckill.CodeOrderUnknown},
-			{"cancel of someone else's order", good, "POST", "/order/" + theirs + "/cancel", "",
-				seckill.CodeOrderUnknown},
-			{"order id of another form", good, "GET", "/order/1", "", seckill.CodeOrderUnknown},
-		})
-		if a := s.buy(t, s.user(4), s.Items.Capped.ID, 1); a.Status == 200 && a.Text("order_id") != mine ||
-			a.Status != 200 && (a.Text("code") != "limit_reached" || a.Text("order_id") != mine) {
-			t.Errorf("a second purchase without a key: %v, want order %s, or limit_reached once it is placed", a, mine)
-		}
-		if a := s.buyKeyed(t, s.user(4), s.Items.Capped.ID, "another"); a.Status != 409 ||
-			a.Text("code") != "limit_reached" || a.Text("order_id") != mine {
-			t.Errorf("over the limit: %v, want limit_reached with %s", a, mine)
-		}
-		if a := s.buy(t, s.user(1), s.Items.Upcoming.ID, 1); a.Header.Get("Retry-After") == "" ||
-			a.Text("start_time") != s.Items.Upcoming.Start.Format(time.RFC3339) {
-			t.Errorf("too early: %v, Retry-After %q", a, a.Header.Get("Retry-After"))
-		}
-	})
-	t.Run("shapes", func(t *testing.T) {
-		s.refused(t, []refusal{
-			buy("count 0", body(id, "0", ok), seckill.CodeInvalid),
-			buy("count negative", body(id, "-1", ok), seckill.CodeInvalid),
-			buy("count over the limit", body(id, "6", ok), seckill.CodeInvalid),
-			buy("count over 50", body(id, "51", ok), seckill.CodeInvalid),
-			buy("count a float", body(id, "1.0", ok), seckill.CodeInvalid),
-			buy("count a text", body(id, `"1"`, ok), seckill.CodeInvalid),
-			buy("count huge", body(id, "99999999999999999999", ok), seckill.CodeInvalid),
-			buy("count missing", `{"seckill_id":"`+id+`","address":"x"}`, seckill.CodeInvalid),
-			buy("address empty", body(id, "1", `""`), seckill.CodeInvalid),
-			buy("address blank", body(id, "1", `"  "`), seckill.CodeInvalid),
-			buy("address of 501 characters", body(id, "1", `"`+strings.Repeat("杭", 501)+`"`), seckill.CodeInvalid),
-			buy("address no text", body(id, "1", "7"), seckill.CodeInvalid),
-			buy("id a float", body(id+".0", "1", ok), seckill.CodeInvalid),
-			buy("id missing", `{"count":1,"address":"x"}`, seckill.CodeInvalid),
-			buy("not JSON", "seckill_id="+id, seckill.CodeInvalid),
-			buy("an array", "[]", seckill.CodeInvalid),
-			buy("blank body", " ", seckill.CodeInvalid),
-			buy("body over 8 KiB", body(id, "1", `"`+strings.Repeat("x", 9<<10)+`"`), seckill.CodeTooLarge),
-			{"page 0", "", "GET", "/seckill/ing?page=0", "", seckill.CodeInvalid},
-			{"size 101", "", "GET", "/seckill/will?size=101", "", seckill.CodeInvalid},
-			{"size a text", good, "GET", "/order/list?size=x", "", seckill.CodeInvalid},
-		})
-	})
-	t.Run("tokens", func(t *testing.T) { s.refusedTokens(t, body(id, "1", ok)) })
-	t.Run("notifications", func(t *testing.T) {
-		a := s.call(t, "", "POST", "/seckill/alipay/notify", "out_trade_no="+theirs+
-			"&trade_status=TRADE_SUCCESS&sign_type=RSA2&sign=AAAA",
-			"Content-Type", "application/x-www-form-urlencoded")
-		if a.Status != 400 || a.Text("code") != "notify_forged" {
-			t.Errorf("a forged notification: %v", a)
-		}
-		if a := s.call(t, "", "POST", "/seckill/alipay/notify", "{}"); a.Status < 400 || a.Status > 499 {
-			t.Errorf("JSON instead of a form: %v", a)
-		}
-	})
+	good := s.token(t, s.user(1))
+	t.Run("sales", func(t *testing.T) { s.refusedSales(t, good, theirs, mine) })
+	t.Run("shapes", func(t *testing.T) { s.refusedShapes(t, good) })
+	t.Run("tokens", func(t *testing.T) { s.refusedTokens(t, buyBody(s.Items.Live.ID, "1", goodAddress)) })
+	t.Run("notifications", func(t *testing.T) { s.refusedNotifications(t, theirs) })
 	t.Run("languages", func(t *testing.T) {
 		for lang, word := range map[string]string{"zh-CN": "订单", "en": "order"} {
 			a := s.call(t, good, "GET", "/order/o"+strings.Repeat("a", 26), nil, "Accept-Language", lang)
@@ -133,6 +64,90 @@ func (s *Shop) Refusals(t *testing.T) { //nolint:funlen // not yet split
 			}
 		}
 	})
+}
+
+const goodAddress = `"杭州"`
+
+func buyBody(id, count, address string) string {
+	return fmt.Sprintf(`{"seckill_id":%s,"count":%s,"address":%s}`, id, count, address)
+}
+
+// refusedSales: purchases and reads that an item or an order refuses. theirs is another shopper's order, mine is the
+// order of shopper 4, who has reached a limit.
+func (s *Shop) refusedSales(t *testing.T, good, theirs, mine string) {
+	buy := func(behaviour, id, count string, code seckill.Code) refusal {
+		return refusal{behaviour, good, "POST", "/seckill/buy", buyBody(id, count, goodAddress), code}
+	}
+	s.refused(t, []refusal{
+		buy("unknown item", `"999"`, "1", seckill.CodeItemUnknown),
+		{"detail of an unknown item", "", "GET", "/seckill/detail/999", "", seckill.CodeItemUnknown},
+		{"order of an unknown item", good, "GET", "/seckill/order/999", "", seckill.CodeItemUnknown},
+		buy("not started", quote(s.Items.Upcoming.ID), "1", seckill.CodeNotStarted),
+		buy("not started, loaded", quote(s.Items.Soon.ID), "1", seckill.CodeNotStarted),
+		buy("ended", quote(s.Items.Ended.ID), "1", seckill.CodeEnded),
+		buy("stopped", quote(s.Items.Stopped.ID), "1", seckill.CodeStopped),
+		buy("not enough left", quote(s.Items.Few.ID), "3", seckill.CodeNotEnough),
+		buy("sold out", quote(s.Items.One.ID), "1", seckill.CodeSoldOut),
+		{"someone else's order", good, "GET", "/order/" + theirs, "", seckill.CodeOrderUnknown},
+		{"cancel of someone else's order", good, "POST", "/order/" + theirs + "/cancel", "",
+			seckill.CodeOrderUnknown},
+		{"order id of another form", good, "GET", "/order/1", "", seckill.CodeOrderUnknown},
+	})
+	if a := s.buy(t, s.user(4), s.Items.Capped.ID, 1); a.Status == 200 && a.Text("order_id") != mine ||
+		a.Status != 200 && (a.Text("code") != "limit_reached" || a.Text("order_id") != mine) {
+		t.Errorf("a second purchase without a key: %v, want order %s, or limit_reached once it is placed", a, mine)
+	}
+	if a := s.buyKeyed(t, s.user(4), s.Items.Capped.ID, "another"); a.Status != 409 ||
+		a.Text("code") != "limit_reached" || a.Text("order_id") != mine {
+		t.Errorf("over the limit: %v, want limit_reached with %s", a, mine)
+	}
+	if a := s.buy(t, s.user(1), s.Items.Upcoming.ID, 1); a.Header.Get("Retry-After") == "" ||
+		a.Text("start_time") != s.Items.Upcoming.Start.Format(time.RFC3339) {
+		t.Errorf("too early: %v, Retry-After %q", a, a.Header.Get("Retry-After"))
+	}
+}
+
+// refusedShapes: requests of a wrong shape, or with a value out of bounds.
+func (s *Shop) refusedShapes(t *testing.T, good string) {
+	id := s.Items.Live.ID
+	buy := func(behaviour, body string, code seckill.Code) refusal {
+		return refusal{behaviour, good, "POST", "/seckill/buy", body, code}
+	}
+	s.refused(t, []refusal{
+		buy("count 0", buyBody(id, "0", goodAddress), seckill.CodeInvalid),
+		buy("count negative", buyBody(id, "-1", goodAddress), seckill.CodeInvalid),
+		buy("count over the limit", buyBody(id, "6", goodAddress), seckill.CodeInvalid),
+		buy("count over 50", buyBody(id, "51", goodAddress), seckill.CodeInvalid),
+		buy("count a float", buyBody(id, "1.0", goodAddress), seckill.CodeInvalid),
+		buy("count a text", buyBody(id, `"1"`, goodAddress), seckill.CodeInvalid),
+		buy("count huge", buyBody(id, "99999999999999999999", goodAddress), seckill.CodeInvalid),
+		buy("count missing", `{"seckill_id":"`+id+`","address":"x"}`, seckill.CodeInvalid),
+		buy("address empty", buyBody(id, "1", `""`), seckill.CodeInvalid),
+		buy("address blank", buyBody(id, "1", `"  "`), seckill.CodeInvalid),
+		buy("address of 501 characters", buyBody(id, "1", `"`+strings.Repeat("杭", 501)+`"`), seckill.CodeInvalid),
+		buy("address no text", buyBody(id, "1", "7"), seckill.CodeInvalid),
+		buy("id a float", buyBody(id+".0", "1", goodAddress), seckill.CodeInvalid),
+		buy("id missing", `{"count":1,"address":"x"}`, seckill.CodeInvalid),
+		buy("not JSON", "seckill_id="+id, seckill.CodeInvalid),
+		buy("an array", "[]", seckill.CodeInvalid),
+		buy("blank body", " ", seckill.CodeInvalid),
+		buy("body over 8 KiB", buyBody(id, "1", `"`+strings.Repeat("x", 9<<10)+`"`), seckill.CodeTooLarge),
+		{"page 0", "", "GET", "/seckill/ing?page=0", "", seckill.CodeInvalid},
+		{"size 101", "", "GET", "/seckill/will?size=101", "", seckill.CodeInvalid},
+		{"size a text", good, "GET", "/order/list?size=x", "", seckill.CodeInvalid},
+	})
+}
+
+func (s *Shop) refusedNotifications(t *testing.T, theirs string) {
+	a := s.call(t, "", "POST", "/seckill/alipay/notify", "out_trade_no="+theirs+
+		"&trade_status=TRADE_SUCCESS&sign_type=RSA2&sign=AAAA",
+		"Content-Type", "application/x-www-form-urlencoded")
+	if a.Status != 400 || a.Text("code") != "notify_forged" {
+		t.Errorf("a forged notification: %v", a)
+	}
+	if a := s.call(t, "", "POST", "/seckill/alipay/notify", "{}"); a.Status < 400 || a.Status > 499 {
+		t.Errorf("JSON instead of a form: %v", a)
+	}
 }
 
 func (s *Shop) refusedTokens(t *testing.T, body string) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/your-org/seckill/shared/seckill"
