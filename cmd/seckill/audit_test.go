@@ -248,38 +248,21 @@ func TestAuditOfAStack(t *testing.T) {
 
 func TestAuditRefusesInOneLine(t *testing.T) {
 	sys := sold(t)
-	for _, tt := range []struct {
-		behaviour string
-		args      []string
-		code      int
-		want      string
-	}{
-		{"no item", []string{}, exitUsage, `--item ""`},
-		{"an item that is none", []string{"--item", "x"}, exitUsage, `--item "x"`},
-		{"an unknown item", []string{"--url", sys.URL(), "--item", "9"}, exitUsage, "item 9: there is no such item"},
-		{"two sales", []string{"--item", "1", "--url", sys.URL(), "--dynamodb", "http://localhost:1"}, exitUsage,
+	refuses(t,
+		step{"audit", exitUsage, "", `--item ""`},
+		step{"audit --item x", exitUsage, "", `--item "x"`},
+		step{"audit --url " + sys.URL() + " --item 9", exitUsage, "", "item 9: there is no such item"},
+		step{"audit --item 1 --url " + sys.URL() + " --dynamodb http://localhost:1", exitUsage, "",
 			"contradict each other"},
-		{"a region without a stack", []string{"--item", "1", "--region", "x"}, exitUsage, "name it with --stack"},
-		{"a Redis without tables", []string{"--item", "1", "--redis", "localhost:1"}, exitUsage,
-			"go with --dynamodb or --stack"},
-		{"no URL", []string{"--item", "1", "--dynamodb", "localhost:1"}, exitUsage, "want a URL"},
-		{"no port", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis", "localhost"}, exitUsage,
-			"want host:port"},
-		{"a cluster of nothing", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis-cluster"},
-			exitUsage, "want --redis"},
-		{"two servers", []string{"--item", "1", "--dynamodb", "http://localhost:1", "--redis", "a:1,b:1"}, exitUsage,
-			"without --redis-cluster"},
-		{"no journal", []string{"--item", "1", "--journal", filepath.Join(t.TempDir(), "none")}, exitUsage,
-			"no such file"},
-		{"a negative wait", []string{"--item", "1", "--again", "-1s"}, exitUsage, "--again -1s"},
-		{"nobody there", []string{"--item", "1", "--url", "http://127.0.0.1:1"}, exitFault, "nothing answers at"},
-		{"no tables there", []string{"--item", "1", "--dynamodb", "http://127.0.0.1:1"}, exitFault,
-			"connection refused"},
-	} {
-		code, out, fault := audited(t, tt.args...)
-		if code != tt.code || out != "" || strings.Count(fault, "\n") != 1 || !strings.Contains(fault, tt.want) {
-			t.Errorf("%s: exit %d, want %d and one line with %q: %s%s", tt.behaviour, code, tt.code, tt.want, out,
-				fault)
-		}
-	}
+		step{"audit --item 1 --region x", exitUsage, "", "name it with --stack"},
+		step{"audit --item 1 --redis localhost:1", exitUsage, "", "go with --dynamodb or --stack"},
+		step{"audit --item 1 --dynamodb localhost:1", exitUsage, "", "want a URL"},
+		step{"audit --item 1 --dynamodb http://localhost:1 --redis localhost", exitUsage, "", "want host:port"},
+		step{"audit --item 1 --dynamodb http://localhost:1 --redis-cluster", exitUsage, "", "want --redis"},
+		step{"audit --item 1 --dynamodb http://localhost:1 --redis a:1,b:1", exitUsage, "", "without --redis-cluster"},
+		step{"audit --item 1 --journal " + filepath.Join(t.TempDir(), "none"), exitUsage, "", "no such file"},
+		step{"audit --item 1 --again -1s", exitUsage, "", "--again -1s"},
+		step{"audit --item 1 --url http://127.0.0.1:1", exitFault, "", "nothing answers at"},
+		step{"audit --item 1 --dynamodb http://127.0.0.1:1", exitFault, "", "connection refused"},
+	)
 }

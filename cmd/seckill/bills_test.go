@@ -220,27 +220,15 @@ func TestReconcileRefusesInOneLine(t *testing.T) {
 	silent := served(t, http.NotFoundHandler())
 	silent.Close()
 	account(t, served(t, &cloud{outputs: map[string]string{"StageFunction": "seckill-stage"}}).URL)
-	for _, tt := range []struct {
-		behaviour string
-		args      []string
-		code      int
-		want      string
-	}{
-		{"an argument", []string{"2026-11-11"}, exitUsage, `"2026-11-11": unexpected argument`},
-		{"no day", []string{"--date", "yesterday"}, exitUsage, `--date "yesterday": want a day such as 2026-11-11`},
-		{"an empty day", []string{"--date", ""}, exitUsage, `--date "": want a day`},
-		{"a day that never was", []string{"--date", "2026-02-30"}, exitUsage, `--date "2026-02-30": want a day`},
-		{"two shops", []string{"--stack", "sale", "--url", silent.URL}, exitUsage,
-			"--stack and --url contradict each other"},
-		{"nobody there", []string{"--url", silent.URL}, exitFault, "nothing answers at " + silent.URL},
-		{"a shop in trouble", []string{"--date", "2026-11-11", "--url", busy.URL}, exitFault, "The shop is busy."},
-		{"an older stack", []string{"--stack", "sale"}, exitUsage, "has no output ReconcileFunction"},
-	} {
-		code, stdout, stderr := command(t, append([]string{"reconcile"}, tt.args...)...)
-		if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr,
-				tt.code, tt.want)
-		}
-	}
+	refuses(t,
+		step{"reconcile 2026-11-11", exitUsage, "", `"2026-11-11": unexpected argument`},
+		step{"reconcile --date yesterday", exitUsage, "", `--date "yesterday": want a day such as 2026-11-11`},
+		step{"reconcile --date \"\"", exitUsage, "", `--date "": want a day`},
+		step{"reconcile --date 2026-02-30", exitUsage, "", `--date "2026-02-30": want a day`},
+		step{"reconcile --stack sale --url " + silent.URL, exitUsage, "", "--stack and --url contradict each other"},
+		step{"reconcile --url " + silent.URL, exitFault, "", "nothing answers at " + silent.URL},
+		step{"reconcile --date 2026-11-11 --url " + busy.URL, exitFault, "", "The shop is busy."},
+		step{"reconcile --stack sale", exitUsage, "", "has no output ReconcileFunction"},
+	)
 	http.DefaultClient.CloseIdleConnections()
 }

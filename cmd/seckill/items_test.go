@@ -61,42 +61,30 @@ func TestItemsCommandsAgainstARunningShop(t *testing.T) {
 				"2999-01-01T00:00:00Z,5,1\n"))
 	started(t, noEnv, func(printed string) {
 		base := find(t, printed, `(?m)^  S=(\S+)$`)
-		for _, step := range []struct {
-			args   []string
-			code   int
-			stdout string
-			stderr string
-		}{
-			{[]string{"import", one}, exitOK, "Imported 1 item: 1 created.\n", ""},
-			{[]string{"import", one}, exitOK, "Nothing to do: 1 item is up to date.\n", ""},
-			{[]string{"import", two}, exitOK, "Imported 2 items: 1 created, 1 changed.\n", ""},
-			{[]string{"import", two}, exitOK, "Nothing to do: 2 items are up to date.\n", ""},
-			{[]string{"import", fewer}, exitUsage, "",
+		for _, s := range []step{
+			{"import " + one, exitOK, "Imported 1 item: 1 created.\n", ""},
+			{"import " + one, exitOK, "Nothing to do: 1 item is up to date.\n", ""},
+			{"import " + two, exitOK, "Imported 2 items: 1 created, 1 changed.\n", ""},
+			{"import " + two, exitOK, "Nothing to do: 2 items are up to date.\n", ""},
+			{"import " + fewer, exitUsage, "",
 				"seckill: item 31: stock 39: it has 40, and stock only grows (see: seckill items import --help)\n"},
-			{[]string{"import", csv}, exitOK, "Imported 1 item: 1 created.\n", ""},
-			{[]string{"stop", "2002"}, exitOK, "Item 2002 is stopped (stopped, 10 of 10 left).\n", ""},
-			{[]string{"stop", "2002"}, exitOK,
-				"Nothing to do: item 2002 is already stopped (stopped, 10 of 10 left).\n", ""},
-			{[]string{"resume", "2002"}, exitOK, "Item 2002 is resumed (online, 10 of 10 left).\n", ""},
-			{[]string{"resume", "2002"}, exitOK,
-				"Nothing to do: item 2002 is not stopped (online, 10 of 10 left).\n", ""},
-			{[]string{"add-stock", "2002", "25"}, exitOK,
-				"Item 2002 now has 25 units in total (online, 25 of 25 left).\n", ""},
-			{[]string{"add-stock", "2002", "25"}, exitOK,
-				"Nothing to do: item 2002 has 25 units in total (online, 25 of 25 left).\n", ""},
-			{[]string{"add-stock", "2002", "5"}, exitUsage, "",
+			{"import " + csv, exitOK, "Imported 1 item: 1 created.\n", ""},
+			{"stop 2002", exitOK, "Item 2002 is stopped (stopped, 10 of 10 left).\n", ""},
+			{"stop 2002", exitOK, "Nothing to do: item 2002 is already stopped (stopped, 10 of 10 left).\n", ""},
+			{"resume 2002", exitOK, "Item 2002 is resumed (online, 10 of 10 left).\n", ""},
+			{"resume 2002", exitOK, "Nothing to do: item 2002 is not stopped (online, 10 of 10 left).\n", ""},
+			{"add-stock 2002 25", exitOK, "Item 2002 now has 25 units in total (online, 25 of 25 left).\n", ""},
+			{"add-stock 2002 25", exitOK, "Nothing to do: item 2002 has 25 units in total (online, 25 of 25 left).\n",
+				""},
+			{"add-stock 2002 5", exitUsage, "",
 				"seckill: stock 5: item 2002 already has 25 units, and stock never shrinks (N is the new " +
-					"total) (see: " +
-					"seckill items add-stock --help)\n"},
-			{[]string{"stop", "31"}, exitOK, "Item 31 is stopped (stopped, not loaded yet).\n", ""},
-			{[]string{"stop", "999"}, exitUsage, "", "seckill: item 999: " + base +
+					"total) (see: " + "seckill items add-stock --help)\n"},
+			{"stop 31", exitOK, "Item 31 is stopped (stopped, not loaded yet).\n", ""},
+			{"stop 999", exitUsage, "", "seckill: item 999: " + base +
 				" has no such item (see: seckill items stop --help)\n"},
 		} {
-			code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--url", base+"/")...)
-			if code != step.code || stdout != step.stdout || stderr != step.stderr {
-				t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, stdout, stderr, step.code, step.stdout,
-					step.stderr)
-			}
+			s.line = "items " + s.line + " --url " + base + "/"
+			try(t, s)
 		}
 		code, stdout, stderr := command(t, "items", "export", "--url", base)
 		items, err := itemfile.Parse("export.json", []byte(stdout), time.Now())
@@ -136,45 +124,32 @@ func TestItemsCommandsRefuseInOneLine(t *testing.T) {
 	}
 	silent := "http://" + nobody.Addr().String()
 	nobody.Close()
-	for _, tt := range []struct {
-		behaviour string
-		args      []string
-		code      int
-		want      string
-	}{
-		{"no file", []string{"import"}, exitUsage, "FILE is missing (see: seckill items import --help)"},
-		{"file missing", []string{"import", bad + "x"}, exitUsage, "no such file"},
-		{"a folder", []string{"import", filepath.Dir(bad)}, exitUsage, "is a directory"},
-		{"bad line", []string{"import", bad}, exitUsage, bad + `: line 2: sk_price "1.005"`},
-		{"argument too many", []string{"export", "x"}, exitUsage, `"x": unexpected argument`},
-		{"no id", []string{"stop"}, exitUsage, "ID is missing"},
-		{"id a word", []string{"resume", "../x"}, exitUsage, `ID "../x": want 1 to 19 digits`},
-		{"no number", []string{"add-stock", "1"}, exitUsage, "N is missing"},
-		{"number zero", []string{"add-stock", "1", "0"}, exitUsage, `stock "0": want 1 to 1000000`},
-		{"number too large", []string{"add-stock", "1", "1000001"}, exitUsage, `stock "1000001"`},
-		{"number a word", []string{"add-stock", "1", "+5x"}, exitUsage, `stock "+5x"`},
-		{"unknown command", []string{"delete", "1"}, exitUsage, `unknown command "delete"`},
-		{"address without a scheme", []string{"export", "--url", "localhost:8100"}, exitUsage,
+	refuses(t,
+		step{"items import", exitUsage, "", "FILE is missing (see: seckill items import --help)"},
+		step{"items import " + bad + "x", exitUsage, "", "no such file"},
+		step{"items import " + filepath.Dir(bad), exitUsage, "", "is a directory"},
+		step{"items import " + bad, exitUsage, "", bad + `: line 2: sk_price "1.005"`},
+		step{"items export x", exitUsage, "", `"x": unexpected argument`},
+		step{"items stop", exitUsage, "", "ID is missing"},
+		step{"items resume ../x", exitUsage, "", `ID "../x": want 1 to 19 digits`},
+		step{"items add-stock 1", exitUsage, "", "N is missing"},
+		step{"items add-stock 1 0", exitUsage, "", `stock "0": want 1 to 1000000`},
+		step{"items add-stock 1 1000001", exitUsage, "", `stock "1000001"`},
+		step{"items add-stock 1 +5x", exitUsage, "", `stock "+5x"`},
+		step{"items delete 1", exitUsage, "", `unknown command "delete"`},
+		step{"items export --url localhost:8100", exitUsage, "",
 			`--url "localhost:8100": want an address such as http://localhost:8100`},
-		{"address with a path", []string{"export", "--url", "http://localhost:8100/x"}, exitUsage, "--url"},
-		{"address empty", []string{"export", "--url", ""}, exitUsage, "--url"},
-		{"nobody there", []string{"export", "--url", silent}, exitFault, "nothing answers at " + silent +
+		step{"items export --url http://localhost:8100/x", exitUsage, "", "--url"},
+		step{"items export --url \"\"", exitUsage, "", "--url"},
+		step{"items export --url " + silent, exitFault, "", "nothing answers at " + silent +
 			`: start the shop with "seckill run"`},
-		{"another server", []string{"stop", "1", "--url", other.URL}, exitFault, "answers 404 Not Found: is it a"},
-		{"another server's page", []string{"stop", "1", "--url", garbled.URL}, exitFault,
-			"what answered cannot be read"},
-		{"another server's page as items", []string{"export", "--url", garbled.URL}, exitFault, "cannot be read"},
-		{"a shop in trouble", []string{"stop", "1", "--url", trouble(seckill.CodeUnavailable)}, exitFault,
-			"The shop is busy."},
-		{"a shop that lost its stock", []string{"stop", "1", "--url", trouble(seckill.CodeNotReady)}, exitFault,
+		step{"items stop 1 --url " + other.URL, exitFault, "", "answers 404 Not Found: is it a"},
+		step{"items stop 1 --url " + garbled.URL, exitFault, "", "what answered cannot be read"},
+		step{"items export --url " + garbled.URL, exitFault, "", "cannot be read"},
+		step{"items stop 1 --url " + trouble(seckill.CodeUnavailable), exitFault, "", "The shop is busy."},
+		step{"items stop 1 --url " + trouble(seckill.CodeNotReady), exitFault, "",
 			"item 1: the change is recorded, but the stock is being rebuilt"},
-	} {
-		code, stdout, stderr := command(t, append([]string{"items"}, tt.args...)...)
-		if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr,
-				tt.code, tt.want)
-		}
-	}
+	)
 	http.DefaultClient.CloseIdleConnections()
 }
 

@@ -187,10 +187,7 @@ func (m *manager) keys(t *testing.T, args ...string) (stdout string) {
 // refused runs the command and wants an error in one line, and nothing written.
 func (m *manager) refused(t *testing.T, code int, want string, args ...string) {
 	t.Helper()
-	got, stdout, stderr := command(t, args...)
-	if got != code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
-		t.Errorf("%v: exit %d\n%s%s\nwant exit %d and one line with %q", args, got, stdout, stderr, code, want)
-	}
+	refused(t, code, want, args...)
 	if names := m.written(); len(names) != 0 {
 		t.Errorf("%v wrote %v", args, names)
 	}

@@ -47,43 +47,43 @@ func TestKeysThatDoNotFitAreRefused(t *testing.T) {
 
 func TestFlagsOfKeys(t *testing.T) {
 	m := newManager(t)
-	for _, c := range []struct {
-		want string
-		args []string
-	}{
-		{`--path "": want the path`, []string{"keys"}},
-		{`--path "seckill": want the path`, []string{"keys", "--path", "seckill"}},
-		{`--path "/seckill/": want the path`, []string{"keys", "--path", "/seckill/"}},
-		{"does not go with --sandbox", []string{"keys", "--path", testPath, "--sandbox", "--alipay-public-key", "x"}},
-		{"does not go with --sandbox", []string{"keys", "--path", testPath, "--sandbox", "--alipay-certificates", "x"}},
-		{"give the new ones as well, with --alipay-certificates FOLDER", []string{"keys", "--path", testPath,
-			"--rotate=alipay-certificates"}},
-		{"--rotate=alipay-certificates: want one of", []string{"keys", "--path", testPath, "--sandbox",
-			"--rotate=alipay-certificates"}},
-		{"--rotate=redis-password: want one of all, jwt-secret,", []string{"keys", "--path", testPath,
-			"--rotate=redis-password"}},
-		{"--rotate=gateway-private-key: want one of", []string{"keys", "--path", testPath,
-			"--rotate=gateway-private-key"}},
-		{"give the new key as well", []string{"keys", "--path", testPath, "--rotate=alipay-public-key"}},
-		{`--token-key "a b": want a key id`, []string{"keys", "--path", testPath, "--token-key", "a b"}},
-		{`--token-key "secret": want a key id`, []string{"keys", "--path", testPath, "--token-key", "secret"}},
-		{"the file is empty", []string{"keys", "--path", testPath, "--redis-password",
-			written(t, "empty", []byte("\n"))}},
-		{`"jwt-secret": unexpected argument`, []string{"keys", "--path", testPath, "--rotate", "jwt-secret"}},
-		{"no such file", []string{"keys", "--path", testPath, "--alipay-public-key",
-			filepath.Join(t.TempDir(), "none")}},
-		{"neither PEM nor base64", []string{"keys", "--path", testPath, "--alipay-public-key",
-			written(t, "bad.pem", []byte("no key!"))}},
-		{"larger than 64 KiB", []string{"keys", "--path", testPath, "--alipay-public-key",
-			written(t, "large.pem", make([]byte, 1<<17))}},
-		{`--path "": want the path`, []string{"token", "--user", "1001"}},
-		{"--user is missing", []string{"token", "--path", testPath}},
-		{"--valid 0s: want", []string{"token", "--path", testPath, "--user", "1001", "--valid", "0s"}},
-		{"has no jwt-secret in the secret /seckill/test/login: create it with \"seckill keys\"",
-			[]string{"token", "--path", testPath, "--user", "1001"}},
-		{"the AWS configuration has no profile", []string{"keys", "--path", testPath, "--profile", "nobody"}},
-	} {
-		m.refused(t, exitUsage, c.want, c.args...)
+	refuses(t,
+		step{"keys", exitUsage, "", `--path "": want the path`},
+		step{"keys --path seckill", exitUsage, "", `--path "seckill": want the path`},
+		step{"keys --path /seckill/", exitUsage, "", `--path "/seckill/": want the path`},
+		step{"keys --path " + testPath + " --sandbox --alipay-public-key x", exitUsage, "",
+			"does not go with --sandbox"},
+		step{"keys --path " + testPath + " --sandbox --alipay-certificates x", exitUsage, "",
+			"does not go with --sandbox"},
+		step{"keys --path " + testPath + " --rotate=alipay-certificates", exitUsage, "",
+			"give the new ones as well, with --alipay-certificates FOLDER"},
+		step{"keys --path " + testPath + " --sandbox --rotate=alipay-certificates", exitUsage, "",
+			"--rotate=alipay-certificates: want one of"},
+		step{"keys --path " + testPath + " --rotate=redis-password", exitUsage, "",
+			"--rotate=redis-password: want one of all, jwt-secret,"},
+		step{"keys --path " + testPath + " --rotate=gateway-private-key", exitUsage, "",
+			"--rotate=gateway-private-key: want one of"},
+		step{"keys --path " + testPath + " --rotate=alipay-public-key", exitUsage, "", "give the new key as well"},
+		step{"keys --path " + testPath + " --token-key a~b", exitUsage, "", `--token-key "a b": want a key id`},
+		step{"keys --path " + testPath + " --token-key secret", exitUsage, "", `--token-key "secret": want a key id`},
+		step{"keys --path " + testPath + " --redis-password " + written(t, "empty", []byte("\n")), exitUsage, "",
+			"the file is empty"},
+		step{"keys --path " + testPath + " --rotate jwt-secret", exitUsage, "", `"jwt-secret": unexpected argument`},
+		step{"keys --path " + testPath + " --alipay-public-key " + filepath.Join(t.TempDir(), "none"), exitUsage, "",
+			"no such file"},
+		step{"keys --path " + testPath + " --alipay-public-key " + written(t, "bad.pem", []byte("no key!")), exitUsage,
+			"", "neither PEM nor base64"},
+		step{"keys --path " + testPath + " --alipay-public-key " + written(t, "large.pem", make([]byte, 1<<17)),
+			exitUsage, "", "larger than 64 KiB"},
+		step{"token --user 1001", exitUsage, "", `--path "": want the path`},
+		step{"token --path " + testPath, exitUsage, "", "--user is missing"},
+		step{"token --path " + testPath + " --user 1001 --valid 0s", exitUsage, "", "--valid 0s: want"},
+		step{"token --path " + testPath + " --user 1001", exitUsage, "",
+			"has no jwt-secret in the secret /seckill/test/login: create it with \"seckill keys\""},
+		step{"keys --path " + testPath + " --profile nobody", exitUsage, "", "the AWS configuration has no profile"},
+	)
+	if names := m.written(); len(names) != 0 {
+		t.Errorf("wrote %v", names)
 	}
 }
 

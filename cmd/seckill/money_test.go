@@ -127,20 +127,11 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		s := &shopper{t, contracttest.Client{URL: base, HTTP: http.DefaultClient}, find(t, printed, `(?m)^  A=(\S+)$`)}
 		order, page := s.buy()
 		s.pay(page)
-		type step struct {
-			args   []string
-			code   int
-			stdout string
-			stderr string
-		}
 		try := func(steps ...step) {
 			t.Helper()
-			for _, step := range steps {
-				code, stdout, stderr := command(t, append(step.args, "--url", base)...)
-				if code != step.code || same(stdout) != same(step.stdout) || same(stderr) != step.stderr {
-					t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, same(stdout), same(stderr),
-						step.code, step.stdout, step.stderr)
-				}
+			for _, s := range steps {
+				s.line += " --url " + base
+				try(t, s)
 			}
 		}
 		const (
@@ -152,36 +143,36 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 			see  = " See: seckill payments ORDER --url URL\n"
 		)
 		try(
-			step{[]string{"payments"}, exitOK, "No money is due back, refused or unknown.\n", ""},
-			step{[]string{"payments", order}, exitOK, "Order ORDER is paid:" + head +
+			step{"payments", exitOK, "No money is due back, refused or unknown.\n", ""},
+			step{"payments " + order, exitOK, "Order ORDER is paid:" + head +
 				"1 unit is held for the order.\n" +
 				paid + "kept\n" + note + past, ""},
-			step{[]string{"refund", order, "--again", "--why", "x"}, exitOK,
+			step{"refund " + order + " --again --why x", exitOK,
 				"Nothing to do: order ORDER is paid, and none of its money is due back." + see, ""},
-			step{[]string{"unknown", order, "--why", "x"}, exitUsage, "",
+			step{"unknown " + order + " --why x", exitUsage, "",
 				"seckill: order ORDER: The order must be closing; it is paid. (see: seckill unknown --help)\n"},
-			step{[]string{"refund", order, "--why", "arrived broken", "--restock"}, exitOK,
+			step{"refund " + order + " --why arrived~broken --restock", exitOK,
 				"Order ORDER: 199.00 yuan go back within two minutes, and its units are sold again." + see, ""},
-			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
+			step{"refund " + order + " --why arrived~broken", exitOK,
 				"Nothing to do: 199.00 yuan of order ORDER are already going back." + see, ""},
-			step{[]string{"payments"}, exitOK,
+			step{"payments", exitOK,
 				"Due back: 1 payment, 199.00 yuan. The shop asks the payment provider each minute for those that are " +
 					"due.\n" + list + "0  now\n", ""},
 		)
 		s.pass(time.Minute)
 		try(
-			step{[]string{"payments"}, exitOK,
+			step{"payments", exitOK,
 				"Refused: 1 payment, 199.00 yuan. The payment provider refused the refund, and a person has to act.\n" +
 					strings.Replace(list, "NEXT", "REFUSED", 1) + "1  ACQ.SELLER_BALANCE_NOT_ENOUGH\n" +
 					"Once the cause is fixed (docs/runbooks/refunds-refused.md): seckill refund ORDER --again --why " +
 					"TEXT --url URL\n", ""},
-			step{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
+			step{"refund " + order + " --why arrived~broken", exitOK,
 				"Order ORDER: the payment provider refused to refund 199.00 yuan, and the shop does not retry. For " +
 					"the reason: seckill payments ORDER --url URL. Once the cause is fixed: seckill refund ORDER " +
 					"--again --why " +
 					"TEXT " +
 					"--url URL\n", ""},
-			step{[]string{"refund", order, "--again", "--why", "paid in", "--who", "刘 (room 3)"}, exitOK,
+			step{"refund " + order + " --again --why paid~in --who 刘~(room~3)", exitOK,
 				"Order ORDER: the shop asks the payment provider for 1 refund again within a minute." + see, ""},
 		)
 		s.call("PUT", "/faults", map[string]any{})
@@ -209,20 +200,20 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
 		s.call("PUT", "/faults", map[string]any{"shares": map[string]any{"call-cut": 1}})
 		s.pass(30*time.Second + seckill.Grace + time.Second)
 		s.becomes(seckill.Closing)
-		try(step{[]string{"unknown"}, exitOK, "No payment is unknown.\n", ""})
+		try(step{"unknown", exitOK, "No payment is unknown.\n", ""})
 		for range 3 {
 			s.pass(time.Minute)
 		}
 		try(
-			step{[]string{"unknown"}, exitOK,
+			step{"unknown", exitOK,
 				"Unknown: 1 order, 199.00 yuan. The shop asks the payment provider again each minute.\n" +
 					"  ORDER  ITEM  YUAN  CLOSING SINCE  BECAUSE  CLOSES AS\n  ORDER  2002  199.00  TIME  not paid " +
 					"in " +
 					"time  expired\n" +
 					"To ask at once: seckill unknown ORDER --why TEXT --url URL. Details: " +
 					"docs/runbooks/unknown-payments.md\n", ""},
-			step{[]string{"payments"}, exitOK, "Unknown: 1 order, 199.00 yuan. See: seckill unknown --url URL\n", ""},
-			step{[]string{"unknown", "--json"}, exitOK, `{
+			step{"payments", exitOK, "Unknown: 1 order, 199.00 yuan. See: seckill unknown --url URL\n", ""},
+			step{"unknown --json", exitOK, same(`{
   "count": 1,
   "amount": 199.00,
   "orders": [
@@ -236,34 +227,34 @@ func TestMoneyCommandsAgainstARunningShop(t *testing.T) {
     }
   ]
 }
-`, ""},
-			step{[]string{"unknown", order, "--why", "the gateway is back"}, exitOK,
+`), ""},
+			step{"unknown " + order + " --why the~gateway~is~back", exitOK,
 				"Order ORDER: the shop asks the payment provider again within a minute whether it is paid." + see, ""},
 		)
 		s.call("PUT", "/faults", map[string]any{"shares": map[string]any{"call-5xx": 1}})
-		try(step{[]string{"unknown", order, "--trade", "1", "--why", "x"}, exitFault, "",
+		try(step{"unknown " + order + " --trade 1 --why x", exitFault, "",
 			"seckill: alipay: alipay.trade.query ORDER: HTTP status 502\n"})
 		s.call("PUT", "/faults", map[string]any{})
 		s.pass(time.Minute)
 		s.becomes(seckill.Expired)
 		try(
-			step{[]string{"refund", order, "--why", "x", "--json"}, exitUsage, "",
+			step{"refund " + order + " --why x --json", exitUsage, "",
 				"seckill: order ORDER: The order must be paid, and its goods not on their way; it is expired. (see: " +
 					"seckill refund --help)\n"},
-			step{[]string{"unknown", order, "--trade", "1", "--why", "x"}, exitUsage, "",
+			step{"unknown " + order + " --trade 1 --why x", exitUsage, "",
 				"seckill: order ORDER: The value of trade_no must be a paid trade of the order; the provider says " +
 					"unknown. (see: seckill unknown --help)\n"},
-			step{[]string{"refund", someOrder, "--why", "x"}, exitUsage, "",
+			step{"refund " + someOrder + " --why x", exitUsage, "",
 				"seckill: order ORDER: URL has no such order (see: seckill refund --help)\n"},
-			step{[]string{"payments", someOrder}, exitUsage, "",
+			step{"payments " + someOrder, exitUsage, "",
 				"seckill: order ORDER: URL has no such order (see: seckill payments --help)\n"},
-			step{[]string{"refund", order, "--why", strings.Repeat("x", 201)}, exitUsage, "",
+			step{"refund " + order + " --why " + strings.Repeat("x", 201), exitUsage, "",
 				"seckill: order ORDER: The value of why must be 1 to 200 characters, no line breaks. (see: seckill " +
 					"refund --help)\n"},
-			step{[]string{"refund", order, "--why", "x", "--who", strings.Repeat("x", 65)}, exitUsage, "",
+			step{"refund " + order + " --why x --who " + strings.Repeat("x", 65), exitUsage, "",
 				"seckill: order ORDER: The value of who must be 1 to 64 characters, no line breaks. (see: seckill " +
 					"refund --help)\n"},
-			step{[]string{"refund", order, "--again", "--why", "x", "--json"}, exitOK,
+			step{"refund " + order + " --again --why x --json", exitOK,
 				"{\n  \"order_id\": \"ORDER\",\n  \"state\": \"expired\",\n  \"due\": 0.00,\n  \"changed\": false\n}\n",
 				""},
 		)
@@ -287,47 +278,28 @@ func TestMoneyCommandsRefuseInOneLine(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		fmt.Fprint(w, `{"code":"unavailable","detail":"The shop is busy."}`)
 	}))
-	for _, tt := range []struct {
-		behaviour string
-		args      []string
-		code      int
-		want      string
-	}{
-		{"no order", []string{"refund", "--why", "x"}, exitUsage, "ORDER is missing (see: seckill refund --help)"},
-		{"no order's id", []string{"refund", "2002", "--why", "x"}, exitUsage,
-			`ORDER "2002": want an order id`},
-		{"no order's id to look at", []string{"payments", "../x"}, exitUsage, `ORDER "../x": want`},
-		{"two orders", []string{"unknown", someOrder, someOrder, "--why", "x"}, exitUsage, "unexpected argument"},
-		{"no reason", []string{"refund", someOrder}, exitUsage, "--why is missing: give your reason"},
-		{"a blank reason", []string{"refund", someOrder, "--again", "--why", " "}, exitUsage, "--why is missing"},
-		{"no reason to ask", []string{"unknown", someOrder}, exitUsage, "--why is missing"},
-		{"a reason for a list", []string{"unknown", "--why", "x"}, exitUsage,
-			"--why, --who and --trade apply to one order: give ORDER"},
-		{"again with restock", []string{"refund", someOrder, "--again", "--restock", "--why", "x"}, exitUsage,
-			"--restock does not go with --again"},
-		{"raw without an order", []string{"payments", "--raw"}, exitUsage, "--raw applies to one order: give ORDER"},
-		{"an amount", []string{"refund", someOrder, "--why", "x", "--amount", "1"}, exitUsage,
-			"unknown flag: --amount"},
-		{"two shops", []string{"payments", "--stack", "sale", "--url", silent}, exitUsage,
-			"--stack and --url contradict each other"},
-		{"region without a stack", []string{"payments", "--region", "eu-west-1"}, exitUsage, "name it with --stack"},
-		{"a name on a stack", []string{"refund", someOrder, "--why", "x", "--who", "a", "--stack", "sale"}, exitUsage,
-			"--who does not go with --stack"},
-		{"no name", []string{"refund", someOrder, "--why", "x", "--who", ""}, exitUsage, "--who is empty"},
-		{"address without a scheme", []string{"payments", "--url", "localhost:8100"}, exitUsage,
-			`--url "localhost:8100": want an address`},
-		{"nobody there", []string{"payments", "--url", silent}, exitFault, "nothing answers at " + silent},
-		{"an older shop", []string{"payments", "--url", older.URL}, exitFault, "answers 404 Not Found: is it a"},
-		{"another server's page", []string{"unknown", "--url", garbled.URL}, exitFault, "what answered cannot be read"},
-		{"a shop in trouble", []string{"refund", someOrder, "--why", "x", "--url", busy.URL}, exitFault,
-			"The shop is busy."},
-	} {
-		code, stdout, stderr := command(t, tt.args...)
-		if code != tt.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr,
-				tt.code, tt.want)
-		}
-	}
+	refuses(t,
+		step{"refund --why x", exitUsage, "", "ORDER is missing (see: seckill refund --help)"},
+		step{"refund 2002 --why x", exitUsage, "", `ORDER "2002": want an order id`},
+		step{"payments ../x", exitUsage, "", `ORDER "../x": want`},
+		step{"unknown " + someOrder + " " + someOrder + " --why x", exitUsage, "", "unexpected argument"},
+		step{"refund " + someOrder, exitUsage, "", "--why is missing: give your reason"},
+		step{"refund " + someOrder + " --again --why ~", exitUsage, "", "--why is missing"},
+		step{"unknown " + someOrder, exitUsage, "", "--why is missing"},
+		step{"unknown --why x", exitUsage, "", "--why, --who and --trade apply to one order: give ORDER"},
+		step{"refund " + someOrder + " --again --restock --why x", exitUsage, "", "--restock does not go with --again"},
+		step{"payments --raw", exitUsage, "", "--raw applies to one order: give ORDER"},
+		step{"refund " + someOrder + " --why x --amount 1", exitUsage, "", "unknown flag: --amount"},
+		step{"payments --stack sale --url " + silent, exitUsage, "", "--stack and --url contradict each other"},
+		step{"payments --region eu-west-1", exitUsage, "", "name it with --stack"},
+		step{"refund " + someOrder + " --why x --who a --stack sale", exitUsage, "", "--who does not go with --stack"},
+		step{"refund " + someOrder + " --why x --who \"\"", exitUsage, "", "--who is empty"},
+		step{"payments --url localhost:8100", exitUsage, "", `--url "localhost:8100": want an address`},
+		step{"payments --url " + silent, exitFault, "", "nothing answers at " + silent},
+		step{"payments --url " + older.URL, exitFault, "", "answers 404 Not Found: is it a"},
+		step{"unknown --url " + garbled.URL, exitFault, "", "what answered cannot be read"},
+		step{"refund " + someOrder + " --why x --url " + busy.URL, exitFault, "", "The shop is busy."},
+	)
 	http.DefaultClient.CloseIdleConnections()
 }
 
@@ -451,21 +423,16 @@ func TestMoneyCommandsAgainstAStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	const see = " See: seckill payments ORDER --stack sale --region eu-central-1\n"
-	steps := []struct {
-		args   []string
-		code   int
-		stdout string
-		stderr string
-	}{
-		{[]string{"payments"}, exitOK, "No money is due back, refused or unknown.\n", ""},
-		{[]string{"refund", order, "--why", "arrived broken"}, exitOK,
+	steps := []step{
+		{"payments", exitOK, "No money is due back, refused or unknown.\n", ""},
+		{"refund " + order + " --why arrived~broken", exitOK,
 			"Order ORDER: 88.80 yuan go back within two minutes, and its units stay out of sale." + see, ""},
-		{[]string{"refund", order, "--why", "arrived broken", "--restock"}, exitOK,
+		{"refund " + order + " --why arrived~broken --restock", exitOK,
 			"Nothing to do: 88.80 yuan of order ORDER are already going back; that refund decided about its units." +
 				see, ""},
-		{[]string{"refund", order, "--why", "at once", "--again"}, exitOK,
+		{"refund " + order + " --why at~once --again", exitOK,
 			"Order ORDER: the shop asks the payment provider for 1 refund again within a minute." + see, ""},
-		{[]string{"payments", order}, exitOK,
+		{"payments " + order, exitOK,
 			"Order ORDER is refund_due: 88.80 yuan for 2 units of item 7 (表?[2J), by user 1001. 2 units are kept out " +
 				"of sale.\n" +
 				"Payments:\n  TRADE  YUAN  SINCE  RECORDED BY  STATE\n  t1  88.80  TIME  notify  goes back with the " +
@@ -474,20 +441,17 @@ func TestMoneyCommandsAgainstAStack(t *testing.T) {
 				"History:\n  TIME  STATE  CAUSE\n  TIME  pending_payment  placed\n  TIME  paid  notify\n  TIME  " +
 				"refund_due  refund by assumed-role/Operators/liu: arrived broken\n" +
 				"  TIME  refund_due  refund of trade t1 wanted again by assumed-role/Operators/liu: at once\n", ""},
-		{[]string{"unknown"}, exitOK, "No payment is unknown.\n", ""},
-		{[]string{"unknown", order, "--why", "x"}, exitUsage, "",
+		{"unknown", exitOK, "No payment is unknown.\n", ""},
+		{"unknown " + order + " --why x", exitUsage, "",
 			"seckill: order ORDER: The order must be closing; it is refund_due. (see: seckill unknown --help)\n"},
-		{[]string{"payments", someOrder}, exitUsage, "",
+		{"payments " + someOrder, exitUsage, "",
 			"seckill: order ORDER: stack sale has no such order (see: seckill payments --help)\n"},
 	}
 	for _, step := range steps {
-		code, stdout, stderr := command(t, append(step.args, "--stack", "sale", "--region", "eu-central-1")...)
-		if code != step.code || same(stdout) != step.stdout || same(stderr) != step.stderr {
-			t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, same(stdout), same(stderr), step.code,
-				step.stdout, step.stderr)
-		}
+		step.line += " --stack sale --region eu-central-1"
+		try(t, step)
 		if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke" {
-			t.Errorf("%v: called %s", step.args, calls)
+			t.Errorf("%s: called %s", step.line, calls)
 		}
 	}
 	if log := audit.String(); strings.Count(log, "\n") != len(steps) || strings.Count(log, caller) != len(steps) ||

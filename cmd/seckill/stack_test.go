@@ -199,33 +199,27 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 		[]byte(
 			"id,title,price,sk_price,start_time,end_time,stock,limit\n33,表 "+
 				"<b>,2,1,2999-01-01T00:00:00Z,2999-01-02T00:00:00Z,5,1\n"))
-	for _, step := range []struct {
-		args   []string
-		code   int
-		stdout string
-		stderr string
-	}{
-		{[]string{"import", file}, exitOK, "Imported 1 item: 1 created.\n", ""},
-		{[]string{"import", file}, exitOK, "Nothing to do: 1 item is up to date.\n", ""},
-		{[]string{"stop", "33"}, exitOK, "Item 33 is stopped (stopped, not loaded yet).\n", ""},
-		{[]string{"stop", "33"}, exitOK, "Nothing to do: item 33 is already stopped (stopped, not loaded yet).\n", ""},
-		{[]string{"resume", "33"}, exitOK, "Item 33 is resumed (waiting, not loaded yet).\n", ""},
-		{[]string{"add-stock", "33", "9"}, exitOK, "Item 33 now has 9 units in total (waiting, not loaded yet).\n", ""},
-		{[]string{"add-stock", "33", "8"}, exitUsage, "",
+	steps := []step{
+		{"items import " + file + "  --stack sale", exitOK, "Imported 1 item: 1 created.\n", ""},
+		{"items import " + file + "  --stack sale", exitOK, "Nothing to do: 1 item is up to date.\n", ""},
+		{"items stop 33 --stack sale", exitOK, "Item 33 is stopped (stopped, not loaded yet).\n", ""},
+		{"items stop 33 --stack sale", exitOK, "Nothing to do: item 33 is already stopped (stopped, not loaded yet).\n",
+			""},
+		{"items resume 33 --stack sale", exitOK, "Item 33 is resumed (waiting, not loaded yet).\n", ""},
+		{"items add-stock 33 9 --stack sale", exitOK, "Item 33 now has 9 units in total (waiting, not loaded yet).\n",
+			""},
+		{"items add-stock 33 8 --stack sale", exitUsage, "",
 			"seckill: stock 8: item 33 already has 9 units, and stock never shrinks (N is the new total) (see: " +
 				"seckill items add-stock --help)\n"},
-		{[]string{"import", file}, exitUsage, "",
+		{"items import " + file + "  --stack sale", exitUsage, "",
 			"seckill: item 33: stock 5: it has 9, and stock only grows (see: seckill items import --help)\n"},
-		{[]string{"stop", "404"}, exitUsage, "",
+		{"items stop 404 --stack sale", exitUsage, "",
 			"seckill: item 404: stack sale has no such item (see: seckill items stop --help)\n"},
-	} {
-		code, stdout, stderr := command(t, append(append([]string{"items"}, step.args...), "--stack", "sale")...)
-		if code != step.code || stdout != step.stdout || stderr != step.stderr {
-			t.Errorf("%v: exit %d\n%s%swant exit %d\n%s%s", step.args, code, stdout, stderr, step.code, step.stdout,
-				step.stderr)
-		}
+	}
+	for _, step := range steps {
+		try(t, step)
 		if calls := c.called(); calls != "GetCallerIdentity DescribeStacks Invoke" {
-			t.Errorf("%v: called %s", step.args, calls)
+			t.Errorf("%s: called %s", step.line, calls)
 		}
 	}
 	code, stdout, stderr := command(t, "items", "export", "--stack", "sale")
@@ -240,29 +234,19 @@ func TestItemsCommandsAgainstAStack(t *testing.T) {
 
 func TestFlagsOfAStack(t *testing.T) {
 	noAWS(t)
-	for _, tt := range []struct {
-		behaviour string
-		args      []string
-		want      string
-	}{
-		{"two shops", []string{"--stack", "sale", "--url", "http://localhost:1"},
+	refuses(t,
+		step{"items export --stack sale --url http://localhost:1", exitUsage, "",
 			"--stack and --url contradict each other"},
-		{"region without a stack", []string{"--region", "eu-west-1"}, "name it with --stack"},
-		{"profile without a stack", []string{"--profile", "p"}, "name it with --stack"},
-		{"no name", []string{"--stack", ""}, `--stack "": want the name of a stack`},
-		{"no stack's name", []string{"--stack", "my_sale"}, `--stack "my_sale"`},
-		{"no such profile", []string{"--stack", "sale", "--profile", "nobody"},
+		step{"items export --region eu-west-1", exitUsage, "", "name it with --stack"},
+		step{"items export --profile p", exitUsage, "", "name it with --stack"},
+		step{"items export --stack \"\"", exitUsage, "", `--stack "": want the name of a stack`},
+		step{"items export --stack my_sale", exitUsage, "", `--stack "my_sale"`},
+		step{"items export --stack sale --profile nobody", exitUsage, "",
 			`the AWS configuration has no profile "nobody"`},
-		{"no region", []string{"--stack", "sale"}, "no AWS region: give --region, or set AWS_REGION"},
-		{"no credentials", []string{"--stack", "sale", "--region", "eu-west-1"},
+		step{"items export --stack sale", exitUsage, "", "no AWS region: give --region, or set AWS_REGION"},
+		step{"items export --stack sale --region eu-west-1", exitUsage, "",
 			"no AWS credentials: sign in and give --profile"},
-	} {
-		code, stdout, stderr := command(t, append([]string{"items", "export"}, tt.args...)...)
-		if code != exitUsage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, tt.want) {
-			t.Errorf("%s: exit %d\n%s%s\nwant exit %d and one line with %q", tt.behaviour, code, stdout, stderr,
-				exitUsage, tt.want)
-		}
-	}
+	)
 }
 
 func TestRegionAndProfileAreUsed(t *testing.T) {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// step is a command line and what it does. Blanks separate the words of a line; ~ is a blank in a word, and "" an
+// empty word.
+type step struct {
+	line   string
+	code   int
+	stdout string
+	stderr string
+}
+
+func words(line string) []string {
+	out := strings.Fields(line)
+	for i, w := range out {
+		out[i] = strings.ReplaceAll(strings.ReplaceAll(w, `""`, ""), "~", " ")
+	}
+	return out
+}
+
+// try wants each step to print its texts, in which the names of changing may stand for what differs from run to run.
+func try(t *testing.T, steps ...step) {
+	t.Helper()
+	prints := func(got, want string) bool { return got == want || same(got) == want }
+	for _, s := range steps {
+		code, stdout, stderr := command(t, words(s.line)...)
+		if code != s.code || !prints(stdout, s.stdout) || !prints(stderr, s.stderr) {
+			t.Errorf("%s: exit %d\n%s%swant exit %d\n%s%s", s.line, code, stdout, stderr, s.code, s.stdout, s.stderr)
+		}
+	}
+}
+
+// refuses wants each step to print nothing on stdout, and one line that contains its text on stderr.
+func refuses(t *testing.T, steps ...step) {
+	t.Helper()
+	for _, s := range steps {
+		refused(t, s.code, s.stderr, words(s.line)...)
+	}
+}
+
+func refused(t *testing.T, code int, want string, args ...string) {
+	t.Helper()
+	got, stdout, stderr := command(t, args...)
+	if got != code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("%q: exit %d\n%s%s\nwant exit %d and one line with %q", args, got, stdout, stderr, code, want)
+	}
+}
