@@ -66,11 +66,7 @@ var toldCorruptions = []corruption{
 		})
 		return id(o)
 	}, "I9"},
-	{"an order to another address", func(w *testSale) string {
-		o := w.paid()
-		o["address"] = "elsewhere"
-		return id(o)
-	}, "I9"},
+	paid("an order to another address", "I9", func(o ledger.Row) { o["address"] = "elsewhere" }),
 	{"an order with an erased address and a count that was not requested", func(w *testSale) string {
 		o := w.expired()
 		erase(o)
@@ -81,11 +77,7 @@ var toldCorruptions = []corruption{
 		}
 		return id(o)
 	}, "I9"},
-	{"an order without an address that was not erased", func(w *testSale) string {
-		o := w.expired()
-		delete(o, "address")
-		return id(o)
-	}, "I3 I9"},
+	expired("an order without an address that was not erased", "I3 I9", func(o ledger.Row) { delete(o, "address") }),
 	{"an order with a count that was not requested", func(w *testSale) string {
 		o := w.expired()
 		for i := range w.entries {

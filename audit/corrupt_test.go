@@ -47,6 +47,19 @@ func (w *testSale) unitRow(order ledger.Row) ledger.Row {
 
 func unitName(row ledger.Row) string { return "units " + text(row, "bucket") + "/" + text(row, "unit") }
 
+// changed returns a function that makes corruptions of the row of an order, which a finding has to name.
+func changed(order func(*testSale) ledger.Row) func(name, want string, change func(o ledger.Row)) corruption {
+	return func(name, want string, change func(o ledger.Row)) corruption {
+		return corruption{name, func(w *testSale) string {
+			o := order(w)
+			change(o)
+			return id(o)
+		}, want}
+	}
+}
+
+var paid, expired = changed((*testSale).paid), changed((*testSale).expired)
+
 var rowCorruptions = []corruption{
 	{"a unit has a second row", func(w *testSale) string {
 		a, b := w.paid(), w.order(seckill.Paid, 1)
@@ -135,11 +148,7 @@ var rowCorruptions = []corruption{
 		r["bucket"] = item + "#99"
 		return unitName(r)
 	}, "I3"},
-	{"a closed order lists a unit", func(w *testSale) string {
-		o := w.expired()
-		o["units"] = "1"
-		return id(o)
-	}, "I3"},
+	expired("a closed order lists a unit", "I3", func(o ledger.Row) { o["units"] = "1" }),
 	{"an order lists fewer units than its count", func(w *testSale) string {
 		o := w.row(ledger.TableOrders, 0, func(r ledger.Row) bool {
 			return r["state"] == "paid" && r["count"] == int64(2)
@@ -147,16 +156,8 @@ var rowCorruptions = []corruption{
 		o["units"] = firstUnit(o)
 		return id(o)
 	}, "I3"},
-	{"a missing attribute", func(w *testSale) string {
-		o := w.paid()
-		delete(o, "title")
-		return id(o)
-	}, "I3"},
-	{"an order with other buckets than its item", func(w *testSale) string {
-		o := w.paid()
-		o["buckets"] = int64(17)
-		return id(o)
-	}, "I3"},
+	paid("a missing attribute", "I3", func(o ledger.Row) { delete(o, "title") }),
+	paid("an order with other buckets than its item", "I3", func(o ledger.Row) { o["buckets"] = int64(17) }),
 	{"an order without an item", func(w *testSale) string {
 		o := copyRow(w.expired())
 		o["id"] = "onew"
@@ -169,33 +170,17 @@ var rowCorruptions = []corruption{
 		w.add(ledger.TableOrders, copyRow(o))
 		return id(o)
 	}, "I4"},
-	{"a state change that the table does not allow", func(w *testSale) string {
-		o := w.expired()
+	expired("a state change that the table does not allow", "I5", func(o ledger.Row) {
 		h := o["history"].([]string)
 		o["history"] = []string{h[0], h[2]}
-		return id(o)
-	}, "I5"},
-	{"a history goes back in time", func(w *testSale) string {
-		o := w.paid()
+	}),
+	paid("a history goes back in time", "I5", func(o ledger.Row) {
 		h := o["history"].([]string)
 		h[1] = "2020-01-01T00:00:00.000Z paid notify"
-		return id(o)
-	}, "I5"},
-	{"a history ends in another state", func(w *testSale) string {
-		o := w.paid()
-		o["state"] = string(seckill.Confirmed)
-		return id(o)
-	}, "I5"},
-	{"an order has no history", func(w *testSale) string {
-		o := w.paid()
-		delete(o, "history")
-		return id(o)
-	}, "I5"},
-	{"an unreadable history", func(w *testSale) string {
-		o := w.paid()
-		o["history"] = []string{"yesterday paid"}
-		return id(o)
-	}, "I5"},
+	}),
+	paid("a history ends in another state", "I5", func(o ledger.Row) { o["state"] = string(seckill.Confirmed) }),
+	paid("an order has no history", "I5", func(o ledger.Row) { delete(o, "history") }),
+	paid("an unreadable history", "I5", func(o ledger.Row) { o["history"] = []string{"yesterday paid"} }),
 	{"a paid order without its payment row", func(w *testSale) string {
 		o := w.paid()
 		w.remove(ledger.TablePayments, w.of(ledger.TablePayments, o))
@@ -247,11 +232,7 @@ var rowCorruptions = []corruption{
 		p["amount"] = int64(1)
 		return "payments " + text(p, "order")
 	}, "I7 I6"},
-	{"an order with a wrong amount", func(w *testSale) string {
-		o := w.expired()
-		o["amount"] = int64(1)
-		return id(o)
-	}, "I7"},
+	expired("an order with a wrong amount", "I7", func(o ledger.Row) { o["amount"] = int64(1) }),
 	{"a payment without a trade", func(w *testSale) string {
 		o := w.paid()
 		w.remove(dump.PartTrades, w.trade(o))
@@ -276,12 +257,10 @@ var rowCorruptions = []corruption{
 		w.add(dump.PartTrades, tr)
 		return "payments onone"
 	}, "I7"},
-	{"units returned twice", func(w *testSale) string {
-		o := w.expired()
+	expired("units returned twice", "I8 I5", func(o ledger.Row) {
 		h := o["history"].([]string)
 		o["history"] = append(h, h[1], h[2])
-		return id(o)
-	}, "I8 I5"},
+	}),
 	{"a unit row of a closed order", func(w *testSale) string {
 		o, n := w.expired(), w.freeUnit()
 		w.add(ledger.TableUnits, ledger.Row{"v": int64(1), "bucket": fmt.Sprintf("%s#%d", item, n%16),
