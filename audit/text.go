@@ -17,16 +17,16 @@ import (
 // WriteText prints the report.
 func (r *Report) WriteText(w io.Writer) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "Item %s, %s, as of %s: read %s in %.1f s\n", r.Item, r.Title,
+	printf(b, "Item %s, %s, as of %s: read %s in %.1f s\n", r.Item, r.Title,
 		r.At.Format("2006-01-02 15:04:05 MST"), readings(r.Read), r.Took)
 	for _, m := range r.Missing {
-		fmt.Fprintf(b, "Not read: %s\n", m)
+		printf(b, "Not read: %s\n", m)
 	}
 	if j := r.Journal; j != nil {
-		english.Fprintf(b, "Journal: %d lines, %d requests, %d answers, last hash %.16s…\n", j.Lines, j.Requests,
+		printf(b, "Journal: %d lines, %d requests, %d answers, last hash %.16s…\n", j.Lines, j.Requests,
 			j.Answers, j.Last)
 		if j.Fault != "" {
-			fmt.Fprintf(b, "The journal is not valid: %s\n", j.Fault)
+			printf(b, "The journal is not valid: %s\n", j.Fault)
 		}
 	}
 	r.Statement.write(b)
@@ -36,28 +36,28 @@ func (r *Report) WriteText(w io.Writer) error {
 		r.Results[i].write(b)
 		count[r.Results[i].Verdict]++
 	}
-	fmt.Fprintf(b, "\n%d hold, %d broken, %d unknown\n", count[Holds], count[Broken], count[Unknown])
+	printf(b, "\n%d hold, %d broken, %d unknown\n", count[Holds], count[Broken], count[Unknown])
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 func (s *Statement) write(b *strings.Builder) {
 	u := &s.Units
-	english.Fprintf(b, "\nUnits   stock %d = sold %d + held %d + unsold %d", u.Stock, u.Sold, u.Held, u.Unsold)
+	printf(b, "\nUnits   stock %d = sold %d + held %d + unsold %d", u.Stock, u.Sold, u.Held, u.Unsold)
 	if u.Free != nil {
-		english.Fprintf(b, " (returned to sale %d, never issued %d, reserved %d)", *u.Free, *u.NeverIssued, *u.Reserved)
+		printf(b, " (returned to sale %d, never issued %d, reserved %d)", *u.Free, *u.NeverIssued, *u.Reserved)
 	}
-	english.Fprintf(b, "; returned %d\nOrders ", u.Returned)
+	printf(b, "; returned %d\nOrders ", u.Returned)
 	if len(s.Orders) == 0 {
 		b.WriteString(" none")
 	}
 	for _, i := range seckill.States {
 		if n := s.Orders[i.State]; n > 0 {
-			english.Fprintf(b, " %s %d ", i.State, n)
+			printf(b, " %s %d ", i.State, n)
 		}
 	}
 	m := &s.Money
-	english.Fprintf(b,
+	printf(b,
 		"\nMoney   captured %s yuan in %d payments = kept %s + due back %s + refunded %s (%d fen = %d + %d + %d)\n",
 		m.Captured.Yuan, m.Payments,
 		m.Kept.Yuan, m.DueBack.Yuan, m.Refunded.Yuan, m.Captured.Fen, m.Kept.Fen, m.DueBack.Fen, m.Refunded.Fen)
@@ -66,7 +66,7 @@ func (s *Statement) write(b *strings.Builder) {
 		if !p.Balanced {
 			verdict = "they do not balance"
 		}
-		fmt.Fprintf(b, "        by the provider's trades: captured %s yuan, %s left, %s refunded: %s\n",
+		printf(b, "        by the provider's trades: captured %s yuan, %s left, %s refunded: %s\n",
 			p.Captured.Yuan, p.Kept.Yuan, p.Refunded.Yuan, verdict)
 	}
 }
@@ -91,7 +91,7 @@ var remedies = map[string]string{
 }
 
 func (j *GuaranteeResult) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%-3s  %-16s  %-7s  ", j.ID, j.Name, j.Verdict)
+	printf(b, "%-3s  %-16s  %-7s  ", j.ID, j.Name, j.Verdict)
 	words := []string{}
 	if j.Verdict == Broken {
 		words = append(words, english.Sprintf("%d findings", j.Count))
@@ -112,12 +112,12 @@ func (j *GuaranteeResult) write(b *strings.Builder) {
 		return
 	}
 	for _, f := range j.Findings {
-		fmt.Fprintf(b, "       %s: %s\n", f.Row, f.What)
+		printf(b, "       %s: %s\n", f.Row, f.What)
 	}
 	if more := j.Count - len(j.Findings); more > 0 {
-		english.Fprintf(b, "       and %d more\n", more)
+		printf(b, "       and %d more\n", more)
 	}
-	fmt.Fprintf(b, "       to do: %s\n", remedies[j.ID])
+	printf(b, "       to do: %s\n", remedies[j.ID])
 }
 
 // readings lists the rows read of each part.
@@ -138,3 +138,7 @@ func readings(read map[string]int) string {
 
 // english formats numbers with thousands separators.
 var english = message.NewPrinter(language.English)
+
+func printf(b *strings.Builder, format string, a ...any) {
+	b.WriteString(english.Sprintf(format, a...))
+}

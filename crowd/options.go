@@ -122,7 +122,7 @@ func (o *Options) Validate() error {
 }
 
 func share(name string, v float64) error {
-	if !(v >= 0 && v <= 1) { // NaN too
+	if ok := v >= 0 && v <= 1; !ok { // also for NaN
 		return fmt.Errorf("--%s %v: want a share, 0 to 1", name, v)
 	}
 	return nil

@@ -157,9 +157,9 @@ func (l *Load) Predict(c Costs) (f Figures) {
 func (l *Load) Compare(w io.Writer, c Costs) error {
 	p, m := l.Predict(c), l.Measured()
 	var b strings.Builder
-	english.Fprintf(&b, "%d shoppers, %d units, %d per order, ramp %s; %.0f cores, %.0f µs per call\n",
-		l.Options.Shoppers, l.Stock, l.Options.Count, l.Options.Ramp, c.Cores, c.Call*1e6)
-	english.Fprintf(&b, "%-43s %12s %12s %8s\n", "", "predicted", "measured", "ratio")
+	b.WriteString(text("%d shoppers, %d units, %d per order, ramp %s; %.0f cores, %.0f µs per call\n",
+		l.Options.Shoppers, l.Stock, l.Options.Count, l.Options.Ramp, c.Cores, c.Call*1e6))
+	b.WriteString(text("%-43s %12s %12s %8s\n", "", "predicted", "measured", "ratio"))
 	for _, r := range []struct {
 		what, format string
 		p, m         float64
@@ -175,7 +175,7 @@ func (l *Load) Compare(w io.Writer, c Costs) error {
 		if r.p > 0 && r.m > 0 {
 			ratio = text("%.2f", r.m/r.p)
 		}
-		english.Fprintf(&b, "%-43s %12s %12s %8s\n", r.what, text(r.format, r.p), text(r.format, r.m), ratio)
+		b.WriteString(text("%-43s %12s %12s %8s\n", r.what, text(r.format, r.p), text(r.format, r.m), ratio))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

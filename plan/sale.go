@@ -76,7 +76,7 @@ func (s *Sale) Validate() error {
 }
 
 func between[T cmp.Ordered](name string, v, least, most T) error {
-	if !(v >= least && v <= most) { // NaN too
+	if ok := v >= least && v <= most; !ok { // also for NaN
 		return fmt.Errorf("--%s %v: want %v to %v", name, v, least, most)
 	}
 	return nil

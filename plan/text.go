@@ -14,7 +14,7 @@ var steps = []int{0, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600}
 // WriteText prints the plan for people.
 func (p *Plan) WriteText(w io.Writer) error {
 	var b strings.Builder
-	line := func(format string, a ...any) { english.Fprintf(&b, format+"\n", a...) }
+	line := func(format string, a ...any) { b.WriteString(text(format+"\n", a...)) }
 	s := &p.Sale
 	line("sale      %d shoppers, %d units, %d per order, at %s", s.Shoppers, s.Units, s.Count,
 		s.At.Format(time.RFC3339))
