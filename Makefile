@@ -201,7 +201,7 @@ generate: ## write the pages that are made from code
 	$(GO) test ./shared/seckill -run TestStateMachineDoc -update
 	$(GO) test ./sim -run 'TestPaymentPage|TestKillPoints' -update
 	$(GO) test ./sim/mutants -run TestMutantsPage -update
-	$(GO) test . -run TestDecisionsAreListed -update
+	$(GO) test . -run 'TestDecisionsAreListed|TestArchitectureNamesEveryPackage' -update
 	$(GO) test ./plan -run TestText -update
 	$(GO) test ./shared/adapter/ledger -run TestDataPageListsTheSchema -update
 	$(GO) test ./shared/adapter/alipay/fakegateway -run TestEachFaultIsExplained -update

@@ -3,6 +3,9 @@ package seckill_test
 import (
 	"flag"
 	"fmt"
+	"go/doc"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"path"
@@ -33,42 +36,59 @@ func packages(t *testing.T) map[string]bool {
 	return out
 }
 
-// TestArchitectureNamesEveryPackage: docs/ARCHITECTURE.md has one row for each package of the module, and no other; a
-// package needs none when one above it has one.
+// TestArchitectureNamesEveryPackage: docs/ARCHITECTURE.md has one row for each package of the module, and no other.
+// The last table has, with the first sentence of its own comment, each package that has no row written by hand.
 func TestArchitectureNamesEveryPackage(t *testing.T) {
 	const name = "docs/ARCHITECTURE.md"
 	missing := packages(t)
-	named := map[string]bool{}
+	byHand := generatedBlock.ReplaceAllString(page(t, name), "")
 	for _, row := range regexp.MustCompile("(?m)^\\[`([^`]+)`\\]\\(\\.\\./([^)]*)\\) \\| (.+)$").FindAllStringSubmatch(
-		page(t, name), -1) {
+		byHand, -1) {
 		pkg := row[1]
 		switch {
-		case named[pkg]:
-			t.Errorf("%s names %s twice", name, pkg)
 		case !missing[pkg]:
-			t.Errorf("%s names %s, which is no package", name, pkg)
+			t.Errorf("%s names %s, which is no package, or twice", name, pkg)
 		case row[2] != pkg:
 			t.Errorf("%s: the row of %s leads to %s", name, pkg, row[2])
 		}
-		named[pkg] = true
 		delete(missing, pkg)
 	}
-	for _, pkg := range slices.Sorted(maps.Keys(missing)) {
-		if covered(named, pkg) {
-			continue
+	synopses := map[string]string{}
+	for file := range files(t, ".") {
+		if pkg := path.Dir(file); missing[pkg] {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synopses[pkg] += new(doc.Package).Synopsis(f.Doc.Text())
 		}
-		t.Errorf("%s has no row for the package %s:\n[`%s`](../%s) | what it does", name, pkg, pkg, pkg)
 	}
+	rows := "\npackage | in its own words\n---|---\n"
+	for _, pkg := range slices.Sorted(maps.Keys(missing)) {
+		if synopses[pkg] == "" {
+			t.Errorf("package %s has no comment", pkg)
+		}
+		rows += fmt.Sprintf("[`%s`](../%s) | %s\n", pkg, pkg, strings.ReplaceAll(synopses[pkg], "|", "\\|"))
+	}
+	generatedPart(t, name, "packages", rows+"\n")
 }
 
-// covered says whether a folder above pkg is named.
-func covered(named map[string]bool, pkg string) bool {
-	for up := path.Dir(pkg); up != "."; up = path.Dir(up) {
-		if named[up] {
-			return true
-		}
+// generatedPart checks what stands between a page's markers; -update writes it.
+func generatedPart(t *testing.T, name, what, want string) {
+	t.Helper()
+	open, end := "<!-- generated: "+what+", by make generate -->\n", "<!-- end: "+what+" -->"
+	before, rest, opened := strings.Cut(page(t, name), open)
+	got, after, ended := strings.Cut(rest, end)
+	if !opened || !ended {
+		t.Fatalf("%s has no place for the generated %s", name, what)
 	}
-	return false
+	if *update {
+		if err := os.WriteFile(filepath.FromSlash(name), []byte(before+open+want+end+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != want {
+		t.Errorf("%s has other %s than `make generate` writes:\n%s", name, what, want)
+	}
 }
 
 var (
@@ -128,12 +148,10 @@ func TestTourNamesWhatIsThere(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the list of docs/adr/README.md")
+var update = flag.Bool("update", false, "write the generated parts of docs/ARCHITECTURE.md and docs/adr/README.md")
 
 // TestDecisionsAreListed: docs/adr/README.md has the title of each decision; -update writes them.
 func TestDecisionsAreListed(t *testing.T) {
-	const name, open, end = "docs/adr/README.md", "<!-- generated: decisions, by make generate -->\n",
-		"<!-- end: decisions -->"
 	var want strings.Builder
 	files, _ := filepath.Glob("docs/adr/0*.md")
 	for _, file := range files {
@@ -144,18 +162,7 @@ func TestDecisionsAreListed(t *testing.T) {
 		}
 		fmt.Fprintf(&want, "%s. [%s](%s)\n", number, words, filepath.Base(file))
 	}
-	before, rest, opened := strings.Cut(page(t, name), open)
-	got, after, ended := strings.Cut(rest, end)
-	if !opened || !ended {
-		t.Fatalf("%s has no place for the list", name)
-	}
-	if *update {
-		if err := os.WriteFile(filepath.FromSlash(name), []byte(before+open+want.String()+end+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	} else if got != want.String() {
-		t.Errorf("%s lists by `make generate`:\n%s", name, want.String())
-	}
+	generatedPart(t, "docs/adr/README.md", "decisions", want.String())
 }
 
 // maxWords is how much of the Markdown pages may be written by hand.
