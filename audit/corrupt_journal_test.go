@@ -41,6 +41,15 @@ func (w *testSale) without(drop func(journal.Entry) bool) {
 	w.entries = slices.DeleteFunc(slices.Clone(w.entries), drop)
 }
 
+// askMore raises the count that an order's user requested.
+func (w *testSale) askMore(o ledger.Row) {
+	for i := range w.entries {
+		if e := &w.entries[i]; e.User == text(o, "user") && e.Kind == journal.KindRequest {
+			e.Count++
+		}
+	}
+}
+
 var toldCorruptions = []corruption{
 	{"two orders for one key", func(w *testSale) string {
 		w.answer(1, w.answerTo(true), func(e *journal.Entry) {
@@ -70,21 +79,13 @@ var toldCorruptions = []corruption{
 	{"an order with an erased address and a count that was not requested", func(w *testSale) string {
 		o := w.expired()
 		erase(o)
-		for i := range w.entries {
-			if e := &w.entries[i]; e.User == text(o, "user") && e.Kind == journal.KindRequest {
-				e.Count++
-			}
-		}
+		w.askMore(o)
 		return id(o)
 	}, "I9"},
 	expired("an order without an address that was not erased", "I3 I9", func(o ledger.Row) { delete(o, "address") }),
 	{"an order with a count that was not requested", func(w *testSale) string {
 		o := w.expired()
-		for i := range w.entries {
-			if e := &w.entries[i]; e.User == text(o, "user") && e.Kind == journal.KindRequest {
-				e.Count++
-			}
-		}
+		w.askMore(o)
 		return id(o)
 	}, "I9"},
 	{"two orders for one request", func(w *testSale) string {

@@ -97,7 +97,7 @@ var rowCorruptions = []corruption{
 		return id(o)
 	}, "I2"},
 	{"a quota row lists no order", func(w *testSale) string {
-		o := w.order(seckill.Paid, 0)
+		o := w.paid()
 		delete(w.quota(o), "orders")
 		return id(o)
 	}, "I2"},
