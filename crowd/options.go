@@ -43,30 +43,17 @@ type Options struct {
 	Shoppers int
 	Ramp     time.Duration // between the first and the last shopper's press
 	// before the ramp; shoppers open the page in it and ask the server's time; 0: they do not ask
-	Lead    time.Duration
-	Count   int     // units per order
-	Pay     float64 // share of orders that are paid
-	Cancel  float64 // share of orders that are cancelled
-	Abandon float64 // share of orders whose page is closed; the remaining pages stay open and unpaid
-	// Late is the share of payers who open the cashier in time and pay after the hold. It needs a clock that can be
-	// moved.
-	Late  float64
-	Twice float64 // share of payers who press "pay" twice
-	// TwoTrades is the share of payers who pay at two cashiers of their order. Like the next two, it needs a gateway
-	// whose faults can be set.
-	TwoTrades         float64
-	LostNotifications float64       // share of the gateway's notifications that are lost until no order is open
-	Unknown           float64       // share of calls to the gateway with a meaningless answer until no order is open
-	Repeat            float64       // share of shoppers who press twice
-	Key               float64       // share of shoppers who send an Idempotency-Key
-	Think             time.Duration // mean time before a shopper pays or cancels
-	Connections       int           // at most
-	Timeout           time.Duration // of a request
-	Patience          time.Duration // how long a shopper retries a purchase, and waits for an order to be placed
-	For               time.Duration // after the opening; shoppers who remain are sent home
-	Flood             time.Duration // closed-loop load after the sell-out; 0: none
-	Seed              int64
-	Secret            string
+	Lead  time.Duration
+	Count int // units per order
+	journal.Shares
+	Think       time.Duration // mean time before a shopper pays or cancels
+	Connections int           // at most
+	Timeout     time.Duration // of a request
+	Patience    time.Duration // how long a shopper retries a purchase, and waits for an order to be placed
+	For         time.Duration // after the opening; shoppers who remain are sent home
+	Flood       time.Duration // closed-loop load after the sell-out; 0: none
+	Seed        int64
+	Secret      string
 
 	Version string         // of this tool, for report and journal
 	Journal io.Writer      // nil: none
@@ -150,7 +137,5 @@ func (o *Options) start() journal.Start {
 		FirstUser: o.firstUser(), LastUser: o.firstUser() + int64(o.Shoppers) - 1,
 		Seed: o.Seed, Ramp: o.Ramp.String(), Lead: o.Lead.String(), Think: o.Think.String(),
 		Timeout: o.Timeout.String(), Patience: o.Patience.String(),
-		Flood: o.Flood.String(), Count: o.Count, Pay: o.Pay, Cancel: o.Cancel, Abandon: o.Abandon, Late: o.Late,
-		Twice: o.Twice, TwoTrades: o.TwoTrades, LostNotifications: o.LostNotifications, Unknown: o.Unknown,
-		Repeat: o.Repeat, Key: o.Key, Connections: o.Connections}
+		Flood: o.Flood.String(), Count: o.Count, Shares: o.Shares, Connections: o.Connections}
 }

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/your-org/seckill/record/journal"
 )
 
-var schedule = Options{Shoppers: 10_000, Ramp: time.Second, Lead: 5 * time.Second, Pay: 0.7, Cancel: 0.05, Abandon: 0.1,
-	Repeat: 0.2, Key: 0.5, Seed: 42}
+var schedule = Options{Shoppers: 10_000, Ramp: time.Second, Lead: 5 * time.Second, Seed: 42,
+	Shares: journal.Shares{Pay: 0.7, Cancel: 0.05, Abandon: 0.1, Repeat: 0.2, Key: 0.5}}
 
 // known returns a visit without its random source.
 func known(o *Options, n int) visit {

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/your-org/seckill/crowd"
+	"github.com/your-org/seckill/record/journal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -135,7 +136,8 @@ func (s *script) of(path string) (out []call) {
 
 // options describe a single shopper who sends a key and leaves once the order is placed.
 func options(url string) crowd.Options {
-	return crowd.Options{URL: url, Shoppers: 1, Count: 1, Abandon: 1, Key: 1, Connections: 8, Timeout: time.Minute,
+	return crowd.Options{URL: url, Shoppers: 1, Count: 1, Shares: journal.Shares{Abandon: 1, Key: 1}, Connections: 8,
+		Timeout:  time.Minute,
 		Patience: time.Minute, For: 5 * time.Minute,
 		Seed: 3, Secret: "s", Version: "test"}
 }

@@ -61,32 +61,41 @@ type Entry struct {
 
 // Start is what repeats the run.
 type Start struct {
-	Time              time.Time `json:"time"` // of At 0, wall clock
-	Version           string    `json:"version"`
-	URL               string    `json:"url"`
-	Item              string    `json:"item"`
-	Shoppers          int       `json:"shoppers"`
-	FirstUser         int64     `json:"first_user"` // user ids, LastUser included
-	LastUser          int64     `json:"last_user"`
-	Seed              int64     `json:"seed"`
-	Ramp              string    `json:"ramp"` // durations in Go's format
-	Lead              string    `json:"lead"`
-	Think             string    `json:"think"`
-	Timeout           string    `json:"timeout"`
-	Patience          string    `json:"patience"`
-	Flood             string    `json:"flood"`
-	Count             int       `json:"count"`
-	Pay               float64   `json:"pay"` // shares, 0 to 1
-	Cancel            float64   `json:"cancel"`
-	Abandon           float64   `json:"abandon"`
-	Late              float64   `json:"late,omitempty"`
-	Twice             float64   `json:"twice,omitempty"`
-	TwoTrades         float64   `json:"two_trades,omitempty"`
-	LostNotifications float64   `json:"lost_notifications,omitempty"`
-	Unknown           float64   `json:"unknown,omitempty"`
-	Repeat            float64   `json:"repeat"`
-	Key               float64   `json:"key"`
-	Connections       int       `json:"connections"`
+	Time      time.Time `json:"time"` // of At 0, wall clock
+	Version   string    `json:"version"`
+	URL       string    `json:"url"`
+	Item      string    `json:"item"`
+	Shoppers  int       `json:"shoppers"`
+	FirstUser int64     `json:"first_user"` // user ids, LastUser included
+	LastUser  int64     `json:"last_user"`
+	Seed      int64     `json:"seed"`
+	Ramp      string    `json:"ramp"` // durations in Go's format
+	Lead      string    `json:"lead"`
+	Think     string    `json:"think"`
+	Timeout   string    `json:"timeout"`
+	Patience  string    `json:"patience"`
+	Flood     string    `json:"flood"`
+	Count     int       `json:"count"`
+	Shares
+	Connections int `json:"connections"`
+}
+
+// Shares are how shoppers behave, each as a share from 0 to 1.
+type Shares struct {
+	Pay     float64 `json:"pay"`     // of orders: paid
+	Cancel  float64 `json:"cancel"`  // of orders: cancelled
+	Abandon float64 `json:"abandon"` // of orders: the page is closed; the remaining pages stay open and unpaid
+	// Late is the share of payers who open the cashier in time and pay after the hold. It needs a clock that can be
+	// moved.
+	Late  float64 `json:"late,omitempty"`
+	Twice float64 `json:"twice,omitempty"` // of payers: press "pay" twice
+	// TwoTrades is the share of payers who pay at two cashiers of their order. Like the next two, it needs a gateway
+	// whose faults can be set.
+	TwoTrades         float64 `json:"two_trades,omitempty"`
+	LostNotifications float64 `json:"lost_notifications,omitempty"` // of notifications: lost until no order is open
+	Unknown           float64 `json:"unknown,omitempty"`            // of calls to the gateway: meaningless answer until then
+	Repeat            float64 `json:"repeat"`                       // of shoppers: press twice
+	Key               float64 `json:"key"`                          // of shoppers: send an Idempotency-Key
 }
 
 // End counts the lines before it. Writer sets the counts.

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var start = journal.Start{Version: "v1", URL: "http://localhost:8100", Item: "2002", Shoppers: 3, FirstUser: 1000,
 	LastUser: 1002, Seed: 7,
-	Ramp: "1s", Timeout: "5s", Count: 1, Pay: 0.7, Connections: 2}
+	Ramp: "1s", Timeout: "5s", Count: 1, Shares: journal.Shares{Pay: 0.7}, Connections: 2}
 
 // written returns a journal of n requests with an answer each: 2n+2 lines.
 func written(t testing.TB, n int) []byte {
