@@ -156,7 +156,7 @@ func (w *deployment) start(t *testing.T, step string, changes ...string) *lambda
 	return lambdatest.Start(t, binary(t, step), env)
 }
 
-// certificates gives the settings of certificate mode, whose entries are there from now on.
+// certificates returns the settings of certificate mode, whose entries are there from now on.
 func (w *deployment) certificates(t *testing.T) (changes []string) {
 	t.Helper()
 	now := time.Now()

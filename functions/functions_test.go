@@ -181,7 +181,7 @@ func TestRedisThatDoesNotAnswer(t *testing.T) {
 	if err := w.items.Put(context.Background(), live("2002", 10), nil); err != nil {
 		t.Fatal(err)
 	}
-	f := w.start(t, "buy", "REDIS_ADDRS", "127.0.0.1:1") // nobody listens there
+	f := w.start(t, "buy", "REDIS_ADDRS", "127.0.0.1:1") // no server listens there
 	f.Ready()
 	const purchases = 20
 	start := time.Now()

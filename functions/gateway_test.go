@@ -325,7 +325,7 @@ func TestGatewayFunctionGoesWrong(t *testing.T) {
 	}
 }
 
-// recording keeps the event of a request that nobody answers.
+// recording keeps the event of a request and does not answer it.
 type recording struct {
 	t  *testing.T
 	to *[]byte

@@ -130,7 +130,7 @@ func (w *realDeployment) pump(queue *sqsqueue.Queue, step string) int {
 	}
 }
 
-// hand gives deliveries to a step and says which come back.
+// hand returns deliveries to a step and says which come back.
 func (w *realDeployment) hand(step string, deliveries []seckill.Delivery) (failed []string) {
 	w.t.Helper()
 	records := []map[string]any{}
@@ -159,7 +159,7 @@ func (w *realDeployment) hand(step string, deliveries []seckill.Delivery) (faile
 	return failed
 }
 
-// handled gives deliveries to a step until none comes back: on a busy machine one may have run out of its time.
+// handled returns deliveries to a step until none comes back: on a busy machine one may have run out of its time.
 func (w *realDeployment) handled(step string, deliveries []seckill.Delivery) {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); ; {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Goals of an instance. Memory is judged here, times only printed: a machine that is busy with other tests says nothing
-// about them.
+// Goals of an instance. Memory is checked here, times only printed: a machine that is busy with other tests says
+// nothing about them.
 const (
 	residentGoal = 64 << 20
 	manyEvents   = 10_000

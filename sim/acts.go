@@ -17,7 +17,7 @@ const most = 9
 // burst is how many calls of one process an actRun makes in a row.
 const burst = 12
 
-// Play does one act and judges.
+// Play does one act and checks.
 func (s *Sim) Play(t Act) error {
 	s.draw = t.A
 	if t.Kind != actRun {
@@ -202,7 +202,7 @@ func (s *Sim) stepProcess(t Act) {
 	}
 }
 
-// crash ends a process before the call that it stands at, or right after it; half the time its instance's memory goes
+// crash ends a process before the call that it waits at, or right after it; half the time its instance's memory goes
 // with it, and all that the instance was doing.
 func (s *Sim) crash(t Act) {
 	p := s.find(t.ID)

@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// poison sends a message with which nobody can do anything: of a newer version, not of this system at all, for the
+// poison sends a message that no step can handle: of a newer version, of another system, for the
 // other queue, or about an item that does not exist.
 func (s *Sim) poison(a uint64) {
 	name := []string{"orders", "closings"}[pick(a, 8, 2)]
@@ -44,7 +44,7 @@ func (s *Sim) poison(a uint64) {
 
 func anomalousOrder(n int) string { return seckill.KeyedOrderID("4040", "66", strconv.Itoa(n)) }
 
-// lookAt judges a page, unless clocks jump: then a second is not one.
+// lookAt checks a page, unless clocks jump: then a second is not one.
 func (s *Sim) lookAt(ctx context.Context, list func(ctx context.Context, page, size int) (shop.Page, error)) {
 	asked := s.Clock.Now()
 	if page, err := list(ctx, 1, 10); err == nil && !s.plan.Faults[ClockJump] {
@@ -123,7 +123,7 @@ func (s *Sim) askRefused(t Act) {
 	})
 }
 
-// importItems has an operator bring a file: an item that sells tomorrow, again and again with other values, and one
+// importItems has an operator bring a file: an item that sells tomorrow, repeatedly with other values, and one
 // that is being sold, which has to be refused when it differs.
 func (s *Sim) importItems(t Act) {
 	tomorrow := itemOf("1003", 1+pick(t.A, 8, 4), 1)

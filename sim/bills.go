@@ -95,7 +95,7 @@ func (w *World) reconciled() error {
 }
 
 // recordFromBills has an operator match the bills, and have the provider asked about each payment that the ledger does
-// not know: notifications were lost for ever.
+// not know: notifications were lost forever.
 func (i *Instance) recordFromBills() error {
 	w := i.world
 	w.Clock.Advance(w.lag + 1)
@@ -128,7 +128,7 @@ func (w *World) match(bills seckill.Bills, day string) (seckill.Reconciliation, 
 	return flow.Day(context.Background(), day)
 }
 
-// unkept is a ledger in which the judge's own reconciliations leave no trace: a day may go on after them.
+// unkept is a ledger in which the check's own reconciliations leave no trace: a day may go on after them.
 type unkept struct{ seckill.Ledger }
 
 // KeepReconciliation implements seckill.Ledger.

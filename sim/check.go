@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Check judges I1 to I10 on what was written since the last Check, from the rows themselves and from what happened in
+// Check checks I1 to I10 on what was written since the last Check, from the rows themselves and from what happened in
 // the world; and the stock's keys, when a script ran.
 func (w *World) Check() error {
 	t := w.truth
@@ -41,7 +41,7 @@ func (w *World) Check() error {
 	return errors.Join(errs...)
 }
 
-// checkOrder judges an order that changed: I1, I3 to I6, I8 to I10, and I7 of its payments.
+// checkOrder checks an order that changed: I1, I3 to I6, I8 to I10, and I7 of its payments.
 func (w *World) checkOrder(id string) error {
 	o := w.truth.orders[id]
 	if o == nil {
@@ -77,7 +77,7 @@ func (w *World) checkOrder(id string) error {
 	return w.checkMoney(id, o)
 }
 
-// checkBirth judges an order's first row: I4, I9, I10.
+// checkBirth checks an order's first row: I4, I9, I10.
 func (w *World) checkBirth(o *orderRow) error {
 	a := ask{o.user, o.item, o.count, o.address}
 	if o.state == seckill.Rejected && o.address != "" {
@@ -115,7 +115,7 @@ func (w *World) checkBirth(o *orderRow) error {
 	return nil
 }
 
-// checkStops: what the row keeps of an item's stops is what an audit judges I10 by.
+// checkStops: what the row keeps of an item's stops is what an audit checks I10 by.
 func (w *World) checkStops(row *seckill.Item) error {
 	n := len(row.Stops)
 	if row.Stopped != (n > 0 && row.Stops[n-1].To.IsZero()) {
@@ -171,8 +171,8 @@ func (w *World) checkHolder(h holder) error {
 	return nil
 }
 
-// closedPaid says whether a close, which found a trade to close, came when another one was paid: a query after it tells
-// so. An order of which a close had said before that there is no trade may be closed by that.
+// closedPaid reports whether a close, which found a trade to close, came when another one was paid: a query after it
+// tells so. An order may be closed by an earlier close that found no trade.
 func (p *Provider) closedPaid(order string) bool {
 	o := p.orders[order]
 	return o != nil && o.kept && !o.missing
@@ -226,9 +226,9 @@ func (w *World) checkStock(it *seckill.Item) error {
 	return nil
 }
 
-// checkSoldOut judges a "no unit left" that an order is rejected by: fewer units than it wants are nobody's, neither
-// sold, nor reserved for somebody, nor on their way back. Asked only when the stock forgot nothing since the order
-// began to look for other numbers.
+// checkSoldOut checks a "no unit left" that an order is rejected by: fewer units than it wants are free, that is,
+// neither sold, nor reserved, nor on their way back. Asked only when the stock forgot nothing since the order began to
+// look for other numbers.
 func (w *World) checkSoldOut(r seckill.Reservation) {
 	s, err := w.numbersOf(r.Item)
 	if err != nil || s == nil || w.truth.orders[r.Order] != nil {
@@ -356,7 +356,7 @@ func (w *World) quiet() error {
 	return errors.Join(errs...)
 }
 
-// Converged judges I11 and L3, and that all money is accounted for, when everything is quiet. It also compares what the
+// Converged checks I11 and L3, and that all money is accounted for, when everything is quiet. It also compares what the
 // judge was told of with the tables themselves.
 func (w *World) Converged() error {
 	t := w.truth

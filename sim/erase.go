@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// erase has an operator erase a shopper's addresses, and judges an answer of success: I9.
+// erase has an operator erase a shopper's addresses, and checks an answer of success: I9.
 func (s *Sim) erase(t Act) {
 	user := strconv.Itoa(1 + pick(t.A, 8, s.plan.Shoppers))
 	s.spawn(t.ID, t.Kind, "operator erases shopper "+user, t.A, func(i *Instance) {
@@ -66,7 +66,7 @@ func (s *Sim) waiting(user string) (ids []string) {
 	return ids
 }
 
-// addressOver says whether the time is over that addresses of an item's orders are kept.
+// addressOver reports whether the time is over that addresses of an item's orders are kept.
 func (w *World) addressOver(item string) bool {
 	return !w.Clock.Now().Before(w.item(item).End.Add(seckill.MinAddressKeep))
 }

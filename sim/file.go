@@ -12,7 +12,7 @@ var kindNames = [nActs]string{"step", "run", "buy", "consume", "close", "tick", 
 	"kill", "freeze", "flush", "failover", "restore", "readonly", "arrive", "poison", "redrive", "ghost", "clock",
 	"schedule", "no-schedule", "forge", "lose", "keep", "refund", "erase"}
 
-// MarshalText gives the kind's name.
+// MarshalText returns the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(kindNames[k]), nil }
 
 // UnmarshalText reads a kind's name.
@@ -25,7 +25,7 @@ func (k *Kind) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// MarshalJSON gives the names of the set's kinds.
+// MarshalJSON returns the names of the set's kinds.
 func (s FaultSet) MarshalJSON() ([]byte, error) { return json.Marshal(s.list()) }
 
 // UnmarshalJSON reads them.
@@ -47,7 +47,7 @@ func (s *FaultSet) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON gives the numbers by name.
+// MarshalJSON returns the numbers by name.
 func (r Rates) MarshalJSON() ([]byte, error) {
 	out := map[string]int{}
 	for f, n := range r {
@@ -77,7 +77,7 @@ type History struct {
 	Acts  []Act  `json:"acts"`
 }
 
-// History gives the result's, to be kept.
+// History returns the result's, to be kept.
 func (res *Result) History() History {
 	return History{Found: fmt.Sprintf("seed %d: %v", res.Seed, res.Err), Plan: res.Plan, Acts: res.Acts}
 }

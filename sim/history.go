@@ -21,7 +21,7 @@ type Result struct {
 	Units     int   // that were on sale
 	Unsold    int   // of those, with demand left, once all was quiet
 	Checked   int   // answers to shoppers that were compared
-	Undecided int   // shoppers whose answers took too long to judge
+	Undecided int   // shoppers whose answers took too long to check
 	Spans     []time.Duration
 	sim       *Sim
 }
@@ -104,7 +104,7 @@ func (res *Result) Trace() []byte {
 	return res.sim.trace.readable()
 }
 
-// Last gives the last n lines of the trace.
+// Last returns the last n lines of the trace.
 func (res *Result) Last(n int) []string {
 	if res.sim == nil {
 		return nil

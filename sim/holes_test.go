@@ -32,7 +32,7 @@ func do(t *testing.T, w *World, f func(*World, *Instance) error) {
 // TestHoleBuildStolen: consumers A and B, B's clock a little behind A's. Each wake message that B handles takes the
 // build from A however lately A touched it (its age is negative), and the other way round when the skew is larger than
 // BuildPatience. Four consumers handle the wake messages of a crowd, 200 a second; a port call takes 2 ms; the build
-// needs some 40 of them. Nobody dies, nothing fails.
+// needs some 40 of them. No process dies, no call fails.
 func TestHoleBuildStolen(t *testing.T) {
 	for _, c := range []struct{ skew []time.Duration }{
 		{[]time.Duration{0, 0, 0, 0}},
@@ -277,7 +277,7 @@ func TestHoleBuildUnitsTwice(t *testing.T) {
 }
 
 // TestHoleReservedAfterEnd: an instance that was frozen, or whose other calls took long, reserves an hour after the
-// end: the script judges by the time at which the request came in. So no call may lie between that time and the script.
+// end: the script checks by the time at which the request came in. So no call may lie between that time and the script.
 func TestHoleReservedAfterEnd(t *testing.T) {
 	w := newTestWorld(t, 5, 2)
 	do(t, w, install)

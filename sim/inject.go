@@ -87,7 +87,7 @@ func (s *Sim) stand(p *process) {
 	}
 }
 
-// bounded says whether a call has a deadline so short that a guarantee rests on it.
+// bounded reports whether a call has a deadline so short that a guarantee rests on it.
 func bounded(call string) bool { return call == "ledger.Place/Transact" || call == "stock.Reserve" }
 
 // scale makes of a plan's rate, 1 to 100, how many of 10,000 calls a fault strikes: 5 % at most, more of calls that are
@@ -197,7 +197,7 @@ func (s *Sim) strikeRefund(do func() error) (how string, err error) {
 	return " gets no answer", errFault
 }
 
-// reserve carries a reservation out and judges when it was made (I10): the script goes by its instance's clock, just
+// reserve carries a reservation out and checks when it was made (I10): the script goes by its instance's clock, just
 // before the call.
 func (s *Sim) reserve(do func() error) error {
 	s.reserved = ""

@@ -107,7 +107,7 @@ func (i *Instance) StopOf(item string, stopped bool) error {
 	}
 	before, alone, asked := w.resumed[item], w.resuming[item] == 0, w.Clock.Now()
 	err := i.Stage.SetStopped(context.Background(), item, true)
-	if err == nil && alone && w.resumed[item] == before { // nobody wants the contrary at the same time
+	if err == nil && alone && w.resumed[item] == before { // no other operator sets the contrary at the same time
 		w.stoppedAt[item], w.stopRequestedAt[item] = w.Clock.Now(), asked
 	}
 	return err
@@ -122,7 +122,7 @@ func (i *Instance) Grow(item string, n int) error {
 	return err
 }
 
-// Next handles one message of each queue, if there is any; any says whether there was.
+// Next handles one message of each queue, if there is any; any reports whether there was.
 func (i *Instance) Next() (any bool, err error) {
 	one := func(q seckill.Queue, handle func(context.Context, seckill.Delivery) error) {
 		ctx := context.Background()

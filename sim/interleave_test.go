@@ -40,7 +40,8 @@ func pays(trade int) func(*World, *Instance, func(string)) error {
 	}
 }
 
-// repeats delivers the notification of the newest paid trade once more, whoever delivers it at the same time.
+// repeats delivers the notification of the newest paid trade once more, whether or not it is being delivered at the
+// same time.
 func repeats(w *World, i *Instance, stop func(string)) error {
 	stop("the provider repeats its notification")
 	paid := w.Provider.captured(orderOne(w))
@@ -106,7 +107,7 @@ type part struct {
 	err  error
 }
 
-// silent calls are no steps: sweeps over sixteen partitions, of which fifteen are empty.
+// silent calls are no steps: sweeps over sixteen partitions with fifteen of them empty.
 var silent = map[string]bool{"ledger.RefundsDue": true, "ledger.DueOrders": true, "ledger.Returns": true}
 
 func begin(w *World, a actor) *part {
@@ -134,7 +135,7 @@ func begin(w *World, a actor) *part {
 	return p
 }
 
-// step lets an actor make the call that it stands before.
+// step lets an actor make the call that it waits before.
 func (p *part) step() {
 	call, more := p.next()
 	p.call, p.done = call, !more
@@ -268,7 +269,7 @@ var (
 	draw   = flag.Int64("draw", 1, "which casts of three are in that share")
 )
 
-// drawn says whether a cast of three is in the share that the flags ask for.
+// drawn reports whether a cast of three is in the share that the flags ask for.
 func drawn(situation string, cast ...actor) bool {
 	h := fnv.New64a()
 	fmt.Fprintln(h, *draw, situation)

@@ -215,7 +215,7 @@ func survive(f func() error) (err error) {
 	return f()
 }
 
-// TestChecksSee shows that the judges see what they are for: each corruption of the world is named by its guarantee.
+// TestChecksSee shows that the checks see what they are for: each corruption of the world is named by its guarantee.
 func TestChecksSee(t *testing.T) {
 	put := func(table, pk, sk string, row ledger.Row) ledger.Write {
 		return ledger.Write{Key: ledger.Key{Table: table, PK: pk, SK: sk}, Op: ledger.OpPut, Row: row}

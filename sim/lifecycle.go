@@ -66,7 +66,7 @@ func (s *Sim) playPrelude() error {
 		}
 		return errors.Join(err, s.check())
 	}
-	// The stock holds a number that is nobody's, and thinks one free that is sold: of three units two were sold; since
+	// The stock holds a number that no order owns, and lists a sold one as free: of three units two were sold; since
 	// then one was given back, and the third sold. Or it has forgotten all that.
 	first, _ := reserve("91"), reserve("92")
 	keep()
@@ -109,7 +109,7 @@ func of(w *World, p Plan) *Sim {
 	return s
 }
 
-// restart gives an instance's place to a new one, which remembers nothing.
+// restart returns an instance's place to a new one, which remembers nothing.
 func (s *Sim) restart(i int) {
 	c := &skewed{s.Clock, s.plan.Skew[i]}
 	lg := Ledger{ledger.New(Rows{s.Rows, s.hookRows, s.plan.sabotage}), s.method}

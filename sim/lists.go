@@ -35,7 +35,7 @@ func (p published) Publish(ctx context.Context, l seckill.List) error {
 	return err
 }
 
-// checkPage judges a page that somebody asked for at a time: it shows no item as it was before the list that was
+// checkPage checks a page: it shows no item older than the list that was
 // published by then.
 func (w *World) checkPage(asked time.Time, page shop.Page) {
 	allowed := listOld + listFresh

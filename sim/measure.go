@@ -9,8 +9,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// outOfSale measures how long units of a sale that is on are neither sold, nor reserved for somebody, nor to be had:
-// what a fault costs the shop. While one is out, time goes in small steps, and nobody is idle.
+// outOfSale measures how long units of a running sale are neither sold, nor reserved, nor available:
+// what a fault costs the shop. While one is out, time moves in small steps, and no actor is idle.
 type outOfSale struct {
 	On    bool
 	since map[unitKey]time.Time

@@ -52,7 +52,7 @@ func NewWorldOf(s Setting) (*World, error) {
 	return w, published{w.items, w}.Publish(context.Background(), seckill.List{Version: 1, Items: listed})
 }
 
-// Redraw judges "no unit left" (L4).
+// Redraw checks "no unit left" (L4).
 func (j checkedStock) Redraw(ctx context.Context, now time.Time, r seckill.Reservation, c seckill.Collision,
 	resend time.Duration) (seckill.RedrawCode, seckill.Reservation, error) {
 	w := j.w

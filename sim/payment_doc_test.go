@@ -17,7 +17,7 @@ import (
 // answers is a provider that says what it is told to, and counts what it was asked.
 type answers struct {
 	seckill.Verifier
-	query   []seckill.TradeState // one after another, the last for ever; "" gives no answer
+	query   []seckill.TradeState // one after another, the last forever; "" gives no answer
 	close   seckill.CloseResult  // "" gives no answer
 	refund  seckill.RefundState  // likewise
 	status  seckill.RefundState  // likewise

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Plan is what a seed decides once: the world's size, what its shoppers do, and how often what goes wrong.
+// Plan is what a seed decides once: the sale's size, what its shoppers do, and how often what goes wrong.
 type Plan struct {
 	Seed     uint64
 	Items    []ItemPlan
@@ -238,7 +238,7 @@ func (p *Plan) swarm(r *rand.Rand, o Options, allowed [nFaults]bool, focus []Fau
 	}
 }
 
-// size draws the world's size: small worlds, in which rare meetings are common, and crowds.
+// size draws the sale's size: small worlds, in which rare meetings are common, and crowds.
 func (p *Plan) size(r *rand.Rand, o Options) {
 	items := 1
 	if r.IntN(5) == 0 {

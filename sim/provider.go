@@ -21,7 +21,7 @@ type Provider struct {
 	poor   bool     // the next refund is refused for want of balance
 	slow   bool     // the next refund is made, and not said to be
 	stuck  bool     // the next refund is taken, and not made
-	wrong  []error  // what nobody may ask for
+	wrong  []error  // calls that no step may make
 	book   []seckill.BillLine
 	// Notifications are the forms that wait to be delivered; deliver, then Answered(i).
 	Notifications []url.Values
@@ -39,7 +39,7 @@ type providerOrder struct {
 	kept    bool              // one trade was paid when another was closed
 }
 
-// NewProvider makes a provider without trades; paid is told of every order that is paid.
+// NewProvider makes a provider without trades; paid receives every order that is paid.
 func NewProvider(clock seckill.Clock, paid func(order string)) *Provider {
 	return &Provider{Clock: clock, paid: paid, orders: map[string]*providerOrder{}}
 }
@@ -95,7 +95,7 @@ func notificationOf(order string, t *seckill.Trade) url.Values {
 		"amount": {t.Amount.Yuan()}, "status": {string(t.State)}}
 }
 
-// closes ends a trade: nobody paid it, or its money went back. A notification says so.
+// closes ends a trade that was not paid, or whose money went back. A notification says so.
 func (p *Provider) closes(order string, t *seckill.Trade) {
 	t.State = seckill.TradeClosed
 	p.Notifications = append(p.Notifications, notificationOf(order, t))

@@ -63,7 +63,7 @@ func (p *Provider) RefundStatus(_ context.Context, r seckill.Refund) (seckill.Re
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
-// refund has an operator refund an order that somebody placed, with restock or without, ask again for what an order
+// refund makes an operator refund a placed order, with restock or without, ask again for what an order
 // owes, or whether it is paid, look at its money, have one of its trades recorded, or the bills of the last days
 // matched; or ask for what cannot be done.
 func (s *Sim) refund(t Act) {

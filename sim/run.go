@@ -30,7 +30,7 @@ type Summary struct {
 	Enabled       [nFaults]int // seeds that enabled a kind
 	States        int          // distinct ones, give or take 2 %
 	Units, Unsold int
-	// answers to shoppers that were compared; shoppers whose answers took too long to judge
+	// answers to shoppers that were compared; shoppers whose answers took too long to check
 	Checked, Undecided int
 	Spans              []time.Duration // that a unit was out of sale
 	Violations         []Result        // the lowest seeds first

@@ -391,7 +391,7 @@ func later(w *World, i *Instance) error {
 	return w.items.Put(ctx, w.Item, nil)
 }
 
-// ghost has the stock hold a number for an order that the ledger does not know and nobody awaits.
+// ghost makes the stock hold a number for an order that neither ledger nor outbox has.
 func ghost(w *World, i *Instance) error {
 	res, err := w.stock.Reserve(ctx, w.Clock.Now(), seckill.Request{Order: w.id("ghost"), Item: w.Item.ID, User: "66",
 		Count: 1, Address: "x", Created: w.Clock.Now()}, true, time.Hour)

@@ -88,10 +88,10 @@ func (i *Instance) sell(it *seckill.Item, user string) (bool, error) {
 	return true, i.PayNow(user, id)
 }
 
-// sells says whether an item is on sale long enough for its last units to be sold now.
+// sells reports whether an item is on sale long enough for its last units to be sold now.
 func (w *World) sells(it *seckill.Item) bool { return w.Clock.Now().Add(time.Hour).Before(it.End) }
 
-// Unsold counts the units that nobody holds of items that are on sale still.
+// Unsold counts the free units of items that are still on sale.
 func (w *World) Unsold() (n int) {
 	for _, it := range w.allItems() {
 		for u := 1; u <= it.Stock && w.sells(it); u++ {

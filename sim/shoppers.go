@@ -145,7 +145,7 @@ func (s *Sim) answered(h linear.Handle, err error, out linear.Outcome) {
 	if err != nil {
 		out = linear.Answer(err)
 	}
-	for _, it := range s.allItems() { // a reader need not find what nobody placed for an hour after the end
+	for _, it := range s.allItems() { // after that a reader need not find orders that were never placed
 		if s.Clock.Now().After(it.End.Add(seckill.MaxUnplaced - seckill.SkewBound)) {
 			return
 		}

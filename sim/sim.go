@@ -18,7 +18,7 @@ import (
 var errFault = errors.New("fault")
 
 // Sim plays a history of several processes in one world, one port call at a time. Nothing in it runs at the same time:
-// a process is a coroutine that stands before a port call until it is stepped.
+// a process is a coroutine that waits before a port call until it is stepped.
 type Sim struct {
 	*World
 	plan      Plan
@@ -49,7 +49,7 @@ type Sim struct {
 	monotonic    int64
 
 	Steps              int
-	Checked, Undecided int // answers compared; shoppers whose answers took too long to judge
+	Checked, Undecided int // answers compared; shoppers whose answers took too long to check
 	Fired              [nFaults]int
 	Calls              map[string]int // how often which port call was made
 	States             sketch
@@ -133,7 +133,7 @@ func (s *Sim) spawn(id int, what Kind, name string, on uint64, body func(i *Inst
 	s.step(p)
 }
 
-// step lets a process make the call that it stands before, and go on to the next.
+// step lets a process make the call that it waits before, and go on to the next.
 func (s *Sim) step(p *process) {
 	s.current = p
 	if ended, ok := p.run.next(); ended || !ok {
@@ -143,7 +143,7 @@ func (s *Sim) step(p *process) {
 	s.current = nil
 }
 
-// kill ends a process before the call that it stands at.
+// kill ends a process before the call that it waits at.
 func (s *Sim) kill(p *process) {
 	p.killed = true
 	s.step(p)
@@ -162,7 +162,7 @@ func (s *Sim) find(id int) *process {
 	return nil
 }
 
-// nano is a time as the judge of answers wants it.
+// nano is a time as the check of answers wants it.
 func (s *Sim) nano(at time.Time) int64 { return at.Sub(epoch).Nanoseconds() }
 
 // tick is now, and later than the tick before: what happens at one time happens in an order.
@@ -171,7 +171,7 @@ func (s *Sim) tick() int64 {
 	return s.nano(s.Clock.Now()) + s.monotonic
 }
 
-// checkAnswers judges what shoppers were told, all together.
+// checkAnswers checks what shoppers were told, all together.
 func (s *Sim) checkAnswers() error {
 	o := linear.Options{Losses: s.losses, Truth: s.facts, Stale: int64(seckill.ItemFresh),
 		Skew: int64(seckill.SkewBound)}
@@ -187,7 +187,7 @@ func (s *Sim) checkAnswers() error {
 	return err
 }
 
-// checkParked: L5. Every message that nobody can read is in a dead-letter queue.
+// checkParked: L5. Every unreadable message is in a dead-letter queue.
 func (s *Sim) checkParked() error {
 	seen := map[string]bool{}
 	for _, q := range s.queues {
@@ -223,7 +223,7 @@ func (s *Sim) pickItem(a uint64) *seckill.Item {
 	return items[pick(a, 4, len(items))]
 }
 
-// offers says whether a number that is nobody's in the ledger can be had, or is reserved for an order that waits to be
+// offers reports whether a number without a unit row is free, or reserved for an order that waits to be
 // placed.
 func (num *numbers) offers(s *Sim, item string, n int) bool {
 	if holder := num.held[n]; holder != "" {

@@ -39,8 +39,8 @@ func (t *trace) hash() uint64 {
 	return h.Sum64()
 }
 
-// last gives the last n lines; order ids, which nobody can read, become order-1, order-2 … by their first appearance in
-// the whole trace.
+// last returns the last n lines; order ids, which are hard to read, become order-1, order-2 … by their first appearance
+// in the whole trace.
 func (t *trace) last(n int) []string {
 	lines := strings.Split(strings.TrimSuffix(string(t.readable()), "\n"), "\n")
 	return lines[max(0, len(lines)-n):]

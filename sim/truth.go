@@ -14,7 +14,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// truth is the ledger as it is. It is told of every row that is written, below the code under test, and notes what has
+// truth is the ledger as it is. It receives every row that is written, below the code under test, and notes what has
 // changed since the last Check.
 type truth struct {
 	orders        map[string]*orderRow
@@ -28,7 +28,7 @@ type truth struct {
 	held          map[holder]int          // units, by what orders list
 	cancels       map[holder]int          // orders whose user began to cancel them
 
-	changed map[string]bool // orders to be judged
+	changed map[string]bool // orders to be checked
 	holders map[holder]bool
 	found   []error // what was wrong at the moment of a write
 	say     func(format string, args ...any)
@@ -146,7 +146,7 @@ func (t *truth) wrote(table string, was, is ledger.Row) {
 	}
 }
 
-// answered judges a notification that was answered with success: I7, it is kept.
+// answered checks a notification that was answered with success: I7, it is kept.
 func (t *truth) answered(form url.Values) {
 	if order, id := form.Get("order"), form.Get("id"); !t.notifications[order+"/"+id] {
 		t.fail("I7 notification %s of order %s is answered with success, and not kept", id, order)
@@ -237,7 +237,7 @@ func (t *truth) wrotePayment(order, tradeNo string, is ledger.Row) {
 // needAddress are the states of an order that goods may still be sent for.
 var needAddress = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
 
-// wroteAddress judges what becomes of an order's address: I9. It goes only from an order that needs none, or from one
+// wroteAddress checks what becomes of an order's address: I9. It goes only from an order that needs none, or from one
 // whose goods were sent long ago, never changes, and nothing else changes with it.
 func (t *truth) wroteAddress(was, is ledger.Row) {
 	if was == nil || is == nil || text(was, "address") == text(is, "address") {

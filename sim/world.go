@@ -22,7 +22,7 @@ import (
 const Hold = seckill.MinHold
 
 // World is the whole system in one goroutine: embedded drivers, a manual clock, a payment provider, and what really
-// happened, against which Check judges.
+// happened, against which Check checks.
 type World struct {
 	Clock    *memory.Clock
 	Redis    *memory.Redis
@@ -44,7 +44,7 @@ type World struct {
 	ids          *system.IDs
 	truth        *truth
 
-	anomalies   map[string]bool     // bodies of messages with which nobody can do anything
+	anomalies   map[string]bool     // bodies of messages that no step can handle
 	touched     bool                // a script ran since the last Check
 	calls       int                 // of ports while nothing goes wrong
 	forgot      bool                // the stock has forgotten something
@@ -75,7 +75,7 @@ type World struct {
 // addresses are where shoppers have things sent to.
 var addresses = []string{"杭州市西湖区1号", "上海市|浦东新区\"2号\"\\", "杭州市西湖区1号甲"}
 
-// ask is what somebody asked for.
+// ask is a shopper's purchase request.
 type ask struct {
 	user, item string
 	count      int
@@ -108,7 +108,7 @@ func itemOf(id string, stock, limit int) seckill.Item {
 // redises are empty ones of worlds that are over: their interpreters cost more to make than a short history to play.
 var redises = sync.Pool{New: func() any { return memory.NewRedis() }}
 
-// over gives back what the next world can use. The world is of no use then.
+// over returns back what the next world can use. The world is of no use then.
 func (w *World) over() {
 	w.Redis.Flush()
 	redises.Put(w.Redis)
@@ -134,7 +134,7 @@ func (r watched) Run(ctx context.Context, s *redisstock.Script, keys, args []str
 	return r.Runner.Run(ctx, s, keys, args)
 }
 
-// checkedStock is the stock, some of whose answers are judged when they are given.
+// checkedStock is the stock, some of whose answers are checked when they are given.
 type checkedStock struct {
 	seckill.Stock
 	w *World
@@ -170,7 +170,7 @@ func (j checkedStock) Reserve(ctx context.Context, now time.Time, r seckill.Requ
 	return res, err
 }
 
-// stopHolds says whether an item's stop was acknowledged by a stock that forgot nothing since it was asked for.
+// stopHolds reports whether an item's stop was acknowledged by a stock that forgot nothing since it was asked for.
 func (w *World) stopHolds(item string) bool {
 	return !w.stoppedAt[item].IsZero() && w.stopRequestedAt[item].After(w.lostAt)
 }
@@ -198,7 +198,7 @@ func (j checkedStock) Return(ctx context.Context, item, order, user string, unit
 	return err
 }
 
-// allItems are the world's items, as the judge knows them.
+// allItems are the world's items, as the check knows them.
 func (w *World) allItems() []*seckill.Item {
 	list := []*seckill.Item{&w.Item}
 	for i := range w.More {
@@ -283,7 +283,7 @@ func (w *World) puzzle() error {
 
 // readable is what an error says besides of rows that cannot be read.
 func readable(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each part is judged for itself
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each part is checked for itself
 		var errs []error
 		for _, e := range joined.Unwrap() {
 			errs = append(errs, readable(e))
@@ -296,7 +296,7 @@ func readable(err error) error {
 	return err
 }
 
-// stranger sends what nobody can do anything with: L5 wants it parked.
+// stranger sends a message that no step can handle: L5 wants it parked.
 func (w *World) stranger(q *memory.Queue, body string) error {
 	w.anomalies[body] = true
 	return q.SendRaw([]byte(body), 0)
@@ -311,7 +311,7 @@ func (w *World) redrive() {
 	}
 }
 
-// parked says whether a message that can be read is in a dead-letter queue.
+// parked reports whether a message that can be read is in a dead-letter queue.
 func (w *World) parked() bool {
 	return slices.ContainsFunc(append(w.Orders.Parked(), w.Closings.Parked()...), func(m memory.ParkedMessage) bool {
 		return !w.anomalies[string(m.Body)]

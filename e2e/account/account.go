@@ -57,7 +57,7 @@ const (
 	CacheGrows = 12 * time.Minute // ElastiCache Serverless doubles what it takes each 10 to 12 minutes
 )
 
-// AWS are the limits of an account for which nobody has asked for more.
+// AWS are the default limits of an account.
 func AWS() Limits {
 	return Limits{
 		Parameters:      40,
@@ -119,7 +119,7 @@ func (c *counts) add(name string, passed bool) {
 	c.by[name] = n
 }
 
-// snapshot gives the counts so far.
+// snapshot returns the counts so far.
 func (c *counts) snapshot() map[string]Count {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -44,7 +44,7 @@ func (b *bucket) take() bool {
 // tiny is what adding up fractions of seconds may lose.
 const tiny = 1e-9
 
-// open says whether something is left, however little.
+// open reports whether something is left, however little.
 func (b *bucket) open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

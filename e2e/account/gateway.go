@@ -56,7 +56,7 @@ func (a *Account) newGateway(settings map[string]Throttle, resources []string) *
 	return g
 }
 
-// Let says whether a request passes. If not, API Gateway answers 429 (gateway response THROTTLED).
+// Let reports whether a request passes. If not, API Gateway answers 429 (gateway response THROTTLED).
 func (g *Gateway) Let(method, resource string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -114,7 +114,7 @@ func pathKey(key string) string {
 	return strings.ReplaceAll(key[:at], "/", "~1") + key[at:]
 }
 
-// has says whether a method can have settings: one of a resource that the API has, written with all its slashes, or
+// has reports whether a method can have settings: one of a resource that the API has, written with all its slashes, or
 // all.
 func (g *Gateway) has(resource, method string) bool {
 	if resource+"/"+method == everyMethod {

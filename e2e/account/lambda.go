@@ -58,7 +58,7 @@ func (l *Lambda) rest() float64 {
 	return math.Max(0, rest)
 }
 
-// pool gives a function's pool and its size.
+// pool returns a function's pool and its size.
 func (l *Lambda) pool(function string) (string, float64) {
 	if n, ok := l.reserved[function]; ok {
 		return function, n

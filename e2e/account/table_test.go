@@ -48,7 +48,7 @@ func put(t *testing.T, c *dynamodb.Client, id func() string, shard string) func(
 
 func one() string { return "1" }
 
-// another gives each call another key.
+// another returns each call another key.
 func another() func() string {
 	n := 0
 	return func() string { n++; return fmt.Sprint(n) }

@@ -277,7 +277,7 @@ func TestWrongKeysAreSeenOnBothSides(t *testing.T) {
 	}
 }
 
-// TestSamplesAreWhatTheSDKMakes repeats the making of the checked-in samples: nobody edits them by hand.
+// TestSamplesAreWhatTheSDKMakes repeats the making of the checked-in samples, which are not edited by hand.
 func TestSamplesAreWhatTheSDKMakes(t *testing.T) {
 	installed(t)
 	kept, made := filepath.Join("..", "..", "shared", "adapter", "alipay", "testdata"), t.TempDir()

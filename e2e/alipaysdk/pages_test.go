@@ -41,7 +41,7 @@ func query(t *testing.T, address string) url.Values {
 // that "&notify_url" is no "¬ify_url".
 func unquoted(s string) string { return strings.ReplaceAll(s, "&quot;", `"`) }
 
-// posted gives the parameters with which a browser that sends the form comes to Alipay.
+// posted returns the parameters with which a browser that sends the form comes to Alipay.
 func posted(t *testing.T, form string, attribute func(string) string) url.Values {
 	t.Helper()
 	m := action.FindStringSubmatch(form)

@@ -119,7 +119,7 @@ func (w *gateway) startSDK() {
 	})
 }
 
-// configure gives the SDK the keys with which it plays the shop, and the provider.
+// configure returns the SDK the keys with which it plays the shop, and the provider.
 func (w *gateway) configure(shop, provider fakegateway.KeyPair) {
 	w.t.Helper()
 	var ok bool
@@ -136,7 +136,7 @@ func (w *gateway) call(name string, args map[string]any, result any) {
 	}
 }
 
-// try gives the SDK's own error.
+// try returns the SDK's own error.
 func (w *gateway) try(name string, args map[string]any, result any) error {
 	w.t.Helper()
 	args["call"] = name

@@ -113,7 +113,7 @@ func (s *sums) add(a *lambdahost.Answer) {
 	}
 }
 
-// installed says that the item has been loaded for sale: from now on nobody has to hear not_ready.
+// installed says that the item has been loaded for sale: from now on no shopper should get not_ready.
 func (s *sums) installed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *sums) reset() {
 	s.notified, s.bought, s.at, s.crowd = nil, nil, nil, true
 }
 
-// boughtSince gives buy's answers from then on.
+// boughtSince returns buy's answers from then on.
 func (s *sums) boughtSince(from time.Time) []lambdahost.Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()

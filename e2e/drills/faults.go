@@ -255,7 +255,7 @@ func freezeRedis(at float64, long time.Duration) fault {
 	}
 }
 
-// pings says whether Redis answers a PING.
+// pings reports whether Redis answers a PING.
 func pings(ctx context.Context, addr string) bool {
 	c, err := (&net.Dialer{Timeout: probeWait}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -371,7 +371,7 @@ func twiceAndOutOfOrder(doubled, overtaken int64) fault {
 	}
 }
 
-// toxics slow all answers of Redis, database and queues, and cut connections again and again, until the crowd ends.
+// toxics slow all answers of Redis, database and queues, and cut connections repeatedly, until the crowd ends.
 func toxics(mean, jitter time.Duration, least int) fault {
 	return func(ctx context.Context, w *rig) (string, error) {
 		undisturbed := context.WithoutCancel(ctx)

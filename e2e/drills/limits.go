@@ -17,9 +17,9 @@ import (
 // Throttles of the stage, which each method has for itself (ADR 28). What they let through together stays below the
 // account's 10,000 a second and 5,000 at once, and what starts of buy at once below Lambda's 1,000 (plan.Limits.Fits).
 var (
-	// The template's own, but for three of which a hundredth is 1 or 2: ThrottleBurst=100 would let nobody look twice,
-	// NotifyBurst and NotifyRate no two notifications that meet. At 1:100 payments come in bunches: 14 in the busiest
-	// second of 170.
+	// The template's own, but for three of which a hundredth is 1 or 2: ThrottleBurst=100 would refuse a shopper's
+	// second request, NotifyBurst and NotifyRate no two notifications that meet. At 1:100 payments come in bunches: 14
+	// in the busiest second of 170.
 	asDeployed = throttled(1000, 200, 300, 300, 500, 500)
 	planned    = throttled(1000, 200, 700, 300, 1000, 2000) // for a crowd that pays, and looks at its orders, meanwhile
 )
@@ -74,7 +74,7 @@ func (w *rig) starts() (n int64) {
 	return n
 }
 
-// openingHolds: no init dies, and nobody hears 5xx but not_ready.
+// openingHolds: no init fails, and the only 5xx that shoppers get is not_ready.
 func openingHolds(w *rig) error {
 	var errs []error
 	if n := w.initErrors() - w.initsBefore; n > 0 {
@@ -151,8 +151,8 @@ func slowRedis(ctx context.Context, w *rig) (string, error) {
 	return strings.Join(did, "; "), nil
 }
 
-// allUnavailable says whether all purchases since then heard 503 with Retry-After within buyLimit, by a function that
-// could not reach Redis: a gateway that found no function says it, too, and tells nothing of the function.
+// allUnavailable reports whether all purchases since then heard 503 with Retry-After within buyLimit, by a function
+// that could not reach Redis: a gateway that found no function says it, too, and tells nothing of the function.
 func (w *rig) allUnavailable(since time.Time) (string, error) {
 	good, slowest, bad := 0, time.Duration(0), map[string]int{}
 	for _, a := range w.sums.boughtSince(since) {

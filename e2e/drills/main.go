@@ -8,7 +8,7 @@
 //
 // Drills with an account (limits.go) stand behind e2e/account, which enforces an AWS account's limits at a hundredth.
 //
-// The crowd is `seckill load`, the judge `seckill audit`: both run as processes of the tool that operators have.
+// The crowd is `seckill load`, the check `seckill audit`: both run as processes of the tool that operators have.
 package main
 
 import (
@@ -164,7 +164,7 @@ func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 			say("%-14s audit: %s", d.name, r.verdict())
 		})
 		if d.account != nil {
-			later.Wait() // times are judged: nothing else may run beside
+			later.Wait() // times are checked: nothing else may run beside
 		} else {
 			w.waitQuiet(gone)
 		}

@@ -87,7 +87,7 @@ func (s *server) kill() error {
 	return fmt.Errorf("%s: process %d survives SIGKILL", s.script, pid)
 }
 
-// ended says whether a process is gone, or nobody has looked at its end yet.
+// ended reports whether a process is gone or is a zombie.
 func ended(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

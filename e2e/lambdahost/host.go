@@ -68,7 +68,7 @@ type Options struct {
 
 // Account says what of an AWS account's limits is left.
 type Account interface {
-	// Let says whether API Gateway lets a request to a route through.
+	// Let reports whether API Gateway lets a request to a route through.
 	Let(method, resource string) bool
 	// Begin takes an execution of a function, until end is called; cold: by an instance that has to be started.
 	Begin(function string, cold bool) (end func(), ok bool)
@@ -182,7 +182,7 @@ func (h *Host) Start(ctx context.Context, environ map[string]string) error {
 	return nil
 }
 
-// Restart gives the functions other settings: their processes are replaced, each when it has no event.
+// Restart returns the functions other settings: their processes are replaced, each when it has no event.
 func (h *Host) Restart(environ map[string]string) {
 	h.environ.Store(&environ)
 	for _, f := range h.functions {
@@ -221,7 +221,7 @@ func (h *Host) Invoke(wait context.Context, name string, event []byte) ([]byte, 
 	return h.hand(f, p, event)
 }
 
-// hand gives an event to a process that has none.
+// hand returns an event to a process that has none.
 func (h *Host) hand(f *function, p *process, event []byte) ([]byte, error) {
 	f.invoked.Add(1)
 	deadline := time.Now().Add(f.timeout)
@@ -276,7 +276,7 @@ func (h *Host) Signal(name string, sig syscall.Signal) (sent int) {
 	return sent
 }
 
-// Stats gives a function's counts.
+// Stats returns a function's counts.
 func (h *Host) Stats(name string) Stats {
 	f := h.functions[name]
 	return Stats{Invoked: f.invoked.Load(), Answered: f.answered.Load(), Errors: f.errors.Load(),

@@ -189,7 +189,7 @@ func (f *function) idlest() *process {
 	return p
 }
 
-// put gives a process without an event to the one that has waited longest.
+// put returns a process without an event to the one that has waited longest.
 func (f *function) put(p *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

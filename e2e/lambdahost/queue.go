@@ -78,7 +78,7 @@ func (q *Queue) Twice(on bool) { q.twice.Store(on) }
 // Shuffle makes the queue hold batches back for up to 2 s, so that they overtake each other, and mixes their messages.
 func (q *Queue) Shuffle(on bool) { q.shuffle.Store(on) }
 
-// Stats gives the counts so far.
+// Stats returns the counts so far.
 func (q *Queue) Stats() QueueStats {
 	return QueueStats{Doubled: q.doubled.Load() + q.replayed.Load(), Overtaken: q.moved.Load()}
 }
@@ -205,7 +205,7 @@ func sqsEvent(batch []types.Message) events.SQSEvent {
 	return e
 }
 
-// Schedule invokes a function with the event of a schedule, again and again, never twice at a time, until Close.
+// Schedule invokes a function with the event of a schedule, repeatedly, never twice at a time, until Close.
 func (h *Host) Schedule(function string, every time.Duration) {
 	h.wg.Go(func() {
 		for sleep(h.ctx, every) {

@@ -78,7 +78,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// later says whether an answer means that trying again is worth while. With rough, functions are killed or replaced
+// later reports whether an answer means that trying again is worth while. With rough, functions are killed or replaced
 // under the crowd, and anything that the gateway then says counts.
 func later(a contracttest.Answer, rough bool) bool {
 	return a.Status == 503 || rough && a.Status >= 500
@@ -133,7 +133,7 @@ func (p *shopper) finish(ctx context.Context) (seckill.State, error) {
 			if page.Status != 200 && page.Status != 410 && !later(page, false) { // 410: its time is over
 				return "", fmt.Errorf("cashier: %v", page)
 			}
-		case state == seckill.PendingPayment: // its time is over: it expires, and the unit is sold to somebody else
+		case state == seckill.PendingPayment: // its hold is over: it expires, and another shopper buys the unit
 			return state, nil
 		case a.Status == 200 && a.Text("state") != "":
 			return state, nil

@@ -17,7 +17,7 @@ import (
 // maxHold is the longest hold that a run waits for.
 const maxHold = 2 * time.Minute
 
-// An order that nobody pays expires by the message that was delayed until then: each minute's sweep is switched off.
+// An unpaid order expires by its delayed message: each minute's sweep is switched off.
 func testExpiryByMessage(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	still := s.pauseSchedule(t, "ExpireFunction")
@@ -27,7 +27,7 @@ func testExpiryByMessage(t *testing.T, s *stack) {
 	}
 }
 
-// An order whose message is lost expires by the sweep: the queue's messages reach nobody.
+// An order whose message is lost expires by the sweep: no function receives the queue's messages.
 func testExpiryBySchedule(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	s.pauseQueue(t, "ExpireFunction")
@@ -37,7 +37,7 @@ func testExpiryBySchedule(t *testing.T, s *stack) {
 	}
 }
 
-// expires has the only unit held until it is given back, and sold to somebody else, who pays.
+// expires holds the only unit until an unpaid order gives it back and another shopper buys and pays.
 func (s *stack) expires(t *testing.T) {
 	t.Helper()
 	hold, err := time.ParseDuration(s.Outputs["Hold"])
@@ -79,7 +79,7 @@ func (s *stack) expires(t *testing.T) {
 	sale.converged(t)
 }
 
-// pauseSchedule switches a function's schedule off until the case ends. still says whether it is off.
+// pauseSchedule switches a function's schedule off until the case ends. still reports whether it is off.
 func (s *stack) pauseSchedule(t *testing.T, function string) (still func() bool) {
 	t.Helper()
 	f, err := s.functions.GetFunctionConfiguration(t.Context(),

@@ -118,7 +118,7 @@ func testKill(t *testing.T, s *stack) {
 	}
 }
 
-// killWave has n shoppers buy while consume is killed again and again, and says how often.
+// killWave has n shoppers buy while consume is killed repeatedly, and says how often.
 func (s *sale) killWave(t *testing.T, n int) (kills int) {
 	t.Helper()
 	over, killed := make(chan struct{}), make(chan error, 1)
@@ -161,7 +161,7 @@ func (s *sale) stranded(t *testing.T) int {
 		return ""
 	})
 	missing := func() int { return len(s.outcomes(s.mustRows(t))) }
-	for before := missing() + 1; ; pause(t.Context(), 2*time.Second) { // until nobody places any more
+	for before := missing() + 1; ; pause(t.Context(), 2*time.Second) { // until no more orders are placed
 		now := missing()
 		if now == 0 || now == before {
 			return now

@@ -89,7 +89,7 @@ func (s *stack) pauseQueue(t *testing.T, function string) (resume func()) {
 	return resume
 }
 
-// A batch with messages that nobody can read: they are parked, with their neighbours placed.
+// A batch with unreadable messages: those are parked, the others are placed.
 func testPoison(t *testing.T, s *stack) {
 	report.timed(t, nil)
 	const buyers = 4

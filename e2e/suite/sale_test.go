@@ -26,7 +26,7 @@ type sale struct {
 	acked map[string]bool   // order ids that were acknowledged
 }
 
-// sell puts an item on sale and waits until it can be bought. When the case ends, its rows are judged.
+// sell puts an item on sale and waits until it can be bought. When the case ends, its rows are checked.
 func (s *stack) sell(t *testing.T, stock, limit int) *sale {
 	t.Helper()
 	now := time.Now()
@@ -75,7 +75,7 @@ func token(t *testing.T, s *stack, shopper int64) string {
 	return token
 }
 
-// shopper is somebody who buys in a sale.
+// shopper buys in a sale.
 type shopper struct {
 	*sale
 	id    int64

@@ -175,7 +175,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// read gives one of the stack's secrets.
+// read returns one of the stack's secrets.
 func (s *stack) read(ctx context.Context, name string) (string, error) {
 	all, err := s.secrets.Read(ctx, secrets.Keys)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestThrottles: Alipay's notifications do not share a crowd's token bucket, nor do purchases share that of looks.
-// Together the methods that pages call let less through than an account that nobody raised.
+// Together the methods that pages call let less through than an account with default limits.
 func TestThrottles(t *testing.T) {
 	api, got := open(t).resource("Api").prop(), map[string]string{}
 	for _, m := range list(api, "MethodSettings") {

@@ -68,7 +68,7 @@ func (w *stackValues) refusals() (out []string, err error) {
 	return out, nil
 }
 
-// matches says whether the whole of v is as a parameter's pattern wants it.
+// matches reports whether the whole of v is as a parameter's pattern wants it.
 func (t *template) matches(pattern, v string) bool {
 	if t.patterns[pattern] == nil {
 		t.patterns[pattern] = regexp.MustCompile("^(?:" + pattern + ")$")
@@ -85,7 +85,7 @@ func (w *stackValues) boolean(v any) (bool, error) {
 	return b, err
 }
 
-// eval gives the value of v: a string, a boolean, a list, a map, nothing.
+// eval returns the value of v: a string, a boolean, a list, a map, nothing.
 func (w *stackValues) eval(v any) (any, error) {
 	m, isMap := v.(map[string]any)
 	if !isMap || len(m) != 1 {

@@ -108,7 +108,7 @@ func (s *source) parse(folder string) (out []*ast.File, err error) {
 // call is a port's method that a step can reach; of a queue, the field it is in says which one.
 type call struct{ port, method, field string }
 
-// reach gives what of ports a step's flow can call. flows are the packages that its main puts together: where a flow
+// reach returns what of ports a step's flow can call. flows are the packages that its main puts together: where a flow
 // calls one of its own interfaces, a method of that name in another of them is meant.
 func (s *source) reach(step string, flows []string) ([]call, error) {
 	w, err := s.walk(step, flows)
@@ -118,7 +118,7 @@ func (s *source) reach(step string, flows []string) ([]call, error) {
 	return slices.Collect(maps.Keys(w.calls)), nil
 }
 
-// counts gives the events that a step's flow can count.
+// counts returns the events that a step's flow can count.
 func (s *source) counts(step string, flows []string) ([]seckill.Event, error) {
 	w, err := s.walk(step, flows)
 	if err != nil {
@@ -200,7 +200,7 @@ func (w *walk) visit(fn *types.Func) {
 	})
 }
 
-// use follows a function wherever it is named: whoever has it may call it.
+// use follows a function wherever it is named, because a reference may be called.
 func (w *walk) use(callee *types.Func, holder ast.Expr) {
 	if callee.Pkg() == nil {
 		return
@@ -240,8 +240,8 @@ func (w *walk) use(callee *types.Func, holder ast.Expr) {
 	}
 }
 
-// suspicious says whether a name that the type checker could not resolve might be a port's method: then what is found
-// would have a hole.
+// suspicious reports whether a name that the type checker could not resolve might be a port's method: then what is
+// found would have a hole.
 func (w *walk) suspicious(name string, holder ast.Expr) bool {
 	if id, ok := holder.(*ast.Ident); ok {
 		if _, isPackage := w.info.Uses[id].(*types.PkgName); isPackage {

@@ -94,7 +94,7 @@ func (f *flattening) add(id string) {
 	}
 }
 
-// within gives v, of a nested stack ("" is the outermost template), as it reads outside of it.
+// within returns v, of a nested stack ("" is the outermost template), as it reads outside of it.
 func (f *flattening) within(stack string, v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -304,7 +304,7 @@ func jointly(v map[string]any, l []any) any {
 	return text.String()
 }
 
-// texts gives the texts of all templates of the project, by their paths from its folder.
+// texts returns the texts of all templates of the project, by their paths from its folder.
 func texts(project fs.FS) (map[string][]byte, error) {
 	nested, err := fs.Glob(project, "infra/*.yaml")
 	if err != nil {

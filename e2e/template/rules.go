@@ -84,7 +84,7 @@ func (t *template) checkQueues(add func(string, ...any)) {
 	}
 }
 
-// watched says whether there is an alarm on a resource's metric.
+// watched reports whether there is an alarm on a resource's metric.
 func (t *template) watched(r *resource, metric string) bool {
 	return slices.ContainsFunc(t.resources(kindAlarm), func(a *resource) bool {
 		return str(a.prop(), "MetricName") == metric && slices.ContainsFunc(list(a.prop(), "Dimensions"),
@@ -124,7 +124,7 @@ func (t *template) checkFunctions(add func(string, ...any)) {
 			t.checkEvent(f, e, add)
 		}
 		if f.condition != "" {
-			continue // of a sandbox: nobody is called out of bed
+			continue // of a sandbox: it has no on-call operator
 		}
 		for _, metric := range []string{"Errors", "Throttles"} {
 			if !t.watched(f, metric) {
@@ -162,8 +162,8 @@ func (t *template) checkEvent(f *resource, e event, add func(string, ...any)) {
 	}
 }
 
-// bounded says whether v is 2 at the least, as Lambda wants it: a number, or one of a mapping's for each value that a
-// parameter may have.
+// bounded reports whether v is 2 at the least, as Lambda wants it: a number, or one of a mapping's for each value that
+// a parameter may have.
 func (t *template) bounded(v any) bool {
 	if n, ok := v.(int); ok {
 		return n >= 2

@@ -61,7 +61,7 @@ type resource struct {
 
 func (r *resource) prop(path ...string) any { return at(r.all["Properties"], path...) }
 
-// resources gives those of a type, or all when kind is "", by logical id.
+// resources returns those of a type, or all when kind is "", by logical id.
 func (t *template) resources(kind string) (out []*resource) {
 	all, _ := t.tree["Resources"].(map[string]any)
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -95,7 +95,7 @@ const (
 	kindStack      = "AWS::CloudFormation::Stack"
 )
 
-// functions gives the functions by the step that they are named after.
+// functions returns the functions by the step that they are named after.
 func (t *template) functions() map[string]*resource {
 	out := map[string]*resource{}
 	for _, r := range t.resources(kindFunction) {
@@ -144,8 +144,8 @@ func target(v any) string {
 // right is one action on one resource.
 type right struct{ action, on string }
 
-// rights gives what a function's role may do, by its statements. Resources are named shortly: a resource's logical id,
-// with what follows its ARN, or the name of a secret after SecretsPath.
+// rights returns what a function's role may do, by its statements. Resources are named shortly: a resource's logical
+// id, with what follows its ARN, or the name of a secret after SecretsPath.
 func (t *template) rights(function *resource) (out []right, err error) {
 	role := t.resource(target(function.prop("Role")))
 	if role == nil || role.kind != kindRole {

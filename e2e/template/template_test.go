@@ -244,7 +244,7 @@ func of[T any]() (out struct {
 	return out
 }
 
-// known gives a function's settings, and whether each is a secret in plain text, which a template must not have.
+// known returns a function's settings, and whether each is a secret in plain text, which a template must not have.
 func known(kind reflect.Type) map[string]bool {
 	out := map[string]bool{}
 	for i := range kind.NumField() {

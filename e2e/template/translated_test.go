@@ -47,7 +47,7 @@ const (
 // files of functions.
 var files = map[string]int{"sale.yaml": 5, "money.yaml": 5}
 
-// serves gives the version that each function's alias leads to, by function.
+// serves returns the version that each function's alias leads to, by function.
 func serves(t *testing.T, tree map[string]any) map[string]string {
 	t.Helper()
 	out, resources := map[string]string{}, tree["Resources"].(map[string]any)

@@ -83,7 +83,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		Body:   io.NopCloser(bytes.NewReader([]byte(`{"MessageId":"m"}`))), Request: r}, nil
 }
 
-// wires gives for each method of each port what it calls of AWS, taken from the production drivers: tables by their
+// wires returns for each method of each port what it calls of AWS, taken from the production drivers: tables by their
 // names without a prefix, a queue as "queue", its dead-letter queue as "dead".
 func wires(t *testing.T) map[string][]right {
 	t.Helper()

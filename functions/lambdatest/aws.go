@@ -208,7 +208,7 @@ func (a *AWS) transact(in *request) {
 	}
 }
 
-// inPartition says whether an item has the partition key that a query asks for.
+// inPartition reports whether an item has the partition key that a query asks for.
 func (in *request) inPartition(pk string, item json.RawMessage) bool {
 	var attrs map[string]any
 	return json.Unmarshal(item, &attrs) == nil && text(attrs[pk]) == text(in.ExpressionAttributeValues[":pk"])

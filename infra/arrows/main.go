@@ -1,4 +1,5 @@
-// Command arrows counts, for each package, the arrows between files that go back up: `go run ./infra/arrows [PACKAGES]`.
+// Command arrows counts, for each package, the arrows between files that go back up: `go run ./infra/arrows
+// [PACKAGES]`.
 //
 // A file has an arrow to another file of its package when it uses a name declared there: a function, a type, a method,
 // a field, a variable or a constant. Arrows that go back up are the fewest whose removal leaves no loop of files, as

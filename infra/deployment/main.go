@@ -74,7 +74,7 @@ func run(ctx context.Context, built, stack, region string, given []string) (stri
 	return hash(files, params)
 }
 
-// defaults gives what a new stack's parameters are when nobody says otherwise, so that its second deployment is the
+// defaults returns a new stack's default parameters, so that its second deployment is the
 // same as its first.
 func defaults(built fs.FS) (map[string]string, error) {
 	text, err := fs.ReadFile(built, "template.yaml")
@@ -96,7 +96,7 @@ func defaults(built fs.FS) (map[string]string, error) {
 	return params, nil
 }
 
-// deployed gives the stack's parameters; none when there is no such stack.
+// deployed returns the stack's parameters; none when there is no such stack.
 func deployed(ctx context.Context, cfg aws.Config, stack string) (map[string]string, error) {
 	out, err := cloudformation.NewFromConfig(cfg).DescribeStacks(ctx,
 		&cloudformation.DescribeStacksInput{StackName: &stack})

@@ -92,7 +92,7 @@ func output(s types.Stack, key string) string {
 // playMoney is the logical id of the table that goes with its stack.
 const playMoney = "GatewayTradesTable"
 
-// tablesOf gives the tables that a stack leaves behind, and those of the stacks in it.
+// tablesOf returns the tables that a stack leaves behind, and those of the stacks in it.
 func tablesOf(ctx context.Context, cfn *cloudformation.Client, stack string) (out []string, err error) {
 	pages := cloudformation.NewListStackResourcesPaginator(cfn,
 		&cloudformation.ListStackResourcesInput{StackName: &stack})

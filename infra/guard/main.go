@@ -113,7 +113,7 @@ func (g *guard) run(ctx context.Context) error {
 	return fmt.Errorf("want deploy, protect or destroy, not %s", g.action)
 }
 
-// find gives the stack, nil when there is none.
+// find returns the stack, nil when there is none.
 func (g *guard) find(ctx context.Context, cfn *cloudformation.Client) (*types.Stack, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -1,6 +1,7 @@
 // Command release lists what a release is made of: a software bill of materials (CycloneDX 1.6, JSON) of built
 // binaries, each module with its version and licence. In: the names of binaries; the module cache, for the licences'
-// texts. Out: the bill on standard output. It asks nobody and refuses a module whose licence it does not know.
+// texts. Out: the bill on standard output. It makes no network call, and fails on a module whose licence it does not
+// know.
 package main
 
 import (
@@ -142,7 +143,7 @@ func licenceOf(ctx context.Context, path, version string) (string, error) {
 	return licenceIn(m.Dir)
 }
 
-// licenceIn gives the licence in a folder; an error when there is none, or one that is not known.
+// licenceIn returns the licence in a folder; an error when there is none, or one that is not known.
 func licenceIn(dir string) (string, error) {
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "License*", "license*"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))

@@ -12,7 +12,7 @@ var Zone = time.FixedZone("UTC+8", 8*60*60)
 // Day is the date of a moment in Zone: 2006-01-02.
 func Day(t time.Time) string { return t.In(Zone).Format(time.DateOnly) }
 
-// ValidDay says whether s is a date as Day writes it.
+// ValidDay reports whether s is a date as Day writes it.
 func ValidDay(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil

@@ -75,7 +75,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Is compares codes.
@@ -93,8 +93,8 @@ func Invalid(field, hint string) *Error { return &Error{Code: CodeInvalid, Field
 // RetryAfterFault is how soon it is worth trying again after a fault that does not say when.
 const RetryAfterFault = time.Second
 
-// AsError gives what a user is told of an error: a refusal stays what it is, anything else is unavailable for now, with
-// the error as its cause. err is not nil.
+// AsError returns what a user is told of an error: a refusal stays what it is, anything else is unavailable for now,
+// with the error as its cause. err is not nil.
 func AsError(err error) *Error {
 	if e, ok := err.(*Error); ok { //nolint:errorlint // spares errors.As on the hot path
 		return e
@@ -106,7 +106,7 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeUnavailable, RetryAfter: RetryAfterFault, Err: err}
 }
 
-// CodeOf gives the code of an error; a plain error is a Fault and answers unavailable.
+// CodeOf returns the code of an error; a plain error is a Fault and answers unavailable.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {

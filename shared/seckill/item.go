@@ -88,8 +88,8 @@ type Stop struct {
 	To   time.Time // zero: it still is
 }
 
-// SetStopped stops or resumes the sale, and notes when, for those who judge afterwards what was placed meanwhile (I10).
-// Of more than MaxStops the first are forgotten. It says whether anything changed.
+// SetStopped stops or resumes the sale, and notes when, for those who check afterwards what was placed meanwhile (I10).
+// Of more than MaxStops the first are forgotten. It reports whether anything changed.
 func (it *Item) SetStopped(stopped bool, now time.Time) (changed bool) {
 	if it.Stopped == stopped {
 		return false
@@ -103,13 +103,13 @@ func (it *Item) SetStopped(stopped bool, now time.Time) (changed bool) {
 	return true
 }
 
-// BucketsFor gives the number of partitions for an item made with this stock: about 500 rows in each.
+// BucketsFor returns the number of partitions for an item made with this stock: about 500 rows in each.
 func BucketsFor(stock int) int { return max(16, (stock+499)/500) }
 
 // MaxPerOrder is the largest count that one purchase may ask for.
 func (it *Item) MaxPerOrder() int { return min(it.Limit, MaxCount) }
 
-// StateAt gives the item's state at a time.
+// StateAt returns the item's state at a time.
 func (it *Item) StateAt(now time.Time) ItemState {
 	switch {
 	case !now.Before(it.End):
@@ -123,7 +123,8 @@ func (it *Item) StateAt(now time.Time) ItemState {
 	}
 }
 
-// Loadable says whether the item belongs in the stock now: from StageLead before its start to KeepLoaded after its end.
+// Loadable reports whether the item belongs in the stock now: from StageLead before its start to KeepLoaded after its
+// end.
 func (it *Item) Loadable(now time.Time) bool {
 	return !now.Before(it.Start.Add(-StageLead)) && !it.Retired(now)
 }
@@ -131,7 +132,7 @@ func (it *Item) Loadable(now time.Time) bool {
 // Retired says that the sale is so long over that the stock has forgotten, or may forget, the item.
 func (it *Item) Retired(now time.Time) bool { return !now.Before(it.End.Add(KeepLoaded)) }
 
-// ValidItemID says whether s may be an item's id: 1 to 19 decimal digits without a leading zero.
+// ValidItemID reports whether s may be an item's id: 1 to 19 decimal digits without a leading zero.
 func ValidItemID(s string) bool {
 	if len(s) == 0 || len(s) > 19 || s[0] == '0' {
 		return false
@@ -186,7 +187,7 @@ func (d *Description) Validate() error {
 	return nil
 }
 
-// Equal says whether both show the same.
+// Equal reports whether both show the same.
 func (d *Description) Equal(other *Description) bool {
 	return d.Detail == other.Detail && slices.Equal(d.Covers, other.Covers)
 }
@@ -203,11 +204,11 @@ func (l *Listing) Validate() error {
 type Items interface {
 	// Get reads one item consistently. CodeItemUnknown; Fault.
 	Get(ctx context.Context, id string) (Item, error)
-	// List gives the items that end after the given time, at most MaxItems, in no order. An item is as it was when List
-	// began, or newer. It reads the whole table: for schedules. ErrUnreadable: the list has every item but those whose
-	// rows cannot be read. Fault.
+	// List returns the items that end after the given time, at most MaxItems, in no order. An item is as it was when
+	// List began, or newer. It reads the whole table: for schedules. ErrUnreadable: the list has every item but those
+	// whose rows cannot be read. Fault.
 	List(ctx context.Context, endsAfter time.Time) ([]Item, error)
-	// ListEnded gives the items that ended at the given time or before and have no AddressesErased, the first to end
+	// ListEnded returns the items that ended at the given time or before and have no AddressesErased, the first to end
 	// first, at most MaxItems. It reads the whole table: for schedules. ErrUnreadable as with List. Fault.
 	ListEnded(ctx context.Context, endedBy time.Time) ([]Item, error)
 	// Description reads an item's description as it was with this version of the item, its Described, or a later one.

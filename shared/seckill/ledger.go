@@ -35,7 +35,7 @@ type OrderReader interface {
 type OrderPlacer interface {
 	// Place writes the order (pending_payment), one row per unit, and raises the user's quota, all or nothing.
 	// ErrOrderExists before anything else; ErrQuota when it would exceed limit; *Collision for a unit that has a row. A
-	// driver gives up after PlaceTimeout: a write that lands later would be placed after an acknowledged stop (I10).
+	// driver returns up after PlaceTimeout: a write that lands later would be placed after an acknowledged stop (I10).
 	Place(ctx context.Context, o Order, limit int) error
 }
 
@@ -120,7 +120,7 @@ type PaymentReader interface {
 
 // NotificationKeeper keeps what the provider said.
 type NotificationKeeper interface {
-	// KeepNotification keeps a notification, of which another with its order and id is not kept yet.
+	// KeepNotification keeps a notification unless one with its order and id is kept.
 	KeepNotification(ctx context.Context, n KeptNotification) error
 }
 
@@ -133,8 +133,8 @@ type RefundRecorder interface {
 	// it stays). besides is another payment of the order that is still refund_due, for which the order waits; "" when
 	// there is none. ErrStateChanged when any of the three is not as it is said to be.
 	Refunded(ctx context.Context, p Payment, besides string, from, to State, at time.Time, cause string) error
-	// DeferRefund counts a try in vain of a payment that is still refund_due, and has it tried again when it is due;
-	// never, when it was refused and refused says why. ErrStateChanged.
+	// DeferRefund counts a try without success of a payment that is still refund_due, and has it tried again when it is
+	// due; never, when it was refused and refused says why. ErrStateChanged.
 	DeferRefund(ctx context.Context, p Payment, due time.Time, refused string) error
 	// RetryRefund makes a payment that is still refund_due due at once, refused or not, and says in the history of its
 	// order, which is in state, who wanted it. ErrStateChanged.

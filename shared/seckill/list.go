@@ -13,12 +13,12 @@ type List struct {
 // one small read a second and instance, of rows that are there several times, however many items and instances there
 // are.
 type Lists interface {
-	// ListVersion gives the version of the list that was published last, 0 when none was. It may lag. Fault.
+	// ListVersion returns the version of the list that was published last, 0 when none was. It may lag. Fault.
 	ListVersion(ctx context.Context) (int64, error)
-	// ReadList gives the list as it was published with this version or a later one. ErrUnreadable: what is there is
+	// ReadList returns the list as it was published with this version or a later one. ErrUnreadable: what is there is
 	// older, or cannot be read; Fault.
 	ReadList(ctx context.Context, version int64) (List, error)
-	// Published gives the list that was published last, the zero List when none was. It does not lag. ErrUnreadable:
+	// Published returns the list that was published last, the zero List when none was. It does not lag. ErrUnreadable:
 	// only its version can be read; Fault.
 	Published(ctx context.Context) (List, error)
 	// Publish replaces the list of version l.Version-1, all or nothing. ErrStateChanged: another version is there;

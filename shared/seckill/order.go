@@ -54,7 +54,7 @@ type Order struct {
 // Due is when expire has to look at the order: pay_by and grace.
 func (o *Order) Due() time.Time { return o.PayBy.Add(Grace) }
 
-// Payable says whether the order may be paid at this time.
+// Payable reports whether the order may be paid at this time.
 func (o *Order) Payable(now time.Time) bool {
 	return o.State == PendingPayment && now.Before(o.PayBy)
 }
@@ -92,7 +92,7 @@ type Payment struct {
 	At      time.Time // when the ledger recorded it
 	Cause   string    // "notify", "query"
 
-	Tries   int       // refund_due: how often the provider was asked in vain
+	Tries   int       // refund_due: how often the provider was asked without success
 	Due     time.Time // refund_due: when it is asked next
 	Refused string    // refund_due: the provider's word for why it never will; a person has to act. Else ""
 	Back    time.Time // refunded: when the ledger recorded it

@@ -50,7 +50,7 @@ type Notification struct {
 // MaxNotificationID is how long the provider's id of a notification may be, in bytes.
 const MaxNotificationID = 128
 
-// KeptNotification is an authentic notification as it came, kept for whoever asks later what the provider said and
+// KeptNotification is an authentic notification, kept unchanged as evidence of what the provider said and
 // when.
 type KeptNotification struct {
 	Order   string
@@ -109,7 +109,7 @@ type Refund struct {
 	Reason  string // for the shopper's account statement; 1 to 80 characters
 }
 
-// RefundID is the id of a trade's refund, a function of order and trade: whoever asks, it is the same refund. 27
+// RefundID is the id of a trade's refund, a function of order and trade: every caller computes the same refund. 27
 // characters that Alipay takes as out_request_no.
 func RefundID(order, tradeNo string) string {
 	sum := sha256.Sum256([]byte(order + "\x00" + tradeNo))

@@ -108,7 +108,7 @@ func OrderTag(id string) string {
 	return id[idOld:]
 }
 
-// ValidOrderID says whether s has an order id's form, of today or from before ids said their item.
+// ValidOrderID reports whether s has an order id's form, of today or from before ids said their item.
 func ValidOrderID(s string) bool {
 	if len(s) != idFull && len(s) != idOld || s[0] != 'o' {
 		return false
@@ -121,7 +121,7 @@ func ValidOrderID(s string) bool {
 	return true
 }
 
-// ValidKey says whether s may be an Idempotency-Key: 1 to 128 printable ASCII characters.
+// ValidKey reports whether s may be an Idempotency-Key: 1 to 128 printable ASCII characters.
 func ValidKey(s string) bool {
 	if len(s) == 0 || len(s) > MaxKey {
 		return false
@@ -198,7 +198,7 @@ type Seen struct {
 // Correction puts one number where the ledger says it belongs, provided that it is still as seen.
 type Correction struct {
 	Unit   int
-	Holder string // as seen; "" when nobody held it
+	Holder string // as seen; "" when no order held it
 	Owner  string // the order of the unit's row; "" when there is no row
 	User   string // that order's user
 }
@@ -219,7 +219,7 @@ type UnitRow struct {
 }
 
 // BuildPatience is how long a build may lie untouched before another builder takes it. Without it, the wake messages of
-// many instances would take the build from each other for ever. It is longer than two clocks can lie apart (twice
+// many instances would take the build from each other forever. It is longer than two clocks can lie apart (twice
 // SkewBound).
 const BuildPatience = 2*SkewBound + time.Second
 

@@ -77,7 +77,7 @@ var Transitions = []Transition{
 	{RefundOwed, Refunded, "refund", "the provider confirmed the last refund", "as before", false},
 }
 
-// Info gives what is known of a state; the zero StateInfo for an unknown one.
+// Info returns what is known of a state; the zero StateInfo for an unknown one.
 func (s State) Info() StateInfo {
 	for _, i := range States {
 		if i.State == s {
@@ -87,7 +87,7 @@ func (s State) Info() StateInfo {
 	return StateInfo{}
 }
 
-// MayHold says whether an order in the state may hold n of its count units: all or none, and by the state which.
+// MayHold reports whether an order in the state may hold n of its count units: all or none, and by the state which.
 func (s State) MayHold(n, count int) bool {
 	switch {
 	case s == RefundOwed || s == Refunded: // the operator decided whether they are given back
@@ -101,7 +101,7 @@ func (s State) MayHold(n, count int) bool {
 // Status is the HTTP contract's number for the state.
 func (s State) Status() int { return s.Info().Status }
 
-// CanBecome says whether the table allows the change.
+// CanBecome reports whether the table allows the change.
 func (s State) CanBecome(to State) bool {
 	for _, t := range Transitions {
 		if t.From == s && t.To == to {

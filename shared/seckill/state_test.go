@@ -29,7 +29,7 @@ func TestStateMachineDoc(t *testing.T) {
 	}
 }
 
-// by says who makes a change, and whether somebody does by now.
+// by names the step that makes a change, or that it is planned.
 func by(t *Transition) string {
 	if t.Planned {
 		return t.By + " (planned)"

@@ -45,14 +45,14 @@ type ReservationKeeper interface {
 type StockReader interface {
 	// Level reads the item's figures. ErrNotInstalled.
 	Level(ctx context.Context, item string) (Level, error)
-	// Queued gives the user's reservation with this order id, or with "" the newest, that waits to be placed; one
+	// Queued returns the user's reservation with this order id, or with "" the newest, that waits to be placed; one
 	// without an Order when there is none. ErrNotInstalled.
 	Queued(ctx context.Context, item, user, order string) (Reservation, error)
 }
 
 // Outbox finds the reservations whose message may be lost.
 type Outbox interface {
-	// Due gives at most limit reservations whose message should be sent again, and doubles the wait of each up to
+	// Due returns at most limit reservations whose message should be sent again, and doubles the wait of each up to
 	// longest. ErrNotInstalled.
 	Due(ctx context.Context, now time.Time, item string, limit int, longest time.Duration) ([]Reservation, error)
 }
@@ -85,7 +85,7 @@ type DriftCorrector interface {
 	// Scan reads held, free and awaiting together for the numbers of one ledger bucket, 1..high-water. ErrNotInstalled.
 	Scan(ctx context.Context, item string, bucket, buckets int) ([]Seen, error)
 	// Correct carries a correction out if the number is still as seen and its holder does not wait to be placed;
-	// changed says whether it did. ErrNotInstalled.
+	// changed reports whether it did. ErrNotInstalled.
 	Correct(ctx context.Context, item string, c Correction) (changed bool, err error)
 	// Users pages through the users that the stock counts units against; cursor 0 begins, next 0 ends. ErrNotInstalled.
 	Users(ctx context.Context, item string, cursor uint64) (page []UserEntries, next uint64, err error)

@@ -4,7 +4,7 @@ import "context"
 
 type traceContext struct{}
 
-// WithTrace gives a context the id of the request that is being worked on, for logs only: the HTTP request's, the
+// WithTrace returns a context the id of the request that is being worked on, for logs only: the HTTP request's, the
 // schedule's, or that of the message on which it has survived a queue. Whoever hands an event to a flow calls it.
 func WithTrace(ctx context.Context, trace string) context.Context {
 	return context.WithValue(ctx, traceContext{}, trace)

@@ -91,7 +91,7 @@ func (c *Counter) know(s *redisstock.Script) error {
 	return nil
 }
 
-// Wrap gives a runner that runs the stock's scripts on next and counts. It answers as next does, errors included; a
+// Wrap returns a runner that runs the stock's scripts on next and counts. It answers as next does, errors included; a
 // script that ends in an error is not counted.
 func (c *Counter) Wrap(next redisstock.Runner) redisstock.Runner { return runner{c, next} }
 
@@ -138,7 +138,7 @@ func (c *Counter) take(m *marked, v any) (any, error) {
 	return list[1], nil
 }
 
-// Branches gives all conditions by file and line, with what was counted until now.
+// Branches returns all conditions by file and line, with what was counted until now.
 func (c *Counter) Branches() []Branch {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,8 +25,8 @@ func (r *recorder) Run(_ context.Context, s *redisstock.Script, _, _ []string) (
 	return nil, errNoted
 }
 
-// scripts gives every script of package redisstock, which keeps them to itself: each of the stock's methods is called,
-// and what it would run is noted.
+// scripts returns every script of package redisstock, which keeps them to itself: each of the stock's methods is
+// called, and what it would run is noted.
 func scripts() ([]*redisstock.Script, error) {
 	r := &recorder{}
 	s, ctx, at := redisstock.New(r), context.Background(), time.UnixMilli(0)

@@ -377,7 +377,7 @@ func TestManyOverlappingAnswersAreDecided(t *testing.T) {
 }
 
 // TestHopelessHistoryIsBounded: what no order explains, with every operation overlapping every other, is given up, not
-// searched for ever.
+// searched forever.
 func TestHopelessHistoryIsBounded(t *testing.T) {
 	var ops []Op
 	for i := range 24 {

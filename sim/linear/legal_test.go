@@ -211,7 +211,7 @@ var corruptions = map[string]func(ops []Op) bool{
 
 func reads(op *Op) bool { return op.Kind == Read && op.Outcome.Kind == Shown }
 
-// pair lets a corruption try every two operations of which the first was answered before the second was asked.
+// pair lets a corruption try every two operations where the first was answered before the second was asked.
 func pair(ops []Op, corrupt func(a, b *Op) bool) bool {
 	for i := range ops {
 		for k := range ops {

@@ -31,7 +31,7 @@
 //   - A loss of the stock: an order that is queued may be hidden, which reads as absent, until a message or a repeat
 //     of the purchase brings it back. A repeat with the key of an order that existed at a loss may meet the limit.
 //
-// Beside it some facts hold for ever, whatever the order of events: see rules. A refusal is true when it was at some
+// Beside it some facts hold forever, whatever the order of events: see rules. A refusal is true when it was at some
 // moment between Stale before its call and its answer: see Truth.
 package linear
 
@@ -86,7 +86,7 @@ type Outcome struct {
 	Seen  []Seen       // Shown: exactly one, but for a list
 }
 
-// Answer gives the outcome of a call that ended with an error; err is not nil. A fault is Unknown, "no such order" is
+// Answer returns the outcome of a call that ended with an error; err is not nil. A fault is Unknown, "no such order" is
 // Missing.
 func Answer(err error) Outcome {
 	var e *seckill.Error
@@ -102,7 +102,7 @@ func Answer(err error) Outcome {
 	return Outcome{Kind: Refused, Code: e.Code, Order: e.Order}
 }
 
-// Op is one request and its answer. Times are nanoseconds of the world's one true clock; whoever records them makes
+// Op is one request and its answer. Times are nanoseconds of the world's one true clock; the recorder makes
 // them distinct, by adding the number of the step, where one event followed another: what happened at the same time may
 // have happened in any order.
 type Op struct {
@@ -201,7 +201,7 @@ func (op *Op) made() string {
 	return ""
 }
 
-// maybe says that the operation is a purchase whose effect nobody knows.
+// maybe reports whether the operation is a purchase with an unknown effect.
 func (op *Op) maybe() bool {
 	o := &op.Outcome
 	if op.Kind != Buy {

@@ -14,7 +14,7 @@ type lot uint32
 
 // The bits above those of seckill.States.
 const (
-	absent    = lot(1) << (iota + 16) // nobody asked for it
+	absent    = lot(1) << (iota + 16) // no purchase asked for it
 	awaited                           // a purchase without an answer may yet make it
 	hidden                            // queued, and the stock has forgotten it
 	forgotten                         // it may have existed at a loss: no set member, a mark
@@ -70,7 +70,7 @@ func (l lot) closed() lot {
 	return all
 }
 
-// only keeps the members of set, and what may follow them; ok says whether any is left. The mark stays.
+// only keeps the members of set, and what may follow them; ok reports whether any is left. The mark stays.
 func (l lot) only(set lot) (lot, bool) {
 	left := l & set &^ forgotten
 	return left.closed() | l&forgotten, left != 0

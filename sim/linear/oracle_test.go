@@ -26,7 +26,7 @@ type fate struct {
 
 type fates [orders]fate
 
-// cast are the orders of the oracle's histories: one with a key; three without, of which each has another count or
+// cast are the orders of the oracle's histories: one with a key; three without, each with another count or
 // address than the others.
 var cast = [orders]struct {
 	id, key string
@@ -83,7 +83,7 @@ type event struct {
 	call, back int64
 }
 
-// after gives the worlds in which an event may leave a world; none when it cannot happen there.
+// after returns the worlds in which an event may leave a world; none when it cannot happen there.
 func (e event) after(w fates) []fates {
 	if e.op == nil {
 		for i := range w {

@@ -6,10 +6,10 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Options is what the judge has to know beside the operations.
+// Options is what the check has to know beside the operations.
 type Options struct {
 	Losses []int64           // when the stock forgot something: flushed, failed over, restored
-	Truth  map[string]*Truth // by item; without one, what needs it is not judged
+	Truth  map[string]*Truth // by item; without one, what needs it is not checked
 	Stale  int64             // how old a refusal may be, nanoseconds
 	Skew   int64             // how far an instance's clock may be off, nanoseconds
 	Steps  int               // bound of the search for one shopper and item; 0: DefaultSteps
@@ -67,12 +67,12 @@ func split(history []Op) ([]*partition, error) {
 }
 
 // Truth is what really held of one item, as the simulator saw it, not as the code under test tells it. Of the refusals
-// of a purchase, sold_out, not_enough, stopped and not_ready are judged by its moments, not_started and ended by its
-// window, and limit_reached by the shopper's own history: whoever never asked for enough cannot have reached the limit.
-// (What the stock counts against a shopper outlives the order by as long as a return takes, so no more can be said.)
-// key_reused needs no truth.
+// of a purchase, sold_out, not_enough, stopped and not_ready are checked by its moments, not_started and ended by its
+// window, and limit_reached by the shopper's own history: a shopper who never asked for enough cannot have reached the
+// limit. (What the stock counts against a shopper outlives the order by as long as a return takes, so no more can be
+// said.) key_reused needs no truth.
 type Truth struct {
-	Limit         int   // units that one shopper may hold; 0: not judged
+	Limit         int   // units that one shopper may hold; 0: not checked
 	Opens, Closes int64 // the window, on the world's clock, nanoseconds
 	moments       []Moment
 }

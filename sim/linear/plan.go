@@ -129,7 +129,7 @@ func (p *partition) slot(id string) int {
 	return len(p.slots) - 1
 }
 
-// orderOf gives the order of a key that was used.
+// orderOf returns the order of a key that was used.
 func (p *partition) orderOf(key string) string {
 	for i := range p.keys {
 		if p.keys[i].key == key {

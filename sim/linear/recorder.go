@@ -24,7 +24,7 @@ func (r *Recorder) End(h Handle, at int64, o Outcome) {
 	op.Return, op.Outcome = at, o
 }
 
-// Ops gives the history, in the order of Begin. It is the recorder's own.
+// Ops returns the history, in the order of Begin. It is the recorder's own.
 func (r *Recorder) Ops() []Op { return r.ops }
 
 // Reset empties the recorder for another history.

@@ -24,7 +24,7 @@ const (
 	RuleLimit = "limit of a shopper" // orders shown to hold units at once hold no more than the limit
 	// a shopper cancels at most MaxCancels orders, and is told so only after as many
 	RuleCancels   = "limit of cancels"
-	RuleCancel    = "cancelled by its owner" // no order is cancelled that nobody tried to cancel
+	RuleCancel    = "cancelled by its owner" // no order is cancelled without a cancel request
 	RuleRefusal   = "refusals are true"      // at some moment, at most Stale before the call
 	RuleReachable = "limit within reach"     // limit_reached to a shopper whose purchases could add up to it
 )
@@ -58,7 +58,7 @@ func owners(parts []*partition) *Contradiction {
 	return nil
 }
 
-// factKeys: one key, one order, for ever. A key whose order no answer names has the order that item, shopper and key
+// factKeys: one key, one order, forever. A key whose order no answer names has the order that item, shopper and key
 // give.
 func (p *partition) factKeys(*Options) *Contradiction {
 	for i := range p.entries {
@@ -156,7 +156,8 @@ func (p *partition) factRepeats(*Options) *Contradiction {
 	return nil
 }
 
-// lives says whether an answer to a question of after this moment shows the order in a state in which it is not over.
+// lives reports whether an answer to a question of after this moment shows the order in a state in which it is not
+// over.
 func (p *partition) lives(order string, after int64) bool {
 	return slices.ContainsFunc(p.entries, func(e entry) bool {
 		return e.seen != nil && e.seen.Order == order && !e.lagging && e.op.Call > after &&
@@ -238,7 +239,7 @@ func (s *Seen) placed() bool {
 		s.State.MayHold(len(s.Units), s.Count))
 }
 
-// asked says whether a purchase with the order's count and address may have made it.
+// asked reports whether a purchase with the order's count and address may have made it.
 func (p *partition) asked(s *Seen) bool {
 	for i := range p.entries {
 		op := p.entries[i].op

@@ -18,10 +18,10 @@ const (
 	undecided
 )
 
-// decide says whether there is an order of the steps that the specification allows, taking about limit steps to find
+// decide reports whether there is an order of the steps that the specification allows, taking about limit steps to find
 // out; and if there is none, gives steps that show it.
 //
-// Nearly always the first order that suggests itself is allowed. Where it is not, a search may take for ever when
+// Nearly always the first order that suggests itself is allowed. Where it is not, a search may take forever when
 // dozens of answers overlap; but an answer only ever forbids, so a few answers that contradict each other suffice,
 // whatever the rest.
 func decide(slots []slot, steps []step, limit int) (verdict, []step) {

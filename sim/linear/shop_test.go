@@ -8,7 +8,7 @@ import (
 )
 
 // shop is a tiny seckill system in which everything happens at one moment: a stock that remembers reservations, a
-// ledger of rows, messages that wait to be placed. Its histories are legal by construction, so the judge must accept
+// ledger of rows, messages that wait to be placed. Its histories are legal by construction, so the check must accept
 // every one of them.
 type shop struct {
 	pick     func(n int) int // chooses among 0..n-1
@@ -162,7 +162,7 @@ func (s *shop) show(o *made) Seen {
 	return Seen{Order: o.id, State: o.state, Count: o.count, Address: o.address, Units: slices.Clone(o.units)}
 }
 
-// known says whether a reader finds the order.
+// known reports whether a reader finds the order.
 func (o *made) known() bool { return o.state != seckill.Queued || o.record == 'q' && o.charged }
 
 func (s *shop) look() {

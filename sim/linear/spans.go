@@ -22,13 +22,13 @@ type span struct {
 	first, last *Op // what shows from and to
 }
 
-// moment gives a time in which the order held its units at least once.
+// moment returns a time in which the order held its units at least once.
 func (s *span) moment() (lo, hi int64) { return min(s.to, s.from), s.from }
 
-// through says whether the order held its units all the time.
+// through reports whether the order held its units all the time.
 func (s *span) through(lo, hi int64) bool { return s.from <= lo && hi <= s.to }
 
-// spans gives the partition's. reserved: a reservation holds units, too; otherwise only a placed order does.
+// spans returns the partition's. reserved: a reservation holds units, too; otherwise only a placed order does.
 func (p *partition) spans(reserved bool) []span {
 	out := make([]span, 0, len(p.slots)+4)
 	for i := range p.entries {
@@ -150,10 +150,11 @@ func unitsOnce(parts []*partition) *Contradiction {
 	return nil
 }
 
-// meets says whether some moment of o lies in s for certain.
+// meets reports whether some moment of o lies in s for certain.
 func (s *span) meets(o *span) bool { return s.through(o.moment()) }
 
-// within says whether the shopper's purchases called by a time could add up to more than the limit allows beside count.
+// within reports whether the shopper's purchases called by a time could add up to more than the limit allows beside
+// count.
 func (p *partition) within(op *Op, limit int) bool {
 	sum := op.Count
 	orders := map[string]int{} // the largest count that was asked for with each
@@ -198,7 +199,7 @@ func decided(c seckill.Code) bool {
 	return false
 }
 
-// facts judges what holds for ever, and learns the order of each key.
+// facts checks what holds forever, and learns the order of each key.
 func (p *partition) facts(opt *Options) *Contradiction {
 	for _, rule := range []func(*Options) *Contradiction{p.factKeys, p.factBodies, p.factRepeats, p.factCancels,
 		p.factRows, p.factCancelled, p.factLimit} {

@@ -20,7 +20,7 @@ func (t *Truth) Note(m Moment) {
 	t.moments = append(t.moments, m)
 }
 
-// ever says whether something held at some moment in [from, to].
+// ever reports whether something held at some moment in [from, to].
 func (t *Truth) ever(from, to int64, held func(Moment) bool) bool {
 	// What was in force just before from still was at from, as far as equal times tell.
 	first := max(0, sort.Search(len(t.moments), func(i int) bool { return t.moments[i].At >= from })-1)
@@ -35,7 +35,7 @@ func (t *Truth) ever(from, to int64, held func(Moment) bool) bool {
 	return false
 }
 
-// refusals judges the refused purchases.
+// refusals checks the refused purchases.
 func (p *partition) refusals(opt *Options, r *Report) *Contradiction {
 	t := opt.Truth[p.item]
 	if t == nil {
@@ -80,7 +80,7 @@ func (p *partition) refusals(opt *Options, r *Report) *Contradiction {
 	return nil
 }
 
-// purchases gives the operation and the purchases called before it returned, in order.
+// purchases returns the operation and the purchases called before it returned, in order.
 func (p *partition) purchases(op *Op) []*Op {
 	var out []*Op
 	for i := range p.entries {

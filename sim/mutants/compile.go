@@ -19,7 +19,7 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// compiler says whether mutated files compile, without building them.
+// compiler reports whether mutated files compile, without building them.
 type compiler struct {
 	sources *sources
 	fset    *token.FileSet

@@ -135,7 +135,7 @@ func (v *luaVisitor) condition(i int) {
 	}
 }
 
-// statementCall says whether a call stands here whose result nobody takes.
+// statementCall reports whether a call is a statement, its result unused.
 func (v *luaVisitor) statementCall(i int) bool {
 	if !v.tokens[i].newline || !v.tokens[i].name() {
 		return false

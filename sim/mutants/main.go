@@ -122,7 +122,7 @@ func mutants(ctx context.Context, w io.Writer, args []string) error {
 	return nil
 }
 
-// collect gives every mutant, chosen and drawn, numbered.
+// collect returns every mutant, chosen and drawn, numbered.
 func collect(ctx context.Context, s *sources) ([]Mutant, error) {
 	all, err := chosenMutants(s)
 	if err != nil {
@@ -177,7 +177,7 @@ func pick(all []Mutant, o options) ([]Mutant, error) {
 	return out[:min(o.sample, len(out))], nil
 }
 
-// only gives the mutants that a part names: by its number, or by a piece of its name.
+// only returns the mutants that a part names: by its number, or by a piece of its name.
 func only(all []Mutant, parts []string) ([]Mutant, error) {
 	named := map[string]bool{}
 	var out []Mutant

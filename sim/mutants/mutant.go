@@ -88,7 +88,7 @@ func (c choice) pattern() *regexp.Regexp {
 
 var openings = regexp.MustCompile(`\\[({]`)
 
-// place is where in a text its beginning ends, of which the layout may be another.
+// place is where a quoted beginning ends in a text whose layout may differ.
 func place(text, beginning string) int {
 	left := len(strings.Join(strings.Fields(beginning), ""))
 	for i, r := range text {

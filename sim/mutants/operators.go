@@ -143,7 +143,7 @@ func (v *goVisitor) visit(n ast.Node) bool {
 	return true
 }
 
-// swallows says whether the condition is err != nil.
+// swallows reports whether the condition is err != nil.
 func swallows(cond ast.Expr) bool {
 	b, ok := cond.(*ast.BinaryExpr)
 	return ok && b.Op == token.NEQ && isIdent(b.X, "err") && isIdent(b.Y, "nil")
@@ -156,7 +156,7 @@ func isIdent(e ast.Expr, name string) bool {
 
 func blank(e ast.Expr) bool { return isIdent(e, "_") }
 
-// seen says whether a simulator can see that the call is missing.
+// seen reports whether a simulator can see that the call is missing.
 func seen(call *ast.CallExpr) bool {
 	s, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -169,7 +169,7 @@ func seen(call *ast.CallExpr) bool {
 	return true
 }
 
-// callable says whether a copy of the function can be called in its place: everything that it takes has a name.
+// callable reports whether a copy of the function can be called in its place: everything that it takes has a name.
 func callable(fn *ast.FuncDecl) bool {
 	fields := fn.Type.Params.List
 	if fn.Recv != nil {

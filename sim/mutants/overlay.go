@@ -24,7 +24,7 @@ const (
 	mutatedGo   = "shared/adapter/redisstock/mutated.go"
 )
 
-// overlay gives the mutated sources by path: every mutant is a switch in them.
+// overlay returns the mutated sources by path: every mutant is a switch in them.
 func overlay(s *sources, mutants []Mutant) (map[string][]byte, error) {
 	byFile := map[string][]Mutant{}
 	for _, m := range mutants {
@@ -64,7 +64,7 @@ func overlay(s *sources, mutants []Mutant) (map[string][]byte, error) {
 	return out, nil
 }
 
-// switched gives a Go file in which each mutant is a copy of the function that it changes, and the function calls the
+// switched returns a Go file in which each mutant is a copy of the function that it changes, and the function calls the
 // active one.
 func switched(file string, src []byte, list []Mutant) ([]byte, error) {
 	fset := token.NewFileSet()

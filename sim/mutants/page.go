@@ -161,7 +161,7 @@ func writePages(root string, all []Mutant, v verdicts) error {
 	return sim.WriteBlock(filepath.Join(root, sim.GuaranteesPage), "mutants", mutantsFigures(all, v))
 }
 
-// whole says whether a run plays every mutant for as long as the pages say. A part never changes them.
+// whole reports whether a run plays every mutant for as long as the pages say. A part never changes them.
 func (o *options) whole() bool {
 	return o.only == "" && o.sample == 0 && !o.list && o.limits == wholeLimits
 }

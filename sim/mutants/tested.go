@@ -59,7 +59,7 @@ func goTest(ctx context.Context, root, overlay, pkg, name string, mutant int) ([
 	return cmd.CombinedOutput()
 }
 
-// failing gives the name of the innermost test that failed first.
+// failing returns the name of the innermost test that failed first.
 func failing(out []byte) string {
 	name := ""
 	for line := range strings.Lines(string(out)) {

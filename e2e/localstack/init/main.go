@@ -99,7 +99,7 @@ func main() {
 	select {}
 }
 
-// start runs the bootstrap and reports its end to whoever waits for it.
+// start runs the bootstrap and reports its exit to the waiting caller.
 func start() {
 	c := exec.CommandContext(context.Background(), "/var/task/bootstrap") // until it ends, or timedOut
 	c.Dir = "/var/task"

@@ -34,7 +34,7 @@ import (
 const (
 	initTimeout   = 8 * time.Second // Lambda gives init 10 s
 	reportTimeout = time.Second     // of telling Lambda why init failed
-	secretsWait   = 2 * time.Second // of an event that nobody waits for, for a reading of the secrets that is under way
+	secretsWait   = 2 * time.Second // how long a scheduled event waits for a reading of the secrets that is under way
 )
 
 // Settings are one function's (package config).

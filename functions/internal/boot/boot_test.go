@@ -117,7 +117,7 @@ func TestRotatedSecretsAreTaken(t *testing.T) {
 	}
 }
 
-// Lambda freezes an instance after its answer. So an event that nobody waits for ends after the reading that it began,
+// Lambda freezes an instance after its answer. So a scheduled or queued event ends after the reading that it began,
 // and the next event has what was read, however short both are.
 func TestScheduleWaitsForTheReadingOfItsSecrets(t *testing.T) {
 	t.Parallel()

@@ -49,7 +49,7 @@ type answer struct {
 	err  error
 }
 
-// New makes an endpoint that nobody asks yet.
+// New makes an endpoint.
 func New() *Instance {
 	return &Instance{ready: make(chan struct{}), initError: make(chan string, 1), events: make(chan call),
 		calls: map[string]call{}}
@@ -152,7 +152,7 @@ func Environment(function, api string) []string {
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512", "_HANDLER=bootstrap"}
 }
 
-// Failed says whether err is the function's own report, not a missing answer.
+// Failed reports whether err is the function's own report, not a missing answer.
 func Failed(err error) bool {
 	var e FunctionError
 	return errors.As(err, &e)

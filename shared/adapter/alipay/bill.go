@@ -165,7 +165,7 @@ func readArchive(archive []byte, day string) (seckill.Bill, error) {
 	return bill, nil
 }
 
-// fileName gives a name as text, with ASCII brackets: Alipay writes names in GBK.
+// fileName returns a name as text, with ASCII brackets: Alipay writes names in GBK.
 func fileName(f *zip.File) string {
 	name := f.Name
 	if f.NonUTF8 && (!utf8.ValidString(name) || !strings.HasSuffix(name, ".csv") || !strings.Contains(name, "明细")) {

@@ -186,8 +186,8 @@ func (p *billParser) odd(column int) error {
 	return fmt.Errorf("%s %.80q", columnNames[column], p.fields[p.column[column]])
 }
 
-// billNumber says whether s may be a number of the shop's, which another shop of the same seller may write in its own
-// way, or none.
+// billNumber reports whether s may be a number of the shop's, which another shop of the same seller may write in its
+// own way, or none.
 func billNumber(s string) bool {
 	return utf8.RuneCountInString(s) <= maxBillNumber && !strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' || r == utf8.RuneError
@@ -214,7 +214,8 @@ func splitFields(line string, fields []string) ([]string, error) {
 	return fields, nil
 }
 
-// quoted gives where the quote is that closes a field in quotes at the front of a line; 0 when there is no such field.
+// quoted returns where the quote is that closes a field in quotes at the front of a line; 0 when there is no such
+// field.
 func quoted(line string) int {
 	if line == "" || line[0] != '"' {
 		return 0

@@ -99,7 +99,7 @@ func (c *Client) Trade(ctx context.Context, order, tradeNo string) (seckill.Trad
 	return a.read(order)
 }
 
-// read gives the trade that a query answers.
+// read returns the trade that a query answers.
 func (a *tradeAnswer) read(order string) (seckill.Trade, error) {
 	if a.Code == codeBusiness && a.SubCode == subNotExist {
 		return seckill.Trade{State: seckill.TradeUnknown}, nil
@@ -228,7 +228,7 @@ type beside struct {
 	CertSN string // certificate mode: of the certificate whose key signed
 }
 
-// splitAnswer gives the raw bytes of the named node, exactly as received, and what is beside it. Exactly one of
+// splitAnswer returns the raw bytes of the named node, exactly as received, and what is beside it. Exactly one of
 // each is wanted: with two, what was checked and what is read could differ.
 func splitAnswer(body []byte, name string) (node []byte, b beside, err error) {
 	if len(body) > MaxResponse {
@@ -279,7 +279,7 @@ func splitAnswer(body []byte, name string) (node []byte, b beside, err error) {
 	return node, b, nil
 }
 
-// validTradeNo says whether s may be Alipay's trade number: 1 to 64 ASCII letters and digits.
+// validTradeNo reports whether s may be Alipay's trade number: 1 to 64 ASCII letters and digits.
 func validTradeNo(s string) bool {
 	if len(s) == 0 || len(s) > 64 {
 		return false

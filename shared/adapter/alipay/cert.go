@@ -24,7 +24,7 @@ var errOwnCert = errors.New("this is the app's own: give the one named alipayCer
 // rsaSignatures is the arc of object identifiers under which RSA's signature algorithms are.
 var rsaSignatures = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1}
 
-// AppCertSN gives app_cert_sn, and alipay_cert_sn too, of a certificate in PEM: of the first when a file has more. It
+// AppCertSN returns app_cert_sn, and alipay_cert_sn too, of a certificate in PEM: of the first when a file has more. It
 // is no serial number in the sense of X.509, but a hash of issuer and serial number ("公钥证书 SN").
 func AppCertSN(certificate string) (string, error) {
 	certs, err := parseCerts(certificate)
@@ -38,8 +38,8 @@ func AppCertSN(certificate string) (string, error) {
 	return certSN(leaf)
 }
 
-// RootCertSN gives alipay_root_cert_sn of Alipay's file of root certificates: the numbers of those that are signed with
-// RSA.
+// RootCertSN returns alipay_root_cert_sn of Alipay's file of root certificates: the numbers of those that are signed
+// with RSA.
 func RootCertSN(roots string) (string, error) {
 	certs, err := rsaCerts(roots)
 	if err != nil {
@@ -99,8 +99,8 @@ func certSN(c *x509.Certificate) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// rsaCerts gives the certificates of a file that are signed with RSA. Alipay's roots have others too, of SM2, which Go
-// cannot read.
+// rsaCerts returns the certificates of a file that are signed with RSA. Alipay's roots have others too, of SM2, which
+// Go cannot read.
 func rsaCerts(text string) ([]*x509.Certificate, error) {
 	all, err := parseCerts(text)
 	if err != nil {
@@ -134,7 +134,7 @@ func rsaCerts(text string) ([]*x509.Certificate, error) {
 
 func unreadable(err error) error { return fmt.Errorf("an unreadable certificate: %w", err) }
 
-// parseCerts gives the DER of the certificates in PEM. The error never contains any of the text.
+// parseCerts returns the DER of the certificates in PEM. The error never contains any of the text.
 func parseCerts(text string) ([][]byte, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("empty")

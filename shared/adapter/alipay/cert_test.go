@@ -102,7 +102,7 @@ var certs = sync.OnceValue(func() (c struct{ root, middle, app, alipay, ec *issu
 	return c
 })
 
-// middleKeys has no public key in PEM: nobody needs it.
+// middleKeys has no public key in PEM, because no test needs one.
 var middleKeys = sync.OnceValue(func() fakegateway.KeyPair {
 	b, err := os.ReadFile("testdata/test-only-stranger-private.pem")
 	if err != nil {

@@ -88,7 +88,7 @@ type SettingError struct {
 // Error implements error.
 func (e *SettingError) Error() string { return fmt.Sprintf("alipay: %s: %v", e.Setting, e.Err) }
 
-// Unwrap gives what is wrong.
+// Unwrap returns what is wrong.
 func (e *SettingError) Unwrap() error { return e.Err }
 
 // Signer implements seckill.Signer: it signs what a shopper pays with, and needs nothing of Alipay's but the numbers of
@@ -111,9 +111,9 @@ type Client struct {
 
 var _ seckill.Payments = (*Client)(nil)
 
-// NewSigner checks the settings but for AlipayPublicKey and AlipayCert, HTTP and Clock, of which it needs none:
+// NewSigner checks the settings except AlipayPublicKey, AlipayCert, HTTP and Clock, which it does not need:
 // whatever becomes of them, it signs. The error is a SettingError. Whether the app's certificate is in time, Alipay
-// judges.
+// checks.
 func NewSigner(c Config) (*Signer, error) {
 	if err := checkIDs(c.AppID, c.SellerID); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func NewSigner(c Config) (*Signer, error) {
 	return s, nil
 }
 
-// certificates says whether the settings are those of certificate mode.
+// certificates reports whether the settings are those of certificate mode.
 func (c *Config) certificates() bool { return c.AppCert+c.AlipayCert+c.AlipayRootCert != "" }
 
 // New checks the settings. The error is a SettingError, but for a missing clock, and says what to do. A certificate of
@@ -183,7 +183,7 @@ func New(c Config) (*Client, error) {
 	return client, nil
 }
 
-// CertificatesEnd gives when the first certificate that the client rests on ends, the app's own or one on the way to
+// CertificatesEnd returns when the first certificate that the client rests on ends, the app's own or one on the way to
 // Alipay's root, and which; the zero time without certificates.
 func (c *Client) CertificatesEnd() (time.Time, Setting) {
 	if c.alipaySN == "" {

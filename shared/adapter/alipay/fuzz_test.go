@@ -16,9 +16,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// The seeds in testdata/fuzz are signed by the keys of the samples, or by nobody.
+// The seeds in testdata/fuzz are signed by the samples' keys, or unsigned.
 
-// FuzzNotify: what is accepted is what one of the samples says, word for word, because nobody else can sign.
+// FuzzNotify: only the samples themselves are accepted, because only their keys sign.
 func FuzzNotify(f *testing.F) {
 	c := sdkClient(f, nil)
 	signed := map[string]seckill.Notification{}
@@ -84,8 +84,8 @@ func parameters(form url.Values) int {
 	return n
 }
 
-// FuzzAnswer gives any body as the answer to one of the calls. Unsigned, only the samples' own results may come of it;
-// with the gateway's signature (signed: body is then a node), nothing but what a caller can rely on.
+// FuzzAnswer returns any body as the answer to one of the calls. Unsigned, only the samples' own results may come of
+// it; with the gateway's signature (signed: body is then a node), nothing but what a caller can rely on.
 func FuzzAnswer(f *testing.F) {
 	methods := []string{alipay.MethodQuery, alipay.MethodClose, alipay.MethodRefund, alipay.MethodRefundQuery,
 		alipay.MethodBill}
@@ -134,7 +134,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzBill gives anything as a bill: as the text of the details, or as the ZIP (archived).
+// FuzzBill returns anything as a bill: as the text of the details, or as the ZIP (archived).
 func FuzzBill(f *testing.F) {
 	good := bill(goodRow, billRow(tradeNo, orderID, "退款", `"外套, ""Pro"""`, "2026-01-01 11:00:00", "-88.80",
 		refund().ID))

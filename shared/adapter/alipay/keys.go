@@ -78,7 +78,7 @@ func rsaPublic(key any) (*rsa.PublicKey, error) {
 	return sized(public, public.N.BitLen(), adviceCopy)
 }
 
-// sized gives a key that is long enough.
+// sized returns a key that is long enough.
 func sized[K any](key *K, bits int, advice string) (*K, error) {
 	if bits < minKeyBits {
 		return nil, fmt.Errorf("a key of %d bits: want at least %d: %s", bits, minKeyBits, advice)
@@ -106,7 +106,7 @@ func kindOf(der []byte) (any, string) {
 	return nil, ""
 }
 
-// keyBytes gives the DER of a key written as PEM or as base64 with any white space.
+// keyBytes returns the DER of a key written as PEM or as base64 with any white space.
 func keyBytes(text string) ([]byte, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("empty")

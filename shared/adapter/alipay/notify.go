@@ -20,8 +20,8 @@ const (
 	maxParamName    = 64
 )
 
-// Verifier implements seckill.Verifier. It has no key of ours: whoever takes it over can sign nothing. It is safe for
-// concurrent use.
+// Verifier implements seckill.Verifier. It has no key of the shop, so an attacker who takes it over can sign nothing.
+// It is safe for concurrent use.
 type Verifier struct {
 	appID, sellerID string
 	alipay          *rsa.PublicKey
@@ -68,7 +68,7 @@ func (v *Verifier) inTime() error {
 	return checkTime(v.clock.Now(), v.begins, v.ends)
 }
 
-// checkTime says whether Alipay's certificate and those above it are in time.
+// checkTime reports whether Alipay's certificate and those above it are in time.
 func checkTime(now, begins, ends time.Time) error {
 	switch {
 	case now.After(ends):
@@ -107,7 +107,7 @@ func (v *Verifier) sameCert(sn string) error {
 // Verify implements seckill.Verifier for a form that was decoded once. CodeForged: the form or the signature is wrong,
 // or a signed value is one that Alipay does not write. CodeNotOurs: authentic, but of another app or seller, or about
 // an out_trade_no that is no order id. Whether the order exists and the amount is the order's is for the caller to see.
-// Any other error: it cannot be judged now, as Alipay's certificate is not in time.
+// Any other error: it cannot be checked now, as Alipay's certificate is not in time.
 func (v *Verifier) Verify(parameters map[string][]string) (seckill.Notification, error) {
 	form := url.Values(parameters)
 	if err := v.inTime(); err != nil {
@@ -194,8 +194,8 @@ func (v *Verifier) authentic(form url.Values) error {
 	return nil
 }
 
-// holdsParam says whether a value has an & with a parameter's name and = behind it. The signed text joins parameters
-// so, and would be the same with that parameter beside this one: of two forms with one signature nobody can say which
+// holdsParam reports whether a value has an & with a parameter's name and = behind it. The signed text joins parameters
+// so, and would be the same with that parameter beside this one: of two forms with one signature it is unknown which
 // Alipay meant.
 func holdsParam(value string) bool {
 	for _, part := range strings.Split(value, "&")[1:] {
@@ -206,8 +206,8 @@ func holdsParam(value string) bool {
 	return false
 }
 
-// validParamName says whether a parameter may have this name. The signed text does not escape = and &, so a name with
-// one of them could stand for several signed parameters.
+// validParamName reports whether a parameter may have this name. The signed text does not escape = and &, so a name
+// with one of them could stand for several signed parameters.
 func validParamName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' {
@@ -217,7 +217,7 @@ func validParamName(s string) bool {
 	return len(s) > 0 && len(s) <= maxParamName
 }
 
-// validNotificationID says whether s may be the id of a notification: Alipay's are hexadecimal digits, and some
+// validNotificationID reports whether s may be the id of a notification: Alipay's are hexadecimal digits, and some
 // letters.
 func validNotificationID(s string) bool {
 	return s != "" && len(s) <= seckill.MaxNotificationID && !strings.ContainsFunc(s, func(r rune) bool {

@@ -81,7 +81,7 @@ func TestVerifyRefusesEveryChange(t *testing.T) {
 		"signature as list":  func(f url.Values) { f["sign"] = nil },
 		"break in signature": func(f url.Values) { f.Set("sign", f.Get("sign")[:10]+"\n"+f.Get("sign")[10:]) },
 		"unused bits of signature": func(f url.Values) {
-			b := []byte(f.Get("sign")) // 256 bytes end in one digit of which four bits are unused, and "=="
+			b := []byte(f.Get("sign")) // 256 bytes end in a digit with four unused bits, and "=="
 			b[len(b)-3]++
 			f.Set("sign", string(b))
 		},
@@ -298,7 +298,7 @@ func TestVerifyRefusesOneOfTwoForms(t *testing.T) {
 			t.Errorf("%s within %s, under the same signature: %+v, %v, want notify_forged", gone, into, n, err)
 		}
 	}
-	// Under a signature of Alipay's own, too: nobody can say which of the two it signed. A value with an & that names
+	// Also under Alipay's own signature: it is unknown which of the two Alipay signed. A value with an & that names
 	// nothing is one.
 	for value, ok := range map[string]bool{"R&D": true, "a & b = c": true, "a=b": true, "&": true, "x&=y": true,
 		"x&注=y": true, "a&b=c": false, "&total_amount=": false, "1&a.b_C=": false} {

@@ -92,7 +92,7 @@ func (c *Signer) page(method string, o seckill.Order, content payContent, return
 	return p, nil
 }
 
-// payment gives the parameters of a call that pays, not yet signed.
+// payment returns the parameters of a call that pays, not yet signed.
 func (c *Signer) payment(method string, o seckill.Order, content payContent) (url.Values, error) {
 	switch {
 	case !seckill.ValidOrderID(o.ID):
@@ -126,7 +126,7 @@ func SignedQuery(key *rsa.PrivateKey, params url.Values) (string, error) {
 // leave a "+" as it is.
 func escaped(params url.Values) string { return strings.ReplaceAll(params.Encode(), "+", "%20") }
 
-// params gives the parameters that every call has.
+// params returns the parameters that every call has.
 func (c *Signer) params(method string, at time.Time, content any) url.Values {
 	var biz bytes.Buffer
 	enc := json.NewEncoder(&biz)

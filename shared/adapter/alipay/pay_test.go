@@ -31,7 +31,7 @@ func pages(c *alipay.Client) map[string]func(seckill.Order, string) (alipay.Page
 var formHTML = regexp.MustCompile(`^<form method="post" action="([^"<>]+)" accept-charset="utf-8">` +
 	`<input type="hidden" name="biz_content" value="([^"<>]+)"><button type="submit">[^<>]+</button></form>$`)
 
-// sent gives the parameters with which a browser that uses the page comes to Alipay: by its address, and by its form.
+// sent returns the parameters with which a browser that uses the page comes to Alipay: by its address, and by its form.
 func sent(t *testing.T, p alipay.Page) (byURL, byForm url.Values) {
 	t.Helper()
 	values := func(address string) url.Values {

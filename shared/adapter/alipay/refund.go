@@ -77,7 +77,7 @@ func (c *Client) Refund(ctx context.Context, r seckill.Refund) (seckill.RefundAn
 
 // RefundStatus implements seckill.Refunds with alipay.trade.fastpay.refund.query. Alipay answers success without any
 // number for a refund that it does not know. A trade that it does not know is no fault here either: there is no such
-// refund, and whoever asks for it is told the refusal, which comes before a person; a fault would be repeated for ever.
+// refund, and the caller gets the refusal, which an operator sees; a fault would be repeated forever.
 func (c *Client) RefundStatus(ctx context.Context, r seckill.Refund) (seckill.RefundAnswer, error) {
 	if err := checkRefund(r); err != nil {
 		return seckill.RefundAnswer{}, fmt.Errorf("alipay: %s: %w", MethodRefundQuery, err)

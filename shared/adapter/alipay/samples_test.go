@@ -254,7 +254,7 @@ type answerResult struct {
 	Bill       string              `json:"bill"` // where it is asked for
 }
 
-// asker gives a function that makes the call which a body is to answer.
+// asker returns a function that makes the call which a body is to answer.
 func asker(t testing.TB) func(method, body string) (answerResult, error) {
 	var reply, bill string
 	cl := sdkClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

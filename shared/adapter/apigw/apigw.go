@@ -4,7 +4,7 @@
 // the handler it was given.
 //
 // Each handler ends its work somewhat before Lambda's deadline, so that there is an answer: an instance that is killed
-// in the middle costs a cold start and tells nobody why.
+// in the middle costs a cold start and leaves no reason in the log.
 package apigw
 
 import (

@@ -93,7 +93,7 @@ func delivery(m *events.SQSMessage) seckill.Delivery {
 	return seckill.Delivery{ID: m.MessageId, Receipt: m.ReceiptHandle, Body: []byte(m.Body), Receives: max(receives, 1)}
 }
 
-// one handles a message and says whether it may be deleted.
+// one handles a message and reports whether it may be deleted.
 func one(ctx context.Context, d seckill.Delivery, handle func(context.Context, seckill.Delivery) error,
 	log *slog.Logger) bool {
 	order, trace := d.Subject()

@@ -57,7 +57,7 @@ type seen struct {
 	Length                                             int64
 }
 
-// serve gives an event to a handler that notes the request.
+// serve returns an event to a handler that notes the request.
 func serve(t *testing.T, event []byte) (seen, http.Header) {
 	t.Helper()
 	var s seen

@@ -41,7 +41,7 @@ type Base struct {
 	Secrets string `env:"SECRETS"`
 }
 
-// Common gives these settings of any function's.
+// Common returns these settings of any function's.
 func (b Base) Common() Base { return b }
 
 func (b *Base) problems() (out []string) {
@@ -211,7 +211,7 @@ func (v *Verifier) Own() Source { return Source{"ALIPAY_CERT", v.Cert, v.CertNam
 // Root is Alipay's root certificates; empty without certificate mode.
 func (v *Verifier) Root() Source { return Source{"ALIPAY_ROOT_CERT", v.RootCert, v.RootCertName} }
 
-// Certificates says whether these are the settings of certificate mode.
+// Certificates reports whether these are the settings of certificate mode.
 func (v *Verifier) Certificates() bool { return v.Own().given() }
 
 func (v *Verifier) problems() []string { return trustProblems(v.Public(), v.Own(), v.Root()) }

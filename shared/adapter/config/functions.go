@@ -32,7 +32,7 @@ type Consume struct {
 type Notify struct {
 	Base
 	Verifier Verifier
-	KeepDays uint16 `env:"NOTICE_RETENTION_DAYS"` // that a notification is kept; 0: for ever
+	KeepDays uint16 `env:"NOTICE_RETENTION_DAYS"` // that a notification is kept; 0: forever
 }
 
 // Expire is the settings of the function on the closings queue.
@@ -73,7 +73,7 @@ type Repair struct {
 
 // Addresses is how long the addresses of orders are kept.
 type Addresses struct {
-	KeepDays uint16 `env:"ADDRESS_RETENTION_DAYS"` // after the end of a sale; 0: for ever
+	KeepDays uint16 `env:"ADDRESS_RETENTION_DAYS"` // after the end of a sale; 0: forever
 }
 
 // Keep is that time.

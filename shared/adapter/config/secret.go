@@ -140,7 +140,7 @@ func Load(ctx context.Context, client Manager, clock seckill.Clock, id string, s
 	}
 }
 
-// passing says whether the same call may succeed later.
+// passing reports whether the same call may succeed later.
 func passing(err error) bool {
 	var wrong *contentError
 	return !errors.As(err, &wrong) &&
@@ -149,7 +149,7 @@ func passing(err error) bool {
 			retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary)
 }
 
-// Of gives a secret's value, "" when its source is empty.
+// Of returns a secret's value, "" when its source is empty.
 func (s *Secrets) Of(src Source) Secret {
 	if src.Name == "" {
 		return src.Value
@@ -194,9 +194,9 @@ func (s *Secrets) Refresh() (changed bool, err error) {
 	return false, nil
 }
 
-// Wait waits up to this long for the reading that Refresh began, if it is under way. It is for events that nobody waits
-// for: Lambda freezes an instance after its answer, and a reading beside rare, short events might be interrupted each
-// time.
+// Wait waits up to this long for the reading that Refresh began, if it is under way. It is for events whose answer no
+// client waits for: Lambda freezes an instance after its answer, and a reading beside rare, short events might be
+// interrupted each time.
 func (s *Secrets) Wait(most time.Duration) {
 	s.mu.Lock()
 	reading := s.reading

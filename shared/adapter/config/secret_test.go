@@ -108,7 +108,7 @@ func TestSecretsAreReadInOneCallAndAgainLater(t *testing.T) {
 				t.Errorf("%s: %q after %d calls, want %q after %d", step, got, api.calls.Load(), want, calls)
 			}
 		}
-		// event is what happens around an event: nobody waits for a reading, and the next event has what came.
+		// event is what happens around an event: it does not wait for a reading, and the next event has its result.
 		event := func(step string, wantChanged, wantErr bool) {
 			t.Helper()
 			begun := time.Now()

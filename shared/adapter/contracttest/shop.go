@@ -76,7 +76,7 @@ func Item(id string, start, end time.Time, stock, limit int) seckill.Listing {
 		Description: seckill.Description{Covers: []string{"/pictures/tea.svg"}, Detail: "<p>测试</p>"}}
 }
 
-// user gives the id of a shopper of the cases.
+// user returns the id of a shopper of the cases.
 func (s *Shop) user(n int64) string { return strconv.FormatInt(s.Shoppers+n, 10) }
 
 func (s *Shop) token(t *testing.T, user string) string {

@@ -45,7 +45,7 @@ func TestDataPageListsWhatAnItemsRowsHave(t *testing.T) {
 	}
 }
 
-// putRows gives what a Put sends, by table: attributes with their kinds and values.
+// putRows returns what a Put sends, by table: attributes with their kinds and values.
 func putRows(t *testing.T, it seckill.Item, d *seckill.Description) map[string]map[string]map[string]any {
 	t.Helper()
 	w := &wire{script: times(1, answer(200, `{}`))}

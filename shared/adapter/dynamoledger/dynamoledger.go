@@ -61,8 +61,8 @@ type tableIndex struct {
 
 var _ ledger.Rows = (*Rows)(nil)
 
-// New makes the driver; it calls nobody. Region, credentials, endpoint (AWS_ENDPOINT_URL) and HTTP client are cfg's;
-// the retries and timeouts are this package's.
+// New makes the driver without a network call. Region, credentials, endpoint (AWS_ENDPOINT_URL) and HTTP client are
+// cfg's; the retries and timeouts are this package's.
 func New(cfg aws.Config, o Options) *Rows {
 	if o.TryTimeout == 0 {
 		o.TryTimeout = DefaultTryTimeout

@@ -31,7 +31,7 @@ type Items struct{ rows *Rows }
 
 var _ seckill.Items = (*Items)(nil)
 
-// Items gives the table of items.
+// Items returns the table of items.
 func (r *Rows) Items() *Items { return &Items{rows: r} }
 
 func itemKey(id string) ledger.Key { return ledger.Key{Table: TableItems, PK: id} }

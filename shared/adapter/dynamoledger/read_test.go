@@ -208,7 +208,7 @@ func TestTheEndpointComesFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// listed answers a Scan with the item of an id, and says whether there is more.
+// listed answers a Scan with the item of an id, and reports whether there is more.
 func listed(id string, end time.Time, more bool) fault {
 	last := ""
 	if more {

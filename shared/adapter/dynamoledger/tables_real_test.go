@@ -109,7 +109,7 @@ func TestATableWithAnotherSchemaIsNamed(t *testing.T) {
 				}
 				seen[*k.AttributeName] = true
 			}
-			// Nobody else makes a table of this name: one that exists was made by this call, which the SDK has
+			// Only this test makes a table of this name: one that exists was made by this call, which the SDK has
 			// repeated.
 			if _, err := client.CreateTable(ctx, in); err != nil &&
 				!errors.As(err, new(*types.ResourceInUseException)) {

@@ -20,7 +20,7 @@ import (
 type wire struct {
 	server http.RoundTripper
 	script []fault
-	short  bool // whoever waits for the end of a request's time finds that it is over
+	short  bool // a request's deadline is over at once
 
 	mu       sync.Mutex
 	requests []request
@@ -65,7 +65,7 @@ func (w *wire) calls() int {
 	return len(w.requests)
 }
 
-// config is a client's that speaks to nobody but the wire.
+// config is that of a client that speaks only to the wire.
 func (w *wire) config() aws.Config {
 	return aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String("http://dynamodb.test"),
 		HTTPClient:  &http.Client{Transport: w},

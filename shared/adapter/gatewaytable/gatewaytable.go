@@ -204,8 +204,8 @@ func entry(v any) string {
 	return string(raw)
 }
 
-// Row gives the attributes that say what money a trade moved, without the key (Name) and without what the gateway alone
-// needs: what it shows, when the trade ends, and its notifications.
+// Row returns the attributes that say what money a trade moved, without the key (Name) and without what the gateway
+// alone needs: what it shows, when the trade ends, and its notifications.
 func Row(t *fakegateway.Trade) ledger.Row {
 	out := ledger.Row{"v": schemaVersion, "trade_no": t.TradeNo, "amount": int64(t.Amount), "status": string(t.Status)}
 	if !t.Paid.IsZero() {
@@ -253,7 +253,7 @@ func encode(r *fakegateway.Record) ledger.Row {
 	return out
 }
 
-// IsTrade says whether a row of the table is a trade; the others find one.
+// IsTrade reports whether a row of the table is a trade; the others find one.
 func IsTrade(row ledger.Row) bool {
 	name, _ := row[Table.PK].(string)
 	return !strings.HasPrefix(name, "#")
@@ -335,7 +335,7 @@ func (d *decoder) fail(attr string) {
 	}
 }
 
-// err says what is wrong with a row, of which cause may say more.
+// err names what is wrong with a row; cause may say more.
 func (d *decoder) err(where string, cause error) error {
 	if d.bad == "" {
 		return cause

@@ -1,4 +1,4 @@
-// Package guard gives every HTTP answer the headers that keep browsers from misusing it: a page of somebody else's that
+// Package guard gives every HTTP answer the headers that keep browsers from misusing it: another site's page that
 // frames, sniffs, embeds or links to it, and a network that takes https away. In: a handler. Out: the same answers,
 // with headers that the handler may replace by its own. It looks at how the request came and at nothing else.
 package guard

@@ -17,7 +17,7 @@ type refusing struct{ err error }
 
 func (r refusing) Buy(context.Context, buy.Purchase) (string, error) { return "", r.err }
 
-// discard is a ResponseWriter that is used again and again, so that the benchmarks measure the handler alone.
+// discard is a ResponseWriter that is used repeatedly, so that the benchmarks measure the handler alone.
 type discard struct {
 	header http.Header
 	status int

@@ -154,7 +154,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, r, http.StatusOK, a.body)
 }
 
-// find gives the route of a request, or the methods that its path allows; the first route that matches wins.
+// find returns the route of a request, or the methods that its path allows; the first route that matches wins.
 func (h *Handler) find(r *http.Request) (found *route, arg string, allow []string) {
 	method := r.Method
 	if method == http.MethodHead {
@@ -221,6 +221,6 @@ func (h *Handler) report(r *http.Request, rt *route, e *seckill.Error) {
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // the client is gone: there is nobody left to tell
+		_, _ = w.Write(body) // the client is gone
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/your-org/seckill/shared/seckill"
 )

@@ -16,7 +16,7 @@ const refusalEvery = 10 * time.Second
 // Who says who a request is from.
 type Who interface {
 	Auth
-	// Hash gives a short text for a text, which without a secret nobody can compute, nor find the text by trying.
+	// Hash returns a short keyed hash of a text: without the secret it can neither be computed nor reversed by trying.
 	Hash(text string) string
 }
 
@@ -45,7 +45,7 @@ func NewRefusals(count func(seckill.Reason), who Who, log *slog.Logger, clock se
 	return &Refusals{count: count, who: who, log: log, clock: clock, said: map[seckill.Reason]*said{}}
 }
 
-// note is told of every refusal; pattern is the route's, "" when there is none.
+// note receives every refusal; pattern is the route's, "" when there is none.
 func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 	if f == nil {
 		return
@@ -71,8 +71,8 @@ func (f *Refusals) note(r *http.Request, pattern string, e *seckill.Error) {
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", attrs...)
 }
 
-// due gives how many refusals a line of now stands for, 0 when it is too early for one. A clock that was set back is no
-// reason to wait.
+// due returns how many refusals a line of now stands for, 0 when it is too early for one. A clock that was set back is
+// no reason to wait.
 func (f *Refusals) due(reason seckill.Reason, now time.Time) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,7 +23,7 @@ type Auth interface {
 	User(token string) (string, error)
 }
 
-// user gives the caller's user id (RFC 6750 section 2.1; the scheme's case does not matter).
+// user returns the caller's user id (RFC 6750 section 2.1; the scheme's case does not matter).
 func user(r *http.Request, auth Auth) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
@@ -88,8 +88,8 @@ func number(query url.Values, name string, absent, most int) (int, error) {
 	return n, nil
 }
 
-// trace gives the request's id for logs, which the server in front put into the context, or "" when it is none that is
-// safe to write down. No header is looked at: what a client sends names nothing in our logs.
+// trace returns the request's id for logs, which the server in front put into the context, or "" when it is none that
+// is safe to write down. No header is looked at: what a client sends names nothing in our logs.
 func trace(r *http.Request) string {
 	if id := seckill.Trace(r.Context()); saneTrace(id) {
 		return id

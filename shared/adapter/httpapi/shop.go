@@ -16,15 +16,15 @@ type Shop interface {
 	// Live lists items on sale, Upcoming those not started. CodeNotReady.
 	Live(ctx context.Context, page, size int) (shop.Page, error)
 	Upcoming(ctx context.Context, page, size int) (shop.Page, error)
-	// Detail gives one item. CodeItemUnknown.
+	// Detail returns one item. CodeItemUnknown.
 	Detail(ctx context.Context, item string) (shop.View, error)
 	// Newest says where the user's newest order of an item is. CodeItemUnknown, CodeNotReady.
 	Newest(ctx context.Context, user, item string) (shop.Status, error)
-	// Order gives one of the user's own orders. CodeOrderUnknown, also for somebody else's.
+	// Order returns one of the user's own orders. CodeOrderUnknown, also for another user's.
 	Order(ctx context.Context, user, order string) (shop.OrderView, error)
 	// Orders lists the user's placed orders.
 	Orders(ctx context.Context, user string, page, size int) ([]shop.OrderView, error)
-	// Cancel gives up an unpaid order. CodeOrderUnknown, CodeStillQueued, CodeNotCancelable, CodeCancelLimit.
+	// Cancel returns up an unpaid order. CodeOrderUnknown, CodeStillQueued, CodeNotCancelable, CodeCancelLimit.
 	Cancel(ctx context.Context, user, order string) (shop.Status, error)
 	// Now is the server's time.
 	Now() time.Time

@@ -109,7 +109,7 @@ func (s *stubs) Cancel(ctx context.Context, user, id string) (shop.Status, error
 
 func (s *stubs) Now() time.Time { return now }
 
-// newStubs gives a handler of all routes over stubs.
+// newStubs returns a handler of all routes over stubs.
 func newStubs() (*Handler, *stubs) { return newStubsWith(Options{Version: "1.2.3"}) }
 
 func newStubsWith(o Options) (*Handler, *stubs) {

@@ -75,7 +75,7 @@ func testDescription(t *testing.T, items seckill.Items) {
 func testDescriptionAge(t *testing.T, items seckill.Items) {
 	first := putDescribed(t, items, sample("1"), described("first"))
 	second := putDescribed(t, items, next(first), described("second"))
-	for _, version := range []int64{1, 2} { // whoever asks for the first may hear the second, never the other way round
+	for _, version := range []int64{1, 2} { // a reader of the first may get the second, never the reverse
 		got, err := items.Description(t.Context(), "1", version)
 		if d := diff(described("second"), got); err != nil || version == second.Version && d != "" {
 			t.Errorf("of version %d: error %v (-want +got):\n%s", version, err, d)
@@ -100,7 +100,7 @@ func testDescriptionStays(t *testing.T, items seckill.Items) {
 		}
 		wantDescription(t, items, "1", described("first"))
 	}
-	// Nobody may say of another version that its description is the one.
+	// The description of one version must not be taken for another's.
 	for _, wrong := range []int64{0, 2, it.Version, it.Version + 1} {
 		lost := next(it)
 		lost.Described = wrong

@@ -13,7 +13,7 @@ const (
 	hashBytes = 8             // of a hash that are shown: a million texts have a million hashes
 )
 
-// Hash gives 16 hexadecimal digits for a text, by HMAC-SHA-256 under a key that is derived from the secret of tokens:
+// Hash returns 16 hexadecimal digits for a text, by HMAC-SHA-256 under a key that is derived from the secret of tokens:
 // the same text has the same hash as long as that secret stays. Who has no secret can neither compute it nor try texts.
 func (v *Verifier) Hash(text string) string {
 	return hex.EncodeToString(keyed(v.hashKey, text)[:hashBytes])

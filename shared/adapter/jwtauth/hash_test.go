@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestHash: by hand, and of which secret.
+// TestHash: a value computed by hand, and the secret that it depends on.
 func TestHash(t *testing.T) {
 	hmacOf := func(key []byte, text string) []byte {
 		mac := hmac.New(sha256.New, key)

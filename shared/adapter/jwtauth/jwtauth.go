@@ -62,7 +62,7 @@ func New(keys Keys, clock seckill.Clock) (*Verifier, error) {
 	return v, nil
 }
 
-// User gives the user id of an access token: decimal digits, 1 to 2^63-1. Every failure is a *seckill.Error with
+// User returns the user id of an access token: decimal digits, 1 to 2^63-1. Every failure is a *seckill.Error with
 // CodeToken, whose Token names the rule that failed, and whose cause never holds the token.
 func (v *Verifier) User(token string) (string, error) {
 	if len(token) > MaxToken {
@@ -93,7 +93,7 @@ func unread(t *jwt.Token, err error) seckill.Reason {
 	return seckill.TokenSignature
 }
 
-// key picks the key by the token's header, which nobody has vouched for yet.
+// key picks the key by the token's header, which is not verified yet.
 func (v *Verifier) key(t *jwt.Token) (any, error) {
 	encoded, _, _ := strings.Cut(t.Raw, ".")
 	header, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -130,7 +130,7 @@ func refuse(reason seckill.Reason, cause error) error {
 	return &seckill.Error{Code: seckill.CodeToken, Token: reason, Err: cause}
 }
 
-// claims are the claims that count; the rest of a token's payload is ignored. They are judged here and not by the
+// claims are the claims that count; the rest of a token's payload is ignored. They are checked here and not by the
 // library, whose reading of times costs as much as the signature.
 type claims struct {
 	jwt.Claims `json:"-"` // never called: the parser is told to leave the claims alone

@@ -82,7 +82,7 @@ func TestUserAccepts(t *testing.T) {
 	}
 }
 
-// twice are tokens of which two readers can think differently: a name that counts stands there twice, or in another
+// twice are tokens that two readers can understand differently: a claim is there twice, or in another
 // spelling, which encoding/json takes for it.
 func twice() map[string]string {
 	end := now.Unix() + 1

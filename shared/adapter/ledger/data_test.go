@@ -20,7 +20,7 @@ import (
 // tableRow matches a row of a Markdown table.
 var tableRow = regexp.MustCompile(`(?m)^\| *(.*?) *\|$`)
 
-// dataTable gives the cells below the head of the first table after a heading of docs/DATA.md.
+// dataTable returns the cells below the head of the first table after a heading of docs/DATA.md.
 func dataTable(t *testing.T, heading string) [][]string {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/DATA.md")

@@ -130,7 +130,7 @@ func (l *Ledger) Reject(ctx context.Context, o seckill.Order) error {
 	return nil
 }
 
-// closes says whether a closing order may end in this state, its units given back.
+// closes reports whether a closing order may end in this state, its units given back.
 func closes(to seckill.State) bool { return seckill.Closing.CanBecome(to) && !to.Info().Holds }
 
 // BeginClosing implements seckill.Ledger in one write, for a cancel in two: the order, and the quota's count of
@@ -246,7 +246,7 @@ func release(o *seckill.Order) []Write {
 	return writes
 }
 
-// released names what of the writes of release did not hold, of which the first is the transaction's.
+// released names the conditions of release that failed; the first is the transaction's.
 func released(o *seckill.Order, doing string, c *Canceled, first int) error {
 	if c.failed(first) {
 		return fmt.Errorf("ledger: %s %s: the quota of user %s does not list it: %w", doing, o.ID, o.User, c)

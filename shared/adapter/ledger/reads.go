@@ -126,7 +126,7 @@ func (l *Ledger) partition(ctx context.Context, table, pk, sk string) ([]Row, er
 }
 
 // DueOrders implements seckill.Ledger. A shard is one partition sorted by due time, so one read finds what is overdue
-// however long nobody looked.
+// however long no sweep ran.
 func (l *Ledger) DueOrders(ctx context.Context, shard int, now time.Time, after string,
 	limit int) (seckill.Page[string], error) {
 	rows, next, err := l.rows.Index(ctx, IndexOrdersDue, shardKey(shard), after, limit, false)
@@ -270,7 +270,7 @@ func page[T any](rows []Row, next string, decode func(Row) (T, error)) seckill.P
 	return out
 }
 
-// decodeAll decodes rows that are judged together: one that cannot be read fails the read.
+// decodeAll decodes rows that are checked together: one that cannot be read fails the read.
 func decodeAll[T any](rows []Row, decode func(Row) (T, error)) ([]T, error) {
 	out := make([]T, 0, len(rows))
 	for _, row := range rows {

@@ -123,7 +123,7 @@ func (c *Canceled) Error() string {
 	return fmt.Sprintf("ledger: transaction cancelled [%s]", strings.Join(codes, " "))
 }
 
-// failed says whether the conditions of write i did not hold.
+// failed reports whether the conditions of write i did not hold.
 func (c *Canceled) failed(i int) bool {
 	return i < len(c.Reasons) && c.Reasons[i].Code == ReasonCondition
 }
@@ -135,7 +135,7 @@ type Rows interface {
 	// Transact carries out 1 to MaxWrites writes on distinct keys, all or nothing. *Canceled when a condition does not
 	// hold.
 	Transact(ctx context.Context, writes []Write) error
-	// Get reads one row consistently; found says whether it is there.
+	// Get reads one row consistently; found reports whether it is there.
 	Get(ctx context.Context, k Key) (row Row, found bool, err error)
 	// GetBatch reads 1 to MaxBatch rows of distinct keys, each consistently, not together, in any order; a row that is
 	// not there is missing.

@@ -70,7 +70,7 @@ func (m *model) held(user string) (units int) {
 	return units
 }
 
-// expect compares a step's outcome; done says whether the model has to follow it.
+// expect compares a step's outcome; done reports whether the model has to follow it.
 func expect(t *rapid.T, got, want error) (done bool) {
 	var g, w *seckill.Collision
 	if errors.As(want, &w) {

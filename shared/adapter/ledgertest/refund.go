@@ -120,7 +120,7 @@ var refundCases = []testCase{
 				return s.Ledger.Refunded(s.ctx, trades[who], trades[1-who].TradeNo, seckill.RefundOwed,
 					seckill.RefundOwed, now, "back")
 			})
-			// Never both: nobody would be left to end the order.
+			// Never both: no sweep would find the order.
 			s.same("won and lost", s.count(errs, isError(nil), isError(seckill.ErrStateChanged)), []int{1, 1})
 		}
 	}},

@@ -49,8 +49,8 @@ func (c *Clock) Monotonic() time.Duration {
 	return c.base().Sub(c.began) + c.offset
 }
 
-// Advance moves the clock forward, wakes whoever waits on Changed, and returns the new time. It panics on a negative d:
-// schedules and queues rely on a clock that does not go back.
+// Advance moves the clock forward, wakes those who wait on Changed, and returns the new time. It panics on a negative
+// d: schedules and queues rely on a clock that does not go back.
 func (c *Clock) Advance(d time.Duration) time.Time {
 	if d < 0 {
 		panic(fmt.Sprintf("memory: clock advanced by %v", d))

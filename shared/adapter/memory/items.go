@@ -36,13 +36,13 @@ func (t *Items) Get(ctx context.Context, id string) (seckill.Item, error) {
 	return cloneItem(l.Item), nil
 }
 
-// List gives the items that end after the given time, the soonest to end first: of more than MaxItems the later are
+// List returns the items that end after the given time, the soonest to end first: of more than MaxItems the later are
 // left out. The order is fixed so that a simulation can be replayed. Only a cancelled context is an error.
 func (t *Items) List(ctx context.Context, endsAfter time.Time) ([]seckill.Item, error) {
 	return t.selected(ctx, func(it *seckill.Item) bool { return it.End.After(endsAfter) })
 }
 
-// ListEnded gives the items that ended by then and have no AddressesErased, as List does.
+// ListEnded returns the items that ended by then and have no AddressesErased, as List does.
 func (t *Items) ListEnded(ctx context.Context, endedBy time.Time) ([]seckill.Item, error) {
 	return t.selected(ctx, func(it *seckill.Item) bool { return !it.End.After(endedBy) && it.AddressesErased.IsZero() })
 }
@@ -65,7 +65,7 @@ func (t *Items) selected(ctx context.Context, in func(*seckill.Item) bool) ([]se
 	return out[:min(len(out), seckill.MaxItems)], nil
 }
 
-// Description gives the item's newest description. ErrUnreadable: it is older than asked; a cancelled context.
+// Description returns the item's newest description. ErrUnreadable: it is older than asked; a cancelled context.
 func (t *Items) Description(ctx context.Context, id string, described int64) (seckill.Description, error) {
 	if err := ctx.Err(); err != nil {
 		return seckill.Description{}, err

@@ -316,7 +316,7 @@ func (q *Queue) poke() {
 
 func (q *Queue) park(p ParkedMessage) { q.parked = append(q.parked, p) }
 
-// find gives the message that a receipt is the newest of, or nil.
+// find returns the message that a receipt is the newest of, or nil.
 func (q *Queue) find(receipt string) (*queued, error) {
 	cut := strings.LastIndexByte(receipt, '#')
 	if cut < 0 || !strings.HasPrefix(receipt, q.opt.Name+"-") {
@@ -379,7 +379,8 @@ func (q *Queue) remove(m *queued) {
 	heap.Remove(&q.hidden, m.index)
 }
 
-// notXML gives the place of the first character that XML 1.0 does not allow, or of a broken one; -1 when there is none.
+// notXML returns the place of the first character that XML 1.0 does not allow, or of a broken one; -1 when there is
+// none.
 func notXML(b []byte) int {
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])

@@ -129,7 +129,7 @@ func (r *Redis) Restore(s *Snapshot) {
 	r.db = s.db.clone()
 }
 
-// Dump gives every key's value: a string, a hash as map[string]string, a sorted set as map[string]float64 (member to
+// Dump returns every key's value: a string, a hash as map[string]string, a sorted set as map[string]float64 (member to
 // score). Two Redises with equal dumps answer alike, but for the order of a hash's fields.
 func (r *Redis) Dump() map[string]any {
 	r.mu.Lock()

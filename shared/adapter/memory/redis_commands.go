@@ -79,7 +79,7 @@ func (r redisReply) value() any {
 // redisDB is the keyspace: each key has a string, a *redisHash or a *redisZSet, never an empty one.
 type redisDB map[string]any
 
-// hash gives the hash at a key; nil when there is no such key.
+// hash returns the hash at a key; nil when there is no such key.
 func (db redisDB) hash(key string) (*redisHash, error) {
 	switch v := db[key].(type) {
 	case nil:
@@ -91,7 +91,7 @@ func (db redisDB) hash(key string) (*redisHash, error) {
 	}
 }
 
-// hashToWrite gives the hash at a key and makes it when there is none.
+// hashToWrite returns the hash at a key and makes it when there is none.
 func (db redisDB) hashToWrite(key string) (*redisHash, error) {
 	h, err := db.hash(key)
 	if h == nil && err == nil {
@@ -101,7 +101,7 @@ func (db redisDB) hashToWrite(key string) (*redisHash, error) {
 	return h, err
 }
 
-// zset gives the sorted set at a key; nil when there is no such key.
+// zset returns the sorted set at a key; nil when there is no such key.
 func (db redisDB) zset(key string) (*redisZSet, error) {
 	switch v := db[key].(type) {
 	case nil:

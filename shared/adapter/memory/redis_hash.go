@@ -42,7 +42,7 @@ func (h *redisHash) get(name string) (string, bool) {
 	return h.entries[i].value, true
 }
 
-// set writes a field and says whether it is new.
+// set writes a field and reports whether it is new.
 func (h *redisHash) set(name, value string) bool {
 	if i, ok := h.index[name]; ok {
 		h.entries[i].value = value
@@ -54,7 +54,7 @@ func (h *redisHash) set(name, value string) bool {
 	return true
 }
 
-// delete removes a field and says whether it was there.
+// delete removes a field and reports whether it was there.
 func (h *redisHash) delete(name string) bool {
 	i, ok := h.index[name]
 	if !ok {

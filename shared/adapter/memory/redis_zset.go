@@ -46,7 +46,7 @@ func (z *redisZSet) score(member string) (float64, bool) {
 	return s, ok
 }
 
-// add puts a member at a score, moving it if it is there, and says whether it is new.
+// add puts a member at a score, moving it if it is there, and reports whether it is new.
 func (z *redisZSet) add(member string, score float64) bool {
 	old, exists := z.scores[member]
 	if exists {
@@ -60,7 +60,7 @@ func (z *redisZSet) add(member string, score float64) bool {
 	return !exists
 }
 
-// remove takes a member out and says whether it was there.
+// remove takes a member out and reports whether it was there.
 func (z *redisZSet) remove(member string) bool {
 	score, ok := z.scores[member]
 	if !ok {
@@ -79,8 +79,8 @@ func (z *redisZSet) popMin() redisScored {
 	return e
 }
 
-// find gives the place of the first member that is not before, by an order that ascends with the set: run and index in
-// it; the run after the last one when all are before.
+// find returns the place of the first member that is not before, by an order that ascends with the set: run and index
+// in it; the run after the last one when all are before.
 func (z *redisZSet) find(before func(redisScored) bool) (run, i int) {
 	run = sort.Search(len(z.runs), func(r int) bool { return !before(z.runs[r][len(z.runs[r])-1]) })
 	if run == len(z.runs) {
@@ -128,7 +128,7 @@ func (z *redisZSet) drop(run, i int) {
 	}
 }
 
-// at gives the place of the member with this rank (0-based, at most len).
+// at returns the place of the member with this rank (0-based, at most len).
 func (z *redisZSet) at(rank int) (run, i int) {
 	for run = range z.runs {
 		if rank < len(z.runs[run]) {

@@ -18,7 +18,7 @@ type RowsOptions struct {
 	Clock    seckill.Clock
 	IndexLag time.Duration  // how far indexes stay behind their tables; 0: not at all
 	Tables   []ledger.Table // besides ledger.Schema
-	// Watch, if set, is told of every row that a transaction replaced, in the order of its writes: nil for no row. It
+	// Watch, if set, receives every row that a transaction replaced, in the order of its writes: nil for no row. It
 	// must neither change the rows nor call back.
 	Watch func(table string, old, new ledger.Row)
 }

@@ -114,7 +114,7 @@ func holds(c ledger.Cond, row ledger.Row) bool {
 	}
 }
 
-// applyWrite gives the row after the write; nil when there is none.
+// applyWrite returns the row after the write; nil when there is none.
 func applyWrite(t *rowTable, w *ledger.Write, old ledger.Row) (ledger.Row, error) {
 	var row ledger.Row
 	switch w.Op {
@@ -188,7 +188,7 @@ func update(row ledger.Row, w *ledger.Write) error {
 	return nil
 }
 
-// weigh gives a row's bytes as DynamoDB counts them (Developer Guide, "Item sizes and formats": names and values, a
+// weigh returns a row's bytes as DynamoDB counts them (Developer Guide, "Item sizes and formats": names and values, a
 // number at most 11, a list or set 3 more, each of its entries 1 more), and refuses a value that it could not store, a
 // row that is too large, or an index key that is not a text.
 func weigh(t *rowTable, row ledger.Row) (int, error) {

@@ -55,7 +55,7 @@ func testDelete(t *testing.T, e *env) {
 		e.drained(t)
 		return
 	}
-	e.drain(t) // ends: what is deleted again and again stays away
+	e.drain(t) // ends: what is deleted repeatedly stays away
 	e.none(t, "after the drain")
 }
 
@@ -300,7 +300,7 @@ func testReceipts(t *testing.T, e *env) {
 		t.Errorf("third delivery %+v, want %s with receives 3", third, first.ID)
 	}
 	e.Advance(e.Visible)
-	e.delete(t, third) // late, but nobody else has it
+	e.delete(t, third) // late, but no other receiver has it
 	e.delete(t, third)
 	if err := e.Queue.Delay(t.Context(), third, time.Minute); err == nil {
 		t.Error("Delay of a deleted message: no error")
@@ -338,7 +338,7 @@ func testParallel(t *testing.T, e *env) {
 				mu.Unlock()
 				for _, d := range ds {
 					mu.Lock()
-					held[d.ID]-- // before the deletion: after it, nobody else may get the message anyway
+					held[d.ID]-- // before the deletion: after it, no receiver may get the message
 					mu.Unlock()
 					if err := e.Queue.Delete(t.Context(), d); err != nil {
 						t.Errorf("receiver %d: Delete: %v", r, err)

@@ -25,7 +25,7 @@ type Env struct {
 	MaxReceives int
 	// SendRaw enqueues a body that no Message encodes to.
 	SendRaw func(ctx context.Context, body []byte) error
-	// Parked gives the bodies in the dead-letter queue, each once, in any order.
+	// Parked returns the bodies in the dead-letter queue, each once, in any order.
 	Parked func(ctx context.Context) ([]string, error)
 	// Exact: the queue does what a queue on one machine can and SQS does not promise. Nothing is delivered twice within
 	// the visibility timeout or after its deletion, a Receive finds whatever is visible, Depth does not lag, times are

@@ -235,7 +235,7 @@ func (s *shop) order(id, user string, units []int) seckill.Order {
 		History: []seckill.Change{{State: seckill.PendingPayment, At: now, Cause: "placed"}}}
 }
 
-// compare wants the ledger's unit rows and the stock's holders to be these, every other number free, nobody waiting,
+// compare wants the ledger's unit rows and the stock's holders to be these, every other number free, no order waiting,
 // and one unit counted against each shopper who has one. (The foreign order's user counts 0 until a drift pass.)
 func (s *shop) compare(want map[int]string) {
 	s.Helper()

@@ -9,7 +9,7 @@ import (
 
 // final hides an error from the cluster client. That client runs one loop for redirects and for repeats: a timeout, a
 // closed connection or a LOADING makes it send the command again, to the same node or to another, and no option
-// separates the two. It judges an error by what errors.As and its text show, so this one shows nothing.
+// separates the two. It checks an error by what errors.As and its text show, so this one shows nothing.
 type final struct{ cause error }
 
 func (f *final) Error() string { return "redisconn: " + f.cause.Error() }

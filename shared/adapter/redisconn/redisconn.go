@@ -173,7 +173,7 @@ func noScript(err error) bool {
 	return errors.As(err, &e) && strings.HasPrefix(e.Error(), "NOSCRIPT ")
 }
 
-// Ping says whether the server answers: an error within Options.Timeout if not. In cluster mode one node is asked.
+// Ping reports whether the server answers: an error within Options.Timeout if not. In cluster mode one node is asked.
 func (r *Runner) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()

@@ -1,7 +1,7 @@
 -- redraw: the ledger refused one of the order's numbers (or there are too few): that number becomes its owner's,
 -- another is
 -- drawn. "No number left" is believed only when a drift pass that began after it was first seen has compared the
--- lists with the ledger: until then numbers may look held that are nobody's.
+-- lists with the ledger: until then numbers may look held that no order owns.
 -- ARGV  1 now  2 order  3 user  4 count  5 body hash  6 body  7 created  8 refused number, 0 for none  9 its owner
 --       10 its owner's user  11 first re-send, ms from now
 -- result {units, order, record} | {confirmed} | {wait} | {none} | {not_installed}

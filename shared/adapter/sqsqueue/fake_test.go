@@ -200,7 +200,7 @@ type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// stuck is a body of which no more arrives.
+// stuck is a body that stops arriving.
 type stuck struct{ ctx context.Context }
 
 func (s stuck) Read([]byte) (int, error) {

@@ -51,7 +51,7 @@ func redactAny(v slog.Value) slog.Value {
 	return slog.AnyValue(tree)
 }
 
-// cover redacts within a decoded JSON value and says whether there was anything to redact.
+// cover redacts within a decoded JSON value and reports whether there was anything to redact.
 func cover(tree any) (found bool) {
 	switch t := tree.(type) {
 	case map[string]any:

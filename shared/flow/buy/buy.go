@@ -140,7 +140,7 @@ func notStarted(start, now time.Time) *seckill.Error {
 
 func tooMany(most int) error { return seckill.Invalid("count", "1.."+strconv.Itoa(most)) }
 
-// remembered gives what the stock said of an item within the last second, nil when it has to be asked.
+// remembered returns what the stock said of an item within the last second, nil when it has to be asked.
 func (f *Flow) remembered(item string, now time.Time) *seckill.Error {
 	f.mu.RLock()
 	r, ok := f.refused[item]

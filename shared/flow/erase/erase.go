@@ -40,7 +40,7 @@ type Deps struct {
 	Items  seckill.Items
 	Clock  seckill.Clock
 	Meter  seckill.Meter
-	Keep   time.Duration // addresses after the end of a sale; 0: for ever
+	Keep   time.Duration // addresses after the end of a sale; 0: forever
 }
 
 // Flow is one instance of the step. It remembers how far the last run of Ended came, and nothing else.
@@ -89,7 +89,7 @@ func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
 	return out, nil
 }
 
-// free says whether no order of a user needs its address: those in the ledger, and those that wait to be placed.
+// free reports whether no order of a user needs its address: those in the ledger, and those that wait to be placed.
 func (f *Flow) free(ctx context.Context, user string) error {
 	var first *seckill.Order
 	needed := 0

@@ -103,7 +103,7 @@ func (f *Flow) endedPage(ctx context.Context, it *seckill.Item) (erased int, don
 	return erased, true, f.Items.MarkErased(ctx, it.ID, f.Clock.Now())
 }
 
-// open says whether the order may still be paid.
+// open reports whether the order may still be paid.
 func open(o *seckill.Order) bool {
 	return slices.Contains([]seckill.State{seckill.PendingPayment, seckill.Closing}, o.State)
 }

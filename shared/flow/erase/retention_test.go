@@ -35,7 +35,7 @@ type shop struct {
 	flow   *erase.Flow
 }
 
-// faulty is a ledger of which a page may fail, and which counts its pages.
+// faulty is a ledger that counts its pages and may fail one.
 type faulty struct {
 	seckill.Ledger
 	fails string // the item whose orders cannot be read
@@ -109,7 +109,7 @@ func (s *shop) order(item string, n int, state seckill.State) string {
 	return o.ID
 }
 
-// has says whether an order has its address.
+// has reports whether an order has its address.
 func (s *shop) has(id string) bool {
 	s.Helper()
 	o, err := s.ledger.Order(ctx, id)
@@ -152,7 +152,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestAddressesStayWithoutRetention: without a retention addresses stay for ever.
+// TestAddressesStayWithoutRetention: without a retention addresses stay forever.
 func TestAddressesStayWithoutRetention(t *testing.T) {
 	s := newShop(t)
 	s.flow.Keep = 0

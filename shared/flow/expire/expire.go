@@ -82,7 +82,7 @@ func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string)
 
 func (f *Flow) each(ctx context.Context, id string) error {
 	if err := f.look(ctx, id, false); err != nil {
-		// Later: orders that the provider does not answer for must not use up the time of the rest again and again.
+		// Later: orders that the provider does not answer for must not use up the time of the rest repeatedly.
 		_ = f.Ledger.Reschedule(ctx, id, f.Clock.Now().Add(retryAfter))
 		return fmt.Errorf("order %s: %w", id, err)
 	}

@@ -197,7 +197,7 @@ func TestExpireTheRest(t *testing.T) {
 }
 
 // TestSweep: the schedule finds an order whose message was lost when it is due, not before. An order that the provider
-// does not answer for waits a minute for its next turn, so that it does not delay the others again and again.
+// does not answer for waits a minute for its next turn, so that it does not delay the others repeatedly.
 func TestSweep(t *testing.T) {
 	s := newShop(t, seckill.PendingPayment, due.Add(-time.Second))
 	f := s.flow()

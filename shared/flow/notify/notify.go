@@ -23,7 +23,7 @@ type Deps struct {
 	Ledger   Ledger
 	Clock    seckill.Clock
 	Meter    seckill.Meter
-	Keep     time.Duration // how long a notification is kept; 0: for ever
+	Keep     time.Duration // how long a notification is kept; 0: forever
 }
 
 // Flow is one instance of the step. It remembers nothing.

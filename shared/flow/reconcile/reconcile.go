@@ -179,7 +179,7 @@ func (f *Flow) bill(ctx context.Context, day string) (bill seckill.Bill, none bo
 	return bill, false, err
 }
 
-// all gives what the ledger recorded (when: at) in the 24 hours that end BillCutoff before the day does. For that it
+// all returns what the ledger recorded (when: at) in the 24 hours that end BillCutoff before the day does. For that it
 // reads a listing of the day, and that of the day before, to their ends.
 func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string,
 	limit int) (seckill.Page[seckill.Payment], error), at func(p *seckill.Payment) time.Time) (all []seckill.Payment,

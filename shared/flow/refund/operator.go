@@ -114,7 +114,7 @@ func list[T any](out *Open, limit int, more *bool, read func(after string, limit
 	}
 }
 
-// closingSince gives the change with which an order began to close, if that is what it does.
+// closingSince returns the change with which an order began to close, if that is what it does.
 func closingSince(o *seckill.Order) (seckill.Change, bool) {
 	i := slices.IndexFunc(o.History, func(c seckill.Change) bool { return c.State == seckill.Closing })
 	if o.State != seckill.Closing || i < 0 {

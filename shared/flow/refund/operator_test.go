@@ -132,7 +132,7 @@ func (c *crowded) place(id string) {
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}, 1e6))
 }
 
-// sameShard gives ids of n orders of one shard.
+// sameShard returns ids of n orders of one shard.
 func sameShard(t *testing.T, n int) []string {
 	t.Helper()
 	c := newCrowded(t)

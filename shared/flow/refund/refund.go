@@ -232,7 +232,7 @@ func (f *Flow) again(ctx context.Context, p seckill.Payment, cause string) error
 	return f.Ledger.RetryRefund(ctx, p, o.State, f.Clock.Now(), cause)
 }
 
-// checkWords says whether an operator's name and reason may stand in an order's history.
+// checkWords reports whether an operator's name and reason may stand in an order's history.
 func checkWords(who, why string) error {
 	for _, w := range []struct {
 		name, text string

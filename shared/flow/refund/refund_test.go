@@ -74,7 +74,7 @@ func (n *nowhere) RefundStatus(context.Context, seckill.Refund) (seckill.RefundA
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
-// TestARefundWithoutAnOutcome is counted, so that somebody is told, though each call is answered; not when it only
+// TestARefundWithoutAnOutcome: it is counted, so that an alarm fires, though each call is answered; not when it only
 // takes a while.
 func TestARefundWithoutAnOutcome(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)

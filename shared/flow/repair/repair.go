@@ -227,7 +227,7 @@ func (f *Flow) rebuild(ctx context.Context, it seckill.Item) error {
 	}
 	err = f.Stock.Install(ctx, it, token, units, users, highWater)
 	if errors.Is(err, seckill.ErrBuildLost) {
-		return nil // somebody else installed it, or will
+		return nil // another builder installed it, or will
 	}
 	if err == nil {
 		f.Meter.Count(seckill.EventRebuilt, 1)

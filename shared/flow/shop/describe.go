@@ -18,7 +18,7 @@ type description struct {
 	failed  time.Time // when a newer one could not be read
 }
 
-// describe gives an item's description. When it cannot be read, what was known before is shown, or none: a page is
+// describe returns an item's description. When it cannot be read, what was known before is shown, or none: a page is
 // there to buy on, and a look at it a second later asks again.
 func (f *Flow) describe(ctx context.Context, it *seckill.Item) seckill.Description {
 	now := f.Clock.Now()
@@ -38,7 +38,7 @@ func (f *Flow) describe(ctx context.Context, it *seckill.Item) seckill.Descripti
 	defer f.mu.Unlock()
 	if other, ok := f.described[it.ID]; ok {
 		if other.version > fresh.version {
-			return other.Description // which somebody read meanwhile
+			return other.Description // read meanwhile by another request
 		}
 		f.describedSize -= other.size()
 	}

@@ -180,7 +180,7 @@ func TestPagesShowDescriptions(t *testing.T) {
 	}
 }
 
-// unknown is a stock that knows no levels; nobody counts the rows of so many buckets in its place.
+// unknown is a stock that returns no levels; the item has too many buckets to count rows instead.
 type unknown struct{ seckill.Stock }
 
 func (unknown) Level(context.Context, string) (seckill.Level, error) {

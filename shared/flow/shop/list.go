@@ -43,7 +43,7 @@ func newList(lists seckill.Lists, clock seckill.Clock) *list {
 // errUnpublished is the answer between a first deployment and the first run of stage.
 var errUnpublished = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second}
 
-// current gives the list. The time is zero when the list is fresh, at most 2 s old; else it says when the list was
+// current returns the list. The time is zero when the list is fresh, at most 2 s old; else it says when the list was
 // read. CodeNotReady: stage has published none yet; a fault.
 func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 	now := l.clock.Now()
@@ -94,7 +94,7 @@ func (l *list) last(now time.Time) (*known, time.Time, error) {
 	}
 }
 
-// usable gives what is known, unless it is too old to be shown.
+// usable returns what is known, unless it is too old to be shown.
 func (l *list) usable(now time.Time) *known {
 	if l.known == nil {
 		return nil
@@ -105,7 +105,7 @@ func (l *list) usable(now time.Time) *known {
 	return l.known
 }
 
-// read gives the newest list, old's items if there is none newer. now is before it.
+// read returns the newest list, old's items if there is none newer. now is before it.
 func (l *list) read(ctx context.Context, now time.Time, old *known) (*known, error) {
 	version, err := l.lists.ListVersion(ctx)
 	if err != nil {

@@ -53,7 +53,7 @@ func (p *published) Get(context.Context, string) (seckill.Item, error) {
 	return seckill.Item{}, errBroken
 }
 
-// levels is a stock of which all is left.
+// levels is a stock with all units left.
 type full struct{ seckill.Stock }
 
 func (full) Level(context.Context, string) (seckill.Level, error) { return seckill.Level{Left: 5}, nil }
@@ -107,7 +107,7 @@ func TestLooksReadOneSmallRowASecond(t *testing.T) {
 	}
 }
 
-// TestNothingPublished: before stage has run for the first time pages say so, and nobody reads all items.
+// TestNothingPublished: before stage has run for the first time pages say so, and no page reads all items.
 func TestNothingPublished(t *testing.T) {
 	p, clock := newPublished(t)
 	f := New(Deps{Items: p, Stock: full{}, Clock: clock})

@@ -79,7 +79,7 @@ func again(begun, now time.Time) time.Duration {
 	return min(max(now.Sub(begun), pollSoonest), pollLatest)
 }
 
-// prepare gives an order's pay string, "" when the payments cannot sign it now.
+// prepare returns an order's pay string, "" when the payments cannot sign it now.
 func (f *Flow) prepare(o seckill.Order) (string, error) {
 	f.mu.Lock()
 	known, ok := f.prepared[o.ID]
@@ -103,7 +103,7 @@ func (f *Flow) prepare(o seckill.Order) (string, error) {
 	return fresh, nil
 }
 
-// Order gives one of the shopper's own orders. CodeOrderUnknown, also for somebody else's.
+// Order returns one of the shopper's own orders. CodeOrderUnknown, also for another user's.
 func (f *Flow) Order(ctx context.Context, user, id string) (OrderView, error) {
 	o, err := f.own(ctx, user, id)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) 
 	return o, err
 }
 
-// placed finds an order of the user in the ledger. ErrNoOrder; CodeOrderUnknown for somebody else's.
+// placed finds an order of the user in the ledger. ErrNoOrder; CodeOrderUnknown for another user's.
 func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, error) {
 	o, err := f.Ledger.Order(ctx, id)
 	if err == nil && o.User != user {
@@ -180,7 +180,7 @@ func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, erro
 	return seckill.Order{}, errUnknownOrder
 }
 
-// mayHaveQueued says whether a reservation of the item may be under way, so that a stock that does not have the item
+// mayHaveQueued reports whether a reservation of the item may be under way, so that a stock that does not have the item
 // cannot say no.
 func (f *Flow) mayHaveQueued(it *seckill.Item, now time.Time) bool {
 	return !now.Before(it.Start.Add(-seckill.SkewBound)) && now.Before(it.End.Add(seckill.MaxUnplaced))
@@ -232,7 +232,7 @@ func (f *Flow) Orders(ctx context.Context, user string, page, size int) ([]Order
 	return out, nil
 }
 
-// Cancel gives up an order that is not paid: it closes, and its units go back once the payment provider agrees.
+// Cancel returns up an order that is not paid: it closes, and its units go back once the payment provider agrees.
 // CodeOrderUnknown; CodeStillQueued; CodeNotCancelable; CodeCancelLimit.
 func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 	for range 2 {

@@ -60,7 +60,7 @@ type Flow struct {
 type level struct {
 	left  int
 	asOf  time.Time
-	asked time.Time // when last; asOf is older when nobody could say
+	asked time.Time // of the last read; asOf is older when that read failed
 }
 
 // New makes an instance.
@@ -110,7 +110,7 @@ func (f *Flow) page(ctx context.Context, page, size int, state seckill.ItemState
 	return out, nil
 }
 
-// older gives the earlier of two moments, of which either may be zero: now.
+// older returns the earlier of two moments; a zero one counts as now.
 func older(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -118,7 +118,7 @@ func older(a, b time.Time) time.Time {
 	return a
 }
 
-// item gives an item by the list, or by its row when it is in no list: long over, or not published yet. asOf as in
+// item returns an item by the list, or by its row when it is in no list: long over, or not published yet. asOf as in
 // View. CodeItemUnknown.
 func (f *Flow) item(ctx context.Context, id string) (it *seckill.Item, asOf time.Time, err error) {
 	if list, asOf, err := f.list.current(ctx); err == nil && list.byID[id] != nil {
@@ -135,7 +135,7 @@ func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) (int, 
 	l, ok := f.levels[it.ID]
 	f.mu.Unlock()
 	if !ok || !itemcache.Fresh(l.asked, now) {
-		// When nobody can say, what was known last stays, or all of it, as when the sale began: a list is no promise.
+		// When neither can be read, the last known figure stays, or else the whole stock: a list promises nothing.
 		if left, err := f.count(ctx, it, now); err == nil {
 			l.left, l.asOf = left, now
 		} else if !ok {
@@ -180,7 +180,7 @@ func (f *Flow) count(ctx context.Context, it *seckill.Item, now time.Time) (int,
 	return left, nil
 }
 
-// Detail gives one item. CodeItemUnknown.
+// Detail returns one item. CodeItemUnknown.
 func (f *Flow) Detail(ctx context.Context, id string) (View, error) {
 	if !seckill.ValidItemID(id) {
 		return View{}, seckill.Refuse(seckill.CodeItemUnknown)
@@ -192,7 +192,7 @@ func (f *Flow) Detail(ctx context.Context, id string) (View, error) {
 	return f.look(ctx, it, asOf, f.Clock.Now()), nil
 }
 
-// look gives an item as shoppers see it.
+// look returns an item as shoppers see it.
 func (f *Flow) look(ctx context.Context, it *seckill.Item, asOf, now time.Time) View {
 	v := View{Item: *it, Description: f.describe(ctx, it)}
 	v.Left, v.AsOf = f.left(ctx, it, now)

@@ -32,7 +32,7 @@ func (e *ImportError) Error() string {
 }
 
 // Import makes the items, or changes those that are there. An item can be changed until stage loads it (StageLead
-// before its start); its stock never shrinks; whether it is stopped, and its buckets, stay. All are judged before the
+// before its start); its stock never shrinks; whether it is stopped, and its buckets, stay. All are checked before the
 // first is written: an *ImportError means that nothing was. After a fault some may be written; doing it again is
 // harmless.
 func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
@@ -87,7 +87,7 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 	return seckill.ErrStateChanged
 }
 
-// merge gives what has to be written for an imported item, its description apart: a new row, or the row that is there
+// merge returns what has to be written for an imported item, its description apart: a new row, or the row that is there
 // with the file's values. same: it has them already, and the description. An *ImportFault when it may not be; a fault.
 func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.Item, same bool, err error) {
 	it := l.Item

@@ -291,7 +291,7 @@ func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 			}
 		}
 	}
-	if want := 2 * 9; faults != want { // three reads to judge, then a read and a write for each
+	if want := 2 * 9; faults != want { // three reads to check, then a read and a write for each
 		t.Errorf("%d faults, want %d", faults, want)
 	}
 }

@@ -112,7 +112,7 @@ func TestAStopStandsThoughItCannotBePublished(t *testing.T) {
 	}
 }
 
-// TestTwoThatPublishAtOnce: the later act stays listed, whoever read the items first.
+// TestTwoThatPublishAtOnce: the later act stays listed, whichever read the items first.
 func TestTwoThatPublishAtOnce(t *testing.T) {
 	f, l, _ := publisher(t)
 	l.before = func() error { return f.SetStopped(t.Context(), "1", true) }

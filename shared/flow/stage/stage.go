@@ -43,7 +43,7 @@ type Flow struct{ Deps }
 func New(d Deps) *Flow { return &Flow{d} }
 
 // Run publishes the list, and looks at every item once. A run whose time is up ends; each begins with another item than
-// the last, so that none is left out for ever.
+// the last, so that none is left out forever.
 func (f *Flow) Run(ctx context.Context) error {
 	now := f.Clock.Now()
 	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded-removing))
@@ -87,7 +87,7 @@ func (f *Flow) item(ctx context.Context, id string, now time.Time) error {
 		err = f.Stock.Install(ctx, it, token, 0, 0, 0)
 	}
 	if errors.Is(err, seckill.ErrBuildBusy) || errors.Is(err, seckill.ErrBuildLost) {
-		return nil // somebody else loads it
+		return nil // another run loads it
 	}
 	return err
 }

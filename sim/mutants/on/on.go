@@ -24,5 +24,5 @@ func fromEnv() int {
 	return n
 }
 
-// On says whether mutant n is the active one. It costs a comparison.
+// On reports whether mutant n is the active one. It costs a comparison.
 func On(n int) bool { return active == n }

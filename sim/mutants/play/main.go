@@ -36,7 +36,7 @@ func main() {
 	r.end("", "")
 }
 
-// runner knows the seed being played, for whoever ends the process.
+// runner knows the seed being played, for the report when the process ends.
 type runner struct {
 	mu     sync.Mutex
 	began  time.Time // a seed

@@ -1,5 +1,5 @@
 // Package alipaytest makes certificates as Alipay gives them, for tests of certificate mode. In: key pairs, and from
-// when until when. Out: the texts of the three files. Nobody trusts their root but who is given it.
+// when until when. Out: the texts of the three files. Only clients that are given their root trust it.
 package alipaytest
 
 import (
@@ -26,8 +26,8 @@ type Certificates struct {
 	Root   string // alipayRootCert.crt: one that is signed in another way than with RSA, and the root
 }
 
-// Make gives certificates of a shop's and of Alipay's key, all under one root, the same for every call, which is valid
-// from 2000 to 2100.
+// Make returns certificates of a shop's and of Alipay's key, all under one root, the same for every call, which is
+// valid from 2000 to 2100.
 func Make(t testing.TB, shop, theirs fakegateway.KeyPair, from, until time.Time) Certificates {
 	t.Helper()
 	ca := authorities()

@@ -117,7 +117,7 @@ func (g *Gateway) answer(w http.ResponseWriter, name string, n node) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json;charset=utf-8")
-	// The client is gone if this fails, and nobody is left to be told.
+	// If this fails, the client is gone.
 	_, _ = w.Write([]byte(`{"` + name + `":` + string(raw) + `,"sign":"` + sign + `"}`))
 }
 
@@ -198,7 +198,7 @@ func (g *Gateway) readOrder(form url.Values) (Record, error) {
 		NotifyURL: form.Get("notify_url")}, nil
 }
 
-// validNo says whether Alipay would take s as a number of ours: 1 to 64 ASCII letters, digits and underscores.
+// validNo reports whether Alipay would take s as a number of ours: 1 to 64 ASCII letters, digits and underscores.
 func validNo(s string) bool {
 	if len(s) == 0 || len(s) > 64 {
 		return false

@@ -24,7 +24,7 @@ func atOnce(t *testing.T) (*fakegateway.Gateway, *shop, *clock, url.Values) {
 
 func TestAtOnceTheShopIsToldWithinTheRequest(t *testing.T) {
 	g, s, _, form := atOnce(t)
-	for range 2 { // the second click tells nobody
+	for range 2 { // the second click sends no notification
 		if w := post(g, form); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Payment successful") {
 			t.Errorf("status %d, page\n%s", w.Code, w.Body)
 		}

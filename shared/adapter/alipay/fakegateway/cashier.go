@@ -192,7 +192,7 @@ func render(w http.ResponseWriter, v view, cause error) {
 		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	var refusal *Refusal
 	if errors.As(cause, &refusal) {
-		h.Set("X-Sub-Code", refusal.SubCode) // for whoever tests a shop against this
+		h.Set("X-Sub-Code", refusal.SubCode) // helps those who test a shop against this gateway
 	}
 	w.WriteHeader(pageStatus[v.Kind])
 	_, _ = w.Write(page.Bytes()) // the browser is gone if this fails

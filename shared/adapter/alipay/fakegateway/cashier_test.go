@@ -33,7 +33,7 @@ func post(g *fakegateway.Gateway, form url.Values) *httptest.ResponseRecorder {
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([a-z_]+)" value="([^"]*)">`)
 
-// inputs gives the fields of the page's form.
+// inputs returns the fields of the page's form.
 func inputs(page string) url.Values {
 	form := url.Values{}
 	for _, m := range hidden.FindAllStringSubmatch(page, -1) {

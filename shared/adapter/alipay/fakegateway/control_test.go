@@ -106,7 +106,7 @@ func TestTradesOverHTTP(t *testing.T) {
 	}
 }
 
-// TestControlHasToBeAskedFor: without the option nobody can change what goes wrong, and a store that cannot list its
+// TestControlHasToBeAskedFor: without the option no request can change the faults, and a store that cannot list its
 // trades is not listed.
 func TestControlHasToBeAskedFor(t *testing.T) {
 	g, _, _ := system(t, nil)

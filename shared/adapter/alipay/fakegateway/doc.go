@@ -33,10 +33,10 @@
 // call with trade_no means that trade.
 //
 // Trades are in a Store: the process's memory, or a table that any number of gateways share. Nothing runs by itself:
-// whoever owns the gateway calls Tick, or, with a store that is shared, Repeat each minute.
+// the gateway's owner calls Tick, or, with a shared store, Repeat each minute.
 //
 // A notification goes to the address that its order string names, whichever that is: the string is signed, so only who
-// has the shop's private key can name one. Redirects are not followed, which nobody has signed.
+// has the shop's private key can name one. Redirects are not followed, because they are not signed.
 //
 // Rules are from Alipay's documentation: "app支付接口2.0", "统一收单交易查询", "统一收单交易关闭接口", "统一收单交易退款接口", "统一收单交易退款查询",
 // "查询对账单下载地址" and "异步通知说明".

@@ -49,7 +49,7 @@ func Example() {
 	server := httptest.NewServer(gateway)
 	defer server.Close()
 
-	// sign gives the signed parameters of a call, as an SDK does.
+	// sign returns the signed parameters of a call, as an SDK does.
 	sign := func(method, content string) string {
 		key, err := alipay.ParsePrivateKey(keys.Private)
 		check(err)

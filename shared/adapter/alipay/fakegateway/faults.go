@@ -164,7 +164,7 @@ func (f *faults) set(plan Faults) {
 	}
 }
 
-// draw says whether a fault hits this chance. Whoever lets it land counts it.
+// draw reports whether a fault hits this chance. Whoever lets it land counts it.
 func (f *faults) draw(name Fault) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +172,7 @@ func (f *faults) draw(name Fault) bool {
 	return share > 0 && f.streams[name].Float64() < share
 }
 
-// planned says whether a fault can hit at all.
+// planned reports whether a fault can hit at all.
 func (f *faults) planned(name Fault) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -42,7 +42,7 @@ type Options struct {
 	Store             Store  // of the trades; nil: a Memory of its own
 	// a payment's first notification is sent within the request that pays, for a process that sleeps between requests
 	AtOnce  bool
-	Log     *slog.Logger    // of what went wrong with the store; nil: nobody is told
+	Log     *slog.Logger    // of faults of the store; nil: none
 	HTTP    *http.Client    // sends notifications; nil: one that gives up after 5 s and follows no redirect
 	Retries []time.Duration // waits between the attempts of a notification; nil: AlipayRetries
 	URL     string          // of /gateway.do as shops reach it: bills lie beside it. "": where a call came to
@@ -76,7 +76,7 @@ type Gateway struct {
 // callPath is where calls come to.
 const callPath = "/gateway.do"
 
-// Paths are the patterns of what a gateway serves: for whoever mounts it beside other things.
+// Paths are the patterns that a gateway serves, for mounting it beside other handlers.
 var Paths = []string{callPath, "/cashier", "/cashier/", "/bill", "/faults", "/trades"}
 
 // ServeHTTP serves what the package's comment lists.
@@ -94,7 +94,7 @@ func GenerateKeys() (KeyPair, error) {
 	return pairOf(key)
 }
 
-// PairOf gives the pair of a private key, which may be written as alipay.ParsePrivateKey reads it. The error never
+// PairOf returns the pair of a private key, which may be written as alipay.ParsePrivateKey reads it. The error never
 // contains it.
 func PairOf(private string) (KeyPair, error) {
 	key, err := alipay.ParsePrivateKey(private)
@@ -148,7 +148,7 @@ func (g *Gateway) SetFaults(plan Faults) error {
 	return nil
 }
 
-// Faults gives the plan and how often each fault has landed.
+// Faults returns the plan and how often each fault has landed.
 func (g *Gateway) Faults() FaultReport {
 	f := &g.faults
 	f.mu.Lock()

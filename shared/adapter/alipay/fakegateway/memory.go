@@ -151,7 +151,7 @@ func (m *Memory) next() (next time.Time, found bool) {
 	return next, found
 }
 
-// waiting gives a copy of the trades with an attempt to come, in any order.
+// waiting returns a copy of the trades with an attempt to come, in any order.
 func (m *Memory) waiting() []Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -190,7 +190,7 @@ func (m *Memory) All(ctx context.Context) ([]Record, error) {
 	return m.records(), nil
 }
 
-// records gives a copy of all, as created.
+// records returns a copy of all, as created.
 func (m *Memory) records() []Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -40,7 +40,7 @@ func TestMoneyIsConserved(t *testing.T) {
 	}
 }
 
-// market is a dozen orders, of which anything is done in any order.
+// market is a dozen orders on which random operations run in random order.
 type market struct {
 	t    *testing.T
 	rand *rand.Rand

@@ -150,8 +150,8 @@ func (g *Gateway) repeat(ctx context.Context) (delivered, failed int, err error)
 	return delivered, failed, nil
 }
 
-// attempt tells the shop of the movement of money that is due longest, if one is and nobody else is at it. One that the
-// caller breaks off is not made.
+// attempt sends the notification of the movement of money that is due longest, unless another attempt is sending it.
+// One that the caller breaks off is not made.
 func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error) {
 	var which int
 	var due time.Time // as it was
@@ -196,7 +196,7 @@ func (g *Gateway) attempt(ctx context.Context, k Key) (made, ok bool, err error)
 	return !broken, ok, err
 }
 
-// deliver makes one attempt, with what goes wrong around it, and says whether the shop confirmed it.
+// deliver makes one attempt, with what goes wrong around it, and reports whether the shop confirmed it.
 func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
 	at := g.opt.Clock.Now()
 	form := func(change func(url.Values)) url.Values {
@@ -251,7 +251,7 @@ func told(r *Record, which int) Trade {
 	return t
 }
 
-// send posts a notification and says whether the shop confirmed it.
+// send posts a notification and reports whether the shop confirmed it.
 func (g *Gateway) send(ctx context.Context, to string, form url.Values) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(form.Encode()))
 	if err != nil {

@@ -127,8 +127,8 @@ func (g *Gateway) pay(ctx context.Context, k Key) error {
 	return nil
 }
 
-// late says whether a trade's time is over and it is paid all the same. The store has such a trade as one that waits,
-// what the shop has closed as closed. ErrUnavailable.
+// late reports whether a trade's time is over and it is paid all the same. The store has such a trade as one that
+// waits, what the shop has closed as closed. ErrUnavailable.
 func (g *Gateway) late(ctx context.Context, k Key) (bool, error) {
 	if !g.faults.planned(PayLate) {
 		return false, nil
@@ -232,7 +232,7 @@ func (g *Gateway) List(ctx context.Context) ([]Trade, error) {
 	return g.asNow(records), nil
 }
 
-// asNow gives trades with the status that they have by now.
+// asNow returns trades with the status that they have by now.
 func (g *Gateway) asNow(records []Record) []Trade {
 	now := g.opt.Clock.Now()
 	out := make([]Trade, len(records))

@@ -9,8 +9,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// refund gives money of a trade back. A request number is used once: with the same amount again nothing moves, which is
-// no error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
+// refund returns money of a trade back. A request number is used once: with the same amount again nothing moves, which
+// is no error. ErrOtherRefund, ErrNotPaid, ErrFinished, ErrRefundAmount, ErrRefundTotal, ErrBalance, ErrUnavailable.
 func (g *Gateway) refund(ctx context.Context, k Key, requestNo string, amount seckill.Fen) (r Record, moved bool,
 	err error) {
 	taken, s := seckill.Fen(0), g.drawStart()

@@ -67,15 +67,15 @@ var ErrChanged = errors.New("fakegateway: the trade was changed by another")
 // Store keeps a gateway's trades. Several gateways, of several processes, may share one: all that decides is Save's
 // condition. Any error but the two that Save names is a fault; after a Save its effect is unknown.
 type Store interface {
-	// Load reads a trade as it is now; found says whether there is one.
+	// Load reads a trade as it is now; found reports whether there is one.
 	Load(ctx context.Context, k Key) (r Record, found bool, err error)
-	// Find gives the key of the trade with that number.
+	// Find returns the key of the trade with that number.
 	Find(ctx context.Context, tradeNo string) (k Key, found bool, err error)
 	// Save writes a trade, with the next version, on condition that its version is still the record's: for 0, that
 	// there is no such trade. ErrChanged when it is not; ErrFull when a new one has no room.
 	Save(ctx context.Context, r Record) error
 	// Due names trades that have an attempt due by then, the one longest due first; those beyond a limit come at a
-	// later call. It may lag behind Save: whoever acts on it loads the trade first.
+	// later call. It may lag behind Save, so a caller loads the trade before acting on it.
 	Due(ctx context.Context, by time.Time) ([]Key, error)
 	// Moved names every trade whose money moved on a day (as seckill.Day gives it), once each, in any order. It may lag
 	// behind Save. Of what one Save adds, at most one movement is new: that at the record's Moved.
@@ -84,7 +84,7 @@ type Store interface {
 
 // Lister is a Store that can name all its trades: what Gateway.List, and so /trades, needs.
 type Lister interface {
-	// All gives every trade once, in any order. It may lag behind Save.
+	// All returns every trade once, in any order. It may lag behind Save.
 	All(ctx context.Context) ([]Record, error)
 }
 

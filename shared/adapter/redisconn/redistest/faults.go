@@ -94,7 +94,7 @@ func (f *Faults) Arm(faults ...Fault) {
 	f.armed = faults
 }
 
-// Armed says whether a fault still waits for its call.
+// Armed reports whether a fault still waits for its call.
 func (f *Faults) Armed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -49,7 +49,7 @@ func (c *Cache) now() Check {
 	return k
 }
 
-// Fresh says whether what was read then may still be acted on now: by the clock, which may have jumped, and by the
+// Fresh reports whether what was read then may still be acted on now: by the clock, which may have jumped, and by the
 // count, which may have stood still.
 func (c *Cache) Fresh(then Check) bool { return then.fresh(c.now()) }
 
@@ -83,7 +83,7 @@ func (c *Cache) Get(ctx context.Context, id string) (*seckill.Item, Check, error
 
 var errUnknown = seckill.Refuse(seckill.CodeItemUnknown)
 
-// Fresh says whether what was read at a time may still be used now. A clock that jumped back makes it stale.
+// Fresh reports whether what was read at a time may still be used now. A clock that jumped back makes it stale.
 func Fresh(at, now time.Time) bool {
 	age := now.Sub(at)
 	return age >= 0 && age < seckill.ItemFresh

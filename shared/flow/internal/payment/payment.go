@@ -26,7 +26,7 @@ type Recorder struct {
 	Meter  seckill.Meter
 }
 
-// Ours gives the order that a trade over an amount is for. CodeNotOurs for an unknown order or another amount.
+// Ours returns the order that a trade over an amount is for. CodeNotOurs for an unknown order or another amount.
 func (r *Recorder) Ours(ctx context.Context, order string, amount seckill.Fen) (seckill.Order, error) {
 	o, err := r.Ledger.Order(ctx, order)
 	if errors.Is(err, seckill.ErrNoOrder) {

@@ -15,7 +15,7 @@ import (
 // maxTold is how many of a run's errors are told one by one; the rest is counted.
 const maxTold = 20
 
-// Sweep is what an instance of a step goes through again and again. Safe for concurrent use: runs at the same time
+// Sweep is what an instance of a step goes through repeatedly. Safe for concurrent use: runs at the same time
 // share only where the next one goes on.
 type Sweep[T any] struct {
 	Meter seckill.Meter // counts what cannot be read
@@ -122,7 +122,7 @@ func (t *told) failed(err error) {
 	t.Add(err)
 }
 
-// Errors joins the errors of a run of which any number may fail: it tells the first 20 and counts the rest.
+// Errors joins the errors of a run: it has the first 20 and counts the rest.
 type Errors struct {
 	told []error
 	more int
@@ -139,7 +139,7 @@ func (e *Errors) Add(err error) {
 	}
 }
 
-// Join gives them as one; nil when there is none.
+// Join returns them as one; nil when there is none.
 func (e *Errors) Join() error {
 	if e.more > 0 {
 		return errors.Join(append(e.told, fmt.Errorf("and %d errors more", e.more))...)

@@ -67,7 +67,7 @@ func paid(no string, next time.Time) fakegateway.Record {
 	return r
 }
 
-// refunded is a paid trade of which some went back; the notification about the refund has an attempt to come at next.
+// refunded is a partly refunded trade; the next attempt of the notification about the refund is at next.
 func refunded(r fakegateway.Record, amount seckill.Fen, at, next time.Time) fakegateway.Record {
 	no := fmt.Sprintf("r%d", len(r.Refunds))
 	r.Refunds = append(slices.Clone(r.Refunds), fakegateway.Refund{RequestNo: no, Amount: amount, At: at})
