@@ -13,7 +13,7 @@ import (
 
 // Limits of the routes under /_local.
 const (
-	MaxAdvance = 7 * 24 * time.Hour // of the clock, in one call
+	MaxAdvance = 7 * 24 * time.Hour // of the clock per call
 
 	idleWait     = 5 * time.Second
 	tokenValid   = 7 * 24 * time.Hour
@@ -21,8 +21,8 @@ const (
 	ordersPage   = 1000
 )
 
-// admin serves what exists only here, where the server listens on the loopback interface: no token is asked for. A page
-// of another origin in the same browser can change nothing by it (403), and read no answer.
+// admin serves the routes under /_local. They need no token, because the server listens on the loopback interface only.
+// A page of another origin in the same browser can neither change anything (403) nor read an answer.
 func (s *System) admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_local/clock", s.getClock)
@@ -32,7 +32,7 @@ func (s *System) admin() http.Handler {
 	mux.HandleFunc("GET /_local/shoppers", s.getShoppers)
 	mux.HandleFunc("GET /_local/keys", s.getKeys)
 	mux.HandleFunc("GET /_local/dump", s.getDump)
-	if s.Redis != nil { // a real server has redis-cli FLUSHALL
+	if s.Redis != nil { // for a real server: redis-cli FLUSHALL
 		mux.HandleFunc("POST /_local/redis/flush", s.postFlush)
 	}
 	mux.HandleFunc("POST /_local/hard-stop", s.postHardStop)
@@ -45,7 +45,7 @@ func (s *System) getClock(w http.ResponseWriter, _ *http.Request) {
 	s.reply(w, map[string]any{"now": s.Clock.Now()})
 }
 
-// postClock moves the clock, and answers when what became due has been done.
+// postClock moves the clock, waits until the work that became due is done, and answers.
 func (s *System) postClock(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Seconds *int64 `json:"advance_seconds"`
@@ -80,7 +80,7 @@ func (s *System) getShoppers(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, map[string]any{"shoppers": list})
 }
 
-// postFlush wipes the stock, as a Redis that fails over and forgets would.
+// postFlush deletes the stock, as a Redis failover that loses its data would.
 func (s *System) postFlush(w http.ResponseWriter, _ *http.Request) {
 	s.Redis.Flush()
 	s.reply(w, map[string]any{"flushed": true})
@@ -105,14 +105,14 @@ type state struct {
 	Version string                        `json:"version"`
 	Items   []operator.ItemState          `json:"items"`
 	Orders  map[seckill.State]int         `json:"orders"`
-	Amounts map[seckill.State]seckill.Fen `json:"amounts"` // of those orders
+	Amounts map[seckill.State]seckill.Fen `json:"amounts"` // of these orders
 	Queues  []queueState                  `json:"queues"`
-	Refunds []refundDue                   `json:"refunds_due"`     // that will be asked for without a person
-	Refused []refundDue                   `json:"refunds_refused"` // that wait for one
+	Refunds []refundDue                   `json:"refunds_due"`     // the shop retries them
+	Refused []refundDue                   `json:"refunds_refused"` // a person has to act
 	Events  map[seckill.Event]int         `json:"events"`
-	// Items that are not in the other parts, because their rows cannot be read.
+	// Items whose rows cannot be read; the other fields do not include them.
 	Unreadable []string `json:"unreadable,omitempty"`
-	// Requests that the API refused, or failed to serve, by reason.
+	// Requests that the API refused or failed to serve, by reason.
 	Refusals map[seckill.Reason]int `json:"refusals"`
 }
 
@@ -154,7 +154,7 @@ func (s *System) getState(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, out, errors.Join(append(errs, err)...))
 }
 
-// countOrders adds up the orders of these items, and what they cost, by state.
+// countOrders adds up the orders of these items and their amounts by state.
 func (s *System) countOrders(ctx context.Context, items []seckill.Item, into *state) error {
 	for _, it := range items {
 		for after := ""; ; {

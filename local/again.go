@@ -9,9 +9,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// resend sends the message of every reservation that a real stock has queued, if the orders queue is an embedded one:
-// it has lost what an earlier run sent, and repair sends a message again only when it is due, up to 15 minutes later.
-// What is sent twice is handled once.
+// resend sends the message of every queued reservation, if the stock is real and the orders queue embedded: the queue
+// has lost the messages of an earlier run, and repair resends them only when they are due, up to 15 minutes later. A
+// message that is sent twice is handled once.
 func (s *System) resend(ctx context.Context) error {
 	if s.Orders == nil || s.Redis != nil {
 		return nil

@@ -19,7 +19,7 @@ func decode(r *http.Request, into any) error {
 		return err
 	}
 	if d.More() {
-		return errors.New("something follows the body")
+		return errors.New("there is data after the JSON body")
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func (s *System) reply(w http.ResponseWriter, body any) {
 	}
 }
 
-// answer replies with a result, or refuses.
+// answer replies with a result or a problem document.
 func (s *System) answer(w http.ResponseWriter, r *http.Request, result any, err error) {
 	if err != nil {
 		s.refuse(w, r, err)

@@ -13,7 +13,7 @@ const (
 	DemoUpcoming = "2003"
 
 	DemoStock = 10 // units of each item
-	DemoLimit = 1  // units that one shopper may hold
+	DemoLimit = 1  // units per shopper
 
 	upcomingIn = 10 * time.Minute // soon enough to watch its countdown end
 	liveFor    = 24 * time.Hour
@@ -22,11 +22,11 @@ const (
 // Shopper is a demo shopper.
 type Shopper struct{ Name, User string }
 
-// Shoppers are those whose tokens a local run hands out.
+// Shoppers are the demo shoppers, for whom a local run issues tokens.
 var Shoppers = []Shopper{{"小明", "1001"}, {"小红", "1002"}, {"小刚", "1003"}, {"小丽", "1004"}}
 
-// DemoItems are one ended, one live and one upcoming item, as existing clients expect. stock and limit are the live
-// one's.
+// DemoItems returns an ended, a live and an upcoming item, as existing clients expect. stock and limit apply to the
+// live one.
 func DemoItems(now time.Time, stock, limit int) []seckill.Listing {
 	now = now.UTC().Truncate(time.Second)
 	item := func(id string, start, end time.Time, price seckill.Fen, stock, limit int, c seckill.Commodity,

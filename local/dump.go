@@ -24,11 +24,10 @@ import (
 const (
 	dumpLimit  = 10 * time.Minute // of one dump; a million units take a few seconds
 	dumpBuffer = 256 << 10        // bytes
-	scanFields = "1000"           // that one HSCAN asks for
+	scanFields = "1000"           // COUNT of HSCAN
 )
 
-// getDump streams everything that the system knows of an item, as dump.Line writes it: rows, keys and trades as they
-// are. Addresses are among it.
+// getDump streams all rows, keys and trades of an item as lines of package dump, addresses included.
 func (s *System) getDump(w http.ResponseWriter, r *http.Request) {
 	it, err := s.Items.Get(r.Context(), r.URL.Query().Get("item"))
 	if err != nil {
@@ -54,11 +53,11 @@ func (s *System) getDump(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		s.log.Warn("dump broken off", "item", it.ID, "err", err)
-		panic(http.ErrAbortHandler) // the reader must not take it for a whole one
+		panic(http.ErrAbortHandler) // so that the reader sees that it is incomplete
 	}
 }
 
-// Dump hands over everything that the system knows of an item.
+// Dump calls each with all rows, keys, trades and queue depths of an item.
 func (s *System) Dump(ctx context.Context, it *seckill.Item, each func(*dump.Line) error) error {
 	for _, part := range []func(context.Context, *seckill.Item, func(*dump.Line) error) error{
 		s.dumpItem, s.dumpTrades, s.dumpRows, s.dumpKeys, s.dumpQueues} {
@@ -87,9 +86,9 @@ func (s *System) dumpItem(ctx context.Context, it *seckill.Item, each func(*dump
 		"version": it.Version, "stopped": stopped, "stops": dynamoledger.EncodeStops(it.Stops)}})
 }
 
-// dumpTrades hands over the gateway's trades as package gatewaytable writes them: their table, or those in memory
-// without what an audit does not need. The latter do not say which notifications are to come: while there are any,
-// those of all paid trades may be.
+// dumpTrades dumps the gateway's trades as package gatewaytable writes them: their table, or those in memory with the
+// fields that an audit needs. The gateway's memory does not tell which notifications are due: while there are any, all
+// paid trades are marked.
 func (s *System) dumpTrades(ctx context.Context, _ *seckill.Item, each func(*dump.Line) error) error {
 	if s.trades != nil {
 		return servers.Table(ctx, s.tables, serversName, gatewaytable.TableTrades, each)
@@ -125,7 +124,7 @@ func (s *System) dumpRows(ctx context.Context, _ *seckill.Item, each func(*dump.
 			if err := each(&dump.Line{Table: table, Row: row}); err != nil {
 				return err
 			}
-			rows[i] = nil // it is needed no more
+			rows[i] = nil // frees memory
 		}
 		if err := each(&dump.Line{End: table, Count: len(rows)}); err != nil {
 			return err
@@ -152,7 +151,7 @@ func (s *System) dumpKeys(ctx context.Context, it *seckill.Item, each func(*dump
 	return each(&dump.Line{End: dump.PartRedis, Count: count})
 }
 
-// dumpKey hands over a hash or a sorted set of the embedded Redis, and counts its members.
+// dumpKey dumps a hash or a sorted set of the embedded Redis, and returns the number of its members.
 func (s *System) dumpKey(key string, each func(*dump.Line) error) (int, error) {
 	kind, err := s.Redis.Do("TYPE", key)
 	if err != nil || kind == "none" {
@@ -181,7 +180,7 @@ func (s *System) dumpKey(key string, each func(*dump.Line) error) (int, error) {
 	}
 }
 
-// dumpSorted hands over a sorted set, as the embedded Redis can: members first, then each one's score.
+// dumpSorted dumps a sorted set. The embedded Redis has no WITHSCORES, so it asks for each score.
 func (s *System) dumpSorted(key string, each func(*dump.Line) error) (count int, err error) {
 	members, err := s.Redis.Do("ZRANGE", key, "0", "-1")
 	if err != nil {
@@ -196,7 +195,7 @@ func (s *System) dumpSorted(key string, each func(*dump.Line) error) (count int,
 		}
 		text, ok := score.(string)
 		if !ok {
-			continue // it has gone meanwhile
+			continue // deleted meanwhile
 		}
 		if err := each(&dump.Line{Key: key, Field: member, Value: text}); err != nil {
 			return count, err
@@ -206,7 +205,7 @@ func (s *System) dumpSorted(key string, each func(*dump.Line) error) (count int,
 	return count, nil
 }
 
-// dumpPairs hands over name, value, name, value …
+// dumpPairs dumps a list of alternating names and values.
 func dumpPairs(key string, list any, each func(*dump.Line) error) (int, error) {
 	texts, ok := list.([]any)
 	for pair := range slices.Chunk(texts, 2) {
@@ -220,7 +219,7 @@ func dumpPairs(key string, list any, each func(*dump.Line) error) (int, error) {
 		}
 	}
 	if !ok {
-		return 0, fmt.Errorf("key %s: Redis answered what is no list of pairs", key)
+		return 0, fmt.Errorf("key %s: Redis did not answer with a list of pairs", key)
 	}
 	return len(texts) / 2, nil
 }

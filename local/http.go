@@ -13,8 +13,8 @@ import (
 	"github.com/your-org/seckill/web"
 )
 
-// handler serves everything on one port: the API, the storefront and the status page, the gateway with its cashier, and
-// what only a local run has.
+// handler serves everything on one port: the API, the storefront, the status page, the gateway with its cashier, and
+// the routes under /_local.
 func (s *System) handler() http.Handler {
 	opt := httpapi.Options{Log: s.log, Version: s.opt.Version, CashierURL: "/cashier",
 		Refusals: httpapi.NewRefusals(s.Meter.Refused, s.auth, s.log, s.Clock)}
@@ -35,13 +35,13 @@ func (s *System) handler() http.Handler {
 	return mux
 }
 
-// door answers 429 in the API's place while the shop is stopped hard, as API Gateway does whose throttle is 0.
+// door answers 429 while the shop is stopped hard, as API Gateway does with a throttle of 0.
 func (s *System) door(api http.Handler) http.Handler {
 	refusal, err := json.Marshal(map[string]any{"type": "urn:problem-type:seckill:unavailable", "title": "服务繁忙",
 		"status": http.StatusTooManyRequests,
 		"code":   seckill.CodeUnavailable, "detail": "系统繁忙，请稍后重试。", "retry_after_ms": 1000})
 	if err != nil {
-		panic(err) // texts and numbers always marshal
+		panic(err) // strings and numbers always marshal
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.shut.Load() {
@@ -53,11 +53,11 @@ func (s *System) door(api http.Handler) http.Handler {
 			w.Header().Set(k, v)
 		}
 		w.WriteHeader(http.StatusTooManyRequests)
-		_, _ = w.Write(refusal) // who has hung up misses nothing
+		_, _ = w.Write(refusal) // an error means that the client has gone
 	})
 }
 
-// postHardStop shuts the door of the whole shop, or opens it.
+// postHardStop stops the whole shop hard, or reopens it.
 func (s *System) postHardStop(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Stopped *bool `json:"stopped"`
@@ -69,15 +69,15 @@ func (s *System) postHardStop(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, map[string]any{"stopped": *body.Stopped, "changed": s.shut.Swap(*body.Stopped) != *body.Stopped})
 }
 
-// thisMachine lets requests through that name this machine as their host, with any port. Others get 421: a page whose
-// name was made to lead here (DNS rebinding) has one origin with what it asks for, and could read and do everything.
+// thisMachine passes on requests whose Host is this machine, with any port, and answers others with 421. Otherwise a
+// web page could, by DNS rebinding, get the same origin as this system and use everything.
 func (s *System) thisMachine(next http.Handler) http.Handler {
 	refusal, err := json.Marshal(map[string]any{"type": "urn:problem-type:seckill:wrong_host",
 		"title":  "Not a name of this machine",
 		"status": http.StatusMisdirectedRequest, "code": "wrong_host",
 		"detail": "Only requests to localhost or a loopback address are answered: use " + s.URL()})
 	if err != nil {
-		panic(err) // texts and a number always marshal
+		panic(err) // strings and numbers always marshal
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name := (&url.URL{Host: r.Host}).Hostname(); strings.EqualFold(name, "localhost") ||
@@ -88,7 +88,7 @@ func (s *System) thisMachine(next http.Handler) http.Handler {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusMisdirectedRequest)
-		_, _ = w.Write(refusal) // who has hung up misses nothing
+		_, _ = w.Write(refusal) // an error means that the client has gone
 	})
 }
 

@@ -6,15 +6,15 @@ import (
 	"net/http"
 )
 
-// inProcess carries HTTP calls to a handler of this process without a socket: the payment client's calls to the
-// gateway, and the gateway's notifications to the shop. Requests and answers are what they would be on the wire.
+// inProcess passes HTTP calls to a handler in this process without a socket: the payment client's calls to the gateway,
+// and the gateway's notifications to the shop. Requests and answers are the same as over a connection.
 type inProcess struct {
 	handler http.Handler
-	before  func() // each call; nil: nothing
+	before  func() // runs before each call; may be nil
 }
 
-// RoundTrip implements http.RoundTripper. A handler that panics with http.ErrAbortHandler cuts the connection, as with
-// a server.
+// RoundTrip implements http.RoundTripper. If the handler panics with http.ErrAbortHandler, the call fails as on a
+// connection that the server closes.
 func (t inProcess) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func (t inProcess) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}, nil
 }
 
-// notifications carries a gateway's notifications: those for this shop stay in the process, others go to where a shop
-// that was pointed at this gateway has signed that it wants them.
+// notifications sends the gateway's notifications: in the process for this shop, and over the network to the signed
+// notify URL of other shops that use this gateway.
 type notifications struct {
 	inside  inProcess
 	outside http.RoundTripper

@@ -13,8 +13,8 @@ import (
 	"github.com/your-org/seckill/shared/adapter/alipay/fakegateway"
 )
 
-// The files of a directory of keys, in PEM. The private ones are made once, readable by their owner only, and read from
-// then on; those that somebody else put there are taken as they are. The public ones are written beside them.
+// The PEM files of a directory of keys. Missing private keys are generated, readable by their owner only; existing ones
+// are used. The public keys are written beside them.
 const (
 	AppPrivateFile    = "app-private.pem"    // the shop's; PKCS #8
 	AppPublicFile     = "app-public.pem"     // the shop's
@@ -22,7 +22,7 @@ const (
 	AlipayPublicFile  = "alipay-public.pem"  // the gateway's
 )
 
-// completeKeys fills in the key pairs that are empty.
+// completeKeys sets the key pairs that are empty.
 func (o *Options) completeKeys() error {
 	for _, k := range []struct {
 		pair            *fakegateway.KeyPair
@@ -43,7 +43,7 @@ func (o *Options) completeKeys() error {
 	return nil
 }
 
-// keptKeys reads a key pair, and makes it where there is none.
+// keptKeys reads a key pair, and generates a missing one.
 func keptKeys(dir, private, public string) (pair fakegateway.KeyPair, err error) {
 	secret, open := filepath.Join(dir, private), filepath.Join(dir, public)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -52,7 +52,7 @@ func keptKeys(dir, private, public string) (pair fakegateway.KeyPair, err error)
 	text, err := os.ReadFile(secret)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(open); err == nil {
-			return pair, fmt.Errorf("%s is there without %s: put that beside it, or remove it", open, private)
+			return pair, fmt.Errorf("%s exists without %s: restore the private key, or remove the public one", open, private)
 		}
 		text, err = makeKey(dir, secret)
 	}
@@ -71,8 +71,8 @@ func keptKeys(dir, private, public string) (pair fakegateway.KeyPair, err error)
 	return pair, nil
 }
 
-// makeKey makes a private key and gives what is in its file then: a run that starts at the same moment may have been
-// first. The file has its name only once it is whole.
+// makeKey generates a private key and returns the content of its file, which is another key if a concurrent run was
+// first. The file gets its name only when it is complete.
 func makeKey(dir, name string) ([]byte, error) {
 	pair, err := fakegateway.GenerateKeys()
 	if err != nil {
@@ -93,18 +93,18 @@ func makeKey(dir, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// getKeys tells what a shop, or an SDK, that is pointed at this gateway has to know. Nothing of it is secret: the shop
-// signs with the private key of AppPrivateFile.
+// getKeys returns the settings for another shop or an SDK that uses this gateway. None of them is secret: the shop signs
+// with the private key of AppPrivateFile.
 func (s *System) getKeys(w http.ResponseWriter, _ *http.Request) {
 	s.reply(w, map[string]string{"app_id": AppID, "seller_id": SellerID, "gateway": s.URL() + "/gateway.do",
 		"app_public_key": bare(s.opt.ShopKeys.Public), "alipay_public_key": bare(s.opt.GatewayKeys.Public)})
 }
 
-// bare writes a key of PEM as Alipay's settings page and its SDKs do: its base64 in one line.
+// bare encodes a PEM key as Alipay's settings page and SDKs do: base64 in one line.
 func bare(key string) string {
 	block, _ := pem.Decode([]byte(key))
 	if block == nil {
-		panic("a key that was parsed is no PEM")
+		panic("a parsed key is not PEM")
 	}
 	return base64.StdEncoding.EncodeToString(block.Bytes)
 }

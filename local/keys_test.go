@@ -79,7 +79,7 @@ func TestAPublicKeyWithoutItsPrivateOneIsNotOverwritten(t *testing.T) {
 	}
 	_, err := local.New(local.Options{Addr: ":0", Keys: dir})
 	text, _ := os.ReadFile(name)
-	if err == nil || !strings.Contains(err.Error(), "is there without "+local.AppPrivateFile) ||
+	if err == nil || !strings.Contains(err.Error(), "exists without "+local.AppPrivateFile) ||
 		string(text) != "mine" {
 		t.Errorf("%v; the file has %q", err, text)
 	}

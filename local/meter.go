@@ -26,7 +26,7 @@ func (m *Meter) Count(e seckill.Event, n int) {
 	m.mu.Unlock()
 }
 
-// Counts copies what was counted so far.
+// Counts copies the counts of events.
 func (m *Meter) Counts() map[seckill.Event]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -40,7 +40,7 @@ func (m *Meter) Refused(r seckill.Reason) {
 	m.mu.Unlock()
 }
 
-// Refusals copies how many requests were refused so far, by reason.
+// Refusals copies the counts of refused requests by reason.
 func (m *Meter) Refusals() map[seckill.Reason]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// What the fake gateway knows the shop by.
+// The shop's ids at the fake gateway.
 const (
 	AppID    = "2021000000000001"
 	SellerID = "2088000000000001"
@@ -20,16 +20,16 @@ const (
 // Limits and defaults.
 const (
 	DefaultPort    = 8100
-	DefaultSecret  = "helloworld" // of tokens; a local run holds nothing worth keeping from anybody
-	DefaultWorkers = 32           // per queue: in a crowd each gets its turn after hundreds of requests
+	DefaultSecret  = "helloworld" // of tokens; a local run has no secrets
+	DefaultWorkers = 32           // per queue; under load a worker is scheduled only after hundreds of requests
 	MinHold        = 5 * time.Second
-	MaxClose       = 5 * time.Second // how long Close takes at most
+	MaxClose       = 5 * time.Second // the longest that Close takes
 
 	maxWorkers = 64
-	httpDrain  = 2 * time.Second // for requests under way; a browser's unused connection would wait for more
-	workDrain  = 2 * time.Second // for messages that can be received
+	httpDrain  = 2 * time.Second // for running requests; an idle browser connection would take longer
+	workDrain  = 2 * time.Second // for visible messages
 
-	host = "seckill.local" // of calls that never leave the process
+	host = "seckill.local" // of calls within the process
 )
 
 // Options are a system's settings. The zero value is the demo on DefaultPort.
@@ -45,28 +45,28 @@ type Options struct {
 
 	Servers Servers // real servers instead of embedded drivers
 
-	GatewayFaults fakegateway.Faults // what goes wrong with payments; /faults changes it
+	GatewayFaults fakegateway.Faults // PUT /faults changes them
 
-	// The key pairs of payments: as given; else kept in the directory Keys, which has PEM files and is made if it is
-	// missing; else made anew, which takes up to a second.
+	// The key pairs that sign payments: as given; else from the directory Keys, which has PEM files and is created if
+	// missing; else generated, which takes up to a second.
 	ShopKeys, GatewayKeys fakegateway.KeyPair
 	Keys                  string
 }
 
-// Servers name real servers, each of which replaces an embedded driver. Tables and queues are made where they are
-// missing; what is there already is gone on with. A zero field keeps the embedded driver.
+// Servers names real servers, each of which replaces an embedded driver. Missing tables and queues are created, and
+// existing data is used. A zero field keeps the embedded driver.
 type Servers struct {
-	Redis         []string // host:port; several only of a cluster
+	Redis         []string // host:port; several only for a cluster
 	RedisCluster  bool
 	RedisPassword string
 	DynamoDB      string // the endpoint's URL
 	SQS           string // the endpoint's URL
 }
 
-// Any says whether a real server is named.
+// Any reports whether a real server is named.
 func (o *Servers) Any() bool { return len(o.Redis) > 0 || o.DynamoDB != "" || o.SQS != "" }
 
-// complete fills in defaults and refuses what is out of range.
+// complete sets defaults and refuses values out of range.
 func (o *Options) complete() error {
 	if o.Addr == "" {
 		o.Addr = ":" + strconv.Itoa(DefaultPort)
@@ -80,8 +80,8 @@ func (o *Options) complete() error {
 	}
 	if ip := net.ParseIP(name); ip == nil || !ip.IsLoopback() {
 		return fmt.Errorf(
-			"address %q: this system hands out tokens and moves its clock for anybody, so it listens on this machine "+
-				"only", o.Addr)
+			"address %q: want a loopback address, because this system gives anyone tokens and lets them move its clock",
+			o.Addr)
 	}
 	o.Addr = net.JoinHostPort(name, port)
 	if o.Hold == 0 {

@@ -8,36 +8,36 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// In one process on a few cores a signature, which takes a core for a millisecond and a half, keeps some fifty
-// purchases waiting. Deployed, the steps have machines of their own; here payments give way: to a crowd that buys and
-// to orders that wait to be placed, one signature at a time. A shopper who would have to wait for long is asked to come
-// again instead, and keeps no connection from the others.
+// A signature takes a core for 1.5 ms, in which the process could serve about fifty purchases. In a stack, purchases and
+// payments run on different machines; here payments wait while there is a crowd of purchases, or while many orders wait
+// to be placed, and signatures are made one at a time. If the queue for signatures is full, the shopper is asked to
+// retry, so that no connection stays occupied.
 const (
-	giveWay   = 500 * time.Millisecond // at most, for each signature: payments go on in a crowd that does not end
-	signLine  = 8                      // shoppers who wait for a signature, the one that is being made included
+	giveWay   = 500 * time.Millisecond // the longest that a signature waits, so that payments progress in a lasting crowd
+	signLine  = 8                      // shoppers who wait for a signature, including the current one
 	quietLook = 2 * time.Millisecond
 
-	backlog    = 50                     // so many orders that wait to be placed are urgent
-	crowdSlot  = 100 * time.Millisecond // so many purchases in it are a crowd,
+	backlog    = 50                     // this many unplaced orders have priority
+	crowdSlot  = 100 * time.Millisecond // this many purchases per slot are a crowd,
 	crowdCount = 200
-	crowdStays = 2 * crowdSlot // which is there for so long
+	crowdStays = 2 * crowdSlot // which counts as present for this long
 )
 
-// priority lets payments wait for what is more urgent.
+// priority makes payments wait for purchases and unplaced orders.
 type priority struct {
-	queued func() int    // orders that wait to be placed
-	line   chan struct{} // a place for each shopper who waits for a signature
+	queued func() int    // number of unplaced orders
+	line   chan struct{} // a slot for each shopper who waits for a signature
 
 	sign sync.Mutex // one at a time
-	last time.Time  // when the last was made
+	last time.Time  // when the last one was made
 
 	mu    sync.Mutex
 	slot  time.Time
 	count int       // of purchases in the slot
-	seen  time.Time // when there was a crowd
+	seen  time.Time // when a crowd was last seen
 }
 
-// purchases watches the purchases that a handler gets.
+// purchases counts the purchases that a handler gets.
 func (c *priority) purchases(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.came(time.Now())
@@ -62,26 +62,26 @@ func (c *priority) crowded(now time.Time) bool {
 	return now.Sub(c.seen) < crowdStays
 }
 
-// urgent says whether payments have to wait, whose last signature was made then.
+// urgent reports whether payments have to wait. last is when the last signature was made.
 func (c *priority) urgent(last time.Time) bool {
 	now := time.Now()
 	return now.Sub(last) < giveWay && (c.crowded(now) || c.queued() >= backlog)
 }
 
-// pause waits until there is nothing more urgent.
+// pause waits while payments have to wait.
 func (c *priority) pause() {
 	for begin := time.Now(); c.urgent(begin); {
 		time.Sleep(quietLook)
 	}
 }
 
-// yieldingPayments are payments that give way.
+// yieldingPayments are payments that wait for what has priority.
 type yieldingPayments struct {
 	seckill.Payments
 	*priority
 }
 
-// Prepare is the payments' own. ErrSignLater when there is something more urgent.
+// Prepare implements seckill.Payments. It returns ErrSignLater while payments have to wait.
 func (p yieldingPayments) Prepare(o seckill.Order) (string, error) {
 	select {
 	case p.line <- struct{}{}:

@@ -27,16 +27,16 @@ import (
 )
 
 const (
-	setUp        = 30 * time.Second // to make tables and queues
+	setUp        = 30 * time.Second // to create tables and queues
 	pollWait     = time.Second      // of one receive from a real queue
 	pollAgain    = time.Second      // after a receive that failed
-	serversName  = "seckill-"       // before the names of tables and queues
-	serverRegion = "us-east-1"      // stand-ins do not look at it
+	serversName  = "seckill-"       // prefix of the names of tables and queues
+	serverRegion = "us-east-1"      // stand-ins ignore it
 
 	serverConnections = 512 // kept
 )
 
-// connect takes the drivers: real ones for the servers that are named, embedded ones for the rest.
+// connect makes the drivers: real ones for named servers, embedded ones for the rest.
 func (s *System) connect(ctx context.Context, o Servers) error {
 	ctx, cancel := context.WithTimeout(ctx, setUp)
 	defer cancel()
@@ -77,6 +77,9 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	client := sqs.NewFromConfig(s.serverConfig(o.SQS))
 	for name, q := range map[string]*seckill.Queue{"orders": &s.orders, "closings": &s.closings} {
 		opt, err := sqsqueue.CreateQueue(ctx, client, serversName+name)
+		for slow := (interface{ Timeout() bool })(nil); errors.As(err, &slow) && slow.Timeout() && ctx.Err() == nil; {
+			opt, err = sqsqueue.CreateQueue(ctx, client, serversName+name) // a busy stand-in; continues where it ended
+		}
 		if err != nil {
 			return fmt.Errorf("sqs %s: %w", o.SQS, err)
 		}
@@ -86,9 +89,9 @@ func (s *System) connect(ctx context.Context, o Servers) error {
 	return nil
 }
 
-// serverConfig is that of a server on this machine: it wants credentials, and takes any. A crowd calls it from hundreds
-// of goroutines; the SDK's own client keeps ten connections and would open the others anew for each call. Those that
-// are idle go when the system is closed.
+// serverConfig returns the configuration for a stand-in server, which needs credentials but accepts any. Under load
+// hundreds of goroutines call it; the SDK's default client keeps ten connections and would open a new one for most
+// calls. Closing the system closes the idle ones.
 func (s *System) serverConfig(endpoint string) aws.Config {
 	transport := awshttp.NewBuildableClient().GetTransport()
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = serverConnections, serverConnections
@@ -98,7 +101,7 @@ func (s *System) serverConfig(endpoint string) aws.Config {
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 
-// seed writes the items; those that a real server has from an earlier run stay as they are there.
+// seed writes the items. Items that a real server has from an earlier run stay unchanged.
 func (s *System) seed(ctx context.Context, items []seckill.Listing) error {
 	for _, it := range items {
 		err := s.Items.Put(ctx, it.Item, &it.Description)
@@ -109,7 +112,8 @@ func (s *System) seed(ctx context.Context, items []seckill.Listing) error {
 	return nil
 }
 
-// consumeServer takes messages off a real queue until stop is closed: receive, handle, delete what was handled.
+// consumeServer receives messages from a real queue, handles them and deletes those that succeeded, until stop is
+// closed.
 func (s *System) consumeServer(ctx context.Context, name string, q seckill.Queue,
 	handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {
 	for {
@@ -132,7 +136,7 @@ func (s *System) consumeServer(ctx context.Context, name string, q seckill.Queue
 	}
 }
 
-// tradeTable keeps the gateway's trades beside a real ledger, so that they outlive the run, and lists them.
+// tradeTable keeps the gateway's trades in a table beside a real ledger, so that they outlive the run.
 type tradeTable struct {
 	*gatewaytable.Store
 	client *dynamodb.Client

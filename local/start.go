@@ -29,8 +29,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// New checks the options, takes the port and builds the parts. The error says what to do in one line. A system that was
-// made has to be closed, started or not.
+// New checks the options, opens the port and builds the parts. An error says in one line what to do. The caller must
+// close the system, started or not.
 func New(o Options) (*System, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func build(o Options, l net.Listener) (*System, error) {
 	return s, nil
 }
 
-// unplaced is how many messages of an embedded orders queue can be received.
+// unplaced returns the number of visible messages in an embedded orders queue.
 func (s *System) unplaced() int {
 	if s.Orders == nil {
 		return 0
@@ -113,7 +113,7 @@ func (s *System) unplaced() int {
 	return d.Visible
 }
 
-// buildPayments joins the payment client and the fake gateway, each with a key pair of its own.
+// buildPayments connects the payment client and the fake gateway, each with its own key pair.
 func (s *System) buildPayments() error {
 	if err := s.opt.completeKeys(); err != nil {
 		return err
@@ -167,14 +167,14 @@ func (s *System) buildFlows() {
 		Clock:    s.Clock, Meter: s.Meter})
 }
 
-// Start loads the items into the stock, then serves and works until Close. ctx bounds the loading only. Rows that
-// cannot be read are logged, and keep nothing else from being sold. Call it once.
+// Start loads the items into the stock, then serves requests and runs the workers until Close. ctx only limits the
+// loading. An unreadable row is logged and does not stop the sale of other items. Call Start once.
 func (s *System) Start(ctx context.Context) error {
 	if err := s.readable(errors.Join(s.Stage.Run(ctx), s.Repair.Run(ctx))); err != nil {
 		return fmt.Errorf("load the items: %w", err)
 	}
 	if err := s.readable(s.resend(ctx)); err != nil {
-		return fmt.Errorf("send the messages of an earlier run again: %w", err)
+		return fmt.Errorf("resend the messages of an earlier run: %w", err)
 	}
 	work, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
@@ -195,8 +195,8 @@ func (s *System) Start(ctx context.Context) error {
 	return nil
 }
 
-// Close lets requests end, handles the messages that can be received, and stops, within MaxClose or until ctx ends. The
-// error says what was broken off. A second call does nothing.
+// Close waits for running requests, handles the visible messages, and stops, within MaxClose or until ctx ends. The
+// error says what was interrupted. A second call does nothing.
 func (s *System) Close(ctx context.Context) (err error) {
 	s.once.Do(func() { err = s.close(ctx) })
 	return err
@@ -213,7 +213,7 @@ func (s *System) close(ctx context.Context) error {
 	}
 	var errs []error
 	if err := drained(httpDrain, s.server.Shutdown); err != nil {
-		errs = append(errs, fmt.Errorf("requests broken off: %w", err), s.server.Close())
+		errs = append(errs, fmt.Errorf("requests interrupted: %w", err), s.server.Close())
 	}
 	if err := drained(workDrain, s.WaitIdle); err != nil {
 		errs = append(errs, fmt.Errorf("messages left: %w", err))
@@ -226,7 +226,7 @@ func (s *System) close(ctx context.Context) error {
 	return errors.Join(append(errs, s.disconnect())...)
 }
 
-// disconnect lets go of real servers.
+// disconnect closes the connections to real servers.
 func (s *System) disconnect() error {
 	var errs []error
 	for _, c := range s.closers {
@@ -235,15 +235,14 @@ func (s *System) disconnect() error {
 	return errors.Join(errs...)
 }
 
-// answerTime is how long a request may take; the server writes nothing after 30 s.
+// answerTime is the limit of a request; the server writes nothing after 30 s.
 const answerTime = 25 * time.Second
 
-// whole has a request answered whatever its client does meanwhile. net/http takes the end of what a client sends for
-// its leaving and ends the request's context, though a client may close its side and wait for the answer. A function is
-// not told either that somebody left.
+// whole makes the handler complete a request even if its client closes the connection or its sending half. net/http
+// cancels the request's context in both cases, though a client may close its half and wait for the answer. A Lambda
+// function is not told either that a client has left.
 //
-// The request gets an id, by which the log names it, and which its answer has as X-Request-Id; one that the client
-// sends is not looked at.
+// The request gets an id for the log, which the answer has as X-Request-Id. An id that the client sends is ignored.
 func whole(next http.Handler) http.Handler {
 	ids := system.NewIDs(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,9 +1,9 @@
-// Package local is the whole system in one process: every flow over embedded drivers, the fake payment gateway, the
-// storefront, and what moves them — workers on the queues, schedules, one clock that can be moved. In: Options. Out: a
-// server on a loopback port, and the parts for tests to look into. It keeps nothing on disk but keys, if told where:
-// the data is gone when it stops, unless it is on real servers.
+// Package local runs the whole system in one process: every flow over embedded drivers, the fake payment gateway, the
+// storefront, workers on the queues, schedules, and a clock that can be moved. From Options it makes a server on a
+// loopback port, whose parts tests can inspect. It writes nothing to disk but keys, if a directory is given. The data
+// is gone when it stops, unless it is on real servers.
 //
-// There is no safety in this package: whatever holds, holds because of flows and drivers.
+// This package enforces no guarantee itself: flows and drivers do.
 package local
 
 import (
@@ -36,15 +36,15 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// System is one running system. Its fields are for tests to look into; the parts are safe for concurrent use.
+// System is a running system. Its fields are for tests; the parts are safe for concurrent use.
 type System struct {
 	Clock    *memory.Clock
-	Redis    *memory.Redis // nil with a real server, as are Rows, Orders and Closings
+	Redis    *memory.Redis // nil with a real server, like Rows, Orders and Closings
 	Rows     *memory.Rows
 	Items    seckill.Items
 	Orders   *memory.Queue
 	Closings *memory.Queue
-	Gateway  *fakegateway.Gateway // its trades are where the ledger is
+	Gateway  *fakegateway.Gateway // its trades are stored beside the ledger
 	Meter    *Meter
 
 	Stock    *redisstock.Stock
@@ -69,21 +69,21 @@ type System struct {
 	operator func(ctx context.Context, event []byte) (answer []byte, err error)
 	listener net.Listener
 	server   *http.Server
-	inside   http.Handler // the server's, for calls that never leave the process
+	inside   http.Handler // the server's handler, for calls within the process
 
 	priority         priority
 	shut             atomic.Bool // the whole shop is stopped hard
 	orders, closings seckill.Queue
-	trades           fakegateway.Store // nil: the gateway's own memory
-	tables           *dynamodb.Client  // of a real ledger, for what reads whole tables
+	trades           fakegateway.Store // nil: in the gateway's memory
+	tables           *dynamodb.Client  // of a real ledger, for reads of whole tables
 	closers          []func() error    // of connections
 
 	workers []*worker
 	active  activity
-	stop    chan struct{} // closed: workers begin no further step
+	stop    chan struct{} // closed: workers begin no more steps
 	once    sync.Once
 	running sync.WaitGroup
-	cancel  context.CancelFunc // breaks off steps under way
+	cancel  context.CancelFunc // interrupts running steps
 }
 
 // URL is the storefront's address without a slash at the end.
@@ -97,7 +97,7 @@ func (s *System) Token(user string, valid time.Duration) (string, error) {
 	return jwtauth.Sign(s.opt.JWTSecret, user, s.Clock.Now().Add(valid))
 }
 
-// readable logs the rows that could not be read, and gives what else went wrong.
+// readable logs unreadable rows and returns the other errors.
 func (s *System) readable(err error) error {
 	rows, rest := seckill.SplitUnreadable(err)
 	for _, row := range rows {

@@ -26,7 +26,7 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		opt       local.Options
 		want      string
 	}{
-		{"an address of the network", local.Options{Addr: "0.0.0.0:0"}, "this machine only"},
+		{"an address of the network", local.Options{Addr: "0.0.0.0:0"}, "want a loopback address"},
 		{"an address without a port", local.Options{Addr: "localhost"}, "want a port"},
 		{"a short hold", local.Options{Addr: ":0", Hold: time.Second}, "hold 1s: want 5s"},
 		{"a long hold", local.Options{Addr: ":0", Hold: 25 * time.Hour}, "hold 25h0m0s"},

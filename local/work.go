@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	scheduleEvery = time.Minute      // of the system's clock
-	notifyEvery   = time.Second      // likewise; between looks at a table of trades
-	longestIdle   = time.Hour        // a worker looks again after that, whatever it was told
-	idleLook      = time.Millisecond // how often WaitIdle looks
+	scheduleEvery = time.Minute      // by the system's clock
+	notifyEvery   = time.Second      // by the same clock; between reads of a table of trades
+	longestIdle   = time.Hour        // a worker looks for work at least this often
+	idleLook      = time.Millisecond // how often WaitIdle checks
 )
 
-// worker does one kind of work whenever there may be some: at first, when ready speaks, when next is due, when the
-// clock was moved. It waits otherwise.
+// worker does one kind of work: at its start, when ready fires, when next is due, and when the clock was moved. It
+// waits in between.
 type worker struct {
 	step  func(ctx context.Context, stop <-chan struct{}) (more bool)
-	next  func() (time.Time, bool) // when there will be work; false: not by the passing of time
+	next  func() (time.Time, bool) // when work is due; false: time alone brings none
 	ready <-chan struct{}          // may be nil
-	due   func(now time.Time) bool // there is work that could be begun
+	due   func(now time.Time) bool // work could begin now
 }
 
-// activity says whether any worker is at work, for those who wait for rest.
+// activity counts running workers, for WaitIdle.
 type activity struct {
 	busy  atomic.Int64
-	turns atomic.Uint64 // begun
+	turns atomic.Uint64 // steps begun
 }
 
 func (a *activity) begin() {
@@ -38,12 +38,12 @@ func (a *activity) begin() {
 
 func (a *activity) end() { a.busy.Add(-1) }
 
-// run works until stop is closed; a step in progress is finished first, unless ctx ends.
+// run executes a worker until stop is closed. It finishes a running step first, unless ctx ends.
 func (s *System) run(ctx context.Context, w *worker, stop <-chan struct{}) {
 	timer := time.NewTimer(longestIdle)
 	defer timer.Stop()
 	for {
-		changed := s.Clock.Changed() // before the step: a jump during it must not be slept through
+		changed := s.Clock.Changed() // before the step: a clock change during it must not be missed
 		s.active.begin()
 		more := w.step(ctx, stop)
 		s.active.end()
@@ -70,7 +70,8 @@ func (s *System) run(ctx context.Context, w *worker, stop <-chan struct{}) {
 	}
 }
 
-// poller takes messages off a queue: receive, handle, delete what was handled. A failed one comes back by itself.
+// poller receives messages from a queue, handles them and deletes those that succeeded. A failed one becomes visible
+// again.
 func (s *System) poller(name string, q *memory.Queue, handle func(context.Context, seckill.Delivery) error) *worker {
 	return &worker{
 		step: func(ctx context.Context, stop <-chan struct{}) bool {
@@ -88,8 +89,8 @@ func (s *System) poller(name string, q *memory.Queue, handle func(context.Contex
 	}
 }
 
-// handleBatch handles deliveries one after another and deletes those that are done with. Once stop is closed it begins
-// no further one: what is left becomes visible again.
+// handleBatch handles deliveries one after another and deletes those that succeeded. Once stop is closed it begins no
+// more; the rest become visible again.
 func (s *System) handleBatch(ctx context.Context, name string, q seckill.Queue, batch []seckill.Delivery,
 	handle func(context.Context, seckill.Delivery) error, stop <-chan struct{}) {
 	for _, d := range batch {
@@ -109,8 +110,8 @@ func (s *System) handleBatch(ctx context.Context, name string, q seckill.Queue, 
 	}
 }
 
-// schedule runs a flow at every full minute of the system's clock, once for all those that a jump passed. Being one
-// worker, it never overlaps itself. Name and minute are the request id of what it causes.
+// schedule runs a flow at every full minute of the system's clock; if the clock jumps over several, once. Its runs do
+// not overlap, because one worker makes them. Name and minute are the trace id of a run.
 func (s *System) schedule(name string, run func(context.Context) error) *worker {
 	var next atomic.Pointer[time.Time]
 	plan := func(now time.Time) {
@@ -129,7 +130,7 @@ func (s *System) schedule(name string, run func(context.Context) error) *worker 
 			if err := run(ctx); err != nil {
 				s.log.WarnContext(ctx, "schedule failed", "schedule", name, "err", err)
 			}
-			plan(now) // not from the end: a minute that a jump passed meanwhile is run as well
+			plan(now) // not from the end of the run: a minute that passed meanwhile is due
 			return false
 		},
 		next: at,
@@ -137,11 +138,10 @@ func (s *System) schedule(name string, run func(context.Context) error) *worker 
 	}
 }
 
-// notifier lets the gateway make the notification attempts that are due. A gateway whose trades are in a table cannot
-// say when that is: it looks after each payment and refund of its own, and every notifyEvery for what is to be
-// repeated.
+// notifier makes the gateway send the notifications that are due. A gateway with trades in a table does not know when
+// the next one is due: it reads the table after each payment and refund, and every notifyEvery for retries.
 func (s *System) notifier() *worker {
-	var look atomic.Pointer[time.Time] // when a table is looked at next
+	var look atomic.Pointer[time.Time] // when a table is read next
 	look.Store(new(time.Time))
 	w := &worker{
 		step: func(ctx context.Context, _ <-chan struct{}) bool {
@@ -171,8 +171,8 @@ func dueBy(next func() (time.Time, bool)) func(time.Time) bool {
 	}
 }
 
-// WaitIdle waits until nothing is at work and nothing is due: no message can be received, every schedule has run that
-// should have, no notification waits. It reports ctx's error when that ends first.
+// WaitIdle waits until no worker runs and no work is due: no message is visible, every due schedule has run, and no
+// notification waits. It returns ctx's error if ctx ends first.
 func (s *System) WaitIdle(ctx context.Context) error {
 	tick := time.NewTicker(idleLook)
 	defer tick.Stop()
@@ -186,7 +186,8 @@ func (s *System) WaitIdle(ctx context.Context) error {
 	return nil
 }
 
-// idle reads the turns before and after it looks for work: a worker that took a message in between has begun a turn.
+// idle compares the turns before and after it looks for due work: a worker that takes a message in between begins a
+// turn.
 func (s *System) idle() bool {
 	turns := s.active.turns.Load()
 	if s.active.busy.Load() != 0 {

@@ -1,5 +1,5 @@
-// Package localtest audits a local.System by its true state: the ledger's rows and the stock's keys, read past every
-// cache and index. In: a system. Out: the guarantees of docs/GUARANTEES.md that do not hold. It changes nothing.
+// Package localtest checks a local.System against the guarantees of docs/GUARANTEES.md. It reads the ledger's rows and
+// the stock's keys directly, without caches and indexes, and changes nothing.
 package localtest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Invariants fails the test for everything that Broken and, when drained, Unconverged name.
+// Invariants fails the test for every finding of Broken and, if drained, of Unconverged.
 func Invariants(t testing.TB, s *local.System, drained bool) {
 	t.Helper()
 	for _, b := range Broken(s) {
@@ -61,7 +61,7 @@ type Unit struct {
 func Units(s *local.System) (out []Unit) {
 	for _, row := range s.Rows.Dump(ledger.TableUnits) {
 		item, _, _ := strings.Cut(text(row, "bucket"), "#")
-		n, _ := strconv.Atoi(text(row, "unit")) // a unit that is no number is 0, which is no unit's
+		n, _ := strconv.Atoi(text(row, "unit")) // 0, which is no valid unit, if it is not a number
 		out = append(out, Unit{item, text(row, "order"), text(row, "user"), n})
 	}
 	slices.SortFunc(out, func(a, b Unit) int {
@@ -70,21 +70,21 @@ func Units(s *local.System) (out []Unit) {
 	return out
 }
 
-// unjudged are the guarantees that tests break on purpose: they move the clock, and let a shopper buy before the sale
+// skipped are the guarantees that tests break on purpose by moving the clock, so that a shopper buys before the sale
 // begins.
-var unjudged = []string{"I10"}
+var skipped = []string{"I10"}
 
-// Broken names what of the guarantees does not hold that do at every moment.
+// Broken returns the findings about guarantees that have to hold at every moment.
 func Broken(s *local.System) []string {
-	return audited(s, func(j *audit.GuaranteeResult) bool { return j.ID[0] == 'I' && !slices.Contains(unjudged, j.ID) })
+	return audited(s, func(j *audit.GuaranteeResult) bool { return j.ID[0] == 'I' && !slices.Contains(skipped, j.ID) })
 }
 
-// Unconverged names what of L2 and L3 does not hold: what is to be true once nothing is at work any more.
+// Unconverged returns the findings about L2 and L3, which have to hold once the system is idle.
 func Unconverged(s *local.System) []string {
 	return audited(s, func(j *audit.GuaranteeResult) bool { return j.ID == "L2" || j.ID == "L3" })
 }
 
-// audited audits every item, and tells what is broken of the chosen judgements.
+// audited audits every item and returns the findings about the chosen guarantees.
 func audited(s *local.System, chosen func(*audit.GuaranteeResult) bool) (bad []string) {
 	ctx := context.Background()
 	list, err := s.Items.List(ctx, time.Time{})
@@ -107,7 +107,7 @@ func audited(s *local.System, chosen func(*audit.GuaranteeResult) bool) (bad []s
 	return bad
 }
 
-// source is everything that a system knows of an item but the gateway's trades: tests make trades that no shopper paid.
+// source dumps an item without the gateway's trades, because tests make trades that no shopper paid.
 func source(s *local.System, it *seckill.Item) audit.SourceFunc {
 	return func(ctx context.Context, each func(*dump.Line) error) error {
 		return s.Dump(ctx, it, func(l *dump.Line) error {
@@ -122,8 +122,8 @@ func source(s *local.System, it *seckill.Item) audit.SourceFunc {
 	}
 }
 
-// told puts a judgement into words. That the stock still has an item long after its end is no finding here: tests move
-// the clock by days, and stage has had no minute of its own since.
+// told returns the findings of a guarantee as text. It omits that the stock still has an item long after its end: tests
+// move the clock by days, and stage may not have run since.
 func told(it *seckill.Item, g *audit.GuaranteeResult) (bad []string) {
 	for _, f := range g.Findings {
 		if f.Row != "{"+it.ID+"}:item" {
