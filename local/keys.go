@@ -52,7 +52,8 @@ func keptKeys(dir, private, public string) (pair fakegateway.KeyPair, err error)
 	text, err := os.ReadFile(secret)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(open); err == nil {
-			return pair, fmt.Errorf("%s exists without %s: restore the private key, or remove the public one", open, private)
+			return pair, fmt.Errorf("%s exists without %s: restore the private key, or remove the public one", open,
+				private)
 		}
 		text, err = makeKey(dir, secret)
 	}
@@ -93,8 +94,8 @@ func makeKey(dir, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// getKeys returns the settings for another shop or an SDK that uses this gateway. None of them is secret: the shop signs
-// with the private key of AppPrivateFile.
+// getKeys returns the settings for another shop or an SDK that uses this gateway. None of them is secret: the shop
+// signs with the private key of AppPrivateFile.
 func (s *System) getKeys(w http.ResponseWriter, _ *http.Request) {
 	s.reply(w, map[string]string{"app_id": AppID, "seller_id": SellerID, "gateway": s.URL() + "/gateway.do",
 		"app_public_key": bare(s.opt.ShopKeys.Public), "alipay_public_key": bare(s.opt.GatewayKeys.Public)})

@@ -8,12 +8,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// A signature takes a core for 1.5 ms, in which the process could serve about fifty purchases. In a stack, purchases and
-// payments run on different machines; here payments wait while there is a crowd of purchases, or while many orders wait
-// to be placed, and signatures are made one at a time. If the queue for signatures is full, the shopper is asked to
-// retry, so that no connection stays occupied.
+// A signature takes a core for 1.5 ms, in which the process could serve about fifty purchases. In a stack, purchases
+// and payments run on different machines; here payments wait while there is a crowd of purchases, or while many orders
+// wait to be placed, and signatures are made one at a time. If the queue for signatures is full, the shopper is asked
+// to retry, so that no connection stays occupied.
 const (
-	giveWay   = 500 * time.Millisecond // the longest that a signature waits, so that payments progress in a lasting crowd
+	giveWay   = 500 * time.Millisecond // the longest wait of a signature, so that payments progress
 	signLine  = 8                      // shoppers who wait for a signature, including the current one
 	quietLook = 2 * time.Millisecond
 

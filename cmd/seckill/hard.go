@@ -23,40 +23,40 @@ import (
 	"github.com/your-org/seckill/shared/adapter/operator"
 )
 
-// everyMethod is API Gateway's key of what holds for all methods without settings of their own.
+// everyMethod is API Gateway's key for the settings of all methods without their own.
 const everyMethod = "*/*"
 
-// notifyPath is where Alipay's notifications come in and buyPath where purchases do, without the first slash, as
-// GetStage names them; notifyPatch is the first in a path of UpdateStage.
+// notifyPath and buyPath are the paths of Alipay's notifications and of purchases as GetStage names them, without the
+// first slash. notifyPatch is notifyPath as UpdateStage names it.
 const (
 	notifyPath  = "seckill/alipay/notify"
 	buyPath     = "seckill/buy"
 	notifyPatch = "~1seckill~1alipay~1notify/POST"
 )
 
-// Limits of a look whether a hard stop works.
+// Limits of the check that a hard stop works.
 const (
 	seenStep    = 250 * time.Millisecond
-	seenTimeout = 2 * time.Second // of one look
+	seenTimeout = 2 * time.Second // of one call
 )
 
-// seenWithin is how long a look is repeated; tests shorten it.
+// seenWithin is how long the check is repeated; tests shorten it.
 var seenWithin = 5 * time.Second
 
-// stdin is where a confirmation is typed.
+// stdin is read for a confirmation; tests replace it.
 var stdin io.Reader = os.Stdin
 
-// hardShop is a whole shop that can be shut and opened without its functions. Both may be repeated.
+// hardShop is a shop that can be stopped hard and reopened without its functions. Both may be repeated.
 type hardShop interface {
-	// name is what has to be typed before it is shut.
+	// name is what the operator has to type to confirm.
 	name() string
-	// shut lets nothing through any more but payment notifications, open everything. tell prints a line once it is
-	// true.
+	// shut blocks all calls but payment notifications, and open lets all through. They call tell with each line to
+	// print.
 	shut(ctx context.Context, tell func(string)) error
 	open(ctx context.Context, tell func(string)) error
 }
 
-// hardStop shuts a whole shop, or opens it; then it stops or resumes the item, if one is named.
+// hardStop stops a shop hard, or reopens it. Then it stops or resumes the item, if one is named.
 func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 	deployed, err := to.isDeployed(cmd)
 	if err != nil {
@@ -90,7 +90,7 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 		s, items = r, func() (*shop, error) { return r.shop(), nil }
 	}
 	if stop && !yes {
-		if err := confirm(cmd, "This stops the whole shop of "+whose(s)+", not one item: nobody can look, buy, "+
+		if err := confirm(cmd, "This stops the whole shop of "+whose(s)+", not one item: shoppers cannot look, buy, "+
 			"cancel or see an order until it is resumed.", s.name()); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func hardStop(cmd *cobra.Command, to *target, id string, stop, yes bool) error {
 	if stop {
 		do = s.shut
 	}
-	tell := func(line string) { _ = say(cmd, "%s", line) } // what was done is done, written or not
+	tell := func(line string) { _ = say(cmd, "%s", line) } // the change is made, even if it cannot be printed
 	if err := do(cmd.Context(), tell); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func whose(s hardShop) string {
 	return s.name()
 }
 
-// confirm wants a name typed.
+// confirm asks the operator to type a name.
 func confirm(cmd *cobra.Command, what, name string) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s\nType its name (%s) to go on: ", what, name)
 	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
@@ -140,7 +140,7 @@ func confirm(cmd *cobra.Command, what, name string) error {
 	}
 	if strings.TrimSpace(line) != name {
 		return fmt.Errorf(
-			"%q is not %q: not stopped, nothing was changed; --yes answers ahead",
+			"%q is not %q: the shop is not stopped, and nothing was changed (--yes skips this question)",
 			strings.TrimSpace(line),
 			name,
 		)
@@ -148,11 +148,10 @@ func confirm(cmd *cobra.Command, what, name string) error {
 	return nil
 }
 
-// apiOutput names the API of a stack.
+// apiOutput is the stack's output with the id of its API.
 const apiOutput = "ApiId"
 
-// apiStage is the one of a stack's API. Its throttle is set with the operator's own rights; no function has a part in
-// it.
+// apiStage is the stage of a stack's API. Its throttle is set with the operator's own rights, without a function.
 type apiStage struct {
 	deployedShop
 	api    *apigateway.Client
@@ -161,8 +160,8 @@ type apiStage struct {
 
 func (s *apiStage) name() string { return s.stack }
 
-// shut sets the throttle of every method but notify to 0. Where notify has none of its own, it gets what held for it
-// until now.
+// shut sets the throttle of every method but notify to 0. If notify has no throttle of its own, it gets the one that
+// applied to it before.
 func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
 	if err != nil {
@@ -203,8 +202,8 @@ func (s *apiStage) shut(ctx context.Context, tell func(string)) error {
 	return nil
 }
 
-// open gives each method that is shut the throttle that the stack was deployed with. Of notify it takes the one that
-// shut gave it, if the stack gave it none: it would outlive the next deployment, which knows nothing of it.
+// open sets each blocked method to the throttle that the stack was deployed with. It removes the throttle that shut set
+// for notify, if the stack has none for it: a deployment would not remove it.
 func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	have, err := s.settings(ctx)
 	if err != nil {
@@ -216,7 +215,7 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	_, _, gaveNone := s.deployed("Notify")
 	for _, key := range slices.Sorted(maps.Keys(have)) {
 		switch {
-		case isNotification(key) && gaveNone != nil && isShut(have[everyMethod]): // what shut gave it
+		case isNotification(key) && gaveNone != nil && isShut(have[everyMethod]): // set by shut
 			ops = append(ops, types.PatchOperation{Op: types.OpRemove, Path: aws.String("/" + patchKey(key))})
 		case !isShut(have[key]):
 		case err != nil:
@@ -225,7 +224,7 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 			ops = append(ops, throttleTo(everyMethod, rate, burst)...)
 		case isMethod(key, buyPath):
 			buyRate, buyBurst, err := s.deployed("Buy")
-			if err != nil { // deployed before purchases had their own
+			if err != nil { // the stack is older than these parameters
 				buyRate, buyBurst = rate, burst
 			}
 			ops = append(ops, throttleTo(patchKey(key), buyRate, buyBurst)...)
@@ -252,8 +251,8 @@ func (s *apiStage) open(ctx context.Context, tell func(string)) error {
 	return nil
 }
 
-// deployed is the throttle that the stack's parameters say: Throttle is of all methods, Buy of purchases. There is no
-// other place to know it from, and nothing is guessed.
+// deployed returns a throttle of the stack's parameters: Throttle is that of all methods, Buy that of purchases. No
+// other source has these values, so a missing one is an error.
 func (s *apiStage) deployed(whose string) (rate float64, burst int, err error) {
 	for _, p := range s.found.Parameters {
 		switch aws.ToString(p.ParameterKey) {
@@ -265,14 +264,14 @@ func (s *apiStage) deployed(whose string) (rate float64, burst int, err error) {
 	}
 	if rate <= 0 || burst <= 0 {
 		return 0, 0, fmt.Errorf(
-			"stack %s has no parameters %sRate and %sBurst, so nobody knows what to go back to: deploy it again",
+			"stack %s has no parameters %sRate and %sBurst with the throttle to set: deploy it again",
 			s.stack, whose, whose,
 		)
 	}
 	return rate, burst, nil
 }
 
-// settings gives what methods have of their own, and what all have.
+// settings returns the settings of methods, and those of all methods.
 func (s *apiStage) settings(ctx context.Context) (have map[string]types.MethodSetting, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -301,7 +300,7 @@ func (s *apiStage) patch(ctx context.Context, ops []types.PatchOperation) error 
 	}))
 }
 
-// unlike says in a sentence why API Gateway did not do it.
+// unlike describes an error of API Gateway.
 func (s *apiStage) unlike(err error) error {
 	var missing *types.NotFoundException
 	switch {
@@ -319,11 +318,11 @@ func (s *apiStage) unlike(err error) error {
 	return awsFault(err, s.region, "; it may have been done, and can be repeated")
 }
 
-// seen looks from outside whether the API refuses. API Gateway spreads a change over its machines, and says nothing of
-// how long that takes.
+// seen calls the API until it refuses. API Gateway distributes a change to its machines, and does not report when it is
+// done.
 func (s *apiStage) seen(ctx context.Context) string {
 	address := s.outputOf("Url") + "/healthz"
-	again := " API Gateway takes some seconds; look again: curl -si " + address
+	again := " API Gateway takes some seconds. To check again: curl -si " + address
 	client := &http.Client{
 		Timeout:   seenTimeout,
 		Transport: &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment},
@@ -331,10 +330,10 @@ func (s *apiStage) seen(ctx context.Context) string {
 	for until := time.Now().Add(seenWithin); ; {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
-			return "Whether it works was not seen: the stack's output Url is no address."
+			return "The effect was not checked: the stack's output Url is not a URL."
 		}
 		resp, err := client.Do(r)
-		heard := "gave no answer within " + seenTimeout.String() // what a function that hangs looks like
+		heard := "did not answer within " + seenTimeout.String() // as from a function that hangs
 		if err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusTooManyRequests {
@@ -345,7 +344,7 @@ func (s *apiStage) seen(ctx context.Context) string {
 			heard = "cannot be reached from here"
 		}
 		if time.Now().After(until) || ctx.Err() != nil {
-			return fmt.Sprintf("It is not seen yet: %s %s.%s", address, heard, again)
+			return fmt.Sprintf("There is no effect yet: %s %s.%s", address, heard, again)
 		}
 		time.Sleep(seenStep)
 	}
@@ -357,14 +356,14 @@ func isShut(m types.MethodSetting) bool {
 
 func isNotification(key string) bool { return isMethod(key, notifyPath) }
 
-// isMethod knows the key whether its slashes are written out or as JSON pointers have them: AWS's pages show both.
+// isMethod accepts a key with plain slashes or with those of JSON pointers, because AWS documents both.
 func isMethod(key, path string) bool {
 	key = strings.ReplaceAll(key, "~1", "/")
 	return strings.TrimPrefix(key[:max(strings.LastIndexByte(key, '/'), 0)], "/") == path
 }
 
-// patchKey is a key of GetStage as a path of UpdateStage has it: the resource's slashes as ~1, its first one too, then
-// the method.
+// patchKey converts a key of GetStage to a path of UpdateStage: the slashes of the resource, with a first one, as ~1,
+// and then the method.
 func patchKey(key string) string {
 	key = strings.ReplaceAll(key, "~1", "/")
 	cut := strings.LastIndexByte(key, '/')

@@ -239,7 +239,7 @@ func TestHardStopAsksFirst(t *testing.T) {
 		if code != want ||
 			!strings.Contains(
 				stderr,
-				"This stops the whole shop of stack sale, not one item: nobody can look, buy, cancel or see an "+
+				"This stops the whole shop of stack sale, not one item: shoppers cannot look, buy, cancel or see an "+
 					"order until it is resumed.\nType its name (sale) to go on: ",
 			) {
 			t.Errorf("%q: exit %d, want %d\n%s%s", typed, code, want, stdout, stderr)
@@ -267,8 +267,8 @@ func TestHardStopRefused(t *testing.T) {
 		"no such stage": {func(g *gate) { g.outputs["ApiId"] = "gone" }, []string{"stop", "--hard", "--yes"},
 			exitUsage, "stack sale names the API gone with stage live, and region eu-central-1 has no such stage"},
 		"values not known": {func(g *gate) { g.parameters = nil; g.settings["*/*"] = throttle{} }, []string{"resume",
-			"--hard"}, exitUsage, "stack sale has no parameters ThrottleRate and ThrottleBurst, so nobody knows " +
-			"what to go back to"},
+			"--hard"}, exitUsage, "stack sale has no parameters ThrottleRate and ThrottleBurst with the " +
+			"throttle to set"},
 		"no id": {func(*gate) {}, []string{"stop"}, exitUsage, "ID is missing"},
 		"no item's id": {func(*gate) {}, []string{"stop", "x", "--hard", "--yes"}, exitUsage,
 			`ID "x": want 1 to 19 digits`},
@@ -304,8 +304,8 @@ func TestHardStopThatIsNotSeen(t *testing.T) {
 	if code != exitOK ||
 		!strings.Contains(
 			stdout,
-			"It is not seen yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds; look "+
-				"again: curl -si "+g.outputs["Url"]+"/healthz\n",
+			"There is no effect yet: "+g.outputs["Url"]+"/healthz answers 200. API Gateway takes some seconds. "+
+				"To check again: curl -si "+g.outputs["Url"]+"/healthz\n",
 		) {
 		t.Errorf("exit %d, %s", code, stdout)
 	}

@@ -103,7 +103,7 @@ func TestKeysWhenAWSRefuses(t *testing.T) {
 		}
 	}
 	code, stdout, stderr := command(t, args...)
-	want := "seckill: /seckill/test/keys was made by somebody else meanwhile: repeat the command"
+	want := "seckill: /seckill/test/keys was created by another caller meanwhile: repeat the command"
 	if code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, want) {
 		t.Errorf("exit %d\n%s%s\nwant %s", code, stdout, stderr, want)
 	}
@@ -130,7 +130,7 @@ func TestKeysScheduledForDeletion(t *testing.T) {
 	args := []string{"keys", "--path", testPath, "--sandbox"}
 	want := func(secret string) string {
 		return "the secret /seckill/test/" + secret +
-			" is scheduled for deletion: bring it back (aws secretsmanager restore-secret --region eu-central-1" +
+			" is scheduled for deletion: restore it (aws secretsmanager restore-secret --region eu-central-1" +
 			" --secret-id /seckill/test/" + secret + "), and repeat the command"
 	}
 	m.deleted = map[string]bool{testPath + "/keys": true}

@@ -33,16 +33,16 @@ const (
 
 // Limits of calls to AWS.
 const (
-	lookTimeout   = 30 * time.Second // to find credentials, caller and stack, repetitions included
+	lookTimeout   = 30 * time.Second // to find credentials, caller and stack, with retries
 	invokeTimeout = 6 * time.Minute  // of one command; the function's own limit is shorter
 	busyStep      = 100 * time.Millisecond
 )
 
-// busyFor is for how long a function that is busy is asked again: its schedule, or another operator, is soon done.
+// busyFor is how long calls to a busy function are repeated: its schedule or another operator's command ends soon.
 // Tests shorten it.
 var busyFor = 2 * time.Second
 
-// stackName is what CloudFormation allows (CreateStack), or a stack's id.
+// stackName matches what CloudFormation accepts (CreateStack): a name, or a stack's id.
 var stackName = regexp.MustCompile(`^([A-Za-z][-A-Za-z0-9]{0,127}|arn:[-A-Za-z0-9:/]{1,1000})$`)
 
 // deployedShop is a stack on AWS and one of its functions.
@@ -70,7 +70,7 @@ func openStack(ctx context.Context, t *target, output string, wait waiting) (*de
 		defer cancel()
 		cfg, err := awsConfig(ctx, t)
 		if ctx.Err() != nil {
-			return s.fault(ctx.Err()) // otherwise it would be the credentials' fault
+			return s.fault(ctx.Err()) // not err, which would blame the credentials
 		}
 		if err != nil {
 			return err
@@ -81,9 +81,9 @@ func openStack(ctx context.Context, t *target, output string, wait waiting) (*de
 	return s, err
 }
 
-// awsConfig finds region and credentials as every AWS tool does, and wants both.
+// awsConfig finds region and credentials as every AWS tool does. Both are required.
 func awsConfig(ctx context.Context, t *target) (aws.Config, error) {
-	// What the SDK has to say of its own (a checksum that is not there) is nothing for an operator.
+	// The SDK's own log lines, such as one about a missing checksum, are not for operators.
 	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if t.region != "" {
 		options = append(options, config.WithRegion(t.region))
@@ -102,8 +102,7 @@ func awsConfig(ctx context.Context, t *target) (aws.Config, error) {
 		return cfg, errors.New("no AWS region: give --region, or set AWS_REGION")
 	}
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
-		// The chain's last resort is a virtual machine's own role: when that is missing, there is nothing before it
-		// either.
+		// EC2's metadata service is the last source that the SDK tries, so no other source has credentials.
 		if strings.Contains(err.Error(), "EC2 IMDS") {
 			return cfg,
 				errors.New(
@@ -115,7 +114,7 @@ func awsConfig(ctx context.Context, t *target) (aws.Config, error) {
 	return cfg, nil
 }
 
-// find asks who is calling, and which function is the stack's.
+// find gets the caller's identity, the stack, and the name of its function.
 func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 	me, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
@@ -139,8 +138,7 @@ func (s *deployedShop) find(ctx context.Context, cfg aws.Config) error {
 			s.stack,
 			s.found.StackStatus, s.output)
 	}
-	// One try, unless the function was busy: a repetition is the operator's to decide, who is told that it does no
-	// harm.
+	// No retries, unless the function was busy: the operator decides, and the error says that a repetition is harmless.
 	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })
 	s.who = aws.ToString(me.Arn)
 	return nil
@@ -153,7 +151,7 @@ func (s *deployedShop) shop() *shop {
 		now: func(context.Context) (time.Time, error) { return time.Now(), nil }}
 }
 
-// outputOf gives one of the stack's outputs, "" when it has none of that name.
+// outputOf returns one of the stack's outputs, "" if there is none of that name.
 func (s *deployedShop) outputOf(key string) string {
 	for _, o := range s.found.Outputs {
 		if aws.ToString(o.OutputKey) == key {
@@ -163,7 +161,7 @@ func (s *deployedShop) outputOf(key string) string {
 	return ""
 }
 
-// invoke has the function handle an event.
+// invoke calls the function with an event.
 func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, invokeTimeout)
 	defer cancel()
@@ -192,7 +190,7 @@ func (s *deployedShop) invoke(ctx context.Context, event []byte) (answer []byte,
 	return out.Payload, nil
 }
 
-// tooMany is Lambda's refusal of a call for which it has no execution: nothing was done, so that it can be made again.
+// tooMany is Lambda's error for a call beyond the concurrency. Nothing was done, so the call can be repeated.
 const tooMany = "TooManyRequestsException"
 
 func busy(err error) bool {
@@ -200,7 +198,7 @@ func busy(err error) bool {
 	return errors.As(err, &refused) && refused.ErrorCode() == tooMany
 }
 
-// fault says in a sentence why a call to AWS did not succeed.
+// fault describes the error of a call to AWS.
 func (s *deployedShop) fault(err error) error {
 	var refused smithy.APIError
 	if errors.As(err, &refused) {
@@ -220,7 +218,7 @@ func (s *deployedShop) fault(err error) error {
 	return awsFault(err, s.region, again)
 }
 
-// awsFault says in a sentence why a call to AWS did not succeed; again is added when there was no answer.
+// awsFault describes the error of a call to AWS; it appends again if there was no answer.
 func awsFault(err error, region, again string) error {
 	var refused smithy.APIError
 	if errors.As(err, &refused) {
@@ -247,7 +245,7 @@ func awsFault(err error, region, again string) error {
 	return faultError{fmt.Errorf("%w%s", err, again)}
 }
 
-// why is what AWS says about a refusal.
+// why returns AWS's text of a refusal, else its code.
 func why(refused smithy.APIError) string {
 	if text := refused.ErrorMessage(); text != "" {
 		return text

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// patience is how long a command is silent before it says what it waits for.
+// patience is how long a command waits before it prints what it waits for.
 const patience = 2 * time.Second
 
-// waiting tells somebody at a terminal what takes so long; without a writer it is silent.
+// waiting prints on a terminal what a command waits for; without a writer it prints nothing.
 type waiting struct{ w io.Writer }
 
-// waitingOn gives one that is silent unless w is a terminal: a script that keeps standard error wants errors in it.
+// waitingOn returns a waiting that prints only if w is a terminal: in a script's standard error, only errors belong.
 func waitingOn(w io.Writer) waiting {
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
@@ -23,7 +23,7 @@ func waitingOn(w io.Writer) waiting {
 	return waiting{}
 }
 
-// during calls f, and says what is waited for when it takes longer than patience.
+// during calls f, and prints what it waits for if f takes longer than patience.
 func (w waiting) during(what string, f func() error) error {
 	if w.w == nil {
 		return f()
@@ -35,7 +35,7 @@ func (w waiting) during(what string, f func() error) error {
 	})
 	err := f()
 	if !late.Stop() {
-		<-said // it is being written, and comes before what is printed next
+		<-said // so that the line comes before later output
 	}
 	return err
 }

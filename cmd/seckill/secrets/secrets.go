@@ -1,7 +1,6 @@
-// Package secrets is how a stack's secrets lie in AWS Secrets Manager: below its path a secret for each audience, a
-// JSON object of names to values, so that a function reads all it needs in one call, and nothing else; and one, KEYS,
-// that has everything and that only the operator reads and writes. The others are made of it (ADR 20). In: calls of the
-// command line tool. Out: calls of Secrets Manager.
+// Package secrets stores a stack's secrets in AWS Secrets Manager. Below the stack's path there is a secret for each
+// audience, a JSON object of names and values, so that a function reads exactly what it needs in one call. The secret
+// Keys has all values; only the operator reads and writes it, and all others are copies of its parts (ADR 20).
 package secrets
 
 import (
@@ -21,28 +20,28 @@ import (
 // Names of values.
 const (
 	JWTSecret      = "jwt-secret"
-	JWTPrefix      = "jwt-" // before a kid: the secret of tokens that name it
+	JWTPrefix      = "jwt-" // before a key id: the secret of tokens with this id
 	RedisPassword  = "redis-password"
 	ShopPrivate    = "alipay-private-key"
 	ShopPublic     = "alipay-shop-public-key" // only a sandbox has it
 	GatewayPrivate = "gateway-private-key"    // only a sandbox has it
 	AlipayPublic   = "alipay-public-key"      // Alipay's, or the fake gateway's
-	// this and the next two only in certificate mode, in the place of Alipay's public key
+	// this and the next two: only in certificate mode, instead of AlipayPublic
 	AppCert    = "alipay-app-cert"
 	AlipayCert = "alipay-cert"
 	RootCert   = "alipay-root-cert"
 )
 
-// Keys is the secret that has everything; all others are made of it.
+// Keys is the secret with all values; all others are copies of its parts.
 const Keys = "keys"
 
-// Login is the secret of whoever signs shoppers' tokens.
+// Login is the secret of the issuer of shoppers' tokens.
 const Login = "login"
 
-// CertNames are those of certificate mode.
+// CertNames are the names of certificate mode.
 var CertNames = []string{AppCert, AlipayCert, RootCert}
 
-// audiences are who reads what; JWTPrefix stands for all names that begin so.
+// audiences has the names that each audience reads; JWTPrefix stands for all names with this prefix.
 var audiences = map[string][]string{
 	Login:     {JWTPrefix},
 	"buy":     {JWTPrefix, RedisPassword},
@@ -53,10 +52,10 @@ var audiences = map[string][]string{
 	"gateway": {GatewayPrivate, ShopPublic},
 }
 
-// Audiences gives the names of the secrets that are made of Keys, sorted.
+// Audiences returns the names of the secrets besides Keys, sorted.
 func Audiences() []string { return slices.Sorted(maps.Keys(audiences)) }
 
-// Of gives what an audience reads of everything.
+// Of returns an audience's part of all values.
 func Of(audience string, all map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, value := range all {
@@ -68,22 +67,22 @@ func Of(audience string, all map[string]string) map[string]string {
 	return out
 }
 
-// ErrMeanwhile says that somebody else made the secret that was to be made.
-var ErrMeanwhile = errors.New("was made by somebody else meanwhile: repeat the command")
+// ErrMeanwhile: another caller created the secret first.
+var ErrMeanwhile = errors.New("was created by another caller meanwhile: repeat the command")
 
-// DeletedError is a secret that somebody has had deleted: Secrets Manager keeps it for some days, and refuses every use
-// of its name.
+// DeletedError is a secret that is scheduled for deletion: Secrets Manager keeps it for some days, and refuses every
+// use of its name.
 type DeletedError struct{ Name, Region string }
 
 func (e *DeletedError) Error() string {
 	return fmt.Sprintf(
-		"the secret %[1]s is scheduled for deletion: bring it back (aws secretsmanager restore-secret --region %[2]s "+
+		"the secret %[1]s is scheduled for deletion: restore it (aws secretsmanager restore-secret --region %[2]s "+
 			"--secret-id %[1]s), "+
 			"and repeat the command", e.Name, e.Region)
 }
 
-// deleted gives a *DeletedError for what Secrets Manager says of a secret that is scheduled for deletion, and other
-// errors as they are. It has no code of its own for that ("InvalidRequestException", AWS Secrets Manager API
+// deleted converts Secrets Manager's error for a secret that is scheduled for deletion to a *DeletedError, and returns
+// other errors unchanged. That error has no code of its own ("InvalidRequestException", AWS Secrets Manager API
 // Reference).
 func (s *Store) deleted(name string, err error) error {
 	var invalid *types.InvalidRequestException
@@ -99,7 +98,7 @@ type Store struct {
 	Path   string
 }
 
-// Read gives what a secret has; nil when there is none. *DeletedError.
+// Read returns a secret's values; nil if there is no such secret. *DeletedError.
 func (s *Store) Read(ctx context.Context, secret string) (map[string]string, error) {
 	name := s.Path + "/" + secret
 	out, err := s.Client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &name})
@@ -110,14 +109,14 @@ func (s *Store) Read(ctx context.Context, secret string) (map[string]string, err
 		return nil, s.deleted(name, err)
 	}
 	values := map[string]string{}
-	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil { // its error may show the text
-		return nil, fmt.Errorf("the secret %s/%s is no JSON object of texts", s.Path, secret)
+	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &values) != nil { // its error may contain the secret
+		return nil, fmt.Errorf("the secret %s/%s is not a JSON object of strings", s.Path, secret)
 	}
 	return values, nil
 }
 
-// Write makes a secret (isNew), or gives it another version. The SDK draws a token for each version, so that its own
-// repeat of a call whose answer was lost makes no second one. ErrMeanwhile; *DeletedError.
+// Write creates a secret (isNew), or adds a version to it. The SDK sends a token with each version, so that its retry
+// after a lost answer adds no second one. ErrMeanwhile; *DeletedError.
 func (s *Store) Write(ctx context.Context, secret string, values map[string]string, isNew bool) error {
 	name := aws.String(s.Path + "/" + secret)
 	b, err := json.Marshal(values)
@@ -131,9 +130,9 @@ func (s *Store) Write(ctx context.Context, secret string, values map[string]stri
 	}
 	_, err = s.Client.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: name,
 		SecretString: aws.String(string(b)),
-		Description:  aws.String("Flash sale: written by seckill keys, with the others below this path; not by hand.")})
+		Description:  aws.String("Flash sale: written by seckill keys, with the others below this path. Do not edit.")})
 	if errors.As(err, new(*types.ResourceExistsException)) {
-		have, readErr := s.Read(ctx, secret) // it is ours when the answer to the SDK's first try was lost
+		have, readErr := s.Read(ctx, secret) // perhaps by the SDK's own first try, whose answer was lost
 		switch {
 		case readErr != nil:
 			return readErr

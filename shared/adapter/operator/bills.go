@@ -15,20 +15,19 @@ type BillHandler struct{ reconcile *reconcile.Flow }
 // NewBillHandler makes a handler that works by a flow.
 func NewBillHandler(flow *reconcile.Flow) *BillHandler { return &BillHandler{flow} }
 
-// Reconciled is what came of matching a day's bill before: the newest reconcile.MaxKept times, the oldest of them
-// first.
+// Reconciled is the results of earlier matches of a day's bill: the newest reconcile.MaxKept, oldest first.
 type Reconciled struct {
 	Day             string                   `json:"day"` // a seckill.Day
 	Reconciliations []seckill.Reconciliation `json:"reconciliations"`
 }
 
-// Reconcile matches a day's bill against the ledger now, whether that was done before or not, and keeps what came of
-// it. Errors as reconcile.Flow.Day.
+// Reconcile matches a day's bill against the ledger now, also if it was matched before, and keeps the result. Errors as
+// reconcile.Flow.Day.
 func (d *BillHandler) Reconcile(ctx context.Context, day string) (seckill.Reconciliation, error) {
 	return d.reconcile.Day(ctx, day)
 }
 
-// Reconciled lists what came of a day's before. It matches nothing. CodeInvalid.
+// Reconciled lists the results of a day. It matches nothing. CodeInvalid.
 func (d *BillHandler) Reconciled(ctx context.Context, day string) (Reconciled, error) {
 	all, err := d.reconcile.Kept(ctx, day)
 	return Reconciled{Day: day, Reconciliations: append([]seckill.Reconciliation{}, all...)}, err
@@ -42,7 +41,7 @@ func (d *BillHandler) do(ctx context.Context, r *request) (done, error) {
 	case cmdReconciled:
 		all, err := d.Reconciled(ctx, r.Day)
 		return done{result: all, outcome: read}, err
-	default: // check let no other pass
+	default: // the only other command that check accepts
 		out, err := d.Reconcile(ctx, r.Day)
 		return done{out, changed, []slog.Attr{slog.Int("differences", out.Count)}}, err
 	}
@@ -54,7 +53,7 @@ func (c *Client) Reconcile(ctx context.Context, day string) (out seckill.Reconci
 	return out, err
 }
 
-// Reconciled lists what came of a day's before.
+// Reconciled lists the results of a day.
 func (c *Client) Reconciled(ctx context.Context, day string) (out Reconciled, err error) {
 	err = c.give(ctx, &request{Command: cmdReconciled, Day: day}, &out)
 	return out, err

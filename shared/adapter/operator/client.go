@@ -14,34 +14,34 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Client gives commands about items to an ItemHandler that is behind a Lambda function. A refusal is a *Refusal. An
-// error of Call is passed on: then it is open whether the command was carried out, and it can be given again.
+// Client sends commands to whatever serves the events of Serve: a Lambda function, or a local system. A refused command
+// is a *Refusal. An error of Call is returned as it is: the command may have been carried out, and may be repeated.
 type Client struct {
 	Who  string // the caller's ARN or name, printable, at most 256 bytes: for the audit log
 	Call func(ctx context.Context, event []byte) (answer []byte, err error)
 }
 
-// Refusal is what of a problem document a program and its user need.
+// Refusal is a problem document's code and detail.
 type Refusal struct {
 	Code   seckill.Code `json:"code"`
-	Detail string       `json:"detail"` // a sentence; of a fault: what it came of
+	Detail string       `json:"detail"` // a sentence; of a fault: its cause
 }
 
 func (r *Refusal) Error() string { return r.Detail }
 
-// ErrAnswer: what answers is no function of this version with that handler.
+// ErrAnswer: the answer is not one of a handler of this version.
 var ErrAnswer = errors.New("what answered cannot be read")
 
 // ErrTooLarge: the items do not fit into one event.
 var ErrTooLarge = fmt.Errorf("more than %d MiB, which is what a call takes", itemfile.MaxSize>>20)
 
-// Import makes or changes items: all of them, or none. ErrTooLarge: nothing was sent.
+// Import creates or changes items: all of them, or none. ErrTooLarge: nothing was sent.
 func (c *Client) Import(ctx context.Context, items []seckill.Listing) (done stage.Imported, err error) {
 	err = c.give(ctx, &request{Command: cmdImport, Items: itemfile.Format(items)}, &done)
 	return done, err
 }
 
-// LeftOut says which items an export does not have, because their rows cannot be read.
+// LeftOut names the items that an export lacks because their rows cannot be read.
 type LeftOut struct{ Rows []string }
 
 func (l *LeftOut) Error() string {
@@ -49,8 +49,8 @@ func (l *LeftOut) Error() string {
 		strings.Join(l.Rows, "; "))
 }
 
-// Export gives all items as a JSON items file, as itemfile.Format writes it, in the order of their ids. *LeftOut: it
-// has all others.
+// Export returns all items as a JSON items file in the format of itemfile.Format, in the order of their ids. With a
+// *LeftOut, the file has all other items.
 func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	all := []json.RawMessage{}
 	var unreadable []string
@@ -64,7 +64,7 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 			return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
 		}
 		all = append(all, items...)
-		for _, row := range p.Unreadable { // pages say the same again
+		for _, row := range p.Unreadable { // pages repeat them
 			if !slices.Contains(unreadable, row) {
 				unreadable = append(unreadable, row)
 			}
@@ -73,7 +73,7 @@ func (c *Client) Export(ctx context.Context) ([]byte, error) {
 			break
 		}
 		if compareIDs(p.Next, after) <= 0 || len(all) > seckill.MaxItems {
-			return nil, fmt.Errorf("%w: its pages have no end", ErrAnswer)
+			return nil, fmt.Errorf("%w: its pages do not end", ErrAnswer)
 		}
 		after = p.Next
 	}
@@ -106,7 +106,7 @@ func (c *Client) AddStock(ctx context.Context, id string, n int) (it ItemChange,
 	return it, err
 }
 
-// Health asks the function for its time and what it sees of Redis.
+// Health asks for the handler's time and for the state of Redis as it sees it.
 func (c *Client) Health(ctx context.Context) (h Health, err error) {
 	err = c.give(ctx, &request{Command: cmdHealth}, &h)
 	return h, err
@@ -142,7 +142,7 @@ func (c *Client) give(ctx context.Context, r *request, result any) error {
 	return nil
 }
 
-// encode makes the event of a command. CodeInvalid; CodeTooLarge over MaxEvent.
+// encode makes the event of a command. Its errors are CodeInvalid, and CodeTooLarge over MaxEvent.
 func encode(r *request) ([]byte, error) {
 	if err := r.check(slices.Concat(itemCommands, moneyCommands, billCommands, userCommands)); err != nil {
 		return nil, err

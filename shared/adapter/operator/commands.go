@@ -1,6 +1,6 @@
 package operator
 
-// command is one that a handler carries out: its name, the arguments that it has to have, and those that it may have.
+// command has a name, arguments that it has to have, and arguments that it may have.
 type command struct {
 	name     string
 	has, may []string

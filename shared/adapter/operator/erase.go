@@ -14,14 +14,14 @@ type UserHandler struct{ erase *erase.Flow }
 // NewUserHandler makes a handler that works by a flow.
 func NewUserHandler(flow *erase.Flow) *UserHandler { return &UserHandler{flow} }
 
-// Erased is what came of one step of an erasure.
+// Erased is the result of one step of an erasure.
 type Erased struct {
-	Orders int    `json:"orders"` // looked at
-	Erased int    `json:"erased"` // whose address went
+	Orders int    `json:"orders"` // read in this step
+	Erased int    `json:"erased"` // whose address was erased
 	Next   string `json:"next,omitempty"`
 }
 
-// Erase forgets where a user's next orders were to be sent; cursor is "" or the Next of the step before. Errors as
+// Erase erases the addresses of a user's next orders; cursor is "" or Next of the step before. Errors as
 // erase.Flow.User; CodeInvalid.
 func (d *UserHandler) Erase(ctx context.Context, user, cursor string) (Erased, error) {
 	if !ValidUser(user) {
@@ -40,7 +40,7 @@ func (d *UserHandler) do(ctx context.Context, r *request) (done, error) {
 		slog.Int("erased", out.Erased)}}, err
 }
 
-// Erase forgets where a user's next orders were to be sent; cursor is "" or the Next of the step before.
+// Erase erases the addresses of a user's next orders; cursor is "" or Next of the step before.
 func (c *Client) Erase(ctx context.Context, user, cursor string) (out Erased, err error) {
 	err = c.give(ctx, &request{Command: cmdErase, User: user, Cursor: cursor}, &out)
 	return out, err

@@ -14,35 +14,35 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of events and answers. Lambda takes and gives 6 MB in a synchronous call ("Lambda quotas", AWS Lambda
+// Limits of events and answers. A synchronous Lambda call takes and returns at most 6 MB ("Lambda quotas", AWS Lambda
 // Developer Guide).
 const (
-	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file, and what is around it
+	MaxEvent   = itemfile.MaxSize + 4<<10 // bytes: the largest items file and its envelope
 	maxTradeNo = 64                       // bytes
-	maxWho     = 256                      // bytes; an ARN of a session is shorter
+	maxWho     = 256                      // bytes; the ARN of a session is shorter
 	maxCursor  = 2048                     // bytes
 	maxPage    = 4 << 20                  // bytes of items, or of notifications, in one answer
 )
 
-// request is a command as an event has it.
+// request is a command in an event.
 type request struct {
 	Command string          `json:"command"`
-	Who     string          `json:"who"` // the caller, as the caller says; Lambda tells a function nothing about it
+	Who     string          `json:"who"` // as the caller claims: Lambda does not tell a function who calls
 	Item    string          `json:"item,omitempty"`
-	Stock   int             `json:"stock,omitempty"` // units in all
+	Stock   int             `json:"stock,omitempty"` // total units
 	After   string          `json:"after,omitempty"` // export: the last item of the page before
 	Items   json.RawMessage `json:"items,omitempty"` // import: a JSON items file
 	Order   string          `json:"order,omitempty"`
 	Why     string          `json:"why,omitempty"`      // an operator's reason
 	Restock bool            `json:"restock,omitempty"`  // refund: the units are sold again
 	TradeNo string          `json:"trade_no,omitempty"` // record-trade: the provider's number
-	Raw     bool            `json:"raw,omitempty"`      // case: with each notification as it came
+	Raw     bool            `json:"raw,omitempty"`      // case: with unabridged notifications
 	Day     string          `json:"day,omitempty"`      // of a bill
 	User    string          `json:"user,omitempty"`     // erase
-	Cursor  string          `json:"cursor,omitempty"`   // erase: where the step before ended
+	Cursor  string          `json:"cursor,omitempty"`   // erase: Next of the step before
 }
 
-// argument is one that a request can have: whether it has it, whether it is right then, and what is wanted.
+// argument is an argument of a request: whether it is given, whether it is valid, and which values are.
 type argument struct {
 	name         string
 	given, right bool
@@ -57,7 +57,7 @@ func (r *request) arguments() []argument {
 		{"items", len(r.Items) > 0, true, ""},
 		{"order", r.Order != "", seckill.ValidOrderID(r.Order), ""},
 		{"trade_no", r.TradeNo != "", len(r.TradeNo) <= maxTradeNo, fmt.Sprintf("1..%d", maxTradeNo)},
-		{"why", r.Why != "", true, ""}, // the flow knows its limits
+		{"why", r.Why != "", true, ""}, // the flow checks its limits
 		{"restock", r.Restock, true, ""},
 		{"raw", r.Raw, true, ""},
 		{"user", r.User != "", ValidUser(r.User), userWanted},
@@ -66,7 +66,7 @@ func (r *request) arguments() []argument {
 	}
 }
 
-// ValidUser says whether it is an id that a token can have: an integer of 64 bits.
+// ValidUser reports whether a text is a user id of a token: an integer of 64 bits.
 func ValidUser(user string) bool {
 	if user == "" || len(user) > seckill.MaxUser {
 		return false
@@ -81,21 +81,21 @@ func ValidUser(user string) bool {
 
 var userWanted = fmt.Sprintf("1..%d digits", seckill.MaxUser)
 
-// envelope tells an operator's event from others.
+// envelope marks an operator's event.
 type envelope struct {
 	Operator *request `json:"operator"`
 }
 
-// answer is what comes back: one of the two.
+// answer has one of the two.
 type answer struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	Problem json.RawMessage `json:"problem,omitempty"` // a problem document (RFC 9457)
 }
 
-// errNotOurs: an event that is no operator's.
+// errNotOurs: the event is not an operator's.
 var errNotOurs = errors.New("operator: an event of no known kind: nothing was done")
 
-// check says which part of a request to a handler of these commands is wrong: CodeInvalid.
+// check returns CodeInvalid, with the field, if a request is invalid for these commands.
 func (r *request) check(commands []command) error {
 	var names []string
 	var cmd *command
@@ -123,7 +123,8 @@ func (r *request) check(commands []command) error {
 	return nil
 }
 
-// decode is the other half of encode: CodeInvalid, CodeTooLarge; errNotOurs for an event of another kind.
+// decode is the inverse of encode. Its errors are CodeInvalid, CodeTooLarge, and errNotOurs for an event of another
+// kind.
 func decode(commands []command, event []byte) (*request, error) {
 	if len(event) > MaxEvent {
 		return nil, seckill.Refuse(seckill.CodeTooLarge)
@@ -134,15 +135,14 @@ func decode(commands []command, event []byte) (*request, error) {
 	}
 	var e envelope
 	d := json.NewDecoder(bytes.NewReader(event))
-	d.DisallowUnknownFields() // a part that is not understood may be the one that matters
+	d.DisallowUnknownFields() // an unknown field may change what the command means
 	if err := d.Decode(&e); err != nil || e.Operator == nil {
 		return nil, &seckill.Error{Code: seckill.CodeInvalid, Field: "operator", Err: err}
 	}
 	return e.Operator, e.Operator.check(commands)
 }
 
-// marshal is json.Marshal that leaves the HTML of items' descriptions as it is: escaped, it would be up to six times as
-// long.
+// marshal is json.Marshal without HTML escaping, which would make items' descriptions up to six times as long.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

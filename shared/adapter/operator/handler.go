@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// What came of a command that was carried out, in the words of the audit log.
+// Outcomes of a command, as the audit log names them.
 const (
 	read      = "read"
 	changed   = "changed"
 	unchanged = "unchanged"
 )
 
-// done is what came of a command.
+// done is the result of a command.
 type done struct {
 	result  any
 	outcome string      // read, changed or unchanged
-	more    []slog.Attr // what else the audit log says; also of a command that failed half-way
+	more    []slog.Attr // further fields of the audit log, also for a command that failed halfway
 }
 
-// changedIf is the outcome of a command that may have found nothing to do.
+// changedIf returns the outcome changed or unchanged.
 func changedIf(is bool) string {
 	if is {
 		return changed
@@ -78,8 +78,8 @@ func Serve(audit *slog.Logger, handlers ...Handler) func(ctx context.Context, ev
 	}
 }
 
-// attrs says what is asked for, and by whom. A request that is refused for what it says is logged all the same: so its
-// texts are cut. A reason is not among it: it is the operator's own text, and stands in the order's history.
+// attrs returns the audit log's fields of a request. It cuts their texts, because invalid requests are logged, too. It
+// leaves out the operator's reason, which the order's history records.
 func (r *request) attrs() []slog.Attr {
 	what := []slog.Attr{slog.String("who", short(r.Who)), slog.String("command", short(r.Command))}
 	if r.Item != "" {

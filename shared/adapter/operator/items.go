@@ -15,9 +15,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// page is the result of an export: items beyond After in the order of their ids, and the last id when there are more.
-// Every page names all items that are in none, because their rows cannot be read, and those that would be in it, but
-// for a description that cannot.
+// page is the result of an export: items after the id After in the order of ids, and the last id if there are more.
+// Every page names all items with unreadable rows, and the items of its own range with unreadable descriptions.
 type page struct {
 	Items      json.RawMessage `json:"items"`
 	Next       string          `json:"next,omitempty"`
@@ -26,30 +25,30 @@ type page struct {
 
 // ItemHandler carries out commands about items. It is safe for concurrent use.
 type ItemHandler struct {
-	// Look asks the stock's servers about themselves; nil: there are none.
+	// Look asks the stock's servers about their state; nil: there are none.
 	Look func(context.Context) []redisconn.Node
 	// Imported is called after an import that wrote all its items; nil: the schedule loads them.
 	Imported func(context.Context)
 
 	stage *stage.Flow
-	// one import at a time: what one was judged by, another of this process does not change. Versions protect each item
-	// from other processes.
+	// one import at a time, so that no other import of this process changes the rows that it was checked against.
+	// Versions protect each item from other processes.
 	one sync.Mutex
 }
 
 // NewItemHandler makes a handler that works by a flow.
 func NewItemHandler(flow *stage.Flow) *ItemHandler { return &ItemHandler{stage: flow} }
 
-// FileError is what is wrong with an items file, in words for its author. Nothing was written.
+// FileError is an error in an items file, with a text for its author. Nothing was written.
 type FileError struct{ Err error }
 
 func (e *FileError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// ItemState is an item as it is now. Left, Held and Awaiting are the stock's, 0 while the stock does not have the item
-// (Loaded false).
+// ItemState is the current state of an item. Left, Held and Awaiting come from the stock; they are 0 while the stock
+// does not have the item (Loaded is false).
 type ItemState struct {
 	ID       string            `json:"id"`
 	Title    string            `json:"title"`
@@ -61,19 +60,19 @@ type ItemState struct {
 	Loaded   bool              `json:"installed"`
 }
 
-// ItemChange is an item after a command. Changed: it was otherwise before.
+// ItemChange is an item after a command. Changed: the command changed it.
 type ItemChange struct {
 	ItemState
 	Changed bool `json:"changed"`
 }
 
-// Health is what only the function knows, and an operator wants to know before a sale.
+// Health is what only the handler can tell an operator before a sale.
 type Health struct {
-	Now   time.Time        `json:"now"` // by the function's clock
+	Now   time.Time        `json:"now"` // by the handler's clock
 	Redis []redisconn.Node `json:"redis"`
 }
 
-// Health looks at the clock and at the stock's servers. It changes nothing.
+// Health reads the clock and the state of the stock's servers. It changes nothing.
 func (d *ItemHandler) Health(ctx context.Context) Health {
 	h := Health{Now: d.stage.Clock.Now()}
 	if d.Look != nil {
@@ -98,8 +97,8 @@ func (d *ItemHandler) Import(ctx context.Context, data []byte) (stage.Imported, 
 	return done, err
 }
 
-// SetStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped. What the stock has is read meanwhile:
-// the answer waits for a slow Redis no more often than it has to.
+// SetStopped stops or resumes an item's sale. Errors as stage.Flow.SetStopped. It reads the stock's level at the same
+// time, so that it waits only once for a slow Redis.
 func (d *ItemHandler) SetStopped(ctx context.Context, id string, stopped bool) (ItemChange, error) {
 	read := make(chan level, 1)
 	go func() { read <- d.level(ctx, id) }()
@@ -130,7 +129,7 @@ func (d *ItemHandler) change(ctx context.Context, id string, edit func() error, 
 	return ItemChange{d.state(&after, look()), after.Version != before.Version}, nil
 }
 
-// State says how an item is now.
+// State returns an item's current state.
 func (d *ItemHandler) State(ctx context.Context, it *seckill.Item) ItemState {
 	return d.state(it, d.level(ctx, it.ID))
 }
@@ -140,7 +139,7 @@ func (d *ItemHandler) state(it *seckill.Item, l level) ItemState {
 		Left: l.Left, Held: l.Held, Awaiting: l.Awaiting, Loaded: l.loaded}
 }
 
-// level is what the stock has of an item; all is 0 while it does not have it, or does not say.
+// level is the stock's counts of an item; all are 0 while the stock does not have the item, or does not answer.
 type level struct {
 	seckill.Level
 	loaded bool
@@ -171,13 +170,13 @@ func (d *ItemHandler) do(ctx context.Context, r *request) (done, error) {
 	case cmdAddStock:
 		it, err := d.AddStock(ctx, r.Item, r.Stock)
 		return done{result: it, outcome: changedIf(it.Changed)}, err
-	default: // check let no other pass
+	default: // the only other command that check accepts
 		it, err := d.SetStopped(ctx, r.Item, r.Command == cmdStop)
 		return done{result: it, outcome: changedIf(it.Changed)}, err
 	}
 }
 
-// export gives the items beyond an id, as many as fit into an answer.
+// export returns the items after an id, as many as fit into an answer.
 func (d *ItemHandler) export(ctx context.Context, after string) (page, error) {
 	items, err := d.stage.Items.List(ctx, time.Time{})
 	unreadable, err := seckill.SplitUnreadable(err)

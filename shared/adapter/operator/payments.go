@@ -31,16 +31,16 @@ type Payment struct {
 	State   seckill.PaymentState `json:"state"`
 	At      time.Time            `json:"at"` // when the ledger recorded it
 	Cause   string               `json:"cause"`
-	// the provider's name for its way back; "" of money that is kept
+	// the provider's id of the refund; "" if the money is kept
 	Refund string `json:"refund_id,omitempty"`
-	Tries  int    `json:"tries,omitempty"` // due back: how often the provider was asked in vain
-	// due back and not refused: when it is asked next, or with the sweep after it
+	Tries  int    `json:"tries,omitempty"` // due back: failed calls to the provider
+	// due back and not refused: the next call is made by the first sweep after it
 	Next    time.Time `json:"next,omitzero"`
-	Refused string    `json:"refused,omitempty"`      // due back: the provider's word for why it never will
-	Back    time.Time `json:"refunded_time,omitzero"` // when the ledger recorded that it went back
+	Refused string    `json:"refused,omitempty"`      // due back: the provider's code of a final refusal
+	Back    time.Time `json:"refunded_time,omitzero"` // when the ledger recorded the refund
 }
 
-// PaymentList is payments, the oldest first: at most 1,000 of Count.
+// PaymentList is the oldest 1,000 of Count payments, oldest first.
 type PaymentList struct {
 	Count    int         `json:"count"`
 	Amount   seckill.Fen `json:"amount"`         // of Count
@@ -48,33 +48,33 @@ type PaymentList struct {
 	Payments []Payment   `json:"payments"`
 }
 
-// UnknownOrder is an order of which the payment provider does not say whether it is paid.
+// UnknownOrder is an order for which the payment provider does not answer whether it is paid.
 type UnknownOrder struct {
 	Order  string        `json:"order_id"`
 	Item   string        `json:"item"`
 	Amount seckill.Fen   `json:"amount"`
 	Since  time.Time     `json:"since"` // when it began to close
-	Cause  string        `json:"cause"` // of that
+	Cause  string        `json:"cause"` // why it began to close
 	End    seckill.State `json:"closes_to"`
 }
 
-// UnknownList is orders, the oldest first: at most 1,000 of Count.
+// UnknownList is the oldest 1,000 of Count orders, oldest first.
 type UnknownList struct {
 	Count  int         `json:"count"`
 	Amount seckill.Fen `json:"amount"` // of Count
-	// not all orders that are due were looked at: there may be more than Count
+	// not all due orders were read: there may be more than Count
 	More   bool           `json:"more,omitempty"`
 	Orders []UnknownOrder `json:"orders"`
 }
 
-// OpenMoney is the money that is not where it has to be yet.
+// OpenMoney is the money that is not where it belongs yet.
 type OpenMoney struct {
 	Now     time.Time   `json:"now"`
-	Due     PaymentList `json:"due"`     // goes back with a next sweep
+	Due     PaymentList `json:"due"`     // goes back with one of the next sweeps
 	Refused PaymentList `json:"refused"` // the provider refused: a person has to act
 	Unknown UnknownList `json:"unknown"`
 
-	// rows that may belong in a list and cannot be read: which, and why
+	// unreadable rows that may belong to a list, with the reason
 	Unreadable []string `json:"unreadable,omitempty"`
 }
 
@@ -83,19 +83,19 @@ type Notification struct {
 	ID      string      `json:"id"`
 	TradeNo string      `json:"trade_no"`
 	Amount  seckill.Fen `json:"amount"`
-	At      time.Time   `json:"at"` // when it came first
+	At      time.Time   `json:"at"` // when it first came
 	Outcome string      `json:"outcome"`
-	Raw     string      `json:"raw,omitempty"` // as it came; only on demand, and of the first 4 MiB
+	Raw     string      `json:"raw,omitempty"` // unabridged; only on demand, and at most 4 MiB in total
 }
 
-// MoneyCase is all that is known of one order's money.
+// MoneyCase is everything about one order's money.
 type MoneyCase struct {
 	Order         string           `json:"order_id"`
 	Item          string           `json:"item"`
 	Title         string           `json:"title"`
 	User          string           `json:"user"`
 	Count         int              `json:"count"`
-	Held          int              `json:"held"` // units that nobody else can have
+	Held          int              `json:"held"` // units that are not for sale
 	Amount        seckill.Fen      `json:"amount"`
 	State         seckill.State    `json:"state"`
 	Created       time.Time        `json:"create_time"`
@@ -105,18 +105,18 @@ type MoneyCase struct {
 	History       []seckill.Change `json:"history"`
 }
 
-// MoneyChange is an order after a command. Changed: there was something to do.
+// MoneyChange is an order after a command. Changed: the command changed it.
 type MoneyChange struct {
 	Order string        `json:"order_id"`
 	State seckill.State `json:"state"`
-	Due   seckill.Fen   `json:"due"` // that goes back; record-trade: of that trade
-	// of it: what the provider refused, and is not asked for again by itself
+	Due   seckill.Fen   `json:"due"` // that goes back; record-trade: of that trade only
+	// the part of Due that the provider refused; it is not retried automatically
 	Refused seckill.Fen `json:"refused,omitempty"`
-	Asked   int         `json:"asked,omitempty"` // again: refunds that are asked for
+	Asked   int         `json:"asked,omitempty"` // again: refunds that will be retried
 	Changed bool        `json:"changed"`
 }
 
-// Open lists the money that an operator may have to care for.
+// Open lists the money that is not where it belongs yet.
 func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
 	open, err := d.refund.Open(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (d *PaymentHandler) Open(ctx context.Context) (OpenMoney, error) {
 	return out, nil
 }
 
-// Case reads one order's money; raw: with its notifications as they came. CodeOrderUnknown.
+// Case reads one order's money; raw: with unabridged notifications. CodeOrderUnknown.
 func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCase, error) {
 	c, err := d.refund.Case(ctx, id)
 	if err != nil {
@@ -163,7 +163,7 @@ func (d *PaymentHandler) Case(ctx context.Context, id string, raw bool) (MoneyCa
 	return out, nil
 }
 
-// Refund has a paid order's money go back. Errors as refund.Flow.Order.
+// Refund refunds a paid order. Errors as refund.Flow.Order.
 func (d *PaymentHandler) Refund(ctx context.Context, id, who, why string, restock bool) (MoneyChange, error) {
 	owed, err := d.refund.Order(ctx, id, signature(who), why, restock)
 	if err != nil {
@@ -172,8 +172,8 @@ func (d *PaymentHandler) Refund(ctx context.Context, id, who, why string, restoc
 	return d.after(ctx, id, "", owed)
 }
 
-// Again has an order's refunds that are owed asked for at once, also those that were refused. CodeOrderUnknown; else
-// errors as refund.Flow.Again.
+// Again retries an order's open refunds at once, including refused ones. CodeOrderUnknown; other errors as
+// refund.Flow.Again.
 func (d *PaymentHandler) Again(ctx context.Context, id, who, why string) (MoneyChange, error) {
 	if _, err := d.refund.Case(ctx, id); err != nil {
 		return MoneyChange{}, err
@@ -187,7 +187,7 @@ func (d *PaymentHandler) Again(ctx context.Context, id, who, why string) (MoneyC
 	return out, err
 }
 
-// Ask has the provider asked at once whether an order that is closing is paid. Errors as refund.Flow.Ask.
+// Ask makes the shop ask the provider at once whether a closing order is paid. Errors as refund.Flow.Ask.
 func (d *PaymentHandler) Ask(ctx context.Context, id, who, why string) (MoneyChange, error) {
 	if err := d.refund.Ask(ctx, id, signature(who), why); err != nil {
 		return MoneyChange{}, err
@@ -204,7 +204,7 @@ func (d *PaymentHandler) RecordTrade(ctx context.Context, id, tradeNo, who, why 
 	return d.after(ctx, id, tradeNo, is)
 }
 
-// after says how an order is once a command about it, or one trade of it, was carried out.
+// after reads an order after a command about it, or about one trade of it.
 func (d *PaymentHandler) after(ctx context.Context, id, tradeNo string, is bool) (MoneyChange, error) {
 	c, err := d.refund.Case(ctx, id)
 	if err != nil {
@@ -223,7 +223,7 @@ func (d *PaymentHandler) after(ctx context.Context, id, tradeNo string, is bool)
 	return out, nil
 }
 
-// payments is payments as an answer has them.
+// payments converts payments for an answer.
 func payments(all []seckill.Payment) PaymentList {
 	out := PaymentList{Count: len(all), Payments: []Payment{}}
 	for i := range all {
@@ -251,8 +251,8 @@ func payments(all []seckill.Payment) PaymentList {
 	return out
 }
 
-// signature is how an operator's name stands in an order's history, which takes 64 characters: of an ARN the part
-// behind the account, or when that is too long, the name at its end. The audit log has the whole.
+// signature shortens an operator's name for an order's history, which has 64 characters for it: of an ARN, the part
+// after the account, or if that is too long, the name at its end. The audit log has the whole ARN.
 func signature(who string) string {
 	if !strings.HasPrefix(who, "arn:") {
 		return who
@@ -283,43 +283,43 @@ func (d *PaymentHandler) do(ctx context.Context, r *request) (done, error) {
 		out, err = d.Again(ctx, r.Order, r.Who, r.Why)
 	case cmdRecordTrade:
 		out, err = d.RecordTrade(ctx, r.Order, r.TradeNo, r.Who, r.Why)
-	default: // check let no other pass
+	default: // the only other command that check accepts
 		out, err = d.Ask(ctx, r.Order, r.Who, r.Why)
 	}
 	return done{result: out, outcome: changedIf(out.Changed)}, err
 }
 
-// Open lists the money that an operator may have to care for.
+// Open lists the money that is not where it belongs yet.
 func (c *Client) Open(ctx context.Context) (out OpenMoney, err error) {
 	err = c.give(ctx, &request{Command: cmdOpen}, &out)
 	return out, err
 }
 
-// Case reads one order's money; raw: with its notifications as they came.
+// Case reads one order's money; raw: with unabridged notifications.
 func (c *Client) Case(ctx context.Context, id string, raw bool) (out MoneyCase, err error) {
 	err = c.give(ctx, &request{Command: cmdCase, Order: id, Raw: raw}, &out)
 	return out, err
 }
 
-// Refund has a paid order's money go back; restock: its units are sold again, else nobody gets them.
+// Refund refunds a paid order; restock: its units are sold again, else they stay out of sale.
 func (c *Client) Refund(ctx context.Context, id, why string, restock bool) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdRefund, Order: id, Why: why, Restock: restock}, &out)
 	return out, err
 }
 
-// Again has an order's refunds that are owed asked for at once, also those that were refused.
+// Again retries an order's open refunds at once, including refused ones.
 func (c *Client) Again(ctx context.Context, id, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdAgain, Order: id, Why: why}, &out)
 	return out, err
 }
 
-// Ask has the provider asked at once whether an order that is closing is paid.
+// Ask makes the shop ask the provider at once whether a closing order is paid.
 func (c *Client) Ask(ctx context.Context, id, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdAsk, Order: id, Why: why}, &out)
 	return out, err
 }
 
-// RecordTrade has the provider asked about one trade of an order, and its money recorded when it is paid.
+// RecordTrade asks the provider about one trade of an order, and records its money if it is paid.
 func (c *Client) RecordTrade(ctx context.Context, id, tradeNo, why string) (out MoneyChange, err error) {
 	err = c.give(ctx, &request{Command: cmdRecordTrade, Order: id, TradeNo: tradeNo, Why: why}, &out)
 	return out, err

@@ -20,9 +20,9 @@ const maxCause = 500
 // addresses are those in a text: with whom, or a password, before the host, and with a query, which may be signed.
 var addresses = regexp.MustCompile(`([a-zA-Z][\w+.-]*://)(?:[^\s"/?#]*@)?([^\s"?#]*)(?:[?#][^\s"]*)?`)
 
-// WriteProblem answers with an error's problem document. It is that of package httpapi; but what is wrong with an items
-// file stands in the detail as it is, and what a fault came of on one line, cut at 500 characters, each address in it
-// without user and query.
+// WriteProblem answers with an error's problem document, like package httpapi. In addition, the detail has what is
+// wrong with an items file, or the cause of a fault: in one line of at most 500 characters, with addresses that have
+// neither user nor query.
 func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if !inWords(err) {
 		httpapi.ProblemSaying(w, r, err, cause(err))
@@ -33,22 +33,22 @@ func WriteProblem(w http.ResponseWriter, r *http.Request, err error) {
 		"title": "Nothing was imported", "status": httpapi.Status(code),
 		"code": code, "detail": err.Error()})
 	if marshalErr != nil {
-		panic(marshalErr) // texts and a number always marshal
+		panic(marshalErr) // strings and a number always marshal
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(httpapi.Status(code))
-	_, _ = w.Write(b) // who has hung up misses nothing
+	_, _ = w.Write(b) // an error means that the client has gone
 }
 
-// inWords says whether an error's own text is for the operator.
+// inWords reports whether an error's own text is meant for the operator.
 func inWords(err error) bool {
 	var bad *FileError
 	var refused *stage.ImportError
 	return errors.As(err, &bad) || errors.As(err, &refused)
 }
 
-// cause is what a fault came of, for the operator; "" of any other error, and of a fault without a cause.
+// cause returns the cause of a fault, for the operator; "" if the error is no fault or has no cause.
 func cause(err error) string {
 	e := seckill.AsError(err)
 	if e.Err == nil || httpapi.Status(e.Code) < http.StatusInternalServerError {
@@ -67,7 +67,7 @@ func cause(err error) string {
 	return text
 }
 
-// CodeOf is seckill.CodeOf, and CodeInvalid for what is wrong with an items file.
+// CodeOf is seckill.CodeOf, but CodeInvalid for an error in an items file.
 func CodeOf(err error) seckill.Code {
 	if inWords(err) {
 		return seckill.CodeInvalid
@@ -75,14 +75,14 @@ func CodeOf(err error) seckill.Code {
 	return seckill.CodeOf(err)
 }
 
-// document is an error's problem document, in English.
+// document returns an error's problem document in English.
 func document(err error) []byte {
 	w := recorder{header: http.Header{}}
 	WriteProblem(&w, &http.Request{Method: http.MethodPost, Header: http.Header{"Accept-Language": {"en"}}}, err)
 	return w.body.Bytes()
 }
 
-// recorder keeps what is written to it.
+// recorder is an http.ResponseWriter in memory.
 type recorder struct {
 	header http.Header
 	body   bytes.Buffer
