@@ -1,0 +1,118 @@
+package payment_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/your-org/seckill/shared/flow/internal/payment"
+	"github.com/your-org/seckill/shared/seckill"
+)
+
+const order = "o1"
+
+var (
+	now      = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
+	errFault = errors.New("no answer")
+	errAny   = errors.New("any error") // matches every error
+)
+
+type clock struct{}
+
+func (clock) Now() time.Time { return now }
+
+// ledger has one order of 100 fen. It is in the first of states when it is first read, then in the second, and so on;
+// the last one stays. A payment is refused with the errors of refusals, one after the other, and then recorded.
+type ledger struct {
+	states   []seckill.State
+	refusals []error
+	payment  seckill.Payment
+	from, to seckill.State
+}
+
+func (l *ledger) Order(_ context.Context, id string) (seckill.Order, error) {
+	if id != order {
+		return seckill.Order{}, seckill.ErrNoOrder
+	}
+	state := l.states[0]
+	if len(l.states) > 1 {
+		l.states = l.states[1:]
+	}
+	return seckill.Order{ID: order, State: state, Amount: 100}, nil
+}
+
+func (l *ledger) RecordPayment(_ context.Context, p seckill.Payment, from, to seckill.State) error {
+	if len(l.refusals) > 0 {
+		err := l.refusals[0]
+		l.refusals = l.refusals[1:]
+		return err
+	}
+	l.payment, l.from, l.to = p, from, to
+	return nil
+}
+
+type meter map[seckill.Event]int
+
+func (m meter) Count(e seckill.Event, n int) { m[e] += n }
+
+// TestRecord is the specification of the recorder: what a trade's money does to an order, and what is counted.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	changed := seckill.ErrStateChanged
+	for _, c := range []struct {
+		name     string
+		states   []seckill.State // of the order, by read
+		refusals []error         // of the ledger, by call
+		order    string
+		amount   seckill.Fen
+		err      error // by errors.Is
+		payment  seckill.PaymentState
+		to       seckill.State
+		event    seckill.Event
+	}{
+		{"paid in time", []seckill.State{seckill.PendingPayment}, nil, order, 100,
+			nil, seckill.Captured, seckill.Paid, seckill.EventPaid},
+		{"paid while it is being closed", []seckill.State{seckill.Closing}, nil, order, 100,
+			nil, seckill.Captured, seckill.Paid, seckill.EventPaid},
+		{"paid after it expired", []seckill.State{seckill.Expired}, nil, order, 100,
+			nil, seckill.RefundDue, seckill.RefundOwed, seckill.EventRefundDue},
+		{"paid after it was cancelled", []seckill.State{seckill.Cancelled}, nil, order, 100,
+			nil, seckill.RefundDue, seckill.RefundOwed, seckill.EventRefundDue},
+		{"a second trade of a paid order", []seckill.State{seckill.Paid}, nil, order, 100,
+			nil, seckill.RefundDue, seckill.Paid, seckill.EventRefundDue},
+		{"a trade that is recorded", []seckill.State{seckill.Paid}, []error{seckill.ErrPaymentExists}, order, 100,
+			nil, "", "", ""},
+		{"an order that begins to close meanwhile", []seckill.State{seckill.PendingPayment, seckill.Closing},
+			[]error{changed}, order, 100, nil, seckill.Captured, seckill.Paid, seckill.EventPaid},
+		{"an order that expires meanwhile", []seckill.State{seckill.Closing, seckill.Expired}, []error{changed}, order,
+			100, nil, seckill.RefundDue, seckill.RefundOwed, seckill.EventRefundDue},
+		{"an order that never stays as it was read", []seckill.State{seckill.PendingPayment},
+			[]error{changed, changed, changed, changed, changed, changed}, order, 100, errAny, "", "", ""},
+		{"a ledger that does not answer", []seckill.State{seckill.PendingPayment}, []error{errFault}, order, 100,
+			errFault, "", "", ""},
+		{"an unknown order", nil, nil, "o2", 100, seckill.Refuse(seckill.CodeNotOurs), "", "", ""},
+		{"a fen too much", []seckill.State{seckill.PendingPayment}, nil, order, 101,
+			seckill.Refuse(seckill.CodeNotOurs), "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l, m := &ledger{states: c.states, refusals: c.refusals}, meter{}
+			r := payment.Recorder{Ledger: l, Clock: clock{}, Meter: m}
+			if err := r.Record(t.Context(), c.order, "t1", c.amount, "notify"); !errors.Is(err, c.err) &&
+				(c.err != errAny || err == nil) {
+				t.Fatalf("got %v, want %v", err, c.err)
+			}
+			want := seckill.Payment{Order: order, TradeNo: "t1", Amount: 100, State: c.payment, At: now, Cause: "notify"}
+			if c.payment == "" {
+				want = seckill.Payment{}
+			}
+			if l.payment != want || l.to != c.to {
+				t.Errorf("recorded %+v to %q, want %+v to %q", l.payment, l.to, want, c.to)
+			}
+			if c.event == "" && len(m) > 0 || c.event != "" && (len(m) != 1 || m[c.event] != 1) {
+				t.Errorf("counted %v, want %q once", m, c.event)
+			}
+		})
+	}
+}
