@@ -103,7 +103,8 @@ func TestRecord(t *testing.T) {
 				(c.err != errAny || err == nil) {
 				t.Fatalf("got %v, want %v", err, c.err)
 			}
-			want := seckill.Payment{Order: order, TradeNo: "t1", Amount: 100, State: c.payment, At: now, Cause: "notify"}
+			want := seckill.Payment{Order: order, TradeNo: "t1", Amount: 100, State: c.payment, At: now,
+				Cause: "notify"}
 			if c.payment == "" {
 				want = seckill.Payment{}
 			}
