@@ -217,8 +217,8 @@ func TestItemsCommandsOnADeployedStack(t *testing.T) {
 	if got := buy("o2"); got != seckill.ReserveStopped {
 		t.Errorf("after the stop: %s", got)
 	}
-	items("Nothing to do: item 7 was stopped already", "stop", "7")
-	items("Item 7 is resumed (waiting, 4 of 5 left.\n", "resume", "7")
+	items("Nothing to do: item 7 is already stopped", "stop", "7")
+	items("Item 7 is resumed (waiting, 4 of 5 left).\n", "resume", "7")
 	for i := range 4 {
 		if got := buy(fmt.Sprint("o", 3+i)); got != seckill.Reserved {
 			t.Errorf("after the resume: %s", got)
