@@ -32,7 +32,7 @@ type Consume struct {
 type Notify struct {
 	Base
 	Verifier Verifier
-	KeepDays uint16 `env:"NOTICE_RETENTION_DAYS"` // that a notification is kept; 0: forever
+	KeepDays uint16 `env:"NOTIFICATION_RETENTION_DAYS"` // that a notification is kept; 0: forever
 }
 
 // Expire is the settings of the function on the closings queue.
