@@ -300,7 +300,7 @@ func (p *keyPlan) make() (err error) {
 		return fmt.Errorf("%s exists without %s, so %s belongs to a real shop: give another path for a sandbox",
 			secrets.AlipayPublic, secrets.GatewayPrivate, path)
 	case p.flags.sandbox && p.certified():
-		return fmt.Errorf("Alipay's certificates exist, so %s belongs to a real shop: give another path for a sandbox",
+		return fmt.Errorf("certificates of Alipay exist, so %s belongs to a real shop: give another path for a sandbox",
 			path)
 	case p.have[secrets.AppCert] != "" && p.rotates(secrets.ShopPrivate) &&
 		(p.theirs.private == "" || p.theirs.certs == nil):
