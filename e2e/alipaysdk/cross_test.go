@@ -150,7 +150,7 @@ func TestNotificationsThatTheSDKSigns(t *testing.T) {
 		}
 		got, err := w.client.Verify(form)
 		want := seckill.Notification{ID: "n", Order: orderID(i), TradeNo: "2026010122001000000000000001",
-			Amount: seckill.Fen(i + 1), Paid: true}
+			Amount: seckill.Fen(i + 1), Paid: true, Raw: form.Encode()}
 		if twoReadings.MatchString(list[i]["subject"]) {
 			if seckill.CodeOf(err) != seckill.CodeForged {
 				t.Errorf("%q: got %+v, %v; want %s, for the signed text has two readings", list[i]["subject"], got, err,
