@@ -289,8 +289,8 @@ func (w *realDeployment) cancelled(user, item string) {
 	}
 }
 
-// refunded has an operator refund an order with restock, and the function refund give its money back, twice: once there
-// is nothing to do.
+// refunded makes an operator refund an order with restock, and the function refund give its money back, twice: once
+// there is nothing to do.
 func (w *realDeployment) refunded(user, item string) {
 	w.t.Helper()
 	order := w.shop("GET", "/seckill/order/"+item, user).text("order_id")

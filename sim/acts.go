@@ -232,7 +232,7 @@ func (s *Sim) crash(t Act) {
 
 type handler func(context.Context, seckill.Delivery) error
 
-// take has a process receive a batch and handle it.
+// take makes a process receive a batch and handle it.
 func (s *Sim) take(t Act, name string, q *slowQueue, of func(i *Instance) handler) {
 	s.spawn(t.ID, t.Kind, name, t.A, func(i *Instance) {
 		ctx := context.Background()

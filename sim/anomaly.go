@@ -52,7 +52,7 @@ func (s *Sim) lookAt(ctx context.Context, list func(ctx context.Context, page, s
 	}
 }
 
-// browse has a shopper look around.
+// browse makes a shopper read lists and details.
 func (s *Sim) browse(t Act) {
 	s.spawn(t.ID, t.Kind, "shopper browses", t.A, func(i *Instance) {
 		ctx := context.Background()
@@ -123,7 +123,7 @@ func (s *Sim) askRefused(t Act) {
 	})
 }
 
-// importItems has an operator bring a file: an item that sells tomorrow, repeatedly with other values, and one
+// importItems makes an operator import a file: an item that sells tomorrow, each time with other values, and one
 // that is being sold, which has to be refused when it differs.
 func (s *Sim) importItems(t Act) {
 	tomorrow := itemOf("1003", 1+pick(t.A, 8, 4), 1)

@@ -94,7 +94,7 @@ func (w *World) reconciled() error {
 	return w.alterLine(len(w.truth.list) * 7919 % len(w.Provider.book))
 }
 
-// recordFromBills has an operator match the bills, and have the provider asked about each payment that the ledger does
+// recordFromBills makes an operator match the bills, and query the provider about each payment that the ledger does
 // not know: notifications were lost forever.
 func (i *Instance) recordFromBills() error {
 	w := i.world
@@ -121,7 +121,7 @@ func (i *Instance) recordFromBills() error {
 	return nil
 }
 
-// match has the reconcile step match a day, when it is over.
+// match runs the reconcile step for a day that is over.
 func (w *World) match(bills seckill.Bills, day string) (seckill.Reconciliation, error) {
 	later := memory.NewClock(w.Clock.Now().Add(24 * time.Hour))
 	flow := reconcile.New(reconcile.Deps{Ledger: unkept{w.ledger}, Bills: bills, Clock: later, Meter: Events{}})

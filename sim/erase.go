@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// erase has an operator erase a shopper's addresses, and checks an answer of success: I9.
+// erase makes an operator erase a shopper's addresses, and checks an answer of success: I9.
 func (s *Sim) erase(t Act) {
 	user := strconv.Itoa(1 + pick(t.A, 8, s.plan.Shoppers))
 	s.spawn(t.ID, t.Kind, "operator erases shopper "+user, t.A, func(i *Instance) {

@@ -95,7 +95,7 @@ func (f Fault) String() string { return Faults[f].Name }
 // FaultSet is some kinds of faults.
 type FaultSet [nFaults]bool
 
-// AllFaults is every kind.
+// AllFaults enables every kind of fault.
 func AllFaults() (s FaultSet) {
 	for f := range s {
 		s[f] = true

@@ -141,7 +141,7 @@ func deed(name string, do func(*World, *Instance) error) event {
 	return event{name: name, happen: func(_ event, w *World, i *Instance) error { return do(w, i) }}
 }
 
-// on has the instance ask the event's provider.
+// on makes the instance ask the event's provider.
 func (e event) on(i *Instance) *answers {
 	a := e.provider
 	if a.amount == 0 {
@@ -154,7 +154,7 @@ func (e event) on(i *Instance) *answers {
 	return &a
 }
 
-// late has the closing message come when the hold is over.
+// late delivers the closing message when the hold is over.
 func (e event) late(w *World, i *Instance) error {
 	w.Clock.Advance(Hold + seckill.Grace)
 	return e.early(w, i)

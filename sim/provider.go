@@ -54,7 +54,7 @@ func (p *Provider) Prepare(o seckill.Order) (string, error) {
 	return "pay=" + o.ID, nil
 }
 
-// Open has the shopper open the cashier: a new trade of the order waits to be paid. An error after the order's time.
+// Open makes the shopper open the cashier: a new trade of the order waits to be paid. An error after the order's hold.
 func (p *Provider) Open(order string) (tradeNo string, err error) {
 	o := p.orders[order]
 	if o == nil || !p.Clock.Now().Before(o.order.PayBy) {
@@ -65,7 +65,8 @@ func (p *Provider) Open(order string) (tradeNo string, err error) {
 	return no, nil
 }
 
-// Pay has the shopper pay a trade that was opened; a notification is due then. An error when it is closed, or over.
+// Pay makes the shopper pay an open trade; a notification is then due. An error when the trade is closed or its time
+// over.
 func (p *Provider) Pay(order, tradeNo string) error {
 	o := p.orders[order]
 	if o == nil {

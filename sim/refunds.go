@@ -119,7 +119,7 @@ func (s *Sim) refund(t Act) {
 	}
 }
 
-// mistakes has an operator ask for what no command allows: none may hear that it is done.
+// mistakes makes an operator ask for what no command allows: no answer may confirm it.
 func (s *Sim) mistakes(i *Instance, id string) {
 	ctx := context.Background()
 	made := map[string]error{}
@@ -140,7 +140,7 @@ func (s *Sim) mistakes(i *Instance, id string) {
 	}
 }
 
-// payAgain has a shopper who has paid open the cashier once more and pay there, too; the notification comes at once.
+// payAgain makes a shopper who has paid open the cashier again and pay a second trade; its notification comes at once.
 func (s *Sim) payAgain(id string) {
 	s.open(id)
 	trades := s.Provider.orders[id].trades
@@ -152,7 +152,7 @@ func (s *Sim) payAgain(id string) {
 	s.Start(s.plain).Deliver()
 }
 
-// topUp has an operator want again what was refused, when nothing goes wrong any more.
+// topUp makes an operator retry refused refunds, once faults have stopped.
 func (i *Instance) topUp() error {
 	ctx := context.Background()
 	refused, err := i.world.ledger.RefundsRefused(ctx, "", 100)

@@ -36,7 +36,7 @@ func bought(user string, count int, key string) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error { _, err := i.Purchase(user, count, key); return err }
 }
 
-// unsent has the shopper reserve while the queue is down: they are told to repeat, and do not.
+// unsent makes the shopper reserve while the queue is down. The shopper is asked to repeat, and does not.
 func unsent(user string, count int) func(*World, *Instance) error {
 	return func(w *World, _ *Instance) error {
 		i := w.Start(func(call string, do func() error) error {
@@ -288,7 +288,7 @@ func again(user string) func(*World, *Instance) error {
 	}
 }
 
-// reverse has the queue deliver its second message first.
+// reverse makes the queue deliver its second message first.
 func reverse(w *World, i *Instance) error {
 	batch, err := w.Orders.Receive(ctx, 2)
 	if err != nil || len(batch) != 2 {
@@ -317,7 +317,7 @@ func secondTrade(user string) func(*World, *Instance) error {
 
 func secondNotification(w *World, i *Instance) error { return i.Notify.Notify(ctx, ofMoney(w)[1]) }
 
-// closing has the order begin to close, to become expired or cancelled.
+// closing makes the order begin to close, to become expired or cancelled.
 func closing(user string, to seckill.State) func(*World, *Instance) error {
 	return func(w *World, i *Instance) error {
 		o, err := w.ledger.Order(ctx, w.id(user))
@@ -346,7 +346,7 @@ func paidOld(user string) func(*World, *Instance) error {
 	}
 }
 
-// expired has the process handle one closing message.
+// expired makes the process handle one closing message.
 func expired(w *World, i *Instance) error {
 	batch, err := i.closings.Receive(ctx, 10)
 	for _, d := range batch {

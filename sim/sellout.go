@@ -43,7 +43,7 @@ func (w *World) SellOut() error {
 	return nil
 }
 
-// operate has an operator stop an item's sale, add a unit and resume it: each is obeyed at once when nothing is wrong
+// operate makes an operator stop an item's sale, add a unit and resume it: each takes effect at once without faults
 // any more.
 func (i *Instance) operate(it *seckill.Item) error {
 	w := i.world
@@ -66,7 +66,7 @@ func (i *Instance) operate(it *seckill.Item) error {
 	return nil
 }
 
-// sell has one fresh shopper buy as much as they may, and pay; false: sold out.
+// sell makes a new shopper buy up to the limit, and pay; false: sold out.
 func (i *Instance) sell(it *seckill.Item, user string) (bool, error) {
 	w := i.world
 	w.Clock.Advance(2 * time.Second)

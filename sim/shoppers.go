@@ -13,7 +13,7 @@ import (
 	"github.com/your-org/seckill/sim/linear"
 )
 
-// buy has a shopper ask for units.
+// buy makes a shopper ask for units.
 func (s *Sim) buy(t Act) {
 	it, shopper, count, key := s.pickItem(t.A), strconv.Itoa(1+pick(t.A, 8, s.plan.Shoppers)), 1, ""
 	if pick(t.A, 16, 2) == 0 {
@@ -77,7 +77,7 @@ func (s *Sim) cancel(i *Instance, o *orderRow) error {
 	return err
 }
 
-// shop has a shopper look at an order, open the cashier for it, or cancel it.
+// shop makes a shopper look at an order, open the cashier for it, or cancel it.
 func (s *Sim) shop(t Act) {
 	var o *orderRow
 	switch placed, told := len(s.truth.list), len(s.acknowledged); {
@@ -174,7 +174,7 @@ func (s *Sim) open(order string) {
 	s.trace.say(s.Clock.Now(), "the cashier opens for %s (%v)", order, err)
 }
 
-// pay has a shopper, who was given what to pay with, open the cashier or pay there; some never pay.
+// pay makes a shopper with a pay string open the cashier or pay there; some never pay.
 func (s *Sim) pay(a uint64) {
 	if len(s.Provider.list) == 0 {
 		return
@@ -222,7 +222,7 @@ func (s *Sim) closing() (ids []string) {
 	return ids
 }
 
-// payClosing has a shopper pay at the last moment, and half the time the notification comes at once.
+// payClosing makes a shopper pay at the last moment; half the time the notification comes at once.
 func (s *Sim) payClosing(id string, a uint64) {
 	p := s.Provider.orders[id]
 	if len(p.trades) < 2 && pick(a, 50, 2) == 0 || len(p.trades) == 0 {

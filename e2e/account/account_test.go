@@ -63,8 +63,8 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-// hundred has a limit's calls pass, one more refused with the service's own error, and one again a moment later, when
-// that much is refilled.
+// hundred checks that a limit's calls pass, that one more is refused with the service's own error, and one passes a
+// moment later, when that much is refilled.
 func hundred(t *testing.T, clock *memory.Clock, limit int, refill time.Duration, want string, do func() error) {
 	t.Helper()
 	for n := range limit {

@@ -45,7 +45,7 @@ type Options struct {
 	Outputs   map[string]string  // of the stack
 	// Parameters are the stack's.
 	Parameters map[string]string
-	// Invoke has a function handle an event: the answer, or ErrThrottled, or another error, which is the function's
+	// Invoke makes a function handle an event: the answer, or ErrThrottled, or another error, which is the function's
 	// own.
 	Invoke func(ctx context.Context, function string, event []byte) ([]byte, error)
 }

@@ -65,7 +65,7 @@ func (a *Account) NewCache(upstream string) (*Cache, error) {
 	return c, nil
 }
 
-// Slow has each answer come so much later from now on; also those that are under way.
+// Slow delays each answer by this much from now on, also those under way.
 func (c *Cache) Slow(d time.Duration) { c.latency.Store(int64(d)) }
 
 // Close cuts all connections.

@@ -136,7 +136,7 @@ func (s *shared) close() {
 	}
 }
 
-// play has one crowd after another buy; each sale is audited when it is at rest.
+// play runs one crowd after another; each sale is audited once it is at rest.
 func (s *shared) play(ctx context.Context, chosen []drill) []*result {
 	var results []*result
 	var later sync.WaitGroup

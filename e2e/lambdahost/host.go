@@ -245,7 +245,7 @@ func (h *Host) hand(f *function, p *process, event []byte) ([]byte, error) {
 	return out, err
 }
 
-// execute has a function of Options.Cold handle an event: in an idle process, or in a new one, as far as the account
+// execute makes a function of Options.Cold handle an event: in an idle process, or in a new one, as far as the account
 // has an execution for it.
 func (h *Host) execute(f *function, event []byte) ([]byte, error) {
 	p := f.idlest()

@@ -205,7 +205,7 @@ func (f *function) put(p *process) {
 	}
 }
 
-// retire has each process replaced once it has no event.
+// retire replaces each process once it has no event.
 func (f *function) retire() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 // crowdPatience is how long a crowd may be at it.
 const crowdPatience = 4 * patience
 
-// crowd has n shoppers visit a sale, as many at once as there are clients, each again until its visit says done or
+// crowd makes n shoppers visit a sale, as many at once as there are clients, each again until its visit says done or
 // enough says so; everybody comes at least once. A visit's error ends the crowd.
 func (s *sale) crowd(t *testing.T, n int, visit func(ctx context.Context, p *shopper) (done bool, err error),
 	enough func() bool) {

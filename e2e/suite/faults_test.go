@@ -118,7 +118,7 @@ func testKill(t *testing.T, s *stack) {
 	}
 }
 
-// killWave has n shoppers buy while consume is killed repeatedly, and says how often.
+// killWave makes n shoppers buy while consume is killed repeatedly, and returns how often.
 func (s *sale) killWave(t *testing.T, n int) (kills int) {
 	t.Helper()
 	over, killed := make(chan struct{}), make(chan error, 1)

@@ -184,7 +184,7 @@ func (s *stack) read(ctx context.Context, name string) (string, error) {
 	return all[name], nil
 }
 
-// invoke has a function, named by its output, handle an event.
+// invoke makes a function, named by its output, handle an event.
 func (s *stack) invoke(ctx context.Context, output string, event []byte) ([]byte, error) {
 	name := s.Outputs[output]
 	out, err := s.functions.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Qualifier: aws.String("live"),
@@ -198,7 +198,7 @@ func (s *stack) invoke(ctx context.Context, output string, event []byte) ([]byte
 	return out.Payload, nil
 }
 
-// minute has a function do what its schedule has it do each minute.
+// minute runs a function as its schedule does each minute.
 func (s *stack) minute(t *testing.T, output string) {
 	t.Helper()
 	event :=

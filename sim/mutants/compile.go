@@ -26,7 +26,7 @@ type compiler struct {
 	imports types.Importer
 }
 
-// newCompiler has the go tool compile what these packages import, which its cache usually has.
+// newCompiler lets the go tool compile these packages' imports, which are usually in its cache.
 func newCompiler(ctx context.Context, s *sources, packages ...string) (*compiler, error) {
 	cmd := exec.CommandContext(ctx, "go",
 		append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}"}, packages...)...)

@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/sim/mutants/report"
 )
 
-// pretend has this test binary play the player, whose answer depends on the mutant.
+// pretend makes this test binary act as the player, with an answer for each mutant.
 const pretend = "MUTANTS_TEST_PLAYER"
 
 func TestMain(m *testing.M) {

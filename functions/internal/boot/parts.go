@@ -58,7 +58,7 @@ func (b *Boot) Secret(then func(*config.Secrets) error, sources ...config.Source
 	}
 }
 
-// renewed has what depends on secrets made at first, and anew when one of them has changed. What cannot be made leaves
+// renewed builds what depends on secrets at first, and again when one of them has changed. What cannot be made leaves
 // the one before in use.
 func renewed[T any](b *Boot, to *atomic.Pointer[T], build func(*config.Secrets) (*T, error), sources ...config.Source) {
 	b.Secret(func(secrets *config.Secrets) error {

@@ -69,7 +69,7 @@ func newShop(t *testing.T, r *Runner, f *redistest.Faults, at int, spoil []redis
 	return s
 }
 
-// warm has the server know the scripts, so that each of the flows' calls is one EVALSHA.
+// warm loads the scripts into the server, so that each of the flows' calls is one EVALSHA.
 func (s *shop) warm() {
 	r := seckill.Reservation{Request: seckill.Request{Order: seckill.KeyedOrderID("1001", "0", "0"), Item: "1001",
 		User: "0", Count: 1}}

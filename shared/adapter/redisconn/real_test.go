@@ -40,8 +40,8 @@ func open(t testing.TB, o Options, c *tls.Config) *Runner {
 	return r
 }
 
-// tagged has a Runner work on keys of its own: the conformance cases all use one item, and run at once. The tag goes in
-// front, so that the cases spread over a cluster's slots.
+// tagged makes a Runner work on keys of its own: the conformance cases all use one item, and run at once. The tag goes
+// in front, so that the cases spread over a cluster's slots.
 type tagged struct {
 	redisstock.Runner
 	tag string

@@ -158,7 +158,7 @@ func (r *Runner) eval(ctx context.Context, command, script string, keys, args []
 	return value(cmd.Val())
 }
 
-// lookAgain has a cluster's map read again, in the background, when it may have changed: a node that is gone, or that
+// lookAgain reads a cluster's map again, in the background, when it may have changed: a node that is gone, or that
 // is master no more. Without it the next ten seconds' scripts would go to the same place.
 func (r *Runner) lookAgain(err error) {
 	if c, ok := r.client.(*redis.ClusterClient); ok && !noScript(err) {

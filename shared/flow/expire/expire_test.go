@@ -78,7 +78,7 @@ func (q queue) Park(_ context.Context, _ seckill.Delivery, why string) error {
 	return nil
 }
 
-// newShop has one order in a state, at a moment.
+// newShop makes a shop with one order in a state, at a moment.
 func newShop(t *testing.T, state seckill.State, now time.Time) *shop {
 	t.Helper()
 	clock := memory.NewClock(placed)

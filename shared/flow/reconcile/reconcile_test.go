@@ -66,7 +66,7 @@ func must(t fataler, err error) {
 	}
 }
 
-// book has the provider book a movement.
+// book makes the provider book a movement.
 func (w *bank) book(l seckill.BillLine) {
 	w.bills[seckill.Day(l.At)] = append(w.bills[seckill.Day(l.At)], l)
 }

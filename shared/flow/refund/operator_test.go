@@ -194,7 +194,7 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 func TestEachListSaysThatItIsCut(t *testing.T) {
 	t.Parallel()
 	crowd := sameShard(t, 65)
-	// trades has an order paid, and then by as many more trades as n, whose money goes back or, for a reason, does not.
+	// trades makes an order paid, then by n more trades, whose money goes back or, for a reason, does not.
 	trades := func(c *crowded, from, n int, refused string) {
 		ctx := c.t.Context()
 		p := seckill.Payment{Order: crowd[0], TradeNo: "kept", Amount: 100, State: seckill.Captured, At: c.clock.Now(),

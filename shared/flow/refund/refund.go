@@ -106,7 +106,7 @@ func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 	return f.later(ctx, p, a.Code)
 }
 
-// later has a payment tried again after a while, or when a person has acted.
+// later schedules the next try of a payment, or waits for an operator.
 func (f *Flow) later(ctx context.Context, p seckill.Payment, refused string) error {
 	wait := min(firstRetry<<min(p.Tries, 6), lastRetry)
 	err := f.Ledger.DeferRefund(ctx, p, f.Clock.Now().Add(wait), refused)

@@ -30,7 +30,7 @@ func (c *counting) Queued(ctx context.Context, item, user, order string) (seckil
 
 var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-// setup has this many items on sale.
+// setup makes a shop with this many items on sale.
 func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	t.Helper()
 	clock, stock, list := memory.NewClock(start.Add(time.Minute)), &counting{Stock: redisstock.New(memory.NewRedis())},

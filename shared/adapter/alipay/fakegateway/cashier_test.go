@@ -122,7 +122,7 @@ func TestTheCashierIsHonestWhenItCannotBePaid(t *testing.T) {
 	}
 }
 
-// closeTrade has the shop close a trade over alipay.trade.close.
+// closeTrade makes the shop close a trade by alipay.trade.close.
 func closeTrade(t *testing.T, g *fakegateway.Gateway, s *shop, id string) {
 	t.Helper()
 	signed := resign(t, prepare(t, s, order(0)), func(f url.Values, biz map[string]string) {

@@ -280,7 +280,7 @@ func testFaults(t *testing.T, s fakegateway.Store) {
 	}
 }
 
-// call has a gateway carry out a call of the shop's and gives the answer's node.
+// call makes a gateway carry out a call of the shop and returns the answer's node.
 func (p *pair) call(t *testing.T, gateway int, method, biz string) map[string]any {
 	t.Helper()
 	key, err := alipay.ParsePrivateKey(keys()[0].Private)
