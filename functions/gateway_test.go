@@ -80,7 +80,7 @@ func formCall(t *testing.T, r *http.Request) []byte {
 	return b
 }
 
-// notified is a shop's notify address that keeps what it is told and answers as it is told to.
+// notified is a shop's notify address that keeps what it receives and answers as the test wants.
 type notified struct {
 	*httptest.Server
 	forms  chan url.Values

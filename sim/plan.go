@@ -11,7 +11,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Plan is what a seed decides once: the sale's size, what its shoppers do, and how often what goes wrong.
+// Plan is what a seed decides once: the sale's size, the shoppers' behaviour, and the rates of faults.
 type Plan struct {
 	Seed     uint64
 	Items    []ItemPlan

@@ -442,7 +442,7 @@ func (r Rows) Index(ctx context.Context, index, pk, after string, limit int, des
 	return rows, next, err
 }
 
-// Bills is the port whose every call goes through a Hook.
+// Bills passes every call of the port through a Hook.
 type Bills struct {
 	Next seckill.Bills
 	Hook Hook

@@ -140,7 +140,7 @@ func (s *Sim) asks(k linear.Kind, o *orderRow) linear.Handle {
 	return s.heard.Begin(op)
 }
 
-// answered notes what a shopper was told.
+// answered notes the answer to a shopper.
 func (s *Sim) answered(h linear.Handle, err error, out linear.Outcome) {
 	if err != nil {
 		out = linear.Answer(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// truth is the ledger as it is. It receives every row that is written, below the code under test, and notes what has
-// changed since the last Check.
+// truth is the ledger's true state. It receives every row that is written, below the code under test, and notes what
+// has changed since the last Check.
 type truth struct {
 	orders        map[string]*orderRow
 	list          []string           // order ids, the oldest row first

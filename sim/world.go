@@ -175,7 +175,7 @@ func (w *World) stopHolds(item string) bool {
 	return !w.stoppedAt[item].IsZero() && w.stopRequestedAt[item].After(w.lostAt)
 }
 
-// Confirm notes what the stock was told.
+// Confirm notes the ledger's decision that the stock got.
 func (j checkedStock) Confirm(ctx context.Context, item, order, user string, units []int) error {
 	err := j.Stock.Confirm(ctx, item, order, user, units)
 	record, _ := j.w.Redis.Do("HGET", stockKey(item, "res"), order)

@@ -30,7 +30,7 @@ import (
 
 var begin = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-// made is an account whose stack is deployed.
+// made makes an account with a deployed stack.
 func made(t *testing.T, o account.Options) *account.Account {
 	t.Helper()
 	a, err := account.New(o)

@@ -29,10 +29,9 @@ const (
 		"Please try again shortly."
 )
 
-// dynamoDB is what stands before a DynamoDB-compatible server: it asks the server what each call consumed, by table and
-// index, and refuses calls to a table, an index or a partition key that has consumed its units. As at DynamoDB, a call
-// goes through while anything is left, and what it takes beyond
-// that keeps later ones out.
+// dynamoDB is a proxy in front of a DynamoDB-compatible server: it asks the server what each call consumed, by table
+// and index, and refuses calls to a table, an index or a partition key that has consumed its units. As at DynamoDB, a
+// call goes through while anything is left, and what it takes beyond that keeps later ones out.
 //
 // What it does not: a BatchGetItem is refused whole, where DynamoDB answers a part; units of a call with several keys
 // of one table are shared evenly among
@@ -94,7 +93,7 @@ type call struct {
 	TransactItems             []map[string]*call
 }
 
-// consumed is what the server says of a call.
+// consumed is the capacity that the server reports for a call.
 type consumed struct {
 	TableName              string
 	CapacityUnits          float64

@@ -25,7 +25,7 @@ const (
 	kilobyte   = 1024
 )
 
-// Cache is what stands before a Redis: it counts ECPU, and holds commands back that are over the limit. AWS says that
+// Cache is a proxy in front of a Redis: it counts ECPU, and holds commands back that are over the limit. AWS says that
 // the service "will begin throttling requests" and counts ThrottledCmds, not what a client sees. AWS has not published
 // an error reply; delay is what its other throttles do ("Search write throttling": "delayed, not rejected"). So this is
 // a guess, and on the kind side: a client with a time limit of its own sees a timeout.

@@ -113,7 +113,7 @@ func (s *sums) add(a *lambdahost.Answer) {
 	}
 }
 
-// installed says that the item has been loaded for sale: from now on no shopper should get not_ready.
+// installed notes that the item is loaded for sale: from now on no shopper should get not_ready.
 func (s *sums) installed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -76,7 +76,7 @@ func (w *growingSale) must(err error) {
 	}
 }
 
-// timed says how long a step takes.
+// timed returns how long a step takes.
 func (w *growingSale) timed(step func(context.Context) error) time.Duration {
 	w.t.Helper()
 	begin := time.Now()

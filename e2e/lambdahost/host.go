@@ -66,7 +66,7 @@ type Options struct {
 	Own  map[string]map[string]string // settings of one function, over those that Start and Restart give
 }
 
-// Account says what of an AWS account's limits is left.
+// Account enforces an AWS account's limits.
 type Account interface {
 	// Let reports whether API Gateway lets a request to a route through.
 	Let(method, resource string) bool

@@ -104,7 +104,7 @@ func (t *template) functions() map[string]*resource {
 	return out
 }
 
-// environment is what a function is told, unevaluated.
+// environment is a function's environment, unevaluated.
 func (t *template) environment(function *resource) map[string]any {
 	out := map[string]any{}
 	for _, of := range []any{at(t.tree, "Globals", "Function"), function.all["Properties"]} {

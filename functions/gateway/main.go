@@ -74,7 +74,7 @@ func main() {
 	})
 }
 
-// gateway is one whose keys may change; its trades are in the table.
+// gateway is a fake gateway whose keys may change; its trades are in the table.
 type gateway struct {
 	atomic.Pointer[fakegateway.Gateway]
 }

@@ -95,7 +95,7 @@ func Start(t testing.TB, binary string, environ map[string]string) *Function {
 	return f
 }
 
-// Ready waits until the function asks for its first event, and says how long that took from process start.
+// Ready waits until the function asks for its first event, and returns the time since process start.
 func (f *Function) Ready() time.Duration {
 	f.t.Helper()
 	if f.readyIn > 0 {

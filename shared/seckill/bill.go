@@ -42,7 +42,7 @@ type Bills interface {
 	Bill(ctx context.Context, day string) (Bill, error)
 }
 
-// DifferenceKind is in what a bill and the ledger differ.
+// DifferenceKind classifies a difference between a bill and the ledger.
 type DifferenceKind string
 
 // The kinds of differences.

@@ -77,7 +77,7 @@ func (m *Message) Encode() []byte {
 	return b
 }
 
-// DecodeMessage reads a message. The error says why it is unreadable: such a message is parked.
+// DecodeMessage reads a message. The error names why it is unreadable; such a message is parked.
 func DecodeMessage(b []byte) (Message, error) {
 	var w wireMessage
 	if len(b) > MaxMessage {

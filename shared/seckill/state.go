@@ -77,7 +77,7 @@ var Transitions = []Transition{
 	{RefundOwed, Refunded, "refund", "the provider confirmed the last refund", "as before", false},
 }
 
-// Info returns what is known of a state; the zero StateInfo for an unknown one.
+// Info describes a state; it is the zero StateInfo for an unknown one.
 func (s State) Info() StateInfo {
 	for _, i := range States {
 		if i.State == s {

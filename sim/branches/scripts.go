@@ -16,7 +16,7 @@ import (
 // errNoted is how the recorder answers: the stock goes no further.
 var errNoted = errors.New("noted")
 
-// recorder is a runner that keeps the scripts that it is asked to run.
+// recorder is a runner that keeps each script that it runs.
 type recorder struct{ scripts []*redisstock.Script }
 
 // Run implements redisstock.Runner.

@@ -120,7 +120,7 @@ type Op struct {
 // billions. It is a number of steps and not a time, so that the verdict on a seed is the same on every machine.
 const DefaultSteps = 100_000
 
-// Report counts what was judged.
+// Report counts what was checked.
 type Report struct {
 	Partitions int // pairs of shopper and item
 	Operations int // with an answer that says something

@@ -184,7 +184,7 @@ func (b belief) spend(order int) {
 	b[order+1] = queued.closed() | b[0]&forgotten
 }
 
-// observed restricts an order to what an answer says of it.
+// observed restricts an order to the states that an answer allows.
 func (m *model) observed(b belief, order int, set lot) bool {
 	if b[order+1] == absent && set&absent == 0 && !m.slots[order].keyed && b[0]&creditMask > 0 {
 		b.spend(order)

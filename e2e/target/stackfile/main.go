@@ -117,7 +117,7 @@ func expand(s string, outputs map[string]string) (string, error) {
 	return s, nil
 }
 
-// environments asks what each function is told, by logical id: the outputs that end in Function are functions' names.
+// environments reads each function's environment, by logical id: the outputs that end in Function are functions' names.
 func environments(ctx context.Context, cfg aws.Config, outputs map[string]string) (map[string]map[string]string,
 	error) {
 	client := lambda.NewFromConfig(cfg)

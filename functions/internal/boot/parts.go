@@ -110,7 +110,7 @@ func (b *Boot) runner(s config.Redis) *runner {
 	return r
 }
 
-// runner is a Redis whose password may change.
+// runner runs scripts on a Redis whose password may change.
 type runner struct {
 	atomic.Pointer[redisconn.Runner]
 }
@@ -194,7 +194,7 @@ func (b *Boot) Signer(s config.Alipay) seckill.Signer {
 	return p
 }
 
-// signer is one whose key may change.
+// signer signs with a key that may change.
 type signer struct {
 	atomic.Pointer[alipay.Signer]
 }

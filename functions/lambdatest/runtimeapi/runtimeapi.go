@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// ARN is what a function is told of its name.
+// ARN is the function's name in the Runtime API.
 const ARN = "arn:aws:lambda:eu-west-1:123456789012:function:seckill"
 
 const root = "/2018-06-01/runtime/"
@@ -97,7 +97,7 @@ func (i *Instance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		select {
 		case i.initError <- string(b):
-		default: // one is told
+		default: // one report is enough
 		}
 		w.WriteHeader(http.StatusAccepted)
 	default:

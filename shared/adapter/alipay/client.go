@@ -88,7 +88,7 @@ type SettingError struct {
 // Error implements error.
 func (e *SettingError) Error() string { return fmt.Sprintf("alipay: %s: %v", e.Setting, e.Err) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *SettingError) Unwrap() error { return e.Err }
 
 // Signer implements seckill.Signer: it signs what a shopper pays with, and needs nothing of Alipay's but the numbers of

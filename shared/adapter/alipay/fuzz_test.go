@@ -31,7 +31,7 @@ func FuzzNotify(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		// the same text is signed when a parameter stands in the value before it
+		// the signed text is the same when a parameter is part of the value before it
 		for _, name := range []string{"notify_time", "total_amount", "seller_id"} {
 			other := maps.Clone(form)
 			names := slices.Sorted(maps.Keys(form))

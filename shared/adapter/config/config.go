@@ -1,4 +1,4 @@
-// Package config is what a function is told by its environment: one struct for each function, read once at init. In:
+// Package config reads a function's environment: one struct for each function, read once at init. In:
 // environment variables, and one secret of AWS Secrets Manager for all secrets. Out: settings that fit together, or an
 // error that names in one sentence every setting that is missing, wrong or contradicts another. It reads no file, and
 // never prints a secret.
@@ -31,7 +31,7 @@ const (
 	maxNamespace = 128 // characters of METRICS_NAMESPACE
 )
 
-// Base is what every function is told. How much is logged is read by package telemetry.
+// Base has the settings of every function. Package telemetry reads the level of the log.
 type Base struct {
 	TablePrefix string `env:"TABLE_PREFIX,required,notEmpty"` // stands before the name of every table
 	// of the metrics; keeps deployments in one account apart

@@ -7,7 +7,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Each function's settings: what it is not told it cannot touch.
+// Each function's settings. A function can reach only what its settings name.
 
 // Buy is the purchase function's.
 type Buy struct {

@@ -21,7 +21,7 @@ const maxAnswer = 4 << 20
 type Client struct {
 	URL     string // without a slash at its end
 	HTTP    *http.Client
-	Observe func(method, path string, a Answer, took time.Duration) // hears of every answer; may be nil
+	Observe func(method, path string, a Answer, took time.Duration) // is called with every answer; may be nil
 }
 
 // Answer is what a call brought.

@@ -80,7 +80,7 @@ func BenchmarkPlace(b *testing.B) {
 	b.ReportMetric(100*bare.Seconds()/placed.Seconds(), "%of-bare")
 }
 
-// byWorkers does a round's work and says how long it took.
+// byWorkers does a round's work and returns its duration.
 func byWorkers(b *testing.B, do func(i int) error) time.Duration {
 	started := time.Now()
 	var wg sync.WaitGroup

@@ -23,7 +23,7 @@ func (r *Rows) Get(ctx context.Context, k ledger.Key) (ledger.Row, bool, error) 
 	return r.get(ctx, k, true)
 }
 
-// get reads a row: consistently, or for half the price as it was a moment ago.
+// get reads a row: consistently, or, for half the price, as it was a moment ago.
 func (r *Rows) get(ctx context.Context, k ledger.Key, consistently bool) (ledger.Row, bool, error) {
 	key, err := r.key(k)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// counting is a handler of all routes whose refusals are counted and logged.
+// counting makes a handler of all routes that counts and logs refusals.
 type counting struct {
 	*Handler
 	flows *stubs

@@ -34,7 +34,7 @@ func begin(o *seckill.Order, cause string) {
 	}
 }
 
-// Place implements seckill.Ledger in Count+2 writes. o.State is taken as pending_payment, and an empty o.History gets
+// Place implements seckill.Ledger in Count+2 writes. It sets the state to pending_payment, and an empty o.History gets
 // its first entry. An order whose numbers are not exactly Count, or that has no price, buckets or times, is a
 // programming error and comes back as a plain one. It gives up after seckill.PlaceTimeout.
 func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {

@@ -22,7 +22,7 @@ const (
 	defaultCapacity = 1_000_000      // messages; SQS has no such limit, a process has
 )
 
-// QueueOptions say how a queue behaves. The zero value is a queue that delivers in the order in which messages become
+// QueueOptions configure a queue. The zero value is a queue that delivers in the order in which messages become
 // visible, each once as long as it is deleted in time.
 type QueueOptions struct {
 	Name    string        // starts message ids; "queue" when empty

@@ -97,7 +97,7 @@ func luaReadonly(l *lua.LState, table *lua.LTable) *lua.LTable {
 // thousands of them, and compiling costs a hundred times as much as running. A compiled script is never written to.
 var luaProtos sync.Map
 
-// compile compiles a script. One that sets a global does not compile; Redis lets it run until it does so.
+// compile compiles a script. A script that sets a global does not compile; Redis would run it until it sets one.
 func (r *redisLua) compile(name, source string) (*lua.LFunction, error) {
 	key := name + "\n" + source
 	known, ok := luaProtos.Load(key)

@@ -125,7 +125,7 @@ func TestRedisSortedSetSplitsAFullRun(t *testing.T) {
 	}
 }
 
-// ZPOPMIN returns ascending members; what it gave and what is left is what was there.
+// ZPOPMIN returns ascending members; these and the rest are the members from before.
 func TestRedisPopTakesTheLowest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, want := newRedisZSet(), naiveZSet{}

@@ -75,7 +75,7 @@ func (m *Meter) Refused(r seckill.Reason) {
 	m.mu.Unlock()
 }
 
-// Gauge notes how something stands, until the next Flush; zero counts, too.
+// Gauge sets a value until the next Flush; zero is written, too.
 func (m *Meter) Gauge(name string, n int) {
 	m.mu.Lock()
 	if m.gauges == nil {

@@ -87,7 +87,7 @@ func TestSoldOutIsRemembered(t *testing.T) {
 	}
 }
 
-// TestNotEnoughIsNotRemembered: it says something about this count only.
+// TestNotEnoughIsNotRemembered: the answer holds for this count only.
 func TestNotEnoughIsNotRemembered(t *testing.T) {
 	f := setup(t, 3, 3)
 	if _, err := f.buy("1", "", 2); err != nil {

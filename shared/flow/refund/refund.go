@@ -156,7 +156,7 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 }
 
 // Order refunds a paid order because an operator says so: who, and why. With restock its units are sold again, else
-// nobody gets them. An order whose refund is owed already stays as it is, and false is given. CodeOrderUnknown;
+// nobody gets them. An order whose refund is owed already stays as it is, and the result is false. CodeOrderUnknown;
 // CodeInvalid, also for one that is not paid or whose goods are on their way.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bool, error) {
 	if err := checkWords(who, why); err != nil {

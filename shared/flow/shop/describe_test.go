@@ -36,7 +36,7 @@ func (c *catalog) Description(ctx context.Context, id string, described int64) (
 	return c.Items.Description(ctx, id, described)
 }
 
-// shown is a shop of one instance, whose item has the descriptions that put is told.
+// shown is a shop of one instance, whose item has the descriptions given to put.
 type shown struct {
 	*Flow
 	*catalog
@@ -97,7 +97,7 @@ func TestADescriptionIsReadOnceForEachVersion(t *testing.T) {
 	s.want(t, "by a row of the item that is a moment old", "second", 2)
 }
 
-// TestADescriptionThatCannotBeRead hides no item, and is asked for again a second later.
+// TestADescriptionThatCannotBeRead: it hides no item, and is read again a second later.
 func TestADescriptionThatCannotBeRead(t *testing.T) {
 	s := newShown()
 	s.put(t, "first")

@@ -61,7 +61,7 @@ func (r *Record) Moved() time.Time {
 	return r.Paid
 }
 
-// ErrChanged says that a trade is not any more what was loaded, and that nothing was saved.
+// ErrChanged: the trade has changed since it was loaded; nothing was saved.
 var ErrChanged = errors.New("fakegateway: the trade was changed by another")
 
 // Store keeps a gateway's trades. Several gateways, of several processes, may share one: all that decides is Save's
@@ -92,5 +92,5 @@ type Lister interface {
 // got a step further, and a trade has few steps.
 const saveTries = 12
 
-// errNothing is what a change returns when there is nothing to change.
+// errNothing is returned by a change that would change nothing.
 var errNothing = errors.New("nothing to change")
