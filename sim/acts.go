@@ -368,8 +368,8 @@ var schedules = []struct {
 	{"refund", func(ctx context.Context, i *Instance) error { return i.Refund.Sweep(ctx) }},
 }
 
-// scheduled is how many of them run. Where all is about what the stock forgot, refunds would only be in the way: they
-// run in the end.
+// scheduled returns how many of schedules run. Where all is about what the stock forgot, refunds would only be in the
+// way: they run in the end.
 func (s *Sim) scheduled() int {
 	if s.plan.Prelude == "restored" || s.plan.Prelude == "flushed" {
 		return len(schedules) - 1

@@ -154,7 +154,7 @@ func (i *Instance) Deliver() {
 	p.Notifications = left
 }
 
-// Schedules runs what runs each minute.
+// Schedules runs the steps that run each minute.
 func (i *Instance) Schedules() error {
 	ctx := context.Background()
 	return readable(errors.Join(i.Stage.Run(ctx), i.Repair.Run(ctx), i.Expire.Sweep(ctx), i.Refund.Sweep(ctx)))

@@ -47,7 +47,7 @@ func New(p Plan) (*Sim, error) {
 	return s, nil
 }
 
-// playPrelude brings about what the plan's history begins with, while nothing goes wrong.
+// playPrelude plays the beginning of the plan's history, without faults.
 func (s *Sim) playPrelude() error {
 	i := s.Start(s.plain)
 	var err error

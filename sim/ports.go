@@ -453,7 +453,7 @@ func (b Bills) Bill(ctx context.Context, day string) (seckill.Bill, error) {
 	return get(b.Hook, "payments.Bill", func() (seckill.Bill, error) { return b.Next.Bill(ctx, day) })
 }
 
-// Trades is the port whose every call goes through a Hook.
+// Trades passes every call of the port through a Hook.
 type Trades struct {
 	Next seckill.Trades
 	Hook Hook

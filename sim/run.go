@@ -117,7 +117,7 @@ func (s *Summary) Silent() []string {
 	return out
 }
 
-// Table prints what was tried.
+// Table prints the faults and acts that were played.
 func (s *Summary) Table(w io.Writer) {
 	fmt.Fprintf(w, "%-16s %9s %9s  %s\n", "fault", "seeds", "fired", "what it is")
 	for f, k := range Faults {

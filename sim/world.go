@@ -88,7 +88,7 @@ func (a ask) anywhere() ask {
 	return a
 }
 
-// Setting is what a world is made of.
+// Setting configures a World.
 type Setting struct {
 	Items    []seckill.Item // as itemOf makes them
 	Queue    memory.QueueOptions
@@ -223,7 +223,7 @@ func (w *World) Forget() {
 	w.lost()
 }
 
-// Recall has Redis go back to what it was.
+// Recall restores an earlier state of Redis.
 func (w *World) Recall(s *memory.Snapshot) {
 	w.Redis.Restore(s)
 	w.lost()

@@ -47,7 +47,7 @@ func (f *Fen) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ErrAmount says that a text is not an amount of money in yuan.
+// ErrAmount: a text is not an amount of money in yuan.
 var ErrAmount = errors.New("seckill: not an amount in yuan")
 
 // ParseYuan reads an amount in yuan: ASCII digits without leading zeros and at most two decimals ("88.88", "88.8",

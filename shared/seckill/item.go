@@ -129,7 +129,7 @@ func (it *Item) Loadable(now time.Time) bool {
 	return !now.Before(it.Start.Add(-StageLead)) && !it.Retired(now)
 }
 
-// Retired says that the sale is so long over that the stock has forgotten, or may forget, the item.
+// Retired reports whether the sale ended so long ago that the stock may have removed the item.
 func (it *Item) Retired(now time.Time) bool { return !now.Before(it.End.Add(KeepLoaded)) }
 
 // ValidItemID reports whether s may be an item's id: 1 to 19 decimal digits without a leading zero.

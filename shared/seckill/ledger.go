@@ -64,12 +64,12 @@ type OrderLister interface {
 	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)
 	// OrdersByItem pages through an item's orders, rejected ones included. Index read.
 	OrdersByItem(ctx context.Context, item, after string, limit int) (OrderPage, error)
-	// EraseAddress forgets where to an order that is in this state was to be sent, and changes nothing else.
+	// EraseAddress deletes the delivery address of an order in this state, and changes nothing else.
 	// ErrStateChanged.
 	EraseAddress(ctx context.Context, id string, state State, at time.Time) error
 }
 
-// DueLister lists what a sweep has to look at.
+// DueLister lists the rows that a sweep handles.
 type DueLister interface {
 	// DueOrders pages through the ids of open orders due by now, oldest first, at most limit a page. Index read.
 	DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[string], error)
@@ -110,7 +110,7 @@ type PaymentRecorder interface {
 	RecordPayment(ctx context.Context, p Payment, from, to State) error
 }
 
-// PaymentReader reads the money of an order, and what the provider said of it.
+// PaymentReader reads an order's payments and the provider's notifications about them.
 type PaymentReader interface {
 	// Payments reads an order's trades.
 	Payments(ctx context.Context, order string) ([]Payment, error)

@@ -31,7 +31,7 @@ type Change struct {
 	Cause string    `json:"cause,omitempty"`
 }
 
-// Order is a placed (or rejected) purchase as the ledger has it.
+// Order is the ledger's record of a placed or rejected purchase.
 type Order struct {
 	ID, Item, User string
 	Count          int

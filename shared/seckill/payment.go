@@ -116,7 +116,7 @@ func RefundID(order, tradeNo string) string {
 	return "r" + idEncoding.EncodeToString(sum[:])[:26]
 }
 
-// RefundState is what the payment provider says of a refund.
+// RefundState is the payment provider's state of a refund.
 type RefundState string
 
 // The states of a refund.

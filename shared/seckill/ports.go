@@ -2,7 +2,7 @@ package seckill
 
 import "time"
 
-// Clock tells the time. Flows read no other clock.
+// Clock returns the time. Flows read no other clock.
 type Clock interface {
 	Now() time.Time // UTC
 }

@@ -93,7 +93,8 @@ func orderID(item string, name []byte) string {
 	return "o" + idEncoding.EncodeToString(name)[:idName] + ItemTag(item)
 }
 
-// ItemTag is what an order id says of its item: 25 bits of a hash. One of 33 million other items has the same.
+// ItemTag is the part of an order id that depends on its item: 25 bits of a hash. One of 33 million other items has the
+// same.
 func ItemTag(item string) string {
 	sum := sha256.Sum256([]byte(item))
 	return idEncoding.EncodeToString(sum[:4])[:idTag]

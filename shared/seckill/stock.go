@@ -41,7 +41,7 @@ type ReservationKeeper interface {
 	Return(ctx context.Context, item, order, user string, units []int) error
 }
 
-// StockReader reads what the stock knows.
+// StockReader reads an item's figures and its waiting reservations.
 type StockReader interface {
 	// Level reads the item's figures. ErrNotInstalled.
 	Level(ctx context.Context, item string) (Level, error)

@@ -13,7 +13,7 @@ type Exception struct {
 	Why        string
 }
 
-// Impossible is what no call of the stock's methods brings about.
+// Impossible lists outcomes that no call of the stock's methods reaches.
 var Impossible = []Exception{
 	{"build_gaps.lua", "for n = tonumber(ARGV[3]), tonumber(ARGV[4])", 1, false,
 		"the stock asks only for a range with a number in it"},

@@ -25,7 +25,8 @@ func (p *printer) put(parts ...string) {
 	}
 }
 
-// block ends every statement with a semicolon: a bracket at the start of a line would else go on with the line before.
+// block ends every statement with a semicolon: a bracket at the start of a line would otherwise continue the line
+// before.
 func (p *printer) block(list []ast.Stmt) {
 	for _, s := range list {
 		p.stmt(s)
@@ -143,7 +144,7 @@ func (p *printer) list(list []ast.Expr) {
 	}
 }
 
-// How strongly operators bind (Lua 5.1 manual, "Precedence"); what is no operator binds strongest.
+// How strongly operators bind (Lua 5.1 manual, "Precedence"); everything else binds strongest.
 const (
 	bindsNot  = 7
 	bindsMost = 9

@@ -102,7 +102,7 @@ func tapped(root, dir string) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, list, 0o600)
 }
 
-// command runs a program in a folder and gives what it printed. What it says of an error is in the error.
+// command runs a program in a folder and returns its output; an error includes what it printed.
 func command(dir string, env []string, name string, args ...string) ([]byte, error) {
 	c := exec.Command(name, args...) //nolint:noctx // ends with the tool, which a person stops
 	c.Dir, c.Env = dir, append(os.Environ(), env...)

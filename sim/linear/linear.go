@@ -139,7 +139,7 @@ type entry struct {
 	lagging bool  // seen may be of the past
 }
 
-// body is what a purchase asks for beside the item. Requests with different bodies never have the same order, unless
+// body is what a purchase asks for besides the item. Requests with different bodies never have the same order, unless
 // the stock forgets.
 type body struct {
 	count   int // 0: unknown
@@ -152,7 +152,7 @@ func (op *Op) body() body { return body{op.Count, op.Address} }
 // erase it.
 var atRest = []seckill.State{seckill.Rejected, seckill.Expired, seckill.Cancelled, seckill.RefundOwed, seckill.Refunded}
 
-// bare says that the order has lost its address.
+// bare: the order has lost its address.
 func (s *Seen) bare() bool { return s.Address == "" && slices.Contains(atRest, s.State) }
 
 func (s *Seen) body() body { return body{s.Count, s.Address} }

@@ -76,7 +76,7 @@ func (l lot) only(set lot) (lot, bool) {
 	return left.closed() | l&forgotten, left != 0
 }
 
-// verb is what a step of the specification does.
+// verb is the kind of a step of the specification.
 type verb uint8
 
 const (

@@ -19,7 +19,7 @@ const (
 	unplayed    = "no result yet"
 )
 
-// verdict is what caught a mutant, and after how many seeds; 0 of one that a test catches.
+// verdict names what caught a mutant, and after how many seeds; 0 if a test caught it.
 type verdict struct {
 	by    string
 	seeds uint64

@@ -2,7 +2,7 @@ package httpapi
 
 import "net/http"
 
-// cors is what tells a browser that pages of another origin may read an answer (Fetch standard, "CORS protocol"). It is
+// cors tells a browser whether pages of another origin may read an answer (Fetch standard, "CORS protocol"). It is
 // the same whatever origin asks: the browser compares. The zero value tells nothing. The browser's question beforehand
 // is no route of ours: API Gateway answers it.
 type cors struct {

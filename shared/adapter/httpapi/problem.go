@@ -90,7 +90,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, e *seckill.Error, deta
 // that comes too early was told a lie.
 func whole(d, unit time.Duration) int64 { return int64((d + unit - 1) / unit) }
 
-// invalidDetail says what is wrong with which field.
+// invalidDetail names the invalid field and the error.
 func invalidDetail(lang language, e *seckill.Error) string {
 	if texts, ok := fieldWords[e.Field]; ok {
 		return strings.ReplaceAll(texts[lang], "%s", between(lang, e.Hint))

@@ -18,7 +18,7 @@ func (t *Table) CheckKey(k Key) error {
 	return nil
 }
 
-// CheckWrite refuses what means nothing whatever the row holds: a write's key or shape, and an update that names a key
+// CheckWrite refuses writes that are invalid for every row: by key or shape, and an update that names a key
 // or one attribute twice. Every driver calls it, so that all refuse the same.
 func (t *Table) CheckWrite(w *Write) error {
 	if err := t.CheckKey(w.Key); err != nil {

@@ -252,7 +252,7 @@ func (d *decoder) unreadable(format string, a ...any) {
 	d.err = u
 }
 
-// fail says what is wrong without the value: it may be an address.
+// fail describes an error without the value, which may be an address.
 func (d *decoder) fail(attr, want string) {
 	if d.err == nil {
 		d.unreadable(": attribute %s is not %s", attr, want)

@@ -82,7 +82,7 @@ func (l *Ledger) Place(ctx context.Context, o seckill.Order, limit int) error {
 	return fmt.Errorf("ledger: place %s: %w", o.ID, c)
 }
 
-// checkPlace says what makes an order one that no flow may place.
+// checkPlace returns why an order must not be placed.
 func checkPlace(o *seckill.Order) error {
 	sorted := slices.Clone(o.Units)
 	slices.Sort(sorted)

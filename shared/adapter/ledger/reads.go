@@ -232,7 +232,7 @@ func shards[T any](cursor string, limit int, read func(shard int, after string, 
 	return all, "", nil
 }
 
-// encodeShardCursor writes where a listing goes on: the shard, and a place in it or "" for its beginning.
+// encodeShardCursor encodes where a listing continues: the shard, and a position in it, "" for its beginning.
 func encodeShardCursor(shard int, after string) string { return shardKey(shard) + "." + after }
 
 func decodeShardCursor(s string) (shard int, after string, err error) {

@@ -36,7 +36,7 @@ type Row map[string]any
 // decodes a row takes it for none, so that the row cannot be read, and the others of its page can.
 type Foreign struct{}
 
-// Op is what a write does.
+// Op is the kind of a write.
 type Op int
 
 // The kinds of writes.
@@ -92,7 +92,7 @@ func AtMost(attr string, n int64) Cond { return Cond{Kind: CondAtMost, Attr: att
 // Has asks that the attribute is a set with this member.
 func Has(attr, member string) Cond { return Cond{Kind: CondHas, Attr: attr, Value: member} }
 
-// ReasonCode says what became of one write of a cancelled transaction. The names are DynamoDB's.
+// ReasonCode is the outcome of one write in a cancelled transaction. The names are DynamoDB's.
 type ReasonCode string
 
 // The reasons.

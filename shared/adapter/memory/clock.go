@@ -28,7 +28,7 @@ func NewClock(start time.Time) *Clock {
 	return &Clock{base: func() time.Time { return start }, began: start, changed: make(chan struct{})}
 }
 
-// NewRealClock makes a clock that runs with the machine's, ahead of it by what Advance added.
+// NewRealClock makes a clock that runs with the machine's, ahead by the sum of Advance.
 func NewRealClock() *Clock {
 	return &Clock{base: time.Now, began: time.Now(), changed: make(chan struct{})}
 }

@@ -144,7 +144,7 @@ func applyWrite(t *rowTable, w *ledger.Write, old ledger.Row) (ledger.Row, error
 
 var errType = errors.New("attribute of another type")
 
-// update changes a row whose lists and sets are shared with the stored one: it replaces them.
+// update changes a row. It shares lists and sets with the stored row, so it replaces them.
 func update(row ledger.Row, w *ledger.Write) error {
 	maps.Copy(row, w.Set)
 	for attr, n := range w.Add {

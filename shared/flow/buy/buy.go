@@ -20,7 +20,7 @@ const (
 	sure      = 3 * time.Second // how far before the window the instance answers by its own clock; beyond SkewBound
 )
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Stock  seckill.Reserver
 	Orders seckill.Queue

@@ -32,7 +32,7 @@ type Ledger interface {
 	seckill.ReturnKeeper
 }
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Stock    seckill.ReservationKeeper
 	Ledger   Ledger

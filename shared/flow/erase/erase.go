@@ -33,7 +33,7 @@ type Ledger interface {
 	seckill.OrderLister
 }
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Stock  seckill.StockReader
 	Ledger Ledger
@@ -43,7 +43,7 @@ type Deps struct {
 	Keep   time.Duration // addresses after the end of a sale; 0: forever
 }
 
-// Flow is one instance of the step. It remembers how far the last run of Ended came, and nothing else.
+// Flow is one instance of the step. It remembers only how far the last run of Ended came.
 type Flow struct {
 	Deps
 	round round
@@ -52,7 +52,7 @@ type Flow struct {
 // New makes an instance.
 func New(d Deps) *Flow { return &Flow{Deps: d} }
 
-// Step is what came of one step.
+// Step is the result of one step.
 type Step struct {
 	Orders int    // looked at
 	Erased int    // whose address went; the others have none any more

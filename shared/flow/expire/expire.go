@@ -30,7 +30,7 @@ type Ledger interface {
 	seckill.DueLister
 }
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Ledger   Ledger
 	Payments seckill.Payments
@@ -40,7 +40,7 @@ type Deps struct {
 	Meter    seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers where a sweep whose time was up has stopped, and nothing else. One
+// Flow is one instance of the step. It remembers only where a sweep that ran out of time stopped. One
 // sweep at a time.
 type Flow struct {
 	Deps
@@ -89,7 +89,7 @@ func (f *Flow) each(ctx context.Context, id string) error {
 	return nil
 }
 
-// look does what the order needs now. again: there is a message about it, to be sent again when it is early.
+// look does what the order needs now. again: its message is sent again if it came early.
 func (f *Flow) look(ctx context.Context, id string, again bool) error {
 	o, err := f.Ledger.Order(ctx, id)
 	if errors.Is(err, seckill.ErrNoOrder) {

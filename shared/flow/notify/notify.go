@@ -17,7 +17,7 @@ type Ledger interface {
 	seckill.NotificationKeeper
 }
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Verifier seckill.Verifier
 	Ledger   Ledger

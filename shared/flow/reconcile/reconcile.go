@@ -25,7 +25,7 @@ const (
 	// provider's clock may have been past midnight.
 	BillCutoff = 5 * time.Minute
 
-	// MaxKept is how many reconciliations of a day Kept gives.
+	// MaxKept bounds the reconciliations of a day that Kept returns.
 	MaxKept = 10
 )
 
@@ -36,7 +36,7 @@ type Ledger interface {
 	seckill.BillRecorder
 }
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Ledger Ledger
 	Bills  seckill.Bills

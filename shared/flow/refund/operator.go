@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of what an operator is shown.
+// Limits of an operator's listings.
 const (
 	maxListed    = 1000            // refunds; those that are due: per shard
 	maxLooked    = 64              // orders per shard: each is read by itself

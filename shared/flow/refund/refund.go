@@ -37,7 +37,7 @@ type Ledger interface {
 	seckill.PaymentReader
 }
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Ledger  Ledger
 	Refunds seckill.Refunds
@@ -47,7 +47,7 @@ type Deps struct {
 	Meter   seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers where a sweep whose time was up has stopped, and nothing else. One
+// Flow is one instance of the step. It remembers only where a sweep that ran out of time stopped. One
 // sweep at a time.
 type Flow struct {
 	Deps

@@ -39,7 +39,7 @@ type Ledger interface {
 	seckill.ReturnKeeper
 }
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Stock  Stock
 	Ledger Ledger
@@ -50,7 +50,7 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers where a run whose time was up left the returns, and nothing else. One
+// Flow is one instance of the step. It remembers only where a run that ran out of time left the returns. One
 // run at a time.
 type Flow struct {
 	Deps

@@ -9,8 +9,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Newest says where the shopper's newest order of an item is. The stock answers only for a queued one; from placement
-// on the ledger does. CodeItemUnknown; CodeNotReady while the stock is being rebuilt and the ledger knows of no order.
+// Newest returns the state of the shopper's newest order of an item. The stock answers only for a queued one; from
+// placement on the ledger does. CodeItemUnknown; CodeNotReady while the stock is being rebuilt and the ledger knows of
+// no order.
 func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
 	if !seckill.ValidItemID(item) {
 		return Status{}, seckill.Refuse(seckill.CodeItemUnknown)

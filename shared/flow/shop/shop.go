@@ -30,7 +30,7 @@ type Ledger interface {
 	seckill.UnitReader
 }
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Stock    seckill.StockReader
 	Ledger   Ledger

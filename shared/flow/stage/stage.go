@@ -28,7 +28,7 @@ type Stock interface {
 	seckill.StockInstaller
 }
 
-// Deps is what the step works with.
+// Deps are the step's dependencies.
 type Deps struct {
 	Stock Stock
 	Items seckill.Items

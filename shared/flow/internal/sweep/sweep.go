@@ -12,7 +12,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxTold is how many of a run's errors are told one by one; the rest is counted.
+// maxTold is how many of a run's errors are listed; the rest are counted.
 const maxTold = 20
 
 // Sweep is what an instance of a step goes through repeatedly. Safe for concurrent use: runs at the same time
@@ -22,7 +22,7 @@ type Sweep[T any] struct {
 	Most  int           // rows of a shard that a run may get done; 0: all
 
 	mu sync.Mutex
-	// where a run whose time was up left a shard: the next one in this instance goes on there
+	// where a run that ran out of time stopped in a shard: this instance's next run continues there
 	at [seckill.DueShards]string
 }
 
@@ -52,7 +52,7 @@ func (s *Sweep[T]) Run(ctx context.Context, now time.Time, page Page[T], each fu
 	return s.run(ctx, now, page, each, &told{meter: s.Meter})
 }
 
-// Again is Run for another pass of the same run: what cannot be read has been counted.
+// Again is Run for another pass of the same run: unreadable rows are already counted.
 func (s *Sweep[T]) Again(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error) error {
 	return s.run(ctx, now, page, each, &told{})
 }
