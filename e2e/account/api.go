@@ -26,7 +26,7 @@ const (
 	ARN       = "arn:aws:iam::" + AccountID + ":user/operator"
 )
 
-// ErrThrottled is what Options.Invoke gives when Lambda has no execution for a call.
+// ErrThrottled is returned by Options.Invoke when Lambda has no execution for a call.
 var ErrThrottled = errors.New("throttled")
 
 // Options are an account and what is in it.

@@ -20,7 +20,7 @@ func newBucket(clock Clock, rate, burst float64) *bucket {
 	return &bucket{clock: clock, rate: rate, burst: burst, tokens: burst, at: clock()}
 }
 
-// aSecond is a bucket that holds what it gains in a second.
+// aSecond makes a bucket that holds one second's refill.
 func aSecond(clock Clock, rate float64) *bucket { return newBucket(clock, rate, rate) }
 
 func (b *bucket) fill() {

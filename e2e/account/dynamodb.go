@@ -191,7 +191,7 @@ func (d *dynamoDB) forward(ctx context.Context, header http.Header, body []byte)
 	return answer.StatusCode, answer.Header, out, err
 }
 
-// parts says which rows a call is about.
+// parts returns the rows that a call is about.
 func (d *dynamoDB) parts(ctx context.Context, operation string, in *call) (out []part) {
 	one := func(c *call, write bool) part {
 		s := d.schema(ctx, c.TableName)
@@ -330,7 +330,7 @@ func (p *part) name() string {
 	return p.table
 }
 
-// refusal says for each part of a call whether it is over a limit, and which: "" is within.
+// refusal returns, for each part of a call, the limit that it exceeds; "" for none.
 type refusal struct {
 	says []string
 	any  string

@@ -330,7 +330,7 @@ func (w *rig) again(ctx context.Context, args ...string) error {
 	}
 }
 
-// refusals are what the account's limits kept out.
+// refusals counts the calls that the account's limits refused.
 func (w *rig) refusals() string {
 	var out []string
 	for name, n := range w.account.Counts() {
@@ -345,7 +345,7 @@ func (w *rig) refusals() string {
 // notReady is the code of an answer about an item that the stock does not have.
 const notReady = string(seckill.CodeNotReady)
 
-// faults5xx says which answers of the stack were 5xx, other than not_ready while the item was not installed.
+// faults5xx lists the answers of the stack that were 5xx, other than not_ready while the item was not installed.
 func (s *sums) faults5xx() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -90,7 +90,7 @@ var proxied = []string{"REDIS_ADDRS", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT
 
 func proxyName(r, setting string) string { return r + "-" + setting }
 
-// latency delays what a proxy's servers answer.
+// latency delays the answers of a proxy's servers.
 func (p *proxies) latency(ctx context.Context, r, setting string, mean, jitter time.Duration) error {
 	return p.toxic(ctx, r, setting, "latency", 1, map[string]int64{"latency": mean.Milliseconds(),
 		"jitter": jitter.Milliseconds()})

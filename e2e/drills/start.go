@@ -149,7 +149,7 @@ func (w *rig) start(ctx context.Context, d *drill) error {
 	return nil
 }
 
-// count keeps what buy was answered.
+// count counts buy's answers.
 func (w *rig) count(a lambdahost.Answer) {
 	w.sums.add(&a)
 	switch {

@@ -97,7 +97,7 @@ func (r *result) fail(err error) {
 	}
 }
 
-// loadReport is what a drill shows of a crowd's report.
+// loadReport is the part of a crowd's report that a drill reads.
 type loadReport struct {
 	Arrived  int `json:"arrived"`
 	Outcomes []struct {

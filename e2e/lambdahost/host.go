@@ -266,7 +266,7 @@ func (h *Host) execute(f *function, event []byte) ([]byte, error) {
 	return h.hand(f, p, event)
 }
 
-// Signal sends a signal to every process of a function, and gives how many there were.
+// Signal sends a signal to every process of a function, and returns how many there were.
 func (h *Host) Signal(name string, sig syscall.Signal) (sent int) {
 	for _, p := range h.functions[name].living() {
 		if p.signal(sig) {

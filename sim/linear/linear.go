@@ -44,7 +44,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Kind is what a shopper does.
+// Kind is the kind of a shopper's request.
 type Kind uint8
 
 // The kinds.
@@ -56,7 +56,7 @@ const (
 	List               // GET /order/list
 )
 
-// OutcomeKind is what kind of answer came.
+// OutcomeKind is the kind of an answer.
 type OutcomeKind uint8
 
 // The kinds of answers.

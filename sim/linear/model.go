@@ -123,7 +123,7 @@ func (m *model) start() belief {
 	return b
 }
 
-// apply does a step in place and gives -1; or the order that forbids the step, and b is spoilt.
+// apply does a step in place and returns -1; or the order that forbids the step, and b is spoilt.
 func (m *model) apply(b belief, s *step) int {
 	switch s.do {
 	case permit:

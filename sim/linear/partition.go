@@ -6,7 +6,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Options is what the check has to know beside the operations.
+// Options are what the check has to know besides the operations.
 type Options struct {
 	Losses []int64           // when the stock forgot something: flushed, failed over, restored
 	Truth  map[string]*Truth // by item; without one, what needs it is not checked

@@ -2,7 +2,7 @@ package linear
 
 import "math"
 
-// Recorder writes a history down. It has no clock: the caller gives the times. Not safe for concurrent use.
+// Recorder writes a history down. It has no clock: the caller passes the times. Not safe for concurrent use.
 type Recorder struct{ ops []Op }
 
 // Handle names an operation that has begun.

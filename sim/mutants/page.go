@@ -102,7 +102,7 @@ func cell(s string) string { return strings.ReplaceAll(atLine.ReplaceAllString(s
 var guarantees = []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I11", "I12", "L1", "L2", "L3",
 	"L4", "L5", "no name", "a test"}
 
-// mutantsFigures is what the page of the guarantees says of the mutants.
+// mutantsFigures is the paragraph about mutants in docs/GUARANTEES.md.
 func mutantsFigures(all []Mutant, v verdicts) string {
 	by, drawn, equal, missing := map[string]int{}, 0, 0, 0
 	var seeds []uint64

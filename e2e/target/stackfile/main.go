@@ -22,7 +22,7 @@ import (
 // deadline is of all calls together: a stand-in for AWS on a busy machine answers slowly.
 const deadline = 2 * time.Minute
 
-// file is what the suite reads.
+// file is the JSON that the suite reads.
 type file struct {
 	Outputs  map[string]string `json:"outputs"`
 	URL      string            `json:"url"`      // of the API, without a slash at its end

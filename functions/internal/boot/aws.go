@@ -40,7 +40,7 @@ func awsConfig(environ map[string]string) (aws.Config, error) {
 // endpoints are the variables that name one service's endpoint.
 type endpoints map[string]string
 
-// GetServiceBaseEndpoint is what the service clients ask a source of settings for.
+// GetServiceBaseEndpoint implements the interface by which service clients read their endpoint.
 func (e endpoints) GetServiceBaseEndpoint(_ context.Context, service string) (string, bool, error) {
 	url := e["AWS_ENDPOINT_URL_"+strings.ToUpper(strings.ReplaceAll(service, " ", "_"))]
 	return url, url != "", nil

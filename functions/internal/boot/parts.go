@@ -163,7 +163,7 @@ func (b *Boot) Verifier(s config.Verifier) seckill.Verifier {
 	return v
 }
 
-// verifier is one whose key, or certificate, may change.
+// verifier verifies by a key, or certificate, that may change.
 type verifier struct {
 	atomic.Pointer[alipay.Verifier]
 }

@@ -222,7 +222,7 @@ func (c *Client) readAnswer(body []byte, method string, out any) error {
 	return nil
 }
 
-// beside is what stands in an answer beside its node.
+// beside is the part of an answer besides its node.
 type beside struct {
 	Sign   string
 	CertSN string // certificate mode: of the certificate whose key signed

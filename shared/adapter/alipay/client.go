@@ -79,7 +79,7 @@ const (
 	SettingNotifyURL  Setting = "notify URL"
 )
 
-// SettingError says what is wrong with a setting, and never contains a key.
+// SettingError describes an invalid setting, and never contains a key.
 type SettingError struct {
 	Setting Setting
 	Err     error

@@ -86,7 +86,7 @@ func sized[K any](key *K, bits int, advice string) (*K, error) {
 	return key, nil
 }
 
-// kindOf says what DER holds, for those who put one thing in another's place; "" for none of them.
+// kindOf names what DER holds, for an error about a mixed-up setting; "" if unknown.
 func kindOf(der []byte) (any, string) {
 	for _, k := range []struct {
 		kind  string

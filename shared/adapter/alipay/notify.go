@@ -93,7 +93,8 @@ func checkIDs(appID, sellerID string) error {
 	return nil
 }
 
-// sameCert refuses what names another certificate of Alipay's than ours. One that names none is left to its signature.
+// sameCert refuses a notification that names another certificate of Alipay than the configured one. One that names none
+// is left to its signature.
 func (v *Verifier) sameCert(sn string) error {
 	if v.alipaySN != "" && sn != "" && sn != v.alipaySN {
 		return fmt.Errorf(

@@ -39,7 +39,7 @@ func SignContent(params url.Values, except ...string) string {
 	return b.String()
 }
 
-// Sign signs content with RSA2 (SHA256 with RSA, PKCS #1 v1.5) and gives base64: the same bytes for the same content.
+// Sign signs content with RSA2 (SHA256 with RSA, PKCS #1 v1.5) and returns base64: the same bytes for the same content.
 func Sign(key *rsa.PrivateKey, content string) (string, error) {
 	sum := sha256.Sum256([]byte(content))
 	sig, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:])

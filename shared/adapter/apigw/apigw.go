@@ -71,7 +71,7 @@ func direct(h Handler) Handler {
 	}
 }
 
-// BatchOr tells the events of a function that has a queue and a schedule apart: only a queue's has Records.
+// BatchOr distinguishes the events of a function with a queue and a schedule: only a queue's event has Records.
 func BatchOr(batch, schedule Handler) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e struct {
@@ -87,7 +87,7 @@ func BatchOr(batch, schedule Handler) Handler {
 	}
 }
 
-// HTTPOr tells the events of a function that has routes and a schedule apart: only an HTTP request has a method.
+// HTTPOr distinguishes the events of a function with routes and a schedule: only an HTTP request has a method.
 func HTTPOr(http, schedule Handler) Handler {
 	return func(ctx context.Context, event []byte) ([]byte, error) {
 		var e struct {

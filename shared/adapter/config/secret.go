@@ -213,7 +213,7 @@ func (s *Secrets) Wait(most time.Duration) {
 	}
 }
 
-// contentError is what is wrong with a secret that could be read.
+// contentError describes a secret that was read and is invalid.
 type contentError struct{ what string }
 
 func (e *contentError) Error() string { return "settings: " + e.what }

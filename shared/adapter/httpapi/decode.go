@@ -56,7 +56,7 @@ func (f *itemField) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// countField is a JSON integer without fraction and exponent. 0 is one not yet seen.
+// countField is a JSON integer without fraction and exponent; 0 until it is read.
 type countField int
 
 func (f *countField) UnmarshalJSON(b []byte) error {

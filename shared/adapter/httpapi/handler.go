@@ -40,7 +40,7 @@ type Route struct {
 // endpoint answers one route; arg is the path parameter's value, which is never empty and has no slash.
 type endpoint func(r *http.Request, arg string) (answer, error)
 
-// answer is what an endpoint that did not fail answers, with status 200.
+// answer is an endpoint's answer with status 200.
 type answer struct {
 	kind  []string // Content-Type
 	cache []string // Cache-Control

@@ -13,7 +13,7 @@ import (
 // refusalEvery is how often a process logs refusals of one reason.
 const refusalEvery = 10 * time.Second
 
-// Who says who a request is from.
+// Who returns the user of a request.
 type Who interface {
 	Auth
 	// Hash returns a short keyed hash of a text: without the secret it can neither be computed nor reversed by trying.

@@ -11,14 +11,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Shop is what shoppers look at, and cancel. Pages count from 1.
+// Shop is the flow behind lists, details, orders and cancel. Pages count from 1.
 type Shop interface {
 	// Live lists items on sale, Upcoming those not started. CodeNotReady.
 	Live(ctx context.Context, page, size int) (shop.Page, error)
 	Upcoming(ctx context.Context, page, size int) (shop.Page, error)
 	// Detail returns one item. CodeItemUnknown.
 	Detail(ctx context.Context, item string) (shop.View, error)
-	// Newest says where the user's newest order of an item is. CodeItemUnknown, CodeNotReady.
+	// Newest returns the state of the user's newest order of an item. CodeItemUnknown, CodeNotReady.
 	Newest(ctx context.Context, user, item string) (shop.Status, error)
 	// Order returns one of the user's own orders. CodeOrderUnknown, also for another user's.
 	Order(ctx context.Context, user, order string) (shop.OrderView, error)

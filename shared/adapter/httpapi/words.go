@@ -7,7 +7,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// language is one in which problems are told.
+// language is a language of problem documents.
 type language int
 
 const (
@@ -61,7 +61,7 @@ func languageOf(tag string) (l language, known bool) {
 
 type phrase struct{ title, detail string }
 
-// words has what a shopper is told for every code.
+// words has the texts that a shopper reads for every code.
 var words = map[seckill.Code][languages]phrase{
 	seckill.CodeInvalid: {
 		{"请求有误", "请求内容有误，请检查后重试。"},
@@ -141,7 +141,7 @@ var words = map[seckill.Code][languages]phrase{
 		{"Internal error", "Something went wrong on our side. Please try again later."}},
 }
 
-// fieldWords has what is said of a field in an invalid request; %s is the hint in words.
+// fieldWords explains an invalid field of a request; %s is the hint in words.
 var fieldWords = map[string][languages]string{
 	"seckill_id": {"商品编号应为 1 至 19 位数字。", "The item id must have 1 to 19 digits."},
 	"count":      {"购买数量应为 %s 的整数。", "The quantity must be a whole number, %s."},

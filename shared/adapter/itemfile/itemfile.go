@@ -129,7 +129,7 @@ func Parse(name string, data []byte, now time.Time) ([]seckill.Listing, error) {
 	return items, nil
 }
 
-// checkColumns says which names are missing or unknown; a misspelt one would otherwise be lost in silence.
+// checkColumns returns an error for missing or unknown names: a misspelt column must not be dropped silently.
 func checkColumns(names []string) error {
 	for _, n := range required {
 		if !slices.Contains(names, n) {

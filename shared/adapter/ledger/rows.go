@@ -61,7 +61,7 @@ type Write struct {
 	If     []Cond              // all must hold
 }
 
-// CondKind is what a condition asks.
+// CondKind is the kind of a condition.
 type CondKind int
 
 // The kinds of conditions.

@@ -161,7 +161,7 @@ var erasures = []testCase{
 		}},
 }
 
-// trades reads a listing of payments page by page and gives their trades in order.
+// trades reads a listing of payments page by page and returns their trades in order.
 func (s *suite) trades(limit int, read func(after string) (seckill.Page[seckill.Payment], error)) (nos []string) {
 	s.Helper()
 	for after := ""; ; {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Run runs the whole suite; open gives each test empty tables of its own.
+// Run runs the whole suite; open returns empty tables for each test.
 func Run(t *testing.T, open func(t *testing.T) Env) {
 	groups := []struct {
 		name  string

@@ -23,7 +23,7 @@ type Clock struct {
 	changed chan struct{}
 }
 
-// NewClock makes a clock that stands at start until Advance moves it.
+// NewClock makes a clock that stays at start until Advance moves it.
 func NewClock(start time.Time) *Clock {
 	return &Clock{base: func() time.Time { return start }, began: start, changed: make(chan struct{})}
 }

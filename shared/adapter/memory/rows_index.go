@@ -41,7 +41,7 @@ func (a position) compare(b position) int {
 
 func compareEntry(e indexEntry, p position) int { return e.compare(p) }
 
-// locate says where a row stands in the index; ok is false for a row that is not in it.
+// locate returns a row's position in the index; ok is false for a row that is not in it.
 func (x *rowIndex) locate(k ledger.Key, row ledger.Row) (pk string, p position, ok bool) {
 	pk, okPK := row[x.PK].(string)
 	sk, okSK := row[x.SK].(string)

@@ -61,7 +61,7 @@ func init() {
 	logging.Disable()
 }
 
-// New makes a Runner. It does not connect; the error says which option is wrong.
+// New makes a Runner. It does not connect; the error names the wrong option.
 func New(o Options) (*Runner, error) {
 	var t *tls.Config
 	if o.TLS {

@@ -149,7 +149,7 @@ func (q *Queue) Park(ctx context.Context, d seckill.Delivery, reason string) err
 
 var errNoDeadLetterURL = errors.New("no dead-letter queue is set")
 
-// sendable cuts out what SQS takes in no text: broken characters and those that XML 1.0 has not ("SendMessage", Amazon
+// sendable removes what SQS refuses in a text: broken characters and those that XML 1.0 lacks ("SendMessage", Amazon
 // SQS API Reference).
 func sendable(s string) string {
 	return strings.Map(func(r rune) rune {

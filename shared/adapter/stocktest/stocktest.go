@@ -48,7 +48,7 @@ type env struct {
 	item seckill.Item
 }
 
-// oid makes a valid order id that can be told from others.
+// oid makes a valid order id, different for each name.
 func oid(n int) string { return seckill.KeyedOrderID("1001", "0", fmt.Sprint(n)) }
 
 func (e *env) request(n int, user string, count int) seckill.Request {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// redacted stands where something was that may not be logged.
+// redacted replaces what must not be logged.
 const redacted = "[redacted]"
 
 // secret are the names of what no log may have: where shoppers live, how to reach them, and what would let a reader act

@@ -1,4 +1,4 @@
-// Package on says which mutant a process runs. Only the mutated copies of the sources that sim/mutants writes import
+// Package on holds which mutant a process runs. Only the mutated copies of the sources that sim/mutants writes import
 // it: production code has no such seam.
 package on
 

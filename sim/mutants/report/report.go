@@ -1,4 +1,4 @@
-// Package report is what sim/mutants/play tells sim/mutants.
+// Package report has the types of the report from sim/mutants/play to sim/mutants.
 package report
 
 // Result is how a run of seeds ended.

@@ -90,7 +90,7 @@ func text(der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// must is for what fails only when the machine has no randomness.
+// must panics on an error that occurs only without a source of randomness.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -40,7 +40,7 @@ var FaultNames = []Fault{NotificationLost, NotificationDuplicated, NotificationD
 	NotificationForged, NotificationWrongAmount, NotificationOtherApp, PayLate,
 	ClosePaid, CloseFailsPaid, CallCut, Call5xx, CallUnknown, RefundPartial, TwoTrades, BalanceShort}
 
-// Meanings says of each fault, in a line, what goes wrong. docs/LOCAL.md has the same.
+// Meanings explains each fault in a line. docs/LOCAL.md has the same.
 var Meanings = map[Fault]string{
 	NotificationLost:       "an attempt to notify the shop never arrives; the next one follows after its wait",
 	NotificationDuplicated: "an attempt arrives twice",

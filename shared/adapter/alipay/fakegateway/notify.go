@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// buyerID is who pays: there is one buyer in this world.
+// buyerID is the buyer of every trade.
 const buyerID = "2088000000000002"
 
 // AlipayRetries is how long Alipay waits between the attempts of a notification ("异步通知说明": 4m, 10m, 10m, 1h, 2h, 6h,
@@ -79,7 +79,7 @@ func (g *Gateway) Ready() <-chan struct{} { return g.ready }
 // SetDropNotifications makes every attempt from now on fail as if it were lost on the way, or ends that.
 func (g *Gateway) SetDropNotifications(drop bool) { g.drop.Store(drop) }
 
-// Next tells when the next attempt is due; false when there is none, and always with Options.Store.
+// Next returns when the next attempt is due; false when there is none, and always with Options.Store.
 func (g *Gateway) Next() (time.Time, bool) {
 	if g.own == nil {
 		return time.Time{}, false
@@ -241,7 +241,7 @@ func (g *Gateway) deliver(ctx context.Context, r *Record, which int) bool {
 	return ok
 }
 
-// told is the trade as the movement of money that a notification tells of left it.
+// told is the trade as it was after the movement of money that a notification is about.
 func told(r *Record, which int) Trade {
 	t := r.Trade
 	t.Refunds, t.Status = r.Refunds[:which], StatusSuccess

@@ -102,7 +102,7 @@ func digits() string {
 	return fmt.Sprintf("%015d", n)
 }
 
-// unpayable says why a trade, as load gave it, cannot be paid now; nil when it can.
+// unpayable returns why a trade, as load returned it, cannot be paid now; nil when it can.
 func unpayable(r *Record, now time.Time) error {
 	switch {
 	case r.Status == StatusWait:

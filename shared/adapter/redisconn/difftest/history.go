@@ -27,7 +27,7 @@ const (
 
 var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-// op is one method of the stock.
+// op is one call of a method of the stock.
 type op int
 
 const (

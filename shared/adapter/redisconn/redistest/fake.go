@@ -117,7 +117,7 @@ func (f *Fake) set(change func()) {
 	change()
 }
 
-// session is what the server knows of one connection.
+// session is the server's state of one connection.
 type session struct{ in, asking bool }
 
 func (f *Fake) serve(c net.Conn) {

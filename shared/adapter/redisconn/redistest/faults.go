@@ -113,7 +113,7 @@ func (f *Faults) take() *Fault {
 	return &first
 }
 
-// Calls says how many script calls were written to connections, redirected and repeated ones included.
+// Calls returns how many script calls were written to connections, redirected and repeated ones included.
 func (f *Faults) Calls() int { return int(f.calls.Load()) }
 
 // RunLate lets the late calls reach the server now, and waits until they have run.
