@@ -387,7 +387,7 @@ func (s *Sim) schedule(id, k int, on uint64) {
 	})
 }
 
-// jump lets minutes pass in which nothing goes wrong but what is under way stands still.
+// jump advances the clock by minutes without faults. Processes under way take no step meanwhile.
 func (s *Sim) jump(minutes int) {
 	s.trace.say(s.Clock.Now(), "%d minutes pass", minutes)
 	i := s.Start(s.plain)

@@ -136,7 +136,7 @@ func (s *sums) boughtSince(from time.Time) []lambdahost.Answer {
 	return slices.Clone(s.bought[i:])
 }
 
-// answeredForGood counts purchases that were accepted, or refused for a reason that a shopper can do nothing about.
+// answeredForGood counts purchases that were accepted (200) or refused with 409.
 func (s *sums) answeredForGood() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

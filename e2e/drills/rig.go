@@ -96,7 +96,7 @@ func (w *rig) prefix() string { return "drill-" + w.name + "-" }
 // journal is where the crowd writes what it asked and heard.
 func (w *rig) journal() string { return filepath.Join(w.dir, "journal.jsonl") }
 
-// key is one of the item's keys in Redis.
+// key returns the item's Redis key for part, for example "free".
 func key(part string) string { return "{" + item + "}:" + part }
 
 // open is what of the sale is not at rest yet; "": all is.

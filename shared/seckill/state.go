@@ -5,7 +5,7 @@ type State string
 
 // The states of an order.
 const (
-	Queued         State = "queued" // in the stock only
+	Queued         State = "queued" // known to the stock; not yet written to the ledger
 	PendingPayment State = "pending_payment"
 	Closing        State = "closing"
 	Paid           State = "paid"

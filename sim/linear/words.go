@@ -29,7 +29,7 @@ func (c *Contradiction) Error() string {
 	return b.String()
 }
 
-// against makes a contradiction of these operations; nil ones and repetitions are left out.
+// against returns a contradiction that lists these operations, without nils and duplicates.
 func (p *partition) against(rule, why string, ops ...*Op) *Contradiction {
 	c := &Contradiction{Shopper: p.shopper, Item: p.item, Rule: rule, Why: why}
 	ops = slices.DeleteFunc(ops, func(op *Op) bool { return op == nil })

@@ -27,7 +27,7 @@ const callsEach = 2
 var background = int32(plan.Today.Consume + plan.Background)
 
 // quotas checks that the functions that a crowd must not starve have reserved instances, and compares the crowd's calls
-// with the limits of account and stack.
+// with the limits of account and stack, the orders table's writes included.
 func (d *Doctor) quotas(ctx context.Context, c *check) {
 	if d.Crowd == 0 && d.sandbox() {
 		return

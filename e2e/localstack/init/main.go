@@ -94,7 +94,7 @@ func main() {
 	})
 	go func() { log.Fatal(http.ListenAndServe(":9563", inv)) }()
 
-	time.Sleep(5 * time.Millisecond) // both listeners are up
+	time.Sleep(5 * time.Millisecond) // give both listeners time to start
 	start()
 	select {}
 }

@@ -54,6 +54,7 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // Source is where a secret comes from: Value itself, or the entry Name of the function's secret in AWS Secrets Manager.
 // Setting is the variable that gives the value; the one that names the entry ends in _NAME.
+// JWT_KIDS alone only names entries.
 type Source struct {
 	Setting string
 	Value   Secret

@@ -90,7 +90,7 @@ func (f *Flow) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// pass goes through the returns that are due.
+// pass is f.due.Run or f.due.Again: it calls the function once for each return that is due.
 type pass func(context.Context, time.Time, sweep.Page[seckill.ReturnRow],
 	func(context.Context, seckill.ReturnRow) error) error
 

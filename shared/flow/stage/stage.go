@@ -99,7 +99,8 @@ func (f *Flow) SetStopped(ctx context.Context, id string, stopped bool) error {
 	return f.change(ctx, id, func(it *seckill.Item) bool { return it.SetStopped(stopped, f.Clock.Now()) })
 }
 
-// AddStock raises an item's stock to n units; it never lowers it. Errors as SetStopped, and CodeInvalid over MaxStock.
+// AddStock raises an item's stock to n units; it never lowers it. Errors as SetStopped, and CodeInvalid unless n is in
+// 1..MaxStock.
 func (f *Flow) AddStock(ctx context.Context, id string, n int) error {
 	if n < 1 || n > seckill.MaxStock {
 		return seckill.Invalid("stock", fmt.Sprintf("1..%d", seckill.MaxStock))

@@ -24,7 +24,7 @@ var itemKeys = []string{"item", "free", "held", "res", "awaiting", "users", "new
 // batch is how many histories travel in one round trip.
 const batch = 50
 
-// real replays on one database of a redis-server.
+// real replays histories on one database of a real redis-server.
 type real struct {
 	client *redis.Client
 	loaded map[string]bool
