@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Zone is in which the payment provider and its shoppers date things: UTC+8, fixed, so that no time zone database is
-// needed.
+// Zone is the time zone in which the payment provider dates its bills: UTC+8. It is fixed, so no time zone database
+// is needed.
 var Zone = time.FixedZone("UTC+8", 8*60*60)
 
-// Day is the date of a moment in Zone: 2006-01-02.
+// Day returns the date of t in Zone, as 2006-01-02.
 func Day(t time.Time) string { return t.In(Zone).Format(time.DateOnly) }
 
-// ValidDay reports whether s is a date as Day writes it.
+// ValidDay reports whether s is a date in the format of Day.
 func ValidDay(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil
@@ -20,25 +20,25 @@ func ValidDay(s string) bool {
 
 // BillLine is one movement of money that the provider booked.
 type BillLine struct {
-	Refund   bool // money that went back, else money that came
+	Refund   bool // true: money paid back; false: money received
 	Order    string
 	TradeNo  string
-	RefundID string    // of a refund
-	Amount   Fen       // what moved, always positive
-	At       time.Time // when it moved, UTC, whole seconds
+	RefundID string    // the refund's id; "" for a payment
+	Amount   Fen       // the amount moved, always positive
+	At       time.Time // when the money moved, UTC, whole seconds
 }
 
-// Bill is a day's movements of the shop's orders, in the provider's order, and how many lines another shop of the
-// seller's has on it.
+// Bill lists one day's movements of the shop's orders, in the provider's order. It also counts the lines that belong
+// to another shop of the same seller.
 type Bill struct {
-	Lines  []BillLine // each of a ValidOrderID
+	Lines  []BillLine // each has a ValidOrderID
 	Others int
 }
 
 // Bills is the part of a payment provider that lists what it booked.
 type Bills interface {
-	// Bill lists a day's movements. day is a Day. ErrNoBill, also when nothing moved that day; every other error is a
-	// fault.
+	// Bill returns a day's movements; day has the format of Day. It returns ErrNoBill if the provider has no bill,
+	// which includes days without movements. Every other error is a fault.
 	Bill(ctx context.Context, day string) (Bill, error)
 }
 
@@ -48,19 +48,19 @@ type DifferenceKind string
 // The kinds of differences.
 const (
 	PaymentNotHere  DifferenceKind = "payment_not_here"  // billed; the ledger has no such payment
-	PaymentNotThere DifferenceKind = "payment_not_there" // in the ledger; not billed
-	PaymentAmount   DifferenceKind = "payment_amount"    // both have it, with other amounts
-	PaymentTwice    DifferenceKind = "payment_twice"     // one trade, billed twice
-	RefundNotHere   DifferenceKind = "refund_not_here"   // billed; in the ledger its money has not gone back
-	RefundNotThere  DifferenceKind = "refund_not_there"  // gone back by the ledger; not billed
-	RefundAmount    DifferenceKind = "refund_amount"     // both have it, with other amounts
-	// billed under an id that is not the ledger's: made in the provider's console
+	PaymentNotThere DifferenceKind = "payment_not_there" // in the ledger; not on the bill
+	PaymentAmount   DifferenceKind = "payment_amount"    // in both, with different amounts
+	PaymentTwice    DifferenceKind = "payment_twice"     // one trade is on the bill twice
+	RefundNotHere   DifferenceKind = "refund_not_here"   // on the bill; the ledger has not refunded it
+	RefundNotThere  DifferenceKind = "refund_not_there"  // refunded in the ledger; not on the bill
+	RefundAmount    DifferenceKind = "refund_amount"     // in both, with different amounts
+	// on the bill with a refund id that the ledger never used: somebody refunded in the provider's console
 	RefundForeign DifferenceKind = "refund_foreign"
-	RefundTwice   DifferenceKind = "refund_twice"   // one refund, billed twice
-	RowUnreadable DifferenceKind = "row_unreadable" // the ledger's row cannot be read, so nothing is known of it
+	RefundTwice   DifferenceKind = "refund_twice"   // one refund is on the bill twice
+	RowUnreadable DifferenceKind = "row_unreadable" // the ledger's row cannot be read, so it cannot be compared
 )
 
-// Difference is one thing in which a bill and the ledger differ.
+// Difference is one entry in which a bill and the ledger disagree.
 type Difference struct {
 	Kind     DifferenceKind `json:"kind"`
 	Order    string         `json:"order"`
@@ -70,10 +70,10 @@ type Difference struct {
 	There    Fen            `json:"there"` // by the bill; 0 when it has none
 }
 
-// MaxDifferences is how many differences a reconciliation lists; it counts all of them.
+// MaxDifferences is the largest number of differences that a reconciliation lists; its count includes all of them.
 const MaxDifferences = 1000
 
-// Reconciliation is what came of matching a day's bill against the ledger.
+// Reconciliation is the result of comparing a day's bill with the ledger.
 type Reconciliation struct {
 	Day         string       `json:"day"`     // a Day
 	At          time.Time    `json:"at"`      // when it was done

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Code is a stable name of a refusal; clients decide by it.
+// Code is the stable name of a refusal. Clients branch on it.
 type Code string
 
 // The codes.
 const (
-	CodeInvalid       Code = "invalid_request" // the request's shape or a value in it
+	CodeInvalid       Code = "invalid_request" // the request has a wrong shape or a wrong value
 	CodeTooLarge      Code = "body_too_large"  // the body is over its limit
 	CodeToken         Code = "invalid_token"   // missing, expired, forged or wrong token
 	CodeItemUnknown   Code = "item_unknown"    // no such item
-	CodeOrderUnknown  Code = "order_unknown"   // no such order of this shopper
+	CodeOrderUnknown  Code = "order_unknown"   // this shopper has no such order
 	CodeNotFound      Code = "not_found"       // no such route
 	CodeMethod        Code = "method_not_allowed"
 	CodeNotStarted    Code = "not_started"     // the sale opens later
@@ -24,17 +24,18 @@ const (
 	CodeStopped       Code = "stopped"         // the operator stopped the sale
 	CodeSoldOut       Code = "sold_out"        // no unit left
 	CodeNotEnough     Code = "not_enough"      // fewer units left than asked for
-	CodeLimitReached  Code = "limit_reached"   // the shopper's limit of this item
-	CodeKeyReused     Code = "key_reused"      // Idempotency-Key seen with another body
-	CodeStillQueued   Code = "still_queued"    // the order waits to be placed; it cannot be cancelled yet
-	CodeNotCancelable Code = "not_cancellable" // the order is past cancelling
-	CodeCancelLimit   Code = "cancel_limit"    // the shopper has cancelled often enough; the order closes by itself
-	CodeForged        Code = "notify_forged"   // a payment notification that is not authentic
-	CodeNotOurs       Code = "notify_not_ours" // authentic, yet another app, seller, order or amount
-	CodeNotReady      Code = "not_ready"       // known item, its stock is being loaded or rebuilt
-	CodeUnavailable   Code = "unavailable"     // a part of the system does not answer; try again
-	CodeUnconfirmed   Code = "unconfirmed"     // reserved, but not yet safely queued: repeat the request
-	CodeInternal      Code = "internal"        // a fault of ours
+	CodeLimitReached  Code = "limit_reached"   // the shopper already holds the item's limit
+	CodeKeyReused     Code = "key_reused"      // the Idempotency-Key was used before with another body
+	CodeStillQueued   Code = "still_queued"    // the order is not placed yet, so it cannot be cancelled
+	CodeNotCancelable Code = "not_cancellable" // the order can no longer be cancelled
+	// the shopper has used up the cancels for this item; the order expires by itself
+	CodeCancelLimit Code = "cancel_limit"
+	CodeForged      Code = "notify_forged"   // the payment notification is not authentic
+	CodeNotOurs     Code = "notify_not_ours" // authentic, but for another app, seller, order or amount
+	CodeNotReady    Code = "not_ready"       // the item is known; its stock is being loaded or rebuilt
+	CodeUnavailable Code = "unavailable"     // a component does not answer; try again
+	CodeUnconfirmed Code = "unconfirmed"     // reserved, but maybe not queued: the client must repeat the request
+	CodeInternal    Code = "internal"        // a fault in this system
 )
 
 // codes has every code.
@@ -48,17 +49,17 @@ var codes = []Code{
 // Codes lists every code, in no order.
 func Codes() []Code { return slices.Clone(codes) }
 
-// Error is a refusal or a fault that a user is told of. Two are equal for errors.Is when their codes are.
+// Error is a refusal or a fault that the user sees. errors.Is treats two as equal if their codes are equal.
 type Error struct {
 	Code       Code
-	Field      string        // invalid_request: what is wrong, by its JSON name
-	Hint       string        // invalid_request: what was wanted ("1..5"), the same in every language
-	Order      string        // the order that this is about
-	Start      time.Time     // not_started: when it opens
-	PayBy      time.Time     // cancel_limit: until when the order can be paid; after that it closes
+	Field      string        // invalid_request: the JSON name of the wrong field
+	Hint       string        // invalid_request: what is allowed ("1..5"); language-neutral
+	Order      string        // the order concerned
+	Start      time.Time     // not_started: when the sale opens
+	PayBy      time.Time     // cancel_limit: the order can be paid until then, and then expires
 	Token      Reason        // invalid_token: what is wrong with the token
-	RetryAfter time.Duration // when it is worth trying again; 0: not by itself
-	Err        error         // the cause, for the log and for operators; no shopper is told
+	RetryAfter time.Duration // how long the client should wait before it tries again; 0: trying again does not help
+	Err        error         // the cause, for logs and operators; shoppers never see it
 }
 
 func (e *Error) Error() string {
@@ -84,19 +85,19 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
-// Refuse makes a refusal that needs no more than its code.
+// Refuse returns a refusal that carries only its code.
 func Refuse(c Code) *Error { return &Error{Code: c} }
 
-// Invalid makes an invalid_request about one field.
+// Invalid returns an invalid_request about one field.
 func Invalid(field, hint string) *Error { return &Error{Code: CodeInvalid, Field: field, Hint: hint} }
 
-// RetryAfterFault is how soon it is worth trying again after a fault that does not say when.
+// RetryAfterFault is the wait before a retry after a fault that sets no wait of its own.
 const RetryAfterFault = time.Second
 
-// AsError returns what a user is told of an error: a refusal stays what it is, anything else is unavailable for now,
-// with the error as its cause. err is not nil.
+// AsError returns the error that the user sees: an *Error unchanged; anything else becomes CodeUnavailable with err
+// as its cause. err must not be nil.
 func AsError(err error) *Error {
-	if e, ok := err.(*Error); ok { //nolint:errorlint // spares errors.As on the hot path
+	if e, ok := err.(*Error); ok { //nolint:errorlint // avoids errors.As on the hot path
 		return e
 	}
 	var e *Error
@@ -106,7 +107,7 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeUnavailable, RetryAfter: RetryAfterFault, Err: err}
 }
 
-// CodeOf returns the code of an error; a plain error is a Fault and answers unavailable.
+// CodeOf returns the code of an error; any error that is not an *Error is CodeUnavailable.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {
@@ -115,43 +116,45 @@ func CodeOf(err error) Code {
 	return CodeUnavailable
 }
 
-// Faults of ports. Any error of a port that is none of those its method documents is a fault: the effect may or may
-// not have happened, now or later. A flow never takes a fault for a "no".
+// Errors of ports. A method documents the errors that it returns; every other error is a fault: the effect may or may
+// not have happened, or may still happen. A flow never takes a fault for a "no".
 var (
-	// ErrNotInstalled: the stock does not have the item (never loaded, flushed, being rebuilt).
+	// ErrNotInstalled: the stock does not have the item: it was never loaded, was flushed, or is being rebuilt.
 	ErrNotInstalled = errors.New("seckill: item not installed in the stock")
-	// ErrStateChanged: a conditional write found another state than the caller had read; nothing was written.
+	// ErrStateChanged: a conditional write found a state other than the one that the caller had read; nothing was
+	// written.
 	ErrStateChanged = errors.New("seckill: state changed meanwhile")
 	// ErrCancels: the user has cancelled MaxCancels orders of the item; nothing was written.
 	ErrCancels = errors.New("seckill: too many cancels")
-	// ErrOrderExists: the ledger has a row for this order id; nothing was written.
+	// ErrOrderExists: the ledger already has a row for this order id; nothing was written.
 	ErrOrderExists = errors.New("seckill: order exists")
 	// ErrNoOrder: the ledger has no row for this order id.
 	ErrNoOrder = errors.New("seckill: no such order in the ledger")
-	// ErrQuota: the order would lift the user over the item's limit; nothing was written.
+	// ErrQuota: the order would exceed the user's limit for the item; nothing was written.
 	ErrQuota = errors.New("seckill: quota exceeded")
-	// ErrPaymentExists: the ledger has this trade already; nothing was written.
+	// ErrPaymentExists: the ledger already has this trade; nothing was written.
 	ErrPaymentExists = errors.New("seckill: payment exists")
-	// ErrNoReturn: there is no return row for this order.
+	// ErrNoReturn: this order has no return row.
 	ErrNoReturn = errors.New("seckill: no such return row")
-	// ErrUnreadable: a row is there and this code does not understand it: another schema version, or a part that is
-	// missing or of another type.
+	// ErrUnreadable: the row exists, but this release cannot read it: it has another schema version, or a field is
+	// missing or has another type.
 	ErrUnreadable = errors.New("seckill: row cannot be read")
 	// ErrBuildBusy: another builder is at work; nothing was written.
 	ErrBuildBusy = errors.New("seckill: another build is under way")
-	// ErrSignLater: too many signatures are asked for; the order is as it was.
+	// ErrSignLater: the signing rate is exhausted; the order is unchanged.
 	ErrSignLater = errors.New("seckill: too many signatures are asked for")
-	// ErrNoBill: the payment provider has no bill of that day, yet or any more.
+	// ErrNoBill: the payment provider has no bill for that day.
 	ErrNoBill = errors.New("seckill: no bill of that day")
-	// ErrBuildLost: another builder took over, or the build is not whole; nothing was installed.
+	// ErrBuildLost: another builder took over, or the build is incomplete; nothing was installed.
 	ErrBuildLost = errors.New("seckill: build lost")
 )
 
-// Unreadable is an ErrUnreadable that names its row. It has no other value of it: that may be an address.
+// Unreadable is an ErrUnreadable that names its row. It holds no other value of the row, because that may be a
+// delivery address.
 type Unreadable struct {
 	Table  string
-	PK, SK string // SK: "" in a table without
-	Why    string // as it goes on behind the key
+	PK, SK string // SK is "" in a table without a sort key
+	Why    string // completes the sentence that begins with the key
 }
 
 func (u *Unreadable) Error() string {
@@ -162,13 +165,13 @@ func (u *Unreadable) Error() string {
 	return fmt.Sprintf("%s row %s%s", u.Table, key, u.Why)
 }
 
-// Is makes it an ErrUnreadable.
+// Is makes errors.Is(u, ErrUnreadable) true.
 func (u *Unreadable) Is(target error) bool { return target == ErrUnreadable }
 
-// SplitUnreadable takes an error apart: which rows cannot be read, in words, and what else went wrong, nil when nothing
-// did.
+// SplitUnreadable splits a joined error into the rows that cannot be read, in words, and the remaining error, nil if
+// there is none.
 func SplitUnreadable(err error) (rows []string, rest error) {
-	switch e := err.(type) { //nolint:errorlint // it looks at each part
+	switch e := err.(type) { //nolint:errorlint // the switch inspects the wrapper itself
 	case nil:
 	case interface{ Unwrap() []error }:
 		for _, part := range e.Unwrap() {
@@ -184,11 +187,11 @@ func SplitUnreadable(err error) (rows []string, rest error) {
 	return rows, rest
 }
 
-// Collision says that a unit row exists already; nothing was written.
+// Collision is the error of a placement whose unit already has a row; nothing was written.
 type Collision struct {
 	Unit  int
-	Owner string // the order that has the unit
-	User  string // that order's user
+	Owner string // the order that owns the unit
+	User  string // the owner's user
 }
 
 func (c *Collision) Error() string {

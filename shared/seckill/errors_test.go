@@ -15,7 +15,7 @@ func TestSplitUnreadable(t *testing.T) {
 		name string
 		err  error
 		rows []string
-		rest error // by errors.Is
+		rest error // compared by errors.Is
 	}{
 		{"nothing", nil, nil, nil},
 		{"one", one, []string{"items row 1: a"}, nil},

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Fen is money in integer fen (1 yuan = 100 fen). No amount in the system is a float.
+// Fen is money in whole fen (1 yuan = 100 fen). No amount in the system is a float.
 type Fen int64
 
 // MaxFen bounds every amount: 100 million yuan, the largest that Alipay takes in one trade (total_amount,
 // alipay.trade.app.pay).
 const MaxFen Fen = 100_000_000_00
 
-// Yuan writes the amount as Alipay and the HTTP contract do: yuan with exactly two decimals, "88.80".
+// Yuan formats the amount as Alipay and the HTTP contract do: yuan with exactly two decimals, "88.80".
 func (f Fen) Yuan() string {
 	sign := ""
 	if f < 0 {
@@ -26,14 +26,14 @@ func (f Fen) Yuan() string {
 	return sign + strconv.FormatInt(int64(f/100), 10) + "." + cents
 }
 
-// MarshalJSON writes yuan as a JSON number, as the HTTP contract's sk_price and amount.
+// MarshalJSON writes yuan as a JSON number, as in the HTTP contract's sk_price and amount.
 func (f Fen) MarshalJSON() ([]byte, error) { return []byte(f.Yuan()), nil }
 
-// UnmarshalJSON reads what MarshalJSON writes, of whatever size: sums too. Who passed it on may have left out zeros at
-// its end. ErrAmount.
+// UnmarshalJSON reads what MarshalJSON writes, without the bound MaxFen, because sums may exceed it. Trailing zeros
+// may be missing: intermediaries drop them. It returns ErrAmount.
 func (f *Fen) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
-		return nil // as json.Unmarshaler wants it
+		return nil // json.Unmarshaler defines null as a no-op
 	}
 	whole, cents, _ := strings.Cut(string(b), ".")
 	if len(cents) > 2 {
@@ -47,12 +47,12 @@ func (f *Fen) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ErrAmount: a text is not an amount of money in yuan.
+// ErrAmount: the text is not an amount in yuan.
 var ErrAmount = errors.New("seckill: not an amount in yuan")
 
 // ParseYuan reads an amount in yuan: ASCII digits without leading zeros and at most two decimals ("88.88", "88.8",
-// "88"). Signs, exponents, blanks, full-width digits, a third decimal and more than MaxFen are ErrAmount: an amount
-// that another reader might read differently is refused, not guessed at.
+// "88"). It returns ErrAmount for signs, exponents, blanks, full-width digits, a third decimal and more than MaxFen:
+// it refuses any amount that another reader might read differently.
 func ParseYuan(s string) (Fen, error) {
 	whole, frac := s, ""
 	for i := range len(s) {

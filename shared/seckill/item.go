@@ -8,27 +8,27 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of an item. Each is checked by Item.Validate.
+// Limits of an item. Item.Validate checks each.
 const (
 	MaxStock       = 1_000_000 // units of one item; a rebuild reads every sold one
-	MaxLimit       = 1_000     // units one user may hold of one item
-	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order takes count+2
+	MaxLimit       = 1_000     // units of one item that one user may hold
+	MaxCount       = 50        // units in one order: a transaction holds 100 rows, an order needs count+2
 	MaxTitle       = 100       // characters
 	MaxDetail      = 20_000    // characters of HTML
-	MaxCovers      = 10        // addresses of pictures
-	MaxCoverLength = 2_000     // characters of one address
-	MaxItems       = 1_000     // items that one list call may return
-	MaxStops       = 10        // stops of an item that are kept, the latest: everybody reads them with its numbers
+	MaxCovers      = 10        // URLs of pictures
+	MaxCoverLength = 2_000     // characters of one URL
+	MaxItems       = 1_000     // items in one list response
+	MaxStops       = 10        // latest stops kept for an item; every read of the item includes them
 )
 
-// Times around an item's window.
+// Times before and after an item's window.
 const (
-	StageLead  = 10 * time.Minute // how long before the start stage loads an item into the stock
+	StageLead  = 10 * time.Minute // how long before the start the stage step loads an item into the stock
 	KeepLoaded = 48 * time.Hour   // how long after the end an item stays loaded: longer than the longest hold
-	SkewBound  = 2 * time.Second  // how far an instance's clock may be off; two may be twice that apart (I10)
+	SkewBound  = 2 * time.Second  // largest error of an instance's clock; two clocks may differ by twice that (I10)
 )
 
-// ItemState is where an item's sale is; it follows from the window and the stop switch.
+// ItemState is the phase of an item's sale. The window and the stop switch determine it.
 type ItemState string
 
 // The states of an item.
@@ -39,7 +39,7 @@ const (
 	ItemEnded   ItemState = "ended"
 )
 
-// Commodity is what is sold: the goods, but for their Description.
+// Commodity is the goods for sale, without their Description.
 type Commodity struct {
 	ID         string
 	Title      string
@@ -47,13 +47,13 @@ type Commodity struct {
 	CreateTime time.Time
 }
 
-// Description is what only pages show of an item's goods, and what makes most of its size.
+// Description is the part of an item that only pages show. It makes up most of an item's size.
 type Description struct {
-	Covers []string // addresses of pictures
+	Covers []string // URLs of pictures
 	Detail string   // HTML, sanitized when the item was imported
 }
 
-// Listing is an item whole: what a seller's file has of it.
+// Listing is a complete item, as it stands in a seller's file.
 type Listing struct {
 	Item
 	Description
@@ -66,30 +66,31 @@ type Item struct {
 	Price      Fen       // sale price per unit
 	Start, End time.Time // UTC; the sale is open in [Start, End)
 	CreateTime time.Time
-	Stock      int // N: units are numbered 1..N; it only grows
+	Stock      int // N: units are numbered 1..N; it never shrinks
 	Limit      int // units that one user may hold, unpaid ones included
-	// Buckets is B, over how many ledger partitions the unit rows are spread (unit n lies in n mod B). It is fixed
-	// when the item is made: were it to follow a growing stock, a unit would have two possible rows.
+	// Buckets is B, the number of ledger partitions that hold the unit rows (unit n is in partition n mod B). It is
+	// fixed when the item is made: if it grew with the stock, a unit would have two possible rows.
 	Buckets int
 	Stopped bool
-	Stops   []Stop // since it was made, the first one first, at most MaxStops: see SetStopped
-	Version int64  // rises with every Put; the stock ignores an older one
-	// Described is the version with which the Description was written last; 0: it has none. Whoever has the Description
-	// of that version, or a later one, need not read it again. Items.Put sets it.
+	Stops   []Stop // all stops since the item was made, oldest first, at most MaxStops: see SetStopped
+	Version int64  // each Put raises it; the stock ignores an older version
+	// Described is the item version that last wrote the Description; 0: there is none. A reader that has the
+	// Description of that version or a later one need not read it again. Items.Put sets it.
 	Described int64
-	// AddressesErased is when the last address of the item's orders was erased because its time was over; zero: they
-	// may have some. See MarkErased.
+	// AddressesErased is when the last delivery address of the item's orders was erased; zero: some may remain. See
+	// MarkErased.
 	AddressesErased time.Time
 }
 
-// Stop is a time in which an item was stopped, by the clock of who stopped it, just before it was written.
+// Stop is a period in which an item was stopped. Its times come from the clock of the instance that stopped it, read
+// just before the write.
 type Stop struct {
 	From time.Time
-	To   time.Time // zero: it still is
+	To   time.Time // zero: still stopped
 }
 
-// SetStopped stops or resumes the sale, and notes when, for those who check afterwards what was placed meanwhile (I10).
-// Of more than MaxStops the first are forgotten. It reports whether anything changed.
+// SetStopped stops or resumes the sale and records when, so that the audit can check what was placed meanwhile (I10).
+// Beyond MaxStops it drops the oldest stops. It reports whether anything changed.
 func (it *Item) SetStopped(stopped bool, now time.Time) (changed bool) {
 	if it.Stopped == stopped {
 		return false
@@ -187,7 +188,7 @@ func (d *Description) Validate() error {
 	return nil
 }
 
-// Equal reports whether both show the same.
+// Equal reports whether both descriptions have the same content.
 func (d *Description) Equal(other *Description) bool {
 	return d.Detail == other.Detail && slices.Equal(d.Covers, other.Covers)
 }
@@ -200,26 +201,27 @@ func (l *Listing) Validate() error {
 	return l.Description.Validate()
 }
 
-// Items is the table of items and their state, and beside it the catalog of their descriptions.
+// Items is the table of items and, beside it, the table of their descriptions.
 type Items interface {
-	// Get reads one item consistently. CodeItemUnknown; Fault.
+	// Get reads one item consistently. CodeItemUnknown, or a fault.
 	Get(ctx context.Context, id string) (Item, error)
-	// List returns the items that end after the given time, at most MaxItems, in no order. An item is as it was when
-	// List began, or newer. It reads the whole table: for schedules. ErrUnreadable: the list has every item but those
-	// whose rows cannot be read. Fault.
+	// List returns at most MaxItems items that end after the given time, in no order. Each item is at least as new as
+	// when List began. It reads the whole table, so only schedules call it. With ErrUnreadable the list has every
+	// item whose row can be read. Any other error is a fault.
 	List(ctx context.Context, endsAfter time.Time) ([]Item, error)
-	// ListEnded returns the items that ended at the given time or before and have no AddressesErased, the first to end
-	// first, at most MaxItems. It reads the whole table: for schedules. ErrUnreadable as with List. Fault.
+	// ListEnded returns at most MaxItems items that ended by the given time and have no AddressesErased, earliest end
+	// first. It reads the whole table, so only schedules call it. ErrUnreadable as in List; any other error is a
+	// fault.
 	ListEnded(ctx context.Context, endedBy time.Time) ([]Item, error)
-	// Description reads an item's description as it was with this version of the item, its Described, or a later one.
-	// ErrUnreadable: what is there is older, or cannot be read; Fault.
+	// Description reads an item's description as of version described or later. ErrUnreadable: the stored one is
+	// older or cannot be read; any other error is a fault.
 	Description(ctx context.Context, id string, described int64) (Description, error)
-	// Put makes an item, or replaces the one with version it.Version-1, together with its description; nil: the
-	// description stays as it is. ErrStateChanged when there is another version, or one whose Described is another;
-	// CodeInvalid; Fault.
+	// Put makes an item, or replaces version it.Version-1, together with its description; nil keeps the stored
+	// description. ErrStateChanged: another version is stored, or its Described differs; CodeInvalid; any other error
+	// is a fault.
 	Put(ctx context.Context, it Item, d *Description) error
-	// MarkErased sets an item's AddressesErased and nothing else, not its version either: a Put of what was read before
-	// undoes it, and the walk through the orders is done again. CodeItemUnknown; Fault.
+	// MarkErased sets only AddressesErased; the version stays. A Put of an item that was read before resets it, and
+	// the next sweep walks the orders again. CodeItemUnknown; any other error is a fault.
 	MarkErased(ctx context.Context, id string, at time.Time) error
 	Lists
 }

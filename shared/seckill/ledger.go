@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Ledger keeps the truth: who owns which unit, what state an order is in, where the money is. Drivers implement all of
-// it; a flow takes only the ports that it calls. Each method is one transaction or one read. Any error but those named
-// is a fault: the effect is unknown. Reads are consistent but for those marked as index reads, which may lag and never
-// decide anything.
+// Ledger is the system of record: who owns which unit, each order's state, and the money. Drivers implement all of
+// it; a flow takes only the ports that it calls. Each method is one transaction or one read. Any error that a method
+// does not name is a fault: the effect is unknown. Reads are consistent, except those marked as index reads, which
+// may lag and never decide anything.
 type Ledger interface {
 	OrderReader
 	OrderPlacer
@@ -33,32 +33,32 @@ type OrderReader interface {
 
 // OrderPlacer places an order.
 type OrderPlacer interface {
-	// Place writes the order (pending_payment), one row per unit, and raises the user's quota, all or nothing.
-	// ErrOrderExists before anything else; ErrQuota when it would exceed limit; *Collision for a unit that has a row. A
-	// driver returns up after PlaceTimeout: a write that lands later would be placed after an acknowledged stop (I10).
+	// Place writes the order (pending_payment) and one row per unit, and raises the user's quota, all or nothing. It
+	// checks in this order: ErrOrderExists; ErrQuota if the quota would exceed limit; *Collision if a unit has a row.
+	// A driver gives up after PlaceTimeout: a later write would place the order after a stop was acknowledged (I10).
 	Place(ctx context.Context, o Order, limit int) error
 }
 
-// OrderCloser ends an order that has no money: it is rejected, or begins to close.
+// OrderCloser ends an order that has no money: it rejects it or begins to close it.
 type OrderCloser interface {
-	// Reject writes the order as rejected, without units. ErrOrderExists.
+	// Reject writes a rejected order without units. ErrOrderExists.
 	Reject(ctx context.Context, o Order) error
-	// BeginClosing moves the order, as read, from pending_payment to closing and makes it due now. When it closes
-	// because its user cancels (to is Cancelled), that is counted in the quota, all or nothing. ErrStateChanged before
-	// anything else; ErrCancels after MaxCancels.
+	// BeginClosing moves the order, as read, from pending_payment to closing and makes it due now. If its user
+	// cancels it (to is Cancelled), the same transaction counts the cancel in the quota. ErrStateChanged is checked
+	// first; then ErrCancels after MaxCancels.
 	BeginClosing(ctx context.Context, o Order, to State, at time.Time, cause string) error
 }
 
-// OrderExpirer ends the closing of an order, or puts it off.
+// OrderExpirer finishes closing an order or postpones it.
 type OrderExpirer interface {
-	// GiveBack moves the order from closing to o.CloseTo, removes its unit rows (each must be this order's), lowers the
-	// quota and puts a return row, all or nothing. ErrStateChanged.
+	// GiveBack moves the order from closing to o.CloseTo, removes its unit rows (each must belong to this order),
+	// lowers the quota and writes a return row, all or nothing. ErrStateChanged.
 	GiveBack(ctx context.Context, o Order, at time.Time, cause string) error
-	// Reschedule makes an order that is still in closing due again at a later time. ErrStateChanged.
+	// Reschedule sets a later due time for an order that is still in closing. ErrStateChanged.
 	Reschedule(ctx context.Context, id string, due time.Time) error
 }
 
-// OrderLister lists orders, and forgets their addresses.
+// OrderLister lists orders and erases their addresses.
 type OrderLister interface {
 	// OrdersByUser pages through a user's placed orders, newest first. Index read.
 	OrdersByUser(ctx context.Context, user, after string, limit int) (OrderPage, error)
@@ -71,42 +71,43 @@ type OrderLister interface {
 
 // DueLister lists the rows that a sweep handles.
 type DueLister interface {
-	// DueOrders pages through the ids of open orders due by now, oldest first, at most limit a page. Index read.
-	DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[string], error)
-	// RefundsDue pages through the payments whose money has to go back and that are due by now, oldest first. Index
+	// DueOrders pages through the ids of open orders that are due by now, oldest first, at most limit per page. Index
 	// read.
+	DueOrders(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[string], error)
+	// RefundsDue pages through the payments that must be refunded and are due by now, oldest first. Index read.
 	RefundsDue(ctx context.Context, shard int, now time.Time, after string, limit int) (Page[Payment], error)
-	// RefundsRefused pages through the payments that are refund_due and whose refund was refused, oldest first. Index
+	// RefundsRefused pages through the payments in refund_due whose refund the provider refused, oldest first. Index
 	// read.
 	RefundsRefused(ctx context.Context, after string, limit int) (Page[Payment], error)
 }
 
-// ReturnKeeper keeps the rows of units that go back into the stock.
+// ReturnKeeper keeps the return rows: units that must go back into the stock.
 type ReturnKeeper interface {
 	// Return reads an order's return row. ErrNoReturn.
 	Return(ctx context.Context, order string) (ReturnRow, error)
-	// Returns pages through the return rows of a shard, at most limit a page. after is "" or an earlier page's Next.
+	// Returns pages through the return rows of a shard, at most limit per page. after is "" or the Next of an earlier
+	// page.
 	Returns(ctx context.Context, shard int, after string, limit int) (Page[ReturnRow], error)
-	// DeleteReturn removes the row if it still has these units; no row is no error.
+	// DeleteReturn removes the row if it still has these units. A missing row is not an error.
 	DeleteReturn(ctx context.Context, r ReturnRow) error
 }
 
-// UnitReader reads who owns which units, and how many.
+// UnitReader reads who owns which units and how many.
 type UnitReader interface {
 	// Units reads all unit rows of one bucket of an item.
 	Units(ctx context.Context, item string, bucket int) ([]UnitRow, error)
-	// Quota reads what a user has of an item; zero when nothing.
+	// Quota reads a user's quota for an item; the zero Quota if there is none.
 	Quota(ctx context.Context, user, item string) (Quota, error)
-	// Quotas reads the quotas of at most MaxQuotas users, each consistently, not together; users without one are
-	// missing.
+	// Quotas reads the quotas of at most MaxQuotas users. Each read is consistent; together they are no snapshot.
+	// Users without a quota are missing from the result.
 	Quotas(ctx context.Context, item string, users []string) (map[string]Quota, error)
 }
 
-// PaymentRecorder records money.
+// PaymentRecorder records received money.
 type PaymentRecorder interface {
-	// RecordPayment records a trade's money once and moves the order from one state to another, or, when it stays (the
-	// same), notes the trade in its history, all or nothing. ErrPaymentExists before anything else; ErrStateChanged
-	// when the order is not in from.
+	// RecordPayment records a trade's money once and moves the order from one state to another, all or nothing. If
+	// from equals to, it only adds the trade to the order's history. ErrPaymentExists is checked first; then
+	// ErrStateChanged if the order is not in from.
 	RecordPayment(ctx context.Context, p Payment, from, to State) error
 }
 
@@ -114,44 +115,44 @@ type PaymentRecorder interface {
 type PaymentReader interface {
 	// Payments reads an order's trades.
 	Payments(ctx context.Context, order string) ([]Payment, error)
-	// Notifications reads the notifications that were kept of an order, by their ids.
+	// Notifications reads the kept notifications about an order, sorted by id.
 	Notifications(ctx context.Context, order string) ([]KeptNotification, error)
 }
 
-// NotificationKeeper keeps what the provider said.
+// NotificationKeeper stores the provider's notifications.
 type NotificationKeeper interface {
-	// KeepNotification keeps a notification unless one with its order and id is kept.
+	// KeepNotification stores a notification unless one with the same order and id exists.
 	KeepNotification(ctx context.Context, n KeptNotification) error
 }
 
-// RefundRecorder records the way of money back.
+// RefundRecorder records the progress of refunds.
 type RefundRecorder interface {
-	// StartRefund marks a paid order and its captured payment, both as read, refund_due. With restock its units return
-	// to sale as in GiveBack; otherwise they stay allocated to it. ErrStateChanged.
+	// StartRefund moves a paid order and its captured payment, both as read, to refund_due. With restock its units
+	// return to sale as in GiveBack; otherwise the order keeps them. ErrStateChanged.
 	StartRefund(ctx context.Context, o Order, p Payment, restock bool, at time.Time, cause string) error
-	// Refunded records that a payment's money went back, and moves the order from one state to another (the same when
-	// it stays). besides is another payment of the order that is still refund_due, for which the order waits; "" when
-	// there is none. ErrStateChanged when any of the three is not as it is said to be.
+	// Refunded records that a payment was refunded, and moves the order from one state to another (the same if it
+	// stays). besides is another payment of the order that is still refund_due, for which the order waits; "" if
+	// there is none. ErrStateChanged if any of the three is not in the given state.
 	Refunded(ctx context.Context, p Payment, besides string, from, to State, at time.Time, cause string) error
-	// DeferRefund counts a try without success of a payment that is still refund_due, and has it tried again when it is
-	// due; never, when it was refused and refused says why. ErrStateChanged.
+	// DeferRefund counts a failed attempt to refund a payment that is still refund_due. It is tried again at due;
+	// never if refused, the provider's reason, is not "". ErrStateChanged.
 	DeferRefund(ctx context.Context, p Payment, due time.Time, refused string) error
-	// RetryRefund makes a payment that is still refund_due due at once, refused or not, and says in the history of its
-	// order, which is in state, who wanted it. ErrStateChanged.
+	// RetryRefund makes a payment that is still refund_due due at once, refused or not, and records in the history of
+	// its order, which is in state, who asked for it. ErrStateChanged.
 	RetryRefund(ctx context.Context, p Payment, state State, at time.Time, cause string) error
-	// RescheduleNow makes an order that is still in closing due at once, and says in its history who wanted it.
+	// RescheduleNow makes an order that is still in closing due at once and records in its history who asked for it.
 	// ErrStateChanged.
 	RescheduleNow(ctx context.Context, id string, at time.Time, cause string) error
 }
 
-// BillRecorder reads what the ledger recorded on a day, and keeps how that compares with a bill.
+// BillRecorder reads what the ledger recorded on a day and keeps the results of comparing it with the bill.
 type BillRecorder interface {
 	// PaymentsOn pages through the payments that the ledger recorded on a Day. Index read.
 	PaymentsOn(ctx context.Context, day, after string, limit int) (Page[Payment], error)
 	// RefundsOn pages through the payments whose refund the ledger recorded on a Day. Index read.
 	RefundsOn(ctx context.Context, day, after string, limit int) (Page[Payment], error)
-	// KeepReconciliation keeps what came of a reconciliation beside those of the same day before it.
+	// KeepReconciliation stores the result of a reconciliation and keeps earlier ones of the same day.
 	KeepReconciliation(ctx context.Context, r Reconciliation) error
-	// Reconciliations reads what came of a day's reconciliations, the oldest first.
+	// Reconciliations reads the results of a day's reconciliations, oldest first.
 	Reconciliations(ctx context.Context, day string) ([]Reconciliation, error)
 }

@@ -2,26 +2,27 @@ package seckill
 
 import "context"
 
-// List is what pages list: every item that has not ended, and those whose last reservations may still wait to be
-// placed.
+// List is what pages show: every item that has not ended, and ended items whose last reservations may still wait for
+// their placement.
 type List struct {
-	Version int64 // rises with every publication; 0: nothing was published yet
+	Version int64 // each publication raises it; 0: never published
 	Items   []Item
 }
 
-// Lists is where one step publishes the list, and every instance of another reads it: so that looking at a shop costs
-// one small read a second and instance, of rows that are there several times, however many items and instances there
-// are.
+// Lists is the published list: one step writes it, and every instance of another step reads it. So a viewer costs no
+// table scan: each instance does one small read a second, whatever the number of items, and the rows are replicated
+// so that instances do not share a hot key.
 type Lists interface {
-	// ListVersion returns the version of the list that was published last, 0 when none was. It may lag. Fault.
+	// ListVersion returns the version of the latest published list, 0 if there is none. It may lag. Any error is a
+	// fault.
 	ListVersion(ctx context.Context) (int64, error)
-	// ReadList returns the list as it was published with this version or a later one. ErrUnreadable: what is there is
-	// older, or cannot be read; Fault.
+	// ReadList returns the list of this version or a later one. ErrUnreadable: the stored one is older or cannot be
+	// read; any other error is a fault.
 	ReadList(ctx context.Context, version int64) (List, error)
-	// Published returns the list that was published last, the zero List when none was. It does not lag. ErrUnreadable:
-	// only its version can be read; Fault.
+	// Published returns the latest published list, the zero List if there is none. The read is consistent.
+	// ErrUnreadable: only its version can be read; any other error is a fault.
 	Published(ctx context.Context) (List, error)
-	// Publish replaces the list of version l.Version-1, all or nothing. ErrStateChanged: another version is there;
-	// CodeInvalid: it is too large, or has more than MaxItems; Fault.
+	// Publish replaces the list of version l.Version-1, all or nothing. ErrStateChanged: another version is stored;
+	// CodeInvalid: it is too large or has more than MaxItems; any other error is a fault.
 	Publish(ctx context.Context, l List) error
 }

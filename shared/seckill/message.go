@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// MessageVersion is the schema version of messages. A newer one is parked, not guessed at.
+// MessageVersion is the schema version of messages. Readers park a newer one and do not guess at its content.
 const MessageVersion = 1
 
 // Limits of queues (Amazon SQS, "Amazon SQS message quotas").
 const (
 	MaxDelay       = 900 * time.Second // a message's delay
 	MaxMessage     = 256 << 10         // bytes
-	MaxReceives    = 100               // after that the queue itself parks a message
+	MaxReceives    = 100               // after that many receives the queue itself parks a message
 	MaxBatch       = 10                // messages in one receive
-	MaxBackoff     = 60 * time.Second  // longest wait that a flow asks for after a transient fault
+	MaxBackoff     = 60 * time.Second  // longest wait that a flow sets after a transient fault
 	DefaultVisible = 30 * time.Second  // visibility timeout
 )
 
-// MessageKind says what a message is about.
+// MessageKind is the type of a message.
 type MessageKind string
 
 // The kinds of messages.
@@ -29,16 +29,16 @@ const (
 	MessageOrder  MessageKind = "order"  // orders queue: place this reservation
 	MessageReturn MessageKind = "return" // orders queue: an order has a return row
 	MessageWake   MessageKind = "wake"   // orders queue: an item is not installed
-	MessageClose  MessageKind = "close"  // closings queue: look whether the order is due
+	MessageClose  MessageKind = "close"  // closings queue: check whether the order is due
 )
 
-// Message is what travels on a queue.
+// Message is one message on a queue.
 type Message struct {
 	Kind        MessageKind
-	Reservation Reservation // order
-	Order       string      // return, close
-	Item        string      // wake
-	// return, close, wake: the request id of what caused it, for logs only; an order's is its Reservation's
+	Reservation Reservation // set for MessageOrder
+	Order       string      // set for MessageReturn and MessageClose
+	Item        string      // set for MessageWake
+	// the request id of the cause, for logs only; a MessageOrder has it in its Reservation
 	Trace string
 }
 
@@ -66,10 +66,10 @@ func (m *Message) Encode() []byte {
 	}
 	b, err := json.Marshal(w)
 	if err != nil {
-		panic(err) // strings and integers always marshal
+		panic(err) // cannot happen: strings and integers always marshal
 	}
-	// The two code points that JSON need not escape and SQS refuses (a body has to be XML 1.0 text): a reservation
-	// whose address has one could never be sent, and would keep its units.
+	// JSON does not escape these two code points, and SQS refuses them, because a body has to be XML 1.0 text. A
+	// reservation whose address contains one could never be sent and would hold its units forever.
 	if bytes.Contains(b, []byte("\xef\xbf")) {
 		b = bytes.ReplaceAll(b, []byte("\ufffe"), []byte(`\ufffe`))
 		b = bytes.ReplaceAll(b, []byte("\uffff"), []byte(`\uffff`))
@@ -77,7 +77,7 @@ func (m *Message) Encode() []byte {
 	return b
 }
 
-// DecodeMessage reads a message. The error names why it is unreadable; such a message is parked.
+// DecodeMessage reads a message. The error says why it is unreadable; the caller parks such a message.
 func DecodeMessage(b []byte) (Message, error) {
 	var w wireMessage
 	if len(b) > MaxMessage {
@@ -132,14 +132,14 @@ func ascending(units []int) bool {
 
 // Delivery is one receipt of a message.
 type Delivery struct {
-	ID       string // the message's
+	ID       string // the message's id
 	Receipt  string // this delivery's handle
 	Body     []byte
-	Receives int // how often it was received, this time included
+	Receives int // how often the message was received, including this time
 }
 
-// Subject is what a log may tell of a message's content: the order that it is about and the request id of what caused
-// it, "" where it has none or cannot be read.
+// Subject returns the parts of a message's content that logs may contain: the order and the request id of the cause;
+// "" if missing or unreadable.
 func (d *Delivery) Subject() (order, trace string) {
 	m, err := DecodeMessage(d.Body)
 	switch {
@@ -151,13 +151,13 @@ func (d *Delivery) Subject() (order, trace string) {
 	return m.Order, m.Trace
 }
 
-// Backoff is how long the message should stay away after a fault: 1 s, 2 s, 4 s … MaxBackoff. MaxReceives of these last
-// longer than an hour and a half.
+// Backoff returns how long to hide the message after a fault: 1 s, 2 s, 4 s … MaxBackoff. MaxReceives of these take
+// more than an hour and a half.
 func (d *Delivery) Backoff() time.Duration {
 	return min(time.Second<<min(max(d.Receives-1, 0), 10), MaxBackoff)
 }
 
-// Depth is how many messages a queue holds.
+// Depth is the number of messages in a queue.
 type Depth struct {
 	Visible  int // can be received now
 	InFlight int // received, not yet deleted
@@ -165,19 +165,20 @@ type Depth struct {
 	Parked   int // in its dead-letter queue
 }
 
-// Queue delivers every message at least once, in any order, possibly twice, and again when it was not deleted within
-// the visibility timeout. Any error is a fault: the effect is unknown.
+// Queue delivers every message at least once, in any order, and again if it is not deleted within the visibility
+// timeout. Any error is a fault: the effect is unknown.
 type Queue interface {
-	// Send enqueues a message; delay is at most MaxDelay.
+	// Send enqueues a message. delay is at most MaxDelay.
 	Send(ctx context.Context, m Message, delay time.Duration) error
-	// Receive takes at most limit messages (1..MaxBatch); none is no error.
+	// Receive returns at most limit messages (1..MaxBatch). An empty result is not an error.
 	Receive(ctx context.Context, limit int) ([]Delivery, error)
-	// Delete acknowledges a delivery; one that is gone already is no error.
+	// Delete acknowledges a delivery. Deleting it again is not an error.
 	Delete(ctx context.Context, d Delivery) error
-	// Delay hides a delivered message for that long from now on.
+	// Delay hides a delivered message for the duration wait, from now on.
 	Delay(ctx context.Context, d Delivery, wait time.Duration) error
-	// Park puts a delivered message into the dead-letter queue with the reason. The caller deletes it afterwards.
+	// Park copies a delivered message to the dead-letter queue with the reason. The caller deletes the original
+	// afterwards.
 	Park(ctx context.Context, d Delivery, reason string) error
-	// Depth counts; the figures may lag.
+	// Depth returns the counts; they may lag.
 	Depth(ctx context.Context) (Depth, error)
 }

@@ -6,21 +6,21 @@ import (
 
 // Limits of an order's life.
 const (
-	MinHold      = 2 * time.Minute  // shortest hold on a real payment provider
+	MinHold      = 2 * time.Minute  // shortest hold that a real payment provider allows
 	MaxHold      = 24 * time.Hour   // longest
 	DefaultHold  = 15 * time.Minute // how long an unpaid order keeps its units
-	Grace        = 60 * time.Second // from pay_by to the release: payments begun in time may end in it
-	MaxUnplaced  = time.Hour        // a reservation not placed by then is rejected
+	Grace        = 60 * time.Second // from pay_by to the release: a payment that began in time may arrive during it
+	MaxUnplaced  = time.Hour        // a reservation not placed within this time is rejected
 	PlaceTimeout = time.Second      // deadline of one Place
-	ItemFresh    = time.Second      // how old the item that a placement was checked against may be
+	ItemFresh    = time.Second      // largest age of the item data that a placement was checked against
 	MaxQuotas    = 100              // users in one Quotas call (a BatchGetItem's limit)
-	// of one user and item: room for changed minds, none for holding units in turns all day
+	// cancels per user and item: enough to change one's mind, too few to hold units in turns all day
 	MaxCancels   = 5
-	ReturnShards = 16 // partitions of return rows
+	ReturnShards = 16 // partitions of the return rows
 	DueShards    = 16 // partitions of the due indexes
 
-	// MinAddressKeep is the shortest time after a sale's end that addresses are kept: goods have to be sent, and no
-	// message may be left that could place an order.
+	// MinAddressKeep is the shortest time after a sale's end for which addresses are kept: the goods must be shipped,
+	// and no message that could still place an order may remain.
 	MinAddressKeep = 30 * 24 * time.Hour
 )
 
@@ -35,87 +35,91 @@ type Change struct {
 type Order struct {
 	ID, Item, User string
 	Count          int
-	Units          []int     // the units it holds; empty once given back
+	Units          []int     // the units it holds; empty after they are given back
 	Price          Fen       // per unit, fixed at placement
 	Amount         Fen       // Price × Count
-	Address        string    // where to; "" once it was erased, and when rejected: nothing is sent
+	Address        string    // delivery address; "" after it is erased, and if rejected
 	Erased         time.Time // when the address was erased; zero: it was not
 	State          State
 	Created        time.Time // when buy received the request
 	Placed         time.Time // when the row was written
 	PayBy          time.Time // end of the hold; whole seconds; zero when rejected
-	CloseTo        State     // closing: expired or cancelled, by the first cause
-	Reason         Code      // rejected: why
-	Title          string    // of the commodity, as sold
-	Buckets        int       // the item's Buckets: where its unit rows lie
+	CloseTo        State     // in state closing: expired or cancelled; the first cause decides
+	Reason         Code      // rejected: the reason
+	Title          string    // the commodity's title when sold
+	Buckets        int       // the item's Buckets, which locate its unit rows
 	History        []Change
 }
 
-// Due is when expire has to look at the order: pay_by and grace.
+// Due returns when expire must check the order: PayBy plus Grace.
 func (o *Order) Due() time.Time { return o.PayBy.Add(Grace) }
 
-// Payable reports whether the order may be paid at this time.
+// Payable reports whether the order may be paid at time now.
 func (o *Order) Payable(now time.Time) bool {
 	return o.State == PendingPayment && now.Before(o.PayBy)
 }
 
 // Quota is what one user has of one item in the ledger.
 type Quota struct {
-	Units   int            // held in all
-	Orders  map[string]int // by order
-	Newest  string         // the newest order, in whatever state
-	Cancels int            // orders that the user began to cancel, of MaxCancels
+	Units   int            // units held by all orders together
+	Orders  map[string]int // units held by each order
+	Newest  string         // the newest order, in any state
+	Cancels int            // cancels that the user has begun, at most MaxCancels
 }
 
-// ReturnRow says that an order's numbers have to go back into the stock.
+// ReturnRow records that an order's units must go back into the stock.
 type ReturnRow struct {
 	Order, Item, User string
 	Units             []int
 }
 
-// PaymentState is where the money of one trade is.
+// PaymentState is the state of one trade's money.
 type PaymentState string
 
 // The states of a payment row.
 const (
-	Captured   PaymentState = "captured"   // kept for an order
-	RefundDue  PaymentState = "refund_due" // has to go back
+	Captured   PaymentState = "captured"   // received and kept for an order
+	RefundDue  PaymentState = "refund_due" // must be refunded
 	RefundDone PaymentState = "refunded"
 )
 
-// Payment is one trade's money. One order can be paid by two trades.
+// Payment is one trade's money. Two trades may pay one order.
 type Payment struct {
 	Order   string
-	TradeNo string // the provider's
+	TradeNo string // the provider's trade number
 	Amount  Fen
 	State   PaymentState
 	At      time.Time // when the ledger recorded it
-	Cause   string    // "notify", "query"
+	Cause   string    // "notify" or "query"
 
-	Tries   int       // refund_due: how often the provider was asked without success
-	Due     time.Time // refund_due: when it is asked next
-	Refused string    // refund_due: the provider's word for why it never will; a person has to act. Else ""
-	Back    time.Time // refunded: when the ledger recorded it
+	Tries int       // refund_due: failed attempts to refund it
+	Due   time.Time // refund_due: when to try next
+	// refund_due: the provider's reason for a final refusal, which an operator must resolve;
+	// otherwise ""
+	Refused string
+	Back    time.Time // refunded: when the ledger recorded the refund
 }
 
-// Refund is the refund of the payment's money.
+// Refund returns the refund of the whole payment.
 func (p *Payment) Refund() Refund {
 	return Refund{ID: RefundID(p.Order, p.TradeNo), Order: p.Order, TradeNo: p.TradeNo, Amount: p.Amount,
 		Reason: refundReason}
 }
 
-// refundReason is what the shopper reads beside the money. The same for all: a provider may take a repeat with another
-// text for another refund.
+// refundReason is the text that the shopper sees on the refund. It never varies: a provider may treat a repeated
+// request with another text as another refund.
 const refundReason = "订单退款 / order refunded"
 
-// Page is a page of a sweep or listing. A row that cannot be read hides no other: it is in Unreadable.
+// Page is one page of a sweep or a listing. An unreadable row does not hide the others: Unreadable names it.
 type Page[T any] struct {
-	Rows       []T
-	Unreadable []error // ErrUnreadable, one for each such row, naming it; no value of it, which may be an address
-	Next       string  // where the next page begins; "" at the end
+	Rows []T
+	// one ErrUnreadable per such row. It names the row and holds no value, which may be a delivery
+	// address
+	Unreadable []error
+	Next       string // where the next page begins; "" on the last page
 }
 
-// OrderPage is a page of a listing; Next is "" at the end.
+// OrderPage is a page of a listing; Next is "" on the last page.
 type OrderPage struct {
 	Orders []Order
 	Next   string

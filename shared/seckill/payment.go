@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// TradeState is what the payment provider says of an order's trade.
+// TradeState is the payment provider's state of an order's trade.
 type TradeState string
 
 // The states of a trade.
 const (
-	TradeUnknown TradeState = "unknown" // no trade: the shopper never opened the cashier
+	TradeUnknown TradeState = "unknown" // no trade: the shopper never opened the cashier page
 	TradeWaiting TradeState = "waiting" // opened, not paid
 	TradePaid    TradeState = "paid"
 	TradeClosed  TradeState = "closed" // will never be paid (or was refunded in full)
 )
 
-// Trade is the provider's answer about an order. When any of the order's trades is paid, it is that one.
+// Trade is the provider's answer about an order. If any of the order's trades is paid, the answer describes that one.
 type Trade struct {
 	State   TradeState
 	TradeNo string
@@ -27,90 +27,92 @@ type Trade struct {
 // CloseResult is the provider's answer to closing an order's trade.
 type CloseResult string
 
-// Answers of Payments.Close. Only the first two decide anything.
+// Answers of Payments.Close. Only the first two are conclusive.
 const (
 	CloseDone    CloseResult = "closed"
-	CloseMissing CloseResult = "not_exist" // there is no trade
-	CloseRefused CloseResult = "refused"   // any other answer: query again and obey the query
+	CloseMissing CloseResult = "not_exist" // the order has no trade
+	CloseRefused CloseResult = "refused"   // any other answer: the caller queries again and acts on that answer
 )
 
-// Notification is what an authentic notification says.
+// Notification is the content of an authentic notification.
 type Notification struct {
-	// the provider's id of this notification, the same each time it is sent; 1 to MaxNotificationID printable ASCII
+	// the provider's id of this notification, equal in every repetition; 1 to MaxNotificationID printable ASCII
 	// characters
 	ID      string
 	Order   string
 	TradeNo string
 	Amount  Fen
-	Paid    bool // the trade is paid (a partial refund leaves it so)
-	// all its parameters, signature included, sorted by name, as application/x-www-form-urlencoded
+	Paid    bool // the trade is paid; a partial refund does not change this
+	// all parameters with the signature, sorted by name, as application/x-www-form-urlencoded
 	Raw string
 }
 
-// MaxNotificationID is how long the provider's id of a notification may be, in bytes.
+// MaxNotificationID is the largest length of a notification's id, in bytes.
 const MaxNotificationID = 128
 
-// KeptNotification is an authentic notification, kept unchanged as evidence of what the provider said and
-// when.
+// KeptNotification is an authentic notification, stored unchanged as evidence of what the provider sent and when.
 type KeptNotification struct {
 	Order   string
-	ID      string // the provider's: a repetition is not kept again
+	ID      string // the provider's id; a repetition is not stored again
 	TradeNo string
 	Amount  Fen
-	At      time.Time // when it came first
-	Outcome string    // NotificationRecorded, NotificationNothing, or the code by which it was refused
+	At      time.Time // when the first copy arrived
+	Outcome string    // NotificationRecorded, NotificationNothing, or the code of the refusal
 	Raw     string    // as Notification.Raw
-	Expires time.Time // whole seconds; the row goes then, or up to a few days later; zero: never
+	// when the row may be deleted, in whole seconds; the table may take a few more days; zero:
+	// never
+	Expires time.Time
 }
 
 // Outcomes of a notification that was not refused.
 const (
-	NotificationRecorded = "recorded" // its money is in the ledger
-	NotificationNothing  = "nothing"  // it says nothing of new money
+	NotificationRecorded = "recorded" // its money was recorded in the ledger
+	NotificationNothing  = "nothing"  // it reports no new money
 )
 
-// Payments is the payment provider as the flows see it. Any error but those named is a fault: the effect is unknown.
+// Payments is the payment provider as the flows see it. Any error that a method does not name is a fault: the effect
+// is unknown.
 type Payments interface {
 	Signer
-	// Query asks for the order's trade.
+	// Query returns the state of the order's trade.
 	Query(ctx context.Context, order string) (Trade, error)
-	// Close asks that the order's trade can no longer be paid.
+	// Close asks the provider to accept no more payment for the order.
 	Close(ctx context.Context, order string) (CloseResult, error)
 	Verifier
 }
 
-// Signer is the part of Payments that needs a key of ours, and nothing of the provider's.
+// Signer is the part of Payments that needs only our own key and no call to the provider.
 type Signer interface {
-	// Prepare signs what the shopper's client hands to the provider to pay the order: the same bytes each time for
-	// the same order. Its hold ends at o.PayBy. No network. ErrSignLater.
+	// Prepare signs the string that the shopper's app passes to the provider to pay the order. The result depends on
+	// the order alone. The provider accepts it until o.PayBy. No network. ErrSignLater.
 	Prepare(o Order) (string, error)
 }
 
-// Trades is the part of a payment provider that tells of a trade by its number.
+// Trades is the part of a payment provider that looks up a trade by its number.
 type Trades interface {
-	// Trade asks for one trade. TradeUnknown when there is none of this number, or it is another order's. Every error
-	// is a fault.
+	// Trade returns one trade; TradeUnknown if there is none with this number, or if it belongs to another order.
+	// Every error is a fault.
 	Trade(ctx context.Context, order, tradeNo string) (Trade, error)
 }
 
-// Verifier is the part of Payments that needs no key of ours.
+// Verifier is the part of Payments that does not need our own key.
 type Verifier interface {
-	// Verify checks the authenticity of a notification, given as its parameters, and reads it. CodeForged when the
-	// signature or its form is wrong; CodeNotOurs for another app or seller. No network.
+	// Verify checks that a notification, given as its parameters, is authentic, and reads it. CodeForged: the
+	// signature or the form is wrong; CodeNotOurs: it is for another app or seller. No network.
 	Verify(parameters map[string][]string) (Notification, error)
 }
 
-// Refund is the money of one trade on its way back, all of it.
+// Refund is the full refund of one trade.
 type Refund struct {
-	ID      string // RefundID: the provider makes one refund of a trade by an id, however often it is asked
+	ID      string // from RefundID: the provider makes at most one refund per trade and id, however often it is asked
 	Order   string
 	TradeNo string
 	Amount  Fen
-	Reason  string // for the shopper's account statement; 1 to 80 characters
+	Reason  string // shown on the shopper's account statement; 1 to 80 characters
 }
 
-// RefundID is the id of a trade's refund, a function of order and trade: every caller computes the same refund. 27
-// characters that Alipay takes as out_request_no.
+// RefundID returns the id of a trade's refund. It depends on order and trade alone, so every caller gets the same.
+// Its 27 characters are valid as Alipay's out_request_no.
 func RefundID(order, tradeNo string) string {
 	sum := sha256.Sum256([]byte(order + "\x00" + tradeNo))
 	return "r" + idEncoding.EncodeToString(sum[:])[:26]
@@ -121,23 +123,23 @@ type RefundState string
 
 // The states of a refund.
 const (
-	RefundMade    RefundState = "made"    // the money went back
-	RefundPending RefundState = "pending" // asked for; whether the money went back, only a later RefundStatus can tell
-	RefundMissing RefundState = "missing" // RefundStatus: the provider knows of no such refund
-	RefundRefused RefundState = "refused" // it will not be made as things are: a person has to act
+	RefundMade    RefundState = "made"    // the money was returned
+	RefundPending RefundState = "pending" // requested; only a later RefundStatus tells whether the money was returned
+	RefundMissing RefundState = "missing" // RefundStatus: the provider does not know this refund
+	RefundRefused RefundState = "refused" // the provider will not make it as things are: an operator must act
 )
 
 // RefundAnswer is the provider's answer about a refund.
 type RefundAnswer struct {
 	State RefundState
-	Code  string // refused: the provider's word for why. Else ""
+	Code  string // refused: the provider's reason; otherwise ""
 }
 
-// Refunds is the part of a payment provider that gives money back. Every error is a fault: the effect is unknown.
+// Refunds is the part of a payment provider that makes refunds. Every error is a fault: the effect is unknown.
 type Refunds interface {
-	// Refund asks that a trade's money goes back. Repeated with the same ID it moves no money twice. Never
-	// RefundMissing.
+	// Refund asks the provider to refund a trade. Repeating it with the same ID moves no money twice. It never
+	// returns RefundMissing.
 	Refund(ctx context.Context, r Refund) (RefundAnswer, error)
-	// RefundStatus asks what became of a refund. Never RefundRefused.
+	// RefundStatus asks for the state of a refund. It never returns RefundRefused.
 	RefundStatus(ctx context.Context, r Refund) (RefundAnswer, error)
 }

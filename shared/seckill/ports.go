@@ -7,20 +7,20 @@ type Clock interface {
 	Now() time.Time // UTC
 }
 
-// MonotonicClock is a Clock that also offers a monotonic reading. Now may jump within SkewBound when the machine's
-// clock is set; the monotonic reading never goes back. It may stop while Lambda has frozen the instance, which Now does
-// not.
+// MonotonicClock is a Clock with a monotonic reading. Now may jump within SkewBound when the machine's clock is set;
+// the monotonic reading never goes back. The monotonic reading may pause while Lambda has frozen the instance; Now
+// does not.
 type MonotonicClock interface {
-	Monotonic() time.Duration // since some moment before
+	Monotonic() time.Duration // since an arbitrary moment in the past
 }
 
-// IDs mints what must be unique and unguessable. Flows use no other randomness.
+// IDs makes ids that must be unique and unguessable. Flows use no other randomness.
 type IDs interface {
-	OrderID(item string) string // of the item; ValidOrderID holds
+	OrderID(item string) string // an id for which ValidOrderID is true, of this item
 	Token() string              // 1 to 64 letters and digits
 }
 
-// Event is something worth counting; telemetry makes metrics of them.
+// Event is a countable event; telemetry turns it into a metric.
 type Event string
 
 // The events.
@@ -50,7 +50,7 @@ const (
 	EventUnreadable    Event = "rows_unreadable"
 )
 
-// Meter counts events. It never fails and never waits.
+// Meter counts events. It never fails and never blocks.
 type Meter interface {
 	Count(e Event, n int)
 }

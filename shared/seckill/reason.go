@@ -1,19 +1,19 @@
 package seckill
 
-// Reason says for counting why a request was refused: the code's name or, of a token, what is wrong with it. Whatever
-// clients send, there are no others than Reasons has.
+// Reason is the label under which a refusal is counted: the code's name or, for a token, what is wrong with it. The
+// set is closed, whatever clients send: see Reasons.
 type Reason string
 
-// What can be wrong with a token; each is answered with CodeToken.
+// What can be wrong with a token. The answer is CodeToken in every case.
 const (
 	TokenMissing   Reason = "token_missing"   // no Authorization header
-	TokenMalformed Reason = "token_malformed" // no bearer token, or none that can be read in one way only
-	TokenAlgorithm Reason = "token_algorithm" // not said to be signed as ours are
-	TokenKey       Reason = "token_key"       // it names a key that there is not
-	TokenSignature Reason = "token_signature" // another key's signature, or another text's
+	TokenMalformed Reason = "token_malformed" // no bearer token, or one that can be read in more than one way
+	TokenAlgorithm Reason = "token_algorithm" // its header names another algorithm than ours
+	TokenKey       Reason = "token_key"       // it names an unknown key
+	TokenSignature Reason = "token_signature" // signed with another key, or for another text
 	TokenExpired   Reason = "token_expired"
 	TokenEarly     Reason = "token_early"  // not valid yet
-	TokenClaims    Reason = "token_claims" // without an end, not one that may buy, or of no user
+	TokenClaims    Reason = "token_claims" // it has no expiry, does not permit buying, or names no user
 )
 
 // reasons has every reason.
@@ -36,8 +36,7 @@ func Reasons() []Reason {
 	return out
 }
 
-// Reason is one of Reasons: Token if it says what is wrong with a token, else the code, and CodeInternal for a code
-// that there is not.
+// Reason returns one of Reasons: Token if it is set, else the code, and CodeInternal for an unknown code.
 func (e *Error) Reason() Reason {
 	switch {
 	case reasons[e.Token]:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReasonsAreComplete: every code is a reason, and whatever an error says, its reason is on the list.
+// TestReasonsAreComplete checks that every code is a reason, and that the reason of any error is in the list.
 func TestReasonsAreComplete(t *testing.T) {
 	all := Reasons()
 	for _, c := range Codes() {

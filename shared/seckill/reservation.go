@@ -18,24 +18,24 @@ const (
 	MaxUser    = 20      // characters of a user id (a 64-bit integer)
 )
 
-// Request is one purchase that a shopper asked for. It is what a reservation stores and a message carries.
+// Request is one purchase request of a shopper. A reservation stores it and a message carries it.
 type Request struct {
-	Order   string // its order id
+	Order   string // the order id
 	Item    string
 	User    string
 	Count   int
 	Address string
 	Created time.Time // when buy received it, UTC, milliseconds
-	Trace   string    // the request id of the call, for logs only
+	Trace   string    // the request id of the HTTP call, for logs only
 }
 
-// Reservation is a request and the unit numbers that the stock handed out for it.
+// Reservation is a request and the units that the stock drew for it.
 type Reservation struct {
 	Request
 	Units []int // distinct, ascending
 }
 
-// BodyHash names the request's body: the same for the same count and address.
+// BodyHash returns a hash of the request's body: equal for equal count and address.
 func (r *Request) BodyHash() string {
 	var buf [MaxAddress*4 + 24]byte
 	b := strconv.AppendInt(buf[:0], int64(r.Count), 10)
@@ -63,17 +63,17 @@ func (r *Request) Validate() error {
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// Lengths of an order id: "o", idName characters that name the order, and idTag that say its item. Payment providers
-// take at most 32.
+// Lengths of an order id: "o", idName characters that name the order, and idTag characters that name its item.
+// Payment providers allow at most 32.
 const (
 	idName = 26
 	idTag  = 5
 	idFull = 1 + idName + idTag
-	idOld  = 1 + idName // of orders from before ids said their item
+	idOld  = 1 + idName // length of ids made before ids named their item
 )
 
-// KeyedOrderID is the order id of a request that carries an idempotency key: a function of item, user and key, so that
-// the same key is the same order wherever and however often it arrives. 32 characters that Alipay takes as
+// KeyedOrderID returns the order id of a request with an idempotency key. It depends on item, user and key alone, so
+// the same key means the same order wherever and however often it arrives. Its 32 characters are valid as Alipay's
 // out_trade_no.
 func KeyedOrderID(item, user, key string) string {
 	var buf [3*MaxKey + 2]byte
@@ -86,22 +86,21 @@ func KeyedOrderID(item, user, key string) string {
 	return orderID(item, sum[:])
 }
 
-// RandomOrderID is an order id of the item made of 130 random bits or more (17 bytes of entropy).
+// RandomOrderID returns an order id for the item from at least 130 random bits (17 bytes of entropy).
 func RandomOrderID(item string, entropy [17]byte) string { return orderID(item, entropy[:]) }
 
 func orderID(item string, name []byte) string {
 	return "o" + idEncoding.EncodeToString(name)[:idName] + ItemTag(item)
 }
 
-// ItemTag is the part of an order id that depends on its item: 25 bits of a hash. One of 33 million other items has the
-// same.
+// ItemTag returns the part of an order id that depends on its item: 25 bits of a hash. One in 33 million other items
+// shares it.
 func ItemTag(item string) string {
 	sum := sha256.Sum256([]byte(item))
 	return idEncoding.EncodeToString(sum[:4])[:idTag]
 }
 
-// OrderTag is the ItemTag of the item that an order with this id is of, "" when the id says none: then only the ledger
-// knows the order.
+// OrderTag returns the ItemTag within an order id; "" for an old id without one, whose item only the ledger knows.
 func OrderTag(id string) string {
 	if len(id) != idFull {
 		return ""
@@ -109,7 +108,7 @@ func OrderTag(id string) string {
 	return id[idOld:]
 }
 
-// ValidOrderID reports whether s has an order id's form, of today or from before ids said their item.
+// ValidOrderID reports whether s has the form of an order id, with or without an item tag.
 func ValidOrderID(s string) bool {
 	if len(s) != idFull && len(s) != idOld || s[0] != 'o' {
 		return false
@@ -135,22 +134,22 @@ func ValidKey(s string) bool {
 	return true
 }
 
-// ReserveCode is how the stock answered a reservation.
+// ReserveCode is the stock's answer to a reservation.
 type ReserveCode string
 
 // Answers of Stock.Reserve.
 const (
-	Reserved ReserveCode = "reserved" // new: Reservation holds its units
-	// the same request still waits to be placed: Reservation is what is stored
+	Reserved ReserveCode = "reserved" // new: Reservation has its units
+	// the same request still waits for its placement: Reservation is as stored
 	ReservedAgain  ReserveCode = "again"
-	ReservedBefore ReserveCode = "before" // the same request was placed or rejected before: Order
-	ReserveReused  ReserveCode = "reused" // the same order id with another body: Order
-	// over the user's limit, which is Limit: Order is the user's newest, "" without one
+	ReservedBefore ReserveCode = "before" // the same request was already placed or rejected: see Order
+	ReserveReused  ReserveCode = "reused" // the order id was used with another body: see Order
+	// over the user's limit: see Limit; Order is the user's newest order, "" if there is none
 	ReserveLimit   ReserveCode = "limit"
 	ReserveNone    ReserveCode = "none"        // 0 units left
-	ReserveFew     ReserveCode = "few"         // fewer left than asked for
-	ReserveEarly   ReserveCode = "not_started" // before the window, which opens at Start
-	ReserveLate    ReserveCode = "ended"       // after it
+	ReserveFew     ReserveCode = "few"         // fewer units left than asked for
+	ReserveEarly   ReserveCode = "not_started" // before the window: see Start
+	ReserveLate    ReserveCode = "ended"       // after the window
 	ReserveStopped ReserveCode = "stopped"
 )
 
@@ -163,53 +162,55 @@ type ReserveResult struct {
 	Reservation Reservation
 }
 
-// RedrawCode is how the stock answered a redraw.
+// RedrawCode is the stock's answer to a redraw.
 type RedrawCode string
 
 // Answers of Stock.Redraw.
 const (
-	// place Reservation: the whole request as stored, with as many units as it asks for
+	// place Reservation: the whole request as stored, with all the units that it asks for
 	RedrawUnits     RedrawCode = "units"
-	RedrawConfirmed RedrawCode = "confirmed" // confirmed meanwhile: the ledger's row decides
-	RedrawWait      RedrawCode = "wait"      // no unit left, not yet believed: come back later
-	// no unit left, and the lists were compared with the ledger since that was first seen
+	RedrawConfirmed RedrawCode = "confirmed" // confirmed meanwhile: the ledger's row is authoritative
+	RedrawWait      RedrawCode = "wait"      // no unit left, but this is not verified yet: try again later
+	// no unit left, and a drift pass since has verified it against the ledger
 	RedrawNone RedrawCode = "none"
 )
 
-// Level is what the stock knows of an item, for display and for upkeep.
+// Level is the stock's figures for an item, for display and maintenance.
 type Level struct {
-	Left      int   // free and not yet issued units
-	Held      int   // numbers held by orders, placed or not
-	Awaiting  int   // reservations that wait to be placed
-	HighWater int   // the highest number ever issued
-	Stock     int   // N
-	Version   int64 // of the item's state
+	Left      int   // units free or never issued
+	Held      int   // units held by orders, placed or not
+	Awaiting  int   // reservations that wait for their placement
+	HighWater int   // the highest unit ever issued
+	Stock     int   // N, the item's units
+	Version   int64 // version of the item's state
 	Stopped   bool
-	Records   int // of reservations: of those that wait, and of orders that hold a number; at most Held + Awaiting
+	// stored records of orders: those that wait for their placement and those that hold a unit; at
+	// most Held + Awaiting
+	Records int
 }
 
-// Seen is one number as a drift scan saw it.
+// Seen is one unit as a drift pass read it.
 type Seen struct {
 	Unit     int
-	Holder   string // the order that holds it; "" when free or in no list
+	Holder   string // the order that holds it; "" if it is free or in no list
 	Free     bool
-	Awaiting bool // its holder waits to be placed
+	Awaiting bool // its holder waits for its placement
 }
 
-// Correction puts one number where the ledger says it belongs, provided that it is still as seen.
+// Correction moves one unit to where the ledger has it, provided that the stock is still as the pass read it.
 type Correction struct {
 	Unit   int
-	Holder string // as seen; "" when no order held it
-	Owner  string // the order of the unit's row; "" when there is no row
-	User   string // that order's user
+	Holder string // the holder that was read; "" if there was none
+	Owner  string // the order in the unit's row; "" if it has no row
+	User   string // the owner's user
 }
 
-// UserEntries is what the stock counts against one user: orders and how many units of each.
+// UserEntries is what the stock counts against one user: for each order, its number of units.
 type UserEntries struct {
 	User   string
 	Orders map[string]int
-	Busy   bool   // one of the orders waits to be placed
-	AsSeen string // how the stock wrote them, for CorrectUser's comparison; opaque
+	Busy   bool   // one of the orders waits for its placement
+	AsSeen string // the stored form, opaque; CorrectUser compares it
 }
 
 // UnitRow is a unit that the ledger has sold.
@@ -219,16 +220,16 @@ type UnitRow struct {
 	User  string
 }
 
-// BuildPatience is how long a build may lie untouched before another builder takes it. Without it, the wake messages of
-// many instances would take the build from each other forever. It is longer than two clocks can lie apart (twice
-// SkewBound).
+// BuildPatience is how long a build must be idle before another builder takes it over. Without it the wake messages
+// of many instances would take over each other's builds forever. It exceeds the largest difference of two clocks
+// (twice SkewBound).
 const BuildPatience = 2*SkewBound + time.Second
 
-// Body is the part of a request that the stock stores without reading it.
+// Body returns the part of a request that the stock stores without reading it.
 func (r *Request) Body() string {
 	b, err := json.Marshal(requestBody{Address: r.Address, Trace: r.Trace})
 	if err != nil {
-		panic(err) // two strings always marshal
+		panic(err) // cannot happen: two strings always marshal
 	}
 	return string(b)
 }

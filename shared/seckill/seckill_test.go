@@ -32,7 +32,7 @@ func TestParseYuan(t *testing.T) {
 	}
 }
 
-// FuzzParseYuan holds what is taken, and what is not, to a pattern and to a fraction of whole numbers.
+// FuzzParseYuan compares ParseYuan with a pattern and with exact fractions.
 func FuzzParseYuan(f *testing.F) {
 	for _, s := range []string{"88.88", "0.1", "1e2", "88.880", "-1", " 88.88", "８８.８８", "100000000.00", "100000000.01",
 		"00.1"} {
@@ -358,7 +358,7 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
-// TestCodes: Codes lists every constant of type Code that errors.go declares.
+// TestCodes checks that Codes lists every constant of type Code in errors.go.
 func TestCodes(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "errors.go", nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -385,7 +385,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestStopsAreKept: each stop with its end, the latest MaxStops of them; a copy of the item keeps its own.
+// TestStopsAreKept checks that an item keeps its latest MaxStops stops with their ends, and that a copy does not
+// share them.
 func TestStopsAreKept(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return time.Unix(int64(s), 0).UTC() }

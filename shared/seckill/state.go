@@ -1,6 +1,6 @@
 package seckill
 
-// State is where an order is in its life.
+// State is the state of an order.
 type State string
 
 // The states of an order.
@@ -29,16 +29,16 @@ type Transition struct {
 	Planned  bool   // no code makes it yet
 }
 
-// StateInfo says what a state is.
+// StateInfo describes a state.
 type StateInfo struct {
 	State  State
-	Status int    // the HTTP contract's number
+	Status int    // the HTTP contract's status number
 	Holds  bool   // whether an order in it holds units
-	Final  bool   // whether nothing leaves it
+	Final  bool   // whether no transition leaves it
 	Means  string // in words
 }
 
-// States lists every state in the order of an order's life.
+// States lists every state, in the order of an order's life.
 var States = []StateInfo{
 	{Queued, 7, true, false, "reserved in the stock, its message on the way to the ledger"},
 	{PendingPayment, 1, true, false, "placed; waits for payment until pay_by"},
@@ -55,8 +55,7 @@ var States = []StateInfo{
 	{Refunded, 6, false, true, "money went back; units as before"},
 }
 
-// Transitions is the whole table: a change that is not here is not made (I5). docs/state_machine.md is generated from
-// it.
+// Transitions is the complete table: flows make no other change (I5). docs/state_machine.md is generated from it.
 var Transitions = []Transition{
 	{Queued, PendingPayment, "consume", "every unit row was free and the quota allowed it", "become rows", false},
 	{Queued, Rejected, "consume", "no unit left, quota refused, item stopped, or unplaced for 1 h",
@@ -77,7 +76,7 @@ var Transitions = []Transition{
 	{RefundOwed, Refunded, "refund", "the provider confirmed the last refund", "as before", false},
 }
 
-// Info describes a state; it is the zero StateInfo for an unknown one.
+// Info returns the state's description; the zero StateInfo for an unknown state.
 func (s State) Info() StateInfo {
 	for _, i := range States {
 		if i.State == s {
@@ -87,10 +86,11 @@ func (s State) Info() StateInfo {
 	return StateInfo{}
 }
 
-// MayHold reports whether an order in the state may hold n of its count units: all or none, and by the state which.
+// MayHold reports whether an order in this state may hold n of its count units. Every state allows all, none, or
+// either.
 func (s State) MayHold(n, count int) bool {
 	switch {
-	case s == RefundOwed || s == Refunded: // the operator decided whether they are given back
+	case s == RefundOwed || s == Refunded: // the operator chose whether to return them to the stock
 		return n == 0 || n == count
 	case s.Info().Holds:
 		return n == count
@@ -98,7 +98,7 @@ func (s State) MayHold(n, count int) bool {
 	return n == 0
 }
 
-// Status is the HTTP contract's number for the state.
+// Status returns the HTTP contract's number for the state.
 func (s State) Status() int { return s.Info().Status }
 
 // CanBecome reports whether the table allows the change.
@@ -111,8 +111,8 @@ func (s State) CanBecome(to State) bool {
 	return false
 }
 
-// OnMoney says what an authentic payment does to an order in state s: the state it moves to (the same when it stays)
-// and whether the money is kept or has to go back. Money for an order that is not open is refunded.
+// OnMoney returns what an authentic payment does to an order in state s: its next state (the same if it stays), and
+// whether the money is kept or must be refunded. Money for an order that is not open is refunded.
 func (s State) OnMoney() (State, PaymentState) {
 	switch s {
 	case PendingPayment, Closing:

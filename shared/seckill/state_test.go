@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "write docs/state_machine.md")
 
 const stateDoc = "../../docs/state_machine.md"
 
-// TestStateMachineDoc holds docs/state_machine.md and the table together; `make generate` writes the page.
+// TestStateMachineDoc compares docs/state_machine.md with the table; `make generate` writes the page.
 func TestStateMachineDoc(t *testing.T) {
 	want := stateMachineDoc()
 	if *update {
@@ -29,7 +29,7 @@ func TestStateMachineDoc(t *testing.T) {
 	}
 }
 
-// by names the step that makes a change, or that it is planned.
+// by returns the step that makes a change, or "planned".
 func by(t *Transition) string {
 	if t.Planned {
 		return t.By + " (planned)"

@@ -11,13 +11,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Times of the step.
+// Times used by the step.
 const (
 	Resend    = 30 * time.Second // when repair first sends a reservation's message again
 	wakeEvery = time.Second      // how often an instance reports that an item is not installed
-	// how often it looks why: thousands of instances and one row that takes 3,000 reads a second
+	// how often an instance reads the row of an item that is not installed: thousands of instances share one row, and
+	// a row allows 3,000 reads a second
 	lookEvery = 10 * time.Second
-	sure      = 3 * time.Second // how far before the window the instance answers by its own clock; beyond SkewBound
+	// before that much time to the start, the instance refuses by its own clock; it exceeds
+	// SkewBound
+	sure = 3 * time.Second
 )
 
 // Deps are the step's dependencies.
@@ -30,7 +33,7 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Flow is one instance of the step. Safe for concurrent use.
+// Flow is one instance of the step. It is safe for concurrent use.
 type Flow struct {
 	Deps
 	items *itemcache.Cache
@@ -38,24 +41,25 @@ type Flow struct {
 	mu      sync.RWMutex
 	refused map[string]refusal   // by item
 	woke    map[string]time.Time // by item
-	missed  map[string]time.Time // by item: when its row said that it is to be installed, and it was not
+	// by item: when its row said that it should be installed, though the stock did not have it
+	missed map[string]time.Time
 }
 
-// refusal is what the stock said of an item, remembered for a second: it holds for everybody, and says nothing about a
-// shopper's own purchase. start: the sale begins then.
+// refusal is an answer of the stock about an item, remembered for one second. It is the same for every shopper and
+// says nothing about a shopper's own purchase. start is when the sale begins.
 type refusal struct {
 	err   *seckill.Error
 	start time.Time
 	at    time.Time
 }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow {
 	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), refused: map[string]refusal{},
 		woke: map[string]time.Time{}, missed: map[string]time.Time{}}
 }
 
-// Refusals without further content, made once: the sold-out answer allocates nothing.
+// Refusals without further content are made once, so that the sold-out answer allocates nothing.
 var (
 	errSoldOut   = seckill.Refuse(seckill.CodeSoldOut)
 	errNotEnough = seckill.Refuse(seckill.CodeNotEnough)
@@ -63,9 +67,9 @@ var (
 	errStopped   = seckill.Refuse(seckill.CodeStopped)
 )
 
-// Buy reserves units and enqueues the reservation. It answers an order id only when both the stock and the queue have
-// it: from then on the order gets a row (I11). The script knows the window, the limit and the stop, so that no item is
-// read while the stock has it. The error is an *seckill.Error.
+// Buy reserves units and enqueues the reservation. It returns an order id only after both the stock and the queue
+// have the order: from then on the order will get a row (I11). The script checks window, limit and stop, so Buy reads
+// no item while the stock has it. The error is an *seckill.Error.
 func (f *Flow) Buy(ctx context.Context, p Purchase) (string, error) {
 	now := f.Clock.Now()
 	r := seckill.Request{Item: p.Item, User: p.User, Count: p.Count, Address: p.Address, Created: now,
@@ -140,7 +144,7 @@ func notStarted(start, now time.Time) *seckill.Error {
 
 func tooMany(most int) error { return seckill.Invalid("count", "1.."+strconv.Itoa(most)) }
 
-// remembered returns what the stock said of an item within the last second, nil when it has to be asked.
+// remembered returns the stock's refusal for an item within the last second, nil if the stock must be asked.
 func (f *Flow) remembered(item string, now time.Time) *seckill.Error {
 	f.mu.RLock()
 	r, ok := f.refused[item]
@@ -153,18 +157,18 @@ func (f *Flow) remembered(item string, now time.Time) *seckill.Error {
 	case now.Before(r.start.Add(-sure)):
 		return notStarted(r.start, now)
 	}
-	return nil // near the start the stock decides, not the instance's clock
+	return nil // close to the start the stock decides, not the instance's clock
 }
 
 func (f *Flow) remember(item string, r refusal) {
 	f.mu.Lock()
-	f.refused[item] = r // as many as there are items: an unknown id never gets here
+	f.refused[item] = r // bounded by the number of items: unknown ids never get here
 	f.mu.Unlock()
 }
 
-// notInstalled says why the stock does not have an item: there is none, its sale is far off or over, or the stock has
-// forgotten it and is to be rebuilt. The row is looked at first and a rebuild asked for at the next purchase, so that
-// no purchase makes two calls.
+// notInstalled returns why the stock does not have an item: the item does not exist, its sale is far off or over, or
+// the stock lost it and needs a rebuild. It reads the row first and asks for a rebuild only at the next purchase, so
+// that no purchase makes two calls.
 func (f *Flow) notInstalled(ctx context.Context, p Purchase, now time.Time) error {
 	f.mu.RLock()
 	at, ok := f.missed[p.Item]
@@ -177,7 +181,7 @@ func (f *Flow) notInstalled(ctx context.Context, p Purchase, now time.Time) erro
 	if err != nil {
 		return seckill.AsError(err)
 	}
-	now = f.Clock.Now() // the read may have taken long
+	now = f.Clock.Now() // the read may have been slow
 	switch {
 	case p.Count > it.MaxPerOrder():
 		return tooMany(it.MaxPerOrder())
@@ -194,7 +198,7 @@ func (f *Flow) notInstalled(ctx context.Context, p Purchase, now time.Time) erro
 
 var errNotReady = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: seckill.RetryAfterFault}
 
-// wake tells consume that an item has to be rebuilt. Losing the message costs little: repair looks each minute.
+// wake asks consume to rebuild an item. A lost message costs little: repair checks every minute.
 func (f *Flow) wake(ctx context.Context, item string, now time.Time) {
 	f.mu.Lock()
 	last, ok := f.woke[item]

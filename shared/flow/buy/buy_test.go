@@ -17,7 +17,7 @@ type meter map[seckill.Event]int
 
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
-// counting is a stock that counts reservations.
+// counting counts a stock's reservations.
 type counting struct {
 	seckill.Stock
 	reserves int
@@ -67,7 +67,8 @@ func (f *fixture) buy(user, key string, count int) (string, error) {
 		Key: key})
 }
 
-// TestSoldOutIsRemembered: known sold out, an instance answers from memory for a second, and asks again after it.
+// TestSoldOutIsRemembered checks that a sold-out answer comes from memory for one second, and from the stock after
+// it.
 func TestSoldOutIsRemembered(t *testing.T) {
 	f := setup(t, 1, 1)
 	if _, err := f.buy("1", "", 1); err != nil {
@@ -87,7 +88,7 @@ func TestSoldOutIsRemembered(t *testing.T) {
 	}
 }
 
-// TestNotEnoughIsNotRemembered: the answer holds for this count only.
+// TestNotEnoughIsNotRemembered checks that not_enough is not reused: it holds for one count only.
 func TestNotEnoughIsNotRemembered(t *testing.T) {
 	f := setup(t, 3, 3)
 	if _, err := f.buy("1", "", 2); err != nil {
@@ -106,7 +107,7 @@ func TestWindow(t *testing.T) {
 	for name, c := range map[string]struct {
 		at   time.Time
 		want seckill.Code
-		asks int // of the stock, of two purchases: near the start it decides, not the instance's clock
+		asks int // calls of the stock by two purchases: close to the start it decides, not the instance's clock
 	}{
 		"long before":   {f.item.Start.Add(-time.Minute), seckill.CodeNotStarted, 1},
 		"3 s and more":  {f.item.Start.Add(-3*time.Second - time.Millisecond), seckill.CodeNotStarted, 1},
@@ -156,8 +157,8 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// TestWakeOnceASecond: not installed, every shopper is told to come back, and from the second on the rebuild is asked
-// for once a second.
+// TestWakeOnceASecond checks the answers while an item is not installed: each shopper is asked to retry, and from the
+// second purchase on, one rebuild a second is requested.
 func TestWakeOnceASecond(t *testing.T) {
 	f := setup(t, 5, 1)
 	if err := f.stock.Remove(context.Background(), "1001"); err != nil {
@@ -178,7 +179,7 @@ func TestWakeOnceASecond(t *testing.T) {
 		}
 		want := 1 + i/5
 		if i == 0 {
-			want = 0 // the first looks why the stock does not have the item: one call of AWS for each purchase
+			want = 0 // the first purchase only reads the row: each purchase makes one call to AWS
 		}
 		if count() != want {
 			t.Fatalf("purchase %d: %d wake messages, want %d", i, count(), want)
@@ -189,8 +190,8 @@ func TestWakeOnceASecond(t *testing.T) {
 	}
 }
 
-// TestNoItemIsReadWhileTheStockHasIt: the script knows all that a purchase is refused by. What the stock does not have
-// is looked up once in ten seconds.
+// TestNoItemIsReadWhileTheStockHasIt checks that refusals need no read of the item. An item missing in the stock is
+// read once in ten seconds.
 func TestNoItemIsReadWhileTheStockHasIt(t *testing.T) {
 	f := setup(t, 2, 1)
 	reads := &reading{Items: f.items}
@@ -220,7 +221,7 @@ func TestNoItemIsReadWhileTheStockHasIt(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreNoOlderThanASecond: each one that is remembered is asked for again after a second.
+// TestRefusalsAreNoOlderThanASecond checks that each remembered refusal is asked for again after one second.
 func TestRefusalsAreNoOlderThanASecond(t *testing.T) {
 	ctx := context.Background()
 	f := setup(t, 5, 1)
@@ -256,7 +257,7 @@ func (r *reading) Get(ctx context.Context, id string) (seckill.Item, error) {
 	return r.Items.Get(ctx, id)
 }
 
-// BenchmarkSoldOut is the answer that most of a crowd gets.
+// BenchmarkSoldOut measures the answer that most shoppers of a crowd get.
 func BenchmarkSoldOut(b *testing.B) {
 	f := setup(b, 1, 1)
 	p := buy.Purchase{Item: "1001", User: "1", Count: 1, Address: "杭州市西湖区1号"}

@@ -3,11 +3,11 @@
 // and the items table, never the ledger or the payment provider.
 package buy
 
-// Purchase is what a shopper asks for.
+// Purchase is one purchase request.
 type Purchase struct {
 	Item    string
 	User    string
 	Count   int
 	Address string
-	Key     string // Idempotency-Key, or "" without one
+	Key     string // Idempotency-Key, "" if the request has none
 }

@@ -1,6 +1,7 @@
-// Package consume takes messages off the orders queue: it places reservations in the ledger, takes returned units back
-// into the stock, and wakes the rebuild. In: one delivery. Out: nil when the message is done with and may be deleted,
-// or an error when it has to come back. It touches ledger, stock, items and both queues, never the payment provider.
+// Package consume handles the messages of the orders queue: it places reservations in the ledger, takes returned
+// units back into the stock, and starts rebuilds. In: one delivery. Out: nil if the message is finished and may be
+// deleted, or an error if it must be delivered again. It touches ledger, stock, items and both queues, never the
+// payment provider.
 package consume
 
 import (
@@ -14,11 +15,11 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxDraws is how many numbers one delivery draws before it lets the message come back: after a stale restore of the
-// stock, many collide.
+// maxDraws is how many units one delivery draws before it leaves the rest to the next delivery: after Redis restores
+// an old snapshot, many units collide.
 const maxDraws = 20
 
-// Repairer is what consume needs of the repair flow.
+// Repairer is what consume calls of the repair flow.
 type Repairer interface {
 	Wake(ctx context.Context, item string) error
 	FinishReturn(ctx context.Context, r seckill.ReturnRow) error
@@ -45,20 +46,20 @@ type Deps struct {
 	Hold     time.Duration // how long an unpaid order keeps its units
 }
 
-// Flow is one instance of the step. Safe for concurrent use.
+// Flow is one instance of the step. It is safe for concurrent use.
 type Flow struct {
 	Deps
 	items *itemcache.Cache
 }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow { return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock)} }
 
-// errLater says that the message has to come back, and that nothing is wrong.
+// errLater means that the message must be delivered again and that nothing failed.
 var errLater = errors.New("consume: not yet")
 
-// Handle does what one message asks for. nil: delete the message. Otherwise it comes back, after a wait that Handle has
-// asked the queue for; no fault ever loses it.
+// Handle processes one message. nil: delete the message. With an error the queue delivers it again, after the delay
+// that Handle set; no fault loses it.
 func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	m, err := seckill.DecodeMessage(d.Body)
 	if err != nil {
@@ -75,7 +76,7 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 		return f.park(ctx, d, "a "+string(m.Kind)+" message on the orders queue")
 	}
 	if err != nil {
-		_ = f.Orders.Delay(ctx, d, d.Backoff()) // without it the message comes back after its visibility timeout
+		_ = f.Orders.Delay(ctx, d, d.Backoff()) // if this fails, the message returns after its visibility timeout
 	}
 	return err
 }
@@ -85,8 +86,8 @@ func (f *Flow) park(ctx context.Context, d seckill.Delivery, reason string) erro
 	return f.Orders.Park(ctx, d, reason)
 }
 
-// order places a reservation: transaction, closing message, confirm. Whatever was done before, by this message or
-// another delivery of it, ends the same way.
+// order places a reservation: transaction, closing message, confirm. It ends the same way whatever an earlier
+// delivery has already done.
 func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservation) error {
 	_, _, err := f.items.Get(ctx, m.Item)
 	if seckill.CodeOf(err) == seckill.CodeItemUnknown {
@@ -115,7 +116,7 @@ func (f *Flow) order(ctx context.Context, d seckill.Delivery, m seckill.Reservat
 			return f.reject(ctx, m, seckill.CodeStopped)
 		}
 		if !f.items.Fresh(checked) {
-			continue // the read took too long to place on (I10); read again
+			continue // the item was read too long ago to place by it (I10); read again
 		}
 		now := f.Clock.Now()
 		o := f.newOrder(m, it, now)
@@ -156,7 +157,7 @@ func (f *Flow) newOrder(m seckill.Reservation, it *seckill.Item, now time.Time) 
 	}
 }
 
-// redraw asks for other numbers. done: the message needs no placing any more (err says how that ended).
+// redraw asks the stock for other units. done: the message needs no more placing, and err is its outcome.
 func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Collision) (next seckill.Reservation,
 	done bool, err error) {
 	code, next, err := f.Stock.Redraw(ctx, f.Clock.Now(), m, c, buy.Resend)
@@ -178,7 +179,7 @@ func (f *Flow) redraw(ctx context.Context, m seckill.Reservation, c seckill.Coll
 	return m, true, fmt.Errorf("consume: redraw answered %q", code)
 }
 
-// reject writes the order as rejected first, so that a late message finds the id taken, then frees its numbers.
+// reject writes the rejected order first, so that a late message finds the id taken, and then frees its units.
 func (f *Flow) reject(ctx context.Context, m seckill.Reservation, reason seckill.Code) error {
 	now := f.Clock.Now()
 	err := f.Ledger.Reject(ctx, seckill.Order{
@@ -197,8 +198,8 @@ func (f *Flow) reject(ctx context.Context, m seckill.Reservation, reason seckill
 	return f.confirmOf(ctx, m, nil)
 }
 
-// byRow finishes what an earlier delivery began: an existing row is not always a duplicate, it may lack its closing
-// message and its confirm.
+// byRow completes what an earlier delivery began: an order with a row may still lack its closing message and its
+// confirm.
 func (f *Flow) byRow(ctx context.Context, m seckill.Reservation) error {
 	o, err := f.Ledger.Order(ctx, m.Order)
 	if err != nil {
@@ -220,8 +221,8 @@ func (f *Flow) confirmOf(ctx context.Context, m seckill.Reservation, units []int
 	return f.confirm(ctx, it, m.Order, m.User, units)
 }
 
-// confirm tells the stock what the ledger decided. Not installed is no answer: the message comes back, until the item
-// is so old that no stock will hold it again.
+// confirm reports the ledger's decision to the stock. If the item is not installed, the message must be delivered
+// again, until the item is so old that no stock will load it again.
 func (f *Flow) confirm(ctx context.Context, it *seckill.Item, order, user string, units []int) error {
 	err := f.Stock.Confirm(ctx, it.ID, order, user, units)
 	if errors.Is(err, seckill.ErrNotInstalled) && it.Retired(f.Clock.Now()) {
@@ -236,7 +237,7 @@ func (f *Flow) sendClosing(ctx context.Context, o *seckill.Order, now time.Time)
 		wait)
 }
 
-// giveBack takes a returned order's numbers back into the stock. The row's numbers count; no row means nothing to do.
+// giveBack returns an order's units to the stock, as its return row lists them. Without a row there is nothing to do.
 func (f *Flow) giveBack(ctx context.Context, order string) error {
 	row, err := f.Ledger.Return(ctx, order)
 	if errors.Is(err, seckill.ErrNoReturn) {

@@ -20,7 +20,7 @@ var (
 	order, another = seckill.KeyedOrderID("1", "9", "k"), seckill.KeyedOrderID("1", "9", "another")
 )
 
-// ports is every port of the step at once. It says what given says, and writes down in calls what was done.
+// ports implements all ports of the step. Their answers come from given, and calls records what the step did.
 type ports struct {
 	seckill.Stock
 	seckill.Ledger
@@ -30,20 +30,21 @@ type ports struct {
 	calls []string
 }
 
-// given is how the world is. The zero value: an item on sale, a message of just now, a ledger that takes the order.
+// given is the state before the message. The zero value: an item on sale, a fresh message, a ledger that accepts the
+// order.
 type given struct {
-	item    error           // of Items.Get
-	stopped bool            // the item's sale is
-	ended   time.Duration   // how long ago the sale ended; 0: it is open
-	slow    time.Duration   // how long a read of the item takes
-	waited  time.Duration   // the message, since the reservation
-	units   []int           // that the message names; nil: unit 7
-	place   []error         // of each Place, then nil
-	redraw  string          // what the stock answers: seckill.RedrawUnits with unit 8, and so on
-	row     *seckill.Order  // the ledger's, if the order is there
-	confirm error           // of Stock.Confirm
-	closing error           // of Closings.Send
-	reject  error           // of Ledger.Reject
+	item    error           // error of Items.Get
+	stopped bool            // the item's sale is stopped
+	ended   time.Duration   // time since the sale ended; 0: it is open
+	slow    time.Duration   // duration of a read of the item
+	waited  time.Duration   // age of the reservation when the message is handled
+	units   []int           // units in the message; nil: unit 7
+	place   []error         // errors of successive calls of Place; then nil
+	redraw  string          // the stock's answer: seckill.RedrawUnits with unit 8, and so on
+	row     *seckill.Order  // the order's row in the ledger; nil: none
+	confirm error           // error of Stock.Confirm
+	closing error           // error of Closings.Send
+	reject  error           // error of Ledger.Reject
 	returns map[string]bool // orders with a return row
 }
 
@@ -112,7 +113,7 @@ func (w *ports) FinishReturn(_ context.Context, r seckill.ReturnRow) error {
 	return nil
 }
 
-// ledger and stock have a method of the same name each, so that the world cannot be both.
+// ledger exists because the ports of ledger and stock share a method name, so one type cannot implement both.
 type ledger struct{ *ports }
 
 func (l ledger) RecordPayment(context.Context, seckill.Payment, seckill.State, seckill.State) error {
@@ -126,7 +127,7 @@ type stock struct{ *ports }
 
 func (s stock) Return(context.Context, string, string, string, []int) error { return errFault }
 
-// queue is one of the two.
+// queue is the orders or the closings queue.
 type queue struct {
 	seckill.Queue
 	*ports
@@ -148,7 +149,7 @@ func (q queue) Park(_ context.Context, _ seckill.Delivery, why string) error {
 	return nil
 }
 
-// TestConsume is the specification of the step: what it does, in this order, and whether the message is done with.
+// TestConsume is the specification of the step: its calls in order, and whether it finishes the message.
 func TestConsume(t *testing.T) {
 	const (
 		place, again      = "place units [7] for 100 fen, limit 2", "place units [8] for 100 fen, limit 2"
@@ -162,8 +163,8 @@ func TestConsume(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		given given
-		then  string // calls, separated by "; "
-		comes bool   // the message comes back
+		then  string // calls, joined with "; "
+		comes bool   // the message is delivered again
 	}{
 		{"an order is placed, its closing message sent, the stock told",
 			given{}, place + "; " + closing + "; " + confirm, false},
@@ -231,7 +232,7 @@ func TestConsume(t *testing.T) {
 	}
 }
 
-// TestConsumeTheRest: messages that are about no reservation.
+// TestConsumeTheRest covers messages that do not concern a reservation.
 func TestConsumeTheRest(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -252,7 +253,7 @@ func TestConsumeTheRest(t *testing.T) {
 	}
 }
 
-// check handles a message and compares what was done.
+// check handles a message and compares the calls.
 func (w *ports) check(t *testing.T, body []byte, then string, comes bool) {
 	t.Helper()
 	f := consume.New(consume.Deps{Stock: stock{w}, Ledger: ledger{w}, Items: w, Orders: queue{ports: w, name: "orders"},

@@ -1,10 +1,12 @@
-// Package erase forgets where orders were to be sent: a user's, at an operator's command, and those of sales that ended
-// long ago, by a schedule. In: a user, and how far an earlier step came. Out: how many addresses went, or why none may
-// go yet. It touches ledger, stock and items. Orders, units, payments and amounts stay as they are.
+// Package erase erases the delivery addresses of orders: a user's, by an operator's command, and those of sales that
+// ended long ago, on a schedule. In: a user, and the cursor of an earlier step. Out: how many addresses were erased,
+// or why none may be erased yet. It touches ledger, stock and items. Orders, units, payments and amounts stay
+// unchanged.
 //
-// What may not be forgotten yet is an address that goods are still to be sent to. An order's address is in its row, and
-// while it waits to be placed, in the stock and in a message. Once the row is there no message writes an address: every
-// other write has a condition that fails, and what is rejected keeps none. So when no order waits, the rows are all.
+// An address must stay while goods may still be shipped to it. It is stored in the order's row and, until the order
+// is placed, in the stock and in a message. Once the row exists, no message can write an address again: every other
+// write has a condition that fails, and a rejected order stores none. So if no order of the user waits for its
+// placement, the rows hold all addresses.
 package erase
 
 import (
@@ -19,12 +21,12 @@ import (
 
 // Limits of one step.
 const (
-	pageOrders  = 200  // orders whose addresses one step erases
-	pageChecked = 1000 // orders in one read of the look before
-	tries       = 3    // of one order that changes meanwhile
+	pageOrders  = 200  // orders that one step erases
+	pageChecked = 1000 // orders per read while checking that all may be erased
+	tries       = 3    // attempts for one order that changes meanwhile
 )
 
-// toShip are the states of an order that needs its address.
+// toShip lists the states in which an order needs its address.
 var toShip = []seckill.State{seckill.PendingPayment, seckill.Closing, seckill.Paid, seckill.Confirmed}
 
 // Ledger is what erase calls of the ledger.
@@ -40,28 +42,28 @@ type Deps struct {
 	Items  seckill.Items
 	Clock  seckill.Clock
 	Meter  seckill.Meter
-	Keep   time.Duration // addresses after the end of a sale; 0: forever
+	Keep   time.Duration // how long to keep addresses after the end of a sale; 0: forever
 }
 
-// Flow is one instance of the step. It remembers only how far the last run of Ended came.
+// Flow is one instance of the step. It remembers only where the last run of Ended stopped.
 type Flow struct {
 	Deps
 	round round
 }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow { return &Flow{Deps: d} }
 
 // Step is the result of one step.
 type Step struct {
-	Orders int    // looked at
-	Erased int    // whose address went; the others have none any more
-	Next   string // where the next step begins; "" when this was the last
+	Orders int    // orders read
+	Erased int    // addresses erased; the other orders had none
+	Next   string // where the next step begins; "" after the last
 }
 
-// User erases the addresses of a user's next orders, newest first; after is "" or an earlier step's Next. With "" it
-// looks at all of them first, and erases none while one needs its address. It may be repeated, and begun again. The
-// error is an *seckill.Error: CodeInvalid names the order that is still open or to be shipped.
+// User erases the addresses of a user's orders, one page per call, newest first. after is "" or an earlier step's
+// Next. With "" it first checks all of the user's orders and erases none while one still needs its address. It may be
+// repeated or restarted. The error is an *seckill.Error: CodeInvalid names the order that is open or must be shipped.
 func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
 	if after == "" {
 		if err := f.free(ctx, user); err != nil {
@@ -89,7 +91,7 @@ func (f *Flow) User(ctx context.Context, user, after string) (Step, error) {
 	return out, nil
 }
 
-// free reports whether no order of a user needs its address: those in the ledger, and those that wait to be placed.
+// free returns nil if no order of the user needs its address, in the ledger or waiting for its placement.
 func (f *Flow) free(ctx context.Context, user string) error {
 	var first *seckill.Order
 	needed := 0
@@ -128,8 +130,8 @@ func (f *Flow) free(ctx context.Context, user string) error {
 	return nil
 }
 
-// eraseOrder erases one order's address in whatever state the order is by now. kept is the order if it has come into a
-// state that keeps it.
+// eraseOrder erases one order's address, whatever the order's current state. kept is the order if it has moved to a
+// state that needs the address.
 func eraseOrder(
 	ctx context.Context, l Ledger, clock seckill.Clock, o seckill.Order, keeps func(*seckill.Order) bool,
 ) (kept *seckill.Order, err error) {
@@ -141,7 +143,7 @@ func eraseOrder(
 		if !errors.Is(err, seckill.ErrStateChanged) {
 			return nil, err
 		}
-		if o, err = l.Order(ctx, o.ID); err != nil { // the list that named it may lag
+		if o, err = l.Order(ctx, o.ID); err != nil { // the list that named the order may lag
 			return nil, err
 		}
 	}

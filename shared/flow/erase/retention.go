@@ -13,26 +13,26 @@ import (
 
 // Limits of one run of Ended.
 const (
-	maxErased = 1000      // addresses that it erases: about 10 s
-	maxPages  = 100       // pages of pageOrders orders that it reads: about 5 s
-	roundWait = time.Hour // from the end of one round through the items to the next
+	maxErased = 1000      // addresses that one run erases: about 10 s
+	maxPages  = 100       // pages of pageOrders orders that one run reads: about 5 s
+	roundWait = time.Hour // pause between two rounds through the items
 )
 
-// round is where a round through the items that ended is. An instance that is new begins one anew: it reads more, and
+// round is the progress of a round through the ended items. A new instance begins a new round: it reads more and
 // erases nothing twice.
 type round struct {
-	next  time.Time    // of the next round
-	last  seckill.Item // the last one that it is done with
-	in    string       // the item whose orders it reads, if any
-	after string       // the cursor in them
-	left  int          // of them so far, those that keep their address
+	next  time.Time    // when the next round begins
+	last  seckill.Item // the last finished item
+	in    string       // the item whose orders are being read, if any
+	after string       // the cursor within its orders
+	left  int          // its orders so far that keep their address
 }
 
-// Ended erases addresses whose time is over: Keep after the end of a sale, from all its orders but the open ones. By
-// then the goods were sent, and no message is left that could place an order (a queue and its dead letters keep
-// messages for 18 days). It goes on with the round through the items until its limits, or begins one that is due, and
-// notes in an item that no order has an address any more, so that its orders are never read again. One item's trouble
-// does not keep it from the others; the errors come joined. One run at a time.
+// Ended erases expired addresses: from Keep after the end of a sale, of all its orders except open ones. By then the
+// goods were shipped, and no message that could place an order remains (a queue and its dead-letter queue together
+// keep messages for 18 days). Each call continues the current round through the items up to the limits, or begins a
+// new round if one is due. It marks an item without addresses, so that its orders are never read again. A failing
+// item does not stop the others; the errors are joined. Only one run at a time.
 func (f *Flow) Ended(ctx context.Context) error {
 	now := f.Clock.Now()
 	if f.Keep == 0 || now.Before(f.round.next) {
@@ -61,7 +61,7 @@ func (f *Flow) Ended(ctx context.Context) error {
 			erased += n
 			f.Meter.Count(seckill.EventErased, n)
 			if err != nil && ctx.Err() != nil {
-				return errors.Join(errs...) // its time is up; the next run goes on with this page
+				return errors.Join(errs...) // the time is up; the next run continues with this page
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("addresses of item %s: %w", it.ID, err))
@@ -74,8 +74,8 @@ func (f *Flow) Ended(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// endedPage erases the addresses of the item's next orders. done: there are no more, and the item says so unless some
-// were left.
+// endedPage erases one page of addresses of the item. done: this was the last page, and the item is marked unless
+// some addresses remain.
 func (f *Flow) endedPage(ctx context.Context, it *seckill.Item) (erased int, done bool, err error) {
 	page, err := f.Ledger.OrdersByItem(ctx, it.ID, f.round.after, pageOrders)
 	if err != nil {

@@ -25,7 +25,7 @@ type count map[seckill.Event]int
 
 func (c count) Count(e seckill.Event, n int) { c[e] += n }
 
-// shop is a ledger and items, a retention of 90 days, and what it was asked.
+// shop is a ledger with items, a retention of 90 days, and counters of calls.
 type shop struct {
 	*testing.T
 	clock  *memory.Clock
@@ -35,7 +35,7 @@ type shop struct {
 	flow   *erase.Flow
 }
 
-// faulty is a ledger that counts its pages and may fail one.
+// faulty is a ledger that counts its pages and can fail for one item.
 type faulty struct {
 	seckill.Ledger
 	fails string // the item whose orders cannot be read
@@ -57,7 +57,7 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// start begins a new instance, which remembers nothing.
+// start begins a new instance, without memory.
 func (s *shop) start() {
 	s.flow = erase.New(erase.Deps{Ledger: s.ledger, Items: s.items, Clock: s.clock, Meter: s.erased, Keep: 90 * day})
 }
@@ -69,14 +69,14 @@ func (s *shop) must(err error) {
 	}
 }
 
-// item makes an item whose sale ends that long after the opening.
+// item makes an item whose sale ends at the opening plus lasts.
 func (s *shop) item(id string, lasts time.Duration) {
 	s.must(s.items.Put(ctx, seckill.Item{ID: id, Commodity: seckill.Commodity{ID: "1", Title: "t"}, Price: 100,
 		Start: opening, End: opening.Add(lasts),
 		Stock: 1_000_000, Limit: 1000, Buckets: 16, Version: 1}, nil))
 }
 
-// order places an order of the item, which then comes into a state.
+// order places an order of the item and moves it to the state.
 func (s *shop) order(item string, n int, state seckill.State) string {
 	s.Helper()
 	o := seckill.Order{ID: seckill.KeyedOrderID(item, "7", fmt.Sprint(n)), Item: item, User: fmt.Sprint(n), Count: 1,
@@ -109,7 +109,7 @@ func (s *shop) order(item string, n int, state seckill.State) string {
 	return o.ID
 }
 
-// has reports whether an order has its address.
+// has reports whether an order still has its address.
 func (s *shop) has(id string) bool {
 	s.Helper()
 	o, err := s.ledger.Order(ctx, id)
@@ -124,11 +124,12 @@ func (s *shop) marked(item string) bool {
 	return !it.AddressesErased.IsZero()
 }
 
-// TestRetention: 90 days after the end of a sale the addresses go from all orders but the open ones, and not before.
+// TestRetention checks that 90 days after the end of a sale the addresses of all orders except open ones are erased,
+// and not earlier.
 func TestRetention(t *testing.T) {
 	for _, c := range []struct {
 		state  seckill.State
-		age    time.Duration // since the end of the sale
+		age    time.Duration // time since the end of the sale
 		erased bool
 	}{
 		{seckill.Paid, 90*day - time.Second, false},
@@ -152,7 +153,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestAddressesStayWithoutRetention: without a retention addresses stay forever.
+// TestAddressesStayWithoutRetention checks that without a retention no address is erased.
 func TestAddressesStayWithoutRetention(t *testing.T) {
 	s := newShop(t)
 	s.flow.Keep = 0
@@ -165,8 +166,8 @@ func TestAddressesStayWithoutRetention(t *testing.T) {
 	}
 }
 
-// TestItemIsReadOnce: an item whose orders have no address any more is not walked again, by no instance; one with an
-// open order is, an hour later.
+// TestItemIsReadOnce checks that no instance reads the orders of an item without addresses again, and that an item
+// with an open order is read again an hour later.
 func TestItemIsReadOnce(t *testing.T) {
 	s := newShop(t)
 	s.item("1", time.Hour)
@@ -189,8 +190,8 @@ func TestItemIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestLongItem: a run erases at most about a thousand addresses; the next goes on, and a new instance begins anew and
-// comes to the end, too.
+// TestLongItem checks that a run erases at most about a thousand addresses, that the next run continues, and that a
+// new instance starts over and also finishes.
 func TestLongItem(t *testing.T) {
 	s := newShop(t)
 	s.item("1", time.Hour)
@@ -217,8 +218,8 @@ func TestLongItem(t *testing.T) {
 	}
 }
 
-// TestOneItemsTrouble: an item whose orders cannot be read is named, keeps no other from its turn, and is tried again
-// an hour later.
+// TestOneItemsTrouble checks that the error names an item whose orders cannot be read, that the other items are still
+// handled, and that the item is tried again an hour later.
 func TestOneItemsTrouble(t *testing.T) {
 	s := newShop(t)
 	s.item("1", time.Hour)

@@ -1,7 +1,7 @@
-// Package expire closes orders: those unpaid when their hold has ended, and those their shoppers cancelled. In: a
-// delivery from the closings queue, or a schedule (each minute). Out: an order that is paid, or has given its units
-// back. It asks the payment provider and writes the ledger; it never touches the stock: a return row and a message tell
-// consume.
+// Package expire closes orders: unpaid ones whose hold has ended, and those that their shoppers cancelled. In: a
+// delivery from the closings queue, or a schedule (each minute). Out: an order that is paid or has given its units
+// back. It asks the payment provider and writes the ledger; it never touches the stock: a return row and a message
+// tell consume.
 package expire
 
 import (
@@ -17,8 +17,8 @@ import (
 
 // Limits of a run.
 const (
-	pageRows   = 100 // orders in one read of a sweep
-	maxAsks    = 3   // rounds of query and close for one order
+	pageRows   = 100 // orders per read of a sweep
+	maxAsks    = 3   // rounds of query and close per order
 	retryAfter = time.Minute
 )
 
@@ -40,22 +40,22 @@ type Deps struct {
 	Meter    seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers only where a sweep that ran out of time stopped. One
-// sweep at a time.
+// Flow is one instance of the step. It remembers only where a sweep that ran out of time stopped. Only one sweep at a
+// time.
 type Flow struct {
 	Deps
 	recorder payment.Recorder
 	due      sweep.Sweep[string]
 }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow {
 	f := &Flow{Deps: d, recorder: payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
 	f.due = sweep.Sweep[string]{Meter: d.Meter}
 	return f
 }
 
-// Handle looks at the order of one message. nil: delete the message. Otherwise it comes back after a wait.
+// Handle checks the order of one message. nil: delete the message. With an error it is delivered again after a delay.
 func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	m, err := seckill.DecodeMessage(d.Body)
 	if err == nil && m.Kind != seckill.MessageClose {
@@ -71,7 +71,7 @@ func (f *Flow) Handle(ctx context.Context, d seckill.Delivery) error {
 	return err
 }
 
-// Sweep looks at every order that is due, so that one whose message was lost is closed all the same.
+// Sweep checks every due order, so that an order whose message was lost closes too.
 func (f *Flow) Sweep(ctx context.Context) error {
 	return f.due.Run(ctx, f.Clock.Now(), f.page, f.each)
 }
@@ -82,14 +82,14 @@ func (f *Flow) page(ctx context.Context, shard int, now time.Time, after string)
 
 func (f *Flow) each(ctx context.Context, id string) error {
 	if err := f.look(ctx, id, false); err != nil {
-		// Later: orders that the provider does not answer for must not use up the time of the rest repeatedly.
+		// Postpone it: orders for which the provider does not answer must not use up every run's time.
 		_ = f.Ledger.Reschedule(ctx, id, f.Clock.Now().Add(retryAfter))
 		return fmt.Errorf("order %s: %w", id, err)
 	}
 	return nil
 }
 
-// look does what the order needs now. again: its message is sent again if it came early.
+// look does what the order needs now. If again is set and the message is early, look sends a new one.
 func (f *Flow) look(ctx context.Context, id string, again bool) error {
 	o, err := f.Ledger.Order(ctx, id)
 	if errors.Is(err, seckill.ErrNoOrder) {
@@ -111,7 +111,7 @@ func (f *Flow) look(ctx context.Context, id string, again bool) error {
 		case err == nil:
 			f.Meter.Count(seckill.EventClosing, 1)
 			o.State, o.CloseTo = seckill.Closing, seckill.Expired
-		case errors.Is(err, seckill.ErrStateChanged): // paid, or cancelled: the row says so now
+		case errors.Is(err, seckill.ErrStateChanged): // it was paid or cancelled meanwhile; the next read shows which
 			if o, err = f.Ledger.Order(ctx, id); err != nil {
 				return err
 			}
@@ -125,8 +125,8 @@ func (f *Flow) look(ctx context.Context, id string, again bool) error {
 	return f.finish(ctx, o)
 }
 
-// finish takes a closing order to its end: paid when the provider has its money, given back when the provider is sure
-// that it never will. An answer that never came is neither.
+// finish closes the order: paid if the provider has the money; given back if the provider confirms that it never
+// will. A missing answer proves neither.
 func (f *Flow) finish(ctx context.Context, o seckill.Order) error {
 	for range maxAsks {
 		t, err := f.Payments.Query(ctx, o.ID)
@@ -144,7 +144,7 @@ func (f *Flow) finish(ctx context.Context, o seckill.Order) error {
 			over := o.CloseTo == seckill.Cancelled || !f.Clock.Now().Before(o.Due())
 			switch {
 			case answer == seckill.CloseDone:
-				// Another trade of the order may have been paid between query and close.
+				// A query before the close is not enough: another trade of the order may have been paid in between.
 				t, err := f.Payments.Query(ctx, o.ID)
 				if err != nil {
 					return f.unknown(err)
@@ -154,7 +154,7 @@ func (f *Flow) finish(ctx context.Context, o seckill.Order) error {
 				}
 			case answer == seckill.CloseMissing && over:
 			default:
-				continue // the close decides nothing: query again and obey the query
+				continue // a refused close proves nothing: query again and act on that answer
 			}
 		}
 		return f.giveBack(ctx, o)
@@ -180,8 +180,8 @@ func (f *Flow) giveBack(ctx context.Context, o seckill.Order) error {
 	} else {
 		f.Meter.Count(seckill.EventExpired, 1)
 	}
-	// The return row is the promise; the message only makes it quick. Without it repair finishes the return within a
-	// minute.
+	// The return row guarantees the return; this message only speeds it up. Without it, repair finishes the return
+	// within a minute.
 	_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: o.ID, Trace: seckill.Trace(ctx)}, 0)
 	return nil
 }

@@ -17,17 +17,16 @@ import (
 var (
 	ctx    = context.Background()
 	placed = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
-	due    = placed.Add(15*time.Minute + seckill.Grace) // of an order whose hold is 15 minutes
+	due    = placed.Add(15*time.Minute + seckill.Grace) // when an order with a hold of 15 minutes is due
 	order  = seckill.KeyedOrderID("1", "9", "k")
 )
 
-// shop is a ledger with one order, and the provider that the step asks about it.
+// shop is a ledger with one order, and the payment provider that the step asks.
 type shop struct {
 	seckill.Payments
 	ledger *ledger.Ledger
 	clock  *memory.Clock
-	// answers are the provider's, in this order: a trade's state to each query, a result to each close, "fault" to
-	// either.
+	// answers holds the provider's answers in order: a trade state per query, a result per close, "fault" for either.
 	answers []string
 	asked   []string
 	sent    []string
@@ -78,7 +77,7 @@ func (q queue) Park(_ context.Context, _ seckill.Delivery, why string) error {
 	return nil
 }
 
-// newShop makes a shop with one order in a state, at a moment.
+// newShop returns a shop with one order in the given state.
 func newShop(t *testing.T, state seckill.State, now time.Time) *shop {
 	t.Helper()
 	clock := memory.NewClock(placed)
@@ -90,7 +89,7 @@ func newShop(t *testing.T, state seckill.State, now time.Time) *shop {
 	errs = append(errs, err)
 	switch state {
 	case seckill.PendingPayment:
-	case seckill.Cancelled: // that is, closing because its shopper cancelled it
+	case seckill.Cancelled: // means: closing, because its shopper cancelled it
 		errs = append(errs, s.ledger.BeginClosing(ctx, o, seckill.Cancelled, placed, "cancelled"))
 	case seckill.Paid:
 		p := seckill.Payment{Order: order, TradeNo: "t0", Amount: 100, State: seckill.Captured, At: placed, Cause: "c"}
@@ -110,7 +109,7 @@ func (s *shop) flow() *expire.Flow {
 		Closings: queue{shop: s, name: "closings"}, Clock: s.clock, Meter: s})
 }
 
-// TestExpire is the specification of the step: what it asks the provider, and what becomes of the order.
+// TestExpire is the specification of the step: what it asks the provider, and what happens to the order.
 func TestExpire(t *testing.T) {
 	const back = "return to orders in 0s"
 	unpaid, cancelled := seckill.PendingPayment, seckill.Cancelled
@@ -118,10 +117,10 @@ func TestExpire(t *testing.T) {
 		name    string
 		state   seckill.State
 		at      time.Time
-		answers string // of the provider: to query, close, query, …
+		answers string // the provider's answers: to query, close, query, …
 		then    seckill.State
 		sent    string
-		comes   bool // the message comes back
+		comes   bool // the message is delivered again
 	}{
 		{"a second early: sent again for when it is due", unpaid, due.Add(-time.Second), "", unpaid,
 			"close to closings in 1s", false},
@@ -160,7 +159,7 @@ func TestExpire(t *testing.T) {
 	}
 }
 
-// check compares what became of the order.
+// check compares the order's final state.
 func (s *shop) check(t *testing.T, err error, then seckill.State, sent string, comes bool) {
 	t.Helper()
 	if (err != nil) != comes {
@@ -176,7 +175,7 @@ func (s *shop) check(t *testing.T, err error, then seckill.State, sent string, c
 	}
 }
 
-// TestExpireTheRest: messages about no order of ours.
+// TestExpireTheRest covers messages about unknown orders.
 func TestExpireTheRest(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -196,8 +195,8 @@ func TestExpireTheRest(t *testing.T) {
 	}
 }
 
-// TestSweep: the schedule finds an order whose message was lost when it is due, not before. An order that the provider
-// does not answer for waits a minute for its next turn, so that it does not delay the others repeatedly.
+// TestSweep checks that the schedule finds an order whose message was lost as soon as it is due. An order for which
+// the provider does not answer is postponed by a minute, so that it does not delay the others.
 func TestSweep(t *testing.T) {
 	s := newShop(t, seckill.PendingPayment, due.Add(-time.Second))
 	f := s.flow()

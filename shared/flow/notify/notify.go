@@ -1,5 +1,5 @@
-// Package notify handles the payment provider's notifications. In: the form as received. Out: nil when its effect is
-// durable, and only then. It touches the ledger alone.
+// Package notify handles the payment provider's notifications. In: the form as received. Out: nil only after its
+// effect is durable. It touches only the ledger.
 package notify
 
 import (
@@ -23,22 +23,22 @@ type Deps struct {
 	Ledger   Ledger
 	Clock    seckill.Clock
 	Meter    seckill.Meter
-	Keep     time.Duration // how long a notification is kept; 0: forever
+	Keep     time.Duration // how long to keep a notification; 0: forever
 }
 
-// Flow is one instance of the step. It remembers nothing.
+// Flow is one instance of the step. It has no memory.
 type Flow struct {
 	Deps
 	recorder payment.Recorder
 }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow {
 	return &Flow{d, payment.Recorder{Ledger: d.Ledger, Clock: d.Clock, Meter: d.Meter}}
 }
 
-// Notify verifies a notification, records its money, and keeps it as it came. The error is an *seckill.Error:
-// CodeForged, CodeNotOurs; CodeUnavailable when it should be sent again.
+// Notify verifies a notification, records its money and keeps it unchanged. The error is an *seckill.Error:
+// CodeForged or CodeNotOurs; CodeUnavailable if the provider should send it again.
 func (f *Flow) Notify(ctx context.Context, parameters map[string][]string) error {
 	n, err := f.Verifier.Verify(parameters)
 	if err == nil {
@@ -54,11 +54,11 @@ func (f *Flow) Notify(ctx context.Context, parameters map[string][]string) error
 	return seckill.AsError(err)
 }
 
-// Unreadable counts a notification that is no form, as one that is refused.
+// Unreadable counts a request whose body is not a form as a forged notification.
 func (f *Flow) Unreadable() { f.Meter.Count(seckill.EventForged, 1) }
 
-// record does what an authentic notification says, of money or of none, if it is about an order and its amount. It is
-// kept after its effect: a fault of keeping it has it sent again, when its money is safe already.
+// record applies an authentic notification, with or without money, if its order and amount are right. It keeps the
+// notification last: if that fails, the provider sends it again, and its money is already recorded.
 func (f *Flow) record(ctx context.Context, n *seckill.Notification) error {
 	outcome := seckill.NotificationNothing
 	var err error

@@ -31,7 +31,7 @@ var (
 	order  = seckill.KeyedOrderID("1", "9", "k")
 )
 
-// shop is a ledger with one order of 100 fen in a state.
+// shop returns a ledger with one order of 100 fen in the given state.
 func shop(t *testing.T, state seckill.State) *ledger.Ledger {
 	t.Helper()
 	ctx, l := context.Background(), ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(placed)}))
@@ -64,22 +64,22 @@ func shop(t *testing.T, state seckill.State) *ledger.Ledger {
 	return l
 }
 
-// failing is a ledger that cannot be written.
+// failing is a ledger whose writes fail.
 type failing struct{ seckill.Ledger }
 
 func (failing) RecordPayment(context.Context, seckill.Payment, seckill.State, seckill.State) error {
 	return errors.New("no answer")
 }
 
-// refusing is a verifier that takes nothing for the provider's.
+// refusing is a verifier that takes every notification for forged.
 type refusing struct{}
 
 func (refusing) Verify(map[string][]string) (seckill.Notification, error) {
 	return seckill.Notification{}, seckill.Refuse(seckill.CodeForged)
 }
 
-// TestNotify is the specification of the step: what a notification does to order and money, what the provider hears,
-// and what is kept of it. Money that comes too late is where this table says refund_due.
+// TestNotify is the specification of the step: what a notification does to order and money, what the provider is
+// answered, and what is kept. Late money is in the rows with refund_due.
 func TestNotify(t *testing.T) {
 	notification := seckill.Notification{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true}
 	as := func(change func(*seckill.Notification)) seckill.Verifier {
@@ -92,10 +92,10 @@ func TestNotify(t *testing.T) {
 		name    string
 		order   seckill.State
 		says    seckill.Verifier
-		code    seckill.Code // of the answer; "" for success: the provider sends it no more
+		code    seckill.Code // code of the answer; "" for success, after which the provider stops sending
 		then    seckill.State
-		payment seckill.PaymentState // of trade t1; "" for none
-		kept    string               // the outcome that is kept with it; "" when it is not kept
+		payment seckill.PaymentState // state of trade t1; "" for none
+		kept    string               // the outcome in the kept notification; "" if none is kept
 	}{
 		{"paid in time", seckill.PendingPayment, genuine, "", seckill.Paid, seckill.Captured,
 			seckill.NotificationRecorded},
@@ -115,7 +115,7 @@ func TestNotify(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, l := t.Context(), shop(t, c.order)
 			f := notify.New(notify.Deps{Verifier: c.says, Ledger: l, Clock: clock(placed), Meter: meter{}})
-			for range 2 { // a repetition is answered the same and changes nothing
+			for range 2 { // a repetition gets the same answer and changes nothing
 				var got seckill.Code
 				if err := f.Notify(ctx, nil); err != nil {
 					got = seckill.CodeOf(err)
@@ -150,7 +150,8 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// TestNotifyWithoutLedger: money that cannot be recorded is not answered with success, so that the provider repeats it.
+// TestNotifyWithoutLedger checks that money which cannot be recorded is not acknowledged, so that the provider sends
+// it again.
 func TestNotifyWithoutLedger(t *testing.T) {
 	l := shop(t, seckill.PendingPayment)
 	f := notify.New(notify.Deps{Verifier: verified{ID: "n1", Order: order, TradeNo: "t1", Amount: 100, Paid: true},
@@ -163,7 +164,7 @@ func TestNotifyWithoutLedger(t *testing.T) {
 	}
 }
 
-// TestRetention: a notification says itself when it may go, in whole seconds; without a retention it stays.
+// TestRetention checks the expiry of a kept notification, in whole seconds; without a retention it has none.
 func TestRetention(t *testing.T) {
 	now := time.Date(2026, 7, 1, 12, 0, 0, 7e6, time.UTC)
 	for name, c := range map[string]struct {
@@ -176,7 +177,7 @@ func TestRetention(t *testing.T) {
 		orders := ledger.New(memory.NewRows(memory.RowsOptions{Clock: clock(now)}))
 		flow := notify.New(notify.Deps{Verifier: verified{Order: "o1", ID: "n1", TradeNo: "t1", Amount: 1, Paid: true},
 			Ledger: orders, Clock: clock(now), Meter: meter{}, Keep: c.keep})
-		_ = flow.Notify(t.Context(), nil) // of no order of ours: refused, and kept
+		_ = flow.Notify(t.Context(), nil) // about an unknown order: refused, and kept
 		kept, err := orders.Notifications(context.Background(), "o1")
 		if err != nil || len(kept) != 1 || !kept[0].Expires.Equal(c.want) {
 			t.Errorf("%s: got %+v, error %v; want one that expires at %s", name, kept, err, c.want)

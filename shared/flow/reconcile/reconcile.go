@@ -1,6 +1,6 @@
-// Package reconcile matches the payment provider's bill of a day against the ledger, both ways. In: a schedule (daily),
-// or an operator. Out: what came of it, kept in the ledger, and its differences counted. It changes no money and no
-// order: what a difference means, a person has to say.
+// Package reconcile compares the payment provider's bill of a day with the ledger, in both directions. In: a schedule
+// (daily), or an operator. Out: the result, stored in the ledger, and its differences, counted. It changes no money
+// and no order: an operator decides what a difference means.
 package reconcile
 
 import (
@@ -16,16 +16,17 @@ import (
 )
 
 const (
-	pageRows = 1000           // payments in one read of the ledger
-	billed   = 10 * time.Hour // after a day's end; Alipay makes its bill by 9:00 the next day ("下载对账单")
-	maxDays  = 7              // how far back Run looks
-	maxBack  = 30             // earlier bills in which what a day's lacks is looked for
+	pageRows = 1000 // payments per read of the ledger
+	// time after a day's end; Alipay publishes the day's bill by 9:00 the next day ("下载对账单")
+	billed  = 10 * time.Hour
+	maxDays = 7  // how many days back Run looks
+	maxBack = 30 // how many earlier bills are searched for a movement that the day's bill lacks
 
-	// BillCutoff: what the ledger records this close to a day's end is matched with the next day's bill, because the
-	// provider's clock may have been past midnight.
+	// BillCutoff: what the ledger records this shortly before a day's end is compared with the next day's bill,
+	// because the provider's clock may already be past midnight.
 	BillCutoff = 5 * time.Minute
 
-	// MaxKept bounds the reconciliations of a day that Kept returns.
+	// MaxKept is the largest number of results per day that Kept returns.
 	MaxKept = 10
 )
 
@@ -44,15 +45,15 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers nothing.
+// Flow is one instance of the step. It has no memory.
 type Flow struct{ Deps }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Run matches each of the last days that has not been matched against a bill, when that should be there, the newest
-// first. It may run as often as one likes: a bill that was late, or could not be read, is there another time. A day
-// without a bill is asked about until it is too old, and kept once.
+// Run compares each of the last maxDays days that has no result yet and whose bill should exist, newest first. It may
+// run any number of times: a bill that was late or unreadable is tried again. A day without a bill is tried until it
+// is too old; the missing bill is recorded once.
 func (f *Flow) Run(ctx context.Context) error {
 	var errs []error
 	ready := f.Clock.Now().Add(-billed)
@@ -69,13 +70,13 @@ func (f *Flow) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Day matches a seckill.Day, which may have been done before. The error is an *seckill.Error: CodeInvalid for what is
-// no day that is over, and when money moved by the ledger and there is no bill yet.
+// Day compares one seckill.Day, even if it was compared before. The error is an *seckill.Error: CodeInvalid if the
+// text is not a day that is over, or if the ledger has movements on that day and the bill does not exist yet.
 func (f *Flow) Day(ctx context.Context, day string) (seckill.Reconciliation, error) {
 	return f.day(ctx, day, false)
 }
 
-// day is Day. again: it is kept already that there was no bill.
+// day implements Day. again: a result without a bill is already stored.
 func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconciliation, error) {
 	date, err := time.ParseInLocation(time.DateOnly, day, seckill.Zone)
 	if err != nil || day >= seckill.Day(f.Clock.Now()) {
@@ -100,8 +101,8 @@ func (f *Flow) day(ctx context.Context, day string, again bool) (seckill.Reconci
 	return m.out, nil
 }
 
-// Kept lists what came of a seckill.Day's reconciliations before, the oldest first: the newest MaxKept. Nothing is
-// matched. CodeInvalid for what is no day.
+// Kept returns the stored results of a seckill.Day, oldest first, the latest MaxKept of them. It compares nothing.
+// CodeInvalid for an invalid day.
 func (f *Flow) Kept(ctx context.Context, day string) ([]seckill.Reconciliation, error) {
 	if !seckill.ValidDay(day) {
 		return nil, seckill.Invalid("day", "2006-01-02")
@@ -113,23 +114,22 @@ func (f *Flow) Kept(ctx context.Context, day string) ([]seckill.Reconciliation, 
 	return all[max(0, len(all)-MaxKept):], nil
 }
 
-// trade is a payment's key; movement is what a bill has a line for. A refund that the shop did not ask for may have no
-// id.
+// trade is a payment's key; movement is the key of a bill line. A refund made outside the shop may have no id.
 type (
 	trade    struct{ order, no string }
 	movement struct {
 		trade
 		refund bool
-		id     string // of the refund
+		id     string // the refund's id
 	}
 )
 
-// key says which movement a line is about.
+// key returns the movement that a line describes.
 func key(l *seckill.BillLine) movement {
 	return movement{trade{l.Order, l.TradeNo}, l.Refund, l.RefundID}
 }
 
-// match is one day's.
+// match is the comparison of one day.
 type match struct {
 	*Flow
 	out    seckill.Reconciliation
@@ -170,7 +170,7 @@ func (m *match) run(ctx context.Context) error {
 	return nil
 }
 
-// bill reads a day's bill. none: there is none, as when nothing moved.
+// bill reads a day's bill. none: there is no bill, which is also so if nothing moved.
 func (f *Flow) bill(ctx context.Context, day string) (bill seckill.Bill, none bool, err error) {
 	bill, err = f.Bills.Bill(ctx, day)
 	if errors.Is(err, seckill.ErrNoBill) {
@@ -179,8 +179,8 @@ func (f *Flow) bill(ctx context.Context, day string) (bill seckill.Bill, none bo
 	return bill, false, err
 }
 
-// all returns what the ledger recorded (when: at) in the 24 hours that end BillCutoff before the day does. For that it
-// reads a listing of the day, and that of the day before, to their ends.
+// all returns what the ledger recorded in the 24 hours that end BillCutoff before the day does; at returns the time
+// of a payment. It reads the listings of the day and of the day before to their ends.
 func (m *match) all(ctx context.Context, list func(ctx context.Context, day, after string,
 	limit int) (seckill.Page[seckill.Payment], error), at func(p *seckill.Payment) time.Time) (all []seckill.Payment,
 	err error) {
@@ -207,7 +207,7 @@ func (m *match) all(ctx context.Context, list func(ctx context.Context, day, aft
 	return all, nil
 }
 
-// unreadable notes a payment's row that cannot be read, once: it may hide no other.
+// unreadable lists a payment row that cannot be read, once.
 func (m *match) unreadable(err error) {
 	var row *seckill.Unreadable
 	if errors.As(err, &row) && !m.unread[trade{row.PK, row.SK}] {
@@ -217,13 +217,13 @@ func (m *match) unreadable(err error) {
 	}
 }
 
-// differ notes in what a line differs, with the amounts by the ledger and by the bill.
+// differ adds a difference about a line, with the ledger's amount and the bill's.
 func (m *match) differ(kind seckill.DifferenceKind, l *seckill.BillLine, here, there seckill.Fen) {
 	m.out.Differences = append(m.out.Differences, seckill.Difference{Kind: kind, Order: l.Order, TradeNo: l.TradeNo,
 		RefundID: l.RefundID, Here: here, There: there})
 }
 
-// line matches a line of the bill.
+// line compares one line of the bill.
 func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 	moved, twice := key(l), seckill.PaymentTwice
 	if l.Refund {
@@ -234,7 +234,7 @@ func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 		m.out.Payments++
 		m.out.Captured += l.Amount
 	}
-	if m.billed[moved] && (!l.Refund || l.RefundID != "") { // without an id there may be several
+	if m.billed[moved] && (!l.Refund || l.RefundID != "") { // lines without an id may repeat
 		m.differ(twice, l, 0, l.Amount)
 		return nil
 	}
@@ -243,7 +243,7 @@ func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 	if kind, _ := compare(l, p, found); kind == "" {
 		return nil
 	}
-	// What the index does not have, or not yet, the table may.
+	// The index may lag; the table does not.
 	all, err := m.Ledger.Payments(ctx, l.Order)
 	if errors.Is(err, seckill.ErrUnreadable) {
 		m.unreadable(err)
@@ -262,7 +262,7 @@ func (m *match) line(ctx context.Context, l *seckill.BillLine) error {
 	return nil
 }
 
-// compare says in what a line differs from the ledger's payment, and what that has: "" when in nothing.
+// compare returns how a line differs from the ledger's payment, and the ledger's amount; kind "" means no difference.
 func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.DifferenceKind, here seckill.Fen) {
 	switch {
 	case l.Refund && l.RefundID != seckill.RefundID(l.Order, l.TradeNo):
@@ -283,14 +283,15 @@ func compare(l *seckill.BillLine, p seckill.Payment, found bool) (kind seckill.D
 	return "", 0
 }
 
-// absence is a movement that the ledger knows (At: when it recorded it), as its line should be, and no bill so far.
+// absence is a movement that the ledger has (At: when it recorded it), in the form of a bill line, and that no bill
+// read so far contains.
 type absence struct {
 	seckill.BillLine
-	since string // the first Day on which it can have been booked
+	since string // the first Day on which the provider can have booked it
 }
 
-// missing finds what the ledger recorded (all) and no bill has. It may have been booked on an earlier day, before
-// midnight, or before a time in which nothing ran: so those bills are looked at, too, if there is need.
+// missing finds what the ledger recorded and no bill contains. The provider may have booked it on an earlier day,
+// before midnight or during an outage of ours, so missing also searches earlier bills if needed.
 func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error {
 	absent := map[movement]absence{}
 	for _, p := range paid {
@@ -300,7 +301,7 @@ func (m *match) missing(ctx context.Context, paid, back []seckill.Payment) error
 		}
 		o, err := m.Ledger.Order(ctx, p.Order)
 		if errors.Is(err, seckill.ErrUnreadable) {
-			o.Placed, err = m.date.AddDate(0, 0, -maxBack), nil // it may have been paid on any of the days
+			o.Placed, err = m.date.AddDate(0, 0, -maxBack), nil // unknown, so search every day that may be searched
 		}
 		if err != nil {
 			return err

@@ -20,12 +20,13 @@ import (
 
 const day = "2026-11-11"
 
-// midnight is the day's beginning in UTC+8.
+// midnight is when the day begins in UTC+8.
 var midnight = time.Date(2026, 11, 10, 16, 0, 0, 0, time.UTC)
 
 var ctx = context.Background()
 
-// bills are by day, each with half as many lines of another shop; a day without an entry has none.
+// bills maps a day to its lines; each bill also counts half as many lines of another shop. A day without an entry has
+// no bill.
 type bills map[string][]seckill.BillLine
 
 func (b bills) Bill(_ context.Context, day string) (seckill.Bill, error) {
@@ -66,12 +67,12 @@ func must(t fataler, err error) {
 	}
 }
 
-// book makes the provider book a movement.
+// book adds a movement to the provider's bills.
 func (w *bank) book(l seckill.BillLine) {
 	w.bills[seckill.Day(l.At)] = append(w.bills[seckill.Day(l.At)], l)
 }
 
-// paid is an order that was paid at a time, that the ledger recorded later.
+// paid makes an order that is paid at a time; the ledger records it later, by late.
 func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment {
 	w.n++
 	o := seckill.Order{ID: seckill.KeyedOrderID("1", "7", fmt.Sprint(w.n)), Item: "1", User: "7", Count: 1,
@@ -85,7 +86,7 @@ func (w *bank) paid(t fataler, at time.Time, late time.Duration) seckill.Payment
 	return p
 }
 
-// back is a payment's refund at a time, that the ledger recorded later.
+// back refunds a payment at a time; the ledger records it later, by late.
 func (w *bank) back(t fataler, p seckill.Payment, at time.Time, late time.Duration) {
 	o, err := w.ledger.Order(ctx, p.Order)
 	must(t, err)
@@ -95,7 +96,7 @@ func (w *bank) back(t fataler, p seckill.Payment, at time.Time, late time.Durati
 		At: at})
 }
 
-// lines changes a day's bill: change says what becomes of each line.
+// lines replaces each line of a day's bill by what change returns.
 func (w *bank) lines(change func(l seckill.BillLine) []seckill.BillLine) {
 	var out []seckill.BillLine
 	for _, l := range w.bills[day] {
@@ -104,8 +105,8 @@ func (w *bank) lines(change func(l seckill.BillLine) []seckill.BillLine) {
 	w.bills[day] = out
 }
 
-// TestWhatDiffersIsListed: of money that agrees on both sides, around two midnights, nothing is listed; each thing that
-// one side has otherwise is listed, and nothing else.
+// TestWhatDiffersIsListed checks that no difference is listed if both sides agree, around two midnights, and that
+// each change of one side is listed, and nothing else.
 func TestWhatDiffersIsListed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -122,7 +123,7 @@ func TestWhatDiffersIsListed(t *testing.T) {
 		}
 		want := []seckill.Difference{}
 		sum := seckill.Reconciliation{Day: day, At: w.clock.Now()}
-		// One line of the bill is otherwise.
+		// One line of the bill is changed.
 		k := -1
 		if n := len(w.bills[day]); n > 0 {
 			k = rapid.IntRange(-1, n-1).Draw(t, "odd line")
@@ -161,8 +162,8 @@ func TestWhatDiffersIsListed(t *testing.T) {
 			if kind < 2 {
 				return []seckill.BillLine{l}
 			}
-			// The ledger's own is on no bill then. It is listed on the day on which the ledger recorded it; shortly
-			// before midnight, on the next.
+			// The ledger's own movement is then on no bill. It is listed on the day on which the ledger recorded it
+			// or, if that was shortly before midnight, on the next day.
 			was, err := w.ledger.Payments(ctx, l.Order)
 			must(t, err)
 			on := was[0].At
@@ -218,7 +219,7 @@ func cmpText(a, b string) int {
 	return 0
 }
 
-// kindsOf are the kinds of a reconciliation's differences, in its order.
+// kindsOf returns the kinds of a reconciliation's differences, in order.
 func kindsOf(r seckill.Reconciliation) (kinds []seckill.DifferenceKind) {
 	for _, d := range r.Differences {
 		kinds = append(kinds, d.Kind)
@@ -226,8 +227,8 @@ func kindsOf(r seckill.Reconciliation) (kinds []seckill.DifferenceKind) {
 	return kinds
 }
 
-// TestRefundsThatTheLedgerDoesNotKnow: one from the provider's console is under another id; one whose answer was lost
-// is still due here.
+// TestRefundsThatTheLedgerDoesNotKnow checks a refund from the provider's console, which has another id, and a refund
+// whose answer was lost, which is still due in the ledger.
 func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	w := newBank()
@@ -256,8 +257,8 @@ func TestRefundsThatTheLedgerDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestARefundWithoutAnId, as the provider's console may make one, is not the payment of its trade: neither hides the
-// other.
+// TestARefundWithoutAnId checks that a refund without an id, which the provider's console may make, is not taken for
+// the payment of its trade: both are listed.
 func TestARefundWithoutAnId(t *testing.T) {
 	t.Parallel()
 	for name, bill := range map[string]struct {
@@ -295,8 +296,8 @@ func TestARefundWithoutAnId(t *testing.T) {
 	}
 }
 
-// TestWhatWasLearntDaysLater is on a bill of the day on which it was booked, not before its order, and not longer ago
-// than anybody looks.
+// TestWhatWasRecordedDaysLater checks that a late record is found on the bill of the day on which it was booked, but
+// not before its order and not beyond maxBack bills.
 func TestWhatWasRecordedDaysLater(t *testing.T) {
 	t.Parallel()
 	for days, want := range map[int][]seckill.DifferenceKind{0: nil, 5: nil, 30: nil, 31: {seckill.PaymentNotThere,
@@ -317,14 +318,15 @@ func TestWhatWasRecordedDaysLater(t *testing.T) {
 	}
 }
 
-// TestWhatIsLearntBeforeMidnightAndBookedAfter, by a clock that is ahead, is on the next day's bill; on none, it is
-// listed there, and a quiet day needs no bill for that.
+// TestWhatIsRecordedBeforeMidnightAndBookedAfter checks that a movement which a fast provider's clock books on the
+// next day is found on the next day's bill. If no bill has it, it is listed on that day. A day without movements
+// needs no bill.
 func TestWhatIsRecordedBeforeMidnightAndBookedAfter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		recorded time.Duration // after it was booked
+		recorded time.Duration // time from booking to recording
 		lost     bool
-		want     [2][]seckill.DifferenceKind // on the day, and the next
+		want     [2][]seckill.DifferenceKind // differences on the day and on the next
 	}{
 		"a minute": {-time.Minute, false, [2][]seckill.DifferenceKind{}},
 		"and booked never": {-time.Minute, true,
@@ -353,7 +355,8 @@ func TestWhatIsRecordedBeforeMidnightAndBookedAfter(t *testing.T) {
 	}
 }
 
-// TestADayIsMatchedOnce by its schedule, when its bill is there; an operator may match it again, and each is kept.
+// TestADayIsMatchedOnce checks that the schedule compares a day once, when its bill exists; an operator may repeat
+// it, and each result is kept.
 func TestADayIsMatchedOnce(t *testing.T) {
 	t.Parallel()
 	w := newBank()
@@ -387,7 +390,7 @@ func TestADayIsMatchedOnce(t *testing.T) {
 		t.Errorf("by an operator: %v, %d kept", err, done())
 	}
 	quiet := newBankAt(midnight.Add(34*time.Hour - time.Minute))
-	for _, want := range []int{0, 1} { // not before 10:00
+	for _, want := range []int{0, 1} { // nothing before 10:00
 		if err := quiet.flow.Run(ctx); err != nil {
 			t.Errorf("a day on which nothing moved has no bill: %v", err)
 		}
@@ -402,12 +405,12 @@ func TestADayIsMatchedOnce(t *testing.T) {
 	}
 }
 
-// TestABillThatComesLate: that there was none is kept once, and no matter how often and by whom it was asked for in
-// vain, it is matched when it is there.
+// TestABillThatComesLate checks that a missing bill is recorded once, however often it is asked for, and that the day
+// is compared once the bill exists.
 func TestABillThatComesLate(t *testing.T) {
 	t.Parallel()
 	w := newBank()
-	p := w.paid(t, midnight.Add(-time.Hour), 0) // the day before
+	p := w.paid(t, midnight.Add(-time.Hour), 0) // on the day before
 	late := []seckill.BillLine{{Order: seckill.KeyedOrderID("1", "7", "lost"), TradeNo: "9", Amount: 100,
 		At: midnight.Add(time.Hour)},
 		{Refund: true, Order: p.Order, TradeNo: p.TradeNo, RefundID: "by hand", Amount: 100,
@@ -443,7 +446,7 @@ func TestABillThatComesLate(t *testing.T) {
 	}
 }
 
-// TestDaysThatCannotBeMatched are refused, and a fault of the bill keeps nothing.
+// TestDaysThatCannotBeMatched checks that invalid days are refused, and that a fault of the bill stores no result.
 func TestDaysThatCannotBeMatched(t *testing.T) {
 	t.Parallel()
 	w := newBank()
@@ -468,7 +471,7 @@ func (fails) Bill(context.Context, string) (seckill.Bill, error) {
 	return seckill.Bill{}, errors.New("no answer")
 }
 
-// TestWhatWasKeptIsListed: the newest, the oldest of them first.
+// TestWhatWasKeptIsListed checks that Kept returns the newest results, oldest first.
 func TestWhatWasKeptIsListed(t *testing.T) {
 	t.Parallel()
 	w := newBank()
@@ -494,8 +497,8 @@ func TestWhatWasKeptIsListed(t *testing.T) {
 	}
 }
 
-// TestARowThatCannotBeRead is a difference, and the rest of the day is matched all the same: on whichever side it is
-// met first.
+// TestARowThatCannotBeRead checks that an unreadable row is listed as a difference and the rest of the day is
+// compared, whichever side names the row first.
 func TestARowThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newBank()

@@ -10,34 +10,34 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Limits of an operator's listings.
+// Limits of the listings for operators.
 const (
-	maxListed    = 1000            // refunds; those that are due: per shard
-	maxLooked    = 64              // orders per shard: each is read by itself
+	maxListed    = 1000            // refunds per list; for due ones per shard
+	maxLooked    = 64              // orders per shard: each is read singly
 	unknownAfter = 2 * time.Minute // how long the provider may take to say whether a closing order is paid
 )
 
-// Open is the money that is not where it has to be yet. Each list is complete up to its limit, says when it is cut
-// there, and may lag. While the holds of a whole sale end, more orders are due than are looked at, and few are shown as
-// unknown: look again some minutes later.
+// Open lists the money that is not yet where it belongs. Each list is complete up to its limit, marks if it is cut,
+// and may lag. When the holds of a whole sale end, more orders are due than are read, and few appear as unknown: list
+// again some minutes later.
 type Open struct {
-	Due     []seckill.Payment // goes back with a next sweep, by order
-	Refused []seckill.Payment // the provider refused: a person has to act
+	Due     []seckill.Payment // the next sweeps refund these, sorted by order
+	Refused []seckill.Payment // the provider refused these: an operator must act
 	Unknown []Unknown         // closing, and for minutes the provider has not said whether they are paid
 
-	MoreDue, MoreRefused bool // there are more than the list has
-	MoreUnknown          bool // there are orders that were not looked at; they may be unknown, too
+	MoreDue, MoreRefused bool // the list is cut
+	MoreUnknown          bool // some orders were not read; they may be unknown too
 
 	Unreadable []error // seckill.ErrUnreadable: rows that may belong in a list, at most maxListed
 }
 
-// Unknown is an order that is closing, and the change with which it began to.
+// Unknown is a closing order and the change that began the closing.
 type Unknown struct {
 	Order seckill.Order
 	Since seckill.Change
 }
 
-// Open lists the money that an operator may have to care for. The error is an *seckill.Error.
+// Open lists the money that may need an operator. The error is an *seckill.Error.
 func (f *Flow) Open(ctx context.Context) (Open, error) {
 	var out Open
 	now := f.Clock.Now()
@@ -74,10 +74,10 @@ func (f *Flow) Open(ctx context.Context) (Open, error) {
 	return out, nil
 }
 
-// dueOrders reads a page of the orders that are due, each by itself.
+// dueOrders reads a page of due orders, each singly.
 func (f *Flow) dueOrders(ctx context.Context, shard int, now time.Time, after string,
 	limit int) (seckill.Page[seckill.Order], error) {
-	// Each minute without an answer has them due a minute later.
+	// Each minute without an answer postpones such an order by a minute.
 	ids, err := f.Ledger.DueOrders(ctx, shard, now.Add(unknownAfter), after, limit)
 	out := seckill.Page[seckill.Order]{Unreadable: ids.Unreadable, Next: ids.Next}
 	for _, id := range ids.Rows {
@@ -94,7 +94,7 @@ func (f *Flow) dueOrders(ctx context.Context, shard int, now time.Time, after st
 	return out, err
 }
 
-// list reads a listing up to its limit, and notes in more when it is longer, in out what cannot be read.
+// list reads a listing up to its limit; it sets more if the listing is longer and adds unreadable rows to out.
 func list[T any](out *Open, limit int, more *bool, read func(after string, limit int) (seckill.Page[T],
 	error)) (rows []T, err error) {
 	for after := ""; ; {
@@ -114,7 +114,7 @@ func list[T any](out *Open, limit int, more *bool, read func(after string, limit
 	}
 }
 
-// closingSince returns the change with which an order began to close, if that is what it does.
+// closingSince returns the change that began an order's closing, and whether the order is closing.
 func closingSince(o *seckill.Order) (seckill.Change, bool) {
 	i := slices.IndexFunc(o.History, func(c seckill.Change) bool { return c.State == seckill.Closing })
 	if o.State != seckill.Closing || i < 0 {
@@ -123,7 +123,7 @@ func closingSince(o *seckill.Order) (seckill.Change, bool) {
 	return o.History[i], true
 }
 
-// Case is all that the ledger knows of one order's money.
+// Case is everything that the ledger has about one order's money.
 type Case struct {
 	Order         seckill.Order
 	Payments      []seckill.Payment
@@ -147,8 +147,8 @@ func (f *Flow) Case(ctx context.Context, id string) (Case, error) {
 	return out, nil
 }
 
-// Ask has the provider asked at once about an order that is closing, because an operator says so: who, and why. The
-// error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for one that is not closing.
+// Ask makes expire ask the provider at once about a closing order. An operator requests it: who, and why. The error
+// is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for an order that is not closing.
 func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 	if err := checkWords(who, why); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 	}
 	err = f.Ledger.RescheduleNow(ctx, id, f.Clock.Now(), "asked again by "+who+": "+why)
 	if errors.Is(err, seckill.ErrStateChanged) {
-		return nil // it has just been answered for, which is what was wanted
+		return nil // it has just left closing, which is what the operator wanted
 	}
 	if err != nil {
 		return seckill.AsError(err)
@@ -170,10 +170,10 @@ func (f *Flow) Ask(ctx context.Context, id, who, why string) error {
 	return nil
 }
 
-// RecordTrade queries one trade of an order and, if it is paid, records it as its notification would have. An operator
-// uses it for a payment that is on the bill but not in the ledger; who and why go into the order's history. It reports
-// whether the payment was new. The error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for a trade that
-// belongs to another order, is not paid or has another amount.
+// RecordTrade queries one trade of an order and, if it is paid, records it as its notification would have. An
+// operator uses it for a payment that is on the bill but not in the ledger; who and why go into the order's history.
+// It reports whether the payment was new. The error is an *seckill.Error: CodeOrderUnknown; CodeInvalid, also for a
+// trade that belongs to another order, is not paid or has another amount.
 func (f *Flow) RecordTrade(ctx context.Context, id, tradeNo, who, why string) (bool, error) {
 	if err := checkWords(who, why); err != nil {
 		return false, err

@@ -15,7 +15,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// trades are by number; without one the provider does not answer.
+// trades maps trade numbers to trades; for a missing one the provider does not answer.
 type trades map[string]seckill.Trade
 
 func (t trades) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
@@ -25,8 +25,8 @@ func (t trades) Trade(_ context.Context, _, no string) (seckill.Trade, error) {
 	return seckill.Trade{}, errors.New("no answer")
 }
 
-// TestMoneyThatAnOperatorHasRecorded: a trade's money is recorded as its notification would have done it, once,
-// whatever state the order is in; of one that is not paid, or over another amount, nothing is.
+// TestMoneyThatAnOperatorHasRecorded checks that RecordTrade records a trade as its notification would have, once, in
+// any state of the order, and records nothing for a trade that is unpaid or has another amount.
 func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock := memory.NewClock(now)
@@ -40,8 +40,8 @@ func TestMoneyThatAnOperatorHasRecorded(t *testing.T) {
 	}})
 	for i, tt := range []struct {
 		name        string
-		end         seckill.State // to which the order was closed; "": it is open
-		first, then seckill.State // after each of two trades
+		end         seckill.State // the state in which the order was closed; "": it is open
+		first, then seckill.State // the order's state after each of two trades
 		due         int
 	}{
 		{"open", "", seckill.Paid, seckill.Paid, 1},
@@ -132,7 +132,7 @@ func (c *crowded) place(id string) {
 		Created: now, Placed: now, PayBy: now.Add(time.Minute), Buckets: 1}, 1e6))
 }
 
-// sameShard returns ids of n orders of one shard.
+// sameShard returns n order ids of one shard.
 func sameShard(t *testing.T, n int) []string {
 	t.Helper()
 	c := newCrowded(t)
@@ -150,7 +150,8 @@ func sameShard(t *testing.T, n int) []string {
 	return nil
 }
 
-// TestRowsThatCannotBeReadHideNoMoney: they are named beside the lists, which are whole, however many there are.
+// TestRowsThatCannotBeReadHideNoMoney checks that unreadable rows are named beside the lists, and that the lists are
+// complete, however many unreadable rows there are.
 func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 	t.Parallel()
 	clock := memory.NewClock(time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC))
@@ -190,11 +191,11 @@ func TestRowsThatCannotBeReadHideNoMoney(t *testing.T) {
 	}
 }
 
-// TestEachListSaysThatItIsCut at its limit, by itself: with as many as its limit it is not.
+// TestEachListSaysThatItIsCut checks that each list is marked as cut above its limit, and not at its limit.
 func TestEachListSaysThatItIsCut(t *testing.T) {
 	t.Parallel()
 	crowd := sameShard(t, 65)
-	// trades makes an order paid, then by n more trades, whose money goes back or, for a reason, does not.
+	// trades pays an order once, and then n times more; the extra money is due for refund or, with a reason, refused.
 	trades := func(c *crowded, from, n int, refused string) {
 		ctx := c.t.Context()
 		p := seckill.Payment{Order: crowd[0], TradeNo: "kept", Amount: 100, State: seckill.Captured, At: c.clock.Now(),
@@ -215,7 +216,7 @@ func TestEachListSaysThatItIsCut(t *testing.T) {
 		list  string
 		limit int
 		add   func(c *crowded, from, n int)
-		more  refund.Open // of it: what is said of the lists
+		more  refund.Open // what is expected of the lists
 	}{
 		{"due", 1000, func(c *crowded, from, n int) { trades(c, from, n, "") }, refund.Open{MoreDue: true}},
 		{"refused", 1000, func(c *crowded, from, n int) {

@@ -1,6 +1,6 @@
-// Package refund gives money back: late money, a second trade's, and what an operator refunds. In: a schedule (each
-// minute), or an operator. Out: payments that are refunded, or refused and waiting for a person. It asks the payment
-// provider and writes the ledger; it never touches the stock: a return row and a message tell consume.
+// Package refund returns money: late payments, second trades, and refunds that an operator makes. In: a schedule
+// (each minute), or an operator. Out: payments that are refunded, or refused and waiting for an operator. It asks the
+// payment provider and writes the ledger; it never touches the stock: a return row and a message tell consume.
 package refund
 
 import (
@@ -20,13 +20,13 @@ import (
 
 // Limits.
 const (
-	pageRows   = 100 // payments in one read of a sweep
-	maxTries   = 6   // how often a record is tried when the order changes under it
-	patience   = 3   // how often a refund may be asked for without an outcome before that is unusual: for some minutes
+	pageRows   = 100 // payments per read of a sweep
+	maxTries   = 6   // attempts to record if the order changes meanwhile
+	patience   = 3   // attempts without an outcome, one a minute, before the refund is counted as overdue
 	firstRetry = time.Minute
 	lastRetry  = time.Hour
 	maxName    = 64  // characters of an operator's name
-	maxWhy     = 200 // characters of their reason
+	maxWhy     = 200 // characters of the operator's reason
 )
 
 // Ledger is what refund calls of the ledger.
@@ -47,21 +47,21 @@ type Deps struct {
 	Meter   seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers only where a sweep that ran out of time stopped. One
-// sweep at a time.
+// Flow is one instance of the step. It remembers only where a sweep that ran out of time stopped. Only one sweep at a
+// time.
 type Flow struct {
 	Deps
 	due sweep.Sweep[seckill.Payment]
 }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow {
 	f := &Flow{Deps: d}
 	f.due = sweep.Sweep[seckill.Payment]{Meter: d.Meter}
 	return f
 }
 
-// Sweep asks for every refund that is due.
+// Sweep requests every due refund.
 func (f *Flow) Sweep(ctx context.Context) error {
 	return f.due.Run(ctx, f.Clock.Now(), f.page, f.each)
 }
@@ -78,13 +78,13 @@ func (f *Flow) each(ctx context.Context, p seckill.Payment) error {
 	return nil
 }
 
-// giveBack takes one payment a step further. p is as an index had it, so it may be refunded already: the provider makes
-// a refund once, and the ledger records it once.
+// giveBack advances the refund of one payment. p comes from an index and may be refunded already: then the provider
+// makes no second refund and the ledger records none.
 func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 	r := p.Refund()
 	a, err := f.Refunds.Refund(ctx, r)
 	if err == nil && a.State != seckill.RefundMade {
-		// A refusal may be about a refund that was made: an answer was lost, and the trade has ended by it.
+		// The provider may refuse because the refund was made already: the answer was lost, and the trade has ended.
 		var s seckill.RefundAnswer
 		if s, err = f.Refunds.RefundStatus(ctx, r); err == nil && s.State == seckill.RefundMade {
 			a = s
@@ -106,7 +106,7 @@ func (f *Flow) giveBack(ctx context.Context, p seckill.Payment) error {
 	return f.later(ctx, p, a.Code)
 }
 
-// later schedules the next try of a payment, or waits for an operator.
+// later schedules the next attempt for a payment, or none if refused: then it waits for an operator.
 func (f *Flow) later(ctx context.Context, p seckill.Payment, refused string) error {
 	wait := min(firstRetry<<min(p.Tries, 6), lastRetry)
 	err := f.Ledger.DeferRefund(ctx, p, f.Clock.Now().Add(wait), refused)
@@ -119,10 +119,10 @@ func (f *Flow) later(ctx context.Context, p seckill.Payment, refused string) err
 	return err
 }
 
-// made records that a payment's money went back. The order is refunded with the last of them.
+// made records a refunded payment. With the last one the order becomes refunded.
 func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 	for range maxTries {
-		// before its payments: what makes another of them due changes it, or finds it refunded
+		// Read the order before its payments: a later change to another payment then makes the write fail.
 		o, err := f.Ledger.Order(ctx, p.Order)
 		if err != nil {
 			return err
@@ -155,9 +155,9 @@ func (f *Flow) made(ctx context.Context, p seckill.Payment) error {
 	return fmt.Errorf("order %s changed %d times", p.Order, maxTries)
 }
 
-// Order refunds a paid order because an operator says so: who, and why. With restock its units are sold again, else
-// nobody gets them. An order whose refund is owed already stays as it is, and the result is false. CodeOrderUnknown;
-// CodeInvalid, also for one that is not paid or whose goods are on their way.
+// Order refunds a paid order on an operator's request: who, and why. With restock its units are sold again; without,
+// they stay allocated. If the order's refund is owed already, nothing changes and the result is false.
+// CodeOrderUnknown; CodeInvalid, also for an order that is not paid or whose goods were shipped.
 func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bool, error) {
 	if err := checkWords(who, why); err != nil {
 		return false, err
@@ -189,8 +189,8 @@ func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bo
 		}
 		f.Meter.Count(seckill.EventRefundDue, 1)
 		if restock {
-			// The return row is the promise; the message only makes it quick. Without it repair finishes the return
-			// within a minute.
+			// The return row guarantees the return; this message only speeds it up. Without it, repair finishes the
+			// return within a minute.
 			_ = f.Orders.Send(ctx, seckill.Message{Kind: seckill.MessageReturn, Order: id, Trace: seckill.Trace(ctx)},
 				0)
 		}
@@ -199,8 +199,8 @@ func (f *Flow) Order(ctx context.Context, id, who, why string, restock bool) (bo
 	return false, seckill.AsError(fmt.Errorf("order %s changed %d times", id, maxTries))
 }
 
-// Again has an order's refunds that are owed asked for at once, also those that were refused, because an operator says
-// so: who, and why. It gives how many: none of an order that owes nothing. CodeInvalid.
+// Again makes all owed refunds of an order due at once, including refused ones, on an operator's request: who, and
+// why. It returns their number, 0 if the order owes nothing. CodeInvalid.
 func (f *Flow) Again(ctx context.Context, id, who, why string) (int, error) {
 	if err := checkWords(who, why); err != nil {
 		return 0, err
@@ -232,7 +232,7 @@ func (f *Flow) again(ctx context.Context, p seckill.Payment, cause string) error
 	return f.Ledger.RetryRefund(ctx, p, o.State, f.Clock.Now(), cause)
 }
 
-// checkWords reports whether an operator's name and reason may stand in an order's history.
+// checkWords returns an error unless an operator's name and reason may be stored in an order's history.
 func checkWords(who, why string) error {
 	for _, w := range []struct {
 		name, text string

@@ -17,8 +17,8 @@ type meter map[seckill.Event]int
 
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
-// TestAnOperatorsWords: who and why stand in an order's history, so they are short and on one line; without them, of no
-// order and of an unpaid one nothing is refunded.
+// TestAnOperatorsWords checks that name and reason must be short and on one line, because an order's history stores
+// them, and that nothing is refunded without them, for an unknown order or for an unpaid one.
 func TestAnOperatorsWords(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock := memory.NewClock(now)
@@ -62,7 +62,7 @@ func TestAnOperatorsWords(t *testing.T) {
 	}
 }
 
-// nowhere is a provider that takes a refund and never makes it.
+// nowhere is a provider that accepts a refund and never makes it.
 type nowhere struct{ asked int }
 
 func (n *nowhere) Refund(context.Context, seckill.Refund) (seckill.RefundAnswer, error) {
@@ -74,8 +74,8 @@ func (n *nowhere) RefundStatus(context.Context, seckill.Refund) (seckill.RefundA
 	return seckill.RefundAnswer{State: seckill.RefundMissing}, nil
 }
 
-// TestARefundWithoutAnOutcome: it is counted, so that an alarm fires, though each call is answered; not when it only
-// takes a while.
+// TestARefundWithoutAnOutcome checks that a refund which stays pending too long is counted, which triggers an alarm,
+// although each call succeeds; a refund that is only slow is not counted.
 func TestARefundWithoutAnOutcome(t *testing.T) {
 	ctx, now := context.Background(), time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	clock, m, provider := memory.NewClock(now), meter{}, &nowhere{}

@@ -7,16 +7,16 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// drift compares the stock with the ledger, number by number and user by user, and puts right what differs. Each
-// comparison reads the stock first, the ledger after it, and the correction holds only if the stock is still as seen:
-// the other way round a number sold meanwhile would be freed.
+// drift compares the stock with the ledger, unit by unit and user by user, and corrects the differences. Each
+// comparison reads the stock before the ledger, and the correction applies only if the stock is unchanged. In the
+// other order a unit that is sold in between would be freed.
 func (f *Flow) drift(ctx context.Context, it seckill.Item) error {
 	token := f.IDs.Token()
 	pass, err := f.Stock.DriftBegin(ctx, it.ID, token)
 	if err != nil {
 		return err
 	}
-	// N may have been forgotten, too: added stock is what "no unit left" is compared with.
+	// The stock may have lost N, too; "no unit left" is decided by it.
 	if err := f.Stock.Assert(ctx, it); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (f *Flow) driftBucket(ctx context.Context, it seckill.Item, bucket int) err
 			return err
 		}
 	}
-	for _, r := range rows { // above high-water: sold, and the stock does not know
+	for _, r := range rows { // above high-water: sold, but the stock does not know
 		if _, left := owners[r.Unit]; left {
 			if err := f.correct(ctx, it.ID, seckill.Correction{Unit: r.Unit, Owner: r.Order,
 				User: r.User}); err != nil {

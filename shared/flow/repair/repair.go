@@ -1,6 +1,6 @@
-// Package repair keeps stock and ledger together: it rebuilds a stock that has forgotten an item, sends the messages of
-// stranded reservations again, finishes returns, and finds drift. In: a schedule (each minute), or a wake message. It
-// touches stock, ledger, items and the orders queue, never the payment provider.
+// Package repair keeps stock and ledger consistent: it rebuilds the stock of an item that was lost, sends the
+// messages of stranded reservations again, finishes returns, and corrects drift. In: a schedule (each minute), or a
+// wake message. It touches stock, ledger, items and the orders queue, never the payment provider.
 package repair
 
 import (
@@ -16,12 +16,12 @@ import (
 // Limits of one run.
 const (
 	maxResend     = 1000             // messages sent again per item
-	resendBatch   = 100              // reservations in one due script
-	longestResend = 15 * time.Minute // longest wait between two sends of a message
-	maxUnsent     = 3                // failed sends of an item, after which the run goes on with what needs no queue
-	pageReturns   = 500              // return rows in one read
-	maxReturns    = 500              // returns that are finished of a shard, so that items get their turn, too
-	maxFailed     = 3                // returns of an item that fail, after which its others wait for the next run
+	resendBatch   = 100              // reservations per call of Due
+	longestResend = 15 * time.Minute // longest wait between two sends of one message
+	maxUnsent     = 3                // failed sends of an item after which the run skips to the work that needs no queue
+	pageReturns   = 500              // return rows per read
+	maxReturns    = 500              // finished returns per shard, so that the items are reached, too
+	maxFailed     = 3                // failed returns of an item after which its others wait for the next run
 )
 
 // Stock is what repair calls of the stock.
@@ -50,23 +50,22 @@ type Deps struct {
 	Meter  seckill.Meter
 }
 
-// Flow is one instance of the step. It remembers only where a run that ran out of time left the returns. One
-// run at a time.
+// Flow is one instance of the step. It remembers only where a run that ran out of time stopped among the returns.
+// Only one run at a time.
 type Flow struct {
 	Deps
 	due sweep.Sweep[seckill.ReturnRow]
 }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow {
 	f := &Flow{Deps: d}
 	f.due = sweep.Sweep[seckill.ReturnRow]{Meter: d.Meter, Most: maxReturns}
 	return f
 }
 
-// Run looks after every return and every item once. One item's trouble does not keep it from the others; the errors
-// come joined. A run whose time is up ends; each begins with another item than the last, so that none is left out for
-// ever.
+// Run handles every return and every item once. A failing item does not stop the others; the errors are joined. A run
+// ends when its time is up; each run begins with another item, so that none starves.
 func (f *Flow) Run(ctx context.Context) error {
 	now := f.Clock.Now()
 	again, err := f.returns(ctx, now, f.due.Run)
@@ -84,20 +83,21 @@ func (f *Flow) Run(ctx context.Context) error {
 			}
 		}
 	}
-	if again { // now the items may be rebuilt
+	if again { // the items may be rebuilt by now
 		_, errs[0] = f.returns(ctx, now, f.due.Again)
 	}
 	return errors.Join(errs...)
 }
 
-// pass is f.due.Run or f.due.Again: it calls the function once for each return that is due.
+// pass is f.due.Run or f.due.Again: it calls the function once per due return.
 type pass func(context.Context, time.Time, sweep.Page[seckill.ReturnRow],
 	func(context.Context, seckill.ReturnRow) error) error
 
-// returns finishes the returns that it can, up to maxReturns in a shard. gone: it met some of items that the stock has
-// forgotten. Of an item whose returns fail it tries no more: thousands of them must not use up the time of the rest.
+// returns finishes returns, up to maxReturns per shard. gone: some belong to items that the stock has lost. After
+// maxFailed failures of one item it skips that item's other returns: thousands of them must not use up the run's
+// time.
 func (f *Flow) returns(ctx context.Context, now time.Time, pass pass) (gone bool, err error) {
-	failed := map[string]int{} // by item
+	failed := map[string]int{} // failures by item
 	err = pass(ctx, now, f.page, func(ctx context.Context, r seckill.ReturnRow) error {
 		if failed[r.Item] >= maxFailed {
 			return sweep.Skipped
@@ -133,7 +133,7 @@ func (f *Flow) item(ctx context.Context, id string) error {
 	return errors.Join(err, f.drift(ctx, it))
 }
 
-// Wake rebuilds an item that an instance found not installed.
+// Wake rebuilds an item that an instance found missing in the stock.
 func (f *Flow) Wake(ctx context.Context, id string) error {
 	it, err := f.Items.Get(ctx, id)
 	if seckill.CodeOf(err) == seckill.CodeItemUnknown {
@@ -151,8 +151,8 @@ func (f *Flow) Wake(ctx context.Context, id string) error {
 	return f.rebuild(ctx, it)
 }
 
-// resend sends the messages of reservations again that have waited too long. The stock has doubled each one's wait
-// already: a failed send is made up for by the next.
+// resend sends the messages of reservations that have waited too long again. The stock has already doubled each
+// reservation's wait, so a failed send is repeated later.
 func (f *Flow) resend(ctx context.Context, item string) error {
 	var errs []error
 	for sent := 0; sent < maxResend; {
@@ -177,8 +177,8 @@ func (f *Flow) resend(ctx context.Context, item string) error {
 	return errors.Join(errs...)
 }
 
-// FinishReturn takes an order's returned numbers into the stock, and only then forgets the row. Not installed is no
-// confirmation: the rebuild may have read the unit rows before they went.
+// FinishReturn returns an order's units to the stock and then deletes the return row. It keeps the row while the item
+// is not installed: a rebuild may have read the unit rows before they were deleted.
 func (f *Flow) FinishReturn(ctx context.Context, r seckill.ReturnRow) error {
 	err := f.Stock.Return(ctx, r.Item, r.Order, r.User, r.Units)
 	if errors.Is(err, seckill.ErrNotInstalled) {
@@ -196,8 +196,8 @@ func (f *Flow) FinishReturn(ctx context.Context, r seckill.ReturnRow) error {
 	return f.Ledger.DeleteReturn(ctx, r)
 }
 
-// rebuild makes the stock anew from the unit rows, beside whatever is there, and installs it if nothing is. Messages on
-// their way are not waited for: their units look free here and meet as collisions.
+// rebuild makes a new stock from the unit rows, beside the live keys, and installs it if nothing is installed. It
+// does not wait for messages under way: their units look free here, and consume resolves the collisions.
 func (f *Flow) rebuild(ctx context.Context, it seckill.Item) error {
 	token := f.IDs.Token()
 	err := f.Stock.BuildStart(ctx, f.Clock.Now(), it.ID, token)
@@ -227,7 +227,7 @@ func (f *Flow) rebuild(ctx context.Context, it seckill.Item) error {
 	}
 	err = f.Stock.Install(ctx, it, token, units, users, highWater)
 	if errors.Is(err, seckill.ErrBuildLost) {
-		return nil // another builder installed it, or will
+		return nil // another builder installed it or will
 	}
 	if err == nil {
 		f.Meter.Count(seckill.EventRebuilt, 1)

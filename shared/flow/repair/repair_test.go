@@ -22,7 +22,7 @@ func (s *fakeStock) Due(context.Context, time.Time, string, int, time.Duration) 
 
 func (s *fakeStock) DriftBegin(context.Context, string, string) (int64, error) {
 	s.passes++
-	return 0, seckill.ErrNotInstalled // enough of it
+	return 0, seckill.ErrNotInstalled // enough for this test
 }
 
 type fakeQueue struct {
@@ -43,7 +43,7 @@ func (fakeItems) Get(context.Context, string) (seckill.Item, error) {
 	return seckill.Item{End: time.Unix(0, 0).AddDate(1, 0, 0)}, nil
 }
 
-// fakeReturns are a shard with a row that cannot be read, and a return of an item that the stock has forgotten.
+// fakeReturns is a shard with an unreadable row and a return of an item that the stock has lost.
 type fakeReturns struct{ seckill.Ledger }
 
 func (fakeReturns) Returns(_ context.Context, shard int, _ string, _ int) (page seckill.Page[seckill.ReturnRow],
@@ -66,7 +66,7 @@ type counts map[seckill.Event]int
 
 func (c counts) Count(e seckill.Event, n int) { c[e] += n }
 
-// TestUnreadableReturnsAreCountedOnce: a run that goes through the returns a second time has counted them already.
+// TestUnreadableReturnsAreCountedOnce checks that the second pass of a run does not count unreadable rows again.
 func TestUnreadableReturnsAreCountedOnce(t *testing.T) {
 	stock, meter := &fakeStock{}, counts{}
 	f := New(Deps{Stock: stock, Ledger: fakeReturns{}, Items: fakeItems{}, Clock: fakeRest{}, IDs: fakeRest{},
@@ -87,8 +87,8 @@ func (fakeRest) OrderID(string) string    { return "o" }
 func (fakeRest) Token() string            { return "t" }
 func (fakeRest) Count(seckill.Event, int) {}
 
-// TestQueueThatFailsDoesNotUseTheRunUp: a send that fails takes seconds, and the drift pass has to be reached all the
-// same.
+// TestQueueThatFailsDoesNotUseTheRunUp checks that the run reaches the drift pass although each failing send takes
+// seconds.
 func TestQueueThatFailsDoesNotUseTheRunUp(t *testing.T) {
 	for _, works := range []int{0, 150, maxResend} {
 		stock, queue := &fakeStock{}, &fakeQueue{works: works}

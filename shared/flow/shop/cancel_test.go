@@ -15,12 +15,11 @@ const buyer = "9"
 
 var errNoAnswer = errors.New("no answer")
 
-// oneOrder is a ledger with one order of buyer. It is in the first of states when it is first read, then in the second,
-// and so on; the last one stays.
+// oneOrder is a ledger with one order of buyer. Successive reads return it in successive states; the last one stays.
 type oneOrder struct {
 	shop.Ledger
 	states []seckill.State
-	close  error // of BeginClosing
+	close  error // error of BeginClosing
 	closes int
 }
 
@@ -41,19 +40,19 @@ func (l *oneOrder) BeginClosing(_ context.Context, _ seckill.Order, to seckill.S
 	return l.close
 }
 
-// TestCancel is the specification of a cancel: what a shopper is answered, and whether the order begins to close.
+// TestCancel is the specification of a cancel: the shopper's answer, and whether the order begins to close.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	pending, closing, paid := seckill.PendingPayment, seckill.Closing, seckill.Paid
 	for _, c := range []struct {
 		name   string
-		states []seckill.State // of the order, by read; none: the ledger has no such order
+		states []seckill.State // the order's state at each read; none: the ledger has no such order
 		user   string
-		close  error        // what the ledger answers
-		code   seckill.Code // of the refusal or fault; "": none
+		close  error        // the ledger's error
+		code   seckill.Code // code of the refusal or fault; "": none
 		state  seckill.State
-		closes int // calls that begin to close it
-		sent   int // messages to close it now
+		closes int // calls of BeginClosing
+		sent   int // closing messages sent
 	}{
 		{"an unpaid order", []seckill.State{pending}, buyer, nil, "", closing, 1, 1},
 		{"one that is closing", []seckill.State{closing}, buyer, nil, "", closing, 0, 0},

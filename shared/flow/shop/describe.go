@@ -8,18 +8,18 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxDescribed is how many bytes of descriptions are remembered: 640 of the longest, 100,000 each.
+// maxDescribed bounds the remembered descriptions, in bytes: 640 of the longest, 100,000 bytes each.
 const maxDescribed = 64 << 20
 
-// description is what was read of one: again only when its item says that there is a newer one.
+// description is a remembered description. It is read again only when its item names a newer version.
 type description struct {
 	seckill.Description
-	version int64     // its item's Described when it was read
-	failed  time.Time // when a newer one could not be read
+	version int64     // the item's Described when it was read
+	failed  time.Time // when reading a newer one failed
 }
 
-// describe returns an item's description. When it cannot be read, what was known before is shown, or none: a page is
-// there to buy on, and a look at it a second later asks again.
+// describe returns an item's description. If it cannot be read, the page shows the last known one or none: shoppers
+// must be able to buy. A request one second later tries again.
 func (f *Flow) describe(ctx context.Context, it *seckill.Item) seckill.Description {
 	now := f.Clock.Now()
 	f.mu.Lock()
@@ -38,7 +38,7 @@ func (f *Flow) describe(ctx context.Context, it *seckill.Item) seckill.Descripti
 	defer f.mu.Unlock()
 	if other, ok := f.described[it.ID]; ok {
 		if other.version > fresh.version {
-			return other.Description // read meanwhile by another request
+			return other.Description // another request read it meanwhile
 		}
 		f.describedSize -= other.size()
 	}
@@ -51,7 +51,7 @@ func (f *Flow) describe(ctx context.Context, it *seckill.Item) seckill.Descripti
 	return fresh.Description
 }
 
-// size is about how many bytes it takes, in a map, too.
+// size returns its approximate size in memory, in bytes, with the map entry.
 func (d description) size() int {
 	n := len(d.Detail) + 200
 	for _, c := range d.Covers {

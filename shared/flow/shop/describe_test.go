@@ -13,12 +13,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// catalog counts the reads of descriptions, and fails while it is broken.
+// catalog counts the reads of descriptions and fails them while broken.
 type catalog struct {
 	seckill.Items
 	reads  int
 	broken bool
-	during func() // while a read is under way
+	during func() // called during a read
 }
 
 var errBroken = errors.New("no answer")
@@ -36,7 +36,7 @@ func (c *catalog) Description(ctx context.Context, id string, described int64) (
 	return c.Items.Description(ctx, id, described)
 }
 
-// shown is a shop of one instance, whose item has the descriptions given to put.
+// shown is a shop instance and the item whose descriptions put writes.
 type shown struct {
 	*Flow
 	*catalog
@@ -53,7 +53,7 @@ func newShown() *shown {
 	return s
 }
 
-// put writes the item's next version, with a description unless that is "".
+// put writes the item's next version, with a new description unless detail is "".
 func (s *shown) put(t *testing.T, detail string) {
 	t.Helper()
 	s.item.Version++
@@ -70,7 +70,7 @@ func (s *shown) put(t *testing.T, detail string) {
 	}
 }
 
-// want looks at the item, and says after how many reads in all what is shown.
+// want reads the item and compares the shown description and the total number of reads.
 func (s *shown) want(t *testing.T, when, detail string, reads int) {
 	t.Helper()
 	if got := s.describe(t.Context(), &s.item); got.Detail != detail || s.reads != reads {
@@ -78,7 +78,8 @@ func (s *shown) want(t *testing.T, when, detail string, reads int) {
 	}
 }
 
-// TestADescriptionIsReadOnceForEachVersion, however long the instance lives and whatever else of the item changes.
+// TestADescriptionIsReadOnceForEachVersion checks that however long the instance lives and whatever else changes, a
+// version is read once.
 func TestADescriptionIsReadOnceForEachVersion(t *testing.T) {
 	s := newShown()
 	s.put(t, "")
@@ -97,7 +98,8 @@ func TestADescriptionIsReadOnceForEachVersion(t *testing.T) {
 	s.want(t, "by a row of the item that is a moment old", "second", 2)
 }
 
-// TestADescriptionThatCannotBeRead: it hides no item, and is read again a second later.
+// TestADescriptionThatCannotBeRead checks that the item is still shown, and that the description is read again a
+// second later.
 func TestADescriptionThatCannotBeRead(t *testing.T) {
 	s := newShown()
 	s.put(t, "first")
@@ -116,7 +118,8 @@ func TestADescriptionThatCannotBeRead(t *testing.T) {
 	s.want(t, "a second later", "second", 4)
 }
 
-// TestASlowReadOfADescriptionReplacesNoNewer one that another look brought meanwhile.
+// TestASlowReadOfADescriptionReplacesNoNewer checks that a slow read does not overwrite a newer description that
+// another request has read meanwhile.
 func TestASlowReadOfADescriptionReplacesNoNewer(t *testing.T) {
 	s := newShown()
 	s.put(t, "first")
@@ -131,7 +134,7 @@ func TestASlowReadOfADescriptionReplacesNoNewer(t *testing.T) {
 	s.want(t, "afterwards", "second", 2)
 }
 
-// TestDescriptionsTakeBoundedMemory: of a catalog that is larger some are read again.
+// TestDescriptionsTakeBoundedMemory checks that of a catalog above the bound some descriptions are read again.
 func TestDescriptionsTakeBoundedMemory(t *testing.T) {
 	s := newShown()
 	longest := strings.Repeat("长", seckill.MaxDetail)
@@ -154,7 +157,7 @@ func TestDescriptionsTakeBoundedMemory(t *testing.T) {
 	s.want(t, "the last again", longest, s.reads)
 }
 
-// TestPagesShowDescriptions: lists, details and orders.
+// TestPagesShowDescriptions checks lists, details and orders.
 func TestPagesShowDescriptions(t *testing.T) {
 	s := newShown()
 	s.put(t, "first")
@@ -180,7 +183,7 @@ func TestPagesShowDescriptions(t *testing.T) {
 	}
 }
 
-// unknown is a stock that returns no levels; the item has too many buckets to count rows instead.
+// unknown is a stock without levels; the item has too many buckets to count rows instead.
 type unknown struct{ seckill.Stock }
 
 func (unknown) Level(context.Context, string) (seckill.Level, error) {

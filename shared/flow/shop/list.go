@@ -10,12 +10,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxAge is how old a list may be that is shown because no newer one can be read.
+// maxAge is the largest age of a list that is shown if no newer one can be read.
 const maxAge = time.Minute
 
-// list is an instance's memory of the published list. Once a second one request asks whether there is a newer list.
-// Requests beside it use the list in memory, and read for themselves only when there is none. Safe for concurrent use;
-// no lock is held during a read.
+// list remembers the published list in an instance. Once a second one request checks for a newer list. Concurrent
+// requests use the remembered list and read only if there is none. It is safe for concurrent use and holds no lock
+// during a read.
 type list struct {
 	lists seckill.Lists
 	clock seckill.Clock
@@ -24,16 +24,16 @@ type list struct {
 	known   *known // nil: none
 	reading bool   // a request is reading
 	tried   time.Time
-	failed  error // the last try's
+	failed  error // error of the last attempt
 }
 
-// known is a list as it was read. It is shared, and not to be changed.
+// known is a list as read. It is shared: callers must not change it.
 type known struct {
 	version int64
-	asOf    time.Time // before the read began
+	asOf    time.Time // taken before the read began
 	items   []seckill.Item
 	byID    map[string]*seckill.Item
-	byTag   map[string][]*seckill.Item // by what an order id says of its item
+	byTag   map[string][]*seckill.Item // items by the tag in their order ids
 }
 
 func newList(lists seckill.Lists, clock seckill.Clock) *list {
@@ -43,8 +43,8 @@ func newList(lists seckill.Lists, clock seckill.Clock) *list {
 // errUnpublished is the answer between a first deployment and the first run of stage.
 var errUnpublished = &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second}
 
-// current returns the list. The time is zero when the list is fresh, at most 2 s old; else it says when the list was
-// read. CodeNotReady: stage has published none yet; a fault.
+// current returns the list. The time is zero if the list is at most 2 s old; otherwise it is when the list was read.
+// CodeNotReady: stage has not published a list yet; any other error is a fault.
 func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 	now := l.clock.Now()
 	l.mu.Lock()
@@ -55,7 +55,7 @@ func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 		return l.last(now)
 	case l.reading && old != nil:
 		defer l.mu.Unlock()
-		if now.Sub(old.asOf) < 2*seckill.ItemFresh { // a read takes its time
+		if now.Sub(old.asOf) < 2*seckill.ItemFresh { // a read takes some time
 			return old, time.Time{}, nil
 		}
 		return old, old.asOf, nil
@@ -72,8 +72,8 @@ func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 	switch {
 	case err == nil && (l.known == nil || k.version >= l.known.version):
 		l.known, l.tried, l.failed = k, now, nil
-	case err != nil && ctx.Err() == nil: // it is not the caller who gave up
-		now = l.clock.Now() // remembered from its end, or each request in turn would wait as long
+	case err != nil && ctx.Err() == nil: // the read failed, and not because the caller gave up
+		now = l.clock.Now() // remembered from the end of the read; otherwise each request in turn would wait as long
 		l.tried, l.failed = now, err
 	case err != nil:
 		return nil, time.Time{}, err
@@ -81,7 +81,7 @@ func (l *list) current(ctx context.Context) (*known, time.Time, error) {
 	return l.last(now)
 }
 
-// last answers by the last try.
+// last returns the answer of the last attempt.
 func (l *list) last(now time.Time) (*known, time.Time, error) {
 	k := l.usable(now)
 	switch {
@@ -94,7 +94,7 @@ func (l *list) last(now time.Time) (*known, time.Time, error) {
 	}
 }
 
-// usable returns what is known, unless it is too old to be shown.
+// usable returns the remembered list, nil if it is too old to be shown.
 func (l *list) usable(now time.Time) *known {
 	if l.known == nil {
 		return nil
@@ -105,13 +105,13 @@ func (l *list) usable(now time.Time) *known {
 	return l.known
 }
 
-// read returns the newest list, old's items if there is none newer. now is before it.
+// read returns the newest list, or old's items if there is no newer one. now is the time before the read.
 func (l *list) read(ctx context.Context, now time.Time, old *known) (*known, error) {
 	version, err := l.lists.ListVersion(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// an older one comes from a copy that lags: what was shown is not taken back
+	// A lagging replica returned an older list: keep what was shown.
 	if old != nil && version <= old.version {
 		k := *old
 		k.asOf = now

@@ -11,12 +11,12 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// published counts the reads of the list, and fails while it is broken.
+// published counts the reads of the list and fails them while broken.
 type published struct {
 	seckill.Items
 	versions, lists, scans atomic.Int64
 	broken                 atomic.Bool
-	lag                    atomic.Int64 // versions
+	lag                    atomic.Int64 // in versions
 	hold                   chan struct{}
 	slow                   func()
 }
@@ -53,7 +53,7 @@ func (p *published) Get(context.Context, string) (seckill.Item, error) {
 	return seckill.Item{}, errBroken
 }
 
-// levels is a stock with all units left.
+// full is a stock with all units left.
 type full struct{ seckill.Stock }
 
 func (full) Level(context.Context, string) (seckill.Level, error) { return seckill.Level{Left: 5}, nil }
@@ -77,8 +77,8 @@ func (p *published) publish(t *testing.T, version int64, items ...seckill.Item) 
 	}
 }
 
-// TestLooksReadOneSmallRowASecond: 100 instances, each looked at ten times a second for ten seconds, in which the list
-// changes once.
+// TestLooksReadOneSmallRowASecond checks the reads of 100 instances, each asked ten times a second for ten seconds,
+// during which the list changes once.
 func TestLooksReadOneSmallRowASecond(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
@@ -107,7 +107,8 @@ func TestLooksReadOneSmallRowASecond(t *testing.T) {
 	}
 }
 
-// TestNothingPublished: before stage has run for the first time pages say so, and no page reads all items.
+// TestNothingPublished checks that before the first run of stage pages answer not_ready, and that no page reads all
+// items.
 func TestNothingPublished(t *testing.T) {
 	p, clock := newPublished(t)
 	f := New(Deps{Items: p, Stock: full{}, Clock: clock})
@@ -126,8 +127,8 @@ func TestNothingPublished(t *testing.T) {
 	}
 }
 
-// TestWhatIsKnownIsShownForAMinute while no list can be read, and says of when it is; its failure is not asked for
-// again within a second.
+// TestWhatIsKnownIsShownForAMinute checks that while no list can be read the remembered one is shown with its time,
+// and that the read is not repeated within a second.
 func TestWhatIsKnownIsShownForAMinute(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
@@ -169,8 +170,8 @@ func TestWhatIsKnownIsShownForAMinute(t *testing.T) {
 	look("well again", time.Time{}, true)
 }
 
-// TestASlowFailureIsRememberedFromItsEnd: a read that takes 2 s to fail is made once a second, not by each request in
-// turn. One whose client went away is no failure of the list.
+// TestASlowFailureIsRememberedFromItsEnd checks that a read which takes 2 s to fail is made once a second, not by
+// each request in turn, and that a client which goes away causes no remembered failure.
 func TestASlowFailureIsRememberedFromItsEnd(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
@@ -201,7 +202,7 @@ func TestASlowFailureIsRememberedFromItsEnd(t *testing.T) {
 	}
 }
 
-// TestACopyThatLagsTakesNothingBack: what was shown once stays.
+// TestACopyThatLagsTakesNothingBack checks that a lagging replica does not undo what was shown.
 func TestACopyThatLagsTakesNothingBack(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
@@ -216,7 +217,7 @@ func TestACopyThatLagsTakesNothingBack(t *testing.T) {
 	}
 }
 
-// TestACrowdWaitsForNoRead: while one request reads, the others show what is known.
+// TestACrowdWaitsForNoRead checks that while one request reads, the others show the remembered list.
 func TestACrowdWaitsForNoRead(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))
@@ -247,7 +248,7 @@ func TestACrowdWaitsForNoRead(t *testing.T) {
 	}
 }
 
-// TestAStockThatCannotSayHidesNoItem: what was left is shown, and as of when.
+// TestAStockThatCannotSayHidesNoItem checks that without the stock the last known level is shown with its time.
 func TestAStockThatCannotSayHidesNoItem(t *testing.T) {
 	p, clock := newPublished(t)
 	p.publish(t, 1, onSale(1))

@@ -9,9 +9,9 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Newest returns the state of the shopper's newest order of an item. The stock answers only for a queued one; from
-// placement on the ledger does. CodeItemUnknown; CodeNotReady while the stock is being rebuilt and the ledger knows of
-// no order.
+// Newest returns the state of the shopper's newest order of an item. The stock answers while the order is queued, the
+// ledger once it is placed. CodeItemUnknown; CodeNotReady while the stock is being rebuilt and the ledger has no
+// order.
 func (f *Flow) Newest(ctx context.Context, user, item string) (Status, error) {
 	if !seckill.ValidItemID(item) {
 		return Status{}, seckill.Refuse(seckill.CodeItemUnknown)
@@ -74,13 +74,13 @@ func (f *Flow) status(o *seckill.Order) (Status, error) {
 	return s, nil
 }
 
-// again is how soon to ask once more for what was begun then: as long as it has taken so far. Whoever waits long asks
-// rarely, and twenty thousand who wait do not keep the system from what they wait for.
+// again returns how long to wait before the next poll: as long as the order has taken so far, within bounds. So
+// shoppers who wait long poll rarely, and twenty thousand of them leave the system its capacity.
 func again(begun, now time.Time) time.Duration {
 	return min(max(now.Sub(begun), pollSoonest), pollLatest)
 }
 
-// prepare returns an order's pay string, "" when the payments cannot sign it now.
+// prepare returns an order's pay string, "" if it cannot be signed now.
 func (f *Flow) prepare(o seckill.Order) (string, error) {
 	f.mu.Lock()
 	known, ok := f.prepared[o.ID]
@@ -104,7 +104,7 @@ func (f *Flow) prepare(o seckill.Order) (string, error) {
 	return fresh, nil
 }
 
-// Order returns one of the shopper's own orders. CodeOrderUnknown, also for another user's.
+// Order returns one of the shopper's own orders. CodeOrderUnknown, also for another shopper's.
 func (f *Flow) Order(ctx context.Context, user, id string) (OrderView, error) {
 	o, err := f.own(ctx, user, id)
 	if err != nil {
@@ -133,7 +133,7 @@ func (f *Flow) own(ctx context.Context, user, id string) (seckill.Order, error) 
 	if stockErr == nil {
 		return queued, nil
 	}
-	// What is not queued may have been placed since the ledger was asked.
+	// If it is not queued, it may have been placed since the ledger was read.
 	if o, err = f.placed(ctx, user, id); errors.Is(err, seckill.ErrNoOrder) {
 		return o, stockErr
 	}
@@ -149,8 +149,9 @@ func (f *Flow) placed(ctx context.Context, user, id string) (seckill.Order, erro
 	return o, err
 }
 
-// queued finds an order of the user in the stock. CodeOrderUnknown; CodeNotReady when no stock can say. The id says
-// which item it is of: of a thousand items one is asked, for an id that is made up mostly none.
+// queued finds an order of the user in the stock. CodeOrderUnknown; CodeNotReady if no stock can tell. The order id
+// names its item by a tag: of a thousand items the stock is asked about one, and for an invented id mostly about
+// none.
 func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, error) {
 	now := f.Clock.Now()
 	list, asOf, err := f.list.current(ctx)
@@ -181,8 +182,8 @@ func (f *Flow) queued(ctx context.Context, user, id string) (seckill.Order, erro
 	return seckill.Order{}, errUnknownOrder
 }
 
-// mayHaveQueued reports whether a reservation of the item may be under way, so that a stock that does not have the item
-// cannot say no.
+// mayHaveQueued reports whether the item may have a reservation under way, so that a stock without the item cannot
+// rule it out.
 func (f *Flow) mayHaveQueued(it *seckill.Item, now time.Time) bool {
 	return !now.Before(it.Start.Add(-seckill.SkewBound)) && now.Before(it.End.Add(seckill.MaxUnplaced))
 }
@@ -203,7 +204,7 @@ func (f *Flow) view(ctx context.Context, o seckill.Order) (OrderView, error) {
 	return v, err
 }
 
-// Orders lists the shopper's placed orders, newest first, a page of size; page counts from 1. It may lag by seconds.
+// Orders lists the shopper's placed orders, newest first, size per page; page counts from 1. It may lag by seconds.
 func (f *Flow) Orders(ctx context.Context, user string, page, size int) ([]OrderView, error) {
 	skip, after := (page-1)*size, ""
 	out := []OrderView{}
@@ -215,7 +216,7 @@ func (f *Flow) Orders(ctx context.Context, user string, page, size int) ([]Order
 		drop := min(skip, len(p.Orders))
 		skip -= drop
 		for _, o := range p.Orders[drop:] {
-			if o.State == seckill.PendingPayment { // the list lags: never offer to pay what is closing
+			if o.State == seckill.PendingPayment { // the list lags: do not offer to pay an order that is closing
 				if o, err = f.Ledger.Order(ctx, o.ID); err != nil {
 					return nil, seckill.AsError(err)
 				}
@@ -233,8 +234,8 @@ func (f *Flow) Orders(ctx context.Context, user string, page, size int) ([]Order
 	return out, nil
 }
 
-// Cancel returns up an order that is not paid: it closes, and its units go back once the payment provider agrees.
-// CodeOrderUnknown; CodeStillQueued; CodeNotCancelable; CodeCancelLimit.
+// Cancel closes an unpaid order; its units go back once the payment provider agrees. CodeOrderUnknown;
+// CodeStillQueued; CodeNotCancelable; CodeCancelLimit.
 func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 	for range 2 {
 		o, err := f.own(ctx, user, id)
@@ -259,7 +260,7 @@ func (f *Flow) Cancel(ctx context.Context, user, id string) (Status, error) {
 				return Status{}, seckill.AsError(err)
 			}
 			f.Meter.Count(seckill.EventClosing, 1)
-			// The row is due now: without this message the sweep closes it within a minute.
+			// The row is due now: if this message is lost, the sweep closes the order within a minute.
 			_ = f.Closings.Send(ctx, seckill.Message{Kind: seckill.MessageClose, Order: id, Trace: seckill.Trace(ctx)},
 				0)
 			return Status{Order: id, State: seckill.Closing, RetryAfter: pollClosing}, nil

@@ -17,7 +17,7 @@ type meter struct{}
 
 func (meter) Count(seckill.Event, int) {}
 
-// counting is a stock that counts the scripts by which orders are looked for.
+// counting is a stock that counts the calls that look for orders.
 type counting struct {
 	seckill.Stock
 	looks int
@@ -30,7 +30,7 @@ func (c *counting) Queued(ctx context.Context, item, user, order string) (seckil
 
 var start = time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 
-// setup makes a shop with this many items on sale.
+// setup returns a shop with this many items on sale.
 func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 	t.Helper()
 	clock, stock, list := memory.NewClock(start.Add(time.Minute)), &counting{Stock: redisstock.New(memory.NewRedis())},
@@ -58,7 +58,7 @@ func setup(t testing.TB, items int) (*shop.Flow, *counting) {
 		Meter: meter{}}), stock
 }
 
-// TestLookingForAnOrderAsksFewItems counts the scripts that one request takes among 1,000 items on sale.
+// TestLookingForAnOrderAsksFewItems counts the stock calls of one request among 1,000 items on sale.
 func TestLookingForAnOrderAsksFewItems(t *testing.T) {
 	f, stock := setup(t, seckill.MaxItems)
 	ctx := context.Background()

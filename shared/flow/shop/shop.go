@@ -14,11 +14,11 @@ import (
 
 // Limits and waits.
 const (
-	pollSoonest = 500 * time.Millisecond // how soon to ask again while an order is queued, at first
-	pollLatest  = 10 * time.Second       // and after a while
+	pollSoonest = 500 * time.Millisecond // first interval of polling while an order is queued
+	pollLatest  = 10 * time.Second       // longest interval of polling
 	pollClosing = time.Second
-	maxLevels   = 2 * seckill.MaxItems // levels remembered
-	maxPrepared = 10_000               // pay strings remembered
+	maxLevels   = 2 * seckill.MaxItems // levels in memory
+	maxPrepared = 10_000               // pay strings in memory
 )
 
 // Ledger is what shop calls of the ledger.
@@ -41,7 +41,7 @@ type Deps struct {
 	Meter    seckill.Meter
 }
 
-// Flow is one instance of the step. Safe for concurrent use.
+// Flow is one instance of the step. It is safe for concurrent use.
 type Flow struct {
 	Deps
 	items *itemcache.Cache
@@ -49,37 +49,37 @@ type Flow struct {
 
 	mu     sync.Mutex
 	levels map[string]level
-	// prepared has pay strings by order: signing one costs a millisecond, a page asks twice a second, and an order's
-	// never changes.
+	// prepared holds pay strings by order: signing takes a millisecond, a page polls twice a second, and an order's
+	// pay string never changes.
 	prepared map[string]string
 
 	described     map[string]description // by item
-	describedSize int                    // bytes
+	describedSize int                    // total, in bytes
 }
 
 type level struct {
 	left  int
 	asOf  time.Time
-	asked time.Time // of the last read; asOf is older when that read failed
+	asked time.Time // time of the last read; asOf is older if that read failed
 }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow {
 	return &Flow{Deps: d, items: itemcache.New(d.Items, d.Clock), list: newList(d.Items, d.Clock),
 		levels: map[string]level{}, prepared: map[string]string{},
 		described: map[string]description{}}
 }
 
-// Now is the server's time.
+// Now returns the server's time.
 func (f *Flow) Now() time.Time { return f.Clock.Now() }
 
-// Live lists items on sale, newest start first, a page of size items; page counts from 1. A sold-out item stays.
-// CodeNotReady: no list was published yet; faults when none is known that is less than a minute old.
+// Live lists items on sale, latest start first, size per page; page counts from 1. Sold-out items stay in the list.
+// CodeNotReady: no list was published yet; a fault if no list younger than a minute is known.
 func (f *Flow) Live(ctx context.Context, page, size int) (Page, error) {
 	return f.page(ctx, page, size, seckill.ItemOnline, func(a, b *seckill.Item) int { return b.Start.Compare(a.Start) })
 }
 
-// Upcoming lists items not started yet, soonest first. Errors as Live.
+// Upcoming lists items that have not started, earliest first. Errors as Live.
 func (f *Flow) Upcoming(ctx context.Context, page, size int) (Page, error) {
 	return f.page(ctx, page, size, seckill.ItemWaiting, func(a, b *seckill.Item) int {
 		return a.Start.Compare(b.Start)
@@ -118,8 +118,8 @@ func older(a, b time.Time) time.Time {
 	return a
 }
 
-// item returns an item by the list, or by its row when it is in no list: long over, or not published yet. asOf as in
-// View. CodeItemUnknown.
+// item returns an item from the list, or from its row if no list has it: it ended long ago or is not published yet.
+// asOf as in View. CodeItemUnknown.
 func (f *Flow) item(ctx context.Context, id string) (it *seckill.Item, asOf time.Time, err error) {
 	if list, asOf, err := f.list.current(ctx); err == nil && list.byID[id] != nil {
 		return list.byID[id], asOf, nil
@@ -128,20 +128,20 @@ func (f *Flow) item(ctx context.Context, id string) (it *seckill.Item, asOf time
 	return it, time.Time{}, err
 }
 
-// left is how many units can be bought, and as of when if that is not now. The ledger answers when the stock cannot,
-// unless the item is large.
+// left returns how many units can be bought and, unless it is current, as of when. If the stock cannot answer, the
+// ledger does, unless the item is large.
 func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) (int, time.Time) {
 	f.mu.Lock()
 	l, ok := f.levels[it.ID]
 	f.mu.Unlock()
 	if !ok || !itemcache.Fresh(l.asked, now) {
-		// When neither can be read, the last known figure stays, or else the whole stock: a list promises nothing.
+		// If neither can be read, show the last known figure or else the whole stock: a list guarantees nothing.
 		if left, err := f.count(ctx, it, now); err == nil {
 			l.left, l.asOf = left, now
 		} else if !ok {
 			l.left, l.asOf = it.Stock, it.Start
 		}
-		l.asked = now // a failure is remembered as long, or a crowd would ask again at each look
+		l.asked = now // remember a failure, too; otherwise every request would read again
 		f.mu.Lock()
 		if len(f.levels) >= maxLevels {
 			clear(f.levels)
@@ -155,7 +155,7 @@ func (f *Flow) left(ctx context.Context, it *seckill.Item, now time.Time) (int, 
 	return l.left, l.asOf
 }
 
-// countBuckets is up to how many partitions of an item a look may read when the stock cannot answer.
+// countBuckets is the largest number of an item's partitions that one request may read if the stock cannot answer.
 const countBuckets = 16
 
 func (f *Flow) count(ctx context.Context, it *seckill.Item, now time.Time) (int, error) {

@@ -1,5 +1,5 @@
-// Package shop is what shoppers look at: lists, an item's detail, their orders; and what they do to an order of their
-// own, cancel. It reads items, stock and ledger, signs pay strings, and sends to the closings queue.
+// Package shop serves what shoppers see: lists, an item's detail and their orders; and the one thing that they do to
+// an order, cancel. It reads items, stock and ledger, signs pay strings, and sends to the closings queue.
 package shop
 
 import (
@@ -13,25 +13,25 @@ type View struct {
 	Item        seckill.Item
 	Description seckill.Description
 	Left        int // units left
-	// AsOf is when all this was certainly so, when that is more than a moment ago, because what can say more could not
-	// be asked; else zero.
+	// AsOf is when this state was certain, if it is older than a moment because a newer one could not be read;
+	// otherwise zero.
 	AsOf time.Time
 }
 
-// Page is a page of a list. AsOf is that of what is oldest in it, as in View.
+// Page is a page of a list. AsOf is the oldest AsOf of its views.
 type Page struct {
 	Items []View
 	AsOf  time.Time
 }
 
-// Status is where a shopper's newest order of an item is.
+// Status is the state of a shopper's newest order of an item.
 type Status struct {
-	Order      string        // "" when there is none
-	State      seckill.State // "" when there is none
+	Order      string        // "" if there is none
+	State      seckill.State // "" if there is none
 	PayBy      time.Time     // pending_payment: the end of the hold
-	Reason     seckill.Code  // rejected: why
-	RetryAfter time.Duration // when it is worth asking again; 0: nothing is on the way
-	PayString  string        // what to hand to the payment provider; "" unless it can be paid now
+	Reason     seckill.Code  // rejected: the reason
+	RetryAfter time.Duration // when to poll again; 0: nothing is under way
+	PayString  string        // what the app passes to the payment provider; "" unless the order can be paid now
 }
 
 // OrderView is an order as its shopper sees it.

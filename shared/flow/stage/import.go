@@ -10,14 +10,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// Imported says what an import did, by item id in the order given.
+// Imported lists what an import did, by item id in the order of the file.
 type Imported struct {
 	Made      []string `json:"made"`
 	Changed   []string `json:"changed"`
 	Unchanged []string `json:"unchanged"`
 }
 
-// ImportFault is why one item cannot be imported.
+// ImportFault says why one item cannot be imported.
 type ImportFault struct{ Item, What string }
 
 // ImportError names the items that cannot be imported. Nothing was written.
@@ -31,10 +31,10 @@ func (e *ImportError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Import makes the items, or changes those that are there. An item can be changed until stage loads it (StageLead
-// before its start); its stock never shrinks; whether it is stopped, and its buckets, stay. All are checked before the
-// first is written: an *ImportError means that nothing was. After a fault some may be written; doing it again is
-// harmless.
+// Import creates the items or changes existing ones. An item can be changed until stage loads it (StageLead before
+// its start); its stock never shrinks; its stop switch and its buckets stay. All items are checked before the first
+// is written: an *ImportError means that nothing was written. After a fault some items may be written; repeating the
+// import is harmless.
 func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, error) {
 	var refused ImportError
 	for i := range items {
@@ -55,7 +55,7 @@ func (f *Flow) Import(ctx context.Context, items []seckill.Listing) (Imported, e
 			return out, fmt.Errorf("item %s: %w", items[i].ID, err)
 		}
 	}
-	_ = f.publish(ctx) // or the next run does
+	_ = f.publish(ctx) // if this fails, the next run publishes
 	return out, nil
 }
 
@@ -87,8 +87,9 @@ func (f *Flow) put(ctx context.Context, it *seckill.Listing, out *Imported) erro
 	return seckill.ErrStateChanged
 }
 
-// merge returns what has to be written for an imported item, its description apart: a new row, or the row that is there
-// with the file's values. same: it has them already, and the description. An *ImportFault when it may not be; a fault.
+// merge returns the row to write for an imported item, without its description: a new row, or the existing row with
+// the file's values. same: nothing differs, the description included. It returns an *ImportFault if the change is not
+// allowed; any other error is a fault.
 func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.Item, same bool, err error) {
 	it := l.Item
 	refuse := func(format string, args ...any) (seckill.Item, bool, error) {
@@ -110,7 +111,8 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	it.Commodity.CreateTime = old.Commodity.CreateTime
 	if sameItem(&it, &old) {
 		shown, err := f.Items.Description(ctx, it.ID, old.Described)
-		if err != nil && !errors.Is(err, seckill.ErrUnreadable) { // which a new one mends
+		// an unreadable description is replaced by the new one
+		if err != nil && !errors.Is(err, seckill.ErrUnreadable) {
 			return it, false, err
 		}
 		if err == nil && shown.Equal(&l.Description) {
@@ -133,7 +135,7 @@ func (f *Flow) merge(ctx context.Context, l *seckill.Listing) (merged seckill.It
 	return it, false, nil
 }
 
-// sameItem compares what an operator sets, the description apart.
+// sameItem compares what an operator sets, without the description.
 func sameItem(a, b *seckill.Item) bool {
 	return a.Price == b.Price && a.Start.Equal(b.Start) && a.End.Equal(b.End) && a.Stock == b.Stock &&
 		a.Limit == b.Limit &&

@@ -54,7 +54,7 @@ func TestImportMakesChangesAndLeavesItems(t *testing.T) {
 		t.Errorf("%v\n-want +got\n%s", err, diff)
 	}
 	it, err := items.Get(t.Context(), "2")
-	// what an import never sets
+	// an import never sets these
 	changed.Stopped, changed.Buckets, changed.Version, changed.Described, changed.CreateTime = true, 40, 2, 2, now
 	if diff := cmp.Diff(changed.Item, it); err != nil || diff != "" {
 		t.Errorf("changed item: %v\n-want +got\n%s", err, diff)
@@ -116,7 +116,8 @@ func TestImportOneMomentBeforeLoading(t *testing.T) {
 	}
 }
 
-// TestImportOfAnotherDescription alone is a change like any other, and mends a description that cannot be read.
+// TestImportOfAnotherDescription checks that a changed description alone is a change, and that it replaces an
+// unreadable description.
 func TestImportOfAnotherDescription(t *testing.T) {
 	t.Parallel()
 	soon, loaded := item("2", time.Hour), item("3", 0)
@@ -133,7 +134,7 @@ func TestImportOfAnotherDescription(t *testing.T) {
 		t.Errorf("%+v, %v, want %+v", d, err, other)
 	}
 	f.Stock = deaf{}
-	// once it has written the item's row, and not its description's
+	// the crash happens after the item's row is written and before its description
 	if err := f.SetStopped(t.Context(), "2", true); !errors.Is(err, errDeaf) {
 		t.Error(err)
 	}
@@ -166,7 +167,7 @@ func (u unread) Description(context.Context, string, int64) (seckill.Description
 	return seckill.Description{}, u.err
 }
 
-// rival changes an item between another's read and write, so often.
+// rival changes an item between another caller's read and write, a given number of times.
 type rival struct {
 	seckill.Items
 	times int
@@ -210,7 +211,7 @@ func TestImportBesideAnotherOperator(t *testing.T) {
 	}
 }
 
-// broken is a table of items whose nth call fails, before its effect or after it.
+// broken is a table of items whose nth call fails, before or after its effect.
 type broken struct {
 	seckill.Items
 	calls, nth int
@@ -275,7 +276,7 @@ func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 			f.Items = &broken{Items: items, nth: nth, after: after}
 			_, err := f.Import(t.Context(), file)
 			if err == nil {
-				break // fewer calls than nth: every one has failed once
+				break // fewer calls than nth: every call has failed once
 			}
 			faults++
 			var refused *stage.ImportError
@@ -291,7 +292,7 @@ func TestImportDoneAgainAfterAnyFaultIsWhole(t *testing.T) {
 			}
 		}
 	}
-	if want := 2 * 9; faults != want { // three reads to check, then a read and a write for each
+	if want := 2 * 9; faults != want { // three reads to check, then a read and a write per item
 		t.Errorf("%d faults, want %d", faults, want)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// publish has pages list the items as they are now. Two that publish at once do not undo each other: each reads which
-// list is there before it reads the items, and whose list was replaced meanwhile reads them again. Errors: of List and
-// Lists; an item that cannot be read is left out.
+// publish writes the list that pages show from the current items. Two concurrent calls do not undo each other: each
+// reads the published list's version before it reads the items, and reads the items again if the list was replaced
+// meanwhile. It returns the errors of List and Lists; an item that cannot be read is left out.
 func (f *Flow) publish(ctx context.Context) error {
 	for range maxTries {
 		l, err := f.Items.Published(ctx)
-		lost := errors.Is(err, seckill.ErrUnreadable) // a new one mends it
+		lost := errors.Is(err, seckill.ErrUnreadable) // the new list replaces it
 		if err != nil && !lost {
 			return err
 		}

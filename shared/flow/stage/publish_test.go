@@ -11,17 +11,17 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// willing is a stock that takes everything.
+// willing is a stock that accepts everything.
 type willing struct{ seckill.Stock }
 
 func (willing) Assert(context.Context, seckill.Item) error { return nil }
 
-// lists fails, or does something else, before a list is published.
+// lists fails a publication, or calls a function before it.
 type lists struct {
 	seckill.Items
 	published int
 	before    func() error
-	lost      bool // what is there cannot be read
+	lost      bool // the stored list cannot be read
 }
 
 func (l *lists) Publish(ctx context.Context, list seckill.List) error {
@@ -44,7 +44,7 @@ func (l *lists) Published(ctx context.Context) (seckill.List, error) {
 	return list, err
 }
 
-// listed is what pages list of an item: its version, 0 when it is not listed.
+// listed returns the version of an item in the published list, 0 if it is not listed.
 func (l *lists) listed(t *testing.T, id string) int64 {
 	t.Helper()
 	list, err := l.Items.Published(t.Context())
@@ -69,7 +69,7 @@ func publisher(t *testing.T) (*stage.Flow, *lists, *memory.Clock) {
 	return f, l, clock
 }
 
-// TestEachActPublishes: what an operator did is listed when he hears of it.
+// TestEachActPublishes checks that an operator's change is in the list when the command returns.
 func TestEachActPublishes(t *testing.T) {
 	f, l, _ := publisher(t)
 	if l.listed(t, "1") != 1 {
@@ -95,7 +95,8 @@ func TestEachActPublishes(t *testing.T) {
 	}
 }
 
-// TestAStopStandsThoughItCannotBePublished: the next run publishes it, and says so while it cannot.
+// TestAStopStandsThoughItCannotBePublished checks that a stop holds if publishing fails, that the next run publishes
+// it, and that runs report the failure.
 func TestAStopStandsThoughItCannotBePublished(t *testing.T) {
 	f, l, _ := publisher(t)
 	fails := func() error { return errDeaf }
@@ -112,7 +113,7 @@ func TestAStopStandsThoughItCannotBePublished(t *testing.T) {
 	}
 }
 
-// TestTwoThatPublishAtOnce: the later act stays listed, whichever read the items first.
+// TestTwoThatPublishAtOnce checks that the later change stays listed, whichever call read the items first.
 func TestTwoThatPublishAtOnce(t *testing.T) {
 	f, l, _ := publisher(t)
 	l.before = func() error { return f.SetStopped(t.Context(), "1", true) }
@@ -121,7 +122,7 @@ func TestTwoThatPublishAtOnce(t *testing.T) {
 	}
 }
 
-// TestAListThatIsLostIsPublishedAnew, and one whose last item is over is emptied.
+// TestAListThatIsLostIsPublishedAnew also checks that a list whose last item is over becomes empty.
 func TestAListThatIsLostIsPublishedAnew(t *testing.T) {
 	f, l, clock := publisher(t)
 	l.lost = true

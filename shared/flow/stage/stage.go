@@ -1,6 +1,6 @@
-// Package stage brings items into the stock ahead of their sale, writes their state there again each minute, and
-// removes them long after. It also carries out the operator's import, stop, resume and added stock, and publishes the
-// list that pages show. In: a schedule (each minute), the operator. It touches items and stock, nothing else.
+// Package stage loads items into the stock before their sale, asserts their state there every minute, and removes
+// them long after the end. It also carries out the operator's import, stop, resume and added stock, and publishes the
+// list that pages show. In: a schedule (each minute), or an operator. It touches only items, list and stock.
 package stage
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// EmptyLead is how long before the start an item without any order may be installed as empty. Later, units may be sold
-// already, and only repair, which reads the ledger, installs it.
+// EmptyLead is the time before the start until which stage may install an item without orders as empty. After that,
+// units may be sold already, and only repair, which reads the ledger, installs it.
 const EmptyLead = 10 * time.Second
 
-const maxTries = 5 // of a conditional write of the operator's
+const maxTries = 5 // attempts of an operator's conditional write
 
-// removing is for how long beyond its retirement an item's removal is tried again: one that failed, or that Redis
-// forgot.
+// removing is how long after its retirement an item is removed again each run, in case a removal failed or Redis lost
+// it.
 const removing = 24 * time.Hour
 
-// Stock is what stage and its operator's commands call of the stock.
+// Stock is what stage and the operator's commands call of the stock.
 type Stock interface {
 	seckill.StockReader
 	seckill.StockInstaller
@@ -36,19 +36,20 @@ type Deps struct {
 	IDs   seckill.IDs
 }
 
-// Flow is one instance of the step. It remembers nothing.
+// Flow is one instance of the step. It has no memory.
 type Flow struct{ Deps }
 
-// New makes an instance.
+// New returns an instance.
 func New(d Deps) *Flow { return &Flow{d} }
 
-// Run publishes the list, and looks at every item once. A run whose time is up ends; each begins with another item than
-// the last, so that none is left out forever.
+// Run publishes the list and handles every item once. A run ends when its time is up; each run begins with another
+// item, so that none starves.
 func (f *Flow) Run(ctx context.Context) error {
 	now := f.Clock.Now()
 	items, err := f.Items.List(ctx, now.Add(-seckill.KeepLoaded-removing))
 	errs := []error{err}
-	if err := f.publish(ctx); err != nil && !errors.Is(err, seckill.ErrUnreadable) { // which List has told
+	// List below returns the same error
+	if err := f.publish(ctx); err != nil && !errors.Is(err, seckill.ErrUnreadable) {
 		errs = append(errs, fmt.Errorf("publish the list: %w", err))
 	}
 	for i := range items {
@@ -92,15 +93,16 @@ func (f *Flow) item(ctx context.Context, id string, now time.Time) error {
 	return err
 }
 
-// SetStopped stops or resumes an item's sale. It is done (nil) only when both the items table and the stock have it:
-// then nothing is reserved any more, and nothing placed later than 2 s from now (I10). CodeItemUnknown; CodeNotReady:
-// written, yet the stock does not have the item now: ask again; a fault: ask again.
+// SetStopped stops or resumes an item's sale. It returns nil only after both the items table and the stock have the
+// change: then nothing more is reserved, and nothing is placed later than 2 s from now (I10). CodeItemUnknown;
+// CodeNotReady: written, but the stock does not have the item now: repeat the call; any other error is a fault:
+// repeat the call.
 func (f *Flow) SetStopped(ctx context.Context, id string, stopped bool) error {
 	return f.change(ctx, id, func(it *seckill.Item) bool { return it.SetStopped(stopped, f.Clock.Now()) })
 }
 
-// AddStock raises an item's stock to n units; it never lowers it. Errors as SetStopped, and CodeInvalid unless n is in
-// 1..MaxStock.
+// AddStock raises an item's stock to n units; it never lowers it. Errors as SetStopped, and CodeInvalid unless n is
+// in 1..MaxStock.
 func (f *Flow) AddStock(ctx context.Context, id string, n int) error {
 	if n < 1 || n > seckill.MaxStock {
 		return seckill.Invalid("stock", fmt.Sprintf("1..%d", seckill.MaxStock))
@@ -114,7 +116,7 @@ func (f *Flow) AddStock(ctx context.Context, id string, n int) error {
 
 func (f *Flow) change(ctx context.Context, id string, edit func(*seckill.Item) bool) error {
 	err := f.write(ctx, id, edit)
-	_ = f.publish(ctx) // what is bought does not depend on it, and the next run publishes, or tells why it cannot
+	_ = f.publish(ctx) // buying does not depend on the list; the next run publishes it or reports why it cannot
 	return err
 }
 
@@ -137,7 +139,7 @@ func (f *Flow) write(ctx context.Context, id string, edit func(*seckill.Item) bo
 		err = f.Stock.Assert(ctx, it)
 		if errors.Is(err, seckill.ErrNotInstalled) {
 			if !it.Loadable(f.Clock.Now()) {
-				return nil // far from its sale: stage will load this version
+				return nil // long before its sale: stage will load this version
 			}
 			return &seckill.Error{Code: seckill.CodeNotReady, RetryAfter: time.Second, Err: err}
 		}

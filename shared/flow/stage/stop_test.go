@@ -11,14 +11,14 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// deaf is a stock that answers nothing.
+// deaf is a stock that never answers.
 type deaf struct{ seckill.Stock }
 
 var errDeaf = errors.New("i/o timeout")
 
 func (deaf) Assert(context.Context, seckill.Item) error { return errDeaf }
 
-// While Redis does not answer, a stop is written, and the operator hears what is still missing.
+// While Redis does not answer, the stop is written to the table, and the operator is told what is missing.
 func TestStopSaysThatRedisIsPending(t *testing.T) {
 	t.Parallel()
 	items := memory.NewItems()

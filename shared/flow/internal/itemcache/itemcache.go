@@ -1,4 +1,4 @@
-// Package itemcache is an instance's memory of items: what it read at most a second ago it does not read again.
+// Package itemcache remembers items in an instance's memory: it does not read an item again within a second.
 package itemcache
 
 import (
@@ -10,14 +10,15 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxEntries bounds the memory; unknown ids count too, or a stranger's random ids would each cost a read.
+// maxEntries bounds the memory. Unknown ids are remembered too; otherwise each random id from a stranger would cost a
+// read.
 const maxEntries = 2 * seckill.MaxItems
 
-// Cache remembers items for seckill.ItemFresh. Safe for concurrent use; no lock is held during a read.
+// Cache remembers items for seckill.ItemFresh. It is safe for concurrent use and holds no lock during a read.
 type Cache struct {
 	items seckill.Items
 	clock seckill.Clock
-	count seckill.MonotonicClock // nil: the clock has none
+	count seckill.MonotonicClock // nil if the clock has no monotonic reading
 
 	mu      sync.RWMutex
 	entries map[string]*entry
@@ -25,17 +26,17 @@ type Cache struct {
 
 type entry struct {
 	item seckill.Item
-	err  error // CodeItemUnknown
-	at   Check // before the read began
+	err  error // CodeItemUnknown or nil
+	at   Check // taken before the read began
 }
 
-// Check is a moment at which an item's state was certainly not older than what was read.
+// Check is a moment at which the item's state was at least as new as what was read.
 type Check struct {
 	at    time.Time
 	count time.Duration
 }
 
-// New makes an empty cache.
+// New returns an empty cache.
 func New(items seckill.Items, clock seckill.Clock) *Cache {
 	count, _ := clock.(seckill.MonotonicClock)
 	return &Cache{items: items, clock: clock, count: count, entries: map[string]*entry{}}
@@ -49,16 +50,16 @@ func (c *Cache) now() Check {
 	return k
 }
 
-// Fresh reports whether what was read then may still be acted on now: by the clock, which may have jumped, and by the
-// count, which may have stood still.
+// Fresh reports whether what was read at then may still be used. It checks both the wall clock, which may jump, and
+// the monotonic clock, which may pause.
 func (c *Cache) Fresh(then Check) bool { return then.fresh(c.now()) }
 
 func (k Check) fresh(now Check) bool {
 	return Fresh(k.at, now.at) && now.count-k.count < seckill.ItemFresh
 }
 
-// Get returns the item and when that was certainly its state. CodeItemUnknown; faults of Items.Get. The item is
-// shared: it must not be changed.
+// Get returns the item and the moment at which that was certainly its state. CodeItemUnknown; faults of Items.Get.
+// The item is shared: callers must not change it.
 func (c *Cache) Get(ctx context.Context, id string) (*seckill.Item, Check, error) {
 	now := c.now()
 	c.mu.RLock()
@@ -83,7 +84,7 @@ func (c *Cache) Get(ctx context.Context, id string) (*seckill.Item, Check, error
 
 var errUnknown = seckill.Refuse(seckill.CodeItemUnknown)
 
-// Fresh reports whether what was read at a time may still be used now. A clock that jumped back makes it stale.
+// Fresh reports whether what was read at a time may still be used now. It is stale if the clock has jumped back.
 func Fresh(at, now time.Time) bool {
 	age := now.Sub(at)
 	return age >= 0 && age < seckill.ItemFresh

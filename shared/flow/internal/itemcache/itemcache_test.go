@@ -9,7 +9,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// clock has a time that may be set, and a count that may stand still.
+// clock has a settable time and a monotonic reading that can pause.
 type clock struct {
 	now   time.Time
 	count time.Duration
@@ -28,12 +28,12 @@ func (t *items) Get(context.Context, string) (seckill.Item, error) {
 	return seckill.Item{ID: "1001"}, nil
 }
 
-// What is remembered is used for a second by the clock and by the count: one may have jumped, the other stood still.
+// An entry is used for one second by both clocks: the wall clock may have jumped, the monotonic one may have paused.
 func TestMemoryEndsByClockAndByCount(t *testing.T) {
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
 		name         string
-		clock, count time.Duration // that pass
+		clock, count time.Duration // how far each clock moves
 		fresh        bool
 	}{
 		{"nothing passes", 0, 0, true},

@@ -1,5 +1,5 @@
-// Package payment records authentic payments in the ledger. notify hears of them, expire asks for them; both record
-// them here.
+// Package payment records authentic payments in the ledger. notify learns of them from notifications, expire from
+// queries; both record them here.
 package payment
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxTries bounds how often an order may change state under a payment; the state table has no cycle.
+// maxTries bounds how often the order's state may change during one recording; the state table has no cycle.
 const maxTries = 6
 
 // Ledger is what the recorder calls of the ledger.
@@ -26,7 +26,7 @@ type Recorder struct {
 	Meter  seckill.Meter
 }
 
-// Ours returns the order that a trade over an amount is for. CodeNotOurs for an unknown order or another amount.
+// Ours returns the order that a trade over this amount pays. CodeNotOurs for an unknown order or another amount.
 func (r *Recorder) Ours(ctx context.Context, order string, amount seckill.Fen) (seckill.Order, error) {
 	o, err := r.Ledger.Order(ctx, order)
 	if errors.Is(err, seckill.ErrNoOrder) {
@@ -39,8 +39,8 @@ func (r *Recorder) Ours(ctx context.Context, order string, amount seckill.Fen) (
 	return o, err
 }
 
-// Record records one trade's money: the order becomes paid, or, when it is not open any more, the money is due to go
-// back. It is durable when the error is nil; repeating it changes nothing. CodeNotOurs for an unknown order or another
+// Record records one trade's money: an open order becomes paid; for any other order the money becomes refund_due. A
+// nil error means that it is durable. Repeating it changes nothing. CodeNotOurs for an unknown order or another
 // amount.
 func (r *Recorder) Record(ctx context.Context, order, tradeNo string, amount seckill.Fen, cause string) error {
 	for range maxTries {

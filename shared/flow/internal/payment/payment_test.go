@@ -21,8 +21,8 @@ type clock struct{}
 
 func (clock) Now() time.Time { return now }
 
-// ledger has one order of 100 fen. It is in the first of states when it is first read, then in the second, and so on;
-// the last one stays. A payment is refused with the errors of refusals, one after the other, and then recorded.
+// ledger has one order of 100 fen. Successive reads return it in successive states; the last one stays. Recording a
+// payment returns the errors in refusals, one per call, and then succeeds.
 type ledger struct {
 	states   []seckill.State
 	refusals []error
@@ -55,17 +55,18 @@ type meter map[seckill.Event]int
 
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
-// TestRecord is the specification of the recorder: what a trade's money does to an order, and what is counted.
+// TestRecord is the specification of the recorder: what a trade's money does to an order, and which events are
+// counted.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	changed := seckill.ErrStateChanged
 	for _, c := range []struct {
 		name     string
-		states   []seckill.State // of the order, by read
-		refusals []error         // of the ledger, by call
+		states   []seckill.State // the order's state at each read
+		refusals []error         // the ledger's errors, one per call
 		order    string
 		amount   seckill.Fen
-		code     seckill.Code // of the error; unavailable for a fault; "" for none
+		code     seckill.Code // code of the returned error; unavailable for a fault; "" for none
 		payment  seckill.PaymentState
 		to       seckill.State
 		event    seckill.Event

@@ -1,5 +1,5 @@
 // Package sweep visits due rows shard by shard and page by page: expire's orders, refund's payments and repair's
-// returns. It rotates the start so that no shard starves, and goes on past rows that it cannot read or finish.
+// returns. It rotates the first shard so that none starves, and continues past rows that it cannot read or finish.
 package sweep
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/your-org/seckill/shared/seckill"
 )
 
-// maxTold is how many of a run's errors are listed; the rest are counted.
+// maxTold is how many errors of a run are listed; the rest are only counted.
 const maxTold = 20
 
-// Sweep is what an instance of a step goes through repeatedly. Safe for concurrent use: runs at the same time
-// share only where the next one goes on.
+// Sweep is the sweep state of one instance of a step. It is safe for concurrent use; concurrent runs share only the
+// positions at which the next run continues.
 type Sweep[T any] struct {
-	Meter seckill.Meter // counts what cannot be read
-	Most  int           // rows of a shard that a run may get done; 0: all
+	Meter seckill.Meter // counts rows that cannot be read
+	Most  int           // rows that a run may finish per shard; 0: all
 
 	mu sync.Mutex
-	// where a run that ran out of time stopped in a shard: this instance's next run continues there
+	// per shard, where a run stopped when its time was up; this instance's next run continues there
 	at [seckill.DueShards]string
 }
 
@@ -38,21 +38,21 @@ func (s *Sweep[T]) leave(shard int, at string) {
 	s.at[shard] = at
 }
 
-// Page reads a page of what is due by now in a shard: after is "" or an earlier page's Next.
+// Page reads one page of a shard's rows that are due by now. after is "" or an earlier page's Next.
 type Page[T any] func(ctx context.Context, shard int, now time.Time, after string) (seckill.Page[T], error)
 
-// Skipped says that a row was left for another run. It is no failure.
-var Skipped = errors.New("sweep: left for another run") //nolint:errname,staticcheck // an answer, as io.EOF
+// Skipped means that a row was left for another run. It is not a failure.
+var Skipped = errors.New("sweep: left for another run") //nolint:errname,staticcheck // a sentinel like io.EOF
 
-// Run does each for what is due by now, in every shard of seckill.DueShards. Each minute's run, by now, begins with
-// another shard: a provider that is slow to answer for a few must not keep a run whose time is up from the rest for
-// ever. It goes on after a failure, but not when ctx has ended. At most a page is in memory. each answers Skipped for
-// what it leaves to another run. The error tells the first failures and how many there were.
+// Run calls each for every row that is due by now, in all seckill.DueShards shards. The run of each minute begins
+// with another shard: if a slow provider uses up a run's time on a few shards, later runs reach the rest. Run
+// continues after failures until ctx ends. It holds at most one page in memory. each returns Skipped to leave a row
+// to another run. The error lists the first failures and their number.
 func (s *Sweep[T]) Run(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error) error {
 	return s.run(ctx, now, page, each, &told{meter: s.Meter})
 }
 
-// Again is Run for another pass of the same run: unreadable rows are already counted.
+// Again is Run for a second pass of the same run: it does not count unreadable rows twice.
 func (s *Sweep[T]) Again(ctx context.Context, now time.Time, page Page[T], each func(context.Context, T) error) error {
 	return s.run(ctx, now, page, each, &told{})
 }
@@ -69,7 +69,7 @@ func (s *Sweep[T]) run(ctx context.Context, now time.Time, page Page[T], each fu
 	return errs.Join()
 }
 
-// shard goes through one shard; false: the run's time is up.
+// shard sweeps one shard; false: the run's time is up.
 func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Page[T],
 	each func(context.Context, T) error, errs *told) bool {
 	done := 0
@@ -81,7 +81,7 @@ func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Pag
 		if err != nil {
 			errs.Add(err)
 			if ctx.Err() == nil {
-				s.leave(shard, "") // a cursor that cannot be used may not keep the shard from ever being read
+				s.leave(shard, "") // a cursor that cannot be used must not block the shard forever
 			}
 			return ctx.Err() == nil
 		}
@@ -98,7 +98,7 @@ func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Pag
 				errs.failed(err)
 			}
 			if done == s.Most && done > 0 {
-				s.leave(shard, "") // what is done has left the shard
+				s.leave(shard, "") // finished rows have left the shard
 				return true
 			}
 		}
@@ -109,10 +109,10 @@ func (s *Sweep[T]) shard(ctx context.Context, shard int, now time.Time, read Pag
 	}
 }
 
-// told is what a pass says and counts.
+// told collects the errors and counts of one pass.
 type told struct {
 	Errors
-	meter seckill.Meter // nil: it counts nothing
+	meter seckill.Meter // nil: count nothing
 }
 
 func (t *told) failed(err error) {
@@ -122,13 +122,13 @@ func (t *told) failed(err error) {
 	t.Add(err)
 }
 
-// Errors joins the errors of a run: it has the first 20 and counts the rest.
+// Errors joins the errors of a run: it lists the first 20 and counts the rest.
 type Errors struct {
 	told []error
 	more int
 }
 
-// Add adds an error; nil is none.
+// Add adds an error; it ignores nil.
 func (e *Errors) Add(err error) {
 	switch {
 	case err == nil:
@@ -139,7 +139,7 @@ func (e *Errors) Add(err error) {
 	}
 }
 
-// Join returns them as one; nil when there is none.
+// Join returns all as one error, nil if there are none.
 func (e *Errors) Join() error {
 	if e.more > 0 {
 		return errors.Join(append(e.told, fmt.Errorf("and %d errors more", e.more))...)

@@ -19,16 +19,16 @@ type meter map[seckill.Event]int
 
 func (m meter) Count(e seckill.Event, n int) { m[e] += n }
 
-// TestEveryShard: each minute another shard is the first, and all have their turn. A run goes on after failures and
-// tells them all; it stops when its context ends.
+// TestEveryShard checks that each minute begins with another shard and that all shards are visited. A run continues
+// after failures, returns them all, and stops when its context ends.
 func TestEveryShard(t *testing.T) {
 	lost, bad := errors.New("lost"), errors.New("bad")
 	start := time.Date(2026, 11, 11, 2, 0, 0, 0, time.UTC)
 	for _, x := range []struct {
 		name    string
 		minutes int
-		ends    int // the context ends with this one, 0: before the first
-		want    int // how many are done
+		ends    int // the context ends with this row; 0: before the first
+		want    int // rows finished
 		errs    []error
 	}{
 		{"all", 0, 100, 2*seckill.DueShards - 2, []error{lost, bad}},
@@ -89,7 +89,7 @@ func TestEveryShard(t *testing.T) {
 	}
 }
 
-// shard0 are rows of one shard, in pages of ten; what is done leaves it.
+// shard0 holds the rows of one shard in pages of ten; finished rows leave it.
 type shard0 []int
 
 func (r *shard0) page(_ context.Context, shard int, _ time.Time, after string) (seckill.Page[int], error) {
@@ -104,7 +104,7 @@ func (r *shard0) page(_ context.Context, shard int, _ time.Time, after string) (
 		if len(p.Rows)+len(p.Unreadable) == 10 {
 			return p, nil
 		}
-		if p.Next = fmt.Sprintf("%05d", n); n%1000 < 500 { // of each thousand the first half cannot be read
+		if p.Next = fmt.Sprintf("%05d", n); n%1000 < 500 { // the first half of each thousand cannot be read
 			p.Unreadable = append(p.Unreadable, &seckill.Unreadable{Table: "t", PK: p.Next})
 		} else {
 			p.Rows = append(p.Rows, n)
@@ -116,8 +116,8 @@ func (r *shard0) page(_ context.Context, shard int, _ time.Time, after string) (
 
 func (r *shard0) done(n int) { *r = slices.DeleteFunc(*r, func(m int) bool { return m == n }) }
 
-// TestRowsThatStay: however many rows stay at a shard's beginning, those behind them are done: within the run, or, when
-// its time is up, in the next ones of the instance. What cannot be read is counted, and told up to twenty.
+// TestRowsThatStay checks that rows which stay at a shard's beginning do not block those behind them: within the run
+// or, if its time is up, in the instance's next runs. Unreadable rows are counted, and up to twenty are listed.
 func TestRowsThatStay(t *testing.T) {
 	var rows shard0
 	for n := range 1001 {
@@ -140,7 +140,7 @@ func TestRowsThatStay(t *testing.T) {
 		!strings.HasSuffix(err.Error(), "and 481 errors more") {
 		t.Errorf("%d lines are told: %v", told, err)
 	}
-	// each run has time for three pages; what is left fails and stays but for the last
+	// each run has time for three pages; every row but the last fails and stays
 	for runs := 0; slices.Contains(rows, 999); runs++ {
 		if runs > 100 {
 			t.Fatal("the last row is never reached")
@@ -164,7 +164,7 @@ func TestRowsThatStay(t *testing.T) {
 	}
 }
 
-// TestMost: a run does no more of a shard than it may, and what fails or is skipped is not among them.
+// TestMost checks that a run finishes no more rows of a shard than Most; failed and skipped rows do not count.
 func TestMost(t *testing.T) {
 	var rows shard0
 	for n := range 100 {
@@ -188,7 +188,7 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// An import of a local run and its schedule may sweep at the same time: the race detector sees what they share.
+// In a local run an import and the schedule may sweep at the same time; the race detector checks what they share.
 func TestRunsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	s := sweep.Sweep[int]{Meter: meter{}}
